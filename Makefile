@@ -1,0 +1,54 @@
+# make demo   install, build the embedded snapshot, print its results      make test   install, run the tests
+# make lint   style, types and workflow checks                            make bench  the benchmarks
+# make pull   fetch the data that git names through DVC, ready to use      make help   this list
+PYTHON ?= $(firstword $(shell command -v python3.11 python3))
+BIN := .venv/bin
+UV_VERSION := 0.13.8
+LIBRARY := workflow/lib workflow/scripts tests benchmarks
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+.PHONY: help demo test test-slow lint format lock bench pull docs
+
+help:
+	@head -3 Makefile | cut -c3-
+
+.venv/installed: requirements.lock pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
+	touch $@
+
+demo: .venv/installed
+	snakemake --cores all
+	isotope report
+
+test: .venv/installed
+	pytest
+
+lint: .venv/installed
+	ruff check $(LIBRARY)
+	ruff format --check $(LIBRARY)
+	snakefmt --check Snakefile workflow/rules
+	snakemake --lint
+	sqlfluff lint --disable-progress-bar workflow/sql
+	pyright --stats
+
+format: .venv/installed
+	ruff check --fix $(LIBRARY)
+	ruff format $(LIBRARY)
+	snakefmt Snakefile workflow/rules
+
+lock: .venv/installed
+	uv pip compile pyproject.toml --group dev --generate-hashes --no-emit-index-url \
+	    --no-header --no-annotate --quiet --output-file requirements.lock
+
+bench: .venv/installed
+	for b in benchmarks/*.py; do python $$b || exit 1; done
+
+pull: .venv/installed
+	dvc pull
+	snakemake --cores 1 --touch --quiet all
+
+docs: .venv/installed
+	python docs/parameters.py

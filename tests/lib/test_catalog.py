@@ -1,0 +1,126 @@
+"""The catalog's views, and every query that its documentation shows."""
+
+import re
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from isotope import catalog, sql, tables
+
+PAGE = Path(__file__).parents[2] / "docs" / "queries.md"
+QUERIES = re.findall(r"^## (.+?)\n+```sql\n(.+?)```", PAGE.read_text(), re.S | re.M)
+QREL = {"text_id": "t1", "image_id": "i1", "relevance": 1, "split": "test"}
+CELL = {"collection": "toy", "setting": "small", "split": "test", "task": "t2m"}
+
+
+def lay(root: Path) -> None:
+    """Write one row or two of every table at its place under `root`."""
+    text = {"text_id": "t1", "page_title": "Cats", "section_title": "Naps", "split": "test"}
+    section = {"text_id": "t1", "page_title": "Cats", "section": 0}
+    image = {"image_id": "i1", "image_url": "http://h/a.png", "language": ["en"], "split": "test"}
+    rows = {
+        "data/collect/toy/texts": ([text], tables.TEXTS),
+        "data/collect/toy/images": ([image], tables.IMAGES),
+        "data/collect/toy/qrels": ([QREL], tables.QRELS),
+        "data/collect/toy/filters": ([], tables.FILTERS),
+        "data/crawl/src/ledger": ([{"image_url": "http://h/a.png"}], tables.LEDGER),
+        "data/crawl/src/shard-00000": ([{"image_id": "i1", "webp": b"x"}], tables.PIXELS),
+        "data/project/src/projection": (
+            [{"source_text_id": "s1", "text_id": "t1", "method": "bm25"}],
+            tables.PROJECTION,
+        ),
+        "data/parse/src/sections": ([section], tables.SECTIONS),
+        "data/parse/src/associations": ([{"language": "en"}], tables.ASSOCIATIONS),
+        "results/search/toy/small/test/t2m/ViT-B.32": (
+            [{"query_id": "t1", "doc_id": "i1", "rank": 1, "score": 2.5}],
+            tables.RUN,
+        ),
+        "results/score/toy": (
+            [CELL | {"system": "bm25", "query_id": "t1", "measure": "MRR@10", "value": 1.0}],
+            tables.SCORES,
+        ),
+        "results/score/toy.significance": (
+            [CELL | {"system": "bm25", "other": "rrf", "measure": "MRR@10", "p_bonferroni": 0.01}],
+            tables.SIGNIFICANCE,
+        ),
+    }
+    for stem, (table, schema) in rows.items():
+        tables.write_rows(table, root / f"{stem}.parquet", schema)
+    curve = root / "data/train/toy/clip/curve.csv"
+    curve.parent.mkdir(parents=True)
+    curve.write_text("epoch,step,loss,mrr10_t2m,mrr10_m2t\n1,10,2.5,0.1,0.2\n")
+
+
+@pytest.fixture
+def con(tmp_path, monkeypatch):
+    """A catalog of one-row tables, opened in its own root."""
+    lay(tmp_path)
+    catalog.build(tmp_path / "results/catalog.duckdb", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    with duckdb.connect("results/catalog.duckdb", read_only=True) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(("question", "query"), QUERIES, ids=[q for q, _ in QUERIES])
+def test_every_documented_query_runs(con, question, query):
+    assert con.sql(query).columns, question
+
+
+def test_the_page_documents_a_dozen_queries_and_every_view():
+    assert len(QUERIES) >= 12
+    shown = " ".join(query for _, query in QUERIES)
+    assert set(catalog.VIEWS) - set(re.findall(r"\w+", shown)) == {"filters"}
+    assert all(f"| `{view}` |" in PAGE.read_text() for view in catalog.VIEWS)
+
+
+def test_every_view_has_one_sql_file():
+    assert {p.stem for p in (sql.SQL / "catalog").glob("*.sql")} == set(catalog.VIEWS)
+
+
+def test_a_run_knows_its_cell_from_its_path_even_with_a_dot_in_its_name(con):
+    row = con.sql("SELECT * EXCLUDE (rank, score) FROM runs").fetchall()
+    assert row == [("toy", "small", "test", "t2m", "ViT-B.32", "t1", "i1")]
+
+
+def test_the_significance_table_beside_the_scores_is_not_read_as_scores(con):
+    assert con.sql("SELECT system, value FROM scores").fetchall() == [("bm25", 1.0)]
+    assert con.sql("SELECT other FROM significance").fetchall() == [("rrf",)]
+
+
+def test_pixels_say_where_the_bytes_lie_and_do_not_carry_them(con):
+    view = con.sql("FROM pixels")
+    assert "webp" not in view.columns
+    assert con.sql("SELECT shard FROM pixels").fetchall() == [
+        ("data/crawl/src/shard-00000.parquet",)
+    ]
+
+
+def test_a_file_that_appears_later_is_seen_without_building_again(con, tmp_path):
+    tables.write_rows([QREL], tmp_path / "data/collect/other/qrels.parquet", tables.QRELS)
+    assert con.sql("SELECT collection FROM qrels ORDER BY 1").fetchall() == [("other",), ("toy",)]
+
+
+def test_views_without_files_are_empty_and_have_the_columns_of_full_ones(con, tmp_path):
+    empty = tmp_path / "elsewhere"
+    empty.mkdir()
+    catalog.build(empty / "catalog.duckdb", empty)
+    with duckdb.connect(empty / "catalog.duckdb", read_only=True) as bare:
+        for view in catalog.VIEWS:
+            full, none = con.sql(f"FROM {view}"), bare.sql(f"FROM {view}")
+            assert (none.columns, none.types) == (full.columns, full.types), view
+            assert none.fetchall() == []
+
+
+def test_scores_alone_are_not_looked_for_in_a_significance_table(tmp_path):
+    tables.write_rows([], tmp_path / "results/score/c.significance.parquet", tables.SIGNIFICANCE)
+    catalog.build(tmp_path / "catalog.duckdb", tmp_path)
+    with duckdb.connect(tmp_path / "catalog.duckdb", read_only=True) as con:
+        assert con.sql("SELECT value FROM scores").fetchall() == []
+
+
+def test_building_again_replaces_the_catalog_and_leaves_nothing_beside_it(tmp_path):
+    out = tmp_path / "results/catalog.duckdb"
+    catalog.build(out, tmp_path)
+    catalog.build(out, tmp_path)
+    assert [p.name for p in out.parent.iterdir()] == ["catalog.duckdb"]

@@ -1,0 +1,142 @@
+"""Fused scores and rankings are those of ranx, ties apart, on many random runs."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from isotope.errors import BadParams
+from isotope.fuse import rrf, wsum
+from isotope.runs import ranked
+
+QUERIES = 600
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:invalid escape sequence:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:.*unsafe cast from uint64 to int64:Warning"),
+]
+
+
+def random_run(seed: int) -> pl.DataFrame:
+    """Few documents, so that runs overlap; one query in ten has constant scores; no other ties.
+
+    Ties would let ranx rank, and so fuse, otherwise than trec_eval's order does.
+    """
+    generator = np.random.default_rng(seed)
+    parts = []
+    for query in range(QUERIES):
+        depth = int(generator.integers(1, 15))
+        docs = generator.choice(20, size=depth, replace=False)
+        scores = generator.normal(size=depth) * 10 ** generator.uniform(-3, 3)
+        columns = {"query_id": [f"q{query}"] * depth, "doc_id": [f"d{doc}" for doc in docs]}
+        parts.append(pl.DataFrame({**columns, "score": scores}))
+    return ranked(pl.concat(parts))
+
+
+def with_constant_lists(run: pl.DataFrame) -> pl.DataFrame:
+    constant = pl.col("query_id").str.ends_with("7")
+    return ranked(run.with_columns(score=pl.when(constant).then(2.5).otherwise("score")))
+
+
+def fused_by_ranx(runs: list[pl.DataFrame], method: str, **params: object) -> pl.DataFrame:
+    ranx = pytest.importorskip("ranx")
+
+    def nested(run: pl.DataFrame) -> dict[str, dict[str, float]]:
+        parts = run.partition_by("query_id", as_dict=True).items()
+        return {str(key[0]): dict(part.select("doc_id", "score").rows()) for key, part in parts}
+
+    fused = ranx.fuse([ranx.Run(nested(run)) for run in runs], "min-max", method, params)
+    rows = [(q, d, s) for q, docs in fused.to_dict().items() for d, s in docs.items()]
+    return pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row")
+
+
+def assert_same(ours: pl.DataFrame, theirs: pl.DataFrame) -> None:
+    both = ours.join(theirs, on=["query_id", "doc_id"], how="full", suffix="_theirs")
+    assert both.null_count().sum_horizontal().item() == 0
+    assert both.select((pl.col("score") - pl.col("score_theirs")).abs().max()).item() < 1e-12
+    assert ours.equals(ranked(ours))
+    in_their_order = theirs.with_columns(
+        rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("query_id")
+    )
+    gap = pl.col("score").diff().abs().over("query_id").fill_null(1.0)
+    clear = ours.filter((gap > 1e-9) & (gap.shift(-1).over("query_id").fill_null(1.0) > 1e-9))
+    same = clear.join(in_their_order, on=["query_id", "rank", "doc_id"], how="semi")
+    assert same.height == clear.height > 3000
+
+
+@pytest.fixture(scope="module")
+def three() -> list[pl.DataFrame]:
+    return [random_run(seed) for seed in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("k", [1, 60])
+def test_rrf_equals_ranx(three, k):
+    assert_same(rrf(three, k), fused_by_ranx(three, "rrf", k=k))
+
+
+@pytest.mark.parametrize("weights", [(0.7, 0.2, 0.1), (1.0, 0.0, 3.0), (-1.0, 0.5, 2.0)])
+def test_wsum_equals_ranx_even_where_all_scores_are_equal(three, weights):
+    runs = [with_constant_lists(three[0]), *three[1:]]
+    assert_same(wsum(runs, weights), fused_by_ranx(runs, "wsum", weights=list(weights)))
+
+
+def run(scores: dict[str, float], query: str = "q") -> pl.DataFrame:
+    columns = {"query_id": [query] * len(scores), "doc_id": list(scores)}
+    return ranked(pl.DataFrame({**columns, "score": list(scores.values())}))
+
+
+def test_rrf_adds_the_reciprocals_of_the_ranks():
+    fused = rrf([run({"a": 9.0, "b": 1.0}), run({"b": 0.1, "c": 0.0})], k=60)
+    assert fused.select("doc_id", "score").rows() == [
+        ("b", pytest.approx(1 / 62 + 1 / 61)),
+        ("a", pytest.approx(1 / 61)),
+        ("c", pytest.approx(1 / 62)),
+    ]
+
+
+def test_wsum_brings_each_run_to_the_same_range_first():
+    fused = wsum([run({"a": 100.0, "b": 50.0, "c": 0.0}), run({"c": 2.0, "d": 1.0})], [0.5, 2.0])
+    assert fused.select("doc_id", "rank", "score").rows() == [
+        ("c", 1, 2.0),
+        ("a", 2, 0.5),
+        ("b", 3, 0.25),
+        ("d", 4, 0.0),
+    ]
+
+
+def test_wsum_without_a_norm_adds_scores_as_they_are():
+    fused = wsum([run({"a": 3.0}), run({"a": 2.0, "b": 5.0})], [1.0, 0.5], norm="none")
+    assert fused.select("doc_id", "score").rows() == [("a", 4.0), ("b", 2.5)]
+
+
+def test_a_constant_list_becomes_zeros():
+    fused = wsum([run({"a": 7.0, "b": 7.0}), run({"a": 1.0})], [1.0, 1.0])
+    assert fused.select("doc_id", "score").rows() == [("b", 0.0), ("a", 0.0)]
+
+
+def test_depth_cuts_the_fused_run_and_not_its_parts():
+    parts = [run({"a": 3.0, "b": 2.0, "c": 1.0}), run({"c": 3.0, "b": 2.0, "d": 1.0})]
+    assert rrf(parts, depth=2).equals(rrf(parts).filter(pl.col("rank") <= 2))
+
+
+def test_a_query_that_one_run_lacks_is_kept():
+    fused = rrf([run({"a": 1.0}, "p"), run({"a": 1.0}, "q")])
+    assert fused["query_id"].to_list() == ["p", "q"]
+
+
+def test_pieces_do_not_show(monkeypatch, three):
+    whole = wsum(three, [0.5, 0.3, 0.2])
+    monkeypatch.setattr("isotope.fuse._QUERIES_PER_PIECE", 7)
+    assert wsum(three, [0.5, 0.3, 0.2]).equals(whole)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "found"),
+    [
+        (lambda one: rrf([one]), "fusion of 1 runs"),
+        (lambda one: rrf([one, one], k=-1), "k = -1"),
+        (lambda one: wsum([one, one], [1.0]), "2 runs with 1 weights"),
+        (lambda one: wsum([one, one], [1.0, 1.0], norm="zmuv"), "'zmuv'"),
+    ],
+)
+def test_a_fusion_that_cannot_be_is_refused(wrong, found):
+    with pytest.raises(BadParams, match=found):
+        wrong(run({"a": 1.0}))

@@ -1,0 +1,113 @@
+"""BM25 through Anserini: found, fed and read without surprises."""
+
+import math
+import os
+import stat
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from isotope import lucene
+from isotope.errors import EmptyTable, ToolFailed
+
+DOCUMENTS = [
+    ("d1", "ray charles plays the piano"),
+    ("d2", "a piano in a quiet room"),
+    ("d3", "stars over the harbour"),
+    ("d4", "the harbour, the harbour and a piano piano"),
+]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("lucene") / "index"
+    assert lucene.build_index(DOCUMENTS, path, threads=1, memory_mb=512) == 4
+    return path
+
+
+def ask(index: Path, *texts: str, **given) -> pl.DataFrame:
+    queries = [(f"q{n}", text) for n, text in enumerate(texts)]
+    model = lucene.Bm25(memory_mb=512)
+    return lucene.search(index, queries, model, hits=given.get("hits", 10), threads=1)
+
+
+def test_the_score_is_the_textbooks(index):
+    """Robertson's BM25 as Lucene has it: idf ln(1 + (N - n + .5) / (n + .5)), k1 0.9, b 0.4."""
+    lengths = {"d1": 4, "d2": 3, "d3": 3, "d4": 4}
+    n, mean = 4, sum(lengths.values()) / 4
+    idf = math.log(1 + (n - 1 + 0.5) / (1 + 0.5))
+    weight = 1 / (1 + 0.9 * (1 - 0.4 + 0.4 * lengths["d1"] / mean))
+    found = ask(index, "ray")
+    assert found["doc_id"].to_list() == ["d1"]
+    assert found["score"][0] == pytest.approx(idf * weight, abs=1e-3)
+
+
+def test_more_of_a_rare_word_ranks_higher(index):
+    assert ask(index, "harbour")["doc_id"].to_list() == ["d4", "d3"]
+
+
+def test_words_meet_by_their_stem(index):
+    assert ask(index, "harbours")["doc_id"].to_list() == ["d4", "d3"]
+
+
+def test_a_query_without_a_word_finds_nothing_and_spoils_nothing(index):
+    found = ask(index, "", "  \n ", "the of", "stars\tand\nharbour")
+    assert set(found["query_id"]) == {"q3"}
+
+
+def test_no_queries_find_nothing(index):
+    assert ask(index).is_empty()
+
+
+def test_hits_are_limited(index):
+    assert ask(index, "piano", hits=2).height == 2
+
+
+def test_a_query_beyond_lucenes_limit_is_cut_and_still_answered(index):
+    words = " ".join(f"word{n}" for n in range(5_000))
+    assert ask(index, f"harbour {words}")["doc_id"].to_list() == ["d4", "d3"]
+
+
+def test_a_query_is_cut_by_distinct_terms_not_by_length():
+    assert lucene.topic("again " * 5_000) == ("again " * 5_000).strip()
+    cut = lucene.topic(" ".join(f"w{n}" for n in range(1_500)))
+    assert cut.split() == [f"w{n}" for n in range(1_000)]
+
+
+def test_scripts_without_spaces_count_by_letter():
+    letters = "".join(chr(0x4E00 + n) for n in range(1_500))
+    assert lucene.topic(letters) == letters[:1_000]
+
+
+def test_no_documents_are_an_error(tmp_path):
+    with pytest.raises(EmptyTable, match="no documents to index"):
+        lucene.build_index([], tmp_path / "index", threads=1)
+
+
+def test_a_missing_index_is_named_although_anserini_exits_with_zero(tmp_path):
+    with pytest.raises(ToolFailed, match="SearchCollection"):
+        ask(tmp_path / "nowhere", "piano")
+
+
+def fake_java(home: Path, version: str) -> Path:
+    program = home / "bin/java"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\" 2026-01-01' >&2\n")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    return home
+
+
+@pytest.mark.parametrize(
+    ("version", "honoured"), [("21.0.2", True), ("25", True), ("17.0.15", False)]
+)
+def test_java_home_is_honoured_from_21_on(tmp_path, monkeypatch, version, honoured):
+    monkeypatch.setenv("JAVA_HOME", os.fspath(fake_java(tmp_path / "jdk", version)))
+    lucene.java.cache_clear()
+    chosen = lucene.java()
+    lucene.java.cache_clear()
+    assert (chosen == tmp_path / "jdk/bin/java") is honoured
+
+
+def test_java_home_that_is_no_java_is_passed_over(tmp_path):
+    assert lucene.java_version(tmp_path) is None

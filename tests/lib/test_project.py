@@ -1,0 +1,106 @@
+"""WIT's texts find their sections: by BM25 alone, or by their titles first."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from isotope import project, sql, tables
+from isotope.errors import EmptyTable
+
+SPEC = {"k1": 0.9, "b": 0.4}
+
+
+def section(page: int, number: int, title: str, hierarchy: str, words: str) -> dict:
+    return {
+        "text_id": f"projected-{page:08d}-{number:03d}",
+        "page_id": page,
+        "page_title": f"Page {page}",
+        "section": number,
+        "section_title": title,
+        "hierarchy": hierarchy,
+        "context_page_description": f"lead of page {page}",
+        "context_section_description": words,
+        "language": "en",
+        "category": [],
+    }
+
+
+SECTIONS = [
+    section(1, 0, "Introduction", "Page 1", "lead of page 1"),
+    section(1, 1, "Plates", "Page 1 / North / Plates", "three red balls"),
+    section(1, 2, "Plates", "Page 1 / South / Plates", "one blue star"),
+    section(2, 0, "Introduction", "Page 2", "lead of page 2"),
+    section(2, 1, "Renamed since", "Page 2 / Renamed since", "a green boat under a yellow moon"),
+]
+TEXTS = [
+    ("Page 1", "", "Page 1", "lead of page 1"),
+    ("Page 1", "Plates", "Page 1 / South / Plates", "three red balls"),
+    ("Page 2", "Old name", "Page 2 / Old name", "a green boat under a yellow moon"),
+    ("Zzyzx", "Qqq", "Zzyzx / Qqq", "xyzzy"),
+]
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("source")
+    rows = []
+    for n, (page, title, hierarchy, words) in enumerate([*TEXTS, TEXTS[0]]):
+        blank = dict.fromkeys(tables.WIT_COLUMNS, "")
+        blank |= {"original_height": 1, "original_width": 1, "is_main_image": True}
+        blank |= {"attribution_passes_lang_id": True, "page_changed_recently": True}
+        blank |= {"language": "en", "page_title": page, "section_title": title}
+        blank |= {"hierarchical_section_title": hierarchy, "context_section_description": words}
+        rows.append(blank | {"image_url": f"u{n}", "split": "train", "file": "f", "row": n})
+    paths = {n: folder / f"{n}.parquet" for n in ("associations", "sections", "members")}
+    tables.write_rows(rows, paths["associations"], tables.ASSOCIATIONS)
+    tables.write_rows(SECTIONS, paths["sections"], tables.SECTIONS)
+    wit = {"associations": paths["associations"]}
+    members = sql.SQL / "project/members.sql"
+    sql.query(members, wit, {"language": "en"}, out=paths["members"], schema=tables.MEMBERS)
+    project.index_sections(paths["sections"], folder / "lucene", threads=1, memory_mb=512)
+    return paths
+
+
+def projected(source, folder: Path, mode: str) -> list[tuple]:
+    """Return (text_id, method, has a score) for each of TEXTS."""
+    index = source["sections"].parent / "lucene"
+    project.project(source, index, {**SPEC, "mode": mode}, folder / "p.parquet", threads=1)
+    found = pl.read_parquet(folder / "p.parquet")
+    names = pl.read_parquet(source["members"]).sort("row").head(4)
+    joined = names.join(found, on="source_text_id", maintain_order="left")
+    return [(t, m, s is not None) for t, m, s in joined.select("text_id", "method", "score").rows()]
+
+
+def test_rows_with_the_same_text_share_one_source_text(source):
+    members = pl.read_parquet(source["members"]).sort("row")["source_text_id"]
+    assert members[0] == members[4]
+    assert members.n_unique() == 4
+
+
+def test_mode_bm25_asks_the_index_for_every_text(source, tmp_path):
+    assert projected(source, tmp_path, "bm25") == [
+        ("projected-00000001-000", "bm25", True),
+        ("projected-00000001-001", "bm25", True),
+        ("projected-00000002-001", "bm25", True),
+        (None, "none", False),
+    ]
+
+
+def test_mode_exact_then_bm25_trusts_titles_and_asks_for_the_rest(source, tmp_path):
+    assert projected(source, tmp_path, "exact-then-bm25") == [
+        ("projected-00000001-000", "exact", False),
+        ("projected-00000001-002", "exact", False),
+        ("projected-00000002-001", "bm25", True),
+        (None, "none", False),
+    ]
+
+
+def test_a_source_without_texts_in_the_language_is_an_error(source, tmp_path):
+    empty = tmp_path / "members.parquet"
+    tables.write_rows([], empty, tables.MEMBERS)
+    index = source["sections"].parent / "lucene"
+    with pytest.raises(EmptyTable, match="no text in this language"):
+        project.project(
+            {**source, "members": empty}, index, {**SPEC, "mode": "bm25"}, tmp_path / "p", threads=1
+        )

@@ -1,0 +1,448 @@
+"""The embedded snapshot keeps the promises of the formats that it imitates."""
+
+import bz2
+import csv
+import gzip
+import hashlib
+import io
+import re
+import xml.etree.ElementTree as ET
+from collections import Counter, defaultdict
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from isotope import tables, toy, toy_draw, toy_pages, toy_scenes, toy_words
+from isotope.errors import BadParams
+
+PAGES = 400
+SEED = 0
+RECORD = re.compile(r"\n(?=[a-z-]+\thttps?://)")
+XMLNS = "{http://www.mediawiki.org/xml/export-0.10/}"
+WORDNET = Path("/usr/share/wordnet")
+
+
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("toy")
+    toy.generate(out)
+    return out
+
+
+@pytest.fixture(scope="module")
+def rows(snapshot) -> list[dict[str, str]]:
+    """Every WIT row, records cut where a line starts with a language and an address."""
+    found = []
+    for path in sorted((snapshot / "wit").iterdir()):
+        text = gzip.decompress(path.read_bytes()).decode().rstrip("\n")
+        for record in RECORD.split(text)[1:]:
+            fields = next(csv.reader(io.StringIO(record, newline=""), delimiter="\t"))
+            split = path.name.split(".")[1]
+            found.append({**dict(zip(tables.WIT_COLUMNS, fields, strict=True)), "split": split})
+    return found
+
+
+@pytest.fixture(scope="module")
+def english(rows) -> list[dict[str, str]]:
+    return [row for row in rows if row["language"] == "en"]
+
+
+@pytest.fixture(scope="module")
+def truth(snapshot) -> pl.DataFrame:
+    return pl.read_parquet(snapshot / "objects.parquet")
+
+
+@pytest.fixture(scope="module")
+def faults(snapshot) -> dict[str, str]:
+    with (snapshot / "faults.csv").open(encoding="utf-8", newline="") as file:
+        return {row["path"]: row["fault"] for row in csv.DictReader(file)}
+
+
+@pytest.fixture(scope="module")
+def streams(snapshot) -> dict[int, str]:
+    """The dump's bz2 streams by their offset."""
+    raw = next((snapshot / "dump").glob("*multistream.xml.bz2")).read_bytes()
+    found, rest = {}, raw
+    while rest:
+        unpacker = bz2.BZ2Decompressor()
+        found[len(raw) - len(rest)] = unpacker.decompress(rest).decode()
+        rest = unpacker.unused_data
+    return found
+
+
+@pytest.fixture(scope="module")
+def wiki(streams) -> list[ET.Element]:
+    return list(ET.fromstring("".join(streams.values())).iter(f"{XMLNS}page"))
+
+
+def _text(page: ET.Element) -> str:
+    return page.findtext(f"{XMLNS}revision/{XMLNS}text") or ""
+
+
+def _articles(wiki: list[ET.Element]) -> dict[str, str]:
+    kept = [p for p in wiki if p.findtext(f"{XMLNS}ns") == "0"]
+    kept = [p for p in kept if p.find(f"{XMLNS}redirect") is None]
+    texts = {p.findtext(f"{XMLNS}title") or "": _text(p) for p in kept}
+    return {title: text for title, text in texts.items() if "{{disambiguation}}" not in text}
+
+
+def _file(snapshot: Path, url: str) -> Path:
+    return snapshot / "images" / unquote(urlparse(url).path).lstrip("/")
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in files
+    }
+
+
+def test_the_same_seed_gives_the_same_bytes(tmp_path):
+    for name in ("first", "second"):
+        toy.generate(tmp_path / name, pages=30, seed=7)
+    assert _digests(tmp_path / "first") == _digests(tmp_path / "second")
+
+
+def test_another_seed_gives_other_bytes_in_every_table(tmp_path):
+    for seed in (1, 2):
+        toy.generate(tmp_path / str(seed), pages=24, seed=seed, draw=False)
+    one, two = (_digests(tmp_path / str(seed)) for seed in (1, 2))
+    assert one.keys() == two.keys()
+    assert all(one[name] != two[name] for name in one)
+
+
+def test_without_drawing_only_the_pictures_are_missing(tmp_path):
+    toy.generate(tmp_path / "drawn", pages=24)
+    toy.generate(tmp_path / "undrawn", pages=24, draw=False)
+    drawn, undrawn = (_digests(tmp_path / name) for name in ("drawn", "undrawn"))
+    assert undrawn == {name: d for name, d in drawn.items() if not name.startswith("images/")}
+    assert len(drawn) > len(undrawn)
+
+
+def test_shards_and_date_are_parameters(tmp_path):
+    toy.generate(tmp_path, pages=40, shards={"train": 3}, date="20240501", draw=False)
+    names = {path.name for path in (tmp_path / "wit").iterdir()}
+    assert names == {
+        *(f"wit_v1.train.all-{i:05}-of-00003.tsv.gz" for i in range(3)),
+        "wit_v1.val.all-00000-of-00001.tsv.gz",
+        "wit_v1.test.all-00000-of-00001.tsv.gz",
+    }
+    assert len(list((tmp_path / "dump").glob("toywiki-20240501-*"))) == 2
+
+
+@pytest.mark.parametrize("wrong", [{"shards": {"dev": 1}}, {"shards": {"val": 0}}, {"date": "May"}])
+def test_a_wrong_parameter_is_named_and_nothing_is_left(tmp_path, wrong):
+    with pytest.raises(BadParams, match="the toy"):
+        toy.generate(tmp_path, pages=1, **wrong)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_no_partial_file_is_left(snapshot):
+    assert not [path for path in snapshot.rglob("*") if path.name.endswith(".part")]
+
+
+def test_every_shard_starts_with_the_seventeen_columns(snapshot):
+    for path in (snapshot / "wit").iterdir():
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            assert file.readline().rstrip("\n").split("\t") == tables.WIT_COLUMNS
+
+
+def test_the_counts_are_near_the_targets(rows, english, wiki):
+    articles = _articles(wiki)
+    sections = sum(1 + len(re.findall(r"^==", text, re.MULTILINE)) for text in articles.values())
+    assert len(articles) == PAGES
+    assert sections == pytest.approx(1500, rel=0.1)
+    assert len({row["image_url"] for row in rows}) == pytest.approx(600, rel=0.1)
+    illustrated = {(row["page_url"], row["hierarchical_section_title"]) for row in english}
+    assert len(illustrated) / sections == pytest.approx(0.4, abs=0.05)
+
+
+def test_splits_are_about_seventy_fifteen_fifteen(english):
+    share = {split: n / len(english) for split, n in Counter(r["split"] for r in english).items()}
+    assert share == pytest.approx({"train": 0.7, "val": 0.15, "test": 0.15}, abs=0.03)
+
+
+def test_contexts_have_quoted_newlines_and_inner_quotes(rows):
+    contexts = [row["context_section_description"] for row in rows]
+    assert sum("\n" in text for text in contexts) > 100
+    assert sum('"' in text for text in contexts) > 10
+
+
+def test_exactly_one_quote_is_never_closed(snapshot):
+    open_records = []
+    for path in (snapshot / "wit").iterdir():
+        for record in RECORD.split(gzip.decompress(path.read_bytes()).decode()):
+            if record.count('"') % 2:
+                open_records.append(record)
+    assert len(open_records) == 1
+    fields = open_records[0].rstrip("\n").split("\t")
+    assert len(fields) == 17
+    assert [i for i, field in enumerate(fields) if '"' in field] == [16]
+    assert fields[16].startswith('"')
+
+
+def test_the_open_quote_breaks_rows_for_a_reader_that_trusts_quotes(snapshot):
+    widths = Counter()
+    for path in (snapshot / "wit").iterdir():
+        with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+            widths.update(len(row) for row in csv.reader(file, delimiter="\t"))
+    assert set(widths) > {17}
+
+
+def test_other_languages_show_the_same_pictures_and_some_of_their_own(rows, english):
+    foreign = [row for row in rows if row["language"] != "en"]
+    assert {row["language"] for row in foreign} == set(toy_words.LANGUAGES)
+    for row in foreign:
+        assert row["page_url"].startswith(f"https://{row['language']}.wikipedia.org/wiki/")
+    known = {row["image_url"] for row in english}
+    alone = {row["image_url"] for row in foreign} - known
+    assert 5 < len(alone) < 40
+
+
+def test_some_pictures_and_some_texts_are_in_two_splits(english):
+    pictures, texts = defaultdict(set), defaultdict(set)
+    for row in english:
+        pictures[row["image_url"]].add(row["split"])
+        texts[row["page_url"], row["hierarchical_section_title"]].add(row["split"])
+    assert 4 <= sum(len(splits) > 1 for splits in pictures.values()) <= 30
+    assert 4 <= sum(len(splits) > 1 for splits in texts.values()) <= 30
+
+
+def test_some_sections_are_twins_under_different_parents(english):
+    twins = defaultdict(set)
+    fields = ("page_title", "section_title", *tables.WIT_COLUMNS[-2:])
+    for row in english:
+        twins[tuple(row[f] for f in fields)].add(row["hierarchical_section_title"])
+    assert sum(len(parents) > 1 for parents in twins.values()) >= 5
+
+
+def test_a_section_may_have_two_pictures_and_a_picture_two_sections(english):
+    pictures, sections = defaultdict(set), defaultdict(set)
+    for row in english:
+        section = (row["page_url"], row["hierarchical_section_title"])
+        pictures[section].add(row["image_url"])
+        sections[row["image_url"]].add(section)
+    assert sum(len(found) > 1 for found in pictures.values()) > 10
+    assert sum(len(found) > 1 for found in sections.values()) > 10
+
+
+def test_some_captions_are_empty_but_never_all_of_a_kind(english):
+    for column in tables.CAPTION_FIELDS:
+        assert 0 < sum(not row[column] for row in english) < len(english) / 2
+
+
+def test_image_urls_follow_the_upload_layout(rows):
+    for row in rows:
+        path = unquote(urlparse(row["image_url"]).path)
+        *_, one, two, name = path.split("/")
+        digest = hashlib.md5(name.encode()).hexdigest()
+        assert (one, two) == (digest[0], digest[:2])
+        assert " " not in name
+    names = " ".join(row["image_url"] for row in rows)
+    assert all(code in names for code in ("%26", "%28", "%C3%A4"))
+
+
+def test_every_stream_is_well_formed_and_ends_the_document_apart(streams):
+    texts = list(streams.values())
+    assert texts[0].startswith("<mediawiki ")
+    assert texts[-1] == "</mediawiki>"
+    assert len(texts) > 10
+    ET.fromstring(texts[0] + texts[-1])
+    for text in texts[1:-1]:
+        assert 1 <= len(ET.fromstring(f"<pages>{text}</pages>")) <= 25
+
+
+def test_every_line_of_the_index_points_at_its_page(snapshot, streams, wiki):
+    packed = next((snapshot / "dump").glob("*index.txt.bz2")).read_bytes()
+    lines = bz2.decompress(packed).decode().splitlines()
+    assert len(lines) == len(wiki)
+    for line in lines:
+        offset, page_id, title = line.split(":", 2)
+        head = f"<title>{title}</title>\n    <ns>"
+        assert head in streams[int(offset)]
+        assert f"<id>{page_id}</id>" in streams[int(offset)]
+
+
+def test_pages_are_in_the_order_of_their_ids_and_titles_are_unique(wiki):
+    ids = [int(page.findtext(f"{XMLNS}id") or 0) for page in wiki]
+    assert ids == sorted(set(ids))
+    assert max(Counter(page.findtext(f"{XMLNS}title") for page in wiki).values()) == 1
+
+
+def test_the_dump_has_redirects_disambiguations_and_other_namespaces(wiki):
+    spaces = Counter(page.findtext(f"{XMLNS}ns") for page in wiki)
+    assert {"0", "1", "6", "10", "14"} <= spaces.keys()
+    redirects = [page for page in wiki if page.find(f"{XMLNS}redirect") is not None]
+    assert len(redirects) > 20
+    assert all(_text(page).lower().startswith("#redirect [[") for page in redirects)
+    assert sum("{{disambiguation}}" in _text(page) for page in wiki) > 5
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        r"\{\{Infobox",
+        r"<ref>\{\{cite book",
+        r'<ref name="[^"]+" />',
+        r"\{\| class=\"wikitable",
+        r"\[\[File:[^\]]*\|thumb\|[^\]]*\[\[",
+        r"(?m)^\* ",
+        r"(?m)^# ",
+        r"\[\[[^|\]]+\]\]",
+        r"\[\[[^|\]:]+\|[^\]]+\]\]",
+        r"\[https://\S+ [^\]]+\]",
+        r"'''[^']+'''",
+        r"''[^']+''",
+        r"<!-- .* -->",
+        r"\[\[Category:",
+        r"(?m)^== [^=]+ ==$",
+        r"(?m)^=== [^=]+ ===$",
+    ],
+)
+def test_articles_use_the_markup(wiki, markup):
+    assert sum(bool(re.search(markup, text)) for text in _articles(wiki).values()) >= 3
+
+
+def test_the_dump_is_later_than_wit_in_about_a_tenth_of_the_sections(english, wiki):
+    articles = _articles(wiki)
+    known = [row for row in english if row["section_title"] not in ("", "Plates")]
+    gone = [
+        row
+        for row in known
+        if f"= {row['section_title']} =" not in articles.get(row["page_title"], "")
+    ]
+    edited = sum(any(edit in text for edit in toy_words.EDITS) for text in articles.values())
+    assert 0.02 < len(gone) / len(known) < 0.12
+    assert edited > PAGES / 20
+
+
+def test_sections_begin_with_what_their_picture_shows(english, truth):
+    kinds = defaultdict(set)
+    for url, synset, colour in truth.select("image_url", "synset", "colour").iter_rows():
+        kinds[url].add((colour, synset.split(".")[0]))
+    for row in english:
+        opening = " ".join(row["context_section_description"].split(". ")[:3])
+        if not opening.startswith('"') and " shows " in opening:
+            for colour, shape in kinds[row["image_url"]]:
+                assert re.search(rf"\b{colour} {shape}(e?s)?\b", opening), (row, colour, shape)
+
+
+def test_nearly_every_illustrated_section_says_what_is_shown(english):
+    first = [row["context_section_description"].split(". ")[0] for row in english]
+    assert sum(" shows " in text for text in first) >= len(first) - 1
+
+
+def test_scenes_are_nearly_unique_within_a_split(english):
+    first = {(r["split"], r["image_url"]): r["context_section_description"] for r in english}
+    for split in ("val", "test"):
+        said = [
+            re.sub(r"^.*? shows ", "", text.split(". ")[0])
+            for (where, _), text in first.items()
+            if where == split
+        ]
+        assert len(set(said)) > 0.9 * len(said)
+
+
+def test_every_picture_decodes_at_the_size_that_wit_says(snapshot, rows, faults):
+    absent = 0
+    for url, row in {row["image_url"]: row for row in rows}.items():
+        path = _file(snapshot, url)
+        if not path.exists():
+            absent += 1
+            assert faults[unquote(urlparse(url).path)] in {"not_found", "gone"}
+            continue
+        with Image.open(path) as image:
+            image.load()
+            size = (int(row["original_width"]), int(row["original_height"]))
+            assert (image.size, image.get_format_mimetype()) == (size, row["mime_type"])
+    assert absent == sum(fault in {"not_found", "gone"} for fault in faults.values())
+
+
+def test_boxes_lie_within_their_pictures_and_know_every_picture(rows, truth):
+    sizes = pl.DataFrame(
+        {
+            row["image_url"]: (int(row["original_width"]), int(row["original_height"]))
+            for row in rows
+        }
+    ).transpose(include_header=True, column_names=["wide", "high"], header_name="image_url")
+    joined = truth.join(sizes, on="image_url", how="full", coalesce=True)
+    assert joined.null_count().sum_horizontal().item() == 0
+    inside = (
+        (pl.col("x_min") >= 0)
+        & (pl.col("y_min") >= 0)
+        & (pl.col("x_min") < pl.col("x_max"))
+        & (pl.col("y_min") < pl.col("y_max"))
+        & (pl.col("x_max") <= pl.col("wide"))
+        & (pl.col("y_max") <= pl.col("high"))
+    )
+    assert joined.filter(~inside).is_empty()
+
+
+def test_one_picture_in_thirty_has_a_fault_and_each_kind_comes_twice(rows, faults):
+    kinds = Counter(faults.values())
+    assert set(kinds) == set(toy.FAULTS)
+    assert min(kinds.values()) >= 2
+    paths = {unquote(urlparse(row["image_url"]).path) for row in rows}
+    assert faults.keys() <= paths
+    assert len(faults) / len(paths) == pytest.approx(0.03, abs=0.01)
+
+
+@pytest.mark.parametrize("pages", [12, 24, 47])
+def test_small_snapshots_have_every_fault_twice(tmp_path, pages):
+    toy.generate(tmp_path, pages=pages, draw=False)
+    kinds = Counter(line.split(",")[-1] for line in (tmp_path / "faults.csv").read_text().split())
+    assert all(kinds[kind] >= 2 for kind in toy.FAULTS)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_a_drawn_object_fills_its_box_with_its_colour(rng):
+    scene = toy_scenes.scene(rng)
+    image = toy_draw.paint(scene)
+    for group, (x0, y0, x1, y1) in toy_scenes.objects(scene):
+        raw = image.crop((x0, y0, x1, y1)).tobytes()
+        pixels = zip(raw[::3], raw[1::3], raw[2::3], strict=True)
+        colour = toy_scenes.COLOURS[group.colour]
+        near = [max(abs(a - b) for a, b in zip(p, colour, strict=True)) < 40 for p in pixels]
+        width = x1 - x0
+        columns = {i % width for i, hit in enumerate(near) if hit}
+        lines = {i // width for i, hit in enumerate(near) if hit}
+        assert sum(near) > 0.2 * len(near)
+        assert len(columns) > 0.8 * width
+        assert len(lines) > 0.8 * (y1 - y0)
+
+
+@given(st.lists(st.integers(0, 10**7), unique=True, max_size=200))
+def test_titles_never_meet(numbers):
+    assert len({toy_words.title(number) for number in numbers}) == len(numbers)
+
+
+def test_the_first_fifty_thousand_titles_are_all_different():
+    assert len({toy_words.title(number) for number in range(50_000)}) == 50_000
+
+
+def test_a_page_does_not_depend_on_those_before_it():
+    assert toy_pages.page(SEED, 123, PAGES) == toy_pages.page(SEED, 123, PAGES)
+    assert toy_pages.page(SEED, 123, PAGES) != toy_pages.page(SEED + 1, 123, PAGES)
+
+
+def test_plain_text_keeps_the_anchors_of_links():
+    said = "A [[Oak Mill|path]] leads to [[Elm Inn]], ''The Inn''; see '''it''', Nora O'Dell."
+    assert toy_words.plain(said) == "A path leads to Elm Inn, The Inn; see it, Nora O'Dell."
+
+
+@pytest.mark.skipif(not WORDNET.is_dir(), reason="no wordnet-base at /usr/share/wordnet")
+def test_synsets_are_noun_senses_of_wordnet(truth):
+    index = (WORDNET / "index.noun").read_text()
+    for synset in truth["synset"].unique():
+        lemma, part, sense = synset.split(".")
+        line = re.search(rf"^{lemma} n (\d+) ", index, re.MULTILINE)
+        assert line is not None
+        assert part == "n"
+        assert 1 <= int(sense) <= int(line[1])

@@ -1,0 +1,216 @@
+"""The collection's queries on a handful of rows whose answer can be worked out by hand."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from isotope import collect, sql, tables
+from isotope.errors import BadParams, BrokenPromise
+
+URL = "https://upload.wikimedia.org/{}.png"
+
+
+def association(row: int, image: str, split: str, **given) -> dict:
+    blank = dict.fromkeys(tables.WIT_COLUMNS, "")
+    blank |= {"original_height": 1, "original_width": 1, "is_main_image": True}
+    blank |= {"attribution_passes_lang_id": True, "page_changed_recently": True}
+    blank |= {"language": "en", "image_url": URL.format(image), "mime_type": "image/png"}
+    return blank | {"split": split, "file": "f", "row": row} | given
+
+
+def section(page: int, number: int, title: str, words: str) -> dict:
+    return {
+        "text_id": f"projected-{page:08d}-{number:03d}",
+        "page_id": page,
+        "revision_id": 1,
+        "page_url": f"https://en.wikipedia.org/wiki/P{page}",
+        "page_title": f"P{page}",
+        "section": number,
+        "section_title": title,
+        "hierarchy": f"P{page} / {title}",
+        "context_page_description": f"lead {page}",
+        "context_section_description": words,
+        "language": "en",
+        "category": ["C"],
+    }
+
+
+SECTIONS = [
+    section(1, 0, "Introduction", "lead 1"),
+    section(1, 1, "Plates", "same words"),
+    section(1, 2, "Plates", "same words"),
+    section(2, 0, "Introduction", "lead 2"),
+    section(2, 1, "History", "history"),
+    section(3, 0, "Introduction", "nobody comes here"),
+    section(4, 0, "Introduction", "lead 4"),
+]
+# What each row of WIT is about: the section it projects to, its image and split.
+ROWS = [
+    (0, "a", "train"),
+    (1, "b", "train"),
+    (2, "b", "train"),
+    (2, "c", "train"),
+    (3, "dead", "validation"),
+    (4, "d", "validation"),
+    (4, "e", "validation"),
+    (6, "e", "test"),
+    (6, "f", "test"),
+    (None, "g", "test"),
+]
+
+
+@pytest.fixture(scope="module")
+def relations(tmp_path_factory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("source")
+    rows = [association(n, image, split) for n, (_, image, split) in enumerate(ROWS)]
+    rows.append(association(99, "a", "train", language="fr", caption_reference_description="balle"))
+    rows.append(association(100, "z", "train", language="fr"))
+    images = sorted({r["image_url"] for r in rows})
+    urls = [{"image_id": u[-5], "image_url": u, "shard": 0} for u in images]
+    ledger = [
+        {"image_url": u, "status": "not_found" if "dead" in u else "success", "attempts": 1}
+        | {"width": 8, "height": 9, "sha256": "0"}
+        for u in images
+    ]
+    members = [
+        {"source_text_id": f"s{t}", "file": "f", "row": n} for n, (t, _, _) in enumerate(ROWS)
+    ]
+    found = {t: SECTIONS[t]["text_id"] if t is not None else None for t, _, _ in ROWS}
+    projection = [
+        {
+            "source_text_id": f"s{t}",
+            "text_id": text,
+            "method": "bm25" if text else "none",
+            "score": 1.0,
+        }
+        for t, text in found.items()
+    ]
+    made = {
+        "associations": (rows, tables.ASSOCIATIONS),
+        "sections": (SECTIONS, tables.SECTIONS),
+        "members": (members, tables.MEMBERS),
+        "projection": (projection, tables.PROJECTION),
+        "urls": (urls, tables.URLS),
+        "ledger": (ledger, tables.LEDGER),
+    }
+    for name, (values, schema) in made.items():
+        tables.write_rows(values, folder / f"{name}.parquet", schema)
+    return {name: folder / f"{name}.parquet" for name in made}
+
+
+@pytest.fixture(scope="module")
+def collected(relations, tmp_path_factory) -> dict[str, pl.DataFrame]:
+    out = tmp_path_factory.mktemp("collection")
+    collect.collect(sql.SQL / "collect/wikipedia", relations, {"language": "en"}, out)
+    return {name: pl.read_parquet(out / f"{name}.parquet") for name in collect.SCHEMAS}
+
+
+def pairs(collected) -> set[tuple[str, str, str]]:
+    return set(collected["qrels"].select("text_id", "image_id", "split").rows())
+
+
+def test_only_pairs_that_pass_all_three_filters_are_judged(collected):
+    assert pairs(collected) == {
+        ("projected-00000001-000", "a", "train"),
+        ("projected-00000001-001", "b", "train"),
+        ("projected-00000001-001", "c", "train"),
+        ("projected-00000002-001", "d", "validation"),
+        ("projected-00000004-000", "f", "test"),
+    }
+
+
+def test_what_every_filter_dropped_is_counted(collected):
+    filters = collected["filters"]
+    dropped = {(step, split): n for step, split, _, n, _ in filters.rows() if n}
+    assert dropped == {
+        ("projected", "test"): 1,
+        ("alive", "validation"): 1,
+        ("canonical", "train"): 1,
+        ("one_split", "validation"): 1,
+        ("one_split", "test"): 1,
+    }
+    assert (filters["before"] - filters["dropped"] == filters["after"]).all()
+
+
+def test_siblings_of_a_matched_section_come_along_and_strangers_do_not(collected):
+    pages = collected["texts"]["page_id"].unique().sort().to_list()
+    assert pages == [1, 2, 4]
+
+
+def test_texts_with_the_same_words_share_one_id(collected):
+    plates = collected["texts"].filter(pl.col("section_title") == "Plates")
+    assert plates["text_id"].to_list() == ["projected-00000001-001"]
+
+
+def test_what_nobody_is_judged_on_is_other(collected):
+    texts = dict(collected["texts"].select("text_id", "split").rows())
+    images = dict(collected["images"].select("image_id", "split").rows())
+    assert texts["projected-00000002-000"] == "other"
+    assert (images["e"], images["z"], images["g"]) == ("other", "other", "other")
+    assert "d" in images
+
+
+def test_a_dead_image_is_in_no_table(collected):
+    assert URL.format("dead") not in collected["images"]["image_url"].to_list()
+
+
+def test_captions_of_all_languages_stay_in_step(collected):
+    image = collected["images"].filter(pl.col("image_id") == "a").row(0, named=True)
+    assert image["language"] == ["en", "fr"]
+    assert image["caption_reference_description"] == ["", "balle"]
+
+
+def test_an_unknown_kind_lists_the_known_ones(tmp_path, relations):
+    with pytest.raises(BadParams, match=r"unknown kind 'wikipedai'.*wikipedia"):
+        collect.collect(sql.SQL / "collect/wikipedai", relations, {}, tmp_path)
+
+
+def test_a_broken_promise_leaves_the_old_tables_alone(tmp_path, relations, monkeypatch):
+    (tmp_path / "texts.parquet").write_text("the old table")
+
+    def broken(_):
+        raise BrokenPromise("every text appears once", "not so", "see the query")
+
+    monkeypatch.setattr(collect, "run_checks", broken)
+    with pytest.raises(BrokenPromise):
+        collect.collect(sql.SQL / "collect/wikipedia", relations, {"language": "en"}, tmp_path)
+    assert [p.name for p in tmp_path.iterdir()] == ["texts.parquet"]
+    assert (tmp_path / "texts.parquet").read_text() == "the old table"
+
+
+def spoiled(folder: Path, collected, **changes) -> dict[str, Path]:
+    for name in ("texts", "images", "qrels"):
+        frame = changes.get(name, lambda df: df)(collected[name])
+        frame.write_parquet(folder / f"{name}.parquet")
+    return {name: folder / f"{name}.parquet" for name in ("texts", "images", "qrels")}
+
+
+def twice(df):
+    return pl.concat([df, df.head(1)])
+
+
+SPOILS = {
+    "every_text_appears_once": {"texts": twice},
+    "every_image_appears_once": {"images": twice},
+    "every_pair_is_judged_once": {"qrels": twice},
+    "every_judgement_names_a_known_text": {"texts": lambda df: df.tail(-1)},
+    "every_judgement_names_a_known_image": {"images": lambda df: df.tail(-1)},
+    "every_judged_text_is_in_the_split_of_its_judgement": {
+        "texts": lambda df: df.with_columns(split=pl.lit("test"))
+    },
+    "every_judged_image_is_in_the_split_of_its_judgement": {
+        "images": lambda df: df.with_columns(split=pl.lit("other"))
+    },
+    "every_split_has_a_known_name": {"texts": lambda df: df.with_columns(split=pl.lit("dev"))},
+    "some_pair_survives": {"qrels": lambda df: df.clear()},
+}
+
+
+@pytest.mark.parametrize("claim", sorted(p.stem for p in (sql.SQL / "check").glob("*.sql")))
+def test_every_check_holds_and_can_fail(tmp_path, collected, claim):
+    check = sql.SQL / "check" / f"{claim}.sql"
+    (tmp_path / "good").mkdir()
+    sql.check(check, spoiled(tmp_path / "good", collected), {})
+    with pytest.raises(BrokenPromise, match=claim.replace("_", " ")):
+        sql.check(check, spoiled(tmp_path, collected, **SPOILS[claim]), {})

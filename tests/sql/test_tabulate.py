@@ -1,0 +1,198 @@
+"""The table queries, on rows small enough to count by hand and on the published collection."""
+
+import gzip
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from isotope import sql, tables, tabulate
+from isotope.tabulate_layout import lay_out, widen
+
+SQL = sql.SQL / "tabulate"
+
+
+def put(path: Path, rows: list[dict], schema) -> Path:
+    tables.write_rows(rows, path, schema)
+    return path
+
+
+@pytest.fixture
+def significance(tmp_path):
+    def write(*rows: tuple[str, str, float, float]) -> Path:
+        cell = {"collection": "c", "setting": "small", "split": "test", "task": "t2m"}
+        return put(
+            tmp_path / "significance.parquet",
+            [
+                cell | {"measure": "MAP", "system": s, "other": o, "difference": d}
+                | {"t": 1.0, "p": p, "p_bonferroni": p}
+                for s, o, d, p in rows
+            ],
+            tables.SIGNIFICANCE,
+        )  # fmt: skip
+
+    return write
+
+
+@pytest.fixture
+def scores(tmp_path):
+    def write(values: dict[str, list[float]], **cell: str) -> Path:
+        cell = {"collection": "c", "setting": "small", "split": "test", "task": "t2m"} | cell
+        rows = [
+            cell | {"system": system, "query_id": f"q{i}", "measure": "MAP", "value": value}
+            for system, of_system in values.items()
+            for i, value in enumerate(of_system)
+        ]
+        return put(tmp_path / f"scores-{'-'.join(cell.values())}.parquet", rows, tables.SCORES)
+
+    return write
+
+
+def test_table_1_prints_the_published_numbers_of_atomic_validation(shared, tmp_path):
+    file = shared / "collections/atomic/qrels.atomic.validation.t2i.trec.gz"
+    with gzip.open(file, "rt") as lines:
+        pairs = [line.split() for line in lines]
+    qrels = [
+        {"text_id": t, "image_id": i, "relevance": int(r), "split": "validation"}
+        for t, _, i, r in pairs
+    ]
+    texts = [{"text_id": t, "split": "validation"} for t in {q["text_id"] for q in qrels}]
+    images = [{"image_id": i, "split": "validation"} for i in {q["image_id"] for q in qrels}]
+    relations = {
+        "texts": put(tmp_path / "texts.parquet", texts, tables.TEXTS),
+        "images": put(tmp_path / "images.parquet", images, tables.IMAGES),
+        "qrels": put(tmp_path / "qrels.parquet", qrels, tables.QRELS),
+    }
+    tabulate.tabulate(SQL / "table1.sql", relations, {}, tmp_path / "table1")
+    printed = (tmp_path / "table1.md").read_text().splitlines()
+    assert printed[0] == "| split | texts | images | qrels | M/T | T/M |"
+    assert printed[3] == "| validation | 17,173 | 16,131 | 17,801 | 1.037 ± 0.430 | 1.104 ± 0.426 |"
+
+
+def test_table_1_counts_texts_that_nobody_points_to_and_leaves_their_ratio_blank(tmp_path):
+    relations = {
+        "texts": put(tmp_path / "t", [{"text_id": "a", "split": "other"}], tables.TEXTS),
+        "images": put(tmp_path / "i", [], tables.IMAGES),
+        "qrels": put(tmp_path / "q", [], tables.QRELS),
+    }
+    rows = tabulate.rows(SQL / "table1.sql", relations, {}).rows()
+    assert rows[3] == ("other", 1, 0, 0, None, None, None, None)
+    assert [row[0] for row in rows] == ["train", "validation", "test", "other"]
+
+
+def test_the_filter_account_keeps_the_order_in_which_filters_ran(tmp_path):
+    rows = [
+        {"step": step, "split": split, "before": 5, "dropped": 1, "after": 4}
+        for step in ("one_split", "canonical", "alive")
+        for split in ("test", "train")
+    ]
+    filters = put(tmp_path / "filters", rows, tables.FILTERS)
+    account = tabulate.rows(SQL / "account.sql", {"filters": filters}, {})
+    assert account["step"].unique(maintain_order=True).to_list() == [
+        "alive", "canonical", "one_split",
+    ]  # fmt: skip
+    assert account["split"].to_list() == ["train", "test"] * 3
+
+
+def test_the_crawl_account_adds_up_to_every_url(tmp_path):
+    rows = [
+        {"image_url": f"u{i}", "status": status, "attempts": n, "bytes": size}
+        for i, (status, n, size) in enumerate(
+            [("success", 1, 10), ("success", 2, 20), ("success", 1, 30), ("http_404", 3, None)]
+        )
+    ]
+    ledger = put(tmp_path / "ledger", rows, tables.LEDGER)
+    account = tabulate.rows(SQL / "crawl.sql", {"ledger": ledger}, {})
+    assert account.rows() == [("success", 3, 0.75, 4, 60), ("http_404", 1, 0.25, 3, 0)]
+
+
+def test_the_match_rate_counts_texts_that_found_no_section(tmp_path):
+    rows = [
+        {"source_text_id": "s1", "text_id": "t1", "method": "bm25", "score": 2.0},
+        {"source_text_id": "s2", "text_id": "t2", "method": "bm25", "score": 4.0},
+        {"source_text_id": "s3", "text_id": "t3", "method": "exact", "score": None},
+        {"source_text_id": "s4", "text_id": None, "method": "bm25", "score": None},
+    ]
+    projection = put(tmp_path / "projection", rows, tables.PROJECTION)
+    rates = tabulate.rows(SQL / "projection.sql", {"projection": projection}, {})
+    assert rates.select("matched_by", "texts", "share", "score_median").rows() == [
+        ("bm25", 2, 0.5, 3.0),
+        ("exact", 1, 0.25, None),
+        ("none", 1, 0.25, None),
+    ]
+
+
+@pytest.mark.parametrize("pair", [("a-sys", "b-sys", 0.3), ("b-sys", "a-sys", -0.3)])
+def test_a_win_is_lettered_whichever_way_round_the_pair_was_tested(scores, significance, pair):
+    relations = {
+        "scores": scores({"a-sys": [0.5, 0.9], "b-sys": [0.2, 0.6]}),
+        "significance": significance((*pair, 0.01)),
+    }
+    table = tabulate.rows(SQL / "table3.sql", relations, {"alpha": 0.05})
+    assert table.select("letter", "system", "heading", "value", "beats").rows() == [
+        ("a", "a-sys", "t2m MAP", 0.7, "b"),
+        ("b", "b-sys", "t2m MAP", 0.4, ""),
+    ]
+
+
+def test_a_difference_at_or_above_alpha_earns_no_letter(scores, significance):
+    relations = {
+        "scores": scores({"a": [0.5], "b": [0.2]}),
+        "significance": significance(("a", "b", 0.3, 0.05)),
+    }
+    table = tabulate.rows(SQL / "table3.sql", relations, {"alpha": 0.05})
+    assert table["beats"].to_list() == ["", ""]
+
+
+def test_letters_of_several_beaten_systems_stand_in_order_and_the_best_is_bold(
+    scores, significance, tmp_path
+):
+    relations = {
+        "scores": scores({"a": [0.2], "b": [0.3], "c": [0.9]}),
+        "significance": significance(("c", "b", 0.6, 0.0), ("c", "a", 0.7, 0.0)),
+    }
+    tabulate.tabulate(SQL / "table3.sql", relations, {"alpha": 0.05}, tmp_path / "table3")
+    assert (
+        "| small | test | c | c | **0.9000**<sup>ab</sup> |"
+        in (tmp_path / "table3.md").read_text().splitlines()
+    )
+    assert (
+        r"small & test & c & c & \textbf{0.9000}$^{ab}$ \\"
+        in (tmp_path / "table3.tex").read_text().splitlines()
+    )
+
+
+def test_the_best_of_table_3_is_found_within_its_pool_not_across_pools(scores, significance):
+    files = [
+        scores({"a": [0.9], "b": [0.8]}),
+        scores({"a": [0.1], "b": [0.2]}, setting="large"),
+    ]
+    relations = {"scores": files, "significance": significance()}
+    table = lay_out(widen(tabulate.rows(SQL / "table3.sql", relations, {"alpha": 0.05})))
+    assert [row[-1].best for row in table.rows] == [True, False, False, True]
+
+
+def test_sixty_systems_get_sixty_different_letters(scores, significance):
+    relations = {
+        "scores": scores({f"s{i:02}": [0.5] for i in range(60)}),
+        "significance": significance(),
+    }
+    table = tabulate.rows(SQL / "table3.sql", relations, {"alpha": 0.05})
+    assert "".join(table["letter"].to_list()[:28]) == "abcdefghijklmnopqrstuvwxyzAB"
+    assert table["letter"].n_unique() == 60
+
+
+def test_the_corpus_grows_with_the_setting(scores, tmp_path):
+    splits = ["train"] * 4 + ["validation"] * 2 + ["test"] * 3 + ["other"] * 10
+    images = [{"image_id": f"i{n}", "split": s} for n, s in enumerate(splits)]
+    texts = [{"text_id": f"t{n}", "split": s} for n, s in enumerate(splits[:9])]
+    relations = {
+        "scores": [scores({"a": [0.5]}, setting=s) for s in ("small", "base", "large")],
+        "texts": put(tmp_path / "texts", texts, tables.TEXTS),
+        "images": put(tmp_path / "images", images, tables.IMAGES),
+    }
+    sizes = tabulate.rows(SQL / "corpus_size.sql", relations, {"split": "test", "measure": "MAP"})
+    assert sizes.select("setting", "documents").rows() == [
+        ("small", 3), ("base", 9), ("large", 19),
+    ]  # fmt: skip
+    assert isinstance(sizes, pl.DataFrame)

@@ -1,0 +1,168 @@
+"""Upstream bytes: fetched once, checked, placed read-only, and listed in a manifest."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import fsspec
+
+from isotope import tables, toy
+from isotope.errors import ChecksumMismatch, CorruptFile, FetchFailed, MissingFile, TruncatedFile
+from isotope.params import expand_files
+from isotope.progress import Progress, log
+
+_BLOCK = 1 << 20
+# Beside a multistream dump lies a list of its streams; nothing needs it, the streams are scanned.
+_INDEX = "-index.txt"
+_DIGESTS = ("md5", "sha1", "sha256")
+Entry = dict[str, Any]
+
+
+def acquire(spec: Mapping[str, Any], manifest: Path, scratch: Path) -> None:
+    """Fill the manifest's folder from `spec` (params `acquire.<source>`) and write the manifest.
+
+    Interrupted downloads stay in `scratch` and go on from there.
+
+    Raises:
+        FetchFailed, ChecksumMismatch, MissingFile: nothing incomplete is ever placed.
+    """
+    folder = manifest.parent
+    if "generate" in spec:
+        toy.generate(folder, **spec["generate"])
+        entries = [describe(p, folder) for p in generated(folder)]
+    else:
+        wanted = expand_files(spec["files"])
+        entries = [fetch(e, folder, part, scratch) for part in wanted for e in wanted[part]]
+    with tables.aside(manifest) as part:
+        part.write_text(json.dumps({"files": entries}, indent=1) + "\n", encoding="utf-8")
+    log.info("%d files, %d bytes", len(entries), sum(e["bytes"] for e in entries))
+
+
+def generated(folder: Path) -> list[Path]:
+    """Return the generated files that later phases read; pictures are crawled, not read."""
+    return sorted(p for part in ("wit", "dump") for p in (folder / part).iterdir())
+
+
+def describe(path: Path, folder: Path, url: str | None = None) -> Entry:
+    """Return the manifest's row of a placed file: its path below `folder`, size and SHA-256."""
+    with path.open("rb") as f:
+        digest = hashlib.file_digest(f, "sha256").hexdigest()
+    relative = path.relative_to(folder)
+    return {
+        "part": relative.parts[0],
+        "path": relative.as_posix(),
+        "bytes": path.stat().st_size,
+        "sha256": digest,
+        "url": url,
+    }
+
+
+def fetch(entry: Entry, folder: Path, part: str, scratch: Path) -> Entry:
+    """Download one file unless it is placed already; verify what is published about it."""
+    url = entry["url"]
+    path = folder / part / url.rstrip("/").rsplit("/", 1)[-1]
+    if not path.exists():
+        partial = scratch / part / path.name
+        download(url, partial)
+        verify(partial, entry)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.chmod(0o444)
+        partial.replace(path)
+        partial.with_suffix(".json").unlink(missing_ok=True)
+        log.info("%s fetched on %s", url, datetime.now(UTC).isoformat(timespec="seconds"))
+    verify(path, entry)
+    return describe(path, folder, url)
+
+
+def download(url: str, partial: Path) -> None:
+    """Append to `partial` what it still lacks of `url` (any scheme of fsspec, or a local path).
+
+    Raises:
+        MissingFile: nothing is there.
+        FetchFailed: the connection broke; the next call goes on where this one stopped.
+    """
+    partial.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        opened = cast(Any, fsspec.open(url, "rb", block_size=8 * _BLOCK))
+        with opened.open() as source:
+            size = cast(int | None, getattr(source, "size", None))
+            copy(
+                source, partial, resume_point(partial, url, size), Progress(f"bytes of {url}", size)
+            )
+    except FileNotFoundError as error:
+        raise MissingFile(url, "nothing is there", "check the address in params") from error
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None and error.filename is None:
+            raise FetchFailed(
+                str(partial), f"cannot write: {error}", "free space and run again"
+            ) from error
+        raise FetchFailed(url, f"{type(error).__name__}: {error}", "run again to resume") from error
+
+
+def resume_point(partial: Path, url: str, size: int | None) -> int:
+    """Return how many bytes of `partial` belong to this `url` at this size; forget others."""
+    note, now = partial.with_suffix(".json"), json.dumps({"url": url, "size": size})
+    if size is None or not note.exists() or note.read_text(encoding="utf-8") != now:
+        partial.unlink(missing_ok=True)
+        note.write_text(now, encoding="utf-8")
+    return partial.stat().st_size if partial.exists() else 0
+
+
+def copy(source: BinaryIO, partial: Path, start: int, progress: Progress) -> None:
+    """Append the bytes from `start` on, in blocks."""
+    if start:
+        source.seek(start)
+        progress.add(start)
+    with partial.open("ab") as out:
+        while block := source.read(_BLOCK):
+            out.write(block)
+            progress.add(len(block))
+    progress.finish()
+    if progress.total is not None and progress.done != progress.total:
+        raise EOFError(f"{progress.done} of {progress.total} bytes arrived")
+
+
+def verify(path: Path, entry: Entry) -> None:
+    """Compare with the published size and digests, where there are any.
+
+    Raises:
+        ChecksumMismatch: the file is removed, so that the next run fetches it again.
+    """
+    found: dict[str, Any] = {"bytes": path.stat().st_size}
+    for name in _DIGESTS:
+        if name in entry:
+            with path.open("rb") as f:
+                found[name] = hashlib.file_digest(f, name).hexdigest()
+    for name, value in found.items():
+        if name in entry and entry[name] != value:
+            path.unlink()
+            published = f"published {name} is {entry[name]}"
+            raise ChecksumMismatch(entry["url"], f"{name} {value}", f"{published}; run again")
+
+
+def placed(manifest: Path, part: str) -> list[Path]:
+    """Return the acquired files of one part, in the order of the params, after checking sizes.
+
+    Raises:
+        MissingFile: no such part, or a file that is gone.
+        TruncatedFile, CorruptFile: a file whose size is not the one acquired.
+    """
+    entries = cast(Sequence[Entry], json.loads(manifest.read_text(encoding="utf-8"))["files"])
+    chosen = [e for e in entries if e["part"] == part and _INDEX not in e["path"]]
+    if not chosen:
+        raise MissingFile(manifest, f"no files of part {part!r}", "add them to params acquire")
+    return [_checked(manifest.parent / e["path"], e["bytes"]) for e in chosen]
+
+
+def _checked(path: Path, size: int) -> Path:
+    remedy = f"delete {path.parent.parent / 'manifest.json'} and this file, then run again"
+    if not path.exists():
+        raise MissingFile(path, "acquired before, now gone", remedy)
+    found = path.stat().st_size
+    if found != size:
+        kind = TruncatedFile if found < size else CorruptFile
+        raise kind(path, f"{found} bytes, {size} were acquired", remedy)
+    return path

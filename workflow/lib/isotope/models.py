@@ -1,0 +1,78 @@
+"""Encoders: whatever turns texts and images into vectors of one space (design, section 1)."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from isotope.errors import BadParams, MissingFile, UnknownModel
+from isotope.models_hash import HashEncoder
+
+FloatArray = npt.NDArray[np.float32]
+KINDS = ("open_clip", "trained", "hash")
+
+
+class Encoder(Protocol):
+    """The dual encoder of a dense system; vectors are L2-normalised float32 [n, dim]."""
+
+    dim: int
+
+    def encode_texts(self, texts: list[str]) -> FloatArray:
+        """Encode whole texts; what exceeds the model's context is cut."""
+        ...
+
+    def encode_images(self, images: list[Image.Image]) -> FloatArray:
+        """Encode RGB pictures of any size."""
+        ...
+
+
+def load(
+    spec: Mapping[str, object], *, weights: Path | None = None, device: str = "auto"
+) -> Encoder:
+    """Load the encoder that an entry of `models` in params.yaml describes.
+
+    `weights` is the train phase's model.safetensors, for kind `trained`; `device` is `auto` (the
+    GPU when there is one, in bf16) or a name of torch's.
+
+    Raises:
+        UnknownModel: a kind, name, config or pretrained tag that does not exist.
+        MissingFile: weights that are not there.
+        CorruptFile: weights that do not load, or do not fit the model.
+        FetchFailed: a pretrained tag whose weights could not be downloaded.
+        BadParams: a key that the kind needs and that is absent.
+    """
+    kind = spec.get("kind")
+    if kind == "hash":
+        return HashEncoder(int(need(spec, "dim")))
+    if kind == "open_clip":
+        return _open_clip(spec, device)
+    if kind == "trained":
+        return _trained(spec, weights, device)
+    raise UnknownModel("models", f"kind {kind!r}", f"use one of {', '.join(KINDS)}")
+
+
+def need(spec: Mapping[str, object], key: str) -> str:
+    """Return a required key of a model's entry as text."""
+    if key not in spec:
+        raise BadParams("models", f"no {key!r} in {dict(spec)}", f"add {key!r}")
+    return str(spec[key])
+
+
+def _open_clip(spec: Mapping[str, object], device: str) -> Encoder:
+    from isotope.models_clip import ClipEncoder, create  # noqa: PLC0415
+
+    tag = spec.get("pretrained")
+    name = need(spec, "name")
+    return ClipEncoder(name, create(name, None if tag is None else str(tag)), device)
+
+
+def _trained(spec: Mapping[str, object], weights: Path | None, device: str) -> Encoder:
+    from isotope.models_clip import ClipEncoder, create_custom  # noqa: PLC0415
+
+    config = need(spec, "config")
+    if weights is None:
+        raise MissingFile(f"model {config}", "no trained weights given", "run the train phase")
+    return ClipEncoder(config, create_custom(config, weights), device)

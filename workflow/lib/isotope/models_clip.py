@@ -1,0 +1,155 @@
+"""Encoders of the open_clip library, by name and pretrained tag or from weights on disk.
+
+Names and tags: https://github.com/mlfoundations/open_clip/blob/main/docs/openclip_results.csv
+"""
+
+import difflib
+import os
+import pickle
+from collections.abc import Generator, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import open_clip
+import torch
+from open_clip.transform import PreprocessCfg, image_transform_v2
+from PIL import Image
+from safetensors import SafetensorError
+
+from isotope.errors import CorruptFile, FetchFailed, MissingFile, UnknownModel
+
+CONFIGS = Path(__file__).parent / "models"
+_WEIGHTS = frozenset({".safetensors", ".pt", ".pth", ".bin"})
+_UNLOADABLE = (
+    SafetensorError,
+    pickle.UnpicklingError,
+    RuntimeError,
+    AssertionError,
+    EOFError,
+    KeyError,
+)
+_THREADS = min(8, os.cpu_count() or 1)
+
+
+class ClipEncoder:
+    """A CLIP model in evaluation mode, on the GPU in bf16 when there is one."""
+
+    def __init__(self, name: str, model: torch.nn.Module, device: str = "auto") -> None:
+        """Wrap `model`, whose tokenizer and picture size are those of the config `name`."""
+        self._device = torch.device(pick_device(device))
+        self._model: Any = model.eval().to(self._device)
+        with _fetching(name):
+            self._tokenize: Any = open_clip.get_tokenizer(name)
+        settings = PreprocessCfg(**self._model.visual.preprocess_cfg)
+        self._preprocess: Any = image_transform_v2(settings, is_train=False)
+        self.dim = int((open_clip.get_model_config(name) or {})["embed_dim"])
+
+    def encode_texts(self, texts: list[str]) -> npt.NDArray[np.float32]:
+        """Return float32 [n, dim], L2-normalised."""
+        return self._run(self._model.encode_text, self._tokenize(texts))
+
+    def encode_images(self, images: list[Image.Image]) -> npt.NDArray[np.float32]:
+        """Return float32 [n, dim], L2-normalised."""
+        with ThreadPoolExecutor(_THREADS) as pool:
+            batch = torch.stack(list(pool.map(self._preprocess, images)))
+        return self._run(self._model.encode_image, batch)
+
+    def _run(self, encode: Any, batch: torch.Tensor) -> npt.NDArray[np.float32]:  # noqa: ANN401
+        half = self._device.type == "cuda" and torch.cuda.is_bf16_supported()
+        with torch.inference_mode(), torch.autocast("cuda", torch.bfloat16, enabled=half):
+            vectors = encode(batch.to(self._device), normalize=True)
+        return torch.nn.functional.normalize(vectors.float(), dim=-1).cpu().numpy()
+
+
+def pick_device(device: str) -> str:
+    """Return `device`, or for `auto` the GPU when there is one."""
+    if device != "auto":
+        return device
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def create(name: str, pretrained: str | None) -> torch.nn.Module:
+    """Create a model of open_clip's own list; random weights where `pretrained` is None.
+
+    Raises:
+        UnknownModel, MissingFile, CorruptFile, FetchFailed: see `isotope.models.load`.
+    """
+    known = open_clip.list_models()
+    # Names with a hub's prefix are refused: their configs may ask for remote code.
+    if name not in known:
+        raise UnknownModel("models", f"open_clip has no model {name!r}", _near(name, known))
+    with _fetching(name):
+        if pretrained is None:
+            return open_clip.create_model(name, pretrained_text=False)
+        if Path(pretrained).suffix in _WEIGHTS:
+            return _from_file(name, Path(pretrained))
+        return _from_tag(name, pretrained)
+
+
+def create_custom(config: str, weights: Path | None = None) -> torch.nn.Module:
+    """Create a model from `models/<config>.json`, pictures squashed to its square input.
+
+    Raises:
+        UnknownModel, MissingFile, CorruptFile: see `isotope.models.load`.
+    """
+    path = CONFIGS / f"{config}.json"
+    known = sorted(p.stem for p in CONFIGS.glob("*.json"))
+    if config not in known:
+        raise UnknownModel("models", f"no config {config!r} in {CONFIGS}", _near(config, known))
+    if config not in open_clip.list_models():
+        open_clip.add_model_config(path)
+    squash = {"resize_mode": "squash"}
+    if weights is None:
+        return open_clip.create_model(config, force_preprocess_cfg=squash)
+    return _from_file(config, weights, squash)
+
+
+def _from_file(
+    name: str, weights: Path, preprocess: dict[str, Any] | None = None
+) -> torch.nn.Module:
+    if not weights.is_file():
+        raise MissingFile(weights, f"no weights for {name}", "correct `pretrained`, or train first")
+    if weights.suffix not in _WEIGHTS:
+        remedy = f"use one of {', '.join(sorted(_WEIGHTS))}"
+        raise UnknownModel(weights, f"weights in format {weights.suffix!r}", remedy)
+    try:
+        return open_clip.create_model(
+            name, pretrained=str(weights), force_preprocess_cfg=preprocess
+        )
+    except _UNLOADABLE as error:
+        found = f"weights that do not load as {name} ({str(error)[:200]})"
+        raise CorruptFile(weights, found, "fetch or train them again") from error
+
+
+def _from_tag(name: str, tag: str) -> torch.nn.Module:
+    settings = open_clip.get_pretrained_cfg(name, tag)
+    if not settings:
+        tags = open_clip.list_pretrained_tags_by_model(name)
+        raise UnknownModel(f"models: {name}", f"no pretrained tag {tag!r}", _near(tag, tags))
+    # A tag trained with QuickGELU computes other vectors under GELU, with a warning only.
+    quick = bool(settings.get("quick_gelu", False))
+    try:
+        return open_clip.create_model(name, pretrained=tag, force_quick_gelu=quick)
+    except RuntimeError as error:
+        # open_clip turns every failure to download, of whatever kind, into this one.
+        raise OSError(str(error)) from error
+
+
+@contextmanager
+def _fetching(name: str) -> Generator[None]:
+    """Say what to do when the hub is out of reach; some models keep their tokenizer there too."""
+    try:
+        yield
+    except OSError as error:
+        remedy = "check the network, or set `pretrained` to a local .safetensors file"
+        raise FetchFailed(f"models: {name}", f"not fetched ({error})", remedy) from error
+
+
+def _near(word: str, known: Iterable[str]) -> str:
+    choices = list(known)
+    near = difflib.get_close_matches(word, choices, n=5, cutoff=0.3) or choices[:5]
+    return f"did you mean {', '.join(near)}" if near else "there is none to choose from"

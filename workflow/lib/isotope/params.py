@@ -1,0 +1,135 @@
+"""params.yaml: fill in {name} and {root}, refuse what the schema lacks, add defaults."""
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError, best_match
+
+from isotope.errors import BadParams, MissingFile
+
+Params = dict[str, Any]
+_PLACE = re.compile(r"\{(name|root)\}")
+
+
+def resolve(config: Mapping[str, Any], schema_file: Path) -> Params:
+    """Return checked params, complete with defaults.
+
+    Raises:
+        BadParams: an unknown key, a value of the wrong kind, or a name that nothing defines.
+    """
+    schema = yaml.safe_load(schema_file.read_text(encoding="utf-8"))
+    params = substitute(dict(config), {k: str(config[k]) for k in ("name", "root") if k in config})
+    validate(params, schema)
+    for phase in ("crawl", "project", "collect"):
+        for entry in params[phase].values():
+            _fill(entry, schema["$defs"][phase])
+    for where, found, known in dangling(params):
+        raise BadParams(f"params {where}", f"unknown name {found!r}", _suggest(found, known))
+    return params
+
+
+def substitute(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401
+    """Replace {name} and {root} in every key and string.
+
+    Raises:
+        BadParams: a placeholder without a value.
+    """
+    if isinstance(value, str):
+        return _PLACE.sub(lambda found: _given(found[1], names), value)
+    if isinstance(value, Mapping):
+        return {substitute(k, names): substitute(v, names) for k, v in value.items()}
+    if isinstance(value, list):
+        return [substitute(v, names) for v in value]
+    return value
+
+
+def _given(key: str, names: Mapping[str, str]) -> str:
+    if key not in names:
+        raise BadParams("params", f"{{{key}}} has no value", f"add --config {key}=...")
+    return names[key]
+
+
+def validate(params: Params, schema: Mapping[str, Any]) -> None:
+    """Check against the schema; the error names the key and, for a typo, the likely one.
+
+    Raises:
+        BadParams: the first and deepest violation.
+    """
+    error = best_match(Draft202012Validator(schema).iter_errors(params))
+    if error is not None:
+        where = "params " + ".".join(map(str, error.absolute_path))
+        raise BadParams(where.rstrip(" "), error.message, _remedy(error))
+
+
+def _remedy(error: ValidationError) -> str:
+    known = list(error.schema.get("properties", {})) if isinstance(error.schema, Mapping) else []
+    if error.validator == "additionalProperties" and isinstance(error.instance, Mapping):
+        unknown = next(k for k in error.instance if k not in known)
+        return _suggest(unknown, known)
+    return "see workflow/schemas/params.schema.yaml"
+
+
+def _suggest(found: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(found, known, n=1)
+    choices = f"known: {', '.join(sorted(known)) or 'none'}"
+    return f"did you mean {near[0]!r}? ({choices})" if near else choices
+
+
+def _fill(entry: Params, definition: Mapping[str, Any]) -> None:
+    for key, rule in definition["properties"].items():
+        if "default" in rule:
+            entry.setdefault(key, rule["default"])
+
+
+def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield (where, name, known names) for every reference to something that is not defined."""
+    systems, models = list(params["systems"]), list(params["models"])
+    yield from _unknown("build", params["build"], list(params["collect"]))
+    for name, entry in params["collect"].items():
+        for phase in ("acquire", "crawl", "project"):
+            if entry["kind"] == "wikipedia":
+                yield from _unknown(
+                    f"collect.{name}.source", [entry["source"]], list(params[phase])
+                )
+    yield from _unknown("search.systems", params["search"]["systems"], systems)
+    yield from _unknown("tabulate.system", [params["tabulate"]["system"]], systems)
+    for name, entry in params["systems"].items():
+        others = [s for s in systems if s != name]
+        yield from _unknown(f"systems.{name}.of", entry.get("of", []), others)
+        if entry["kind"] == "dense":
+            yield from _unknown(f"systems.{name}.model", [entry["model"]], models)
+
+
+def _unknown(
+    where: str, found: list[str], known: list[str]
+) -> Iterator[tuple[str, str, list[str]]]:
+    return ((where, name, known) for name in found if name not in known)
+
+
+def expand_files(files: Mapping[str, list[Any]]) -> dict[str, list[Params]]:
+    """Return {folder: [{url, bytes?, md5?, ...}]} with local `*` patterns expanded, sorted.
+
+    Raises:
+        MissingFile: a pattern that matches nothing.
+    """
+    return {
+        folder: [e for entry in entries for e in _expand(entry)]
+        for folder, entries in files.items()
+    }
+
+
+def _expand(entry: str | Params) -> list[Params]:
+    given = {"url": entry} if isinstance(entry, str) else entry
+    url = given["url"]
+    if "*" not in url or "://" in url:
+        return [given]
+    path = Path(url)
+    found = sorted(path.parent.glob(path.name))
+    if not found:
+        raise MissingFile(url, "no such file", "check the path, or `root` in --config")
+    return [{**given, "url": str(each)} for each in found]

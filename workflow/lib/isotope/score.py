@@ -1,0 +1,149 @@
+"""Score runs against judgements, column by column: only relevant hits survive the first step."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+
+from isotope import tables
+from isotope.errors import BadParams, BrokenPromise, EmptyTable
+from isotope.measures import Ratio, parse_all
+from isotope.progress import Progress
+from isotope.runs import KEY, batches, empty
+
+TASKS = {"t2m": ("text_id", "image_id"), "m2t": ("image_id", "text_id")}
+
+
+class Judgements(NamedTuple):
+    """What a run is held against.
+
+    `queries`: query_id, every judged query once, sorted. `relevant`: query_id, doc_id, relevance
+    (above 0 only) and `rank`, the document's place in the best possible ranking of its query.
+    """
+
+    queries: pl.DataFrame
+    relevant: pl.DataFrame
+
+
+class Cell(NamedTuple):
+    """Where a run belongs, read from its path."""
+
+    setting: str
+    split: str
+    task: str
+    system: str
+
+
+def score_run(run: pl.DataFrame, qrels: pl.DataFrame, measures: Sequence[str]) -> pl.DataFrame:
+    """Score a run (tables.RUN) on qrels (query_id, doc_id, relevance): query_id, measure, value.
+
+    Every judged query has every measure, sorted by measure, then query_id. A judged query without
+    hits, or without a relevant document, counts 0 (trec_eval -c; ranx); hits of unjudged queries do
+    not count. The run's `rank` is believed: `runs.read_run` has checked it, `runs.ranked` makes it.
+
+    Raises:
+        BadParams: an unknown measure.
+        BrokenPromise: a pair judged twice.
+    """
+    judged = judgements(qrels)
+    return _values(relevant_hits(run, judged), judged, parse_all(measures))
+
+
+def judgements(qrels: pl.DataFrame) -> Judgements:
+    """Split qrels (query_id, doc_id, relevance) into judged queries and relevant documents.
+
+    Raises:
+        BrokenPromise: a pair judged twice.
+    """
+    twice = qrels.filter(pl.struct(KEY).is_duplicated())
+    if twice.height:
+        query, doc = twice.select(KEY).row(0)
+        found = f"query {query!r} judges document {doc!r} more than once"
+        raise BrokenPromise("qrels", found, "keep one judgement for each pair")
+    # ASSUME a relevance of zero or less is "judged, not relevant", without further grades.
+    relevant = qrels.filter(pl.col("relevance") > 0).sort("relevance", descending=True)
+    place = pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("query_id")
+    queries = qrels.select(pl.col("query_id").unique().sort())
+    return Judgements(queries, relevant.with_columns(rank=place))
+
+
+def relevant_hits(run: pl.DataFrame, judged: Judgements) -> pl.DataFrame:
+    """Keep the relevant hits of a run, or of a piece of one: query_id, rank, relevance."""
+    documents = judged.relevant["doc_id"].unique().implode()
+    candidates = run.filter(pl.col("doc_id").is_in(documents)).select(*KEY, "rank")
+    relevance = judged.relevant.select(*KEY, "relevance")
+    hits = candidates.join(relevance, on=KEY, maintain_order="left")
+    return hits.select("query_id", "rank", "relevance")
+
+
+def score_collection(
+    runs: Sequence[Path], qrels: Path, *, collection: str, measures: Sequence[str], out: Path
+) -> None:
+    """Score runs at `.../<setting>/<split>/<task>/<system>.parquet` into tables.SCORES at `out`.
+
+    Rows are sorted by setting, split, task, system, measure, query_id. A run is read in pieces, so
+    memory follows the number of judged queries and not the length of the runs.
+
+    Raises:
+        BadParams: an unknown measure, or a task that is neither t2m nor m2t.
+        EmptyTable: a split without judgements.
+        As `runs.batches`.
+    """
+    chosen = parse_all(measures)
+    judged = pl.read_parquet(qrels)
+    progress = Progress("runs", total=len(runs))
+    with tables.writer(out, tables.SCORES) as writer:
+        for cell, path in sorted((cell_of(path), path) for path in runs):
+            values = _score_file(path, _directed(judged, cell, qrels), chosen)
+            labels = {"collection": collection, **cell._asdict()}
+            labelled = values.with_columns(**{key: pl.lit(label) for key, label in labels.items()})
+            rows = labelled.select(tables.SCORES.names).to_arrow().cast(tables.SCORES)
+            writer.write_table(rows, row_group_size=tables.ROWS_PER_GROUP)
+            progress.add()
+    progress.finish()
+
+
+def cell_of(path: Path) -> Cell:
+    """Read setting, split, task and system from the last four parts of a run's path.
+
+    Raises:
+        BadParams: a path that is too short, or a task that is neither t2m nor m2t.
+    """
+    parts = Path(path).with_suffix("").parts[-4:]
+    if len(parts) != len(Cell._fields) or parts[2] not in TASKS:
+        remedy = "name it <setting>/<split>/<task>/<system>.parquet, with task t2m or m2t"
+        raise BadParams(str(path), "not the path of a run", remedy)
+    return Cell(*parts)
+
+
+def _directed(qrels: pl.DataFrame, cell: Cell, path: Path) -> Judgements:
+    query, doc = TASKS[cell.task]
+    own = qrels.filter(pl.col("split") == cell.split)
+    if own.is_empty():
+        raise EmptyTable(path, f"no judgement in split {cell.split!r}", "search judged splits only")
+    return judgements(own.select(query_id=query, doc_id=doc, relevance="relevance"))
+
+
+def _score_file(path: Path, judged: Judgements, measures: dict[str, Ratio]) -> pl.DataFrame:
+    pieces = [relevant_hits(piece, judged) for piece in batches(path)]
+    nothing = relevant_hits(empty(), judged)
+    return _values(pl.concat([nothing, *pieces]), judged, measures)
+
+
+def _values(hits: pl.DataFrame, judged: Judgements, measures: dict[str, Ratio]) -> pl.DataFrame:
+    found = hits.with_columns(found=pl.int_range(1, pl.len() + 1).over("query_id"))
+    gains = _aggregate(found, {name: ratio.gain for name, ratio in measures.items()})
+    ideals = _aggregate(judged.relevant, {name: ratio.ideal for name, ratio in measures.items()})
+    both = judged.queries.join(ideals, on="query_id", how="left").join(
+        gains, on="query_id", how="left", suffix=" gain"
+    )
+    ratios = {name: pl.col(f"{name} gain") / pl.col(name) for name in measures}
+    wide = both.select("query_id", **{name: r.fill_null(0.0) for name, r in ratios.items()})
+    long = wide.unpivot(index="query_id", variable_name="measure", value_name="value")
+    return long.sort("measure", "query_id")
+
+
+def _aggregate(rows: pl.DataFrame, by_name: dict[str, pl.Expr]) -> pl.DataFrame:
+    columns = [expression.cast(pl.Float64).alias(name) for name, expression in by_name.items()]
+    return rows.group_by("query_id").agg(columns)

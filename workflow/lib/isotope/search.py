@@ -1,0 +1,141 @@
+"""Systems answer queries: one call fills all cells (setting, split, task) of one system."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from isotope import fuse, lucene
+from isotope.cells import Cell, document_ids, query_ids
+from isotope.exact import Shards, top_k
+from isotope.index import contents
+from isotope.progress import log
+from isotope.random_system import random_run
+from isotope.runs import empty, read_run, write_run
+
+Tables = Mapping[str, Path]
+Answer = Callable[[Cell], pl.DataFrame]
+
+
+def fill(outputs: Sequence[Path], answer: Answer) -> None:
+    """Write one run for each output path, whose last parts name the cell."""
+    for path in outputs:
+        cell = Cell.of(path)
+        hits = answer(cell)
+        write_run(hits, path)
+        log.info("%s %s %s: %d hits", cell.setting, cell.split, cell.task, hits.height)
+
+
+def search_random(tables: Tables, outputs: Sequence[Path], *, depth: int, seed: int) -> None:
+    """Rank each pool at random: the floor under every other system."""
+
+    def answer(cell: Cell) -> pl.DataFrame:
+        documents = document_ids(tables[cell.document_side], cell)
+        return random_run(query_ids(tables["qrels"], cell), documents, depth=depth, seed=seed)
+
+    fill(outputs, answer)
+
+
+def search_bm25(  # noqa: PLR0913
+    tables: Tables,
+    indexes: Sequence[Path],
+    outputs: Sequence[Path],
+    spec: Mapping[str, Any],
+    *,
+    language: str,
+    depth: int,
+    threads: int,
+) -> None:
+    """Search the Lucene indexes of `index.index_bm25` with the words of the other side.
+
+    `spec` may hold k1, b and fields (params `systems.<name>`).
+    """
+    words = {
+        side: contents(side, tables[side], language=language, fields=spec.get("fields"))
+        for side in ("texts", "images")
+    }
+    model = lucene.Bm25(**{k: spec[k] for k in ("k1", "b") if k in spec})
+    folders = {folder.parts[-2]: folder for folder in indexes}
+
+    def answer(cell: Cell) -> pl.DataFrame:
+        place = folders[cell.setting] / cell.pool / cell.document_side
+        if not place.exists():
+            return empty()
+        asked = pl.DataFrame({"id": query_ids(tables["qrels"], cell)}, schema={"id": pl.String})
+        queries = asked.join(words[cell.query_side], on="id").sort("id").select("id", "contents")
+        return lucene.search(place, queries.iter_rows(), model, hits=depth, threads=threads)
+
+    fill(outputs, answer)
+
+
+def search_dense(  # noqa: PLR0913
+    qrels: Path,
+    encoded: Mapping[str, Sequence[Path]],
+    indexes: Sequence[Path],
+    outputs: Sequence[Path],
+    *,
+    depth: int,
+    memory_mb: int,
+) -> None:
+    """Search the vectors exactly by inner product, restricted to the rows of `index.index_dense`.
+
+    `encoded` holds the shards of vectors (texts, images) and of ids (texts_ids, images_ids).
+    """
+    shards = {side: Shards(encoded[side]) for side in ("texts", "images")}
+    ids = {
+        side: pl.concat([pl.read_parquet(p) for p in encoded[f"{side}_ids"]])["id"]
+        for side in ("texts", "images")
+    }
+    folders = {folder.parts[-2]: folder for folder in indexes}
+
+    def answer(cell: Cell) -> pl.DataFrame:
+        rows = np.load(folders[cell.setting] / cell.pool / f"{cell.document_side}.npy")
+        asked = query_ids(qrels, cell)
+        if not asked or not len(rows):
+            return empty()
+        known = pl.DataFrame({"id": ids[cell.query_side]}).with_row_index("row")
+        at = pl.DataFrame({"id": asked}).join(known, on="id", maintain_order="left")
+        queries = shards[cell.query_side].take(at["row"].cast(pl.Int64).to_numpy())
+        scores, found = top_k(queries, shards[cell.document_side], rows, depth, memory_mb)
+        return _hits(at["id"], ids[cell.document_side], scores, found)
+
+    fill(outputs, answer)
+
+
+def _hits(
+    queries: pl.Series,
+    documents: pl.Series,
+    scores: np.ndarray[Any, Any],
+    rows: np.ndarray[Any, Any],
+) -> pl.DataFrame:
+    width = rows.shape[1]
+    return pl.DataFrame(
+        {
+            "query_id": queries.gather(np.repeat(np.arange(len(queries)), width)),
+            "doc_id": documents.gather(rows.ravel()),
+            "score": scores.ravel().astype(np.float64),
+        }
+    )
+
+
+def search_fused(
+    runs: Sequence[Path],
+    outputs: Sequence[Path],
+    spec: Mapping[str, Any],
+    *,
+    depth: int,
+) -> None:
+    """Fuse the runs of `spec["of"]` cell by cell: rrf (k) or wsum (weights over min-max scores)."""
+    by_cell = {(p.stem, Cell.of(p)): p for p in runs}
+
+    def answer(cell: Cell) -> pl.DataFrame:
+        parts = [read_run(by_cell[name, cell]) for name in spec["of"]]
+        if all(part.is_empty() for part in parts):
+            return empty()
+        if spec["kind"] == "rrf":
+            return fuse.rrf(parts, k=spec.get("k", 60), depth=depth)
+        return fuse.wsum(parts, spec["weights"], depth=depth)
+
+    fill(outputs, answer)

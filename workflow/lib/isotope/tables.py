@@ -1,0 +1,206 @@
+"""The interchange tables (design, section 3): one Arrow schema each, and the way to write them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+_STRINGS = pa.list_(pa.string())
+ROWS_PER_GROUP = 65_536
+
+
+def _schema(**columns: pa.DataType) -> pa.Schema:
+    return pa.schema([pa.field(name, kind) for name, kind in columns.items()])
+
+
+WIT_COLUMNS = [
+    "language",
+    "page_url",
+    "image_url",
+    "page_title",
+    "section_title",
+    "hierarchical_section_title",
+    "caption_reference_description",
+    "caption_attribution_description",
+    "caption_alt_text_description",
+    "mime_type",
+    "original_height",
+    "original_width",
+    "is_main_image",
+    "attribution_passes_lang_id",
+    "page_changed_recently",
+    "context_page_description",
+    "context_section_description",
+]
+_WIT_KINDS: dict[str, pa.DataType] = {
+    "original_height": pa.int32(),
+    "original_width": pa.int32(),
+    "is_main_image": pa.bool_(),
+    "attribution_passes_lang_id": pa.bool_(),
+    "page_changed_recently": pa.bool_(),
+}
+ASSOCIATIONS = _schema(
+    **{c: _WIT_KINDS.get(c, pa.string()) for c in WIT_COLUMNS},
+    split=pa.string(),
+    file=pa.string(),
+    row=pa.int64(),
+)
+SECTIONS = _schema(
+    text_id=pa.string(),
+    page_id=pa.int64(),
+    revision_id=pa.int64(),
+    page_url=pa.string(),
+    page_title=pa.string(),
+    section=pa.int32(),
+    section_title=pa.string(),
+    hierarchy=pa.string(),
+    context_page_description=pa.string(),
+    context_section_description=pa.string(),
+    language=pa.string(),
+    category=_STRINGS,
+)
+REJECTED = _schema(
+    file=pa.string(), row=pa.int64(), reason=pa.string(), detail=pa.string(), raw=pa.string()
+)
+URLS = _schema(image_id=pa.string(), image_url=pa.string(), shard=pa.int32())
+PIXELS = _schema(
+    image_id=pa.string(),
+    image_url=pa.string(),
+    width=pa.int32(),
+    height=pa.int32(),
+    webp=pa.binary(),
+)
+LEDGER = _schema(
+    image_url=pa.string(),
+    status=pa.string(),
+    http_status=pa.int32(),
+    attempts=pa.int32(),
+    bytes=pa.int64(),
+    sha256=pa.string(),
+    width=pa.int32(),
+    height=pa.int32(),
+    fetched_at=pa.timestamp("s", tz="UTC"),
+    error=pa.string(),
+    upstream_sha256=pa.string(),
+)
+MEMBERS = _schema(source_text_id=pa.string(), file=pa.string(), row=pa.int64())
+PROJECTION = _schema(
+    source_text_id=pa.string(), text_id=pa.string(), method=pa.string(), score=pa.float64()
+)
+TEXTS = _schema(
+    text_id=pa.string(),
+    page_id=pa.int64(),
+    revision_id=pa.int64(),
+    page_url=pa.string(),
+    page_title=pa.string(),
+    section_title=pa.string(),
+    hierarchy=pa.string(),
+    context_page_description=pa.string(),
+    context_section_description=pa.string(),
+    language=pa.string(),
+    category=_STRINGS,
+    split=pa.string(),
+    source_text_id=pa.string(),
+)
+IMAGES = _schema(
+    image_id=pa.string(),
+    image_url=pa.string(),
+    language=_STRINGS,
+    caption_reference_description=_STRINGS,
+    caption_alt_text_description=_STRINGS,
+    caption_attribution_description=_STRINGS,
+    mime_type=pa.string(),
+    width=pa.int32(),
+    height=pa.int32(),
+    sha256=pa.string(),
+    split=pa.string(),
+)
+QRELS = _schema(text_id=pa.string(), image_id=pa.string(), relevance=pa.int32(), split=pa.string())
+FILTERS = _schema(
+    step=pa.string(), split=pa.string(), before=pa.int64(), dropped=pa.int64(), after=pa.int64()
+)
+RUN = _schema(query_id=pa.string(), doc_id=pa.string(), rank=pa.int32(), score=pa.float64())
+SCORES = _schema(
+    collection=pa.string(),
+    setting=pa.string(),
+    split=pa.string(),
+    task=pa.string(),
+    system=pa.string(),
+    query_id=pa.string(),
+    measure=pa.string(),
+    value=pa.float64(),
+)
+SIGNIFICANCE = _schema(
+    collection=pa.string(),
+    setting=pa.string(),
+    split=pa.string(),
+    task=pa.string(),
+    measure=pa.string(),
+    system=pa.string(),
+    other=pa.string(),
+    difference=pa.float64(),
+    t=pa.float64(),
+    p=pa.float64(),
+    p_bonferroni=pa.float64(),
+)
+OBJECTS = _schema(
+    image_url=pa.string(),
+    synset=pa.string(),
+    colour=pa.string(),
+    size=pa.string(),
+    x_min=pa.int32(),
+    y_min=pa.int32(),
+    x_max=pa.int32(),
+    y_max=pa.int32(),
+)
+FIVE_FIELDS = (
+    "page_title",
+    "section_title",
+    "hierarchy",
+    "context_section_description",
+    "context_page_description",
+)
+CAPTION_FIELDS = (
+    "caption_reference_description",
+    "caption_alt_text_description",
+    "caption_attribution_description",
+)
+
+
+@contextmanager
+def aside(path: Path | str) -> Iterator[Path]:
+    """Yield a sibling path to write to; rename it onto `path` on success, remove it on failure."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.part")
+    try:
+        yield part
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    part.replace(path)
+
+
+@contextmanager
+def writer(path: Path | str, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
+    """Open a Parquet writer (zstd) whose file appears under its name only when complete."""
+    with aside(path) as part, pq.ParquetWriter(part, schema, compression="zstd") as out:
+        yield out
+
+
+def write(table: pa.Table, path: Path | str, schema: pa.Schema) -> None:
+    """Write a whole table, columns in the schema's order and types.
+
+    Raises:
+        pyarrow.ArrowInvalid: a value that does not fit its column's type.
+        KeyError: a column of the schema that the table lacks.
+    """
+    with writer(path, schema) as out:
+        out.write_table(table.select(schema.names).cast(schema), row_group_size=ROWS_PER_GROUP)
+
+
+def write_rows(rows: Sequence[Mapping[str, object]], path: Path | str, schema: pa.Schema) -> None:
+    """Write rows given as dictionaries; keys that the schema lacks are an error."""
+    write(pa.Table.from_pylist(list(rows), schema=schema), path, schema)

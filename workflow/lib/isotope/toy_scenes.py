@@ -1,0 +1,151 @@
+"""Scenes of the toy encyclopedia: a few groups of countable objects on a coloured ground.
+
+A scene is data: `toy_draw` turns it into pixels, `sentence` and `listing` into words, and `objects`
+gives the boxes, so that text, picture and ground truth agree by construction.
+"""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+# ASSUME the sense of each noun is the drawn thing, by the glosses of WordNet 3.0.
+SYNSETS = {
+    "ball": "ball.n.03",
+    "box": "box.n.01",
+    "star": "star.n.05",
+    "cross": "cross.n.01",
+    "ring": "ring.n.02",
+    "tree": "tree.n.01",
+    "house": "house.n.01",
+    "boat": "boat.n.01",
+    "cup": "cup.n.01",
+    "moon": "moon.n.02",
+}
+COLOURS = {
+    "red": (214, 32, 36),
+    "orange": (244, 132, 16),
+    "yellow": (250, 222, 30),
+    "green": (24, 140, 56),
+    "blue": (28, 70, 210),
+    "purple": (138, 40, 160),
+    "black": (24, 24, 26),
+    "white": (252, 252, 252),
+}
+GROUNDS = {
+    "sky": (150, 204, 238),
+    "mint": (170, 226, 184),
+    "rose": (244, 178, 190),
+    "sand": (222, 196, 150),
+    "slate": (112, 124, 136),
+    "lilac": (200, 182, 230),
+}
+PLURALS = {"box": "boxes", "cross": "crosses"}
+NUMBERS = ("no", "one", "two", "three", "four")
+FRAMES_PX = ((128, 128),) * 6 + ((160, 120), (120, 160))
+_FILL = {"large": 0.9, "small": 0.6}
+_CELLS = {
+    "centre": (0.08, 0.08, 0.92, 0.92),
+    "left": (0.02, 0.1, 0.49, 0.9),
+    "right": (0.51, 0.1, 0.98, 0.9),
+    "top": (0.1, 0.02, 0.9, 0.49),
+    "bottom": (0.1, 0.51, 0.9, 0.98),
+    "top left": (0.03, 0.03, 0.5, 0.5),
+    "top right": (0.5, 0.03, 0.97, 0.5),
+    "bottom left": (0.03, 0.5, 0.5, 0.97),
+    "bottom right": (0.5, 0.5, 0.97, 0.97),
+}
+_LAYOUTS = {
+    1: (("centre",),),
+    2: (("left", "right"), ("top", "bottom"), ("top left", "bottom right")),
+    3: (("top left", "top right", "bottom"), ("top", "bottom left", "bottom right")),
+}
+_GRIDS = {
+    "wide": ((), ((1, 1),), ((2, 1),), ((3, 1), (2, 2)), ((2, 2), (4, 1))),
+    "tall": ((), ((1, 1),), ((1, 2),), ((1, 3), (2, 2)), ((2, 2), (1, 4))),
+}
+Box = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Some objects of one kind at one place, e.g. two large red balls at the top left."""
+
+    shape: str
+    colour: str
+    size: str
+    count: int
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What one picture shows; `grain` seeds the noise of its ground."""
+
+    groups: tuple[Group, ...]
+    ground: str
+    width_px: int
+    height_px: int
+    grain: int
+
+
+def scene(rng: random.Random) -> Scene:
+    """Draw one to three groups, no shape or colour twice, into one of the fixed layouts."""
+    n = rng.choices((1, 2, 3), weights=(25, 60, 15))[0]
+    shapes, colours = rng.sample(sorted(SYNSETS), n), rng.sample(sorted(COLOURS), n)
+    groups = tuple(
+        Group(shape, colour, _size(rng), rng.choices((1, 2, 3, 4), weights=(45, 30, 15, 10))[0], at)
+        for shape, colour, at in zip(shapes, colours, rng.choice(_LAYOUTS[n]), strict=True)
+    )
+    return Scene(groups, rng.choice(sorted(GROUNDS)), *rng.choice(FRAMES_PX), rng.getrandbits(32))
+
+
+def _size(rng: random.Random) -> str:
+    return rng.choices(("large", "small"), weights=(7, 3))[0]
+
+
+def noun(group: Group, *, sized: bool = True) -> str:
+    """Return e.g. `three large red balls`, or `three red balls` when not `sized`."""
+    plural = PLURALS.get(group.shape, f"{group.shape}s")
+    words = (NUMBERS[group.count], group.size if sized else "", group.colour)
+    return " ".join((*filter(None, words), group.shape if group.count == 1 else plural))
+
+
+def sentence(scene: Scene, subject: str) -> str:
+    """Return the sentence that a section begins with: number, size, colour, shape, place."""
+    parts = [
+        f"{noun(g)} {'in' if g.place == 'centre' else 'at'} the {g.place}" for g in scene.groups
+    ]
+    return f"{subject} shows {joined(parts)} on a {scene.ground} ground."
+
+
+def listing(scene: Scene) -> str:
+    """Return the short list that serves as alt text, e.g. `two red balls, one blue star; sky`."""
+    return f"{', '.join(noun(g, sized=False) for g in scene.groups)}; {scene.ground}"
+
+
+def joined(parts: list[str]) -> str:
+    """Join with commas and a final `and`."""
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
+
+
+def objects(scene: Scene) -> Iterator[tuple[Group, Box]]:
+    """Yield each object's group and its box (x_min, y_min, x_max, y_max) in px, max exclusive."""
+    for group in scene.groups:
+        for box in _boxes(group, scene.width_px, scene.height_px):
+            yield group, box
+
+
+def _boxes(group: Group, width_px: int, height_px: int) -> Iterator[Box]:
+    left, top, right, bottom = _CELLS[group.place]
+    x0, y0 = left * width_px, top * height_px
+    wide, high = (right - left) * width_px, (bottom - top) * height_px
+    grids = _GRIDS["wide" if wide >= high else "tall"][group.count]
+    columns, rows = max(grids, key=lambda grid: min(wide / grid[0], high / grid[1]))
+    step_x, step_y = wide / columns, high / rows
+    side = min(step_x, step_y) * _FILL[group.size]
+    slots = ((c, r) for r in range(rows) for c in range(columns))
+    for column, row in islice(slots, group.count):
+        x = round(x0 + (column + 0.5) * step_x - side / 2)
+        y = round(y0 + (row + 0.5) * step_y - side / 2)
+        yield x, y, x + round(side), y + round(side)

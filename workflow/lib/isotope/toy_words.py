@@ -1,0 +1,138 @@
+"""Words of the toy encyclopedia: names of invented places, sentence stock, other languages.
+
+Sentences are wikitext restricted to links, bold and italic; `plain` undoes exactly that much.
+"""
+
+import re
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+_FIRSTS = _words(
+    "Ash Bar Birk Bram Brim Cald Carr Crom Dal Dun Elm Fen Gar Hal Hart Hazel Holm Ingle Kel Kirk "
+    "Lang Lin Lock Mar Mel Nor Oak Orm Pen Quar Ravens Row Sel Stan Tarn Thorn Ul Wen Wick Yar"
+)
+_LASTS = _words(
+    "beck borough bourne bridge bury by cliff combe cote dale den field ford gate ham haven hill "
+    "hurst ley mere minster moor ness port stead thorpe ton wald wick worth"
+)
+KINDS = _words(
+    "Abbey Arcade Bakery Bridge Chapel Court Dairy Ferry Garden Hall Harbour Inn Library Lodge "
+    "Market Mill School Station Theatre Tower"
+)
+_AGES = (
+    "",
+    *_words(
+        "Upper Lower Old New Great Little North South East West High Low Far Near Middle Long "
+        "Short Broad Outer"
+    ),
+)
+_PER_AGE = len(_FIRSTS) * len(_LASTS) * len(KINDS)
+_STRIDE = 7919
+
+MEDIA = _words("Banner Carving Fresco Mosaic Mural Panel Poster Quilt Screen Sign Tapestry Window")
+LANGUAGES = ("de", "fr", "es", "ja")
+
+ABOUT_ART = (
+    "{who} made it in {year} for the people of [[{place}]].",
+    "It was given by the [[{place}|guild of {trade}]] in {year}.",
+    "Visitors call it ''The {mood} {medium}''.",
+    "The work was cleaned in {year} and hangs [[{place}|near the door]].",
+    "A smaller copy was lent to [[{place}]] in {year}.",
+    'Its maker, {who}, named it "{mood} Days" and never said why.',
+    "Children of the [[{place}|nearby]] school learn to count with it.",
+)
+ABOUT_PLACE = (
+    "The house was built in {year} by {trade} from [[{place}]].",
+    "{who} kept it open through the long winter of {year}.",
+    "A [[{place}|path]] leads from here to the river and back.",
+    'Old letters speak of "the {mood} years", when {trade} met here each evening.',
+    "Since {year} it has belonged to the town, and entry is free.",
+    "Its roof was mended in {year} after a storm that also damaged [[{place}]].",
+    "On market days {trade} still gather under its eaves.",
+    "The door is narrow, the welcome wide, as {who} wrote in {year}.",
+    "Bread, soup and ''{mood} tea'' are served on Sundays.",
+    "[[{place}|Walkers]] arrive in spring, [[{trade}]] in autumn.",
+    "The bell rings once at noon and, by an old quarrel, twice at one.",
+    "An account of {year} lists eleven chairs, one cat and no debts.",
+)
+EDITS = (
+    "The roof above it was renewed in 2022.",
+    "Opening hours changed in the autumn of 2021.",
+    "A new [[guidebook|guide]] appeared in 2022.",
+)
+PLAIN_TITLES = _words("Access Customs Economy Events Grounds History Kitchen Legend Music Setting")
+MOODS = _words("Amber Bright Early Gentle Patient Quiet Silver Sleepy")
+TRADES = _words("bakers bargemen bookbinders coopers millers potters tilers weavers")
+PEOPLE = (
+    "Ada Fenwick",
+    "Bram Oakley",
+    "Cora Lindqvist",
+    "Émile Sault",
+    "Greta Thornby",
+    "Jonas Müller",
+    "Nora O'Dell",
+    "Tom Hartley",
+)
+
+_SAYS = {
+    "de": ("{0} ist ein Ort im Tal.", "{0} zeigt", "Grund", "Geschichte"),
+    "fr": ("{0} est un lieu de la vallée.", "{0} montre", "fond", "Histoire"),
+    "es": ("{0} es un lugar del valle.", "{0} muestra", "fondo", "Historia"),
+    "ja": ("{0}は谷にある場所である。", "{0}に描かれているもの", "背景", "歴史"),
+}
+_GLOSSARY: dict[str, str] = {
+    "ball": "Ball balle pelota 玉",
+    "box": "Kiste boîte caja 箱",
+    "star": "Stern étoile estrella 星",
+    "cross": "Kreuz croix cruz 十字",
+    "ring": "Ring anneau anillo 輪",
+    "tree": "Baum arbre árbol 木",
+    "house": "Haus maison casa 家",
+    "boat": "Boot bateau barco 船",
+    "cup": "Tasse tasse taza 杯",
+    "moon": "Mond lune luna 月",
+    "red": "rot rouge rojo 赤",
+    "orange": "orange orange naranja 橙",
+    "yellow": "gelb jaune amarillo 黄",
+    "green": "grün vert verde 緑",
+    "blue": "blau bleu azul 青",
+    "purple": "lila violet morado 紫",
+    "black": "schwarz noir negro 黒",
+    "white": "weiß blanc blanco 白",
+    "sky": "himmelblau ciel cielo 空色",
+    "mint": "mintgrün menthe menta 薄緑",
+    "rose": "rosa rose rosa 桃色",
+    "sand": "sandfarben sable arena 砂色",
+    "slate": "schiefergrau ardoise pizarra 灰色",
+    "lilac": "fliederfarben lilas lila 藤色",
+}
+
+
+def title(number: int) -> str:
+    """Return the unique title of a page: two words below 24,000, e.g. `Ashford Mill`."""
+    names = len(_FIRSTS) * len(_LASTS)
+    age, number = divmod(number, _PER_AGE)
+    name = number * _STRIDE % names
+    place = _FIRSTS[name % len(_FIRSTS)] + _LASTS[name // len(_FIRSTS)]
+    kind = KINDS[(number + number // names) % len(KINDS)]
+    edition, age = divmod(age, len(_AGES))
+    words = f"{_AGES[age]} {place} {kind}".strip()
+    return words if edition == 0 else f"{words} {edition + 1}"
+
+
+def plain(wikitext: str) -> str:
+    """Return a stock sentence without bold, italics and links; their anchor text stays."""
+    return re.sub("'{2,3}", "", re.sub(r"\[\[(?:[^|\]]*\|)?([^\]]*)\]\]", r"\1", wikitext))
+
+
+def word(english: str, language: str) -> str:
+    """Translate a shape, colour or ground."""
+    return _GLOSSARY[english].split()[LANGUAGES.index(language)]
+
+
+def phrases(language: str) -> tuple[str, str, str, str]:
+    """Return a language's lead sentence, its `shows`, its word for ground and a section title."""
+    return _SAYS[language]

@@ -1,0 +1,103 @@
+"""Batches for contrastive training: augmented so that a text stays true of its picture."""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch.nn import functional
+
+from isotope.train_data import Split
+from isotope.train_recipe import Recipe
+
+Batch = tuple[torch.Tensor, torch.Tensor]
+Ids = npt.NDArray[np.int64]
+
+
+class Tokens:
+    """Token ids of a text's fields; remembers each field, since epochs repeat them."""
+
+    def __init__(self, tokenizer: Any) -> None:  # noqa: ANN401
+        """Use an open_clip SimpleTokenizer: its context length, its ids of start and end."""
+        self._context = int(tokenizer.context_length)
+        self._ends: list[int] = tokenizer.all_special_ids
+        self._ids = lru_cache(maxsize=65_536)(lambda text: tokenizer.encode(text)[: self._context])
+
+    def ids(self, fields: Sequence[str]) -> Ids:
+        """Return the tokens of the fields joined by a space, without start and end."""
+        return np.array([token for field in fields for token in self._ids(field)], np.int64)
+
+    def padded(self, ids: Ids) -> Ids:
+        """Return int64 [context]: start, as many tokens as fit, end, zeros."""
+        kept = ids[: self._context - 2]
+        row = np.zeros(self._context, np.int64)
+        row[: len(kept) + 2] = self._ends[0], *kept, self._ends[1]
+        return row
+
+    def row(self, fields: Sequence[str]) -> Ids:
+        """Return int64 [context] for whole fields, what the tokenizer gives for them joined."""
+        return self.padded(self.ids(fields))
+
+
+class Batches:
+    """Shuffled epochs of a split; every draw comes from one seeded generator."""
+
+    def __init__(self, split: Split, tokens: Tokens, recipe: Recipe, seed: int) -> None:
+        """Draw batches of at most the split's size; the rest of an epoch is left for the next."""
+        self.tokens, self._split, self._recipe = tokens, split, recipe
+        self._rng = np.random.default_rng(seed)
+        self._size = min(recipe.batch, len(split))
+        self.per_epoch = len(split) // self._size
+
+    def epoch(self) -> Iterator[Batch]:
+        """Yield (pictures float [b, 3, side, side] in 0..1, tokens int64 [b, context]).
+
+        No picture comes twice in an epoch, so a batch holds no picture as its own negative.
+        """
+        order = self._rng.permutation(len(self._split))
+        for start in range(0, self.per_epoch * self._size, self._size):
+            rows = np.sort(order[start : start + self._size])
+            texts = np.stack([self._text(int(i)) for i in rows])
+            yield self._augment(unit(self._split.pixels[rows])), torch.from_numpy(texts)
+
+    def _text(self, i: int) -> Ids:
+        captions, (_, views) = self._split.captions[i], self._split.views[i]
+        if captions and self._rng.random() < self._recipe.caption_rate:
+            fields: Sequence[str] = [captions[self._rng.integers(len(captions))]]
+        else:
+            whole = views[self._rng.integers(len(views))]
+            kept = self._rng.random(len(whole)) >= self._recipe.field_dropout
+            fields = [f for f, keep in zip(whole, kept, strict=True) if keep] or whole
+        ids = self.tokens.ids(fields)
+        return self.tokens.padded(ids[self._rng.random(len(ids)) >= self._recipe.token_dropout])
+
+    def _augment(self, pictures: torch.Tensor) -> torch.Tensor:
+        """Shift, zoom and tint; never mirror, since a text may say left and right."""
+        n, recipe = len(pictures), self._recipe
+        theta = np.zeros((n, 2, 3), np.float32)
+        theta[:, 0, 0] = theta[:, 1, 1] = 1 + self._spread((n,), recipe.zoom)
+        theta[:, :, 2] = 2 * self._spread((n, 2), recipe.translate)
+        shape = list(pictures.shape)
+        grid = functional.affine_grid(torch.from_numpy(theta), shape, align_corners=False)
+        moved = functional.grid_sample(pictures, grid, padding_mode="border", align_corners=False)
+        tint = torch.from_numpy(1 + self._spread((n, 3, 1, 1), recipe.jitter))
+        return (moved * tint).clamp(0, 1)
+
+    def _spread(self, shape: tuple[int, ...], reach: float) -> npt.NDArray[np.float32]:
+        return self._rng.uniform(-reach, reach, shape).astype(np.float32)
+
+
+def unit(pixels: npt.NDArray[np.uint8]) -> torch.Tensor:
+    """Return uint8 [n, side, side, 3] as float [n, 3, side, side] in 0..1."""
+    return torch.from_numpy(np.array(pixels)).permute(0, 3, 1, 2).float() / 255
+
+
+def standardised(pictures: torch.Tensor, model: Any) -> torch.Tensor:  # noqa: ANN401
+    """Return pictures in 0..1 with the mean and deviation per channel that `model` expects."""
+    settings = model.visual.preprocess_cfg
+    mean, deviation = (
+        torch.tensor(settings[key], device=pictures.device).view(3, 1, 1) for key in ("mean", "std")
+    )
+    return (pictures - mean) / deviation

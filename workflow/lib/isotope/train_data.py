@@ -1,0 +1,118 @@
+"""What training reads: per image its texts' fields and captions, and its pixels, small, on disk."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from PIL import Image
+
+from isotope import pixels as shards
+from isotope.errors import MissingFile
+from isotope.progress import Progress
+from isotope.tables import CAPTION_FIELDS, FIVE_FIELDS
+
+# What lies beyond never reaches a context of 77 tokens, so it need not be kept in memory.
+_CHARS_PER_FIELD = 1_000
+Views = tuple[list[str], list[tuple[str, ...]]]
+
+
+@dataclass(frozen=True)
+class Split:
+    """The judged images of one split in order of id, and what is known of each.
+
+    `views`: the ids of the texts that carry it, and their five fields; `captions`: its captions in
+    one language; `pixels`: uint8 [n, side, side, 3], mapped from disk.
+    """
+
+    image_ids: list[str]
+    views: list[Views]
+    captions: list[list[str]]
+    pixels: npt.NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.image_ids)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a collection's tables and pixels lie, and the language of the captions to use."""
+
+    texts: Path
+    images: Path
+    qrels: Path
+    pixels: Sequence[Path]
+    language: str
+
+
+def read_split(source: Source, name: str, side: int, file: Path) -> Split:
+    """Join the judged pairs of split `name`; keep its pictures, `side` px square, in `file`.
+
+    Raises:
+        MissingFile, TruncatedFile, CorruptFile: pixels that are not there or do not decode.
+    """
+    rows = _pairs(source, name).collect()
+    image_ids = rows["image_id"].to_list()
+    fields = [[tuple(f.values()) for f in fs] for fs in rows["fields"].to_list()]
+    return Split(
+        image_ids,
+        list(zip(rows["text_id"].to_list(), fields, strict=True)),
+        rows["captions"].to_list(),
+        read_pixels(image_ids, source.pixels, side, file),
+    )
+
+
+def _pairs(source: Source, name: str) -> pl.LazyFrame:
+    judged = pl.col("split") == name, pl.col("relevance") > 0
+    fields = [pl.col(f).fill_null("").str.head(_CHARS_PER_FIELD) for f in FIVE_FIELDS]
+    texts = pl.scan_parquet(source.texts).select("text_id", *fields)
+    return (
+        pl.scan_parquet(source.qrels)
+        .filter(*judged)
+        .join(texts, on="text_id")
+        .sort("image_id", "text_id")
+        .group_by("image_id", maintain_order=True)
+        .agg("text_id", pl.struct(FIVE_FIELDS).alias("fields"))
+        .join(_captions(source), on="image_id", how="left", maintain_order="left")
+        .with_columns(pl.col("captions").fill_null([]))
+    )
+
+
+def _captions(source: Source) -> pl.LazyFrame:
+    # ASSUME the caption lists run parallel to the list of languages, as in AToMiC's Parquet.
+    spoken = pl.col("language") == source.language
+    said = [
+        pl.scan_parquet(source.images)
+        .select("image_id", "language", pl.col(field).alias("captions"))
+        .explode("language", "captions", empty_as_null=False)
+        .filter(spoken, pl.col("captions").str.len_chars() > 0)
+        for field in CAPTION_FIELDS
+    ]
+    return pl.concat(said).group_by("image_id").agg(pl.col("captions").unique().sort())
+
+
+def read_pixels(
+    ids: Sequence[str], pixels: Sequence[Path], side: int, file: Path
+) -> npt.NDArray[np.uint8]:
+    """Write uint8 [n, side, side, 3] to `file`, in the order of `ids`, and map it into memory.
+
+    Raises:
+        MissingFile: an image whose pixels no shard holds; see `pixels.iter_pixels` for others.
+    """
+    shape = (len(ids), side, side, 3)
+    if not ids:
+        return np.zeros(shape, np.uint8)
+    block = np.lib.format.open_memmap(file, mode="w+", dtype=np.uint8, shape=shape)
+    row = {image_id: i for i, image_id in enumerate(ids)}
+    progress = Progress("pictures read", len(ids))
+    for image_id, webp in shards.iter_pixels(pixels, ids):
+        image = shards.decode(webp, where=f"image {image_id}")
+        block[row.pop(image_id)] = np.asarray(image.resize((side, side), Image.Resampling.BICUBIC))
+        progress.add()
+    progress.finish()
+    if row:
+        remedy = "run the crawl and collect phases again"
+        raise MissingFile(f"image {min(row)}", f"no pixels for {len(row)} images", remedy)
+    return block

@@ -1,0 +1,113 @@
+"""WIT shards to the table of associations: every record is kept, here or among the rejected."""
+
+import re
+from collections import Counter
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from isotope import tables
+from isotope.errors import BadParams, MissingFile
+from isotope.progress import Progress, log
+from isotope.wit_blocks import Shard
+from isotope.wit_records import parse_block
+
+_SPLITS = {"train": "train", "val": "validation", "validation": "validation", "test": "test"}
+
+
+class Grouped:
+    """Collect small tables and write them as row groups of one size."""
+
+    def __init__(self, out: pq.ParquetWriter) -> None:
+        """Write to `out`, which the caller opens and closes."""
+        self._out, self._held, self._rows, self.written = out, list[pa.Table](), 0, 0
+
+    def add(self, table: pa.Table) -> None:
+        """Take the table, columns in the schema's order; write whenever a row group is full."""
+        self._held.append(table)
+        self._rows += len(table)
+        if self._rows >= tables.ROWS_PER_GROUP:
+            self._write(self._rows - self._rows % tables.ROWS_PER_GROUP)
+
+    def finish(self) -> None:
+        """Write what is left."""
+        if self._rows:
+            self._write(self._rows)
+
+    def _write(self, rows: int) -> None:
+        table = pa.concat_tables(self._held)
+        self._out.write_table(table.slice(0, rows), row_group_size=tables.ROWS_PER_GROUP)
+        self._held, self._rows = [table.slice(rows)], self._rows - rows
+        self.written += rows
+
+
+@contextmanager
+def grouped(path: Path, schema: pa.Schema) -> Generator[Grouped, None, None]:
+    """Open a table for writing small pieces; it appears under its name only when complete."""
+    with tables.writer(path, schema) as out:
+        pieces = Grouped(out)
+        yield pieces
+        pieces.finish()
+
+
+def parse_wit(files: Sequence[Path], *, out: Path, rejected: Path) -> None:
+    """Read WIT shards (`.tsv.gz` or `.tsv`) in order; memory is bounded by blocks of 16 MiB.
+
+    `out` gets `tables.ASSOCIATIONS`: WIT's columns (found by header name; missing numbers and
+    truth values are null, missing texts empty), the split that the file name says, the file's
+    name and the 1-based record number. `rejected` gets `tables.REJECTED`, raw text included, with
+    one of the reasons unclosed_quote, wrong_field_count, bad_number, bad_boolean, bad_url,
+    bad_encoding. Rows equal those of Python's csv module. Format: Srinivasan et al., WIT
+    (SIGIR 2021), and https://github.com/google-research-datasets/wit/blob/main/DATA.md.
+
+    Raises:
+        MissingFile: no shards given, or one that is not there.
+        BadParams: a file name that does not tell its split.
+        MissingColumn: a header without one of the 17 columns.
+        TruncatedFile, CorruptFile: a damaged shard; nothing is written.
+    """
+    if not files:
+        raise MissingFile("wit", "no shards", "name at least one WIT .tsv.gz file in the params")
+    splits = [split_of(path) for path in files]
+    reasons: Counter[str] = Counter()
+    progress = Progress("WIT records")
+    with grouped(out, tables.ASSOCIATIONS) as good, grouped(rejected, tables.REJECTED) as bad:
+        for path, split in zip(files, splits, strict=True):
+            for associations, rejects in _parse_shard(Shard(Path(path)), split):
+                progress.add(len(associations) + len(rejects))
+                good.add(associations)
+                bad.add(rejects)
+                reasons.update(rejects["reason"].to_pylist())
+    progress.finish()
+    log.info("WIT: %d records, %d rejected %s", progress.done, reasons.total(), dict(reasons))
+
+
+def split_of(path: Path) -> str:
+    """Tell the split from a shard's name, e.g. `wit_v1.val.all-00000-of-00005.tsv.gz`.
+
+    Raises:
+        BadParams: no part of the name says train, val(idation) or test.
+    """
+    for part in re.split(r"[._-]", Path(path).name):
+        if part in _SPLITS:
+            return _SPLITS[part]
+    remedy = "rename it as wit_v1.{train,val,test}.NAME.tsv.gz"
+    raise BadParams(path, "its name tells no split", remedy)
+
+
+def _parse_shard(shard: Shard, split: str) -> Iterator[tuple[pa.Table, pa.Table]]:
+    for block in shard.blocks():
+        records = parse_block(block, shard)
+        found = pa.concat_tables(records.good) if records.good else None
+        good = _labelled(found, split, shard) if found else tables.ASSOCIATIONS.empty_table()
+        yield good, pa.Table.from_pylist(records.bad, schema=tables.REJECTED)
+    log.info("%s: %d records", shard.path.name, shard.rows)
+
+
+def _labelled(table: pa.Table, split: str, shard: Shard) -> pa.Table:
+    table = table.append_column("split", pa.repeat(pa.scalar(split), len(table)))
+    table = table.append_column("file", pa.repeat(pa.scalar(shard.path.name), len(table)))
+    return table.select(tables.ASSOCIATIONS.names)

@@ -1,0 +1,134 @@
+"""Bytes of a WIT shard: decompress in big blocks and cut them where records start."""
+
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from isotope.errors import CorruptFile, MissingColumn, MissingFile, TruncatedFile
+from isotope.tables import WIT_COLUMNS
+
+READ_BYTES = 1 << 20
+BLOCK_BYTES = 16 << 20
+HEADER_LIMIT_BYTES = 1 << 20
+RECORD_LIMIT_BYTES = 256 << 20
+_AGAIN = "download the file again and compare its size with the published one"
+_GZIP = 16 + zlib.MAX_WBITS
+# ASSUME a language code and a web address at these columns mark the start of a record.
+_ANY = rb"[^\t\n]*"
+_ANCHORS = {
+    "language": rb"[a-z][A-Za-z-]{1,19}",
+    "page_url": rb"https?://[^\t\n]*",
+    "image_url": rb"https?://[^\t\n]*",
+}
+
+
+@dataclass
+class Shard:
+    """One shard being read: its header, the pattern that starts a record, how far we got."""
+
+    path: Path
+    at_byte: int = 0
+    rows: int = 0
+    columns: list[str] = field(default_factory=list[str])
+    start: re.Pattern[bytes] = re.compile(b"")
+
+    def damage(self, kind: type[CorruptFile] | type[TruncatedFile], what: str) -> Exception:
+        """Return the error that says how far the shard could be read."""
+        found = f"{what} at byte {self.at_byte:,} after {self.rows:,} records"
+        return kind(self.path, found, _AGAIN)
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield pieces of about 16 MiB, each one or more whole records, header left out.
+
+        Raises:
+            MissingFile: no such file.
+            MissingColumn: the header lacks one of WIT's 17 columns.
+            TruncatedFile, CorruptFile: the gzip stream ends early or is damaged.
+        """
+        source = self._plain()
+        rest = self._read_header(source)
+        for piece in source:
+            rest += piece
+            if len(rest) >= BLOCK_BYTES:
+                cut = self._last_start(rest)
+                if cut:
+                    yield rest[:cut]
+                    rest = rest[cut:]
+        if rest.strip(b"\r\n"):
+            yield rest
+
+    def _last_start(self, block: bytes) -> int:
+        reach = RECORD_LIMIT_BYTES >> 8
+        while reach < 2 * len(block):
+            starts = list(self.start.finditer(block, max(len(block) - reach, 0)))
+            if starts:
+                return starts[-1].start() + 1
+            reach *= 4
+        if len(block) > RECORD_LIMIT_BYTES:
+            raise self.damage(CorruptFile, f"no record start in {len(block):,} bytes")
+        return 0
+
+    def _read_header(self, source: Iterator[bytes]) -> bytes:
+        head = b""
+        while b"\n" not in head and len(head) < HEADER_LIMIT_BYTES:
+            piece = next(source, None)
+            if piece is None:
+                break
+            head += piece
+        if not head:
+            raise self.damage(TruncatedFile, "no header: the file is empty")
+        line, _, rest = head.partition(b"\n")
+        text = line.decode("utf-8-sig", "backslashreplace").rstrip("\r")
+        self.columns = [name.strip('"') for name in text.split("\t")]
+        self._check_columns()
+        self.start = _start_pattern(self.columns)
+        return rest
+
+    def _check_columns(self) -> None:
+        missing = [name for name in WIT_COLUMNS if name not in self.columns]
+        if missing:
+            found = f"no column {', '.join(missing)} among {', '.join(self.columns)[:500]}"
+            remedy = "give a WIT shard with a header and all 17 columns"
+            raise MissingColumn(self.path, found, remedy)
+        if len(set(self.columns)) < len(self.columns):
+            found = f"a column twice in {', '.join(self.columns)[:500]}"
+            raise CorruptFile(self.path, found, "give a shard whose header names each column once")
+
+    def _plain(self) -> Iterator[bytes]:
+        if not self.path.is_file():
+            raise MissingFile(self.path, "no such file", "check the path, or run `acquire` first")
+        with self.path.open("rb") as file:
+            zipped = file.peek(2)[:2] == b"\x1f\x8b"
+            if not zipped and self.path.suffix == ".gz" and file.peek(1):
+                raise self.damage(CorruptFile, "not a gzip file")
+            pieces = iter(lambda: file.read(READ_BYTES), b"")
+            yield from self._unzip(pieces) if zipped else self._count(pieces)
+
+    def _count(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        for piece in pieces:
+            self.at_byte += len(piece)
+            yield piece
+
+    def _unzip(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        unzip = zlib.decompressobj(_GZIP)
+        for piece in self._count(pieces):
+            data = piece
+            while data:
+                if unzip.eof:
+                    unzip = zlib.decompressobj(_GZIP)
+                try:
+                    yield unzip.decompress(data, BLOCK_BYTES)
+                except zlib.error as error:
+                    raise self.damage(CorruptFile, f"damaged gzip data ({error})") from error
+                data = unzip.unused_data if unzip.eof else unzip.unconsumed_tail
+        if not unzip.eof:
+            raise self.damage(TruncatedFile, "the gzip stream ends before its end mark")
+
+
+def _start_pattern(columns: list[str]) -> re.Pattern[bytes]:
+    """Match a newline before the columns up to and including the second of the anchors."""
+    last = sorted(columns.index(name) for name in _ANCHORS)[1]
+    cells = [_ANCHORS.get(name, _ANY) for name in columns[: last + 1]]
+    return re.compile(rb"\n(?=" + rb"\t".join(cells) + rb"(?:\t|\r?\n|$))")

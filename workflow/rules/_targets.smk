@@ -1,0 +1,54 @@
+# One target a phase, in the order of the road.
+rule acquire:
+    input:
+        expand("data/acquire/{source}/manifest.json", source=sources()),
+
+
+rule parse:
+    input:
+        expand("data/parse/{s}/{t}.parquet", s=sources(), t=["associations", "sections"]),
+
+
+rule crawl:
+    input:
+        expand("data/crawl/{source}/ledger.parquet", source=sources()),
+
+
+rule project:
+    input:
+        expand("data/project/{source}/projection.parquet", source=sources()),
+
+
+rule collect:
+    input:
+        expand("data/collect/{c}/{t}.parquet", c=PARAMS["build"], t=["texts", "images", "qrels"]),
+
+
+rule train:
+    input:
+        expand("data/train/{c}/{m}/model.safetensors", c=PARAMS["build"], m=trained()),
+
+
+rule encode:
+    input:
+        encoded(),
+
+
+rule index:
+    input:
+        by_kind("data/index/{collection}/{setting}/{system}", "bm25", "dense"),
+
+
+rule search:
+    input:
+        [runs_of(c, used_systems()) for c in PARAMS["build"]],
+
+
+rule score:
+    input:
+        expand("results/score/{collection}.parquet", collection=PARAMS["build"]),
+
+
+rule tabulate:
+    input:
+        "results/catalog.duckdb",

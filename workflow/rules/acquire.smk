@@ -1,0 +1,15 @@
+# No code among the inputs of this phase and of crawl: an edit must not fetch the world again.
+rule acquire_source:
+    output:
+        manifest=protected("data/acquire/{source}/manifest.json"),
+    log:
+        "logs/acquire_source/{source}.log",
+    benchmark:
+        "logs/benchmarks/acquire_source/{source}.tsv"
+    params:
+        spec=entry("acquire"),
+        scratch=".isotope/acquire/{source}",
+    message:
+        "acquire {wildcards.source}"
+    script:
+        "../scripts/acquire_source.py"

@@ -1,0 +1,23 @@
+rule collect_tables:
+    input:
+        unpack(relations),
+        sql=lambda w: sql(f"collect/{PARAMS['collect'][w.collection]['kind']}/*.sql", "check/*.sql"),
+        code=code("collect", "sql", "tables"),
+    output:
+        texts="data/collect/{collection}/texts.parquet",
+        images="data/collect/{collection}/images.parquet",
+        qrels="data/collect/{collection}/qrels.parquet",
+        filters="data/collect/{collection}/filters.parquet",
+    log:
+        "logs/collect_tables/{collection}.log",
+    benchmark:
+        "logs/benchmarks/collect_tables/{collection}.tsv"
+    resources:
+        mem_mb=8000,
+    params:
+        spec=entry("collect"),
+        relations=lambda w: sorted(relations(w)),
+    message:
+        "collect {wildcards.collection}"
+    script:
+        "../scripts/collect_tables.py"

@@ -1,0 +1,56 @@
+rule crawl_urls:
+    input:
+        associations="data/parse/{source}/associations.parquet",
+        sql=sql("crawl/urls.sql"),
+        code=code("sql", "tables"),
+    output:
+        urls="data/crawl/{source}/urls.parquet",
+    log:
+        "logs/crawl_urls/{source}.log",
+    benchmark:
+        "logs/benchmarks/crawl_urls/{source}.tsv"
+    params:
+        shards=lambda w: PARAMS["crawl"][w.source]["shards"],
+    message:
+        "list the images of {wildcards.source}"
+    script:
+        "../scripts/crawl_urls.py"
+
+
+rule crawl_shard:
+    input:
+        manifest=ancient("data/acquire/{source}/manifest.json"),
+        urls="data/crawl/{source}/urls.parquet",
+    output:
+        pixels=protected("data/crawl/{source}/shard-{shard}.parquet"),
+        ledger=protected("data/crawl/{source}/ledger-{shard}.parquet"),
+    log:
+        "logs/crawl_shard/{source}/{shard}.log",
+    benchmark:
+        "logs/benchmarks/crawl_shard/{source}.{shard}.tsv"
+    resources:
+        mem_mb=2000,
+    params:
+        spec=entry("crawl"),
+        scratch=".isotope/crawl/{source}",
+    message:
+        "crawl {wildcards.source}, shard {wildcards.shard}"
+    script:
+        "../scripts/crawl_shard.py"
+
+
+rule crawl_ledger:
+    input:
+        ledgers=ledgers,
+        sql=sql("crawl/ledger.sql"),
+        code=code("sql", "tables"),
+    output:
+        ledger="data/crawl/{source}/ledger.parquet",
+    log:
+        "logs/crawl_ledger/{source}.log",
+    benchmark:
+        "logs/benchmarks/crawl_ledger/{source}.tsv"
+    message:
+        "gather the ledger of {wildcards.source}"
+    script:
+        "../scripts/crawl_ledger.py"

@@ -1,0 +1,52 @@
+rule index_bm25:
+    input:
+        texts="data/collect/{collection}/texts.parquet",
+        images="data/collect/{collection}/images.parquet",
+        sql=sql("index/*.sql"),
+        code=code("index", "cells", "lucene", "sql"),
+    output:
+        folders=directory(
+            expand("data/index/{{collection}}/{setting}/{{system}}", setting=SETTINGS)
+        ),
+    log:
+        "logs/index_bm25/{collection}/{system}.log",
+    benchmark:
+        "logs/benchmarks/index_bm25/{collection}.{system}.tsv"
+    wildcard_constraints:
+        system=systems_of("bm25"),
+    threads: 8
+    resources:
+        mem_mb=4096,
+    params:
+        spec=system,
+        splits=SPLITS,
+        language=language,
+    message:
+        "index the words of {wildcards.collection} for {wildcards.system}"
+    script:
+        "../scripts/index_bm25.py"
+
+
+rule index_dense:
+    input:
+        texts="data/collect/{collection}/texts.parquet",
+        images="data/collect/{collection}/images.parquet",
+        texts_ids=vectors("texts", "ids.parquet"),
+        images_ids=vectors("images", "ids.parquet"),
+        code=code("index", "cells"),
+    output:
+        folders=directory(
+            expand("data/index/{{collection}}/{setting}/{{system}}", setting=SETTINGS)
+        ),
+    log:
+        "logs/index_dense/{collection}/{system}.log",
+    benchmark:
+        "logs/benchmarks/index_dense/{collection}.{system}.tsv"
+    wildcard_constraints:
+        system=systems_of("dense"),
+    params:
+        splits=SPLITS,
+    message:
+        "index the vectors of {wildcards.collection} for {wildcards.system}"
+    script:
+        "../scripts/index_dense.py"

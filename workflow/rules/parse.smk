@@ -1,0 +1,38 @@
+rule parse_wit:
+    input:
+        manifest="data/acquire/{source}/manifest.json",
+        code=code("wit", "wit_blocks", "wit_records", "tables"),
+    output:
+        associations="data/parse/{source}/associations.parquet",
+        rejected="data/parse/{source}/associations.rejected.parquet",
+    log:
+        "logs/parse_wit/{source}.log",
+    benchmark:
+        "logs/benchmarks/parse_wit/{source}.tsv"
+    resources:
+        mem_mb=2000,
+    message:
+        "parse the WIT rows of {wildcards.source}"
+    script:
+        "../scripts/parse_wit.py"
+
+
+rule parse_dump:
+    input:
+        manifest="data/acquire/{source}/manifest.json",
+        code=code("dump", "wikitext", "wikitext_blocks", "wikitext_templates", "tables"),
+    output:
+        sections="data/parse/{source}/sections.parquet",
+        rejected="data/parse/{source}/sections.rejected.parquet",
+        counts="data/parse/{source}/sections.counts.json",
+    log:
+        "logs/parse_dump/{source}.log",
+    benchmark:
+        "logs/benchmarks/parse_dump/{source}.tsv"
+    threads: 16
+    resources:
+        mem_mb=4000,
+    message:
+        "parse the dump of {wildcards.source}"
+    script:
+        "../scripts/parse_dump.py"

@@ -1,0 +1,103 @@
+rule search_random:
+    input:
+        texts="data/collect/{collection}/texts.parquet",
+        images="data/collect/{collection}/images.parquet",
+        qrels="data/collect/{collection}/qrels.parquet",
+        code=code("search", "cells", "random_system", "runs"),
+    output:
+        runs=expand(RUNS, setting=SETTINGS, split=SPLITS, task=TASKS),
+    log:
+        "logs/search_random/{collection}/{system}.log",
+    benchmark:
+        "logs/benchmarks/search_random/{collection}.{system}.tsv"
+    wildcard_constraints:
+        system=systems_of("random"),
+    params:
+        spec=system,
+        depth=PARAMS["search"]["depth"],
+    message:
+        "search {wildcards.collection} with {wildcards.system}"
+    script:
+        "../scripts/search_random.py"
+
+
+rule search_bm25:
+    input:
+        texts="data/collect/{collection}/texts.parquet",
+        images="data/collect/{collection}/images.parquet",
+        qrels="data/collect/{collection}/qrels.parquet",
+        indexes=expand("data/index/{{collection}}/{setting}/{{system}}", setting=SETTINGS),
+        sql=sql("index/*.sql"),
+        code=code("search", "cells", "lucene", "index", "runs"),
+    output:
+        runs=expand(RUNS, setting=SETTINGS, split=SPLITS, task=TASKS),
+    log:
+        "logs/search_bm25/{collection}/{system}.log",
+    benchmark:
+        "logs/benchmarks/search_bm25/{collection}.{system}.tsv"
+    wildcard_constraints:
+        system=systems_of("bm25"),
+    threads: 8
+    resources:
+        mem_mb=4096,
+    params:
+        spec=system,
+        language=language,
+        depth=PARAMS["search"]["depth"],
+    message:
+        "search {wildcards.collection} with {wildcards.system}"
+    script:
+        "../scripts/search_bm25.py"
+
+
+rule search_dense:
+    input:
+        qrels="data/collect/{collection}/qrels.parquet",
+        indexes=expand("data/index/{{collection}}/{setting}/{{system}}", setting=SETTINGS),
+        texts=vectors("texts", "npy"),
+        images=vectors("images", "npy"),
+        texts_ids=vectors("texts", "ids.parquet"),
+        images_ids=vectors("images", "ids.parquet"),
+        code=code("search", "cells", "exact", "runs"),
+    output:
+        runs=expand(RUNS, setting=SETTINGS, split=SPLITS, task=TASKS),
+    log:
+        "logs/search_dense/{collection}/{system}.log",
+    benchmark:
+        "logs/benchmarks/search_dense/{collection}.{system}.tsv"
+    wildcard_constraints:
+        system=systems_of("dense"),
+    threads: 8
+    resources:
+        mem_mb=2 * PARAMS["search"]["memory_mb"] + 1000,
+    params:
+        encoded=["texts", "images", "texts_ids", "images_ids"],
+        depth=PARAMS["search"]["depth"],
+        memory_mb=PARAMS["search"]["memory_mb"],
+    message:
+        "search {wildcards.collection} with {wildcards.system}"
+    script:
+        "../scripts/search_dense.py"
+
+
+rule search_fused:
+    input:
+        runs=fused,
+        code=code("search", "cells", "fuse", "runs"),
+    output:
+        runs=expand(RUNS, setting=SETTINGS, split=SPLITS, task=TASKS),
+    log:
+        "logs/search_fused/{collection}/{system}.log",
+    benchmark:
+        "logs/benchmarks/search_fused/{collection}.{system}.tsv"
+    wildcard_constraints:
+        system=systems_of("rrf", "wsum"),
+    resources:
+        mem_mb=4000,
+    params:
+        spec=system,
+        depth=PARAMS["search"]["depth"],
+    message:
+        "search {wildcards.collection} with {wildcards.system}"
+    script:
+        "../scripts/search_fused.py"

@@ -1,0 +1,23 @@
+rule train_model:
+    input:
+        texts="data/collect/{collection}/texts.parquet",
+        images="data/collect/{collection}/images.parquet",
+        qrels="data/collect/{collection}/qrels.parquet",
+        pixels=pixels,
+        code=code("train", "train_batches", "train_data", "train_loop", "train_measure", "pixels"),
+    output:
+        weights="data/train/{collection}/{model}/model.safetensors",
+        curve="data/train/{collection}/{model}/curve.csv",
+    log:
+        "logs/train_model/{collection}/{model}.log",
+    benchmark:
+        "logs/benchmarks/train_model/{collection}.{model}.tsv"
+    threads: 16
+    resources:
+        mem_mb=8000,
+    params:
+        spec=lambda w: PARAMS["models"][w.model],
+    message:
+        "train {wildcards.model} on {wildcards.collection}"
+    script:
+        "../scripts/train_model.py"

@@ -1,0 +1,11 @@
+from pathlib import Path
+
+from isotope.acquire import acquire
+from isotope.progress import logged
+
+with logged(snakemake.log[0], snakemake.rule):
+    acquire(
+        snakemake.params.spec,
+        manifest=Path(snakemake.output.manifest),
+        scratch=Path(snakemake.params.scratch),
+    )

@@ -1,0 +1,14 @@
+from pathlib import Path
+
+from isotope.progress import logged
+from isotope.sql import query
+from isotope.tables import URLS
+
+with logged(snakemake.log[0], snakemake.rule):
+    query(
+        Path(snakemake.input.sql[0]),
+        {"associations": snakemake.input.associations},
+        {"shards": snakemake.params.shards},
+        out=Path(snakemake.output.urls),
+        schema=URLS,
+    )

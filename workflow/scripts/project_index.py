@@ -1,0 +1,12 @@
+from pathlib import Path
+
+from isotope.progress import logged
+from isotope.project import index_sections
+
+with logged(snakemake.log[0], snakemake.rule):
+    index_sections(
+        Path(snakemake.input.sections),
+        Path(snakemake.output.index),
+        threads=snakemake.threads,
+        memory_mb=snakemake.resources.mem_mb,
+    )

@@ -1,0 +1,14 @@
+from pathlib import Path
+
+from isotope.progress import logged
+from isotope.sql import query
+from isotope.tables import MEMBERS
+
+with logged(snakemake.log[0], snakemake.rule):
+    query(
+        Path(snakemake.input.sql[0]),
+        {"associations": snakemake.input.associations},
+        {"language": snakemake.params.language},
+        out=Path(snakemake.output.members),
+        schema=MEMBERS,
+    )

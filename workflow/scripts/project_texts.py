@@ -1,0 +1,13 @@
+from pathlib import Path
+
+from isotope.progress import logged
+from isotope.project import project
+
+with logged(snakemake.log[0], snakemake.rule):
+    project(
+        {k: Path(snakemake.input[k]) for k in ("associations", "members", "sections")},
+        Path(snakemake.input.index),
+        snakemake.params.spec,
+        Path(snakemake.output.projection),
+        threads=snakemake.threads,
+    )

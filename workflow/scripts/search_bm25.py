@@ -1,0 +1,15 @@
+from pathlib import Path
+
+from isotope.progress import logged
+from isotope.search import search_bm25
+
+with logged(snakemake.log[0], snakemake.rule):
+    search_bm25(
+        {k: Path(snakemake.input[k]) for k in ("texts", "images", "qrels")},
+        [Path(p) for p in snakemake.input.indexes],
+        [Path(p) for p in snakemake.output.runs],
+        snakemake.params.spec,
+        language=snakemake.params.language,
+        depth=snakemake.params.depth,
+        threads=snakemake.threads,
+    )

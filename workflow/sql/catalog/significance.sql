@@ -1,0 +1,2 @@
+-- Paired t-tests between systems, with Bonferroni's correction.
+SELECT * EXCLUDE (filename) FROM files

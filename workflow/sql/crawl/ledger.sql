@@ -1,0 +1,3 @@
+SELECT *
+FROM ledgers
+ORDER BY image_url

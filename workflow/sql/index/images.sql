@@ -1,0 +1,28 @@
+-- The oracle sees captions, not pixels: reference, alt-text, attribution, in one language.
+WITH entries AS (
+    SELECT
+        image_id,
+        split,
+        list_filter(range(1, len(language) + 1), LAMBDA i: language[i] = $language) AS wanted,
+        caption_reference_description AS reference,
+        caption_alt_text_description AS alt_text,
+        caption_attribution_description AS attribution
+    FROM images
+)
+
+SELECT
+    image_id AS id,
+    split,
+    array_to_string(
+        list_filter(
+            list_concat(
+                list_transform(wanted, LAMBDA i: reference[i]),
+                list_transform(wanted, LAMBDA i: alt_text[i]),
+                list_transform(wanted, LAMBDA i: attribution[i])
+            ),
+            LAMBDA v: v <> ''
+        ),
+        ' '
+    ) AS contents
+FROM entries
+ORDER BY image_id

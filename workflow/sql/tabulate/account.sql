@@ -1,0 +1,13 @@
+-- What projection and each filter kept and dropped, in the order they were applied.
+SELECT
+    step,
+    split,
+    before,
+    dropped,
+    after
+FROM filters
+ORDER BY
+    list_position(['projected', 'alive', 'canonical', 'one_split'], step),
+    list_position(['train', 'validation', 'test', 'other'], split),
+    step,
+    split

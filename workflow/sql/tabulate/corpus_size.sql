@@ -1,0 +1,31 @@
+-- Effectiveness against the number of documents that the queries were asked of.
+WITH pools AS (
+    SELECT 'small' AS setting, [$split] AS splits
+    UNION ALL
+    SELECT 'base' AS setting, ['train', 'validation', 'test'] AS splits
+    UNION ALL
+    SELECT 'large' AS setting, ['train', 'validation', 'test', 'other'] AS splits
+),
+
+sizes AS (
+    SELECT 't2m' AS task, split, count(*) AS n FROM images GROUP BY split
+    UNION ALL
+    SELECT 'm2t' AS task, split, count(*) AS n FROM texts GROUP BY split
+),
+
+pool_sizes AS (
+    SELECT task, setting, sum(n)::BIGINT AS documents
+    FROM pools INNER JOIN sizes ON list_contains(pools.splits, sizes.split)
+    GROUP BY task, setting
+),
+
+means AS (
+    SELECT task, system, setting, round(favg(value), 6) AS value
+    FROM scores
+    WHERE split = $split AND measure = $measure
+    GROUP BY task, system, setting
+)
+
+SELECT task, system, setting, documents, value
+FROM means INNER JOIN pool_sizes USING (task, setting)
+ORDER BY task DESC, system ASC, documents ASC, setting ASC

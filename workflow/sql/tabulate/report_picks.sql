@@ -1,0 +1,39 @@
+-- The queries that a system answers best and worst, with the rank of the first relevant document.
+-- Among equals, the surest: the largest lead of the first document over the second.
+WITH judged AS (
+    SELECT
+        CASE WHEN $task = 't2m' THEN text_id ELSE image_id END AS query_id,
+        CASE WHEN $task = 't2m' THEN image_id ELSE text_id END AS doc_id
+    FROM qrels
+    WHERE split = $split AND relevance > 0
+),
+
+found AS (
+    SELECT
+        judged.query_id, judged.doc_id, run.rank,
+        row_number() OVER (
+            PARTITION BY judged.query_id ORDER BY run.rank ASC NULLS LAST, judged.doc_id ASC
+        ) AS nth
+    FROM judged LEFT JOIN run ON judged.query_id = run.query_id AND judged.doc_id = run.doc_id
+),
+
+leads AS (
+    SELECT query_id, max(score) FILTER (rank = 1) - max(score) FILTER (rank = 2) AS lead
+    FROM run GROUP BY query_id
+),
+
+placed AS (
+    SELECT
+        query_id, doc_id, rank,
+        row_number()
+            OVER (ORDER BY rank ASC NULLS LAST, lead DESC NULLS LAST, query_id ASC) AS nth_best,
+        row_number()
+            OVER (ORDER BY rank DESC NULLS FIRST, lead DESC NULLS LAST, query_id ASC) AS nth_worst
+    FROM found LEFT JOIN leads USING (query_id)
+    WHERE nth = 1
+)
+
+SELECT query_id, doc_id, rank, nth_best <= $n AS is_best
+FROM placed
+WHERE nth_best <= $n OR nth_worst <= $n
+ORDER BY is_best DESC, CASE WHEN is_best THEN nth_best ELSE nth_worst END ASC

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from isotope import crawl, crawl_outcome, tables
+from isotope import crawl, crawl_outcome, crawl_tool, tables
 from isotope.errors import MissingFile, ToolFailed
 from isotope.serve import read_faults, serving
 
@@ -93,7 +93,7 @@ def test_a_run_after_a_kill_asks_for_nothing_it_has(crawled, world, monkeypatch)
     def fail(*_):
         raise AssertionError("img2dataset ran again")
 
-    monkeypatch.setattr(crawl, "img2dataset", fail)
+    monkeypatch.setattr(crawl_tool, "downloader", fail)
     again = {"pixels": world / "again.parquet", "ledger": world / "again-ledger.parquet"}
     spec = {**SPEC, "serve": str(world / "images")}
     crawl.crawl_shard(world / "urls.parquet", spec, 0, again, world / "scratch")

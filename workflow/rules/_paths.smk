@@ -2,6 +2,7 @@ import os
 from pathlib import Path
 
 from isotope import params as isotope_params
+from isotope import provenance
 
 HOME = workflow.basedir
 PARAMS = isotope_params.resolve(config, Path(HOME) / "workflow/schemas/params.schema.yaml")
@@ -22,8 +23,15 @@ def ours(path):
 
 
 def code(*modules):
-    """Library files as inputs: Snakemake tracks a script, not what it imports."""
-    return [ours(f"workflow/lib/isotope/{m}.py") for m in modules]
+    """These library files and all that they import, as inputs."""
+    return [ours(f"workflow/lib/isotope/{m}.py") for m in provenance.modules(*modules)]
+
+
+def configs(wildcards):
+    """The architecture of a trained model."""
+    spec = PARAMS["models"][wildcards.model]
+    name = spec.get("config")
+    return [ours(f"workflow/lib/isotope/models/{name}.json")] if name else []
 
 
 def sql(*patterns):

@@ -2,7 +2,7 @@ rule collect_tables:
     input:
         unpack(relations),
         sql=lambda w: sql(f"collect/{PARAMS['collect'][w.collection]['kind']}/*.sql", "check/*.sql"),
-        code=code("collect", "sql", "tables"),
+        code=code("collect"),
     output:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",

@@ -2,7 +2,7 @@ rule crawl_urls:
     input:
         associations="data/parse/{source}/associations.parquet",
         sql=sql("crawl/urls.sql"),
-        code=code("sql", "tables"),
+        code=code("sql"),
     output:
         urls="data/crawl/{source}/urls.parquet",
     log:
@@ -43,7 +43,7 @@ rule crawl_ledger:
     input:
         ledgers=ledgers,
         sql=sql("crawl/ledger.sql"),
-        code=code("sql", "tables"),
+        code=code("sql"),
     output:
         ledger="data/crawl/{source}/ledger.parquet",
     log:

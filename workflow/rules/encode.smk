@@ -2,7 +2,8 @@ rule encode_texts:
     input:
         texts="data/collect/{collection}/texts.parquet",
         weights=weights,
-        code=code("encode", "models", "models_clip", "models_hash"),
+        configs=configs,
+        code=code("encode"),
     output:
         vectors="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
         ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
@@ -27,7 +28,8 @@ rule encode_images:
         images="data/collect/{collection}/images.parquet",
         pixels=pixels,
         weights=weights,
-        code=code("encode", "models", "models_clip", "models_hash", "pixels"),
+        configs=configs,
+        code=code("encode"),
     output:
         vectors="data/encode/{collection}/{model}/images/shard-{shard}.npy",
         ids="data/encode/{collection}/{model}/images/shard-{shard}.ids.parquet",

@@ -3,7 +3,7 @@ rule index_bm25:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
         sql=sql("index/*.sql"),
-        code=code("index", "cells", "lucene", "sql"),
+        code=code("index"),
     output:
         folders=directory(
             expand("data/index/{{collection}}/{setting}/{{system}}", setting=SETTINGS)
@@ -33,7 +33,7 @@ rule index_dense:
         images="data/collect/{collection}/images.parquet",
         texts_ids=vectors("texts", "ids.parquet"),
         images_ids=vectors("images", "ids.parquet"),
-        code=code("index", "cells"),
+        code=code("index"),
     output:
         folders=directory(
             expand("data/index/{{collection}}/{setting}/{{system}}", setting=SETTINGS)

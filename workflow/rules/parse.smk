@@ -1,7 +1,7 @@
 rule parse_wit:
     input:
         manifest="data/acquire/{source}/manifest.json",
-        code=code("wit", "wit_blocks", "wit_records", "tables"),
+        code=code("wit"),
     output:
         associations="data/parse/{source}/associations.parquet",
         rejected="data/parse/{source}/associations.rejected.parquet",
@@ -20,7 +20,7 @@ rule parse_wit:
 rule parse_dump:
     input:
         manifest="data/acquire/{source}/manifest.json",
-        code=code("dump", "wikitext", "wikitext_blocks", "wikitext_templates", "tables"),
+        code=code("dump"),
     output:
         sections="data/parse/{source}/sections.parquet",
         rejected="data/parse/{source}/sections.rejected.parquet",

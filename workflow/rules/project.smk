@@ -2,7 +2,7 @@ rule project_members:
     input:
         associations="data/parse/{source}/associations.parquet",
         sql=sql("project/members.sql"),
-        code=code("sql", "tables"),
+        code=code("sql"),
     output:
         members="data/project/{source}/members.parquet",
     log:
@@ -21,7 +21,7 @@ rule project_index:
     input:
         sections="data/parse/{source}/sections.parquet",
         sql=sql("project/documents.sql"),
-        code=code("project", "lucene", "sql"),
+        code=code("project"),
     output:
         index=temp(directory("data/project/{source}/lucene")),
     log:
@@ -44,7 +44,7 @@ rule project_texts:
         members="data/project/{source}/members.parquet",
         index="data/project/{source}/lucene",
         sql=sql("project/queries.sql", "project/exact.sql", "project/projection.sql"),
-        code=code("project", "lucene", "sql", "tables"),
+        code=code("project"),
     output:
         projection="data/project/{source}/projection.parquet",
     log:

@@ -2,7 +2,7 @@ rule score_runs:
     input:
         qrels="data/collect/{collection}/qrels.parquet",
         runs=runs,
-        code=code("score", "measures", "significance", "runs", "tables"),
+        code=code("score", "significance"),
     output:
         scores="results/score/{collection}.parquet",
         significance="results/score/{collection}.significance.parquet",

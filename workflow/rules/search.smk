@@ -3,7 +3,7 @@ rule search_random:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
-        code=code("search", "cells", "random_system", "runs"),
+        code=code("search"),
     output:
         runs=expand(RUNS, setting=SETTINGS, split=SPLITS, task=TASKS),
     log:
@@ -28,7 +28,7 @@ rule search_bm25:
         qrels="data/collect/{collection}/qrels.parquet",
         indexes=expand("data/index/{{collection}}/{setting}/{{system}}", setting=SETTINGS),
         sql=sql("index/*.sql"),
-        code=code("search", "cells", "lucene", "index", "runs"),
+        code=code("search"),
     output:
         runs=expand(RUNS, setting=SETTINGS, split=SPLITS, task=TASKS),
     log:
@@ -58,7 +58,7 @@ rule search_dense:
         images=vectors("images", "npy"),
         texts_ids=vectors("texts", "ids.parquet"),
         images_ids=vectors("images", "ids.parquet"),
-        code=code("search", "cells", "exact", "runs"),
+        code=code("search"),
     output:
         runs=expand(RUNS, setting=SETTINGS, split=SPLITS, task=TASKS),
     log:
@@ -83,7 +83,7 @@ rule search_dense:
 rule search_fused:
     input:
         runs=fused,
-        code=code("search", "cells", "fuse", "runs"),
+        code=code("search"),
     output:
         runs=expand(RUNS, setting=SETTINGS, split=SPLITS, task=TASKS),
     log:

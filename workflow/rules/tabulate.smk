@@ -3,7 +3,7 @@ rule tabulate_tables:
         unpack(tabulated),
         curves=curves,
         sql=sql("tabulate/*.sql"),
-        code=code("tabulate", "tabulate_layout", "tabulate_render", "figures", "sql"),
+        code=code("tabulate_all"),
     output:
         tables=expand("results/tables/{{collection}}/{t}.{s}", t=TABLES, s=["csv", "md", "tex"]),
         metrics="results/tables/{collection}/metrics.json",
@@ -28,7 +28,7 @@ rule tabulate_report:
         pixels=pixels,
         runs=runs,
         tables=rules.tabulate_tables.output,
-        code=code("report", "figures", "tabulate", "catalog"),
+        code=code("report"),
     output:
         report="results/report/{collection}/index.html",
     log:

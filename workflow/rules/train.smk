@@ -4,7 +4,8 @@ rule train_model:
         images="data/collect/{collection}/images.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
         pixels=pixels,
-        code=code("train", "train_batches", "train_data", "train_loop", "train_measure", "pixels"),
+        configs=configs,
+        code=code("train"),
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
         curve="data/train/{collection}/{model}/curve.csv",
@@ -12,7 +13,7 @@ rule train_model:
         "logs/train_model/{collection}/{model}.log",
     benchmark:
         "logs/benchmarks/train_model/{collection}.{model}.tsv"
-    threads: 16
+    threads: 1
     resources:
         mem_mb=8000,
     params:

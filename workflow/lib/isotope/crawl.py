@@ -14,7 +14,7 @@ import polars as pl
 
 from isotope import tables
 from isotope.crawl_outcome import COLUMNS, outcome, worth_another_try
-from isotope.crawl_tool import command, img2dataset
+from isotope.crawl_tool import convert
 from isotope.errors import ToolFailed
 from isotope.progress import log
 from isotope.serve import serving
@@ -75,18 +75,10 @@ def one_pass(
     left: pl.DataFrame, spec: Mapping[str, Any], mirror: str | None, folder: Path
 ) -> pl.DataFrame:
     """Download `left` into `folder`, but for what is there; return one outcome a URL."""
-    finished = folder / "finished"
-    if not finished.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        listed = folder.with_suffix(".urls.parquet")
-        left.with_columns(
-            url=pl.col("image_url").map_elements(
-                lambda u: mirrored(u, mirror), return_dtype=pl.String
-            )
-        ).write_parquet(listed)
-        img2dataset(command(listed, folder, spec), folder, left.height)
-        finished.touch()
-    return pl.concat([read_outcomes(p) for p in results(folder)])
+    folder.mkdir(parents=True, exist_ok=True)
+    urls = [mirrored(url, mirror) for url in left["image_url"]]
+    convert(left.with_columns(pl.Series("url", urls)), folder, spec)
+    return pl.concat([read_outcomes(p) for p in sorted(folder.glob("[0-9]*.parquet"))])
 
 
 def read_outcomes(path: Path) -> pl.DataFrame:
@@ -94,11 +86,6 @@ def read_outcomes(path: Path) -> pl.DataFrame:
     fetched_at = datetime.fromtimestamp(int(path.stat().st_mtime), UTC)
     found = outcome(pl.read_parquet(path, columns=list(COLUMNS)).cast({**COLUMNS}))
     return found.with_columns(fetched_at=pl.lit(fetched_at))
-
-
-def results(folder: Path) -> list[Path]:
-    """Return the result files of one pass."""
-    return sorted(folder.glob("[0-9]*.parquet"))
 
 
 def write_pixels(scratch: Path, path: Path) -> pl.DataFrame:

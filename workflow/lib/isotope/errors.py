@@ -1,6 +1,10 @@
 """Named errors: each says where, what was found there, and what to do about it."""
 
+import errno
+import os
 from pathlib import Path
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class IsotopeError(Exception):
@@ -58,3 +62,26 @@ class BrokenPromise(IsotopeError):
 
 class ToolFailed(IsotopeError):
     """An outside program that returned an error."""
+
+
+class DiskFull(IsotopeError):
+    """A disk, quota or size limit that leaves no room for what is being written."""
+
+    def __init__(self, where: str | Path, found: str, remedy: str = "") -> None:
+        """Say what to do, which is always the same."""
+        super().__init__(where, found, remedy or "free space or raise the limit, then run again")
+
+
+def no_room(error: BaseException) -> bool:
+    """Tell whether the system refused bytes; tools and libraries may pass on its words only."""
+    told = str(error)
+    words = any(os.strerror(number) in told for number in _NO_ROOM)
+    return words or getattr(error, "errno", None) in _NO_ROOM
+
+
+def as_disk_full(error: BaseException, where: str | Path) -> BaseException:
+    """Return a DiskFull when that is what `error` is about, and `error` itself otherwise."""
+    if isinstance(error, DiskFull) or not no_room(error):
+        return error
+    found = error.found if isinstance(error, IsotopeError) else str(error)
+    return DiskFull(where, found)

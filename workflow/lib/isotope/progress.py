@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from isotope.errors import IsotopeError
+from isotope.errors import IsotopeError, as_disk_full
 
 _EVERY_S = 5.0
+_INTERRUPTED = 130
 log = logging.getLogger("isotope")
 
 
@@ -57,12 +58,16 @@ def logged(log_file: str | Path, rule: str) -> Iterator[None]:
     log.propagate = False
     try:
         yield
-    except IsotopeError as error:
-        log.error("%s: %s", type(error).__name__, error)
+    except KeyboardInterrupt:
+        log.error("interrupted; run again to go on")
+        sys.exit(_INTERRUPTED)
+    except Exception as error:
+        named = as_disk_full(error, rule)
+        if not isinstance(named, IsotopeError):
+            log.exception("unexpected error; please report it with this log")
+            raise
+        log.error("%s: %s", type(named).__name__, named)
         sys.exit(1)
-    except Exception:
-        log.exception("unexpected error; please report it with this log")
-        raise
     finally:
         for handler in handlers:
             log.removeHandler(handler)

@@ -7,6 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from isotope.errors import as_disk_full
+
 _STRINGS = pa.list_(pa.string())
 ROWS_PER_GROUP = 65_536
 
@@ -171,16 +173,23 @@ CAPTION_FIELDS = (
 
 @contextmanager
 def aside(path: Path | str) -> Iterator[Path]:
-    """Yield a sibling path to write to; rename it onto `path` on success, remove it on failure."""
+    """Yield a sibling path to write to; rename it onto `path` on success, remove it on failure.
+
+    Raises:
+        DiskFull: no room for it; what `path` held before is untouched.
+    """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part")
     try:
         yield part
-    except BaseException:
+        part.replace(path)
+    except BaseException as error:
         part.unlink(missing_ok=True)
+        full = as_disk_full(error, path)
+        if full is not error:
+            raise full from error
         raise
-    part.replace(path)
 
 
 @contextmanager

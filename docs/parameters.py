@@ -1,0 +1,12 @@
+"""Write the generated parts of README.md and docs/ anew: `make docs`."""
+
+from pathlib import Path
+
+from isotope.reference import documents, rewrite
+
+root = Path(__file__).resolve().parents[1]
+for page in documents(root):
+    old = page.read_text(encoding="utf-8")
+    new = rewrite(old, root)
+    if new != old:
+        page.write_text(new, encoding="utf-8")

@@ -1,0 +1,266 @@
+"""Bad input, a full disk and interruptions: whole runs end in a named error or resume cleanly."""
+
+import gzip
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from isotope import acquire, tables, toy
+
+ROOT = Path(__file__).parents[2]
+LIMIT_S = 240
+SYSTEMS = {
+    "random": {"kind": "random", "seed": 0},
+    "bm25": {"kind": "bm25", "k1": 0.9, "b": 0.4},
+    "hash": {"kind": "dense", "model": "hash"},
+    "rrf": {"kind": "rrf", "of": ["bm25", "hash"], "k": 60},
+}
+WEIGHTS = "data/train/toy/tiny/model.safetensors"
+# Runs in every Python process of the workflow: at one event of the interpreter, once, it waits.
+PAUSE = """
+import os, pathlib, sys, time
+event, _, words = os.environ["PAUSE_AT"].partition(" ")
+flag = pathlib.Path(os.environ["PAUSE_FLAG"])
+def pause(name, args):
+    if name == event and words in repr(args) and not flag.exists():
+        flag.touch()
+        time.sleep(float(os.environ["PAUSE_S"]))
+sys.addaudithook(pause)
+"""
+
+
+def tiny_params() -> dict[str, Any]:
+    params = yaml.safe_load((ROOT / "params.yaml").read_text())
+    recipe = {"epochs": 1, "batch": 16, "learning_rate": 0.001, "seed": 0}
+    params["acquire"]["toy"]["generate"]["pages"] = 30
+    params["crawl"]["toy"] |= {"shards": 1, "attempts": 1}
+    params["models"] = {
+        "hash": {"kind": "hash", "dim": 256},
+        "tiny": {"kind": "trained", "config": "tiny-clip", "train": recipe},
+    }
+    params["systems"] = {name: dict(system) for name, system in SYSTEMS.items()}
+    params["search"] |= {"systems": [*SYSTEMS], "settings": ["small"], "splits": ["validation"]}
+    params["tabulate"]["system"] = "hash"
+    return params
+
+
+def write_params(folder: Path, params: Mapping[str, Any]) -> None:
+    (folder / "params.yaml").write_text(yaml.safe_dump(dict(params)))
+
+
+def command(folder: Path, *arguments: str) -> list[str]:
+    where = ["--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder), "--cores", "2"]
+    return [sys.executable, "-m", "snakemake", *where, *arguments]
+
+
+def snakemake(
+    folder: Path, *arguments: str, largest_file: int | None = None
+) -> subprocess.CompletedProcess[str]:
+    def limit() -> None:
+        if largest_file is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
+
+    line = command(folder, *arguments)
+    # The child of a threaded parent may do little before exec; setrlimit is safe.
+    return subprocess.run(
+        line, capture_output=True, text=True, timeout=LIMIT_S, check=False, preexec_fn=limit
+    )
+
+
+def succeeds(folder: Path, *arguments: str) -> str:
+    done = snakemake(folder, *arguments)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stderr
+
+
+def fails(folder: Path, *arguments: str, largest_file: int | None = None) -> str:
+    done = snakemake(folder, *arguments, largest_file=largest_file)
+    assert done.returncode != 0, done.stderr[-3000:]
+    return done.stderr
+
+
+def made(folder: Path) -> dict[str, Path]:
+    """Everything under data and results, by relative path."""
+    found = (p for top in ("data", "results") for p in (folder / top).rglob("*"))
+    return {p.relative_to(folder).as_posix(): p for p in found if p.is_file()}
+
+
+def leftovers(folder: Path) -> list[str]:
+    """Hidden files and folders: the names under which unfinished work is written."""
+    hidden = (name for name in made(folder) if "/." in name)
+    return [name for name in hidden if not name.endswith(".snakemake_timestamp")]
+
+
+def same(one: Path, other: Path) -> bool:
+    """Equal bytes; for what tells the time or holds random ids, equal content."""
+    if one.name.startswith("ledger"):
+        old, new = (pl.read_parquet(p).drop("fetched_at") for p in (one, other))
+        return old.equals(new)
+    return one.read_bytes() == other.read_bytes()
+
+
+def comparable(name: str) -> bool:
+    """Lucene gives every segment a random id, so an index is compared by what it finds."""
+    lucene = name.startswith("data/index/") and "/bm25/" in name
+    return not (lucene or name.endswith((".duckdb", ".snakemake_timestamp")))
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder where everything was built in one go."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    write_params(folder, tiny_params())
+    succeeds(folder, "all", WEIGHTS)
+    return folder
+
+
+@pytest.fixture
+def copy(undisturbed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of it at the same depth, because Snakemake keeps relative paths to the library."""
+    folder = tmp_path_factory.mktemp("copy")
+    shutil.copytree(undisturbed, folder, dirs_exist_ok=True)
+    return folder
+
+
+TYPOS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
+    "a key": (lambda p: p["search"].update(depht=10), "did you mean 'depth'?"),
+    "a phase": (lambda p: p.update(serach={}), "did you mean 'search'?"),
+    "a name": (lambda p: p["search"]["systems"].append("bm52"), "did you mean 'bm25'?"),
+    "a model": (lambda p: p["systems"]["hash"].update(model="hsah"), "did you mean 'hash'?"),
+}
+
+
+@pytest.mark.parametrize("typo", TYPOS)
+def test_a_typo_in_the_params_stops_the_run_before_it_starts(typo: str, tmp_path: Path) -> None:
+    spoil, advice = TYPOS[typo]
+    params = tiny_params()
+    spoil(params)
+    write_params(tmp_path, params)
+    told = fails(tmp_path, "all")
+    assert "BadParams" in told
+    assert advice in told
+    assert not (tmp_path / "data").exists()
+    assert not (tmp_path / "logs").exists()
+
+
+def test_an_unknown_model_config_or_pretrained_tag_is_named_with_near_ones(copy: Path) -> None:
+    params = tiny_params()
+    params["models"] |= {
+        "name": {"kind": "open_clip", "name": "ViT-B-23", "pretrained": None},
+        "tag": {"kind": "open_clip", "name": "ViT-B-32", "pretrained": "laion2b_s43b_b79k"},
+    }
+    write_params(copy, params)
+    wanted = [f"data/encode/toy/{m}/texts/shard-00000.npy" for m in ("name", "tag")]
+    told = fails(copy, "--keep-going", *wanted)
+    assert "UnknownModel: models: open_clip has no model 'ViT-B-23'; did you mean" in told
+    assert "UnknownModel: models: ViT-B-32: no pretrained tag 'laion2b_s43b_b79k'" in told
+    assert "laion2b_s34b_b79k" in told
+    assert not any((copy / path).exists() for path in wanted)
+
+
+def flip(path: Path, at: float) -> None:
+    """Damage a few bytes at a share of the file's length, which stays as it is."""
+    data = bytearray(path.read_bytes())
+    middle = int(len(data) * at)
+    data[middle : middle + 8] = bytes(255 - b for b in data[middle : middle + 8])
+    path.write_bytes(data)
+
+
+def truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def without_a_column(path: Path) -> None:
+    rows = gzip.decompress(path.read_bytes()).replace(b"mime_type", b"mime", 1)
+    path.write_bytes(gzip.compress(rows))
+
+
+class Damage(NamedTuple):
+    """What is done to which file, before or after it was acquired, and what must be said."""
+
+    file: str
+    harm: Callable[[Path], object]
+    told: str
+    after: bool = False
+
+
+WIT = "wit/wit_v1.val.all-00000-of-00001.tsv.gz"
+DUMP = "dump/toywiki-20230101-pages-articles-multistream.xml.bz2"
+DAMAGE = {
+    "shard-gone": Damage(WIT, Path.unlink, "MissingFile: {path}: acquired before, now gone", True),
+    "shard-short": Damage(WIT, truncate, "TruncatedFile: {path}: ", True),
+    "dump-short": Damage(DUMP, truncate, "TruncatedFile: {path}: ", True),
+    "shard-cut-upstream": Damage(WIT, truncate, "TruncatedFile: {path}: the gzip stream ends"),
+    "shard-corrupt": Damage(WIT, lambda p: flip(p, 0.5), "CorruptFile: {path}: damaged gzip data"),
+    "block-corrupt": Damage(DUMP, lambda p: flip(p, 0.5), "CorruptFile: {path}: damaged bz2 data"),
+    "no-column": Damage(WIT, without_a_column, "MissingColumn: {path}: no column mime_type"),
+}
+
+
+def acquired(folder: Path, damage: Damage) -> None:
+    """Generate a source with its manifest, and damage it before or after that."""
+    toy.generate(folder, pages=12, draw=False)
+    if not damage.after:
+        damage.harm(folder / damage.file)
+    entries = [acquire.describe(p, folder) for p in acquire.generated(folder)]
+    (folder / "manifest.json").write_text(json.dumps({"files": entries}))
+    if damage.after:
+        damage.harm(folder / damage.file)
+
+
+@pytest.fixture(scope="module")
+def damaged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder where every kind of damage is a source, after one attempt to parse all of them."""
+    folder = tmp_path_factory.mktemp("damaged")
+    params = tiny_params()
+    for phase in ("acquire", "crawl", "project"):
+        params[phase] = dict.fromkeys(DAMAGE, params[phase]["toy"])
+    entry = {"kind": "wikipedia", "language": "en"}
+    params["collect"] = {name: {**entry, "source": name} for name in DAMAGE}
+    params["build"] = [*DAMAGE]
+    write_params(folder, params)
+    for name, damage in DAMAGE.items():
+        acquired(folder / "data/acquire" / name, damage)
+    wanted = [f"data/parse/{name}/{parsed(damage)}.parquet" for name, damage in DAMAGE.items()]
+    fails(folder, "--keep-going", *wanted)
+    return folder
+
+
+def parsed(damage: Damage) -> str:
+    return "associations" if damage.file == WIT else "sections"
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_damaged_input_is_named_with_its_path_and_leaves_nothing(
+    name: str, damaged: Path
+) -> None:
+    damage = DAMAGE[name]
+    rule = "parse_wit" if damage.file == WIT else "parse_dump"
+    said = (damaged / f"logs/{rule}/{name}.log").read_text()
+    path = f"data/acquire/{name}/{damage.file}"
+    assert damage.told.format(path=path) in said
+    assert "Traceback" not in said
+    assert not list((damaged / f"data/parse/{name}").glob("*"))
+
+
+def test_the_bytes_around_a_corrupt_bz2_block_are_given(damaged: Path) -> None:
+    said = (damaged / "logs/parse_dump/block-corrupt.log").read_text()
+    first, last = (int(b.replace(",", "")) for b in re.findall(r"byte ([\d,]+)", said))
+    size = (damaged / "data/acquire/block-corrupt" / DUMP).stat().st_size
+    assert 0 <= first < size / 2 < last <= size

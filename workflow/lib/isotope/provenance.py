@@ -1,0 +1,40 @@
+"""Which of our files a rule's answer depends on: Snakemake tracks a script, not what it imports."""
+
+import ast
+from functools import cache
+from pathlib import Path
+
+LIBRARY = Path(__file__).parent
+# They shape messages, never tables.
+_NEVER = {"errors", "progress"}
+
+
+@cache
+def imports(module: str) -> frozenset[str]:
+    """Return the names of isotope's modules that a module of isotope imports anywhere in it."""
+    tree = ast.parse((LIBRARY / f"{module}.py").read_text(encoding="utf-8"))
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "isotope":
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("isotope."):
+            found.add((node.module or "").split(".")[1])
+        elif isinstance(node, ast.Import):
+            found |= {a.name.split(".")[1] for a in node.names if a.name.startswith("isotope.")}
+    return frozenset(f for f in found if (LIBRARY / f"{f}.py").exists())
+
+
+def modules(*roots: str) -> list[str]:
+    """Return the roots and all that they import, sorted; a file that is absent is an error.
+
+    Raises:
+        FileNotFoundError: a root that is no module.
+    """
+    seen: set[str] = set()
+    waiting = list(roots)
+    while waiting:
+        module = waiting.pop()
+        if module not in seen:
+            seen.add(module)
+            waiting += imports(module)
+    return sorted(seen - _NEVER)

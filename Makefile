@@ -4,10 +4,10 @@
 PYTHON ?= $(firstword $(shell command -v python3.11 python3))
 BIN := .venv/bin
 UV_VERSION := 0.13.8
-LIBRARY := workflow/lib workflow/scripts tests benchmarks
+LIBRARY := workflow/lib workflow/scripts tests benchmarks docs
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help demo test test-slow lint format lock bench pull docs
+.PHONY: help venv demo test test-slow lint format lock bench pull docs
 
 help:
 	@head -3 Makefile | cut -c3-
@@ -18,6 +18,8 @@ help:
 	$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
 	touch $@
+
+venv: .venv/installed
 
 demo: .venv/installed
 	snakemake --cores all

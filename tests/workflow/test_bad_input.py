@@ -15,13 +15,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import polars as pl
-import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from isotope import acquire, tables, toy
+from isotope import acquire, lucene, toy
+from isotope.errors import DiskFull, ToolFailed, as_disk_full
 
 ROOT = Path(__file__).parents[2]
 LIMIT_S = 240
@@ -117,7 +116,7 @@ def same(one: Path, other: Path) -> bool:
 
 def comparable(name: str) -> bool:
     """Lucene gives every segment a random id, so an index is compared by what it finds."""
-    lucene = name.startswith("data/index/") and "/bm25/" in name
+    lucene = "/bm25/" in name.removeprefix("results/search/") or "/lucene/" in name
     return not (lucene or name.endswith((".duckdb", ".snakemake_timestamp")))
 
 
@@ -264,3 +263,199 @@ def test_the_bytes_around_a_corrupt_bz2_block_are_given(damaged: Path) -> None:
     first, last = (int(b.replace(",", "")) for b in re.findall(r"byte ([\d,]+)", said))
     size = (damaged / "data/acquire/block-corrupt" / DUMP).stat().st_size
     assert 0 <= first < size / 2 < last <= size
+
+
+CRAMPED = {
+    "parse_dump": ("data/parse/toy/sections.parquet", 10_000),
+    "collect_tables": ("data/collect/toy/texts.parquet", 12_000),
+    "encode_texts": ("data/encode/toy/hash/texts/shard-00000.npy", 60_000),
+    "project_index": ("data/project/toy/lucene", 20_000),
+    "tabulate_catalog": ("results/catalog.duckdb", 100_000),
+}
+
+
+@pytest.mark.parametrize("rule", CRAMPED)
+def test_a_full_disk_is_named_leaves_nothing_behind_and_resumes_with_room(
+    rule: str, undisturbed: Path, copy: Path
+) -> None:
+    target, largest_file = CRAMPED[rule]
+    told = fails(copy, "--forcerun", rule, "--", target, largest_file=largest_file)
+    assert "DiskFull" in told
+    assert "free space or raise the limit, then run again" in told
+    assert not (copy / target).exists()
+    kept = made(copy)
+    assert not leftovers(copy)
+    assert all(same(path, undisturbed / name) for name, path in kept.items())
+    succeeds(copy, target)
+    assert same_where_comparable(undisturbed, copy) == []
+
+
+def same_where_comparable(one: Path, other: Path) -> list[str]:
+    """Names of files that only one folder has, or whose content differs."""
+    first, second = made(one), made(other)
+    differing = [
+        n for n in first.keys() & second if comparable(n) and not same(first[n], second[n])
+    ]
+    return sorted([*differing, *(n for n in first.keys() ^ second if comparable(n))])
+
+
+@contextmanager
+def small_disk(folder: Path, kib: int) -> Iterator[None]:
+    """Mount a file system of that size at an empty folder, where this user may."""
+    folder.mkdir(parents=True)
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={kib}k", "tmpfs", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(mount, check=False).returncode:
+        pytest.skip("this user may not mount a small file system")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def test_vectors_mapped_into_memory_meet_a_full_disk_without_a_crash(copy: Path) -> None:
+    folder = copy / "data/encode/toy/hash"
+    shutil.rmtree(folder)
+    with small_disk(folder, kib=100):
+        told = fails(copy, "data/encode/toy/hash/texts/shard-00000.npy")
+        assert "DiskFull: data/encode/toy/hash/texts/shard-00000.npy" in told
+        assert not [p for p in folder.rglob("*") if p.is_file()]
+
+
+class Stop(NamedTuple):
+    """Where a run is interrupted: the rule's output, and the interpreter's event to wait for."""
+
+    target: str
+    event: str
+    pause_s: float = LIMIT_S
+
+
+# In the order of the road; "os.rename" is the moment before an output gets its name, and where a
+# rule has several outputs, those before it have theirs.
+STOPS = {
+    "acquire_source": Stop("data/acquire/toy/manifest.json", "os.rename val.all"),
+    "acquire_manifest": Stop("data/acquire/toy/manifest.json", "os.rename manifest.json"),
+    "parse_wit": Stop("data/parse/toy/associations.parquet", "os.rename associations.parquet"),
+    "parse_dump": Stop("data/parse/toy/sections.parquet", "os.rename counts.json"),
+    "crawl_download": Stop("data/crawl/toy/shard-00000.parquet", "socket.connect 127.0.0.1", 1),
+    "crawl_shard": Stop("data/crawl/toy/shard-00000.parquet", "os.rename ledger-00000"),
+    "project_index": Stop("data/project/toy/lucene", "subprocess.Popen IndexCollection", 0),
+    "project_texts": Stop("data/project/toy/projection.parquet", "os.rename projection.parquet"),
+    "collect_tables": Stop("data/collect/toy/texts.parquet", "os.rename collect/toy/qrels.parquet"),
+    "train_model": Stop(WEIGHTS, "os.rename model.safetensors"),
+    "encode_texts": Stop("data/encode/toy/hash/texts/shard-00000.npy", "os.rename .ids.parquet"),
+    "encode_images": Stop("data/encode/toy/hash/images/shard-00000.npy", "os.rename 00000.npy"),
+    "index_bm25": Stop("data/index/toy/small/bm25", "subprocess.Popen IndexCollection", 0),
+    "index_dense": Stop("data/index/toy/small/hash", "open images.npy"),
+    "search_bm25": Stop(
+        "results/search/toy/small/validation/t2m/bm25.parquet", "os.rename m2t/bm25.parquet"
+    ),
+    "search_fused": Stop(
+        "results/search/toy/small/validation/t2m/rrf.parquet", "os.rename m2t/rrf.parquet"
+    ),
+    "score_runs": Stop("results/score/toy.parquet", "os.rename significance.parquet"),
+    "tabulate_tables": Stop("results/tables/toy/table3.csv", "os.rename table3.md"),
+    "tabulate_report": Stop("results/report/toy/index.html", "os.rename index.html"),
+    "tabulate_catalog": Stop("results/catalog.duckdb", "os.rename catalog.duckdb"),
+}
+
+
+def interrupt(folder: Path, stop: Stop, number: signal.Signals) -> str:
+    """Run until the event, send the signal to all of the run's processes; return what it said."""
+    site = folder / ".pause"
+    flag = site / "reached"
+    site.mkdir(exist_ok=True)
+    flag.unlink(missing_ok=True)
+    (site / "sitecustomize.py").write_text(PAUSE)
+    pause = {"PAUSE_AT": stop.event, "PAUSE_FLAG": str(flag), "PAUSE_S": str(stop.pause_s)}
+    environment = {**os.environ, **pause, "PYTHONPATH": str(site)}
+    with (site / "said").open("w") as said:
+        run = subprocess.Popen(
+            command(folder, stop.target),
+            env=environment,
+            stdout=said,
+            stderr=said,
+            start_new_session=True,
+        )
+        try:
+            wait_for(flag, run)
+            # Where the event starts a program, it shall be in the middle of its work.
+            time.sleep(0.0 if stop.pause_s else 0.5)
+            os.killpg(run.pid, number)
+            assert run.wait(LIMIT_S) != 0
+        finally:
+            if run.poll() is None:
+                os.killpg(run.pid, signal.SIGKILL)
+                run.wait()
+    return (site / "said").read_text()
+
+
+def wait_for(flag: Path, run: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + LIMIT_S
+    while not flag.exists():
+        assert run.poll() is None, "the run ended before the event that was waited for"
+        assert time.monotonic() < deadline, "the event that was waited for did not come"
+        time.sleep(0.01)
+
+
+@pytest.fixture(scope="module")
+def road(undisturbed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder that is interrupted in every phase, each run going on from the one before."""
+    folder = tmp_path_factory.mktemp("road")
+    shutil.copy(undisturbed / "params.yaml", folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", STOPS)
+def test_after_ctrl_c_in_the_middle_of_a_rule_only_whole_outputs_are_there(
+    name: str, undisturbed: Path, road: Path
+) -> None:
+    said = interrupt(road, STOPS[name], signal.SIGINT)
+    assert "interrupted; run again to go on" in said
+    assert "Traceback" not in said
+    assert not leftovers(road)
+    if not comparable(STOPS[name].target + "/"):
+        assert not (road / STOPS[name].target).exists()
+    there = {name: path for name, path in made(road).items() if comparable(name)}
+    assert [n for n, path in there.items() if not same(path, undisturbed / n)] == []
+
+
+def test_after_ctrl_c_in_every_phase_a_plain_run_ends_with_the_same_bytes(
+    undisturbed: Path, road: Path
+) -> None:
+    succeeds(road, "all", WEIGHTS)
+    assert same_where_comparable(undisturbed, road) == []
+    assert "Nothing to be done" in succeeds(road, "all", WEIGHTS)
+
+
+def test_after_kill_9_it_takes_unlock_and_rerun_incomplete_to_go_on(
+    undisturbed: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("killed")
+    shutil.copy(undisturbed / "params.yaml", folder)
+    stop = STOPS["parse_dump"]
+    interrupt(folder, stop, signal.SIGKILL)
+    assert "--rerun-incomplete" in fails(folder, stop.target)
+    assert "--unlock" in fails(folder, "--rerun-incomplete", stop.target)
+    succeeds(folder, "--unlock")
+    succeeds(folder, "--rerun-incomplete", stop.target)
+    assert not leftovers(folder)
+    assert same(folder / stop.target, undisturbed / stop.target)
+
+
+def test_anserini_on_a_full_disk_is_an_error_although_it_exits_with_zero(tmp_path: Path) -> None:
+    documents = [(f"d{n}", " ".join(f"w{n * k % 3001}" for k in range(60))) for n in range(300)]
+    (tmp_path / "documents").mkdir()
+    lucene.write_documents(documents, tmp_path / "documents/documents.jsonl")
+    where = ["-input", tmp_path / "documents", "-index", tmp_path / "index"]
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8_000, before[1]))
+    try:
+        with pytest.raises(ToolFailed, match="File too large") as raised:
+            lucene.run_tool(
+                "io.anserini.index.IndexCollection",
+                *("-collection", "JsonCollection", *where, "-threads", "1"),
+                memory_mb=512,
+            )
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert isinstance(as_disk_full(raised.value, "index"), DiskFull)

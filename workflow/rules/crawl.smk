@@ -20,7 +20,7 @@ rule crawl_urls:
 rule crawl_shard:
     input:
         manifest=ancient("data/acquire/{source}/manifest.json"),
-        urls="data/crawl/{source}/urls.parquet",
+        urls=ancient("data/crawl/{source}/urls.parquet"),
     output:
         pixels=protected("data/crawl/{source}/shard-{shard}.parquet"),
         ledger=protected("data/crawl/{source}/ledger-{shard}.parquet"),
@@ -41,9 +41,10 @@ rule crawl_shard:
 
 rule crawl_ledger:
     input:
+        urls="data/crawl/{source}/urls.parquet",
         ledgers=ledgers,
-        sql=sql("crawl/ledger.sql"),
-        code=code("sql"),
+        sql=sql("crawl/ledger.sql", "crawl/uncrawled.sql"),
+        code=code("crawl_ledger"),
     output:
         ledger="data/crawl/{source}/ledger.parquet",
     log:

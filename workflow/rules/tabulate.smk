@@ -14,6 +14,7 @@ rule tabulate_tables:
         "logs/benchmarks/tabulate_tables/{collection}.tsv"
     params:
         alpha=PARAMS["tabulate"]["alpha"],
+        setting=SETTINGS[0],
         split=SPLITS[0],
         measure=PARAMS["score"]["measures"][0],
     message:

@@ -1,14 +1,11 @@
 from pathlib import Path
 
+from isotope.crawl_ledger import gather_ledgers
 from isotope.progress import logged
-from isotope.sql import query
-from isotope.tables import LEDGER
 
 with logged(snakemake.log[0], snakemake.rule):
-    query(
-        Path(snakemake.input.sql[0]),
-        {"ledgers": list(snakemake.input.ledgers)},
-        {},
-        out=Path(snakemake.output.ledger),
-        schema=LEDGER,
+    gather_ledgers(
+        Path(snakemake.input.urls),
+        [Path(p) for p in snakemake.input.ledgers],
+        Path(snakemake.output.ledger),
     )

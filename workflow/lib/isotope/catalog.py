@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import duckdb
 import pyarrow as pa
@@ -50,13 +51,20 @@ def build(out: Path, root: Path = Path()) -> None:
 
     Raises:
         IsotopeError: a view that DuckDB refuses, named by its SQL file.
+        DiskFull: no room for the file.
     """
-    with tables.aside(out) as part:
-        part.unlink(missing_ok=True)
-        with duckdb.connect(part) as con:
+    with (
+        tables.aside(out) as part,
+        TemporaryDirectory(dir=out.parent, prefix=".catalog-") as folder,
+    ):
+        file = Path(folder) / out.name
+        with duckdb.connect(file) as con:
             con.execute("SET file_search_path = $root", {"root": str(root.resolve())})
             for name, view in VIEWS.items():
                 _create(con, name, view, root)
+            # Closing writes the file as well, but is silent when the disk is full.
+            con.execute("CHECKPOINT")
+        file.replace(part)
 
 
 def _create(con: duckdb.DuckDBPyConnection, name: str, view: _View, root: Path) -> None:

@@ -14,7 +14,7 @@ import polars as pl
 
 from isotope import tables
 from isotope.crawl_outcome import COLUMNS, outcome, worth_another_try
-from isotope.crawl_tool import convert
+from isotope.crawl_tool import PER_FILE, convert
 from isotope.errors import ToolFailed
 from isotope.progress import log
 from isotope.serve import serving
@@ -33,7 +33,7 @@ def crawl_shard(
     """
     wanted = pl.read_parquet(urls).filter(pl.col("shard") == shard).drop("shard")
     named = hashlib.sha256("\n".join(wanted["image_url"]).encode()).hexdigest()[:16]
-    scratch = scratch / f"{shard:05d}-{named}"
+    scratch = scratch / f"{shard:05d}-{named}-by-{PER_FILE}"
     serve = spec.get("serve")
     with serving(Path(serve)) if serve else nullcontext(spec.get("mirror")) as mirror:
         outcomes = passes(wanted, spec, mirror, scratch)
@@ -117,6 +117,10 @@ def write_ledger(
         ToolFailed: a URL that img2dataset did not account for.
     """
     lost = wanted.join(outcomes, on="image_id", how="anti")
+    twice = outcomes.filter(pl.col("image_id").is_duplicated())
+    if twice.height:
+        remedy = "delete .isotope/crawl and run again"
+        raise ToolFailed("img2dataset", f"two outcomes for {twice['image_url'][0]}", remedy)
     if lost.height:
         remedy = "delete .isotope/crawl and run again"
         raise ToolFailed("img2dataset", f"no outcome for {lost['image_url'][0]}", remedy)

@@ -15,7 +15,7 @@ from isotope.progress import Progress
 
 # Pillow's own limit for a picture that may be a decompression bomb, doubled as Pillow does.
 IMAGE_LIMIT_PIXELS = 178_956_970
-_PER_FILE = 200
+PER_FILE = 200
 _DIGITS = 5
 _WEBP_QUALITY = 100
 _COLUMNS = ["image_id", "image_url", "url"]
@@ -30,8 +30,8 @@ def convert(listed: pl.DataFrame, folder: Path, spec: Mapping[str, Any]) -> None
     """
     progress = Progress("images", listed.height)
     download: Callable[[tuple[int, str]], None] | None = None
-    for number, start in enumerate(range(0, listed.height, _PER_FILE)):
-        piece = listed.slice(start, _PER_FILE)
+    for number, start in enumerate(range(0, listed.height, PER_FILE)):
+        piece = listed.slice(start, PER_FILE)
         name = f"{number:0{_DIGITS}d}"
         if not (folder / f"{name}_stats.json").exists():
             download = download or downloader(folder, spec)
@@ -66,7 +66,7 @@ def downloader(folder: Path, spec: Mapping[str, Any]) -> Callable[[tuple[int, st
         output_folder=folder.as_posix(),
         column_list=_COLUMNS,
         timeout=spec["timeout_s"],
-        number_sample_per_shard=_PER_FILE,
+        number_sample_per_shard=PER_FILE,
         oom_shard_count=_DIGITS,
         compute_hash="sha256",
         verify_hash_type=None,

@@ -1,9 +1,11 @@
 """Vectors on disk: a `.npy` block opened by mmap, and the ids of its rows beside it."""
 
+import os
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -83,9 +85,21 @@ def created(vectors: Path, shape: tuple[int, int]) -> Generator[FloatArray]:
                 np.save(file, np.zeros(shape, np.float32))
             yield np.zeros(shape, np.float32)
         else:
-            block = np.lib.format.open_memmap(part, mode="w+", dtype=np.float32, shape=shape)
+            block = mapped(part, shape, np.float32)
             yield block
             block.flush()
+
+
+def mapped(path: Path, shape: tuple[int, ...], kind: type[np.generic]) -> np.memmap[Any, Any]:
+    """Create a `.npy` file to fill through memory.
+
+    Raises:
+        OSError: no room for all of it; a sparse map that met a full disk later would die of SIGBUS.
+    """
+    block = np.lib.format.open_memmap(path, mode="w+", dtype=kind, shape=shape)
+    with path.open("r+b") as file:
+        os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+    return block
 
 
 def write_ids(ids: pl.Series, path: Path) -> None:

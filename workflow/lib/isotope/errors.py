@@ -85,3 +85,7 @@ def as_disk_full(error: BaseException, where: str | Path) -> BaseException:
         return error
     found = error.found if isinstance(error, IsotopeError) else str(error)
     return DiskFull(where, found)
+
+
+class StaleCrawl(IsotopeError):
+    """Crawled shards that do not belong to the present list of URLs."""

@@ -1,6 +1,7 @@
 """Indexes: Lucene over words for BM25, row numbers into the vector shards for exact search."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -38,17 +39,28 @@ def index_bm25(  # noqa: PLR0913
 
     BM25's statistics are those of the pool that is searched, so every pool has its own.
     """
-    for side in SIDES:
-        words = contents(side, collection[side], language=language, fields=fields)
-        for folder in folders:
-            setting = folder.parts[-2]
-            for pool in pools(setting, splits):
+    with _filled(folders) as parts:
+        for side in SIDES:
+            words = contents(side, collection[side], language=language, fields=fields)
+            for setting, pool, part in _pools_of(parts, splits):
                 chosen = words.filter(pl.col("split").is_in(pool_splits(setting, pool)))
-                place = folder / pool / side
-                place.parent.mkdir(parents=True, exist_ok=True)
                 if chosen.height:
                     pairs = chosen.select("id", "contents").iter_rows()
-                    lucene.build_index(pairs, place, threads=threads)
+                    lucene.build_index(pairs, part / pool / side, threads=threads)
+
+
+@contextmanager
+def _filled(folders: Sequence[Path]) -> Iterator[dict[str, Path]]:
+    """Yield a folder to fill for each setting; all get their names when all are complete."""
+    with ExitStack() as stack:
+        yield {f.parts[-2]: stack.enter_context(tables.folder_aside(f)) for f in folders}
+
+
+def _pools_of(parts: Mapping[str, Path], splits: list[str]) -> Iterator[tuple[str, str, Path]]:
+    for setting, part in parts.items():
+        for pool in pools(setting, splits):
+            (part / pool).mkdir(exist_ok=True)
+            yield setting, pool, part
 
 
 def index_dense(
@@ -58,15 +70,14 @@ def index_dense(
     splits: list[str],
 ) -> None:
     """Fill each folder with `<pool>/<side>.npy`: int64 rows of the encoded shards in that pool."""
-    for side in SIDES:
-        key = id_column(side)
-        encoded = pl.concat([pl.read_parquet(p) for p in ids[side]]).with_row_index("row")
-        table = pl.read_parquet(collection[side], columns=[key, "split"])
-        rows = encoded.join(table, left_on="id", right_on=key, how="inner", maintain_order="left")
-        for folder in folders:
-            setting = folder.parts[-2]
-            for pool in pools(setting, splits):
+    with _filled(folders) as parts:
+        for side in SIDES:
+            key = id_column(side)
+            encoded = pl.concat([pl.read_parquet(p) for p in ids[side]]).with_row_index("row")
+            table = pl.read_parquet(collection[side], columns=[key, "split"])
+            rows = encoded.join(
+                table, left_on="id", right_on=key, how="inner", maintain_order="left"
+            )
+            for setting, pool, part in _pools_of(parts, splits):
                 chosen = rows.filter(pl.col("split").is_in(pool_splits(setting, pool)))["row"]
-                place = folder / pool / f"{side}.npy"
-                place.parent.mkdir(parents=True, exist_ok=True)
-                np.save(place, chosen.cast(pl.Int64).to_numpy())
+                np.save(part / pool / f"{side}.npy", chosen.cast(pl.Int64).to_numpy())

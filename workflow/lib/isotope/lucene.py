@@ -22,6 +22,7 @@ _MAX_TERMS = 1_000
 # One term a word, or a letter where a script writes no spaces: never fewer than Lucene counts.
 _LETTERS = r"\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
 _TERM = re.compile(rf"[{_LETTERS}]|[^\W{_LETTERS}]+")
+_WRONG = re.compile(r"Error:|Exception in|[\d-]+ [\d:,]+ ERROR ")
 _READER = "TsvString"
 _INDEXER = "io.anserini.index.IndexCollection"
 _SEARCHER = "io.anserini.search.SearchCollection"
@@ -91,8 +92,8 @@ def run_tool(program: str, *arguments: str | Path, memory_mb: int) -> None:
     command = [str(java()), f"-Xmx{memory_mb}m", "-cp", str(jar()), program, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     told = (done.stdout + done.stderr).strip().splitlines()
-    # Anserini exits with 0 after some errors, so the words count too.
-    wrong = [line for line in told if line.startswith(("Error:", "Exception in"))]
+    # Anserini exits with 0 after some errors (a full disk is one), so the words count too.
+    wrong = [line for line in told if _WRONG.match(line)]
     if done.returncode or wrong:
         found = f"exit status {done.returncode}: {' | '.join(wrong or told[-3:])}"
         raise ToolFailed(program, found, f"run it by hand: {' '.join(command)}")

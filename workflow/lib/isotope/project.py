@@ -26,7 +26,8 @@ def index_sections(sections: Path, index: Path, *, threads: int, memory_mb: int)
         documents = Path(folder) / "documents.parquet"
         sql.query(_SQL / "documents.sql", {"sections": sections}, {}, out=documents)
         pairs = iter_pairs(documents, "id", "contents")
-        lucene.build_index(pairs, index, threads=threads, memory_mb=memory_mb)
+        with tables.folder_aside(index) as part:
+            lucene.build_index(pairs, part, threads=threads, memory_mb=memory_mb)
 
 
 def iter_pairs(table: Path, first: str, second: str) -> Iterator[tuple[str, str]]:

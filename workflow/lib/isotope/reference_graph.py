@@ -22,9 +22,9 @@ def rule_graph(root: Path) -> str:
     Raises:
         ToolFailed: Snakemake could not plan the experiment.
     """
-    edges = reduced(read_dot(_rulegraph(root)))
-    lines = [f"    {a} --> {b}" for a, b in sorted(edges) if b != _TARGET]
-    return "\n".join(["flowchart TD", *lines])
+    edges = sorted(edge for edge in reduced(read_dot(_rulegraph(root))) if edge[1] != _TARGET)
+    after = {a: " & ".join(b for start, b in edges if start == a) for a, _ in edges}
+    return "\n".join(["flowchart TD", *(f"    {a} --> {after[a]}" for a in after)])
 
 
 def _rulegraph(root: Path) -> str:

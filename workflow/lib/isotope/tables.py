@@ -1,5 +1,6 @@
 """The interchange tables (design, section 3): one Arrow schema each, and the way to write them."""
 
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -186,6 +187,29 @@ def aside(path: Path | str) -> Iterator[Path]:
         part.replace(path)
     except BaseException as error:
         part.unlink(missing_ok=True)
+        full = as_disk_full(error, path)
+        if full is not error:
+            raise full from error
+        raise
+
+
+@contextmanager
+def folder_aside(path: Path | str) -> Iterator[Path]:
+    """Yield an empty sibling folder to fill; it takes the name `path` on success only.
+
+    Raises:
+        DiskFull: no room for it.
+    """
+    path = Path(path)
+    part = path.with_name(f".{path.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    try:
+        yield part
+        shutil.rmtree(path, ignore_errors=True)
+        part.replace(path)
+    except BaseException as error:
+        shutil.rmtree(part, ignore_errors=True)
         full = as_disk_full(error, path)
         if full is not error:
             raise full from error

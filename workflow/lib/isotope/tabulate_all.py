@@ -15,7 +15,9 @@ _READS = {
     "crawl": ("ledger",),
     "projection": ("projection",),
     "table3": ("scores", "significance"),
+    "headline": ("scores",),
 }
+_ASKS = {"table3": ("alpha",), "headline": ("setting", "split", "measure")}
 
 
 def tabulate_all(
@@ -28,10 +30,11 @@ def tabulate_all(
 ) -> None:
     """Write `tables`/<name>.{csv,md,tex}, `tables`/metrics.json and `figures`/<name>.svg.
 
-    `params` are alpha (of the significance letters), split and measure (of the corpus-size figure).
+    `params` are alpha (of the significance letters), and the setting, split and measure that the
+    headline table and the corpus-size figure show.
     """
     for name, reads in _READS.items():
-        given = {"alpha": params["alpha"]} if name == "table3" else {}
+        given = {k: params[k] for k in _ASKS.get(name, ())}
         chosen = {r: relations[r] for r in reads}
         tabulate(_SQL / f"{name}.sql", chosen, given, tables / name)
     metrics([relations["scores"]], tables / "metrics.json")

@@ -10,6 +10,7 @@ import polars as pl
 from PIL import Image
 
 from isotope import pixels as shards
+from isotope.encode_store import mapped
 from isotope.errors import MissingFile
 from isotope.progress import Progress
 from isotope.tables import CAPTION_FIELDS, FIVE_FIELDS
@@ -104,7 +105,7 @@ def read_pixels(
     shape = (len(ids), side, side, 3)
     if not ids:
         return np.zeros(shape, np.uint8)
-    block = np.lib.format.open_memmap(file, mode="w+", dtype=np.uint8, shape=shape)
+    block = mapped(file, shape, np.uint8)
     row = {image_id: i for i, image_id in enumerate(ids)}
     progress = Progress("pictures read", len(ids))
     for image_id, webp in shards.iter_pixels(pixels, ids):

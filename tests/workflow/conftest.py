@@ -1,0 +1,76 @@
+"""Whole workflows in throw-away copies of the project."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BIN = Path(sys.executable).parent
+LIMIT_S = 600
+
+
+def run(*command: str | Path, cwd: Path, check: bool = True) -> str:
+    """Run a program of the environment in `cwd`; return what it printed."""
+    told = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "200"}
+    done = subprocess.run(
+        [str(c) for c in command],
+        cwd=cwd,
+        env=told,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    assert not check or done.returncode == 0, done.stdout[-8_000:]
+    return done.stdout
+
+
+def copy_project(place: Path) -> Path:
+    """Copy what git tracks, or would, and make it a repository of its own."""
+    listed = run("git", "ls-files", "--cached", "--others", "--exclude-standard", cwd=ROOT)
+    for name in listed.splitlines():
+        if (ROOT / name).is_file():
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, place / name)
+    run("git", "init", "-q", "-b", "main", cwd=place)
+    commit(place, "the project")
+    return place
+
+
+def commit(place: Path, message: str) -> None:
+    """Commit everything that is not ignored."""
+    run("git", "add", "-A", cwd=place)
+    author = ["-c", "user.name=tests", "-c", "user.email=tests@example.org"]
+    run("git", *author, "commit", "-qm", message, "--allow-empty", cwd=place)
+
+
+@pytest.fixture(scope="session")
+def shell() -> Callable[..., str]:
+    """Run a program of the environment: `shell(*command, cwd=...)`."""
+    return run
+
+
+@pytest.fixture(scope="session")
+def commit_all() -> Callable[[Path, str], None]:
+    """Commit everything in a repository: `commit_all(place, message)`."""
+    return commit
+
+
+@pytest.fixture(scope="session")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]:
+    """Make fresh copies of the project."""
+    return lambda: copy_project(tmp_path_factory.mktemp("project"))
+
+
+@pytest.fixture(scope="session")
+def embedded(project: Callable[[], Path]) -> Path:
+    """The project after `snakemake --cores all` with the default params."""
+    place = project()
+    run("snakemake", "--cores", "all", cwd=place)
+    return place

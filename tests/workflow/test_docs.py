@@ -1,0 +1,277 @@
+"""README and docs say what is: their generated parts are current, what they name exists."""
+
+import re
+import shlex
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+import yaml
+from dvc.cli.parser import get_main_parser
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from snakemake.cli import get_argument_parser
+from snakemake.utils import update_config
+
+from isotope import cells, cli, crawl_outcome, errors, params, wit_records
+from isotope.dump_pages import REASONS
+from isotope.reference import documents, rewrite
+from isotope.reference_graph import Edges, read_dot, reduced
+from isotope.reference_params import parameters
+
+ROOT = Path(__file__).parents[2]
+SCHEMA = ROOT / "workflow/schemas/params.schema.yaml"
+PAGES = {str(p.relative_to(ROOT)): p.read_text("utf-8") for p in documents(ROOT)}
+RULES = "\n".join(p.read_text("utf-8") for p in sorted((ROOT / "workflow/rules").glob("*.smk")))
+PHASE_RULES = "\n".join(
+    p.read_text("utf-8") for p in sorted((ROOT / "workflow/rules").glob("[a-z]*.smk"))
+)
+PHASES = [p.stem for p in (ROOT / "workflow/rules").glob("[a-z]*.smk")]
+WRITTEN = ("data/", "results/", "logs/", ".isotope/")
+# The shell's own commands, and git's and DuckDB's, that a page may use.
+SHELL = {"chmod", "rm", "source", "duckdb"}
+# Folders whose content the params or an outside tool name.
+OPEN = ["data/acquire/*", ".isotope/acquire/*", ".isotope/crawl/*", "logs/*"]
+
+
+def fenced(language: str) -> list[tuple[str, str]]:
+    """Every code block of a language, with its page."""
+    form = re.compile(rf"^```{language}\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+    return [(page, block) for page, text in PAGES.items() for block in form.findall(text)]
+
+
+def inline() -> list[tuple[str, str]]:
+    """Every `span` of code outside of blocks, with its page."""
+    prose = {p: re.sub(r"^```.*?^```$", "", t, flags=re.S | re.M) for p, t in PAGES.items()}
+    return [(p, span) for p, text in prose.items() for span in re.findall(r"`([^`\n]+)`", text)]
+
+
+def commands() -> list[list[str]]:
+    """Every command of a page, in words."""
+    lines = [line for _, block in fenced("sh") for line in block.splitlines()]
+    starts = ("make ", "snakemake ", "dvc ", "isotope ", "chmod ")
+    lines += [span for _, span in inline() if span.startswith(starts)]
+    parts = [part for line in lines for part in re.split(r"&&|;", line)]
+    return [words for part in parts if (words := shlex.split(part, comments=True))]
+
+
+def of(program: str) -> list[list[str]]:
+    """The arguments of every command of one program."""
+    return [words[1:] for words in commands() if words[0] == program]
+
+
+def patterns() -> set[str]:
+    """Every path that the rules name, with `*` for wildcards."""
+    lines = [*PHASE_RULES.splitlines(), *re.findall(r"^RUNS = .*$", RULES, re.MULTILINE)]
+    found = re.findall(r'"((?:data|results|logs|\.isotope)/[^"]*)"', "\n".join(lines))
+    starred = {re.sub(r"\{+[^{}]*\}+", "*", path) for path in found}
+    return starred | {f"{path}/*" for path in OPEN} | {f"{path}/*/*" for path in OPEN}
+
+
+def folders() -> set[str]:
+    """Outputs that are whole folders, so that anything may lie in them."""
+    found = re.findall(r'directory\(\s*(?:expand\(\s*)?"([^"]+)"', RULES)
+    return {re.sub(r"\{+[^{}]*\}+", "*", path) for path in found}
+
+
+def alike(path: str, pattern: str) -> bool:
+    """Whether a path, perhaps with `*`, is what the pattern names or a folder on its way."""
+    parts, other = path.rstrip("/").split("/"), pattern.split("/")
+    if len(parts) > len(other):
+        return False
+    pairs = zip(parts, other, strict=False)
+    return all(fnmatchcase(a, b) for a, b in pairs)
+
+
+def written_by_a_rule(path: str) -> bool:
+    below = any(alike("/".join(path.split("/")[: f.count("/") + 1]), f) for f in folders())
+    return below or any(alike(path, pattern) for pattern in patterns())
+
+
+def is_path(span: str) -> bool:
+    """Whether code looks like a path of the project: no space, a slash or a known ending."""
+    if re.search(r"[\s:(,=]", span) or span.startswith(("/", "http")):
+        return False
+    return span.startswith(WRITTEN) or bool(
+        re.fullmatch(r"[\w.<>*/-]+/|[\w.<>*/-]+/[\w.<>*-]+\.(md|py|smk|sql|yaml|json)", span)
+    )
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_generated_parts_are_what_make_docs_writes(page):
+    assert rewrite(PAGES[page], ROOT) == PAGES[page], "run `make docs`"
+
+
+def test_a_part_that_nothing_generates_is_an_error():
+    with pytest.raises(errors.BadParams, match="rulegraph"):
+        rewrite("<!-- rulegraf -->\n<!-- /rulegraf -->", ROOT)
+    with pytest.raises(errors.BadParams, match="no table"):
+        rewrite("<!-- columns nothing -->\n<!-- /columns -->", ROOT)
+    with pytest.raises(errors.BadParams, match="no key"):
+        rewrite("<!-- parameters nothing -->\n<!-- /parameters -->", ROOT)
+
+
+def test_every_key_of_the_schema_is_in_a_parameter_table():
+    schema = yaml.safe_load(SCHEMA.read_text("utf-8"))
+    rows = {(p.key, p.kind) for p in parameters(list(schema["properties"]), SCHEMA)}
+    form = re.compile(r"^\| `([^`]+)` \| ([^|]+) \| [^|]+ \| [^|]+ \|$", re.MULTILINE)
+    documented = {row for text in PAGES.values() for row in form.findall(text)}
+    assert rows <= documented
+    assert len(rows) > 60
+
+
+def keys(node, prefix=""):
+    """Every key of nested mappings, with slashes between."""
+    for name, child in node.items():
+        yield prefix + name
+        if isinstance(child, dict):
+            yield from keys(child, f"{prefix}{name}/")
+
+
+def test_every_key_of_params_yaml_is_documented():
+    known = parameters(yaml.safe_load(SCHEMA.read_text("utf-8"))["properties"], SCHEMA)
+    forms = [re.sub(r"<\w+>", "*", p.key).replace(".", "/") for p in known]
+    named = keys(yaml.safe_load((ROOT / "params.yaml").read_text("utf-8")))
+    assert [key for key in named if not any(alike(key, form) for form in forms)] == []
+
+
+def test_every_description_of_the_schema_is_a_sentence():
+    rows = parameters(list(yaml.safe_load(SCHEMA.read_text("utf-8"))["properties"]), SCHEMA)
+    assert [p.key for p in rows if not p.description.endswith(".")] == []
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_every_rule_file_has_its_page_with_the_way_to_run_it(phase):
+    page = PAGES[f"docs/{phase}.md"]
+    assert page.startswith(f"# {phase}: ")
+    assert f"snakemake --cores all {phase}\n" in page
+    assert f"({phase}.md)" in PAGES["docs/README.md"]
+    assert re.search(r"^## What bad input gets$", page, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("page", "span"), sorted(s for s in set(inline()) if is_path(s[1])))
+def test_every_path_in_a_page_exists_or_is_written_by_a_rule(page, span):
+    path = re.sub(r"<\w+>", "*", span)
+    if path.startswith(WRITTEN):
+        assert path.rstrip("/") in {w.rstrip("/") for w in WRITTEN} or written_by_a_rule(path)
+    elif path.startswith(("wit/", "dump/", "images/", "wikipedia/")):
+        assert span in (ROOT / "params/local.yaml").read_text("utf-8") or page == "docs/crawl.md"
+    else:
+        assert list(ROOT.glob(path.rstrip("/"))), f"{page}: no {span}"
+
+
+def test_a_path_that_no_rule_writes_is_noticed():
+    wrong = ["data/collect/*/textz.parquet", "data/prase/*", "results/score/*.csv"]
+    assert not any(map(written_by_a_rule, wrong))
+    assert written_by_a_rule("data/collect/toy/texts.parquet")
+
+
+def test_every_file_in_a_page_is_called_so_by_the_rules_or_the_library():
+    form = re.compile(r"[\w<>-][\w<>.-]*\.(parquet|json|csv|npy|safetensors|sql|yaml)")
+    library = "\n".join(p.read_text("utf-8") for p in ROOT.glob("workflow/lib/isotope/*.py"))
+    names = {name for p in patterns() if not (name := p.rpartition("/")[2]).startswith("*")}
+    names |= {f"{side}.npy" for side in cells.SIDES}
+    here = {p.name for p in (*ROOT.glob("*"), *ROOT.glob("workflow/sql/**/*.sql"))}
+    spans = {span for _, span in inline() if form.fullmatch(span)}
+    unknown = {
+        span
+        for span in spans - here
+        if not any(fnmatchcase(re.sub(r"<\w+>", "*", span), name) for name in names)
+        and not (f'"{span}"' in library or f"/{span}" in library)
+    }
+    assert unknown == set()
+    assert len(spans) > 15
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_leads_to_a_file(page):
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", PAGES[page])
+    assert [x for x in links if not ((ROOT / page).parent / x).exists()] == []
+
+
+def test_every_make_target_in_a_page_exists():
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    named = [target for words in of("make") for target in words]
+    assert "demo" in named
+    assert set(named) <= set(targets)
+
+
+def test_every_snakemake_command_in_a_page_parses_and_names_what_exists():
+    rules = set(re.findall(r"^rule (\w+):", RULES + (ROOT / "Snakefile").read_text(), re.MULTILINE))
+    keys = set(yaml.safe_load(SCHEMA.read_text("utf-8"))["properties"])
+    given = [w for w in of("snakemake") if "<phase>" not in w]
+    for arguments in (get_argument_parser().parse_args(words) for words in given):
+        assert set(arguments.targets) <= rules
+        assert all((ROOT / path).exists() for path in arguments.configfile or [])
+        assert {pair.partition("=")[0] for pair in arguments.config or []} <= keys
+    assert len(given) > 15
+
+
+def test_every_dvc_and_isotope_command_in_a_page_parses():
+    for words in of("dvc"):
+        get_main_parser().parse_args(words)
+    for words in of("isotope"):
+        cli.parser().parse_args(words)
+    assert len(of("dvc")) > 5
+    assert of("isotope")
+
+
+def test_every_other_command_is_a_plain_one():
+    programs = {words[0] for words in commands()}
+    assert programs - {"make", "snakemake", "dvc", "isotope"} <= SHELL
+
+
+@pytest.mark.parametrize(("page", "block"), fenced("yaml"))
+def test_every_yaml_block_is_a_valid_overlay(page, block):
+    config = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))
+    update_config(config, yaml.safe_load(block))
+    params.resolve(config, SCHEMA)
+
+
+def test_every_error_in_a_page_has_that_name_in_the_library():
+    named = {span for page, span in inline() if page != "README.md"}
+    forms = [n for n in named if re.fullmatch(r"[A-Z][a-z]+([A-Z][a-z]+)+", n) and n != "AToMiC"]
+    assert "BadParams" in forms
+    assert [n for n in forms if not hasattr(errors, n)] == []
+
+
+def test_every_status_of_the_ledger_is_explained():
+    known = {"success", "failed", "http_error", "server_error", *crawl_outcome._MAY_PASS}
+    known |= {*crawl_outcome._BY_CODE.values(), *crawl_outcome._BY_WORDS.values()}
+    rows = re.findall(
+        r"^\| `(\w+)` \| [^|]+ \| (yes|no|) ?\|$", PAGES["docs/crawl.md"], re.MULTILINE
+    )
+    again = {status for status, answer in rows if answer == "yes"}
+    assert {status for status, _ in rows} == known
+    assert again == set(crawl_outcome._MAY_PASS)
+
+
+def test_every_reason_to_reject_is_explained():
+    source = Path(wit_records.__file__).read_text("utf-8")
+    reasons = {*REASONS, *re.findall(r'"((?:unclosed|wrong|bad)_\w+)"', source)}
+    assert {r for r in reasons if f"`{r}`" not in PAGES["docs/parse.md"]} == set()
+    assert len(reasons) == 12
+
+
+def test_the_rule_graph_is_read_from_snakemakes_dot():
+    dot = 'digraph {\n\t0[label = "all", x];\n\t1[label = "a", x];\n\t1 -> 0\n}\n'
+    assert read_dot(dot) == {("a", "all")}
+
+
+def test_an_edge_that_a_longer_path_implies_is_left_out():
+    edges = {("a", "b"), ("b", "c"), ("c", "d"), ("a", "c"), ("a", "d"), ("x", "d")}
+    assert reduced(edges) == {("a", "b"), ("b", "c"), ("c", "d"), ("x", "d")}
+
+
+def closure(edges: Edges) -> Edges:
+    longer = edges | {(a, d) for a, b in edges for c, d in edges if b == c}
+    return edges if longer == edges else closure(longer)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.sets(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=20))
+def test_reduction_keeps_who_comes_before_whom_with_the_fewest_edges(pairs):
+    edges = {(f"r{a}", f"r{b}") for a, b in pairs if a < b}
+    kept = reduced(edges)
+    assert closure(kept) == closure(edges)
+    assert all(closure(kept - {edge}) != closure(edges) for edge in kept)

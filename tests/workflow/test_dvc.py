@@ -1,0 +1,190 @@
+"""Snakemake builds, DVC versions, and the two tell the same story (design, section 5)."""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+NOTHING = "Nothing to be done"
+PHASES = [
+    "acquire",
+    "parse",
+    "crawl",
+    "project",
+    "collect",
+    "train",
+    "encode",
+    "index",
+    "search",
+    "score",
+    "tabulate",
+]
+
+
+def shrink(place: Path) -> None:
+    """A toy that builds in a minute."""
+    params = yaml.safe_load((place / "params.yaml").read_text())
+    params["acquire"]["toy"]["generate"]["pages"] = 40
+    params["crawl"]["toy"]["shards"] = 1
+    params["models"]["tiny-clip"]["train"] = {"epochs": 1, "batch": 16, "learning_rate": 0.001}
+    (place / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
+
+
+def stages_run(told: str) -> set[str]:
+    return set(re.findall(r"Running stage '(\w+)'", told))
+
+
+@pytest.fixture(scope="module")
+def built(project, shell, commit_all) -> tuple[Path, str]:
+    """A fresh clone after `dvc repro`, and what that printed."""
+    place = project()
+    shrink(place)
+    told = shell("dvc", "repro", cwd=place)
+    commit_all(place, "built")
+    return place, told
+
+
+def test_repro_on_a_fresh_clone_builds_all(built):
+    place, told = built
+    assert stages_run(told) == set(PHASES)
+    assert (place / "results/catalog.duckdb").exists()
+
+
+def test_a_second_repro_builds_nothing(built, shell):
+    told = shell("dvc", "repro", cwd=built[0])
+    assert stages_run(told) == set()
+    assert "Data and pipelines are up to date" in told
+
+
+def test_after_repro_snakemake_has_nothing_to_do(built, shell):
+    assert NOTHING in shell("snakemake", "--cores", "all", "-n", cwd=built[0])
+
+
+def test_metrics_are_shown(built, shell):
+    shown = json.loads(shell("dvc", "metrics", "show", "--json", cwd=built[0]))
+    values = shown[""]["data"]["results/tables/toy/metrics.json"]["data"]
+    assert 0 < values["toy"]["small"]["validation"]["t2m"]["bm25"]["MRR@10"] <= 1
+
+
+def test_plots_are_shown(built, shell):
+    shell("dvc", "plots", "show", "--out", "plots", cwd=built[0])
+    page = (built[0] / "plots/index.html").read_text()
+    assert "mrr10_t2m" in page
+    assert "tiny-clip" in page
+
+
+def test_a_fresh_clone_after_make_pull_plans_no_job(built, shell, tmp_path):
+    place, _ = built
+    shell("dvc", "remote", "add", "-f", "-d", "local", tmp_path / "remote", cwd=place)
+    shell("dvc", "push", cwd=place)
+    clone = tmp_path / "clone"
+    shell("git", "clone", "-q", place, clone, cwd=tmp_path)
+    shell("dvc", "remote", "add", "-f", "-d", "local", tmp_path / "remote", cwd=clone)
+    recipe = re.findall(r"^pull:.*\n((?:\t.*\n)+)", (clone / "Makefile").read_text(), re.MULTILINE)
+    for line in recipe[0].splitlines():
+        shell("bash", "-c", line.strip(), cwd=clone)
+    assert NOTHING in shell("snakemake", "--cores", "all", "-n", cwd=clone)
+    assert stages_run(shell("dvc", "repro", "--dry", cwd=clone)) == set()
+
+
+def test_after_snakemake_a_dvc_commit_leaves_a_clean_status(project, shell, embedded):
+    status = shell("dvc", "status", cwd=embedded)
+    assert "up to date" not in status
+    shell("dvc", "commit", "--force", cwd=embedded)
+    assert "up to date" in shell("dvc", "status", cwd=embedded)
+    assert stages_run(shell("dvc", "repro", "--dry", cwd=embedded)) == set()
+
+
+def test_changing_only_the_systems_reruns_search_and_later_but_not_crawl(built, shell):
+    """Runs last: it changes the shared clone."""
+    place, _ = built
+    params = yaml.safe_load((place / "params.yaml").read_text())
+    params["systems"]["bm25"]["k1"] = 1.2
+    (place / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
+    told = shell("dvc", "repro", cwd=place)
+    assert {"search", "score", "tabulate"} <= stages_run(told)
+    assert not stages_run(told) & {"acquire", "parse", "crawl", "project", "collect", "encode"}
+    assert "search_bm25" in told
+    assert "crawl_shard" not in told
+
+
+# The two graphs, read from what they say themselves.
+
+
+@pytest.fixture(scope="module")
+def jobs(built, shell) -> list[dict]:
+    """Every output of a full build, with its rule, log and inputs."""
+    told = shell("snakemake", "--detailed-summary", cwd=built[0])
+    lines = told[told.index("output_file\t") :].splitlines()
+    return [
+        {"rule": row["rule"], "output": row["output_file"]}
+        | {"log": row["log-file(s)"], "input": row["input-file(s)"].split(",")}
+        for row in csv.DictReader(lines, delimiter="\t")
+        if row["rule"]
+    ]
+
+
+@pytest.fixture(scope="module")
+def stages(root) -> dict[str, dict]:
+    return yaml.safe_load((root / "dvc.yaml").read_text())["stages"]
+
+
+def outs(stage: dict) -> list[str]:
+    return [next(iter(out)) for out in stage["outs"]]
+
+
+def folder_of(path: str) -> str:
+    """The phase folder of an artifact: its first two parts."""
+    return "/".join(Path(path).parts[:2])
+
+
+def test_there_is_a_stage_a_target_and_a_rule_file_for_each_phase(stages, root, shell, project):
+    assert list(stages) == PHASES
+    assert sorted(p.stem for p in (root / "workflow/rules").glob("[a-z]*.smk")) == sorted(PHASES)
+    targets = shell("snakemake", "--list", cwd=root).split()
+    assert set(PHASES) <= set(targets)
+
+
+def test_every_stage_asks_for_its_own_phase(stages):
+    for name, stage in stages.items():
+        first = stage["cmd"] if isinstance(stage["cmd"], str) else stage["cmd"][0]
+        assert first == f"snakemake --cores all {name}"
+
+
+def test_every_artifact_directory_is_an_out_of_its_phase(jobs, stages):
+    for job in jobs:
+        phase = job["rule"].split("_")[0]
+        assert folder_of(job["output"]) in outs(stages[phase]), job
+
+
+def test_logs_lie_outside_every_out(jobs, stages):
+    every = {out for stage in stages.values() for out in outs(stage)}
+    for job in jobs:
+        assert job["log"].startswith("logs/")
+        assert folder_of(job["log"]) not in every
+
+
+def test_every_out_persists(stages):
+    for stage in stages.values():
+        assert all(next(iter(out.values())) == {"persist": True} for out in stage["outs"])
+
+
+def test_the_stages_depend_on_each_other_as_the_rules_do(jobs, stages):
+    needed: dict[str, set[str]] = {phase: set() for phase in PHASES}
+    for job in jobs:
+        phase = job["rule"].split("_")[0]
+        if phase in needed:
+            artifacts = {folder_of(p) for p in job["input"] if p.startswith(("data/", "results/"))}
+            needed[phase] |= artifacts - set(outs(stages[phase]))
+    for phase, stage in stages.items():
+        given = {dep for dep in stage["deps"] if dep.startswith(("data/", "results/"))}
+        assert given == needed[phase], phase
+
+
+def test_every_params_key_belongs_to_a_stage(stages, root):
+    params = yaml.safe_load((root / "params.yaml").read_text())
+    read = {key for stage in stages.values() for key in stage["params"]}
+    assert set(params) <= read

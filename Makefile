@@ -7,7 +7,7 @@ UV_VERSION := 0.13.8
 LIBRARY := workflow/lib workflow/scripts tests benchmarks docs
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help venv demo test test-slow lint format lock bench pull docs
+.PHONY: help venv demo test lint format lock bench pull docs
 
 help:
 	@head -3 Makefile | cut -c3-
@@ -26,7 +26,7 @@ demo: .venv/installed
 	isotope report
 
 test: .venv/installed
-	pytest
+	pytest -n 2 --dist loadfile
 
 lint: .venv/installed
 	ruff check $(LIBRARY)

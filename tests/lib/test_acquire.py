@@ -8,6 +8,7 @@ from pathlib import Path
 
 import fsspec
 import pytest
+from moto.server import ThreadedMotoServer
 
 from isotope import acquire
 from isotope.errors import ChecksumMismatch, CorruptFile, FetchFailed, MissingFile, TruncatedFile
@@ -168,3 +169,42 @@ def test_a_part_without_files_is_named(tmp_path):
     manifest = manifest_of(tmp_path, {"wit": [str(tmp_path / "f.gz")]})
     with pytest.raises(MissingFile, match="no files of part 'dump'"):
         acquire.placed(manifest, "dump")
+
+
+def test_a_generated_snapshot_takes_the_place_of_an_earlier_one(tmp_path):
+    manifest = tmp_path / "data" / "manifest.json"
+    manifest.parent.mkdir()
+    for pages in (40, 20):
+        spec = {"generate": {"pages": pages, "seed": 0}}
+        acquire.acquire(spec, manifest, tmp_path / "scratch")
+    acquire.acquire(
+        {"generate": {"pages": 20, "seed": 0}}, tmp_path / "manifest.json", tmp_path / "s"
+    )
+    names = {p.relative_to(manifest.parent) for p in manifest.parent.rglob("*")}
+    assert names == {
+        p.relative_to(tmp_path)
+        for part in ("wit", "dump", "images", "manifest.json", "objects.parquet", "faults.csv")
+        for p in [tmp_path / part, *(tmp_path / part).rglob("*")]
+    }
+
+
+@pytest.fixture
+def s3(monkeypatch):
+    """A local server that speaks S3, with one bucket."""
+    running = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    running.start()
+    host, port = running.get_host_and_port()
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "tests")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "tests")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+    fs = fsspec.filesystem("s3", skip_instance_cache=True)
+    fs.mkdir("bucket")
+    yield fs
+    running.stop()
+
+
+def test_a_file_arrives_from_s3(tmp_path, s3):
+    s3.pipe_file("bucket/wit/file.bin", BYTES)
+    manifest = manifest_of(tmp_path, {"wit": ["s3://bucket/wit/file.bin"]})
+    assert acquire.placed(manifest, "wit")[0].read_bytes() == BYTES

@@ -11,7 +11,8 @@ import pytest
 from PIL import Image
 
 from isotope import crawl, crawl_outcome, crawl_tool, tables
-from isotope.errors import MissingFile, ToolFailed
+from isotope.crawl_ledger import gather_ledgers
+from isotope.errors import MissingFile, StaleCrawl, ToolFailed
 from isotope.serve import read_faults, serving
 
 SPEC = {"threads": 4, "timeout_s": 5, "attempts": 3, "wait_s": 0.1, "user_agent": "isotope tests"}
@@ -132,3 +133,14 @@ def test_serving_a_folder_that_is_absent_names_it(tmp_path):
 
 def test_a_folder_without_faults_serves_everything(tmp_path):
     assert read_faults(tmp_path) == {}
+
+
+def test_a_list_of_urls_that_was_not_the_one_crawled_is_refused(tmp_path):
+    urls = [{"image_id": i, "image_url": f"https://x.org/{i}.png", "shard": 0} for i in "abc"]
+    rows = [{"image_url": f"https://x.org/{i}.png", "status": "success"} for i in "abd"]
+    tables.write_rows(urls, tmp_path / "urls.parquet", tables.URLS)
+    tables.write_rows(rows, tmp_path / "ledger-00000.parquet", tables.LEDGER)
+    ledgers = [tmp_path / "ledger-00000.parquet"]
+    with pytest.raises(StaleCrawl, match=r"1 wanted URLs were never crawled, 1 are wanted no more"):
+        gather_ledgers(tmp_path / "urls.parquet", ledgers, tmp_path / "ledger.parquet")
+    assert not (tmp_path / "ledger.parquet").exists()

@@ -1,6 +1,7 @@
 """Pools, exact search and the cells of the grid."""
 
 import tempfile
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -176,3 +177,17 @@ def test_blocks_do_not_change_the_answer(monkeypatch, tmp_path):
     pieces = top_k(asked, Shards([tmp_path / "v.npy"]), rows, 10, 16)
     np.testing.assert_array_equal(whole[1], pieces[1])
     np.testing.assert_allclose(whole[0], pieces[0], rtol=1e-5)
+
+
+def test_memory_stays_within_its_bound(tmp_path):
+    """150 MB of vectors pass through 16 MB; a few MB of candidates and blocks come on top."""
+    stored = np.lib.format.open_memmap(tmp_path / "v.npy", "w+", np.float32, (300_000, 128))
+    stored[:] = np.random.default_rng(0).random((300_000, 128), np.float32)
+    stored.flush()
+    asked = np.ones((20, 128), np.float32)
+    rows = np.arange(300_000)
+    tracemalloc.start()
+    top_k(asked, Shards([tmp_path / "v.npy"]), rows, 100, 16)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 40 * 2**20

@@ -1,7 +1,7 @@
 # No code among the inputs of this phase and of crawl: an edit must not fetch the world again.
 rule acquire_source:
     output:
-        manifest=protected("data/acquire/{source}/manifest.json"),
+        manifest="data/acquire/{source}/manifest.json",
     log:
         "logs/acquire_source/{source}.log",
     benchmark:

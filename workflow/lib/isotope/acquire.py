@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,7 +32,7 @@ def acquire(spec: Mapping[str, Any], manifest: Path, scratch: Path) -> None:
     """
     folder = manifest.parent
     if "generate" in spec:
-        toy.generate(folder, **spec["generate"])
+        generate(spec["generate"], folder, scratch / "generated")
         entries = [describe(p, folder) for p in generated(folder)]
     else:
         wanted = expand_files(spec["files"])
@@ -39,6 +40,17 @@ def acquire(spec: Mapping[str, Any], manifest: Path, scratch: Path) -> None:
     with tables.aside(manifest) as part:
         part.write_text(json.dumps({"files": entries}, indent=1) + "\n", encoding="utf-8")
     log.info("%d files, %d bytes", len(entries), sum(e["bytes"] for e in entries))
+
+
+def generate(spec: Mapping[str, Any], folder: Path, aside: Path) -> None:
+    """Make the embedded encyclopedia aside, then put it in place of an earlier one."""
+    shutil.rmtree(aside, ignore_errors=True)
+    toy.generate(aside, **spec)
+    for made in sorted(aside.iterdir()):
+        place = folder / made.name
+        if place.is_dir():
+            shutil.rmtree(place)
+        made.replace(place)
 
 
 def generated(folder: Path) -> list[Path]:
@@ -86,8 +98,8 @@ def download(url: str, partial: Path) -> None:
     """
     partial.parent.mkdir(parents=True, exist_ok=True)
     try:
-        opened = cast(Any, fsspec.open(url, "rb", block_size=8 * _BLOCK))
-        with opened.open() as source:
+        fs, path = cast(Any, fsspec.url_to_fs(url))
+        with fs.open(path, "rb", block_size=8 * _BLOCK) as source:
             size = cast(int | None, getattr(source, "size", None))
             copy(
                 source, partial, resume_point(partial, url, size), Progress(f"bytes of {url}", size)

@@ -5,13 +5,16 @@ job is one core of a cluster, so the classes run here, in the job.
 """
 
 import os
-from collections.abc import Callable, Mapping
+import signal
+import threading
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from isotope.progress import Progress
+from isotope.progress import INTERRUPTED, Progress, log
 
 # Pillow's own limit for a picture that may be a decompression bomb, doubled as Pillow does.
 IMAGE_LIMIT_PIXELS = 178_956_970
@@ -37,7 +40,8 @@ def convert(listed: pl.DataFrame, folder: Path, spec: Mapping[str, Any]) -> None
             download = download or downloader(folder, spec)
             urls = folder / f"{name}.urls.feather"
             piece.select(_COLUMNS).write_ipc(urls, compat_level=pl.CompatLevel.oldest())
-            download((number, urls.as_posix()))
+            with leaving_at_once():
+                download((number, urls.as_posix()))
         progress.add(piece.height)
     progress.finish()
 
@@ -75,3 +79,24 @@ def downloader(folder: Path, spec: Mapping[str, Any]) -> Callable[[tuple[int, st
         user_agent_token=spec["user_agent"],
         disallowed_header_directives=_OPT_OUT,
     ).download_shard
+
+
+@contextmanager
+def leaving_at_once() -> Generator[None, None, None]:
+    """End the process on Ctrl-C; img2dataset's pool would wait for ever for its consumer.
+
+    Only files in the scratch folder are unfinished meanwhile, and the next run makes them again.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, _leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _leave(*_: object) -> None:
+    log.error("interrupted; run again to go on")
+    os._exit(INTERRUPTED)

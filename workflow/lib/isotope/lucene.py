@@ -128,6 +128,7 @@ def write_documents(documents: Iterable[tuple[str, str]], path: Path) -> int:
             row = {"id": key, "contents": contents}
             out.write(json.dumps(row, ensure_ascii=False) + "\n")
             progress.add()
+    progress.finish()
     return progress.done
 
 

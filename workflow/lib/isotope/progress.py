@@ -10,7 +10,7 @@ from pathlib import Path
 from isotope.errors import IsotopeError, as_disk_full
 
 _EVERY_S = 5.0
-_INTERRUPTED = 130
+INTERRUPTED = 130
 log = logging.getLogger("isotope")
 
 
@@ -60,7 +60,7 @@ def logged(log_file: str | Path, rule: str) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         log.error("interrupted; run again to go on")
-        sys.exit(_INTERRUPTED)
+        sys.exit(INTERRUPTED)
     except Exception as error:
         named = as_disk_full(error, rule)
         if not isinstance(named, IsotopeError):

@@ -58,16 +58,30 @@ def search_bm25(  # noqa: PLR0913
     }
     model = lucene.Bm25(**{k: spec[k] for k in ("k1", "b") if k in spec})
     folders = {folder.parts[-2]: folder for folder in indexes}
+    for cells in by_index(outputs):
+        place = folders[cells[0].setting] / cells[0].pool / cells[0].document_side
+        asked = [query_ids(tables["qrels"], cell) for cell in cells]
+        ids = pl.DataFrame({"id": sorted({i for a in asked for i in a})}, schema={"id": pl.String})
+        queries = ids.join(words[cells[0].query_side], on="id").sort("id").select("id", "contents")
+        hits = empty()
+        if place.exists():
+            rows = queries.iter_rows()
+            hits = lucene.search(place, rows, model, hits=depth, threads=threads)
+        answers = dict(zip(cells, asked, strict=True))
+        fill(
+            [p for p in outputs if Cell.of(p) in answers],
+            lambda cell, hits=hits, answers=answers: hits.filter(
+                pl.col("query_id").is_in(answers[cell])
+            ),
+        )
 
-    def answer(cell: Cell) -> pl.DataFrame:
-        place = folders[cell.setting] / cell.pool / cell.document_side
-        if not place.exists():
-            return empty()
-        asked = pl.DataFrame({"id": query_ids(tables["qrels"], cell)}, schema={"id": pl.String})
-        queries = asked.join(words[cell.query_side], on="id").sort("id").select("id", "contents")
-        return lucene.search(place, queries.iter_rows(), model, hits=depth, threads=threads)
 
-    fill(outputs, answer)
+def by_index(outputs: Sequence[Path]) -> list[list[Cell]]:
+    """Group the cells that search the same index: a program is started once for each group."""
+    groups: dict[tuple[str, str, str], list[Cell]] = {}
+    for cell in map(Cell.of, outputs):
+        groups.setdefault((cell.setting, cell.pool, cell.task), []).append(cell)
+    return list(groups.values())
 
 
 def search_dense(  # noqa: PLR0913

@@ -1,0 +1,27 @@
+from pathlib import Path
+from typing import Any
+
+from isotope.encode import encode_images, encode_texts
+from isotope.progress import logged
+
+with logged(snakemake.log[0], snakemake.rule):
+    common: dict[str, Any] = {
+        "model": snakemake.params.model,
+        "weights": next(map(Path, snakemake.input.weights), None),
+        "shard": int(snakemake.wildcards.shard),
+        "shards": snakemake.params.shards,
+        "batch": snakemake.params.batch,
+    }
+    encode_texts(
+        texts=Path(snakemake.input.texts),
+        vectors=Path(snakemake.output.texts),
+        ids=Path(snakemake.output.texts_ids),
+        **common,
+    )
+    encode_images(
+        images=Path(snakemake.input.images),
+        pixels=[Path(p) for p in snakemake.input.pixels],
+        vectors=Path(snakemake.output.images),
+        ids=Path(snakemake.output.images_ids),
+        **common,
+    )

@@ -66,6 +66,12 @@ def test_a_system_with_an_unknown_model_is_refused(config, schema):
         params.resolve(config, schema)
 
 
+def test_an_unknown_architecture_is_refused_with_the_known_ones(config, schema):
+    config["models"]["tiny-clip"]["config"] = "tiny-clap"
+    with pytest.raises(BadParams, match=r"models\.tiny-clip\.config.*did you mean 'tiny-clip'"):
+        params.resolve(config, schema)
+
+
 def test_a_fusion_of_itself_is_refused(config, schema):
     config["systems"]["rrf"]["of"] = ["bm25", "rrf"]
     with pytest.raises(BadParams, match=r"systems\.rrf\.of"):

@@ -13,6 +13,7 @@ from jsonschema.exceptions import ValidationError, best_match
 from isotope.errors import BadParams, MissingFile
 
 Params = dict[str, Any]
+_CONFIGS = Path(__file__).parent / "models"
 _PLACE = re.compile(r"\{(name|root)\}")
 
 
@@ -103,6 +104,10 @@ def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
         yield from _unknown(f"systems.{name}.of", entry.get("of", []), others)
         if entry["kind"] == "dense":
             yield from _unknown(f"systems.{name}.model", [entry["model"]], models)
+    configs = sorted(p.stem for p in _CONFIGS.glob("*.json"))
+    for name, entry in params["models"].items():
+        if "config" in entry:
+            yield from _unknown(f"models.{name}.config", [entry["config"]], configs)
 
 
 def _unknown(

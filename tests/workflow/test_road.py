@@ -209,5 +209,5 @@ def test_full_scale_is_planned_without_an_edit(project, shell):
     overlay = ["--configfile", "params/enwiki.yaml"]
     planned = shell("snakemake", "-n", "--cores", "8", "--quiet", "rules", *overlay, cwd=place)
     assert time.monotonic() - start < 20
-    (total,) = re.findall(r"^total +(\d+)", planned, re.MULTILINE)
+    (total,) = set(re.findall(r"^total +(\d+)", planned, re.MULTILINE))
     assert 100 < int(total) < 1_000

@@ -5,19 +5,16 @@ Command: python benchmarks/phases.py
 """
 
 import csv
-import os
-import platform
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 
+from common import machine, write
+
 ROOT = Path(__file__).parents[1]
-RESULT = ROOT / "benchmarks/results/phases.md"
 PHASES = [
     "acquire",
     "parse",
@@ -69,17 +66,15 @@ def main() -> None:
         seconds = run(Path(folder))
         table = rows(Path(folder))
     lines = [f"| {' | '.join(r)} |" for r in (HEAD, ["---", *["---:"] * 5], *table)]
-    versions = ", ".join(f"{p} {version(p)}" for p in PACKAGES)
-    RESULT.parent.mkdir(exist_ok=True)
-    RESULT.write_text(
+    write(
+        "phases",
         "# Every phase on the embedded snapshot\n\n"
-        f"`python benchmarks/phases.py`, {datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores, "
-        f"{platform.machine()}, Python {platform.python_version()}, {versions}; "
-        f"load average {os.getloadavg()[0]:.1f} at the end.\n\n"
         f"From start to end {seconds:.0f} s. Jobs of a phase may overlap, so the column of walls "
-        "adds up to more. Peaks are of the largest job.\n\n" + "\n".join(lines) + "\n"
+        "adds up to more. Peaks are of the largest job.\n\n"
+        + "\n".join(lines)
+        + "\n\n"
+        + machine(PACKAGES),
     )
-    print(RESULT.read_text())
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ rule train_model:
         images="data/collect/{collection}/images.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
         pixels=pixels,
+        start=start_weights,
         configs=configs,
         code=code("train"),
     output:
@@ -13,12 +14,42 @@ rule train_model:
         "logs/train_model/{collection}/{model}.log",
     benchmark:
         "logs/benchmarks/train_model/{collection}.{model}.tsv"
-    threads: 1
+    wildcard_constraints:
+        model=models_of("trained"),
+    threads: lambda w: recipe(w).get("threads", 1) * recipe(w).get("processes", 1)
+    resources:
+        mem_mb=8000,
+    params:
+        spec=lambda w: PARAMS["models"][w.model],
+        scratch=".isotope/train/{collection}/{model}",
+    message:
+        "train {wildcards.model} on {wildcards.collection}"
+    script:
+        "../scripts/train_model.py"
+
+
+rule train_heads:
+    input:
+        texts="data/collect/{collection}/texts.parquet",
+        images="data/collect/{collection}/images.parquet",
+        qrels="data/collect/{collection}/qrels.parquet",
+        pixels=pixels,
+        code=code("train_heads"),
+    output:
+        weights="data/train/{collection}/{model}/model.safetensors",
+        curve="data/train/{collection}/{model}/curve.csv",
+    log:
+        "logs/train_heads/{collection}/{model}.log",
+    benchmark:
+        "logs/benchmarks/train_heads/{collection}.{model}.tsv"
+    wildcard_constraints:
+        model=models_of("lit"),
+    threads: lambda w: PARAMS["models"][w.model].get("heads", {}).get("threads", 1)
     resources:
         mem_mb=8000,
     params:
         spec=lambda w: PARAMS["models"][w.model],
     message:
-        "train {wildcards.model} on {wildcards.collection}"
+        "train the heads of {wildcards.model} on {wildcards.collection}"
     script:
-        "../scripts/train_model.py"
+        "../scripts/train_heads.py"

@@ -13,4 +13,6 @@ with logged(snakemake.log[0], snakemake.rule):
         seed=snakemake.params.spec["train"].get("seed", 0),
         weights=Path(snakemake.output.weights),
         curve=Path(snakemake.output.curve),
+        scratch=Path(snakemake.params.scratch),
+        start=next(map(Path, snakemake.input.start), None),
     )

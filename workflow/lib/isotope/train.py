@@ -11,23 +11,26 @@ import tempfile
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-import open_clip
 import torch
 from safetensors.torch import save_file
 
 from isotope.errors import EmptyTable
-from isotope.models import need
-from isotope.models_clip import create_custom
 from isotope.tables import aside
 from isotope.train_batches import Batches, Tokens
-from isotope.train_data import Source, Split, read_split
-from isotope.train_loop import Point, fit
-from isotope.train_recipe import Recipe
+from isotope.train_checkpoint import Checkpoint, fingerprint
+from isotope.train_data import Cut, Source, Split, read_split
+from isotope.train_launch import launch
+from isotope.train_loop import Plan, Point, fit
+from isotope.train_ranks import Ranks, joined
+from isotope.train_recipe import Means, Recipe
+from isotope.train_start import cut_of
+from isotope.train_start import start as begin
 
 _CURVE = ("epoch", "step", "loss", "mrr10_t2m", "mrr10_m2t")
 _SMALLEST = 2
+_SPLITS = ("train", "validation")
+_AGAIN = ("train.npy", "validation.npy", "job.json", "error.json")
 
 
 def train(  # noqa: PLR0913
@@ -40,41 +43,66 @@ def train(  # noqa: PLR0913
     seed: int,
     weights: Path,
     curve: Path,
+    scratch: Path | None = None,
+    start: Path | None = None,
 ) -> None:
-    """Train `spec`'s config from scratch on the split `train` and measure it on `validation`.
+    """Train what `spec` starts from on the split `train` and measure it on `validation`.
 
-    `weights` gets safetensors with config, recipe and seed in the metadata, `curve` a CSV of
-    epoch, step, mean loss of the epoch and MRR@10 of both tasks on small/validation. Both are the
-    same bytes for the same input, seed and machine, unless `limit_s` cut the training short.
+    `weights` gets safetensors with recipe, seed and what loads them again in the metadata, `curve`
+    a CSV of epoch, step, mean loss of the epoch and MRR@10 of both tasks on small/validation. Both
+    are the same bytes for the same input, seed and machine, unless `limit_s` cut the training
+    short. `start` holds the weights of the entry that `spec` goes on from. Pictures and checkpoints
+    lie in `scratch` meanwhile; a killed training goes on from there.
 
     Raises:
-        UnknownModel: a config that does not exist.
+        UnknownModel: a config or name that does not exist.
         BadParams: a recipe with unknown keys, or one under which the loss is no number.
         EmptyTable: fewer than two training images with a judged text.
-        MissingFile, TruncatedFile, CorruptFile: pixels that are not there or do not decode.
+        MissingFile, TruncatedFile, CorruptFile: pixels or weights absent, or that do not decode.
+        ToolFailed: a process of several that ended without a word.
     """
-    config, recipe = need(spec, "config"), Recipe.of(spec)
-    with (
-        _deterministic(seed, recipe.threads),
-        tempfile.TemporaryDirectory(prefix="isotope-") as scratch,
-    ):
-        model: Any = create_custom(config)
+    job = dict(locals())
+    recipe, means = Recipe.of(spec), Means.of(spec)
+    with _folder(scratch) as folder:
+        if means.processes > 1 and "WORLD_SIZE" not in os.environ:
+            launch({**job, "scratch": folder}, means.processes, folder)
+            return
         source = Source(texts, images, qrels, pixels, recipe.language)
-        learned, validation = (
-            read_split(source, name, _side(model), Path(scratch) / f"{name}.npy")
-            for name in ("train", "validation")
-        )
-        _demand_pairs(learned, qrels)
-        batches = Batches(learned, Tokens(open_clip.get_tokenizer(config)), recipe, seed)
-        points = list(fit(model, batches, validation, recipe))
-    notes = {"config": config, "seed": seed, "recipe": recipe.as_dict()}
-    _write_curve(points, curve)
-    _write_weights(model, notes, weights)
+        with _deterministic(seed, recipe.threads), joined() as ranks:
+            begun = begin(spec, start)
+            splits = _read(source, cut_of(begun.model), folder, ranks)
+            files = [*pixels, *([] if start is None else [start])]
+            known = fingerprint(spec, seed, splits, files) if means.checkpoint_every else ""
+            checkpoint = Checkpoint(folder / "checkpoint.pt", known)
+            batches = Batches(splits[0], Tokens(begun.tokenizer), recipe, seed, ranks)
+            points = fit(begun.model, batches, splits[1], Plan(recipe, means, ranks, checkpoint))
+            if ranks.first:
+                notes = {**begun.notes, "seed": seed, "recipe": recipe.as_dict()}
+                _write_curve(points, curve)
+                _write_weights(begun.model, notes, weights)
+                checkpoint.clear()
 
 
-def _side(model: Any) -> int:  # noqa: ANN401
-    size = model.visual.image_size
-    return int(size if isinstance(size, int) else size[0])
+@contextmanager
+def _folder(scratch: Path | None) -> Generator[Path]:
+    """Yield the scratch folder, or one that does not last; what can be made again leaves it."""
+    if scratch is None:
+        with tempfile.TemporaryDirectory(prefix="isotope-") as folder:
+            yield Path(folder)
+        return
+    scratch.mkdir(parents=True, exist_ok=True)
+    try:
+        yield scratch
+    finally:
+        if "WORLD_SIZE" not in os.environ:
+            for name in _AGAIN:
+                (scratch / name).unlink(missing_ok=True)
+
+
+def _read(source: Source, cut: Cut, folder: Path, ranks: Ranks) -> list[Split]:
+    splits = [read_split(source, n, cut, folder / f"{n}.npy", ranks) for n in _SPLITS]
+    _demand_pairs(splits[0], source.qrels)
+    return splits
 
 
 def _demand_pairs(split: Split, qrels: Path) -> None:

@@ -1,6 +1,7 @@
 """Batches for contrastive training: augmented so that a text stays true of its picture."""
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -10,9 +11,11 @@ import torch
 from torch.nn import functional
 
 from isotope.train_data import Split
+from isotope.train_ranks import Ranks
 from isotope.train_recipe import Recipe
 
 Batch = tuple[torch.Tensor, torch.Tensor]
+_ALONE = Ranks()
 Ids = npt.NDArray[np.int64]
 
 
@@ -44,23 +47,47 @@ class Tokens:
 class Batches:
     """Shuffled epochs of a split; every draw comes from one seeded generator."""
 
-    def __init__(self, split: Split, tokens: Tokens, recipe: Recipe, seed: int) -> None:
-        """Draw batches of at most the split's size; the rest of an epoch is left for the next."""
-        self.tokens, self._split, self._recipe = tokens, split, recipe
+    def __init__(
+        self, split: Split, tokens: Tokens, recipe: Recipe, seed: int, ranks: Ranks = _ALONE
+    ) -> None:
+        """Draw batches of at most the split's size; the rest of an epoch is left for the next.
+
+        Each of several ranks draws for the whole batch and makes only the pictures of its rows.
+        """
+        self.tokens, self._split, self._recipe, self._ranks = tokens, split, recipe, ranks
         self._rng = np.random.default_rng(seed)
-        self._size = min(recipe.batch, len(split))
-        self.per_epoch = len(split) // self._size
+        self.size = min(recipe.batch, len(split))
+        self._order, self._next, self._restored = np.empty(0, np.int64), 0, False
+        self.per_epoch = len(split) // self.size
 
     def epoch(self) -> Iterator[Batch]:
         """Yield (pictures float [b, 3, side, side] in 0..1, tokens int64 [b, context]).
 
-        No picture comes twice in an epoch, so a batch holds no picture as its own negative.
+        No picture comes twice in an epoch, so a batch holds no picture as its own negative. After
+        `restore` the rest of the interrupted epoch comes first.
         """
-        order = self._rng.permutation(len(self._split))
-        for start in range(0, self.per_epoch * self._size, self._size):
-            rows = np.sort(order[start : start + self._size])
-            texts = np.stack([self._text(int(i)) for i in rows])
-            yield self._augment(unit(self._split.pixels[rows])), torch.from_numpy(texts)
+        if not self._restored:
+            self._order, self._next = self._rng.permutation(len(self._split)), 0
+        self._restored = False
+        while self._next < self.per_epoch:
+            start = self._next * self.size
+            rows = np.sort(self._order[start : start + self.size])
+            mine = self._ranks.rows(len(rows))
+            texts = torch.from_numpy(np.stack([self._text(int(i)) for i in rows]))
+            pictures = self._augmented(rows, mine)
+            self._next += 1
+            yield pictures, texts[mine]
+
+    def state(self) -> dict[str, Any]:
+        """Return what `restore` needs to go on after the batch that was yielded last."""
+        drawn = json.dumps(self._rng.bit_generator.state)
+        return {"rng": drawn, "order": torch.from_numpy(self._order), "next": self._next}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on where the batches of the same split, recipe and seed stood at `state`."""
+        self._rng.bit_generator.state = json.loads(state["rng"])
+        self._order, self._next = state["order"].numpy(), state["next"]
+        self._restored = True
 
     def _text(self, i: int) -> Ids:
         captions, (_, views) = self._split.captions[i], self._split.views[i]
@@ -73,16 +100,17 @@ class Batches:
         ids = self.tokens.ids(fields)
         return self.tokens.padded(ids[self._rng.random(len(ids)) >= self._recipe.token_dropout])
 
-    def _augment(self, pictures: torch.Tensor) -> torch.Tensor:
+    def _augmented(self, rows: Ids, mine: slice) -> torch.Tensor:
         """Shift, zoom and tint; never mirror, since a text may say left and right."""
-        n, recipe = len(pictures), self._recipe
+        n, recipe = len(rows), self._recipe
         theta = np.zeros((n, 2, 3), np.float32)
         theta[:, 0, 0] = theta[:, 1, 1] = 1 + self._spread((n,), recipe.zoom)
         theta[:, :, 2] = 2 * self._spread((n, 2), recipe.translate)
+        tint = torch.from_numpy(1 + self._spread((n, 3, 1, 1), recipe.jitter))[mine]
+        pictures = unit(self._split.pixels[rows[mine]])
         shape = list(pictures.shape)
-        grid = functional.affine_grid(torch.from_numpy(theta), shape, align_corners=False)
+        grid = functional.affine_grid(torch.from_numpy(theta)[mine], shape, align_corners=False)
         moved = functional.grid_sample(pictures, grid, padding_mode="border", align_corners=False)
-        tint = torch.from_numpy(1 + self._spread((n, 3, 1, 1), recipe.jitter))
         return (moved * tint).clamp(0, 1)
 
     def _spread(self, shape: tuple[int, ...], reach: float) -> npt.NDArray[np.float32]:

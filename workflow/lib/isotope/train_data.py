@@ -1,8 +1,9 @@
 """What training reads: per image its texts' fields and captions, and its pixels, small, on disk."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,9 @@ from isotope.encode_store import mapped
 from isotope.errors import MissingFile
 from isotope.progress import Progress
 from isotope.tables import CAPTION_FIELDS, FIVE_FIELDS
+from isotope.train_ranks import Ranks
 
+_ALONE = Ranks()
 # What lies beyond never reaches a context of 77 tokens, so it need not be kept in memory.
 _CHARS_PER_FIELD = 1_000
 Views = tuple[list[str], list[tuple[str, ...]]]
@@ -48,8 +51,22 @@ class Source:
     language: str
 
 
-def read_split(source: Source, name: str, side: int, file: Path) -> Split:
-    """Join the judged pairs of split `name`; keep its pictures, `side` px square, in `file`.
+class Cut(NamedTuple):
+    """How a picture of any shape becomes a square of `side` px, before it is scaled to floats."""
+
+    side: int
+    cut: Callable[[Image.Image], Image.Image]
+
+
+def squashed(side: int) -> Cut:
+    """Return the cut that changes a picture's aspect ratio."""
+    return Cut(side, lambda image: image.resize((side, side), Image.Resampling.BICUBIC))
+
+
+def read_split(source: Source, name: str, cut: Cut, file: Path, ranks: Ranks = _ALONE) -> Split:
+    """Join the judged pairs of split `name`; keep its pictures, cut to squares, in `file`.
+
+    Of several ranks the first writes `file`, and the others read it when it is complete.
 
     Raises:
         MissingFile, TruncatedFile, CorruptFile: pixels that are not there or do not decode.
@@ -61,8 +78,20 @@ def read_split(source: Source, name: str, side: int, file: Path) -> Split:
         image_ids,
         list(zip(rows["text_id"].to_list(), fields, strict=True)),
         rows["captions"].to_list(),
-        read_pixels(image_ids, source.pixels, side, file),
+        _shared_pixels(image_ids, source.pixels, cut, file, ranks),
     )
+
+
+def _shared_pixels(
+    ids: Sequence[str], pixels: Sequence[Path], cut: Cut, file: Path, ranks: Ranks
+) -> npt.NDArray[np.uint8]:
+    block = read_pixels(ids, pixels, cut, file) if ranks.first else None
+    if isinstance(block, np.memmap):
+        block.flush()
+    ranks.wait()
+    if block is not None:
+        return block
+    return np.load(file, mmap_mode="r") if ids else np.zeros((0, cut.side, cut.side, 3), np.uint8)
 
 
 def _pairs(source: Source, name: str) -> pl.LazyFrame:
@@ -95,14 +124,14 @@ def _captions(source: Source) -> pl.LazyFrame:
 
 
 def read_pixels(
-    ids: Sequence[str], pixels: Sequence[Path], side: int, file: Path
+    ids: Sequence[str], pixels: Sequence[Path], cut: Cut, file: Path
 ) -> npt.NDArray[np.uint8]:
     """Write uint8 [n, side, side, 3] to `file`, in the order of `ids`, and map it into memory.
 
     Raises:
         MissingFile: an image whose pixels no shard holds; see `pixels.iter_pixels` for others.
     """
-    shape = (len(ids), side, side, 3)
+    shape = (len(ids), cut.side, cut.side, 3)
     if not ids:
         return np.zeros(shape, np.uint8)
     block = mapped(file, shape, np.uint8)
@@ -110,7 +139,7 @@ def read_pixels(
     progress = Progress("pictures read", len(ids))
     for image_id, webp in shards.iter_pixels(pixels, ids):
         image = shards.decode(webp, where=f"image {image_id}")
-        block[row.pop(image_id)] = np.asarray(image.resize((side, side), Image.Resampling.BICUBIC))
+        block[row.pop(image_id)] = np.asarray(cut.cut(image))
         progress.add()
     progress.finish()
     if row:

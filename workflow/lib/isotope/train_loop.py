@@ -1,25 +1,19 @@
-"""The loop of contrastive training: AdamW, warm-up, cosine decay, measured on validation."""
+"""The loop of contrastive training: epochs of steps, measured on validation, checkpointed."""
 
-import math
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import open_clip
-import torch
-
 from isotope.errors import BadParams
-from isotope.models_clip import pick_device
 from isotope.progress import Progress, log
-from isotope.train_batches import Batch, Batches, standardised
+from isotope.train_batches import Batches
+from isotope.train_checkpoint import Checkpoint
 from isotope.train_data import Split
 from isotope.train_measure import measure
-from isotope.train_recipe import Recipe
-
-_BETAS = (0.9, 0.98)
-_MAX_NORM = 1.0
-# The paper clips the temperature so that logits are never scaled by more than 100.
-_MAX_LOG_SCALE = math.log(100)
+from isotope.train_ranks import Ranks
+from isotope.train_recipe import Means, Recipe
+from isotope.train_step import Stepper
 
 
 class Point(NamedTuple):
@@ -32,77 +26,87 @@ class Point(NamedTuple):
     mrr10_m2t: float
 
 
-def fit(model: Any, batches: Batches, validation: Split, recipe: Recipe) -> Iterator[Point]:  # noqa: ANN401
-    """Train `model` in place; yield a point every few epochs and after the last."""
-    stepper = _Stepper(model, recipe, batches.per_epoch)
-    progress = Progress("training steps", recipe.epochs * batches.per_epoch)
-    started = time.monotonic()
-    for epoch in range(1, recipe.epochs + 1):
-        losses: list[float] = []
-        for batch in batches.epoch():
-            losses.append(stepper.step(batch))
-            progress.add()
-        late = recipe.limit_s is not None and time.monotonic() - started > recipe.limit_s
-        if late or epoch == recipe.epochs or epoch % recipe.every == 0:
-            measured = measure(model, validation, batches.tokens)
-            point = Point(epoch, progress.done, sum(losses) / len(losses), *measured)
-            log.info("epoch %d, step %d: loss %.3f, MRR@10 t2m %.3f, m2t %.3f", *point)
-            yield point
+@dataclass(frozen=True)
+class Plan:
+    """What training follows: the recipe, the means, the processes and the place to resume from."""
+
+    recipe: Recipe
+    means: Means
+    ranks: Ranks
+    checkpoint: Checkpoint
+
+
+def fit(model: Any, batches: Batches, validation: Split, plan: Plan) -> list[Point]:  # noqa: ANN401
+    """Train `model` in place; return a point of every few epochs and of the last.
+
+    Raises:
+        BadParams: a batch too small for the processes, or a loss that is no number.
+    """
+    if batches.size < plan.ranks.world:
+        found = f"a batch of {batches.size} for {plan.ranks.world} processes"
+        raise BadParams("models: train", found, "use fewer processes")
+    loop = _Loop(model, batches, validation, plan)
+    loop.resume()
+    while not loop.over:
+        loop.epoch()
+    loop.progress.finish()
+    return loop.points
+
+
+class _Loop:
+    def __init__(self, model: Any, batches: Batches, validation: Split, plan: Plan) -> None:  # noqa: ANN401
+        self._model, self._batches, self._validation, self._plan = model, batches, validation, plan
+        self._total = plan.recipe.total(batches.per_epoch)
+        self._stepper = Stepper(model, plan.recipe, plan.means, plan.ranks, self._total)
+        self._epoch, self._losses, self._saved = 1, list[float](), 0
+        self._started = time.monotonic()
+        self.points: list[Point] = []
+        self.progress = Progress("training steps", self._total)
+        self.over = False
+
+    def resume(self) -> None:
+        state = self._plan.checkpoint.restore(self._stepper, self._batches)
+        if state is not None:
+            self._epoch, self._losses = state["epoch"], state["losses"]
+            self.points = [Point(*row) for row in state["points"]]
+            self.progress.done = self._saved = state["step"]
+            log.info("resumed after step %d", self._saved)
+
+    def epoch(self) -> None:
+        for batch in self._remaining():
+            self._losses.append(self._stepper.step(batch))
+            self.progress.add()
+            self._save_sometimes()
+        recipe, last = self._plan.recipe, self.progress.done >= self._total
+        late = recipe.limit_s is not None and time.monotonic() - self._started > recipe.limit_s
+        late = self._plan.ranks.agree(yes=late)
+        if late or last or self._epoch % recipe.every == 0:
+            self._measure()
         if late:
-            log.warning("limit_s reached after epoch %d: these weights depend on speed", epoch)
-            break
-    progress.finish()
-
-
-class _Stepper:
-    def __init__(self, model: Any, recipe: Recipe, per_epoch: int) -> None:  # noqa: ANN401
-        self._device = torch.device(pick_device("auto"))
-        self._model: Any = model.to(self._device)
-        self._loss = open_clip.ClipLoss()
-        self._optimizer = _optimizer(model, recipe)
-        total = recipe.epochs * per_epoch
-        warmup = round(recipe.warmup * total)
-        self._schedule = torch.optim.lr_scheduler.LambdaLR(
-            self._optimizer, lambda done: rate(done, warmup, total)
-        )
-
-    def step(self, batch: Batch) -> float:
-        pictures, tokens = (tensor.to(self._device) for tensor in batch)
-        self._model.train()
-        self._optimizer.zero_grad()
-        with torch.autocast("cuda", torch.bfloat16, enabled=self._device.type == "cuda"):
-            image_vectors = self._model.encode_image(
-                standardised(pictures, self._model), normalize=True
+            log.warning(
+                "limit_s reached after epoch %d: these weights depend on speed", self._epoch
             )
-            text_vectors = self._model.encode_text(tokens, normalize=True)
-            loss = self._loss(image_vectors, text_vectors, self._model.logit_scale.exp())
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self._model.parameters(), _MAX_NORM)
-        self._optimizer.step()
-        self._schedule.step()
-        with torch.no_grad():
-            self._model.logit_scale.clamp_(0, _MAX_LOG_SCALE)
-        return _demand_number(loss.item())
+        self.over = late or last
+        self._epoch, self._losses = self._epoch + 1, []
 
+    def _remaining(self) -> Iterator[Any]:
+        for batch in self._batches.epoch() if self.progress.done < self._total else ():
+            yield batch
+            if self.progress.done >= self._total:
+                return
 
-def _optimizer(model: torch.nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
-    matrices = [p for p in model.parameters() if p.ndim > 1]
-    others = [p for p in model.parameters() if p.ndim <= 1]
-    groups: list[dict[str, Any]] = [
-        {"params": matrices, "weight_decay": recipe.weight_decay},
-        {"params": others, "weight_decay": 0.0},
-    ]
-    return torch.optim.AdamW(groups, lr=recipe.learning_rate, betas=_BETAS, fused=True)
+    def _save_sometimes(self) -> None:
+        every = self._plan.means.checkpoint_every
+        if every is None or self.progress.done % every or not self._plan.ranks.first:
+            return
+        state = {"epoch": self._epoch, "losses": self._losses, "step": self.progress.done}
+        rows = [tuple(point) for point in self.points]
+        self._plan.checkpoint.save(self._stepper, self._batches, {**state, "points": rows})
 
-
-def rate(done: int, warmup: int, total: int) -> float:
-    """Return the share of the learning rate after `done` steps: a line up, half a cosine down."""
-    if done < warmup:
-        return (done + 1) / warmup
-    return 0.5 * (1 + math.cos(math.pi * (done - warmup) / max(total - warmup, 1)))
-
-
-def _demand_number(loss: float) -> float:
-    if not math.isfinite(loss):
-        raise BadParams("models: train", f"the loss became {loss}", "lower learning_rate")
-    return loss
+    def _measure(self) -> None:
+        if self._plan.ranks.first:
+            measured = measure(self._model, self._validation, self._batches.tokens)
+            mean = sum(self._losses) / len(self._losses)
+            point = Point(self._epoch, self.progress.done, mean, *measured)
+            log.info("epoch %d, step %d: loss %.3f, MRR@10 t2m %.3f, m2t %.3f", *point)
+            self.points.append(point)

@@ -1,0 +1,272 @@
+"""A batch in parts, on several processes or after a kill teaches what the whole batch does."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import open_clip
+import pytest
+import torch
+from torch import nn
+
+from isotope import models_clip
+from isotope.train_batches import Batch, Batches, Tokens, standardised
+from isotope.train_data import Split
+from isotope.train_ranks import Ranks
+from isotope.train_recipe import Means, Recipe
+from isotope.train_step import Stepper
+from isotope.train_towers import tower_of
+
+TINY = {
+    "embed_dim": 16,
+    "vision_cfg": {"image_size": 16, "layers": 1, "width": 16, "head_width": 8, "patch_size": 8},
+    "text_cfg": {"context_length": 32, "vocab_size": 49408, "width": 16, "heads": 2, "layers": 1},
+}
+ALONE = Ranks()
+Gradients = dict[str, torch.Tensor]
+
+
+@pytest.fixture(autouse=True)
+def quick_clip(tmp_path_factory, monkeypatch):
+    folder = tmp_path_factory.mktemp("configs")
+    (folder / "quick-clip.json").write_text(json.dumps(TINY))
+    monkeypatch.setattr(models_clip, "CONFIGS", folder)
+
+
+def clip(config: str = "quick-clip") -> Any:
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        if config == "quick-clip":
+            return models_clip.create_custom(config)
+        path = Path(models_clip.__file__).parent / f"models/{config}.json"
+        open_clip.add_model_config(path)
+        return open_clip.create_model(config)
+
+
+def pairs(n: int, side: int = 16, context: int = 32) -> Batch:
+    generator = torch.Generator().manual_seed(1)
+    tokens = torch.randint(1, 40_000, (n, context), generator=generator)
+    tokens[:, -1] = 49_407
+    return torch.rand((n, 3, side, side), generator=generator), tokens
+
+
+def means(**given: object) -> Means:
+    return Means.of({"train": given})
+
+
+def taught(model: nn.Module, batch: Batch, tune: str = "both", **given: object) -> Gradients:
+    stepper = Stepper(model, Recipe(tune=tune), means(**given), ALONE, 1)
+    stepper.gradients(batch)
+    return gradients(model)
+
+
+def gradients(model: nn.Module) -> Gradients:
+    return {n: p.grad.clone() for n, p in model.named_parameters() if p.grad is not None}
+
+
+def by_hand(model: Any, batch: Batch) -> Gradients:
+    """The textbook way: one graph, one loss, one backward."""
+    images = model.encode_image(standardised(batch[0], model), normalize=True)
+    texts = model.encode_text(batch[1], normalize=True)
+    logits = model.logit_scale.exp() * images @ texts.T
+    own = torch.arange(len(logits))
+    loss = (
+        nn.functional.cross_entropy(logits, own) + nn.functional.cross_entropy(logits.T, own)
+    ) / 2
+    loss.backward()
+    return gradients(model)
+
+
+def assert_close(ours: Gradients, theirs: Gradients) -> None:
+    """Within 1e-5, or that share of the tensor's largest gradient where it is above 1."""
+    assert ours.keys() == theirs.keys()
+    for name, value in theirs.items():
+        atol = 1e-5 * max(1.0, float(value.abs().max()))
+        torch.testing.assert_close(ours[name], value, rtol=0, atol=atol, msg=name)
+    assert max(float(g.abs().max()) for g in theirs.values()) > 1e-3, "gradients that say something"
+
+
+@pytest.mark.parametrize("micro_batch", [None, 1, 7, 100])
+def test_gradients_of_a_cached_batch_are_those_of_the_whole(micro_batch):
+    batch = pairs(24)
+    assert_close(taught(clip(), batch, micro_batch=micro_batch), by_hand(clip(), batch))
+
+
+def test_a_batch_of_1024_is_learned_in_micro_batches_of_64():
+    batch = pairs(1024)
+    assert_close(taught(clip(), batch, micro_batch=64), by_hand(clip(), batch))
+
+
+def test_caching_holds_no_more_activations_than_a_micro_batch_needs():
+    def kept(micro_batch: int | None) -> int:
+        most = held = 0
+
+        def pack(tensor: torch.Tensor) -> torch.Tensor:
+            nonlocal most, held
+            held += tensor.numel()
+            most = max(most, held)
+            return tensor
+
+        model = clip()
+        original = model.encode_image
+
+        def encode(*args: object, **kwargs: object) -> torch.Tensor:
+            nonlocal held
+            held = 0
+            return original(*args, **kwargs)
+
+        model.encode_image = encode
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+            taught(model, pairs(64), micro_batch=micro_batch)
+        return most
+
+    assert kept(4) < kept(None) / 3
+
+
+def test_batch_statistics_stay_as_they_came_where_a_batch_is_cached():
+    batch, model = pairs(8, side=64, context=77), clip("tiny-clip")
+    before = {n: b.clone() for n, b in model.named_buffers()}
+    cached = taught(model, batch, micro_batch=2)
+    assert all(torch.equal(b, before[n]) for n, b in model.named_buffers())
+    assert_close(cached, by_hand(clip("tiny-clip").eval(), batch))
+
+
+def test_dropout_leaves_out_the_same_in_both_passes():
+    model = clip()
+    model.visual.ln_pre = nn.Dropout(0.5)
+    batch = pairs(8)
+    torch.manual_seed(3)
+    stepper = Stepper(model, Recipe(), means(micro_batch=4), ALONE, 1)
+    seen: list[torch.Tensor] = []
+    model.visual.ln_pre.register_forward_hook(lambda _m, _i, out: seen.append(out.detach().clone()))
+    stepper.gradients(batch)
+    first, again = seen[:2], seen[2:]
+    assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
+    assert not torch.equal((seen[0] == 0), (seen[1] == 0))
+
+
+@pytest.mark.parametrize("micro_batch", [None, 4])
+@pytest.mark.parametrize("tune", ["text", "vision"])
+def test_the_other_tower_is_frozen_to_the_bit_and_this_one_learns(tune, micro_batch):
+    model, batch = clip(), pairs(8)
+    before = {n: p.detach().clone() for n, p in model.named_parameters()}
+    stepper = Stepper(
+        model, Recipe(tune=tune, warmup=0.0), means(micro_batch=micro_batch), ALONE, 9
+    )
+    for _ in range(2):
+        stepper.step(batch)
+    changed = {n for n, p in model.named_parameters() if not torch.equal(p, before[n])}
+    assert "logit_scale" in changed
+    assert {tower_of(n) for n in changed - {"logit_scale"}} == {tune}
+    assert all(
+        p.grad is None for n, p in model.named_parameters() if n not in ("logit_scale", *changed)
+    )
+    frozen = model.visual if tune == "text" else model.transformer
+    assert not any(module.training for module in frozen.modules())
+
+
+@pytest.mark.parametrize("tune", ["text", "vision"])
+def test_one_towers_gradients_are_those_that_it_has_beside_the_other(tune):
+    batch = pairs(12)
+    own = {n for n, _ in clip().named_parameters() if n == "logit_scale" or tower_of(n) == tune}
+    whole = {n: g for n, g in by_hand(clip(), batch).items() if n in own}
+    assert_close(taught(clip(), batch, tune, micro_batch=5), whole)
+
+
+def test_half_precision_is_near_and_keeps_full_precision_weights():
+    batch, model = pairs(16), clip()
+    half = taught(model, batch, precision="bf16", micro_batch=8)
+    full = taught(clip(), batch, precision="fp32")
+    off = max(float((half[n] - g).abs().max()) for n, g in full.items())
+    largest = max(float(g.abs().max()) for g in full.values())
+    assert 0 < off < 0.1 * largest
+    assert {p.dtype for p in model.parameters()} == {torch.float32}
+
+
+def split_of(n: int) -> Split:
+    block = np.random.default_rng(0).integers(0, 255, (n, 16, 16, 3)).astype(np.uint8)
+    views = [([f"t{i}"], [(f"page {i}", "", "red ball " * i)]) for i in range(n)]
+    return Split([f"i{i}" for i in range(n)], views, [[f"caption {i}"] for i in range(n)], block)
+
+
+@pytest.mark.parametrize("world", [2, 3, 5])
+def test_ranks_rows_together_are_the_batch(world):
+    tokens, split, recipe = Tokens(open_clip.SimpleTokenizer()), split_of(22), Recipe(batch=7)
+    whole = list(Batches(split, tokens, recipe, 0).epoch())
+    parts = [list(Batches(split, tokens, recipe, 0, Ranks(r, world)).epoch()) for r in range(world)]
+    for n, batch in enumerate(whole):
+        for side in (0, 1):
+            assert torch.equal(torch.cat([part[n][side] for part in parts]), batch[side])
+
+
+def test_batches_go_on_in_the_middle_of_an_epoch_as_if_never_stopped():
+    tokens, split, recipe = Tokens(open_clip.SimpleTokenizer()), split_of(20), Recipe(batch=4)
+    straight = Batches(split, tokens, recipe, 0)
+    expected = [b for _ in range(2) for b in straight.epoch()]
+    stopped = Batches(split, tokens, recipe, 0)
+    seen = [batch for batch, _ in zip(stopped.epoch(), range(3), strict=False)]
+    later = Batches(split, tokens, recipe, 99)
+    later.restore(stopped.state())
+    rest = [b for _ in range(2) for b in later.epoch()]
+    assert len(seen) == 3
+    for ours, theirs in zip(rest, expected[-len(rest) :], strict=True):
+        assert all(torch.equal(a, b) for a, b in zip(ours, theirs, strict=True))
+
+
+WORKER = """
+import json, sys
+from pathlib import Path
+import torch
+from isotope import models_clip
+from isotope.train_ranks import joined
+from isotope.train_recipe import Means, Recipe
+from isotope.train_step import Stepper
+
+folder = Path(sys.argv[1])
+models_clip.CONFIGS = folder
+torch.manual_seed(0)
+model = models_clip.create_custom("quick-clip")
+batch = torch.load(folder / "batch.pt", weights_only=True)
+with joined() as ranks:
+    rows = ranks.rows(len(batch[0]))
+    means = Means(micro_batch=json.loads(sys.argv[2]))
+    stepper = Stepper(model, Recipe(), means, ranks, 1)
+    loss = stepper.gradients([side[rows] for side in batch])
+    grads = {n: p.grad for n, p in model.named_parameters() if p.grad is not None}
+    torch.save([loss, grads], folder / f"rank{ranks.rank}.pt")
+"""
+
+
+@pytest.mark.parametrize("micro_batch", [None, 3])
+def test_two_processes_have_the_loss_and_gradients_of_one(tmp_path, micro_batch):
+    batch = pairs(13)
+    torch.save(list(batch), tmp_path / "batch.pt")
+    (tmp_path / "quick-clip.json").write_text(json.dumps(TINY))
+    (tmp_path / "worker.py").write_text(WORKER)
+    arguments = [str(tmp_path / "worker.py"), str(tmp_path), json.dumps(micro_batch)]
+    torchrun(*arguments)
+    model = clip()
+    stepper = Stepper(model, Recipe(), Means(), ALONE, 1)
+    loss = stepper.gradients(batch)
+    for rank in range(2):
+        theirs = torch.load(tmp_path / f"rank{rank}.pt", weights_only=True)
+        assert theirs[0] == pytest.approx(loss, abs=1e-6)
+        assert_close(theirs[1], gradients(model))
+
+
+def torchrun(*arguments: str) -> None:
+    command = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", *arguments]
+    told = {**os.environ, "PYTHONWARNINGS": "default"}
+    done = subprocess.run(
+        [sys.executable, *command],
+        env=told,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]

@@ -1,0 +1,15 @@
+from pathlib import Path
+
+from isotope.progress import logged
+from isotope.train_heads import train_heads
+
+with logged(snakemake.log[0], snakemake.rule):
+    train_heads(
+        texts=Path(snakemake.input.texts),
+        images=Path(snakemake.input.images),
+        qrels=Path(snakemake.input.qrels),
+        pixels=[Path(p) for p in snakemake.input.pixels],
+        spec=snakemake.params.spec,
+        weights=Path(snakemake.output.weights),
+        curve=Path(snakemake.output.curve),
+    )

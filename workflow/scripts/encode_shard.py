@@ -14,6 +14,7 @@ with logged(snakemake.log[0], snakemake.rule):
     }
     encode_texts(
         texts=Path(snakemake.input.texts),
+        fields=snakemake.params.fields,
         vectors=Path(snakemake.output.texts),
         ids=Path(snakemake.output.texts_ids),
         **common,

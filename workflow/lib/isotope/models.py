@@ -12,7 +12,7 @@ from isotope.errors import BadParams, MissingFile, UnknownModel
 from isotope.models_hash import HashEncoder
 
 FloatArray = npt.NDArray[np.float32]
-KINDS = ("open_clip", "trained", "hash")
+KINDS = ("open_clip", "transformers", "conse", "lit", "trained", "hash")
 
 
 class Encoder(Protocol):
@@ -34,8 +34,8 @@ def load(
 ) -> Encoder:
     """Load the encoder that an entry of `models` in params.yaml describes.
 
-    `weights` is the train phase's model.safetensors, for kind `trained`; `device` is `auto` (the
-    GPU when there is one, in bf16) or a name of torch's.
+    `weights` is the train phase's model.safetensors, for kinds `trained` and `lit`; `device` is
+    `auto` (the GPU when there is one, in bf16) or a name of torch's.
 
     Raises:
         UnknownModel: a kind, name, config or pretrained tag that does not exist.
@@ -47,10 +47,10 @@ def load(
     kind = spec.get("kind")
     if kind == "hash":
         return HashEncoder(int(need(spec, "dim")))
-    if kind == "open_clip":
-        return _open_clip(spec, device)
-    if kind == "trained":
-        return _trained(spec, weights, device)
+    if kind in ("trained", "lit"):
+        return _learned(spec, _demand(spec, weights), device)
+    if kind in KINDS:
+        return _pretrained(spec, device)
     raise UnknownModel("models", f"kind {kind!r}", f"use one of {', '.join(KINDS)}")
 
 
@@ -61,18 +61,40 @@ def need(spec: Mapping[str, object], key: str) -> str:
     return str(spec[key])
 
 
-def _open_clip(spec: Mapping[str, object], device: str) -> Encoder:
+def _pretrained(spec: Mapping[str, object], device: str) -> Encoder:
+    if spec["kind"] == "conse":
+        from isotope.models_conse import ConseEncoder  # noqa: PLC0415
+
+        return ConseEncoder(int(str(spec.get("top", 10))), device)
+    name = need(spec, "name")
+    if spec["kind"] == "transformers":
+        from isotope.models_hf import TransformersEncoder  # noqa: PLC0415
+
+        return TransformersEncoder(name, _text(spec, "revision"), device)
     from isotope.models_clip import ClipEncoder, create  # noqa: PLC0415
 
-    tag = spec.get("pretrained")
-    name = need(spec, "name")
-    return ClipEncoder(name, create(name, None if tag is None else str(tag)), device)
+    return ClipEncoder(name, create(name, _text(spec, "pretrained")), device)
 
 
-def _trained(spec: Mapping[str, object], weights: Path | None, device: str) -> Encoder:
-    from isotope.models_clip import ClipEncoder, create_custom  # noqa: PLC0415
+def _learned(spec: Mapping[str, object], weights: Path, device: str) -> Encoder:
+    if spec["kind"] == "lit":
+        from isotope.models_lit import LitEncoder  # noqa: PLC0415
 
-    config = need(spec, "config")
+        return LitEncoder(weights, device)
+    from isotope.models_clip import ClipEncoder, create_custom, create_trained  # noqa: PLC0415
+
+    custom = "name" not in spec
+    name = need(spec, "config" if custom else "name")
+    model = create_custom(name, weights) if custom else create_trained(name, weights)
+    return ClipEncoder(name, model, device)
+
+
+def _text(spec: Mapping[str, object], key: str) -> str | None:
+    value = spec.get(key)
+    return None if value is None else str(value)
+
+
+def _demand(spec: Mapping[str, object], weights: Path | None) -> Path:
     if weights is None:
-        raise MissingFile(f"model {config}", "no trained weights given", "run the train phase")
-    return ClipEncoder(config, create_custom(config, weights), device)
+        raise MissingFile(f"model {dict(spec)}", "no trained weights given", "run the train phase")
+    return weights

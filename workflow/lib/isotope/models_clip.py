@@ -4,6 +4,7 @@ Names and tags: https://github.com/mlfoundations/open_clip/blob/main/docs/opencl
 """
 
 import difflib
+import json
 import os
 import pickle
 from collections.abc import Generator, Iterable
@@ -18,7 +19,7 @@ import open_clip
 import torch
 from open_clip.transform import PreprocessCfg, image_transform_v2
 from PIL import Image
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 
 from isotope.errors import CorruptFile, FetchFailed, MissingFile, UnknownModel
 
@@ -108,8 +109,40 @@ def create_custom(config: str, weights: Path | None = None) -> torch.nn.Module:
     return _from_file(config, weights, squash)
 
 
+def create_trained(name: str, weights: Path) -> torch.nn.Module:
+    """Create a model of open_clip's list with weights that `isotope.train` fine-tuned.
+
+    Raises:
+        MissingFile, CorruptFile: see `isotope.models.load`.
+    """
+    notes = trained_notes(weights)
+    quick = bool(notes.get("quick_gelu"))
+    return _from_file(name, weights, notes.get("preprocess"), quick=quick)
+
+
+def trained_notes(weights: Path) -> dict[str, Any]:
+    """Return what `isotope.train` wrote into the metadata of its weights.
+
+    Raises:
+        MissingFile, CorruptFile: weights that are not there, or not isotope's.
+    """
+    if not weights.is_file():
+        raise MissingFile(weights, "no trained weights", "run the train phase")
+    try:
+        with safe_open(weights, framework="np") as file:
+            return json.loads((file.metadata() or {})["isotope"])
+    except (SafetensorError, KeyError, ValueError) as error:
+        raise CorruptFile(weights, f"not weights of isotope ({error})", "train again") from error
+
+
+def quick_gelu(name: str, tag: str | None) -> bool:
+    """Tell whether a pretrained tag was trained with QuickGELU."""
+    settings = open_clip.get_pretrained_cfg(name, tag) if tag else {}
+    return bool(settings.get("quick_gelu", False))
+
+
 def _from_file(
-    name: str, weights: Path, preprocess: dict[str, Any] | None = None
+    name: str, weights: Path, preprocess: dict[str, Any] | None = None, *, quick: bool = False
 ) -> torch.nn.Module:
     if not weights.is_file():
         raise MissingFile(weights, f"no weights for {name}", "correct `pretrained`, or train first")
@@ -118,7 +151,10 @@ def _from_file(
         raise UnknownModel(weights, f"weights in format {weights.suffix!r}", remedy)
     try:
         return open_clip.create_model(
-            name, pretrained=str(weights), force_preprocess_cfg=preprocess
+            name,
+            pretrained=str(weights),
+            force_preprocess_cfg=preprocess,
+            force_quick_gelu=quick,
         )
     except _UNLOADABLE as error:
         found = f"weights that do not load as {name} ({str(error)[:200]})"
@@ -131,7 +167,7 @@ def _from_tag(name: str, tag: str) -> torch.nn.Module:
         tags = open_clip.list_pretrained_tags_by_model(name)
         raise UnknownModel(f"models: {name}", f"no pretrained tag {tag!r}", _near(tag, tags))
     # A tag trained with QuickGELU computes other vectors under GELU, with a warning only.
-    quick = bool(settings.get("quick_gelu", False))
+    quick = quick_gelu(name, tag)
     try:
         return open_clip.create_model(name, pretrained=tag, force_quick_gelu=quick)
     except RuntimeError as error:

@@ -1,0 +1,17 @@
+from pathlib import Path
+
+from isotope.encode import encode_texts
+from isotope.progress import logged
+
+with logged(snakemake.log[0], snakemake.rule):
+    encode_texts(
+        texts=Path(snakemake.input.texts),
+        fields=snakemake.params.fields,
+        model=snakemake.params.model,
+        weights=next(map(Path, snakemake.input.weights), None),
+        shard=int(snakemake.wildcards.shard),
+        shards=snakemake.params.shards,
+        batch=snakemake.params.batch,
+        vectors=Path(snakemake.output.texts),
+        ids=Path(snakemake.output.texts_ids),
+    )

@@ -15,7 +15,8 @@ from isotope.measures import MEASURES, parse, parse_all
 from isotope.runs import ranked
 from isotope.score import score_run
 
-NAMES = ["MRR@10", "R@10", "R@1000", "Success@10", "nDCG@10", "MAP", "MRR", "P@5", "AP@10"]
+ISSUE = ["MRR@10", "R@10", "R@1000", "Success@10", "nDCG@10", "MAP"]
+NAMES = [*ISSUE, "MRR", "P@5", "AP@10", "nDCG", "bpref"]
 TREC = {
     "R@10": "recall_10",
     "R@1000": "recall_1000",
@@ -25,6 +26,8 @@ TREC = {
     "MRR": "recip_rank",
     "P@5": "P_5",
     "AP@10": "map_cut_10",
+    "nDCG": "ndcg",
+    "bpref": "bpref",
 }
 RANX = {
     "MRR@10": "mrr@10",
@@ -115,6 +118,15 @@ def test_twelve_thousand_random_runs_score_as_in_trec_eval(many, ours):
     assert ours["query_id"].n_unique() >= 10_000
     assert set(theirs) == set(NAMES)
     assert_equal(ours, theirs)
+
+
+def test_judged_at_k_is_precision_with_every_judgement_counted_as_relevant(many):
+    run, qrels = many
+    counted = qrels.with_columns(relevance=pl.lit(1))
+    judge = pytrec_eval.RelevanceEvaluator(nested(counted, "relevance"), {"P_10"})
+    found = judge.evaluate(nested(run, "score"))
+    theirs = {"Judged@10": {query: values["P_10"] for query, values in found.items()}}
+    assert_equal(score_run(run, qrels, ["Judged@10"]), theirs)
 
 
 @pytest.mark.filterwarnings("ignore:invalid escape sequence:DeprecationWarning")

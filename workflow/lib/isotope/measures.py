@@ -1,13 +1,15 @@
 """Measures as data: each is a gain over the relevant hits of a query, divided by an ideal.
 
 Both are Polars expressions that aggregate the rows of one query. The gain sees the hits that are
-relevant: `rank` (from 1), `relevance` and `found` (relevant hits down to this one). The ideal sees
-all relevant judgements: `relevance` and `rank` (their place in the best possible ranking).
+relevant: `rank` (from 1), `relevance`, `found` (relevant hits down to this one), `above` (hits
+above it that are judged 0), and the query's numbers of judgements `right` (above 0) and `wrong`
+(0). The ideal sees all relevant judgements: `relevance` and `rank` (their place in the best
+possible ranking). A ratio over `judged` rows sees hits and judgements of any relevance.
 """
 
 import re
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import polars as pl
 
@@ -23,6 +25,7 @@ class Ratio(NamedTuple):
 
     gain: pl.Expr
     ideal: pl.Expr
+    over: Literal["relevant", "judged"] = "relevant"
 
 
 class Measure(NamedTuple):
@@ -66,6 +69,16 @@ def _discounted_gain(k: int) -> Ratio:
     return Ratio(total, total)
 
 
+def _binary_preference(_: int) -> Ratio:
+    above, right, wrong = pl.col("above"), pl.col("right"), pl.col("wrong")
+    loss = pl.min_horizontal(above, right) / pl.min_horizontal(wrong, right)
+    return Ratio((1 - pl.when(above > 0).then(loss).otherwise(0.0)).sum(), pl.len())
+
+
+def _judged(k: int) -> Ratio:
+    return Ratio(_hits(k), _constant(k), over="judged")
+
+
 _TREC = "trec_eval 9.0.8"
 MEASURES: dict[str, Measure] = {
     "AP@k": Measure(
@@ -102,6 +115,21 @@ MEASURES: dict[str, Measure] = {
         _success,
         "1 if any hit of the top k is relevant, else 0; vision papers call this R@k.",
         f"Karpathy and Fei-Fei, CVPR 2015, R@K; {_TREC}, success",
+    ),
+    "bpref": Measure(
+        _binary_preference,
+        "How seldom hits judged 0 stand above relevant ones; unjudged hits do not matter.",
+        f"Buckley and Voorhees, SIGIR 2004; {_TREC}, bpref",
+    ),
+    "Judged@k": Measure(
+        _judged,
+        "Judged hits in the top k, whatever their grade, divided by k.",
+        "ir_measures, Judged@k",
+    ),
+    "nDCG": Measure(
+        _discounted_gain,
+        "Relevance over log2(rank + 1), summed over the whole run, over the best possible sum.",
+        f"Järvelin and Kekäläinen, TOIS 20(4), 2002; {_TREC}, ndcg",
     ),
     "nDCG@k": Measure(
         _discounted_gain,

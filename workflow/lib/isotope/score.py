@@ -1,4 +1,4 @@
-"""Score runs against judgements, column by column: only relevant hits survive the first step."""
+"""Score runs against judgements, column by column: only judged hits survive the first step."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,10 +20,12 @@ class Judgements(NamedTuple):
 
     `queries`: query_id, every judged query once, sorted. `relevant`: query_id, doc_id, relevance
     (above 0 only) and `rank`, the document's place in the best possible ranking of its query.
+    `judged`: query_id, doc_id, relevance, all of them.
     """
 
     queries: pl.DataFrame
     relevant: pl.DataFrame
+    judged: pl.DataFrame
 
 
 class Cell(NamedTuple):
@@ -47,7 +49,7 @@ def score_run(run: pl.DataFrame, qrels: pl.DataFrame, measures: Sequence[str]) -
         BrokenPromise: a pair judged twice.
     """
     judged = judgements(qrels)
-    return _values(relevant_hits(run, judged), judged, parse_all(measures))
+    return _values(judged_hits(run, judged), judged, parse_all(measures))
 
 
 def judgements(qrels: pl.DataFrame) -> Judgements:
@@ -65,15 +67,15 @@ def judgements(qrels: pl.DataFrame) -> Judgements:
     relevant = qrels.filter(pl.col("relevance") > 0).sort("relevance", descending=True)
     place = pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("query_id")
     queries = qrels.select(pl.col("query_id").unique().sort())
-    return Judgements(queries, relevant.with_columns(rank=place))
+    every = qrels.select(*KEY, "relevance")
+    return Judgements(queries, relevant.with_columns(rank=place), every)
 
 
-def relevant_hits(run: pl.DataFrame, judged: Judgements) -> pl.DataFrame:
-    """Keep the relevant hits of a run, or of a piece of one: query_id, rank, relevance."""
-    documents = judged.relevant["doc_id"].unique().implode()
+def judged_hits(run: pl.DataFrame, judged: Judgements) -> pl.DataFrame:
+    """Keep the judged hits of a run, or of a piece of one: query_id, rank, relevance."""
+    documents = judged.judged["doc_id"].unique().implode()
     candidates = run.filter(pl.col("doc_id").is_in(documents)).select(*KEY, "rank")
-    relevance = judged.relevant.select(*KEY, "relevance")
-    hits = candidates.join(relevance, on=KEY, maintain_order="left")
+    hits = candidates.join(judged.judged, on=KEY, maintain_order="left")
     return hits.select("query_id", "rank", "relevance")
 
 
@@ -126,22 +128,33 @@ def _directed(qrels: pl.DataFrame, cell: Cell, path: Path) -> Judgements:
 
 
 def _score_file(path: Path, judged: Judgements, measures: dict[str, Ratio]) -> pl.DataFrame:
-    pieces = [relevant_hits(piece, judged) for piece in batches(path)]
-    nothing = relevant_hits(empty(), judged)
+    pieces = [judged_hits(piece, judged) for piece in batches(path)]
+    nothing = judged_hits(empty(), judged)
     return _values(pl.concat([nothing, *pieces]), judged, measures)
 
 
 def _values(hits: pl.DataFrame, judged: Judgements, measures: dict[str, Ratio]) -> pl.DataFrame:
-    found = hits.with_columns(found=pl.int_range(1, pl.len() + 1).over("query_id"))
-    gains = _aggregate(found, {name: ratio.gain for name, ratio in measures.items()})
-    ideals = _aggregate(judged.relevant, {name: ratio.ideal for name, ratio in measures.items()})
-    both = judged.queries.join(ideals, on="query_id", how="left").join(
-        gains, on="query_id", how="left", suffix=" gain"
-    )
+    both = judged.queries
+    for over, rows, best in _sides(hits, judged):
+        chosen = {name: ratio for name, ratio in measures.items() if ratio.over == over}
+        gains = _aggregate(rows, {f"{name} gain": ratio.gain for name, ratio in chosen.items()})
+        ideals = _aggregate(best, {name: ratio.ideal for name, ratio in chosen.items()})
+        both = both.join(ideals, on="query_id", how="left").join(gains, on="query_id", how="left")
     ratios = {name: pl.col(f"{name} gain") / pl.col(name) for name in measures}
     wide = both.select("query_id", **{name: r.fill_null(0.0) for name, r in ratios.items()})
     long = wide.unpivot(index="query_id", variable_name="measure", value_name="value")
     return long.sort("measure", "query_id")
+
+
+def _sides(hits: pl.DataFrame, judged: Judgements) -> list[tuple[str, pl.DataFrame, pl.DataFrame]]:
+    """Return what a ratio is over, the hits that its gain sees, and what its ideal sees."""
+    is_right, is_wrong = pl.col("relevance") > 0, pl.col("relevance") == 0
+    # trec_eval takes a relevance below zero for no judgement at all here.
+    numbers = judged.judged.group_by("query_id").agg(right=is_right.sum(), wrong=is_wrong.sum())
+    counted = hits.with_columns(above=is_wrong.cum_sum().over("query_id"))
+    right = counted.filter(is_right).join(numbers, on="query_id", maintain_order="left")
+    found = right.with_columns(found=pl.int_range(1, pl.len() + 1).over("query_id"))
+    return [("relevant", found, judged.relevant), ("judged", hits, judged.judged)]
 
 
 def _aggregate(rows: pl.DataFrame, by_name: dict[str, pl.Expr]) -> pl.DataFrame:

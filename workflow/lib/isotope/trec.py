@@ -48,8 +48,7 @@ def read_run(path: Path | str) -> pl.DataFrame:
     Raises:
         MissingFile, TruncatedFile, CorruptFile: with the line that breaks the format.
     """
-    lines = _read(Path(path), RUN)
-    return ranked(lines.with_columns(pl.col("score").cast(pl.Float64)))
+    return ranked(read_lines(path, RUN).with_columns(pl.col("score").cast(pl.Float64)))
 
 
 def read_qrels(path: Path | str) -> pl.DataFrame:
@@ -58,7 +57,7 @@ def read_qrels(path: Path | str) -> pl.DataFrame:
     Raises:
         MissingFile, TruncatedFile, CorruptFile: with the line that breaks the format.
     """
-    return _read(Path(path), QRELS).select(*KEY, pl.col("relevance").cast(pl.Int32))
+    return read_lines(path, QRELS).select(*KEY, pl.col("relevance").cast(pl.Int32))
 
 
 def write_run(run: pl.DataFrame, path: Path | str, *, tag: str) -> None:
@@ -83,16 +82,25 @@ def write_qrels(qrels: pl.DataFrame, path: Path | str) -> None:
     _write(qrels.select(columns), Path(path))
 
 
-def _read(path: Path, form: Format) -> pl.DataFrame:
+def read_lines(path: Path | str, form: Format) -> pl.DataFrame:
+    """Read the fields of a file as strings beside the number and the text of their line.
+
+    Raises:
+        MissingFile, TruncatedFile, CorruptFile: with the line that breaks the format.
+    """
+    path = Path(path)
     pattern = r"^\s*" + r"\s+".join(f"(?P<{name}>{field})" for name, field in form.fields) + r"\s*$"
     lines = _lines(path).with_row_index("number", offset=1)
     filled = lines.filter(pl.col("line").str.contains(r"\S"))
     rows = filled.with_columns(pl.col("line").str.extract_groups(pattern).alias("fields"))
-    _refuse(path, rows.filter(pl.col("fields").struct.field("query_id").is_null()), form.example)
+    unread = pl.col("fields").struct.field("query_id").is_null()
+    # A header line of ir-metadata; an id may begin with # too, so the format decides.
+    rows = rows.filter(~(unread & pl.col("line").str.starts_with("#")))
+    refuse(path, rows.filter(unread), form.example)
     rows = rows.unnest("fields")
     again = rows.filter(~pl.struct(KEY).is_first_distinct())
-    _refuse(path, again, "each document once for a query")
-    return rows.drop("number", "line")
+    refuse(path, again, "each document once for a query")
+    return rows
 
 
 def _lines(path: Path) -> pl.DataFrame:
@@ -106,7 +114,12 @@ def _lines(path: Path) -> pl.DataFrame:
         raise TruncatedFile(path, f"damaged gzip ({error})", "fetch it again") from error
 
 
-def _refuse(path: Path, bad: pl.DataFrame, expected: str) -> None:
+def refuse(path: Path, bad: pl.DataFrame, expected: str) -> None:
+    """Stop at the first of some bad lines (number, line), if there are any.
+
+    Raises:
+        CorruptFile: with file, line, its text, how many are bad, and what was expected.
+    """
     if bad.height:
         number, line = bad.select("number", "line").row(0)
         found = f"line {number} of {bad.height:,} bad ones is {line[:120]!r}"

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from isotope import cli_commands, trec_export
 from isotope.errors import IsotopeError, MissingFile
 
 
@@ -13,6 +14,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser().parse_args(arguments)
     try:
         sys.stdout.write(chosen.run(chosen))
+    except cli_commands.Unfit as found:
+        sys.stdout.write(str(found))
+        return 1
     except IsotopeError as error:
         sys.stderr.write(f"{type(error).__name__}: {error}\n")
         return 1
@@ -28,6 +32,10 @@ def parser() -> argparse.ArgumentParser:
     report.add_argument("--setting", default="small", help="candidate pool (default: small)")
     report.add_argument("--split", default="validation", help="queries (default: validation)")
     report.set_defaults(run=headlines)
+    trec_export.arguments(
+        commands.add_parser("trec", help="write a collection's qrels and runs as TREC files")
+    )
+    cli_commands.add(commands)
     return top
 
 

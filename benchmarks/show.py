@@ -1,0 +1,127 @@
+"""Claim: `isotope show` answers in under 50 ms on tables of a million rows, process start aside.
+
+    python benchmarks/show.py [ROWS]     (default 1000000)
+
+Texts, images, qrels (one pair each) and two runs of a million hits are written as the workflow
+writes them; each kind is then looked up twenty times over distinct ids, opening the catalog anew.
+"""
+
+import hashlib
+import statistics
+import sys
+import tempfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from common import machine, timed, write
+
+from isotope import catalog, show, tables
+
+TIMES, DEPTH, LIMIT_MS = 20, 1000, 50.0
+Rows = Iterator[dict[str, Any]]
+
+
+def image_id(n: int) -> str:
+    """Return the id of the n-th image: random, but the same each time."""
+    return str(uuid.UUID(hashlib.md5(str(n).encode()).hexdigest()))
+
+
+def text_id(n: int) -> str:
+    """Return the id of the n-th text: five sections a page."""
+    return f"projected-{n // 5:08d}-{n % 5:03d}"
+
+
+def texts(rows: int) -> Rows:
+    """Yield the texts, with contexts of 500 characters."""
+    for n in range(rows):
+        words = (hashlib.md5(str(n).encode()).hexdigest() + " ") * 15
+        fields = {f: words for f in tables.FIVE_FIELDS if f.startswith("context")}
+        page = {"page_id": n // 5, "page_title": f"Page {n // 5}", "split": "test"}
+        yield {"text_id": text_id(n), "section_title": f"Section {n}", **page, **fields}
+
+
+def images(rows: int) -> Rows:
+    """Yield the images in the order of their ids."""
+    for ident, n in sorted((image_id(n), n) for n in range(rows)):
+        captions = {f: [f"{f} {ident}"] for f in tables.CAPTION_FIELDS}
+        url = f"https://upload.wikimedia.org/{n}.jpg"
+        yield {"image_id": ident, "image_url": url, "language": ["en"], "split": "test", **captions}
+
+
+def qrels(rows: int) -> Rows:
+    """Yield one judgement for each text."""
+    for n in range(rows):
+        yield {
+            "text_id": text_id(n),
+            "image_id": image_id(n),
+            "relevance": 1,
+            "split": "test",
+        }
+
+
+def hits(rows: int) -> Rows:
+    """Yield a run in which every query finds the same documents."""
+    docs = [image_id(n) for n in range(DEPTH)]
+    for n in range(rows // DEPTH):
+        for rank, doc in enumerate(docs, 1):
+            yield {"query_id": text_id(n), "doc_id": doc, "rank": rank, "score": 1 / rank}
+
+
+def put(rows: Rows, path: Path, schema: pa.Schema) -> None:
+    """Write rows in the row groups of the workflow."""
+    size = tables.rows_per_group(schema)
+    with tables.writer(path, schema) as out:
+        held: list[dict[str, Any]] = []
+        for row in rows:
+            held.append(row)
+            if len(held) == size:
+                out.write_table(pa.Table.from_pylist(held, schema=schema))
+                held = []
+        if held:
+            out.write_table(pa.Table.from_pylist(held, schema=schema))
+
+
+def main(rows: int) -> None:
+    """Write the tables, look up, compare with the claim."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        put(texts(rows), root / "data/collect/big/texts.parquet", tables.TEXTS)
+        put(images(rows), root / "data/collect/big/images.parquet", tables.IMAGES)
+        put(qrels(rows), root / "data/collect/big/qrels.parquet", tables.QRELS)
+        for system in ("one", "two"):
+            run = root / f"results/search/big/small/test/t2m/{system}.parquet"
+            put(hits(rows), run, tables.RUN)
+        catalog.build(root / "results/catalog.duckdb", root)
+        asked = [n * (rows // DEPTH) // TIMES for n in range(TIMES)]
+        ids = {
+            "text": [text_id(n) for n in asked],
+            "image": [image_id(n) for n in asked],
+            "query": [text_id(n) for n in asked],
+            "run": ["big/small/test/t2m/one"] * TIMES,
+        }
+        report(rows, {kind: look_up(kind, each, root) for kind, each in ids.items()})
+
+
+def look_up(kind: str, ids: list[str], root: Path) -> list[float]:
+    """Return the milliseconds of each look-up, the first left out."""
+    path = root / "results/catalog.duckdb"
+    show.show(kind, ids[0], catalog=path)
+    return [timed(lambda i=i: show.show(kind, i, catalog=path))[0] * 1000 for i in ids]
+
+
+def report(rows: int, found: dict[str, list[float]]) -> None:
+    """Write the table and hold the claim."""
+    lines = [f"# show: look-ups on tables of {rows:,} rows\n", "| kind | median ms | slowest ms |"]
+    lines.append("| --- | --- | --- |")
+    for kind, ms in found.items():
+        lines.append(f"| {kind} | {statistics.median(ms):.1f} | {max(ms):.1f} |")
+    held = all(statistics.median(ms) < LIMIT_MS for ms in found.values())
+    lines.append(f"\nUnder {LIMIT_MS:.0f} ms in the median: {'yes' if held else 'no'}.\n")
+    write("show", "\n".join(lines) + "\n" + machine(["duckdb", "pyarrow"]))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000)

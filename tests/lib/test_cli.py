@@ -1,0 +1,171 @@
+"""Every subcommand has help and a place in the docs; doctor and estimate know what they look at."""
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+
+from isotope import cli, doctor, estimate, params_files
+from isotope.errors import BadParams, MissingFile
+from isotope.estimate_phases import Cost, Machine
+from isotope.estimate_sizes import GIB, size
+
+ROOT = Path(__file__).parents[2]
+HERE = Machine(2, False)
+
+
+def commands() -> dict[str, argparse.ArgumentParser]:
+    actions = cli.parser()._subparsers._group_actions  # type: ignore[union-attr]
+    return dict(actions[0].choices)  # type: ignore[arg-type]
+
+
+def test_every_subcommand_has_help_for_itself_and_all_its_arguments():
+    listed = cli.parser()._subparsers._group_actions[0]._choices_actions  # type: ignore[union-attr]
+    assert {a.dest for a in listed if a.help} == set(commands())
+    for name, parser in commands().items():
+        bare = [a.dest for a in parser._actions if not a.help]
+        assert bare == [], name
+    assert {"report", "sql", "show", "doctor", "estimate"} <= set(commands())
+
+
+@pytest.mark.parametrize("name", commands())
+def test_every_subcommand_prints_its_help_and_is_in_the_docs(name, capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main([name, "--help"])
+    assert stop.value.code == 0
+    assert f"isotope {name}" in capsys.readouterr().out
+    assert f"| `{name}` |" in (ROOT / "docs/cli.md").read_text("utf-8")
+
+
+def params(tmp_path: Path, overlay: dict) -> dict:
+    (tmp_path / "overlay.yaml").write_text(yaml.safe_dump(overlay))
+    return params_files.load([tmp_path / "overlay.yaml"], root=ROOT)
+
+
+def test_an_overlay_changes_only_what_it_names(tmp_path):
+    found = params(tmp_path, {"search": {"depth": 7}})
+    assert found["search"]["depth"] == 7
+    assert found["search"]["memory_mb"] == params_files.load(root=ROOT)["search"]["memory_mb"]
+
+
+def test_a_missing_overlay_and_a_pair_without_equals_are_named(tmp_path):
+    with pytest.raises(MissingFile, match=r"none\.yaml"):
+        params_files.load([tmp_path / "none.yaml"], root=ROOT)
+    with pytest.raises(BadParams, match="key=value"):
+        params_files.load(pairs=["name"], root=ROOT)
+
+
+def test_the_size_of_local_and_published_files_is_exact(tmp_path):
+    (tmp_path / "wit_v1.train.all.tsv.gz").write_bytes(b"x" * 6800)
+    files = {
+        "wit": [str(tmp_path / "wit*.gz")],
+        "dump": [{"url": "https://h/pages.xml.bz2", "bytes": 1_000}],
+    }
+    found = size({"files": files})
+    assert (found.upstream, found.dump, found.files) == (7_800, 1_000, 1)
+    assert found.associations == 10
+
+
+def test_twice_the_pages_cost_twice_the_requests_and_disk():
+    one, two = (params_files.load(root=ROOT) for _ in range(2))
+    two["acquire"]["toy"]["generate"]["pages"] *= 2
+    small, large = estimate.costs(one, HERE), estimate.costs(two, HERE)
+    assert large["crawl"].requests == 2 * small["crawl"].requests > 0
+    assert large["collect"].disk == 2 * small["collect"].disk > 0
+
+
+def test_at_full_size_the_estimate_is_near_the_papers_numbers(tmp_path):
+    """AToMiC: 11 M images, 180 GB of WebP, 3.4 M associations."""
+    full = params_files.load([ROOT / "params/enwiki.yaml"], root=ROOT)
+    crawl = estimate.costs(full, HERE)["crawl"]
+    assert crawl.requests == pytest.approx(11e6, rel=0.2)
+    assert crawl.disk == pytest.approx(180e9, rel=0.2)
+    of = size(full["acquire"]["enwiki-20221101"])
+    assert of.pairs == pytest.approx(3.4e6, rel=0.2)
+    assert of.texts == pytest.approx(10.1e6, rel=0.2)
+
+
+def test_more_cores_and_a_gpu_take_less_time():
+    full = params_files.load([ROOT / "params/enwiki.yaml"], root=ROOT)
+    slow, fast = (estimate.costs(full, m)["encode"].seconds for m in (HERE, Machine(2, True)))
+    assert fast < slow / 5
+
+
+def test_the_last_line_is_the_sum_and_the_peak():
+    found = {"parse": Cost(1, 0, GIB, 3600.0, 2.0), "crawl": Cost(2, GIB, 0, 3600.0, 5.0)}
+    shown = estimate.told({"parse": 1, "crawl": 1}, found, Machine(10**9, False)).splitlines()
+    assert shown[-2].split() == ["all", "2", "3", "1.0", "1.0", "2.0", "5.0"]
+
+
+def state(findings: list[doctor.Finding], what: str) -> str:
+    return next(f.state for f in findings if f.what == what)
+
+
+def test_a_healthy_machine_misses_nothing(tmp_path):
+    found = doctor.findings(params_files.load(root=ROOT), HERE, tmp_path)
+    assert [f for f in found if f.state == "missing"] == []
+    assert state(found, "GPU") == "note"
+    assert "nothing is missing" in doctor.told(found)
+
+
+def test_no_java_and_an_old_java_are_missing(tmp_path, monkeypatch):
+    assert doctor.java(tmp_path).state == "missing"
+    monkeypatch.setattr("isotope.lucene.java_version", lambda _: 17)
+    assert "version 17" in doctor.java(tmp_path).found
+
+
+def test_a_source_without_its_files_is_missing(tmp_path):
+    base = params_files.load(root=ROOT)
+    for url in (str(tmp_path / "none.gz"), str(tmp_path / "*.gz")):
+        base["acquire"]["toy"] = {"files": {"wit": [url]}}
+        found = doctor.findings(base, HERE, tmp_path)
+        assert state(found, "source toy") == "missing"
+        assert url in doctor.told(found)
+
+
+def test_a_model_file_that_the_params_name_and_is_not_there_is_missing(tmp_path):
+    base = params_files.load(root=ROOT)
+    weights = tmp_path / "w.safetensors"
+    base["models"]["tiny-clip"] = {"kind": "open_clip", "name": "ViT-B-32"} | {
+        "pretrained": str(weights)
+    }
+    assert next(doctor.models(base)).state == "missing"
+    weights.touch()
+    assert next(doctor.models(base)).state == "ok"
+    base["models"]["tiny-clip"]["pretrained"] = str(tmp_path / "w.pt")
+    (tmp_path / "w.pt").touch()
+    assert "may run code" in next(doctor.models(base)).found
+
+
+def test_a_tag_that_open_clip_does_not_know_is_missing():
+    base = params_files.load(root=ROOT)
+    spec = {"kind": "open_clip", "name": "ViT-B-32", "pretrained": "nobody"}
+    base["models"]["tiny-clip"] = spec
+    found = next(doctor.models(base))
+    assert (found.state, "laion2b_s34b_b79k" in found.remedy) == ("missing", True)
+    spec["pretrained"] = "laion2b_s34b_b79k"
+    assert next(doctor.models(base)).state in ("note", "ok")
+
+
+def test_too_little_disk_or_memory_is_missing():
+    needed = {"crawl": replace(Cost(), disk=10 * GIB, memory_gib=8)}
+    assert doctor.disk(needed, 9 * GIB).state == "missing"
+    assert doctor.disk(needed, 11 * GIB).state == "ok"
+    assert doctor.memory(needed, 4 * GIB).state == "missing"
+    assert doctor.memory(needed, 16 * GIB).state == "ok"
+
+
+def test_a_dvc_remote_is_found_in_either_config(tmp_path):
+    assert doctor.remote(tmp_path).state == "note"
+    (tmp_path / ".dvc").mkdir()
+    (tmp_path / ".dvc/config.local").write_text("[core]\n    remote = store\n")
+    assert (doctor.remote(tmp_path).state, doctor.remote(tmp_path).found) == ("ok", "store")
+
+
+def test_the_doctor_ends_with_status_1_when_something_is_missing(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr("isotope.lucene.java", lambda: tmp_path / "bin/java")
+    assert cli.main(["doctor"]) == 1
+    assert "no Java" in capsys.readouterr().out

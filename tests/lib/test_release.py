@@ -1,0 +1,194 @@
+"""A release is what others load: published columns, TREC files, Croissant, ir_datasets."""
+
+import gzip
+import io
+import json
+import logging
+from pathlib import Path
+
+import mlcroissant
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from ir_datasets.formats import JsonlDocs, JsonlQueries, TrecQrels
+from ir_datasets.util import GzipExtract
+from PIL import Image
+
+from isotope import release, sql, tables, trec
+from isotope.tables import CAPTION_FIELDS
+
+PUBLISHED_TEXTS = [
+    *("text_id", "page_url", "page_title", "section_title", "context_page_description"),
+    *("context_section_description", "media", "hierachy", "category", "source_id"),
+]
+PUBLISHED_IMAGES = ["image_url", "image_id", "language", *CAPTION_FIELDS, "image"]
+SHARE = "This file is licensed under the Creative Commons Attribution-Share Alike 3.0 licence."
+
+
+class Local:
+    """A file where ir_datasets expects a download."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def path(self, force: bool = True) -> str:
+        return str(self._path)
+
+    def stream(self):
+        return self._path.open("rb")
+
+
+def webp() -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (4, 3), "red").save(out, "WEBP")
+    return out.getvalue()
+
+
+def image(n: int, split: str, *attributions: str) -> dict:
+    k = len(attributions)
+    lists = {name: [f"{name} {i}" for i in range(k)] for name in CAPTION_FIELDS[:2]}
+    lists |= {"language": ["en"] * k, CAPTION_FIELDS[2]: list(attributions)}
+    return {"image_id": f"i{n}", "image_url": f"http://h/{n}.png", "split": split, **lists}
+
+
+def text(n: int, split: str) -> dict:
+    return {
+        "text_id": f"projected-0000000{n}-000",
+        "page_id": n,
+        "page_title": f"Page {n}",
+        "section_title": "Näme",
+        "hierarchy": f"Page {n} / Näme",
+        "category": ["c"],
+        "split": split,
+        "source_text_id": "s",
+    }
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory) -> Path:
+    """A release of two pairs, with one run."""
+    root = tmp_path_factory.mktemp("release")
+    collected, shard = root / "collected", root / "shard-00000.parquet"
+    texts = [text(1, "train"), text(2, "test"), text(3, "other")]
+    images = [image(1, "train", SHARE), image(2, "test", "CC0", "CC0"), image(3, "other", "")]
+    pairs = [(1, "train"), (2, "test")]
+    qrels = [
+        {"text_id": f"projected-0000000{n}-000", "image_id": f"i{n}", "relevance": 1, "split": s}
+        for n, s in pairs
+    ]
+    pixels = [
+        {"image_id": f"i{n}", "image_url": "u", "width": 4, "height": 3, "webp": webp()}
+        for n in (1, 2, 3)
+    ]
+    tables.write_rows(texts, collected / "texts.parquet", tables.TEXTS)
+    tables.write_rows(images, collected / "images.parquet", tables.IMAGES)
+    tables.write_rows(qrels, collected / "qrels.parquet", tables.QRELS)
+    tables.write_rows(pixels, shard, tables.PIXELS)
+    run = root / "runs/small/test/t2m/bm25.parquet"
+    hit = {"query_id": "projected-00000002-000", "doc_id": "i2", "rank": 1, "score": 0.1}
+    tables.write_rows([hit], run, tables.RUN)
+    for name in ("one", "two"):
+        release.build(
+            collection="toy",
+            language="en",
+            systems={"bm25": {"kind": "bm25", "k1": 0.9}},
+            collected=collected,
+            runs=[run],
+            shards=[shard],
+            out=root / name,
+        )
+    return root / "one"
+
+
+def test_the_columns_are_the_published_ones(out):
+    for split in ("train", "validation", "test", "other"):
+        assert pq.read_schema(out / f"texts/{split}.parquet").names == PUBLISHED_TEXTS
+        assert pq.read_schema(out / f"images/{split}.parquet").names == PUBLISHED_IMAGES
+    assert pq.read_schema(out / "qrels/test.parquet").names == ["text_id", "Q0", "image_id", "rel"]
+
+
+def test_a_row_is_the_collections(out):
+    row = pl.read_parquet(out / "texts/test.parquet").row(0, named=True)
+    assert (row["media"], row["hierachy"]) == (["i2"], ["Page 2", "Näme"])
+    picture = pl.read_parquet(out / "images/test.parquet").row(0, named=True)
+    assert picture["image_id"] == "i2"
+    assert Image.open(io.BytesIO(picture["image"])).size == (4, 3)
+
+
+def test_the_same_input_gives_the_same_bytes(out):
+    names = sorted(p.relative_to(out) for p in out.rglob("*") if p.is_file())
+    assert len(names) > 15
+    assert all((out / n).read_bytes() == (out.parent / "two" / n).read_bytes() for n in names)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_mlcroissant_validates_the_description_and_loads_every_table(out, caplog):
+    with caplog.at_level(logging.WARNING):
+        dataset = mlcroissant.Dataset(str(out / "croissant.json"))
+    assert dataset.metadata.ctx.issues.errors == set()
+    loaded = {t: list(dataset.records(t)) for t in ("texts", "images", "qrels", "attributions")}
+    assert {t: len(rows) for t, rows in loaded.items()} == {
+        "texts": 3,
+        "images": 3,
+        "qrels": 2,
+        "attributions": 3,
+    }
+    assert loaded["images"][0]["images/image"].size == (4, 3)
+    assert {r["qrels/image_id"] for r in loaded["qrels"]} == {b"i1", b"i2"}
+
+
+def test_ir_datasets_own_classes_load_documents_topics_and_qrels(out):
+    docs = list(JsonlDocs(GzipExtract(Local(out / "images.jsonl.gz"))).docs_iter())
+    assert [d.doc_id for d in docs] == ["i1", "i2", "i3"]
+    assert docs[0].text.startswith("caption_reference_description 0")
+    topics = JsonlQueries(GzipExtract(Local(out / "topics/test/t2m.jsonl.gz")))
+    queries = list(topics.queries_iter())
+    assert [(q.query_id, q.text) for q in queries] == [
+        ("projected-00000002-000", "Page 2 Näme Page 2 / Näme")
+    ]
+    qrels = TrecQrels(Local(out / "qrels/test/t2m.qrels"), {1: "the section carries the image"})
+    assert [(q.query_id, q.doc_id, q.relevance) for q in qrels.qrels_iter()] == [
+        ("projected-00000002-000", "i2", 1)
+    ]
+
+
+def test_a_run_carries_ir_metadata_and_reads_back(out):
+    path = out / "runs/small/test/t2m/bm25.trec.gz"
+    lines = gzip.decompress(path.read_bytes()).decode().splitlines()
+    head = [line[2:] for line in lines if line.startswith("# ")]
+    assert (head[0], head[-1]) == ("ir_metadata.start", "ir_metadata.end")
+    told = yaml.safe_load("\n".join(head[1:-1]))
+    assert told["tag"] == "bm25"
+    assert told["data"]["test collection"]["name"] == "toy"
+    assert told["method"]["retrieval"][0]["params"]["k1"] == 0.9
+    assert trec.read_run(path).rows() == [("projected-00000002-000", "i2", 1, 0.1)]
+
+
+def test_every_image_has_its_licence_and_an_unknown_one_is_said_to_be_unknown(out):
+    rows = pl.read_parquet(out / "attributions.parquet").select("attribution", "licence").rows()
+    assert rows == [(SHARE, "CC BY-SA"), ("CC0", "CC0"), ("unknown", "unknown")]
+    assert "| unknown | 1 |" in (out / "README.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("caption", "licence"),
+    [
+        ("Creative Commons Attribution 2.0", "CC BY"),
+        ("released into the public domain by its author", "public domain"),
+        ("GFDL", "GFDL"),
+        ("This is a non-free poster", "fair use"),
+        ("English: A public house", "unknown"),
+    ],
+)
+def test_a_licence_is_read_from_the_caption(tmp_path, caption, licence):
+    images = tmp_path / "images.parquet"
+    tables.write_rows([image(1, "test", caption)], images, tables.IMAGES)
+    found = sql.query(sql.SQL / "release/attributions.sql", {"images": images}, {})
+    assert found is not None
+    assert found["licence"].to_list() == [licence]
+
+
+def test_every_line_of_json_is_one_object(out):
+    lines = gzip.decompress((out / "texts.jsonl.gz").read_bytes()).decode().splitlines()
+    assert [sorted(json.loads(line)) for line in lines] == [["doc_id", "text"]] * 3

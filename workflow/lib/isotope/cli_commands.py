@@ -1,0 +1,91 @@
+"""The subcommands `sql`, `show`, `doctor` and `estimate`: their arguments and what they call."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+CATALOG = Path("results/catalog.duckdb")
+
+FORMATS = ("table", "csv", "json")
+KINDS = ("text", "image", "query", "run")
+
+
+class Unfit(Exception):
+    """A doctor's report that names something without which a run will fail."""
+
+
+def add(commands: Any) -> None:  # noqa: ANN401 (argparse has no public name for it)
+    """Add the subcommands to those of the `isotope` command."""
+    sql = commands.add_parser("sql", help="answer one SELECT on the catalog")
+    sql.add_argument("query", help="one SELECT; docs/queries.md lists the views")
+    sql.add_argument("--format", choices=FORMATS, default="table", help="default: table")
+    sql.add_argument("--rows", type=int, default=100, help="most rows of a table (default: 100)")
+    _catalog(sql)
+    sql.set_defaults(run=_sql)
+    show = commands.add_parser("show", help="print all about a text, image, query or run")
+    show.add_argument("kind", choices=KINDS, help="what the id names")
+    show.add_argument("id", help="for a run: collection/setting/split/task/system")
+    show.add_argument("--collection", help="where to look (default: the first that has the id)")
+    show.add_argument("--most", type=int, default=5, help="hits a system to list (default: 5)")
+    show.add_argument("--html", type=Path, metavar="FILE", help="write a page with pictures too")
+    _catalog(show)
+    show.set_defaults(run=_show)
+    doctor = commands.add_parser("doctor", help="name what is missing here, and the remedy")
+    doctor.set_defaults(run=_doctor)
+    estimate = commands.add_parser("estimate", help="print what a run will cost, phase by phase")
+    estimate.set_defaults(run=_estimate)
+    for parser in (doctor, estimate):
+        parser.add_argument(
+            "--configfile", nargs="+", type=Path, default=[], help="overlays, as for snakemake"
+        )
+        parser.add_argument(
+            "--config", nargs="+", default=[], metavar="KEY=VALUE", help="such as root=FOLDER"
+        )
+
+
+def _catalog(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--catalog", type=Path, default=CATALOG, help=f"default: {CATALOG}")
+
+
+def _sql(chosen: argparse.Namespace) -> str:
+    from isotope.cli_sql import sql  # noqa: PLC0415 (each command loads what it needs)
+
+    return sql(chosen.query, form=chosen.format, most=chosen.rows, catalog=chosen.catalog)
+
+
+def _show(chosen: argparse.Namespace) -> str:
+    from isotope import show  # noqa: PLC0415
+
+    page = show.show(
+        chosen.kind,
+        chosen.id,
+        collection=chosen.collection,
+        most=chosen.most,
+        catalog=chosen.catalog,
+    )
+    if chosen.html:
+        from isotope.show_page import write_html  # noqa: PLC0415 (templates load slowly)
+
+        write_html(page, chosen.html, catalog=chosen.catalog)
+    return show.to_text(page)
+
+
+def _doctor(chosen: argparse.Namespace) -> str:
+    from isotope import doctor, estimate, params_files  # noqa: PLC0415
+
+    params = params_files.load(chosen.configfile, chosen.config)
+    found = doctor.findings(params, estimate.machine())
+    if any(each.state == "missing" for each in found):
+        raise Unfit(doctor.told(found))
+    return doctor.told(found)
+
+
+def _estimate(chosen: argparse.Namespace) -> str:
+    from isotope import estimate, params_files  # noqa: PLC0415
+
+    params = params_files.load(chosen.configfile, chosen.config)
+    overlay = ["--configfile", *map(str, chosen.configfile)] if chosen.configfile else []
+    pairs = ["--config", *chosen.config] if chosen.config else []
+    jobs = estimate.planned([*overlay, *pairs])
+    machine = estimate.machine()
+    return estimate.told(jobs, estimate.costs(params, machine), machine)

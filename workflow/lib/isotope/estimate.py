@@ -1,0 +1,89 @@
+"""`isotope estimate`: what a run will cost, phase by phase, before anything runs."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from isotope.cli_sql import aligned
+from isotope.errors import ToolFailed
+from isotope.estimate_phases import PHASE_COSTS, Cost, Machine
+from isotope.estimate_sizes import GIB, size
+
+PHASES = tuple(PHASE_COSTS)
+# ASSUME a job starts in 4 seconds: Snakemake, Python, its libraries.
+_START_S = 4.0
+
+
+def planned(arguments: Sequence[str]) -> dict[str, int]:
+    """Return the jobs of each phase that a run from nothing has, by Snakemake's own dry run.
+
+    Raises:
+        ToolFailed: params or files that Snakemake refuses.
+    """
+    command = [sys.executable, "-m", "snakemake", "--dry-run", "--forceall", "--cores", "1"]
+    done = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
+    if done.returncode:
+        found = " ".join((done.stderr or done.stdout).split())[-400:]
+        raise ToolFailed("snakemake --dry-run", found, "mend what it names")
+    rows = re.findall(r"^(\w+?)_\w+ +(\d+)$", done.stdout + done.stderr, re.MULTILINE)
+    counts = dict.fromkeys(PHASES, 0)
+    # Job stats are printed before the plan and after it.
+    for phase, n in rows[: len(rows) // 2]:
+        counts[phase] = counts.get(phase, 0) + int(n)
+    return counts
+
+
+def costs(params: Mapping[str, Any], machine: Machine) -> dict[str, Cost]:
+    """Return each phase's cost, over all collections that are built and made of a snapshot."""
+    total = {phase: Cost() for phase in PHASES}
+    for name in params["build"]:
+        source = params["collect"][name]["source"]
+        if source in params["acquire"]:
+            of = size(params["acquire"][source])
+            for phase, cost in PHASE_COSTS.items():
+                total[phase] = _add(total[phase], cost(of, params, machine))
+    return total
+
+
+def _add(a: Cost, b: Cost) -> Cost:
+    return Cost(
+        a.requests + b.requests,
+        a.fetched + b.fetched,
+        a.disk + b.disk,
+        a.seconds + b.seconds,
+        max(a.memory_gib, b.memory_gib),
+    )
+
+
+def machine() -> Machine:
+    """Return this machine: its cores, and whether torch sees a GPU."""
+    import torch  # noqa: PLC0415 (slow to import)
+
+    return Machine(os.cpu_count() or 1, torch.cuda.is_available())
+
+
+def told(jobs: Mapping[str, int], found: Mapping[str, Cost], of: Machine) -> str:
+    """Return the table that the command prints: GiB, hours, and a line for the whole run."""
+    rows = [
+        (phase, n, c.requests, _gib(c.fetched), _gib(c.disk), _hours(c, n, of), c.memory_gib)
+        for phase, c in found.items()
+        if (n := jobs.get(phase, 0))
+    ]
+    sums = [sum(float(row[i]) for row in rows) for i in range(1, 6)]
+    whole = ("all", *map(round, sums[:2]), *(round(x, 3) for x in sums[2:]))
+    peak = max((row[6] for row in rows), default=0.0)
+    columns = ("phase", "jobs", "requests", "fetched_gib", "disk_gib", "hours", "memory_gib")
+    note = f"for {of.cores} cores and {'a GPU' if of.gpu else 'no GPU'}; assumptions: "
+    where = "grep -n ASSUME workflow/lib/isotope/estimate*.py"
+    return aligned(columns, [*rows, (*whole, peak)]) + note + where + "\n"
+
+
+def _gib(n: int) -> float:
+    return round(n / GIB, 3)
+
+
+def _hours(cost: Cost, jobs: int, of: Machine) -> float:
+    return round((cost.seconds + jobs * _START_S / of.cores) / 3600, 3)

@@ -1,0 +1,141 @@
+"""What each phase of a run costs, from the size of its source; every rate is an assumption."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from isotope.estimate_sizes import Size
+
+# ASSUME a core parses 2 MB of compressed dump and 20 MB of WIT a second, and downloads and
+# encodes 15 pictures; Lucene projects 60 texts a second, and a link brings 20 MB a second.
+_DUMP_RATE, _WIT_RATE, _PICTURE_RATE, _PROJECT_RATE, _LINK_RATE = 2e6, 20e6, 15, 60, 20e6
+# ASSUME a core encodes 20 texts or pictures a second with a large pretrained model and 2,000
+# with a small one of ours; a GPU 400 and 20,000; and training sees 60 or 1,200 pairs a second.
+_ENCODE = {(False, True): 20, (False, False): 2000, (True, True): 400, (True, False): 20_000}
+# ASSUME vectors of 768 float32 (256 for small models), and 20 bytes a hit of a run.
+_DIM_LARGE, _DIM_SMALL, _HIT_BYTES = 768, 256, 20
+# ASSUME Lucene answers 60 queries a second, exact search does 100 GFLOP a second,
+# and a million hits are scored in half a second.
+_QUERY_RATE, _FLOPS, _SCORE_RATE = 60, 1e11, 2e6
+# ASSUME 17,000 queries a split at the size of AToMiC: as many as 1 in 200 judged pairs, and
+# never fewer than 100.
+_QUERIES_A_PAIR, _FEWEST_QUERIES = 200, 100
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of one phase: requests, bytes fetched and kept, hours on this machine, peak memory."""
+
+    requests: int = 0
+    fetched: int = 0
+    disk: int = 0
+    seconds: float = 0.0
+    memory_gib: float = 1.0
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the work is divided by."""
+
+    cores: int
+    gpu: bool
+
+
+def _acquire(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
+    fetched = of.upstream if of.files else 0
+    return Cost(of.files, fetched, of.upstream, fetched / _LINK_RATE)
+
+
+def _parse(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
+    wit = of.upstream - of.dump
+    seconds = (of.dump / _DUMP_RATE + wit / _WIT_RATE) / machine.cores
+    return Cost(disk=of.upstream, seconds=seconds, memory_gib=2)
+
+
+def _crawl(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
+    fetched = of.images * of.fetched_picture
+    seconds = max(of.images / _PICTURE_RATE / machine.cores, fetched / _LINK_RATE)
+    return Cost(of.images, fetched, of.images * of.picture, seconds, 2)
+
+
+def _project(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
+    seconds = of.pairs / _PROJECT_RATE / machine.cores
+    return Cost(disk=of.dump * 2, seconds=seconds, memory_gib=4)
+
+
+def _collect(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
+    rows = of.texts + of.images
+    return Cost(disk=rows * 700, seconds=rows / 2e5, memory_gib=8 if rows > 1e6 else 1)  # noqa: PLR2004
+
+
+def used_models(params: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the models behind the systems that are searched, those they fuse included."""
+    systems = params["systems"]
+    chosen = set(params["search"]["systems"])
+    chosen |= {part for s in chosen for part in systems[s].get("of", [])}
+    names = sorted({systems[s]["model"] for s in chosen if "model" in systems[s]})
+    return {name: params["models"][name] for name in names}
+
+
+def _large(model: Mapping[str, Any]) -> bool:
+    return model["kind"] not in ("trained", "hash")
+
+
+def _train(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
+    recipes = [model.get("train") or {} for model in used_models(params).values()]
+    pairs = [recipe["epochs"] * of.pairs for recipe in recipes if "epochs" in recipe]
+    rate = 20_000 if machine.gpu else 1_200
+    trained = len(pairs)
+    return Cost(disk=20_000_000 * trained, seconds=sum(pairs) / rate, memory_gib=2)
+
+
+def _encode(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
+    items = of.texts + of.images
+    devices = 1 if machine.gpu else machine.cores
+    kinds = [_large(model) for model in used_models(params).values()]
+    seconds = sum(items / _ENCODE[machine.gpu, large] / devices for large in kinds)
+    disk = sum(items * 4 * (_DIM_LARGE if large else _DIM_SMALL) for large in kinds)
+    return Cost(disk=disk, seconds=seconds, memory_gib=8 if any(kinds) else 2)
+
+
+def _index(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
+    settings = len(params["search"]["settings"])
+    items = of.texts + of.images
+    return Cost(disk=items * 500 * settings, seconds=items * settings / 2e4, memory_gib=4)
+
+
+def _search(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
+    grid = params["search"]
+    queries = max(of.pairs // _QUERIES_A_PAIR, _FEWEST_QUERIES)
+    runs = len(grid["settings"]) * len(grid["splits"]) * len(grid["tasks"])
+    pool = (of.texts + of.images) / 2
+    dense = 2 * queries * pool * _DIM_LARGE / _FLOPS * len(used_models(params))
+    lucene = queries / _QUERY_RATE / machine.cores
+    hits = queries * min(grid["depth"], pool) * runs * len(grid["systems"])
+    memory = max(2.0, grid["memory_mb"] / 1024 + 1)
+    return Cost(disk=round(hits * _HIT_BYTES), seconds=runs * (dense + lucene), memory_gib=memory)
+
+
+def _score(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
+    hits = _search(of, params, machine).disk / _HIT_BYTES
+    measures = len(params["score"]["measures"])
+    return Cost(disk=10_000_000, seconds=hits * measures / _SCORE_RATE, memory_gib=4)
+
+
+def _tabulate(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
+    return Cost(disk=5_000_000, seconds=60 + of.texts / 1e5, memory_gib=4)
+
+
+PHASE_COSTS: Mapping[str, Callable[[Size, Mapping[str, Any], Machine], Cost]] = {
+    "acquire": _acquire,
+    "parse": _parse,
+    "crawl": _crawl,
+    "project": _project,
+    "collect": _collect,
+    "train": _train,
+    "encode": _encode,
+    "index": _index,
+    "search": _search,
+    "score": _score,
+    "tabulate": _tabulate,
+}

@@ -1,0 +1,69 @@
+"""How large a source will be, judged by its params before anything is fetched."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from isotope.params import expand_files
+
+GIB = 2**30
+# ASSUME the embedded encyclopedia keeps the proportions of its 400 pages: 3.9 sections, 1.55
+# images, 1.65 associations, 1.5 judgements and 10 kB of upstream files a page.
+_TOY = {"texts": 3.9, "images": 1.55, "associations": 1.65, "pairs": 1.5, "bytes": 10_000}
+# ASSUME WIT's own proportions (37.6 M rows, 11.5 M images in 25 GB of tsv.gz; the AToMiC paper,
+# section 3): 680 bytes a row, 0.31 images a row, and 9 % of the rows in one large language.
+_ROW_BYTES, _IMAGES_A_ROW, _ONE_LANGUAGE = 680, 0.31, 0.09
+# ASSUME three sections enter a collection for each association (10.1 M texts, 3.4 M pairs).
+_TEXTS_A_ROW = 3.0
+# ASSUME WIT's files lie at 2.5 GB (training) or 0.1 GB (others), a dump at 20 GB, unless told.
+_UNTOLD = (("train.all", 2_500_000_000), ("wit_v1", 100_000_000), ("xml", 20_000_000_000))
+# ASSUME a crawled picture is 16 kB of WebP (180 GB for 11 M) and 300 kB on its way here,
+# or 4 kB and 4 kB when it is drawn here.
+_WEB_PICTURE, _DRAWN_PICTURE = (16_000, 300_000), (4_000, 4_000)
+
+
+@dataclass(frozen=True)
+class Size:
+    """Rows and bytes of a source and of the collection made of it."""
+
+    texts: int
+    images: int
+    associations: int
+    pairs: int
+    upstream: int
+    dump: int
+    files: int
+    picture: int
+    fetched_picture: int
+
+
+def size(spec: Mapping[str, Any]) -> Size:
+    """Estimate a source from its entry of `acquire`; local and published sizes are exact.
+
+    Raises:
+        MissingFile: a local pattern that matches nothing.
+    """
+    if "generate" in spec:
+        pages = spec["generate"]["pages"]
+        n = {name: round(each * pages) for name, each in _TOY.items()}
+        rows = (n["texts"], n["images"], n["associations"], n["pairs"])
+        return Size(*rows, n["bytes"], n["bytes"] // 2, 0, *_DRAWN_PICTURE)
+    found = expand_files(spec["files"])
+    sizes = {folder: sum(map(_bytes, files)) for folder, files in found.items()}
+    rows = sizes.get("wit", 0) // _ROW_BYTES
+    spoken = round(rows * _ONE_LANGUAGE) if rows > 1_000_000 else rows  # noqa: PLR2004
+    images = round(rows * _IMAGES_A_ROW) if rows > 1_000_000 else rows  # noqa: PLR2004
+    texts = round(spoken * _TEXTS_A_ROW)
+    files = sum("://" in f["url"] for files in found.values() for f in files)
+    told = (texts, images, rows, spoken, sum(sizes.values()), sizes.get("dump", 0), files)
+    return Size(*told, *_WEB_PICTURE)
+
+
+def _bytes(file: Mapping[str, Any]) -> int:
+    path = Path(file["url"])
+    if "bytes" in file:
+        return int(file["bytes"])
+    if path.is_file():
+        return path.stat().st_size
+    return next((n for part, n in _UNTOLD if part in file["url"]), 0)

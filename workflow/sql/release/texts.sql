@@ -1,0 +1,24 @@
+-- The published columns of AToMiC's texts, their spelling of "hierachy" included.
+WITH attached AS (
+    SELECT
+        text_id,
+        list(image_id ORDER BY image_id) AS media
+    FROM qrels
+    GROUP BY text_id
+)
+
+SELECT
+    texts.text_id,
+    texts.page_url,
+    texts.page_title,
+    texts.section_title,
+    texts.context_page_description,
+    texts.context_section_description,
+    coalesce(attached.media, []) AS media,
+    string_split(texts.hierarchy, ' / ') AS hierachy,
+    texts.category,
+    texts.source_text_id AS source_id
+FROM texts
+LEFT JOIN attached ON texts.text_id = attached.text_id
+WHERE texts.split = $split
+ORDER BY texts.text_id

@@ -13,6 +13,7 @@ from moto.server import ThreadedMotoServer
 from isotope import acquire
 from isotope.errors import ChecksumMismatch, CorruptFile, FetchFailed, MissingFile, TruncatedFile
 
+LOOSE = ("manifest.json", "objects.parquet", "faults.csv", "topics.csv", "views.csv")
 BYTES = bytes(range(256)) * 20_000
 
 
@@ -183,7 +184,7 @@ def test_a_generated_snapshot_takes_the_place_of_an_earlier_one(tmp_path):
     names = {p.relative_to(manifest.parent) for p in manifest.parent.rglob("*")}
     assert names == {
         p.relative_to(tmp_path)
-        for part in ("wit", "dump", "images", "manifest.json", "objects.parquet", "faults.csv")
+        for part in ("wit", "dump", "images", *LOOSE)
         for p in [tmp_path / part, *(tmp_path / part).rglob("*")]
     }
 

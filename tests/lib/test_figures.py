@@ -48,16 +48,14 @@ def test_every_system_and_both_tasks_are_named(drawn):
 
 
 def test_lines_differ_in_more_than_colour():
-    styles = [s for s, _ in zip(figures._styles(), range(30), strict=False)]
+    styles = [s for s, _ in zip(figures.styles(), range(30), strict=False)]
     grey = {(s["marker"], str(s["linestyle"])) for s in styles}
     assert len(grey) == 30
 
 
 def test_the_ink_is_that_of_the_page_around_it(drawn):
     assert "currentColor" in drawn
-    assert set(re.findall(r"#[0-9a-f]{6}\b", drawn.lower())) <= {
-        c.lower() for c in figures._COLOURS
-    }
+    assert set(re.findall(r"#[0-9a-f]{6}\b", drawn.lower())) <= {c.lower() for c in figures.COLOURS}
 
 
 def test_neighbouring_sizes_do_not_print_over_each_other(drawn):

@@ -118,3 +118,18 @@ def test_a_pattern_that_matches_nothing_names_the_pattern(tmp_path):
 def test_a_url_with_a_star_is_left_to_the_server(tmp_path):
     found = params.expand_files({"wit": ["https://example.org/*.gz"]})
     assert found["wit"] == [{"url": "https://example.org/*.gz"}]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "found"),
+    [
+        ("facts", {"tyo": {}}, "did you mean 'toy'"),
+        ("styles", {"model": "clop", "classes": ["a", "b"], "prompts": ["{style}"]}, "clop"),
+        ("against", {"toy": {"collection": "coco", "here": "R@10", "there": "R@10"}}, "coco"),
+        ("against", {"toy": {"collection": "toy", "here": "R@10", "there": "R@7"}}, "R@7"),
+    ],
+)
+def test_what_tabulate_names_must_be_defined(config, schema, key, value, found):
+    overlay = {"tabulate": {key: value}}
+    with pytest.raises(BadParams, match=found):
+        params.resolve(overlaid(config, overlay), schema)

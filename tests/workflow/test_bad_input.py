@@ -47,7 +47,7 @@ sys.addaudithook(pause)
 def tiny_params() -> dict[str, Any]:
     params = yaml.safe_load((ROOT / "params.yaml").read_text())
     recipe = {"epochs": 1, "batch": 16, "learning_rate": 0.001, "seed": 0}
-    params["acquire"]["toy"]["generate"]["pages"] = 30
+    params["acquire"]["toy"]["generate"]["pages"] = 40
     params["crawl"]["toy"] |= {"shards": 1, "attempts": 1}
     params["models"] = {
         "hash": {"kind": "hash", "dim": 256},
@@ -233,6 +233,7 @@ def damaged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     entry = {"kind": "wikipedia", "language": "en"}
     params["collect"] = {name: {**entry, "source": name} for name in DAMAGE}
     params["build"] = [*DAMAGE]
+    params["tabulate"].pop("facts")
     write_params(folder, params)
     for name, damage in DAMAGE.items():
         acquired(folder / "data/acquire" / name, damage)
@@ -266,8 +267,8 @@ def test_the_bytes_around_a_corrupt_bz2_block_are_given(damaged: Path) -> None:
 
 
 CRAMPED = {
-    "parse_dump": ("data/parse/toy/sections.parquet", 10_000),
-    "collect_tables": ("data/collect/toy/texts.parquet", 12_000),
+    "parse_dump": ("data/parse/toy/sections.parquet", 16_000),
+    "collect_tables": ("data/collect/toy/texts.parquet", 16_000),
     "encode_shard": ("data/encode/toy/hash/texts/shard-00000.npy", 60_000),
     "project_index": ("data/project/toy/lucene", 20_000),
     "tabulate_catalog": ("results/catalog.duckdb", 100_000),

@@ -161,7 +161,7 @@ def test_every_path_in_a_page_exists_or_is_written_by_a_rule(page, span):
 
 
 def test_a_path_that_no_rule_writes_is_noticed():
-    wrong = ["data/collect/*/textz.parquet", "data/prase/*", "results/score/*.csv"]
+    wrong = ["data/collect/*/textz.parquet", "data/prase/*", "results/scores/*.csv"]
     assert not any(map(written_by_a_rule, wrong))
     assert written_by_a_rule("data/collect/toy/texts.parquet")
 

@@ -22,6 +22,7 @@ PHASES = [
     "search",
     "score",
     "tabulate",
+    "release",
 ]
 
 
@@ -123,7 +124,7 @@ def test_changing_only_the_systems_reruns_search_and_later_but_not_crawl(built, 
 @pytest.fixture(scope="module")
 def jobs(built, shell) -> list[dict]:
     """Every output of a full build, with its rule, log and inputs."""
-    told = shell("snakemake", "--detailed-summary", cwd=built[0])
+    told = shell("snakemake", "all", "release", "--detailed-summary", cwd=built[0])
     lines = told[told.index("output_file\t") :].splitlines()
     return [
         {"rule": row["rule"], "output": row["output_file"]}

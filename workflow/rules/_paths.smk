@@ -1,20 +1,27 @@
 import os
+from itertools import repeat
 from pathlib import Path
 
 from isotope import params as isotope_params
-from isotope import provenance
+from isotope import judge, provenance, trec_systems
+from isotope.statistics_tables import FACTS, STATISTICS, figures_from
+from isotope.tables import FIVE_FIELDS
 
 HOME = workflow.basedir
-PARAMS = isotope_params.resolve(config, Path(HOME) / "workflow/schemas/params.schema.yaml")
+FOREIGN = trec_systems.discover()
+SCHEMA = Path(HOME) / "workflow/schemas/params.schema.yaml"
+PARAMS = isotope_params.resolve(config, SCHEMA, FOREIGN)
 SYSTEMS = PARAMS["search"]["systems"]
 SETTINGS = PARAMS["search"]["settings"]
 SPLITS = PARAMS["search"]["splits"]
 TASKS = PARAMS["search"]["tasks"]
 SHARDS = [f"{n:05d}" for n in range(PARAMS["encode"]["shards"])]
 TABLES = ["table1", "account", "crawl", "projection", "table3", "headline"]
+JUDGED = ["graded", "reuse", "tau", "agreement"]
 COLLECTION = "data/collect/{collection}"
 RUNS = "results/search/{{collection}}/{setting}/{split}/{task}/{{system}}.parquet"
 NEVER = "(?!)"
+LEARNED = ("trained", "lit")
 
 
 def ours(path):
@@ -29,7 +36,7 @@ def code(*modules):
 
 def configs(wildcards):
     """The architecture of a trained model."""
-    spec = PARAMS["models"][wildcards.model]
+    spec = PARAMS["models"][base(wildcards.model)]
     name = spec.get("config")
     return [ours(f"workflow/lib/isotope/models/{name}.json")] if name else []
 
@@ -53,6 +60,13 @@ def system(wildcards):
 def systems_of(*kinds):
     """A wildcard constraint: the systems of these kinds."""
     names = [n for n, s in PARAMS["systems"].items() if s["kind"] in kinds]
+    return "|".join(re.escape(n) for n in names) or NEVER
+
+
+def fusions(*, tuned):
+    """A wildcard constraint: the fusions whose parameters a split chooses, or the others."""
+    kinds = {n: s for n, s in PARAMS["systems"].items() if s["kind"] in ("rrf", "wsum")}
+    names = [n for n, s in kinds.items() if ("tune" in s) == tuned]
     return "|".join(re.escape(n) for n in names) or NEVER
 
 
@@ -91,6 +105,9 @@ def pixels(wildcards):
 def relations(wildcards):
     """The tables that a collection's queries read."""
     source = source_of(wildcards.collection)
+    given = PARAMS["collect"][wildcards.collection].get("relations")
+    if given:
+        return isotope_params.relation_files(given)
     return {
         "associations": f"data/parse/{source}/associations.parquet",
         "sections": f"data/parse/{source}/sections.parquet",
@@ -101,11 +118,44 @@ def relations(wildcards):
     }
 
 
+def base(model):
+    """The model whose weights, and whose vectors of images, a model shares: itself, mostly."""
+    return PARAMS["models"][model].get("weights_of", model)
+
+
+def models_of(*kinds):
+    """A wildcard constraint: the models of these kinds."""
+    names = [n for n, m in PARAMS["models"].items() if m["kind"] in kinds]
+    return "|".join(re.escape(n) for n in names) or NEVER
+
+
+def model_of(wildcards):
+    """The params of the model that encodes."""
+    return PARAMS["models"][base(wildcards.model)]
+
+
+def fields(wildcards):
+    """The fields of a text that a model reads."""
+    return PARAMS["models"][wildcards.model].get("fields", FIVE_FIELDS)
+
+
 def weights(wildcards):
-    """The weights that a model needs from this run: trained ones only."""
-    if PARAMS["models"][wildcards.model]["kind"] != "trained":
+    """The weights that a model needs from this run: learned ones only."""
+    model = base(wildcards.model)
+    if PARAMS["models"][model]["kind"] not in LEARNED:
         return []
-    return [f"data/train/{wildcards.collection}/{wildcards.model}/model.safetensors"]
+    return [f"data/train/{wildcards.collection}/{model}/model.safetensors"]
+
+
+def start_weights(wildcards):
+    """The weights that a trained model goes on from."""
+    other = PARAMS["models"][wildcards.model].get("from")
+    return [f"data/train/{wildcards.collection}/{other}/model.safetensors"] if other else []
+
+
+def recipe(wildcards):
+    """The recipe of a trained model."""
+    return PARAMS["models"][wildcards.model]["train"]
 
 
 def vectors(side, suffix):
@@ -113,6 +163,7 @@ def vectors(side, suffix):
 
     def of(wildcards):
         model = PARAMS["systems"][wildcards.system]["model"]
+        model = base(model) if side == "images" else model
         folder = f"data/encode/{wildcards.collection}/{model}/{side}"
         return [f"{folder}/shard-{n}.{suffix}" for n in SHARDS]
 
@@ -120,9 +171,25 @@ def vectors(side, suffix):
 
 
 def runs_of(collection, system):
-    """Every run of a system."""
+    """Every run of a system; a foreign one need not fill the grid."""
     pattern = expand(RUNS, setting=SETTINGS, split=SPLITS, task=TASKS)
-    return expand(pattern, collection=collection, system=system)
+    names = [system] if isinstance(system, str) else system
+    own = [s for s in names if PARAMS["systems"][s]["kind"] != "trec"]
+    found = [p for p in FOREIGN if p.collection == collection and p.system in names]
+    grid = [p for p in found if p[:-1] in set(trec_systems.cells(PARAMS))]
+    foreign = [RUNS.replace("{{", "{").replace("}}", "}").format(**p._asdict()) for p in grid]
+    return expand(pattern, collection=collection, system=own) + foreign
+
+
+def foreign_run(wildcards):
+    """The TREC file behind a run."""
+    return FOREIGN.get(trec_systems.Place(**wildcards), [])
+
+
+def ranked_side(wildcards):
+    """The table whose items a task ranks."""
+    side = {"t2m": "images", "m2t": "texts"}[wildcards.task]
+    return f"{COLLECTION}/{side}.parquet".format(**wildcards)
 
 
 def runs(wildcards):
@@ -137,8 +204,8 @@ def fused(wildcards):
 
 def trained():
     """The trained models that the experiment's systems use."""
-    used = {PARAMS["systems"][s].get("model") for s in used_systems()}
-    return sorted(m for m in used if m and PARAMS["models"][m]["kind"] == "trained")
+    used = {PARAMS["systems"][s].get("model") for s in used_systems()} - {None}
+    return sorted(m for m in {*map(base, used)} if PARAMS["models"][m]["kind"] in LEARNED)
 
 
 def used_systems():
@@ -165,6 +232,81 @@ def tabulated(wildcards):
     }
 
 
+def collected(wildcards):
+    """A collection's own tables."""
+    return {
+        t: f"{COLLECTION}/{t}.parquet".format(**wildcards) for t in ("texts", "images", "qrels")
+    }
+
+
+def facts(wildcards):
+    """The files with what others, or a model, know of a collection, by name."""
+    told = PARAMS["tabulate"]["facts"].get(wildcards.collection, {})
+    return {**seen(wildcards), **told}
+
+
+def seen(wildcards):
+    """What models say of a collection's images, where the params ask for them."""
+    asked = {"styles": "styles", "detector": "objects"}
+    own = [t for key, t in asked.items() if key in PARAMS["tabulate"]]
+    return {t: f"results/tables/{wildcards.collection}/{t}.parquet" for t in own}
+
+
+def stylist(what):
+    """The shards of images, or the trained weights, of the model that tells styles apart."""
+
+    def of(wildcards):
+        folder = f"{wildcards.collection}/{PARAMS['tabulate']['styles']['model']}"
+        if what != "weights":
+            return [f"data/encode/{folder}/images/shard-{n}.{what}" for n in SHARDS]
+        kind = PARAMS["models"][PARAMS["tabulate"]["styles"]["model"]]["kind"]
+        return [f"data/train/{folder}/model.safetensors"] if kind == "trained" else []
+
+    return of
+
+
+def witness(wildcards):
+    """What a collection's facts rest on: the manifest, as they may be acquired, and models."""
+    source = source_of(wildcards.collection)
+    manifest = [f"data/acquire/{source}/manifest.json"] if source in PARAMS["acquire"] else []
+    own = facts(wildcards)
+    return [*manifest, *(p for t, p in seen(wildcards).items() if own[t] == p)]
+
+
+def largest():
+    """The setting with the largest pool."""
+    return next(s for s in ("large", "base", "small") if s in SETTINGS)
+
+
+def whole_runs(wildcards):
+    """The runs on the largest pool by systems that judge one document at a time."""
+    own = [s for s in SYSTEMS if PARAMS["systems"][s]["kind"] in ("random", "bm25", "dense")]
+    pattern = expand(RUNS, setting=largest(), split=SPLITS[0], task=TASKS)
+    return expand(pattern, collection=wildcards.collection, system=own)
+
+
+def top_runs(wildcards):
+    """The runs of all systems on the largest pool, for the first split."""
+    pattern = expand(RUNS, setting=largest(), split=SPLITS[0], task=TASKS)
+    return expand(pattern, collection=wildcards.collection, system=SYSTEMS)
+
+
+def both_scores(wildcards):
+    """The scores on a collection and on the one that it is held against."""
+    other = PARAMS["tabulate"]["against"][wildcards.collection]["collection"]
+    return [f"results/score/{c}.parquet" for c in dict.fromkeys([wildcards.collection, other])]
+
+
+def statistics(wildcards):
+    """The tables and figures that a collection has, beyond those of tabulate_tables."""
+    held = ["against"] if wildcards.collection in PARAMS["tabulate"]["against"] else []
+    own = [*figures_from(facts(wildcards)), *held]
+    tables = expand("results/tables/{c}/{t}.md", c=wildcards.collection, t=[*STATISTICS, *own])
+    return tables + expand(
+        "results/figures/{c}/{t}.svg", c=wildcards.collection, t=["subsets", *own]
+    )
+
+
 def by_kind(pattern, *kinds):
     """The pattern for every built collection and every used system of these kinds."""
     chosen = [s for s in used_systems() if PARAMS["systems"][s]["kind"] in kinds]
@@ -175,14 +317,45 @@ def encoded():
     """Every shard of vectors that the experiment's dense systems search."""
     used = {PARAMS["systems"][s].get("model") for s in used_systems()} - {None}
     pattern = "data/encode/{collection}/{model}/{side}/shard-{n}.npy"
-    return expand(
-        pattern, collection=PARAMS["build"], model=sorted(used), side=["texts", "images"], n=SHARDS
-    )
+    sides = [
+        *zip(sorted(used), repeat("texts")),
+        *zip(sorted({*map(base, used)}), repeat("images")),
+    ]
+    return [
+        path
+        for model, side in sides
+        for path in expand(pattern, collection=PARAMS["build"], model=model, side=side, n=SHARDS)
+    ]
 
 
 def sources():
-    """The sources of the built collections."""
-    return sorted({source_of(c) for c in PARAMS["build"]})
+    """The snapshots that the built collections are made of."""
+    return sorted({source_of(c) for c in PARAMS["build"]} & set(PARAMS["acquire"]))
+
+
+def pooled(wildcards):
+    """The runs whose first hits people judge."""
+    cell = PARAMS["score"]["judge"]
+    every = runs(wildcards)
+    return [path for path in every if f"/{cell['setting']}/{cell['split']}/" in path]
+
+
+def judgement_sheets(wildcards):
+    """The sheets that have come back."""
+    return judge.found_sheets(wildcards.collection)
+
+
+def returned():
+    """The built collections whose sheets have come back."""
+    asked = PARAMS["build"] if "judge" in PARAMS["score"] else []
+    return [c for c in asked if judge.found_sheets(c)]
+
+
+def judged():
+    """What judging writes: the pools, and the scores once grades have come back."""
+    asked = PARAMS["build"] if "judge" in PARAMS["score"] else []
+    pools = expand("results/score/{c}/pool.parquet", c=asked)
+    return pools + expand("results/score/{c}/scores.parquet", c=returned())
 
 
 wildcard_constraints:

@@ -47,8 +47,14 @@ rule search:
 rule score:
     input:
         expand("results/score/{collection}.parquet", collection=PARAMS["build"]),
+        judged(),
 
 
 rule tabulate:
     input:
         "results/catalog.duckdb",
+
+
+rule release:
+    input:
+        expand("results/release/{collection}", collection=PARAMS["build"]),

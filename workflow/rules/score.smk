@@ -18,3 +18,54 @@ rule score_runs:
         "score the runs on {wildcards.collection}"
     script:
         "../scripts/score_runs.py"
+
+
+rule score_pool:
+    input:
+        texts="data/collect/{collection}/texts.parquet",
+        images="data/collect/{collection}/images.parquet",
+        runs=pooled,
+        code=code("pool"),
+    output:
+        pool="results/score/{collection}/pool.parquet",
+        sheets=[
+            "results/score/{collection}/sheet.parquet",
+            "results/score/{collection}/sheet.csv",
+        ],
+    log:
+        "logs/score_pool/{collection}.log",
+    benchmark:
+        "logs/benchmarks/score_pool/{collection}.tsv"
+    params:
+        depth=lambda w: PARAMS["score"]["judge"]["depth"],
+    message:
+        "pool the runs on {wildcards.collection}"
+    script:
+        "../scripts/score_pool.py"
+
+
+rule score_judged:
+    input:
+        pool="results/score/{collection}/pool.parquet",
+        qrels="data/collect/{collection}/qrels.parquet",
+        sheets=judgement_sheets,
+        runs=pooled,
+        code=code("judge_scores"),
+    output:
+        graded="results/score/{collection}/graded.parquet",
+        scores="results/score/{collection}/scores.parquet",
+        reuse="results/score/{collection}/reuse.parquet",
+        tau="results/score/{collection}/tau.parquet",
+        agreement="results/score/{collection}/agreement.parquet",
+    log:
+        "logs/score_judged/{collection}.log",
+    benchmark:
+        "logs/benchmarks/score_judged/{collection}.tsv"
+    resources:
+        mem_mb=4000,
+    params:
+        measures=lambda w: PARAMS["score"]["judge"]["measures"],
+    message:
+        "score the runs on {wildcards.collection} with graded judgements"
+    script:
+        "../scripts/score_judged.py"

@@ -91,7 +91,7 @@ rule search_fused:
     benchmark:
         "logs/benchmarks/search_fused/{collection}.{system}.tsv"
     wildcard_constraints:
-        system=systems_of("rrf", "wsum"),
+        system=fusions(tuned=False),
     resources:
         mem_mb=4000,
     params:
@@ -101,3 +101,50 @@ rule search_fused:
         "search {wildcards.collection} with {wildcards.system}"
     script:
         "../scripts/search_fused.py"
+
+
+rule search_trec:
+    input:
+        run=foreign_run,
+        documents=ranked_side,
+        qrels="data/collect/{collection}/qrels.parquet",
+        code=code("trec_checks"),
+    output:
+        run="results/search/{collection}/{setting}/{split}/{task}/{system}.parquet",
+    log:
+        "logs/search_trec/{collection}/{setting}.{split}.{task}.{system}.log",
+    benchmark:
+        "logs/benchmarks/search_trec/{collection}.{setting}.{split}.{task}.{system}.tsv"
+    wildcard_constraints:
+        system=systems_of("trec"),
+    params:
+        depth=PARAMS["search"]["depth"],
+    message:
+        "take in the run by {wildcards.system} on {wildcards.collection}"
+    script:
+        "../scripts/search_trec.py"
+
+
+rule search_tuned:
+    input:
+        qrels="data/collect/{collection}/qrels.parquet",
+        runs=fused,
+        code=code("search_tuned"),
+    output:
+        runs=expand(RUNS, setting=SETTINGS, split=SPLITS, task=TASKS),
+        trials="results/search/{collection}/tuning/{system}.csv",
+    log:
+        "logs/search_tuned/{collection}/{system}.log",
+    benchmark:
+        "logs/benchmarks/search_tuned/{collection}.{system}.tsv"
+    wildcard_constraints:
+        system=fusions(tuned=True),
+    resources:
+        mem_mb=4000,
+    params:
+        spec=system,
+        depth=PARAMS["search"]["depth"],
+    message:
+        "tune {wildcards.system} on {wildcards.collection} and search with it"
+    script:
+        "../scripts/search_tuned.py"

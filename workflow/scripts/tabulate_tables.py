@@ -8,6 +8,6 @@ with logged(snakemake.log[0], snakemake.rule):
         {k: Path(v) for k, v in snakemake.input.items() if isinstance(v, str)},
         [Path(p) for p in snakemake.input.curves],
         tables=Path(snakemake.output.metrics).parent,
-        figures=Path(snakemake.output.figures),
+        figures=Path(snakemake.output.corpus_size).parent,
         params=dict(snakemake.params.items()),
     )

@@ -89,3 +89,11 @@ def as_disk_full(error: BaseException, where: str | Path) -> BaseException:
 
 class StaleCrawl(IsotopeError):
     """Crawled shards that do not belong to the present list of URLs."""
+
+
+class UnknownId(IsotopeError):
+    """A text, image, query or run that no table of the catalog has."""
+
+
+class BadQuery(IsotopeError):
+    """A question to the catalog that DuckDB refuses, or that would change something."""

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Okabe and Ito (2008), without the yellow that white paper swallows.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _DASHES = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (6, 2, 1.5, 2)), (0, (9, 3)))
 _TICK_ROOM = 0.14
 _INK, _FAINT = "#010203", "#010204"
-_TASKS = {"t2m": "Image suggestion (T2M)", "m2t": "Image promotion (M2T)"}
+TASKS = {"t2m": "Image suggestion (T2M)", "m2t": "Image promotion (M2T)"}
 _STYLE: dict[Any, object] = {
     "svg.hashsalt": "isotope",
     "svg.fonttype": "none",
@@ -64,12 +64,12 @@ def corpus_size(
         )
     tasks: list[str] = points["task"].unique(maintain_order=True).to_list()
     systems = sorted(points["system"].unique().to_list())
-    with _figure(out, panels=len(tasks)) as (figure, panels):
+    with canvas(out, panels=len(tasks)) as (figure, panels):
         for task, panel in zip(tasks, panels, strict=True):
             _panel(panel, points.filter(pl.col("task") == task), systems)
-            panel.set_title(_TASKS.get(task, task), loc="left", fontsize=11)
+            panel.set_title(TASKS.get(task, task), loc="left", fontsize=11)
         panels[0].set_ylabel(str(params["measure"]))
-        _legend(figure, panels[0], len(systems))
+        legend(figure, panels[0], len(systems))
 
 
 def learning_curve(curve_csv: Path, out: Path) -> None:
@@ -81,20 +81,20 @@ def learning_curve(curve_csv: Path, out: Path) -> None:
     curve = pl.read_csv(curve_csv)
     if curve.is_empty():
         raise EmptyTable(curve_csv, "no points", "train for at least one epoch")
-    with _figure(out, panels=2) as (figure, (loss, mrr)):
-        loss.plot(curve["step"], curve["loss"], color=_COLOURS[0], marker="o", markersize=3)
+    with canvas(out, panels=2) as (figure, (loss, mrr)):
+        loss.plot(curve["step"], curve["loss"], color=COLOURS[0], marker="o", markersize=3)
         loss.set_title("Training loss", loc="left", fontsize=11)
-        for (task, name), style in zip(_TASKS.items(), _styles(), strict=False):
+        for (task, name), style in zip(TASKS.items(), styles(), strict=False):
             mrr.plot(curve["step"], curve[f"mrr10_{task}"], label=name, **style)
         mrr.set_title("MRR@10 on validation", loc="left", fontsize=11)
         mrr.set_ylim(bottom=0)
         for panel in (loss, mrr):
             panel.set_xlabel("training step")
-        _legend(figure, mrr, 2)
+        legend(figure, mrr, 2)
 
 
 def _panel(panel: "Axes", points: pl.DataFrame, systems: list[str]) -> None:
-    for system, style in zip(systems, _styles(), strict=False):
+    for system, style in zip(systems, styles(), strict=False):
         line = points.filter(pl.col("system") == system)
         panel.plot(line["documents"], line["value"], label=system, **style)
     ticks = _ticks(points)
@@ -119,19 +119,21 @@ def _ticks(points: pl.DataFrame) -> dict[int, str]:
     return labels
 
 
-def _styles() -> Generator[dict[str, Any], None, None]:
-    for colour, marker, dash in zip(cycle(_COLOURS), cycle(_MARKERS), cycle(_DASHES), strict=False):
+def styles() -> Generator[dict[str, Any], None, None]:
+    """Yield colour, marker and dash of one line after another; 210 differ."""
+    for colour, marker, dash in zip(cycle(COLOURS), cycle(_MARKERS), cycle(_DASHES), strict=False):
         yield {"color": colour, "marker": marker, "linestyle": dash}
 
 
-def _legend(figure: "Figure", panel: "Axes", entries: int) -> None:
+def legend(figure: "Figure", panel: "Axes", entries: int) -> None:
+    """Put the names of a panel's lines below the figure."""
     handles, labels = panel.get_legend_handles_labels()
     columns = min(entries, 4)
     figure.legend(handles, labels, loc="outside lower center", ncols=columns, handlelength=3.5)
 
 
 @contextmanager
-def _figure(out: Path, panels: int) -> Generator[tuple["Figure", list["Axes"]], None, None]:
+def canvas(out: Path, panels: int) -> Generator[tuple["Figure", list["Axes"]], None, None]:
     """Yield a figure with panels side by side; write it to `out` when it has been drawn."""
     import matplotlib as mpl  # noqa: PLC0415
     from matplotlib.figure import Figure  # noqa: PLC0415

@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +11,20 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
 
 from isotope.errors import BadParams, MissingFile
+from isotope.params_links import link
+from isotope.trec_systems import Place, with_foreign
 
 Params = dict[str, Any]
 _CONFIGS = Path(__file__).parent / "models"
 _PLACE = re.compile(r"\{(name|root)\}")
 
 
-def resolve(config: Mapping[str, Any], schema_file: Path) -> Params:
-    """Return checked params, complete with defaults.
+def resolve(config: Mapping[str, Any], schema_file: Path, foreign: Iterable[Place] = ()) -> Params:
+    """Return checked params, complete with defaults and the systems of `foreign` runs.
 
     Raises:
         BadParams: an unknown key, a value of the wrong kind, or a name that nothing defines.
+        As `trec_systems.with_foreign`.
     """
     schema = yaml.safe_load(schema_file.read_text(encoding="utf-8"))
     params = substitute(dict(config), {k: str(config[k]) for k in ("name", "root") if k in config})
@@ -29,8 +32,11 @@ def resolve(config: Mapping[str, Any], schema_file: Path) -> Params:
     for phase in ("crawl", "project", "collect"):
         for entry in params[phase].values():
             _fill(entry, schema["$defs"][phase])
+    _fill(params["tabulate"], schema["properties"]["tabulate"])
+    params = with_foreign(params, foreign)
     for where, found, known in dangling(params):
         raise BadParams(f"params {where}", f"unknown name {found!r}", _suggest(found, known))
+    link(params)
     return params
 
 
@@ -98,7 +104,7 @@ def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
                     f"collect.{name}.source", [entry["source"]], list(params[phase])
                 )
     yield from _unknown("search.systems", params["search"]["systems"], systems)
-    yield from _unknown("tabulate.system", [params["tabulate"]["system"]], systems)
+    yield from _shown(params)
     for name, entry in params["systems"].items():
         others = [s for s in systems if s != name]
         yield from _unknown(f"systems.{name}.of", entry.get("of", []), others)
@@ -108,6 +114,22 @@ def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
     for name, entry in params["models"].items():
         if "config" in entry:
             yield from _unknown(f"models.{name}.config", [entry["config"]], configs)
+        if "weights_of" in entry:
+            own = [m for m, e in params["models"].items() if e["kind"] != "reuse"]
+            yield from _unknown(f"models.{name}.weights_of", [entry["weights_of"]], own)
+
+
+def _shown(params: Params) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield what the phase tabulate names and nothing defines."""
+    tabulate = params["tabulate"]
+    yield from _unknown("tabulate.system", [tabulate["system"]], list(params["systems"]))
+    yield from _unknown("tabulate.facts", list(tabulate.get("facts", {})), list(params["collect"]))
+    asked = [tabulate["styles"]["model"]] if "styles" in tabulate else []
+    yield from _unknown("tabulate.styles.model", asked, list(params["models"]))
+    for name, entry in tabulate.get("against", {}).items():
+        where, measures = f"tabulate.against.{name}", [entry["here"], entry["there"]]
+        yield from _unknown(where, [name, entry["collection"]], params["build"])
+        yield from _unknown(where, measures, params["score"]["measures"])
 
 
 def _unknown(
@@ -126,6 +148,16 @@ def expand_files(files: Mapping[str, list[Any]]) -> dict[str, list[Params]]:
         folder: [e for entry in entries for e in _expand(entry)]
         for folder, entries in files.items()
     }
+
+
+def relation_files(relations: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return {relation: its files}, local `*` patterns expanded, sorted.
+
+    Raises:
+        MissingFile: a pattern that matches nothing.
+    """
+    expanded = expand_files({name: [pattern] for name, pattern in relations.items()})
+    return {name: [str(file["url"]) for file in files] for name, files in expanded.items()}
 
 
 def _expand(entry: str | Params) -> list[Params]:

@@ -3,6 +3,7 @@
 import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +13,8 @@ import yaml
 from isotope import fuse, lucene, toy
 from isotope.errors import BadParams
 from isotope.tables import FIVE_FIELDS
-from isotope.train_recipe import Recipe
+from isotope.train_heads_recipe import HeadsRecipe
+from isotope.train_recipe import Means, Recipe
 
 Node = Mapping[str, Any]
 _PLACES = {
@@ -23,6 +25,10 @@ _PLACES = {
     "models": "model",
     "systems": "system",
     "files": "folder",
+    "tokenizers": "name",
+    "facts": "collection",
+    "against": "collection",
+    "relations": "table",
 }
 
 
@@ -86,7 +92,7 @@ class _Walk:
 
     def _named_by_user(self, key: str, each: Node, kind: str) -> Iterator[Parameter]:
         place = f"{key}.<{_PLACES[key.rpartition('.')[2]]}>"
-        if "items" in each:
+        if not {"properties", "oneOf"} & set(each):
             yield from self.rows(place, each, need="", kind=kind)
         else:
             yield from self._below(place, each, kind)
@@ -137,13 +143,19 @@ def _default(key: str, node: Node) -> str:
 @cache
 def _in_code() -> dict[str, object]:
     """Return the defaults that no schema states, from the functions that have them."""
-    recipe = {f"models.<model>.train.{k}": v for k, v in Recipe().as_dict().items()}
+    learned = {**asdict(Recipe()), **asdict(Means())}
+    recipe = {f"models.<model>.train.{k}": v for k, v in learned.items()}
+    heads = {f"models.<model>.heads.{k}": v for k, v in asdict(HeadsRecipe()).items()}
     made = {f"acquire.<source>.generate.{k}": v for k, v in _signature(toy.generate).items()}
     bm25 = lucene.Bm25()
     return {
         **recipe,
+        **heads,
         **made,
         "models.<model>.train.seed": 0,
+        "models.<model>.revision": None,
+        "models.<model>.top": 10,
+        "models.<model>.fields": FIVE_FIELDS,
         "models.<model>.pretrained": None,
         "systems.<system>.seed": 0,
         "systems.<system>.k1": bm25.k1,

@@ -134,7 +134,8 @@ def _first_line(error: Exception) -> str:
 def _stream(
     sql_file: Path, rows: duckdb.DuckDBPyRelation, out: Path, schema: pa.Schema | None
 ) -> None:
-    batches = rows.to_arrow_reader(tables.ROWS_PER_GROUP)
+    size = tables.ROWS_PER_GROUP if schema is None else tables.rows_per_group(schema)
+    batches = rows.to_arrow_reader(size)
     if schema is not None and batches.schema.names != schema.names:
         found = f"columns {batches.schema.names}"
         raise MissingColumn(sql_file, found, f"select {schema.names}, in this order")
@@ -154,12 +155,13 @@ def _named_batches(
 
 def _write_groups(batches: Iterable[pa.RecordBatch], file: pq.ParquetWriter) -> None:
     """Regroup the rows, so that row groups do not depend on how the query was parallelised."""
+    size = tables.rows_per_group(file.schema)
     held: list[pa.RecordBatch] = []
     for batch in batches:
         held.append(batch)
-        while sum(b.num_rows for b in held) >= tables.ROWS_PER_GROUP:
+        while sum(b.num_rows for b in held) >= size:
             table = pa.Table.from_batches(held)
-            file.write_table(table.slice(0, tables.ROWS_PER_GROUP).cast(file.schema))
-            held = table.slice(tables.ROWS_PER_GROUP).to_batches()
+            file.write_table(table.slice(0, size).cast(file.schema))
+            held = table.slice(size).to_batches()
     if held:
         file.write_table(pa.Table.from_batches(held).cast(file.schema))

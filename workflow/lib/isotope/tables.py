@@ -12,6 +12,7 @@ from isotope.errors import as_disk_full
 
 _STRINGS = pa.list_(pa.string())
 ROWS_PER_GROUP = 65_536
+_ROWS_LOOKED_UP = 8_192
 
 
 def _schema(**columns: pa.DataType) -> pa.Schema:
@@ -158,6 +159,89 @@ OBJECTS = _schema(
     x_max=pa.int32(),
     y_max=pa.int32(),
 )
+TOKENS = _schema(
+    side=pa.string(),
+    item_id=pa.string(),
+    field=pa.string(),
+    tokenizer=pa.string(),
+    tokens=pa.int32(),
+)
+TOPS = _schema(
+    task=pa.string(),
+    system=pa.string(),
+    query_id=pa.string(),
+    doc_id=pa.string(),
+)
+STYLES = _schema(image_id=pa.string(), style=pa.string(), score=pa.float64())
+INTERVALS = _schema(
+    setting=pa.string(),
+    split=pa.string(),
+    task=pa.string(),
+    measure=pa.string(),
+    system=pa.string(),
+    kind=pa.string(),
+    stratum=pa.string(),
+    queries=pa.int64(),
+    value=pa.float64(),
+    low=pa.float64(),
+    high=pa.float64(),
+)
+SUBSETS = _schema(
+    setting=pa.string(),
+    split=pa.string(),
+    task=pa.string(),
+    system=pa.string(),
+    measure=pa.string(),
+    documents=pa.int64(),
+    queries=pa.int64(),
+    value=pa.float64(),
+    exact=pa.float64(),
+)
+POOL = _schema(
+    split=pa.string(),
+    task=pa.string(),
+    query_id=pa.string(),
+    doc_id=pa.string(),
+    rank=pa.int32(),
+    systems=_STRINGS,
+)
+SHEET = _schema(
+    split=pa.string(),
+    task=pa.string(),
+    query_id=pa.string(),
+    doc_id=pa.string(),
+    grade=pa.int32(),
+    assessor=pa.string(),
+    query=pa.string(),
+    document=pa.string(),
+)
+GRADED = _schema(
+    split=pa.string(),
+    task=pa.string(),
+    query_id=pa.string(),
+    doc_id=pa.string(),
+    relevance=pa.int32(),
+    grades=pa.int32(),
+    sparse=pa.int32(),
+)
+REUSE = _schema(
+    task=pa.string(),
+    measure=pa.string(),
+    system=pa.string(),
+    alone=pa.int64(),
+    value=pa.float64(),
+    without=pa.float64(),
+    place=pa.int32(),
+    place_without=pa.int32(),
+)
+TAU = _schema(task=pa.string(), measure=pa.string(), systems=pa.int64(), tau=pa.float64())
+AGREEMENT = _schema(
+    assessor=pa.string(),
+    other=pa.string(),
+    pairs=pa.int64(),
+    same_share=pa.float64(),
+    kappa=pa.float64(),
+)
 FIVE_FIELDS = (
     "page_title",
     "section_title",
@@ -219,8 +303,19 @@ def folder_aside(path: Path | str) -> Iterator[Path]:
 @contextmanager
 def writer(path: Path | str, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
     """Open a Parquet writer (zstd) whose file appears under its name only when complete."""
-    with aside(path) as part, pq.ParquetWriter(part, schema, compression="zstd") as out:
+    blooms: dict[str, object] = {"image_id": {"ndv": _ROWS_LOOKED_UP}} if schema == QRELS else {}
+    with (
+        aside(path) as part,
+        pq.ParquetWriter(
+            part, schema, compression="zstd", bloom_filter_options=blooms or None
+        ) as out,
+    ):
         yield out
+
+
+def rows_per_group(schema: pa.Schema) -> int:
+    """Return how many rows go together: few in the tables that `isotope show` looks ids up in."""
+    return _ROWS_LOOKED_UP if schema in (TEXTS, IMAGES, QRELS) else ROWS_PER_GROUP
 
 
 def write(table: pa.Table, path: Path | str, schema: pa.Schema) -> None:
@@ -231,7 +326,8 @@ def write(table: pa.Table, path: Path | str, schema: pa.Schema) -> None:
         KeyError: a column of the schema that the table lacks.
     """
     with writer(path, schema) as out:
-        out.write_table(table.select(schema.names).cast(schema), row_group_size=ROWS_PER_GROUP)
+        rows = table.select(schema.names).cast(schema)
+        out.write_table(rows, row_group_size=rows_per_group(schema))
 
 
 def write_rows(rows: Sequence[Mapping[str, object]], path: Path | str, schema: pa.Schema) -> None:

@@ -94,7 +94,7 @@ def _text(name: str, value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        return f"{value:.1%}" if name == "share" else f"{value:.{_decimals(name)}f}"
+        return f"{value:.1%}" if name.endswith("share") else f"{value:.{_decimals(name)}f}"
     return str(value)
 
 

@@ -13,7 +13,7 @@ from typing import TextIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from isotope import tables, toy_draw, toy_dump, toy_pages, toy_scenes, toy_wiki, toy_wit
+from isotope import tables, toy_draw, toy_dump, toy_facts, toy_pages, toy_scenes, toy_wiki, toy_wit
 from isotope.errors import BadParams
 from isotope.progress import Progress
 from isotope.toy_pages import Page, Picture
@@ -35,11 +35,12 @@ def generate(  # noqa: PLR0913
     shards: Mapping[str, int] | None = None,
     draw: bool = True,
 ) -> None:
-    """Write `wit/`, `dump/`, `images/`, `objects.parquet` and `faults.csv` under `out`.
+    """Write `wit/`, `dump/`, `images/`, `objects.parquet` and three `.csv` files under `out`.
 
     `pages` articles have about 3.75 sections and 1.55 pictures each; `shards` counts WIT files a
     split; `date` (YYYYMMDD) is the dump's. Without `draw` no picture is written.
     `objects.parquet` holds tables.OBJECTS; `faults.csv` has path (under images/) and fault.
+    `topics.csv` and `views.csv` are those of `toy_facts`.
 
     Raises:
         BadParams: a split that WIT lacks, a split without a shard, a date that is none.
@@ -62,6 +63,7 @@ def generate(  # noqa: PLR0913
             if draw:
                 _draw(out / "images", page.made[absent:])
             progress.add()
+    toy_facts.write(out, pages, seed)
     progress.finish()
 
 

@@ -51,9 +51,14 @@ class WikiPage:
     redirect: str = ""
 
 
+def page_id(number: int) -> int:
+    """Return the page id of article `number`."""
+    return _FIRST_ID + number * _IDS_PER_ARTICLE
+
+
 def wiki_pages(page: Page, seed: int) -> Iterator[WikiPage]:
     """Yield the article and the redirects, disambiguations and other namespaces that go with it."""
-    first_id = _FIRST_ID + page.number * _IDS_PER_ARTICLE
+    first_id = page_id(page.number)
     yield WikiPage(first_id, 0, page.later_title, article(page, seed))
     for offset, (namespace, title, text, target) in enumerate(_company(page), start=1):
         yield WikiPage(first_id + offset, namespace, title, text, target)

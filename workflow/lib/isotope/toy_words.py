@@ -31,6 +31,7 @@ _AGES = (
 )
 _PER_AGE = len(_FIRSTS) * len(_LASTS) * len(KINDS)
 _STRIDE = 7919
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 MEDIA = _words("Banner Carving Fresco Mosaic Mural Panel Poster Quilt Screen Sign Tapestry Window")
 LANGUAGES = ("de", "fr", "es", "ja")
@@ -121,6 +122,16 @@ def title(number: int) -> str:
     edition, age = divmod(age, len(_AGES))
     words = f"{_AGES[age]} {place} {kind}".strip()
     return words if edition == 0 else f"{words} {edition + 1}"
+
+
+def wordpieces() -> dict[str, int]:
+    """Return a WordPiece vocabulary in BERT's form: special tokens, characters, then the stock."""
+    stock = " ".join([*ABOUT_ART, *ABOUT_PLACE, *EDITS, *PLAIN_TITLES, *_GLOSSARY, *MEDIA, *KINDS])
+    words = sorted(set(re.findall(r"[a-z]+", stock.lower())) - set(_LETTERS))
+    signs = [*_LETTERS, *"0123456789", *(f"##{c}" for c in f"{_LETTERS}0123456789"), *".,:;'()&-"]
+    ends = [f"##{last}" for last in _LASTS]
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *signs, *words, *ends]
+    return {piece: n for n, piece in enumerate(pieces)}
 
 
 def plain(wikitext: str) -> str:

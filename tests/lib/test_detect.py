@@ -1,0 +1,87 @@
+"""DETR as the library calls it, on a small random checkpoint of the real class."""
+
+import io
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import torch
+from PIL import Image
+from transformers import DetrConfig, DetrForObjectDetection, DetrImageProcessor, ResNetConfig
+
+from isotope import tables
+from isotope.detect import Detector, detect_objects
+from isotope.errors import UnknownModel
+
+LABELS = {0: "cat", 1: "dog", 2: "boat"}
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory):
+    torch.manual_seed(0)
+    small: Any = {"embedding_size": 8, "hidden_sizes": [8] * 4, "depths": [1] * 4}
+    backbone = ResNetConfig(**small | {"out_features": ["stage4"]})
+    config = DetrConfig(
+        backbone_config=backbone, d_model=16, encoder_layers=1, decoder_layers=1,
+        encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=16,
+        decoder_ffn_dim=16, num_queries=5, id2label=LABELS,
+    )  # fmt: skip
+    folder = tmp_path_factory.mktemp("detr")
+    DetrForObjectDetection(config).save_pretrained(folder)
+    DetrImageProcessor(size={"shortest_edge": 64, "longest_edge": 64}).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def pictures():
+    generator = np.random.default_rng(0)
+    return [
+        Image.fromarray(generator.integers(0, 255, (h, w, 3), np.uint8))
+        for h, w in ((64, 48), (40, 64), (64, 64))
+    ]
+
+
+def direct(checkpoint, picture, threshold):
+    model = DetrForObjectDetection.from_pretrained(checkpoint).eval()
+    prepare = DetrImageProcessor.from_pretrained(checkpoint)
+    with torch.inference_mode():
+        answer = model(**prepare(images=[picture], return_tensors="pt"))
+    size = [(picture.height, picture.width)]
+    (found,) = prepare.post_process_object_detection(answer, threshold, size)
+    return [
+        (LABELS[int(n)], b.tolist()) for n, b in zip(found["labels"], found["boxes"], strict=True)
+    ]
+
+
+def test_objects_are_those_of_the_library_called_directly(checkpoint, pictures):
+    for picture in pictures:
+        (found,) = Detector(str(checkpoint))([picture], 0.1)
+        expected = direct(checkpoint, picture, 0.1)
+        assert [name for name, _ in found] == [name for name, _ in expected]
+        for (_, box), (_, other) in zip(found, expected, strict=True):
+            assert box == pytest.approx(other, abs=1e-4)
+        assert found
+
+
+def test_every_picture_of_the_shards_is_searched(checkpoint, pictures, tmp_path):
+    rows = []
+    for n, picture in enumerate(pictures):
+        buffer = io.BytesIO()
+        picture.save(buffer, "WEBP", lossless=True)
+        rows.append({"image_id": f"i{n}", "image_url": f"u{n}", "webp": buffer.getvalue()})
+    tables.write_rows(rows[:2], tmp_path / "0.parquet", tables.PIXELS)
+    tables.write_rows(rows[2:], tmp_path / "1.parquet", tables.PIXELS)
+    out = tmp_path / "objects.parquet"
+    shards = [tmp_path / "1.parquet", tmp_path / "0.parquet"]
+    detect_objects(shards, detector=Detector(str(checkpoint)), threshold=0.0, batch=1, out=out)
+    found = pl.read_parquet(out)
+    assert found["image_url"].unique(maintain_order=True).to_list() == ["u0", "u1", "u2"]
+    assert set(found["synset"]) <= set(LABELS.values())
+    detect_objects(shards, detector=Detector(str(checkpoint)), threshold=1.0, batch=9, out=out)
+    assert pl.read_parquet(out).is_empty()
+
+
+def test_a_checkpoint_that_is_nowhere_is_refused(tmp_path):
+    with pytest.raises(UnknownModel, match="safetensors"):
+        Detector(str(tmp_path / "none"))

@@ -1,0 +1,133 @@
+"""Topics, objects, styles and subsets: counted, drawn and written."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from isotope import figures_bars, sql, statistics_tables, tables, tabulate, toy, toy_facts
+from isotope.errors import EmptyTable, MissingFile
+from isotope.statistics_all import tabulate_facts
+
+SQL = sql.SQL / "tabulate"
+
+
+@pytest.fixture
+def relations(tmp_path):
+    texts = [
+        {"text_id": f"{n}", "page_id": n // 2, "language": "en", "split": "test"} for n in range(8)
+    ]
+    images = [{"image_id": f"i{n}", "image_url": f"u{n}", "split": "test"} for n in range(4)]
+    boxes = [("u0", "cat"), ("u0", "cat"), ("u0", "dog"), ("u1", "cat"), ("u9", "cat")]
+    objects = [{"image_url": url, "synset": name} for url, name in boxes]
+    tables.write_rows(texts, tmp_path / "texts.parquet", tables.TEXTS)
+    tables.write_rows(images, tmp_path / "images.parquet", tables.IMAGES)
+    tables.write_rows(objects, tmp_path / "objects.parquet", tables.OBJECTS)
+    (tmp_path / "topics.csv").write_text(
+        "wiki_db\tqid\tpid\tnum_outlinks\tSTEM.STEM*\tCulture.Media.Media*\n"
+        "enwiki\tQ1\t0\t9\t0.501\t0.9\n"
+        "enwiki\tQ2\t1\t9\t0.500\t0.7\n"
+        "dewiki\tQ3\t2\t9\t0.999\t0.9\n"
+        "enwiki\tQ4\t3\t9\t0.100\t0.8\n"
+        "enwiki\tQ5\t77\t9\t0.999\t0.9\n"
+    )
+    (tmp_path / "styles.csv").write_text("image_id,style\ni0,photo\ni1,photo\ni2,map\ni3,logo\n")
+    suffix = {"topics": "csv", "styles": "csv"}
+    names = ("texts", "images", "objects", "topics", "styles")
+    return {n: tmp_path / f"{n}.{suffix.get(n, 'parquet')}" for n in names}
+
+
+def rows(name, relations, reads, **params):
+    chosen = {r: relations[r] for r in reads}
+    return tabulate.rows(SQL / f"{name}.sql", chosen, params).rows()
+
+
+def test_a_page_counts_for_each_topic_surely_predicted_in_its_own_wiki(relations):
+    found = rows("categories", relations, ("texts", "topics"), probability=0.5, tail=0.0)
+    assert found == [("Culture.Media.Media*", 3, 0.75), ("STEM.STEM*", 1, 0.25), ("none", 1, 0.25)]
+
+
+def test_topics_below_the_threshold_are_others_and_a_page_counts_once_there(relations):
+    found = rows("categories", relations, ("texts", "topics"), probability=0.05, tail=0.9)
+    assert found == [("others", 3, 0.75), ("none", 1, 0.25)]
+
+
+def test_objects_count_by_instance_and_by_image_of_the_collection_alone(relations):
+    found = rows("objects", relations, ("images", "objects"), tail=0.3)
+    assert found == [("cat", 3, 2, 0.75), ("others", 1, 1, 0.25)]
+
+
+def test_images_without_objects_count_as_none_and_the_last_bar_is_open(relations):
+    found = rows("object_counts", relations, ("images", "objects"), most=3)
+    assert found == [
+        ("instances", "0", 2, 0.5), ("instances", "1", 1, 0.25), ("instances", "3+", 1, 0.25),
+        ("classes", "0", 2, 0.5), ("classes", "1", 1, 0.25), ("classes", "2", 1, 0.25),
+    ]  # fmt: skip
+
+
+def test_rare_styles_are_others(relations):
+    found = rows("styles", relations, ("images", "styles"), tail=0.3)
+    assert found == [("photo", 2, 0.5), ("others", 2, 0.5)]
+
+
+@pytest.mark.parametrize("name", statistics_tables.FACTS)
+def test_every_fact_has_its_tables_and_a_figure_with_the_same_bytes_each_time(
+    name, relations, tmp_path
+):
+    drawn = []
+    for folder in (tmp_path / "a", tmp_path / "b"):
+        tabulate_facts(name, relations, tables=folder, figures=folder, params={"tail": 0.1})
+        assert all((folder / f"{name}.{s}").stat().st_size for s in ("csv", "md", "tex"))
+        drawn.append((folder / f"{name}.svg").read_text())
+    assert drawn[0] == drawn[1]
+    assert "currentColor" in drawn[0]
+    shares = (tmp_path / "a" / f"{name}.md").read_text()
+    for share in re.findall(r"\d+\.\d%", shares):
+        assert f"{share}<" in drawn[0]
+
+
+def test_a_fact_that_says_nothing_of_the_collection_is_refused_before_any_table(
+    relations, tmp_path
+):
+    (tmp_path / "styles.csv").write_text("image_id,style\nz,photo\n")
+    with pytest.raises(EmptyTable, match="nothing to draw"):
+        tabulate_facts("styles", relations, tables=tmp_path, figures=tmp_path, params={"tail": 0})
+    assert not (tmp_path / "styles.md").exists()
+
+
+def test_a_fact_that_is_not_there_is_named(relations, tmp_path):
+    relations["styles"] = Path("gone.csv")
+    with pytest.raises(MissingFile, match=r"gone\.csv"):
+        tabulate_facts("styles", relations, tables=tmp_path, figures=tmp_path, params={"tail": 0})
+
+
+def test_only_figures_whose_facts_are_named_are_drawn():
+    assert statistics_tables.figures_from({"views": "v"}) == []
+    assert statistics_tables.figures_from({"topics": "t", "objects": "o"}) == [
+        "categories", "objects", "object_counts",
+    ]  # fmt: skip
+
+
+def test_subsets_are_drawn_where_they_are_exact(tmp_path):
+    cell = {"setting": "large", "split": "test", "system": "clip", "measure": "MAP", "queries": 3}
+    points = [
+        cell | {"task": task, "documents": n, "value": 0.5, "exact": exact}
+        for task in ("t2m", "m2t")
+        for n, exact in ((30, 0.9), (60, 1.0), (90, 1.0))
+    ]
+    tables.write_rows(points, tmp_path / "subsets.parquet", tables.SUBSETS)
+    given, chosen = {"subsets": tmp_path / "subsets.parquet"}, {"split": "test", "measure": "MAP"}
+    figures_bars.subsets(SQL / "subsets_exact.sql", given, chosen, tmp_path / "s.svg")
+    drawn = (tmp_path / "s.svg").read_text()
+    assert ">60<" in drawn
+    assert ">30<" not in drawn
+
+
+def test_the_toy_knows_topics_and_views_of_each_of_its_articles(tmp_path):
+    toy_facts.write(tmp_path, 30, 0)
+    pages = [line.split(",")[2] for line in (tmp_path / "topics.csv").read_text().splitlines()[1:]]
+    viewed = [line.split(",")[0] for line in (tmp_path / "views.csv").read_text().splitlines()[1:]]
+    assert pages == viewed == [str(1000 + 10 * n) for n in range(30)]
+    toy.generate(tmp_path / "toy", pages=30, draw=False)
+    for name in ("topics.csv", "views.csv"):
+        assert (tmp_path / "toy" / name).read_bytes() == (tmp_path / name).read_bytes()

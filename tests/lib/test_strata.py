@@ -1,0 +1,158 @@
+"""Means and their intervals over strata of queries, on rows small enough to count by hand."""
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import bootstrap
+
+from isotope import strata, tables
+from isotope.errors import EmptyTable
+
+HOW = strata.Resampling(samples=200, seed=5, level=0.9)
+N = 20
+
+
+@pytest.fixture
+def facts(tmp_path):
+    texts = [{"text_id": f"t{n:02}", "page_id": n, "split": "test"} for n in range(N)]
+    images = [
+        {
+            "image_id": f"i{n:02}",
+            "language": ["de", "en"],
+            "caption_reference_description": ["Bild", "a picture" if n % 4 else ""],
+        }
+        for n in range(N)
+    ]
+    qrels = [
+        {"text_id": f"t{n:02}", "image_id": f"i{n:02}", "relevance": 1}
+        | {"split": "test" if n < 15 else "validation"}
+        for n in range(N)
+    ]
+    tables.write_rows(texts, tmp_path / "texts.parquet", tables.TEXTS)
+    tables.write_rows(images, tmp_path / "images.parquet", tables.IMAGES)
+    tables.write_rows(qrels, tmp_path / "qrels.parquet", tables.QRELS)
+    views = "".join(f"{n},{n * 10}\n" for n in range(1, N))
+    (tmp_path / "views.csv").write_text(f"page_id,views\n{views}")
+    (tmp_path / "styles.csv").write_text(
+        "image_id,style\n" + "".join(f"i{n:02},{'photo' if n % 2 else 'map'}\n" for n in range(N))
+    )
+    suffix = {"views": "csv", "styles": "csv"}
+    names = ("texts", "images", "qrels", "views", "styles")
+    return {n: tmp_path / f"{n}.{suffix.get(n, 'parquet')}" for n in names}
+
+
+@pytest.fixture
+def scores(tmp_path):
+    rows = [
+        {"collection": "c", "setting": "small", "split": split, "task": "t2m", "system": system}
+        | {"query_id": f"t{n:02}", "measure": "MAP", "value": value(n)}
+        for system, value in (("a", lambda n: n / N), ("b", lambda _: 0.5))
+        for n in range(N)
+        for split in ["test" if n < 15 else "validation"]
+    ]
+    tables.write_rows(rows, tmp_path / "scores.parquet", tables.SCORES)
+    return tmp_path / "scores.parquet"
+
+
+@pytest.fixture
+def found(scores, facts, tmp_path):
+    out = tmp_path / "intervals.parquet"
+    strata.intervals_table(scores, facts, language="en", how=HOW, out=out)
+    return pl.read_parquet(out)
+
+
+def one(found, **where):
+    rows = found.filter(pl.col(k) == v for k, v in where.items())
+    return rows.rows(named=True)
+
+
+def test_the_whole_cell_has_scipys_interval(found):
+    (row,) = one(found, kind="all", split="test", system="a")
+    values = np.arange(15) / N
+    theirs = bootstrap(
+        (values,), np.mean, n_resamples=200, method="percentile", confidence_level=0.9,
+        rng=np.random.default_rng(5),
+    ).confidence_interval  # fmt: skip
+    assert (row["queries"], row["value"]) == (15, pytest.approx(values.mean()))
+    assert (row["low"], row["high"]) == pytest.approx((theirs.low, theirs.high))
+
+
+def test_deciles_rise_with_the_views_and_a_page_without_views_is_in_the_lowest(found, facts):
+    members = strata.members(facts, "en").filter(
+        pl.col("kind") == "popularity", pl.col("task") == "t2m", pl.col("split") == "test"
+    )
+    assert members.sort("query_id")["stratum"].to_list() == [
+        *(
+            [
+                "01",
+                "01",
+                "02",
+                "02",
+                "03",
+                "03",
+                "04",
+                "04",
+                "05",
+                "05",
+                "06",
+                "07",
+                "08",
+                "09",
+                "10",
+            ]
+        )
+    ]
+    values = [r["value"] for r in one(found, kind="popularity", split="test", system="a")]
+    assert values[:10] == sorted(values[:10])
+
+
+def test_the_gap_is_head_less_tail_and_macro_weighs_strata_alike(found):
+    own = one(found, kind="popularity", split="test", system="a")
+    value = {r["stratum"]: r["value"] for r in own}
+    assert value["head - tail"] == pytest.approx(14 / N - 0.5 / N)
+    assert value["macro"] == pytest.approx(np.mean([value[f"{n:02}"] for n in range(1, 11)]))
+
+
+def test_a_system_that_is_everywhere_the_same_has_no_gap_and_no_width(found):
+    (row,) = one(found, kind="popularity", split="test", system="b", stratum="head - tail")
+    assert (row["value"], row["low"], row["high"]) == (0, 0, 0)
+
+
+def test_a_caption_in_another_language_is_absent(found):
+    queries = {
+        r["stratum"]: r["queries"] for r in one(found, kind="caption", system="b", split="test")
+    }
+    assert queries == {"absent": 4, "present": 11, "macro": 15, "head - tail": 15}
+
+
+def test_styles_are_strata_without_a_gap(found):
+    strata_of = [r["stratum"] for r in one(found, kind="style", system="a", split="test")]
+    assert strata_of == ["map", "photo", "macro"]
+
+
+def test_splits_are_strata_of_their_union(found):
+    rows = one(found, kind="split", system="a")
+    assert {r["split"] for r in rows} == {"all"}
+    assert {r["stratum"]: r["queries"] for r in rows} == {"test": 15, "validation": 5, "macro": 20}
+
+
+def test_without_views_there_are_no_deciles(scores, facts, tmp_path):
+    del facts["views"]
+    strata.intervals_table(scores, facts, language="en", how=HOW, out=tmp_path / "x.parquet")
+    kinds = set(pl.read_parquet(tmp_path / "x.parquet")["kind"])
+    assert kinds == {"all", "caption", "style", "split"}
+
+
+def test_the_same_seed_gives_the_same_bytes(scores, facts, found, tmp_path):
+    strata.intervals_table(scores, facts, language="en", how=HOW, out=tmp_path / "again.parquet")
+    assert (tmp_path / "again.parquet").read_bytes() == (
+        tmp_path / "intervals.parquet"
+    ).read_bytes()
+
+
+def test_intervals_of_nothing_are_refused(facts, tmp_path):
+    tables.write_rows([], tmp_path / "none.parquet", tables.SCORES)
+    with pytest.raises(EmptyTable, match="no scores"):
+        strata.intervals_table(
+            tmp_path / "none.parquet", facts, language="en", how=HOW, out=tmp_path / "x.parquet"
+        )

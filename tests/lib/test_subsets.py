@@ -1,0 +1,116 @@
+"""Nested subsets: what is said to be exact is what a search of the subset alone gives."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from isotope import sql, subsets, tables
+from isotope.errors import BadParams
+from isotope.runs import ranked, write_run
+from isotope.score import score_run
+
+SQL = sql.SQL / "tabulate"
+DOCUMENTS, QUERIES = 120, 12
+SIZES = [30, 60, 90]
+MEASURES = ["MRR@10", "R@10", "MAP"]
+
+
+@pytest.fixture
+def collected(tmp_path):
+    texts = [{"text_id": f"t{n:03}", "split": "test"} for n in range(QUERIES)]
+    images = [
+        {"image_id": f"i{n:03}", "split": "test" if n < 20 else "other"} for n in range(DOCUMENTS)
+    ]
+    qrels = [
+        {"text_id": f"t{n:03}", "image_id": f"i{m:03}", "relevance": 1, "split": "test"}
+        for n in range(QUERIES)
+        for m in (n, n + 3)
+    ]
+    tables.write_rows(texts, tmp_path / "texts.parquet", tables.TEXTS)
+    tables.write_rows(images, tmp_path / "images.parquet", tables.IMAGES)
+    tables.write_rows(qrels, tmp_path / "qrels.parquet", tables.QRELS)
+    return {n: tmp_path / f"{n}.parquet" for n in ("texts", "images", "qrels")}
+
+
+@pytest.fixture
+def hits():
+    """What a dense system scores: every query against every document."""
+    scores = np.random.default_rng(0).normal(size=(QUERIES, DOCUMENTS))
+    return pl.DataFrame(
+        [(f"t{q:03}", f"i{d:03}", scores[q, d]) for q in range(QUERIES) for d in range(DOCUMENTS)],
+        schema=["query_id", "doc_id", "score"],
+        orient="row",
+    )
+
+
+def table(hits, collected, tmp_path, depth):
+    path = tmp_path / f"large/test/t2m/dense-{depth}.parquet"
+    write_run(ranked(hits, depth).select("query_id", "doc_id", "score"), path)
+    out = tmp_path / "subsets.parquet"
+    subsets.subsets_table([path], collected, subsets.Asked(SIZES, MEASURES, depth), out)
+    return pl.read_parquet(out)
+
+
+def places(collected, tmp_path):
+    given = {"split": "test", "pool": ["train", "validation", "test", "other"]}
+    out = tmp_path / "places.parquet"
+    sql.query(SQL / "subset_places.sql", collected, given, out=out)
+    return pl.read_parquet(out).filter(pl.col("task") == "t2m")
+
+
+def searched_alone(hits, collected, tmp_path, size):
+    kept = places(collected, tmp_path).filter(pl.col("place") <= size)["doc_id"].implode()
+    qrels = pl.read_parquet(collected["qrels"]).select(
+        query_id="text_id", doc_id="image_id", relevance="relevance"
+    )
+    values = score_run(ranked(hits.filter(pl.col("doc_id").is_in(kept))), qrels, MEASURES)
+    return dict(values.group_by("measure").agg(pl.col("value").mean()).iter_rows())
+
+
+@pytest.mark.parametrize("size", [*SIZES, DOCUMENTS])
+def test_a_full_run_gives_what_a_search_of_the_subset_gives(hits, collected, tmp_path, size):
+    found = table(hits, collected, tmp_path, DOCUMENTS).filter(pl.col("documents") == size)
+    assert found["exact"].to_list() == [1.0] * 3
+    alone = searched_alone(hits, collected, tmp_path, size)
+    assert dict(found.select("measure", "value").iter_rows()) == pytest.approx(alone)
+
+
+def test_a_cut_run_is_exact_where_it_says_so_and_never_too_good(hits, collected, tmp_path):
+    found = table(hits, collected, tmp_path, 40)
+    told = 0
+    for size in (*SIZES, DOCUMENTS):
+        alone = searched_alone(hits, collected, tmp_path, size)
+        for row in found.filter(pl.col("documents") == size).iter_rows(named=True):
+            if row["exact"] == 1:
+                told += 1
+                assert row["value"] == pytest.approx(alone[row["measure"]])
+            assert row["value"] <= alone[row["measure"]] + 1e-12
+    assert 0 < told < found.height
+    assert not (found.filter(pl.col("measure") == "MAP")["exact"] == 1).any()
+
+
+def test_a_query_that_matched_nothing_is_certain(hits, collected, tmp_path):
+    found = table(hits.filter(pl.col("query_id") != "t000"), collected, tmp_path, DOCUMENTS)
+    assert found["queries"].unique().to_list() == [QUERIES]
+    assert found["exact"].unique().to_list() == [1.0]
+
+
+def test_judged_documents_come_first_and_a_smaller_subset_lies_within_a_larger(collected, tmp_path):
+    order = places(collected, tmp_path)
+    assert order["place"].to_list() == list(range(1, DOCUMENTS + 1))
+    assert order["judged"].to_list() == [True] * 15 + [False] * (DOCUMENTS - 15)
+    assert order["doc_id"][15:].to_list() != sorted(order["doc_id"][15:])
+
+
+def test_sizes_that_cannot_be_are_left_out(hits, collected, tmp_path):
+    path = tmp_path / "large/test/t2m/dense.parquet"
+    write_run(hits, path)
+    asked = subsets.Asked([5, 50, 500], ["MAP"], 1000)
+    subsets.subsets_table([path], collected, asked, tmp_path / "s.parquet")
+    assert pl.read_parquet(tmp_path / "s.parquet")["documents"].to_list() == [50, DOCUMENTS]
+
+
+def test_runs_of_two_pools_are_refused(hits, collected, tmp_path):
+    paths = [tmp_path / f"{s}/test/t2m/dense.parquet" for s in ("large", "base")]
+    with pytest.raises(BadParams, match="several pools"):
+        subsets.subsets_table(paths, collected, subsets.Asked([], ["MAP"], 9), tmp_path / "s")

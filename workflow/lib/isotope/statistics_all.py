@@ -1,0 +1,54 @@
+"""Tables and figures of the paper that need more than the collection and its scores."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from isotope import figures_bars, sql
+from isotope.statistics_tables import CHOSEN, FACTS, STATISTICS, Table
+from isotope.tabulate import tabulate
+
+_SQL = sql.SQL / "tabulate"
+
+
+def tabulate_statistics(
+    relations: Mapping[str, Path], *, tables: Path, figures: Path, params: Mapping[str, Any]
+) -> None:
+    """Write `tables`/<name>.{csv,md,tex} for each of STATISTICS, and `figures`/subsets.svg.
+
+    `relations` are tokens, intervals, subsets and tops; `params` the setting, split and measure.
+
+    Raises:
+        IsotopeError: what `tabulate` raises.
+    """
+    for name, table in STATISTICS.items():
+        chosen = {r: relations[r] for r in table.reads}
+        tabulate(_SQL / f"{name}.sql", chosen, _given(table, params), tables / name)
+    subsets, shown = {"subsets": relations["subsets"]}, {k: params[k] for k in CHOSEN}
+    figures_bars.subsets(_SQL / "subsets_exact.sql", subsets, shown, figures / "subsets.svg")
+
+
+def tabulate_facts(
+    name: str,
+    relations: Mapping[str, Path],
+    *,
+    tables: Path,
+    figures: Path,
+    params: Mapping[str, Any],
+) -> None:
+    """Write one of FACTS as `tables`/<name>.{csv,md,tex} and `figures`/<name>.svg.
+
+    `relations` are the collection's tables and its facts; `params` has the tail.
+
+    Raises:
+        MissingFile: a fact that is not where the params say.
+        EmptyTable: a fact that says nothing of this collection.
+    """
+    table = FACTS[name]
+    chosen, given = {r: relations[r] for r in table.reads}, _given(table, params)
+    figures_bars.bars(_SQL / f"{name}.sql", chosen, given, figures / f"{name}.svg")
+    tabulate(_SQL / f"{name}.sql", chosen, given, tables / name)
+
+
+def _given(table: Table, params: Mapping[str, Any]) -> dict[str, object]:
+    return {k: params[k] if v is None else v for k, v in table.asks.items()}

@@ -1,0 +1,34 @@
+"""Which tables and figures of the paper need which relations; no import that a dry run feels."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Table(NamedTuple):
+    """The relations that a query reads, and the params that it asks for."""
+
+    reads: tuple[str, ...]
+    asks: Mapping[str, object]
+
+
+CHOSEN: Mapping[str, object] = dict.fromkeys(("split", "measure"))
+STATISTICS: Mapping[str, Table] = {
+    "table2": Table(("tokens",), {}),
+    "intervals": Table(("intervals",), {}),
+    "strata": Table(("intervals",), {**CHOSEN, "setting": None}),
+    "subsets": Table(("subsets",), CHOSEN),
+    "overlap": Table(("tops",), {}),
+}
+# ASSUME a topic is predicted when its probability is above one half, as Wikimedia counts them.
+FACTS: Mapping[str, Table] = {
+    "categories": Table(("texts", "topics"), {"probability": 0.5, "tail": None}),
+    "objects": Table(("images", "objects"), {"tail": None}),
+    "object_counts": Table(("images", "objects"), {"most": 10}),
+    "styles": Table(("images", "styles"), {"tail": None}),
+}
+
+
+def figures_from(facts: Mapping[str, object]) -> list[str]:
+    """Return the names of FACTS whose facts are there."""
+    collected = {"texts", "images"}
+    return [n for n, table in FACTS.items() if set(table.reads) - collected <= set(facts)]

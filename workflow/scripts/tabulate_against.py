@@ -1,0 +1,12 @@
+from pathlib import Path
+
+from isotope.figures_against import against
+from isotope.progress import logged
+
+with logged(snakemake.log[0], snakemake.rule):
+    against(
+        [Path(p) for p in snakemake.input.scores],
+        dict(snakemake.params.items()),
+        table=Path(snakemake.output.tables[0]).with_suffix(""),
+        figure=Path(snakemake.output.figure),
+    )

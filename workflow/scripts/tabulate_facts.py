@@ -1,0 +1,14 @@
+from pathlib import Path
+
+from isotope.progress import logged
+from isotope.statistics_all import tabulate_facts
+
+with logged(snakemake.log[0], snakemake.rule):
+    collected = {t: snakemake.input[t] for t in ("texts", "images")}
+    tabulate_facts(
+        snakemake.wildcards.table,
+        {k: Path(v) for k, v in {**snakemake.params.facts, **collected}.items()},
+        tables=Path(snakemake.output.tables[0]).parent,
+        figures=Path(snakemake.output.figure).parent,
+        params={"tail": snakemake.params.tail},
+    )

@@ -1,0 +1,10 @@
+from pathlib import Path
+
+from isotope import sql
+from isotope.progress import logged
+from isotope.tabulate import tabulate
+
+with logged(snakemake.log[0], snakemake.rule):
+    for name in snakemake.params.names:
+        stem = Path(snakemake.output.tables[0]).with_name(name)
+        tabulate(sql.SQL / f"tabulate/{name}.sql", {name: snakemake.input[name]}, {}, stem)

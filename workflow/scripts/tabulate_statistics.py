@@ -1,0 +1,12 @@
+from pathlib import Path
+
+from isotope.progress import logged
+from isotope.statistics_all import tabulate_statistics
+
+with logged(snakemake.log[0], snakemake.rule):
+    tabulate_statistics(
+        {t: Path(snakemake.input[t]) for t in ("tokens", "intervals", "subsets", "tops")},
+        tables=Path(snakemake.output.tables[0]).parent,
+        figures=Path(snakemake.output.figure).parent,
+        params=dict(snakemake.params.items()),
+    )

@@ -1,0 +1,9 @@
+-- The mean over queries in every cell, between the ends of its bootstrap interval.
+SELECT
+    setting, split, task, measure, system, queries,
+    round(value, 6) AS value, round(low, 6) AS low, round(high, 6) AS high
+FROM intervals
+WHERE kind = 'all'
+ORDER BY
+    list_position(['small', 'base', 'large'], setting) ASC, setting ASC, split DESC, task DESC,
+    measure ASC, system ASC

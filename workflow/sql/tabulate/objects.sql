@@ -1,0 +1,21 @@
+-- AToMiC (SIGIR 2023), Fig. 4, which objects: images with at least one, and instances, by class.
+WITH seen AS (
+    SELECT objects.synset AS class, images.image_id
+    FROM objects INNER JOIN images USING (image_url)
+),
+
+shares AS (
+    SELECT class, count(*) / sum(count(*)) OVER () AS share FROM seen GROUP BY class
+),
+
+named AS (
+    SELECT CASE WHEN shares.share < $tail THEN 'others' ELSE class END AS label, seen.image_id
+    FROM seen INNER JOIN shares USING (class)
+)
+
+SELECT
+    label, count(*) AS instances, count(DISTINCT image_id) AS images,
+    round(count(*) / sum(count(*)) OVER (), 6) AS share
+FROM named
+GROUP BY label
+ORDER BY label = 'others' ASC, instances DESC, label ASC

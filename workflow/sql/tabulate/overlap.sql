@@ -1,0 +1,48 @@
+-- AToMiC (SIGIR 2023), with Fig. 6: of the first hits of two systems for a query, the share that
+-- both found, against the longer of the two lists; the mean over the queries that either answered.
+WITH lengths AS (
+    SELECT task, system, query_id, count(*) AS hits FROM tops GROUP BY task, system, query_id
+),
+
+systems AS (
+    SELECT DISTINCT task, system FROM tops
+),
+
+queries AS (
+    SELECT DISTINCT task, query_id FROM tops
+),
+
+asked AS (
+    SELECT one.task, one.system, two.system AS other, queries.query_id
+    FROM systems AS one
+    INNER JOIN systems AS two ON one.task = two.task AND one.system < two.system
+    INNER JOIN queries ON one.task = queries.task
+),
+
+shared AS (
+    SELECT one.task, one.system, two.system AS other, one.query_id, count(*) AS hits
+    FROM tops AS one
+    INNER JOIN tops AS two
+        ON
+            one.task = two.task AND one.query_id = two.query_id AND one.doc_id = two.doc_id
+            AND one.system < two.system
+    GROUP BY one.task, one.system, two.system, one.query_id
+)
+
+SELECT
+    asked.task, asked.system, asked.other, count(*) AS queries,
+    round(
+        favg(coalesce(shared.hits, 0) / greatest(mine.hits, theirs.hits)), 6
+    ) AS overlap_share
+FROM asked
+LEFT JOIN lengths AS mine
+    ON asked.task = mine.task AND asked.system = mine.system AND asked.query_id = mine.query_id
+LEFT JOIN lengths AS theirs
+    ON asked.task = theirs.task AND asked.other = theirs.system AND asked.query_id = theirs.query_id
+LEFT JOIN shared
+    ON
+        asked.task = shared.task AND asked.system = shared.system
+        AND asked.other = shared.other AND asked.query_id = shared.query_id
+WHERE mine.hits IS NOT NULL OR theirs.hits IS NOT NULL
+GROUP BY asked.task, asked.system, asked.other
+ORDER BY asked.task DESC, asked.system ASC, asked.other ASC

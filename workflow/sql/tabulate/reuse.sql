@@ -1,0 +1,6 @@
+-- Each system as if it had not been pooled: its value, its place, and what only it had found.
+SELECT
+    task, measure, system, alone, round(value, 6) AS value, round(without, 6) AS without,
+    round(value - without, 6) AS loss, place, place_without
+FROM reuse
+ORDER BY task DESC, measure ASC, place ASC, system ASC

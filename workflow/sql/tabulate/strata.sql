@@ -1,0 +1,11 @@
+-- AToMiC (SIGIR 2023), section 6: one measure in one pool by stratum of queries, with its interval.
+SELECT
+    task, kind, stratum, split, system, queries,
+    round(value, 6) AS value, round(low, 6) AS low, round(high, 6) AS high
+FROM intervals
+WHERE
+    kind <> 'all' AND setting = $setting AND measure = $measure
+    AND split IN ('all', $split)
+ORDER BY
+    task DESC, list_position(['popularity', 'caption', 'style', 'split'], kind) ASC,
+    stratum = 'macro' ASC, stratum = 'head - tail' ASC, stratum ASC, system ASC

@@ -1,0 +1,7 @@
+-- AToMiC (SIGIR 2023), Fig. 5: one measure on nested random subsets of the pool, same queries.
+-- `exact_share` is the share of queries whose value is certain; the others count as they stand.
+SELECT
+    task, system, documents, queries, round(value, 6) AS value, round(exact, 6) AS exact_share
+FROM subsets
+WHERE split = $split AND measure = $measure
+ORDER BY task DESC, system ASC, documents ASC

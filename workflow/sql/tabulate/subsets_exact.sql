@@ -1,0 +1,5 @@
+-- The points of Fig. 5 that are exact for every query.
+SELECT task, system, '' AS setting, documents, round(value, 6) AS value
+FROM subsets
+WHERE split = $split AND measure = $measure AND exact = 1
+ORDER BY task DESC, system ASC, documents ASC

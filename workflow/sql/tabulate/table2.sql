@@ -1,0 +1,25 @@
+-- AToMiC (SIGIR 2023), Table 2: how often a field is empty, and its tokens where it is not.
+-- ASSUME the paper's ± is the population standard deviation, as in Table 1.
+SELECT
+    side,
+    field,
+    tokenizer,
+    count(*) AS items,
+    round(avg((tokens IS NULL)::INTEGER), 6) AS empty_share,
+    round(avg(tokens), 6) AS tokens_mean,
+    round(stddev_pop(tokens), 6) AS tokens_sd,
+    max(tokens) AS most_tokens
+FROM tokens
+GROUP BY side, field, tokenizer
+ORDER BY
+    side DESC,
+    list_position(
+        [
+            'page_title', 'section_title', 'hierarchy', 'context_section_description',
+            'context_page_description', 'caption_reference_description',
+            'caption_alt_text_description', 'caption_attribution_description'
+        ],
+        field
+    ) ASC,
+    field ASC,
+    tokenizer ASC

@@ -12,22 +12,10 @@ import tempfile
 import time
 from pathlib import Path
 
+import yaml
 from common import machine, write
 
 ROOT = Path(__file__).parents[1]
-PHASES = [
-    "acquire",
-    "parse",
-    "crawl",
-    "project",
-    "collect",
-    "train",
-    "encode",
-    "index",
-    "search",
-    "score",
-    "tabulate",
-]
 PACKAGES = ("snakemake", "torch", "open_clip_torch", "img2dataset", "pyserini", "duckdb", "polars")
 HEAD = ["phase", "jobs", "wall, s", "CPU, s", "peak RSS, MB", "share of wall"]
 
@@ -44,7 +32,8 @@ def run(folder: Path) -> float:
 
 def rows(folder: Path) -> list[list[str]]:
     """Return one row a phase; walls add up the jobs, some of which ran side by side."""
-    jobs: dict[str, list[dict[str, str]]] = {phase: [] for phase in PHASES}
+    phases = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
+    jobs: dict[str, list[dict[str, str]]] = {phase: [] for phase in phases}
     for path in sorted((folder / "logs/benchmarks").rglob("*.tsv")):
         rule = path.relative_to(folder / "logs/benchmarks").parts[0]
         with path.open(newline="") as file:
@@ -52,6 +41,8 @@ def rows(folder: Path) -> list[list[str]]:
     wall = {phase: sum(float(j["s"]) for j in found) for phase, found in jobs.items()}
     table = []
     for phase, found in jobs.items():
+        if not found:
+            continue
         cpu = sum(float(j["cpu_time"]) for j in found)
         peak = max(float(j["max_rss"]) for j in found)
         share = wall[phase] / sum(wall.values())

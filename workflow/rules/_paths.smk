@@ -4,7 +4,7 @@ from pathlib import Path
 
 from isotope import params as isotope_params
 from isotope import judge, provenance, trec_systems
-from isotope.statistics_tables import FACTS, STATISTICS, figures_from
+from isotope.statistics_tables import FACTS, ROAD, STATISTICS, figures_from
 from isotope.tables import FIVE_FIELDS
 
 HOME = workflow.basedir
@@ -16,7 +16,7 @@ SETTINGS = PARAMS["search"]["settings"]
 SPLITS = PARAMS["search"]["splits"]
 TASKS = PARAMS["search"]["tasks"]
 SHARDS = [f"{n:05d}" for n in range(PARAMS["encode"]["shards"])]
-TABLES = ["table1", "account", "crawl", "projection", "table3", "headline"]
+TABLES = list(ROAD)
 JUDGED = ["graded", "reuse", "tau", "agreement"]
 COLLECTION = "data/collect/{collection}"
 RUNS = "results/search/{{collection}}/{setting}/{split}/{task}/{{system}}.parquet"
@@ -57,17 +57,20 @@ def system(wildcards):
     return PARAMS["systems"][wildcards.system]
 
 
+def any_of(names):
+    """A wildcard constraint: one of these names."""
+    return "|".join(re.escape(n) for n in names) or NEVER
+
+
 def systems_of(*kinds):
     """A wildcard constraint: the systems of these kinds."""
-    names = [n for n, s in PARAMS["systems"].items() if s["kind"] in kinds]
-    return "|".join(re.escape(n) for n in names) or NEVER
+    return any_of(n for n, s in PARAMS["systems"].items() if s["kind"] in kinds)
 
 
 def fusions(*, tuned):
     """A wildcard constraint: the fusions whose parameters a split chooses, or the others."""
     kinds = {n: s for n, s in PARAMS["systems"].items() if s["kind"] in ("rrf", "wsum")}
-    names = [n for n, s in kinds.items() if ("tune" in s) == tuned]
-    return "|".join(re.escape(n) for n in names) or NEVER
+    return any_of(n for n, s in kinds.items() if ("tune" in s) == tuned)
 
 
 def source_of(collection):
@@ -125,8 +128,7 @@ def base(model):
 
 def models_of(*kinds):
     """A wildcard constraint: the models of these kinds."""
-    names = [n for n, m in PARAMS["models"].items() if m["kind"] in kinds]
-    return "|".join(re.escape(n) for n in names) or NEVER
+    return any_of(n for n, m in PARAMS["models"].items() if m["kind"] in kinds)
 
 
 def model_of(wildcards):
@@ -139,18 +141,22 @@ def fields(wildcards):
     return PARAMS["models"][wildcards.model].get("fields", FIVE_FIELDS)
 
 
-def weights(wildcards):
+def learned(collection, model):
     """The weights that a model needs from this run: learned ones only."""
-    model = base(wildcards.model)
-    if PARAMS["models"][model]["kind"] not in LEARNED:
+    if PARAMS["models"][base(model)]["kind"] not in LEARNED:
         return []
-    return [f"data/train/{wildcards.collection}/{model}/model.safetensors"]
+    return [f"data/train/{collection}/{base(model)}/model.safetensors"]
+
+
+def weights(wildcards):
+    """The weights of the rule's model."""
+    return learned(wildcards.collection, wildcards.model)
 
 
 def start_weights(wildcards):
     """The weights that a trained model goes on from."""
     other = PARAMS["models"][wildcards.model].get("from")
-    return [f"data/train/{wildcards.collection}/{other}/model.safetensors"] if other else []
+    return learned(wildcards.collection, other) if other else []
 
 
 def recipe(wildcards):
@@ -204,8 +210,12 @@ def fused(wildcards):
 
 def trained():
     """The trained models that the experiment's systems use."""
-    used = {PARAMS["systems"][s].get("model") for s in used_systems()} - {None}
-    return sorted(m for m in {*map(base, used)} if PARAMS["models"][m]["kind"] in LEARNED)
+    return sorted(m for m in {*map(base, used_models())} if PARAMS["models"][m]["kind"] in LEARNED)
+
+
+def used_models():
+    """The models of the experiment's dense systems."""
+    return sorted({PARAMS["systems"][s].get("model") for s in used_systems()} - {None})
 
 
 def used_systems():
@@ -222,9 +232,9 @@ def curves(wildcards):
 def tabulated(wildcards):
     """The tables that a collection's statistics are computed from."""
     source = source_of(wildcards.collection)
-    collected = {t: f"{COLLECTION}/{t}.parquet" for t in ("texts", "images", "qrels", "filters")}
     return {
-        **{name: path.format(**wildcards) for name, path in collected.items()},
+        **collected(wildcards),
+        "filters": f"{COLLECTION}/filters.parquet".format(**wildcards),
         "ledger": f"data/crawl/{source}/ledger.parquet",
         "projection": f"data/project/{source}/projection.parquet",
         "scores": f"results/score/{wildcards.collection}.parquet",
@@ -256,11 +266,11 @@ def stylist(what):
     """The shards of images, or the trained weights, of the model that tells styles apart."""
 
     def of(wildcards):
-        folder = f"{wildcards.collection}/{PARAMS['tabulate']['styles']['model']}"
-        if what != "weights":
-            return [f"data/encode/{folder}/images/shard-{n}.{what}" for n in SHARDS]
-        kind = PARAMS["models"][PARAMS["tabulate"]["styles"]["model"]]["kind"]
-        return [f"data/train/{folder}/model.safetensors"] if kind == "trained" else []
+        model = base(PARAMS["tabulate"]["styles"]["model"])
+        if what == "weights":
+            return learned(wildcards.collection, model)
+        folder = f"data/encode/{wildcards.collection}/{model}/images"
+        return [f"{folder}/shard-{n}.{what}" for n in SHARDS]
 
     return of
 
@@ -281,14 +291,18 @@ def largest():
 def whole_runs(wildcards):
     """The runs on the largest pool by systems that judge one document at a time."""
     own = [s for s in SYSTEMS if PARAMS["systems"][s]["kind"] in ("random", "bm25", "dense")]
-    pattern = expand(RUNS, setting=largest(), split=SPLITS[0], task=TASKS)
-    return expand(pattern, collection=wildcards.collection, system=own)
+    return first_runs(wildcards.collection, own)
 
 
 def top_runs(wildcards):
-    """The runs of all systems on the largest pool, for the first split."""
+    """The runs of all systems on the largest pool."""
+    return first_runs(wildcards.collection, SYSTEMS)
+
+
+def first_runs(collection, systems):
+    """The runs on the largest pool, for the first split."""
     pattern = expand(RUNS, setting=largest(), split=SPLITS[0], task=TASKS)
-    return expand(pattern, collection=wildcards.collection, system=SYSTEMS)
+    return expand(pattern, collection=collection, system=systems)
 
 
 def both_scores(wildcards):
@@ -315,10 +329,10 @@ def by_kind(pattern, *kinds):
 
 def encoded():
     """Every shard of vectors that the experiment's dense systems search."""
-    used = {PARAMS["systems"][s].get("model") for s in used_systems()} - {None}
+    used = used_models()
     pattern = "data/encode/{collection}/{model}/{side}/shard-{n}.npy"
     sides = [
-        *zip(sorted(used), repeat("texts")),
+        *zip(used, repeat("texts")),
         *zip(sorted({*map(base, used)}), repeat("images")),
     ]
     return [
@@ -331,6 +345,11 @@ def encoded():
 def sources():
     """The snapshots that the built collections are made of."""
     return sorted({source_of(c) for c in PARAMS["build"]} & set(PARAMS["acquire"]))
+
+
+def judging():
+    """The built collections whose runs are pooled, where the params ask for it."""
+    return PARAMS["build"] if "judge" in PARAMS["score"] else []
 
 
 def pooled(wildcards):
@@ -347,14 +366,12 @@ def judgement_sheets(wildcards):
 
 def returned():
     """The built collections whose sheets have come back."""
-    asked = PARAMS["build"] if "judge" in PARAMS["score"] else []
-    return [c for c in asked if judge.found_sheets(c)]
+    return [c for c in judging() if judge.found_sheets(c)]
 
 
 def judged():
     """What judging writes: the pools, and the scores once grades have come back."""
-    asked = PARAMS["build"] if "judge" in PARAMS["score"] else []
-    pools = expand("results/score/{c}/pool.parquet", c=asked)
+    pools = expand("results/score/{c}/pool.parquet", c=judging())
     return pools + expand("results/score/{c}/scores.parquet", c=returned())
 
 

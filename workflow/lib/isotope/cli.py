@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from isotope import cli_commands, trec_export
+from isotope import cli_commands
 from isotope.errors import IsotopeError, MissingFile
 
 
@@ -32,9 +32,6 @@ def parser() -> argparse.ArgumentParser:
     report.add_argument("--setting", default="small", help="candidate pool (default: small)")
     report.add_argument("--split", default="validation", help="queries (default: validation)")
     report.set_defaults(run=headlines)
-    trec_export.arguments(
-        commands.add_parser("trec", help="write a collection's qrels and runs as TREC files")
-    )
     cli_commands.add(commands)
     return top
 

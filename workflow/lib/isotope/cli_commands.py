@@ -1,4 +1,4 @@
-"""The subcommands `sql`, `show`, `doctor` and `estimate`: their arguments and what they call."""
+"""The subcommands `trec`, `sql`, `show`, `doctor` and `estimate`, and what they call."""
 
 import argparse
 from pathlib import Path
@@ -16,6 +16,10 @@ class Unfit(Exception):
 
 def add(commands: Any) -> None:  # noqa: ANN401 (argparse has no public name for it)
     """Add the subcommands to those of the `isotope` command."""
+    trec = commands.add_parser("trec", help="write a collection's qrels and runs as TREC files")
+    trec.add_argument("collection", help="a built collection")
+    trec.add_argument("folder", type=Path, help="where to write")
+    trec.set_defaults(run=_trec)
     sql = commands.add_parser("sql", help="answer one SELECT on the catalog")
     sql.add_argument("query", help="one SELECT; docs/queries.md lists the views")
     sql.add_argument("--format", choices=FORMATS, default="table", help="default: table")
@@ -45,6 +49,13 @@ def add(commands: Any) -> None:  # noqa: ANN401 (argparse has no public name for
 
 def _catalog(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--catalog", type=Path, default=CATALOG, help=f"default: {CATALOG}")
+
+
+def _trec(chosen: argparse.Namespace) -> str:
+    from isotope.trec_export import export  # noqa: PLC0415
+
+    files = export(chosen.collection, chosen.folder)
+    return f"{len(files)} files in {chosen.folder.resolve()}\n"
 
 
 def _sql(chosen: argparse.Namespace) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from isotope import params
+from isotope import params, trec_systems
 from isotope.errors import BadParams, MissingFile
 
 SCHEMA = Path("workflow/schemas/params.schema.yaml")
@@ -31,7 +31,7 @@ def load(
         if not equals:
             raise BadParams("--config", f"{pair!r} has no `=`", "write key=value")
         merged[key] = value
-    return params.resolve(merged, root / SCHEMA)
+    return params.resolve(merged, root / SCHEMA, trec_systems.discover(root / trec_systems.FOLDER))
 
 
 def _merge(into: dict[str, Any], overlay: Mapping[str, Any]) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from isotope import figures_bars, sql
-from isotope.statistics_tables import CHOSEN, FACTS, STATISTICS, Table
-from isotope.tabulate import tabulate
+from isotope.statistics_tables import CHOSEN, FACTS, STATISTICS, given
+from isotope.tabulate_all import tabulate_each
 
 _SQL = sql.SQL / "tabulate"
 
@@ -21,9 +21,7 @@ def tabulate_statistics(
     Raises:
         IsotopeError: what `tabulate` raises.
     """
-    for name, table in STATISTICS.items():
-        chosen = {r: relations[r] for r in table.reads}
-        tabulate(_SQL / f"{name}.sql", chosen, _given(table, params), tables / name)
+    tabulate_each(STATISTICS, relations, params, tables)
     subsets, shown = {"subsets": relations["subsets"]}, {k: params[k] for k in CHOSEN}
     figures_bars.subsets(_SQL / "subsets_exact.sql", subsets, shown, figures / "subsets.svg")
 
@@ -45,10 +43,6 @@ def tabulate_facts(
         EmptyTable: a fact that says nothing of this collection.
     """
     table = FACTS[name]
-    chosen, given = {r: relations[r] for r in table.reads}, _given(table, params)
-    figures_bars.bars(_SQL / f"{name}.sql", chosen, given, figures / f"{name}.svg")
-    tabulate(_SQL / f"{name}.sql", chosen, given, tables / name)
-
-
-def _given(table: Table, params: Mapping[str, Any]) -> dict[str, object]:
-    return {k: params[k] if v is None else v for k, v in table.asks.items()}
+    chosen, asked = {r: relations[r] for r in table.reads}, given(table, params)
+    figures_bars.bars(_SQL / f"{name}.sql", chosen, asked, figures / f"{name}.svg")
+    tabulate_each({name: table}, relations, params, tables)

@@ -1,7 +1,7 @@
 """Which tables and figures of the paper need which relations; no import that a dry run feels."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Table(NamedTuple):
@@ -12,10 +12,19 @@ class Table(NamedTuple):
 
 
 CHOSEN: Mapping[str, object] = dict.fromkeys(("split", "measure"))
+_CELL: Mapping[str, object] = {**CHOSEN, "setting": None}
+ROAD: Mapping[str, Table] = {
+    "table1": Table(("texts", "images", "qrels"), {}),
+    "account": Table(("filters",), {}),
+    "crawl": Table(("ledger",), {}),
+    "projection": Table(("projection",), {}),
+    "table3": Table(("scores", "significance"), {"alpha": None}),
+    "headline": Table(("scores",), _CELL),
+}
 STATISTICS: Mapping[str, Table] = {
     "table2": Table(("tokens",), {}),
     "intervals": Table(("intervals",), {}),
-    "strata": Table(("intervals",), {**CHOSEN, "setting": None}),
+    "strata": Table(("intervals",), _CELL),
     "subsets": Table(("subsets",), CHOSEN),
     "overlap": Table(("tops",), {}),
 }
@@ -26,6 +35,11 @@ FACTS: Mapping[str, Table] = {
     "object_counts": Table(("images", "objects"), {"most": 10}),
     "styles": Table(("images", "styles"), {"tail": None}),
 }
+
+
+def given(table: Table, params: Mapping[str, Any]) -> dict[str, object]:
+    """Return the query's parameters: fixed ones, and the others from `params`."""
+    return {k: params[k] if v is None else v for k, v in table.asks.items()}
 
 
 def figures_from(facts: Mapping[str, object]) -> list[str]:

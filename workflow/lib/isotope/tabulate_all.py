@@ -6,18 +6,10 @@ from typing import Any
 
 from isotope import figures as draw
 from isotope import sql
+from isotope.statistics_tables import CHOSEN, ROAD, Table, given
 from isotope.tabulate import metrics, tabulate
 
 _SQL = sql.SQL / "tabulate"
-_READS = {
-    "table1": ("texts", "images", "qrels"),
-    "account": ("filters",),
-    "crawl": ("ledger",),
-    "projection": ("projection",),
-    "table3": ("scores", "significance"),
-    "headline": ("scores",),
-}
-_ASKS = {"table3": ("alpha",), "headline": ("setting", "split", "measure")}
 
 
 def tabulate_all(
@@ -33,13 +25,26 @@ def tabulate_all(
     `params` are alpha (of the significance letters), and the setting, split and measure that the
     headline table and the corpus-size figure show.
     """
-    for name, reads in _READS.items():
-        given = {k: params[k] for k in _ASKS.get(name, ())}
-        chosen = {r: relations[r] for r in reads}
-        tabulate(_SQL / f"{name}.sql", chosen, given, tables / name)
+    tabulate_each(ROAD, relations, params, tables)
     metrics([relations["scores"]], tables / "metrics.json")
     sized = {r: relations[r] for r in ("scores", "texts", "images")}
-    asked = {k: params[k] for k in ("split", "measure")}
+    asked = {k: params[k] for k in CHOSEN}
     draw.corpus_size(_SQL / "corpus_size.sql", sized, asked, figures / "corpus_size.svg")
     for curve in curves:
         draw.learning_curve(curve, figures / f"curve-{curve.parent.name}.svg")
+
+
+def tabulate_each(
+    chosen: Mapping[str, Table],
+    relations: Mapping[str, Path],
+    params: Mapping[str, Any],
+    folder: Path,
+) -> None:
+    """Write `folder`/<name>.{csv,md,tex} for each table, from the relations that it reads.
+
+    Raises:
+        IsotopeError: what `tabulate` raises.
+    """
+    for name, table in chosen.items():
+        reads = {r: relations[r] for r in table.reads}
+        tabulate(_SQL / f"{name}.sql", reads, given(table, params), folder / name)

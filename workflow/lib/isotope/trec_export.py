@@ -1,17 +1,15 @@
 """Everything that a track's participants and assessors exchange, as TREC files."""
 
-import argparse
 from pathlib import Path
 
 import polars as pl
 
 from isotope import trec
+from isotope.cells import JUDGED
 from isotope.errors import MissingFile
 from isotope.progress import Progress
 from isotope.runs import read_run
 from isotope.score import TASKS
-
-JUDGED = ("train", "validation", "test")
 
 
 def export(collection: str, out: Path, *, root: Path = Path()) -> list[Path]:
@@ -57,16 +55,3 @@ def _export_runs(collection: str, out: Path, root: Path) -> list[Path]:
         trec.write_run(read_run(path), written[-1], tag=path.stem)
         progress.add()
     return written
-
-
-def arguments(command: argparse.ArgumentParser) -> None:
-    """Give the subcommand `isotope trec` its arguments."""
-    command.add_argument("collection", help="a built collection")
-    command.add_argument("folder", type=Path, help="where to write")
-    command.set_defaults(run=told)
-
-
-def told(chosen: argparse.Namespace) -> str:
-    """Export, and return what was written in one line."""
-    files = export(chosen.collection, chosen.folder)
-    return f"{len(files)} files in {chosen.folder.resolve()}\n"

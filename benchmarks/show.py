@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 from common import machine, timed, write
 
-from isotope import catalog, show, tables
+from isotope import catalog, show, store, tables
 
 TIMES, DEPTH, LIMIT_MS = 20, 1000, 50.0
 Rows = Iterator[dict[str, Any]]
@@ -72,8 +72,8 @@ def hits(rows: int) -> Rows:
 
 def put(rows: Rows, path: Path, schema: pa.Schema) -> None:
     """Write rows in the row groups of the workflow."""
-    size = tables.rows_per_group(schema)
-    with tables.writer(path, schema) as out:
+    size = store.rows_per_group(schema)
+    with store.writer(path, schema) as out:
         held: list[dict[str, Any]] = []
         for row in rows:
             held.append(row)

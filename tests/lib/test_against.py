@@ -2,7 +2,7 @@
 
 import pytest
 
-from isotope import tables
+from isotope import store, tables
 from isotope.errors import EmptyTable
 from isotope.figures_against import against
 
@@ -28,7 +28,7 @@ def scores(tmp_path):
             for measure in ("R@10", "Success@10")
         ]
         paths.append(tmp_path / f"{collection}.parquet")
-        tables.write_rows(rows, paths[-1], tables.SCORES)
+        store.write_rows(rows, paths[-1], tables.SCORES)
     return paths
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from isotope import catalog, sql, tables
+from isotope import catalog, sql, store, tables
 
 PAGE = Path(__file__).parents[2] / "docs" / "queries.md"
 QUERIES = re.findall(r"^## (.+?)\n+```sql\n(.+?)```", PAGE.read_text(), re.S | re.M)
@@ -46,7 +46,7 @@ def lay(root: Path) -> None:
         ),
     }
     for stem, (table, schema) in rows.items():
-        tables.write_rows(table, root / f"{stem}.parquet", schema)
+        store.write_rows(table, root / f"{stem}.parquet", schema)
     curve = root / "data/train/toy/clip/curve.csv"
     curve.parent.mkdir(parents=True)
     curve.write_text("epoch,step,loss,mrr10_t2m,mrr10_m2t\n1,10,2.5,0.1,0.2\n")
@@ -97,7 +97,7 @@ def test_pixels_say_where_the_bytes_lie_and_do_not_carry_them(con):
 
 
 def test_a_file_that_appears_later_is_seen_without_building_again(con, tmp_path):
-    tables.write_rows([QREL], tmp_path / "data/collect/other/qrels.parquet", tables.QRELS)
+    store.write_rows([QREL], tmp_path / "data/collect/other/qrels.parquet", tables.QRELS)
     assert con.sql("SELECT collection FROM qrels ORDER BY 1").fetchall() == [("other",), ("toy",)]
 
 
@@ -113,7 +113,7 @@ def test_views_without_files_are_empty_and_have_the_columns_of_full_ones(con, tm
 
 
 def test_scores_alone_are_not_looked_for_in_a_significance_table(tmp_path):
-    tables.write_rows([], tmp_path / "results/score/c.significance.parquet", tables.SIGNIFICANCE)
+    store.write_rows([], tmp_path / "results/score/c.significance.parquet", tables.SIGNIFICANCE)
     catalog.build(tmp_path / "catalog.duckdb", tmp_path)
     with duckdb.connect(tmp_path / "catalog.duckdb", read_only=True) as con:
         assert con.sql("SELECT value FROM scores").fetchall() == []

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from isotope import crawl, crawl_outcome, crawl_tool, tables
+from isotope import crawl, crawl_outcome, crawl_tool, store, tables
 from isotope.crawl_ledger import gather_ledgers
 from isotope.errors import MissingFile, StaleCrawl, ToolFailed
 from isotope.serve import read_faults, serving
@@ -41,7 +41,7 @@ def crawled(world) -> dict[str, Path]:
     urls = [base.replace("_", "%20") + f"({n}).png" for n in range(len(FAULTS))]
     listed = [{"image_id": f"id-{n}", "image_url": u, "shard": 0} for n, u in enumerate(urls)]
     listed.append({"image_id": "id-9", "image_url": "https://elsewhere.org/x.png", "shard": 1})
-    tables.write_rows(listed, world / "urls.parquet", tables.URLS)
+    store.write_rows(listed, world / "urls.parquet", tables.URLS)
     out = {"pixels": world / "pixels.parquet", "ledger": world / "ledger.parquet"}
     spec = {**SPEC, "serve": str(world / "images")}
     crawl.crawl_shard(world / "urls.parquet", spec, 0, out, world / "scratch")
@@ -138,8 +138,8 @@ def test_a_folder_without_faults_serves_everything(tmp_path):
 def test_a_list_of_urls_that_was_not_the_one_crawled_is_refused(tmp_path):
     urls = [{"image_id": i, "image_url": f"https://x.org/{i}.png", "shard": 0} for i in "abc"]
     rows = [{"image_url": f"https://x.org/{i}.png", "status": "success"} for i in "abd"]
-    tables.write_rows(urls, tmp_path / "urls.parquet", tables.URLS)
-    tables.write_rows(rows, tmp_path / "ledger-00000.parquet", tables.LEDGER)
+    store.write_rows(urls, tmp_path / "urls.parquet", tables.URLS)
+    store.write_rows(rows, tmp_path / "ledger-00000.parquet", tables.LEDGER)
     ledgers = [tmp_path / "ledger-00000.parquet"]
     with pytest.raises(StaleCrawl, match=r"1 wanted URLs were never crawled, 1 are wanted no more"):
         gather_ledgers(tmp_path / "urls.parquet", ledgers, tmp_path / "ledger.parquet")

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from isotope import encode, models, tables
+from isotope import encode, models, store, tables
 from isotope.errors import (
     BadParams,
     CorruptFile,
@@ -24,7 +24,7 @@ FIELDS = dict.fromkeys(tables.FIVE_FIELDS, "")
 
 def write(path, schema, rows):
     blank = dict.fromkeys(schema.names)
-    tables.write_rows([blank | row for row in rows], path, schema)
+    store.write_rows([blank | row for row in rows], path, schema)
     return path
 
 

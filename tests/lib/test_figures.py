@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from isotope import figures, sql, tables
+from isotope import figures, sql, store, tables
 from isotope.errors import EmptyTable
 
 SQL = sql.SQL / "tabulate" / "corpus_size.sql"
@@ -23,9 +23,9 @@ def relations(tmp_path):
     ]
     texts = [{"text_id": str(n), "split": s} for n, s in enumerate(SPLITS)]
     images = [{"image_id": str(n), "split": s} for n, s in enumerate(SPLITS)]
-    tables.write_rows(scores, tmp_path / "scores.parquet", tables.SCORES)
-    tables.write_rows(texts, tmp_path / "texts.parquet", tables.TEXTS)
-    tables.write_rows(images, tmp_path / "images.parquet", tables.IMAGES)
+    store.write_rows(scores, tmp_path / "scores.parquet", tables.SCORES)
+    store.write_rows(texts, tmp_path / "texts.parquet", tables.TEXTS)
+    store.write_rows(images, tmp_path / "images.parquet", tables.IMAGES)
     return {n: tmp_path / f"{n}.parquet" for n in ("scores", "texts", "images")}
 
 

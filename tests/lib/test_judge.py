@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 from sklearn.metrics import cohen_kappa_score
 
-from isotope import tables
+from isotope import store, tables
 from isotope.errors import (
     BadParams,
     BrokenPromise,
@@ -51,9 +51,9 @@ def runs(tmp_path) -> list[Path]:
         for i in "abcd"
     ]
     qrels = [{"text_id": t, "image_id": "a", "relevance": 1, "split": "test"} for t in ("t1", "t2")]
-    tables.write_rows(texts, tmp_path / "texts.parquet", tables.TEXTS)
-    tables.write_rows(images, tmp_path / "images.parquet", tables.IMAGES)
-    tables.write_rows(qrels, tmp_path / "qrels.parquet", tables.QRELS)
+    store.write_rows(texts, tmp_path / "texts.parquet", tables.TEXTS)
+    store.write_rows(images, tmp_path / "images.parquet", tables.IMAGES)
+    store.write_rows(qrels, tmp_path / "qrels.parquet", tables.QRELS)
     return paths
 
 

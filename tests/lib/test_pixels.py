@@ -2,10 +2,11 @@
 
 import io
 
+import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from isotope import pixels, tables
+from isotope import pixels, store, tables
 from isotope.errors import CorruptFile, MissingFile, TruncatedFile
 
 
@@ -19,7 +20,7 @@ def shard(path, ids, rows_per_group=2):
     rows = [
         {"image_id": i, "image_url": i, "width": 1, "height": 1, "webp": i.encode()} for i in ids
     ]
-    with tables.writer(path, tables.PIXELS) as out:
+    with store.writer(path, tables.PIXELS) as out:
         for start in range(0, len(rows), rows_per_group):
             some = rows[start : start + rows_per_group]
             out.write_table(tables.pa.Table.from_pylist(some, schema=tables.PIXELS))
@@ -48,7 +49,7 @@ def test_no_wanted_pictures_means_none_not_all(two_shards):
 
 def test_a_row_group_without_wanted_pictures_is_never_read(two_shards):
     first = two_shards[0]
-    chunk = tables.pq.ParquetFile(first).metadata.row_group(0).column(4)
+    chunk = pq.ParquetFile(first).metadata.row_group(0).column(4)
     damaged = bytearray(first.read_bytes())
     start = chunk.dictionary_page_offset or chunk.data_page_offset
     damaged[start : start + chunk.total_compressed_size] = bytes(chunk.total_compressed_size)

@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isotope import project, sql, tables
+from isotope import project, sql, store, tables
 from isotope.errors import EmptyTable
 
 SPEC = {"k1": 0.9, "b": 0.4}
@@ -53,8 +53,8 @@ def source(tmp_path_factory) -> dict[str, Path]:
         blank |= {"hierarchical_section_title": hierarchy, "context_section_description": words}
         rows.append(blank | {"image_url": f"u{n}", "split": "train", "file": "f", "row": n})
     paths = {n: folder / f"{n}.parquet" for n in ("associations", "sections", "members")}
-    tables.write_rows(rows, paths["associations"], tables.ASSOCIATIONS)
-    tables.write_rows(SECTIONS, paths["sections"], tables.SECTIONS)
+    store.write_rows(rows, paths["associations"], tables.ASSOCIATIONS)
+    store.write_rows(SECTIONS, paths["sections"], tables.SECTIONS)
     wit = {"associations": paths["associations"]}
     members = sql.SQL / "project/members.sql"
     sql.query(members, wit, {"language": "en"}, out=paths["members"], schema=tables.MEMBERS)
@@ -98,7 +98,7 @@ def test_mode_exact_then_bm25_trusts_titles_and_asks_for_the_rest(source, tmp_pa
 
 def test_a_source_without_texts_in_the_language_is_an_error(source, tmp_path):
     empty = tmp_path / "members.parquet"
-    tables.write_rows([], empty, tables.MEMBERS)
+    store.write_rows([], empty, tables.MEMBERS)
     index = source["sections"].parent / "lucene"
     with pytest.raises(EmptyTable, match="no text in this language"):
         project.project(

@@ -15,7 +15,7 @@ from ir_datasets.formats import JsonlDocs, JsonlQueries, TrecQrels
 from ir_datasets.util import GzipExtract
 from PIL import Image
 
-from isotope import release, sql, tables, trec
+from isotope import release, sql, store, tables, trec
 from isotope.tables import CAPTION_FIELDS
 
 PUBLISHED_TEXTS = [
@@ -81,13 +81,13 @@ def out(tmp_path_factory) -> Path:
         {"image_id": f"i{n}", "image_url": "u", "width": 4, "height": 3, "webp": webp()}
         for n in (1, 2, 3)
     ]
-    tables.write_rows(texts, collected / "texts.parquet", tables.TEXTS)
-    tables.write_rows(images, collected / "images.parquet", tables.IMAGES)
-    tables.write_rows(qrels, collected / "qrels.parquet", tables.QRELS)
-    tables.write_rows(pixels, shard, tables.PIXELS)
+    store.write_rows(texts, collected / "texts.parquet", tables.TEXTS)
+    store.write_rows(images, collected / "images.parquet", tables.IMAGES)
+    store.write_rows(qrels, collected / "qrels.parquet", tables.QRELS)
+    store.write_rows(pixels, shard, tables.PIXELS)
     run = root / "runs/small/test/t2m/bm25.parquet"
     hit = {"query_id": "projected-00000002-000", "doc_id": "i2", "rank": 1, "score": 0.1}
-    tables.write_rows([hit], run, tables.RUN)
+    store.write_rows([hit], run, tables.RUN)
     for name in ("one", "two"):
         release.build(
             collection="toy",
@@ -183,7 +183,7 @@ def test_every_image_has_its_licence_and_an_unknown_one_is_said_to_be_unknown(ou
 )
 def test_a_licence_is_read_from_the_caption(tmp_path, caption, licence):
     images = tmp_path / "images.parquet"
-    tables.write_rows([image(1, "test", caption)], images, tables.IMAGES)
+    store.write_rows([image(1, "test", caption)], images, tables.IMAGES)
     found = sql.query(sql.SQL / "release/attributions.sql", {"images": images}, {})
     assert found is not None
     assert found["licence"].to_list() == [licence]

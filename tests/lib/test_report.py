@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageDraw
 
-from isotope import figures, report, sql, tables, tabulate
+from isotope import figures, report, sql, store, tables, tabulate
 from isotope.errors import MissingFile
 from isotope.report_templates import excerpt, symbol, web
 from isotope.report_thumbnails import SIDE_PX, thumbnail
@@ -60,20 +60,20 @@ def lay_collection(root: Path) -> None:
         for p in ("train", "validation", "test")
     ]
     collect = root / "data/collect/toy"
-    tables.write_rows(texts, collect / "texts.parquet", tables.TEXTS)
-    tables.write_rows(images, collect / "images.parquet", tables.IMAGES)
-    tables.write_rows(qrels, collect / "qrels.parquet", tables.QRELS)
-    tables.write_rows(filters, collect / "filters.parquet", tables.FILTERS)
+    store.write_rows(texts, collect / "texts.parquet", tables.TEXTS)
+    store.write_rows(images, collect / "images.parquet", tables.IMAGES)
+    store.write_rows(qrels, collect / "qrels.parquet", tables.QRELS)
+    store.write_rows(filters, collect / "filters.parquet", tables.FILTERS)
     pixels = [{"image_id": f"i{n:02}", "webp": drawing(n)} for n in range(PAIRS - 1)]
     crawl = root / "data/crawl/src"
-    tables.write_rows(pixels[:6], crawl / "shard-00000.parquet", tables.PIXELS)
-    tables.write_rows(pixels[6:], crawl / "shard-00001.parquet", tables.PIXELS)
+    store.write_rows(pixels[:6], crawl / "shard-00000.parquet", tables.PIXELS)
+    store.write_rows(pixels[6:], crawl / "shard-00001.parquet", tables.PIXELS)
     ledger = [{"image_url": str(n), "status": "success", "attempts": 1} for n in range(PAIRS)]
-    tables.write_rows(ledger, crawl / "ledger.parquet", tables.LEDGER)
+    store.write_rows(ledger, crawl / "ledger.parquet", tables.LEDGER)
     found = [
         {"source_text_id": f"s{n}", "text_id": f"t{n:02}", "method": "exact"} for n in range(9)
     ]
-    tables.write_rows(found, root / "data/project/src/projection.parquet", tables.PROJECTION)
+    store.write_rows(found, root / "data/project/src/projection.parquet", tables.PROJECTION)
 
 
 def lay_runs(root: Path) -> None:
@@ -86,7 +86,7 @@ def lay_runs(root: Path) -> None:
             for rank in range(1, 8)
         ]
         path = root / f"results/search/toy/small/test/{task}/rrf.parquet"
-        tables.write_rows(run, path, tables.RUN)
+        store.write_rows(run, path, tables.RUN)
     chance = random.Random(7)
     scores = [
         {"collection": "toy", "setting": setting, "split": split, "task": task, "system": system}
@@ -98,14 +98,14 @@ def lay_runs(root: Path) -> None:
         for measure in MEASURES
         for q in range(8)
     ]
-    tables.write_rows(scores, root / "results/score/toy.parquet", tables.SCORES)
+    store.write_rows(scores, root / "results/score/toy.parquet", tables.SCORES)
     wins = [
         {"collection": "toy", "setting": "small", "split": "test", "task": "t2m", "measure": m}
         | {"system": "rrf", "other": o, "difference": 0.2, "p_bonferroni": 0.001}
         for m in MEASURES
         for o in ("bm25", "random")
     ]
-    tables.write_rows(wins, root / "results/score/toy.significance.parquet", tables.SIGNIFICANCE)
+    store.write_rows(wins, root / "results/score/toy.significance.parquet", tables.SIGNIFICANCE)
 
 
 def lay_tables(root: Path) -> None:

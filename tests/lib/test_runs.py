@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope import tables
+from isotope import store, tables
 from isotope.errors import BrokenPromise, CorruptFile, MissingColumn, MissingFile
 from isotope.random_system import random_run
 from isotope.runs import batches, by_query, empty, ranked, read_run, write_run
@@ -95,7 +95,7 @@ def test_a_run_out_of_order_is_refused_when_read(tmp_path, rows, rows_per_batch)
     path = tmp_path / "run.parquet"
     names = tables.RUN.names
     table = pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows])
-    tables.write(table, path, tables.RUN)
+    store.write(table, path, tables.RUN)
     with pytest.raises(BrokenPromise, match="does not follow"):
         list(batches(path, rows=rows_per_batch))
 

@@ -7,7 +7,7 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from isotope import tables, trec
+from isotope import store, tables, trec
 from isotope.errors import BadParams, BrokenPromise, EmptyTable
 from isotope.runs import ranked, write_run
 from isotope.score import cell_of, score_collection, score_run
@@ -58,7 +58,7 @@ def results(tmp_path):
     rows += [("t3", "i3", 2, "validation")]
     qrels = tmp_path / "qrels.parquet"
     names = tables.QRELS.names
-    tables.write_rows([dict(zip(names, row, strict=True)) for row in rows], qrels, tables.QRELS)
+    store.write_rows([dict(zip(names, row, strict=True)) for row in rows], qrels, tables.QRELS)
     hits = {
         "t2m": {"query_id": ["t1", "t3"], "doc_id": ["i2", "i3"], "score": [1.0, 1.0]},
         "m2t": {"query_id": ["i1", "i2"], "doc_id": ["t1", "t2"], "score": [1.0, 1.0]},

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope import search, tables
+from isotope import search, store, tables
 from isotope.cells import Cell, document_ids, pool_splits, query_ids
 from isotope.exact import Shards, top_k
 from isotope.index import contents, index_bm25, index_dense
@@ -42,9 +42,9 @@ def collection(tmp_path_factory) -> dict[str, Path]:
             row = {"text_id": f"t{i}", "image_id": f"i{i}", "relevance": 1, "split": split}
             qrels.append(row)
     paths = {name: folder / f"{name}.parquet" for name in ("texts", "images", "qrels")}
-    tables.write_rows(texts, paths["texts"], tables.TEXTS)
-    tables.write_rows(images, paths["images"], tables.IMAGES)
-    tables.write_rows(qrels, paths["qrels"], tables.QRELS)
+    store.write_rows(texts, paths["texts"], tables.TEXTS)
+    store.write_rows(images, paths["images"], tables.IMAGES)
+    store.write_rows(qrels, paths["qrels"], tables.QRELS)
     return paths
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from isotope import catalog, cli, show, show_page, tables
+from isotope import catalog, cli, show, show_page, store, tables
 from isotope.errors import BadQuery, CorruptFile, MissingFile, UnknownId
 
 T, OTHER = "projected-00000001-000", "projected-00000001-001"
@@ -54,7 +54,7 @@ def built(tmp_path_factory) -> Path:
         (*hits("a", "i2", "i1"), tables.RUN),
         (*hits("b", "i2"), tables.RUN),
     ):
-        tables.write_rows(rows, root / f"{name}.parquet", schema)
+        store.write_rows(rows, root / f"{name}.parquet", schema)
     out = root / "results/catalog.duckdb"
     catalog.build(out, root)
     return out

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.stats import ttest_rel
 
-from isotope import tables
+from isotope import store, tables
 from isotope.errors import BrokenPromise
 from isotope.significance import compare, paired_t, significance_table
 
@@ -89,7 +89,7 @@ def test_a_file_of_scores_becomes_a_table_of_tests(tmp_path):
         for task in ("m2t", "t2m")
         for measure in ("MAP", "R@10")
     ]
-    tables.write(pl.concat(parts).to_arrow(), tmp_path / "scores.parquet", tables.SCORES)
+    store.write(pl.concat(parts).to_arrow(), tmp_path / "scores.parquet", tables.SCORES)
     significance_table(tmp_path / "scores.parquet", tmp_path / "out.parquet")
     assert pq.read_schema(tmp_path / "out.parquet").equals(tables.SIGNIFICANCE)
     assert pl.read_parquet(tmp_path / "out.parquet").equals(compare(pl.concat(parts)))

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from isotope import sql, tables
+from isotope import sql, store
 from isotope.errors import (
     BrokenPromise,
     CorruptFile,
@@ -24,7 +24,7 @@ NUMBERS = pa.schema([pa.field("n", pa.int32()), pa.field("word", pa.string())])
 def numbers(tmp_path):
     """A table of the numbers 0 to 9 with a word each."""
     path = tmp_path / "numbers.parquet"
-    tables.write_rows([{"n": n, "word": f"w{n}"} for n in range(10)], path, NUMBERS)
+    store.write_rows([{"n": n, "word": f"w{n}"} for n in range(10)], path, NUMBERS)
     return path
 
 
@@ -80,14 +80,14 @@ def test_a_query_cannot_see_variables_of_python(select):
 
 
 def test_rows_are_cast_to_the_schema_and_grouped_alike_at_any_parallelism(select, tmp_path):
-    count = tables.ROWS_PER_GROUP * 2 + 10
+    count = store.ROWS_PER_GROUP * 2 + 10
     query = select(f"SELECT i AS n, i::VARCHAR AS word FROM range({count}) AS r (i) ORDER BY i")
     for name in ("a", "b"):
         assert sql.query(query, {}, {}, out=tmp_path / name, schema=NUMBERS) is None
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     file = pq.ParquetFile(tmp_path / "a")
     groups = [file.metadata.row_group(g).num_rows for g in range(file.num_row_groups)]
-    assert groups == [tables.ROWS_PER_GROUP, tables.ROWS_PER_GROUP, 10]
+    assert groups == [store.ROWS_PER_GROUP, store.ROWS_PER_GROUP, 10]
     assert file.schema_arrow.equals(NUMBERS)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from isotope import figures_bars, sql, statistics_tables, tables, tabulate, toy, toy_facts
+from isotope import figures_bars, sql, statistics_tables, store, tables, tabulate, toy, toy_facts
 from isotope.errors import EmptyTable, MissingFile
 from isotope.statistics_all import tabulate_facts
 
@@ -20,9 +20,9 @@ def relations(tmp_path):
     images = [{"image_id": f"i{n}", "image_url": f"u{n}", "split": "test"} for n in range(4)]
     boxes = [("u0", "cat"), ("u0", "cat"), ("u0", "dog"), ("u1", "cat"), ("u9", "cat")]
     objects = [{"image_url": url, "synset": name} for url, name in boxes]
-    tables.write_rows(texts, tmp_path / "texts.parquet", tables.TEXTS)
-    tables.write_rows(images, tmp_path / "images.parquet", tables.IMAGES)
-    tables.write_rows(objects, tmp_path / "objects.parquet", tables.OBJECTS)
+    store.write_rows(texts, tmp_path / "texts.parquet", tables.TEXTS)
+    store.write_rows(images, tmp_path / "images.parquet", tables.IMAGES)
+    store.write_rows(objects, tmp_path / "objects.parquet", tables.OBJECTS)
     (tmp_path / "topics.csv").write_text(
         "wiki_db\tqid\tpid\tnum_outlinks\tSTEM.STEM*\tCulture.Media.Media*\n"
         "enwiki\tQ1\t0\t9\t0.501\t0.9\n"
@@ -115,7 +115,7 @@ def test_subsets_are_drawn_where_they_are_exact(tmp_path):
         for task in ("t2m", "m2t")
         for n, exact in ((30, 0.9), (60, 1.0), (90, 1.0))
     ]
-    tables.write_rows(points, tmp_path / "subsets.parquet", tables.SUBSETS)
+    store.write_rows(points, tmp_path / "subsets.parquet", tables.SUBSETS)
     given, chosen = {"subsets": tmp_path / "subsets.parquet"}, {"split": "test", "measure": "MAP"}
     figures_bars.subsets(SQL / "subsets_exact.sql", given, chosen, tmp_path / "s.svg")
     drawn = (tmp_path / "s.svg").read_text()

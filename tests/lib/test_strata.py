@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from scipy.stats import bootstrap
 
-from isotope import strata, tables
+from isotope import store, strata, tables
 from isotope.errors import EmptyTable
 
 HOW = strata.Resampling(samples=200, seed=5, level=0.9)
@@ -28,9 +28,9 @@ def facts(tmp_path):
         | {"split": "test" if n < 15 else "validation"}
         for n in range(N)
     ]
-    tables.write_rows(texts, tmp_path / "texts.parquet", tables.TEXTS)
-    tables.write_rows(images, tmp_path / "images.parquet", tables.IMAGES)
-    tables.write_rows(qrels, tmp_path / "qrels.parquet", tables.QRELS)
+    store.write_rows(texts, tmp_path / "texts.parquet", tables.TEXTS)
+    store.write_rows(images, tmp_path / "images.parquet", tables.IMAGES)
+    store.write_rows(qrels, tmp_path / "qrels.parquet", tables.QRELS)
     views = "".join(f"{n},{n * 10}\n" for n in range(1, N))
     (tmp_path / "views.csv").write_text(f"page_id,views\n{views}")
     (tmp_path / "styles.csv").write_text(
@@ -50,7 +50,7 @@ def scores(tmp_path):
         for n in range(N)
         for split in ["test" if n < 15 else "validation"]
     ]
-    tables.write_rows(rows, tmp_path / "scores.parquet", tables.SCORES)
+    store.write_rows(rows, tmp_path / "scores.parquet", tables.SCORES)
     return tmp_path / "scores.parquet"
 
 
@@ -151,7 +151,7 @@ def test_the_same_seed_gives_the_same_bytes(scores, facts, found, tmp_path):
 
 
 def test_intervals_of_nothing_are_refused(facts, tmp_path):
-    tables.write_rows([], tmp_path / "none.parquet", tables.SCORES)
+    store.write_rows([], tmp_path / "none.parquet", tables.SCORES)
     with pytest.raises(EmptyTable, match="no scores"):
         strata.intervals_table(
             tmp_path / "none.parquet", facts, language="en", how=HOW, out=tmp_path / "x.parquet"

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from isotope import sql, subsets, tables
+from isotope import sql, store, subsets, tables
 from isotope.errors import BadParams
 from isotope.runs import ranked, write_run
 from isotope.score import score_run
@@ -26,9 +26,9 @@ def collected(tmp_path):
         for n in range(QUERIES)
         for m in (n, n + 3)
     ]
-    tables.write_rows(texts, tmp_path / "texts.parquet", tables.TEXTS)
-    tables.write_rows(images, tmp_path / "images.parquet", tables.IMAGES)
-    tables.write_rows(qrels, tmp_path / "qrels.parquet", tables.QRELS)
+    store.write_rows(texts, tmp_path / "texts.parquet", tables.TEXTS)
+    store.write_rows(images, tmp_path / "images.parquet", tables.IMAGES)
+    store.write_rows(qrels, tmp_path / "qrels.parquet", tables.QRELS)
     return {n: tmp_path / f"{n}.parquet" for n in ("texts", "images", "qrels")}
 
 

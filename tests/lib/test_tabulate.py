@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 
-from isotope import tables, tabulate
+from isotope import store, tables, tabulate
 from isotope.errors import EmptyTable
 from isotope.tabulate_layout import Cell, Column, Table, lay_out, widen
 from isotope.tabulate_render import latex, markdown
@@ -79,7 +79,7 @@ def test_metrics_nest_by_collection_setting_split_task_and_system(tmp_path):
     cell = {"collection": "c", "setting": "small", "split": "test", "task": "t2m"}
     for name, value in (("bm25", 0.5), ("rrf", 1 / 3)):
         rows = [cell | {"system": name, "query_id": "q", "measure": "MAP", "value": value}]
-        tables.write_rows(rows, tmp_path / f"{name}.parquet", tables.SCORES)
+        store.write_rows(rows, tmp_path / f"{name}.parquet", tables.SCORES)
     scores = [tmp_path / "bm25.parquet", tmp_path / "rrf.parquet"]
     tabulate.metrics(scores, tmp_path / "metrics.json")
     assert json.loads((tmp_path / "metrics.json").read_text()) == {
@@ -88,6 +88,6 @@ def test_metrics_nest_by_collection_setting_split_task_and_system(tmp_path):
 
 
 def test_metrics_of_nothing_are_refused(tmp_path):
-    tables.write_rows([], tmp_path / "s.parquet", tables.SCORES)
+    store.write_rows([], tmp_path / "s.parquet", tables.SCORES)
     with pytest.raises(EmptyTable, match="no scores"):
         tabulate.metrics([tmp_path / "s.parquet"], tmp_path / "metrics.json")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from open_clip import tokenizer as judge
 from tokenizers import BertWordPieceTokenizer
 
-from isotope import sql, tables, tabulate, tokens, toy_words
+from isotope import sql, store, tables, tabulate, tokens, toy_words
 from isotope.errors import UnknownModel
 
 # Code points that are no characters yet: each library has its own Unicode version.
@@ -39,8 +39,8 @@ def collected(tmp_path):
             "caption_alt_text_description": ["", "Katze", ""],
         }
     ]
-    tables.write_rows(rows, tmp_path / "texts.parquet", tables.TEXTS)
-    tables.write_rows(images, tmp_path / "images.parquet", tables.IMAGES)
+    store.write_rows(rows, tmp_path / "texts.parquet", tables.TEXTS)
+    store.write_rows(images, tmp_path / "images.parquet", tables.IMAGES)
     return tmp_path
 
 

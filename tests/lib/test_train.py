@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 import open_clip
+import pyarrow.parquet as pq
 import pytest
 import torch
 from PIL import Image
 from safetensors import safe_open
 
-from isotope import models, models_clip, tables, toy_draw, toy_scenes, train, train_step
+from isotope import models, models_clip, store, tables, toy_draw, toy_scenes, train, train_step
 from isotope.errors import BadParams, EmptyTable, MissingFile
 from isotope.train_batches import Batches, Tokens
 from isotope.train_data import Source, Split, read_split, squashed
@@ -54,7 +55,7 @@ def collection(tmp_path_factory):
 
 def write(path, schema, rows):
     blank = dict.fromkeys(schema.names)
-    tables.write_rows([blank | row for row in rows], path, schema)
+    store.write_rows([blank | row for row in rows], path, schema)
 
 
 def add_text(rows, n, sentence, split):
@@ -128,10 +129,10 @@ def test_the_curve_has_a_row_every_few_epochs_and_one_for_the_last(run):
 def test_the_curves_mrr_is_that_of_the_encoder_made_from_the_weights(run, collection):
     weights, curve = run("model")
     encoder = models.load(SPEC, weights=weights, device="cpu")
-    rows = tables.pq.read_table(collection["texts"]).to_pylist()
+    rows = pq.read_table(collection["texts"]).to_pylist()
     held = [row for row in rows if row["split"] == "validation"]
     texts = [" ".join(filter(None, (row[field] for field in tables.FIVE_FIELDS))) for row in held]
-    shard = tables.pq.read_table(collection["pixels"][0]).to_pylist()
+    shard = pq.read_table(collection["pixels"][0]).to_pylist()
     webp = [row["webp"] for row in shard if row["image_id"][1:] in {r["text_id"][1:] for r in held}]
     pictures = [Image.open(io.BytesIO(w)).convert("RGB") for w in webp]
     scores = encoder.encode_texts(texts) @ encoder.encode_images(pictures).T

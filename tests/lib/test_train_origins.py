@@ -17,7 +17,7 @@ from PIL import Image
 from safetensors import safe_open
 from safetensors.torch import load_file
 
-from isotope import models, models_clip, tables, train, train_step
+from isotope import models, models_clip, store, tables, train, train_step
 from isotope.errors import BadParams, CorruptFile, EmptyTable, MissingFile, UnknownModel
 from isotope.train_recipe import Means
 from isotope.train_start import cut_of, start
@@ -48,7 +48,7 @@ def collection(tmp_path_factory):
     schemas = {"texts": tables.TEXTS, "images": tables.IMAGES, "qrels": tables.QRELS}
     for name, schema in {**schemas, "pixels": tables.PIXELS}.items():
         blank = dict.fromkeys(schema.names)
-        tables.write_rows([blank | row for row in rows[name]], root / f"{name}.parquet", schema)
+        store.write_rows([blank | row for row in rows[name]], root / f"{name}.parquet", schema)
     given = {name: root / f"{name}.parquet" for name in schemas}
     return given | {"pixels": [root / "pixels.parquet"]}
 
@@ -271,6 +271,6 @@ def test_two_processes_train_the_weights_of_one_and_name_their_errors(
     assert share < 1e-3 * sum(v.numel() for v in ours.values())
     losses = [(tmp_path / p / "curve.csv").read_text().split(",")[6] for p in ("alone", "both")]
     assert float(losses[0]) == pytest.approx(float(losses[1]), abs=1e-4)
-    tables.write_rows([], tmp_path / "qrels.parquet", tables.QRELS)
+    store.write_rows([], tmp_path / "qrels.parquet", tables.QRELS)
     with pytest.raises(EmptyTable, match="0 images"):
         trained(collection | {"qrels": tmp_path / "qrels.parquet"}, tmp_path / "none", both)

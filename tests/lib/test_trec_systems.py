@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from isotope import cli, tables
+from isotope import cli, store, tables
 from isotope.errors import BadParams, CorruptFile, EmptyTable, MissingFile
 from isotope.runs import ranked, read_run, write_run
 from isotope.trec import read_qrels
@@ -143,9 +143,9 @@ def project(tmp_path) -> Path:
     """A collection with one judged pair, one more candidate, and a run of ours."""
     collected = tmp_path / "data/collect/toy"
     qrels = pl.DataFrame({"text_id": ["t"], "image_id": ["i"], "relevance": [1], "split": ["test"]})
-    tables.write(qrels.to_arrow(), collected / "qrels.parquet", tables.QRELS)
+    store.write(qrels.to_arrow(), collected / "qrels.parquet", tables.QRELS)
     images = [{"image_id": name, "split": "test"} for name in ("i", "j")]
-    tables.write_rows(images, collected / "images.parquet", tables.IMAGES)
+    store.write_rows(images, collected / "images.parquet", tables.IMAGES)
     hits = pl.DataFrame({"query_id": ["t"] * 2, "doc_id": ["i", "j"], "score": [1 / 3, -0.25]})
     write_run(hits, tmp_path / "results/search/toy/small/test/t2m/mine.parquet")
     return tmp_path

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope import tables
+from isotope import store, tables
 from isotope.errors import BadParams
 from isotope.fuse import rrf, wsum
 from isotope.params_links import link
@@ -171,7 +171,7 @@ def cells(tmp_path):
         {"text_id": f"t-{s}", "image_id": f"i-{s}", "relevance": 1, "split": s}
         for s in ("validation", "test")
     ]
-    tables.write_rows(pairs, tmp_path / "qrels.parquet", tables.QRELS)
+    store.write_rows(pairs, tmp_path / "qrels.parquet", tables.QRELS)
     return tmp_path
 
 

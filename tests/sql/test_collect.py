@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isotope import collect, sql, tables
+from isotope import collect, sql, store, tables
 from isotope.errors import BadParams, BrokenPromise
 
 URL = "https://upload.wikimedia.org/{}.png"
@@ -95,7 +95,7 @@ def relations(tmp_path_factory) -> dict[str, Path]:
         "ledger": (ledger, tables.LEDGER),
     }
     for name, (values, schema) in made.items():
-        tables.write_rows(values, folder / f"{name}.parquet", schema)
+        store.write_rows(values, folder / f"{name}.parquet", schema)
     return {name: folder / f"{name}.parquet" for name in made}
 
 

@@ -6,14 +6,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isotope import sql, tables, tabulate
+from isotope import sql, store, tables, tabulate
 from isotope.tabulate_layout import lay_out, widen
 
 SQL = sql.SQL / "tabulate"
 
 
 def put(path: Path, rows: list[dict], schema) -> Path:
-    tables.write_rows(rows, path, schema)
+    store.write_rows(rows, path, schema)
     return path
 
 

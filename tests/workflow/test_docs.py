@@ -26,7 +26,7 @@ RULES = "\n".join(p.read_text("utf-8") for p in sorted((ROOT / "workflow/rules")
 PHASE_RULES = "\n".join(
     p.read_text("utf-8") for p in sorted((ROOT / "workflow/rules").glob("[a-z]*.smk"))
 )
-PHASES = [p.stem for p in (ROOT / "workflow/rules").glob("[a-z]*.smk")]
+PHASES = sorted({p.stem.split("-")[0] for p in (ROOT / "workflow/rules").glob("[a-z]*.smk")})
 WRITTEN = ("data/", "results/", "logs/", ".isotope/")
 # The shell's own commands, and git's and DuckDB's, that a page may use.
 SHELL = {"chmod", "rm", "source", "duckdb"}

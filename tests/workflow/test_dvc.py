@@ -150,7 +150,8 @@ def folder_of(path: str) -> str:
 
 def test_there_is_a_stage_a_target_and_a_rule_file_for_each_phase(stages, root, shell, project):
     assert list(stages) == PHASES
-    assert sorted(p.stem for p in (root / "workflow/rules").glob("[a-z]*.smk")) == sorted(PHASES)
+    files = (root / "workflow/rules").glob("[a-z]*.smk")
+    assert {p.stem.split("-")[0] for p in files} == set(PHASES)
     targets = shell("snakemake", "--list", cwd=root).split()
     assert set(PHASES) <= set(targets)
 

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, cast
 
 import fsspec
 
-from isotope import tables, toy
+from isotope import store, toy
 from isotope.errors import ChecksumMismatch, CorruptFile, FetchFailed, MissingFile, TruncatedFile
 from isotope.params import expand_files
 from isotope.progress import Progress, log
@@ -37,7 +37,7 @@ def acquire(spec: Mapping[str, Any], manifest: Path, scratch: Path) -> None:
     else:
         wanted = expand_files(spec["files"])
         entries = [fetch(e, folder, part, scratch) for part in wanted for e in wanted[part]]
-    with tables.aside(manifest) as part:
+    with store.aside(manifest) as part:
         part.write_text(json.dumps({"files": entries}, indent=1) + "\n", encoding="utf-8")
     log.info("%d files, %d bytes", len(entries), sum(e["bytes"] for e in entries))
 

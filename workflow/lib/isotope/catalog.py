@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 import duckdb
 import pyarrow as pa
 
-from isotope import sql, tables
+from isotope import sql, store, tables
 from isotope.errors import IsotopeError
 
 _CURVES = pa.schema(
@@ -54,7 +54,7 @@ def build(out: Path, root: Path = Path()) -> None:
         DiskFull: no room for the file.
     """
     with (
-        tables.aside(out) as part,
+        store.aside(out) as part,
         TemporaryDirectory(dir=out.parent, prefix=".catalog-") as folder,
     ):
         file = Path(folder) / out.name

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit, urlunsplit
 import duckdb
 import polars as pl
 
-from isotope import tables
+from isotope import store, tables
 from isotope.crawl_outcome import COLUMNS, outcome, worth_another_try
 from isotope.crawl_tool import PER_FILE, convert
 from isotope.errors import ToolFailed
@@ -98,7 +98,7 @@ def write_pixels(scratch: Path, path: Path) -> pl.DataFrame:
     """
     files = [p.as_posix() for p in sorted(scratch.glob("pass-*/[0-9]*.parquet"))]
     stored: list[tuple[str, int, str]] = []
-    with duckdb.connect() as con, tables.writer(path, tables.PIXELS) as out:
+    with duckdb.connect() as con, store.writer(path, tables.PIXELS) as out:
         batches = con.sql(query, params={"files": files}).to_arrow_reader(_ROWS) if files else []
         for batch in batches:
             out.write_batch(batch.cast(tables.PIXELS))
@@ -125,4 +125,4 @@ def write_ledger(
         remedy = "delete .isotope/crawl and run again"
         raise ToolFailed("img2dataset", f"no outcome for {lost['image_url'][0]}", remedy)
     rows = outcomes.join(stored, on="image_url", how="left").sort("image_url")
-    tables.write(rows.select(tables.LEDGER.names).to_arrow(), path, tables.LEDGER)
+    store.write(rows.select(tables.LEDGER.names).to_arrow(), path, tables.LEDGER)

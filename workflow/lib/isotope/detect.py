@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
-from isotope import tables
+from isotope import store, tables
 from isotope.errors import UnknownModel
 from isotope.pixels import decode
 from isotope.progress import Progress
@@ -64,7 +64,7 @@ def detect_objects(
     Boxes are of the crawled picture, rounded; `threshold` is the least probability of an object.
     """
     progress = Progress("images searched for objects")
-    with tables.writer(out, tables.OBJECTS) as writer:
+    with store.writer(out, tables.OBJECTS) as writer:
         for shard in sorted(pixels):
             with pq.ParquetFile(shard) as file:
                 for rows in file.iter_batches(batch, columns=["image_url", "webp"]):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from isotope import tables
+from isotope import store, tables
 from isotope.dump_pages import REASONS, Parsed, parse_batch
 from isotope.dump_site import Site, read_site
 from isotope.dump_streams import Chunk, Span, batches, unpacked
@@ -42,7 +42,7 @@ def parse_dump(
         for sections, parsed in ordered_map(parse_batch, _tasks(paths, sites), workers):
             bad.add(account.enter(parsed, len(sections)))
             good.add(sections)
-    with tables.aside(counts) as part:
+    with store.aside(counts) as part:
         part.write_text(json.dumps(account.counts(), indent=2) + "\n", "utf-8")
     account.progress.finish()
     log.info("dump: %s", account.counts())

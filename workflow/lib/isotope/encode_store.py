@@ -12,7 +12,7 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from isotope import tables
+from isotope import store
 from isotope.errors import CorruptFile, MissingFile, TruncatedFile
 
 IDS = pa.schema([pa.field("id", pa.string())])
@@ -79,7 +79,7 @@ def _read_ids(path: Path) -> pl.Series:
 @contextmanager
 def created(vectors: Path, shape: tuple[int, int]) -> Generator[FloatArray]:
     """Yield a float32 block to fill row by row on disk; it gets its name when complete."""
-    with tables.aside(vectors) as part:
+    with store.aside(vectors) as part:
         if 0 in shape:
             with part.open("wb") as file:
                 np.save(file, np.zeros(shape, np.float32))
@@ -104,4 +104,4 @@ def mapped(path: Path, shape: tuple[int, ...], kind: type[np.generic]) -> np.mem
 
 def write_ids(ids: pl.Series, path: Path) -> None:
     """Write the ids of a block's rows, in their order."""
-    tables.write(ids.rename("id").to_frame().to_arrow(), path, IDS)
+    store.write(ids.rename("id").to_frame().to_arrow(), path, IDS)

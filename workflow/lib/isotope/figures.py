@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from isotope import sql, tables
+from isotope import sql, store
 from isotope.errors import EmptyTable
 from isotope.tabulate import rows
 
@@ -145,5 +145,5 @@ def canvas(out: Path, panels: int) -> Generator[tuple["Figure", list["Axes"]], N
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
     svg = text.getvalue()
     faint = svg.replace(f"stroke: {_FAINT}", "stroke: currentColor; stroke-opacity: 0.18")
-    with tables.aside(out) as part:
+    with store.aside(out) as part:
         part.write_text(faint.replace(_INK, "currentColor"), encoding="utf-8")

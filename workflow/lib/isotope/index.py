@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from isotope import lucene, sql, tables
+from isotope import lucene, sql, store, tables
 from isotope.cells import SIDES, id_column, pool_splits, pools
 
 _SQL = sql.SQL / "index"
@@ -53,7 +53,7 @@ def index_bm25(  # noqa: PLR0913
 def _filled(folders: Sequence[Path]) -> Iterator[dict[str, Path]]:
     """Yield a folder to fill for each setting; all get their names when all are complete."""
     with ExitStack() as stack:
-        yield {f.parts[-2]: stack.enter_context(tables.folder_aside(f)) for f in folders}
+        yield {f.parts[-2]: stack.enter_context(store.folder_aside(f)) for f in folders}
 
 
 def _pools_of(parts: Mapping[str, Path], splits: list[str]) -> Iterator[tuple[str, str, Path]]:

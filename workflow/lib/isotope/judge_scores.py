@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from isotope import judge, tables
+from isotope import judge, store, tables
 from isotope.cells import Cell
 from isotope.judge_agreement import agreement, kendall_tau
 from isotope.progress import Progress
@@ -44,11 +44,11 @@ def score_judged(
         progress.add()
     progress.finish()
     whole = {name: pl.concat(part[name] for part in found) for name in found[0]}
-    tables.write(graded.to_arrow(), outputs["graded"], tables.GRADED)
-    tables.write(whole["scores"].to_arrow(), outputs["scores"], tables.SCORES)
-    tables.write(whole["reuse"].to_arrow(), outputs["reuse"], tables.REUSE)
-    tables.write(whole["tau"].to_arrow(), outputs["tau"], tables.TAU)
-    tables.write(agreement(grades).to_arrow(), outputs["agreement"], tables.AGREEMENT)
+    store.write(graded.to_arrow(), outputs["graded"], tables.GRADED)
+    store.write(whole["scores"].to_arrow(), outputs["scores"], tables.SCORES)
+    store.write(whole["reuse"].to_arrow(), outputs["reuse"], tables.REUSE)
+    store.write(whole["tau"].to_arrow(), outputs["tau"], tables.TAU)
+    store.write(agreement(grades).to_arrow(), outputs["agreement"], tables.AGREEMENT)
 
 
 def _one(value: Path | Sequence[Path]) -> Path:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from isotope import tables
+from isotope import store, tables
 from isotope.cells import Cell, id_column
 from isotope.errors import BadParams
 from isotope.progress import Progress
@@ -58,13 +58,13 @@ def write_pool(  # noqa: PLR0913
         As `pool_runs`.
     """
     pooled = pool_runs(runs, depth=depth)
-    tables.write(pooled.to_arrow(), pool, tables.POOL)
+    store.write(pooled.to_arrow(), pool, tables.POOL)
     filled = sheet(pooled, texts, images)
     for path in sheets:
         if path.suffix != ".csv":
-            tables.write(filled.to_arrow(), path, tables.SHEET)
+            store.write(filled.to_arrow(), path, tables.SHEET)
             continue
-        with tables.aside(path) as part:
+        with store.aside(path) as part:
             filled.write_csv(part)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pyarrow.parquet as pq
 
-from isotope import lucene, sql, tables
+from isotope import lucene, sql, store, tables
 from isotope.errors import EmptyTable
 from isotope.progress import log
 
@@ -26,7 +26,7 @@ def index_sections(sections: Path, index: Path, *, threads: int, memory_mb: int)
         documents = Path(folder) / "documents.parquet"
         sql.query(_SQL / "documents.sql", {"sections": sections}, {}, out=documents)
         pairs = iter_pairs(documents, "id", "contents")
-        with tables.folder_aside(index) as part:
+        with store.folder_aside(index) as part:
             lucene.build_index(pairs, part, threads=threads, memory_mb=memory_mb)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from isotope import sql, tables
+from isotope import sql, store
 from isotope.release_croissant import CITATION, LICENCE, write_croissant
 from isotope.release_parquet import write_parquet
 from isotope.release_trec import write_jsonl, write_trec
@@ -39,7 +39,7 @@ def build(  # noqa: PLR0913
         MissingFile, CorruptFile: a table, run or shard that is not there or not readable.
         DiskFull: no room for it.
     """
-    with tables.folder_aside(out) as part:
+    with store.folder_aside(out) as part:
         write_parquet(collected, shards, part)
         write_trec(collected, runs, part, {"collection": collection, "systems": dict(systems)})
         write_jsonl(collected, part, language)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from isotope import release_parquet, tables
+from isotope import release_parquet, store
 
 _CONTEXT: dict[str, Any] = {
     "@language": "en",
@@ -75,7 +75,7 @@ def write_croissant(name: str, out: Path) -> None:
         "distribution": [_files(table, glob) for table, (glob, _) in _TABLES.items()],
         "recordSet": [_records(table, schema) for table, (_, schema) in _TABLES.items()],
     }
-    with tables.aside(out / "croissant.json") as part:
+    with store.aside(out / "croissant.json") as part:
         part.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pyarrow as pa
 
-from isotope import sql, tables
+from isotope import sql, store, tables
 from isotope.progress import Progress
 
 SPLITS = ("train", "validation", "test", "other")
@@ -67,7 +67,7 @@ def _images(images: Path, shards: Sequence[Path], out: Path) -> None:
     progress = Progress("shards of pictures", total=len(shards))
     with ExitStack() as stack, tempfile.TemporaryDirectory(dir=out.parent) as folder:
         files = {
-            split: stack.enter_context(tables.writer(out / f"{split}.parquet", IMAGES))
+            split: stack.enter_context(store.writer(out / f"{split}.parquet", IMAGES))
             for split in SPLITS
         }
         for shard in shards:

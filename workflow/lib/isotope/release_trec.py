@@ -14,7 +14,7 @@ import polars as pl
 import pyarrow.parquet as pq
 import yaml
 
-from isotope import sql, tables, trec
+from isotope import sql, store, tables, trec
 from isotope.progress import Progress
 from isotope.runs import read_run
 from isotope.score import TASKS
@@ -75,7 +75,7 @@ def _run(path: Path, out: Path, header: str) -> None:
 
 def _gzip(parts: Iterable[bytes], out: Path) -> None:
     with (
-        tables.aside(out) as part,
+        store.aside(out) as part,
         part.open("wb") as raw,
         GzipFile("", "wb", fileobj=raw, mtime=0) as file,
     ):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from isotope import sql, tables
+from isotope import sql, store
 from isotope.errors import MissingFile
 from isotope.report_examples import Cell, Example, examples
 from isotope.report_templates import environment
@@ -76,7 +76,7 @@ def build(  # noqa: PLR0913
         examples=_examples(cell),
         tasks=TASKS,
     )
-    with tables.aside(out) as part:
+    with store.aside(out) as part:
         part.write_text(html, encoding="utf-8", newline="\n")
 
 

@@ -7,7 +7,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from isotope import tables
+from isotope import store, tables
 from isotope.errors import BrokenPromise, CorruptFile, MissingColumn, MissingFile
 
 KEY = ["query_id", "doc_id"]
@@ -42,7 +42,7 @@ def write_run(df: pl.DataFrame, path: Path | str) -> None:
     finite = pl.col("score").is_finite().fill_null(value=False)
     _refuse(df, ~finite, "a score that is no number", path)
     _refuse(df, pl.struct(KEY).is_duplicated(), "a document twice", path)
-    tables.write(ranked(df).to_arrow(), path, tables.RUN)
+    store.write(ranked(df).to_arrow(), path, tables.RUN)
 
 
 def read_run(path: Path | str) -> pl.DataFrame:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from isotope import tables
+from isotope import store, tables
 from isotope.errors import BadParams, BrokenPromise, EmptyTable
 from isotope.measures import Ratio, parse_all
 from isotope.progress import Progress
@@ -95,13 +95,13 @@ def score_collection(
     chosen = parse_all(measures)
     judged = pl.read_parquet(qrels)
     progress = Progress("runs", total=len(runs))
-    with tables.writer(out, tables.SCORES) as writer:
+    with store.writer(out, tables.SCORES) as writer:
         for cell, path in sorted((cell_of(path), path) for path in runs):
             values = _score_file(path, _directed(judged, cell, qrels), chosen)
             labels = {"collection": collection, **cell._asdict()}
             labelled = values.with_columns(**{key: pl.lit(label) for key, label in labels.items()})
             rows = labelled.select(tables.SCORES.names).to_arrow().cast(tables.SCORES)
-            writer.write_table(rows, row_group_size=tables.ROWS_PER_GROUP)
+            writer.write_table(rows, row_group_size=store.ROWS_PER_GROUP)
             progress.add()
     progress.finish()
 

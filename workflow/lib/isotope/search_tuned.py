@@ -12,7 +12,7 @@ from isotope.cells import Cell, id_column
 from isotope.progress import log
 from isotope.runs import empty, read_run
 from isotope.search import fill
-from isotope.tables import aside
+from isotope.store import aside
 from isotope.tune import Trial, best, rows, tune
 
 COLUMNS = (

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from isotope import tables
+from isotope import store
 from isotope.catalog_open import CATALOG, ask, opened
 from isotope.report_templates import environment
 from isotope.report_thumbnails import thumbnail
@@ -23,7 +23,7 @@ def write_html(page: Page, out: Path, *, catalog: Path = CATALOG) -> None:
         .get_template("show.html.j2")
         .render(page=page, pictures=_pictures(page, catalog))
     )
-    with tables.aside(out) as part:
+    with store.aside(out) as part:
         part.write_text(html, encoding="utf-8", newline="\n")
 
 

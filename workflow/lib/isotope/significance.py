@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
-from isotope import tables
+from isotope import store, tables
 from isotope.errors import BrokenPromise
 from isotope.progress import Progress
 
@@ -45,7 +45,7 @@ def significance_table(scores: Path, out: Path) -> None:
     lazy = pl.scan_parquet(scores)
     cells = lazy.select(_RUNS).unique().sort(_RUNS).collect()
     progress = Progress("cells", total=cells.height)
-    with tables.writer(out, tables.SIGNIFICANCE) as writer:
+    with store.writer(out, tables.SIGNIFICANCE) as writer:
         for cell in cells.iter_rows(named=True):
             own = lazy.filter(pl.col(key) == value for key, value in cell.items()).collect()
             writer.write_table(compare(own).to_arrow().cast(tables.SIGNIFICANCE))

@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from isotope import tables
+from isotope import store
 from isotope.errors import (
     BrokenPromise,
     CorruptFile,
@@ -134,12 +134,12 @@ def _first_line(error: Exception) -> str:
 def _stream(
     sql_file: Path, rows: duckdb.DuckDBPyRelation, out: Path, schema: pa.Schema | None
 ) -> None:
-    size = tables.ROWS_PER_GROUP if schema is None else tables.rows_per_group(schema)
+    size = store.ROWS_PER_GROUP if schema is None else store.rows_per_group(schema)
     batches = rows.to_arrow_reader(size)
     if schema is not None and batches.schema.names != schema.names:
         found = f"columns {batches.schema.names}"
         raise MissingColumn(sql_file, found, f"select {schema.names}, in this order")
-    with tables.writer(out, batches.schema if schema is None else schema) as file:
+    with store.writer(out, batches.schema if schema is None else schema) as file:
         _write_groups(_named_batches(sql_file, batches), file)
 
 
@@ -155,7 +155,7 @@ def _named_batches(
 
 def _write_groups(batches: Iterable[pa.RecordBatch], file: pq.ParquetWriter) -> None:
     """Regroup the rows, so that row groups do not depend on how the query was parallelised."""
-    size = tables.rows_per_group(file.schema)
+    size = store.rows_per_group(file.schema)
     held: list[pa.RecordBatch] = []
     for batch in batches:
         held.append(batch)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from isotope import sql, tables
+from isotope import sql, store, tables
 from isotope.bootstrap import Floats, percentiles, resampled_means
 from isotope.errors import EmptyTable
 from isotope.progress import Progress
@@ -61,7 +61,7 @@ def intervals_table(
         raise EmptyTable(scores, "no scores", "run the phase score")
     strata = members(facts, language)
     progress = Progress("settings and tasks", len(places))
-    with tables.writer(out, tables.INTERVALS) as writer:
+    with store.writer(out, tables.INTERVALS) as writer:
         for setting, task in places:
             own = lazy.filter(pl.col("setting") == setting, pl.col("task") == task).collect()
             for table in _of_place(own, strata.filter(pl.col("task") == task), how):

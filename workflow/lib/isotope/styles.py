@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from isotope import models, tables
+from isotope import models, store, tables
 from isotope.encode_store import load_vectors
 from isotope.errors import BadParams
 from isotope.models import Encoder
@@ -61,7 +61,7 @@ def styles_table(  # noqa: PLR0913
     heads = class_weights(models.load(model, weights=weights), classes, prompts).T
     names = np.array(classes)
     progress = Progress("images classified", len(encoded))
-    with tables.writer(out, tables.STYLES) as writer:
+    with store.writer(out, tables.STYLES) as writer:
         for block in encoded.blocks:
             for start in range(0, len(block), _ROWS):
                 cosines = block[start : start + _ROWS] @ heads

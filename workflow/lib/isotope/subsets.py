@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from isotope import sql, tables
+from isotope import sql, store, tables
 from isotope.cells import pool_splits
 from isotope.errors import BadParams
 from isotope.progress import Progress, log
@@ -52,7 +52,7 @@ def subsets_table(
     progress = Progress("runs", len(runs))
     with (
         TemporaryDirectory(dir=_made(out.parent), prefix=".subsets-") as folder,
-        tables.writer(out, tables.SUBSETS) as writer,
+        store.writer(out, tables.SUBSETS) as writer,
     ):
         places = Path(folder) / "places.parquet"
         for n, (cell, path) in enumerate(sorted(zip(cells, runs, strict=True))):

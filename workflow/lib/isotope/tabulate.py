@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from isotope import sql, tables
+from isotope import sql, store
 from isotope.errors import EmptyTable
 from isotope.tabulate_layout import lay_out, widen
 from isotope.tabulate_render import latex, markdown
@@ -61,5 +61,5 @@ def rows(
 
 
 def _write(path: Path, text: str) -> None:
-    with tables.aside(path) as part:
+    with store.aside(path) as part:
         part.write_text(text, encoding="utf-8", newline="\n")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from isotope import tables, toy_words
+from isotope import store, tables, toy_words
 from isotope.errors import UnknownModel
 from isotope.parallel import ordered_map
 from isotope.progress import Progress
@@ -64,9 +64,9 @@ def count_tokens(  # noqa: PLR0913
         for number in range(pq.read_metadata(path).num_row_groups)
     ]
     progress = Progress("row groups", len(groups))
-    with tables.writer(out, tables.TOKENS) as writer:
+    with store.writer(out, tables.TOKENS) as writer:
         for counted in ordered_map(_count, groups, workers):
-            writer.write_table(counted, row_group_size=tables.ROWS_PER_GROUP)
+            writer.write_table(counted, row_group_size=store.ROWS_PER_GROUP)
             progress.add()
     progress.finish()
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from isotope import tables
+from isotope import store, tables
 from isotope.progress import Progress
 from isotope.runs import batches
 from isotope.score import cell_of
@@ -20,12 +20,12 @@ def tops_table(runs: Sequence[Path], *, depth: int, out: Path) -> None:
         As `runs.batches` and `score.cell_of`.
     """
     progress = Progress("runs", len(runs))
-    with tables.writer(out, tables.TOPS) as writer:
+    with store.writer(out, tables.TOPS) as writer:
         for cell, path in sorted((cell_of(path), path) for path in runs):
             named = {"task": pl.lit(cell.task), "system": pl.lit(cell.system)}
             for piece in batches(path):
                 first = piece.filter(pl.col("rank") <= depth).with_columns(**named)
                 rows = first.select(tables.TOPS.names).to_arrow().cast(tables.TOPS)
-                writer.write_table(rows, row_group_size=tables.ROWS_PER_GROUP)
+                writer.write_table(rows, row_group_size=store.ROWS_PER_GROUP)
             progress.add()
     progress.finish()

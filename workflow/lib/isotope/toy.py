@@ -13,7 +13,17 @@ from typing import TextIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from isotope import tables, toy_draw, toy_dump, toy_facts, toy_pages, toy_scenes, toy_wiki, toy_wit
+from isotope import (
+    store,
+    tables,
+    toy_draw,
+    toy_dump,
+    toy_facts,
+    toy_pages,
+    toy_scenes,
+    toy_wiki,
+    toy_wit,
+)
 from isotope.errors import BadParams
 from isotope.progress import Progress
 from isotope.toy_pages import Page, Picture
@@ -77,7 +87,7 @@ def _counts(shards: Mapping[str, int]) -> dict[str, int]:
 
 def _draw(folder: Path, pictures: list[Picture]) -> None:
     for picture in pictures:
-        with tables.aside(folder / picture.path.lstrip("/")) as part:
+        with store.aside(folder / picture.path.lstrip("/")) as part:
             part.write_bytes(toy_draw.encode(picture.scene, picture.mime_type))
 
 
@@ -112,7 +122,7 @@ def _object_rows(picture: Picture) -> Iterator[dict[str, object]]:
 
 @contextmanager
 def _objects(path: Path) -> Generator[_Objects, None, None]:
-    with tables.writer(path, tables.OBJECTS) as out:
+    with store.writer(path, tables.OBJECTS) as out:
         objects = _Objects(out)
         yield objects
         objects.flush()
@@ -138,5 +148,5 @@ class _Faults:
 
 @contextmanager
 def _faults(path: Path, pages: int) -> Generator[_Faults, None, None]:
-    with tables.aside(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+    with store.aside(path) as part, part.open("w", encoding="utf-8", newline="") as file:
         yield _Faults(file, pages)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 from xml.sax.saxutils import escape, quoteattr
 
-from isotope import tables
+from isotope import store
 from isotope.errors import BadParams
 from isotope.toy_wiki import WikiPage
 
@@ -84,7 +84,7 @@ def multistream(folder: Path, date: str, per_stream: int) -> Generator[Multistre
     stem = f"toywiki-{date}-pages-articles-multistream"
     with ExitStack() as stack:
         names = (f"{stem}.xml.bz2", f"{stem}-index.txt.bz2")
-        paths = [stack.enter_context(tables.aside(folder / name)) for name in names]
+        paths = [stack.enter_context(store.aside(folder / name)) for name in names]
         xml, index = (stack.enter_context(path.open("wb")) for path in paths)
         out = Multistream(xml, index, date, per_stream)
         yield out

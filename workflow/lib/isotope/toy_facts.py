@@ -5,7 +5,7 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from isotope import tables, toy_wiki, toy_words
+from isotope import store, toy_wiki, toy_words
 
 _KINDS = {
     "Culture.Performing_arts": "Theatre",
@@ -63,7 +63,7 @@ def _views(pages: int, seed: int) -> Iterator[list[object]]:
 
 
 def _csv(path: Path, head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    with tables.aside(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+    with store.aside(path) as part, part.open("w", encoding="utf-8", newline="") as file:
         lines = csv.writer(file, lineterminator="\n")
         lines.writerow(head)
         lines.writerows(rows)

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from isotope import tables, toy_scenes, toy_words
+from isotope import store, tables, toy_scenes, toy_words
 from isotope.toy_pages import SPLITS, Page, Picture, Section
 from isotope.toy_wiki import caption_of
 
@@ -60,7 +60,7 @@ def shards(folder: Path, counts: Mapping[str, int], broken: int) -> Generator[Sh
 @contextmanager
 def _opened(path: Path) -> Generator[io.TextIOWrapper, None, None]:
     with (
-        tables.aside(path) as part,
+        store.aside(path) as part,
         part.open("wb") as raw,
         gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as packed,
         io.TextIOWrapper(packed, "utf-8", newline="") as text,

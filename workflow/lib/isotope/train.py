@@ -16,7 +16,7 @@ import torch
 from safetensors.torch import save_file
 
 from isotope.errors import EmptyTable
-from isotope.tables import aside
+from isotope.store import aside
 from isotope.train_batches import Batches, Tokens
 from isotope.train_checkpoint import Checkpoint, fingerprint
 from isotope.train_data import Cut, Source, Split, read_split

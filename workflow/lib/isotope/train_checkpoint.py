@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from isotope.progress import log
-from isotope.tables import aside
+from isotope.store import aside
 from isotope.train_batches import Batches
 from isotope.train_data import Split
 from isotope.train_step import Stepper

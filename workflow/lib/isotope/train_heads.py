@@ -15,7 +15,7 @@ from isotope.models_device import Device
 from isotope.models_lit import Heads
 from isotope.models_offline import SIDE, Pictures, Sentences, square
 from isotope.progress import Progress
-from isotope.tables import aside
+from isotope.store import aside
 from isotope.train_data import Cut, Source, Split, read_split
 from isotope.train_heads_loop import Features, fit
 from isotope.train_heads_recipe import HeadsRecipe

@@ -14,7 +14,7 @@ from typing import Any
 
 from isotope import errors
 from isotope.progress import log
-from isotope.tables import aside
+from isotope.store import aside
 
 _PATHS = ("texts", "images", "qrels", "weights", "curve", "scratch", "start")
 _TOLD = 20

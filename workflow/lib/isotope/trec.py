@@ -10,7 +10,7 @@ from typing import IO, NamedTuple, cast
 
 import polars as pl
 
-from isotope import tables
+from isotope import store
 from isotope.errors import BrokenPromise, CorruptFile, MissingFile, TruncatedFile
 from isotope.runs import KEY, ranked
 
@@ -132,7 +132,7 @@ def _write(rows: pl.DataFrame, path: Path) -> None:
         if bad.height:
             found = f"{name} {bad[name][0]!r} is empty or has white space in it"
             raise BrokenPromise(path, found, "rename it: white space parts the fields of a line")
-    with tables.aside(path) as part, part.open("wb") as raw, _compressor(raw, path) as file:
+    with store.aside(path) as part, part.open("wb") as raw, _compressor(raw, path) as file:
         rows.write_csv(file, separator=" ", include_header=False, quote_style="never")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from isotope import tables
+from isotope import store, tables
 from isotope.errors import BadParams, MissingFile
 from isotope.progress import Progress, log
 from isotope.wit_blocks import Shard
@@ -29,8 +29,8 @@ class Grouped:
         """Take the table, columns in the schema's order; write whenever a row group is full."""
         self._held.append(table)
         self._rows += len(table)
-        if self._rows >= tables.ROWS_PER_GROUP:
-            self._write(self._rows - self._rows % tables.ROWS_PER_GROUP)
+        if self._rows >= store.ROWS_PER_GROUP:
+            self._write(self._rows - self._rows % store.ROWS_PER_GROUP)
 
     def finish(self) -> None:
         """Write what is left."""
@@ -39,7 +39,7 @@ class Grouped:
 
     def _write(self, rows: int) -> None:
         table = pa.concat_tables(self._held)
-        self._out.write_table(table.slice(0, rows), row_group_size=tables.ROWS_PER_GROUP)
+        self._out.write_table(table.slice(0, rows), row_group_size=store.ROWS_PER_GROUP)
         self._held, self._rows = [table.slice(rows)], self._rows - rows
         self.written += rows
 
@@ -47,7 +47,7 @@ class Grouped:
 @contextmanager
 def grouped(path: Path, schema: pa.Schema) -> Generator[Grouped, None, None]:
     """Open a table for writing small pieces; it appears under its name only when complete."""
-    with tables.writer(path, schema) as out:
+    with store.writer(path, schema) as out:
         pieces = Grouped(out)
         yield pieces
         pieces.finish()

@@ -1,0 +1,94 @@
+"""How files and tables reach the disk: aside first, then renamed, in groups of rows."""
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from isotope.errors import as_disk_full
+from isotope.tables import IMAGES, QRELS, TEXTS
+
+ROWS_PER_GROUP = 65_536
+_ROWS_LOOKED_UP = 8_192
+
+
+@contextmanager
+def aside(path: Path | str) -> Iterator[Path]:
+    """Yield a sibling path to write to; rename it onto `path` on success, remove it on failure.
+
+    Raises:
+        DiskFull: no room for it; what `path` held before is untouched.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.part")
+    try:
+        yield part
+        part.replace(path)
+    except BaseException as error:
+        part.unlink(missing_ok=True)
+        full = as_disk_full(error, path)
+        if full is not error:
+            raise full from error
+        raise
+
+
+@contextmanager
+def folder_aside(path: Path | str) -> Iterator[Path]:
+    """Yield an empty sibling folder to fill; it takes the name `path` on success only.
+
+    Raises:
+        DiskFull: no room for it.
+    """
+    path = Path(path)
+    part = path.with_name(f".{path.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    try:
+        yield part
+        shutil.rmtree(path, ignore_errors=True)
+        part.replace(path)
+    except BaseException as error:
+        shutil.rmtree(part, ignore_errors=True)
+        full = as_disk_full(error, path)
+        if full is not error:
+            raise full from error
+        raise
+
+
+@contextmanager
+def writer(path: Path | str, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
+    """Open a Parquet writer (zstd) whose file appears under its name only when complete."""
+    blooms: dict[str, object] = {"image_id": {"ndv": _ROWS_LOOKED_UP}} if schema == QRELS else {}
+    with (
+        aside(path) as part,
+        pq.ParquetWriter(
+            part, schema, compression="zstd", bloom_filter_options=blooms or None
+        ) as out,
+    ):
+        yield out
+
+
+def rows_per_group(schema: pa.Schema) -> int:
+    """Return how many rows go together: few in the tables that `isotope show` looks ids up in."""
+    return _ROWS_LOOKED_UP if schema in (TEXTS, IMAGES, QRELS) else ROWS_PER_GROUP
+
+
+def write(table: pa.Table, path: Path | str, schema: pa.Schema) -> None:
+    """Write a whole table, columns in the schema's order and types.
+
+    Raises:
+        pyarrow.ArrowInvalid: a value that does not fit its column's type.
+        KeyError: a column of the schema that the table lacks.
+    """
+    with writer(path, schema) as out:
+        rows = table.select(schema.names).cast(schema)
+        out.write_table(rows, row_group_size=rows_per_group(schema))
+
+
+def write_rows(rows: Sequence[Mapping[str, object]], path: Path | str, schema: pa.Schema) -> None:
+    """Write rows given as dictionaries; keys that the schema lacks are an error."""
+    write(pa.Table.from_pylist(list(rows), schema=schema), path, schema)

@@ -1,0 +1,91 @@
+from isotope import judge
+
+RUNS = "results/search/{{collection}}/{setting}/{split}/{task}/{{system}}.parquet"
+
+
+def system(wildcards):
+    """The params of a system."""
+    return PARAMS["systems"][wildcards.system]
+
+
+def systems_of(*kinds):
+    """A wildcard constraint: the systems of these kinds."""
+    return any_of(n for n, s in PARAMS["systems"].items() if s["kind"] in kinds)
+
+
+def fusions(*, tuned):
+    """A wildcard constraint: the fusions whose parameters a split chooses, or the others."""
+    kinds = {n: s for n, s in PARAMS["systems"].items() if s["kind"] in ("rrf", "wsum")}
+    return any_of(n for n, s in kinds.items() if ("tune" in s) == tuned)
+
+
+def used_systems():
+    """The experiment's systems and those that they fuse."""
+    parts = [PARAMS["systems"][s].get("of", []) for s in SYSTEMS]
+    return sorted({*SYSTEMS, *(p for of in parts for p in of)})
+
+
+def by_kind(pattern, *kinds):
+    """The pattern for every built collection and every used system of these kinds."""
+    chosen = [s for s in used_systems() if PARAMS["systems"][s]["kind"] in kinds]
+    return expand(pattern, collection=PARAMS["build"], setting=SETTINGS, system=chosen)
+
+
+def runs_of(collection, system):
+    """Every run of a system; a foreign one need not fill the grid."""
+    pattern = expand(RUNS, setting=SETTINGS, split=SPLITS, task=TASKS)
+    names = [system] if isinstance(system, str) else system
+    own = [s for s in names if PARAMS["systems"][s]["kind"] != "trec"]
+    found = [p for p in FOREIGN if p.collection == collection and p.system in names]
+    grid = [p for p in found if p[:-1] in set(trec_systems.cells(PARAMS))]
+    foreign = [RUNS.replace("{{", "{").replace("}}", "}").format(**p._asdict()) for p in grid]
+    return expand(pattern, collection=collection, system=own) + foreign
+
+
+def foreign_run(wildcards):
+    """The TREC file behind a run."""
+    return FOREIGN.get(trec_systems.Place(**wildcards), [])
+
+
+def ranked_side(wildcards):
+    """The table whose items a task ranks."""
+    side = {"t2m": "images", "m2t": "texts"}[wildcards.task]
+    return f"{COLLECTION}/{side}.parquet".format(**wildcards)
+
+
+def runs(wildcards):
+    """Every run on a collection."""
+    return runs_of(wildcards.collection, SYSTEMS)
+
+
+def fused(wildcards):
+    """The runs that a fusion reads."""
+    return runs_of(wildcards.collection, PARAMS["systems"][wildcards.system]["of"])
+
+
+def judging():
+    """The built collections whose runs are pooled, where the params ask for it."""
+    return PARAMS["build"] if "judge" in PARAMS["score"] else []
+
+
+def pooled(wildcards):
+    """The runs whose first hits people judge."""
+    cell = PARAMS["score"]["judge"]
+    every = runs(wildcards)
+    return [path for path in every if f"/{cell['setting']}/{cell['split']}/" in path]
+
+
+def judgement_sheets(wildcards):
+    """The sheets that have come back."""
+    return judge.found_sheets(wildcards.collection)
+
+
+def returned():
+    """The built collections whose sheets have come back."""
+    return [c for c in judging() if judge.found_sheets(c)]
+
+
+def judged():
+    """What judging writes: the pools, and the scores once grades have come back."""
+    pools = expand("results/score/{c}/pool.parquet", c=judging())
+    return pools + expand("results/score/{c}/scores.parquet", c=returned())

@@ -1,0 +1,94 @@
+from isotope.statistics_tables import FACTS, ROAD, STATISTICS, figures_from
+
+TABLES = list(ROAD)
+JUDGED = ["graded", "reuse", "tau", "agreement"]
+
+
+def curves(wildcards):
+    """The learning curves behind a collection's report."""
+    return expand("data/train/{c}/{m}/curve.csv", c=wildcards.collection, m=trained())
+
+
+def tabulated(wildcards):
+    """The tables that a collection's statistics are computed from."""
+    source = source_of(wildcards.collection)
+    return {
+        **collected(wildcards),
+        "filters": f"{COLLECTION}/filters.parquet".format(**wildcards),
+        "ledger": f"data/crawl/{source}/ledger.parquet",
+        "projection": f"data/project/{source}/projection.parquet",
+        "scores": f"results/score/{wildcards.collection}.parquet",
+        "significance": f"results/score/{wildcards.collection}.significance.parquet",
+    }
+
+
+def facts(wildcards):
+    """The files with what others, or a model, know of a collection, by name."""
+    told = PARAMS["tabulate"]["facts"].get(wildcards.collection, {})
+    return {**seen(wildcards), **told}
+
+
+def seen(wildcards):
+    """What models say of a collection's images, where the params ask for them."""
+    asked = {"styles": "styles", "detector": "objects"}
+    own = [t for key, t in asked.items() if key in PARAMS["tabulate"]]
+    return {t: f"results/tables/{wildcards.collection}/{t}.parquet" for t in own}
+
+
+def stylist(what):
+    """The shards of images, or the trained weights, of the model that tells styles apart."""
+
+    def of(wildcards):
+        model = base(PARAMS["tabulate"]["styles"]["model"])
+        if what == "weights":
+            return learned(wildcards.collection, model)
+        folder = f"data/encode/{wildcards.collection}/{model}/images"
+        return [f"{folder}/shard-{n}.{what}" for n in SHARDS]
+
+    return of
+
+
+def witness(wildcards):
+    """What a collection's facts rest on: the manifest, as they may be acquired, and models."""
+    source = source_of(wildcards.collection)
+    manifest = [f"data/acquire/{source}/manifest.json"] if source in PARAMS["acquire"] else []
+    own = facts(wildcards)
+    return [*manifest, *(p for t, p in seen(wildcards).items() if own[t] == p)]
+
+
+def largest():
+    """The setting with the largest pool."""
+    return next(s for s in ("large", "base", "small") if s in SETTINGS)
+
+
+def whole_runs(wildcards):
+    """The runs on the largest pool by systems that judge one document at a time."""
+    own = [s for s in SYSTEMS if PARAMS["systems"][s]["kind"] in ("random", "bm25", "dense")]
+    return first_runs(wildcards.collection, own)
+
+
+def top_runs(wildcards):
+    """The runs of all systems on the largest pool."""
+    return first_runs(wildcards.collection, SYSTEMS)
+
+
+def first_runs(collection, systems):
+    """The runs on the largest pool, for the first split."""
+    pattern = expand(RUNS, setting=largest(), split=SPLITS[0], task=TASKS)
+    return expand(pattern, collection=collection, system=systems)
+
+
+def both_scores(wildcards):
+    """The scores on a collection and on the one that it is held against."""
+    other = PARAMS["tabulate"]["against"][wildcards.collection]["collection"]
+    return [f"results/score/{c}.parquet" for c in dict.fromkeys([wildcards.collection, other])]
+
+
+def statistics(wildcards):
+    """The tables and figures that a collection has, beyond those of tabulate_tables."""
+    held = ["against"] if wildcards.collection in PARAMS["tabulate"]["against"] else []
+    own = [*figures_from(facts(wildcards)), *held]
+    tables = expand("results/tables/{c}/{t}.md", c=wildcards.collection, t=[*STATISTICS, *own])
+    return tables + expand(
+        "results/figures/{c}/{t}.svg", c=wildcards.collection, t=["subsets", *own]
+    )

@@ -1,0 +1,88 @@
+rule tabulate_styles:
+    input:
+        vectors=stylist("npy"),
+        ids=stylist("ids.parquet"),
+        weights=stylist("weights"),
+        code=code("styles"),
+    output:
+        styles="results/tables/{collection}/styles.parquet",
+    log:
+        "logs/tabulate_styles/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_styles/{collection}.tsv"
+    params:
+        model=lambda w: PARAMS["models"][PARAMS["tabulate"]["styles"]["model"]],
+        classes=lambda w: PARAMS["tabulate"]["styles"]["classes"],
+        prompts=lambda w: PARAMS["tabulate"]["styles"]["prompts"],
+    message:
+        "tell the styles of the images of {wildcards.collection}"
+    script:
+        "../scripts/tabulate_styles.py"
+
+
+rule tabulate_objects:
+    input:
+        pixels=pixels,
+        code=code("detect"),
+    output:
+        objects="results/tables/{collection}/objects.parquet",
+    log:
+        "logs/tabulate_objects/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_objects/{collection}.tsv"
+    threads: 8
+    params:
+        spec=lambda w: PARAMS["tabulate"]["detector"],
+    message:
+        "look for objects in the images of {wildcards.collection}"
+    script:
+        "../scripts/tabulate_objects.py"
+
+
+rule tabulate_facts:
+    input:
+        unpack(collected),
+        witness=witness,
+        sql=lambda w: sql(f"tabulate/{w.table}.sql"),
+        code=code("statistics_all"),
+    output:
+        tables=multiext("results/tables/{collection}/{table}", ".csv", ".md", ".tex"),
+        figure="results/figures/{collection}/{table}.svg",
+    log:
+        "logs/tabulate_facts/{collection}/{table}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_facts/{collection}.{table}.tsv"
+    wildcard_constraints:
+        table="|".join(FACTS),
+    params:
+        facts=facts,
+        tail=PARAMS["tabulate"]["tail"],
+    message:
+        "tabulate the {wildcards.table} of {wildcards.collection}"
+    script:
+        "../scripts/tabulate_facts.py"
+
+
+rule tabulate_against:
+    input:
+        scores=both_scores,
+        sql=sql("tabulate/against.sql"),
+        code=code("figures_against"),
+    output:
+        tables=multiext("results/tables/{collection}/against", ".csv", ".md", ".tex"),
+        figure="results/figures/{collection}/against.svg",
+    log:
+        "logs/tabulate_against/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_against/{collection}.tsv"
+    params:
+        here=lambda w: w.collection,
+        there=lambda w: PARAMS["tabulate"]["against"][w.collection]["collection"],
+        measure=lambda w: PARAMS["tabulate"]["against"][w.collection]["here"],
+        other=lambda w: PARAMS["tabulate"]["against"][w.collection]["there"],
+        setting=SETTINGS[0],
+        split=SPLITS[0],
+    message:
+        "hold {wildcards.collection} against another collection"
+    script:
+        "../scripts/tabulate_against.py"

@@ -119,7 +119,7 @@ def test_a_broken_download_is_named_and_goes_on_where_it_stopped(tmp_path, serve
 def test_what_arrived_of_another_version_is_forgotten(tmp_path):
     partial = tmp_path / "file.bin"
     partial.write_bytes(b"old")
-    partial.with_suffix(".json").write_text('{"url": "x", "size": 5}')
+    (partial.parent / f".{partial.name}.of").write_text('{"url": "x", "size": 5}')
     assert acquire.resume_point(partial, "x", 6) == 0
     assert not partial.exists()
 

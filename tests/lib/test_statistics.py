@@ -123,6 +123,13 @@ def test_subsets_are_drawn_where_they_are_exact(tmp_path):
     assert ">30<" not in drawn
 
 
+def test_subsets_without_an_exact_point_say_what_to_do(tmp_path):
+    store.write_rows([], tmp_path / "subsets.parquet", tables.SUBSETS)
+    given, chosen = {"subsets": tmp_path / "subsets.parquet"}, {"split": "test", "measure": "MAP"}
+    figures_bars.subsets(SQL / "subsets_exact.sql", given, chosen, tmp_path / "s.svg")
+    assert "raise search.depth" in (tmp_path / "s.svg").read_text()
+
+
 def test_the_toy_knows_topics_and_views_of_each_of_its_articles(tmp_path):
     toy_facts.write(tmp_path, 30, 0)
     pages = [line.split(",")[2] for line in (tmp_path / "topics.csv").read_text().splitlines()[1:]]

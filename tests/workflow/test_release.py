@@ -9,8 +9,10 @@ from isotope import sql
 OVERLAY = {
     "acquire": {"toy": {"generate": {"pages": 30, "seed": 0, "date": "20230101"}}},
     "crawl": {"toy": {"shards": 1}},
+    "models": {"hash": {"kind": "hash", "dim": 16}},
+    "systems": {"hash": {"kind": "dense", "model": "hash"}},
     "tabulate": {"system": "random"},
-    "search": {"systems": ["random"], "settings": ["small"], "depth": 5},
+    "search": {"systems": ["random", "hash"], "settings": ["small"], "depth": 5},
 }
 
 
@@ -31,20 +33,45 @@ def table1(folder) -> pl.DataFrame:
     return found
 
 
-def test_collect_on_a_release_gives_the_table_1_of_the_collection(released, shell):
+@pytest.fixture(scope="module")
+def again(released, shell):
+    """The release of the small project, built as a collection of its own up to the report."""
+    overlay = ["--configfile", "small.yaml", "params/atomic.yaml"]
     root = f"root={released / 'results/release/toy'}"
-    overlay = ["--configfile", "params/atomic.yaml", "--config", root, "name=again"]
-    shell("snakemake", "--cores", "1", "collect", *overlay, cwd=released)
-    own, again = (table1(released / "data/collect" / name) for name in ("toy", "again"))
+    shell("snakemake", "--cores", "2", *overlay, "--config", root, "name=again", cwd=released)
+    return released
+
+
+def test_collect_on_a_release_gives_the_table_1_of_the_collection(again):
+    own, read = (table1(again / "data/collect" / name) for name in ("toy", "again"))
     assert own["qrels"].sum() > 0
-    assert again.equals(own)
-    for table in ("texts", "qrels"):
+    assert read.equals(own)
+    for table in ("texts", "images", "qrels"):
         one, two = (
-            pl.read_parquet(released / f"data/collect/{name}/{table}.parquet")
+            pl.read_parquet(again / f"data/collect/{name}/{table}.parquet")
             for name in ("toy", "again")
         )
-        kept = [c for c in one.columns if c != "revision_id"]
+        kept = [c for c in one.columns if c not in ("revision_id", "mime_type")]
         assert two.select(kept).equals(one.select(kept)), table
+
+
+def test_systems_rank_a_release_as_they_rank_the_collection(again, shell):
+    shell("snakemake", "--cores", "2", "--configfile", "small.yaml", cwd=again)
+    for system in ("random", "hash"):
+        for task in ("t2m", "m2t"):
+            one, two = (
+                pl.read_parquet(again / f"results/search/{c}/small/test/{task}/{system}.parquet")
+                for c in ("toy", "again")
+            )
+            assert one.height > 0
+            assert two.equals(one)
+
+
+def test_a_release_has_a_ledger_and_no_projection(again):
+    tables = again / "results/tables/again"
+    assert (tables / "crawl.md").is_file()
+    assert not (tables / "projection.md").exists()
+    assert (again / "results/report/again/index.html").is_file()
 
 
 def test_the_default_target_releases_nothing(released, shell):

@@ -48,9 +48,14 @@ def source_of(collection):
     return PARAMS["collect"][collection]["source"]
 
 
-def sources():
-    """The snapshots that the built collections are made of."""
-    return sorted({source_of(c) for c in PARAMS["build"]} & set(PARAMS["acquire"]))
+def snapshot(collection):
+    """Whether a collection is made of a snapshot of Wikipedia, and not of a published data set."""
+    return PARAMS["collect"][collection]["kind"] == "wikipedia"
+
+
+def sources(*, snapshots=False):
+    """What the built collections are made of; only the snapshots of Wikipedia if asked."""
+    return sorted({source_of(c) for c in PARAMS["build"] if snapshot(c) or not snapshots})
 
 
 def language(wildcards):
@@ -65,9 +70,15 @@ def language_of_source(wildcards):
     )
 
 
+def crawled(*, pictures):
+    """A wildcard constraint: the sources that brought their pictures along, or the others."""
+    return any_of(n for n, c in PARAMS["crawl"].items() if ("pictures" in c) == pictures)
+
+
 def shards_of(source, pattern):
-    """Every shard of a crawl."""
-    return [pattern.format(source=source, n=n) for n in range(PARAMS["crawl"][source]["shards"])]
+    """Every shard of a crawl; none for a source without pictures."""
+    shards = PARAMS["crawl"].get(source, {"shards": 0})["shards"]
+    return [pattern.format(source=source, n=n) for n in range(shards)]
 
 
 def ledgers(wildcards):
@@ -81,11 +92,12 @@ def pixels(wildcards):
 
 
 def relations(wildcards):
-    """The tables that a collection's queries read."""
+    """The tables that a collection's queries read; a data set's own come with its manifest."""
     source = source_of(wildcards.collection)
-    given = PARAMS["collect"][wildcards.collection].get("relations")
-    if given:
-        return isotope_params.relation_files(given)
+    ledger = [f"data/crawl/{source}/ledger.parquet"] if source in PARAMS["crawl"] else []
+    if not snapshot(wildcards.collection):
+        manifest = f"data/acquire/{source}/manifest.json"
+        return {"manifest": manifest, **dict(zip(["ledger"], ledger))}
     return {
         "associations": f"data/parse/{source}/associations.parquet",
         "sections": f"data/parse/{source}/sections.parquet",

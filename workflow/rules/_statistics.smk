@@ -1,4 +1,4 @@
-from isotope.statistics_tables import FACTS, ROAD, STATISTICS, figures_from
+from isotope.statistics_tables import ACCOUNTS, FACTS, ROAD, STATISTICS, figures_from
 
 TABLES = list(ROAD)
 JUDGED = ["graded", "reuse", "tau", "agreement"]
@@ -11,14 +11,22 @@ def curves(wildcards):
 
 def tabulated(wildcards):
     """The tables that a collection's statistics are computed from."""
-    source = source_of(wildcards.collection)
     return {
         **collected(wildcards),
         "filters": f"{COLLECTION}/filters.parquet".format(**wildcards),
-        "ledger": f"data/crawl/{source}/ledger.parquet",
-        "projection": f"data/project/{source}/projection.parquet",
         "scores": f"results/score/{wildcards.collection}.parquet",
         "significance": f"results/score/{wildcards.collection}.significance.parquet",
+    }
+
+
+def accounts(collection):
+    """What is told of a collection's source, by table: how its crawl and its projection went."""
+    source = source_of(collection)
+    crawl = {"crawl": f"data/crawl/{source}/ledger.parquet"}
+    projected = {"projection": f"data/project/{source}/projection.parquet"}
+    return {
+        **(crawl if source in PARAMS["crawl"] else {}),
+        **(projected if snapshot(collection) else {}),
     }
 
 
@@ -88,7 +96,8 @@ def statistics(wildcards):
     """The tables and figures that a collection has, beyond those of tabulate_tables."""
     held = ["against"] if wildcards.collection in PARAMS["tabulate"]["against"] else []
     own = [*figures_from(facts(wildcards)), *held]
-    tables = expand("results/tables/{c}/{t}.md", c=wildcards.collection, t=[*STATISTICS, *own])
+    told = [*STATISTICS, *own, *accounts(wildcards.collection)]
+    tables = expand("results/tables/{c}/{t}.md", c=wildcards.collection, t=told)
     return tables + expand(
         "results/figures/{c}/{t}.svg", c=wildcards.collection, t=["subsets", *own]
     )

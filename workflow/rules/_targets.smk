@@ -6,17 +6,19 @@ rule acquire:
 
 rule parse:
     input:
-        expand("data/parse/{s}/{t}.parquet", s=sources(), t=["associations", "sections"]),
+        expand(
+            "data/parse/{s}/{t}.parquet", s=sources(snapshots=True), t=["associations", "sections"]
+        ),
 
 
 rule crawl:
     input:
-        expand("data/crawl/{source}/ledger.parquet", source=sources()),
+        expand("data/crawl/{s}/ledger.parquet", s=set(sources()) & set(PARAMS["crawl"])),
 
 
 rule project:
     input:
-        expand("data/project/{source}/projection.parquet", source=sources()),
+        expand("data/project/{s}/projection.parquet", s=sources(snapshots=True)),
 
 
 rule collect:

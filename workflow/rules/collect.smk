@@ -8,6 +8,7 @@ rule collect_tables:
         images="data/collect/{collection}/images.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
         filters="data/collect/{collection}/filters.parquet",
+        rejected="data/collect/{collection}/rejected.parquet",
     log:
         "logs/collect_tables/{collection}.log",
     benchmark:

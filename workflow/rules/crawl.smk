@@ -9,6 +9,8 @@ rule crawl_urls:
         "logs/crawl_urls/{source}.log",
     benchmark:
         "logs/benchmarks/crawl_urls/{source}.tsv"
+    wildcard_constraints:
+        source=crawled(pictures=False),
     params:
         shards=lambda w: PARAMS["crawl"][w.source]["shards"],
     message:
@@ -28,6 +30,8 @@ rule crawl_shard:
         "logs/crawl_shard/{source}/{shard}.log",
     benchmark:
         "logs/benchmarks/crawl_shard/{source}.{shard}.tsv"
+    wildcard_constraints:
+        source=crawled(pictures=False),
     resources:
         mem_mb=2000,
     params:

@@ -24,6 +24,27 @@ rule tabulate_tables:
         "../scripts/tabulate_tables.py"
 
 
+rule tabulate_account:
+    input:
+        table=lambda w: accounts(w.collection)[w.account],
+        sql=lambda w: sql(f"tabulate/{w.account}.sql"),
+        code=code("tabulate"),
+    output:
+        tables=multiext("results/tables/{collection}/{account}", ".csv", ".md", ".tex"),
+    log:
+        "logs/tabulate_account/{collection}/{account}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_account/{collection}.{account}.tsv"
+    wildcard_constraints:
+        account="|".join(ACCOUNTS),
+    params:
+        relation=lambda w: ACCOUNTS[w.account],
+    message:
+        "tabulate the {wildcards.account} of {wildcards.collection}"
+    script:
+        "../scripts/tabulate_account.py"
+
+
 rule tabulate_judged:
     input:
         graded="results/score/{collection}/scores.parquet",

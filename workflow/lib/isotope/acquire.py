@@ -83,7 +83,7 @@ def fetch(entry: Entry, folder: Path, part: str, scratch: Path) -> Entry:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial.chmod(0o444)
         partial.replace(path)
-        partial.with_suffix(".json").unlink(missing_ok=True)
+        _note(partial).unlink(missing_ok=True)
         log.info("%s fetched on %s", url, datetime.now(UTC).isoformat(timespec="seconds"))
     verify(path, entry)
     return describe(path, folder, url)
@@ -116,11 +116,16 @@ def download(url: str, partial: Path) -> None:
 
 def resume_point(partial: Path, url: str, size: int | None) -> int:
     """Return how many bytes of `partial` belong to this `url` at this size; forget others."""
-    note, now = partial.with_suffix(".json"), json.dumps({"url": url, "size": size})
+    note, now = _note(partial), json.dumps({"url": url, "size": size})
     if size is None or not note.exists() or note.read_text(encoding="utf-8") != now:
         partial.unlink(missing_ok=True)
         note.write_text(now, encoding="utf-8")
     return partial.stat().st_size if partial.exists() else 0
+
+
+def _note(partial: Path) -> Path:
+    """Return the file that says what a partial download is of; no upstream file is named so."""
+    return partial.with_name(f".{partial.name}.of")
 
 
 def copy(source: BinaryIO, partial: Path, start: int, progress: Progress) -> None:
@@ -153,6 +158,12 @@ def verify(path: Path, entry: Entry) -> None:
             path.unlink()
             published = f"published {name} is {entry[name]}"
             raise ChecksumMismatch(entry["url"], f"{name} {value}", f"{published}; run again")
+
+
+def parts(manifest: Path) -> list[str]:
+    """Return the names of the acquired parts, in the order of the params."""
+    entries = cast(Sequence[Entry], json.loads(manifest.read_text(encoding="utf-8"))["files"])
+    return list(dict.fromkeys(e["part"] for e in entries))
 
 
 def placed(manifest: Path, part: str) -> list[Path]:

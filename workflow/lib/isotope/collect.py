@@ -5,7 +5,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from isotope import sql, tables
+from isotope import sql, store, tables
+from isotope.collect_inputs import expand
 from isotope.errors import BadParams
 from isotope.progress import log
 
@@ -14,17 +15,20 @@ SCHEMAS = {
     "images": tables.IMAGES,
     "qrels": tables.QRELS,
     "filters": tables.FILTERS,
+    "rejected": tables.REJECTED,
 }
+_BASE = ("texts", "images", "qrels")
 _PARAMETER = re.compile(r"\$([a-z_]+)")
 
 
 def collect(
     kind: Path, relations: Mapping[str, sql.Files], params: Mapping[str, object], out: Path
 ) -> None:
-    """Run `kind`/NN_<name>.sql in order and place texts, images, qrels and filters in `out`.
+    """Run `kind`/NN_<name>.sql in order and place the tables of SCHEMAS in `out`.
 
-    Each query sees the given relations and the tables of the queries before it. Nothing is placed
-    unless every query of sql/check holds.
+    Each query sees the given relations (see `collect_inputs.expand`) and the tables of the queries
+    before it. Texts and images may have columns of tables.OPTIONAL after their own; a kind without
+    a query for `rejected` rejects nothing. Nothing is placed unless every query of sql/check holds.
 
     Raises:
         BadParams: no such kind.
@@ -36,12 +40,19 @@ def collect(
         raise BadParams("params collect", f"unknown kind {kind.name!r}", f"known: {known}")
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out, prefix=".staging-") as folder:
-        made: dict[str, sql.Files] = {}
+        given, made = expand(relations, Path(folder)), dict[str, sql.Files]()
         for step in steps:
-            made[_name(step)] = run_step(step, {**relations, **made}, params, Path(folder))
-        run_checks({name: made[name] for name in ("texts", "images", "qrels")})
-        for name in SCHEMAS:
-            Path(str(made[name])).replace(out / f"{name}.parquet")
+            made[_name(step)] = run_step(step, {**given, **made}, params, Path(folder))
+        run_checks({name: made[name] for name in _BASE})
+        _place(Path(folder), out)
+
+
+def _place(folder: Path, out: Path) -> None:
+    rejected = folder / "rejected.parquet"
+    if not rejected.exists():
+        store.write_rows([], rejected, tables.REJECTED)
+    for name in SCHEMAS:
+        (folder / f"{name}.parquet").replace(out / f"{name}.parquet")
 
 
 def _name(step: Path) -> str:
@@ -56,7 +67,9 @@ def run_step(
     used = {k: v for k, v in relations.items() if re.search(rf"\b{k}\b", text)}
     given = {k: params[k] for k in _PARAMETER.findall(text)}
     table = folder / f"{_name(step)}.parquet"
-    sql.query(step, used, given, out=table, schema=SCHEMAS.get(_name(step)))
+    name = _name(step)
+    optional = tables.OPTIONAL if name in ("texts", "images") else ()
+    sql.query(step, used, given, out=table, schema=SCHEMAS.get(name), optional=optional)
     log.info("%s done", step.stem)
     return table
 

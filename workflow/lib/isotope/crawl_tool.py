@@ -4,6 +4,7 @@ Its command line would start three processes, each importing for seconds, for ev
 job is one core of a cluster, so the classes run here, in the job.
 """
 
+import io
 import os
 import signal
 import threading
@@ -48,19 +49,10 @@ def convert(listed: pl.DataFrame, folder: Path, spec: Mapping[str, Any]) -> None
 
 def downloader(folder: Path, spec: Mapping[str, Any]) -> Callable[[tuple[int, str]], None]:
     """Return img2dataset's shard downloader: original size, WebP, no resizing, no telemetry."""
-    os.environ["NO_ALBUMENTATIONS_UPDATE"] = "1"
+    resizer = _resizer()
     from img2dataset.downloader import Downloader  # noqa: PLC0415 (four seconds of imports)
-    from img2dataset.resizer import Resizer  # noqa: PLC0415
     from img2dataset.writer import ParquetSampleWriter  # noqa: PLC0415
 
-    resizer = Resizer(
-        image_size=0,
-        resize_mode="no",
-        resize_only_if_bigger=False,
-        encode_quality=_WEBP_QUALITY,
-        encode_format="webp",
-        max_image_area=IMAGE_LIMIT_PIXELS,
-    )
     return Downloader(
         sample_writer_class=ParquetSampleWriter,
         resizer=resizer,
@@ -79,6 +71,38 @@ def downloader(folder: Path, spec: Mapping[str, Any]) -> Callable[[tuple[int, st
         user_agent_token=spec["user_agent"],
         disallowed_header_directives=_OPT_OUT,
     ).download_shard
+
+
+def webp_encoder() -> Callable[[bytes], tuple[bytes, int, int]]:
+    """Return img2dataset's conversion of a picture's bytes to (WebP, width, height in pixels).
+
+    It raises ValueError for bytes that are no picture or too many pixels.
+    """
+    resizer: list[Callable[..., tuple[Any, ...]]] = []
+
+    def encode(data: bytes) -> tuple[bytes, int, int]:
+        if not resizer:
+            resizer.append(_resizer())
+        webp, width, height, _, _, error = resizer[0](io.BytesIO(data))
+        if error is not None:
+            raise ValueError(error)
+        return webp, width, height
+
+    return encode
+
+
+def _resizer() -> Callable[..., tuple[Any, ...]]:
+    os.environ["NO_ALBUMENTATIONS_UPDATE"] = "1"
+    from img2dataset.resizer import Resizer  # noqa: PLC0415 (seconds of imports)
+
+    return Resizer(
+        image_size=0,
+        resize_mode="no",
+        resize_only_if_bigger=False,
+        encode_quality=_WEBP_QUALITY,
+        encode_format="webp",
+        max_image_area=IMAGE_LIMIT_PIXELS,
+    )
 
 
 @contextmanager

@@ -41,10 +41,12 @@ def subsets(
 ) -> None:
     """Draw a measure against the size of nested subsets: a panel a task, a line a system.
 
-    Raises:
-        EmptyTable: no exact point.
+    Where no point is exact, because the runs are short beside the pool, the figure says so.
     """
-    found = _rows(sql_file, relations, params)
+    found = rows(sql_file, relations, params)
+    if found.is_empty():
+        _say("no size has an exact value: raise search.depth", out)
+        return
     tasks: list[str] = found["task"].unique(maintain_order=True).to_list()
     systems: list[str] = sorted(found["system"].unique().to_list())
     with canvas(out, panels=len(tasks)) as (figure, panels):
@@ -61,6 +63,12 @@ def subsets(
             panel.set_title(TASKS.get(task, task), loc="left", fontsize=11)
         panels[0].set_ylabel(str(params["measure"]))
         legend(figure, panels[0], len(systems))
+
+
+def _say(text: str, out: Path) -> None:
+    with canvas(out, panels=1) as (_, panels):
+        panels[0].set_axis_off()
+        panels[0].text(0.5, 0.5, text, ha="center", va="center")
 
 
 def _rows(

@@ -98,11 +98,13 @@ def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
     systems, models = list(params["systems"]), list(params["models"])
     yield from _unknown("build", params["build"], list(params["collect"]))
     for name, entry in params["collect"].items():
-        for phase in ("acquire", "crawl", "project"):
-            if entry["kind"] == "wikipedia":
-                yield from _unknown(
-                    f"collect.{name}.source", [entry["source"]], list(params[phase])
-                )
+        phases = ("acquire", "crawl", "project") if entry["kind"] == "wikipedia" else ("acquire",)
+        for phase in phases:
+            yield from _unknown(f"collect.{name}.source", [entry["source"]], list(params[phase]))
+    for name, entry in params["crawl"].items():
+        brought = params["acquire"].get(name, {}).get("files", {})
+        part = [entry["pictures"]["part"]] if "pictures" in entry else []
+        yield from _unknown(f"crawl.{name}.pictures.part", part, list(brought))
     yield from _unknown("search.systems", params["search"]["systems"], systems)
     yield from _shown(params)
     for name, entry in params["systems"].items():
@@ -148,16 +150,6 @@ def expand_files(files: Mapping[str, list[Any]]) -> dict[str, list[Params]]:
         folder: [e for entry in entries for e in _expand(entry)]
         for folder, entries in files.items()
     }
-
-
-def relation_files(relations: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return {relation: its files}, local `*` patterns expanded, sorted.
-
-    Raises:
-        MissingFile: a pattern that matches nothing.
-    """
-    expanded = expand_files({name: [pattern] for name, pattern in relations.items()})
-    return {name: [str(file["url"]) for file in files] for name, files in expanded.items()}
 
 
 def _expand(entry: str | Params) -> list[Params]:

@@ -41,7 +41,7 @@ def _iter_shard(
         raise MissingFile(shard, "no such shard of pixels", "run the crawl phase")
     try:
         with pq.ParquetFile(shard, buffer_size=_BUFFER_BYTES, pre_buffer=False) as file:
-            groups = _groups_within(file, bounds)
+            groups = groups_within(file, bounds)
             for batch in file.iter_batches(_ROWS_PER_READ, groups, ["image_id", "webp"]):
                 for image_id, webp in zip(*batch.to_pydict().values(), strict=True):
                     if wanted is None or image_id in wanted:
@@ -51,7 +51,8 @@ def _iter_shard(
         raise TruncatedFile(shard, f"not a readable Parquet file ({error})", remedy) from error
 
 
-def _groups_within(file: pq.ParquetFile, bounds: tuple[str, str] | None) -> list[int]:
+def groups_within(file: pq.ParquetFile, bounds: tuple[str, str] | None) -> list[int]:
+    """Return the row groups whose image_id may lie within `bounds`; all of them without bounds."""
     every = range(file.metadata.num_row_groups)
     column = file.schema_arrow.names.index("image_id")
     return [g for g in every if _overlaps(file.metadata.row_group(g).column(column), bounds)]

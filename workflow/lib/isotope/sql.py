@@ -34,12 +34,14 @@ def query(  # noqa: PLR0913
     *,
     out: Path | None = None,
     schema: pa.Schema | None = None,
+    optional: Iterable[pa.Field] = (),
     memory_limit: str | None = None,
 ) -> pl.DataFrame | None:
     """Run the SELECT in `sql_file`; return its rows, or stream them to the Parquet file `out`.
 
     Each key of `relations` is a view over the Parquet (or `.csv`) files it names; `params` are the
-    query's `$names`, all of them and no other. Sorts and joins larger than `memory_limit`
+    query's `$names`, all of them and no other. After the columns of `schema` there may be some of
+    `optional`. Sorts and joins larger than `memory_limit`
     (DuckDB's notation, e.g. `4GB`) spill to a folder beside `out`.
 
     Raises:
@@ -51,7 +53,7 @@ def query(  # noqa: PLR0913
     with _relation(sql_file, relations, params, (out, memory_limit)) as rows:
         if out is None:
             return rows.pl()
-        _stream(sql_file, rows, out, schema)
+        _stream(sql_file, rows, out, _extended(schema, optional, rows.columns))
         return None
 
 
@@ -129,6 +131,17 @@ def _named(sql_file: Path) -> Generator[None, None, None]:
 
 def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0]
+
+
+def _extended(
+    schema: pa.Schema | None, optional: Iterable[pa.Field], columns: Sequence[str]
+) -> pa.Schema | None:
+    """Return `schema` with the optional columns that were selected."""
+    if schema is None:
+        return None
+    known = {field.name: field for field in optional}
+    further = [known[c] for c in columns if c in known and c not in schema.names]
+    return pa.schema([*schema, *further])
 
 
 def _stream(

@@ -16,11 +16,10 @@ _CELL: Mapping[str, object] = {**CHOSEN, "setting": None}
 ROAD: Mapping[str, Table] = {
     "table1": Table(("texts", "images", "qrels"), {}),
     "account": Table(("filters",), {}),
-    "crawl": Table(("ledger",), {}),
-    "projection": Table(("projection",), {}),
     "table3": Table(("scores", "significance"), {"alpha": None}),
     "headline": Table(("scores",), _CELL),
 }
+ACCOUNTS: Mapping[str, str] = {"crawl": "ledger", "projection": "projection"}
 STATISTICS: Mapping[str, Table] = {
     "table2": Table(("tokens",), {}),
     "intervals": Table(("intervals",), {}),

@@ -74,7 +74,8 @@ def writer(path: Path | str, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
 
 def rows_per_group(schema: pa.Schema) -> int:
     """Return how many rows go together: few in the tables that `isotope show` looks ids up in."""
-    return _ROWS_LOOKED_UP if schema in (TEXTS, IMAGES, QRELS) else ROWS_PER_GROUP
+    looked_up = any(schema.names[: len(t)] == t.names for t in (TEXTS, IMAGES, QRELS))
+    return _ROWS_LOOKED_UP if looked_up else ROWS_PER_GROUP
 
 
 def write(table: pa.Table, path: Path | str, schema: pa.Schema) -> None:

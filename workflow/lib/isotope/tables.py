@@ -111,6 +111,10 @@ IMAGES = _schema(
     sha256=pa.string(),
     split=pa.string(),
 )
+# Typed columns that a collection of another kind may add to its texts or images.
+OPTIONAL = _schema(
+    date=pa.date32(),
+)
 QRELS = _schema(text_id=pa.string(), image_id=pa.string(), relevance=pa.int32(), split=pa.string())
 FILTERS = _schema(
     step=pa.string(), split=pa.string(), before=pa.int64(), dropped=pa.int64(), after=pa.int64()

@@ -4,4 +4,5 @@ SELECT
     relevance::INT AS relevance,
     split
 FROM judged
+WHERE image_id IN (SELECT alive.image_id FROM alive)
 ORDER BY text_id ASC, image_id ASC

@@ -14,10 +14,11 @@ SELECT
     published.caption_alt_text_description,
     published.caption_attribution_description,
     'image/webp' AS mime_type,
-    NULL::INT AS width,
-    NULL::INT AS height,
-    NULL::VARCHAR AS sha256,
+    alive.width,
+    alive.height,
+    alive.sha256,
     coalesce(splits.split, 'other') AS split
 FROM published_images AS published
+INNER JOIN alive ON published.image_id = alive.image_id
 LEFT JOIN splits ON published.image_id = splits.image_id
 ORDER BY published.image_id

@@ -1,10 +1,18 @@
--- The filters have been at work before publication: nothing is dropped here.
+-- The collection's own filters were at work before publication; only a broken picture is dropped.
+WITH counted AS (
+    SELECT
+        judged.split,
+        count(*) AS before,
+        count(*) FILTER (judged.image_id IN (SELECT alive.image_id FROM alive)) AS after
+    FROM judged
+    GROUP BY judged.split
+)
+
 SELECT
     'published' AS step,
     split,
-    count(*) AS before,
-    0::BIGINT AS dropped,
-    count(*) AS after
-FROM qrels
-GROUP BY split
+    before,
+    before - after AS dropped,
+    after
+FROM counted
 ORDER BY list_position(['train', 'validation', 'test'], split)

@@ -1,0 +1,137 @@
+"""Pictures that came with a data set end in the crawl's shards, each with its row of the ledger."""
+
+import hashlib
+import io
+import tarfile
+import uuid
+import zipfile
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+from isotope.acquire import acquire
+from isotope.crawl_pictures import crawl_pictures, list_pictures
+from isotope.errors import CorruptFile, MissingColumn
+
+BASE = "https://pictures.example/"
+
+
+def picture(colour: str, form: str = "PNG") -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (6, 4), colour).save(
+        out, form, **({"lossless": True} if form == "WEBP" else {})
+    )
+    return out.getvalue()
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return out.getvalue()
+
+
+def tarred(files: dict[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as archive:
+        for name, data in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return out.getvalue()
+
+
+@pytest.fixture
+def crawled(tmp_path):
+    """Acquire files as the part `images` and crawl them; give pixels and ledger."""
+
+    def run(files: dict[str, bytes], shards: int = 1, base: str = BASE):
+        (tmp_path / "up").mkdir()
+        for name, data in files.items():
+            (tmp_path / "up" / name).write_bytes(data)
+        manifest = tmp_path / "data/manifest.json"
+        listed = [str(tmp_path / "up" / name) for name in files]
+        acquire({"files": {"images": listed}}, manifest, tmp_path / "scratch")
+        spec, urls = {"part": "images", "base": base}, tmp_path / "urls.parquet"
+        list_pictures(manifest, spec, shards, urls)
+        outs = [
+            {k: tmp_path / f"{k}-{n}.parquet" for k in ("pixels", "ledger")} for n in range(shards)
+        ]
+        for n, out in enumerate(outs):
+            crawl_pictures(manifest, urls, spec, n, out)
+        return [pl.concat([pl.read_parquet(o[k]) for o in outs]) for k in ("pixels", "ledger")]
+
+    return run
+
+
+def test_files_zips_tars_and_tables_all_give_their_pictures(crawled, tmp_path):
+    table = pa.table(
+        {
+            "image_url": ["https://upload.example/p.jpg"],
+            "image": [{"bytes": picture("green", "JPEG"), "path": "p.jpg"}],
+        }
+    )
+    pq.write_table(table, tmp_path / "t.parquet")
+    pixels, ledger = crawled(
+        {
+            "one.png": picture("red"),
+            "two.zip": zipped({"a/x.jpg": picture("blue", "JPEG"), "a/readme.txt": b"no picture"}),
+            "three.tar.gz": tarred({"b/y.png": picture("white")}),
+            "four.parquet": (tmp_path / "t.parquet").read_bytes(),
+        }
+    )
+    urls = [BASE + "a/x.jpg", BASE + "b/y.png", BASE + "one.png", "https://upload.example/p.jpg"]
+    assert ledger["image_url"].to_list() == sorted(urls)
+    assert set(ledger["status"]) == {"success"}
+    assert pixels["image_id"].to_list() == sorted(
+        str(uuid.uuid3(uuid.NAMESPACE_URL, u)) for u in urls
+    )
+    for webp in pixels["webp"]:
+        assert Image.open(io.BytesIO(webp)).size == (6, 4)
+
+
+def test_webp_is_kept_byte_for_byte(crawled):
+    data = picture("red", "WEBP")
+    pixels, ledger = crawled({"one.webp": data})
+    assert pixels["webp"].to_list() == [data]
+    assert ledger["sha256"].to_list() == [hashlib.sha256(data).hexdigest()]
+    assert ledger["sha256"].equals(ledger["upstream_sha256"].alias("sha256"))
+
+
+def test_what_is_no_picture_is_counted_and_not_stored(crawled):
+    files = {
+        "a.jpg": b"<html>not here</html>",
+        "b.webp": picture("red", "WEBP")[:20],
+        "c.png": picture("red"),
+    }
+    pixels, ledger = crawled(files)
+    assert dict(ledger.select("image_url", "status").rows()) == {
+        BASE + "a.jpg": "not_an_image",
+        BASE + "b.webp": "not_an_image",
+        BASE + "c.png": "success",
+    }
+    assert pixels["image_url"].to_list() == [BASE + "c.png"]
+
+
+def test_shards_share_the_pictures_without_loss_or_repeat(crawled):
+    files = {f"{n}.png": picture("red") for n in range(7)}
+    pixels, ledger = crawled({"all.zip": zipped(files)}, shards=3)
+    assert sorted(ledger["image_url"]) == sorted(BASE + name for name in files)
+    assert pixels["image_id"].is_unique().all()
+    assert pixels["image_id"].is_sorted()
+
+
+def test_a_broken_archive_is_named(crawled):
+    with pytest.raises(CorruptFile, match=r"two.zip"):
+        crawled({"two.zip": zipped({"a.jpg": picture("red")})[:-30]})
+
+
+def test_a_table_without_image_url_is_named(crawled, tmp_path):
+    pq.write_table(pa.table({"image": [b"x"]}), tmp_path / "t.parquet")
+    with pytest.raises(MissingColumn, match=r"images.parquet"):
+        crawled({"images.parquet": Path(tmp_path / "t.parquet").read_bytes()})

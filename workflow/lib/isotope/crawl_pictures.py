@@ -1,0 +1,199 @@
+"""Pictures that came with a data set, from files, archives and tables into the crawl's shards."""
+
+import hashlib
+import io
+import tarfile
+import zipfile
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import cast
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+from PIL import Image
+
+from isotope import sql, store, tables
+from isotope.acquire import placed
+from isotope.crawl_tool import IMAGE_LIMIT_PIXELS, webp_encoder
+from isotope.errors import CorruptFile, MissingColumn
+from isotope.pixels import groups_within
+from isotope.progress import Progress
+
+_SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
+_ROWS = 64
+Encode = Callable[[bytes], tuple[bytes, int, int]]
+
+
+def list_pictures(manifest: Path, spec: Mapping[str, str], shards: int, out: Path) -> None:
+    """Write tables.URLS for every picture of the acquired part `spec["part"]`.
+
+    A picture's image_url is `spec["base"]` and its name: that of the file, or that in a zip or tar
+    archive; the rows of a Parquet file bring an `image_url` of their own.
+
+    Raises:
+        MissingFile, TruncatedFile, CorruptFile: a file that is gone, changed or unreadable.
+        MissingColumn: a Parquet file without `image_url`.
+    """
+    names = [name for path in placed(manifest, spec["part"]) for name in _names(path)]
+    urls = pl.DataFrame({"image_url": [_url(spec, name) for name in names]})
+    out.parent.mkdir(parents=True, exist_ok=True)
+    listed = out.with_name(f".{out.name}.listed.parquet")
+    try:
+        urls.write_parquet(listed)
+        found: dict[str, sql.Files] = {"associations": listed}
+        query = sql.SQL / "crawl/urls.sql"
+        sql.query(query, found, {"shards": shards}, out=out, schema=tables.URLS)
+    finally:
+        listed.unlink(missing_ok=True)
+
+
+def crawl_pictures(
+    manifest: Path, urls: Path, spec: Mapping[str, str], shard: int, out: Mapping[str, Path]
+) -> None:
+    """Write one shard of the listed pictures: out["pixels"] and out["ledger"], one row each.
+
+    WebP is kept as it is; anything else becomes WebP of quality 100 at its own size, through
+    img2dataset's converter. A picture that can't be decoded is `not_an_image` in the ledger.
+
+    Raises:
+        MissingFile, TruncatedFile, CorruptFile: as `list_pictures`.
+    """
+    wanted = pl.read_parquet(urls).filter(shard=shard)
+    ids = dict(zip(wanted["image_url"], wanted["image_id"], strict=True))
+    progress, encode = Progress("pictures", len(ids)), webp_encoder()
+    rows: list[dict[str, object]] = []
+    ledger: list[dict[str, object]] = []
+    when = datetime.fromtimestamp(int(manifest.stat().st_mtime), UTC)
+    for url, data in _read(placed(manifest, spec["part"]), spec, ids):
+        entry, webp = _convert(url, data, encode)
+        ledger.append(entry | {"fetched_at": when})
+        if webp is not None:
+            size = {k: entry[k] for k in ("width", "height")}
+            rows.append({"image_id": ids[url], "image_url": url, "webp": webp, **size})
+        progress.add()
+    progress.finish()
+    store.write_rows(sorted(rows, key=lambda r: str(r["image_id"])), out["pixels"], tables.PIXELS)
+    by_url = sorted(ledger, key=lambda r: str(r["image_url"]))
+    store.write_rows(by_url, out["ledger"], tables.LEDGER)
+
+
+def _url(spec: Mapping[str, str], name: str) -> str:
+    return name if "://" in name else spec.get("base", "") + name
+
+
+def _names(path: Path) -> list[str]:
+    """Return the names of the pictures in a file: its own, or those of what it holds."""
+    with _opening(path):
+        if path.suffix == ".zip":
+            with zipfile.ZipFile(path) as archive:
+                return [n for n in archive.namelist() if _is_picture(n)]
+        if ".tar" in path.suffixes:
+            with tarfile.open(path) as archive:
+                return [m.name for m in archive if m.isfile() and _is_picture(m.name)]
+        if path.suffix == ".parquet":
+            return _urls(path)
+    return [path.name]
+
+
+def _urls(path: Path) -> list[str]:
+    with pq.ParquetFile(path) as file:
+        if "image_url" not in file.schema_arrow.names:
+            found = f"columns {', '.join(file.schema_arrow.names)}"
+            raise MissingColumn(path, found, "add `image_url`, the address of each picture")
+        return cast(list[str], file.read(["image_url"])["image_url"].to_pylist())
+
+
+def _is_picture(name: str) -> bool:
+    return name.lower().endswith(_SUFFIXES)
+
+
+def _read(
+    paths: Sequence[Path], spec: Mapping[str, str], ids: Mapping[str, str]
+) -> Iterator[tuple[str, bytes]]:
+    """Yield each wanted picture once, the first of its name."""
+    left = set(ids)
+    for path in paths:
+        with _opening(path):
+            for name, data in _contents(path, lambda n: _url(spec, n) in left, ids.values()):
+                left.discard(_url(spec, name))
+                yield _url(spec, name), data
+
+
+def _contents(
+    path: Path, wanted: Callable[[str], bool], ids: Collection[str]
+) -> Iterator[tuple[str, bytes]]:
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path) as archive:
+            for name in filter(_is_picture, archive.namelist()):
+                if wanted(name):
+                    yield name, archive.read(name)
+    elif ".tar" in path.suffixes:
+        with tarfile.open(path) as archive:
+            for member in archive:
+                file = archive.extractfile(member) if wanted(member.name) else None
+                if file is not None:
+                    yield member.name, file.read()
+    elif path.suffix == ".parquet":
+        yield from ((n, data) for n, data in _rows(path, ids) if wanted(n))
+    elif wanted(path.name):
+        yield path.name, path.read_bytes()
+
+
+def _rows(path: Path, ids: Collection[str]) -> Iterator[tuple[str, bytes]]:
+    with pq.ParquetFile(path) as file:
+        column = _picture_column(path, file.schema_arrow)
+        known = "image_id" in file.schema_arrow.names
+        groups = groups_within(file, (min(ids), max(ids))) if known and ids else None
+        for batch in file.iter_batches(_ROWS, groups, ["image_url", column]):
+            for name, value in zip(*batch.to_pydict().values(), strict=True):
+                yield name, value["bytes"] if isinstance(value, dict) else value
+
+
+def _picture_column(path: Path, schema: pa.Schema) -> str:
+    """Return the column of bytes, or of a struct with `bytes` as the hub's data sets have it."""
+    for field in schema:
+        inner = field.type.field("bytes").type if pa.types.is_struct(field.type) else field.type
+        if pa.types.is_binary(inner) or pa.types.is_large_binary(inner):
+            return field.name
+    raise MissingColumn(path, "no column of pictures", "give it `image_url` and a binary `image`")
+
+
+def _convert(url: str, data: bytes, encode: Encode) -> tuple[dict[str, object], bytes | None]:
+    entry: dict[str, object] = {"image_url": url, "status": "success", "attempts": 1}
+    try:
+        webp, width, height = (data, *_webp_size(data)) if _is_webp(data) else encode(data)
+    except (OSError, ValueError, Image.DecompressionBombError, Warning) as error:
+        return entry | {"status": "not_an_image", "error": str(error)}, None
+    digests = {"sha256": _sha256(webp), "upstream_sha256": _sha256(data)}
+    return entry | digests | {"bytes": len(webp), "width": width, "height": height}, webp
+
+
+def _is_webp(data: bytes) -> bool:
+    return data[:4] == b"RIFF" and data[8:12] == b"WEBP"
+
+
+def _webp_size(data: bytes) -> tuple[int, int]:
+    with Image.open(io.BytesIO(data), formats=["WEBP"]) as image:
+        if image.width * image.height > IMAGE_LIMIT_PIXELS:
+            raise ValueError(f"{image.width} x {image.height} pixels are too many")
+        image.load()
+        return image.size
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+class _opening:  # noqa: N801 (a context manager that reads as a verb)
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        broken = (zipfile.BadZipFile, tarfile.TarError, pa.ArrowInvalid, EOFError)
+        if isinstance(error, broken):
+            remedy = "replace the file upstream, delete the manifest, and run again"
+            raise CorruptFile(self._path, f"can't be read: {error}", remedy) from error

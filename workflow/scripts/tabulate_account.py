@@ -1,0 +1,12 @@
+from pathlib import Path
+
+from isotope.progress import logged
+from isotope.tabulate import tabulate
+
+with logged(snakemake.log[0], snakemake.rule):
+    tabulate(
+        Path(snakemake.input.sql[0]),
+        {snakemake.params.relation: snakemake.input.table},
+        {},
+        Path(snakemake.output[0]).with_suffix(""),
+    )

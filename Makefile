@@ -1,16 +1,17 @@
 # make demo   install, build the embedded snapshot, print its results      make test   install, run the tests
 # make lint   style, types and workflow checks                            make bench  the benchmarks
 # make pull   fetch the data that git names through DVC, ready to use      make help   this list
+# make full   what the demo leaves out: every table and figure of the paper, a second collection, releases
 PYTHON ?= $(firstword $(shell command -v python3.11 python3))
 BIN := .venv/bin
 UV_VERSION := 0.13.8
 LIBRARY := workflow/lib workflow/scripts tests benchmarks docs
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help venv demo test lint format lock bench pull docs
+.PHONY: help venv demo full test lint format lock bench pull docs browser
 
 help:
-	@head -3 Makefile | cut -c3-
+	@head -4 Makefile | cut -c3-
 
 .venv/installed: requirements.lock pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -25,8 +26,19 @@ demo: .venv/installed
 	snakemake --cores all
 	isotope report
 
+full: .venv/installed
+	snakemake --cores all --configfile params/full.yaml -- full
+	isotope report
+
 test: .venv/installed
 	pytest -n 2 --dist loadfile
+
+# Chromium for the tests of pages; where it can't be installed they skip and say so.
+browser:
+	@command -v chromium chromium-browser google-chrome >/dev/null \
+	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get -qq update \
+	&& DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends chromium >/dev/null; } \
+	|| echo "no Chromium, and no way to install it here: tests of pages will skip"
 
 lint: .venv/installed
 	ruff check $(LIBRARY)

@@ -1,8 +1,10 @@
 """Fixtures that several kinds of tests share."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests import browser
 
 ROOT = Path(__file__).parents[1]
 
@@ -20,3 +22,13 @@ def shared() -> Path:
     if not path.is_dir():
         pytest.skip(f"real data is absent: no folder {path}")
     return path
+
+
+@pytest.fixture
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browser.Browser]:
+    """A real headless Chromium with an empty profile; the test skips on a machine without."""
+    program = browser.found()
+    if program is None:
+        pytest.skip("no Chromium on this machine: `make browser`, as root")
+    with browser.started(program, tmp_path_factory.mktemp("chromium")) as opened:
+        yield opened

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from isotope import tables
+from isotope import judge_lines, tables
 from isotope.errors import BrokenPromise, CorruptFile, EmptyTable, MissingColumn, MissingFile
 from isotope.runs import KEY
 from isotope.score import TASKS
@@ -17,8 +17,9 @@ _GRADE = r"^[0-9]$"
 
 
 def found_sheets(collection: str, folder: Path = FOLDER) -> list[str]:
-    """Return the sheets below `folder`/<collection>, sorted: csv and Parquet files."""
-    files = [p for p in (folder / collection).glob("*") if p.suffix in {".csv", ".parquet"}]
+    """Return the sheets below `folder`/<collection>, sorted: csv, Parquet, and JSON lines."""
+    kinds = {".csv", ".parquet", judge_lines.SUFFIX}
+    files = [p for p in (folder / collection).glob("*") if p.suffix in kinds]
     return sorted(str(p) for p in files)
 
 
@@ -44,6 +45,8 @@ def read_sheets(paths: Sequence[Path], pool: pl.DataFrame) -> pl.DataFrame:
 def _read_sheet(path: Path) -> pl.DataFrame:
     if not path.is_file():
         raise MissingFile(path, "no such sheet", "put it there, or remove it from the list")
+    if path.suffix == judge_lines.SUFFIX:
+        return _read_lines(path)
     try:
         table = pl.read_parquet(path) if path.suffix == ".parquet" else _read_csv(path)
     except (pl.exceptions.ComputeError, pl.exceptions.NoDataError) as error:
@@ -63,6 +66,12 @@ def _read_sheet(path: Path) -> pl.DataFrame:
     nobody = given.filter(pl.col("assessor").fill_null("") == "")
     _refuse(nobody, "a grade by nobody", "fill in the assessor", CorruptFile)
     return given.with_columns(pl.col("grade").cast(pl.Int32))
+
+
+def _read_lines(path: Path) -> pl.DataFrame:
+    rows = [(*line.pair, line.grade, line.assessor, w) for w, line in judge_lines.holding(path)]
+    columns = {c: pl.Int32 if c == "grade" else pl.String for c in (*_NEEDED, "where")}
+    return pl.DataFrame(rows, schema=columns, orient="row")
 
 
 def _read_csv(path: Path) -> pl.DataFrame:

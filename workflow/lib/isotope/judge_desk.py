@@ -1,0 +1,151 @@
+"""An assessor's desk: which queries are there, what is graded, what the others think."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import polars as pl
+
+from isotope import judge
+from isotope.cells import Cell
+from isotope.errors import BrokenPromise, EmptyTable, IsotopeError
+from isotope.judge_agreement import agreement
+from isotope.judge_items import Items, Query
+from isotope.judge_ledger import Ledger
+from isotope.judge_lines import Pair, place
+from isotope.judge_pictures import Pictures
+
+_GRADED = {
+    "task": pl.String,
+    "query_id": pl.String,
+    "doc_id": pl.String,
+    "grade": pl.Int32,
+    "assessor": pl.String,
+}
+
+
+class Desk:
+    """One assessor at the pool of one collection; every answer is ready for JSON."""
+
+    def __init__(
+        self,
+        collection: str,
+        assessor: str,
+        items: Items,
+        pictures: Pictures,
+        folder: Path = judge.FOLDER,
+    ) -> None:
+        """Take up the assessor's file below `folder`, which is made with the first grade.
+
+        Raises:
+            BadParams: a name that can't be a file's.
+            CorruptFile: as `Ledger`.
+            BrokenPromise: grades by the same name in a sheet.
+        """
+        self.collection, self.assessor = collection, assessor
+        self.items, self.pictures = items, pictures
+        self.folder = folder
+        self.ledger = Ledger(place(folder / collection, assessor), assessor)
+        self._pairs = {p for q in items.queries for p in q.pairs}
+        self._places = {(q.task, q.query_id): n for n, q in enumerate(items.queries)}
+        self._refuse_twin()
+
+    def _refuse_twin(self) -> None:
+        try:
+            twins = self._others().filter(assessor=self.assessor).height
+        except IsotopeError:
+            # Somebody else's broken sheet stops nobody: the page tells of it.
+            return
+        if twins:
+            found = f"{twins:,} grades by {self.assessor!r} in other sheets"
+            remedy = "take another name, or remove them there"
+            raise BrokenPromise(self.folder / self.collection, found, remedy)
+
+    def progress(self, after: int = 0) -> dict[str, int | None]:
+        """Return pairs graded and in all, queries, and the first one from `after` on with work."""
+        grades = self.ledger.grades
+        return {
+            "done": sum(pair in self._pairs for pair in list(grades)),
+            "total": len(self._pairs),
+            "queries": len(self.items.queries),
+            "next": self._next(after),
+        }
+
+    def _next(self, after: int) -> int | None:
+        every = self.items.queries
+        order = (*range(after, len(every)), *range(min(after, len(every))))
+        open_ones = (n for n in order if any(p not in self.ledger.grades for p in every[n].pairs))
+        return next(open_ones, None)
+
+    def query(self, number: int) -> dict[str, Any]:
+        """Return a query with its candidates and their grades.
+
+        Raises:
+            IndexError: no query of that number.
+            CorruptFile: as `Ledger.refresh`.
+        """
+        if number < 0:
+            raise IndexError(number)
+        query = self.items.queries[number]
+        self.ledger.refresh()
+        cell = Cell("", "", query.task)
+        return {
+            "number": number,
+            "task": query.task,
+            "query_id": query.query_id,
+            "query": self._shown(cell.query_side, query.query_id),
+            "candidates": self._candidates(query, cell.document_side),
+            "progress": self.progress(number),
+        }
+
+    def _candidates(self, query: Query, side: str) -> list[dict[str, Any]]:
+        grades = self.ledger.grades
+        return [
+            {"doc_id": p.doc_id, "grade": grades.get(p), **self._shown(side, p.doc_id)}
+            for p in query.pairs
+        ]
+
+    def _shown(self, side: str, ident: str) -> dict[str, Any]:
+        picture = f"/picture/{quote(ident, safe='')}" if ident in self.pictures else None
+        fields = self.items.words[side].get(ident, {"Id": ident})
+        return {"fields": fields, "picture": picture, "pictured": side == "images"}
+
+    def give(self, pair: Pair, grade: int | None, *, seen: int | None) -> dict[str, Any]:
+        """Keep a grade; return the one that holds, which another page may have given.
+
+        Raises:
+            KeyError: a pair that is not pooled.
+            DiskFull, CorruptFile: as `Ledger.give`.
+        """
+        if pair not in self._pairs:
+            raise KeyError(pair)
+        holds = self.ledger.give(pair, grade, seen=seen)
+        number = self._places[pair.task, pair.query_id]
+        return {"grade": holds, "progress": self.progress(number)}
+
+    def agreement(self) -> dict[str, Any]:
+        """Return kappa and shared pairs with each other assessor; `error` for a broken sheet."""
+        try:
+            others = self._others()
+        except IsotopeError as error:
+            return {"others": [], "error": str(error)}
+        rows = [(*p, grade, self.assessor) for p, grade in list(self.ledger.grades.items())]
+        mine = pl.DataFrame(rows, schema=_GRADED, orient="row")
+        tables = [agreement(pl.concat([mine, o])) for o in others.partition_by("assessor")]
+        found = [_seen_from(self.assessor, row) for t in tables for row in t.iter_rows(named=True)]
+        return {"others": found, "error": None}
+
+    def _others(self) -> pl.DataFrame:
+        """Return the grades in all sheets but the assessor's own file."""
+        own = str(self.ledger.path)
+        paths = [Path(p) for p in judge.found_sheets(self.collection, self.folder) if p != own]
+        try:
+            return judge.read_sheets(paths, self.items.pool)
+        except EmptyTable:
+            return pl.DataFrame(schema=_GRADED)
+
+
+def _seen_from(assessor: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    other = row["other"] if row["assessor"] == assessor else row["assessor"]
+    return {"other": other, **{k: row[k] for k in ("pairs", "same_share", "kappa")}}

@@ -1,0 +1,105 @@
+"""`isotope judge`: one assessor's page, served on this machine until Ctrl-C."""
+
+import errno
+import ipaddress
+import socket
+import sys
+from collections.abc import Mapping
+from contextlib import closing, suppress
+from pathlib import Path
+
+import uvicorn
+import yaml
+from starlette.applications import Starlette
+
+from isotope import judge_items
+from isotope.errors import BadParams
+from isotope.judge_app import app
+from isotope.judge_desk import Desk
+from isotope.judge_pictures import Pictures
+from isotope.params import Params
+from isotope.params_files import SCHEMA
+
+_SHUT_S = 2
+
+
+def scale(params: Params, schema_file: Path = SCHEMA) -> dict[int, str]:
+    """Return the label of each grade: `score.judge.scale`, or the schema's default."""
+    schema = yaml.safe_load(schema_file.read_text(encoding="utf-8"))
+    judge = schema["properties"]["score"]["properties"]["judge"]["properties"]
+    given = params["score"].get("judge", {}).get("scale", judge["scale"]["default"])
+    return {int(key): label for key, label in sorted(given.items(), key=lambda item: str(item[0]))}
+
+
+def desk(collection: str, assessor: str, params: Params) -> Desk:
+    """Return the desk of an assessor in the working directory's project.
+
+    Raises:
+        BadParams: a collection that the params lack, or a bad name.
+        MissingFile: no pool, as `judge_items.load`.
+        BrokenPromise, CorruptFile: as `Desk`.
+    """
+    if collection not in params["collect"]:
+        known = ", ".join(params["collect"])
+        remedy = f"known: {known}; name its overlay with --configfile"
+        raise BadParams("params collect", f"no collection {collection!r}", remedy)
+    items = judge_items.load(collection, assessor)
+    source = params["collect"][collection]["source"]
+    shards = sorted(Path(f"data/crawl/{source}").glob("shard-*.parquet"))
+    return Desk(collection, assessor, items, Pictures(shards, set(items.words["images"])))
+
+
+def bound(host: str, port: int, *, remote: bool = False) -> socket.socket:
+    """Return a listening socket; port 0 is any free one.
+
+    Raises:
+        BadParams: a host that others reach, without `remote`; one that is none; a port in use.
+    """
+    if not (remote or _is_loopback(host)):
+        found = f"{host} can be reached from elsewhere, and whoever reaches it can grade"
+        raise BadParams("--host", found, "leave it out, or add --remote")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+        listening.listen()
+    except (OSError, OverflowError) as error:
+        listening.close()
+        busy = getattr(error, "errno", None) == errno.EADDRINUSE
+        found = "another program listens there" if busy else str(error)
+        remedy = "take another --port; 0 is any free one"
+        raise BadParams(f"--host {host} --port {port}", found, remedy) from error
+    return listening
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def serve(at: Desk, labels: Mapping[int, str], listening: socket.socket) -> str:
+    """Serve until the process is told to end; return what is done, for the terminal."""
+    host, port = listening.getsockname()[:2]
+    place = f"[{host}]" if ":" in host else host
+    told = f"{at.assessor} judges {at.collection}: http://{place}:{port}/ (Ctrl-C ends)"
+    sys.stdout.write(f"{told}\n")
+    sys.stdout.flush()
+    with suppress(KeyboardInterrupt), closing(listening):
+        uvicorn.Server(_config(app(at, labels))).run(sockets=[listening])
+    done = at.progress()
+    return f"{done['done']:,} of {done['total']:,} pairs are graded in {at.ledger.path}\n"
+
+
+def _config(served: Starlette) -> uvicorn.Config:
+    return uvicorn.Config(
+        served,
+        log_level="warning",
+        access_log=False,
+        lifespan="off",
+        ws="none",
+        proxy_headers=False,
+        timeout_graceful_shutdown=_SHUT_S,
+    )

@@ -18,9 +18,11 @@ from safetensors import safe_open
 from isotope import models, models_clip, store, tables, toy_draw, toy_scenes, train, train_step
 from isotope.errors import BadParams, EmptyTable, MissingFile
 from isotope.train_batches import Batches, Tokens
-from isotope.train_data import Source, Split, read_split, squashed
+from isotope.train_data import Place, Split, read_split
 from isotope.train_measure import measure, mrr10
+from isotope.train_pictures import squashed
 from isotope.train_recipe import Recipe
+from isotope.train_rows import Source
 
 TINY = {
     "embed_dim": 16,
@@ -180,7 +182,7 @@ def test_a_collection_without_training_pairs_is_an_empty_table(collection, tmp_p
 def test_a_training_image_without_pixels_is_named(collection, tmp_path):
     source = source_of(collection | {"pixels": []})
     with pytest.raises(MissingFile, match="image i00"):
-        read_split(source, "train", squashed(16), tmp_path / "pixels.npy")
+        read_split(source, "train", squashed(16), Place(tmp_path))
 
 
 def source_of(given, language="en"):
@@ -188,21 +190,20 @@ def source_of(given, language="en"):
 
 
 def test_a_split_joins_texts_captions_and_pixels_of_its_own_pairs(collection, tmp_path):
-    split = read_split(source_of(collection), "validation", squashed(16), tmp_path / "pixels.npy")
-    assert split.image_ids == [f"i{n:02}" for n in range(3, 32, 4)]
+    split = read_split(source_of(collection), "validation", squashed(16), Place(tmp_path))
+    assert list(split.image_ids) == [f"i{n:02}" for n in range(3, 32, 4)]
     ids, fields = split.views[0]
     assert ids == ["t03"]
     assert fields[0][:3] == ("Page 3", "Mural", "")
     assert split.captions[0][0] == "Picture 3"
     assert len(split.captions[0]) == 2
-    assert split.pixels.shape == (8, 16, 16, 3)
+    assert split.squares(np.arange(8)).shape == (8, 16, 16, 3)
 
 
 def test_captions_are_those_of_the_language(collection, tmp_path):
     source = source_of(collection, language="de")
-    assert read_split(source, "validation", squashed(16), tmp_path / "p.npy").captions[0] == [
-        "Bild"
-    ]
+    split = read_split(source, "validation", squashed(16), Place(tmp_path))
+    assert split.captions[0] == ["Bild"]
 
 
 def scene_split(n, side=16):

@@ -6,6 +6,7 @@ rule train_model:
         pixels=pixels,
         start=start_weights,
         configs=configs,
+        sql=sql("train/*.sql"),
         code=code("train"),
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
@@ -16,7 +17,7 @@ rule train_model:
         "logs/benchmarks/train_model/{collection}.{model}.tsv"
     wildcard_constraints:
         model=models_of("trained"),
-    threads: lambda w: recipe(w).get("threads", 1) * recipe(w).get("processes", 1)
+    threads: lambda w: cores(recipe(w))
     resources:
         mem_mb=8000,
     params:
@@ -34,6 +35,7 @@ rule train_heads:
         images="data/collect/{collection}/images.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
         pixels=pixels,
+        sql=sql("train/*.sql"),
         code=code("train_heads"),
     output:
         weights="data/train/{collection}/{model}/model.safetensors",

@@ -13,18 +13,22 @@ from isotope.estimate_phases import PHASE_COSTS, Cost, Machine
 from isotope.estimate_sizes import GIB, size
 
 PHASES = tuple(PHASE_COSTS)
+APART = "release"
 # ASSUME a job starts in 4 seconds: Snakemake, Python, its libraries.
 _START_S = 4.0
 
 
 def planned(arguments: Sequence[str]) -> dict[str, int]:
-    """Return the jobs of each phase that a run from nothing has, by Snakemake's own dry run.
+    """Return the jobs of each phase, a release's too, from nothing, by Snakemake's own dry run.
 
     Raises:
         ToolFailed: params or files that Snakemake refuses.
     """
     command = [sys.executable, "-m", "snakemake", "--dry-run", "--forceall", "--cores", "1"]
-    done = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
+    targets = ["all", APART]
+    done = subprocess.run(
+        [*command, *targets, *arguments], capture_output=True, text=True, check=False
+    )
     if done.returncode:
         found = " ".join((done.stderr or done.stdout).split())[-400:]
         raise ToolFailed("snakemake --dry-run", found, "mend what it names")
@@ -37,14 +41,14 @@ def planned(arguments: Sequence[str]) -> dict[str, int]:
 
 
 def costs(params: Mapping[str, Any], machine: Machine) -> dict[str, Cost]:
-    """Return each phase's cost, over all collections that are built and made of a snapshot."""
+    """Return each phase's cost, over all collections that are built."""
     total = {phase: Cost() for phase in PHASES}
     for name in params["build"]:
         source = params["collect"][name]["source"]
-        if source in params["acquire"]:
-            of = size(params["acquire"][source])
-            for phase, cost in PHASE_COSTS.items():
-                total[phase] = _add(total[phase], cost(of, params, machine))
+        brought = params["crawl"].get(source, {}).get("pictures", {})
+        of = size(params["acquire"][source], brought.get("part"))
+        for phase, cost in PHASE_COSTS.items():
+            total[phase] = _add(total[phase], cost(of, params, machine))
     return total
 
 
@@ -66,19 +70,23 @@ def machine() -> Machine:
 
 
 def told(jobs: Mapping[str, int], found: Mapping[str, Cost], of: Machine) -> str:
-    """Return the table that the command prints: GiB, hours, and a line for the whole run."""
-    rows = [
+    """Return the table that the command prints: GiB, hours, and a line for the whole run.
+
+    A release follows it, as `snakemake --cores all` makes none.
+    """
+    every = [
         (phase, n, c.requests, _gib(c.fetched), _gib(c.disk), _hours(c, n, of), c.memory_gib)
         for phase, c in found.items()
         if (n := jobs.get(phase, 0))
     ]
+    rows, apart = ([r for r in every if (r[0] == APART) == is_apart] for is_apart in (False, True))
     sums = [sum(float(row[i]) for row in rows) for i in range(1, 6)]
     whole = ("all", *map(round, sums[:2]), *(round(x, 3) for x in sums[2:]))
     peak = max((row[6] for row in rows), default=0.0)
     columns = ("phase", "jobs", "requests", "fetched_gib", "disk_gib", "hours", "memory_gib")
     note = f"for {of.cores} cores and {'a GPU' if of.gpu else 'no GPU'}; assumptions: "
     where = "grep -n ASSUME workflow/lib/isotope/estimate*.py"
-    return aligned(columns, [*rows, (*whole, peak)]) + note + where + "\n"
+    return aligned(columns, [*rows, (*whole, peak), *apart]) + note + where + "\n"
 
 
 def _gib(n: int) -> float:

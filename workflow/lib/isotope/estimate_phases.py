@@ -5,18 +5,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from isotope.estimate_sizes import Size
+from isotope.estimate_train import training
 
 # ASSUME a core parses 2 MB of compressed dump and 20 MB of WIT a second, and downloads and
 # encodes 15 pictures; Lucene projects 60 texts a second, and a link brings 20 MB a second.
 _DUMP_RATE, _WIT_RATE, _PICTURE_RATE, _PROJECT_RATE, _LINK_RATE = 2e6, 20e6, 15, 60, 20e6
 # ASSUME a core encodes 20 texts or pictures a second with a large pretrained model and 2,000
-# with a small one of ours; a GPU 400 and 20,000; and training sees 60 or 1,200 pairs a second.
+# with a small one of ours; a GPU 400 and 20,000.
 _ENCODE = {(False, True): 20, (False, False): 2000, (True, True): 400, (True, False): 20_000}
 # ASSUME vectors of 768 float32 (256 for small models), and 20 bytes a hit of a run.
 _DIM_LARGE, _DIM_SMALL, _HIT_BYTES = 768, 256, 20
 # ASSUME Lucene answers 60 queries a second, exact search does 100 GFLOP a second,
 # and a million hits are scored in half a second.
 _QUERY_RATE, _FLOPS, _SCORE_RATE = 60, 1e11, 2e6
+# ASSUME a release packs 20 MB of rows a second and copies 100 MB of pictures; a row of a text or an
+# image takes 1,400 bytes there, as Parquet and as JSON lines, and a hit of a run 40.
+_PACK_RATE, _COPY_RATE, _PACKED_ROW, _PACKED_HIT = 20e6, 100e6, 1_400, 40
 # ASSUME 17,000 queries a split at the size of AToMiC: as many as 1 in 200 judged pairs, and
 # never fewer than 100.
 _QUERIES_A_PAIR, _FEWEST_QUERIES = 200, 100
@@ -55,7 +59,8 @@ def _parse(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
 def _crawl(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
     fetched = of.images * of.fetched_picture
     seconds = max(of.images / _PICTURE_RATE / machine.cores, fetched / _LINK_RATE)
-    return Cost(of.images, fetched, of.images * of.picture, seconds, 2)
+    requests = of.images if of.fetched_picture else 0
+    return Cost(requests, fetched, of.images * of.picture, seconds, 2)
 
 
 def _project(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
@@ -82,11 +87,12 @@ def _large(model: Mapping[str, Any]) -> bool:
 
 
 def _train(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
-    recipes = [model.get("train") or {} for model in used_models(params).values()]
-    pairs = [recipe["epochs"] * of.pairs for recipe in recipes if "epochs" in recipe]
-    rate = 20_000 if machine.gpu else 1_200
-    trained = len(pairs)
-    return Cost(disk=20_000_000 * trained, seconds=sum(pairs) / rate, memory_gib=2)
+    specs = [model for model in used_models(params).values() if model["kind"] == "trained"]
+    found = [training(spec, of, machine.cores, gpu=machine.gpu) for spec in specs]
+    memory = max((each.memory_gib for each in found), default=1.0)
+    meanwhile = max((each.meanwhile for each in found), default=0)
+    disk = meanwhile + sum(each.kept for each in found)
+    return Cost(disk=disk, seconds=sum(each.seconds for each in found), memory_gib=memory)
 
 
 def _encode(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
@@ -126,6 +132,17 @@ def _tabulate(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
     return Cost(disk=5_000_000, seconds=60 + of.texts / 1e5, memory_gib=4)
 
 
+def _release(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
+    hits = _search(of, params, machine).disk // _HIT_BYTES
+    packed, pictures = (
+        (of.texts + of.images) * _PACKED_ROW + hits * _PACKED_HIT,
+        of.images * of.picture,
+    )
+    return Cost(
+        disk=packed + pictures, seconds=packed / _PACK_RATE + pictures / _COPY_RATE, memory_gib=4
+    )
+
+
 PHASE_COSTS: Mapping[str, Callable[[Size, Mapping[str, Any], Machine], Cost]] = {
     "acquire": _acquire,
     "parse": _parse,
@@ -138,4 +155,5 @@ PHASE_COSTS: Mapping[str, Callable[[Size, Mapping[str, Any], Machine], Cost]] = 
     "search": _search,
     "score": _score,
     "tabulate": _tabulate,
+    "release": _release,
 }

@@ -38,8 +38,10 @@ class Size:
     fetched_picture: int
 
 
-def size(spec: Mapping[str, Any]) -> Size:
+def size(spec: Mapping[str, Any], pictures: str | None = None) -> Size:
     """Estimate a source from its entry of `acquire`; local and published sizes are exact.
+
+    `pictures` is the part whose files are pictures, of a data set that brought some along.
 
     Raises:
         MissingFile: a local pattern that matches nothing.
@@ -51,13 +53,25 @@ def size(spec: Mapping[str, Any]) -> Size:
         return Size(*rows, n["bytes"], n["bytes"] // 2, 0, *_DRAWN_PICTURE)
     found = expand_files(spec["files"])
     sizes = {folder: sum(map(_bytes, files)) for folder, files in found.items()}
-    rows = sizes.get("wit", 0) // _ROW_BYTES
+    files = sum("://" in f["url"] for entries in found.values() for f in entries)
+    if "wit" not in found:
+        return _published(sizes, len(found.get(pictures or "", [])), pictures, files)
+    rows = sizes["wit"] // _ROW_BYTES
     spoken = round(rows * _ONE_LANGUAGE) if rows > 1_000_000 else rows  # noqa: PLR2004
     images = round(rows * _IMAGES_A_ROW) if rows > 1_000_000 else rows  # noqa: PLR2004
     texts = round(spoken * _TEXTS_A_ROW)
-    files = sum("://" in f["url"] for files in found.values() for f in files)
     told = (texts, images, rows, spoken, sum(sizes.values()), sizes.get("dump", 0), files)
     return Size(*told, *_WEB_PICTURE)
+
+
+def _published(sizes: Mapping[str, int], files: int, pictures: str | None, urls: int) -> Size:
+    """Return the size of a data set that is no snapshot; a picture file is one picture, or many."""
+    held = sizes.get(pictures or "", 0)
+    images = max(files, held // _WEB_PICTURE[1])
+    upstream = sum(sizes.values())
+    texts = (upstream - held) // _ROW_BYTES
+    picture = held // images if images else 0
+    return Size(texts, images, texts, texts, upstream, 0, urls, picture, 0)
 
 
 def _bytes(file: Mapping[str, Any]) -> int:

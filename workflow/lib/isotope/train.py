@@ -19,18 +19,20 @@ from isotope.errors import EmptyTable
 from isotope.store import aside
 from isotope.train_batches import Batches, Tokens
 from isotope.train_checkpoint import Checkpoint, fingerprint
-from isotope.train_data import Cut, Source, Split, read_split
+from isotope.train_data import Place, Split, read_split
 from isotope.train_launch import launch
 from isotope.train_loop import Plan, Point, fit
-from isotope.train_ranks import Ranks, joined
+from isotope.train_pictures import Cut
+from isotope.train_ranks import joined
 from isotope.train_recipe import Means, Recipe
+from isotope.train_rows import Source
 from isotope.train_start import cut_of
 from isotope.train_start import start as begin
 
 _CURVE = ("epoch", "step", "loss", "mrr10_t2m", "mrr10_m2t")
 _SMALLEST = 2
 _SPLITS = ("train", "validation")
-_AGAIN = ("train.npy", "validation.npy", "job.json", "error.json")
+_AGAIN = ("train.*", "validation.*", "job.json", "error.json")
 
 
 def train(  # noqa: PLR0913
@@ -70,7 +72,8 @@ def train(  # noqa: PLR0913
         source = Source(texts, images, qrels, pixels, recipe.language)
         with _deterministic(seed, recipe.threads), joined() as ranks:
             begun = begin(spec, start)
-            splits = _read(source, cut_of(begun.model), folder, ranks)
+            place = Place(folder, ranks, means.squares_gib, means.workers)
+            splits = _read(source, cut_of(begun.model), place)
             files = [*pixels, *([] if start is None else [start])]
             known = fingerprint(spec, seed, splits, files) if means.checkpoint_every else ""
             checkpoint = Checkpoint(folder / "checkpoint.pt", known)
@@ -95,12 +98,12 @@ def _folder(scratch: Path | None) -> Generator[Path]:
         yield scratch
     finally:
         if "WORLD_SIZE" not in os.environ:
-            for name in _AGAIN:
-                (scratch / name).unlink(missing_ok=True)
+            for made in [path for pattern in _AGAIN for path in scratch.glob(pattern)]:
+                made.unlink(missing_ok=True)
 
 
-def _read(source: Source, cut: Cut, folder: Path, ranks: Ranks) -> list[Split]:
-    splits = [read_split(source, n, cut, folder / f"{n}.npy", ranks) for n in _SPLITS]
+def _read(source: Source, cut: Cut, place: Place) -> list[Split]:
+    splits = [read_split(source, name, cut, place) for name in _SPLITS]
     _demand_pairs(splits[0], source.qrels)
     return splits
 

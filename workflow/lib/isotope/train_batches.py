@@ -17,6 +17,7 @@ from isotope.train_recipe import Recipe
 Batch = tuple[torch.Tensor, torch.Tensor]
 _ALONE = Ranks()
 Ids = npt.NDArray[np.int64]
+_NONE = np.empty(0, np.int64)
 
 
 class Tokens:
@@ -26,11 +27,13 @@ class Tokens:
         """Use an open_clip SimpleTokenizer: its context length, its ids of start and end."""
         self._context = int(tokenizer.context_length)
         self._ends: list[int] = tokenizer.all_special_ids
-        self._ids = lru_cache(maxsize=65_536)(lambda text: tokenizer.encode(text)[: self._context])
+        self._ids = lru_cache(maxsize=65_536)(
+            lambda text: np.array(tokenizer.encode(text)[: self._context], np.int32)
+        )
 
     def ids(self, fields: Sequence[str]) -> Ids:
         """Return the tokens of the fields joined by a space, without start and end."""
-        return np.array([token for field in fields for token in self._ids(field)], np.int64)
+        return np.concatenate([_NONE, *map(self._ids, fields)], dtype=np.int64)
 
     def padded(self, ids: Ids) -> Ids:
         """Return int64 [context]: start, as many tokens as fit, end, zeros."""
@@ -70,13 +73,15 @@ class Batches:
             self._order, self._next = self._rng.permutation(len(self._split)), 0
         self._restored = False
         while self._next < self.per_epoch:
-            start = self._next * self.size
-            rows = np.sort(self._order[start : start + self.size])
+            rows = self._rows(self._next)
             mine = self._ranks.rows(len(rows))
             texts = torch.from_numpy(np.stack([self._text(int(i)) for i in rows]))
             pictures = self._augmented(rows, mine)
             self._next += 1
             yield pictures, texts[mine]
+
+    def _rows(self, number: int) -> Ids:
+        return np.sort(self._order[number * self.size :][: self.size])
 
     def state(self) -> dict[str, Any]:
         """Return what `restore` needs to go on after the batch that was yielded last."""
@@ -107,11 +112,18 @@ class Batches:
         theta[:, 0, 0] = theta[:, 1, 1] = 1 + self._spread((n,), recipe.zoom)
         theta[:, :, 2] = 2 * self._spread((n, 2), recipe.translate)
         tint = torch.from_numpy(1 + self._spread((n, 3, 1, 1), recipe.jitter))[mine]
-        pictures = unit(self._split.pixels[rows[mine]])
+        pictures = unit(self._split.squares(rows[mine], self._coming()))
         shape = list(pictures.shape)
         grid = functional.affine_grid(torch.from_numpy(theta)[mine], shape, align_corners=False)
         moved = functional.grid_sample(pictures, grid, padding_mode="border", align_corners=False)
         return (moved * tint).clamp(0, 1)
+
+    def _coming(self) -> Ids | None:
+        """Return this rank's rows of the epoch's next batch, None where there is none."""
+        if self._next + 1 >= self.per_epoch:
+            return None
+        rows = self._rows(self._next + 1)
+        return rows[self._ranks.rows(len(rows))]
 
     def _spread(self, shape: tuple[int, ...], reach: float) -> npt.NDArray[np.float32]:
         return self._rng.uniform(-reach, reach, shape).astype(np.float32)

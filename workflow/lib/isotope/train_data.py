@@ -1,25 +1,22 @@
-"""What training reads: per image its texts' fields and captions, and its pixels, small, on disk."""
+"""What training reads: per judged image its texts' fields, its captions and its pixels.
 
-from collections.abc import Callable, Sequence
+Texts lie row by row in a file beside the pictures, so that memory holds places, not rows.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-import polars as pl
-from PIL import Image
 
-from isotope import pixels as shards
-from isotope.encode_store import mapped
-from isotope.errors import MissingFile
-from isotope.progress import Progress
-from isotope.tables import CAPTION_FIELDS, FIVE_FIELDS
+from isotope.train_packed import Column, Packed
+from isotope.train_pictures import Block, Cut, Decoded, Rows, write_squares, write_webp
 from isotope.train_ranks import Ranks
+from isotope.train_rows import Source, write_rows
 
 _ALONE = Ranks()
-# What lies beyond never reaches a context of 77 tokens, so it need not be kept in memory.
-_CHARS_PER_FIELD = 1_000
 Views = tuple[list[str], list[tuple[str, ...]]]
 
 
@@ -28,121 +25,81 @@ class Split:
     """The judged images of one split in order of id, and what is known of each.
 
     `views`: the ids of the texts that carry it, and their five fields; `captions`: its captions in
-    one language; `pixels`: uint8 [n, side, side, 3], mapped from disk.
+    one language; `pixels`: uint8 [n, side, side, 3], mapped from disk or decoded when asked for.
     """
 
-    image_ids: list[str]
-    views: list[Views]
-    captions: list[list[str]]
-    pixels: npt.NDArray[np.uint8]
+    image_ids: Sequence[str]
+    views: Sequence[Views]
+    captions: Sequence[list[str]]
+    pixels: Block | Decoded
 
     def __len__(self) -> int:
         return len(self.image_ids)
 
+    def squares(self, rows: Rows, then: Rows | None = None) -> Block:
+        """Return the pictures of `rows`; those wanted `then` may be decoded meanwhile.
 
-@dataclass(frozen=True)
-class Source:
-    """Where a collection's tables and pixels lie, and the language of the captions to use."""
-
-    texts: Path
-    images: Path
-    qrels: Path
-    pixels: Sequence[Path]
-    language: str
-
-
-class Cut(NamedTuple):
-    """How a picture of any shape becomes a square of `side` px, before it is scaled to floats."""
-
-    side: int
-    cut: Callable[[Image.Image], Image.Image]
+        Raises:
+            CorruptFile: a picture that does not decode.
+        """
+        if isinstance(self.pixels, Decoded):
+            return self.pixels.take(rows, then)
+        return self.pixels[rows]
 
 
-def squashed(side: int) -> Cut:
-    """Return the cut that changes a picture's aspect ratio."""
-    return Cut(side, lambda image: image.resize((side, side), Image.Resampling.BICUBIC))
+class Place(NamedTuple):
+    """Where a split lies while it is read, and by whom.
+
+    `squares_gib`: up to this size pictures are kept there cut to squares, beyond it as the WebP
+    they came in, and decoded by `workers` threads.
+    """
+
+    folder: Path
+    ranks: Ranks = _ALONE
+    squares_gib: float = 4.0
+    workers: int = 1
 
 
-def read_split(source: Source, name: str, cut: Cut, file: Path, ranks: Ranks = _ALONE) -> Split:
-    """Join the judged pairs of split `name`; keep its pictures, cut to squares, in `file`.
+def read_split(source: Source, name: str, cut: Cut, place: Place) -> Split:
+    """Join the judged pairs of split `name`, and put texts and pictures in the place's folder.
 
-    Of several ranks the first writes `file`, and the others read it when it is complete.
+    Of several ranks the first writes them, and the others read them when they are complete.
 
     Raises:
         MissingFile, TruncatedFile, CorruptFile: pixels that are not there or do not decode.
     """
-    rows = _pairs(source, name).collect()
-    image_ids = rows["image_id"].to_list()
-    fields = [[tuple(f.values()) for f in fs] for fs in rows["fields"].to_list()]
+    rows, pictures = place.folder / f"{name}.rows", place.folder / f"{name}.pictures"
+    if place.ranks.first:
+        write_rows(source, name, rows)
+        _write_pictures(source, Packed(rows), cut, place, pictures)
+    place.ranks.wait()
+    packed = Packed(rows)
     return Split(
-        image_ids,
-        list(zip(rows["text_id"].to_list(), fields, strict=True)),
-        rows["captions"].to_list(),
-        _shared_pixels(image_ids, source.pixels, cut, file, ranks),
+        _ids(packed),
+        Column(packed, lambda row: (row[1], [tuple(fields) for fields in row[2]])),
+        Column(packed, itemgetter(3)),
+        _pictures(packed, cut, place, pictures),
     )
 
 
-def _shared_pixels(
-    ids: Sequence[str], pixels: Sequence[Path], cut: Cut, file: Path, ranks: Ranks
-) -> npt.NDArray[np.uint8]:
-    block = read_pixels(ids, pixels, cut, file) if ranks.first else None
-    if isinstance(block, np.memmap):
-        block.flush()
-    ranks.wait()
-    if block is not None:
-        return block
-    return np.load(file, mmap_mode="r") if ids else np.zeros((0, cut.side, cut.side, 3), np.uint8)
+def _ids(rows: Packed) -> Sequence[str]:
+    return Column(rows, itemgetter(0))
 
 
-def _pairs(source: Source, name: str) -> pl.LazyFrame:
-    judged = pl.col("split") == name, pl.col("relevance") > 0
-    fields = [pl.col(f).fill_null("").str.head(_CHARS_PER_FIELD) for f in FIVE_FIELDS]
-    texts = pl.scan_parquet(source.texts).select("text_id", *fields)
-    return (
-        pl.scan_parquet(source.qrels)
-        .filter(*judged)
-        .join(texts, on="text_id")
-        .sort("image_id", "text_id")
-        .group_by("image_id", maintain_order=True)
-        .agg("text_id", pl.struct(FIVE_FIELDS).alias("fields"))
-        .join(_captions(source), on="image_id", how="left", maintain_order="left")
-        .with_columns(pl.col("captions").fill_null([]))
-    )
+def _fit(rows: Packed, cut: Cut, place: Place) -> bool:
+    return len(rows) * cut.side**2 * 3 <= place.squares_gib * 2**30
 
 
-def _captions(source: Source) -> pl.LazyFrame:
-    # ASSUME the caption lists run parallel to the list of languages, as in AToMiC's Parquet.
-    spoken = pl.col("language") == source.language
-    said = [
-        pl.scan_parquet(source.images)
-        .select("image_id", "language", pl.col(field).alias("captions"))
-        .explode("language", "captions", empty_as_null=False)
-        .filter(spoken, pl.col("captions").str.len_chars() > 0)
-        for field in CAPTION_FIELDS
-    ]
-    return pl.concat(said).group_by("image_id").agg(pl.col("captions").unique().sort())
+def _write_pictures(source: Source, rows: Packed, cut: Cut, place: Place, file: Path) -> None:
+    if _fit(rows, cut, place):
+        write_squares(_ids(rows), source.pixels, cut, file)
+    else:
+        write_webp(_ids(rows), source.pixels, file)
 
 
-def read_pixels(
-    ids: Sequence[str], pixels: Sequence[Path], cut: Cut, file: Path
-) -> npt.NDArray[np.uint8]:
-    """Write uint8 [n, side, side, 3] to `file`, in the order of `ids`, and map it into memory.
-
-    Raises:
-        MissingFile: an image whose pixels no shard holds; see `pixels.iter_pixels` for others.
-    """
-    shape = (len(ids), cut.side, cut.side, 3)
-    if not ids:
-        return np.zeros(shape, np.uint8)
-    block = mapped(file, shape, np.uint8)
-    row = {image_id: i for i, image_id in enumerate(ids)}
-    progress = Progress("pictures read", len(ids))
-    for image_id, webp in shards.iter_pixels(pixels, ids):
-        image = shards.decode(webp, where=f"image {image_id}")
-        block[row.pop(image_id)] = np.asarray(cut.cut(image))
-        progress.add()
-    progress.finish()
-    if row:
-        remedy = "run the crawl and collect phases again"
-        raise MissingFile(f"image {min(row)}", f"no pixels for {len(row)} images", remedy)
-    return block
+def _pictures(rows: Packed, cut: Cut, place: Place, file: Path) -> Block | Decoded:
+    if not len(rows):
+        return np.zeros((0, cut.side, cut.side, 3), np.uint8)
+    if _fit(rows, cut, place):
+        return np.load(file, mmap_mode="r")
+    return Decoded(Packed(file), _ids(rows), cut, place.workers)

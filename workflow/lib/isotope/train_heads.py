@@ -13,12 +13,15 @@ from safetensors.torch import save_file
 from isotope.errors import EmptyTable
 from isotope.models_device import Device
 from isotope.models_lit import Heads
-from isotope.models_offline import SIDE, Pictures, Sentences, square
+from isotope.models_offline import SIDE, Pictures, square
+from isotope.models_texts import DEFAULT, TextTower, text_tower
 from isotope.progress import Progress
 from isotope.store import aside
-from isotope.train_data import Cut, Source, Split, read_split
+from isotope.train_data import Place, Split, read_split
 from isotope.train_heads_loop import Features, fit
 from isotope.train_heads_recipe import HeadsRecipe
+from isotope.train_pictures import Cut
+from isotope.train_rows import Source
 
 _BATCH = 32
 _COLUMNS = "epoch,step,loss,mrr10_t2m,mrr10_m2t\n"
@@ -49,13 +52,14 @@ def train_heads(  # noqa: PLR0913
     before = torch.get_num_threads()
     torch.set_num_threads(recipe.threads)
     try:
-        splits = [_features(source, name) for name in ("train", "validation")]
+        tower = text_tower(str(spec.get("text", DEFAULT)), Device())
+        splits = [_features(source, name, tower) for name in ("train", "validation")]
         if len(splits[0].image_ids) < 2:  # noqa: PLR2004
             found = f"{len(splits[0].image_ids)} images with a judged text in split train"
             raise EmptyTable(qrels, found, "collect a larger snapshot, or use kind `conse`")
         with torch.random.fork_rng():
             torch.manual_seed(recipe.seed)
-            heads = Heads(recipe.dim)
+            heads = Heads(recipe.dim, tower.width)
             lines = list(fit(heads, splits[0], splits[1], recipe))
     finally:
         torch.set_num_threads(before)
@@ -66,14 +70,13 @@ def train_heads(  # noqa: PLR0913
         save_file(heads.state_dict(), part, {"isotope": notes})
 
 
-def _features(source: Source, name: str) -> Features:
-    device = Device()
+def _features(source: Source, name: str, tower: TextTower) -> Features:
     with tempfile.TemporaryDirectory(prefix="isotope-") as folder:
-        split = read_split(source, name, Cut(SIDE, square), Path(folder) / "pixels.npy")
-        return features_of(split, Pictures(device), Sentences(device))
+        split = read_split(source, name, Cut(SIDE, square), Place(Path(folder)))
+        return features_of(split, Pictures(Device()), tower)
 
 
-def features_of(split: Split, pictures: Pictures, sentences: Sentences) -> Features:
+def features_of(split: Split, pictures: Pictures, sentences: TextTower) -> Features:
     """Run both frozen towers over a split once."""
     fields_of = {t: f for ids, views in split.views for t, f in zip(ids, views, strict=True)}
     strings = [" ".join(filter(None, map(str.strip, f))) for f in fields_of.values()]
@@ -84,7 +87,7 @@ def features_of(split: Split, pictures: Pictures, sentences: Sentences) -> Featu
     read = [sentences.read(b) for b in _counted([*strings, *captions], progress)]
     progress.finish()
     return Features(
-        split.image_ids,
+        list(split.image_ids),
         list(fields_of),
         torch.cat(seen) if seen else torch.zeros(0),
         torch.cat(read) if read else torch.zeros(0),

@@ -9,9 +9,11 @@ import torch
 
 from isotope.train_batches import Tokens, standardised, unit
 from isotope.train_data import Split
+from isotope.train_pictures import Decoded
 
 _DEPTH = 10
 _BATCH = 256
+_QUERIES = 1_024
 Vectors = npt.NDArray[np.float32]
 
 
@@ -31,14 +33,18 @@ def measure(model: Any, split: Split, tokens: Tokens) -> tuple[float, float]:  #
         np.stack([tokens.row(f) for f in fields.values()]),
     )
     shown_in = [set(ids) for ids, _ in split.views]
-    shows = [{i for i, t in zip(split.image_ids, shown_in, strict=True) if f in t} for f in fields]
+    image_ids = list(split.image_ids)
+    shows: dict[str, set[str]] = {text_id: set() for text_id in fields}
+    for image_id, text_ids in zip(image_ids, shown_in, strict=True):
+        for text_id in text_ids:
+            shows[text_id].add(image_id)
     return (
-        mrr10(texts, images, split.image_ids, shows),
+        mrr10(texts, images, image_ids, list(shows.values())),
         mrr10(images, texts, list(fields), shown_in),
     )
 
 
-def _blocks(encode: Callable[[Any], torch.Tensor], rows: npt.NDArray[Any]) -> Vectors:
+def _blocks(encode: Callable[[Any], torch.Tensor], rows: npt.NDArray[Any] | Decoded) -> Vectors:
     with torch.inference_mode():
         blocks = [encode(rows[i : i + _BATCH]).float().cpu() for i in range(0, len(rows), _BATCH)]
     return torch.cat(blocks).numpy()
@@ -55,13 +61,18 @@ def mrr10(
     Ties go to the greater doc_id, which is trec_eval's rule.
     """
     descending = np.argsort(np.array(doc_ids))[::-1]
-    scores = queries @ documents[descending].T
-    best = descending[np.argsort(-scores, axis=1, kind="stable")[:, :_DEPTH]]
+    ordered = documents[descending].T
+    blocks = (queries[i : i + _QUERIES] @ ordered for i in range(0, len(queries), _QUERIES))
+    best = (row for block in blocks for row in _best(block))
     values = [
-        _reciprocal([doc_ids[int(d)] for d in row], known)
+        _reciprocal([doc_ids[int(descending[d])] for d in row], known)
         for row, known in zip(best, relevant, strict=True)
     ]
     return float(np.mean(values))
+
+
+def _best(scores: Vectors) -> npt.NDArray[np.int64]:
+    return np.argsort(-scores, axis=1, kind="stable")[:, :_DEPTH]
 
 
 def _reciprocal(ranking: Sequence[str], relevant: Collection[str]) -> float:

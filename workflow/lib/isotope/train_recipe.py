@@ -81,13 +81,17 @@ class Means:
 
     `micro_batch`: pairs that a process holds activations for; larger batches are cached.
     `precision`: of the towers' products; `auto` is bf16 on a GPU that has it. `processes`: ranks
-    that share a batch. `checkpoint_every`: steps between checkpoints, None for none.
+    that share a batch. `checkpoint_every`: steps between checkpoints, None for none. `squares_gib`:
+    disk that a split's pictures may take as squares; larger splits are decoded batch by batch, by
+    `workers` threads.
     """
 
     micro_batch: int | None = None
     precision: str = "auto"
     processes: int = 1
     checkpoint_every: int | None = None
+    squares_gib: float = 4.0
+    workers: int = 1
 
     @classmethod
     def of(cls, spec: Mapping[str, object]) -> "Means":
@@ -97,9 +101,9 @@ class Means:
             BadParams: values no training can use.
         """
         means = cls(**{k: v for k, v in _given(spec).items() if k in _names(cls)})
-        counts = (means.micro_batch, means.processes, means.checkpoint_every)
+        counts = (means.micro_batch, means.processes, means.checkpoint_every, means.workers)
         if any(count is not None and count < 1 for count in counts):
-            found = f"micro_batch, processes or checkpoint_every below 1 in {means}"
+            found = f"micro_batch, processes, workers or checkpoint_every below 1 in {means}"
             raise BadParams("models: train", found, "raise them")
         _demand("precision", means.precision, PRECISIONS)
         return means

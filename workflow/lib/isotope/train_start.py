@@ -10,7 +10,7 @@ from torchvision.transforms import Compose, ToTensor
 
 from isotope.errors import BadParams, MissingFile, UnknownModel
 from isotope.models_clip import create, create_custom, create_trained, quick_gelu, trained_notes
-from isotope.train_data import Cut
+from isotope.train_pictures import Cut
 
 
 class Start(NamedTuple):

@@ -2,26 +2,33 @@
 
     python benchmarks/show.py [ROWS]     (default 1000000)
 
-Texts, images, qrels (one pair each) and two runs of a million hits are written as the workflow
-writes them; each kind is then looked up twenty times over distinct ids, opening the catalog anew.
+Texts, images, qrels (one pair each), pixels in sixteen shards and two runs of a million hits are
+written as the workflow writes them; each kind is then looked up forty times over distinct ids,
+opening the catalog anew. The whole command, started from the shell, is timed beside it: Python and
+DuckDB's package load first. Processor time says what the machine's other work hides.
 """
 
 import hashlib
+import os
 import statistics
+import subprocess
 import sys
 import tempfile
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from common import machine, timed, write
+from common import machine, write
 
 from isotope import catalog, show, store, tables
 
-TIMES, DEPTH, LIMIT_MS = 20, 1000, 50.0
+TIMES, DEPTH, LIMIT_MS, SHARDS = 40, 1000, 50.0, 16
+PICTURES_A_GROUP = 1_000
 Rows = Iterator[dict[str, Any]]
+Times = list[tuple[float, float]]
 
 
 def image_id(n: int) -> str:
@@ -62,6 +69,14 @@ def qrels(rows: int) -> Rows:
         }
 
 
+def pixels(rows: int, shard: int) -> Rows:
+    """Yield the pictures of one shard, a kilobyte each."""
+    ids = sorted(image_id(n) for n in range(rows))
+    for ident in ids[rows * shard // SHARDS : rows * (shard + 1) // SHARDS]:
+        webp = ident.encode() * 30
+        yield {"image_id": ident, "image_url": ident, "width": 4, "height": 3, "webp": webp}
+
+
 def hits(rows: int) -> Rows:
     """Yield a run in which every query finds the same documents."""
     docs = [image_id(n) for n in range(DEPTH)]
@@ -72,7 +87,7 @@ def hits(rows: int) -> Rows:
 
 def put(rows: Rows, path: Path, schema: pa.Schema) -> None:
     """Write rows in the row groups of the workflow."""
-    size = store.rows_per_group(schema)
+    size = PICTURES_A_GROUP if schema == tables.PIXELS else store.rows_per_group(schema)
     with store.writer(path, schema) as out:
         held: list[dict[str, Any]] = []
         for row in rows:
@@ -91,6 +106,8 @@ def main(rows: int) -> None:
         put(texts(rows), root / "data/collect/big/texts.parquet", tables.TEXTS)
         put(images(rows), root / "data/collect/big/images.parquet", tables.IMAGES)
         put(qrels(rows), root / "data/collect/big/qrels.parquet", tables.QRELS)
+        for n in range(SHARDS):
+            put(pixels(rows, n), root / f"data/crawl/big/shard-{n:05d}.parquet", tables.PIXELS)
         for system in ("one", "two"):
             run = root / f"results/search/big/small/test/t2m/{system}.parquet"
             put(hits(rows), run, tables.RUN)
@@ -102,24 +119,48 @@ def main(rows: int) -> None:
             "query": [text_id(n) for n in asked],
             "run": ["big/small/test/t2m/one"] * TIMES,
         }
-        report(rows, {kind: look_up(kind, each, root) for kind, each in ids.items()})
+        load = os.getloadavg()[0]
+        found = {kind: look_up(kind, each, root) for kind, each in ids.items()}
+        report(rows, found, {kind: command(kind, ids[kind], root) for kind in ids}, load)
 
 
-def look_up(kind: str, ids: list[str], root: Path) -> list[float]:
-    """Return the milliseconds of each look-up, the first left out."""
+def look_up(kind: str, ids: list[str], root: Path) -> Times:
+    """Return wall and processor milliseconds of each look-up, the first left out."""
     path = root / "results/catalog.duckdb"
     show.show(kind, ids[0], catalog=path)
-    return [timed(lambda i=i: show.show(kind, i, catalog=path))[0] * 1000 for i in ids]
+    times: Times = []
+    for ident in ids:
+        wall, cpu = time.perf_counter(), time.process_time()
+        show.show(kind, ident, catalog=path)
+        ended = time.perf_counter(), time.process_time()
+        times.append(((ended[0] - wall) * 1000, (ended[1] - cpu) * 1000))
+    return times
 
 
-def report(rows: int, found: dict[str, list[float]]) -> None:
+def command(kind: str, ids: list[str], root: Path) -> float:
+    """Return the median milliseconds of the whole command."""
+    taken: list[float] = []
+    for ident in ids[::4]:
+        start = time.perf_counter()
+        told = [str(Path(sys.executable).with_name("isotope")), "show", kind, ident]
+        subprocess.run(told, cwd=root, check=True, capture_output=True)
+        taken.append((time.perf_counter() - start) * 1000)
+    return statistics.median(taken)
+
+
+def report(rows: int, found: dict[str, Times], commands: dict[str, float], load: float) -> None:
     """Write the table and hold the claim."""
-    lines = [f"# show: look-ups on tables of {rows:,} rows\n", "| kind | median ms | slowest ms |"]
-    lines.append("| --- | --- | --- |")
-    for kind, ms in found.items():
-        lines.append(f"| {kind} | {statistics.median(ms):.1f} | {max(ms):.1f} |")
-    held = all(statistics.median(ms) < LIMIT_MS for ms in found.values())
-    lines.append(f"\nUnder {LIMIT_MS:.0f} ms in the median: {'yes' if held else 'no'}.\n")
+    lines = [f"# show: look-ups on tables of {rows:,} rows\n"]
+    lines.append("| kind | median ms | 9 in 10 below, ms | processor ms | whole command, ms |")
+    lines.append("| --- | ---: | ---: | ---: | ---: |")
+    for kind, times in found.items():
+        wall, cpu = (sorted(each) for each in zip(*times, strict=True))
+        values = statistics.median(wall), wall[len(wall) * 9 // 10], statistics.median(cpu)
+        told = " | ".join(f"{value:.1f}" for value in values)
+        lines.append(f"| {kind} | {told} | {commands[kind]:.0f} |")
+    held = all(statistics.median(w for w, _ in ms) < LIMIT_MS for ms in found.values())
+    lines.append(f"\nUnder {LIMIT_MS:.0f} ms in the median: {'yes' if held else 'no'}.")
+    lines.append(f"Load of the machine's other work when it began: {load:.1f}.\n")
     write("show", "\n".join(lines) + "\n" + machine(["duckdb", "pyarrow"]))
 
 

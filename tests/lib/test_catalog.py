@@ -36,6 +36,22 @@ def lay(root: Path) -> None:
             [{"query_id": "t1", "doc_id": "i1", "rank": 1, "score": 2.5}],
             tables.RUN,
         ),
+        "data/parse/src/sections.rejected": (
+            [{"reason": "redirect", "detail": "Cat", "raw": "Cats"}],
+            tables.REJECTED,
+        ),
+        "data/parse/src/inlinks": ([{"page_id": 1, "inlinks": 2}], tables.INLINKS),
+        "results/score/toy/pool": ([{"query_id": "t1", "systems": ["bm25"]}], tables.POOL),
+        "results/score/toy/sheet": ([{"query_id": "t1"}], tables.SHEET),
+        "results/score/toy/graded": ([{"query_id": "t1", "relevance": 2}], tables.GRADED),
+        "results/score/toy/scores": ([CELL | {"measure": "MAP", "value": 0.5}], tables.SCORES),
+        "results/score/toy/reuse": ([{"measure": "MAP"}], tables.REUSE),
+        "results/score/toy/tau": ([{"measure": "MAP", "tau": 1.0}], tables.TAU),
+        "results/score/toy/agreement": ([{"kappa": 0.5}], tables.AGREEMENT),
+        "results/tables/toy/tokens": ([{"tokens": 80}], tables.TOKENS),
+        "results/tables/toy/tops": ([{"query_id": "t1"}], tables.TOPS),
+        "results/tables/toy/intervals": ([{"kind": "all"}], tables.INTERVALS),
+        "results/tables/toy/subsets": ([{"documents": 100}], tables.SUBSETS),
         "results/score/toy": (
             [CELL | {"system": "bm25", "query_id": "t1", "measure": "MRR@10", "value": 1.0}],
             tables.SCORES,
@@ -49,6 +65,10 @@ def lay(root: Path) -> None:
         store.write_rows(table, root / f"{stem}.parquet", schema)
     curve = root / "data/train/toy/clip/curve.csv"
     curve.parent.mkdir(parents=True)
+    trials = root / "results/search/toy/tuning/rrf.csv"
+    trials.parent.mkdir(parents=True)
+    told = "collection,system,setting,task,split,measure,parameters,value,chosen\n"
+    trials.write_text(f'{told}toy,rrf,small,t2m,validation,MRR@10,"{{""k"": 60}}",0.5,true\n')
     curve.write_text("epoch,step,loss,mrr10_t2m,mrr10_m2t\n1,10,2.5,0.1,0.2\n")
 
 
@@ -94,6 +114,21 @@ def test_pixels_say_where_the_bytes_lie_and_do_not_carry_them(con):
     assert con.sql("SELECT shard FROM pixels").fetchall() == [
         ("data/crawl/src/shard-00000.parquet",)
     ]
+
+
+def test_the_trials_of_a_fusion_keep_their_parameters_and_the_choice(con):
+    rows = con.sql("SELECT system, parameters, value, chosen FROM tuning").fetchall()
+    assert rows == [("rrf", '{"k": 60}', 0.5, True)]
+
+
+def test_a_rejected_record_says_which_table_lacks_it(con):
+    rows = con.sql("SELECT source, missing_from, reason FROM rejected").fetchall()
+    assert rows == [("src", "sections", "redirect")]
+
+
+def test_graded_scores_are_not_read_as_scores(con):
+    assert con.sql("SELECT measure, value FROM graded_scores").fetchall() == [("MAP", 0.5)]
+    assert con.sql("SELECT DISTINCT measure FROM scores").fetchall() == [("MRR@10",)]
 
 
 def test_a_file_that_appears_later_is_seen_without_building_again(con, tmp_path):

@@ -17,6 +17,7 @@ _SECTIONS = {
     "image": ("pixels", "illustrated", "ranks"),
     "run": ("run_scores", "run_extremes"),
 }
+_JUDGED = ("attached", "illustrated")
 _TITLES = {
     "siblings": "Other sections of the page",
     "attached": "Images judged to go with it",
@@ -71,7 +72,7 @@ def show(
         UnknownId: no such thing in the catalog.
         MissingFile, CorruptFile: no catalog.
     """
-    with opened(catalog) as con:
+    with opened(catalog, threads=1) as con:
         if kind == "run":
             return _run(con, ident, most)
         sides = ("text", "image") if kind == "query" else (kind,)
@@ -85,12 +86,9 @@ def show(
 
 
 def _given(side: str, fields: Mapping[str, object], most: int) -> dict[str, object]:
-    ident = fields[f"{side}_id"]
     return {
-        "id": ident,
+        "id": fields[f"{side}_id"],
         "side": side,
-        "text": ident if side == "text" else None,
-        "image": ident if side == "image" else None,
         "collection": fields["collection"],
         "page": fields.get("page_id"),
         "task": {"text": "t2m", "image": "m2t"}[side],
@@ -101,7 +99,16 @@ def _given(side: str, fields: Mapping[str, object], most: int) -> dict[str, obje
 def _sections(con: duckdb.DuckDBPyConnection, kind: str, given: Params) -> list[Section]:
     side = str(given["side"])
     names = _SECTIONS[side] if kind != "query" else (_SECTIONS[side][1], "ranks", "hits")
-    return [Section(name, *ask(con, name, given)) for name in names]
+    made: list[Section] = []
+    for name in names:
+        made.append(Section(name, *ask(con, name, {**given, **_judged(made)})))
+    return made
+
+
+def _judged(made: Sequence[Section]) -> dict[str, list[object]]:
+    """Return what a section before listed as judged, so that no later query looks it up again."""
+    rows = [row for section in made if section.name in _JUDGED for row in section.rows]
+    return {"judged": [row[0] for row in rows], "relevance": [row[1] for row in rows]}
 
 
 def _run(con: duckdb.DuckDBPyConnection, ident: str, most: int) -> Page:

@@ -32,7 +32,7 @@ def _pictures(page: Page, catalog: Path) -> dict[str, str]:
     for section in page.sections:
         for i, column in enumerate(section.columns):
             ids |= {str(row[i]) for row in section.rows if column in _IDS}
-    with opened(catalog) as con:
+    with opened(catalog, threads=1) as con:
         wanted = {"ids": sorted(ids)}
         shards = [row[0] for row in ask(con, "shards", wanted)[1]]
         found = ask(con, "pictures", {**wanted, "shards": shards})[1] if shards else []

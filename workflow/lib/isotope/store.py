@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,7 +13,9 @@ from isotope.errors import as_disk_full
 from isotope.tables import IMAGES, QRELS, TEXTS
 
 ROWS_PER_GROUP = 65_536
-_ROWS_LOOKED_UP = 8_192
+_ROWS_LOOKED_UP = 16_384
+# A row that is looked up costs the decoding of a page, and of a dictionary, for each column.
+_PAGE_BYTES = 65_536
 
 
 @contextmanager
@@ -62,20 +65,25 @@ def folder_aside(path: Path | str) -> Iterator[Path]:
 @contextmanager
 def writer(path: Path | str, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
     """Open a Parquet writer (zstd) whose file appears under its name only when complete."""
-    blooms: dict[str, object] = {"image_id": {"ndv": _ROWS_LOOKED_UP}} if schema == QRELS else {}
+    options: dict[str, Any] = {}
+    if _looked_up(schema):
+        options |= {"data_page_size": _PAGE_BYTES, "dictionary_pagesize_limit": _PAGE_BYTES}
+    if schema == QRELS:
+        options["bloom_filter_options"] = {"image_id": {"ndv": _ROWS_LOOKED_UP}}
     with (
         aside(path) as part,
-        pq.ParquetWriter(
-            part, schema, compression="zstd", bloom_filter_options=blooms or None
-        ) as out,
+        pq.ParquetWriter(part, schema, compression="zstd", **options) as out,
     ):
         yield out
 
 
 def rows_per_group(schema: pa.Schema) -> int:
     """Return how many rows go together: few in the tables that `isotope show` looks ids up in."""
-    looked_up = any(schema.names[: len(t)] == t.names for t in (TEXTS, IMAGES, QRELS))
-    return _ROWS_LOOKED_UP if looked_up else ROWS_PER_GROUP
+    return _ROWS_LOOKED_UP if _looked_up(schema) else ROWS_PER_GROUP
+
+
+def _looked_up(schema: pa.Schema) -> bool:
+    return any(schema.names[: len(t)] == t.names for t in (TEXTS, IMAGES, QRELS))
 
 
 def write(table: pa.Table, path: Path | str, schema: pa.Schema) -> None:

@@ -1,12 +1,8 @@
 -- The first documents of each system for a query, and what the judgements say of them.
 WITH judged AS (
     SELECT
-        relevance,
-        if($task = 't2m', image_id, text_id) AS doc_id
-    FROM qrels
-    WHERE
-        collection = $collection AND text_id = coalesce($text, text_id)
-        AND image_id = coalesce($image, image_id)
+        unnest($judged::VARCHAR[]) AS doc_id,
+        unnest($relevance::INTEGER[]) AS relevance
 )
 
 SELECT

@@ -1,5 +1,5 @@
 SELECT
-    count(DISTINCT query_id) AS queries,
+    count(*) FILTER (rank = 1) AS queries,
     count(*) AS hits,
     max(rank) AS depth,
     any_value(collection) AS collection

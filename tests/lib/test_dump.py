@@ -68,7 +68,7 @@ def multistream(pages: list[str] = PAGES, per_stream: int = 2) -> bytes:
 
 
 def parse(folder: Path, files: list[Path], workers: int = 1):
-    out = {name: folder / name for name in ("out", "rejected", "counts")}
+    out = {name: folder / name for name in ("out", "links", "rejected", "counts")}
     dump.parse_dump(files, **out, workers=workers)
     assert pq.read_schema(out["out"]).equals(tables.SECTIONS)
     assert pq.read_schema(out["rejected"]).equals(tables.REJECTED)
@@ -85,7 +85,7 @@ def parse_bytes(folder: Path, data: bytes, name: str = "dump.xml.bz2", workers: 
 
 
 def digests(folder: Path) -> list[str]:
-    names = ("out", "rejected", "counts")
+    names = ("out", "links", "rejected", "counts")
     return [hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names]
 
 
@@ -309,8 +309,8 @@ class TestOrderedMap:
             "from pathlib import Path\nfrom isotope import dump, dump_streams\n"
             "dump_streams.SPAN_BYTES = 1\nhere = Path(__file__).parent\n"
             "print('started', flush=True)\n"
-            "dump.parse_dump([here / 'dump.xml.bz2'], out=here / 'out', rejected=here / 'rejected',"
-            " counts=here / 'counts', workers=2)\n"
+            "names = {n: here / n for n in ('out', 'links', 'rejected', 'counts')}\n"
+            "dump.parse_dump([here / 'dump.xml.bz2'], **names, workers=2)\n"
         )
         run = subprocess.Popen(
             [sys.executable, script],

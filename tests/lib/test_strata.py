@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from scipy.stats import bootstrap
 
-from isotope import store, strata, tables
+from isotope import sql, store, strata, tables
 from isotope.errors import EmptyTable
 
 HOW = strata.Resampling(samples=200, seed=5, level=0.9)
@@ -79,7 +79,7 @@ def test_the_whole_cell_has_scipys_interval(found):
 
 def test_deciles_rise_with_the_views_and_a_page_without_views_is_in_the_lowest(found, facts):
     members = strata.members(facts, "en").filter(
-        pl.col("kind") == "popularity", pl.col("task") == "t2m", pl.col("split") == "test"
+        pl.col("kind") == "popularity by views", pl.col("task") == "t2m", pl.col("split") == "test"
     )
     assert members.sort("query_id")["stratum"].to_list() == [
         *(
@@ -102,19 +102,19 @@ def test_deciles_rise_with_the_views_and_a_page_without_views_is_in_the_lowest(f
             ]
         )
     ]
-    values = [r["value"] for r in one(found, kind="popularity", split="test", system="a")]
+    values = [r["value"] for r in one(found, kind="popularity by views", split="test", system="a")]
     assert values[:10] == sorted(values[:10])
 
 
 def test_the_gap_is_head_less_tail_and_macro_weighs_strata_alike(found):
-    own = one(found, kind="popularity", split="test", system="a")
+    own = one(found, kind="popularity by views", split="test", system="a")
     value = {r["stratum"]: r["value"] for r in own}
     assert value["head - tail"] == pytest.approx(14 / N - 0.5 / N)
     assert value["macro"] == pytest.approx(np.mean([value[f"{n:02}"] for n in range(1, 11)]))
 
 
 def test_a_system_that_is_everywhere_the_same_has_no_gap_and_no_width(found):
-    (row,) = one(found, kind="popularity", split="test", system="b", stratum="head - tail")
+    (row,) = one(found, kind="popularity by views", split="test", system="b", stratum="head - tail")
     assert (row["value"], row["low"], row["high"]) == (0, 0, 0)
 
 
@@ -141,6 +141,27 @@ def test_without_views_there_are_no_deciles(scores, facts, tmp_path):
     strata.intervals_table(scores, facts, language="en", how=HOW, out=tmp_path / "x.parquet")
     kinds = set(pl.read_parquet(tmp_path / "x.parquet")["kind"])
     assert kinds == {"all", "caption", "style", "split"}
+
+
+def test_links_make_the_same_deciles_as_views_that_are_as_many(facts):
+    views = pl.read_csv(facts["views"]).rename({"views": "inlinks"})
+    inlinks = facts["views"].with_name("inlinks.parquet")
+    store.write(views.to_arrow(), inlinks, tables.INLINKS)
+    rows = strata.members({**facts, "inlinks": inlinks}, "en").partition_by("kind", as_dict=True)
+    by_views, by_links = (rows[f"popularity by {what}",] for what in ("views", "in-links"))
+    assert by_links.drop("kind").equals(by_views.drop("kind"))
+    assert len(by_views) > N
+
+
+def test_the_table_says_what_popularity_is_counted_from(scores, facts, tmp_path):
+    store.write_rows([], tmp_path / "inlinks.parquet", tables.INLINKS)
+    del facts["views"]
+    given = {**facts, "inlinks": tmp_path / "inlinks.parquet"}
+    strata.intervals_table(scores, given, language="en", how=HOW, out=tmp_path / "x.parquet")
+    query, cell = sql.SQL / "tabulate/strata.sql", {"setting": "small", "split": "test"}
+    rows = sql.query(query, {"intervals": tmp_path / "x.parquet"}, {**cell, "measure": "MAP"})
+    kinds = list(dict.fromkeys(rows["kind"]))
+    assert kinds == ["popularity by in-links", "caption", "style", "split"]
 
 
 def test_the_same_seed_gives_the_same_bytes(scores, facts, found, tmp_path):

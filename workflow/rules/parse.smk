@@ -23,6 +23,7 @@ rule parse_dump:
         code=code("dump"),
     output:
         sections="data/parse/{source}/sections.parquet",
+        links="data/parse/{source}/links.parquet",
         rejected="data/parse/{source}/sections.rejected.parquet",
         counts="data/parse/{source}/sections.counts.json",
     log:
@@ -36,3 +37,24 @@ rule parse_dump:
         "parse the dump of {wildcards.source}"
     script:
         "../scripts/parse_dump.py"
+
+
+rule parse_inlinks:
+    input:
+        sections="data/parse/{source}/sections.parquet",
+        links="data/parse/{source}/links.parquet",
+        rejected="data/parse/{source}/sections.rejected.parquet",
+        sql=sql("parse/inlinks.sql"),
+        code=code("sql"),
+    output:
+        inlinks="data/parse/{source}/inlinks.parquet",
+    log:
+        "logs/parse_inlinks/{source}.log",
+    benchmark:
+        "logs/benchmarks/parse_inlinks/{source}.tsv"
+    resources:
+        mem_mb=4000,
+    message:
+        "count the links to each article of {wildcards.source}"
+    script:
+        "../scripts/parse_inlinks.py"

@@ -9,6 +9,7 @@ if __name__ == "__main__":
         parse_dump(
             placed(Path(snakemake.input.manifest), "dump"),
             out=Path(snakemake.output.sections),
+            links=Path(snakemake.output.links),
             rejected=Path(snakemake.output.rejected),
             counts=Path(snakemake.output.counts),
             workers=snakemake.threads,

@@ -10,6 +10,7 @@ from urllib.parse import quote
 import pyarrow as pa
 
 from isotope import tables
+from isotope.dump_links import redirect_target, targets
 from isotope.dump_site import Site
 from isotope.dump_streams import Chunk, Span, span_xml
 from isotope.wikitext import plain_text, split_sections
@@ -46,6 +47,7 @@ class Parsed:
     articles: int = 0
     rows: list[tuple[object, ...]] = field(default_factory=list[tuple[object, ...]])
     rejected: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
+    links: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
 
     def table(self) -> pa.Table:
         """Return the sections as `tables.SECTIONS`."""
@@ -54,13 +56,18 @@ class Parsed:
         columns = [list(column) for column in zip(*self.rows, strict=True)]
         return pa.table(columns, schema=tables.SECTIONS)
 
+    def linked(self) -> pa.Table:
+        """Return the links of articles as `tables.LINKS`."""
+        columns = [[link[i] for link in self.links] for i in range(len(tables.LINKS))]
+        return pa.table(columns, schema=tables.LINKS)
+
     def leave_out(self, reason: str, title: str, raw: str = "") -> None:
         """Keep a page aside; its row is its ordinal in this piece."""
         self.rejected.append({"row": self.pages, "reason": reason, "detail": title, "raw": raw})
 
 
-def parse_batch(task: tuple[Site, Span | Chunk]) -> tuple[pa.Table, Parsed]:
-    """Unpack and parse one piece; the sections come as a table, not as rows.
+def parse_batch(task: tuple[Site, Span | Chunk]) -> tuple[pa.Table, pa.Table, Parsed]:
+    """Unpack and parse one piece; sections and links come as tables, not as rows.
 
     Raises:
         CorruptFile, TruncatedFile: the piece can't be unpacked.
@@ -74,7 +81,7 @@ def parse_batch(task: tuple[Site, Span | Chunk]) -> tuple[pa.Table, Parsed]:
         except (ET.ParseError, ValueError) as error:
             raw = page if isinstance(page, bytes) else ET.tostring(page, "utf-8")
             parsed.leave_out("bad_xml", str(error), raw.decode("utf-8", "backslashreplace"))
-    return parsed.table(), replace(parsed, rows=[])
+    return parsed.table(), parsed.linked(), replace(parsed, rows=[], links=[])
 
 
 def _pages(xml: bytes) -> Iterable[ET.Element | bytes]:
@@ -97,11 +104,15 @@ def _parse_page(page: ET.Element, site: Site, parsed: Parsed) -> None:
     wikitext = revision.findtext("text") or ""
     reason = _unusable(page, revision, wikitext, site)
     if reason:
-        parsed.leave_out(reason, title)
+        to = redirect_target(page, wikitext) if reason == "redirect" else ""
+        parsed.leave_out(reason, title, to)
         return
     parsed.articles += 1
     revision_id = int(revision.findtext("id", ""))
-    parsed.rows += _rows(title, page_id, revision_id, wikitext, site)
+    sections = split_sections(wikitext)
+    parsed.rows += _rows(title, page_id, revision_id, sections, site)
+    text = "".join(body for _, _, body in sections)
+    parsed.links += [(page_id, to) for to in targets(text, site.namespaces, site.prefixes)]
 
 
 def _unusable(page: ET.Element, revision: ET.Element, wikitext: str, site: Site) -> str | None:
@@ -119,10 +130,9 @@ def _unusable(page: ET.Element, revision: ET.Element, wikitext: str, site: Site)
 
 
 def _rows(
-    title: str, page_id: int, revision_id: int, wikitext: str, site: Site
+    title: str, page_id: int, revision_id: int, sections: list[tuple[int, str, str]], site: Site
 ) -> Iterator[tuple[object, ...]]:
     """Yield one row a section, in the order of `tables.SECTIONS`."""
-    sections = split_sections(wikitext)
     url = site.base_url + quote(title.replace(" ", "_"))
     texts = [plain_text(body, site.namespaces) for _, _, body in sections]
     listed = categories("".join(body for _, _, body in sections), site.namespaces)

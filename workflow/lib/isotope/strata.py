@@ -13,12 +13,14 @@ from isotope.errors import EmptyTable
 from isotope.progress import Progress
 
 ALL, MACRO, GAP = "all", "macro", "head - tail"
-# What a query of each kind needs; the SQL file strata_<kind>.sql says who is in which stratum.
-KINDS: Mapping[str, tuple[str, ...]] = {
-    "popularity": ("texts", "qrels", "views"),
-    "caption": ("images", "qrels"),
-    "style": ("qrels", "styles"),
-    "split": ("qrels",),
+# The SQL file strata_<first word of the kind>.sql says who is in which stratum: its relations, by
+# the fact that each reads.
+KINDS: Mapping[str, Mapping[str, str]] = {
+    "popularity by views": {"texts": "texts", "qrels": "qrels", "known": "views"},
+    "popularity by in-links": {"texts": "texts", "qrels": "qrels", "known": "inlinks"},
+    "caption": {"images": "images", "qrels": "qrels"},
+    "style": {"qrels": "qrels", "styles": "styles"},
+    "split": {"qrels": "qrels"},
 }
 _GAPS = {"popularity": ("10", "01"), "caption": ("present", "absent")}
 _COLUMN = ["measure", "system"]
@@ -75,10 +77,10 @@ def members(facts: Mapping[str, Path], language: str) -> pl.DataFrame:
     """Return who is in which stratum: kind, task, split, query_id, stratum."""
     parts = [pl.DataFrame(schema=dict.fromkeys(_MEMBER, pl.String()))]
     for kind, reads in KINDS.items():
-        if all(name in facts for name in reads):
-            query = sql.SQL / "tabulate" / f"strata_{kind}.sql"
+        if all(name in facts for name in reads.values()):
+            query = sql.SQL / "tabulate" / f"strata_{kind.split()[0]}.sql"
             given = {"language": language} if kind == "caption" else {}
-            rows = sql.query(query, {name: facts[name] for name in reads}, given)
+            rows = sql.query(query, {r: facts[name] for r, name in reads.items()}, given)
             parts.append(rows.with_columns(kind=pl.lit(kind)).select(_MEMBER))  # pyright: ignore[reportOptionalMemberAccess]
     return pl.concat(parts)
 
@@ -125,8 +127,9 @@ def _combined(strata: list[_Stratum], kind: str) -> Iterator[_Stratum]:
     value = np.mean([s.value for s in strata], axis=0)
     yield _Stratum(MACRO, queries, value, np.mean([s.means for s in strata], axis=0))
     named = {s.name: s for s in strata}
-    if kind in _GAPS and set(_GAPS[kind]) <= set(named):
-        head, tail = (named[name] for name in _GAPS[kind])
+    ends = _GAPS.get(kind.split(maxsplit=1)[0], ())
+    if ends and set(ends) <= set(named):
+        head, tail = (named[name] for name in ends)
         both = head.queries + tail.queries
         yield _Stratum(GAP, both, head.value - tail.value, head.means - tail.means)
 

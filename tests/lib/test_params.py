@@ -34,12 +34,20 @@ def test_the_default_params_are_valid_and_get_their_defaults(config, schema):
     assert resolved["crawl"]["toy"]["attempts"] == 3
 
 
-@pytest.mark.parametrize("overlay", ["local.yaml", "enwiki.yaml"])
+@pytest.mark.parametrize("overlay", ["local.yaml", "enwiki.yaml", "full.yaml"])
 def test_every_overlay_is_valid_over_the_default(config, schema, root, overlay):
     given = yaml.safe_load((root / "params" / overlay).read_text())
     names = {"name": "somewhere", "root": "/tmp"}
     resolved = params.resolve(overlaid(config, given) | names, schema)
     assert set(resolved["build"]) <= set(resolved["collect"])
+
+
+def test_case_studies_have_defaults_and_show_systems_that_are_searched(config, schema):
+    resolved = params.resolve(copy.deepcopy(config), schema)
+    assert resolved["tabulate"]["cases"] == {"queries": 2, "seed": 0, "hits": 10}
+    config["tabulate"]["cases"] = {"systems": ["tiny-clip", "bn25"]}
+    with pytest.raises(BadParams, match=r"tabulate\.cases\.systems.*'bn25'.*'bm25'"):
+        params.resolve(config, schema)
 
 
 def test_a_misspelled_key_is_refused_with_the_likely_one(config, schema):

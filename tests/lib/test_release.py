@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import logging
+from collections import Counter
 from pathlib import Path
 
 import mlcroissant
@@ -17,6 +18,7 @@ from PIL import Image
 
 from isotope import release, sql, store, tables, trec
 from isotope.tables import CAPTION_FIELDS
+from isotope.wit import parse_wit
 
 PUBLISHED_TEXTS = [
     *("text_id", "page_url", "page_title", "section_title", "context_page_description"),
@@ -167,14 +169,23 @@ def test_a_run_carries_ir_metadata_and_reads_back(out):
 
 def test_every_image_has_its_licence_and_an_unknown_one_is_said_to_be_unknown(out):
     rows = pl.read_parquet(out / "attributions.parquet").select("attribution", "licence").rows()
-    assert rows == [(SHARE, "CC BY-SA"), ("CC0", "CC0"), ("unknown", "unknown")]
+    assert rows == [(SHARE, "CC BY-SA 3.0"), ("CC0", "CC0"), ("unknown", "unknown")]
     assert "| unknown | 1 |" in (out / "README.md").read_text()
 
 
 @pytest.mark.parametrize(
     ("caption", "licence"),
     [
-        ("Creative Commons Attribution 2.0", "CC BY"),
+        ("Creative Commons Attribution 2.0", "CC BY 2.0"),
+        ("© X / Wikimedia Commons / CC-BY-SA-3.0,2.5,2.0,1.0", "CC BY-SA 3.0"),
+        ("Attribution-ShareAlike 4.0 International (CC BY-SA 4.0)", "CC BY-SA 4.0"),
+        ("Creative Commons Attribution-NonCommercial-NoDerivs 2.0 Generic", "CC BY-NC-ND 2.0"),
+        ("cc by-nc-sa", "CC BY-NC-SA"),
+        ("Creative Commons CC0 1.0 Universal Public Domain Dedication", "CC0"),
+        ("Deutsch: Foto. {{PD-old-70}}", "public domain"),
+        ("GNU Free Documentation License 1.2 or CC BY-SA 3.0", "CC BY-SA 3.0"),
+        ("Fair use in The Nanny", "fair use"),
+        ("English: A fair user of CC Bycroft", "unknown"),
         ("released into the public domain by its author", "public domain"),
         ("GFDL", "GFDL"),
         ("This is a non-free poster", "fair use"),
@@ -187,6 +198,43 @@ def test_a_licence_is_read_from_the_caption(tmp_path, caption, licence):
     found = sql.query(sql.SQL / "release/attributions.sql", {"images": images}, {})
     assert found is not None
     assert found["licence"].to_list() == [licence]
+
+
+@pytest.mark.parametrize(
+    ("url", "page"),
+    [
+        (
+            "wikipedia/commons/0/05/A%28b%29.jpg",
+            "https://commons.wikimedia.org/wiki/File:A%28b%29.jpg",
+        ),
+        ("wikipedia/en/thumb/a/ab/X.png/220px-X.png", "https://en.wikipedia.org/wiki/File:X.png"),
+        ("elsewhere/X.png", ""),
+    ],
+)
+def test_the_page_of_a_file_is_found_from_its_address(tmp_path, url, page):
+    images = tmp_path / "images.parquet"
+    row = image(1, "test", "x") | {"image_url": f"https://upload.wikimedia.org/{url}"}
+    store.write_rows([row], images, tables.IMAGES)
+    found = sql.query(sql.SQL / "release/attributions.sql", {"images": images}, {})
+    assert found is not None
+    assert found["file_page"].to_list() == [page]
+
+
+def test_real_attributions_name_no_licence_but_every_file_has_its_page(shared, tmp_path):
+    wit = sorted((shared / "snapshots/raycharles/wit").glob("*.gz"))
+    parse_wit(wit, out=tmp_path / "wit.parquet", rejected=tmp_path / "rejected.parquet")
+    rows = pl.read_parquet(tmp_path / "wit.parquet").select(
+        image_id=pl.col("image_url"), image_url=pl.col("image_url"), told=CAPTION_FIELDS[2]
+    )
+    images = rows.group_by("image_id", "image_url").agg(pl.col("told").alias(CAPTION_FIELDS[2]))
+    images.write_parquet(tmp_path / "images.parquet")
+    query = sql.SQL / "release/attributions.sql"
+    found = sql.query(query, {"images": tmp_path / "images.parquet"}, {})
+    assert found is not None
+    assert Counter(found["licence"]) == {"unknown": 96}
+    assert (found["attribution"] != "unknown").all()
+    assert found["file_page"].str.starts_with("https://commons.wikimedia.org/wiki/File:").all()
+    assert found["file_page"].str.ends_with(".jpg").sum() > 80
 
 
 def test_every_line_of_json_is_one_object(out):

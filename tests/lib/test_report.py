@@ -1,159 +1,37 @@
-"""The page, from a collection drawn for the purpose, with everything that it can show."""
+"""The site of a collection drawn for the purpose, page by page, as text."""
 
+import base64
 import io
-import random
 import re
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from PIL import Image, ImageDraw
+from PIL import Image
+from tests.report_project import EVIL, TOLD, build, cell, drawing, files, lay
 
-from isotope import figures, report, sql, store, tables, tabulate
+from isotope import report, report_cite
 from isotope.errors import MissingFile
+from isotope.report_exhibits import described, exhibits
+from isotope.report_site import PAGES
 from isotope.report_templates import excerpt, symbol, web
 from isotope.report_thumbnails import SIDE_PX, thumbnail
-
-SQL = sql.SQL / "tabulate"
-EVIL = "<script>alert('owned')</script>"
-SHAPES = ("circle", "square")
-COLOURS = ("crimson", "teal", "goldenrod", "slateblue", "olive")
-MEASURES = ("MRR@10", "R@10", "R@1000", "Success@10", "nDCG@10", "MAP")
-SYSTEMS = ("bm25", "random", "rrf")
-PAIRS = 12
-
-
-def drawing(n: int) -> bytes:
-    """Draw a coloured shape, as WebP."""
-    picture = Image.new("RGB", (300, 200 + 10 * n), "ivory")
-    pen = ImageDraw.Draw(picture)
-    shape = pen.ellipse if SHAPES[n % 2] == "circle" else pen.rectangle
-    shape((40 + 5 * n, 40, 160 + 5 * n, 160), fill=COLOURS[n % 5])
-    encoded = io.BytesIO()
-    picture.save(encoded, "WEBP")
-    return encoded.getvalue()
-
-
-def lay_collection(root: Path) -> None:
-    """Write texts, images, qrels, filters, pixels, ledger and projection of a dozen pairs."""
-    names = [f"The {COLOURS[n % 5]} {SHAPES[n % 2]} of {n}" for n in range(PAIRS)]
-    words = "It hangs in the long gallery, where the light comes from the left & falls on it. " * 5
-    splits = ["test"] * 8 + ["validation", "train", "train", "other"]
-    texts = [
-        {"text_id": f"t{n:02}", "page_title": name, "section_title": EVIL if n == 0 else "History"}
-        | {"page_url": f"https://en.wikipedia.org/wiki/{n}", "context_section_description": words}
-        | {"split": splits[n]}
-        for n, name in enumerate(names)
-    ]  # fmt: skip
-    images = [
-        {"image_id": f"i{n:02}", "image_url": f"http://upload.wikimedia.org/{n}.png"}
-        | {"caption_reference_description": [name, EVIL], "split": splits[n]}
-        for n, name in enumerate(names)
-    ]  # fmt: skip
-    qrels = [
-        {"text_id": f"t{n:02}", "image_id": f"i{n:02}", "relevance": 1, "split": splits[n]}
-        for n in range(PAIRS - 1)
-    ]
-    filters = [
-        {"step": s, "split": p, "before": 9, "dropped": 1, "after": 8}
-        for s in ("alive", "canonical", "one_split")
-        for p in ("train", "validation", "test")
-    ]
-    collect = root / "data/collect/toy"
-    store.write_rows(texts, collect / "texts.parquet", tables.TEXTS)
-    store.write_rows(images, collect / "images.parquet", tables.IMAGES)
-    store.write_rows(qrels, collect / "qrels.parquet", tables.QRELS)
-    store.write_rows(filters, collect / "filters.parquet", tables.FILTERS)
-    pixels = [{"image_id": f"i{n:02}", "webp": drawing(n)} for n in range(PAIRS - 1)]
-    crawl = root / "data/crawl/src"
-    store.write_rows(pixels[:6], crawl / "shard-00000.parquet", tables.PIXELS)
-    store.write_rows(pixels[6:], crawl / "shard-00001.parquet", tables.PIXELS)
-    ledger = [{"image_url": str(n), "status": "success", "attempts": 1} for n in range(PAIRS)]
-    store.write_rows(ledger, crawl / "ledger.parquet", tables.LEDGER)
-    found = [
-        {"source_text_id": f"s{n}", "text_id": f"t{n:02}", "method": "exact"} for n in range(9)
-    ]
-    store.write_rows(found, root / "data/project/src/projection.parquet", tables.PROJECTION)
-
-
-def lay_runs(root: Path) -> None:
-    """Write runs whose nth query finds its answer at rank n + 1, and scores that grow by system."""
-    for task, (query, doc) in {"t2m": ("t", "i"), "m2t": ("i", "t")}.items():
-        run = [
-            {"query_id": f"{query}{q:02}", "doc_id": f"{doc}{(q - rank + q + 1) % 8:02}"}
-            | {"rank": rank, "score": 10.0 - rank - q / 100}
-            for q in range(8)
-            for rank in range(1, 8)
-        ]
-        path = root / f"results/search/toy/small/test/{task}/rrf.parquet"
-        store.write_rows(run, path, tables.RUN)
-    chance = random.Random(7)
-    scores = [
-        {"collection": "toy", "setting": setting, "split": split, "task": task, "system": system}
-        | {"query_id": f"q{q}", "measure": measure, "value": chance.random() * (s + 1) * ease / 3}
-        for setting, ease in (("small", 1.0), ("base", 0.7), ("large", 0.4))
-        for split in ("validation", "test")
-        for task in ("t2m", "m2t")
-        for s, system in enumerate(SYSTEMS)
-        for measure in MEASURES
-        for q in range(8)
-    ]
-    store.write_rows(scores, root / "results/score/toy.parquet", tables.SCORES)
-    wins = [
-        {"collection": "toy", "setting": "small", "split": "test", "task": "t2m", "measure": m}
-        | {"system": "rrf", "other": o, "difference": 0.2, "p_bonferroni": 0.001}
-        for m in MEASURES
-        for o in ("bm25", "random")
-    ]
-    store.write_rows(wins, root / "results/score/toy.significance.parquet", tables.SIGNIFICANCE)
-
-
-def lay_tables(root: Path) -> None:
-    """Tabulate and draw what the page reads."""
-    collect, out = root / "data/collect/toy", root / "results/tables/toy"
-    three = {n: collect / f"{n}.parquet" for n in ("texts", "images", "qrels")}
-    scores = root / "results/score/toy.parquet"
-    tests = root / "results/score/toy.significance.parquet"
-    for name, relations, params in (
-        ("table1", three, {}),
-        ("table3", {"scores": scores, "significance": tests}, {"alpha": 0.05}),
-        ("account", {"filters": collect / "filters.parquet"}, {}),
-        ("crawl", {"ledger": root / "data/crawl/src/ledger.parquet"}, {}),
-        ("projection", {"projection": root / "data/project/src/projection.parquet"}, {}),
-    ):
-        tabulate.tabulate(SQL / f"{name}.sql", relations, params, out / name)
-    drawn = root / "results/figures/toy"
-    relations = {"scores": scores, "texts": three["texts"], "images": three["images"]}
-    params = {"split": "test", "measure": "MRR@10"}
-    figures.corpus_size(SQL / "corpus_size.sql", relations, params, drawn / "corpus_size.svg")
-    curve = root / "curve.csv"
-    lines = "".join(f"{e},{e * 9},{3 - e / 4},{e / 10},{e / 12}\n" for e in range(6))
-    curve.write_text("epoch,step,loss,mrr10_t2m,mrr10_m2t\n" + lines)
-    figures.learning_curve(curve, drawn / "curve-clip.svg")
-
-
-def page(root: Path, **changes: object) -> str:
-    """Build the page and return it."""
-    out = root / "results/report/toy/index.html"
-    chosen = {"collection": "toy", "source": "src", "system": "rrf", "setting": "small"}
-    report.build(**(chosen | {"root": root, "split": "test", "out": out} | changes))  # pyright: ignore
-    return out.read_text()
 
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory) -> Path:
-    """A project's root with all that the page reads."""
-    folder = tmp_path_factory.mktemp("project")
-    lay_collection(folder)
-    lay_runs(folder)
-    lay_tables(folder)
-    return folder
+    """A project's root with all that the site reads."""
+    return lay(tmp_path_factory.mktemp("project"))
 
 
 @pytest.fixture(scope="module")
-def html(root) -> str:
-    """The page about the system `rrf`."""
-    return page(root)
+def site(root) -> Path:
+    """The site's folder."""
+    return build(root)
+
+
+def pages(site: Path) -> dict[str, str]:
+    return {p.relative_to(site).as_posix(): p.read_text() for p in sorted(site.rglob("*.html"))}
 
 
 class Elements(HTMLParser):
@@ -179,62 +57,133 @@ class Elements(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_the_page_is_well_formed(html):
-    assert Elements(html).open == []
+def test_the_site_has_a_front_page_and_six_pages_a_collection(site):
+    found = pages(site)
+    assert {"index.html", *(f"toy/{stem}.html" for stem in PAGES)} < set(found)
+    for stem in PAGES:
+        for other in PAGES:
+            assert f'href="{other}.html"' in found[f"toy/{stem}.html"]
+    assert 'href="toy/index.html"' in found["index.html"]
 
 
-def test_the_page_asks_nothing_of_the_network(html):
-    for tag, attributes in Elements(html).found:
-        assert tag not in {"script", "link", "iframe", "object"}
-        assert str(attributes.get("src", "data:")).startswith("data:")
-        if tag != "a":
-            assert not str(attributes.get("href", "#")).startswith("http")
-    assert "url(http" not in html
-    assert "@import" not in html
+def test_every_page_is_well_formed_and_no_id_occurs_twice(site):
+    for name, text in pages(site).items():
+        elements = Elements(text)
+        assert elements.open == [], name
+        ids = [a["id"] for _, a in elements.found if "id" in a]
+        assert len(ids) == len(set(ids)), name
 
 
-def test_words_of_the_collection_cannot_become_markup(html):
-    assert EVIL not in html
-    assert "&lt;script&gt;alert" in html
+def test_no_page_asks_anything_of_the_network(site):
+    for text in pages(site).values():
+        for tag, attributes in Elements(text).found:
+            assert tag not in {"script", "link", "iframe", "object"}
+            assert str(attributes.get("src", "data:")).startswith("data:")
+            if tag != "a":
+                assert not str(attributes.get("href", "#")).startswith("http")
+        assert "url(http" not in text
+        assert "@import" not in text
 
 
-def test_pictures_are_in_the_page_and_small(html):
-    uris = re.findall(r'src="(data:image/webp;base64,[^"]+)"', html)
+def test_every_link_within_the_site_leads_to_a_file_and_a_place_in_it(site):
+    found = {(site / name).resolve(): text for name, text in pages(site).items()}
+    for page, text in found.items():
+        links = [a["href"] or "" for tag, a in Elements(text).found if tag == "a"]
+        inside = [link for link in links if not link.startswith("http")]
+        assert inside
+        for link in inside:
+            path, _, place = link.partition("#")
+            target = (page.parent / path).resolve() if path else page
+            assert target.is_file(), link
+            assert not place or f'id="{place}"' in found[target], link
+
+
+def test_words_of_the_collection_cannot_become_markup(site):
+    for text in pages(site).values():
+        assert EVIL not in text
+    assert "&lt;script&gt;alert" in (site / "toy/cases.html").read_text()
+
+
+def test_pictures_are_in_the_pages_and_small(site):
+    text = (site / "toy/cases.html").read_text()
+    uris = re.findall(r'src="(data:image/webp;base64,[^"]+)"', text)
     assert len(set(uris)) >= 8
+    assert sum(len(text) for text in pages(site).values()) < 2_000_000
 
 
-def test_every_curve_is_shown_under_the_name_of_its_model(html):
-    assert "<h2>How clip learned</h2>" in html
-    assert html.count("<svg") == 2
+def test_every_table_and_figure_stands_on_its_page_once_with_caption_and_files(root, site):
+    stems = {path.stem for path in files(root)}
+    assert {"table1", "table3", "account", "crawl", "projection", "overlap"} < stems
+    texts = pages(site)
+    for stem in stems:
+        where = [n for n, text in texts.items() if f'id="{stem}"' in text]
+        assert len(where) == 1, stem
+        if (root / f"results/tables/toy/{stem}.csv").exists():
+            for suffix in ("csv", "tex"):
+                assert f'href="../../tables/toy/{stem}.{suffix}"' in texts[where[0]]
 
 
-def test_every_system_has_its_row_in_every_pool(html):
-    assert html.count('<th scope="row">rrf</th>') == 6
-    assert len(re.findall(r'<td class="number best"[^>]*>[\d.]+<sup>ab</sup>', html)) == 6
+def test_what_is_shown_bears_the_papers_number():
+    numbers = {stem: e.number for stem, e in described().items()}
+    assert numbers["table2"] == "Table 2"
+    assert numbers["categories"] == "Fig. 2"
+    assert numbers["against"] == "Fig. 7"
+    assert all(e.page in PAGES and e.title for e in described().values())
+    assert [s for s, e in described().items() if not e.caption] == ["table3"]
 
 
-def test_best_queries_come_first_and_the_worst_show_where_the_answer_was(html):
+def test_a_table_that_nothing_describes_is_shown_under_its_own_name(tmp_path):
+    (tmp_path / "my_own.csv").write_text("a,b\n1,2\n")
+    found = exhibits([tmp_path / "my_own.md"], {})
+    assert found["my_own"].exhibit.title == "my own"
+    assert found["my_own"].exhibit.page == "systems"
+
+
+def test_the_level_of_significance_stands_beside_the_letters(root, site, tmp_path):
+    assert "= 0.05 after Bonferroni" in (site / "toy/systems.html").read_text()
+    report.build(cell(root), files(root), {**TOLD, "alpha": 0.01}, tmp_path)
+    assert "= 0.01 after Bonferroni" in (tmp_path / "systems.html").read_text()
+
+
+def test_every_curve_is_shown_under_the_name_of_its_model(site):
+    text = (site / "toy/systems.html").read_text()
+    assert "<h2>How clip learned</h2>" in text
+    assert text.count("<svg") == 2
+    assert len(re.findall(r'role="img" aria-label="[^"]{20,}"', text)) == 2
+
+
+def test_every_system_has_its_row_in_every_pool(site):
+    text = (site / "toy/systems.html").read_text()
+    assert text.count('<th scope="row">rrf</th>') == 6
+    assert len(re.findall(r'<td class="number best"[^>]*>[\d.]+<sup>ab</sup>', text)) == 6
+
+
+def test_best_queries_come_first_and_the_worst_show_where_the_answer_was(site):
     outcomes = re.findall(
-        r"(First right answer at rank \d+|The right answer was not returned)", html
+        r"(First right answer at rank \d+|The right answer was not returned)",
+        (site / "toy/cases.html").read_text(),
     )
     best, worst = outcomes[:3], outcomes[3:6]
     assert best == [f"First right answer at rank {n}" for n in (1, 2, 3)]
     assert worst[0] == "The right answer was not returned" or worst[0].endswith("7")
 
 
-def test_the_same_input_gives_the_same_bytes(root, html):
-    assert page(root) == html
+def test_the_same_input_gives_the_same_bytes(root, site):
+    before = pages(site)
+    assert pages(build(root)) == before
 
 
-def test_a_collection_without_crawl_and_figures_leaves_their_sections_out(root, html, tmp_path):
+def test_a_collection_without_crawl_and_figures_leaves_their_sections_out(root, site, tmp_path):
     for part in ("data/collect", "results/search", "results/tables/toy/table"):
         for file in root.rglob("*"):
             inside = str(file.relative_to(root))
             if file.is_file() and inside.startswith(part):
                 (tmp_path / inside).parent.mkdir(parents=True, exist_ok=True)
                 (tmp_path / inside).write_bytes(file.read_bytes())
-    bare = page(tmp_path, source=None)
-    assert "<h2>The systems</h2>" in bare
+    report.build(cell(tmp_path, source=None), files(tmp_path), TOLD, tmp_path / "site/toy")
+    bare = "".join(pages(tmp_path / "site").values())
+    whole = "".join(pages(site).values())
+    assert "Systems and measures" in bare
     for part in (
         "What became of the image URLs",
         "How texts found",
@@ -242,18 +191,41 @@ def test_a_collection_without_crawl_and_figures_leaves_their_sections_out(root, 
         "data:image",
         "<code>src",
     ):
-        assert part in html
+        assert part in whole
         assert part not in bare
 
 
-def test_a_page_about_a_system_without_runs_is_refused(root):
+def test_how_to_cite_names_what_was_built(site):
+    text = (site / "toy/cite.html").read_text()
+    assert "@inproceedings{yang2023atomic," in text
+    assert "@inproceedings{srinivasan2021wit," in text
+    assert "@software{isotope," in text
+    for told in ("00ff00ff00ff00ff", "2023-01-01", "abababababababab", "CC BY-SA 4.0"):
+        assert told in text
+
+
+def test_bibtex_has_as_many_opening_as_closing_braces(site):
+    text = (site / "toy/cite.html").read_text()
+    (bibtex,) = re.findall(r'aria-label="BibTeX">(.*?)</pre>', text, re.DOTALL)
+    assert bibtex.count("{") == bibtex.count("}")
+    assert bibtex.count("@") == 3
+
+
+def test_the_fingerprint_of_params_does_not_hang_on_the_order_of_their_keys():
+    one, same = {"a": 1, "b": [2, 3]}, {"b": [2, 3], "a": 1}
+    assert report_cite.fingerprint(one) == report_cite.fingerprint(same)
+    assert report_cite.fingerprint(one) != report_cite.fingerprint({"a": 1, "b": [3, 2]})
+    assert re.fullmatch("[0-9a-f]{16}", report_cite.fingerprint(one))
+
+
+def test_a_report_about_a_system_without_runs_is_refused(root, tmp_path):
     with pytest.raises(MissingFile, match="no run of this system"):
-        page(root, system="unheard-of")
+        report.build(cell(root, system="unheard-of"), files(root), TOLD, tmp_path)
 
 
-def test_a_page_without_table_1_is_refused(tmp_path):
+def test_a_report_without_table_1_is_refused(tmp_path):
     with pytest.raises(MissingFile, match=r"table1\.csv"):
-        page(tmp_path)
+        report.build(cell(tmp_path), [], TOLD, tmp_path)
 
 
 def test_the_headline_puts_the_best_system_on_top(root):
@@ -284,8 +256,6 @@ def test_a_measure_that_was_not_taken_is_a_dash_in_the_headline(root):
 def test_a_thumbnail_fits_its_frame_and_bytes_that_are_no_picture_have_none():
     uri = thumbnail(drawing(3))
     assert uri is not None
-    import base64  # noqa: PLC0415
-
     with Image.open(io.BytesIO(base64.b64decode(uri.partition(",")[2]))) as small:
         assert max(small.size) == SIDE_PX
     assert thumbnail(b"<html>no picture</html>") is None

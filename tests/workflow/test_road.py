@@ -114,10 +114,31 @@ def test_every_table_comes_as_csv_markdown_and_latex(embedded):
 
 
 def test_the_report_needs_nothing_but_itself(embedded):
-    page = (embedded / "results/report/toy/index.html").read_text()
-    assert "data:image/webp;base64," in page
-    assert not re.search(r"""(?:src|href)=["'](?!data:|#|https://)""", page)
-    assert not re.search(r"""<(?:script|link|img|iframe)[^>]+(?:src|href)=["']https?:""", page)
+    pages = sorted((embedded / "results/report").rglob("*.html"))
+    stems = {p.stem for p in pages}
+    assert {"index", "collection", "systems", "cases", "costs", "cite", "t2m-01", "m2t-01"} <= stems
+    for path in pages:
+        page = path.read_text()
+        assert not re.search(r"""<(?:script|link|iframe)|src=["'](?!data:)""", page), path
+        inside = re.findall(r"""href=["'](?!https?://|#)([^"'#]+)""", page)
+        assert [link for link in inside if not (path.parent / link).is_file()] == [], path
+    assert "data:image/webp;base64," in (embedded / "results/report/toy/index.html").read_text()
+    assert sum(p.stat().st_size for p in pages) < 10_000_000
+
+
+def test_every_table_and_figure_of_the_run_is_in_the_report(embedded):
+    pages = "".join(p.read_text() for p in (embedded / "results/report/toy").glob("*.html"))
+    tables = {p.stem for p in (embedded / "results/tables/toy").glob("*.csv")}
+    figures = {p.stem for p in (embedded / "results/figures/toy").glob("*.svg")}
+    assert {"table2", "strata", "overlap", "subsets"} <= tables
+    assert {"curve-tiny-clip", "corpus_size", "categories"} <= figures
+    assert [name for name in sorted(tables | figures) if f'id="{name}"' not in pages] == []
+
+
+def test_the_report_tells_what_the_run_has_cost(embedded):
+    page = (embedded / "results/report/toy/costs.html").read_text()
+    for rule in ("acquire_source", "crawl_shard", "train_model", "score_runs", "tabulate_report"):
+        assert f'<th scope="row">{rule}</th>' in page
 
 
 def test_progress_is_visible_on_every_long_step(embedded):
@@ -195,6 +216,7 @@ def test_the_cli_prints_where_the_report_is_and_its_headline(embedded, shell):
     told = shell("isotope", "report", cwd=embedded)
     assert f"Report: {embedded.resolve()}/results/report/toy/index.html" in told
     assert re.search(r"bm25 +\d\.\d{4}", told)
+    assert f"All collections: {embedded.resolve()}/results/report/index.html" in told
 
 
 def test_the_cli_says_what_to_do_when_there_is_no_report(tmp_path, shell):
@@ -211,3 +233,13 @@ def test_full_scale_is_planned_without_an_edit(project, shell):
     assert time.monotonic() - start < 20
     (total,) = set(re.findall(r"^total +(\d+)", planned, re.MULTILINE))
     assert 100 < int(total) < 1_000
+
+
+def test_the_target_full_plans_what_the_demo_leaves_out(project, shell):
+    place = project()
+    overlay = ["--configfile", "params/full.yaml"]
+    planned = shell("snakemake", "-n", "--quiet", "rules", *overlay, "--", "full", cwd=place)
+    heavy = {"release_collection", "search_tuned", "tabulate_styles", "tabulate_against"}
+    assert heavy <= set(re.findall(r"^(\w+) +\d+$", planned, re.MULTILINE))
+    demo = shell("snakemake", "-n", "--quiet", "rules", cwd=place)
+    assert not heavy & set(re.findall(r"^(\w+) +\d+$", demo, re.MULTILINE))

@@ -44,7 +44,8 @@ OVERLAY = {
 def test_a_model_goes_on_from_another_and_a_fusion_is_tuned(project, shell):
     place: Path = project()
     (place / "overlay.yaml").write_text(yaml.safe_dump(OVERLAY))
-    shell("snakemake", "--cores", "2", "--configfile", "overlay.yaml", "--", "score", cwd=place)
+    targets = ["score", "results/tables/toy/table5.csv"]
+    shell("snakemake", "--cores", "2", "--configfile", "overlay.yaml", "--", *targets, cwd=place)
     with safe_open(place / "data/train/toy/tiny-clip-text/model.safetensors", "np") as file:
         notes = json.loads(file.metadata()["isotope"])
     assert (notes["config"], notes["recipe"]["tune"]) == ("tiny-clip", "text")
@@ -61,4 +62,12 @@ def test_a_model_goes_on_from_another_and_a_fusion_is_tuned(project, shell):
             pl.col("system") == "tuned", *(pl.col(k) == v for k, v in cell.items())
         )
         assert float(row["value"]) == pytest.approx(held["value"].to_numpy().mean(), abs=1e-6)
+    table = pl.read_csv(place / "results/tables/toy/table5.csv")
+    assert dict(table.select("system", "stage").iter_rows()) == {
+        "bm25": "zero-shot",
+        "tiny-clip-text": "fine-tuned",
+        "tuned": "fused",
+    }
+    told = table.filter(system="tuned", setting="small", split="test")["parameters"].item()
+    assert [row["parameters"] in told for row in chosen if row["setting"] == "small"] == [True] * 2
     assert not (place / ".isotope/train/toy/tiny-clip-text/checkpoint.pt").exists()

@@ -55,6 +55,11 @@ def recipe(wildcards):
     return PARAMS["models"][wildcards.model]["train"]
 
 
+def cores(of):
+    """The threads of a recipe's training: of torch or of the decoder, in every process."""
+    return max(of.get("threads", 1), of.get("workers", 1)) * of.get("processes", 1)
+
+
 def trained():
     """The trained models that the experiment's systems use."""
     return sorted(m for m in {*map(base, used_models())} if PARAMS["models"][m]["kind"] in LEARNED)
@@ -90,3 +95,8 @@ def vectors(side, suffix):
         return [f"{folder}/shard-{n}.{suffix}" for n in SHARDS]
 
     return of
+
+
+def adapted():
+    """Whether a system is trained, or fused with parameters that a split chooses."""
+    return bool(trained()) or any("tune" in PARAMS["systems"][s] for s in SYSTEMS)

@@ -89,3 +89,9 @@ def judged():
     """What judging writes: the pools, and the scores once grades have come back."""
     pools = expand("results/score/{c}/pool.parquet", c=judging())
     return pools + expand("results/score/{c}/scores.parquet", c=returned())
+
+
+def trials(wildcards):
+    """The grids that the tuned systems were chosen from."""
+    tuned = [s for s in SYSTEMS if "tune" in PARAMS["systems"][s]]
+    return expand("results/search/{c}/tuning/{s}.csv", c=wildcards.collection, s=tuned)

@@ -33,7 +33,21 @@ def accounts(collection):
 def facts(wildcards):
     """The files with what others, or a model, know of a collection, by name."""
     told = PARAMS["tabulate"]["facts"].get(wildcards.collection, {})
-    return {**seen(wildcards), **told}
+    unasked = ["views"] if PARAMS["tabulate"]["popularity"] == "inlinks" else []
+    return {**made(wildcards), **{t: p for t, p in told.items() if t not in unasked}}
+
+
+def made(wildcards):
+    """The facts of a collection that rules of ours make."""
+    return {**seen(wildcards), **linked(wildcards.collection)}
+
+
+def linked(collection):
+    """The links to a collection's pages, where popularity is told by them."""
+    by, told = PARAMS["tabulate"]["popularity"], PARAMS["tabulate"]["facts"].get(collection, {})
+    wanted = by == "inlinks" or (by == "auto" and "views" not in told)
+    inlinks = f"data/parse/{source_of(collection)}/inlinks.parquet"
+    return {"inlinks": inlinks} if wanted and snapshot(collection) else {}
 
 
 def seen(wildcards):
@@ -61,7 +75,7 @@ def witness(wildcards):
     source = source_of(wildcards.collection)
     manifest = [f"data/acquire/{source}/manifest.json"] if source in PARAMS["acquire"] else []
     own = facts(wildcards)
-    return [*manifest, *(p for t, p in seen(wildcards).items() if own[t] == p)]
+    return [*manifest, *(p for t, p in made(wildcards).items() if own[t] == p)]
 
 
 def largest():
@@ -96,7 +110,7 @@ def statistics(wildcards):
     """The tables and figures that a collection has, beyond those of tabulate_tables."""
     held = ["against"] if wildcards.collection in PARAMS["tabulate"]["against"] else []
     own = [*figures_from(facts(wildcards)), *held]
-    told = [*STATISTICS, *own, *accounts(wildcards.collection)]
+    told = [*STATISTICS, *own, *accounts(wildcards.collection), *(["table5"] if adapted() else [])]
     tables = expand("results/tables/{c}/{t}.md", c=wildcards.collection, t=told)
     return tables + expand(
         "results/figures/{c}/{t}.svg", c=wildcards.collection, t=["subsets", *own]

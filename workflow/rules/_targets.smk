@@ -9,6 +9,7 @@ rule parse:
         expand(
             "data/parse/{s}/{t}.parquet", s=sources(snapshots=True), t=["associations", "sections"]
         ),
+        [path for c in PARAMS["build"] for path in linked(c).values()],
 
 
 rule crawl:
@@ -60,3 +61,10 @@ rule tabulate:
 rule release:
     input:
         expand("results/release/{collection}", collection=PARAMS["build"]),
+
+
+# All that the params ask for, also what is made only on request.
+rule full:
+    input:
+        rules.all.input,
+        rules.release.input,

@@ -67,34 +67,10 @@ rule tabulate_judged:
         "../scripts/tabulate_judged.py"
 
 
-rule tabulate_report:
-    input:
-        unpack(tabulated),
-        pixels=pixels,
-        runs=runs,
-        tables=rules.tabulate_tables.output,
-        statistics=statistics,
-        code=code("report"),
-    output:
-        report="results/report/{collection}/index.html",
-    log:
-        "logs/tabulate_report/{collection}.log",
-    benchmark:
-        "logs/benchmarks/tabulate_report/{collection}.tsv"
-    params:
-        source=lambda w: source_of(w.collection),
-        system=PARAMS["tabulate"]["system"],
-        setting=SETTINGS[0],
-        split=SPLITS[0],
-    message:
-        "write the report on {wildcards.collection}"
-    script:
-        "../scripts/tabulate_report.py"
-
-
 rule tabulate_catalog:
     input:
         expand("results/report/{collection}/index.html", collection=PARAMS["build"]),
+        site="results/report/index.html",
         pools=judged(),
         judged=expand("results/tables/{c}/{t}.md", c=returned(), t=JUDGED),
         sql=sql("catalog/*.sql"),

@@ -2,11 +2,12 @@ from pathlib import Path
 
 from isotope import report
 from isotope.progress import logged
+from isotope.report_examples import Cell
 
 with logged(snakemake.log[0], snakemake.rule):
     report.build(
-        collection=snakemake.wildcards.collection,
-        root=Path(),
-        out=Path(snakemake.output.report),
-        **dict(snakemake.params.items()),
+        Cell(Path(), snakemake.wildcards.collection, **snakemake.params.cell),
+        [Path(p) for p in (*snakemake.input.tables, *snakemake.input.shown)],
+        snakemake.params.told,
+        Path(snakemake.output.report[0]).parent,
     )

@@ -57,4 +57,5 @@ def headlines(chosen: argparse.Namespace) -> str:
         scores = Path("results/score") / f"{name}.parquet"
         table = headline(scores, setting=chosen.setting, split=chosen.split)
         parts.append(f"\n{name}\n{table}\n\nReport: {page.resolve()}\n")
-    return "".join(parts)
+    whole = Path("results/report/index.html")
+    return "".join(parts) + (f"All collections: {whole.resolve()}\n" if whole.is_file() else "")

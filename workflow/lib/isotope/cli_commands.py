@@ -1,4 +1,4 @@
-"""The subcommands `trec`, `sql`, `show`, `doctor` and `estimate`, and what they call."""
+"""The subcommands beside `report` (`trec`, `sql`, `show`, ...), and what they call."""
 
 import argparse
 from pathlib import Path
@@ -16,10 +16,7 @@ class Unfit(Exception):
 
 def add(commands: Any) -> None:  # noqa: ANN401 (argparse has no public name for it)
     """Add the subcommands to those of the `isotope` command."""
-    trec = commands.add_parser("trec", help="write a collection's qrels and runs as TREC files")
-    trec.add_argument("collection", help="a built collection")
-    trec.add_argument("folder", type=Path, help="where to write")
-    trec.set_defaults(run=_trec)
+    _add_written(commands)
     sql = commands.add_parser("sql", help="answer one SELECT on the catalog")
     sql.add_argument("query", help="one SELECT; docs/queries.md lists the views")
     sql.add_argument("--format", choices=FORMATS, default="table", help="default: table")
@@ -38,13 +35,35 @@ def add(commands: Any) -> None:  # noqa: ANN401 (argparse has no public name for
     doctor.set_defaults(run=_doctor)
     estimate = commands.add_parser("estimate", help="print what a run will cost, phase by phase")
     estimate.set_defaults(run=_estimate)
-    for parser in (doctor, estimate):
+    for parser in (doctor, estimate, _add_judge(commands)):
         parser.add_argument(
             "--configfile", nargs="+", type=Path, default=[], help="overlays, as for snakemake"
         )
         parser.add_argument(
             "--config", nargs="+", default=[], metavar="KEY=VALUE", help="such as root=FOLDER"
         )
+
+
+def _add_written(commands: Any) -> None:  # noqa: ANN401 (as above)
+    trec = commands.add_parser("trec", help="write a collection's qrels and runs as TREC files")
+    trec.add_argument("collection", help="a built collection")
+    trec.add_argument("folder", type=Path, help="where to write")
+    trec.set_defaults(run=_trec)
+    costs = commands.add_parser("costs", help="print what jobs have cost here, phase by phase")
+    costs.add_argument("names", nargs="*", help="collections and sources; all if none")
+    costs.set_defaults(run=_costs)
+
+
+def _add_judge(commands: Any) -> argparse.ArgumentParser:  # noqa: ANN401 (as above)
+    told = "serve a page on which an assessor grades a collection's pool"
+    judge: argparse.ArgumentParser = commands.add_parser("judge", help=told, description=told)
+    judge.add_argument("collection", help="a collection with a pool: score.judge in the params")
+    judge.add_argument("--assessor", required=True, metavar="NAME", help="who grades")
+    judge.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1, this machine only")
+    judge.add_argument("--port", type=int, default=8000, help="0 is any free one (default: 8000)")
+    judge.add_argument("--remote", action="store_true", help="allow a host that others can reach")
+    judge.set_defaults(run=_judge)
+    return judge
 
 
 def _catalog(parser: argparse.ArgumentParser) -> None:
@@ -100,3 +119,18 @@ def _estimate(chosen: argparse.Namespace) -> str:
     jobs = estimate.planned([*overlay, *pairs])
     machine = estimate.machine()
     return estimate.told(jobs, estimate.costs(params, machine), machine)
+
+
+def _costs(chosen: argparse.Namespace) -> str:
+    from isotope import costs  # noqa: PLC0415
+
+    return costs.told(chosen.names)
+
+
+def _judge(chosen: argparse.Namespace) -> str:
+    from isotope import judge_serve, params_files  # noqa: PLC0415
+
+    params = params_files.load(chosen.configfile, chosen.config)
+    desk = judge_serve.desk(chosen.collection, chosen.assessor, params)
+    listening = judge_serve.bound(chosen.host, chosen.port, remote=chosen.remote)
+    return judge_serve.serve(desk, judge_serve.scale(params), listening)

@@ -1,6 +1,6 @@
-"""Objects in images by DETR (Carion et al., ECCV 2020), as rows of the objects table (Fig. 4)."""
+"""Objects in images, as rows of the objects table (Fig. 4), by DETR (Carion et al., ECCV 2020)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,23 @@ from isotope import store, tables
 from isotope.errors import UnknownModel
 from isotope.pixels import decode
 from isotope.progress import Progress
+
+# From RGB images and a threshold to the label and box of each image's objects.
+Finder = Callable[[list[Image.Image], float], list[list[tuple[str, list[float]]]]]
+
+
+def load(spec: Mapping[str, Any]) -> Finder:
+    """Load the detector that `tabulate.detector` describes: DETR by `name`, or of kind `ssd`.
+
+    Raises:
+        UnknownModel: a DETR that is not in reach, or without safetensors.
+        MissingFile: the dependency group `offline` is not installed, for `ssd`.
+    """
+    if spec.get("kind") == "ssd":
+        from isotope.detect_ssd import SsdDetector  # noqa: PLC0415
+
+        return SsdDetector()
+    return Detector(spec["name"], spec.get("revision"))
 
 
 class Detector:
@@ -57,7 +74,7 @@ class Detector:
 
 
 def detect_objects(
-    pixels: Sequence[Path], *, detector: Detector, threshold: float, batch: int, out: Path
+    pixels: Sequence[Path], *, detector: Finder, threshold: float, batch: int, out: Path
 ) -> None:
     """Write tables.OBJECTS for the crawl's shards: an object's label stands in for its synset.
 
@@ -73,7 +90,7 @@ def detect_objects(
     progress.finish()
 
 
-def _found(rows: pa.RecordBatch, detector: Detector, threshold: float) -> pa.Table:
+def _found(rows: pa.RecordBatch, detector: Finder, threshold: float) -> pa.Table:
     urls, webps = rows.to_pydict().values()
     images = [decode(webp, where=url) for url, webp in zip(urls, webps, strict=True)]
     return pa.Table.from_pylist(

@@ -33,6 +33,7 @@ class Finding:
 def findings(params: Mapping[str, Any], machine: Machine, root: Path = Path()) -> list[Finding]:
     """Look at Java, GPU, sources, models, disk, memory and the DVC remote."""
     needed = estimate.costs(params, machine) if not _absent(params) else {}
+    needed.pop(estimate.APART, None)
     return [
         java(lucene.java().parent.parent),
         gpu(machine),

@@ -65,7 +65,7 @@ def _pretrained(spec: Mapping[str, object], device: str) -> Encoder:
     if spec["kind"] == "conse":
         from isotope.models_conse import ConseEncoder  # noqa: PLC0415
 
-        return ConseEncoder(int(str(spec.get("top", 10))), device)
+        return ConseEncoder(int(str(spec.get("top", 10))), device, **_tower(spec))
     name = need(spec, "name")
     if spec["kind"] == "transformers":
         from isotope.models_hf import TransformersEncoder  # noqa: PLC0415
@@ -80,13 +80,17 @@ def _learned(spec: Mapping[str, object], weights: Path, device: str) -> Encoder:
     if spec["kind"] == "lit":
         from isotope.models_lit import LitEncoder  # noqa: PLC0415
 
-        return LitEncoder(weights, device)
+        return LitEncoder(weights, device, **_tower(spec))
     from isotope.models_clip import ClipEncoder, create_custom, create_trained  # noqa: PLC0415
 
     custom = "name" not in spec
     name = need(spec, "config" if custom else "name")
     model = create_custom(name, weights) if custom else create_trained(name, weights)
     return ClipEncoder(name, model, device)
+
+
+def _tower(spec: Mapping[str, object]) -> dict[str, str]:
+    return {"text": str(spec["text"])} if "text" in spec else {}
 
 
 def _text(spec: Mapping[str, object], key: str) -> str | None:

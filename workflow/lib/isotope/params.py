@@ -32,7 +32,9 @@ def resolve(config: Mapping[str, Any], schema_file: Path, foreign: Iterable[Plac
     for phase in ("crawl", "project", "collect"):
         for entry in params[phase].values():
             _fill(entry, schema["$defs"][phase])
-    _fill(params["tabulate"], schema["properties"]["tabulate"])
+    shown = schema["properties"]["tabulate"]
+    _fill(params["tabulate"], shown)
+    _fill(params["tabulate"]["cases"], shown["properties"]["cases"])
     params = with_foreign(params, foreign)
     for where, found, known in dangling(params):
         raise BadParams(f"params {where}", f"unknown name {found!r}", _suggest(found, known))
@@ -125,6 +127,8 @@ def _shown(params: Params) -> Iterator[tuple[str, str, list[str]]]:
     """Yield what the phase tabulate names and nothing defines."""
     tabulate = params["tabulate"]
     yield from _unknown("tabulate.system", [tabulate["system"]], list(params["systems"]))
+    sides, searched = tabulate.get("cases", {}).get("systems", []), params["search"]["systems"]
+    yield from _unknown("tabulate.cases.systems", sides, searched)
     yield from _unknown("tabulate.facts", list(tabulate.get("facts", {})), list(params["collect"]))
     asked = [tabulate["styles"]["model"]] if "styles" in tabulate else []
     yield from _unknown("tabulate.styles.model", asked, list(params["models"]))

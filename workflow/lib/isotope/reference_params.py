@@ -29,6 +29,7 @@ _PLACES = {
     "facts": "collection",
     "against": "collection",
     "relations": "table",
+    "scale": "grade",
 }
 
 

@@ -33,7 +33,10 @@ IMAGES = pa.schema(
 )
 QRELS = pa.schema([*((n, pa.string()) for n in ("text_id", "Q0", "image_id")), ("rel", pa.int32())])
 ATTRIBUTIONS = pa.schema(
-    [(name, pa.string()) for name in ("image_id", "image_url", "attribution", "licence")]
+    [
+        (name, pa.string())
+        for name in ("image_id", "image_url", "attribution", "licence", "file_page")
+    ]
 )
 _RELEASE = sql.SQL / "release"
 

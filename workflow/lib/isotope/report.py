@@ -1,29 +1,25 @@
-"""One self-contained page about a collection, and its headline for the terminal."""
+"""A collection's pages (overview, collection, systems, how to cite), and its headline."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from isotope import sql, store
+from isotope import report_cite, sql
 from isotope.errors import MissingFile
 from isotope.report_examples import Cell, Example, examples
-from isotope.report_templates import environment
+from isotope.report_exhibits import Shown, exhibits
+from isotope.report_site import TASKS, write_page
 from isotope.tabulate import rows
-from isotope.tabulate_layout import BEATS, Table, lay_out
+from isotope.tabulate_layout import BEATS
 from isotope.tabulate_layout import Cell as Printed
-
-PER_VERDICT = 3
-TASKS = {
-    "t2m": ("Image suggestion", "Given a section, find the picture that illustrates it."),
-    "m2t": ("Image promotion", "Given a picture, find the section that it illustrates."),
-}
 
 
 @dataclass(frozen=True)
 class Pool:
-    """The rows of Table 3 for one setting and split; `chosen` if the page is about it."""
+    """The rows of Table 3 for one setting and split; `chosen` if the pages are about it."""
 
     setting: str
     split: str
@@ -36,48 +32,61 @@ class Leader:
     """The system with the highest mean of the first measure over the tasks, and its values."""
 
     system: str
+    pool: str
     measure: str
     values: list[tuple[str, str]]
 
 
-def build(  # noqa: PLR0913
-    *,
-    collection: str,
-    source: str | None,
-    root: Path,
-    system: str,
-    setting: str,
-    split: str,
-    out: Path,
-) -> None:
-    """Write the page: tables and figures under `root`, examples of `system` in one pool.
+def build(cell: Cell, files: Sequence[Path], told: Mapping[str, Any], out: Path) -> None:
+    """Write index.html, collection.html, systems.html and cite.html to the folder `out`.
 
-    Table 1, Table 3 and the system's runs must be there; the accounts of filters, crawl and
-    projection and the figures (corpus_size, curve-<model>) have a place if they exist.
-    Same input, same bytes.
+    `files` are the collection's tables and figures; Table 1, Table 3 and the runs of the cell's
+    system must be there. `told` is what the params say of them: alpha, bootstrap, tail, overlap,
+    measure, and `built`, an account of what was built. Same input, same bytes.
 
     Raises:
         MissingFile: a table or run that must be there.
     """
-    cell = Cell(root, collection, source, setting, split, system)
-    folder = root / "results/tables" / collection
-    table1, table3 = _need(folder / "table1.csv"), _need(folder / "table3.csv")
-    page = environment().get_template("report.html.j2")
-    html = page.render(
-        cell=cell,
-        sizes=table1,
-        totals=table1.select(pl.col("texts", "images", "qrels").sum()).row(0, named=True),
-        table1=lay_out(table1),
-        accounts={n: _have(folder / f"{n}.csv") for n in ("account", "crawl", "projection")},
-        columns=lay_out(table3).columns[2:],
-        pools=_pools(table3, cell),
-        leader=_leader(table3, cell),
-        figures=_figures(root / "results/figures" / collection),
-        examples=_examples(cell),
-        tasks=TASKS,
-    )
-    with store.aside(out) as part:
-        part.write_text(html, encoding="utf-8", newline="\n")
+    folder = cell.root / "results/tables" / cell.collection
+    table1, table3 = need(folder / "table1.csv"), need(folder / "table3.csv")
+    shown = exhibits(files, _words(cell, told))
+    common = {"cell": cell, "up": "", "shown": shown, "told": told}
+    sizes = {"sizes": table1, "totals": totals(table1)}
+    pools, best = _pools(table3, shown["table3"], cell), leader(table3, cell.setting, cell.split)
+    origin = report_cite.origin(cell.root, cell.collection, cell.source)
+    write_page("collection", out / "collection.html", **common, **sizes)
+    write_page("systems", out / "systems.html", **common, pools=pools)
+    write_page("cite", out / "cite.html", **common, origin=origin)
+    write_page("index", out / "index.html", **common, **sizes, leader=best, examples=_best(cell))
+
+
+def need(path: Path) -> pl.DataFrame:
+    """Return the table at `path`.
+
+    Raises:
+        MissingFile: it is not there.
+    """
+    if not path.is_file():
+        raise MissingFile(path, "no such table", "run the phase tabulate")
+    return pl.read_csv(path, infer_schema_length=None)
+
+
+def totals(table1: pl.DataFrame) -> dict[str, int]:
+    """Return the texts, images and qrels of all splits."""
+    return table1.select(pl.col("texts", "images", "qrels").sum()).row(0, named=True)
+
+
+def leader(table3: pl.DataFrame, setting: str, split: str) -> Leader:
+    """Return the leader of a pool; of the first one where that was not measured."""
+    measured = [c.removesuffix(BEATS) for c in table3.columns if c.endswith(BEATS)]
+    measure = measured[0].partition(" ")[2]
+    columns = [c for c in measured if c.partition(" ")[2] == measure]
+    pool = table3.filter(pl.col("setting") == setting, pl.col("split") == split)
+    if pool.is_empty():
+        return leader(table3, *table3.select("setting", "split").row(0))
+    best = pool.sort(-pl.mean_horizontal(columns), "system").row(0, named=True)
+    values = [(c.partition(" ")[0], f"{best[c]:.3f}") for c in columns if best[c] is not None]
+    return Leader(best["system"], f"{setting}/{split}", measure, values)
 
 
 def headline(
@@ -109,44 +118,31 @@ def _aligned(lines: list[list[str]]) -> str:
     return "\n".join("  ".join(line) for line in padded)
 
 
-def _need(path: Path) -> pl.DataFrame:
-    if not path.is_file():
-        raise MissingFile(path, "no such table", "run the phase tabulate")
-    return pl.read_csv(path, infer_schema_length=None)
+def _words(cell: Cell, told: Mapping[str, Any]) -> dict[str, object]:
+    drawn = told["bootstrap"]
+    return {
+        "setting": cell.setting,
+        "split": cell.split,
+        "measure": told["measure"],
+        "overlap": told["overlap"],
+        "tail": f"{told['tail']:.0%}",
+        "level": f"{drawn['level']:.0%}",
+        "samples": f"{drawn['samples']:,}",
+    }
 
 
-def _have(path: Path) -> Table | None:
-    return lay_out(_need(path)) if path.is_file() else None
-
-
-def _examples(cell: Cell) -> dict[str, list[Example]]:
-    found = {t: examples(cell, t, PER_VERDICT) for t in TASKS if cell.run(t).is_file()}
+def _best(cell: Cell) -> dict[str, list[Example]]:
+    found = {t: examples(cell, t, 1)[:1] for t in TASKS if cell.run(t).is_file()}
     if not found:
         raise MissingFile(cell.run("t2m"), "no run of this system", "run the phase search")
     return found
 
 
-def _pools(table3: pl.DataFrame, cell: Cell) -> list[Pool]:
-    laid = lay_out(table3).rows
+def _pools(table3: pl.DataFrame, shown: Shown, cell: Cell) -> list[Pool]:
+    laid = shown.table.rows if shown.table else []
     keys: list[tuple[str, str]] = table3.select("setting", "split").rows()
     pools: list[Pool] = []
     for setting, split in dict.fromkeys(keys):
         own = [r[2:] for r, key in zip(laid, keys, strict=True) if key == (setting, split)]
         pools.append(Pool(setting, split, own, (setting, split) == (cell.setting, cell.split)))
     return pools
-
-
-def _leader(table3: pl.DataFrame, cell: Cell) -> Leader:
-    measured = [c.removesuffix(BEATS) for c in table3.columns if c.endswith(BEATS)]
-    measure = measured[0].partition(" ")[2]
-    columns = [c for c in measured if c.partition(" ")[2] == measure]
-    pool = table3.filter(pl.col("setting") == cell.setting, pl.col("split") == cell.split)
-    best = pool.sort(-pl.mean_horizontal(columns), "system").row(0, named=True)
-    values = [(c.partition(" ")[0], f"{best[c]:.3f}") for c in columns]
-    return Leader(best["system"], measure, values)
-
-
-def _figures(folder: Path) -> dict[str, str]:
-    """Return the SVG elements of the folder, without prolog, by file stem."""
-    found = {p.stem: p.read_text(encoding="utf-8") for p in sorted(folder.glob("*.svg"))}
-    return {stem: text[text.index("<svg") :] for stem, text in found.items()}

@@ -1,12 +1,14 @@
 """The queries that a system answers best and worst, with what it returned for them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote
 
 import polars as pl
 
 from isotope import sql
-from isotope.report_thumbnails import thumbnail
+from isotope.report_thumbnails import SIDE_PX, thumbnail
 from isotope.tabulate import rows
 
 DEPTH = 5
@@ -81,8 +83,8 @@ def examples(cell: Cell, task: str, n: int) -> list[Example]:
     picks = rows(_SQL / "report_picks.sql", run | {"qrels": cell.table("qrels")}, params)
     wanted = {"queries": picks["query_id"].to_list(), "depth": DEPTH}
     hits = rows(_SQL / "report_hits.sql", run | {"qrels": cell.table("qrels")}, wanted)
-    items = _items(cell, [*picks["query_id"], *picks["doc_id"], *hits["doc_id"]])
-    return [_example(pick, hits, items) for pick in picks.iter_rows(named=True)]
+    found = items(cell, [*picks["query_id"], *picks["doc_id"], *hits["doc_id"]])
+    return [_example(pick, hits, found) for pick in picks.iter_rows(named=True)]
 
 
 def _example(pick: dict[str, object], hits: pl.DataFrame, items: dict[str, Item]) -> Example:
@@ -96,20 +98,23 @@ def _example(pick: dict[str, object], hits: pl.DataFrame, items: dict[str, Item]
     )
 
 
-def _items(cell: Cell, ids: list[str]) -> dict[str, Item]:
+def items(cell: Cell, ids: Iterable[str]) -> dict[str, Item]:
+    """Return texts and images by id, images with their thumbnails."""
     wanted = {"ids": sorted(set(ids))}
     texts = rows(_SQL / "report_texts.sql", {"texts": cell.table("texts")}, wanted)
     images = rows(_SQL / "report_images.sql", {"images": cell.table("images")}, wanted)
-    pictures = _pictures(cell, images["id"].to_list())
+    thumbnails = pictures(cell, images["id"].to_list())
     found = {r["id"]: Item("text", r["title"], r["words"], r["url"]) for r in texts.to_dicts()}
     for r in images.to_dicts():
-        found[r["id"]] = Item("image", r["title"], r["words"], r["url"], pictures.get(r["id"]))
+        ident, title = r["id"], unquote(r["title"]).replace("_", " ")
+        found[ident] = Item("image", title, r["words"], r["url"], thumbnails.get(ident))
     return found
 
 
-def _pictures(cell: Cell, ids: list[str]) -> dict[str, str | None]:
+def pictures(cell: Cell, ids: list[str], side_px: int = SIDE_PX) -> dict[str, str | None]:
+    """Return data: URIs of the pictures that were crawled, within `side_px` squared, by id."""
     shards = cell.shards()
     if not shards:
         return {}
     found = rows(_SQL / "report_pixels.sql", {"pixels": shards}, {"ids": ids})
-    return {r["id"]: thumbnail(r["webp"]) for r in found.iter_rows(named=True)}
+    return {r["id"]: thumbnail(r["webp"], side_px) for r in found.iter_rows(named=True)}

@@ -58,6 +58,8 @@ SECTIONS = _schema(
 REJECTED = _schema(
     file=pa.string(), row=pa.int64(), reason=pa.string(), detail=pa.string(), raw=pa.string()
 )
+LINKS = _schema(page_id=pa.int64(), target=pa.string())
+INLINKS = _schema(page_id=pa.int64(), inlinks=pa.int64())
 URLS = _schema(image_id=pa.string(), image_url=pa.string(), shard=pa.int32())
 PIXELS = _schema(
     image_id=pa.string(),

@@ -1,35 +1,40 @@
--- Whom an image asks to be named, and under which licence, by its own attribution captions.
+-- Whom an image asks to be named and its licence, by its attribution captions; and its file's page.
 -- ASSUME an image whose captions name no licence has an unknown one: it is not free to reuse.
-WITH entries AS (
+WITH told AS (
     SELECT
-        image_id,
-        image_url,
-        list_distinct(
-            list_filter(caption_attribution_description, LAMBDA c: c IS NOT NULL AND c <> '')
-        ) AS captions
+        image_id, image_url, array_to_string(list_sort(list_distinct(list_filter(
+            caption_attribution_description, LAMBDA c: c IS NOT NULL AND c <> ''
+        ))), ' | ') AS attribution,
+        regexp_extract(
+            image_url,
+            '//upload.wikimedia.org/wikipedia/([a-z-]+/(?:thumb/)?[0-9a-f]/[0-9a-f]{2}/[^/]+)', 1
+        ) AS path
     FROM images
 ),
 
-told AS (
+shortened AS ( -- "Creative Commons Attribution-Share Alike 3.0" becomes "cc-by-sa-3.0"
     SELECT
-        image_id,
-        image_url,
-        array_to_string(list_sort(captions), ' | ') AS attribution
-    FROM entries
+        *,
+        replace(replace(lower(attribution), 'creative commons', 'cc'), 'attribution', 'by') AS cc,
+        regexp_replace(regexp_replace(cc, 'no[ -]?deriv\w*', 'nd'), 'share[ -]?alike', 'sa') AS sa,
+        regexp_replace(regexp_replace(sa, 'non[ -]?commercial', 'nc'), '[ _-]+', '-', 'g') AS name,
+        upper(regexp_extract(name, '\bcc-by((-nc)?(-sa|-nd)?)\b', 1)) AS marks,
+        regexp_extract(name, '\bcc-by[a-z-]*?-(\d\.\d)', 1) AS version
+    FROM told
 )
 
 SELECT
-    image_id,
-    image_url,
-    if(attribution = '', 'unknown', attribution) AS attribution,
-    CASE
-        WHEN regexp_matches(attribution, 'CC0|CC-?Zero|Public Domain Dedication', 'i') THEN 'CC0'
-        WHEN regexp_matches(attribution, 'share[- ]?alike|CC[- ]BY[- ]SA', 'i') THEN 'CC BY-SA'
-        WHEN regexp_matches(attribution, 'Creative Commons Attribution|CC[- ]BY', 'i') THEN 'CC BY'
-        WHEN regexp_matches(attribution, 'public domain', 'i') THEN 'public domain'
-        WHEN regexp_matches(attribution, 'GNU Free Documentation|GFDL', 'i') THEN 'GFDL'
-        WHEN regexp_matches(attribution, 'fair use|non-free', 'i') THEN 'fair use'
+    image_id, image_url, coalesce(nullif(attribution, ''), 'unknown') AS attribution, CASE
+        WHEN regexp_matches(name, '\bcc-?(0|zero)\b|public-domain-dedication') THEN 'CC0'
+        WHEN regexp_matches(name, '\bcc-by\b') THEN trim('CC BY' || marks || ' ' || version)
+        WHEN regexp_matches(name, '\bpublic-domain\b|\bpd-[a-z]') THEN 'public domain'
+        WHEN regexp_matches(name, '\bgnu-free-documentation|\bgfdl\b') THEN 'GFDL'
+        WHEN regexp_matches(name, '\bfair-use\b|\bnon-free\b') THEN 'fair use'
         ELSE 'unknown'
-    END AS licence
-FROM told
+    END AS licence,
+    regexp_replace(
+        path, '^([a-z-]+)/(?:.*/)?([^/]+)$', 'https://\1'
+        || if(path LIKE 'commons/%', '.wikimedia', '.wikipedia') || '.org/wiki/File:\2'
+    ) AS file_page
+FROM shortened
 ORDER BY image_id

@@ -1,0 +1,76 @@
+from isotope import report_cite
+
+CASES = PARAMS["tabulate"]["cases"]
+
+
+def templates():
+    """The templates of the report, as inputs; those of other pages have their own prefix."""
+    found = sorted(Path(HOME).glob("workflow/lib/isotope/templates/*"))
+    return [ours(p) for p in found if not p.name.startswith(("judge.", "show."))]
+
+
+def shown(wildcards):
+    """Every table and figure of a collection."""
+    of = wildcards.collection
+    judged = expand("results/tables/{c}/{t}.md", c=of, t=JUDGED) if of in returned() else []
+    return [*statistics(wildcards), *judged]
+
+
+def cell(wildcards):
+    """The pool and the system that a collection's report is about."""
+    return {
+        "source": source_of(wildcards.collection),
+        "setting": SETTINGS[0],
+        "split": SPLITS[0],
+        "system": PARAMS["tabulate"]["system"],
+    }
+
+
+def told():
+    """What the params say of what the report shows."""
+    own = {k: PARAMS["tabulate"][k] for k in ("alpha", "bootstrap", "overlap", "tail")}
+    return {**own, "measure": PARAMS["score"]["measures"][0]}
+
+
+def built(wildcards):
+    """What a collection and its runs were made by: a fingerprint of the params, no paths."""
+    entry = PARAMS["collect"][wildcards.collection]
+    named = {"systems": used_systems(), "models": {*used_models(), *map(base, used_models())}}
+    used = {k: {n: PARAMS[k][n] for n in names} for k, names in named.items()}
+    of = {"collect": entry, **used, "search": PARAMS["search"], "score": PARAMS["score"]}
+    return {
+        "kind": entry["kind"],
+        "language": entry["language"],
+        "fingerprint": report_cite.fingerprint(of),
+    }
+
+
+def cited(wildcards):
+    """The manifest of a collection's source."""
+    source = source_of(wildcards.collection)
+    return [f"data/acquire/{source}/manifest.json"] if source in PARAMS["acquire"] else []
+
+
+def case_systems():
+    """The two systems side by side: those asked for, or the report's and the first BM25."""
+    first = PARAMS["tabulate"]["system"]
+    rivals = [s for s in SYSTEMS if s != first]
+    rivals.sort(key=lambda s: PARAMS["systems"][s]["kind"] != "bm25")
+    return CASES.get("systems", [first, *rivals[:1]])
+
+
+def case_params():
+    """What the case studies show."""
+    own = {"systems": case_systems(), "setting": largest()}
+    return {**CASES, **own, "overlap": PARAMS["tabulate"]["overlap"]}
+
+
+def case_runs(wildcards):
+    """The runs that the case studies read."""
+    return runs_of(wildcards.collection, sorted({*case_systems(), PARAMS["tabulate"]["system"]}))
+
+
+def crawl_ledger(wildcards):
+    """The ledger of a collection's pictures, where they were crawled."""
+    told = accounts(wildcards.collection)
+    return [told["crawl"]] if "crawl" in told else []

@@ -1,0 +1,13 @@
+from pathlib import Path
+
+from isotope.progress import logged
+from isotope.table5 import table5
+
+with logged(snakemake.log[0], snakemake.rule):
+    table5(
+        Path(snakemake.input.scores),
+        [Path(p) for p in snakemake.input.trials],
+        systems=snakemake.params.systems,
+        models=snakemake.params.models,
+        out=Path(snakemake.output.tables[0]).with_suffix(""),
+    )

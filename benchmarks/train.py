@@ -68,13 +68,13 @@ def learn(root: Path, squares_gib: float) -> Timing:
     recipe = {"batch": BATCH, "steps": STEPS, "learning_rate": 1e-3, "every": 1000, "workers": 2}
     spec = {"config": "tiny-clip", "train": {**recipe, "squares_gib": squares_gib}}
     scratch, sizes = root / "scratch", list[int]()
-    ids = train_data._ids
+    ids = train_data._ids  # pyright: ignore[reportPrivateUsage]
 
     def weighed(packed: Any) -> Any:  # noqa: ANN401
         sizes.append(sum(path.stat().st_size for path in scratch.iterdir()))
         return ids(packed)
 
-    train_data._ids = weighed
+    train_data._ids = weighed  # pyright: ignore[reportPrivateUsage]
     out = {"weights": root / "w.safetensors", "curve": root / "c.csv", "scratch": scratch}
     pixels = [root / "pixels.parquet"]
     seconds, _ = timed(lambda: train.train(**files, pixels=pixels, spec=spec, seed=0, **out))

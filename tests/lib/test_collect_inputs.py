@@ -32,7 +32,7 @@ def test_lines_keep_quotes_tabs_and_backslashes_and_know_their_row(acquired, tmp
     raw = b'a\t"b\nc \\n d\r\n\nlast'
     manifest = acquired({"answers": {"x.tsv": raw, "y.tsv": b"z\n"}})
     relations = expand({"manifest": manifest}, tmp_path)
-    assert pl.read_parquet(relations["answers"]).rows() == [
+    assert pl.read_parquet(str(relations["answers"])).rows() == [
         ("x.tsv", 1, 'a\t"b'),
         ("x.tsv", 2, "c \\n d"),
         ("x.tsv", 3, ""),
@@ -46,8 +46,8 @@ def test_a_document_is_one_row_and_a_gzip_is_unpacked(acquired, tmp_path):
     lines = gzip.compress(b"{}\n{}\n")
     parts = {"val": {"v.json": told.encode()}, "data": {"d.jsonl.gz": lines}}
     relations = expand({"manifest": acquired(parts)}, tmp_path)
-    assert pl.read_parquet(relations["val"]).rows() == [("v.json", told)]
-    assert pl.read_parquet(relations["data"])["line"].to_list() == ["{}", "{}"]
+    assert pl.read_parquet(str(relations["val"])).rows() == [("v.json", told)]
+    assert pl.read_parquet(str(relations["data"]))["line"].to_list() == ["{}", "{}"]
 
 
 def test_pictures_are_no_relation_and_a_hyphen_becomes_an_underscore(acquired, tmp_path):

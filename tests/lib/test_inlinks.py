@@ -9,6 +9,7 @@ import pytest
 
 from isotope import dump, sql, store, tables, toy, toy_pages, toy_wiki
 from isotope.dump_links import targets
+from isotope.tabulate import rows as asked
 from isotope.wikitext_links import FILE, Namespaces
 
 GERMAN = Namespaces.named({FILE: "Datei"})
@@ -68,13 +69,13 @@ def test_an_article_that_links_directly_and_through_a_redirect_counts_once(table
     pages = [(1, "Ray"), (2, "Georgia"), (3, "Soul")]
     links = [(2, "Ray"), (2, "Brother Ray"), (3, "Brother Ray"), (1, "Nowhere"), (1, "Brother Ray")]
     redirects = [("redirect", "Brother Ray", "Ray"), ("disambiguation", "Soul", "Ray")]
-    found = sql.query(QUERY, tables_of(pages, [*links, (1, "Soul")], redirects), {})
+    found = asked(QUERY, tables_of(pages, [*links, (1, "Soul")], redirects), {})
     assert found.rows() == [(1, 2), (2, 0), (3, 1)]
 
 
 def test_an_article_goes_before_a_redirect_of_its_name(tables_of):
     pages, links = [(1, "Ray"), (2, "Soul")], [(2, "Ray")]
-    found = sql.query(QUERY, tables_of(pages, links, [("redirect", "Ray", "Soul")]), {})
+    found = asked(QUERY, tables_of(pages, links, [("redirect", "Ray", "Soul")]), {})
     assert found.rows() == [(1, 1), (2, 0)]
 
 

@@ -7,6 +7,7 @@ from scipy.stats import bootstrap
 
 from isotope import sql, store, strata, tables
 from isotope.errors import EmptyTable
+from isotope.tabulate import rows as asked
 
 HOW = strata.Resampling(samples=200, seed=5, level=0.9)
 N = 20
@@ -159,8 +160,8 @@ def test_the_table_says_what_popularity_is_counted_from(scores, facts, tmp_path)
     given = {**facts, "inlinks": tmp_path / "inlinks.parquet"}
     strata.intervals_table(scores, given, language="en", how=HOW, out=tmp_path / "x.parquet")
     query, cell = sql.SQL / "tabulate/strata.sql", {"setting": "small", "split": "test"}
-    rows = sql.query(query, {"intervals": tmp_path / "x.parquet"}, {**cell, "measure": "MAP"})
-    kinds = list(dict.fromkeys(rows["kind"]))
+    found = asked(query, {"intervals": tmp_path / "x.parquet"}, {**cell, "measure": "MAP"})
+    kinds = list(dict.fromkeys(found["kind"]))
     assert kinds == ["popularity by in-links", "caption", "style", "split"]
 
 

@@ -5,7 +5,7 @@ import io
 import json
 import math
 import random
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import open_clip
@@ -237,8 +237,9 @@ def test_a_batch_larger_than_the_split_is_the_split():
 
 def test_pictures_are_never_mirrored():
     split = scene_split(64)
-    split.pixels[:] = 0
-    split.pixels[:, :, :8] = 255
+    pixels = cast(np.ndarray, split.pixels)
+    pixels[:] = 0
+    pixels[:, :, :8] = 255
     recipe = Recipe(batch=64)
     batches = Batches(split, Tokens(open_clip.SimpleTokenizer()), recipe, 0)
     for pictures, _ in (next(batches.epoch()) for _ in range(5)):

@@ -59,8 +59,8 @@ def lay(root: Path, count: int) -> Source:
         put(root / f"{name}.parquet", rows[name], getattr(tables, name.upper()))
     for n in range(2):
         put(root / f"shard-{n}.parquet", rows["pixels"][n::2], tables.PIXELS)
-    files = [root / f"{name}.parquet" for name in ("texts", "images", "qrels")]
-    return Source(*files, [root / "shard-0.parquet", root / "shard-1.parquet"], "en")
+    texts, images, qrels = (root / f"{name}.parquet" for name in ("texts", "images", "qrels"))
+    return Source(texts, images, qrels, [root / "shard-0.parquet", root / "shard-1.parquet"], "en")
 
 
 def put(path: Path, rows: list, schema) -> None:
@@ -84,8 +84,8 @@ def trained(source: Source, place: Path, **means) -> list[bytes]:
     place.mkdir(exist_ok=True)
     out = {"weights": place / "model.safetensors", "curve": place / "curve.csv"}
     spec = {"config": "reader-clip", "train": {**RECIPE, **means}}
-    files = {name: getattr(source, name) for name in ("texts", "images", "qrels", "pixels")}
-    train.train(**files, spec=spec, seed=0, **out, scratch=place / "scratch")
+    files = {name: getattr(source, name) for name in ("texts", "images", "qrels")}
+    train.train(**files, pixels=source.pixels, spec=spec, seed=0, **out, scratch=place / "scratch")
     assert not list((place / "scratch").iterdir()), "nothing is left behind"
     return [path.read_bytes() for path in out.values()]
 

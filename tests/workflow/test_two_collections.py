@@ -36,12 +36,11 @@ def save_detr(folder: Path) -> None:
     """A DETR of the real class with small random weights."""
     torch.manual_seed(0)
     small: Any = {"embedding_size": 8, "hidden_sizes": [8] * 4, "depths": [1] * 4}
-    config = DetrConfig(
-        backbone_config=ResNetConfig(**small | {"out_features": ["stage4"]}),
-        **{"d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2},
-        **{"decoder_attention_heads": 2, "encoder_ffn_dim": 16, "decoder_ffn_dim": 16},
-        **{"num_queries": 5, "id2label": LABELS},
-    )
+    layers: Any = {"encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2}
+    widths: Any = {"decoder_attention_heads": 2, "encoder_ffn_dim": 16, "decoder_ffn_dim": 16}
+    head: Any = {"d_model": 16, "num_queries": 5, "id2label": LABELS}
+    backbone = ResNetConfig(**small | {"out_features": ["stage4"]})
+    config = DetrConfig(backbone_config=backbone, **layers, **widths, **head)
     DetrForObjectDetection(config).save_pretrained(folder)
     DetrImageProcessor(size={"shortest_edge": 32, "longest_edge": 32}).save_pretrained(folder)
 

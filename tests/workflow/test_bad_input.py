@@ -23,7 +23,7 @@ from isotope import acquire, lucene, toy
 from isotope.errors import DiskFull, ToolFailed, as_disk_full
 
 ROOT = Path(__file__).parents[2]
-LIMIT_S = 120
+LIMIT_S = 400
 SYSTEMS = {
     "random": {"kind": "random", "seed": 0},
     "bm25": {"kind": "bm25", "k1": 0.9, "b": 0.4},

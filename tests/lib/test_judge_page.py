@@ -524,9 +524,10 @@ def test_in_a_browser_judging_goes_on_after_a_restart_and_ends_as_graded_qrels(
     counts(page, "3 of 7 pairs, query 2 of 3")
     end(server, signal.SIGKILL)
     server, _ = serving("ann", int(address.rstrip("/").rpartition(":")[2]))
-    # A question that was on its way when the server died is a fault that must be.
+    # Questions that were on their way when the server died are faults that must be.
+    page.goto("about:blank")
     chromium.faults.clear()
-    page.reload()
+    page.goto(address)
     counts(page, "3 of 7 pairs, query 2 of 3")
     assert page.locator("button[aria-pressed=true]").all_inner_texts() == ["2"]
     for key in "00n11":

@@ -28,7 +28,7 @@ rule collect:
 
 rule train:
     input:
-        expand("data/train/{c}/{m}/model.safetensors", c=PARAMS["build"], m=trained()),
+        expand("data/train/{c}/{m}/model.safetensors", c=PARAMS["build"], m=trained() + fitted()),
 
 
 rule encode:
@@ -38,7 +38,7 @@ rule encode:
 
 rule index:
     input:
-        by_kind("data/index/{collection}/{setting}/{system}", "bm25", "dense"),
+        by_kind("data/index/{collection}/{setting}/{system}", *INDEXED),
 
 
 rule search:

@@ -24,6 +24,7 @@ rule parse_dump:
     output:
         sections="data/parse/{source}/sections.parquet",
         rejected="data/parse/{source}/sections.rejected.parquet",
+        infoboxes="data/parse/{source}/infoboxes.parquet",
         counts="data/parse/{source}/sections.counts.json",
     log:
         "logs/parse_dump/{source}.log",

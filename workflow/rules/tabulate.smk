@@ -96,7 +96,10 @@ rule tabulate_catalog:
     input:
         expand("results/report/{collection}/index.html", collection=PARAMS["build"]),
         pools=judged(),
+        failures=failures(),
+        mistakes=mistakes(),
         judged=expand("results/tables/{c}/{t}.md", c=returned(), t=JUDGED),
+        groups=grouped(),
         sql=sql("catalog/*.sql"),
         code=code("catalog"),
     output:

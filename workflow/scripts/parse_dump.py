@@ -10,6 +10,7 @@ if __name__ == "__main__":
             placed(Path(snakemake.input.manifest), "dump"),
             out=Path(snakemake.output.sections),
             rejected=Path(snakemake.output.rejected),
+            infoboxes=Path(snakemake.output.infoboxes),
             counts=Path(snakemake.output.counts),
             workers=snakemake.threads,
         )

@@ -1,4 +1,4 @@
-"""The subcommands `trec`, `sql`, `show`, `doctor` and `estimate`, and what they call."""
+"""The subcommands `trec`, `geval`, `sql`, `show`, `doctor` and `estimate`, and what they call."""
 
 import argparse
 from pathlib import Path
@@ -16,10 +16,7 @@ class Unfit(Exception):
 
 def add(commands: Any) -> None:  # noqa: ANN401 (argparse has no public name for it)
     """Add the subcommands to those of the `isotope` command."""
-    trec = commands.add_parser("trec", help="write a collection's qrels and runs as TREC files")
-    trec.add_argument("collection", help="a built collection")
-    trec.add_argument("folder", type=Path, help="where to write")
-    trec.set_defaults(run=_trec)
+    _exchange(commands)
     sql = commands.add_parser("sql", help="answer one SELECT on the catalog")
     sql.add_argument("query", help="one SELECT; docs/queries.md lists the views")
     sql.add_argument("--format", choices=FORMATS, default="table", help="default: table")
@@ -47,6 +44,21 @@ def add(commands: Any) -> None:  # noqa: ANN401 (argparse has no public name for
         )
 
 
+def _exchange(commands: Any) -> None:  # noqa: ANN401
+    """Add what is written for the tools of others."""
+    trec = commands.add_parser("trec", help="write a collection's qrels and runs as TREC files")
+    trec.add_argument("collection", help="a built collection")
+    trec.add_argument("folder", type=Path, help="where to write")
+    trec.set_defaults(run=_trec)
+    geval = commands.add_parser("geval", help="write runs as submissions to a GEval challenge")
+    geval.add_argument("collection", help="a built collection")
+    geval.add_argument("challenge", type=Path, help="its folder with in.tsv and captions.tsv")
+    geval.add_argument("folder", type=Path, help="where to write <system>/<challenge>/out.tsv")
+    geval.add_argument("--split", default="test", help="the split that it became (default: test)")
+    geval.add_argument("--setting", default="small", help="candidate pool (default: small)")
+    geval.set_defaults(run=_geval)
+
+
 def _catalog(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--catalog", type=Path, default=CATALOG, help=f"default: {CATALOG}")
 
@@ -56,6 +68,18 @@ def _trec(chosen: argparse.Namespace) -> str:
 
     files = export(chosen.collection, chosen.folder)
     return f"{len(files)} files in {chosen.folder.resolve()}\n"
+
+
+def _geval(chosen: argparse.Namespace) -> str:
+    from isotope import geval_export  # noqa: PLC0415
+
+    return geval_export.told(
+        chosen.collection,
+        chosen.challenge,
+        chosen.folder,
+        setting=chosen.setting,
+        split=chosen.split,
+    )
 
 
 def _sql(chosen: argparse.Namespace) -> str:

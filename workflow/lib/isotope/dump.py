@@ -17,16 +17,23 @@ from isotope.progress import Progress, log
 from isotope.wit import grouped
 
 
-def parse_dump(
-    files: Sequence[Path], *, out: Path, rejected: Path, counts: Path, workers: int
+def parse_dump(  # noqa: PLR0913
+    files: Sequence[Path],
+    *,
+    out: Path,
+    rejected: Path,
+    infoboxes: Path,
+    counts: Path,
+    workers: int,
 ) -> None:
     """Read `pages-articles` dumps: `.xml.bz2`, multistream or not, or plain `.xml`.
 
     `out` gets `tables.SECTIONS`, every section of every article, empty ones too, the lead as
     section 0 called Introduction; `rejected` the pages left out with their ordinal in the file,
-    reason (`dump_pages.REASONS`) and title; `counts` a JSON object with pages, articles, sections
-    and one number a reason. The bytes do not depend on `workers`. Streams of a multistream dump
-    are unpacked by the workers, other files by the parent. Format:
+    reason (`dump_pages.REASONS`), title, and a redirect's target; `infoboxes` gets
+    `tables.INFOBOXES`, the first picture of each article's infobox; `counts` a JSON object with
+    pages, articles, sections and one number a reason. The bytes do not depend on `workers`.
+    Streams of a multistream dump are unpacked by the workers, other files by the parent. Format:
     https://www.mediawiki.org/xml/export-0.11.xsd, https://meta.wikimedia.org/wiki/Data_dumps.
 
     Raises:
@@ -38,10 +45,15 @@ def parse_dump(
     paths = [Path(path) for path in files]
     sites = [read_site(path, unpacked(path)) for path in paths]
     account = _Account()
-    with grouped(out, tables.SECTIONS) as good, grouped(rejected, tables.REJECTED) as bad:
+    with (
+        grouped(out, tables.SECTIONS) as good,
+        grouped(rejected, tables.REJECTED) as bad,
+        grouped(infoboxes, tables.INFOBOXES) as boxes,
+    ):
         for sections, parsed in ordered_map(parse_batch, _tasks(paths, sites), workers):
             bad.add(account.enter(parsed, len(sections)))
             good.add(sections)
+            boxes.add(pa.Table.from_pylist(parsed.infoboxes, schema=tables.INFOBOXES))
     with store.aside(counts) as part:
         part.write_text(json.dumps(account.counts(), indent=2) + "\n", "utf-8")
     account.progress.finish()

@@ -13,6 +13,7 @@ from isotope import tables
 from isotope.dump_site import Site
 from isotope.dump_streams import Chunk, Span, span_xml
 from isotope.wikitext import plain_text, split_sections
+from isotope.wikitext_infobox import infobox_picture, upload_url
 from isotope.wikitext_links import categories
 
 REASONS = ("redirect", "disambiguation", "other_namespace", "not_wikitext", "empty", "bad_xml")
@@ -24,6 +25,7 @@ _REDIRECT = re.compile(
     r"|yönlendirme|alih|đổi|ανακατευθυνση|átirányítás|redirecteaza|redirecció)\s*:?\s*\[\[",
     re.IGNORECASE,
 )
+_LINK = re.compile(r"\[\[\s*:?([^\[\]|]*)")
 # ASSUME these templates mark a disambiguation page; wikis use more, in their own languages.
 _DISAMBIGUATION = re.compile(
     r"__DISAMBIG__|\{\{\s*(?:disambig(?![^{}|]*needed)[^{}|]*|dab|disam|hndis[^{}|]*|geodis"
@@ -46,6 +48,7 @@ class Parsed:
     articles: int = 0
     rows: list[tuple[object, ...]] = field(default_factory=list[tuple[object, ...]])
     rejected: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
+    infoboxes: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
 
     def table(self) -> pa.Table:
         """Return the sections as `tables.SECTIONS`."""
@@ -55,7 +58,7 @@ class Parsed:
         return pa.table(columns, schema=tables.SECTIONS)
 
     def leave_out(self, reason: str, title: str, raw: str = "") -> None:
-        """Keep a page aside; its row is its ordinal in this piece."""
+        """Keep a page aside; its row is its ordinal in this piece, `raw` a redirect's target."""
         self.rejected.append({"row": self.pages, "reason": reason, "detail": title, "raw": raw})
 
 
@@ -97,9 +100,13 @@ def _parse_page(page: ET.Element, site: Site, parsed: Parsed) -> None:
     wikitext = revision.findtext("text") or ""
     reason = _unusable(page, revision, wikitext, site)
     if reason:
-        parsed.leave_out(reason, title)
+        parsed.leave_out(reason, title, _target(page, wikitext) if reason == "redirect" else "")
         return
     parsed.articles += 1
+    picture = infobox_picture(wikitext)
+    if picture:
+        box = {"page_id": page_id, "page_title": title, "file": picture}
+        parsed.infoboxes.append({**box, "image_url": upload_url(picture)})
     revision_id = int(revision.findtext("id", ""))
     parsed.rows += _rows(title, page_id, revision_id, wikitext, site)
 
@@ -116,6 +123,13 @@ def _unusable(page: ET.Element, revision: ET.Element, wikitext: str, site: Site)
     if not wikitext.strip():
         return "empty"
     return "disambiguation" if _DISAMBIGUATION.search(wikitext) else None
+
+
+def _target(page: ET.Element, wikitext: str) -> str:
+    """Return the title that a redirect leads to, without a section."""
+    told, written = page.find("redirect"), _LINK.search(wikitext)
+    target = told.get("title", "") if told is not None else written[1] if written else ""
+    return " ".join(target.partition("#")[0].replace("_", " ").split())
 
 
 def _rows(

@@ -9,12 +9,12 @@ SIDE_PX = 160
 _QUALITY = 72
 
 
-def thumbnail(encoded: bytes) -> str | None:
-    """Return the picture as a data: URI of WebP within SIDE_PX squared; None if unreadable."""
+def thumbnail(encoded: bytes, side_px: int = SIDE_PX) -> str | None:
+    """Return the picture as a data: URI of WebP within side_px squared; None if unreadable."""
     small = io.BytesIO()
     try:
         with Image.open(io.BytesIO(encoded)) as picture:
-            picture.thumbnail((SIDE_PX, SIDE_PX))
+            picture.thumbnail((side_px, side_px))
             picture.convert("RGB").save(small, "WEBP", quality=_QUALITY, method=4)
     except (OSError, Image.DecompressionBombError):
         return None

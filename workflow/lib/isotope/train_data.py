@@ -1,6 +1,6 @@
 """What training reads: per image its texts' fields and captions, and its pixels, small, on disk."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -11,6 +11,7 @@ import polars as pl
 from PIL import Image
 
 from isotope import pixels as shards
+from isotope.encode_pictures import shown_by
 from isotope.encode_store import mapped
 from isotope.errors import MissingFile
 from isotope.progress import Progress
@@ -78,14 +79,17 @@ def read_split(source: Source, name: str, cut: Cut, file: Path, ranks: Ranks = _
         image_ids,
         list(zip(rows["text_id"].to_list(), fields, strict=True)),
         rows["captions"].to_list(),
-        _shared_pixels(image_ids, source.pixels, cut, file, ranks),
+        _shared_pixels(source, image_ids, cut, file, ranks),
     )
 
 
 def _shared_pixels(
-    ids: Sequence[str], pixels: Sequence[Path], cut: Cut, file: Path, ranks: Ranks
+    source: Source, ids: Sequence[str], cut: Cut, file: Path, ranks: Ranks
 ) -> npt.NDArray[np.uint8]:
-    block = read_pixels(ids, pixels, cut, file) if ranks.first else None
+    block = None
+    if ranks.first:
+        shown = shown_by(source.images, "image_id", pl.Series(ids, dtype=pl.String))
+        block = read_pixels(shown, source.pixels, cut, file)
     if isinstance(block, np.memmap):
         block.flush()
     ranks.wait()
@@ -124,25 +128,25 @@ def _captions(source: Source) -> pl.LazyFrame:
 
 
 def read_pixels(
-    ids: Sequence[str], pixels: Sequence[Path], cut: Cut, file: Path
+    shown: Mapping[str, Sequence[int]], pixels: Sequence[Path], cut: Cut, file: Path
 ) -> npt.NDArray[np.uint8]:
-    """Write uint8 [n, side, side, 3] to `file`, in the order of `ids`, and map it into memory.
+    """Write uint8 [n, side, side, 3] to `file`, each picture at its places, and map it into memory.
 
     Raises:
         MissingFile: an image whose pixels no shard holds; see `pixels.iter_pixels` for others.
     """
-    shape = (len(ids), cut.side, cut.side, 3)
-    if not ids:
+    shape = (sum(map(len, shown.values())), cut.side, cut.side, 3)
+    if not shown:
         return np.zeros(shape, np.uint8)
-    block = mapped(file, shape, np.uint8)
-    row = {image_id: i for i, image_id in enumerate(ids)}
-    progress = Progress("pictures read", len(ids))
-    for image_id, webp in shards.iter_pixels(pixels, ids):
-        image = shards.decode(webp, where=f"image {image_id}")
-        block[row.pop(image_id)] = np.asarray(cut.cut(image))
+    block, left = mapped(file, shape, np.uint8), set(shown)
+    progress = Progress("pictures read", len(shown))
+    for picture, webp in shards.iter_pixels(pixels, left.copy()):
+        image = shards.decode(webp, where=f"image {picture}")
+        block[list(shown[picture])] = np.asarray(cut.cut(image))
+        left.discard(picture)
         progress.add()
     progress.finish()
-    if row:
+    if left:
         remedy = "run the crawl and collect phases again"
-        raise MissingFile(f"image {min(row)}", f"no pixels for {len(row)} images", remedy)
+        raise MissingFile(f"image {min(left)}", f"no pixels for {len(left)} images", remedy)
     return block

@@ -7,5 +7,5 @@ WHERE
     kind <> 'all' AND setting = $setting AND measure = $measure
     AND split IN ('all', $split)
 ORDER BY
-    task DESC, list_position(['popularity', 'caption', 'style', 'split'], kind) ASC,
+    task DESC, list_position(['popularity', 'caption', 'style', 'decade', 'split'], kind) ASC,
     stratum = 'macro' ASC, stratum = 'head - tail' ASC, stratum ASC, system ASC

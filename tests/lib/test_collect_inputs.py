@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from isotope.acquire import acquire
-from isotope.collect_inputs import expand
+from isotope.collect_inputs import ABSENT, expand
 from isotope.errors import BadParams, CorruptFile
 
 
@@ -52,7 +52,16 @@ def test_a_document_is_one_row_and_a_gzip_is_unpacked(acquired, tmp_path):
 
 def test_pictures_are_no_relation_and_a_hyphen_becomes_an_underscore(acquired, tmp_path):
     parts = {"images": {"a.jpg": b"x"}, "test-a": {"in.tsv": b"1\n"}}
-    assert set(expand({"manifest": acquired(parts)}, tmp_path)) == {"test_a"}
+    assert set(expand({"manifest": acquired(parts)}, tmp_path)) - set(ABSENT) == {"test_a"}
+
+
+def test_what_a_data_set_may_come_without_is_an_empty_table(acquired, tmp_path):
+    manifest = acquired({"attributions": {"a.csv": b"ImageID\nx\n"}})
+    relations = expand({"manifest": manifest, "urls": "given.parquet"}, tmp_path)
+    assert relations["urls"] == "given.parquet"
+    assert "a.csv" in str(relations["attributions"])
+    empty = pl.read_parquet(str(relations["ledger"]))
+    assert (empty.height, empty.columns) == (0, ABSENT["ledger"].names)
 
 
 def test_bytes_that_are_no_text_are_named_with_their_row(acquired, tmp_path):

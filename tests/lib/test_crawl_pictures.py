@@ -135,3 +135,9 @@ def test_a_table_without_image_url_is_named(crawled, tmp_path):
     pq.write_table(pa.table({"image": [b"x"]}), tmp_path / "t.parquet")
     with pytest.raises(MissingColumn, match=r"images.parquet"):
         crawled({"images.parquet": Path(tmp_path / "t.parquet").read_bytes()})
+
+
+@pytest.mark.parametrize("name", ["images.tgz", "images.tar"])
+def test_a_tar_is_known_by_any_of_its_endings_and_by_names_without_a_dot(name, crawled):
+    pixels, _ = crawled({name: tarred({"./00aa.png": picture("red"), "00bb.png": picture("blue")})})
+    assert sorted(pixels["image_url"]) == [f"{BASE}00aa.png", f"{BASE}00bb.png"]

@@ -68,7 +68,7 @@ def multistream(pages: list[str] = PAGES, per_stream: int = 2) -> bytes:
 
 
 def parse(folder: Path, files: list[Path], workers: int = 1):
-    out = {name: folder / name for name in ("out", "links", "rejected", "counts")}
+    out = {name: folder / name for name in ("out", "links", "rejected", "infoboxes", "counts")}
     dump.parse_dump(files, **out, workers=workers)
     assert pq.read_schema(out["out"]).equals(tables.SECTIONS)
     assert pq.read_schema(out["rejected"]).equals(tables.REJECTED)
@@ -85,7 +85,7 @@ def parse_bytes(folder: Path, data: bytes, name: str = "dump.xml.bz2", workers: 
 
 
 def digests(folder: Path) -> list[str]:
-    names = ("out", "links", "rejected", "counts")
+    names = ("out", "links", "rejected", "infoboxes", "counts")
     return [hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names]
 
 
@@ -138,6 +138,16 @@ class TestSections:
 
 
 class TestPagesLeftOut:
+    def test_a_redirect_says_where_it_leads(self, tmp_path):
+        further = page(14, "Raye", "#redirect [[:Ray_Charles#Life|him]]")
+        _, rejected, _ = parse_bytes(tmp_path, xml([*PAGES, further]), "dump.xml")
+        redirects = rejected.filter(pl.col("reason") == "redirect")
+        assert redirects.select("detail", "raw").rows() == [
+            ("Ray", "Ray Charles"),
+            ("Ray (film)", "Ray Charles"),
+            ("Raye", "Ray Charles"),
+        ]
+
     def test_each_is_kept_aside_with_its_reason_ordinal_and_title(self, tmp_path):
         sections, rejected, counts = parse_bytes(tmp_path, xml(), "dump.xml")
         assert rejected.select("row", "reason", "detail").rows() == [
@@ -309,7 +319,8 @@ class TestOrderedMap:
             "from pathlib import Path\nfrom isotope import dump, dump_streams\n"
             "dump_streams.SPAN_BYTES = 1\nhere = Path(__file__).parent\n"
             "print('started', flush=True)\n"
-            "names = {n: here / n for n in ('out', 'links', 'rejected', 'counts')}\n"
+            "files = ('out', 'links', 'rejected', 'infoboxes', 'counts')\n"
+            "names = {n: here / n for n in files}\n"
             "dump.parse_dump([here / 'dump.xml.bz2'], **names, workers=2)\n"
         )
         run = subprocess.Popen(

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from isotope import encode, models, store, tables
+from isotope import encode, encode_beside, models, store, tables
 from isotope.errors import (
     BadParams,
     CorruptFile,
@@ -160,11 +160,48 @@ def test_an_image_without_pixels_is_named(run, images, pixels):
         run(encode.encode_images, images=images, pixels=pixels[1:])
 
 
-def test_pixels_in_another_order_are_refused(run, images, pixels):
+def test_the_order_of_the_pixels_does_not_matter(run, images, pixels):
+    expected = run(encode.encode_images, images=images, pixels=pixels).blocks[0].copy()
     rows = pl.read_parquet(pixels[1])
     write(pixels[1], tables.PIXELS, rows.reverse().to_dicts())
-    with pytest.raises(MissingFile, match="not in order"):
-        run(encode.encode_images, images=images, pixels=pixels)
+    found = run(encode.encode_images, images=images, pixels=pixels[::-1])
+    assert np.array_equal(found.blocks[0], expected)
+
+
+def test_images_may_share_a_picture(run, images, pixels):
+    rows = pl.read_parquet(images).with_columns(picture_id=pl.lit(image_id(3)))
+    rows.write_parquet(images)
+    vectors = run(encode.encode_images, images=images, pixels=pixels)
+    [picture] = [Image.open(io.BytesIO(webp(3))).convert("RGB")]
+    assert np.array_equal(
+        vectors.blocks[0], np.repeat(models.load(HASH).encode_images([picture]), 7, axis=0)
+    )
+
+
+def test_a_text_without_a_picture_has_a_black_one(run, texts, pixels):
+    shown = pl.Series("picture_id", [None, image_id(8), None, image_id(2), None, image_id(2), None])
+    pl.read_parquet(texts).sort("text_id").with_columns(shown).write_parquet(texts)
+    vectors = run(encode_beside.encode_pictures, texts=texts, pixels=pixels, shards=2)
+    block, dark = np.concatenate(vectors.blocks), Image.new("RGB", (224, 224))
+    seen = [Image.open(io.BytesIO(webp(n))).convert("RGB") for n in (8, 2)]
+    black, eighth, second = models.load(HASH).encode_images([dark, *seen])
+    expected = [black, eighth, black, second, black, second, black]
+    assert np.array_equal(block, expected)
+
+
+def test_an_image_without_a_question_is_like_nothing(run, images):
+    rows = pl.read_parquet(images).sort("image_id")
+    asked = pl.Series("question", ["which bird?", None, "", "which dish?", None, None, "who?"])
+    rows.with_columns(asked).write_parquet(images)
+    vectors = run(encode_beside.encode_questions, images=images)
+    said = models.load(HASH).encode_texts(["which bird?", "which dish?", "who?"])
+    assert np.array_equal(vectors.blocks[0][[0, 3, 6]], said)
+    assert not vectors.blocks[0][[1, 2, 4, 5]].any()
+
+
+def test_a_collection_without_questions_is_named(run, images):
+    with pytest.raises(MissingColumn, match="'question'"):
+        run(encode_beside.encode_questions, images=images)
 
 
 def test_bad_input_gets_a_named_error(run, texts, tmp_path):

@@ -1,6 +1,7 @@
 """params.yaml is closed: a typo, a dangling name or a missing placeholder stops the run at once."""
 
 import copy
+import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import yaml
 
 from isotope import params
 from isotope.errors import BadParams, MissingFile
+from isotope.trec_systems import Place
 
 
 @pytest.fixture
@@ -34,7 +36,9 @@ def test_the_default_params_are_valid_and_get_their_defaults(config, schema):
     assert resolved["crawl"]["toy"]["attempts"] == 3
 
 
-@pytest.mark.parametrize("overlay", ["local.yaml", "enwiki.yaml", "full.yaml"])
+@pytest.mark.parametrize(
+    "overlay", ["local.yaml", "enwiki.yaml", "full.yaml", "oven.yaml", "oven-published.yaml"]
+)
 def test_every_overlay_is_valid_over_the_default(config, schema, root, overlay):
     given = yaml.safe_load((root / "params" / overlay).read_text())
     names = {"name": "somewhere", "root": "/tmp"}
@@ -48,6 +52,35 @@ def test_case_studies_have_defaults_and_show_systems_that_are_searched(config, s
     config["tabulate"]["cases"] = {"systems": ["tiny-clip", "bn25"]}
     with pytest.raises(BadParams, match=r"tabulate\.cases\.systems.*'bn25'.*'bm25'"):
         params.resolve(config, schema)
+
+
+def test_a_mix_of_vectors_nobody_makes_is_refused(config, schema):
+    config["models"]["mix"] = {"kind": "clip2clip", "of": "tiny-clip"}
+    params.resolve(copy.deepcopy(config), schema)
+    config["models"]["mixed"] = {"kind": "clip_fusion", "of": "mix"}
+    with pytest.raises(BadParams, match=r"models\.mixed\.of"):
+        params.resolve(config, schema)
+
+
+def test_knowledge_that_nothing_acquires_is_refused(config, schema):
+    recognition = {"knowledge": "wiki", "questions": [{"category": "*", "question": "What?"}]}
+    recognition |= {"unseen_share": 0, "unseen_categories": [], "seed": 0}
+    own = {"kind": "oven-labels", "source": "toy", "recognition": recognition}
+    config["collect"]["labels"] = own
+    with pytest.raises(BadParams, match=r"collect\.labels\.recognition\.knowledge"):
+        params.resolve(config, schema)
+
+
+@pytest.mark.parametrize("overlays", [["xm3600.yaml"], ["xm3600.yaml", "xm3600-published.yaml"]])
+def test_crossmodal_3600_is_a_collection_a_language(config, schema, root, overlays):
+    for name in overlays:
+        config = overlaid(config, yaml.safe_load((root / "params" / name).read_text()))
+    resolved = params.resolve(config | {"root": "/tmp"}, schema)
+    built = {name: resolved["collect"][name] for name in resolved["build"]}
+    assert {n: e["language"] for n, e in built.items()} == {n: n.split("-")[1] for n in built}
+    assert all(e["language"] != e["captions"] for e in built.values())
+    assert resolved["tabulate"]["groups"]["xm3600"]["all"] == resolved["build"]
+    assert len(built) == (9 if len(overlays) == 1 else 36)
 
 
 def test_a_misspelled_key_is_refused_with_the_likely_one(config, schema):
@@ -84,6 +117,20 @@ def test_a_fusion_of_itself_is_refused(config, schema):
     config["systems"]["rrf"]["of"] = ["bm25", "rrf"]
     with pytest.raises(BadParams, match=r"systems\.rrf\.of"):
         params.resolve(config, schema)
+
+
+@pytest.mark.parametrize(
+    ("model", "found"),
+    [
+        ({"kind": "sentence", "name": "x", "images": "pixels"}, "'pixels'"),
+        ({"kind": "hash", "dim": 2, "images": "tiny-clap"}, "did you mean 'tiny-clip'"),
+        ({"kind": "hash", "dim": 2, "images": "blind"}, "unknown name 'blind'"),
+    ],
+)
+def test_what_stands_for_an_image_must_be_able_to_see(config, schema, model, found):
+    blind = {"kind": "hash", "dim": 2, "images": "captions"}
+    with pytest.raises(BadParams, match=found):
+        params.resolve(overlaid(config, {"models": {"new": model, "blind": blind}}), schema)
 
 
 def test_a_placeholder_without_a_value_is_refused(config, schema, root):
@@ -135,9 +182,58 @@ def test_a_url_with_a_star_is_left_to_the_server(tmp_path):
         ("styles", {"model": "clop", "classes": ["a", "b"], "prompts": ["{style}"]}, "clop"),
         ("against", {"toy": {"collection": "coco", "here": "R@10", "there": "R@10"}}, "coco"),
         ("against", {"toy": {"collection": "toy", "here": "R@10", "there": "R@7"}}, "R@7"),
+        ("groups", {"both": {"all": ["toy", "tyo"]}}, "did you mean 'toy'"),
     ],
 )
 def test_what_tabulate_names_must_be_defined(config, schema, key, value, found):
     overlay = {"tabulate": {key: value}}
     with pytest.raises(BadParams, match=found):
         params.resolve(overlaid(config, overlay), schema)
+
+
+@pytest.mark.parametrize("overlays", [["ticrc.yaml"], ["ticrc.yaml", "ticrc-offline.yaml"]])
+def test_the_overlays_of_the_competition_are_valid(config, schema, root, overlays):
+    for name in overlays:
+        config = overlaid(config, yaml.safe_load((root / "params" / name).read_text()))
+    resolved = params.resolve(config | {"root": "/tmp"}, schema)
+    assert resolved["build"] == ["ticrc"]
+    assert resolved["search"]["unjudged"] == ["test"]
+
+
+def test_a_split_is_either_judged_or_not_and_no_foreign_run_answers_where_it_is_not(config, schema):
+    config["search"]["unjudged"] = ["test"]
+    with pytest.raises(BadParams, match="'test' is in splits as well"):
+        params.resolve(copy.deepcopy(config), schema)
+    config["search"]["splits"] = ["validation"]
+    params.resolve(copy.deepcopy(config), schema)
+    config["systems"]["theirs"] = {"kind": "trec"}
+    config["systems"]["both"] = {"kind": "rrf", "of": ["theirs", "bm25"]}
+    grid = [("small", "t2m"), ("small", "m2t"), ("base", "t2m"), ("base", "m2t")]
+    grid += [("large", "t2m"), ("large", "m2t")]
+    theirs = [Place("toy", setting, "validation", task, "theirs") for setting, task in grid]
+    with pytest.raises(BadParams, match="a fusion with the foreign run 'theirs'"):
+        params.resolve(config, schema, theirs)
+
+
+@pytest.mark.parametrize(
+    ("entry", "found"),
+    [
+        ({"model": "tiny-clip", "templates": ["of {year}"]}, "template 'of {year}'"),
+        ({"model": "tiny-clip", "templates": ["{text} of {yaer}"]}, "template '{text} of {yaer}'"),
+        ({"model": "tinyclip", "templates": ["{text}"]}, "unknown name 'tinyclip'"),
+        ({"model": "dates", "templates": ["{text}"]}, "model 'dates' is no encoder of prompts"),
+    ],
+)
+def test_a_prompt_that_cannot_be_read_is_refused(config, schema, entry, found):
+    config["models"]["dates"] = {"kind": "dates"}
+    config["systems"]["told"] = {"kind": "prompt", **entry}
+    with pytest.raises(BadParams, match=re.escape(found)):
+        params.resolve(config, schema)
+
+
+def test_a_gain_of_a_system_that_is_not_searched_is_refused(config, schema):
+    config["tabulate"]["gains"] = [["wsum", "bm25"]]
+    params.resolve(copy.deepcopy(config), schema)
+    config["tabulate"]["gains"] = [["wsum", "absent"]]
+    with pytest.raises(BadParams, match="unknown name 'absent'"):
+        params.resolve(config, schema)

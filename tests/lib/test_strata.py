@@ -1,5 +1,7 @@
 """Means and their intervals over strata of queries, on rows small enough to count by hand."""
 
+import datetime as dt
+
 import numpy as np
 import polars as pl
 import pytest
@@ -178,3 +180,39 @@ def test_intervals_of_nothing_are_refused(facts, tmp_path):
         strata.intervals_table(
             tmp_path / "none.parquet", facts, language="en", how=HOW, out=tmp_path / "x.parquet"
         )
+
+
+def test_a_gain_is_a_row_whose_interval_is_scipys_of_the_paired_differences(
+    scores, facts, tmp_path
+):
+    out = tmp_path / "intervals.parquet"
+    how = HOW._replace(gains=[["a", "b"], ["a", "absent"]])
+    strata.intervals_table(scores, facts, language="en", how=how, out=out)
+    found = pl.read_parquet(out)
+    assert set(found["system"]) == {"a", "b", "a - b"}
+    (row,) = one(found, kind="all", split="test", system="a - b")
+    differences = np.arange(15) / N - 0.5
+    theirs = bootstrap(
+        (differences,), np.mean, n_resamples=200, method="percentile", confidence_level=0.9,
+        rng=np.random.default_rng(5),
+    ).confidence_interval  # fmt: skip
+    assert row["value"] == pytest.approx(differences.mean())
+    assert (row["low"], row["high"]) == pytest.approx((theirs.low, theirs.high))
+
+
+def test_the_other_rows_do_not_change_when_a_gain_is_asked_for(found, scores, facts, tmp_path):
+    out = tmp_path / "again.parquet"
+    how = HOW._replace(gains=[["a", "b"]])
+    strata.intervals_table(scores, facts, language="en", how=how, out=out)
+    assert pl.read_parquet(out).filter(pl.col("system") != "a - b").equals(found)
+
+
+def test_decades_are_those_of_the_pictures_and_only_where_pictures_have_dates(facts):
+    assert "decade" not in strata.members(facts, "en")["kind"]
+    dates = [dt.date(1899 + n, 12, 31) if n else None for n in range(N)]
+    dated = pl.read_parquet(facts["images"]).with_columns(date=pl.Series(dates))
+    dated.write_parquet(facts["images"])
+    for task, letter in (("m2t", "i"), ("t2m", "t")):
+        found = strata.members(facts, "en").filter(kind="decade", task=task).sort("query_id")
+        assert found["query_id"].to_list() == [f"{letter}{n:02}" for n in range(1, N)]
+        assert found["stratum"].to_list() == ["1900s"] * 10 + ["1910s"] * 9

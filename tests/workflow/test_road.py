@@ -243,3 +243,23 @@ def test_the_target_full_plans_what_the_demo_leaves_out(project, shell):
     assert heavy <= set(re.findall(r"^(\w+) +\d+$", planned, re.MULTILINE))
     demo = shell("snakemake", "-n", "--quiet", "rules", cwd=place)
     assert not heavy & set(re.findall(r"^(\w+) +\d+$", demo, re.MULTILINE))
+
+
+def test_every_failure_of_the_embedded_run_is_explained_by_its_true_objects(embedded):
+    tables = embedded / "results/tables/toy"
+    failures = pl.read_parquet(tables / "failures.parquet")
+    images = pl.read_parquet(embedded / "data/collect/toy/images.parquet")
+    objects = pl.read_parquet(embedded / "data/acquire/toy/objects.parquet")
+    seen = objects.join(images, on="image_url").group_by("image_id").agg("synset")
+    scene = {image: set(synsets) for image, synsets in seen.iter_rows()}
+    assert failures.height > 0
+    for row in failures.drop_nulls("ca").iter_rows(named=True):
+        truth, found = scene[row["truth_id"]], scene[row["found_id"]]
+        assert row["ca"] == pytest.approx(len(truth & found) / len(truth))
+        assert len(row["pairs"]) == min(len(truth - found), len(found - truth))
+    ranking = pl.read_csv(tables / "ranking.csv")
+    told = failures.group_by("task", "system").len("told").sort("task", "system")
+    counted = ranking.filter(pl.col("fails") > 0).select("task", "system", told="fails")
+    assert told.rows() == counted.sort("task", "system").rows()
+    page = (embedded / "results/report/toy/failures.html").read_text()
+    assert page.count("<rect ") > page.count("<svg ") > 0

@@ -3,18 +3,44 @@ from itertools import repeat
 from isotope.tables import FIVE_FIELDS
 
 LEARNED = ("trained", "lit")
+FITTED = ("dates",)
+MIXES = ("clip2clip", "clip_fusion")
+ENCODERS = ("open_clip", "transformers", "sentence", "conse", "lit", "trained", "hash", "reuse")
+
+
+def shown_images(wildcards):
+    """The table of images that a model reads: with summaries in place of captions, if it asks."""
+    summary = PARAMS["models"][base(wildcards.model)].get("summary")
+    table = f"data/encode/{{collection}}/summaries/{summary}.parquet"
+    return (table if summary else "data/collect/{collection}/images.parquet").format(**wildcards)
 
 
 def configs(wildcards):
     """The architecture of a trained model."""
-    spec = PARAMS["models"][base(wildcards.model)]
-    name = spec.get("config")
+    return configs_of(wildcards.model)
+
+
+def configs_of(model):
+    """The file with a model's architecture, if it has one of ours."""
+    name = PARAMS["models"][base(model)].get("config")
     return [ours(f"workflow/lib/isotope/models/{name}.json")] if name else []
 
 
 def base(model):
     """The model whose weights, and whose vectors of images, a model shares: itself, mostly."""
     return PARAMS["models"][model].get("weights_of", model)
+
+
+def eyes(model):
+    """The model whose vectors of images a model shares: itself, or one that its params name."""
+    seen = PARAMS["models"][base(model)].get("images", "pixels")
+    return base(model) if seen in ("pixels", "captions") else base(seen)
+
+
+def encoders(*, sighted):
+    """A wildcard constraint: the models that encode images themselves, or the others."""
+    kinds = {n: m["kind"] for n, m in PARAMS["models"].items()}
+    return any_of(n for n, k in kinds.items() if k in ENCODERS and (eyes(n) == n) == sighted)
 
 
 def models_of(*kinds):
@@ -34,7 +60,7 @@ def fields(wildcards):
 
 def learned(collection, model):
     """The weights that a model needs from this run: learned ones only."""
-    if PARAMS["models"][base(model)]["kind"] not in LEARNED:
+    if PARAMS["models"][base(model)]["kind"] not in (*LEARNED, *FITTED):
         return []
     return [f"data/train/{collection}/{base(model)}/model.safetensors"]
 
@@ -65,6 +91,11 @@ def trained():
     return sorted(m for m in {*map(base, used_models())} if PARAMS["models"][m]["kind"] in LEARNED)
 
 
+def fitted():
+    """The models without a learning curve that the experiment's systems use."""
+    return sorted(m for m in {*map(base, used_models())} if PARAMS["models"][m]["kind"] in FITTED)
+
+
 def used_models():
     """The models of the experiment's dense systems."""
     return sorted({PARAMS["systems"][s].get("model") for s in used_systems()} - {None})
@@ -76,7 +107,7 @@ def encoded():
     pattern = "data/encode/{collection}/{model}/{side}/shard-{n}.npy"
     sides = [
         *zip(used, repeat("texts")),
-        *zip(sorted({*map(base, used)}), repeat("images")),
+        *zip(sorted({*map(eyes, used)}), repeat("images")),
     ]
     return [
         path
@@ -90,7 +121,7 @@ def vectors(side, suffix):
 
     def of(wildcards):
         model = PARAMS["systems"][wildcards.system]["model"]
-        model = base(model) if side == "images" else model
+        model = eyes(model) if side == "images" else model
         folder = f"data/encode/{wildcards.collection}/{model}/{side}"
         return [f"{folder}/shard-{n}.{suffix}" for n in SHARDS]
 
@@ -100,3 +131,20 @@ def vectors(side, suffix):
 def adapted():
     """Whether a system is trained, or fused with parameters that a split chooses."""
     return bool(trained()) or any("tune" in PARAMS["systems"][s] for s in SYSTEMS)
+
+
+def mixed(shards):
+    """The vectors that a mix mixes: both sides of its own model, and what stands beside them."""
+    beside = {"images": "questions", "texts": "pictures"}
+    sides = {side: side for side in (*beside, *beside.values())}
+
+    def of(wildcards):
+        names = {"collection": wildcards.collection, "shard": wildcards.get("shard")}
+        folder = f"data/encode/{{collection}}/{PARAMS['models'][wildcards.model]['of']}"
+        files = {
+            f"{s}_ids": [f"{folder}/{s}/shard-{n}.ids.parquet" for n in shards] for s in beside
+        }
+        files |= {s: [f"{folder}/{s}/shard-{n}.npy" for n in shards] for s in sides}
+        return {k: [p.format(**names) for p in paths] for k, paths in files.items()}
+
+    return of

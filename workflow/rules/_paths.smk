@@ -11,6 +11,7 @@ PARAMS = isotope_params.resolve(config, SCHEMA, FOREIGN)
 SYSTEMS = PARAMS["search"]["systems"]
 SETTINGS = PARAMS["search"]["settings"]
 SPLITS = PARAMS["search"]["splits"]
+UNJUDGED = PARAMS["search"].get("unjudged", [])
 TASKS = PARAMS["search"]["tasks"]
 SHARDS = [f"{n:05d}" for n in range(PARAMS["encode"]["shards"])]
 COLLECTION = "data/collect/{collection}"
@@ -63,6 +64,11 @@ def language(wildcards):
     return PARAMS["collect"][wildcards.collection]["language"]
 
 
+def spoken(wildcards):
+    """The language of the captions that stand for a collection's images."""
+    return PARAMS["collect"][wildcards.collection].get("captions", language(wildcards))
+
+
 def language_of_source(wildcards):
     """The language that the source is collected in."""
     return next(
@@ -88,16 +94,51 @@ def ledgers(wildcards):
 
 def pixels(wildcards):
     """The pictures that a collection draws on."""
-    return shards_of(source_of(wildcards.collection), "data/crawl/{source}/shard-{n:05d}.parquet")
+    drawn = {source_of(wildcards.collection), *knowledge(wildcards.collection)}
+    pattern = "data/crawl/{source}/shard-{n:05d}.parquet"
+    return [path for source in sorted(drawn) for path in shards_of(source, pattern)]
+
+
+def knowledge(collection):
+    """The snapshot whose articles are a collection's entities, where it is made of labels."""
+    entry = PARAMS["collect"][collection]
+    return [entry["recognition"]["knowledge"]] if "recognition" in entry else []
+
+
+def labelled():
+    """The data sets whose labels are linked to a snapshot."""
+    return sorted({source_of(c) for c in PARAMS["collect"] if knowledge(c)})
+
+
+def recognition_of(source):
+    """How the labels of a data set are linked to a snapshot."""
+    made = (c for c in PARAMS["collect"].values() if c["source"] == source)
+    return next(c["recognition"] for c in made if "recognition" in c)
+
+
+def entities(source, snapshot):
+    """What a collection of recognition reads beside its labels; pictures of a snapshot that is not
+    crawled are looked for among those that came with the labels."""
+    brought = snapshot if snapshot in PARAMS["crawl"] else source
+    crawl, parse = f"data/crawl/{brought}", f"data/parse/{snapshot}"
+    return {
+        "projection": f"data/project/{source}/projection.parquet",
+        "sections": f"{parse}/sections.parquet",
+        "infoboxes": f"{parse}/infoboxes.parquet",
+        "knowledge_urls": f"{crawl}/urls.parquet",
+        "knowledge_ledger": f"{crawl}/ledger.parquet",
+    }
 
 
 def relations(wildcards):
     """The tables that a collection's queries read; a data set's own come with its manifest."""
     source = source_of(wildcards.collection)
-    ledger = [f"data/crawl/{source}/ledger.parquet"] if source in PARAMS["crawl"] else []
+    own = ("urls", "ledger") if source in PARAMS["crawl"] else ()
     if not snapshot(wildcards.collection):
         manifest = f"data/acquire/{source}/manifest.json"
-        return {"manifest": manifest, **dict(zip(["ledger"], ledger))}
+        linked = [entities(source, k) for k in knowledge(wildcards.collection)]
+        tables = {t: f"data/crawl/{source}/{t}.parquet" for t in own}
+        return {"manifest": manifest, **tables, **dict(*linked)}
     return {
         "associations": f"data/parse/{source}/associations.parquet",
         "sections": f"data/parse/{source}/sections.parquet",

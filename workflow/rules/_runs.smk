@@ -1,6 +1,12 @@
 from isotope import judge
 
 RUNS = "results/search/{{collection}}/{setting}/{split}/{task}/{{system}}.parquet"
+APART = "results/search/{{collection}}/unjudged/{setting}/{split}/{task}/{{system}}.parquet"
+INDEXED = ("bm25", "dense", "approximate", "answers")
+GRID = [
+    *expand(RUNS, setting=SETTINGS, split=SPLITS, task=TASKS),
+    *expand(APART, setting=SETTINGS, split=UNJUDGED, task=TASKS),
+]
 
 
 def system(wildcards):
@@ -60,7 +66,10 @@ def runs(wildcards):
 
 def fused(wildcards):
     """The runs that a fusion reads."""
-    return runs_of(wildcards.collection, PARAMS["systems"][wildcards.system]["of"])
+    of = PARAMS["systems"][wildcards.system]["of"]
+    pattern = expand(APART, setting=SETTINGS, split=UNJUDGED, task=TASKS)
+    apart = expand(pattern, collection=wildcards.collection, system=of)
+    return runs_of(wildcards.collection, of) + apart
 
 
 def judging():

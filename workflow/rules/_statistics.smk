@@ -1,7 +1,10 @@
+from isotope import study
 from isotope.statistics_tables import ACCOUNTS, FACTS, ROAD, STATISTICS, figures_from
 
 TABLES = list(ROAD)
 JUDGED = ["graded", "reuse", "tau", "agreement"]
+GROUPS = PARAMS["tabulate"]["groups"]
+SPOKEN = ["captions"] if PARAMS["tabulate"]["captions"] else []
 
 
 def curves(wildcards):
@@ -26,8 +29,26 @@ def accounts(collection):
     projected = {"projection": f"data/project/{source}/projection.parquet"}
     return {
         **(crawl if source in PARAMS["crawl"] else {}),
-        **(projected if snapshot(collection) else {}),
+        **(projected if snapshot(collection) or knowledge(collection) else {}),
     }
+
+
+def kind_of(collection):
+    """The kind of a collection, or what stands before its hyphen: kinds with the same statistics."""
+    return PARAMS["collect"][collection]["kind"].partition("-")[0]
+
+
+def kind_tables(kind):
+    """The statistics that a kind of data set brings of its own."""
+    return sorted({Path(p).stem for p in sql(f"tabulate/{kind}/*.sql")})
+
+
+def reads(wildcards):
+    """The tables that a kind's statistic reads: those that its query names."""
+    [query] = sql(f"tabulate/{kind_of(wildcards.collection)}/{wildcards.table}.sql")
+    text = Path(query).read_text(encoding="utf-8")
+    own = {**collected(wildcards), "scores": f"results/score/{wildcards.collection}.parquet"}
+    return {t: path for t, path in own.items() if re.search(rf"\b{t}\b", text)}
 
 
 def facts(wildcards):
@@ -85,7 +106,8 @@ def largest():
 
 def whole_runs(wildcards):
     """The runs on the largest pool by systems that judge one document at a time."""
-    own = [s for s in SYSTEMS if PARAMS["systems"][s]["kind"] in ("random", "bm25", "dense")]
+    kinds = ("random", "bm25", "dense", "prompt", "answers")
+    own = [s for s in SYSTEMS if PARAMS["systems"][s]["kind"] in kinds]
     return first_runs(wildcards.collection, own)
 
 
@@ -106,12 +128,33 @@ def both_scores(wildcards):
     return [f"results/score/{c}.parquet" for c in dict.fromkeys([wildcards.collection, other])]
 
 
+def members(group):
+    """The collections of a group, in the order of the params; a collection is its own."""
+    of = GROUPS.get(group, {"": [group]}).values()
+    return list(dict.fromkeys(c for part in of for c in part))
+
+
+def grouped():
+    """The tables that hold collections side by side."""
+    return expand("results/tables/{group}/{t}.md", group=GROUPS, t=["group", *SPOKEN])
+
+
 def statistics(wildcards):
     """The tables and figures that a collection has, beyond those of tabulate_tables."""
     held = ["against"] if wildcards.collection in PARAMS["tabulate"]["against"] else []
     own = [*figures_from(facts(wildcards)), *held]
-    told = [*STATISTICS, *own, *accounts(wildcards.collection), *(["table5"] if adapted() else [])]
+    kind = kind_tables(kind_of(wildcards.collection))
+    learned = ["table5"] if adapted() else []
+    told = [*STATISTICS, *own, *kind, *accounts(wildcards.collection), *learned, *SPOKEN]
     tables = expand("results/tables/{c}/{t}.md", c=wildcards.collection, t=told)
     return tables + expand(
         "results/figures/{c}/{t}.svg", c=wildcards.collection, t=["subsets", *own]
     )
+
+
+def mistakes():
+    """The sheets of wrong answers, where they are asked for, and the tables of those sorted."""
+    asked = PARAMS["build"] if "mistakes" in PARAMS["tabulate"] else []
+    back = [c for c in asked if study.found_sheets(c)]
+    sheets = expand("results/tables/{c}/mistakes.csv", c=asked)
+    return sheets + expand("results/tables/{c}/mistakes_sorted.md", c=back)

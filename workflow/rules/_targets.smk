@@ -29,7 +29,7 @@ rule collect:
 
 rule train:
     input:
-        expand("data/train/{c}/{m}/model.safetensors", c=PARAMS["build"], m=trained()),
+        expand("data/train/{c}/{m}/model.safetensors", c=PARAMS["build"], m=trained() + fitted()),
 
 
 rule encode:
@@ -39,7 +39,7 @@ rule encode:
 
 rule index:
     input:
-        by_kind("data/index/{collection}/{setting}/{system}", "bm25", "dense"),
+        by_kind("data/index/{collection}/{setting}/{system}", *INDEXED),
 
 
 rule search:

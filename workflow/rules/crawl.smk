@@ -1,6 +1,8 @@
 rule crawl_urls:
     input:
-        associations="data/parse/{source}/associations.parquet",
+        listed=lambda w: [
+            f"data/parse/{w.source}/{t}.parquet" for t in PARAMS["crawl"][w.source]["of"]
+        ],
         sql=sql("crawl/urls.sql"),
         code=code("sql"),
     output:

@@ -1,11 +1,12 @@
 rule encode_shard:
     input:
         texts="data/collect/{collection}/texts.parquet",
-        images="data/collect/{collection}/images.parquet",
+        images=shown_images,
         pixels=pixels,
         weights=weights,
         configs=configs,
-        code=code("encode"),
+        sql=sql("encode/*.sql"),
+        code=code("encode_captions"),
     output:
         texts="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
         texts_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
@@ -16,7 +17,7 @@ rule encode_shard:
     benchmark:
         "logs/benchmarks/encode_shard/{collection}.{model}.{shard}.tsv"
     wildcard_constraints:
-        model=models_of("open_clip", "transformers", "conse", "lit", "trained", "hash"),
+        model=encoders(sighted=True),
     threads: 8
     resources:
         mem_mb=8000,
@@ -24,6 +25,7 @@ rule encode_shard:
         **PARAMS["encode"],
         model=model_of,
         fields=fields,
+        language=spoken,
     message:
         "encode {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"
     script:
@@ -44,7 +46,7 @@ rule encode_texts_shard:
     benchmark:
         "logs/benchmarks/encode_texts_shard/{collection}.{model}.{shard}.tsv"
     wildcard_constraints:
-        model=models_of("reuse"),
+        model=encoders(sighted=False),
     threads: 8
     resources:
         mem_mb=8000,
@@ -56,3 +58,30 @@ rule encode_texts_shard:
         "encode texts of {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"
     script:
         "../scripts/encode_texts_shard.py"
+
+
+rule encode_dates_shard:
+    input:
+        texts="data/collect/{collection}/texts.parquet",
+        images="data/collect/{collection}/images.parquet",
+        weights=weights,
+        code=code("encode_dates"),
+    output:
+        texts="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
+        texts_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
+        images="data/encode/{collection}/{model}/images/shard-{shard}.npy",
+        images_ids="data/encode/{collection}/{model}/images/shard-{shard}.ids.parquet",
+    log:
+        "logs/encode_dates_shard/{collection}/{model}/{shard}.log",
+    benchmark:
+        "logs/benchmarks/encode_dates_shard/{collection}.{model}.{shard}.tsv"
+    wildcard_constraints:
+        model=models_of("dates"),
+    params:
+        shards=PARAMS["encode"]["shards"],
+        column=lambda w: model_of(w).get("column", "date"),
+        fields=fields,
+    message:
+        "date {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"
+    script:
+        "../scripts/encode_dates_shard.py"

@@ -19,8 +19,8 @@ rule index_bm25:
         mem_mb=4096,
     params:
         spec=system,
-        splits=SPLITS,
-        language=language,
+        splits=[*SPLITS, *UNJUDGED],
+        language=spoken,
     message:
         "index the words of {wildcards.collection} for {wildcards.system}"
     script:
@@ -45,7 +45,7 @@ rule index_dense:
     wildcard_constraints:
         system=systems_of("dense"),
     params:
-        splits=SPLITS,
+        splits=[*SPLITS, *UNJUDGED],
     message:
         "index the vectors of {wildcards.collection} for {wildcards.system}"
     script:

@@ -25,6 +25,7 @@ rule parse_dump:
         sections="data/parse/{source}/sections.parquet",
         links="data/parse/{source}/links.parquet",
         rejected="data/parse/{source}/sections.rejected.parquet",
+        infoboxes="data/parse/{source}/infoboxes.parquet",
         counts="data/parse/{source}/sections.counts.json",
     log:
         "logs/parse_dump/{source}.log",

@@ -3,7 +3,7 @@ rule search_fused:
         runs=fused,
         code=code("search"),
     output:
-        runs=expand(RUNS, setting=SETTINGS, split=SPLITS, task=TASKS),
+        runs=GRID,
     log:
         "logs/search_fused/{collection}/{system}.log",
     benchmark:
@@ -27,7 +27,7 @@ rule search_tuned:
         runs=fused,
         code=code("search_tuned"),
     output:
-        runs=expand(RUNS, setting=SETTINGS, split=SPLITS, task=TASKS),
+        runs=GRID,
         trials="results/search/{collection}/tuning/{system}.csv",
     log:
         "logs/search_tuned/{collection}/{system}.log",

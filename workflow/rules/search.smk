@@ -5,7 +5,7 @@ rule search_random:
         qrels="data/collect/{collection}/qrels.parquet",
         code=code("search"),
     output:
-        runs=expand(RUNS, setting=SETTINGS, split=SPLITS, task=TASKS),
+        runs=GRID,
     log:
         "logs/search_random/{collection}/{system}.log",
     benchmark:
@@ -30,7 +30,7 @@ rule search_bm25:
         sql=sql("index/*.sql"),
         code=code("search"),
     output:
-        runs=expand(RUNS, setting=SETTINGS, split=SPLITS, task=TASKS),
+        runs=GRID,
     log:
         "logs/search_bm25/{collection}/{system}.log",
     benchmark:
@@ -42,7 +42,7 @@ rule search_bm25:
         mem_mb=4096,
     params:
         spec=system,
-        language=language,
+        language=spoken,
         depth=PARAMS["search"]["depth"],
     message:
         "search {wildcards.collection} with {wildcards.system}"
@@ -53,6 +53,7 @@ rule search_bm25:
 rule search_dense:
     input:
         qrels="data/collect/{collection}/qrels.parquet",
+        sides=lambda w: [collected(w)[side] for side in ("texts", "images")],
         indexes=expand("data/index/{{collection}}/{setting}/{{system}}", setting=SETTINGS),
         texts=vectors("texts", "npy"),
         images=vectors("images", "npy"),
@@ -60,7 +61,7 @@ rule search_dense:
         images_ids=vectors("images", "ids.parquet"),
         code=code("search"),
     output:
-        runs=expand(RUNS, setting=SETTINGS, split=SPLITS, task=TASKS),
+        runs=GRID,
     log:
         "logs/search_dense/{collection}/{system}.log",
     benchmark:

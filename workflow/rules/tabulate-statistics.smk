@@ -12,7 +12,7 @@ rule tabulate_tokens:
     threads: 8
     params:
         tokenizers=PARAMS["tabulate"]["tokenizers"],
-        language=language,
+        language=spoken,
     message:
         "count the tokens of {wildcards.collection}"
     script:
@@ -34,7 +34,8 @@ rule tabulate_intervals:
         "logs/benchmarks/tabulate_intervals/{collection}.tsv"
     params:
         **PARAMS["tabulate"]["bootstrap"],
-        language=language,
+        gains=PARAMS["tabulate"]["gains"],
+        language=spoken,
         facts=facts,
     message:
         "draw the queries of {wildcards.collection} anew"

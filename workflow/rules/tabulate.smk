@@ -72,7 +72,10 @@ rule tabulate_catalog:
         expand("results/report/{collection}/index.html", collection=PARAMS["build"]),
         site="results/report/index.html",
         pools=judged(),
+        failures=failures(),
+        mistakes=mistakes(),
         judged=expand("results/tables/{c}/{t}.md", c=returned(), t=JUDGED),
+        groups=grouped(),
         sql=sql("catalog/*.sql"),
         code=code("catalog"),
     output:

@@ -55,3 +55,27 @@ rule train_heads:
         "train the heads of {wildcards.model} on {wildcards.collection}"
     script:
         "../scripts/train_heads.py"
+
+
+rule train_dates:
+    input:
+        unpack(collected),
+        sql=sql("index/texts.sql"),
+        code=code("train_dates"),
+    output:
+        weights="data/train/{collection}/{model}/model.safetensors",
+    log:
+        "logs/train_dates/{collection}/{model}.log",
+    benchmark:
+        "logs/benchmarks/train_dates/{collection}.{model}.tsv"
+    wildcard_constraints:
+        model=models_of("dates"),
+    resources:
+        mem_mb=8000,
+    params:
+        spec=model_of,
+        fields=fields,
+    message:
+        "learn from {wildcards.collection} how {wildcards.model} tells years"
+    script:
+        "../scripts/train_dates.py"

@@ -7,7 +7,7 @@ from isotope.tables import URLS
 with logged(snakemake.log[0], snakemake.rule):
     query(
         Path(snakemake.input.sql[0]),
-        {"associations": snakemake.input.associations},
+        {"associations": snakemake.input.listed},
         {"shards": snakemake.params.shards},
         out=Path(snakemake.output.urls),
         schema=URLS,

@@ -1,7 +1,8 @@
 from pathlib import Path
 from typing import Any
 
-from isotope.encode import encode_images, encode_texts
+from isotope.encode import encode_texts
+from isotope.encode_captions import encode_seen
 from isotope.progress import logged
 
 with logged(snakemake.log[0], snakemake.rule):
@@ -19,9 +20,10 @@ with logged(snakemake.log[0], snakemake.rule):
         ids=Path(snakemake.output.texts_ids),
         **common,
     )
-    encode_images(
+    encode_seen(
         images=Path(snakemake.input.images),
         pixels=[Path(p) for p in snakemake.input.pixels],
+        language=snakemake.params.language,
         vectors=Path(snakemake.output.images),
         ids=Path(snakemake.output.images_ids),
         **common,

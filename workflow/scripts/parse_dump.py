@@ -11,6 +11,7 @@ if __name__ == "__main__":
             out=Path(snakemake.output.sections),
             links=Path(snakemake.output.links),
             rejected=Path(snakemake.output.rejected),
+            infoboxes=Path(snakemake.output.infoboxes),
             counts=Path(snakemake.output.counts),
             workers=snakemake.threads,
         )

@@ -7,21 +7,26 @@ import polars as pl
 
 JUDGED = ("train", "validation", "test")
 SIDES = ("texts", "images")
+APART = "unjudged"
 _ID = {"texts": "text_id", "images": "image_id"}
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One run's place: what is searched, and for whom."""
+    """One run's place: what is searched, and for whom; `judged` if anybody knows the answers."""
 
     setting: str
     split: str
     task: str
+    judged: bool = True
 
     @classmethod
     def of(cls, path: Path) -> "Cell":
-        """Read the cell from a run's path, `.../<setting>/<split>/<task>/<system>.parquet`."""
-        return cls(*path.parts[-4:-1])
+        """Read the cell from a run's path, `.../<setting>/<split>/<task>/<system>.parquet`.
+
+        Runs on a split whose answers are withheld lie apart, in a folder `unjudged`.
+        """
+        return cls(*path.parts[-4:-1], judged=APART not in path.parts[-5:-4])
 
     @property
     def query_side(self) -> str:
@@ -55,9 +60,13 @@ def id_column(side: str) -> str:
 
 
 def query_ids(qrels: Path, cell: Cell) -> list[str]:
-    """Return the judged queries of the cell's split, sorted."""
+    """Return the judged queries of the cell's split, sorted.
+
+    Of a split whose answers are withheld all items ask; their table lies beside the qrels.
+    """
     key = id_column(cell.query_side)
-    found = pl.scan_parquet(qrels).filter(pl.col("split") == cell.split).select(key).unique()
+    asking = qrels if cell.judged else qrels.with_name(f"{cell.query_side}.parquet")
+    found = pl.scan_parquet(asking).filter(pl.col("split") == cell.split).select(key).unique()
     return found.collect()[key].sort().to_list()
 
 

@@ -52,6 +52,13 @@ def _add_written(commands: Any) -> None:  # noqa: ANN401 (as above)
     costs = commands.add_parser("costs", help="print what jobs have cost here, phase by phase")
     costs.add_argument("names", nargs="*", help="collections and sources; all if none")
     costs.set_defaults(run=_costs)
+    geval = commands.add_parser("geval", help="write runs as submissions to a GEval challenge")
+    geval.add_argument("collection", help="a built collection")
+    geval.add_argument("challenge", type=Path, help="its folder with in.tsv and captions.tsv")
+    geval.add_argument("folder", type=Path, help="where to write <system>/<challenge>/out.tsv")
+    geval.add_argument("--split", default="test", help="the split that it became (default: test)")
+    geval.add_argument("--setting", default="small", help="candidate pool (default: small)")
+    geval.set_defaults(run=_geval)
 
 
 def _add_judge(commands: Any) -> argparse.ArgumentParser:  # noqa: ANN401 (as above)
@@ -75,6 +82,18 @@ def _trec(chosen: argparse.Namespace) -> str:
 
     files = export(chosen.collection, chosen.folder)
     return f"{len(files)} files in {chosen.folder.resolve()}\n"
+
+
+def _geval(chosen: argparse.Namespace) -> str:
+    from isotope import geval_export  # noqa: PLC0415
+
+    return geval_export.told(
+        chosen.collection,
+        chosen.challenge,
+        chosen.folder,
+        setting=chosen.setting,
+        split=chosen.split,
+    )
 
 
 def _sql(chosen: argparse.Namespace) -> str:

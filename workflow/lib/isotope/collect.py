@@ -4,6 +4,7 @@ import re
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import cast
 
 from isotope import sql, store, tables
 from isotope.collect_inputs import expand
@@ -41,8 +42,9 @@ def collect(
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out, prefix=".staging-") as folder:
         given, made = expand(relations, Path(folder)), dict[str, sql.Files]()
+        told = {**params, **cast(Mapping[str, object], params.get("recognition", {}))}
         for step in steps:
-            made[_name(step)] = run_step(step, {**given, **made}, params, Path(folder))
+            made[_name(step)] = run_step(step, {**given, **made}, told, Path(folder))
         run_checks({name: made[name] for name in _BASE})
         _place(Path(folder), out)
 

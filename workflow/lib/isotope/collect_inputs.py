@@ -8,12 +8,18 @@ from typing import TypeVar, cast
 
 import pyarrow as pa
 
-from isotope import sql, store
+from isotope import sql, store, tables
 from isotope.acquire import parts, placed
 from isotope.errors import BadParams, CorruptFile
 
 LINES = pa.schema([("file", pa.string()), ("row", pa.int64()), ("line", pa.string())])
 DOCUMENTS = pa.schema([("file", pa.string()), ("document", pa.string())])
+# What a data set may come without; its queries then see a table without rows.
+ABSENT = {
+    "urls": tables.URLS,
+    "ledger": tables.LEDGER,
+    "attributions": tables.ATTRIBUTIONS,
+}
 _ROWS = 65_536
 _Item = TypeVar("_Item")
 _Form = Callable[[Sequence[Path], Path], sql.Files]
@@ -25,7 +31,7 @@ def expand(inputs: Mapping[str, sql.Files], folder: Path) -> dict[str, sql.Files
     An input called `manifest` stands for the acquired parts that queries can read, one relation
     each: Parquet and csv as they are; `.tsv`, `.jsonl` and `.txt` (also `.gz`) as raw lines (file,
     row from 1, line without its end); `.json` as documents (file, document). Other parts, such as
-    pictures, are passed over.
+    pictures, are passed over. Of ABSENT, what is not given is an empty table.
 
     Raises:
         BadParams: a part whose files are not all of one form.
@@ -39,6 +45,9 @@ def expand(inputs: Mapping[str, sql.Files], folder: Path) -> dict[str, sql.Files
             form = _form(manifest, part, files)
             if form is not None:
                 found[name] = form(files, folder / f"{name}.parquet")
+        for name in ABSENT.keys() - found.keys():
+            store.write_rows([], folder / f"{name}.parquet", ABSENT[name])
+            found[name] = folder / f"{name}.parquet"
     return found
 
 

@@ -80,7 +80,7 @@ def crawl_pictures(
 
 
 def _url(spec: Mapping[str, str], name: str) -> str:
-    return name if "://" in name else spec.get("base", "") + name
+    return name if "://" in name else spec.get("base", "") + name.removeprefix("./")
 
 
 def _names(path: Path) -> list[str]:
@@ -89,7 +89,7 @@ def _names(path: Path) -> list[str]:
         if path.suffix == ".zip":
             with zipfile.ZipFile(path) as archive:
                 return [n for n in archive.namelist() if _is_picture(n)]
-        if ".tar" in path.suffixes:
+        if _is_tar(path):
             with tarfile.open(path) as archive:
                 return [m.name for m in archive if m.isfile() and _is_picture(m.name)]
         if path.suffix == ".parquet":
@@ -107,6 +107,10 @@ def _urls(path: Path) -> list[str]:
 
 def _is_picture(name: str) -> bool:
     return name.lower().endswith(_SUFFIXES)
+
+
+def _is_tar(path: Path) -> bool:
+    return ".tar" in path.suffixes or path.suffix in (".tgz", ".tbz2", ".txz")
 
 
 def _read(
@@ -129,7 +133,7 @@ def _contents(
             for name in filter(_is_picture, archive.namelist()):
                 if wanted(name):
                     yield name, archive.read(name)
-    elif ".tar" in path.suffixes:
+    elif _is_tar(path):
         with tarfile.open(path) as archive:
             for member in archive:
                 file = archive.extractfile(member) if wanted(member.name) else None

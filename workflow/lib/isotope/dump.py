@@ -18,16 +18,24 @@ from isotope.wit import grouped
 
 
 def parse_dump(  # noqa: PLR0913
-    files: Sequence[Path], *, out: Path, links: Path, rejected: Path, counts: Path, workers: int
+    files: Sequence[Path],
+    *,
+    out: Path,
+    links: Path,
+    rejected: Path,
+    infoboxes: Path,
+    counts: Path,
+    workers: int,
 ) -> None:
     """Read `pages-articles` dumps: `.xml.bz2`, multistream or not, or plain `.xml`.
 
     `out` gets `tables.SECTIONS`, every section of every article, empty ones too, the lead as
     section 0 called Introduction; `links` gets `tables.LINKS`, each page's targets once (see
-    `dump_links`); `rejected` the pages left out with their ordinal in the file,
-    reason (`dump_pages.REASONS`) and title; `counts` a JSON object with pages, articles, sections
-    and one number a reason. The bytes do not depend on `workers`. Streams of a multistream dump
-    are unpacked by the workers, other files by the parent. Format:
+    `dump_links`); `rejected` the pages left out with their ordinal in the file, reason
+    (`dump_pages.REASONS`), title, and a redirect's target; `infoboxes` gets `tables.INFOBOXES`,
+    the first picture of each article's infobox; `counts` a JSON object with pages, articles,
+    sections and one number a reason. The bytes do not depend on `workers`. Streams of a multistream
+    dump are unpacked by the workers, other files by the parent. Format:
     https://www.mediawiki.org/xml/export-0.11.xsd, https://meta.wikimedia.org/wiki/Data_dumps.
 
     Raises:
@@ -43,11 +51,13 @@ def parse_dump(  # noqa: PLR0913
         grouped(out, tables.SECTIONS) as good,
         grouped(links, tables.LINKS) as linked,
         grouped(rejected, tables.REJECTED) as bad,
+        grouped(infoboxes, tables.INFOBOXES) as boxes,
     ):
         for sections, found, parsed in ordered_map(parse_batch, _tasks(paths, sites), workers):
             bad.add(account.enter(parsed, len(sections)))
             linked.add(found)
             good.add(sections)
+            boxes.add(pa.Table.from_pylist(parsed.infoboxes, schema=tables.INFOBOXES))
     with store.aside(counts) as part:
         part.write_text(json.dumps(account.counts(), indent=2) + "\n", "utf-8")
     account.progress.finish()

@@ -14,6 +14,7 @@ from isotope.dump_links import redirect_target, targets
 from isotope.dump_site import Site
 from isotope.dump_streams import Chunk, Span, span_xml
 from isotope.wikitext import plain_text, split_sections
+from isotope.wikitext_infobox import infobox_picture, upload_url
 from isotope.wikitext_links import categories
 
 REASONS = ("redirect", "disambiguation", "other_namespace", "not_wikitext", "empty", "bad_xml")
@@ -48,6 +49,7 @@ class Parsed:
     rows: list[tuple[object, ...]] = field(default_factory=list[tuple[object, ...]])
     rejected: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
     links: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    infoboxes: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
 
     def table(self) -> pa.Table:
         """Return the sections as `tables.SECTIONS`."""
@@ -62,7 +64,7 @@ class Parsed:
         return pa.table(columns, schema=tables.LINKS)
 
     def leave_out(self, reason: str, title: str, raw: str = "") -> None:
-        """Keep a page aside; its row is its ordinal in this piece."""
+        """Keep a page aside; its row is its ordinal in this piece, `raw` a redirect's target."""
         self.rejected.append({"row": self.pages, "reason": reason, "detail": title, "raw": raw})
 
 
@@ -108,6 +110,10 @@ def _parse_page(page: ET.Element, site: Site, parsed: Parsed) -> None:
         parsed.leave_out(reason, title, to)
         return
     parsed.articles += 1
+    picture = infobox_picture(wikitext)
+    if picture:
+        box = {"page_id": page_id, "page_title": title, "file": picture}
+        parsed.infoboxes.append({**box, "image_url": upload_url(picture)})
     revision_id = int(revision.findtext("id", ""))
     sections = split_sections(wikitext)
     parsed.rows += _rows(title, page_id, revision_id, sections, site)

@@ -78,12 +78,14 @@ def used_models(params: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     systems = params["systems"]
     chosen = set(params["search"]["systems"])
     chosen |= {part for s in chosen for part in systems[s].get("of", [])}
-    names = sorted({systems[s]["model"] for s in chosen if "model" in systems[s]})
+    models = {systems[s]["model"] for s in chosen if "model" in systems[s]}
+    models |= {params["models"][m]["of"] for m in models if "of" in params["models"][m]}
+    names = sorted(models)
     return {name: params["models"][name] for name in names}
 
 
 def _large(model: Mapping[str, Any]) -> bool:
-    return model["kind"] not in ("trained", "hash")
+    return model["kind"] not in ("trained", "hash", "dates", "clip2clip", "clip_fusion")
 
 
 def _train(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:

@@ -39,10 +39,10 @@ def index_bm25(  # noqa: PLR0913
 
     BM25's statistics are those of the pool that is searched, so every pool has its own.
     """
-    with _filled(folders) as parts:
+    with filled(folders) as parts:
         for side in SIDES:
             words = contents(side, collection[side], language=language, fields=fields)
-            for setting, pool, part in _pools_of(parts, splits):
+            for setting, pool, part in pools_of(parts, splits):
                 chosen = words.filter(pl.col("split").is_in(pool_splits(setting, pool)))
                 if chosen.height:
                     pairs = chosen.select("id", "contents").iter_rows()
@@ -50,13 +50,14 @@ def index_bm25(  # noqa: PLR0913
 
 
 @contextmanager
-def _filled(folders: Sequence[Path]) -> Iterator[dict[str, Path]]:
+def filled(folders: Sequence[Path]) -> Iterator[dict[str, Path]]:
     """Yield a folder to fill for each setting; all get their names when all are complete."""
     with ExitStack() as stack:
         yield {f.parts[-2]: stack.enter_context(store.folder_aside(f)) for f in folders}
 
 
-def _pools_of(parts: Mapping[str, Path], splits: list[str]) -> Iterator[tuple[str, str, Path]]:
+def pools_of(parts: Mapping[str, Path], splits: list[str]) -> Iterator[tuple[str, str, Path]]:
+    """Yield setting, pool and the folder of the setting, in which that of the pool is made."""
     for setting, part in parts.items():
         for pool in pools(setting, splits):
             (part / pool).mkdir(exist_ok=True)
@@ -70,7 +71,7 @@ def index_dense(
     splits: list[str],
 ) -> None:
     """Fill each folder with `<pool>/<side>.npy`: int64 rows of the encoded shards in that pool."""
-    with _filled(folders) as parts:
+    with filled(folders) as parts:
         for side in SIDES:
             key = id_column(side)
             encoded = pl.concat([pl.read_parquet(p) for p in ids[side]]).with_row_index("row")
@@ -78,6 +79,6 @@ def index_dense(
             rows = encoded.join(
                 table, left_on="id", right_on=key, how="inner", maintain_order="left"
             )
-            for setting, pool, part in _pools_of(parts, splits):
+            for setting, pool, part in pools_of(parts, splits):
                 chosen = rows.filter(pl.col("split").is_in(pool_splits(setting, pool)))["row"]
                 np.save(part / pool / f"{side}.npy", chosen.cast(pl.Int64).to_numpy())

@@ -35,11 +35,15 @@ _HITS: dict[str, pl.DataType] = {
 
 @dataclass(frozen=True)
 class Bm25:
-    """Parameters of the ranking; the defaults are the AToMiC paper's (section 3)."""
+    """Parameters of the ranking; the defaults are the AToMiC paper's (section 3).
+
+    `pretokenized` takes what spaces separate for terms: no stemming, no stop words.
+    """
 
     k1: float = 0.9
     b: float = 0.4
     memory_mb: int = 4096
+    pretokenized: bool = False
 
 
 def _package_dir(name: str) -> Path:
@@ -100,9 +104,14 @@ def run_tool(program: str, *arguments: str | Path, memory_mb: int) -> None:
 
 
 def build_index(
-    documents: Iterable[tuple[str, str]], index: Path, *, threads: int, memory_mb: int = 4096
+    documents: Iterable[tuple[str, str]],
+    index: Path,
+    *,
+    threads: int,
+    memory_mb: int = 4096,
+    pretokenized: bool = False,
 ) -> int:
-    """Index (id, contents) pairs for BM25; return how many.
+    """Index (id, contents) pairs for BM25; return how many. `pretokenized` is as in Bm25.
 
     Raises:
         EmptyTable: no documents.
@@ -115,6 +124,7 @@ def build_index(
             raise EmptyTable(index, "no documents to index", "look at the tables it is made of")
         flags = ["-threads", str(threads), "-memoryBuffer", str(memory_mb // 4), "-optimize"]
         where = ["-collection", "JsonCollection", "-input", folder, "-index", index]
+        flags += ["-pretokenized"] if pretokenized else []
         run_tool(_INDEXER, *where, *flags, memory_mb=memory_mb)
     log.info("%d documents indexed in %s", count, index)
     return count
@@ -161,6 +171,7 @@ def search(
         where = ["-index", index, "-topics", topics, "-topicReader", _READER, "-output", answers]
         model = ["-bm25", "-bm25.k1", str(bm25.k1), "-bm25.b", str(bm25.b)]
         flags = ["-hits", str(hits), "-threads", str(threads)]
+        flags += ["-pretokenized"] if bm25.pretokenized else []
         run_tool(_SEARCHER, *where, *model, *flags, memory_mb=bm25.memory_mb)
         return read_answers(answers)
 

@@ -12,7 +12,7 @@ from isotope.errors import BadParams, MissingFile, UnknownModel
 from isotope.models_hash import HashEncoder
 
 FloatArray = npt.NDArray[np.float32]
-KINDS = ("open_clip", "transformers", "conse", "lit", "trained", "hash")
+KINDS = ("open_clip", "transformers", "sentence", "conse", "lit", "trained", "hash")
 
 
 class Encoder(Protocol):
@@ -71,6 +71,10 @@ def _pretrained(spec: Mapping[str, object], device: str) -> Encoder:
         from isotope.models_hf import TransformersEncoder  # noqa: PLC0415
 
         return TransformersEncoder(name, _text(spec, "revision"), device)
+    if spec["kind"] == "sentence":
+        from isotope.models_sentence import SentenceEncoder  # noqa: PLC0415
+
+        return SentenceEncoder(name, _text(spec, "revision"), device)
     from isotope.models_clip import ClipEncoder, create  # noqa: PLC0415
 
     return ClipEncoder(name, create(name, _text(spec, "pretrained")), device)

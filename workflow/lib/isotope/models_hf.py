@@ -73,10 +73,10 @@ class TransformersEncoder:
             FetchFailed: a folder without the files it needs, or a hub that is out of reach.
         """
         options = {"revision": revision or "main", "trust_remote_code": False}
-        with _fetching(name):
+        with fetching(name):
             config: Any = AutoConfig.from_pretrained(name, **options)
             self._family = _family(name, str(config.model_type))
-            model = _whole(name, self._family.model, options)
+            model = whole(name, self._family.model, options)
             self._tokenizer: Any = AutoTokenizer.from_pretrained(name, **options)
             # Pillow's processor: torchvision's resizes otherwise, and the published scores are old.
             self._processor: Any = AutoImageProcessor.from_pretrained(
@@ -110,7 +110,12 @@ def _family(name: str, kind: str) -> _Family:
     return _FAMILIES[kind]
 
 
-def _whole(name: str, model: Any, options: dict[str, Any]) -> Any:  # noqa: ANN401
+def whole(name: str, model: Any, options: dict[str, Any], unused: str = "never") -> Any:  # noqa: ANN401
+    """Load the weights of a class of transformers; only those below `unused` may be missing.
+
+    Raises:
+        CorruptFile: weights that do not load, or that leave a part of the model at random.
+    """
     try:
         made, told = model.from_pretrained(
             name, use_safetensors=True, output_loading_info=True, dtype=torch.float32, **options
@@ -118,7 +123,7 @@ def _whole(name: str, model: Any, options: dict[str, Any]) -> Any:  # noqa: ANN4
     except (SafetensorError, RuntimeError) as error:
         found = f"weights that do not load ({str(error)[:200]})"
         raise CorruptFile(f"models: {name}", found, "fetch them again") from error
-    lacking = sorted(told["missing_keys"])
+    lacking = sorted(k for k in told["missing_keys"] if not k.startswith(f"{unused}."))
     if lacking:
         found = f"{len(lacking)} weights missing, {lacking[0]} first"
         remedy = f"use a checkpoint of {model.__name__} with both towers"
@@ -127,7 +132,7 @@ def _whole(name: str, model: Any, options: dict[str, Any]) -> Any:  # noqa: ANN4
 
 
 @contextmanager
-def _fetching(name: str) -> Generator[None]:
+def fetching(name: str) -> Generator[None]:
     """Say what to do when the hub is out of reach, or a folder lacks a file."""
     try:
         yield

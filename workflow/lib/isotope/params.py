@@ -35,6 +35,8 @@ def resolve(config: Mapping[str, Any], schema_file: Path, foreign: Iterable[Plac
     shown = schema["properties"]["tabulate"]
     _fill(params["tabulate"], shown)
     _fill(params["tabulate"]["cases"], shown["properties"]["cases"])
+    for entry in params["tabulate"]["explain"].values():
+        _fill(entry, schema["$defs"]["explain"])
     params = with_foreign(params, foreign)
     for where, found, known in dangling(params):
         raise BadParams(f"params {where}", f"unknown name {found!r}", _suggest(found, known))
@@ -103,6 +105,9 @@ def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
         phases = ("acquire", "crawl", "project") if entry["kind"] == "wikipedia" else ("acquire",)
         for phase in phases:
             yield from _unknown(f"collect.{name}.source", [entry["source"]], list(params[phase]))
+        known = [entry["recognition"]["knowledge"]] if "recognition" in entry else []
+        where = f"collect.{name}.recognition.knowledge"
+        yield from _unknown(where, known, list(params["acquire"]))
     for name, entry in params["crawl"].items():
         brought = params["acquire"].get(name, {}).get("files", {})
         part = [entry["pictures"]["part"]] if "pictures" in entry else []
@@ -112,8 +117,13 @@ def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
     for name, entry in params["systems"].items():
         others = [s for s in systems if s != name]
         yield from _unknown(f"systems.{name}.of", entry.get("of", []), others)
-        if entry["kind"] == "dense":
+        if entry["kind"] in ("dense", "prompt", "approximate"):
             yield from _unknown(f"systems.{name}.model", [entry["model"]], models)
+    yield from _modelled(params)
+
+
+def _modelled(params: Params) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield what a model names and nothing defines."""
     configs = sorted(p.stem for p in _CONFIGS.glob("*.json"))
     for name, entry in params["models"].items():
         if "config" in entry:
@@ -121,6 +131,24 @@ def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
         if "weights_of" in entry:
             own = [m for m, e in params["models"].items() if e["kind"] != "reuse"]
             yield from _unknown(f"models.{name}.weights_of", [entry["weights_of"]], own)
+        if entry.get("images", "captions") != "captions":
+            seeing = [m for m, e in params["models"].items() if _sees(e)]
+            own = [*seeing, *["pixels"] * (entry["kind"] != "sentence")]
+            yield from _unknown(f"models.{name}.images", [entry["images"]], [*own, "captions"])
+        summaries = list(params["encode"].get("summaries", {}))
+        yield from _unknown(f"models.{name}.summary", _listed(entry.get("summary")), summaries)
+        if "of" in entry:
+            seeing = [m for m, e in params["models"].items() if _sees(e)]
+            yield from _unknown(f"models.{name}.of", [entry["of"]], seeing)
+
+
+def _listed(name: str | None) -> list[str]:
+    return [] if name is None else [name]
+
+
+def _sees(model: Params) -> bool:
+    blind = ("reuse", "sentence", "dates", "clip2clip", "clip_fusion")
+    return model["kind"] not in blind and model.get("images", "pixels") == "pixels"
 
 
 def _shown(params: Params) -> Iterator[tuple[str, str, list[str]]]:
@@ -129,7 +157,14 @@ def _shown(params: Params) -> Iterator[tuple[str, str, list[str]]]:
     yield from _unknown("tabulate.system", [tabulate["system"]], list(params["systems"]))
     sides, searched = tabulate.get("cases", {}).get("systems", []), params["search"]["systems"]
     yield from _unknown("tabulate.cases.systems", sides, searched)
+    shown = [s for pair in tabulate.get("gains", []) for s in pair]
+    yield from _unknown("tabulate.gains", shown, params["search"]["systems"])
+    explain = list(tabulate.get("explain", {}))
+    yield from _unknown("tabulate.explain", explain, list(params["collect"]))
     yield from _unknown("tabulate.facts", list(tabulate.get("facts", {})), list(params["collect"]))
+    for name, parts in tabulate.get("groups", {}).items():
+        for part, members in parts.items():
+            yield from _unknown(f"tabulate.groups.{name}.{part}", members, params["build"])
     asked = [tabulate["styles"]["model"]] if "styles" in tabulate else []
     yield from _unknown("tabulate.styles.model", asked, list(params["models"]))
     for name, entry in tabulate.get("against", {}).items():
@@ -154,6 +189,15 @@ def expand_files(files: Mapping[str, list[Any]]) -> dict[str, list[Params]]:
         folder: [e for entry in entries for e in _expand(entry)]
         for folder, entries in files.items()
     }
+
+
+def local_files(patterns: list[str]) -> list[str]:
+    """Return the local files that paths and patterns with `*` name, in the order of the patterns.
+
+    Raises:
+        MissingFile: a pattern that matches nothing.
+    """
+    return [str(file["url"]) for file in expand_files({"files": patterns})["files"]]
 
 
 def _expand(entry: str | Params) -> list[Params]:

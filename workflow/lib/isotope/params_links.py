@@ -1,19 +1,22 @@
-"""What entries of params.yaml owe each other beyond names: models' origins, tuned fusions."""
+"""What entries of params.yaml owe each other beyond names: models, fusions, prompts, splits."""
 
 from typing import Any
 
+from isotope import prompts
 from isotope.errors import BadParams
 
 Params = dict[str, Any]
 _ARCHITECTURES = ("config", "name")
+_NO_ENCODERS = ("dates", "clip2clip", "clip_fusion")
 
 
 def link(params: Params) -> None:
-    """Check trained models and fusions; give a model the architecture of the one it goes on from.
+    """Check trained models, fusions and prompts; give a model the architecture it goes on from.
 
     Raises:
         BadParams: no architecture or two, a circle of `from`; weights or k besides `tune`, a
-            grid that does not fit, or one whose split is not searched.
+            grid that does not fit, or one whose split is not searched; a template that nothing
+            fills, or whose model reads no text; a split that is judged and unjudged.
     """
     models = params["models"]
     trained = [name for name, entry in models.items() if entry["kind"] == "trained"]
@@ -23,6 +26,9 @@ def link(params: Params) -> None:
     for name, entry in params["systems"].items():
         if entry["kind"] in ("rrf", "wsum"):
             _check_fusion(f"params systems.{name}", entry, params["search"]["splits"])
+        if entry["kind"] == "prompt":
+            _check_prompt(f"params systems.{name}", entry, models)
+    _check_unjudged(params)
 
 
 def _architecture(models: Params, name: str, seen: list[str]) -> tuple[str, str]:
@@ -56,3 +62,25 @@ def _check_fusion(where: str, entry: Params, splits: list[str]) -> None:
     split = tune.get("split", "validation")
     if split not in splits:
         raise BadParams(f"{where}.tune", f"split {split!r} is not searched", "add it to search")
+
+
+def _check_prompt(where: str, entry: Params, models: Params) -> None:
+    prompts.check(entry["templates"], where)
+    if models[entry["model"]]["kind"] in _NO_ENCODERS:
+        found = f"model {entry['model']!r} is no encoder of prompts"
+        raise BadParams(where, found, "name a model that reads texts and sees pictures")
+
+
+def _check_unjudged(params: Params) -> None:
+    """A split is searched once; a foreign run, which is judged, can't be fused where none is."""
+    search, systems = params["search"], params["systems"]
+    apart = search.get("unjudged", [])
+    both = sorted({*apart} & {*search["splits"]})
+    if both:
+        found = f"{both[0]!r} is in splits as well"
+        raise BadParams("params search.unjudged", found, "keep it in one of them")
+    for name, entry in systems.items() if apart else ():
+        foreign = [s for s in entry.get("of", []) if systems[s]["kind"] == "trec"]
+        if foreign:
+            found = f"a fusion with the foreign run {foreign[0]!r}"
+            raise BadParams(f"params systems.{name}", found, "drop it, or search.unjudged")

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from isotope import fuse, lucene, toy
+from isotope import approximate, dates, fuse, lucene, toy
 from isotope.errors import BadParams
+from isotope.mix_recipe import Recipe as MixRecipe
 from isotope.tables import FIVE_FIELDS
 from isotope.train_heads_recipe import HeadsRecipe
 from isotope.train_recipe import Means, Recipe
@@ -28,6 +29,10 @@ _PLACES = {
     "tokenizers": "name",
     "facts": "collection",
     "against": "collection",
+    "explain": "collection",
+    "summaries": "summary",
+    "groups": "group",
+    "<group>": "part",
     "relations": "table",
     "scale": "grade",
 }
@@ -147,12 +152,17 @@ def _in_code() -> dict[str, object]:
     learned = {**asdict(Recipe()), **asdict(Means())}
     recipe = {f"models.<model>.train.{k}": v for k, v in learned.items()}
     heads = {f"models.<model>.heads.{k}": v for k, v in asdict(HeadsRecipe()).items()}
+    mix = {f"models.<model>.learn.{k}": v for k, v in asdict(MixRecipe()).items()}
+    near = {f"systems.<system>.{k}": v for k, v in approximate.DEFAULTS.items()}
     made = {f"acquire.<source>.generate.{k}": v for k, v in _signature(toy.generate).items()}
     bm25 = lucene.Bm25()
     return {
         **recipe,
         **heads,
+        **mix,
+        **near,
         **made,
+        **{f"models.<model>.{k}": v for k, v in dates.Recipe()._asdict().items()},
         "models.<model>.train.seed": 0,
         "models.<model>.revision": None,
         "models.<model>.top": 10,

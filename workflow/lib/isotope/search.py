@@ -9,7 +9,8 @@ import polars as pl
 
 from isotope import fuse, lucene
 from isotope.cells import Cell, document_ids, query_ids
-from isotope.exact import Shards, top_k
+from isotope.encoded import Encoded
+from isotope.exact import top_k
 from isotope.index import contents
 from isotope.progress import log
 from isotope.random_system import random_run
@@ -97,41 +98,19 @@ def search_dense(  # noqa: PLR0913
 
     `encoded` holds the shards of vectors (texts, images) and of ids (texts_ids, images_ids).
     """
-    shards = {side: Shards(encoded[side]) for side in ("texts", "images")}
-    ids = {
-        side: pl.concat([pl.read_parquet(p) for p in encoded[f"{side}_ids"]])["id"]
-        for side in ("texts", "images")
-    }
+    vectors = Encoded(encoded)
     folders = {folder.parts[-2]: folder for folder in indexes}
 
     def answer(cell: Cell) -> pl.DataFrame:
         rows = np.load(folders[cell.setting] / cell.pool / f"{cell.document_side}.npy")
-        asked = query_ids(qrels, cell)
-        if not asked or not len(rows):
+        asked, queries = vectors.asked(qrels, cell)
+        if not len(asked) or not len(rows):
             return empty()
-        known = pl.DataFrame({"id": ids[cell.query_side]}).with_row_index("row")
-        at = pl.DataFrame({"id": asked}).join(known, on="id", maintain_order="left")
-        queries = shards[cell.query_side].take(at["row"].cast(pl.Int64).to_numpy())
-        scores, found = top_k(queries, shards[cell.document_side], rows, depth, memory_mb)
-        return _hits(at["id"], ids[cell.document_side], scores, found)
+        documents = vectors.shards[cell.document_side]
+        scores, found = top_k(queries, documents, rows, depth, memory_mb)
+        return vectors.hits(cell, asked, scores, found)
 
     fill(outputs, answer)
-
-
-def _hits(
-    queries: pl.Series,
-    documents: pl.Series,
-    scores: np.ndarray[Any, Any],
-    rows: np.ndarray[Any, Any],
-) -> pl.DataFrame:
-    width = rows.shape[1]
-    return pl.DataFrame(
-        {
-            "query_id": queries.gather(np.repeat(np.arange(len(queries)), width)),
-            "doc_id": documents.gather(rows.ravel()),
-            "score": scores.ravel().astype(np.float64),
-        }
-    )
 
 
 def search_fused(

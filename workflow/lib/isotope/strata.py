@@ -1,6 +1,6 @@
 """Means with bootstrap intervals, over all queries and over strata of them (section 6)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,19 +20,26 @@ KINDS: Mapping[str, Mapping[str, str]] = {
     "popularity by in-links": {"texts": "texts", "qrels": "qrels", "known": "inlinks"},
     "caption": {"images": "images", "qrels": "qrels"},
     "style": {"qrels": "qrels", "styles": "styles"},
+    "decade": {"images": "images", "qrels": "qrels"},
     "split": {"qrels": "qrels"},
 }
+# A column that not every collection has.
+_NEEDS = {"decade": ("images", "date")}
 _GAPS = {"popularity": ("10", "01"), "caption": ("present", "absent")}
 _COLUMN = ["measure", "system"]
 _CELL = ["setting", "split", "task"]
 
 
 class Resampling(NamedTuple):
-    """How often queries are drawn anew, from which seed, and the share that an interval holds."""
+    """How often queries are drawn anew, from which seed, and the share that an interval holds.
+
+    `gains` are pairs of systems: what the first has over the second is one more row, `a - b`.
+    """
 
     samples: int = 1000
     seed: int = 0
     level: float = 0.95
+    gains: Sequence[Sequence[str]] = ()
 
 
 class _Stratum(NamedTuple):
@@ -66,23 +73,38 @@ def intervals_table(
     with store.writer(out, tables.INTERVALS) as writer:
         for setting, task in places:
             own = lazy.filter(pl.col("setting") == setting, pl.col("task") == task).collect()
-            for table in _of_place(own, strata.filter(pl.col("task") == task), how):
+            told = pl.concat([own, *(gain(own, *pair) for pair in how.gains)])
+            for table in _of_place(told, strata.filter(pl.col("task") == task), how):
                 rows = table.select(tables.INTERVALS.names)
                 writer.write_table(rows.to_arrow().cast(tables.INTERVALS))
             progress.add()
     progress.finish()
 
 
+def gain(scores: pl.DataFrame, system: str, other: str) -> pl.DataFrame:
+    """Return what `system` has over `other` in each row that both have, as a system of its own."""
+    mine, yours = (scores.filter(pl.col("system") == name) for name in (system, other))
+    cell = [c for c in scores.columns if c not in ("system", "value")]
+    both = mine.join(yours.select(*cell, less="value"), on=cell)
+    named = pl.lit(f"{system} - {other}").alias("system")
+    return both.with_columns(named, value=pl.col("value") - pl.col("less")).select(scores.columns)
+
+
 def members(facts: Mapping[str, Path], language: str) -> pl.DataFrame:
     """Return who is in which stratum: kind, task, split, query_id, stratum."""
     parts = [pl.DataFrame(schema=dict.fromkeys(_MEMBER, pl.String()))]
     for kind, reads in KINDS.items():
-        if all(name in facts for name in reads.values()):
+        if all(name in facts for name in reads.values()) and _has_column(kind, facts):
             query = sql.SQL / "tabulate" / f"strata_{kind.split()[0]}.sql"
             given = {"language": language} if kind == "caption" else {}
             rows = sql.query(query, {r: facts[name] for r, name in reads.items()}, given)
             parts.append(rows.with_columns(kind=pl.lit(kind)).select(_MEMBER))  # pyright: ignore[reportOptionalMemberAccess]
     return pl.concat(parts)
+
+
+def _has_column(kind: str, facts: Mapping[str, Path]) -> bool:
+    table, column = _NEEDS.get(kind, ("", ""))
+    return not table or column in pl.read_parquet_schema(facts[table])
 
 
 _MEMBER = ["kind", "task", "split", "query_id", "stratum"]

@@ -9,6 +9,10 @@ def _schema(**columns: pa.DataType) -> pa.Schema:
     return pa.schema([pa.field(name, kind) for name, kind in columns.items()])
 
 
+def _structure(**fields: pa.DataType) -> pa.StructType:
+    return pa.struct([pa.field(name, kind) for name, kind in fields.items()])
+
+
 WIT_COLUMNS = [
     "language",
     "page_url",
@@ -60,6 +64,9 @@ REJECTED = _schema(
 )
 LINKS = _schema(page_id=pa.int64(), target=pa.string())
 INLINKS = _schema(page_id=pa.int64(), inlinks=pa.int64())
+INFOBOXES = _schema(
+    page_id=pa.int64(), page_title=pa.string(), file=pa.string(), image_url=pa.string()
+)
 URLS = _schema(image_id=pa.string(), image_url=pa.string(), shard=pa.int32())
 PIXELS = _schema(
     image_id=pa.string(),
@@ -113,9 +120,29 @@ IMAGES = _schema(
     sha256=pa.string(),
     split=pa.string(),
 )
+ATTRIBUTIONS = _schema(
+    ImageID=pa.string(), License=pa.string(), Author=pa.string(), Title=pa.string()
+)
 # Typed columns that a collection of another kind may add to its texts or images.
 OPTIONAL = _schema(
+    objects=pa.list_(
+        _structure(
+            synset=pa.string(),
+            x_min=pa.int32(),
+            y_min=pa.int32(),
+            x_max=pa.int32(),
+            y_max=pa.int32(),
+        )
+    ),
     date=pa.date32(),
+    locale=pa.string(),
+    translation=pa.string(),
+    synsets=_STRINGS,
+    source_image_id=pa.string(),
+    picture_id=pa.string(),
+    question=pa.string(),
+    subset=pa.string(),
+    seen=pa.string(),
 )
 QRELS = _schema(text_id=pa.string(), image_id=pa.string(), relevance=pa.int32(), split=pa.string())
 FILTERS = _schema(
@@ -193,6 +220,15 @@ SUBSETS = _schema(
     value=pa.float64(),
     exact=pa.float64(),
 )
+CAPTIONS = _schema(
+    text_id=pa.string(),
+    image_id=pa.string(),
+    language=pa.string(),
+    characters=pa.int32(),
+    words=pa.int32(),
+    tokens=pa.int32(),
+    cider=pa.float64(),
+)
 POOL = _schema(
     split=pa.string(),
     task=pa.string(),
@@ -237,6 +273,81 @@ AGREEMENT = _schema(
     pairs=pa.int64(),
     same_share=pa.float64(),
     kappa=pa.float64(),
+)
+CONCEPTS = _schema(
+    image_id=pa.string(),
+    concept=pa.string(),
+    synset=pa.string(),
+    offset=pa.int64(),
+    area=pa.float64(),
+    x_min=pa.int32(),
+    y_min=pa.int32(),
+    x_max=pa.int32(),
+    y_max=pa.int32(),
+)
+RANKS = _schema(
+    setting=pa.string(),
+    split=pa.string(),
+    task=pa.string(),
+    system=pa.string(),
+    perturbation=pa.string(),
+    query_id=pa.string(),
+    rank=pa.int32(),
+    rank_before=pa.int32(),
+)
+FAILURES = _schema(
+    setting=pa.string(),
+    split=pa.string(),
+    task=pa.string(),
+    system=pa.string(),
+    query_id=pa.string(),
+    rank=pa.int32(),
+    doc_id=pa.string(),
+    truth_id=pa.string(),
+    found_id=pa.string(),
+    ca=pa.float64(),
+    ncs=pa.float64(),
+    ce=pa.int32(),
+    sd=pa.float64(),
+    hit=pa.int32(),
+    miss=pa.int32(),
+    pairs=pa.list_(_structure(truth=pa.string(), found=pa.string(), similarity=pa.float64())),
+    counts=pa.list_(_structure(concept=pa.string(), truth=pa.int32(), found=pa.int32())),
+    sizes=pa.list_(
+        _structure(
+            concept=pa.string(), truth_px=pa.float64(), found_px=pa.float64(), differs=pa.bool_()
+        )
+    ),
+)
+PERTURBED = _schema(
+    **{field.name: field.type for field in TEXTS},
+    perturbation=pa.string(),
+    query_id=pa.string(),
+    intact=pa.string(),
+    perturbed=pa.string(),
+    changes=_STRINGS,
+)
+STUDY = _schema(
+    lot=pa.string(),
+    task=pa.string(),
+    system=pa.string(),
+    query_id=pa.string(),
+    truth_id=pa.string(),
+    found_id=pa.string(),
+    query=pa.string(),
+    truth_url=pa.string(),
+    found_url=pa.string(),
+    classes=pa.string(),
+    rating=pa.int32(),
+    assessor=pa.string(),
+)
+STUDIED = _schema(
+    task=pa.string(),
+    system=pa.string(),
+    query_id=pa.string(),
+    assessor=pa.string(),
+    rating=pa.int32(),
+    classes=_STRINGS,
 )
 FIVE_FIELDS = (
     "page_title",

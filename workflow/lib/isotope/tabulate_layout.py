@@ -6,7 +6,15 @@ from dataclasses import dataclass
 import polars as pl
 
 BEATS = " beats"
-_LABELS = {"m_per_t": "M/T", "t_per_m": "T/M", "urls": "URLs", "letter": ""}
+_LABELS = {
+    "m_per_t": "M/T",
+    "t_per_m": "T/M",
+    "urls": "URLs",
+    "letter": "",
+    **{f"r_at_{k}": f"R@{k}" for k in (1, 5, 10)},
+    **{f"mrr_at_{k}": f"MRR@{k}" for k in (5, 10, "all")},
+    **{"ca_share": "CA", "ncs": "NCS", "ce": "CE", "sd_share": "SD"},
+}
 _MISSING = "—"
 
 
@@ -80,7 +88,8 @@ def _cells(wide: pl.DataFrame, name: str) -> list[Cell]:
 
 
 def _best(wide: pl.DataFrame, name: str) -> Sequence[bool]:
-    top = pl.col(name).max().over("setting", "split")
+    pool = [c for c in ("collection", "setting", "split") if c in wide.columns]
+    top = pl.col(name).max().over(pool)
     return wide.select((pl.col(name) == top).fill_null(value=False)).to_series().to_list()
 
 

@@ -85,7 +85,7 @@ def counter(spec: str) -> Counter:
     """
     if spec == CLIP:
         return _clip()
-    return _counting(_wordpiece(spec))
+    return _counting(wordpiece(spec))
 
 
 def _clip() -> Counter:
@@ -130,7 +130,12 @@ def _counting(tokenizer: Any) -> Counter:  # noqa: ANN401
     return count
 
 
-def _wordpiece(spec: str) -> Any:  # noqa: ANN401
+def wordpiece(spec: str) -> Any:  # noqa: ANN401
+    """Return the WordPiece tokenizer that `counter` counts with, for any `spec` but `open_clip`.
+
+    Raises:
+        UnknownModel: as `counter`.
+    """
     from tokenizers import BertWordPieceTokenizer, Tokenizer  # noqa: PLC0415
 
     if spec == TOY:

@@ -23,6 +23,7 @@ from isotope import (
     toy_scenes,
     toy_wiki,
     toy_wit,
+    toy_wordnet,
 )
 from isotope.errors import BadParams
 from isotope.progress import Progress
@@ -45,12 +46,12 @@ def generate(  # noqa: PLR0913
     shards: Mapping[str, int] | None = None,
     draw: bool = True,
 ) -> None:
-    """Write `wit/`, `dump/`, `images/`, `objects.parquet` and three `.csv` files under `out`.
+    """Write `wit/`, `dump/`, `images/`, `wordnet/`, objects.parquet and three `.csv` under `out`.
 
     `pages` articles have about 3.75 sections and 1.55 pictures each; `shards` counts WIT files a
     split; `date` (YYYYMMDD) is the dump's. Without `draw` no picture is written.
     `objects.parquet` holds tables.OBJECTS; `faults.csv` has path (under images/) and fault.
-    `topics.csv` and `views.csv` are those of `toy_facts`.
+    `topics.csv` and `views.csv` are those of `toy_facts`, `wordnet/` is that of `toy_wordnet`.
 
     Raises:
         BadParams: a split that WIT lacks, a split without a shard, a date that is none.
@@ -74,6 +75,7 @@ def generate(  # noqa: PLR0913
                 _draw(out / "images", page.made[absent:])
             progress.add()
     toy_facts.write(out, pages, seed)
+    toy_wordnet.write(out / "wordnet")
     progress.finish()
 
 

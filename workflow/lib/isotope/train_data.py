@@ -10,7 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
+import pyarrow.parquet as pq
 
+from isotope.encode_pictures import shown_by
 from isotope.train_packed import Column, Packed
 from isotope.train_pictures import Block, Cut, Decoded, Rows, write_squares, write_webp
 from isotope.train_ranks import Ranks
@@ -91,10 +94,23 @@ def _fit(rows: Packed, cut: Cut, place: Place) -> bool:
 
 
 def _write_pictures(source: Source, rows: Packed, cut: Cut, place: Place, file: Path) -> None:
+    shown = _shown(source, _ids(rows))
     if _fit(rows, cut, place):
-        write_squares(_ids(rows), source.pixels, cut, file)
+        write_squares(shown, source.pixels, cut, file)
     else:
-        write_webp(_ids(rows), source.pixels, file)
+        write_webp(shown, source.pixels, file)
+
+
+def _shown(source: Source, ids: Sequence[str]) -> Sequence[str]:
+    """Return the picture of the crawl that each image shows: itself, mostly."""
+    if "picture_id" not in pq.read_schema(source.images).names:
+        return ids
+    pictures = [""] * len(ids)
+    wanted = pl.Series(list(ids), dtype=pl.String)
+    for picture, places in shown_by(source.images, "image_id", wanted).items():
+        for place in places:
+            pictures[place] = picture
+    return pictures
 
 
 def _pictures(rows: Packed, cut: Cut, place: Place, file: Path) -> Block | Decoded:

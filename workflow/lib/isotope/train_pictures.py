@@ -80,7 +80,7 @@ class Decoded:
 
 
 def write_squares(ids: Sequence[str], pixels: Sequence[Path], cut: Cut, file: Path) -> None:
-    """Write uint8 [n, side, side, 3] to the `.npy` file, in the order of `ids`.
+    """Write uint8 [n, side, side, 3] to the `.npy` file, in the order of the pictures' `ids`.
 
     Raises:
         MissingFile: an image whose pixels no shard holds; see `pixels.iter_pixels` for others.
@@ -109,20 +109,22 @@ def write_webp(ids: Sequence[str], pixels: Sequence[Path], file: Path) -> None:
 
 
 def _found(ids: Sequence[str], pixels: Sequence[Path]) -> Iterator[tuple[int, bytes]]:
-    """Yield each wanted picture once, with its place in `ids`, which rise."""
+    """Yield each wanted picture for each of its places in `ids`."""
     if not ids:
         return
     # As bytes, a tenth of what a set of strings would take.
     wanted = np.array([name.encode() for name in ids])
+    order = np.argsort(wanted, kind="stable")
+    wanted = wanted[order]
     new = np.ones(len(wanted), np.bool_)
     progress = Progress("pictures read", len(wanted))
     for image_id, webp in shards.iter_pixels(pixels):
-        key = image_id.encode()
-        row = int(np.searchsorted(wanted, np.bytes_(key)))
-        if row < len(wanted) and wanted[row] == key and new[row]:
-            new[row] = False
-            progress.add()
-            yield row, webp
+        key = np.bytes_(image_id.encode())
+        first, end = (int(np.searchsorted(wanted, key, side)) for side in ("left", "right"))
+        if first < end and new[first]:
+            new[first:end] = False
+            progress.add(end - first)
+            yield from ((int(row), webp) for row in order[first:end])
     progress.finish()
 
 

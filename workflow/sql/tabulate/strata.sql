@@ -7,6 +7,7 @@ WHERE
     kind <> 'all' AND setting = $setting AND measure = $measure
     AND split IN ('all', $split)
 ORDER BY
-    task DESC, list_position(['popularity', 'caption', 'style', 'split'], kind.split(' ')[1]) ASC,
+    task DESC,
+    list_position(['popularity', 'caption', 'style', 'decade', 'split'], kind.split(' ')[1]) ASC,
     kind ASC,
     stratum = 'macro' ASC, stratum = 'head - tail' ASC, stratum ASC, system ASC

@@ -1,0 +1,126 @@
+"""Approximate search gives what exact search gives when it looks everywhere, and says how much."""
+
+from pathlib import Path
+
+import faiss
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from isotope import approximate, search_approximate, store, tables
+from isotope.encode_store import IDS
+from isotope.errors import BadParams, MissingFile
+from isotope.exact import Shards, top_k
+from isotope.runs import read_run
+
+DOCUMENTS, QUERIES, DIM = 3_000, 40, 24
+
+
+def unit(rows: int, seed: int) -> np.ndarray:
+    block = np.random.default_rng(seed).normal(size=(rows, DIM)).astype(np.float32)
+    return block / np.linalg.norm(block, axis=1, keepdims=True)
+
+
+@pytest.fixture(scope="module")
+def encoded(tmp_path_factory) -> dict[str, list[Path]]:
+    """Texts to find and images that ask, with their ids."""
+    folder = tmp_path_factory.mktemp("encoded")
+    files = {}
+    for side, rows, seed in (("texts", DOCUMENTS, 0), ("images", QUERIES, 1)):
+        np.save(folder / f"{side}.npy", unit(rows, seed))
+        ids = [{"id": f"{side[0]}{i:05d}"} for i in range(rows)]
+        store.write_rows(ids, folder / f"{side}.ids.parquet", IDS)
+        files |= {side: [folder / f"{side}.npy"], f"{side}_ids": [folder / f"{side}.ids.parquet"]}
+    return files
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"method": "ivf", "lists": 16, "probes": 16},
+        {"method": "hnsw", "links": 16, "width": 3_000},
+    ],
+)
+def test_looking_everywhere_is_exact(encoded, spec):
+    shards, queries = Shards(encoded["texts"]), unit(QUERIES, 1)
+    rows = np.arange(0, DOCUMENTS, 3)
+    scores, exact = top_k(queries, shards, rows, 10, 64)
+    index = approximate.build(shards, rows, spec)
+    near, found = approximate.nearest(index, queries, rows, 10, spec)
+    assert approximate.recall(found, exact, 10) > 0.99
+    np.testing.assert_allclose(np.sort(near)[:, -5:], np.sort(scores)[:, -5:], atol=1e-5)
+
+
+def test_fewer_probes_find_less(encoded):
+    shards, queries, rows = Shards(encoded["texts"]), unit(QUERIES, 1), np.arange(DOCUMENTS)
+    exact = top_k(queries, shards, rows, 10, 64)[1]
+    index = approximate.build(shards, rows, {"method": "ivf", "lists": 32})
+    found = {
+        n: approximate.nearest(index, queries, rows, 10, {"method": "ivf", "probes": n})[1]
+        for n in (1, 8, 32)
+    }
+    shares = [approximate.recall(hits, exact, 10) for hits in found.values()]
+    assert shares[0] < shares[1] < shares[2] == 1
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 6), st.integers(1, 12), st.randoms(use_true_random=False))
+def test_recall_is_the_mean_share_of_shared_rows(queries, k, random):
+    exact = np.array([random.sample(range(30), 10) for _ in range(queries)])
+    found = np.array([random.sample(range(30), 10) for _ in range(queries)])
+    cut = min(k, 10)
+    shared = [len({*f[:cut]} & {*e[:cut]}) / cut for f, e in zip(found, exact, strict=True)]
+    assert approximate.recall(found, exact, k) == pytest.approx(np.mean(shared))
+    assert approximate.recall(exact, exact, k) == 1
+
+
+def test_same_vectors_same_index(encoded):
+    shards, rows = Shards(encoded["texts"]), np.arange(500)
+    for method in ("ivf", "hnsw"):
+        spec = {"method": method, "lists": 4}
+        first, second = (
+            faiss.serialize_index(approximate.build(shards, rows, spec)) for _ in range(2)
+        )
+        assert np.array_equal(first, second)
+
+
+def test_an_unknown_method_is_refused(encoded):
+    with pytest.raises(BadParams, match="use ivf or hnsw"):
+        approximate.build(Shards(encoded["texts"]), np.arange(9), {"method": "lsh"})
+
+
+def test_a_system_writes_its_runs_and_the_table_of_its_recall(encoded, tmp_path):
+    folder, qrels = tmp_path / "large/near", tmp_path / "qrels.parquet"
+    (folder / "all").mkdir(parents=True)
+    np.save(folder / "all/texts.npy", np.arange(DOCUMENTS))
+    np.save(folder / "all/images.npy", np.arange(0))
+    pairs = [
+        {"text_id": f"t{i:05d}", "image_id": f"i{i:05d}", "relevance": 1, "split": "test"}
+        for i in range(QUERIES)
+    ]
+    store.write_rows(pairs, qrels, tables.QRELS)
+    spec = {"method": "ivf", "lists": 32, "probes": 4, "sample": 7}
+    approximate.index_approximate(encoded, [folder], spec)
+    run, table = tmp_path / "run/large/test/m2t/near.parquet", tmp_path / "recall.csv"
+    search_approximate.search_approximate(
+        qrels,
+        encoded,
+        [folder],
+        [run],
+        spec,
+        labels={"collection": "c", "system": "near"},
+        table=table,
+        depth=20,
+        memory_mb=64,
+    )
+    assert read_run(run).group_by("query_id").len()["len"].to_list() == [20] * QUERIES
+    told = pl.read_csv(table)
+    assert told.select("queries", "k").rows() == [(7, 1), (7, 10)]
+    assert told["recall"].is_between(0.2, 1).all()
+
+
+def test_an_index_that_is_not_there_is_named(encoded, tmp_path):
+    with pytest.raises(MissingFile, match="phase index"):
+        search_approximate._read(tmp_path / "texts.faiss")

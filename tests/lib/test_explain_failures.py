@@ -1,0 +1,193 @@
+"""From runs and objects to the local and the global table, on a collection of four pictures."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from isotope import sql, store, tables, toy_wordnet
+from isotope.errors import EmptyTable, MissingColumn, MissingFile
+from isotope.explain_failures import Given, explain_failures
+from isotope.explain_tables import tabulate_explained
+from isotope.runs import write_run
+
+SCENES: Mapping[str, list[tuple[str, int]]] = {
+    "i1": [("ball.n.03", 10), ("ball.n.03", 20), ("tree.n.01", 5)],
+    "i2": [("ball.n.03", 10), ("house.n.01", 8), ("stop_sign.n.01", 3)],
+    "i3": [("cup.n.01", 5)],
+    "i4": [("stop_sign.n.01", 5)],
+}
+RUNS = {
+    "t2m": {"t1": ["i2", "i1"], "t2": ["i2"], "t3": ["i4", "i1", "i3"], "t4": ["i1"]},
+    "m2t": {"i1": ["t2", "t1"], "i2": ["t2"], "i3": ["t9", "t3"], "i4": ["t4"]},
+}
+
+
+def collection(folder: Path) -> Given:
+    rows = [
+        {
+            "image_id": image_id,
+            "image_url": f"http://x/{image_id}.jpg",
+            "objects": [
+                {"synset": s, "x_min": 0, "y_min": 0, "x_max": px, "y_max": px} for s, px in own
+            ],
+        }
+        for image_id, own in SCENES.items()
+    ]
+    pl.DataFrame(rows).write_parquet(folder / "images.parquet")
+    pairs = [{"text_id": f"t{i}", "image_id": f"i{i}", "relevance": 1} for i in (1, 2, 3, 4)]
+    qrels = [{**pair, "split": "validation"} for pair in pairs]
+    store.write_rows(qrels, folder / "qrels.parquet", tables.QRELS)
+    toy_wordnet.write(folder / "wordnet")
+    return Given(folder / "images.parquet", folder / "qrels.parquet", None, str(folder / "wordnet"))
+
+
+def runs(folder: Path) -> list[Path]:
+    paths: list[Path] = []
+    for task, answers in RUNS.items():
+        hits = [(q, d, -float(n)) for q, found in answers.items() for n, d in enumerate(found)]
+        paths.append(folder / f"small/validation/{task}/sys.parquet")
+        columns = ["query_id", "doc_id", "score"]
+        write_run(pl.DataFrame(hits, schema=columns, orient="row"), paths[-1])
+    return paths
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> dict[str, pl.DataFrame]:
+    folder = tmp_path_factory.mktemp("explained")
+    out = {n: folder / f"{n}.parquet" for n in ("failures", "ranks", "known", "rejected")}
+    explain_failures(collection(folder), runs(folder), threshold=1.0, **out)
+    relations = {name: [path] for name, path in out.items()}
+    tabulate_explained(relations, ["explained", "ranking", "unknown_objects"], folder)
+    printed = ("explained", "ranking", "unknown_objects")
+    return {
+        **{name: pl.read_parquet(path) for name, path in out.items()},
+        **{name: pl.read_csv(folder / f"{name}.csv") for name in printed},
+    }
+
+
+def test_a_row_for_each_query_whose_first_answer_is_wrong(made):
+    keys = made["failures"].select("task", "query_id", "truth_id", "found_id").rows()
+    assert keys == [
+        ("t2m", "t1", "i1", "i2"),
+        ("t2m", "t3", "i3", "i4"),
+        ("t2m", "t4", "i4", "i1"),
+        ("m2t", "i1", "i1", "i2"),
+        ("m2t", "i3", "i3", None),
+    ]
+
+
+def test_the_row_says_what_matched_what(made):
+    row = made["failures"].row(0, named=True)
+    assert (row["ca"], row["hit"], row["miss"], row["ce"], row["rank"]) == (0.5, 1, 1, 1, 2)
+    assert row["counts"] == [{"concept": "ball.n.03", "truth": 2, "found": 1}]
+    pair = row["pairs"][0]
+    assert (pair["truth"], pair["found"]) == ("tree.n.01", "house.n.01")
+    assert row["ncs"] == pair["similarity"] == pytest.approx(1 / 11)
+    size = {"concept": "ball.n.03", "truth_px": 100.0, "found_px": 100.0, "differs": False}
+    assert row["sizes"] == [size]
+    assert row["sd"] == 0.0
+
+
+def test_a_picture_without_known_objects_leaves_the_measures_unknown(made):
+    unknown = made["failures"].filter(pl.col("query_id").is_in(["t3", "t4", "i3"]))
+    assert unknown.select(pl.col("ca", "ncs", "ce", "sd", "pairs").null_count()).row(0) == (3,) * 5
+
+
+def test_objects_that_wordnet_lacks_are_kept_aside_and_named(made):
+    rejected = made["rejected"]
+    assert rejected["detail"].to_list() == ["stop_sign.n.01"] * 2
+    assert set(rejected["reason"]) == {"unknown synset"}
+    assert rejected["row"].to_list() == [6, 8]
+    assert made["unknown_objects"].rows() == [("unknown synset", "stop_sign.n.01", 2)]
+
+
+def test_the_global_table_has_the_means_of_the_local_one(made):
+    row = made["explained"].row(0, named=True)
+    assert (row["task"], row["system"], row["failures"], row["explained"]) == ("t2m", "sys", 3, 1)
+    assert (row["ca_share"], row["hit"], row["miss"], row["ce"]) == (0.5, 1.0, 1.0, 1.0)
+    assert row["matched_synsets_share"] == 1.0
+    assert row["enumeration_disagreement_share"] == 1.0
+
+
+def test_the_ranking_table_counts_what_was_not_found_as_last(made):
+    row = made["ranking"].filter(task="t2m").row(0, named=True)
+    assert (row["queries"], row["fails"], row["fails_share"]) == (4, 3, 0.75)
+    assert (row["r_at_1"], row["r_at_5"], row["r_at_10"]) == (0.25, 0.75, 0.75)
+    reciprocal = (1 / 2 + 1 + 1 / 3) / 4
+    assert row["mrr_at_all"] == pytest.approx(reciprocal)
+    assert row["mrr_at_5"] == pytest.approx(reciprocal)
+    assert row["median_rank"] == 2
+
+
+def test_objects_may_come_from_a_file_without_boxes(tmp_path):
+    given = collection(tmp_path)
+    told = tmp_path / "objects.csv"
+    told.write_text(
+        "image_url,synset\nhttp://x/i1.jpg,tree\nhttp://x/i2.jpg,tree.n.01\nhttp://x/none.jpg,x\n"
+    )
+    out = {n: tmp_path / f"{n}.parquet" for n in ("failures", "ranks", "known", "rejected")}
+    explain_failures(given._replace(objects=told), runs(tmp_path)[:1], threshold=1.0, **out)
+    first = pl.read_parquet(out["failures"]).row(0, named=True)
+    assert (first["ca"], first["sd"], first["sizes"]) == (1.0, None, [])
+    assert pl.read_parquet(out["rejected"]).is_empty()
+
+
+def test_bad_objects_are_named_errors(tmp_path):
+    given, where = collection(tmp_path), tmp_path / "objects.csv"
+    out = {n: tmp_path / f"{n}.parquet" for n in ("failures", "ranks", "known", "rejected")}
+
+    def explained(**changes):
+        explain_failures(given._replace(**changes), [], threshold=1.0, **out)
+
+    with pytest.raises(MissingFile, match="no such file"):
+        explained(objects=where)
+    where.write_text("image_url,label\nhttp://x/i1.jpg,ball\n")
+    with pytest.raises(MissingColumn, match="no column 'synset'"):
+        explained(objects=where)
+    where.write_text("image_url,synset\nhttp://x/i1.jpg,nothing.n.01\n")
+    with pytest.raises(EmptyTable, match="none of 1 objects is in WordNet"):
+        explained(objects=where)
+    pl.read_parquet(given.images).drop("objects").write_parquet(given.images)
+    with pytest.raises(MissingColumn, match="no column 'objects'"):
+        explained()
+
+
+def test_a_missing_dictionary_stops_before_any_table(tmp_path):
+    given = collection(tmp_path)._replace(wordnet=str(tmp_path / "nowhere"))
+    out = {n: tmp_path / f"{n}.parquet" for n in ("failures", "ranks", "known", "rejected")}
+    with pytest.raises(MissingFile, match="wordnet-base"):
+        explain_failures(given, [], threshold=1.0, **out)
+    assert not any(path.exists() for path in out.values())
+
+
+def moved(rows: list[tuple[int | None, int | None]], tmp_path: Path, name: str) -> pl.DataFrame:
+    labels = {"setting": "small", "split": "validation", "task": "t2m", "system": "s"}
+    told = [
+        {**labels, "perturbation": "size", "query_id": str(n), "rank": r, "rank_before": b}
+        for n, (r, b) in enumerate(rows)
+    ]
+    store.write_rows(told, tmp_path / "ranks.parquet", tables.RANKS)
+    query = sql.SQL / "tabulate" / f"{name}.sql"
+    found = sql.query(query, {"perturbed": tmp_path / "ranks.parquet"}, {})
+    assert found is not None
+    return found
+
+
+def test_lower_higher_and_same_are_shares_of_the_perturbed_queries(tmp_path):
+    row = moved([(3, 1), (None, 2), (1, 4), (5, 5), (None, None)], tmp_path, "moved")
+    assert row.select("queries", "lower_share", "higher_share", "same_share").row(0) == (
+        5,
+        0.4,
+        0.2,
+        0.4,
+    )
+
+
+def test_perturbed_queries_are_measured_beside_themselves_intact(tmp_path):
+    found = moved([(3, 1), (None, 2)], tmp_path, "perturbed")
+    told = {row["query"]: row for row in found.iter_rows(named=True)}
+    assert (told["intact"]["r_at_1"], told["intact"]["mrr_at_5"]) == (0.5, 0.75)
+    assert (told["perturbed"]["r_at_1"], told["perturbed"]["fails"]) == (0.0, 2)
+    assert told["perturbed"]["mrr_at_all"] == pytest.approx(1 / 6)

@@ -1,0 +1,120 @@
+"""The page of failures: both pictures, their boxes, and the matching in words."""
+
+import io
+import re
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from isotope import store, tables
+from isotope.explain_objects import BOX
+from isotope.explain_words import noun, parts, sentences
+from isotope.failures_page import Sources, failures_page
+
+FAILURE = {
+    "setting": "small",
+    "split": "validation",
+    "task": "t2m",
+    "system": "<sys>",
+    "query_id": "t1",
+    "rank": 7,
+    "doc_id": "i2",
+    "truth_id": "i1",
+    "found_id": "i2",
+    "ca": 0.5,
+    "ncs": 0.125,
+    "ce": 1,
+    "sd": 1.0,
+    "hit": 1,
+    "miss": 1,
+    "pairs": [{"truth": "stop_sign.n.01", "found": "tree.n.01", "similarity": 0.125}],
+    "counts": [{"concept": "ball.n.03", "truth": 1, "found": 2}],
+    "sizes": [{"concept": "ball.n.03", "truth_px": 2500.0, "found_px": 100.0, "differs": True}],
+}
+OBJECTS = [
+    ("i1", "ball.n.03", (0, 0, 50, 50)),
+    ("i1", "stop_sign.n.01", (50, 10, 90, 40)),
+    ("i2", "ball.n.03", (0, 0, 10, 10)),
+    ("i2", "ball.n.03", (20, 0, 30, 10)),
+    ("i2", "tree.n.01", (30, 30, 60, 60)),
+    ("i2", "cup.n.01", (70, 70, 80, 80)),
+]
+
+
+@pytest.fixture
+def given(tmp_path) -> Sources:
+    texts, images, failures, known = (tmp_path / f"{n}.parquet" for n in ("t", "i", "f", "k"))
+    given = Sources(texts, images, failures, known, [tmp_path / "p"])
+    asked = [{"text_id": "t1", "context_section_description": "A <b>ball</b> by a sign"}]
+    store.write_rows(asked, given.texts, tables.TEXTS)
+    listed = [
+        {"image_id": i, "image_url": f"http://x/{i}.jpg", "width": 100, "height": 90}
+        for i in ("i1", "i2")
+    ]
+    store.write_rows(listed, given.images, tables.IMAGES)
+    store.write_rows([FAILURE], given.failures, tables.FAILURES)
+    boxes = [{"image_id": i, "concept": c, **dict(zip(BOX, b, strict=True))} for i, c, b in OBJECTS]
+    store.write_rows(boxes, given.known, tables.CONCEPTS)
+    picture = io.BytesIO()
+    Image.new("RGB", (100, 90), "teal").save(picture, "WEBP")
+    pixels = [{"image_id": "i1", "image_url": "http://x/i1.jpg", "webp": picture.getvalue()}]
+    store.write_rows(pixels, tmp_path / "p", tables.PIXELS)
+    return given
+
+
+def page(given: Sources, out: Path) -> str:
+    table = out.with_name("explained.csv")
+    table.write_text("task,system,failures,ca_share\nt2m,<sys>,1,0.5\n")
+    failures_page("toy", given, [table], shown=3, out=out)
+    return out.read_text()
+
+
+def test_the_matching_is_told_in_words():
+    assert sentences(FAILURE) == [
+        "Of the 2 concepts of the right picture the returned one has 1: ball (CA 0.50).",
+        "For stop sign it has tree, 0.125 alike on WordNet's paths.",
+        "It has 2 instead of 1 of ball, 1 too many.",
+        "Ball differs in size in 1 of 1: 100 px² for 2,500.",
+    ]
+    assert noun("fire_engine.n.02") == "fire engine"
+
+
+def test_a_concept_and_its_stand_in_have_the_same_number():
+    found = parts(FAILURE, ["ball.n.03", "tree.n.01", "cup.n.01"])
+    assert {name: (p.kind, p.number) for name, p in found.items()} == {
+        "ball.n.03": ("common", 1),
+        "tree.n.01": ("paired", 2),
+        "cup.n.01": ("alone", 0),
+    }
+
+
+def test_both_pictures_are_drawn_with_all_their_boxes(given, tmp_path):
+    html = page(given, tmp_path / "failures.html")
+    assert html.count("<svg") == 2
+    assert html.count("<rect ") == len(OBJECTS)
+    assert html.count("data:image/webp;base64,") == 1
+    assert '<rect x="50" y="10" width="40" height="30"' in html
+    for kind, boxes in (("common", 3), ("paired", 2), ("alone", 1)):
+        assert html.count(f'<g class="{kind}">') == boxes
+    assert "is at rank 7" in html
+    assert "50.0%" in html
+
+
+def test_the_page_is_self_contained_and_escapes_what_it_is_given(given, tmp_path):
+    html = page(given, tmp_path / "failures.html")
+    assert "<b>ball</b>" not in html
+    assert "<sys>" not in html
+    assert set(re.findall(r'(?:href|src)="([^"#]*)"', html)) <= {
+        "index.html",
+        *re.findall(r'"(data:[^"]*)"', html),
+    }
+
+
+def test_a_page_without_failures_says_so(given, tmp_path):
+    store.write_rows([], given.failures, tables.FAILURES)
+    assert "No failure could be explained" in page(given, tmp_path / "failures.html")
+
+
+def test_the_same_input_gives_the_same_page(given, tmp_path):
+    assert page(given, tmp_path / "one.html") == page(given, tmp_path / "two.html")

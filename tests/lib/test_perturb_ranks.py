@@ -1,0 +1,141 @@
+"""Perturbed queries are asked anew, and their ranks are those that a search would give."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+import pytest
+
+from isotope import store, tables, toy_wordnet
+from isotope.encode import encode_texts
+from isotope.encode_store import write_ids
+from isotope.index import index_bm25
+from isotope.models_hash import HashEncoder
+from isotope.perturb import Settings
+from isotope.perturb_ranks import Asked, Tower, perturbed_bm25, perturbed_dense
+from isotope.perturb_texts import perturb_texts
+from isotope.search import search_bm25
+
+SAID = ["A large red ball", "A small blue cup", "One white house", "The green tree", "No colour"]
+FIELDS = ["context_section_description"]
+
+
+class Made(NamedTuple):
+    folder: Path
+    asked: Asked
+    perturbed: pl.DataFrame
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Made:
+    folder = tmp_path_factory.mktemp("perturbed")
+    toy_wordnet.write(folder / "wordnet")
+    numbered = list(enumerate(SAID))
+    texts = [
+        {"text_id": f"t{n}", "context_section_description": said, "split": "validation"}
+        for n, said in numbered
+    ]
+    none: list[str | None] = [None]
+    images = [
+        {
+            "image_id": f"i{n}",
+            "image_url": f"i{n}",
+            "language": ["en"],
+            "caption_reference_description": [said.lower()],
+            "caption_alt_text_description": none,
+            "caption_attribution_description": none,
+            "split": "validation",
+        }
+        for n, said in numbered
+    ]
+    pairs = [{"text_id": f"t{n}", "image_id": f"i{n}", "relevance": 1} for n, _ in numbered]
+    qrels = [{**pair, "split": "validation"} for pair in pairs]
+    store.write_rows(texts, folder / "texts.parquet", tables.TEXTS)
+    store.write_rows(images, folder / "images.parquet", tables.IMAGES)
+    store.write_rows(qrels, folder / "qrels.parquet", tables.QRELS)
+    perturb_texts(
+        folder / "texts.parquet",
+        folder / "qrels.parquet",
+        split="validation",
+        wordnet=str(folder / "wordnet"),
+        settings=Settings(),
+        out=folder / "perturbed.parquet",
+    )
+    run = folder / "small/validation/t2m/own.parquet"
+    asked = Asked(folder / "perturbed.parquet", folder / "qrels.parquet", run)
+    return Made(folder, asked, pl.read_parquet(folder / "perturbed.parquet"))
+
+
+def test_each_kind_perturbs_the_queries_that_it_can(made):
+    told = made.perturbed.group_by("perturbation").len().sort("perturbation")
+    assert dict(told.iter_rows()) == {"antonym": 3, "colour-all": 4, "colour-in": 4, "size": 2}
+    assert made.perturbed["text_id"].to_list() == sorted(made.perturbed["text_id"])
+    first = made.perturbed.row(0, named=True)
+    assert (first["query_id"], first["changes"]) == ("t0", ["large > small"])
+    assert first["perturbed"] == first["context_section_description"] == "A small red ball"
+
+
+def test_ranks_of_a_dense_system_are_counted_over_the_pool(made):
+    encoder, folder = HashEncoder(64), made.folder
+    model = {"kind": "hash", "dim": 64}
+    images = encoder.encode_texts([said.lower() for said in SAID])
+    np.save(folder / "images.npy", images)
+    write_ids(pl.Series([f"i{n}" for n in range(5)]), folder / "images.ids.parquet")
+    places = {"vectors": folder / "texts.npy", "ids": folder / "texts.ids.parquet"}
+    encode_texts(
+        texts=folder / "texts.parquet",
+        model=model,
+        weights=None,
+        fields=FIELDS,
+        shard=0,
+        shards=1,
+        batch=2,
+        **places,
+    )
+    (folder / "index/validation").mkdir(parents=True)
+    np.save(folder / "index/validation/images.npy", np.arange(5))
+    encoded = {side: [folder / f"{side}.npy"] for side in ("texts", "images")}
+    encoded |= {f"{side}_ids": [folder / f"{side}.ids.parquet"] for side in ("texts", "images")}
+    tower = Tower(model, None, FIELDS, 2)
+    perturbed_dense(made.asked, encoded, folder / "index", tower, folder / "ranks.parquet")
+    found = pl.read_parquet(folder / "ranks.parquet")
+    asked = encoder.encode_texts(made.perturbed["perturbed"].to_list())
+    own = made.perturbed["query_id"].str.slice(1).cast(pl.Int64).to_list()
+    scores = asked @ images.T
+    expected = [int((row > row[n]).sum()) + 1 for row, n in zip(scores, own, strict=True)]
+    assert found["rank"].to_list() == expected
+    assert found["rank_before"].to_list() == [1] * len(own)
+    labels = found.select("setting", "split", "task", "system").unique().rows()
+    assert labels == [("small", "validation", "t2m", "own")]
+
+
+def test_ranks_of_bm25_are_those_of_a_search(made):
+    folder, index = made.folder, made.folder / "lucene/small/own"
+    both = {side: folder / f"{side}.parquet" for side in ("texts", "images")}
+    index_bm25(both, [index], ["validation"], language="en", fields=FIELDS, threads=1)
+    qrels = {"qrels": folder / "qrels.parquet"}
+    spec = {"fields": FIELDS}
+    search_bm25(
+        {**both, **qrels}, [index], [made.asked.run], spec, language="en", depth=5, threads=1
+    )
+    perturbed_bm25(made.asked, index, spec, folder / "bm25.parquet", threads=1)
+    found = pl.read_parquet(folder / "bm25.parquet")
+    assert found["query_id"].to_list() == made.perturbed["query_id"].to_list()
+    assert found["rank_before"].to_list() == [1] * found.height
+    opposite = found.filter(perturbation="antonym", query_id="t1")
+    assert opposite["rank"].to_list() == [1]
+
+
+def test_the_same_seed_gives_the_same_bytes(made, tmp_path):
+    for seed, same in ((0, True), (1, False)):
+        perturb_texts(
+            made.folder / "texts.parquet",
+            made.folder / "qrels.parquet",
+            split="validation",
+            wordnet=str(made.folder / "wordnet"),
+            settings=Settings(seed),
+            out=tmp_path / "perturbed.parquet",
+        )
+        found = (tmp_path / "perturbed.parquet").read_bytes()
+        assert (found == made.asked.perturbed.read_bytes()) == same

@@ -1,0 +1,149 @@
+"""Failures go out to people as a sheet, and come back as classes, ratings and rules."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from isotope import sql, store, tables
+from isotope.errors import BrokenPromise, CorruptFile, EmptyTable, MissingColumn, MissingFile
+from isotope.explain_tables import tabulate_study
+from isotope.study import found_sheets, read_sheets, write_sheet, write_study
+
+CLASSES = ["objects", "colour", "count"]
+NAMES = ["study_ratings", "study_classes", "study_rules", "study_agreement"]
+
+
+@pytest.fixture
+def sheet(tmp_path) -> Path:
+    """The sheet of ten failures of one system and two of another."""
+    failures = [
+        {"task": "t2m", "system": s, "query_id": f"t{n}", "truth_id": "i1", "found_id": "i2"}
+        for s, most in (("a", 10), ("b", 2))
+        for n in range(most)
+    ]
+    store.write_rows(failures, tmp_path / "failures.parquet", tables.FAILURES)
+    texts = [{"text_id": f"t{n}", "context_section_description": f"said {n}"} for n in range(10)]
+    store.write_rows(texts, tmp_path / "texts.parquet", tables.TEXTS)
+    images = [{"image_id": f"i{n}", "image_url": f"u{n}"} for n in (1, 2)]
+    store.write_rows(images, tmp_path / "images.parquet", tables.IMAGES)
+    relations = {n: tmp_path / f"{n}.parquet" for n in ("failures", "texts", "images")}
+    places = {"given": tmp_path / "study.parquet", "sheet": tmp_path / "study.csv"}
+    write_sheet(relations, seed=0, failures=4, **places)
+    return tmp_path / "study.csv"
+
+
+def fill(sheet: Path, *judged: tuple[str, int | None, str]) -> Path:
+    """Return the sheet with judgements in its first rows."""
+    rows = pl.read_csv(sheet, infer_schema=False).head(len(judged))
+    columns_of = zip(*judged, strict=True)
+    columns = [pl.Series(n, v, strict=False) for n, v in zip(FILLED, columns_of, strict=True)]
+    name = "-".join(sorted({assessor or "nobody" for *_, assessor in judged}))
+    rows.with_columns(columns).write_csv(sheet.with_name(f"{name}.csv"))
+    return sheet.with_name(f"{name}.csv")
+
+
+def given(sheet: Path) -> Path:
+    return sheet.with_suffix(".parquet")
+
+
+FILLED = ("classes", "rating", "assessor")
+
+
+def test_the_sheet_has_as_many_of_each_system_as_asked_and_nothing_filled_in(sheet):
+    rows = pl.read_csv(sheet, infer_schema=False)
+    drawn = pl.read_parquet(given(sheet))
+    assert dict(drawn["system"].value_counts().iter_rows()) == {"a": 4, "b": 2}
+    assert drawn["lot"].to_list() == rows["lot"].to_list() == sorted(drawn["lot"])
+    assert "system" not in rows.columns
+    assert rows.select(pl.col(FILLED).null_count()).row(0) == (6, 6, 6)
+    assert rows["query"][0].startswith("said ")
+
+
+def test_rows_that_nobody_judged_are_left(sheet):
+    filled = fill(sheet, (" count ;objects;", 3, "ann"), ("", None, ""))
+    found = read_sheets([filled], given(sheet), CLASSES)
+    assert found["classes"].to_list() == [["count", "objects"]]
+    assert found.select("rating", "assessor").row(0) == (3, "ann")
+
+
+@pytest.mark.parametrize(
+    ("row", "error", "said"),
+    [
+        (("shape", 3, "ann"), CorruptFile, r"\.csv:2: a class other than"),
+        (("count", 11, "ann"), CorruptFile, "a rating that is not 1 to 10"),
+        (("count", 3, ""), CorruptFile, "by nobody"),
+    ],
+)
+def test_a_bad_judgement_is_named_by_its_line(sheet, row, error, said):
+    with pytest.raises(error, match=said):
+        read_sheets([fill(sheet, row)], given(sheet), CLASSES)
+
+
+def test_sheets_that_are_none_are_refused(sheet, tmp_path):
+    one = fill(sheet, ("count", 3, "ann"))
+    with pytest.raises(BrokenPromise, match="judged before"):
+        read_sheets([one, one], given(sheet), CLASSES)
+    with pytest.raises(MissingFile):
+        read_sheets([tmp_path / "none.csv"], given(sheet), CLASSES)
+    with pytest.raises(EmptyTable):
+        read_sheets([sheet], given(sheet), CLASSES)
+    one.write_text(one.read_text().replace("\n", "\nx", 1))
+    with pytest.raises(BrokenPromise, match="not given out"):
+        read_sheets([one], given(sheet), CLASSES)
+    one.write_text("task,rating\n")
+    with pytest.raises(MissingColumn, match="lot"):
+        read_sheets([one], given(sheet), CLASSES)
+
+
+@pytest.fixture
+def studied(sheet, tmp_path) -> dict[str, pl.DataFrame]:
+    """Six judgements by two people, counted by hand below."""
+    ann = [("objects;count", 2, "ann"), ("objects;count", 4, "ann"), ("objects", 6, "ann")]
+    ben = [("objects", 4, "ben"), ("objects;count", 4, "ben"), ("colour", 8, "ben")]
+    sheets = [fill(sheet, *ann), fill(sheet, *ben)]
+    write_study(sheets, given(sheet), CLASSES, tmp_path / "studied.parquet")
+    rules = {"support": 0.3, "confidence": 0.5}
+    tabulate_study(tmp_path / "studied.parquet", NAMES, rules, tmp_path)
+    return {name: pl.read_csv(tmp_path / f"{name}.csv") for name in NAMES}
+
+
+def test_rules_have_support_and_confidence(studied):
+    """Three of six name both; five name objects, three count."""
+    told = studied["study_rules"].rows()
+    assert told == [
+        ("count", "objects", 3, 0.5, 1.0),
+        ("objects", "count", 3, 0.5, pytest.approx(3 / 5)),
+    ]
+
+
+def test_a_rule_may_have_two_premises(tmp_path):
+    rows = [
+        {"task": "t2m", "system": "s", "query_id": str(n), "assessor": "a", "classes": list(c)}
+        for n, c in enumerate(["abc", "abc", "ab", "c"])
+    ]
+    store.write_rows(rows, tmp_path / "studied.parquet", tables.STUDIED)
+    query, asked = sql.SQL / "tabulate/study_rules.sql", {"support": 0.0, "confidence": 0.0}
+    found = sql.query(query, {"studied": tmp_path / "studied.parquet"}, asked)
+    assert found is not None
+    rules = {row[:2]: row[3:] for row in found.iter_rows()}
+    assert rules["a and b", "c"] == (0.5, pytest.approx(2 / 3))
+    assert rules["a", "b"] == (0.75, 1.0)
+
+
+def test_ratings_classes_and_agreement_are_means_over_judgements(studied):
+    assert studied["study_ratings"]["ratings"].sum() == 6
+    objects = studied["study_classes"].filter(pl.col("class") == "objects")
+    assert objects["judgements"].sum() == 5
+    agreed = studied["study_agreement"].row(0, named=True)
+    assert (agreed["failures"], agreed["rating_difference"]) == (3, pytest.approx(4 / 3))
+    assert agreed["same_classes_share"] == pytest.approx(1 / 3)
+    assert agreed["common_classes_share"] == pytest.approx((0.5 + 1 + 0) / 3)
+
+
+def test_sheets_that_came_back_are_found_by_collection(tmp_path):
+    (tmp_path / "toy/failures").mkdir(parents=True)
+    (tmp_path / "toy/failures/ann.csv").touch()
+    (tmp_path / "toy/pool.csv").touch()
+    assert found_sheets("toy", tmp_path) == [str(tmp_path / "toy/failures/ann.csv")]
+    assert found_sheets("other", tmp_path) == []

@@ -1,0 +1,109 @@
+"""One summary in place of a picture's captions: from a table, or from a model of transformers."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
+
+from isotope import store, tables
+from isotope.errors import EmptyTable, FetchFailed, MissingColumn, MissingFile
+from isotope.summaries import write_summaries
+
+WORDS = {"i1": ["A dog runs.", "One brown dog"], "i2": ["Two cats", "Cats asleep!"], "i3": []}
+
+
+@pytest.fixture
+def images(tmp_path) -> Path:
+    rows = [
+        {
+            "image_id": i,
+            "image_url": f"http://x/{i}.jpg",
+            "language": ["en"] * len(said),
+            "caption_reference_description": said,
+            "caption_alt_text_description": [None] * len(said),
+            "caption_attribution_description": [None] * len(said),
+            "split": "test",
+        }
+        for i, said in WORDS.items()
+    ]
+    store.write_rows(rows, tmp_path / "images.parquet", tables.IMAGES)
+    return tmp_path / "images.parquet"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> str:
+    """A T5 of a few thousand random weights, with a tokenizer of whole words."""
+    place = str(tmp_path_factory.mktemp("t5"))
+    words = Tokenizer(models.WordLevel(unk_token="<unk>"))
+    words.pre_tokenizer = pre_tokenizers.Whitespace()
+    special = ["<pad>", "</s>", "<unk>"]
+    told = ["summarize : a dog runs . one brown two cats asleep !"]
+    words.train_from_iterator(told, trainers.WordLevelTrainer(special_tokens=special))
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=words, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
+    )
+    tokenizer.save_pretrained(place)
+    torch.manual_seed(0)
+    config = T5Config(
+        vocab_size=len(tokenizer), d_model=16, d_kv=4, d_ff=16, num_layers=1, num_heads=2
+    )
+    config.decoder_start_token_id = 0
+    T5ForConditionalGeneration(config).save_pretrained(place, safe_serialization=True)
+    return place
+
+
+def said(path: Path) -> dict[str, list[str]]:
+    table = pl.read_parquet(path)
+    assert table.columns == tables.IMAGES.names
+    return dict(table.select("image_id", "caption_reference_description").iter_rows())
+
+
+def test_a_ready_table_gives_one_caption_an_image(images, tmp_path):
+    ready = tmp_path / "ready.csv"
+    ready.write_text("image_url,summary\nhttp://x/i1.jpg,a dog\nhttp://x/other.jpg,nobody\n")
+    spec = {"file": str(ready)}
+    write_summaries(images, spec, language="en", batch=2, out=tmp_path / "out.parquet")
+    assert said(tmp_path / "out.parquet") == {"i1": ["a dog"], "i2": [], "i3": []}
+
+
+def test_a_model_summarises_each_images_captions_and_does_so_again(images, folder, tmp_path):
+    spec = {"name": folder, "tokens": 5, "beams": 2}
+    for name in ("one", "again"):
+        out = tmp_path / f"{name}.parquet"
+        write_summaries(images, spec, language="en", batch=1, out=out)
+    found = said(tmp_path / "one.parquet")
+    assert [len(found[i]) for i in WORDS] == [1, 1, 0]
+    assert len(found["i1"][0].split()) <= 5
+    assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "again.parquet").read_bytes()
+
+
+def test_captions_in_another_language_are_not_summarised(images, folder, tmp_path):
+    spec = {"name": folder, "tokens": 2}
+    write_summaries(images, spec, language="de", batch=8, out=tmp_path / "out.parquet")
+    assert set(map(len, said(tmp_path / "out.parquet").values())) == {0}
+
+
+def test_a_table_that_is_none_is_refused(images, tmp_path):
+    ready, out = tmp_path / "ready.csv", tmp_path / "out.parquet"
+
+    def write():
+        write_summaries(images, {"file": str(ready)}, language="en", batch=2, out=out)
+
+    with pytest.raises(MissingFile):
+        write()
+    ready.write_text("image_id,text\ni1,a dog\n")
+    with pytest.raises(MissingColumn, match="and summary"):
+        write()
+    ready.write_text("image_id,summary\ni9,a dog\n")
+    with pytest.raises(EmptyTable, match="no summary of an image"):
+        write()
+    assert not out.exists()
+
+
+def test_a_model_that_is_not_there_is_named(images, tmp_path):
+    spec, out = {"name": str(tmp_path / "none")}, tmp_path / "out.parquet"
+    with pytest.raises(FetchFailed):
+        write_summaries(images, spec, language="en", batch=2, out=out)

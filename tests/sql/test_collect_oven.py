@@ -1,0 +1,149 @@
+"""OVEN's published form, on a handful of lines whose tables can be worked out by hand."""
+
+import json
+import uuid
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from isotope import collect, sql, store, tables
+from isotope.collect_inputs import LINES
+
+BASE = "https://x.org/oven/"
+KNOWN = [
+    {"wikidata_id": "Q1", "wikipedia_title": "Airbus A310", "wikipedia_summary": "A jet."}
+    | {"wikipedia_image_url": "https://upload.wikimedia.org/a/ab/A310%20c.jpg"},
+    {"wikidata_id": "Q2", "wikipedia_title": "Ceviche", "wikipedia_summary": "A dish."},
+    {"entity_id": "W:Q 3", "title": "Sedona", "extract": "", "topic": "Places"},
+    {"wikidata_id": "Q4", "wikipedia_title": " "},
+    {"wikidata_id": "Q2", "wikipedia_title": "Ceviche again"},
+    "{",
+]
+
+
+def asked(
+    data_id: str, image: str, entity: str | None, split: str, question: str = "What?"
+) -> dict:
+    row = {"data_id": data_id, "image_id": image, "question": question, "data_split": split}
+    return row | ({"entity_id": entity, "entity_text": "name"} if entity else {})
+
+
+ASKED = [
+    asked("oven_entity_train_0", "oven_0", "Q1", "entity_train"),
+    asked("oven_entity_val_0", "oven_1", "Q1", "entity_val_seen"),
+    asked("oven_entity_val_1", "oven_2", "Q2", "entity_val_unseen"),
+    asked("oven_query_val_0", "oven_2", "Q2", "query_val_unseen", "Which dish?"),
+    asked("oven_human_0", "oven_3", "W:Q 3", "human"),
+    {"image": "oven_3.png", "question": "Where?", "entity_text": "Airbus", "entity_id": "Q1"},
+    asked("gone", "oven_9", "Q1", "query_train"),
+    asked("broken", "oven_4", "Q1", "query_train"),
+    asked("unknown", "oven_0", "Q9", "query_train"),
+    asked("nameless", "oven_0", "Q4", "query_train"),
+    asked("hidden", "oven_0", None, "query_val"),
+    asked("oven_query_test_0", "oven_0", None, "query_test"),
+    asked("silent", "oven_0", "Q1", "query_train", " "),
+    asked("oven_query_val_0", "oven_1", "Q1", "query_val_seen"),
+    "[1",
+]
+FILES = ["oven_0.jpg", "oven_1.JPEG", "oven_2.jpg", "oven_3.png", "oven_4.jpg", "A310 c.jpg"]
+
+
+def lines(rows: list, path: Path) -> Path:
+    told = [row if isinstance(row, str) else json.dumps(row) for row in rows]
+    numbered = [{"file": path.stem, "row": n, "line": line} for n, line in enumerate(told, 1)]
+    store.write_rows(numbered, path, LINES)
+    return path
+
+
+def image_id(url: str) -> str:
+    return str(uuid.uuid3(uuid.NAMESPACE_URL, url))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> dict[str, pl.DataFrame]:
+    folder = tmp_path_factory.mktemp("oven")
+    urls = [{"image_id": image_id(BASE + f), "image_url": BASE + f, "shard": 0} for f in FILES]
+    ledger = [
+        {"image_url": BASE + f, "status": "not_an_image" if "4" in f else "success", "width": 9}
+        for f in FILES
+    ]
+    store.write_rows(urls, folder / "urls.parquet", tables.URLS)
+    store.write_rows(ledger, folder / "ledger.parquet", tables.LEDGER)
+    given = {n: folder / f"{n}.parquet" for n in ("urls", "ledger", "queries", "entities")}
+    lines(ASKED, given["queries"])
+    lines(KNOWN, given["entities"])
+    collect.collect(sql.SQL / "collect/oven", given, {"language": "en"}, folder / "out")
+    names = ("texts", "images", "qrels", "filters", "rejected")
+    return {n: pl.read_parquet(folder / f"out/{n}.parquet") for n in names}
+
+
+def test_an_entity_has_name_description_and_infobox_picture(made):
+    columns = ["text_id", "page_title", "context_page_description", "picture_id", "category"]
+    assert made["texts"].select(columns).rows() == [
+        ("Q1", "Airbus A310", "A jet.", image_id(BASE + "A310 c.jpg"), []),
+        ("Q2", "Ceviche", "A dish.", None, []),
+        ("W:Q_3", "Sedona", "", None, ["Places"]),
+    ]
+
+
+def test_an_entity_that_several_splits_ask_for_belongs_to_none(made):
+    splits = dict(made["texts"].select("text_id", "split").rows())
+    assert splits == {"Q1": "other", "Q2": "validation", "W:Q_3": "test"}
+
+
+def test_every_query_has_its_question_split_and_subset(made):
+    columns = ["source_image_id", "question", "split", "subset", "seen"]
+    assert made["images"].select(columns).sort("source_image_id").rows() == [
+        ("oven_3.png", "Where?", "test", None, "seen"),
+        ("oven_entity_train_0", "What?", "train", "entity", "seen"),
+        ("oven_entity_val_0", "What?", "validation", "entity", "seen"),
+        ("oven_entity_val_1", "What?", "validation", "entity", "unseen"),
+        ("oven_human_0", "What?", "test", "human", "unseen"),
+        ("oven_query_test_0", "What?", "test", "query", None),
+        ("oven_query_val_0", "Which dish?", "validation", "query", "unseen"),
+    ]
+
+
+def test_a_second_question_on_a_picture_is_an_image_with_the_same_pixels(made):
+    own = made["images"].filter(pl.col("source_image_id").is_in(["oven_query_val_0"]))
+    url = f"{BASE}oven_2.jpg#oven_query_val_0"
+    assert own.select("image_url", "image_id", "picture_id").rows() == [
+        (url, image_id(url), image_id(f"{BASE}oven_2.jpg"))
+    ]
+    first = made["images"].filter(source_image_id="oven_entity_val_1")
+    assert first["image_id"].to_list() == first["picture_id"].to_list()
+
+
+def test_each_query_has_the_one_entity_that_answers_it(made):
+    both = made["qrels"].join(made["images"], on="image_id")
+    assert dict(both.select("source_image_id", "text_id").rows()) == {
+        "oven_3.png": "Q1",
+        "oven_entity_train_0": "Q1",
+        "oven_entity_val_0": "Q1",
+        "oven_entity_val_1": "Q2",
+        "oven_human_0": "W:Q_3",
+        "oven_query_val_0": "Q2",
+    }
+
+
+def test_bad_lines_are_kept_aside_each_with_its_reason(made):
+    assert made["rejected"].select("file", "row", "reason", "detail").rows() == [
+        ("entities", 4, "empty_name", "Q4"),
+        ("entities", 5, "repeated_entity", "Q2"),
+        ("entities", 6, "bad_json", ""),
+        ("queries", 7, "missing_picture", "oven_9"),
+        ("queries", 8, "not_an_image", "Q1"),
+        ("queries", 9, "unknown_entity", "Q9"),
+        ("queries", 10, "unknown_entity", "Q4"),
+        ("queries", 11, "no_answer", ""),
+        ("queries", 13, "empty_question", "Q1"),
+        ("queries", 14, "repeated_query", "Q1"),
+        ("queries", 15, "bad_json", ""),
+    ]
+
+
+def test_no_line_is_lost_in_the_account(made):
+    kept, dropped = made["images"].height + made["texts"].height, made["rejected"].height
+    assert made["filters"]["before"].sum() == len(ASKED) + len(KNOWN) == kept + dropped
+    assert made["filters"]["dropped"].sum() == dropped

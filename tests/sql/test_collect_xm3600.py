@@ -1,0 +1,237 @@
+"""Crossmodal-3600 as a collection: both forms of its lines, its pictures, its bad rows."""
+
+import gzip
+import json
+import uuid
+from collections import Counter, defaultdict
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from pycocoevalcap.cider.cider_scorer import CiderScorer
+
+from isotope import sql, store, tables
+from isotope.captions import captions_table
+from isotope.collect import collect
+from isotope.errors import BrokenPromise
+
+KIND = sql.SQL / "collect/xm3600"
+BASE = "https://open-images-dataset.s3.amazonaws.com/crossmodal-3600/"
+PUBLISHED = [
+    {
+        "image/key": "00aa",
+        "image/locale": "de",
+        "en": {"caption": ["A hen.", "Two hens"], "caption/tokenized": ["A hen ."]},
+        "de": {"caption": ["Eine Henne"]},
+        "zh": {"caption": ["一只鸡"]},
+    },
+    {
+        "image/key": "00bb",
+        "image/locale": "sw",
+        "en": {"caption": ["A boat"]},
+        "de": {"caption": ["Ein Boot", " . "]},
+    },
+]
+FLAT = [
+    {"image_id": "00aa", "language": "de", "caption": "Eine Henne", "caption_en": "A hen"},
+    {"image_id": "00aa", "language": "en", "caption": "A hen.", "caption_en": "A hen."},
+    {"image_id": "00bb", "language": "de", "caption": "Ein Boot", "synsets": ["boat.n.01"]},
+]
+
+
+def lines(*rows: Any) -> str:
+    told = (r if isinstance(r, str) else json.dumps(r, ensure_ascii=False) for r in rows)
+    return "\n".join(told) + "\n"
+
+
+def manifest(folder: Path, parts: dict[str, dict[str, bytes]]) -> Path:
+    """Lay out acquired files as the phase acquire does."""
+    entries: list[dict[str, object]] = []
+    for part, files in parts.items():
+        for name, data in files.items():
+            path = folder / "acquired" / part / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+            entries.append({"part": part, "path": f"{part}/{name}", "bytes": len(data)})
+    out = folder / "acquired" / "manifest.json"
+    out.write_text(json.dumps({"files": entries}))
+    return out
+
+
+@pytest.fixture
+def collected(tmp_path):
+    def of(captions: str, language: str = "de", **more: Any) -> dict[str, pl.DataFrame]:
+        parts = {"captions": {"captions.jsonl": captions.encode()}}
+        if "attributions" in more:
+            parts["attributions"] = {"image_attributions.csv": more["attributions"].encode()}
+        inputs: dict[str, Any] = {"manifest": str(manifest(tmp_path, parts))}
+        if "ledger" in more:
+            store.write_rows(more["ledger"], tmp_path / "ledger.parquet", tables.LEDGER)
+            inputs["ledger"] = tmp_path / "ledger.parquet"
+        collect(KIND, inputs, {"language": language}, tmp_path / "out")
+        names = ("texts", "images", "qrels", "filters", "rejected")
+        return {n: pl.read_parquet(tmp_path / "out" / f"{n}.parquet") for n in names}
+
+    return of
+
+
+def spoken(image: dict[str, Any]) -> list[tuple[str, str]]:
+    return list(zip(image["language"], image["caption_reference_description"], strict=True))
+
+
+def test_the_published_form_gives_a_text_for_each_caption_of_the_language(collected):
+    made = collected(lines(*PUBLISHED))
+    texts = made["texts"]
+    assert texts["text_id"].to_list() == ["00aa-de-1", "00bb-de-1"]
+    assert texts["context_section_description"].to_list() == ["Eine Henne", "Ein Boot"]
+    assert set(texts["language"]) == {"de"}
+    urls = [f"{BASE}{key}.jpg" for key in ("00aa", "00bb")]
+    ids = {u: str(uuid.uuid3(uuid.NAMESPACE_URL, u)) for u in urls}
+    images = made["images"].sort("image_url")
+    assert images["image_url"].to_list() == urls
+    assert images["image_id"].to_list() == [ids[u] for u in urls]
+    assert images["locale"].to_list() == ["de", "sw"]
+    assert made["qrels"].select("text_id", "image_id").rows() == [
+        ("00aa-de-1", ids[urls[0]]),
+        ("00bb-de-1", ids[urls[1]]),
+    ]
+
+
+def test_an_image_says_nothing_in_the_collections_own_language_nor_translated_from_it(collected):
+    both = [*FLAT, {"image_id": "00aa", "language": "fr", "caption": "Une poule"}]
+    both[-1]["caption_en"] = "One hen"
+    german = collected(lines(*both))["images"].sort("image_url").row(0, named=True)
+    assert spoken(german) == [("en", "A hen."), ("en-t-fr", "One hen"), ("fr", "Une poule")]
+    english = collected(lines(*both), "en")["images"].sort("image_url").row(0, named=True)
+    assert [said for said, _ in spoken(english)] == ["de", "en-t-de", "en-t-fr", "fr"]
+
+
+def test_translations_and_synsets_travel_with_their_caption(collected):
+    texts = collected(lines(*FLAT))["texts"]
+    assert texts["translation"].to_list() == ["A hen", None]
+    assert texts["synsets"].to_list() == [[], ["boat.n.01"]]
+
+
+def test_every_line_that_cannot_be_used_is_kept_aside_with_its_reason(collected):
+    bad = ["{no json", {"language": "de"}, {"image_id": "00aa", "caption": "x"}]
+    made = collected(lines(*PUBLISHED, *bad, {**FLAT[0], "caption": "  "}))
+    rejected = made["rejected"].select("row", "reason", "detail").rows()
+    assert rejected == [
+        (2, "empty_caption", "00bb, de"),
+        (3, "not_json", ""),
+        (4, "no_image", ""),
+        (5, "no_language", "00aa"),
+        (6, "empty_caption", "00aa, de"),
+    ]
+    assert made["rejected"]["raw"][1] == "{no json"
+    account = {row[0]: row[2:] for row in made["filters"].rows()}
+    assert account == {"captions": (4, 2, 2), "images": (2, 0, 2)}
+
+
+def test_a_picture_that_is_missing_takes_its_captions_along(collected):
+    ledger = {**dict.fromkeys(tables.LEDGER.names), "image_url": f"{BASE}00aa.jpg"}
+    ledger |= {"status": "success", "width": 640, "height": 480, "sha256": "ab"}
+    made = collected(lines(*FLAT), ledger=[ledger])
+    assert made["texts"]["source_text_id"].to_list() == ["00aa"]
+    assert made["images"].select("width", "height", "split").rows() == [(640, 480, "test")]
+    assert made["rejected"].select("reason", "detail").rows() == [("missing_picture", "00bb, de")]
+
+
+def test_credits_are_of_no_language(collected):
+    csv = "ImageID,Subset,License,Author,Title\n00aa,train,CC BY 2.0,Ann,A coop\n"
+    image = collected(lines(*FLAT), attributions=csv)["images"].sort("image_url")
+    told = image.row(0, named=True)
+    assert told["language"] == ["en", "und"]
+    assert told["caption_attribution_description"] == ["", "A coop, Ann, CC BY 2.0"]
+    assert image.row(1, named=True)["language"] == []
+
+
+def test_an_image_without_a_caption_in_the_language_is_in_no_split(collected):
+    images = collected(lines(*PUBLISHED), "zh")["images"].sort("image_url")
+    assert images["split"].to_list() == ["test", "other"]
+
+
+def test_a_language_that_no_file_has_is_a_broken_promise(collected):
+    with pytest.raises(BrokenPromise, match="some pair survives"):
+        collected(lines(*FLAT), "xx")
+
+
+# Captions in the published files; one of Cusco Quechua is two full stops.
+COUNTS = {
+    **{"ar": 7367, "de": 8643, "en": 7200, "es": 8614, "fr": 8562},
+    **{"quz": 7200, "sw": 7046, "th": 7200, "zh": 7174},
+}
+
+
+@pytest.fixture(scope="module")
+def real(shared):
+    """The published captions of nine languages, in plain Python: language, image, caption."""
+    files = sorted((shared / "collections/xm3600").glob("captions_*.jsonl.gz"))
+    texts = [gzip.decompress(path.read_bytes()).decode("utf-8") for path in files]
+    rows = [json.loads(line) for text in texts for line in text.splitlines()]
+    by_language: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for row in rows:
+        by_language[row["language"]].append((row["image_id"], row["caption"]))
+    return files, by_language
+
+
+@pytest.fixture(scope="module", params=["quz", "zh"])
+def built(request, real, tmp_path_factory):
+    """A language's collection from the real files, and its table of captions."""
+    out = tmp_path_factory.mktemp(request.param)
+    given = manifest(out, {"captions": {path.name: path.read_bytes() for path in real[0]}})
+    collect(KIND, {"manifest": str(given)}, {"language": request.param}, out)
+    captions_table(out / "texts.parquet", out / "qrels.parquet", out / "captions.parquet")
+    return request.param, out
+
+
+def test_the_real_files_have_the_published_number_of_captions_on_3600_images(real):
+    assert {language: len(rows) for language, rows in real[1].items()} == COUNTS
+    assert {len({image for image, _ in rows}) for rows in real[1].values()} == {3600}
+
+
+def test_of_the_real_captions_one_is_rejected_and_named(built):
+    language, out = built
+    rejected = pl.read_parquet(out / "rejected.parquet")
+    told = rejected.select("file", "row", "reason", "detail").rows()
+    assert told == [("captions_quz.jsonl.gz", 4466, "empty_caption", "b0288b2a3855dcd7, quz")]
+    account = {row[0]: row[2:] for row in pl.read_parquet(out / "filters.parquet").rows()}
+    dropped = int(language == "quz")
+    assert account["captions"] == (COUNTS[language], dropped, COUNTS[language] - dropped)
+    assert account["images"] == (3600, 0, 3600)
+
+
+def test_the_table_of_languages_is_what_plain_python_counts(built, real):
+    language, out = built
+    found = sql.query(sql.SQL / "tabulate/captions.sql", {"captions": out / "captions.parquet"}, {})
+    assert found is not None
+    row = found.row(0, named=True)
+    said = [(i, c.strip()) for i, c in real[1][language] if c != ".."]
+    per_image = Counter(image for image, _ in said)
+    assert (row["captions"], row["images"]) == (len(said), len(per_image))
+    assert row["per_image_mean"] == pytest.approx(len(said) / 3600, abs=1e-6)
+    assert row["characters_mean"] == pytest.approx(mean(len(c) for _, c in said), abs=1e-6)
+    assert row["compared"] == sum(n for n in per_image.values() if n > 1)
+    words = mean(len(c.split()) for _, c in said) if language == "quz" else None
+    assert row["words_mean"] == (words if words is None else pytest.approx(words, abs=1e-6))
+
+
+def test_the_real_agreement_between_people_is_that_of_the_reference_scorer(built):
+    _, out = built
+    names = ("texts", "qrels")
+    tokens = sql.query(
+        sql.SQL / "tabulate/caption_tokens.sql", {n: out / f"{n}.parquet" for n in names}, {}
+    )
+    assert tokens is not None
+    together = tokens.filter(pl.len().over("image_id") > 1)
+    scorer = CiderScorer(n=4, sigma=6.0)
+    for _, group in together.group_by("image_id", maintain_order=True):
+        said = [" ".join(words) for words in group["tokens"].to_list()]
+        for n, caption in enumerate(said):
+            scorer += (caption, said[:n] + said[n + 1 :])
+    scorer.compute_doc_freq()
+    ours = pl.read_parquet(out / "captions.parquet")["cider"].drop_nulls().to_numpy()
+    assert np.abs(ours - np.array(scorer.compute_cider())).max() < 1e-9

@@ -1,0 +1,145 @@
+"""A recognition benchmark made of a toy dump and a labelled data set, up to its measures."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+from PIL import Image, ImageDraw
+
+from isotope import dump, toy
+
+LABELS, PICTURES = 10, 4
+PAGES, SEED, DATE = 20, 0, "20230101"
+WIKI = {"generate": {"pages": PAGES, "seed": SEED, "date": DATE}}
+QUESTIONS = [
+    {"category": "place", "question": "Which place is this?"},
+    {"category": "*", "question": "What is this?"},
+]
+LEARN = {"epochs": 30, "batch": 16, "learning_rate": 0.003}
+MODELS = {
+    "hash": {"kind": "hash", "dim": 32, "fields": ["page_title", "context_page_description"]},
+    "fusion": {"kind": "clip_fusion", "of": "hash", "learn": {**LEARN, "heads": 2}},
+}
+SYSTEMS = {
+    "fusion": {"kind": "approximate", "model": "fusion", "method": "hnsw"},
+    "said": {"kind": "answers", "files": ["said.jsonl"]},
+}
+TABLES = ["results/tables/zoo/accuracy.md", "results/tables/zoo/projection.md"]
+
+
+def overlay() -> dict:
+    """The params: a source of labels, and a collection that links them to the toy."""
+    files = {"labels": ["labels.tsv"], "images": ["pictures/*"]}
+    recognition = {"knowledge": "wiki", "questions": QUESTIONS, "unseen_share": 0.4}
+    recognition |= {"unseen_categories": [], "seed": 0}
+    return {
+        "build": ["zoo"],
+        "acquire": {"wiki": WIKI, "zoo": {"files": files}},
+        "crawl": {"zoo": {"shards": 1, "pictures": {"part": "images", "base": "https://x.org/"}}},
+        "collect": {"zoo": {"kind": "oven-labels", "source": "zoo", "recognition": recognition}},
+        "models": MODELS,
+        "systems": SYSTEMS,
+        "search": {
+            "systems": list(SYSTEMS),
+            "settings": ["large"],
+            "splits": ["validation"],
+            "tasks": ["m2t"],
+            "depth": 10,
+        },
+        "score": {"measures": ["Success@1", "MRR@10"]},
+        "tabulate": {"system": "said"},
+    }
+
+
+def draw(folder: Path, titles: list[str]) -> None:
+    """Pictures of an entity are the same pixels; the last of each is for validation."""
+    (folder / "pictures").mkdir()
+    lines, said = ["image\tlabel\tcategory\tsplit"], []
+    for n, title in enumerate(titles):
+        for k in range(PICTURES):
+            image = Image.new("RGB", (32, 32), (20 * n, 90, 200 - 15 * n))
+            ImageDraw.Draw(image).rectangle((n, n, 2 * n + 3, 20), fill="white")
+            image.save(folder / f"pictures/{n}-{k}.png")
+            split = "validation" if k == PICTURES - 1 else "train"
+            lines.append(f"{n}-{k}.png\t{title.replace(' ', '_')}\tplace\t{split}")
+        said.append({"data_id": f"{n}-{PICTURES - 1}.png", "prediction": title.lower()})
+    lines.append("no-such.png\tnothing\tplace\ttrain")
+    (folder / "labels.tsv").write_text("".join(f"{line}\n" for line in lines))
+    (folder / "said.jsonl").write_text("".join(json.dumps(s) + "\n" for s in said) + "oops\n")
+
+
+def parsed(folder: Path) -> dict[str, pl.DataFrame]:
+    """What the workflow will parse, known beforehand: the same seed makes the same dump."""
+    toy.generate(folder, pages=PAGES, seed=SEED, date=DATE)
+    files = sorted((folder / "dump").glob("*.xml.bz2"))
+    names = ("out", "rejected", "infoboxes", "counts")
+    out, rejected, infoboxes, counts = (folder / n for n in names)
+    written = {"out": out, "rejected": rejected, "infoboxes": infoboxes, "counts": counts}
+    dump.parse_dump(files, **written, workers=1)
+    return {n: pl.read_parquet(folder / n) for n in ("out", "infoboxes")}
+
+
+@pytest.fixture(scope="module")
+def zoo(project, shell, tmp_path_factory) -> Path:
+    """The project after a run on the labels."""
+    place, known = project(), parsed(tmp_path_factory.mktemp("wiki"))
+    titles = known["out"].filter(section=0)["page_title"].sort()
+    draw(place, titles.head(LABELS).to_list())
+    Image.new("RGB", (9, 9)).save(place / "pictures/box.png")
+    (place / "pictures/box.png").rename(place / f"pictures/{known['infoboxes']['file'][0]}")
+    (place / "zoo.yaml").write_text(yaml.safe_dump(overlay()))
+    shell("snakemake", "--cores", "2", *TABLES, "--configfile", "zoo.yaml", cwd=place)
+    return place
+
+
+@pytest.fixture
+def accuracy(zoo) -> dict[str, dict]:
+    rows = pl.read_csv(zoo / "results/tables/zoo/accuracy.csv").iter_rows(named=True)
+    return {row["system"]: row for row in rows}
+
+
+def test_each_label_is_linked_by_its_title(zoo):
+    links = pl.read_parquet(zoo / "data/project/zoo/projection.parquet")
+    assert links["method"].value_counts().sort("method").rows() == [("none", 1), ("title", LABELS)]
+    assert (zoo / "results/tables/zoo/projection.md").is_file()
+
+
+def test_entities_are_the_snapshots_articles_some_with_their_infobox(zoo):
+    texts = pl.read_parquet(zoo / "data/collect/zoo/texts.parquet")
+    sections = pl.read_parquet(zoo / "data/parse/wiki/sections.parquet")
+    assert texts.height == sections["page_id"].n_unique()
+    boxes = pl.read_parquet(zoo / "data/parse/wiki/infoboxes.parquet")
+    shown = texts.drop_nulls("picture_id")
+    assert shown["page_id"].to_list() == boxes.filter(file=boxes["file"][0])["page_id"].to_list()
+
+
+def test_a_label_that_nothing_answers_is_kept_aside(zoo):
+    rejected = pl.read_parquet(zoo / "data/collect/zoo/rejected.parquet")
+    reasons = dict(rejected["reason"].value_counts().rows())
+    assert reasons.pop("missing_picture") == 1
+    assert set(reasons) == {"unseen_in_training"}
+    assert reasons["unseen_in_training"] % (PICTURES - 1) == 0
+
+
+def test_answers_by_name_are_right_for_seen_and_unseen_entities(accuracy):
+    assert accuracy["said"]["queries"] == LABELS
+    columns = ("score_entity_seen", "score_entity_unseen", "score_entity_hm")
+    assert [accuracy["said"][c] for c in columns] == [100, 100, 100]
+
+
+def test_clip_fusion_knows_the_entities_that_it_has_seen(accuracy):
+    """Equal pixels have equal vectors, so what was learned is remembered, and nothing more."""
+    assert accuracy["fusion"]["score_entity_seen"] > 50
+    assert accuracy["fusion"]["score_entity_unseen"] < accuracy["fusion"]["score_entity_seen"]
+
+
+def test_approximate_search_over_so_few_is_exact(zoo):
+    recall = pl.read_csv(zoo / "results/search/zoo/recall/fusion.csv")
+    assert recall["recall"].to_list() == [1, 1]
+
+
+def test_an_answer_that_is_no_json_is_kept_aside(zoo):
+    path = zoo / "results/search/zoo/answers/said.rejected.parquet"
+    assert pl.read_parquet(path).select("row", "reason").rows() == [(LABELS + 1, "bad_json")]

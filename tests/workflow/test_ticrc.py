@@ -1,0 +1,120 @@
+"""The road of the competition, on its first pictures, from the published files to submissions."""
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from isotope import geval
+from isotope.cli import main
+
+PICTURES = {"train": ("train", 40), "dev-0": ("validation", 24), "test-A": ("test", 8)}
+SYSTEMS = {
+    "small": {"kind": "dense", "model": "small"},
+    "told": {"kind": "prompt", "model": "small", "templates": ["{text} ({decade})"]},
+    "dated": {
+        "kind": "wsum",
+        "of": ["small", "dates"],
+        "tune": {"grid": {"step": 0.25}, "measure": "MRR", "split": "train"},
+    },
+}
+
+
+def first_lines(root: Path, folder: Path) -> dict[str, list[str]]:
+    """Cut the challenge to its first pictures; their captions keep their numbers, in new order."""
+    (folder / "in-header.tsv").write_bytes((root / "in-header.tsv").read_bytes())
+    files: dict[str, list[str]] = {"header": [str(folder / "in-header.tsv")], "pictures": []}
+    for name, (split, n) in PICTURES.items():
+        place = folder / name
+        place.mkdir()
+        asked = (root / name / "in.tsv").read_text("utf-8").splitlines()[:n]
+        captions = (root / name / "captions.tsv").read_text("utf-8").splitlines()
+        numbers = [str(i) for i in range(1, n + 1)]
+        if name != "test-A":
+            numbers = (root / name / "expected.tsv").read_text("utf-8").splitlines()[:n]
+            (place / "expected.tsv").write_text("\n".join(numbers) + "\n")
+        kept = [captions[int(number) - 1] for number in sorted(numbers)]
+        random.Random(0).shuffle(kept)
+        (place / "captions.tsv").write_text("\n".join(kept) + "\n", "utf-8")
+        (place / "in.tsv").write_text("\n".join(asked) + "\n")
+        files[split] = sorted(map(str, place.glob("*.tsv")))
+        files["pictures"] += [str(root / name / "pictures" / a.split("\t")[0]) for a in asked]
+    return files
+
+
+@pytest.fixture(scope="module")
+def built(
+    shared: Path, project: Callable[[], Path], shell: Callable[..., str], tmp_path_factory
+) -> Path:
+    """The project after a run on the first pictures, with a model that sees nothing."""
+    challenge = tmp_path_factory.mktemp("challenge")
+    files = first_lines(shared / "collections/ticrc", challenge)
+    place = project()
+    (place / "challenge").symlink_to(challenge)
+    overlay = {
+        "acquire": {"ticrc": {"files": files}},
+        "models": {"small": {"kind": "hash", "dim": 16}},
+        "systems": SYSTEMS,
+        "search": {"systems": ["random", "dates", *SYSTEMS]},
+        "tabulate": {"system": "dated", "gains": [["dates", "small"]]},
+    }
+    (place / "few.yaml").write_text(json.dumps(overlay))
+    targets = ["results/tables/ticrc/intervals.parquet", "results/tables/ticrc/split_years.md"]
+    config = ["--configfile", "params.yaml", "params/ticrc.yaml", "few.yaml"]
+    asked = ["snakemake", "--cores", "all", *targets, *config]
+    shell(*asked, "--config", f"root={shared / 'collections'}", cwd=place)
+    return place
+
+
+def test_every_split_is_answered_and_only_judged_ones_are_scored(built):
+    runs = sorted(p.relative_to(built) for p in built.glob("results/search/ticrc/**/dated.parquet"))
+    top = "results/search/ticrc"
+    assert list(map(str, runs)) == [
+        f"{top}/small/train/m2t/dated.parquet",
+        f"{top}/small/validation/m2t/dated.parquet",
+        f"{top}/unjudged/small/test/m2t/dated.parquet",
+    ]
+    assert [pl.read_parquet(built / r).height for r in runs] == [40 * 40, 24 * 24, 8 * 8]
+    scores = pl.read_parquet(built / "results/score/ticrc.parquet")
+    assert set(scores["split"]) == {"train", "validation"}
+    assert set(scores["system"]) == {"random", "dates", *SYSTEMS}
+
+
+def test_the_gain_of_the_date_has_an_interval_over_all_pictures_and_by_decade(built):
+    told = pl.read_parquet(built / "results/tables/ticrc/intervals.parquet")
+    own = told.filter(system="dates - small", measure="MRR", split="validation")
+    parts = own.filter(pl.col("kind") == "decade", pl.col("stratum") != "macro")
+    [whole] = own.filter(kind="all").rows(named=True)
+    assert whole["low"] < whole["value"] < whole["high"]
+    assert parts["queries"].sum() == whole["queries"] == 24
+    weighed = (parts["value"] * parts["queries"]).sum() / 24
+    assert weighed == pytest.approx(whole["value"])
+
+
+def test_submissions_have_gevals_score_where_the_folder_has_the_answers(
+    built, capsys, monkeypatch, tmp_path
+):
+    monkeypatch.chdir(built)
+    command = ["geval", "ticrc", "challenge/dev-0", str(tmp_path), "--split", "validation"]
+    assert main(command) == 0
+    printed = {line.split(":")[0]: line for line in capsys.readouterr().out.splitlines()}
+    scores = pl.read_parquet("results/score/ticrc.parquet").filter(
+        measure="MRR", split="validation"
+    )
+    for system in ("dates", "told", "random"):
+        value = scores.filter(system=system)["value"].to_numpy().mean()
+        assert f"MAP {value:.6f}" in printed[system]
+    assert main(["geval", "ticrc", "challenge/test-A", str(tmp_path)]) == 0
+    assert "answers withheld" in capsys.readouterr().out
+    lines = geval.lines(tmp_path / "dated/test-A/out.tsv")
+    assert all(sorted(line) == sorted(map(str, range(1, 9))) for line in lines)
+    assert len(lines) == 8
+
+
+def test_the_statistics_of_the_kind_are_tables(built):
+    table = (built / "results/tables/ticrc/split_years.md").read_text()
+    assert "| validation | 1" in table
+    assert "decade" in table.splitlines()[0]

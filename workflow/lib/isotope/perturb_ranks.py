@@ -1,0 +1,161 @@
+"""Where the right answers stand when a query's words are exchanged: dense systems and BM25."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from isotope import lucene, store, tables
+from isotope.cells import Cell
+from isotope.encode import encode_texts
+from isotope.encoded import Encoded
+from isotope.exact import Rows, Shards, Vectors
+from isotope.index import contents
+from isotope.progress import Progress
+from isotope.runs import ranked, read_run
+
+_DOCUMENTS, _QUERIES = 1 << 16, 256
+_CHANGED = ["perturbation", "query_id"]
+
+
+class Asked(NamedTuple):
+    """The perturbed texts, the judgements, and the run of the intact ones at its place."""
+
+    perturbed: Path
+    qrels: Path
+    run: Path
+
+
+class Tower(NamedTuple):
+    """What encodes texts: an entry of `models`, learned weights, fields, texts at a time."""
+
+    model: Mapping[str, Any]
+    weights: Path | None
+    fields: Sequence[str]
+    batch: int
+
+
+def perturbed_dense(
+    asked: Asked, encoded: Mapping[str, Sequence[Path]], index: Path, tower: Tower, out: Path
+) -> None:
+    """Write tables.RANKS for a dense system, ranks counted in the whole pool before and after.
+
+    `encoded` is that of `search.search_dense`, `index` the setting's folder of rows. Among equal
+    scores the later id comes first, as in a run.
+
+    Raises:
+        IsotopeError: what `encode.encode_texts` raises.
+    """
+    vectors, cell = Encoded(encoded), Cell.of(asked.run)
+    queries = _queries(asked)
+    pool = np.load(index / cell.pool / f"{cell.document_side}.npy")
+    targets = _targets(queries, asked, vectors.ids["images"].gather(pool))
+    rows = _rows_of(queries["query_id"], vectors.ids["texts"])
+    with TemporaryDirectory(dir=out.parent, prefix=".perturbed-") as folder:
+        changed = _encoded(asked.perturbed, tower, Path(folder))
+        asking = (vectors.shards["texts"].take(rows), changed)
+        before, after = (_ranks(q, targets, vectors.shards["images"], pool) for q in asking)
+    found = queries.with_columns(rank=pl.Series(after), rank_before=pl.Series(before))
+    _write(found, asked, out)
+
+
+def perturbed_bm25(
+    asked: Asked, index: Path, spec: Mapping[str, Any], out: Path, *, threads: int
+) -> None:
+    """Write tables.RANKS for a BM25 system, null where the right answer has no word of the query.
+
+    Raises:
+        ToolFailed: Anserini failed.
+    """
+    words = contents("texts", asked.perturbed, language="", fields=spec.get("fields"))
+    model = lucene.Bm25(**{k: spec[k] for k in ("k1", "b") if k in spec})
+    cell, queries = Cell.of(asked.run), _queries(asked)
+    topics = words.sort("id").select("id", "contents").iter_rows()
+    place, before = index / cell.pool / cell.document_side, read_run(asked.run)
+    depth = max(before["rank"].to_list(), default=1)
+    found = lucene.search(place, topics, model, hits=depth, threads=threads)
+    after = ranked(found).rename({"query_id": "text_id"})
+    right = _right(asked).join(queries, on="query_id")
+    columns = {
+        "rank": (after, ["text_id", "doc_id"]),
+        "rank_before": (before, ["query_id", "doc_id"]),
+    }
+    for name, (run, key) in columns.items():
+        at = run.select(*key, pl.col("rank").alias(name))
+        right = right.join(at, on=key, how="left")
+    _write(
+        right.group_by("text_id", *_CHANGED).agg(pl.col("rank", "rank_before").min()), asked, out
+    )
+
+
+def _queries(asked: Asked) -> pl.DataFrame:
+    """Return text_id, perturbation and query_id, in the order that they are encoded in."""
+    return pl.read_parquet(asked.perturbed, columns=["text_id", *_CHANGED]).sort("text_id")
+
+
+def _right(asked: Asked) -> pl.DataFrame:
+    qrels = pl.read_parquet(asked.qrels)
+    kept = qrels.filter(pl.col("split") == Cell.of(asked.run).split, pl.col("relevance") > 0)
+    return kept.select(query_id="text_id", doc_id="image_id")
+
+
+def _targets(queries: pl.DataFrame, asked: Asked, pool: pl.Series) -> list[Rows]:
+    """Return for each query the places of its right answers in the pool."""
+    places = pl.DataFrame({"doc_id": pool}).with_row_index("place")
+    right = _right(asked).join(places, on="doc_id").group_by("query_id").agg("place")
+    joined = queries.join(right, on="query_id", how="left", maintain_order="left")
+    return [np.array(own or [], np.int64) for own in joined["place"].to_list()]
+
+
+def _rows_of(ids: pl.Series, known: pl.Series) -> Rows:
+    at = pl.DataFrame({"id": known}).with_row_index("row")
+    found = pl.DataFrame({"id": ids}).join(at, on="id", how="left", maintain_order="left")
+    return found["row"].cast(pl.Int64).to_numpy()
+
+
+def _encoded(texts: Path, tower: Tower, folder: Path) -> Vectors:
+    places = {"vectors": folder / "texts.npy", "ids": folder / "ids.parquet"}
+    how: dict[str, Any] = {**tower._asdict(), **places}
+    encode_texts(texts=texts, shard=0, shards=1, **how)
+    return np.load(places["vectors"])
+
+
+def _ranks(queries: Vectors, targets: list[Rows], shards: Shards, pool: Rows) -> list[int | None]:
+    progress = Progress("queries ranked", len(queries))
+    ranks: list[int | None] = []
+    for start in range(0, len(queries), _QUERIES):
+        some = slice(start, start + _QUERIES)
+        ranks += _group(queries[some], targets[some], shards, pool)
+        progress.add(len(ranks) - progress.done)
+    return ranks
+
+
+def _group(
+    queries: Vectors, targets: list[Rows], shards: Shards, pool: Rows
+) -> Iterator[int | None]:
+    """Yield the best rank among each query's right answers, None without one in the pool."""
+    scores = np.concatenate(
+        [
+            queries @ shards.take(pool[start : start + _DOCUMENTS]).T
+            for start in range(0, len(pool), _DOCUMENTS)
+        ],
+        axis=1,
+    )
+    for row, own in zip(scores, targets, strict=True):
+        if not len(own):
+            yield None
+            continue
+        best = max((float(row[t]), int(t)) for t in own)
+        ahead = np.count_nonzero(row > best[0])
+        yield 1 + int(ahead + np.count_nonzero(row[best[1] + 1 :] == best[0]))
+
+
+def _write(found: pl.DataFrame, asked: Asked, out: Path) -> None:
+    cell = Cell.of(asked.run)
+    told = {**vars(cell), "system": asked.run.stem}
+    labels = {name: pl.lit(value) for name, value in told.items()}
+    table = found.sort("text_id").select(*_CHANGED, "rank", "rank_before", **labels)
+    store.write(table.select(tables.RANKS.names).to_arrow(), out, tables.RANKS)

@@ -1,0 +1,77 @@
+# Models over the vectors of another: image and question on one side, words and picture on the other.
+rule encode_beside_shard:
+    input:
+        texts="data/collect/{collection}/texts.parquet",
+        images="data/collect/{collection}/images.parquet",
+        pixels=pixels,
+        weights=weights,
+        configs=configs,
+        code=code("encode_beside"),
+    output:
+        questions="data/encode/{collection}/{model}/questions/shard-{shard}.npy",
+        questions_ids="data/encode/{collection}/{model}/questions/shard-{shard}.ids.parquet",
+        pictures="data/encode/{collection}/{model}/pictures/shard-{shard}.npy",
+        pictures_ids="data/encode/{collection}/{model}/pictures/shard-{shard}.ids.parquet",
+    log:
+        "logs/encode_beside_shard/{collection}/{model}/{shard}.log",
+    benchmark:
+        "logs/benchmarks/encode_beside_shard/{collection}.{model}.{shard}.tsv"
+    wildcard_constraints:
+        model=encoders(sighted=True),
+    threads: 8
+    resources:
+        mem_mb=8000,
+    params:
+        **PARAMS["encode"],
+        model=model_of,
+    message:
+        "encode questions and pictures of {wildcards.collection} with {wildcards.model}"
+    script:
+        "../scripts/encode_beside_shard.py"
+
+
+rule encode_mix:
+    input:
+        unpack(mixed(SHARDS)),
+        qrels="data/collect/{collection}/qrels.parquet",
+        code=code("mix_learn"),
+    output:
+        weights="data/encode/{collection}/{model}/mix.safetensors",
+        curve="data/encode/{collection}/{model}/curve.csv",
+    log:
+        "logs/encode_mix/{collection}/{model}.log",
+    benchmark:
+        "logs/benchmarks/encode_mix/{collection}.{model}.tsv"
+    wildcard_constraints:
+        model=models_of(*MIXES),
+    threads: lambda w: PARAMS["models"][w.model].get("learn", {}).get("threads", 1)
+    resources:
+        mem_mb=8000,
+    params:
+        spec=model_of,
+    message:
+        "learn {wildcards.model} on {wildcards.collection}"
+    script:
+        "../scripts/encode_mix.py"
+
+
+rule encode_mix_shard:
+    input:
+        unpack(mixed(["{shard}"])),
+        weights="data/encode/{collection}/{model}/mix.safetensors",
+        code=code("encode_mix"),
+    output:
+        texts="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
+        texts_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
+        images="data/encode/{collection}/{model}/images/shard-{shard}.npy",
+        images_ids="data/encode/{collection}/{model}/images/shard-{shard}.ids.parquet",
+    log:
+        "logs/encode_mix_shard/{collection}/{model}/{shard}.log",
+    benchmark:
+        "logs/benchmarks/encode_mix_shard/{collection}.{model}.{shard}.tsv"
+    wildcard_constraints:
+        model=models_of(*MIXES),
+    message:
+        "encode {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"
+    script:
+        "../scripts/encode_mix_shard.py"

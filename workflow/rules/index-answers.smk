@@ -1,0 +1,24 @@
+rule index_answers:
+    input:
+        texts="data/collect/{collection}/texts.parquet",
+        code=code("search_answers"),
+    output:
+        folders=directory(
+            expand("data/index/{{collection}}/{setting}/{{system}}", setting=SETTINGS)
+        ),
+    log:
+        "logs/index_answers/{collection}/{system}.log",
+    benchmark:
+        "logs/benchmarks/index_answers/{collection}.{system}.tsv"
+    wildcard_constraints:
+        system=systems_of("answers"),
+    threads: 8
+    resources:
+        mem_mb=4096,
+    params:
+        tokenizer=lambda w: system(w).get("tokenizer", "words"),
+        splits=[*SPLITS, *UNJUDGED],
+    message:
+        "index the names in {wildcards.collection} for {wildcards.system}"
+    script:
+        "../scripts/index_answers.py"

@@ -1,0 +1,28 @@
+# The labels of a classification data set stand for texts, and the snapshot's names for its sections.
+rule project_labels:
+    input:
+        manifest="data/acquire/{source}/manifest.json",
+        sections=lambda w: f"data/parse/{recognition_of(w.source)['knowledge']}/sections.parquet",
+        left_out=lambda w: f"data/parse/{recognition_of(w.source)['knowledge']}/sections.rejected.parquet",
+        sql=sql("project/labels/*.sql"),
+        code=code("labels"),
+    output:
+        projection="data/project/{source}/projection.parquet",
+    log:
+        "logs/project_labels/{source}.log",
+    benchmark:
+        "logs/benchmarks/project_labels/{source}.tsv"
+    wildcard_constraints:
+        source=any_of(labelled()),
+    threads: 8
+    resources:
+        mem_mb=4096,
+    params:
+        spec=lambda w: recognition_of(w.source),
+    message:
+        "link the labels of {wildcards.source} to a snapshot"
+    script:
+        "../scripts/project_labels.py"
+
+
+ruleorder: project_labels > project_texts

@@ -1,0 +1,25 @@
+rule search_answers:
+    input:
+        unpack(collected),
+        answers=lambda w: isotope_params.local_files(system(w)["files"]),
+        indexes=expand("data/index/{{collection}}/{setting}/{{system}}", setting=SETTINGS),
+        code=code("search_answers"),
+    output:
+        runs=GRID,
+        rejected="results/search/{collection}/answers/{system}.rejected.parquet",
+    log:
+        "logs/search_answers/{collection}/{system}.log",
+    benchmark:
+        "logs/benchmarks/search_answers/{collection}.{system}.tsv"
+    wildcard_constraints:
+        system=systems_of("answers"),
+    threads: 8
+    resources:
+        mem_mb=4096,
+    params:
+        spec=system,
+        depth=PARAMS["search"]["depth"],
+    message:
+        "map the answers of {wildcards.system} to {wildcards.collection}"
+    script:
+        "../scripts/search_answers.py"

@@ -1,0 +1,20 @@
+# A kind of data set may bring statistics of its own: the queries of workflow/sql/tabulate/<kind>/.
+rule tabulate_kind:
+    input:
+        unpack(reads),
+        sql=lambda w: sql(f"tabulate/{kind_of(w.collection)}/{w.table}.sql"),
+        code=code("tabulate"),
+    output:
+        tables=multiext("results/tables/{collection}/{table}", ".csv", ".md", ".tex"),
+    log:
+        "logs/tabulate_kind/{collection}/{table}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_kind/{collection}.{table}.tsv"
+    wildcard_constraints:
+        table=any_of(kind_tables("*")),
+    params:
+        relations=lambda w: sorted(reads(w)),
+    message:
+        "tabulate the {wildcards.table} of {wildcards.collection}"
+    script:
+        "../scripts/tabulate_kind.py"

@@ -1,0 +1,14 @@
+from pathlib import Path
+
+from isotope.mix_data import FILES
+from isotope.mix_learn import learn_mix
+from isotope.progress import logged
+
+with logged(snakemake.log[0], snakemake.rule):
+    learn_mix(
+        snakemake.params.spec,
+        {side: [Path(p) for p in snakemake.input[side]] for side in FILES},
+        Path(snakemake.input.qrels),
+        weights=Path(snakemake.output.weights),
+        curve=Path(snakemake.output.curve),
+    )

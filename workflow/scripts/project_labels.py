@@ -1,0 +1,13 @@
+from pathlib import Path
+
+from isotope.labels import project_labels
+from isotope.progress import logged
+
+with logged(snakemake.log[0], snakemake.rule):
+    project_labels(
+        Path(snakemake.input.manifest),
+        {k: Path(snakemake.input[k]) for k in ("sections", "left_out")},
+        snakemake.params.spec,
+        Path(snakemake.output.projection),
+        threads=snakemake.threads,
+    )

@@ -1,0 +1,16 @@
+from pathlib import Path
+
+from isotope.progress import logged
+from isotope.search_answers import search_answers
+
+with logged(snakemake.log[0], snakemake.rule):
+    search_answers(
+        {k: Path(snakemake.input[k]) for k in ("images", "qrels")},
+        [Path(p) for p in snakemake.input.answers],
+        [Path(p) for p in snakemake.input.indexes],
+        [Path(p) for p in snakemake.output.runs],
+        snakemake.params.spec,
+        rejected=Path(snakemake.output.rejected),
+        depth=snakemake.params.depth,
+        threads=snakemake.threads,
+    )

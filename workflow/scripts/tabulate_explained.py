@@ -1,0 +1,12 @@
+from pathlib import Path
+
+from isotope.explain_tables import tabulate_explained
+from isotope.progress import logged
+
+with logged(snakemake.log[0], snakemake.rule):
+    single = {name: [Path(snakemake.input[name])] for name in ("failures", "ranks", "rejected")}
+    tabulate_explained(
+        {**single, "perturbed": [Path(p) for p in snakemake.input.perturbed]},
+        snakemake.params.names,
+        Path(snakemake.output.tables[0]).parent,
+    )

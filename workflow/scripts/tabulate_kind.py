@@ -1,0 +1,12 @@
+from pathlib import Path
+
+from isotope.progress import logged
+from isotope.tabulate import tabulate
+
+with logged(snakemake.log[0], snakemake.rule):
+    tabulate(
+        Path(snakemake.input.sql[0]),
+        {name: snakemake.input[name] for name in snakemake.params.relations},
+        {},
+        Path(snakemake.output.tables[0]).with_suffix(""),
+    )

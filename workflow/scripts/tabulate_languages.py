@@ -1,0 +1,13 @@
+from pathlib import Path
+
+from isotope import sql
+from isotope.progress import logged
+from isotope.tabulate import tabulate
+
+with logged(snakemake.log[0], snakemake.rule):
+    tabulate(
+        sql.SQL / "tabulate/captions.sql",
+        {"captions": list(snakemake.input.captions)},
+        {},
+        Path(snakemake.output.tables[0]).with_suffix(""),
+    )

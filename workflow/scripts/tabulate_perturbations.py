@@ -1,0 +1,16 @@
+from pathlib import Path
+
+from isotope.perturb import Settings
+from isotope.perturb_texts import perturb_texts
+from isotope.progress import logged
+
+with logged(snakemake.log[0], snakemake.rule):
+    spec = snakemake.params.spec
+    perturb_texts(
+        Path(snakemake.input.texts),
+        Path(snakemake.input.qrels),
+        split=snakemake.params.split,
+        wordnet=spec["wordnet"],
+        settings=Settings(spec["seed"], spec["colour_distance"]),
+        out=Path(snakemake.output.perturbed),
+    )

@@ -1,0 +1,12 @@
+from pathlib import Path
+
+from isotope.mistakes import tabulate_mistakes
+from isotope.progress import logged
+
+with logged(snakemake.log[0], snakemake.rule):
+    tabulate_mistakes(
+        [Path(p) for p in snakemake.input.sheets],
+        Path(snakemake.input.given),
+        snakemake.params.classes,
+        Path(snakemake.output[0]).with_suffix(""),
+    )

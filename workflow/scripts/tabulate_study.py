@@ -1,0 +1,16 @@
+from pathlib import Path
+
+from isotope.explain_tables import tabulate_study
+from isotope.progress import logged
+from isotope.study import write_study
+
+with logged(snakemake.log[0], snakemake.rule):
+    spec = snakemake.params.spec["study"]
+    studied = Path(snakemake.output.studied)
+    write_study(
+        [Path(p) for p in snakemake.input.sheets],
+        Path(snakemake.input.study),
+        spec["classes"],
+        studied,
+    )
+    tabulate_study(studied, snakemake.params.names, spec, studied.parent)

@@ -1,0 +1,12 @@
+from pathlib import Path
+
+from isotope.progress import logged
+from isotope.train_dates import train_dates
+
+with logged(snakemake.log[0], snakemake.rule):
+    train_dates(
+        {k: Path(snakemake.input[k]) for k in ("texts", "images", "qrels")},
+        snakemake.params.spec,
+        fields=list(snakemake.params.fields),
+        weights=Path(snakemake.output.weights),
+    )

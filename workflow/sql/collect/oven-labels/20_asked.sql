@@ -1,0 +1,40 @@
+-- Each labelled picture with its article, and the question that its category asks.
+WITH pictures AS (
+    SELECT
+        urls.image_id, urls.image_url, ledger.status, ledger.width, ledger.height, ledger.sha256,
+        url_decode(regexp_extract(urls.image_url, '[^/]+$')) AS name
+    FROM urls
+    INNER JOIN ledger ON urls.image_url = ledger.image_url
+    QUALIFY row_number() OVER (PARTITION BY name ORDER BY urls.image_url) = 1
+),
+
+asking AS (
+    SELECT each.category, list(each.question ORDER BY each.question) AS questions
+    FROM unnest($questions) AS template (each)
+    GROUP BY each.category
+),
+
+worded AS (
+    SELECT
+        labelled.*, pictures.* EXCLUDE (name), projection.text_id,
+        coalesce(own.questions, every.questions) AS questions
+    FROM labelled
+    LEFT JOIN pictures ON labelled.picture = pictures.name
+    LEFT JOIN projection ON labelled.label = projection.source_text_id
+    LEFT JOIN asking AS own ON labelled.category = own.category
+    LEFT JOIN asking AS every ON every.category = '*'
+)
+
+SELECT
+    * EXCLUDE (questions),
+    -- The draw depends on the picture alone, so that more pictures change no question.
+    questions[1 + (('0x' || md5(picture)[1:7])::INTEGER % len(questions))::INTEGER] AS question,
+    CASE
+        WHEN text_id IS NULL THEN NULL
+        WHEN list_contains($unseen_categories, category) THEN 'unseen'
+        WHEN ('0x' || md5($seed || ' ' || text_id)[1:7])::INTEGER < $unseen_share * 268435456
+            THEN 'unseen'
+        ELSE 'seen'
+    END AS seen
+FROM worded
+ORDER BY file, row

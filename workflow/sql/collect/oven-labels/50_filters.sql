@@ -1,0 +1,14 @@
+-- Labelled pictures, and those left when what can't be used has gone.
+WITH counted AS (
+    SELECT split, count(*) AS before FROM asked GROUP BY split
+),
+
+used AS (
+    SELECT split, count(*) AS after FROM images GROUP BY split
+)
+
+SELECT
+    'labels' AS step, counted.split, counted.before,
+    counted.before - coalesce(used.after, 0) AS dropped, coalesce(used.after, 0) AS after
+FROM counted LEFT JOIN used ON counted.split = used.split
+ORDER BY list_position(['train', 'validation', 'test'], counted.split), counted.split

@@ -1,0 +1,19 @@
+-- Pictures by file name, with its ending and without; of two with one name the first by address.
+WITH found AS (
+    SELECT
+        urls.image_id, urls.image_url, ledger.status, ledger.width, ledger.height, ledger.sha256,
+        url_decode(regexp_extract(urls.image_url, '[^/]+$')) AS name
+    FROM urls
+    INNER JOIN ledger ON urls.image_url = ledger.image_url
+),
+
+keyed AS (
+    SELECT *, name AS key FROM found
+    UNION
+    SELECT *, regexp_replace(name, '\.[A-Za-z0-9]+$', '') AS key FROM found
+)
+
+SELECT *
+FROM keyed
+QUALIFY row_number() OVER (PARTITION BY key ORDER BY image_url) = 1
+ORDER BY key

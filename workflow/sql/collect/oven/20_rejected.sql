@@ -1,0 +1,39 @@
+-- Why a line can't be used; an entity or a query that comes twice is used the first time.
+-- The test set comes without answers, and asks nevertheless.
+WITH named AS (
+    SELECT DISTINCT entity_id FROM known WHERE name IS NOT NULL
+),
+
+judged AS (
+    SELECT
+        asked.file, asked.row, asked.line AS raw,
+        CASE
+            WHEN NOT asked.valid OR asked.data_id IS NULL THEN 'bad_json'
+            WHEN asked.question IS NULL THEN 'empty_question'
+            WHEN pictures.key IS NULL THEN 'missing_picture'
+            WHEN pictures.status <> 'success' THEN pictures.status
+            WHEN asked.entity_id IS NULL AND asked.split <> 'test' THEN 'no_answer'
+            WHEN asked.entity_id IS NOT NULL AND named.entity_id IS NULL THEN 'unknown_entity'
+            WHEN row_number() OVER (PARTITION BY asked.data_id ORDER BY asked.file, asked.row) > 1
+                THEN 'repeated_query'
+        END AS reason,
+        coalesce(
+            CASE WHEN pictures.key IS NULL THEN asked.picture ELSE asked.entity_id END, ''
+        ) AS detail
+    FROM asked
+    LEFT JOIN pictures ON asked.picture = pictures.key
+    LEFT JOIN named ON asked.entity_id = named.entity_id
+    UNION ALL
+    SELECT
+        file, row, line AS raw,
+        CASE
+            WHEN NOT valid OR entity_id IS NULL THEN 'bad_json'
+            WHEN name IS NULL THEN 'empty_name'
+            WHEN row_number() OVER (PARTITION BY entity_id ORDER BY file, row) > 1
+                THEN 'repeated_entity'
+        END AS reason,
+        coalesce(entity_id, '') AS detail
+    FROM known
+)
+
+SELECT file, row, reason, detail, raw FROM judged WHERE reason IS NOT NULL ORDER BY file, row

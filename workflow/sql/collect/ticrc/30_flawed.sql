@@ -1,0 +1,33 @@
+-- Lines that can't be used; what comes twice is used the first time.
+WITH judged AS (
+    SELECT
+        split || '/in.tsv' AS file, row, line AS raw, coalesce(picture, '') AS detail,
+        row_number() OVER (
+            PARTITION BY image_id
+            ORDER BY list_position(['train', 'validation', 'test'], split), row
+        ) AS time,
+        CASE
+            WHEN written IS NULL OR picture IS NULL THEN 'short_row'
+            WHEN date IS NULL THEN 'bad_date'
+            WHEN image_id IS NULL THEN 'missing_picture'
+            WHEN status <> 'success' THEN status
+            WHEN time > 1 THEN 'repeated_picture'
+        END AS reason
+    FROM asked
+    UNION ALL
+    SELECT
+        split || '/captions.tsv' AS file, row, line AS raw,
+        coalesce(number::VARCHAR, '') AS detail,
+        row_number() OVER (PARTITION BY split, number ORDER BY row) AS time,
+        CASE
+            WHEN caption IS NULL OR number IS NULL THEN 'short_row'
+            WHEN caption = '' THEN 'empty_caption'
+            WHEN time > 1 THEN 'repeated_number'
+        END AS reason
+    FROM captions
+)
+
+SELECT file, row, reason, detail, raw
+FROM judged
+WHERE reason IS NOT NULL
+ORDER BY file ASC, row ASC

@@ -1,0 +1,19 @@
+-- A caption has no date of its own: that of its picture would give the answer away.
+SELECT
+    printf('%s-%05d', split, number) AS text_id,
+    NULL::BIGINT AS page_id,
+    NULL::BIGINT AS revision_id,
+    NULL::VARCHAR AS page_url,
+    NULL::VARCHAR AS page_title,
+    NULL::VARCHAR AS section_title,
+    NULL::VARCHAR AS hierarchy,
+    NULL::VARCHAR AS context_page_description,
+    caption AS context_section_description,
+    $language AS language,
+    []::VARCHAR[] AS category,
+    split,
+    number::VARCHAR AS source_text_id
+FROM captions
+ANTI JOIN flawed
+    ON flawed.file = captions.split || '/captions.tsv' AND captions.row = flawed.row
+ORDER BY text_id

@@ -1,0 +1,16 @@
+SELECT
+    image_id,
+    image_url,
+    []::VARCHAR[] AS language,
+    []::VARCHAR[] AS caption_reference_description,
+    []::VARCHAR[] AS caption_alt_text_description,
+    []::VARCHAR[] AS caption_attribution_description,
+    'image/' || string_split(lower(picture), '.')[-1] AS mime_type,
+    width,
+    height,
+    sha256,
+    split,
+    date
+FROM asked
+ANTI JOIN flawed ON flawed.file = asked.split || '/in.tsv' AND asked.row = flawed.row
+ORDER BY image_id

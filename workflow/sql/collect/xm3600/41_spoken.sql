@@ -1,0 +1,19 @@
+-- What others say of an image: never in the collection's own language, nor translated from it.
+-- A translation has the tag of BCP 47's extension T (RFC 6497): en-t-de is English from German.
+WITH said AS (
+    SELECT image_key, language, caption, file, row, place
+    FROM entries
+    WHERE NOT wordless AND language <> $language
+    UNION ALL
+    SELECT image_key, 'en-t-' || language AS language, translation AS caption, file, row, place
+    FROM entries
+    WHERE NOT wordless AND language NOT IN ($language, 'en') AND translation IS NOT NULL
+)
+
+SELECT
+    image_key,
+    list(language ORDER BY language, file, row, place) AS languages,
+    list(caption ORDER BY language, file, row, place) AS captions
+FROM said
+GROUP BY image_key
+ORDER BY image_key

@@ -1,0 +1,22 @@
+-- Of all languages: a bad caption is missing in the collections of the others too.
+WITH every AS (
+    SELECT file, row, reason, coalesce(image_key, '') AS detail, line AS raw
+    FROM lines
+    WHERE reason IS NOT NULL
+    UNION ALL
+    SELECT
+        file, row, 'empty_caption' AS reason, image_key || ', ' || language AS detail, line AS raw
+    FROM entries
+    WHERE wordless
+    UNION ALL
+    SELECT
+        entries.file, entries.row, pictures.reason,
+        entries.image_key || ', ' || entries.language AS detail, entries.line AS raw
+    FROM entries
+    INNER JOIN pictures ON entries.image_key = pictures.image_key
+    WHERE pictures.reason IS NOT NULL AND NOT entries.wordless
+)
+
+SELECT file, row, reason, detail, raw
+FROM every
+ORDER BY file ASC, row ASC, detail ASC

@@ -1,0 +1,13 @@
+-- What the collection's language had, and what of it was used.
+WITH counted AS (
+    SELECT 'captions' AS step, count(*) AS before, (SELECT count(*) FROM texts) AS after
+    FROM entries
+    WHERE language = $language
+    UNION ALL
+    SELECT 'images' AS step, count(*) AS before, (SELECT count(*) FROM images) AS after
+    FROM pictures
+)
+
+SELECT step, 'test' AS split, before, before - after AS dropped, after
+FROM counted
+ORDER BY step

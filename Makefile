@@ -8,7 +8,7 @@ UV_VERSION := 0.13.8
 LIBRARY := workflow/lib workflow/scripts tests benchmarks docs
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help venv demo full test lint format lock bench pull docs browser
+.PHONY: help venv demo full test lint format lock bench pull docs system
 
 help:
 	@head -4 Makefile | cut -c3-
@@ -33,12 +33,13 @@ full: .venv/installed
 test: .venv/installed
 	pytest -n 2 --dist loadfile
 
-# Chromium for the tests of pages; where it can't be installed they skip and say so.
-browser:
-	@command -v chromium chromium-browser google-chrome >/dev/null \
+# Chromium for the tests of pages, WordNet for those of failures; where they can't be installed tests skip.
+system:
+	@{ command -v chromium && test -e /usr/share/wordnet/data.noun; } >/dev/null \
 	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get -qq update \
-	&& DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends chromium >/dev/null; } \
-	|| echo "no Chromium, and no way to install it here: tests of pages will skip"
+	&& DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends \
+	    chromium wordnet-base >/dev/null; } \
+	|| echo "no way to install Chromium and WordNet here: their tests will skip"
 
 lint: .venv/installed
 	ruff check $(LIBRARY)

@@ -29,6 +29,6 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browser.Brows
     """A real headless Chromium with an empty profile; the test skips on a machine without."""
     program = browser.found()
     if program is None:
-        pytest.skip("no Chromium on this machine: `make browser`, as root")
+        pytest.skip("no Chromium on this machine: `make system`, as root")
     with browser.started(program, tmp_path_factory.mktemp("chromium")) as opened:
         yield opened

@@ -22,7 +22,7 @@ rule tabulate_report:
         "logs/benchmarks/tabulate_report/{collection}.tsv"
     params:
         cell=cell,
-        told=lambda w: {**told(), "built": built(w)},
+        told=lambda w: {**told(), "built": built(w), "failures": w.collection in explained()},
     message:
         "write the report on {wildcards.collection}"
     script:

@@ -184,7 +184,7 @@ def test_a_generated_snapshot_takes_the_place_of_an_earlier_one(tmp_path):
     names = {p.relative_to(manifest.parent) for p in manifest.parent.rglob("*")}
     assert names == {
         p.relative_to(tmp_path)
-        for part in ("wit", "dump", "images", *LOOSE)
+        for part in ("wit", "dump", "images", "wordnet", *LOOSE)
         for p in [tmp_path / part, *(tmp_path / part).rglob("*")]
     }
 

@@ -1,7 +1,10 @@
 """The overlay for COCO: it plans, and on the real pictures it runs to the known numbers."""
 
+import re
+
 import polars as pl
 import pytest
+import yaml
 
 
 def overlay(shared, *more: str) -> list[str]:
@@ -13,6 +16,24 @@ def test_the_overlay_plans_every_phase_and_all_explanations(shared, shell, root)
     told = shell(*overlay(shared, "--dry-run"), cwd=root, check=False)
     for rule in ("collect_tables", "encode_shard", "tabulate_failures", "tabulate_perturbed_dense"):
         assert rule in told, told[-3_000:]
+
+
+def test_the_encyclopedia_is_held_against_coco(shared, shell, root, tmp_path):
+    """Fig. 7 of AToMiC: recall here against success there, for the systems that both have."""
+    held = {"collection": "coco", "here": "R@10", "there": "Success@10"}
+    both = {
+        "build": ["toy", "coco"],
+        "score": {"measures": ["R@10", "Success@10"]},
+        "tabulate": {"against": {"toy": held}},
+    }
+    (tmp_path / "both.yaml").write_text(yaml.safe_dump(both))
+    files = ["--configfile", "params/coco.yaml", str(tmp_path / "both.yaml")]
+    root_is = ["--config", f"root={shared / 'collections'}"]
+    wanted = "results/figures/toy/against.svg"
+    told = shell("snakemake", "-n", "--forceall", wanted, *files, *root_is, cwd=root)
+    assert "hold toy against another collection" in told
+    scored = {"results/score/toy.parquet", "results/score/coco.parquet"}
+    assert scored <= set(re.findall(r"results/score/\w+\.parquet", told))
 
 
 @pytest.mark.slow

@@ -236,7 +236,7 @@ def damaged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     entry = {"kind": "wikipedia", "language": "en"}
     params["collect"] = {name: {**entry, "source": name} for name in DAMAGE}
     params["build"] = [*DAMAGE]
-    params["tabulate"].pop("facts")
+    del params["tabulate"]["facts"], params["tabulate"]["explain"]
     write_params(folder, params)
     for name, damage in DAMAGE.items():
         acquired(folder / "data/acquire" / name, damage)

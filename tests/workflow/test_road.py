@@ -120,7 +120,7 @@ def test_the_report_needs_nothing_but_itself(embedded):
     for path in pages:
         page = path.read_text()
         assert not re.search(r"""<(?:script|link|iframe)|src=["'](?!data:)""", page), path
-        inside = re.findall(r"""href=["'](?!https?://|#)([^"'#]+)""", page)
+        inside = re.findall(r"""href=["'](?!https?://|data:|#)([^"'#]+)""", page)
         assert [link for link in inside if not (path.parent / link).is_file()] == [], path
     assert "data:image/webp;base64," in (embedded / "results/report/toy/index.html").read_text()
     assert sum(p.stat().st_size for p in pages) < 10_000_000
@@ -128,7 +128,7 @@ def test_the_report_needs_nothing_but_itself(embedded):
 
 def test_every_table_and_figure_of_the_run_is_in_the_report(embedded):
     pages = "".join(p.read_text() for p in (embedded / "results/report/toy").glob("*.html"))
-    tables = {p.stem for p in (embedded / "results/tables/toy").glob("*.csv")}
+    tables = {p.stem for p in (embedded / "results/tables/toy").glob("*.md")}
     figures = {p.stem for p in (embedded / "results/figures/toy").glob("*.svg")}
     assert {"table2", "strata", "overlap", "subsets"} <= tables
     assert {"curve-tiny-clip", "corpus_size", "categories"} <= figures

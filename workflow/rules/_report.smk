@@ -13,7 +13,8 @@ def shown(wildcards):
     """Every table and figure of a collection."""
     of = wildcards.collection
     judged = expand("results/tables/{c}/{t}.md", c=of, t=JUDGED) if of in returned() else []
-    return [*statistics(wildcards), *judged]
+    why = expand("results/tables/{c}/{t}.md", c=of, t=EXPLAINED) if of in explained() else []
+    return [*statistics(wildcards), *judged, *why]
 
 
 def cell(wildcards):

@@ -31,7 +31,7 @@ full: .venv/installed
 	isotope report
 
 test: .venv/installed
-	pytest -n 2 --dist loadfile
+	pytest -n 2 --dist loadfile --no-loadscope-reorder tests/workflow tests/lib tests/sql
 
 # Chromium for the tests of pages, WordNet for those of failures; where they can't be installed tests skip.
 system:

@@ -35,7 +35,7 @@ from isotope.judge import found_sheets, read_sheets
 from isotope.judge_app import app
 from isotope.judge_desk import Desk
 from isotope.judge_ledger import Ledger
-from isotope.judge_lines import Pair
+from isotope.judge_lines import PAIRS, Pair
 from isotope.judge_pictures import SIDE_PX, Pictures
 from isotope.judge_scores import score_judged
 from isotope.runs import ranked, write_run
@@ -44,7 +44,7 @@ ROOT = Path(__file__).parents[2]
 WAIT_S = 60
 SCALE = {0: "no", 1: "a little", 2: "yes"}
 A, B, C = (Pair("t2m", "t1", d) for d in "abc")
-PAIRS = {
+POOLED = {
     "t2m": {"t1": "abc", "t2": "ab"},
     "m2t": {"a": ["t1", "t2"]},
 }
@@ -83,7 +83,7 @@ def place(tmp_path, monkeypatch) -> Path:
     qrels = [{"text_id": "t1", "image_id": "a", "relevance": 1, "split": "test"}]
     pool = [
         {"split": "test", "task": t, "query_id": q, "doc_id": d, "rank": 1, "systems": ["one"]}
-        for t, queries in PAIRS.items()
+        for t, queries in POOLED.items()
         for q, docs in queries.items()
         for d in docs
     ]
@@ -113,7 +113,7 @@ def body(pair: Pair = A, **changes: object) -> dict[str, object]:
 def test_a_grade_is_a_line_on_the_disk_before_the_answer_comes(tmp_path, monkeypatch):
     synced: list[int] = []
     monkeypatch.setattr(judge_ledger.os, "fsync", lambda f: synced.append(os.fstat(f).st_size))
-    ledger = Ledger(tmp_path / "toy/ann.jsonl", "ann")
+    ledger = Ledger(tmp_path / "toy/ann.jsonl", "ann", PAIRS)
     assert not ledger.path.exists()
     assert ledger.give(A, 2, seen=None) == 2
     (line,) = ledger.path.read_bytes().splitlines(keepends=True)
@@ -122,19 +122,19 @@ def test_a_grade_is_a_line_on_the_disk_before_the_answer_comes(tmp_path, monkeyp
 
 
 def test_a_later_grade_supersedes_and_null_takes_back(tmp_path):
-    ledger = Ledger(tmp_path / "ann.jsonl", "ann")
+    ledger = Ledger(tmp_path / "ann.jsonl", "ann", PAIRS)
     for pair, grade, seen in ((A, 2, None), (B, 1, None), (A, 0, 2), (B, None, 1)):
         assert ledger.give(pair, grade, seen=seen) == grade
     assert len(ledger.path.read_bytes().splitlines()) == 4
-    assert ledger.grades == Ledger(ledger.path, "ann").grades == {A: 0}
-    assert [w for w, _ in judge_lines.holding(ledger.path)] == [f"{ledger.path}:3"]
+    assert ledger.grades == Ledger(ledger.path, "ann", PAIRS).grades == {A: 0}
+    assert [w for w, _ in judge_lines.holding(ledger.path, PAIRS)] == [f"{ledger.path}:3"]
 
 
 @settings(deadline=None, max_examples=30)
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.none() | st.integers(0, 9), st.booleans())))
 def test_two_ledgers_on_one_file_hold_what_was_given_last(tmp_path_factory, steps):
     path = tmp_path_factory.mktemp("ledger") / "ann.jsonl"
-    pages, expected = [Ledger(path, "ann"), Ledger(path, "ann")], {}
+    pages, expected = [Ledger(path, "ann", PAIRS), Ledger(path, "ann", PAIRS)], {}
     for doc, grade, page in steps:
         pair = Pair("t2m", "t1", doc)
         pages[page].refresh()
@@ -147,7 +147,7 @@ def test_two_ledgers_on_one_file_hold_what_was_given_last(tmp_path_factory, step
 
 
 def test_a_page_that_has_not_seen_a_grade_does_not_overwrite_it(tmp_path):
-    one, two = (Ledger(tmp_path / "ann.jsonl", "ann") for _ in range(2))
+    one, two = (Ledger(tmp_path / "ann.jsonl", "ann", PAIRS) for _ in range(2))
     assert one.give(A, 2, seen=None) == 2
     assert two.give(A, 0, seen=None) == 2
     assert two.give(A, 0, seen=2) == 0
@@ -160,8 +160,8 @@ MANY = """
 import sys
 from pathlib import Path
 from isotope.judge_ledger import Ledger
-from isotope.judge_lines import Pair
-ledger = Ledger(Path(sys.argv[1]), "ann")
+from isotope.judge_lines import PAIRS, Pair
+ledger = Ledger(Path(sys.argv[1]), "ann", PAIRS)
 for n in range(50):
     ledger.give(Pair("t2m", sys.argv[2], str(n)), n % 3, seen=None)
 """
@@ -172,39 +172,39 @@ def test_two_processes_lose_nothing_of_each_other(tmp_path):
     command = [sys.executable, "-c", MANY, str(path)]
     both = [subprocess.Popen([*command, query]) for query in ("t1", "t2")]
     assert [each.wait(WAIT_S) for each in both] == [0, 0]
-    assert len(Ledger(path, "ann").grades) == 100
+    assert len(Ledger(path, "ann", PAIRS).grades) == 100
 
 
 @pytest.mark.parametrize("kept", [1, 20, -2])
 def test_a_line_torn_by_a_kill_is_put_aside_and_named(tmp_path, caplog, kept):
-    ledger = Ledger(tmp_path / "ann.jsonl", "ann")
+    ledger = Ledger(tmp_path / "ann.jsonl", "ann", PAIRS)
     ledger.give(A, 2, seen=None)
     whole = ledger.path.read_bytes()
-    torn = judge_lines.written(judge_lines.Line(B, 1, "ann"))[:kept]
+    torn = judge_lines.written(judge_lines.Line(B, 1, "ann"), PAIRS)[:kept]
     ledger.path.write_bytes(whole + torn)
-    assert [line.pair for _, line in judge_lines.holding(ledger.path)] == [A]
+    assert [line.item for _, line in judge_lines.holding(ledger.path, PAIRS)] == [A]
     assert "torn" in caplog.text
     caplog.clear()
-    again = Ledger(ledger.path, "ann")
+    again = Ledger(ledger.path, "ann", PAIRS)
     assert (again.grades, ledger.path.read_bytes()) == ({A: 2}, whole)
     assert (tmp_path / "ann.torn").read_bytes() == torn + b"\n"
     assert str(tmp_path / "ann.torn") in caplog.text
     assert again.give(B, 1, seen=None) == 1
-    assert Ledger(ledger.path, "ann").grades == {A: 2, B: 1}
+    assert Ledger(ledger.path, "ann", PAIRS).grades == {A: 2, B: 1}
 
 
 def test_a_line_that_lacks_only_its_newline_is_a_grade(tmp_path):
-    ledger = Ledger(tmp_path / "ann.jsonl", "ann")
+    ledger = Ledger(tmp_path / "ann.jsonl", "ann", PAIRS)
     ledger.give(A, 2, seen=None)
     whole = ledger.path.read_bytes()
     ledger.path.write_bytes(whole[:-1])
-    assert [line.grade for _, line in judge_lines.holding(ledger.path)] == [2]
-    assert Ledger(ledger.path, "ann").grades == {A: 2}
+    assert [line.grade for _, line in judge_lines.holding(ledger.path, PAIRS)] == [2]
+    assert Ledger(ledger.path, "ann", PAIRS).grades == {A: 2}
     assert ledger.path.read_bytes() == whole
 
 
 def test_a_full_disk_leaves_the_file_as_it_was(tmp_path, monkeypatch):
-    ledger = Ledger(tmp_path / "ann.jsonl", "ann")
+    ledger = Ledger(tmp_path / "ann.jsonl", "ann", PAIRS)
     ledger.give(A, 2, seen=None)
     before, write = ledger.path.read_bytes(), os.write
     monkeypatch.setattr(judge_ledger.os, "write", lambda f, content: write(f, content[:9]))
@@ -231,10 +231,13 @@ def test_a_full_disk_leaves_the_file_as_it_was(tmp_path, monkeypatch):
     ],
 )
 def test_a_line_within_the_file_that_is_no_grade_is_named(tmp_path, line):
-    ledger = Ledger(tmp_path / "ann.jsonl", "ann")
+    ledger = Ledger(tmp_path / "ann.jsonl", "ann", PAIRS)
     ledger.give(A, 2, seen=None)
     ledger.path.write_bytes(ledger.path.read_bytes() + line + b"\n")
-    readers = (lambda: list(judge_lines.holding(ledger.path)), lambda: Ledger(ledger.path, "ann"))
+    readers = (
+        lambda: list(judge_lines.holding(ledger.path, PAIRS)),
+        lambda: Ledger(ledger.path, "ann", PAIRS),
+    )
     for read in readers:
         with pytest.raises(CorruptFile) as caught:
             read()
@@ -242,9 +245,9 @@ def test_a_line_within_the_file_that_is_no_grade_is_named(tmp_path, line):
 
 
 def test_a_grade_by_somebody_else_is_no_line_of_ones_file(tmp_path):
-    Ledger(tmp_path / "ann.jsonl", "ann").give(A, 2, seen=None)
+    Ledger(tmp_path / "ann.jsonl", "ann", PAIRS).give(A, 2, seen=None)
     with pytest.raises(CorruptFile, match="'ann' among those of 'bob'"):
-        Ledger(tmp_path / "ann.jsonl", "bob")
+        Ledger(tmp_path / "ann.jsonl", "bob", PAIRS)
 
 
 @pytest.mark.parametrize("name", ["", "../ann", "a/b", ".ann", "a.csv", "an n", "x" * 65, "é"])
@@ -480,7 +483,11 @@ def end(process: subprocess.Popen[str], how: signal.Signals) -> str:
 
 def kept(assessor: str) -> dict[Pair, int | None]:
     path = Path(f"judgements/toy/{assessor}.jsonl")
-    return {line.pair: line.grade for _, line in judge_lines.holding(path)} if path.exists() else {}
+    return (
+        {line.item: line.grade for _, line in judge_lines.holding(path, PAIRS)}
+        if path.exists()
+        else {}
+    )
 
 
 def counts(page: Page, words: str) -> None:
@@ -545,9 +552,9 @@ def test_in_a_browser_judging_goes_on_after_a_restart_and_ends_as_graded_qrels(
 
 def check_scores(place: Path, expected: dict[Pair, int | None]) -> None:
     """What the browser has left is a sheet like any other, and its grades are graded qrels."""
-    runs = [place / f"toy/small/test/{task}/one.parquet" for task in PAIRS]
+    runs = [place / f"toy/small/test/{task}/one.parquet" for task in POOLED]
     columns = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
-    for path, queries in zip(runs, PAIRS.values(), strict=True):
+    for path, queries in zip(runs, POOLED.values(), strict=True):
         rows = [(q, d, -float(n)) for q, docs in queries.items() for n, d in enumerate(docs)]
         write_run(ranked(pl.DataFrame(rows, schema=columns, orient="row")), path)
     names = ["graded", "scores", "reuse", "tau", "agreement"]

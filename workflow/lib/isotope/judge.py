@@ -69,7 +69,8 @@ def _read_sheet(path: Path) -> pl.DataFrame:
 
 
 def _read_lines(path: Path) -> pl.DataFrame:
-    rows = [(*line.pair, line.grade, line.assessor, w) for w, line in judge_lines.holding(path)]
+    held = judge_lines.holding(path, judge_lines.PAIRS)
+    rows = [(*line.item, line.grade, line.assessor, w) for w, line in held]
     columns = {c: pl.Int32 if c == "grade" else pl.String for c in (*_NEEDED, "where")}
     return pl.DataFrame(rows, schema=columns, orient="row")
 

@@ -13,7 +13,7 @@ from isotope.errors import BrokenPromise, EmptyTable, IsotopeError
 from isotope.judge_agreement import agreement
 from isotope.judge_items import Items, Query
 from isotope.judge_ledger import Ledger
-from isotope.judge_lines import Pair, place
+from isotope.judge_lines import PAIRS, Pair, place
 from isotope.judge_pictures import Pictures
 
 _GRADED = {
@@ -46,7 +46,7 @@ class Desk:
         self.collection, self.assessor = collection, assessor
         self.items, self.pictures = items, pictures
         self.folder = folder
-        self.ledger = Ledger(place(folder / collection, assessor), assessor)
+        self.ledger = Ledger(place(folder / collection, assessor), assessor, PAIRS)
         self._pairs = {p for q in items.queries for p in q.pairs}
         self._places = {(q.task, q.query_id): n for n, q in enumerate(items.queries)}
         self._refuse_twin()

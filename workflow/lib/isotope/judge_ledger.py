@@ -6,24 +6,25 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Generic
 
 from isotope.errors import CorruptFile, as_disk_full
-from isotope.judge_lines import Line, Pair, is_whole, log, parse, split, written
+from isotope.judge_lines import Form, Grade, Item, Line, is_whole, log, parse, split, written
 
 TORN = ".torn"
 
 
-class Ledger:
+class Ledger(Generic[Item, Grade]):
     """The grades in one file, shared with every other page and process that has it open."""
 
-    def __init__(self, path: Path, assessor: str) -> None:
+    def __init__(self, path: Path, assessor: str, form: Form[Item, Grade]) -> None:
         """Read what is there; nothing is written before the first grade.
 
         Raises:
             CorruptFile: a line that is no grade of `assessor`, named by its number.
         """
-        self.path, self.assessor = path, assessor
-        self.grades: dict[Pair, int] = {}
+        self.path, self.assessor, self.form = path, assessor, form
+        self.grades: dict[Item, Grade] = {}
         self._inode = self._offset = self._lines = 0
         self.refresh()
 
@@ -37,21 +38,22 @@ class Ledger:
             with self._locked():
                 pass
 
-    def give(self, pair: Pair, grade: int | None, *, seen: int | None) -> int | None:
+    def give(self, item: Item, grade: Grade | None, *, seen: Grade | None) -> Grade | None:
         """Put a grade on the disk if the one that holds is `seen`; return the one that holds.
 
-        What is returned is not `grade` when another page has graded the pair since.
+        What is returned is not `grade` when another page has graded the item since.
 
         Raises:
             DiskFull: no room; the file is as it was.
             CorruptFile: as above.
         """
         with self._locked() as file:
-            holds = self.grades.get(pair)
+            holds = self.grades.get(item)
             if holds != grade and holds == seen:
-                _append(file, written(Line(pair, grade, self.assessor)), self.path)
+                line = Line(item, grade, self.assessor)
+                _append(file, written(line, self.form), self.path)
                 self._take_in(file)
-            return self.grades.get(pair)
+            return self.grades.get(item)
 
     @contextmanager
     def _locked(self) -> Iterator[int]:
@@ -74,7 +76,7 @@ class Ledger:
             self._inode, self._offset, self._lines = about.st_ino, 0, 0
             self.grades.clear()
         lines, rest = split(os.pread(file, about.st_size - self._offset, self._offset))
-        if is_whole(rest):
+        if is_whole(rest, self.form):
             _append(file, b"\n", self.path)
             lines.append(rest)
         elif rest:
@@ -84,14 +86,14 @@ class Ledger:
 
     def _hold(self, content: bytes) -> None:
         where = f"{self.path}:{self._lines + 1}"
-        line = parse(content, where)
+        line = parse(content, where, self.form)
         if line.assessor != self.assessor:
             found = f"a grade by {line.assessor!r} among those of {self.assessor!r}"
             raise CorruptFile(where, found, "move the line to a file of its own")
         if line.grade is None:
-            self.grades.pop(line.pair, None)
+            self.grades.pop(line.item, None)
         else:
-            self.grades[line.pair] = line.grade
+            self.grades[line.item] = line.grade
         self._lines += 1
         self._offset += len(content) + 1
 

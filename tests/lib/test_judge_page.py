@@ -546,7 +546,7 @@ def test_in_a_browser_judging_goes_on_after_a_restart_and_ends_as_graded_qrels(
     assert sorted(map(str, kept("ann").values())) == ["0", "0", "1", "2", "3"]
     assert chromium.faults == []
     assert all(url.startswith(address) for url in chromium.requests)
-    assert "5 of 7 pairs are graded in judgements/toy/ann.jsonl" in end(server, signal.SIGINT)
+    assert "5 of 7 are graded in judgements/toy/ann.jsonl" in end(server, signal.SIGINT)
     check_scores(place, kept("ann"))
 
 

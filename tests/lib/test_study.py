@@ -145,5 +145,8 @@ def test_sheets_that_came_back_are_found_by_collection(tmp_path):
     (tmp_path / "toy/failures").mkdir(parents=True)
     (tmp_path / "toy/failures/ann.csv").touch()
     (tmp_path / "toy/pool.csv").touch()
-    assert found_sheets("toy", tmp_path) == [str(tmp_path / "toy/failures/ann.csv")]
-    assert found_sheets("other", tmp_path) == []
+    (tmp_path / "toy/failures/bob.jsonl").touch()
+    (tmp_path / "toy/failures/bob.torn").touch()
+    found = found_sheets("toy", folder=tmp_path)
+    assert found == [str(tmp_path / f"toy/failures/{name}") for name in ("ann.csv", "bob.jsonl")]
+    assert found_sheets("toy", "mistakes", tmp_path) == found_sheets("other", folder=tmp_path) == []

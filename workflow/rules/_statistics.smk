@@ -155,6 +155,6 @@ def statistics(wildcards):
 def mistakes():
     """The sheets of wrong answers, where they are asked for, and the tables of those sorted."""
     asked = PARAMS["build"] if "mistakes" in PARAMS["tabulate"] else []
-    back = [c for c in asked if study.found_sheets(c)]
+    back = [c for c in asked if study.found_sheets(c, "mistakes")]
     sheets = expand("results/tables/{c}/mistakes.csv", c=asked)
     return sheets + expand("results/tables/{c}/mistakes_sorted.md", c=back)

@@ -23,7 +23,7 @@ rule tabulate_mistakes:
 rule tabulate_sorted:
     input:
         given="results/tables/{collection}/mistakes.parquet",
-        sheets=lambda w: study.found_sheets(w.collection),
+        sheets=lambda w: study.found_sheets(w.collection, "mistakes"),
         sql=sql("tabulate/study_classes.sql"),
         code=code("mistakes"),
     output:

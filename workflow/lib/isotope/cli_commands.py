@@ -62,10 +62,13 @@ def _add_written(commands: Any) -> None:  # noqa: ANN401 (as above)
 
 
 def _add_judge(commands: Any) -> argparse.ArgumentParser:  # noqa: ANN401 (as above)
-    told = "serve a page on which an assessor grades a collection's pool"
+    told = "serve a page on which an assessor grades a collection's pool, or sorts its failures"
     judge: argparse.ArgumentParser = commands.add_parser("judge", help=told, description=told)
     judge.add_argument("collection", help="a collection with a pool: score.judge in the params")
     judge.add_argument("--assessor", required=True, metavar="NAME", help="who grades")
+    judge.add_argument(
+        "--sheet", choices=["failures", "mistakes"], help="a sheet of failures, not the pool"
+    )
     judge.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1, this machine only")
     judge.add_argument("--port", type=int, default=8000, help="0 is any free one (default: 8000)")
     judge.add_argument("--remote", action="store_true", help="allow a host that others can reach")
@@ -147,9 +150,15 @@ def _costs(chosen: argparse.Namespace) -> str:
 
 
 def _judge(chosen: argparse.Namespace) -> str:
-    from isotope import judge_serve, params_files  # noqa: PLC0415
+    from isotope import judge_app, judge_serve, params_files  # noqa: PLC0415
 
     params = params_files.load(chosen.configfile, chosen.config)
-    desk = judge_serve.desk(chosen.collection, chosen.assessor, params)
+    at = chosen.collection, chosen.assessor
+    if chosen.sheet:
+        desk = judge_serve.sheet_desk(*at, chosen.sheet, params)
+        served = judge_app.sheet_app(desk)
+    else:
+        desk = judge_serve.desk(*at, params)
+        served = judge_app.app(desk, judge_serve.scale(params))
     listening = judge_serve.bound(chosen.host, chosen.port, remote=chosen.remote)
-    return judge_serve.serve(desk, judge_serve.scale(params), listening)
+    return judge_serve.serve(desk, served, listening)

@@ -1,6 +1,5 @@
-"""The judging page as a web application: what one desk answers."""
+"""The judging pages as web applications: what one desk answers."""
 
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
@@ -13,38 +12,63 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from isotope import judge_given
 from isotope.errors import IsotopeError
 from isotope.judge_desk import Desk
 from isotope.judge_guard import HEADERS, Guard
-from isotope.judge_lines import Pair
+from isotope.judge_lines import PAIRS, Form
+from isotope.judge_pictures import Pictures
+from isotope.judge_sheet_desk import SheetDesk
+from isotope.judge_sheets import RATINGS, VERDICTS, Verdict
 from isotope.report_templates import environment
 
 BODY_BYTES = 16_384
-_WORDS = (*Pair._fields, "assessor", "collection")
-_KINDS = {"judge.js": "text/javascript", "judge.css": "text/css", "judge.svg": "image/svg+xml"}
+_KINDS = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
+_ASSETS = ("judge.css", "judge.svg", "judge.js", "judge_page.js", "judge_sheet.js")
+_Answer = Callable[[Request], Response]
+
+
+@dataclass(frozen=True)
+class _Taken:
+    """Which grades are taken: those that `form` reads and `fits` allows."""
+
+    form: Form[Any, Any]
+    fits: Callable[[Any], bool]
 
 
 def app(desk: Desk, scale: Mapping[int, str]) -> Starlette:
-    """Return the application; `scale` has a label for each grade that is taken."""
-    pages = {
-        "/": _page(desk, scale),
-        "/judge.{kind}": _asset,
+    """Return the application for a pool; `scale` has a label for each grade that is taken."""
+    shown = _page("judge.html.j2", desk, scale=scale)
+    routes = [Route("/", shown), Route("/api/agreement", _asked(desk.agreement))]
+    return _application(desk, _Taken(PAIRS, scale.__contains__), routes)
+
+
+def sheet_app(desk: SheetDesk) -> Starlette:
+    """Return the application for a sheet of failures."""
+    sheet = desk.sheet
+    ratings = RATINGS if sheet.is_rated else []
+    shown = _page("judge_sheet.html.j2", desk, sheet=sheet, ratings=ratings)
+
+    def fits(verdict: Verdict) -> bool:
+        return set(verdict.classes) <= set(sheet.classes) and verdict.rating in {None, *ratings}
+
+    return _application(desk, _Taken(VERDICTS, fits), [Route("/", shown)])
+
+
+def _application(desk: Desk | SheetDesk, taken: _Taken, routes: list[Route]) -> Starlette:
+    shared = {
         "/api/query/{number:int}": _query(desk),
         "/api/progress": _asked(desk.progress),
-        "/api/agreement": _asked(desk.agreement),
-        "/picture/{image:path}": _picture(desk),
+        "/picture/{image:path}": _picture(desk.pictures),
+        **{f"/{name}": _asset(name) for name in _ASSETS},
     }
-    routes = [Route(path, answer) for path, answer in pages.items()]
-    routes.append(Route("/api/grade", _grade(desk, scale), methods=["POST"]))
+    post = Route("/api/grade", _grade(desk, taken), methods=["POST"])
     return Starlette(
-        routes=routes,
+        routes=[*routes, *(Route(path, answer) for path, answer in shared.items()), post],
         middleware=[Middleware(Guard)],
         exception_handlers={IsotopeError: _told},
         max_body_size=BODY_BYTES,
     )
-
-
-_Answer = Callable[[Request], Response]
 
 
 def _json(content: object, status: int = 200) -> JSONResponse:
@@ -55,25 +79,22 @@ def _told(_: Request, error: Exception) -> Response:
     return _json({"error": str(error)}, 500)
 
 
-def _page(desk: Desk, scale: Mapping[int, str]) -> _Answer:
-    shown = {"collection": desk.collection, "assessor": desk.assessor, "scale": scale}
-    html = environment().get_template("judge.html.j2").render(**shown)
+def _page(template: str, desk: Desk | SheetDesk, **more: object) -> _Answer:
+    shown = {"collection": desk.collection, "assessor": desk.assessor, **more}
+    html = environment().get_template(template).render(**shown)
     return lambda _: Response(html, 200, HEADERS, "text/html")
 
 
-def _asset(request: Request) -> Response:
-    name = f"judge.{request.path_params['kind']}"
-    if name not in _KINDS:
-        return PlainTextResponse("no such file", 404, HEADERS)
+def _asset(name: str) -> _Answer:
     content = (files("isotope") / "templates" / name).read_bytes()
-    return Response(content, 200, HEADERS, _KINDS[name])
+    return lambda _: Response(content, 200, HEADERS, _KINDS[name.rpartition(".")[2]])
 
 
 def _asked(answer: Callable[[], object]) -> _Answer:
     return lambda _: _json(answer())
 
 
-def _query(desk: Desk) -> _Answer:
+def _query(desk: Desk | SheetDesk) -> _Answer:
     def answer(request: Request) -> Response:
         try:
             return _json(desk.query(request.path_params["number"]))
@@ -83,10 +104,10 @@ def _query(desk: Desk) -> _Answer:
     return answer
 
 
-def _picture(desk: Desk) -> _Answer:
+def _picture(pictures: Pictures) -> _Answer:
     def answer(request: Request) -> Response:
         try:
-            found = desk.pictures.webp(request.path_params["image"])
+            found = pictures.webp(request.path_params["image"])
         except KeyError:
             return PlainTextResponse("no such picture", 404, HEADERS)
         return Response(found, 200, {**HEADERS, "Cache-Control": "private"}, "image/webp")
@@ -94,43 +115,22 @@ def _picture(desk: Desk) -> _Answer:
     return answer
 
 
-def _grade(desk: Desk, scale: Mapping[int, str]) -> Callable[[Request], Awaitable[Response]]:
+def _grade(desk: Any, taken: _Taken) -> Callable[[Request], Awaitable[Response]]:  # noqa: ANN401 (desk and form belong together)
     async def answer(request: Request) -> Response:
-        given = Given.read(await request.body())
-        if given is None or not (given.grade is None or given.grade in scale):
-            return _json({"error": "not a grade on the scale"}, 422)
+        record = judge_given.record(await request.body())
+        if record is None:
+            return _json({"error": "not a grade"}, 422)
         # A tab may outlive its server, and find somebody else's in its place.
-        if (given.collection, given.assessor) != (desk.collection, desk.assessor):
+        if (record["collection"], record["assessor"]) != (desk.collection, desk.assessor):
             return _json({"error": f"now {desk.assessor} judges {desk.collection} here"}, 409)
+        given = judge_given.graded(record, taken.form)
+        if given is None or not (given[1] is None or taken.fits(given[1])):
+            return _json({"error": "not a grade on the scale"}, 422)
+        item, grade, seen = given
         try:
-            kept = await run_in_threadpool(desk.give, given.pair, given.grade, seen=given.seen)
+            kept = await run_in_threadpool(desk.give, item, grade, seen=seen)
         except KeyError:
-            return _json({"error": "not a pair of the pool"}, 422)
+            return _json({"error": "not one of those to be judged"}, 422)
         return _json(kept)
 
     return answer
-
-
-@dataclass(frozen=True)
-class Given:
-    """A grade as the page sends it; `seen` is the one that it showed before."""
-
-    pair: Pair
-    grade: int | None
-    seen: int | None
-    assessor: str
-    collection: str
-
-    @classmethod
-    def read(cls, body: bytes) -> "Given | None":
-        """Return what JSON says, None if it is not a grade."""
-        try:
-            given: Any = json.loads(body)
-            words: list[Any] = [given[name] for name in _WORDS]
-            grades: list[Any] = [given[name] for name in ("grade", "seen")]
-        except (ValueError, KeyError, TypeError):
-            return None
-        fits = all(isinstance(word, str) for word in words)
-        if not fits or not all(grade is None or type(grade) is int for grade in grades):
-            return None
-        return cls(Pair(*words[:3]), *grades, *words[3:])

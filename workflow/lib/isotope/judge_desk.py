@@ -13,8 +13,9 @@ from isotope.errors import BrokenPromise, EmptyTable, IsotopeError
 from isotope.judge_agreement import agreement
 from isotope.judge_items import Items, Query
 from isotope.judge_ledger import Ledger
-from isotope.judge_lines import PAIRS, Pair, place
+from isotope.judge_lines import PAIRS, place
 from isotope.judge_pictures import Pictures
+from isotope.judge_work import Work
 
 _GRADED = {
     "task": pl.String,
@@ -47,8 +48,8 @@ class Desk:
         self.items, self.pictures = items, pictures
         self.folder = folder
         self.ledger = Ledger(place(folder / collection, assessor), assessor, PAIRS)
-        self._pairs = {p for q in items.queries for p in q.pairs}
-        self._places = {(q.task, q.query_id): n for n, q in enumerate(items.queries)}
+        work = Work([q.pairs for q in items.queries], self.ledger)
+        self.progress, self.give = work.progress, work.give
         self._refuse_twin()
 
     def _refuse_twin(self) -> None:
@@ -61,22 +62,6 @@ class Desk:
             found = f"{twins:,} grades by {self.assessor!r} in other sheets"
             remedy = "take another name, or remove them there"
             raise BrokenPromise(self.folder / self.collection, found, remedy)
-
-    def progress(self, after: int = 0) -> dict[str, int | None]:
-        """Return pairs graded and in all, queries, and the first one from `after` on with work."""
-        grades = self.ledger.grades
-        return {
-            "done": sum(pair in self._pairs for pair in list(grades)),
-            "total": len(self._pairs),
-            "queries": len(self.items.queries),
-            "next": self._next(after),
-        }
-
-    def _next(self, after: int) -> int | None:
-        every = self.items.queries
-        order = (*range(after, len(every)), *range(min(after, len(every))))
-        open_ones = (n for n in order if any(p not in self.ledger.grades for p in every[n].pairs))
-        return next(open_ones, None)
 
     def query(self, number: int) -> dict[str, Any]:
         """Return a query with its candidates and their grades.
@@ -110,19 +95,6 @@ class Desk:
         picture = f"/picture/{quote(ident, safe='')}" if ident in self.pictures else None
         fields = self.items.words[side].get(ident, {"Id": ident})
         return {"fields": fields, "picture": picture, "pictured": side == "images"}
-
-    def give(self, pair: Pair, grade: int | None, *, seen: int | None) -> dict[str, Any]:
-        """Keep a grade; return the one that holds, which another page may have given.
-
-        Raises:
-            KeyError: a pair that is not pooled.
-            DiskFull, CorruptFile: as `Ledger.give`.
-        """
-        if pair not in self._pairs:
-            raise KeyError(pair)
-        holds = self.ledger.give(pair, grade, seen=seen)
-        number = self._places[pair.task, pair.query_id]
-        return {"grade": holds, "progress": self.progress(number)}
 
     def agreement(self) -> dict[str, Any]:
         """Return kappa and shared pairs with each other assessor; `error` for a broken sheet."""

@@ -4,7 +4,6 @@ import errno
 import ipaddress
 import socket
 import sys
-from collections.abc import Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -12,15 +11,16 @@ import uvicorn
 import yaml
 from starlette.applications import Starlette
 
-from isotope import judge_items
+from isotope import judge_items, judge_sheets
 from isotope.errors import BadParams
-from isotope.judge_app import app
 from isotope.judge_desk import Desk
 from isotope.judge_pictures import Pictures
+from isotope.judge_sheet_desk import SheetDesk
 from isotope.params import Params
 from isotope.params_files import SCHEMA
 
 _SHUT_S = 2
+SHEETS = ("failures", "mistakes")
 
 
 def scale(params: Params, schema_file: Path = SCHEMA) -> dict[int, str]:
@@ -39,14 +39,37 @@ def desk(collection: str, assessor: str, params: Params) -> Desk:
         MissingFile: no pool, as `judge_items.load`.
         BrokenPromise, CorruptFile: as `Desk`.
     """
+    _known(collection, params)
+    items = judge_items.load(collection, assessor)
+    pictures = Pictures(_shards(collection, params), set(items.words["images"]))
+    return Desk(collection, assessor, items, pictures)
+
+
+def sheet_desk(collection: str, assessor: str, name: str, params: Params) -> SheetDesk:
+    """Return the desk of an assessor at the sheet `name`, one of SHEETS.
+
+    Raises:
+        BadParams: a collection that the params lack, a sheet that they do not ask for, a bad name.
+        MissingFile: no sheet, as `judge_sheets.load`.
+        BrokenPromise, CorruptFile: as `SheetDesk`.
+    """
+    _known(collection, params)
+    sheet = judge_sheets.load(collection, name, params["tabulate"])
+    ids = {row[c] for row in sheet.rows for c in ("query_id", "truth_id", "found_id")}
+    pictures = Pictures(_shards(collection, params), ids)
+    return SheetDesk(collection, assessor, sheet, pictures)
+
+
+def _known(collection: str, params: Params) -> None:
     if collection not in params["collect"]:
         known = ", ".join(params["collect"])
         remedy = f"known: {known}; name its overlay with --configfile"
         raise BadParams("params collect", f"no collection {collection!r}", remedy)
-    items = judge_items.load(collection, assessor)
+
+
+def _shards(collection: str, params: Params) -> list[Path]:
     source = params["collect"][collection]["source"]
-    shards = sorted(Path(f"data/crawl/{source}").glob("shard-*.parquet"))
-    return Desk(collection, assessor, items, Pictures(shards, set(items.words["images"])))
+    return sorted(Path(f"data/crawl/{source}").glob("shard-*.parquet"))
 
 
 def bound(host: str, port: int, *, remote: bool = False) -> socket.socket:
@@ -80,7 +103,7 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def serve(at: Desk, labels: Mapping[int, str], listening: socket.socket) -> str:
+def serve(at: Desk | SheetDesk, served: Starlette, listening: socket.socket) -> str:
     """Serve until the process is told to end; return what is done, for the terminal."""
     host, port = listening.getsockname()[:2]
     place = f"[{host}]" if ":" in host else host
@@ -88,9 +111,9 @@ def serve(at: Desk, labels: Mapping[int, str], listening: socket.socket) -> str:
     sys.stdout.write(f"{told}\n")
     sys.stdout.flush()
     with suppress(KeyboardInterrupt), closing(listening):
-        uvicorn.Server(_config(app(at, labels))).run(sockets=[listening])
+        uvicorn.Server(_config(served)).run(sockets=[listening])
     done = at.progress()
-    return f"{done['done']:,} of {done['total']:,} pairs are graded in {at.ledger.path}\n"
+    return f"{done['done']:,} of {done['total']:,} are graded in {at.ledger.path}\n"
 
 
 def _config(served: Starlette) -> uvicorn.Config:

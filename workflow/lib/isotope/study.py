@@ -8,19 +8,29 @@ from pathlib import Path
 
 import polars as pl
 
-from isotope import sql, store, tables
+from isotope import judge_lines, sql, store, tables
 from isotope.errors import BrokenPromise, CorruptFile, EmptyTable, MissingColumn, MissingFile
+from isotope.judge_sheets import VERDICTS
 
 FOLDER = Path("judgements")
 _KEY = "lot"
 _TOLD = [_KEY, "task", "query", "truth_url", "found_url", "classes", "rating", "assessor"]
 _FILLED = ["classes", "rating", "assessor"]
 _RATING = r"^([1-9]|10)$"
+_JUDGED = {
+    _KEY: pl.String,
+    "classes": pl.List(pl.String),
+    "rating": pl.String,
+    "assessor": pl.String,
+    "where": pl.String,
+}
 
 
-def found_sheets(collection: str, folder: Path = FOLDER) -> list[str]:
-    """Return the sheets in `folder`/<collection>/failures, sorted."""
-    return sorted(str(p) for p in (folder / collection / "failures").glob("*.csv"))
+def found_sheets(collection: str, name: str = "failures", folder: Path = FOLDER) -> list[str]:
+    """Return the sheets in `folder`/<collection>/`name`, sorted: csv, and a page's JSON lines."""
+    kinds = {".csv", judge_lines.SUFFIX}
+    found = (folder / collection / name).glob("*")
+    return sorted(str(p) for p in found if p.suffix in kinds)
 
 
 def write_sheet(
@@ -75,10 +85,7 @@ def write_study(paths: Sequence[Path], given: Path, classes: Collection[str], ou
 
 
 def _read(path: Path, classes: Collection[str]) -> pl.DataFrame:
-    rows = _table(path).with_columns(
-        pl.col("classes").str.split(";").list.eval(_trimmed()).list.unique().list.sort(),
-        where=pl.lit(f"{path}:") + (pl.int_range(pl.len()) + 2).cast(pl.String),
-    )
+    rows = _lines(path) if path.suffix == judge_lines.SUFFIX else _table(path)
     rows = rows.filter((pl.col("classes").list.len() > 0) | pl.col("rating").is_not_null())
     known = pl.Series(sorted(classes), dtype=pl.String).implode()
     strange = pl.col("classes").list.set_difference(known).list.len() > 0
@@ -87,6 +94,16 @@ def _read(path: Path, classes: Collection[str]) -> pl.DataFrame:
     _refuse(rows.filter(wrong), "a rating that is not 1 to 10", CorruptFile)
     _refuse(rows.filter(pl.col("assessor").is_null()), "a judgement by nobody", CorruptFile)
     return rows.with_columns(pl.col("rating").cast(pl.Int32))
+
+
+def _lines(path: Path) -> pl.DataFrame:
+    """Return what a page has written: lot, classes, rating (as words), assessor, where."""
+    rows = [
+        (line.item, sorted(said.classes), said.rating and str(said.rating), line.assessor, where)
+        for where, line in judge_lines.holding(path, VERDICTS)
+        if (said := line.grade)
+    ]
+    return pl.DataFrame(rows, schema=_JUDGED, orient="row")
 
 
 def _trimmed() -> pl.Expr:
@@ -106,7 +123,14 @@ def _table(path: Path) -> pl.DataFrame:
     if lacking:
         raise MissingColumn(path, f"a sheet without {', '.join(lacking)}", "keep all its columns")
     blank = [pl.col(c).str.strip_chars().replace("", None) for c in ("rating", "assessor")]
-    return table.select(_KEY, pl.col("classes").fill_null(""), *blank)
+    return table.select(_KEY, _named(), *blank).with_columns(
+        where=pl.lit(f"{path}:") + (pl.int_range(pl.len()) + 2).cast(pl.String)
+    )
+
+
+def _named() -> pl.Expr:
+    named = pl.col("classes").fill_null("").str.split(";")
+    return named.list.eval(_trimmed()).list.unique().list.sort()
 
 
 def _refuse(bad: pl.DataFrame, what: str, error: type[CorruptFile | BrokenPromise]) -> None:

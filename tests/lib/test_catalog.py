@@ -52,6 +52,9 @@ def lay(root: Path) -> None:
         "results/tables/toy/tops": ([{"query_id": "t1"}], tables.TOPS),
         "results/tables/toy/intervals": ([{"kind": "all"}], tables.INTERVALS),
         "results/tables/toy/subsets": ([{"documents": 100}], tables.SUBSETS),
+        "results/tables/toy/failures": ([{"query_id": "t1", "ca": 0.5}], tables.FAILURES),
+        "results/tables/toy/ranks": ([{"query_id": "t1", "rank": 3}], tables.RANKS),
+        "results/tables/toy/studied": ([{"query_id": "t1", "rating": 3}], tables.STUDIED),
         "results/score/toy": (
             [CELL | {"system": "bm25", "query_id": "t1", "measure": "MRR@10", "value": 1.0}],
             tables.SCORES,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from isotope import cli, doctor, estimate, params_files
+from isotope import cli, doctor, estimate, params_files, wordnet_files
 from isotope.errors import BadParams, MissingFile
 from isotope.estimate_phases import Cost, Machine
 from isotope.estimate_sizes import GIB, size
@@ -172,6 +172,19 @@ def test_a_source_without_its_files_is_missing(tmp_path):
         found = doctor.findings(base, HERE, tmp_path)
         assert state(found, "source toy") == "missing"
         assert url in doctor.told(found)
+
+
+def test_a_wordnet_is_looked_for_where_failures_are_explained(tmp_path):
+    base = params_files.load(root=ROOT)
+    assert list(doctor.wordnets(base)) == []
+    base["tabulate"]["explain"]["toy"] = {"wordnet": str(tmp_path)}
+    (found,) = doctor.wordnets(base)
+    assert (found.what, found.state) == ("WordNet of toy", "missing")
+    assert "wordnet-base" in found.remedy
+    for name in wordnet_files.NAMES:
+        (tmp_path / name).touch()
+    assert [f.state for f in doctor.wordnets(base)] == ["ok"]
+    assert list(doctor.wordnets({**base, "build": []})) == []
 
 
 def test_a_model_file_that_the_params_name_and_is_not_there_is_missing(tmp_path):

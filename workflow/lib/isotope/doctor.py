@@ -9,7 +9,7 @@ from typing import Any
 
 import psutil
 
-from isotope import estimate, lucene
+from isotope import estimate, lucene, wordnet_files
 from isotope.errors import IsotopeError
 from isotope.estimate_phases import Cost, Machine, used_models
 from isotope.estimate_sizes import GIB
@@ -31,7 +31,7 @@ class Finding:
 
 
 def findings(params: Mapping[str, Any], machine: Machine, root: Path = Path()) -> list[Finding]:
-    """Look at Java, GPU, sources, models, disk, memory and the DVC remote."""
+    """Look at Java, GPU, sources, models, WordNet, disk, memory and the DVC remote."""
     needed = estimate.costs(params, machine) if not _absent(params) else {}
     needed.pop(estimate.APART, None)
     return [
@@ -39,6 +39,7 @@ def findings(params: Mapping[str, Any], machine: Machine, root: Path = Path()) -
         gpu(machine),
         *sources(params),
         *models(params),
+        *wordnets(params),
         disk(needed, shutil.disk_usage(root).free),
         memory(needed, psutil.virtual_memory().total),
         remote(root),
@@ -137,6 +138,19 @@ def _tag(name: str, architecture: str, tag: str) -> Finding:
         return Finding(f"model {name}", "ok", f"{hub} was fetched before")
     remedy = f"it is fetched from {hub or config.get('url')} when first used: needs the network"
     return Finding(f"model {name}", "note", f"{architecture}/{tag} is not on this disk", remedy)
+
+
+def wordnets(params: Mapping[str, Any]) -> Iterator[Finding]:
+    """The dictionary of every built collection whose failures are explained."""
+    for name, spec in sorted(params["tabulate"].get("explain", {}).items()):
+        named = spec.get("wordnet")
+        # What the embedded encyclopedia brings is there once it is acquired.
+        if name not in params["build"] or str(named or "").startswith("data/acquire/"):
+            continue
+        try:
+            yield Finding(f"WordNet of {name}", "ok", str(wordnet_files.find(named)))
+        except IsotopeError as error:
+            yield Finding(f"WordNet of {name}", "missing", error.found, error.remedy)
 
 
 def disk(needed: Mapping[str, Cost], free: int) -> Finding:

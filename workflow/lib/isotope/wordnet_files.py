@@ -43,7 +43,7 @@ def find(named: str | Path | None = None, environ: Mapping[str, str] = os.enviro
             if _holds(found):
                 return found
     searched = f"no {' or '.join(NAMES)} in {', '.join(map(str, places))}"
-    remedy = "install Debian's wordnet-base, or name a folder under tabulate.facts.<c>.wordnet"
+    remedy = "install Debian's wordnet-base, or set tabulate.explain.<collection>.wordnet"
     raise MissingFile("WordNet", searched, remedy)
 
 

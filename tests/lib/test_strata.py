@@ -69,6 +69,18 @@ def one(found, **where):
     return rows.rows(named=True)
 
 
+def test_views_may_be_told_by_title(facts):
+    by_id = strata.members(facts, "en")
+    texts = pl.read_parquet(facts["texts"]).with_columns(
+        page_title=pl.format("Page {}", "page_id"), page_id=pl.lit(None, pl.Int64)
+    )
+    texts.write_parquet(facts["texts"])
+    views = pl.read_csv(facts["views"])
+    titled = views.select(page_title=pl.format("Page_{}", "page_id"), views="views")
+    titled.write_csv(facts["views"])
+    assert strata.members(facts, "en").equals(by_id)
+
+
 def test_the_whole_cell_has_scipys_interval(found):
     (row,) = one(found, kind="all", split="test", system="a")
     values = np.arange(15) / N

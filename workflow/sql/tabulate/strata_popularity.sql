@@ -1,17 +1,25 @@
 -- Deciles of the views of a query's page, or of the links to it; an image has its best known page.
 -- ASSUME a page that the table lacks was not viewed, or not linked to.
-WITH pages AS ( -- the table has one of the two columns
-    SELECT page_id, coalesce(views, inlinks) AS views
-    FROM (
-        SELECT * FROM known
-        UNION ALL BY NAME
-        SELECT NULL::BIGINT AS views, NULL::BIGINT AS inlinks LIMIT 0
-    ) AS padded
+WITH padded AS ( -- the table has one of page_id and page_title, and one of views and inlinks
+    SELECT * FROM known
+    UNION ALL BY NAME
+    SELECT
+        NULL::BIGINT AS page_id, NULL AS page_title, NULL::BIGINT AS views, NULL::BIGINT AS inlinks
+    WHERE FALSE
+),
+
+pages AS (
+    SELECT
+        page_id, replace(page_title::VARCHAR, '_', ' ') AS page_title,
+        coalesce(views, inlinks) AS views
+    FROM padded
 ),
 
 viewed AS (
-    SELECT texts.text_id, coalesce(pages.views, 0) AS views
-    FROM texts LEFT JOIN pages USING (page_id)
+    SELECT texts.text_id, coalesce(by_id.views, by_title.views, 0) AS views
+    FROM texts
+    LEFT JOIN pages AS by_id ON texts.page_id = by_id.page_id
+    LEFT JOIN pages AS by_title ON texts.page_title = by_title.page_title
 ),
 
 queries AS (

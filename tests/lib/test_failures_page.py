@@ -118,3 +118,26 @@ def test_a_page_without_failures_says_so(given, tmp_path):
 
 def test_the_same_input_gives_the_same_page(given, tmp_path):
     assert page(given, tmp_path / "one.html") == page(given, tmp_path / "two.html")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_in_a_browser_the_boxes_lie_on_the_picture_and_nothing_is_asked_for(
+    given, tmp_path, chromium, width
+):
+    out = tmp_path / "failures.html"
+    page(given, out)
+    opened = chromium.open(out.as_uri(), width=width)
+    assert opened.evaluate("document.documentElement.scrollWidth") <= width
+    assert opened.get_by_text("A <b>ball</b> by a sign").count() >= 1
+    inside = """(() => {
+        const rects = [...document.querySelectorAll('svg rect')];
+        const within = (box, all) => box.left >= all.left - 1 && box.right <= all.right + 1
+            && box.top >= all.top - 1 && box.bottom <= all.bottom + 1;
+        return rects.map(r => within(r.getBoundingClientRect(),
+            r.closest('svg').getBoundingClientRect()));
+    })()"""
+    found = opened.evaluate(inside)
+    assert found
+    assert all(found)
+    assert chromium.faults == []
+    assert [r for r in chromium.requests if not r.startswith(("file:", "data:"))] == []

@@ -3,7 +3,7 @@ rule encode_beside_shard:
     input:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
-        pixels=pixels,
+        ledgers=pictured,
         weights=weights,
         configs=configs,
         code=code("encode_beside"),
@@ -24,6 +24,7 @@ rule encode_beside_shard:
     params:
         **PARAMS["encode"],
         model=model_of,
+        pixels=pixels,
     message:
         "encode questions and pictures of {wildcards.collection} with {wildcards.model}"
     script:

@@ -2,7 +2,7 @@ rule encode_shard:
     input:
         texts="data/collect/{collection}/texts.parquet",
         images=shown_images,
-        pixels=pixels,
+        ledgers=pictured,
         weights=weights,
         configs=configs,
         sql=sql("encode/*.sql"),
@@ -26,6 +26,7 @@ rule encode_shard:
         model=model_of,
         fields=fields,
         language=spoken,
+        pixels=pixels,
     message:
         "encode {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"
     script:

@@ -7,6 +7,7 @@ that looks for candidates can change it.
 
 import mmap
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import faiss
@@ -23,7 +24,7 @@ _MB = 1 << 20
 _QUERIES = 4_096
 _LIMIT = 1 << 32
 # Candidates beyond k; where these do not prove the answer complete, twice as many are looked at.
-_SPARE = 64
+_SPARE, _SPARE_SHARE = 16, 16
 _ROUNDING = 2.0**-24
 
 
@@ -35,6 +36,18 @@ class Shards:
         self.parts: list[NDArray[np.floating]] = [np.load(p, mmap_mode="r") for p in paths]
         self.starts = np.cumsum([0, *(len(p) for p in self.parts)])
         self.dim = int(self.parts[0].shape[1])
+        self.row_bytes = self.dim * self.parts[0].itemsize
+
+    @contextmanager
+    def block(self, rows: Rows) -> Iterator[Vectors]:
+        """Yield what `take` returns: the mapped file itself where it can serve, until the end."""
+        n = int(np.searchsorted(self.starts, rows[0], side="right") - 1)
+        part, last = self.parts[n], int(rows[-1] - self.starts[n])
+        if part.dtype != np.float32 or last >= len(part) or not _is_run(rows):
+            yield self.take(rows)
+            return
+        yield np.asarray(part[last + 1 - len(rows) : last + 1])
+        _forget(part)
 
     def take(self, rows: Rows) -> Vectors:
         """Return float32 [len(rows), dim] in the order of `rows`; no page stays mapped."""
@@ -85,12 +98,11 @@ def top_k(  # noqa: PLR0913
     progress = Progress("query-document pairs", len(queries) * len(rows))
     seek = seeker(device)
     for block in _blocks(rows, max(memory_mb * _MB // 2 // (4 * shards.dim), k, 1)):
-        documents = shards.take(block)
-        search = _Block(documents, block, seek(documents))
-        for group in _groups(len(queries), k, memory_mb):
-            search.improve(queries[group], best[group])
-            progress.add(len(best[group]) * len(block))
-        del documents, search
+        with shards.block(block) as documents:
+            search = _Block(documents, block, seek(documents))
+            for group in _groups(len(queries), k, memory_mb):
+                search.improve(queries[group], best[group])
+                progress.add(len(best[group]) * len(block))
     progress.finish()
     return decoded(best)
 
@@ -101,7 +113,7 @@ def _blocks(rows: Rows, size: int) -> Iterator[Rows]:
 
 
 def _groups(queries: int, k: int, memory_mb: int) -> Iterator[slice]:
-    bytes_per_query = 4 * 12 * (k + _SPARE)
+    bytes_per_query = 4 * 12 * (k + _SPARE + k // _SPARE_SHARE)
     size = int(np.clip(memory_mb * _MB // 2 // bytes_per_query, 1, _QUERIES))
     for start in range(0, queries, size):
         yield slice(start, start + size)
@@ -126,7 +138,8 @@ class _Block:
         k, dim = best.shape[1], queries.shape[1]
         error = 2 * dim * _ROUNDING / (1 - dim * _ROUNDING) * self.norm
         slack = error * np.linalg.norm(queries.astype(np.float64), axis=1)[:, None]
-        left, wanted = np.arange(len(queries)), min(k + _SPARE, len(self.rows))
+        left = np.arange(len(queries))
+        wanted = min(k + _SPARE + k // _SPARE_SHARE, len(self.rows))
         while len(left):
             near, places = self.ask(queries[left], wanted)
             most = near + slack[left]

@@ -25,7 +25,10 @@ def overlay(shards: int) -> dict[str, object]:
     return {
         "acquire": {"toy": {"generate": {"pages": 40}}},
         "crawl": {"toy": {"shards": min(shards, 3)}},
-        "shards": {"project": min(shards, 3), **dict.fromkeys(("parse", "search", "score"), shards)},
+        "shards": {
+            "project": min(shards, 3),
+            **dict.fromkeys(("parse", "search", "score"), shards),
+        },
         "models": {"hash": {"kind": "hash", "dim": 32}},
         "encode": {"shards": shards, "batch": 4},
         "systems": systems,
@@ -129,6 +132,11 @@ def test_full_scale_plans_in_5_seconds_of_a_processor_and_under_1000_jobs(tmp_pa
         spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     rules = dict(line.split() for line in told.splitlines() if len(line.split()) == 2)
     assert int(rules["total"]) < 1_000
-    sharded = {"crawl_shard": 256, "encode_shard": 64, "search_dense": 16, "project_texts_shard": 32}
+    sharded = {
+        "crawl_shard": 256,
+        "encode_shard": 64,
+        "search_dense": 16,
+        "project_texts_shard": 32,
+    }
     assert {rule: int(rules[rule]) for rule in sharded} == sharded
     assert min(spent) < 5

@@ -20,7 +20,7 @@ rule encode_beside_shard:
         model=encoders(sighted=True),
     threads: 8
     resources:
-        mem_mb=8000,
+        mem_mb=memory("encode_beside_shard"),
     params:
         **PARAMS["encode"],
         model=model_of,
@@ -47,7 +47,7 @@ rule encode_mix:
         model=models_of(*MIXES),
     threads: lambda w: PARAMS["models"][w.model].get("learn", {}).get("threads", 1)
     resources:
-        mem_mb=8000,
+        mem_mb=memory("encode_mix"),
     params:
         spec=model_of,
     message:
@@ -72,6 +72,8 @@ rule encode_mix_shard:
         "logs/benchmarks/encode_mix_shard/{collection}.{model}.{shard}.tsv"
     wildcard_constraints:
         model=models_of(*MIXES),
+    resources:
+        mem_mb=memory("encode_mix_shard"),
     message:
         "encode {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"
     script:

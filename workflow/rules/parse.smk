@@ -10,7 +10,7 @@ rule parse_wit_shard:
     benchmark:
         "logs/benchmarks/parse_wit_shard/{source}.{part}.tsv"
     resources:
-        mem_mb=2000,
+        mem_mb=memory("parse_wit_shard"),
     params:
         part=part,
     message:
@@ -29,6 +29,8 @@ rule parse_wit:
         "logs/parse_wit/{source}.log",
     benchmark:
         "logs/benchmarks/parse_wit/{source}.tsv"
+    resources:
+        mem_mb=memory("parse_wit"),
     message:
         "gather the WIT rows of {wildcards.source}"
     script:
@@ -47,7 +49,7 @@ rule parse_dump_shard:
         "logs/benchmarks/parse_dump_shard/{source}.{part}.tsv"
     threads: 16
     resources:
-        mem_mb=4000,
+        mem_mb=memory("parse_dump_shard"),
     params:
         part=part,
     message:
@@ -66,6 +68,8 @@ rule parse_dump:
         "logs/parse_dump/{source}.log",
     benchmark:
         "logs/benchmarks/parse_dump/{source}.tsv"
+    resources:
+        mem_mb=memory("parse_dump"),
     params:
         tables=list(DUMP),
     message:
@@ -88,7 +92,7 @@ rule parse_inlinks:
     benchmark:
         "logs/benchmarks/parse_inlinks/{source}.tsv"
     resources:
-        mem_mb=4000,
+        mem_mb=memory("parse_inlinks"),
     message:
         "count the links to each article of {wildcards.source}"
     script:

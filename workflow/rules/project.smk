@@ -9,6 +9,8 @@ rule project_members:
         "logs/project_members/{source}.log",
     benchmark:
         "logs/benchmarks/project_members/{source}.tsv"
+    resources:
+        mem_mb=memory("project_members"),
     params:
         language=language_of_source,
     message:
@@ -30,7 +32,7 @@ rule project_index:
         "logs/benchmarks/project_index/{source}.tsv"
     threads: 8
     resources:
-        mem_mb=4096,
+        mem_mb=memory("project_index"),
     message:
         "index the sections of {wildcards.source}"
     script:
@@ -49,6 +51,8 @@ rule project_queries:
         "logs/project_queries/{source}.log",
     benchmark:
         "logs/benchmarks/project_queries/{source}.tsv"
+    resources:
+        mem_mb=memory("project_queries"),
     message:
         "let the texts of {wildcards.source} ask for their sections"
     script:
@@ -70,7 +74,7 @@ rule project_texts_shard:
         "logs/benchmarks/project_texts_shard/{source}.{part}.tsv"
     threads: 8
     resources:
-        mem_mb=4096,
+        mem_mb=memory("project_texts_shard"),
     params:
         spec=entry("project"),
         part=part,
@@ -90,6 +94,8 @@ rule project_texts:
         "logs/project_texts/{source}.log",
     benchmark:
         "logs/benchmarks/project_texts/{source}.tsv"
+    resources:
+        mem_mb=memory("project_texts"),
     message:
         "gather the projection of {wildcards.source}"
     script:

@@ -10,7 +10,7 @@ rule score_runs_shard:
     benchmark:
         "logs/benchmarks/score_runs_shard/{collection}.{part}.tsv"
     resources:
-        mem_mb=4000,
+        mem_mb=memory("score_runs_shard"),
     params:
         measures=PARAMS["score"]["measures"],
     message:
@@ -31,7 +31,7 @@ rule score_runs:
     benchmark:
         "logs/benchmarks/score_runs/{collection}.tsv"
     resources:
-        mem_mb=4000,
+        mem_mb=memory("score_runs"),
     message:
         "gather the scores on {wildcards.collection} and compare its systems"
     script:
@@ -54,6 +54,8 @@ rule score_pool:
         "logs/score_pool/{collection}.log",
     benchmark:
         "logs/benchmarks/score_pool/{collection}.tsv"
+    resources:
+        mem_mb=memory("score_pool"),
     params:
         depth=lambda w: PARAMS["score"]["judge"]["depth"],
     message:
@@ -80,7 +82,7 @@ rule score_judged:
     benchmark:
         "logs/benchmarks/score_judged/{collection}.tsv"
     resources:
-        mem_mb=4000,
+        mem_mb=memory("score_judged"),
     params:
         measures=lambda w: PARAMS["score"]["judge"]["measures"],
     message:

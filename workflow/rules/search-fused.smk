@@ -11,7 +11,7 @@ rule search_fused:
     wildcard_constraints:
         system=fusions(tuned=False),
     resources:
-        mem_mb=4000,
+        mem_mb=memory("search_fused"),
     params:
         spec=system,
         depth=PARAMS["search"]["depth"],
@@ -36,7 +36,7 @@ rule search_tuned:
     wildcard_constraints:
         system=fusions(tuned=True),
     resources:
-        mem_mb=4000,
+        mem_mb=memory("search_tuned"),
     params:
         spec=system,
         depth=PARAMS["search"]["depth"],

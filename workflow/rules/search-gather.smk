@@ -10,6 +10,8 @@ rule search_gather:
         "logs/benchmarks/search_gather/{collection}.{system}.tsv"
     wildcard_constraints:
         system="|".join([systems_of("random", "bm25", "dense"), fusions(tuned=False)]),
+    resources:
+        mem_mb=memory("search_gather"),
     message:
         "gather the runs of {wildcards.system} on {wildcards.collection}"
     script:

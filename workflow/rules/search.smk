@@ -12,6 +12,8 @@ rule search_random:
         "logs/benchmarks/search_random/{collection}.{system}.{part}.tsv"
     wildcard_constraints:
         system=systems_of("random"),
+    resources:
+        mem_mb=memory("search_random"),
     params:
         spec=system,
         depth=PARAMS["search"]["depth"],
@@ -39,7 +41,7 @@ rule search_bm25:
         system=systems_of("bm25"),
     threads: 8
     resources:
-        mem_mb=4096,
+        mem_mb=memory("search_bm25"),
     params:
         spec=system,
         language=spoken,
@@ -70,7 +72,7 @@ rule search_dense:
         system=systems_of("dense"),
     threads: 8
     resources:
-        mem_mb=2 * PARAMS["search"]["memory_mb"] + 1000,
+        mem_mb=memory("search_dense"),
     params:
         encoded=["texts", "images", "texts_ids", "images_ids"],
         depth=PARAMS["search"]["depth"],
@@ -96,6 +98,8 @@ rule search_trec:
         "logs/benchmarks/search_trec/{collection}.{setting}.{split}.{task}.{system}.tsv"
     wildcard_constraints:
         system=systems_of("trec"),
+    resources:
+        mem_mb=memory("search_trec"),
     params:
         depth=PARAMS["search"]["depth"],
     message:

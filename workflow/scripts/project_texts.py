@@ -5,6 +5,4 @@ from isotope.progress import logged
 from isotope.tables import PROJECTION
 
 with logged(snakemake.log[0], snakemake.rule):
-    gather(
-        [Path(p) for p in snakemake.input.pieces], Path(snakemake.output.projection), PROJECTION
-    )
+    gather([Path(p) for p in snakemake.input.pieces], Path(snakemake.output.projection), PROJECTION)

@@ -58,7 +58,9 @@ def parse_dump(  # noqa: PLR0913
         grouped(rejected, tables.REJECTED) as bad,
         grouped(infoboxes, tables.INFOBOXES) as boxes,
     ):
-        for sections, found, parsed in ordered_map(parse_batch, _tasks(paths, sites, part), workers):
+        for sections, found, parsed in ordered_map(
+            parse_batch, _tasks(paths, sites, part), workers
+        ):
             bad.add(account.enter(parsed, len(sections)))
             linked.add(found)
             good.add(sections)
@@ -69,9 +71,7 @@ def parse_dump(  # noqa: PLR0913
     log.info("dump: %s", account.counts())
 
 
-def _tasks(
-    paths: list[Path], sites: list[Site], part: Part
-) -> Iterator[tuple[Site, Span | Chunk]]:
+def _tasks(paths: list[Path], sites: list[Site], part: Part) -> Iterator[tuple[Site, Span | Chunk]]:
     sizes = [path.stat().st_size for path in paths]
     start, stop = bounds(sum(sizes), part)
     for path, site, size in zip(paths, sites, sizes, strict=True):

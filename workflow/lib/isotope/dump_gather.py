@@ -36,7 +36,9 @@ def gather_dump(parts: Mapping[str, Sequence[Path]], out: Mapping[str, Path]) ->
             for r, f in zip(rows["row"].to_pylist(), rows["file"].to_pylist(), strict=True)
         ]
         at = rows.schema.get_field_index("row")
-        return rows.set_column(at, rows.schema.field(at), [pa.array(row, rows.schema.field(at).type)])
+        return rows.set_column(
+            at, rows.schema.field(at), [pa.array(row, rows.schema.field(at).type)]
+        )
 
     for name, schema in _TABLES.items():
         mended = {"mend": numbered} if name == "rejected" else {}

@@ -13,6 +13,7 @@ from isotope import approximate, search_approximate, store, tables
 from isotope.encode_store import IDS
 from isotope.errors import BadParams, MissingFile
 from isotope.exact import Shards, top_k
+from isotope.recall import recall_table
 from isotope.runs import read_run
 
 DOCUMENTS, QUERIES, DIM = 3_000, 40, 24
@@ -78,7 +79,7 @@ def test_recall_is_the_mean_share_of_shared_rows(queries, k, random):
 
 def test_same_vectors_same_index(encoded):
     shards, rows = Shards(encoded["texts"]), np.arange(500)
-    for method in ("ivf", "hnsw"):
+    for method in ("ivf", "ivfpq", "hnsw"):
         spec = {"method": method, "lists": 4}
         first, second = (
             faiss.serialize_index(approximate.build(shards, rows, spec)) for _ in range(2)
@@ -86,8 +87,35 @@ def test_same_vectors_same_index(encoded):
         assert np.array_equal(first, second)
 
 
+def test_more_codes_find_more_and_hold_more_but_less_than_the_vectors(encoded):
+    shards, queries, rows = Shards(encoded["texts"]), unit(QUERIES, 1), np.arange(DOCUMENTS)
+    exact = top_k(queries, shards, rows, 10, 64)[1]
+    shares, sizes = [], []
+    for codes in (3, 12, 100):
+        spec = {"method": "ivfpq", "lists": 8, "probes": 8, "codes": codes}
+        index = approximate.build(shards, rows, spec)
+        near = approximate.nearest(index, queries, rows, 10, spec)[1]
+        shares.append(approximate.recall(near, exact, 10))
+        sizes.append(len(faiss.serialize_index(index)))
+    flat = len(faiss.serialize_index(approximate.build(shards, rows, {"method": "ivf"})))
+    assert 0.05 < shares[0] < shares[1] < shares[2] <= 1
+    assert sizes[0] < sizes[1] < sizes[2] < flat
+
+
+@pytest.mark.parametrize("documents", [1, 3, 60])
+def test_few_vectors_are_quantised_coarsely(encoded, documents):
+    spec = {"method": "ivfpq", "codes": 5}
+    rows = np.arange(documents)
+    index = approximate.build(Shards(encoded["texts"]), rows, spec)
+    found = approximate.nearest(index, unit(QUERIES, 1), rows, 10, spec)[1]
+    assert [sorted(set(row) - {-1}) for row in found.tolist()] == [
+        sorted(row) for row in found.tolist()
+    ]
+    assert found.shape == (QUERIES, min(10, documents))
+
+
 def test_an_unknown_method_is_refused(encoded):
-    with pytest.raises(BadParams, match="use ivf or hnsw"):
+    with pytest.raises(BadParams, match="use ivf, ivfpq or hnsw"):
         approximate.build(Shards(encoded["texts"]), np.arange(9), {"method": "lsh"})
 
 
@@ -118,6 +146,12 @@ def test_a_system_writes_its_runs_and_the_table_of_its_recall(encoded, tmp_path)
     assert read_run(run).group_by("query_id").len()["len"].to_list() == [20] * QUERIES
     told = pl.read_csv(table)
     assert told.select("queries", "k").rows() == [(7, 1), (7, 10)]
+    assert told["bytes"].unique().to_list() == [(folder / "all/texts.faiss").stat().st_size]
+    assert told["flat_bytes"].unique().to_list() == [DOCUMENTS * DIM * 4]
+    recall_table([table], tmp_path / "recall")
+    shown = pl.read_csv(tmp_path / "recall.csv")
+    assert shown.select("system", "recall @1", "recall @10").rows() == [("near", *told["recall"])]
+    assert shown["score_flat_mb"].item() == DOCUMENTS * DIM * 4 / 1e6
     assert told["recall"].is_between(0.2, 1).all()
 
 

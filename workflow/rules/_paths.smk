@@ -99,6 +99,12 @@ def pixels(wildcards):
     return [path for source in sorted(drawn) for path in shards_of(source, pattern)]
 
 
+def pictured(wildcards):
+    """The ledgers of the pictures that a collection draws on: they tell when any shard changed."""
+    drawn = sorted({source_of(wildcards.collection), *knowledge(wildcards.collection)})
+    return [f"data/crawl/{source}/ledger.parquet" for source in drawn if source in PARAMS["crawl"]]
+
+
 def knowledge(collection):
     """The snapshot whose articles are a collection's entities, where it is made of labels."""
     entry = PARAMS["collect"][collection]

@@ -4,6 +4,7 @@ from isotope.statistics_tables import ACCOUNTS, FACTS, ROAD, STATISTICS, figures
 TABLES = list(ROAD)
 JUDGED = ["graded", "reuse", "tau", "agreement"]
 GROUPS = PARAMS["tabulate"]["groups"]
+APPROXIMATE = [s for s in SYSTEMS if PARAMS["systems"][s]["kind"] == "approximate"]
 SPOKEN = ["captions"] if PARAMS["tabulate"]["captions"] else []
 
 
@@ -145,6 +146,7 @@ def statistics(wildcards):
     own = [*figures_from(facts(wildcards)), *held]
     kind = kind_tables(kind_of(wildcards.collection))
     learned = ["table5"] if adapted() else []
+    learned += ["recall"] if APPROXIMATE else []
     told = [*STATISTICS, *own, *kind, *accounts(wildcards.collection), *learned, *SPOKEN]
     tables = expand("results/tables/{c}/{t}.md", c=wildcards.collection, t=told)
     return tables + expand(

@@ -6,6 +6,8 @@ rule acquire_source:
         "logs/acquire_source/{source}.log",
     benchmark:
         "logs/benchmarks/acquire_source/{source}.tsv"
+    resources:
+        mem_mb=memory("acquire_source"),
     params:
         spec=entry("acquire"),
         scratch=".isotope/acquire/{source}",

@@ -14,7 +14,7 @@ rule collect_tables:
     benchmark:
         "logs/benchmarks/collect_tables/{collection}.tsv"
     resources:
-        mem_mb=8000,
+        mem_mb=memory("collect_tables"),
     params:
         spec=entry("collect"),
         relations=lambda w: sorted(relations(w)),

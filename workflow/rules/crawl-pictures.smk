@@ -12,6 +12,8 @@ rule crawl_listing:
         "logs/benchmarks/crawl_listing/{source}.tsv"
     wildcard_constraints:
         source=crawled(pictures=True),
+    resources:
+        mem_mb=memory("crawl_listing"),
     params:
         spec=lambda w: PARAMS["crawl"][w.source]["pictures"],
         shards=lambda w: PARAMS["crawl"][w.source]["shards"],
@@ -36,7 +38,7 @@ rule crawl_pictures:
     wildcard_constraints:
         source=crawled(pictures=True),
     resources:
-        mem_mb=2000,
+        mem_mb=memory("crawl_pictures"),
     params:
         spec=lambda w: PARAMS["crawl"][w.source]["pictures"],
     message:

@@ -13,6 +13,8 @@ rule crawl_urls:
         "logs/benchmarks/crawl_urls/{source}.tsv"
     wildcard_constraints:
         source=crawled(pictures=False),
+    resources:
+        mem_mb=memory("crawl_urls"),
     params:
         shards=lambda w: PARAMS["crawl"][w.source]["shards"],
     message:
@@ -35,7 +37,7 @@ rule crawl_shard:
     wildcard_constraints:
         source=crawled(pictures=False),
     resources:
-        mem_mb=2000,
+        mem_mb=memory("crawl_shard"),
     params:
         spec=entry("crawl"),
         scratch=".isotope/crawl/{source}",
@@ -57,6 +59,8 @@ rule crawl_ledger:
         "logs/crawl_ledger/{source}.log",
     benchmark:
         "logs/benchmarks/crawl_ledger/{source}.tsv"
+    resources:
+        mem_mb=memory("crawl_ledger"),
     message:
         "gather the ledger of {wildcards.source}"
     script:

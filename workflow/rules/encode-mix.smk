@@ -3,7 +3,7 @@ rule encode_beside_shard:
     input:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
-        pixels=pixels,
+        ledgers=pictured,
         weights=weights,
         configs=configs,
         code=code("encode_beside"),
@@ -20,10 +20,11 @@ rule encode_beside_shard:
         model=encoders(sighted=True),
     threads: 8
     resources:
-        mem_mb=8000,
+        mem_mb=memory("encode_beside_shard"),
     params:
         **PARAMS["encode"],
         model=model_of,
+        pixels=pixels,
     message:
         "encode questions and pictures of {wildcards.collection} with {wildcards.model}"
     script:
@@ -46,7 +47,7 @@ rule encode_mix:
         model=models_of(*MIXES),
     threads: lambda w: PARAMS["models"][w.model].get("learn", {}).get("threads", 1)
     resources:
-        mem_mb=8000,
+        mem_mb=memory("encode_mix"),
     params:
         spec=model_of,
     message:
@@ -71,6 +72,8 @@ rule encode_mix_shard:
         "logs/benchmarks/encode_mix_shard/{collection}.{model}.{shard}.tsv"
     wildcard_constraints:
         model=models_of(*MIXES),
+    resources:
+        mem_mb=memory("encode_mix_shard"),
     message:
         "encode {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"
     script:

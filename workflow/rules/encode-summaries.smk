@@ -10,6 +10,8 @@ rule encode_summaries:
     benchmark:
         "logs/benchmarks/encode_summaries/{collection}.{summary}.tsv"
     threads: 8
+    resources:
+        mem_mb=memory("encode_summaries"),
     params:
         spec=lambda w: PARAMS["encode"]["summaries"][w.summary],
         language=spoken,

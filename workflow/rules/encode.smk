@@ -2,7 +2,7 @@ rule encode_shard:
     input:
         texts="data/collect/{collection}/texts.parquet",
         images=shown_images,
-        pixels=pixels,
+        ledgers=pictured,
         weights=weights,
         configs=configs,
         sql=sql("encode/*.sql"),
@@ -20,12 +20,13 @@ rule encode_shard:
         model=encoders(sighted=True),
     threads: 8
     resources:
-        mem_mb=8000,
+        mem_mb=memory("encode_shard"),
     params:
         **PARAMS["encode"],
         model=model_of,
         fields=fields,
         language=spoken,
+        pixels=pixels,
     message:
         "encode {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"
     script:
@@ -49,7 +50,7 @@ rule encode_texts_shard:
         model=encoders(sighted=False),
     threads: 8
     resources:
-        mem_mb=8000,
+        mem_mb=memory("encode_texts_shard"),
     params:
         **PARAMS["encode"],
         model=model_of,
@@ -77,6 +78,8 @@ rule encode_dates_shard:
         "logs/benchmarks/encode_dates_shard/{collection}.{model}.{shard}.tsv"
     wildcard_constraints:
         model=models_of("dates"),
+    resources:
+        mem_mb=memory("encode_dates_shard"),
     params:
         shards=PARAMS["encode"]["shards"],
         column=lambda w: model_of(w).get("column", "date"),

@@ -14,7 +14,7 @@ rule index_answers:
         system=systems_of("answers"),
     threads: 8
     resources:
-        mem_mb=4096,
+        mem_mb=memory("index_answers"),
     params:
         tokenizer=lambda w: system(w).get("tokenizer", "words"),
         splits=[*SPLITS, *UNJUDGED],

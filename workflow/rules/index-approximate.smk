@@ -18,7 +18,7 @@ rule index_approximate:
         system=systems_of("approximate"),
     threads: 8
     resources:
-        mem_mb=16000,
+        mem_mb=memory("index_approximate"),
     params:
         spec=system,
         splits=[*SPLITS, *UNJUDGED],

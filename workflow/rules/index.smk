@@ -16,7 +16,7 @@ rule index_bm25:
         system=systems_of("bm25"),
     threads: 8
     resources:
-        mem_mb=4096,
+        mem_mb=memory("index_bm25"),
     params:
         spec=system,
         splits=[*SPLITS, *UNJUDGED],
@@ -44,6 +44,8 @@ rule index_dense:
         "logs/benchmarks/index_dense/{collection}.{system}.tsv"
     wildcard_constraints:
         system=systems_of("dense"),
+    resources:
+        mem_mb=memory("index_dense"),
     params:
         splits=[*SPLITS, *UNJUDGED],
     message:

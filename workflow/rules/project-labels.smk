@@ -16,7 +16,7 @@ rule project_labels:
         source=any_of(labelled()),
     threads: 8
     resources:
-        mem_mb=4096,
+        mem_mb=memory("project_labels"),
     params:
         spec=lambda w: recognition_of(w.source),
     message:

@@ -9,6 +9,8 @@ rule project_members:
         "logs/project_members/{source}.log",
     benchmark:
         "logs/benchmarks/project_members/{source}.tsv"
+    resources:
+        mem_mb=memory("project_members"),
     params:
         language=language_of_source,
     message:
@@ -30,33 +32,71 @@ rule project_index:
         "logs/benchmarks/project_index/{source}.tsv"
     threads: 8
     resources:
-        mem_mb=4096,
+        mem_mb=memory("project_index"),
     message:
         "index the sections of {wildcards.source}"
     script:
         "../scripts/project_index.py"
 
 
-rule project_texts:
+rule project_queries:
     input:
         associations="data/parse/{source}/associations.parquet",
-        sections="data/parse/{source}/sections.parquet",
         members="data/project/{source}/members.parquet",
-        index="data/project/{source}/lucene",
-        sql=sql("project/queries.sql", "project/exact.sql", "project/projection.sql"),
+        sql=sql("project/queries.sql"),
         code=code("project"),
+    output:
+        queries=temp(".isotope/project/{source}/queries.parquet"),
+    log:
+        "logs/project_queries/{source}.log",
+    benchmark:
+        "logs/benchmarks/project_queries/{source}.tsv"
+    resources:
+        mem_mb=memory("project_queries"),
+    message:
+        "let the texts of {wildcards.source} ask for their sections"
+    script:
+        "../scripts/project_queries.py"
+
+
+rule project_texts_shard:
+    input:
+        queries=".isotope/project/{source}/queries.parquet",
+        sections="data/parse/{source}/sections.parquet",
+        index="data/project/{source}/lucene",
+        sql=sql("project/exact.sql", "project/projection.sql"),
+        code=code("project"),
+    output:
+        projection=temp(".isotope/project/{source}/{part}/projection.parquet"),
+    log:
+        "logs/project_texts_shard/{source}/{part}.log",
+    benchmark:
+        "logs/benchmarks/project_texts_shard/{source}.{part}.tsv"
+    threads: 8
+    resources:
+        mem_mb=memory("project_texts_shard"),
+    params:
+        spec=entry("project"),
+        part=part,
+    message:
+        "project the texts of {wildcards.source} onto its dump, shard {wildcards.part}"
+    script:
+        "../scripts/project_texts_shard.py"
+
+
+rule project_texts:
+    input:
+        pieces=shards("project", ".isotope/project/{source}/{part}/projection.parquet"),
+        code=code("gather"),
     output:
         projection="data/project/{source}/projection.parquet",
     log:
         "logs/project_texts/{source}.log",
     benchmark:
         "logs/benchmarks/project_texts/{source}.tsv"
-    threads: 8
     resources:
-        mem_mb=4096,
-    params:
-        spec=entry("project"),
+        mem_mb=memory("project_texts"),
     message:
-        "project the texts of {wildcards.source} onto its dump"
+        "gather the projection of {wildcards.source}"
     script:
         "../scripts/project_texts.py"

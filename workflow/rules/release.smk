@@ -17,7 +17,7 @@ rule release_collection:
     benchmark:
         "logs/benchmarks/release_collection/{collection}.tsv"
     resources:
-        mem_mb=4000,
+        mem_mb=memory("release_collection"),
     params:
         language=language,
         systems=lambda w: {s: PARAMS["systems"][s] for s in SYSTEMS},

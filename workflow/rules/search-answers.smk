@@ -15,7 +15,7 @@ rule search_answers:
         system=systems_of("answers"),
     threads: 8
     resources:
-        mem_mb=4096,
+        mem_mb=memory("search_answers"),
     params:
         spec=system,
         depth=PARAMS["search"]["depth"],

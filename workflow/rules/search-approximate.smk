@@ -19,7 +19,7 @@ rule search_approximate:
         system=systems_of("approximate"),
     threads: 8
     resources:
-        mem_mb=16000,
+        mem_mb=memory("search_approximate"),
     params:
         spec=system,
         depth=PARAMS["search"]["depth"],

@@ -3,20 +3,20 @@ rule search_fused:
         runs=fused,
         code=code("search"),
     output:
-        runs=GRID,
+        runs=temp(PIECES),
     log:
-        "logs/search_fused/{collection}/{system}.log",
+        "logs/search_fused/{collection}/{system}/{part}.log",
     benchmark:
-        "logs/benchmarks/search_fused/{collection}.{system}.tsv"
+        "logs/benchmarks/search_fused/{collection}.{system}.{part}.tsv"
     wildcard_constraints:
         system=fusions(tuned=False),
     resources:
-        mem_mb=4000,
+        mem_mb=memory("search_fused"),
     params:
         spec=system,
         depth=PARAMS["search"]["depth"],
     message:
-        "search {wildcards.collection} with {wildcards.system}"
+        "search {wildcards.collection} with {wildcards.system}, shard {wildcards.part}"
     script:
         "../scripts/search_fused.py"
 
@@ -36,7 +36,7 @@ rule search_tuned:
     wildcard_constraints:
         system=fusions(tuned=True),
     resources:
-        mem_mb=4000,
+        mem_mb=memory("search_tuned"),
     params:
         spec=system,
         depth=PARAMS["search"]["depth"],

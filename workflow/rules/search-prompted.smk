@@ -17,7 +17,7 @@ rule search_prompted:
         system=systems_of("prompt"),
     threads: 8
     resources:
-        mem_mb=8000,
+        mem_mb=memory("search_prompted"),
     params:
         spec=system,
         model=lambda w: PARAMS["models"][base(system(w)["model"])],

@@ -10,6 +10,8 @@ rule tabulate_captions:
         "logs/tabulate_captions/{collection}.log",
     benchmark:
         "logs/benchmarks/tabulate_captions/{collection}.tsv"
+    resources:
+        mem_mb=memory("tabulate_captions"),
     message:
         "compare the captions of {wildcards.collection}"
     script:
@@ -29,6 +31,8 @@ rule tabulate_languages:
         "logs/benchmarks/tabulate_languages/{group}.tsv"
     wildcard_constraints:
         group=any_of([*PARAMS["build"], *GROUPS]),
+    resources:
+        mem_mb=memory("tabulate_languages"),
     message:
         "tabulate the captions of {wildcards.group} by language"
     script:
@@ -48,6 +52,8 @@ rule tabulate_group:
         "logs/benchmarks/tabulate_group/{group}.tsv"
     wildcard_constraints:
         group=any_of(GROUPS),
+    resources:
+        mem_mb=memory("tabulate_group"),
     params:
         parts=lambda w: list(GROUPS[w.group]),
         members=lambda w: list(GROUPS[w.group].values()),

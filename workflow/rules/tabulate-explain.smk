@@ -18,6 +18,8 @@ rule tabulate_failures:
         "logs/tabulate_failures/{collection}.log",
     benchmark:
         "logs/benchmarks/tabulate_failures/{collection}.tsv"
+    resources:
+        mem_mb=memory("tabulate_failures"),
     params:
         outputs=["failures", "ranks", "known", "rejected"],
         spec=explains("wordnet", "threshold", "seed", "study"),
@@ -40,6 +42,8 @@ rule tabulate_perturbations:
         "logs/tabulate_perturbations/{collection}.log",
     benchmark:
         "logs/benchmarks/tabulate_perturbations/{collection}.tsv"
+    resources:
+        mem_mb=memory("tabulate_perturbations"),
     params:
         split=SPLITS[0],
         spec=explains("wordnet", "seed", "colour_distance"),
@@ -71,6 +75,8 @@ rule tabulate_perturbed_dense:
     wildcard_constraints:
         system=systems_of("dense"),
     threads: 8
+    resources:
+        mem_mb=memory("tabulate_perturbed_dense"),
     params:
         encoded=["texts", "images", "texts_ids", "images_ids"],
         model=lambda w: PARAMS["models"][base(tower(w))],
@@ -99,6 +105,8 @@ rule tabulate_perturbed_bm25:
     wildcard_constraints:
         system=systems_of("bm25"),
     threads: 8
+    resources:
+        mem_mb=memory("tabulate_perturbed_bm25"),
     params:
         spec=system,
     message:
@@ -121,6 +129,8 @@ rule tabulate_explained:
         "logs/tabulate_explained/{collection}.log",
     benchmark:
         "logs/benchmarks/tabulate_explained/{collection}.tsv"
+    resources:
+        mem_mb=memory("tabulate_explained"),
     params:
         names=EXPLAINED,
     message:
@@ -142,6 +152,8 @@ rule tabulate_study:
         "logs/tabulate_study/{collection}.log",
     benchmark:
         "logs/benchmarks/tabulate_study/{collection}.tsv"
+    resources:
+        mem_mb=memory("tabulate_study"),
     params:
         names=STUDIED,
         spec=explains("study"),
@@ -167,6 +179,8 @@ rule tabulate_failures_page:
         "logs/tabulate_failures_page/{collection}.log",
     benchmark:
         "logs/benchmarks/tabulate_failures_page/{collection}.tsv"
+    resources:
+        mem_mb=memory("tabulate_failures_page"),
     params:
         spec=explains("shown"),
         names=EXPLAINED,

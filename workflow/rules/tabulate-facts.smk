@@ -10,6 +10,8 @@ rule tabulate_styles:
         "logs/tabulate_styles/{collection}.log",
     benchmark:
         "logs/benchmarks/tabulate_styles/{collection}.tsv"
+    resources:
+        mem_mb=memory("tabulate_styles"),
     params:
         model=lambda w: PARAMS["models"][PARAMS["tabulate"]["styles"]["model"]],
         classes=lambda w: PARAMS["tabulate"]["styles"]["classes"],
@@ -31,6 +33,8 @@ rule tabulate_objects:
     benchmark:
         "logs/benchmarks/tabulate_objects/{collection}.tsv"
     threads: 8
+    resources:
+        mem_mb=memory("tabulate_objects"),
     params:
         spec=lambda w: PARAMS["tabulate"]["detector"],
     message:
@@ -54,6 +58,8 @@ rule tabulate_facts:
         "logs/benchmarks/tabulate_facts/{collection}.{table}.tsv"
     wildcard_constraints:
         table="|".join(FACTS),
+    resources:
+        mem_mb=memory("tabulate_facts"),
     params:
         facts=facts,
         tail=PARAMS["tabulate"]["tail"],
@@ -75,6 +81,8 @@ rule tabulate_against:
         "logs/tabulate_against/{collection}.log",
     benchmark:
         "logs/benchmarks/tabulate_against/{collection}.tsv"
+    resources:
+        mem_mb=memory("tabulate_against"),
     params:
         here=lambda w: w.collection,
         there=lambda w: PARAMS["tabulate"]["against"][w.collection]["collection"],

@@ -12,6 +12,8 @@ rule tabulate_kind:
         "logs/benchmarks/tabulate_kind/{collection}.{table}.tsv"
     wildcard_constraints:
         table=any_of(kind_tables("*")),
+    resources:
+        mem_mb=memory("tabulate_kind"),
     params:
         relations=lambda w: sorted(reads(w)),
     message:

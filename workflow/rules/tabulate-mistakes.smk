@@ -12,6 +12,8 @@ rule tabulate_mistakes:
         "logs/tabulate_mistakes/{collection}.log",
     benchmark:
         "logs/benchmarks/tabulate_mistakes/{collection}.tsv"
+    resources:
+        mem_mb=memory("tabulate_mistakes"),
     params:
         spec=lambda w: PARAMS["tabulate"]["mistakes"],
     message:
@@ -32,6 +34,8 @@ rule tabulate_sorted:
         "logs/tabulate_sorted/{collection}.log",
     benchmark:
         "logs/benchmarks/tabulate_sorted/{collection}.tsv"
+    resources:
+        mem_mb=memory("tabulate_sorted"),
     params:
         classes=lambda w: PARAMS["tabulate"]["mistakes"]["classes"],
     message:

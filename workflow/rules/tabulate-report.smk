@@ -20,6 +20,8 @@ rule tabulate_report:
         "logs/tabulate_report/{collection}.log",
     benchmark:
         "logs/benchmarks/tabulate_report/{collection}.tsv"
+    resources:
+        mem_mb=memory("tabulate_report"),
     params:
         cell=cell,
         told=lambda w: {**told(), "built": built(w), "failures": w.collection in explained()},
@@ -44,6 +46,8 @@ rule tabulate_cases:
         "logs/tabulate_cases/{collection}.log",
     benchmark:
         "logs/benchmarks/tabulate_cases/{collection}.tsv"
+    resources:
+        mem_mb=memory("tabulate_cases"),
     params:
         cell=cell,
         asked=case_params(),
@@ -66,6 +70,8 @@ rule tabulate_costs:
         "logs/tabulate_costs/{collection}.log",
     benchmark:
         "logs/benchmarks/tabulate_costs/{collection}.tsv"
+    resources:
+        mem_mb=memory("tabulate_costs"),
     params:
         cell=cell,
     message:
@@ -87,6 +93,8 @@ rule tabulate_overview:
         "logs/tabulate_overview.log",
     benchmark:
         "logs/benchmarks/tabulate_overview.tsv"
+    resources:
+        mem_mb=memory("tabulate_overview"),
     params:
         setting=SETTINGS[0],
         split=SPLITS[0],

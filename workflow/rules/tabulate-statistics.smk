@@ -10,6 +10,8 @@ rule tabulate_tokens:
     benchmark:
         "logs/benchmarks/tabulate_tokens/{collection}.tsv"
     threads: 8
+    resources:
+        mem_mb=memory("tabulate_tokens"),
     params:
         tokenizers=PARAMS["tabulate"]["tokenizers"],
         language=spoken,
@@ -32,6 +34,8 @@ rule tabulate_intervals:
         "logs/tabulate_intervals/{collection}.log",
     benchmark:
         "logs/benchmarks/tabulate_intervals/{collection}.tsv"
+    resources:
+        mem_mb=memory("tabulate_intervals"),
     params:
         **PARAMS["tabulate"]["bootstrap"],
         gains=PARAMS["tabulate"]["gains"],
@@ -55,6 +59,8 @@ rule tabulate_subsets:
         "logs/tabulate_subsets/{collection}.log",
     benchmark:
         "logs/benchmarks/tabulate_subsets/{collection}.tsv"
+    resources:
+        mem_mb=memory("tabulate_subsets"),
     params:
         sizes=PARAMS["tabulate"]["sizes"],
         measures=PARAMS["score"]["measures"],
@@ -75,6 +81,8 @@ rule tabulate_tops:
         "logs/tabulate_tops/{collection}.log",
     benchmark:
         "logs/benchmarks/tabulate_tops/{collection}.tsv"
+    resources:
+        mem_mb=memory("tabulate_tops"),
     params:
         depth=PARAMS["tabulate"]["overlap"],
     message:
@@ -98,6 +106,8 @@ rule tabulate_statistics:
         "logs/tabulate_statistics/{collection}.log",
     benchmark:
         "logs/benchmarks/tabulate_statistics/{collection}.tsv"
+    resources:
+        mem_mb=memory("tabulate_statistics"),
     params:
         setting=SETTINGS[0],
         split=SPLITS[0],

@@ -10,6 +10,8 @@ rule tabulate_table5:
         "logs/tabulate_table5/{collection}.log",
     benchmark:
         "logs/benchmarks/tabulate_table5/{collection}.tsv"
+    resources:
+        mem_mb=memory("tabulate_table5"),
     params:
         systems={s: PARAMS["systems"][s] for s in SYSTEMS},
         models=PARAMS["models"],

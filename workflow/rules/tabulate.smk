@@ -13,6 +13,8 @@ rule tabulate_tables:
         "logs/tabulate_tables/{collection}.log",
     benchmark:
         "logs/benchmarks/tabulate_tables/{collection}.tsv"
+    resources:
+        mem_mb=memory("tabulate_tables"),
     params:
         alpha=PARAMS["tabulate"]["alpha"],
         setting=SETTINGS[0],
@@ -37,6 +39,8 @@ rule tabulate_account:
         "logs/benchmarks/tabulate_account/{collection}.{account}.tsv"
     wildcard_constraints:
         account="|".join(ACCOUNTS),
+    resources:
+        mem_mb=memory("tabulate_account"),
     params:
         relation=lambda w: ACCOUNTS[w.account],
     message:
@@ -59,6 +63,8 @@ rule tabulate_judged:
         "logs/tabulate_judged/{collection}.log",
     benchmark:
         "logs/benchmarks/tabulate_judged/{collection}.tsv"
+    resources:
+        mem_mb=memory("tabulate_judged"),
     params:
         names=JUDGED,
     message:
@@ -84,6 +90,8 @@ rule tabulate_catalog:
         "logs/tabulate_catalog.log",
     benchmark:
         "logs/benchmarks/tabulate_catalog.tsv"
+    resources:
+        mem_mb=memory("tabulate_catalog"),
     message:
         "build the catalog"
     script:

@@ -19,7 +19,7 @@ rule train_model:
         model=models_of("trained"),
     threads: lambda w: cores(recipe(w))
     resources:
-        mem_mb=8000,
+        mem_mb=memory("train_model"),
     params:
         spec=lambda w: PARAMS["models"][w.model],
         scratch=".isotope/train/{collection}/{model}",
@@ -48,7 +48,7 @@ rule train_heads:
         model=models_of("lit"),
     threads: lambda w: PARAMS["models"][w.model].get("heads", {}).get("threads", 1)
     resources:
-        mem_mb=8000,
+        mem_mb=memory("train_heads"),
     params:
         spec=lambda w: PARAMS["models"][w.model],
     message:
@@ -71,7 +71,7 @@ rule train_dates:
     wildcard_constraints:
         model=models_of("dates"),
     resources:
-        mem_mb=8000,
+        mem_mb=memory("train_dates"),
     params:
         spec=model_of,
         fields=fields,

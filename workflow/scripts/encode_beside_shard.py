@@ -20,7 +20,7 @@ with logged(snakemake.log[0], snakemake.rule):
     )
     encode_pictures(
         texts=Path(snakemake.input.texts),
-        pixels=[Path(p) for p in snakemake.input.pixels],
+        pixels=[Path(p) for p in snakemake.params.pixels],
         vectors=Path(snakemake.output.pictures),
         ids=Path(snakemake.output.pictures_ids),
         **common,

@@ -12,6 +12,7 @@ with logged(snakemake.log[0], snakemake.rule):
         "shard": int(snakemake.wildcards.shard),
         "shards": snakemake.params.shards,
         "batch": snakemake.params.batch,
+        "precision": snakemake.params.precision,
     }
     encode_texts(
         texts=Path(snakemake.input.texts),
@@ -22,7 +23,7 @@ with logged(snakemake.log[0], snakemake.rule):
     )
     encode_seen(
         images=Path(snakemake.input.images),
-        pixels=[Path(p) for p in snakemake.input.pixels],
+        pixels=[Path(p) for p in snakemake.params.pixels],
         language=snakemake.params.language,
         vectors=Path(snakemake.output.images),
         ids=Path(snakemake.output.images_ids),

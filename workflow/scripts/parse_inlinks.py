@@ -11,5 +11,4 @@ with logged(snakemake.log[0], snakemake.rule):
         {},
         out=Path(snakemake.output.inlinks),
         schema=INLINKS,
-        memory_limit=f"{snakemake.resources.mem_mb}MB",
     )

@@ -1,5 +1,6 @@
 from pathlib import Path
 
+from isotope.memory import HEAP_MB
 from isotope.progress import logged
 from isotope.project import index_sections
 
@@ -8,5 +9,5 @@ with logged(snakemake.log[0], snakemake.rule):
         Path(snakemake.input.sections),
         Path(snakemake.output.index),
         threads=snakemake.threads,
-        memory_mb=snakemake.resources.mem_mb,
+        memory_mb=HEAP_MB,
     )

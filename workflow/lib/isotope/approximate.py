@@ -15,29 +15,19 @@ from isotope.exact import Rows, Shards, Vectors
 from isotope.progress import Progress, log
 from isotope.store import aside
 
-COLUMNS = (
-    "collection",
-    "system",
-    "setting",
-    "split",
-    "task",
-    "documents",
-    "queries",
-    "k",
-    "recall",
-)
-_CUTS = (1, 10, 100, 1000)
 _BLOCK = 65_536
 # FAISS asks for 39 vectors to place a centroid and uses no more than 256.
 _LEAST, _MOST = 39, 256
-DEFAULTS = {"lists": 4096, "probes": 64, "links": 32, "width": 200, "sample": 200}
+DEFAULTS = {"lists": 4096, "probes": 64, "links": 32, "width": 200, "sample": 200, "codes": 64}
+_BITS = 8
 
 
 def build(shards: Shards, rows: Rows, spec: Mapping[str, Any]) -> Any:  # noqa: ANN401
     """Index the vectors of `rows` for inner products, by the `method` of a system's params.
 
     `ivf` (Sivic and Zisserman, 2003; Jégou et al., 2011) cuts the space into `lists` cells, fewer
-    where vectors are few, and visits `probes` of them; `hnsw` (Malkov and Yashunin, 2016) is a
+    where vectors are few, and visits `probes` of them; `ivfpq` (Jégou et al., 2011) keeps `codes`
+    bytes of each vector there, by product quantisation; `hnsw` (Malkov and Yashunin, 2016) is a
     graph of `links` neighbours, searched with a front of `width`. Same input, same index: the
     graph is built by one thread.
 
@@ -51,15 +41,28 @@ def build(shards: Shards, rows: Rows, spec: Mapping[str, Any]) -> Any:  # noqa: 
         with _threads(1):
             _add(index, shards, rows)
         return index
-    if spec["method"] != "ivf":
-        raise BadParams("systems", f"no method {spec['method']!r}", "use ivf or hnsw")
+    if spec["method"] not in ("ivf", "ivfpq"):
+        raise BadParams("systems", f"no method {spec['method']!r}", "use ivf, ivfpq or hnsw")
     lists = max(1, min(given["lists"], len(rows) // _LEAST))
-    cells = faiss.IndexFlatIP(shards.dim)
-    index = faiss.IndexIVFFlat(cells, shards.dim, lists, faiss.METRIC_INNER_PRODUCT)
-    every = max(1, len(rows) // (lists * _MOST))
-    index.train(shards.take(rows[::every]))
+    index = _cells(shards.dim, lists, given, len(rows))
+    wanted = _MOST * (lists if spec["method"] == "ivf" else max(lists, 1 << _BITS))
+    some = rows[:: max(1, len(rows) // wanted)]
+    index.train(shards.take(np.resize(some, max(2, len(some)))))
     _add(index, shards, rows)
     log.info("%d vectors in %d lists", len(rows), lists)
+    return index
+
+
+def _cells(dim: int, lists: int, given: Mapping[str, Any], rows: int) -> Any:  # noqa: ANN401
+    cells = faiss.IndexFlatIP(dim)
+    if given["method"] == "ivf":
+        index = faiss.IndexIVFFlat(cells, dim, lists, faiss.METRIC_INNER_PRODUCT)
+    else:
+        codes = max(n for n in range(1, min(given["codes"], dim) + 1) if dim % n == 0)
+        bits = int(np.clip(np.log2(max(rows // _LEAST, 2)), 1, _BITS))
+        index = faiss.IndexIVFPQ(cells, dim, lists, codes, bits, faiss.METRIC_INNER_PRODUCT)
+        index.pq.cp.min_points_per_centroid = 1
+    index.cp.min_points_per_centroid = 1
     return index
 
 

@@ -5,8 +5,8 @@ from functools import cache
 from pathlib import Path
 
 LIBRARY = Path(__file__).parent
-# They shape messages, never tables.
-_NEVER = {"errors", "progress"}
+# They shape messages and what a job may take, never tables.
+_NEVER = {"errors", "memory", "progress"}
 
 
 @cache

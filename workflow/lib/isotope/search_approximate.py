@@ -21,7 +21,7 @@ from isotope.store import aside
 
 COLUMNS = (
     *("collection", "system", "setting", "split", "task"),
-    *("documents", "queries", "k", "recall"),
+    *("documents", "bytes", "flat_bytes", "queries", "k", "recall"),
 )
 _CUTS = (1, 10, 100, 1000)
 
@@ -41,7 +41,8 @@ def search_approximate(  # noqa: PLR0913
     """Search the indexes of `index_approximate`; hold `sample` queries of each cell to exactness.
 
     `table` gets a CSV of COLUMNS: what of the first k of `exact.top_k`, k from 1 to 1,000, is among
-    the first k found, in the mean of these queries. `labels` are collection and system.
+    the first k found, in the mean of these queries; the bytes that the index holds in memory, and
+    those of the vectors that it stands for. `labels` are collection and system.
 
     Raises:
         MissingFile: an index that is not there.
@@ -60,7 +61,8 @@ def search_approximate(  # noqa: PLR0913
         documents = vectors.shards[cell.document_side]
         _, exact = top_k(queries[some], documents, rows, depth, memory_mb)
         where = {**labels, "setting": cell.setting, "split": cell.split, "task": cell.task}
-        counts = {"documents": len(rows), "queries": len(some)}
+        sizes = {"bytes": place.stat().st_size, "flat_bytes": len(rows) * documents.row_bytes}
+        counts = {"documents": len(rows), **sizes, "queries": len(some)}
         for k in (k for k in _CUTS if k <= min(depth, len(rows))):
             share = recall(found[some], exact, k)
             told.append({**where, **counts, "k": k, "recall": f"{share:.6f}"})

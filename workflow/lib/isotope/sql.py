@@ -20,6 +20,7 @@ from isotope.errors import (
     MissingColumn,
     MissingFile,
 )
+from isotope.memory import DUCKDB_MB
 
 Files = str | Path | Sequence[str | Path]
 _Reader = Callable[..., duckdb.DuckDBPyRelation]
@@ -42,7 +43,7 @@ def query(  # noqa: PLR0913
     Each key of `relations` is a view over the Parquet (or `.csv`) files it names; `params` are the
     query's `$names`, all of them and no other. After the columns of `schema` there may be some of
     `optional`. Sorts and joins larger than `memory_limit`
-    (DuckDB's notation, e.g. `4GB`) spill to a folder beside `out`.
+    (DuckDB's notation; by default what `memory` declares) spill to a folder beside `out`.
 
     Raises:
         MissingFile: a relation's file or `sql_file` itself is absent.
@@ -83,8 +84,7 @@ def _relation(
     with _spill_folder(out) as aside, duckdb.connect() as con:
         con.execute("SET python_enable_replacements = false")
         con.execute("SET temp_directory = $aside", {"aside": aside})
-        if memory_limit is not None:
-            con.execute("SET memory_limit = $limit", {"limit": memory_limit})
+        con.execute("SET memory_limit = $limit", {"limit": memory_limit or f"{DUCKDB_MB}MB"})
         for name, files in relations.items():
             _bind(con, name, files)
         with _named(sql_file):

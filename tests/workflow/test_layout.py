@@ -1,0 +1,142 @@
+"""Neither the number of jobs at a time nor that of shards can be told from what a run leaves."""
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+TABLE = "results/tables/toy/table3.csv"
+# Jobs at a time, and shards; what starts a program of its own for each has at most 3.
+LAYOUTS = {1: 1, 2: 3, 8: 16}
+TELLS_THE_TIME = "fetched_at"
+
+
+def overlay(shards: int) -> dict[str, object]:
+    """A tiny collection: every sharded phase, one system of each kind that asks in shards."""
+    systems = {"hashed": {"kind": "dense", "model": "hash"}, "rrf": {"of": ["hashed", "random"]}}
+    cells = {"settings": ["base"], "splits": ["validation"], "depth": 50, "memory_mb": 16}
+    return {
+        "acquire": {"toy": {"generate": {"pages": 40}}},
+        "crawl": {"toy": {"shards": min(shards, 3)}},
+        "shards": {
+            "project": min(shards, 3),
+            **dict.fromkeys(("parse", "search", "score"), shards),
+        },
+        "models": {"hash": {"kind": "hash", "dim": 32}},
+        "encode": {"shards": shards, "batch": 4},
+        "systems": systems,
+        "search": {"systems": ["random", "hashed", "rrf"], **cells},
+        "tabulate": {"system": "hashed", "explain": {}, "facts": {"toy": {}}},
+    }
+
+
+def snakemake(place: Path, *arguments: object) -> str:
+    """Run in a folder beside the project; return what was said."""
+    where = ["--snakefile", ROOT / "Snakefile", "--directory", place]
+    program = Path(sys.executable).parent / "snakemake"
+    quick = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    done = subprocess.run(
+        [str(word) for word in (program, *where, *arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=place,
+        env={**quick, "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"},
+    )
+    assert done.returncode == 0, (done.stdout + done.stderr)[-8_000:]
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def layouts(tmp_path_factory) -> list[Path]:
+    """The same collection built by each of LAYOUTS."""
+    places = []
+    for jobs, shards in LAYOUTS.items():
+        places.append(tmp_path_factory.mktemp(f"by{jobs}"))
+        shutil.copy(ROOT / "params.yaml", places[-1])
+        (places[-1] / "tiny.yaml").write_text(yaml.safe_dump(overlay(shards)))
+        files = ["--configfile", "params.yaml", "tiny.yaml"]
+        if shards > overlay(shards)["crawl"]["toy"]["shards"]:
+            for done in (".snakemake/metadata", "data/acquire", "data/crawl"):
+                shutil.copytree(places[-2] / done, places[-1] / done)
+            files += ["--allowed-rules", *later_rules()]
+        snakemake(places[-1], "--cores", jobs, *files, "--", TABLE)
+    return places
+
+
+def later_rules() -> list[str]:
+    """All rules but those that fetch something."""
+    told = snakemake(ROOT, "--list-rules", "--quiet", "all").split()
+    return [rule for rule in told if not rule.startswith(("acquire_source", "crawl_"))]
+
+
+def left(place: Path) -> dict[str, bytes]:
+    """What a run leaves, by name: shards and what is bound to them apart."""
+    found = {}
+    for path in sorted(p for top in ("data", "results") for p in (place / top).rglob("*.*")):
+        name = path.relative_to(place).as_posix()
+        if path.is_file() and not name.startswith(("data/acquire", "data/crawl", "data/encode")):
+            found[name] = path.read_bytes()
+    return found
+
+
+def test_tables_runs_and_scores_do_not_depend_on_jobs_or_shards(layouts):
+    first, *others = map(left, layouts)
+    assert {
+        TABLE,
+        "data/parse/toy/associations.parquet",
+        "data/parse/toy/sections.parquet",
+        "data/parse/toy/sections.rejected.parquet",
+        "data/project/toy/projection.parquet",
+        "data/collect/toy/images.parquet",
+        "results/search/toy/base/validation/t2m/rrf.parquet",
+        "results/score/toy.parquet",
+    } <= set(first)
+    for other in others:
+        assert first.keys() == other.keys()
+        assert [name for name in first if first[name] != other[name]] == []
+
+
+def test_shards_hold_the_same_vectors_pictures_and_outcomes(layouts):
+    def joined(place: Path, pattern: str) -> pl.DataFrame:
+        parts = [pl.read_parquet(path) for path in sorted(place.glob(pattern))]
+        return pl.concat(parts).drop(TELLS_THE_TIME, strict=False)
+
+    for pattern in (
+        "data/encode/toy/hash/texts/*.ids.parquet",
+        "data/encode/toy/hash/images/*.ids.parquet",
+        "data/crawl/toy/shard-*.parquet",
+        "data/crawl/toy/ledger.parquet",
+    ):
+        first, *others = (joined(place, pattern) for place in layouts)
+        assert all(first.equals(other) for other in others), pattern
+    shards = [len(list(place.glob("data/encode/toy/hash/texts/*.npy"))) for place in layouts]
+    assert shards == list(LAYOUTS.values())
+
+
+def test_full_scale_plans_in_5_seconds_of_a_processor_and_under_1000_jobs(tmp_path):
+    """params/enwiki.yaml, without a file of it; the second plan finds what Python has compiled."""
+    overlay = ["--configfile", ROOT / "params.yaml", ROOT / "params/enwiki.yaml"]
+    spent = []
+    for _ in range(2):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        told = snakemake(tmp_path, "-n", "--cores", 8, "--quiet", "rules", *overlay)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    rules = dict(line.split() for line in told.splitlines() if len(line.split()) == 2)
+    assert int(rules["total"]) < 1_000
+    sharded = {
+        "crawl_shard": 256,
+        "encode_shard": 64,
+        "search_dense": 16,
+        "project_texts_shard": 32,
+    }
+    assert {rule: int(rules[rule]) for rule in sharded} == sharded
+    assert min(spent) < 5

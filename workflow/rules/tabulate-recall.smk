@@ -1,0 +1,19 @@
+rule tabulate_recall:
+    input:
+        measured=lambda w: expand(
+            "results/search/{c}/recall/{s}.csv", c=w.collection, s=APPROXIMATE
+        ),
+        sql=sql("tabulate/recall.sql"),
+        code=code("recall"),
+    output:
+        tables=multiext("results/tables/{collection}/recall", ".csv", ".md", ".tex"),
+    log:
+        "logs/tabulate_recall/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_recall/{collection}.tsv"
+    resources:
+        mem_mb=memory("tabulate_recall"),
+    message:
+        "tabulate what approximate search finds on {wildcards.collection}"
+    script:
+        "../scripts/tabulate_recall.py"

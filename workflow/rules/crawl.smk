@@ -25,6 +25,7 @@ rule crawl_shard:
     input:
         manifest=ancient("data/acquire/{source}/manifest.json"),
         urls=ancient("data/crawl/{source}/urls.parquet"),
+        earlier=ancient(earlier_crawl),
     output:
         pixels=protected("data/crawl/{source}/shard-{shard}.parquet"),
         ledger=protected("data/crawl/{source}/ledger-{shard}.parquet"),
@@ -35,7 +36,7 @@ rule crawl_shard:
     wildcard_constraints:
         source=crawled(pictures=False),
     resources:
-        mem_mb=2000,
+        mem_mb=3000,
     params:
         spec=entry("crawl"),
         scratch=".isotope/crawl/{source}",

@@ -4,10 +4,12 @@ import asyncio
 import json
 import os
 import queue
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -79,13 +81,21 @@ class Decoder:
         log.warning("a decoder is gone; another is started")
         self._process = self._started()
 
-    def close(self) -> None:
-        """End the process for good."""
+    def stop(self) -> None:
+        """Kill the process for good; who waits for its answer gets an error."""
         self._closed = True
-        self._process.kill()
+        self._kill()
+
+    def close(self) -> None:
+        """Close what is left of it."""
+        self._end()
+
+    def _kill(self) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
 
     def _end(self) -> None:
-        self._process.kill()
+        self._kill()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 pipe.close()
@@ -118,6 +128,8 @@ class Decoders:
 
     def close(self) -> None:
         """End the processes; what is still asked of them gets an error."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        for decoder in self._all:
+            decoder.stop()
+        self._pool.shutdown(cancel_futures=True)
         for decoder in self._all:
             decoder.close()

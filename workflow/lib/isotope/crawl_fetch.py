@@ -93,7 +93,8 @@ class Fetcher:
                 break
             async with self._asked(where, headers, fresh=fresh) as answer:
                 if answer.location is None:
-                    yield answer
+                    wrong = hops and answer.status == "bad_url"
+                    yield replace(answer, status="bad_redirect") if wrong else answer
                     return
             url, hops = answer.location, hops + 1
             answer = Answer("bad_redirect", answer.http_status, "too many redirects")

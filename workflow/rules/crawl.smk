@@ -36,7 +36,7 @@ rule crawl_shard:
     wildcard_constraints:
         source=crawled(pictures=False),
     resources:
-        mem_mb=3000,
+        mem_mb=2000,
     params:
         spec=entry("crawl"),
         scratch=".isotope/crawl/{source}",

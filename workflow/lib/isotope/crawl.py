@@ -62,8 +62,8 @@ def crawl_shard(
 
 
 def mirrored(url: str, mirror: str | None) -> str:
-    """Return `url` with scheme and host of `mirror`; ids go on naming the original."""
-    if not mirror:
+    """Return an http(s) URL with scheme and host of `mirror`; ids go on naming the original."""
+    if not mirror or not url.lower().startswith(("http://", "https://")):
         return url
     host = urlsplit(mirror)
     try:

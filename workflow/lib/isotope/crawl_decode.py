@@ -15,12 +15,17 @@ import struct
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from mmap import mmap
+from pathlib import Path
 from typing import Any
 
 from isotope.crawl_sift import sift
 
-REQUEST, REPLY = struct.Struct("<IQ"), struct.Struct("<4sIQ")
+# A number, so that no answer is taken for that of another picture; then the sizes that follow.
+REQUEST, REPLY = struct.Struct("<QIQ"), struct.Struct("<4sQIQ")
 MAGIC = b"webp"
+_STATE = struct.Struct("<QQ")
+_IDLE, _READING, _WORKING = range(3)
 _MB = 10**6
 _NO_MEMORY = ("insufficient memory", "bad_alloc", "cannot allocate")
 Encode = Callable[[bytes], tuple[bytes, int, int]]
@@ -67,30 +72,36 @@ def answer(
     return {**told, "status": "success", "width": width, "height": height}, webp
 
 
-def reply(file: int, told: Mapping[str, Any], webp: bytes) -> None:
+def reply(file: int, number: int, told: Mapping[str, Any], webp: bytes) -> None:
     """Send one answer."""
     said = json.dumps(told).encode()
-    write(file, REPLY.pack(MAGIC, len(said), len(webp)) + said + webp)
+    write(file, REPLY.pack(MAGIC, number, len(said), len(webp)) + said + webp)
 
 
-def _work(source: int, sink: int, limits: Mapping[str, Any], encode: Encode) -> None:
-    """Answer until the input ends; the alarm's default action ends the process."""
-    with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 (after the fork)
-        now = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+def _confine(limits: Mapping[str, Any]) -> None:
+    now = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
     most = now + limits["decode_mb"] * _MB
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _work(pipes: tuple[int, int], state: mmap, limits: Mapping[str, Any], encode: Encode) -> None:
+    """Answer until the input ends; the alarm's default action ends the process."""
+    source, sink = pipes
     while True:
         try:
-            kind_size, size = REQUEST.unpack(read(source, REQUEST.size))
+            number, kind_size, size = REQUEST.unpack(read(source, REQUEST.size))
+            _STATE.pack_into(state, 0, _READING, number)
             kind = read(source, kind_size).decode()
             data = read(source, size)
         except EOFError:
             return
+        _STATE.pack_into(state, 0, _WORKING, number)
         signal.setitimer(signal.ITIMER_REAL, limits["decode_s"])
         told, webp = answer(data, kind or None, limits, encode)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        reply(sink, told, webp)
+        reply(sink, number, told, webp)
+        _STATE.pack_into(state, 0, _IDLE, number)
 
 
 def _death(number: int) -> dict[str, Any]:
@@ -113,15 +124,22 @@ def main(limits: Mapping[str, Any]) -> None:
     # Imported before the fork, and outside of the worker's limits.
     with suppress(ValueError):
         encode(b"")
+    state = mmap(-1, _STATE.size)
     while True:
         worker = os.fork()
         if worker == 0:
-            _work(source, sink, limits, encode)
+            _confine(limits)
+            _work((source, sink), state, limits, encode)
             os._exit(0)
         code = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
+        phase, number = _STATE.unpack_from(state)
         if code >= 0:
             sys.exit(code)
-        reply(sink, _death(-code), b"")
+        if phase == _READING:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if phase == _WORKING:
+            reply(sink, number, _death(-code), b"")
+        _STATE.pack_into(state, 0, _IDLE, number)
 
 
 if __name__ == "__main__":

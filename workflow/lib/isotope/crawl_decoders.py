@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from select import select
 from typing import Any
 
 from isotope.crawl_decode import MAGIC, REPLY, REQUEST, read, write
@@ -19,6 +20,8 @@ from isotope.progress import log
 
 _LIBRARY = Path(__file__).parents[1].as_posix()
 _TRIES = 2
+# To start, on a machine that is busy.
+_PATIENCE_S = 300.0
 Converted = tuple[dict[str, Any], bytes]
 
 
@@ -28,7 +31,7 @@ class Decoder:
     def __init__(self, limits: Mapping[str, Any]) -> None:
         """Start the process, which takes some seconds to be ready and meanwhile can be fed."""
         self._limits = {key: limits[key] for key in ("max_pixels", "decode_s", "decode_mb")}
-        self._process, self._closed = self._started(), False
+        self._process, self._closed, self._number = self._started(), False, 0
 
     def _started(self) -> subprocess.Popen[bytes]:
         search = os.pathsep.join(filter(None, [_LIBRARY, os.environ.get("PYTHONPATH")]))
@@ -63,12 +66,19 @@ class Decoder:
         if self._process.stdin is None or self._process.stdout is None:
             raise OSError
         source, sink = self._process.stdout.fileno(), self._process.stdin.fileno()
-        write(sink, REQUEST.pack(len(kind), len(data)) + kind)
+        self._number += 1
+        write(sink, REQUEST.pack(self._number, len(kind), len(data)) + kind)
         write(sink, data)
-        magic, said, size = REPLY.unpack(read(source, REPLY.size))
-        if magic != MAGIC:
-            raise ValueError
-        return json.loads(read(source, said)), read(source, size)
+        while True:
+            if not select([source], [], [], self._limits["decode_s"] + _PATIENCE_S)[0]:
+                raise OSError
+            magic, number, said, size = REPLY.unpack(read(source, REPLY.size))
+            told, webp = json.loads(read(source, said)), read(source, size)
+            if magic != MAGIC or number > self._number:
+                raise ValueError
+            # An older number: a process that died between its answer and saying so.
+            if number == self._number:
+                return told, webp
 
     def _replace(self) -> None:
         code = self._process.poll()

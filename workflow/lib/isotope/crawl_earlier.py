@@ -40,7 +40,7 @@ class Earlier:
     def _there(self, ids: pl.Series) -> list[str]:
         if not self._shards or ids.is_empty():
             return []
-        between = pl.col("image_id").is_between(ids.min(), ids.max())
+        between = pl.col("image_id").is_between(pl.lit(ids.min()), pl.lit(ids.max()))
         listed = pl.scan_parquet(self._shards).filter(between).select("image_id").collect()
         return listed["image_id"].to_list()
 

@@ -22,6 +22,7 @@ _LIBRARY = Path(__file__).parents[1].as_posix()
 _TRIES = 2
 # To start, on a machine that is busy.
 _PATIENCE_S = 300.0
+_LEAVING_S = 5.0
 Converted = tuple[dict[str, Any], bytes]
 
 
@@ -97,7 +98,12 @@ class Decoder:
         self._kill()
 
     def close(self) -> None:
-        """Close what is left of it."""
+        """Let the process end, or end it if that takes long."""
+        self._closed = True
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_LEAVING_S)
         self._end()
 
     def _kill(self) -> None:
@@ -138,7 +144,8 @@ class Decoders:
 
     def close(self) -> None:
         """End the processes; what is still asked of them gets an error."""
-        for decoder in self._all:
+        busy = self._idle.qsize() < len(self._all)
+        for decoder in self._all if busy else ():
             decoder.stop()
         self._pool.shutdown(cancel_futures=True)
         for decoder in self._all:

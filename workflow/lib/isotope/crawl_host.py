@@ -71,7 +71,8 @@ class Host:
     async def turn(self) -> AsyncGenerator[float, None]:
         """Wait for the turn to send one request; yield the time (monotonic) at which it came."""
         async with self._probe if self._openings else nullcontext():
-            await asyncio.sleep(max(0.0, self._closed_until - time.monotonic()))
+            if (closed := self._closed_until - time.monotonic()) > 0:
+                await asyncio.sleep(closed)
             slot = await self._slots.take()
             try:
                 while not self.down and (wait := self._wait()) > 0:

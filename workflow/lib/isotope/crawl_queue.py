@@ -97,7 +97,8 @@ class Crawl:
     async def _visit(self, errands: list[Errand]) -> None:
         while errands:
             errand = heapq.heappop(errands)
-            await asyncio.sleep(max(0.0, errand.due_s - time.monotonic()))
+            if (early := errand.due_s - time.monotonic()) > 0:
+                await asyncio.sleep(early)
             row, webp = await self._attempt(errand)
             if row["status"] in MAY_PASS and errand.attempts < self._spec["attempts"]:
                 heapq.heappush(errands, errand)

@@ -3,12 +3,13 @@
     python benchmarks/crawl.py [IMAGES] [ROUNDS] [SIDE]     (default 20000 3 128)
 
 Both fetch the same pictures from a server on loopback and convert them with the same settings, in
-two processes that share the URLs, as two cores of a cluster would. Imports don't count: each process
-has made its own before the clock starts, and the seconds that isotope's decoders take to start,
-measured beside, are taken off those of the processors (not off those by the clock). The pictures of both must be the same,
-byte for byte. Ours goes through every check (addresses, redirects, pace and connections shared by
-the jobs, caps, sifting, a decoder that may die, the ledger); the limits are so wide that they never
-make it wait.
+two processes that share the URLs, as two jobs of the workflow would. Imports don't count: each
+process has made its own before the clock starts, and the seconds that isotope's decoders take to
+start, measured beside, are taken off those of the processors (not off those by the clock). The
+pictures of both must be the same, byte for byte.
+
+Ours goes through every check (addresses, redirects, pace and connections shared by the jobs, caps,
+sifting, a decoder that may die, the ledger); the limits are so wide that they never make it wait.
 """
 
 import asyncio
@@ -79,7 +80,7 @@ def serve(side: int, port: Any) -> None:  # noqa: ANN401
     for n in range(DISTINCT):
         body = photograph(n, side)
         tag = hashlib.md5(body, usedforsecurity=False).hexdigest()
-        head = f"Content-Type: image/jpeg\r\nContent-Length: {len(body)}\r\nETag: \"{tag}\""
+        head = f'Content-Type: image/jpeg\r\nContent-Length: {len(body)}\r\nETag: "{tag}"'
         answers.append(f"HTTP/1.1 200 OK\r\n{head}\r\n\r\n".encode() + body)
 
     async def run() -> None:
@@ -205,8 +206,8 @@ def report(found: list[dict[str, Any]], images: int, side: int) -> str:
         "# A crawl, beside bare img2dataset",
         "",
         f"{images:,} JPEG pictures of {side} x {side * 3 // 4} pixels from loopback, to WebP of "
-        f"quality {QUALITY}; {JOBS} processes with {THREADS} downloads at a time each. All pictures "
-        "of both are the same, byte for byte.",
+        f"quality {QUALITY}; {JOBS} processes with {THREADS} downloads at a time each. All "
+        "pictures of both are the same, byte for byte.",
         "",
         "| | isotope, s | img2dataset, s | ratio, median | ratios |",
         "|---|---:|---:|---:|---|",
@@ -225,9 +226,9 @@ def report(found: list[dict[str, Any]], images: int, side: int) -> str:
         [
             *lines,
             "",
-            "isotope has all protections on and writes its ledger. Imports of both are not counted, "
-            "but by the clock those of isotope's decoders are. Where other work shares the machine, the seconds of the processors "
-            "tell more than the clock.",
+            "isotope has all protections on and writes its ledger. Imports are not counted, but by "
+            "the clock those of isotope's decoders are. Where other work shares the machine, the "
+            "seconds of the processors tell more than the clock.",
             "",
             machine(packages),
         ]

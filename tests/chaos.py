@@ -105,7 +105,7 @@ PLACES = {
 
 
 class Chaos:
-    """The server: `requests` by path, `bodies` (pictures sent), connections `now` and agents are counted."""
+    """The server; it counts requests by path, pictures sent, and the connections of the moment."""
 
     def __init__(self) -> None:
         self.port, self.requests = 0, Counter[str]()
@@ -239,9 +239,7 @@ class Chaos:
         return send(out, 307, b"", Location=f"../moved/{n}")
 
 
-def head(
-    out: asyncio.StreamWriter, code: int, told: dict[str, str], body: bytes = b""
-) -> None:
+def head(out: asyncio.StreamWriter, code: int, told: dict[str, str], body: bytes = b"") -> None:
     lines = [f"HTTP/1.1 {code} -", *(f"{k}: {v}" for k, v in told.items())]
     out.write(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1") + body)
 

@@ -1,6 +1,7 @@
 """A crawl keeps to its pace, also over several jobs, and does what a host asks for."""
 
 import asyncio
+import itertools
 import re
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import yaml
 from isotope import crawl_wikimedia, params, params_files
 from isotope.crawl_fetch import retry_after_s
 from isotope.crawl_host import Host, Manners
-from isotope.errors import BadParams, NoContact
+from isotope.errors import NoContact
 
 ROOT = Path(__file__).parents[2]
 UPLOAD = "https://upload.wikimedia.org/wikipedia/commons"
@@ -84,7 +85,7 @@ def test_two_jobs_together_keep_to_one_rate_and_one_connection(tmp_path):
     said = [line.split() for job in jobs for line in job.communicate(timeout=60)[0].splitlines()]
     spans = sorted((float(start), float(end)) for start, end in said)
     assert len(spans) == 60
-    assert all(end <= start + 1e-3 for (_, end), (start, _) in zip(spans, spans[1:], strict=False))
+    assert all(end <= start + 1e-3 for (_, end), (start, _) in itertools.pairwise(spans))
     assert spans[-1][0] - spans[0][0] >= 59 / 100 - 0.02
 
 
@@ -130,7 +131,8 @@ def test_the_breaker_opens_after_failures_in_a_row_and_closes_on_success():
     now = time.monotonic()
     for failed in (True, True, False, True, True):
         host.heard(failed, fresh=True, started=now)
-    assert turns(host, 1) and not host.down
+    assert turns(host, 1)
+    assert not host.down
     host.heard(True, fresh=True, started=now)
     started = time.monotonic()
     turns(host, 1)

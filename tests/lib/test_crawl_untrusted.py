@@ -177,11 +177,15 @@ def test_a_certificate_that_nobody_signed_is_refused(tmp_path):
         assert fetch(f"{url}/a.png", url).status == "tls"
 
 
-@given(st.binary(max_size=300), st.sampled_from([b"", b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"BM"]))
+@given(
+    st.binary(max_size=300), st.sampled_from([b"", b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"BM"])
+)
 def test_no_bytes_make_the_sifting_fail(data, head):
     found = sift(head + data, "image/png", 10**6)
-    assert found.status is None or found.status in ("not_an_image", "polyglot", "svg", "pdf") or (
-        found.status == "too_many_pixels"
+    assert (
+        found.status is None
+        or found.status in ("not_an_image", "polyglot", "svg", "pdf")
+        or (found.status == "too_many_pixels")
     )
 
 

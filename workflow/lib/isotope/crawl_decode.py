@@ -112,24 +112,14 @@ def _death(number: int) -> dict[str, Any]:
 
 def main(limits: Mapping[str, Any]) -> None:
     """Fork one worker after the other until the input ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    source, sink = os.dup(0), os.dup(1)
+    pipes = os.dup(0), os.dup(1)
     os.dup2(2, 1)
-    import cv2  # noqa: PLC0415 (seconds of imports)
-
-    from isotope.crawl_tool import webp_encoder  # noqa: PLC0415
-
-    cv2.setNumThreads(1)
-    encode = webp_encoder()
-    # Imported before the fork, and outside of the worker's limits.
-    with suppress(ValueError):
-        encode(b"")
-    state = mmap(-1, _STATE.size)
+    encode, state = _encoder(), mmap(-1, _STATE.size)
     while True:
         worker = os.fork()
         if worker == 0:
             _confine(limits)
-            _work((source, sink), state, limits, encode)
+            _work(pipes, state, limits, encode)
             os._exit(0)
         code = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
         phase, number = _STATE.unpack_from(state)
@@ -138,9 +128,23 @@ def main(limits: Mapping[str, Any]) -> None:
         if phase == _READING:
             os.kill(os.getpid(), signal.SIGKILL)
         if phase == _WORKING:
-            reply(sink, number, _death(-code), b"")
+            reply(pipes[1], number, _death(-code), b"")
         _STATE.pack_into(state, 0, _IDLE, number)
 
 
+def _encoder() -> Encode:
+    """Import everything before the fork, and outside of the worker's limits."""
+    import cv2  # noqa: PLC0415 (seconds of imports)
+
+    from isotope.crawl_tool import webp_encoder  # noqa: PLC0415
+
+    cv2.setNumThreads(1)
+    encode = webp_encoder()
+    with suppress(ValueError):
+        encode(b"")
+    return encode
+
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     main(json.loads(sys.argv[1]))

@@ -24,7 +24,7 @@ class Earlier:
         Raises:
             MissingFile: no ledger in the folder.
         """
-        self._shards: Sequence[Path] = []
+        self._shards: list[Path] = []
         self._rows: dict[str, Row] = {}
         if folder is None:
             return

@@ -129,9 +129,7 @@ class Fetcher:
 
     async def _one(self, where: URL, headers: Mapping[str, str]) -> Answer:
         try:
-            async with self._session.get(
-                where, headers=headers, allow_redirects=False
-            ) as response:
+            async with self._session.get(where, headers=headers, allow_redirects=False) as response:
                 return await self._read(response, conditional=bool(headers))
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
             return _failure(error)

@@ -122,7 +122,7 @@ class Crawl:
     def _wait_s(self, attempts: int, answer: Answer) -> float:
         """Return twice the pause of the time before, shortened by chance, or what was asked for."""
         backoff = min(self._spec["wait_s"] * 2.0 ** (attempts - 1), _LONGEST_WAIT_S)
-        jittered = backoff * random.uniform(0.5, 1.0)  # noqa: S311 (spreads requests)
+        jittered = backoff * random.uniform(0.5, 1.0)
         return max(jittered, answer.retry_after_s or 0.0)
 
     async def _judged(self, image_url: str, answer: Answer) -> tuple[Row, bytes | None]:

@@ -71,7 +71,7 @@ class Scratch:
         """Drop the rows with these outcomes, so that they are asked for again."""
         self.commit()
         marks = ", ".join("?" for _ in statuses)
-        self._con.execute(f"DELETE FROM done WHERE status IN ({marks})", sorted(statuses))  # noqa: S608
+        self._con.execute(f"DELETE FROM done WHERE status IN ({marks})", sorted(statuses))
 
     @property
     def finished(self) -> bool:

@@ -79,7 +79,9 @@ def _header(data: bytes, found: str, max_pixels: int) -> Finding:
             moves = found in _MAY_MOVE and getattr(image, "is_animated", False)
             trait = "animated" if moves else "cmyk" if image.mode == "CMYK" else None
     except (OSError, ValueError, SyntaxError, EOFError, OverflowError) as error:
-        return Finding("not_an_image", found, error=f"no header of a {found} ({type(error).__name__})")
+        return Finding(
+            "not_an_image", found, error=f"no header of a {found} ({type(error).__name__})"
+        )
     if width * height > max_pixels or max(width, height) > WEBP_SIDE:
         return Finding("too_many_pixels", found, trait, f"{width} x {height} pixels")
     return Finding(None, found, trait)

@@ -2,20 +2,32 @@
 
 import hashlib
 import io
+import shutil
+import sqlite3
 import urllib.error
 import urllib.request
+from contextlib import closing, suppress
 from pathlib import Path
 
 import polars as pl
 import pytest
 from PIL import Image
 
-from isotope import crawl, crawl_outcome, crawl_tool, store, tables
+from isotope import crawl, params_files, serve, store, tables
 from isotope.crawl_ledger import gather_ledgers
-from isotope.errors import MissingFile, StaleCrawl, ToolFailed
+from isotope.errors import (
+    BudgetSpent,
+    HostDown,
+    MissingFile,
+    NoContact,
+    StaleCrawl,
+    ToolFailed,
+)
 from isotope.serve import read_faults, serving
 
-SPEC = {"threads": 4, "timeout_s": 5, "attempts": 3, "wait_s": 0.1, "user_agent": "isotope tests"}
+ROOT = Path(__file__).parents[2]
+OWN = {"threads": 4, "timeout_s": 5, "wait_s": 0.1, "user_agent": "isotope tests"}
+SPEC = {**params_files.load(root=ROOT)["crawl"]["toy"], **OWN}
 FAULTS = ["", "not_found", "gone", "rate_limited", "truncated", "html", "redirect"]
 
 
@@ -66,7 +78,7 @@ def test_the_ledger_has_one_row_for_each_url_of_the_shard(crawled):
         ("not_found", "not_found", 404, 1),
         ("gone", "gone", 410, 1),
         ("truncated", "truncated", None, 3),
-        ("html", "not_an_image", None, 1),
+        ("html", "not_an_image", 200, 1),
     ],
 )
 def test_what_happened_is_told_honestly(crawled, fault, status, http_status, attempts):
@@ -90,16 +102,128 @@ def test_bytes_and_digest_of_the_ledger_are_those_of_the_stored_picture(crawled)
         assert (len(webp), hashlib.sha256(webp).hexdigest()) == (size, digest)
 
 
-def test_a_run_after_a_kill_asks_for_nothing_it_has(crawled, world, monkeypatch):
-    def fail(*_):
-        raise AssertionError("img2dataset ran again")
+def again(world: Path, name: str, **more: object) -> dict[str, Path]:
+    """Crawl the world once more, to tables of another name."""
+    out = {k: world / f"data/{name}/{k}.parquet" for k in ("pixels", "ledger")}
+    spec = {**SPEC, "serve": str(world / "images"), **more}
+    crawl.crawl_shard(world / "urls.parquet", spec, 0, out, world / "scratch")
+    return out
 
-    monkeypatch.setattr(crawl_tool, "downloader", fail)
-    again = {"pixels": world / "again.parquet", "ledger": world / "again-ledger.parquet"}
-    spec = {**SPEC, "serve": str(world / "images")}
-    crawl.crawl_shard(world / "urls.parquet", spec, 0, again, world / "scratch")
-    assert again["pixels"].read_bytes() == crawled["pixels"].read_bytes()
-    assert again["ledger"].read_bytes() == crawled["ledger"].read_bytes()
+
+def count_requests(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """Return a list to which the server adds (path, bytes sent) of what it answers."""
+    asked: list[tuple[str, int]] = []
+    finish = serve._Handler
+    answer = finish._answer
+
+    def told(self, code: int, kind: str, body: bytes, **more: str) -> None:
+        asked.append((self.path, len(body)))
+        answer(self, code, kind, body, **more)
+
+    monkeypatch.setattr(finish, "_answer", told)
+    return asked
+
+
+def test_a_run_after_a_kill_asks_for_nothing_it_has(crawled, world, monkeypatch):
+    for path in (world / "scratch").glob("*.sqlite"):
+        with closing(sqlite3.connect(path)) as con:
+            con.execute("PRAGMA user_version = 0")
+    asked = count_requests(monkeypatch)
+    out = again(world, "again")
+    assert asked == []
+    assert out["pixels"].read_bytes() == crawled["pixels"].read_bytes()
+    assert out["ledger"].read_bytes() == crawled["ledger"].read_bytes()
+
+
+def test_a_crawl_that_is_asked_for_again_retries_only_what_may_have_passed(
+    crawled, world, monkeypatch
+):
+    asked = count_requests(monkeypatch)
+    out = again(world, "once-more", attempts=1)
+    assert {path.rpartition("(")[2] for path, _ in asked} == {"4).png"}
+    assert out["pixels"].read_bytes() == crawled["pixels"].read_bytes()
+
+
+def test_a_crawl_of_an_unchanged_world_fetches_no_picture_twice(crawled, world, monkeypatch):
+    first = {name: world / f"data/first/{name}" for name in ("pixels", "ledger")}
+    for name, path in (("pixels", "shard-00000"), ("ledger", "ledger")):
+        first[name].parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(crawled[name], world / f"data/first/{path}.parquet")
+    asked = count_requests(monkeypatch)
+    shutil.copytree(world / "scratch", world / "before")
+    shutil.rmtree(world / "scratch")
+    out = again(world, "second", after="first")
+    whole = pl.read_parquet(crawled["ledger"]).filter(pl.col("status") == "success")
+    pages = ("2).png", "4).png", "5).png")
+    sent = sum(size for path, size in asked if not path.endswith(pages))
+    assert 0 < sent <= 0.05 * whole["upstream_bytes"].sum()
+    assert out["pixels"].read_bytes() == crawled["pixels"].read_bytes()
+    fresh = pl.read_parquet(out["ledger"]).filter(pl.col("status") == "success")
+    assert set(fresh["http_status"]) == {304}
+    told = ["image_url", "sha256", "bytes", "width", "upstream_sha256", "etag", "content_type"]
+    before = pl.read_parquet(crawled["ledger"]).filter(pl.col("status") == "success")
+    assert fresh.select(told).equals(before.select(told))
+    shutil.rmtree(world / "scratch")
+    shutil.move(world / "before", world / "scratch")
+
+
+def test_a_changed_picture_is_fetched_anew(crawled, world, monkeypatch, tmp_path):
+    changed = tmp_path / "images"
+    shutil.copytree(world / "images", changed)
+    path = changed / "wikipedia/commons/a/ab/Ball & ring (0).png"
+    Image.new("RGB", (30, 20), "red").save(path)
+    (tmp_path / "data/first").mkdir(parents=True)
+    shutil.copy(crawled["pixels"], tmp_path / "data/first/shard-00000.parquet")
+    shutil.copy(crawled["ledger"], tmp_path / "data/first/ledger.parquet")
+    out = {k: tmp_path / f"data/second/{k}.parquet" for k in ("pixels", "ledger")}
+    spec = {**SPEC, "serve": str(changed), "after": "first", "attempts": 1}
+    crawl.crawl_shard(world / "urls.parquet", spec, 0, out, tmp_path / "scratch")
+    sizes = dict(pl.read_parquet(out["pixels"]).select("image_id", "width").rows())
+    assert sizes["id-0"] == 30
+    assert sizes["id-3"] == 64
+
+
+def test_wikimedia_is_not_asked_without_a_contact(world, tmp_path):
+    out = {k: tmp_path / f"{k}.parquet" for k in ("pixels", "ledger")}
+    for mirror in (None, "https://upload.wikimedia.org", "https://commons.wikimedia.org"):
+        spec = {**SPEC, "serve": None, "mirror": mirror}
+        with pytest.raises(NoContact, match=r"wikimedia\.org.*crawl\.<source>\.contact"):
+            crawl.crawl_shard(world / "urls.parquet", spec, 0, out, tmp_path / "scratch")
+    assert not out["ledger"].exists()
+
+
+def test_a_spent_budget_ends_the_crawl_and_a_larger_one_goes_on(world, crawled, tmp_path):
+    out = {k: tmp_path / f"{k}.parquet" for k in ("pixels", "ledger")}
+    spec = {**SPEC, "serve": str(world / "images"), "attempts": 1, "threads": 1}
+
+    def run(**more: float) -> None:
+        crawl.crawl_shard(
+            world / "urls.parquet", {**spec, **more}, 0, out, tmp_path / "scratch/toy"
+        )
+
+    for limits in ({"budget_gib": 1e-6}, {"budget_hours": 1e-6}):
+        with suppress(BudgetSpent):
+            run(**limits)
+        for path in (tmp_path / "scratch/toy").glob("*.sqlite*"):
+            path.unlink()
+        with pytest.raises(BudgetSpent, match=next(iter(limits))):
+            run(**limits)
+    run(budget_gib=1, budget_hours=1)
+    assert out["pixels"].is_file()
+
+
+def test_a_host_that_nobody_reaches_stops_the_crawl_and_is_asked_again(world, tmp_path):
+    out = {k: tmp_path / f"{k}.parquet" for k in ("pixels", "ledger")}
+    limits = {"breaker_failures": 2, "breaker_pause_s": 0.01, "breaker_openings": 1, "threads": 1}
+    spec = {**SPEC, **limits, "serve": None, "mirror": "http://127.0.0.1:9", "attempts": 1}
+    with pytest.raises(HostDown, match=r"127\.0\.0\.1.*run again later"):
+        crawl.crawl_shard(world / "urls.parquet", spec, 0, out, tmp_path / "scratch/toy")
+    assert not out["ledger"].exists()
+    served = {**SPEC, "serve": str(world / "images"), "attempts": 1}
+    crawl.crawl_shard(world / "urls.parquet", served, 0, out, tmp_path / "scratch/toy")
+    found = pl.read_parquet(out["ledger"])["status"].to_list()
+    assert "host_down" not in found
+    assert "success" in found
 
 
 def test_a_mirror_changes_scheme_and_host_only():
@@ -108,11 +232,15 @@ def test_a_mirror_changes_scheme_and_host_only():
     assert mirrored == "http://127.0.0.1:8000/wikipedia/en/a/ab/X%20y.png?z=1"
 
 
-def test_a_url_that_img2dataset_forgot_is_an_error(tmp_path):
+def test_a_mirror_leaves_what_is_no_web_address_alone():
+    for url in ("ftp://x.org/a.png", "http://[::1", "nonsense"):
+        assert crawl.mirrored(url, "http://127.0.0.1:8000") == url
+
+
+def test_a_url_without_an_outcome_is_an_error(tmp_path):
     wanted = pl.DataFrame({"image_id": ["a"], "image_url": ["https://x.org/a.png"]})
-    nothing = crawl_outcome.outcome(pl.DataFrame(schema=crawl_outcome.COLUMNS))
     with pytest.raises(ToolFailed, match=r"x\.org/a\.png"):
-        crawl.write_ledger(wanted, nothing, pl.DataFrame(), tmp_path / "l.parquet")
+        crawl.check(pl.DataFrame(tables.LEDGER.empty_table()), wanted, None)
 
 
 def test_the_server_never_leaves_its_folder(tmp_path):

@@ -87,6 +87,12 @@ def shards_of(source, pattern):
     return [pattern.format(source=source, n=n) for n in range(shards)]
 
 
+def earlier_crawl(wildcards):
+    """The ledger of the crawl that a crawl goes on from; it comes after all of its shards."""
+    after = PARAMS["crawl"][wildcards.source].get("after")
+    return [f"data/crawl/{after}/ledger.parquet"] if after else []
+
+
 def ledgers(wildcards):
     """The ledgers of a crawl's shards."""
     return shards_of(wildcards.source, "data/crawl/{source}/ledger-{n:05d}.parquet")

@@ -27,6 +27,7 @@ rule crawl_shard:
     input:
         manifest=ancient("data/acquire/{source}/manifest.json"),
         urls=ancient("data/crawl/{source}/urls.parquet"),
+        earlier=ancient(earlier_crawl),
     output:
         pixels=protected("data/crawl/{source}/shard-{shard}.parquet"),
         ledger=protected("data/crawl/{source}/ledger-{shard}.parquet"),

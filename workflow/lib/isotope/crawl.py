@@ -1,26 +1,33 @@
-"""Images from their URLs to WebP shards through img2dataset, with one ledger row per URL."""
+"""Images from their URLs to WebP shards, with one ledger row per URL, whatever became of it."""
 
+import asyncio
 import hashlib
-import time
-from collections.abc import Mapping
-from contextlib import nullcontext
-from datetime import UTC, datetime
+import heapq
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing, nullcontext
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-import duckdb
 import polars as pl
+import pyarrow as pa
 
 from isotope import store, tables
-from isotope.crawl_outcome import COLUMNS, outcome, worth_another_try
-from isotope.crawl_tool import PER_FILE, convert
-from isotope.errors import ToolFailed
-from isotope.progress import log
+from isotope.crawl_decoders import Decoders
+from isotope.crawl_earlier import Earlier
+from isotope.crawl_fetch import Fetcher
+from isotope.crawl_numbers import Budget
+from isotope.crawl_outcome import HOST_DOWN, LATER
+from isotope.crawl_queue import Crawl, Means
+from isotope.crawl_scratch import Scratch
+from isotope.crawl_wikimedia import require_contact
+from isotope.errors import HostDown, ToolFailed
+from isotope.progress import Progress
 from isotope.serve import serving
 
 _ROWS = 1_000
-_STORED = {"image_url": pl.String, "bytes": pl.Int64, "sha256": pl.String}
 
 
 def crawl_shard(
@@ -28,101 +35,129 @@ def crawl_shard(
 ) -> None:
     """Download one shard of `urls` (tables.URLS); write out["pixels"] and out["ledger"].
 
-    A failure that may pass is tried again, up to spec["attempts"] passes. What a killed run had
-    downloaded is found in `scratch` and not asked for again.
+    What a killed run had finished is found in `scratch` and not asked for again; after a run that
+    ended, only failures that may have passed are. With spec["after"], the crawl of that source,
+    which lies beside this one's folder, is asked about first.
+
+    Raises:
+        NoContact: Wikimedia would be asked by nobody in particular.
+        BudgetSpent: the source's bytes or hours are used up.
+        HostDown: a host that had answered, or every host, stopped to; run again later.
     """
     wanted = pl.read_parquet(urls).filter(pl.col("shard") == shard).drop("shard")
-    named = hashlib.sha256("\n".join(wanted["image_url"]).encode()).hexdigest()[:16]
-    scratch = scratch / f"{shard:05d}-{named}-by-{PER_FILE}"
-    serve = spec.get("serve")
-    with serving(Path(serve)) if serve else nullcontext(spec.get("mirror")) as mirror:
-        outcomes = passes(wanted, spec, mirror, scratch)
-    stored = write_pixels(scratch, out["pixels"])
-    write_ledger(wanted, outcomes, stored, out["ledger"])
-
-
-def passes(
-    wanted: pl.DataFrame, spec: Mapping[str, Any], mirror: str | None, scratch: Path
-) -> pl.DataFrame:
-    """Run img2dataset until nothing left is worth another try; return each URL's last outcome."""
-    done: list[pl.DataFrame] = []
-    left = wanted
-    for attempt in range(1, spec["attempts"] + 1):
-        if left.is_empty():
-            break
-        if attempt > 1:
-            log.info("pass %d: %d URLs again in %s s", attempt, left.height, spec["wait_s"])
-            time.sleep(spec["wait_s"])
-        folder = scratch / f"pass-{attempt}"
-        outcomes = one_pass(left, spec, mirror, folder).with_columns(
-            attempts=pl.lit(attempt, pl.Int32)
-        )
-        again = worth_another_try(outcomes) if attempt < spec["attempts"] else outcomes.clear()
-        done.append(outcomes.join(again, on="image_id", how="anti"))
-        left = left.join(again, on="image_id", how="semi")
-    return pl.concat(done) if done else outcome(pl.DataFrame(schema=COLUMNS))
+    told = "\n".join([*wanted["image_url"], f"width {spec.get('width')}"])
+    named = hashlib.sha256(told.encode()).hexdigest()[:16]
+    serve, after = spec.get("serve"), spec.get("after")
+    earlier = Earlier(out["ledger"].parent.parent / after if after else None, wanted)
+    with ExitStack() as stack:
+        served = serving(Path(serve)) if serve else nullcontext(spec.get("mirror"))
+        mirror = stack.enter_context(served)
+        kept = stack.enter_context(closing(Scratch(scratch / f"{shard:05d}-{named}.sqlite")))
+        crawl_all(wanted, {**spec, "mirror": mirror}, kept, earlier)
+        ledger = kept.ledger()
+        check(ledger, wanted, mirror)
+        write_pixels(wanted, (kept, earlier), ledger, out["pixels"])
+        store.write(ledger.to_arrow(), out["ledger"], tables.LEDGER)
+        kept.finished = True
 
 
 def mirrored(url: str, mirror: str | None) -> str:
-    """Return `url` with scheme and host of `mirror`; ids go on naming the original."""
-    if not mirror:
+    """Return an http(s) URL with scheme and host of `mirror`; ids go on naming the original."""
+    if not mirror or not url.lower().startswith(("http://", "https://")):
         return url
     host = urlsplit(mirror)
-    return urlunsplit(urlsplit(url)._replace(scheme=host.scheme, netloc=host.netloc))
+    try:
+        return urlunsplit(urlsplit(url)._replace(scheme=host.scheme, netloc=host.netloc))
+    except ValueError:
+        return url
 
 
-def one_pass(
-    left: pl.DataFrame, spec: Mapping[str, Any], mirror: str | None, folder: Path
-) -> pl.DataFrame:
-    """Download `left` into `folder`, but for what is there; return one outcome a URL."""
-    folder.mkdir(parents=True, exist_ok=True)
-    urls = [mirrored(url, mirror) for url in left["image_url"]]
-    convert(left.with_columns(pl.Series("url", urls)), folder, spec)
-    return pl.concat([read_outcomes(p) for p in sorted(folder.glob("[0-9]*.parquet"))])
-
-
-def read_outcomes(path: Path) -> pl.DataFrame:
-    """Return what became of each URL of one result file, with the file's time."""
-    fetched_at = datetime.fromtimestamp(int(path.stat().st_mtime), UTC)
-    found = outcome(pl.read_parquet(path, columns=list(COLUMNS)).cast({**COLUMNS}))
-    return found.with_columns(fetched_at=pl.lit(fetched_at))
-
-
-def write_pixels(scratch: Path, path: Path) -> pl.DataFrame:
-    """Write all passes' pictures as tables.PIXELS, by image_id; return sizes and digests."""
-    query = """
-        SELECT image_id, image_url, width::INTEGER AS width, height::INTEGER AS height, webp
-        FROM read_parquet($files)
-        WHERE status = 'success'
-        ORDER BY image_id
-    """
-    files = [p.as_posix() for p in sorted(scratch.glob("pass-*/[0-9]*.parquet"))]
-    stored: list[tuple[str, int, str]] = []
-    with duckdb.connect() as con, store.writer(path, tables.PIXELS) as out:
-        batches = con.sql(query, params={"files": files}).to_arrow_reader(_ROWS) if files else []
-        for batch in batches:
-            out.write_batch(batch.cast(tables.PIXELS))
-            for url, webp in zip(batch["image_url"], batch["webp"], strict=True):
-                data = webp.as_py()
-                stored.append((url.as_py(), len(data), hashlib.sha256(data).hexdigest()))
-    return pl.DataFrame(stored, schema=_STORED, orient="row")
-
-
-def write_ledger(
-    wanted: pl.DataFrame, outcomes: pl.DataFrame, stored: pl.DataFrame, path: Path
+def crawl_all(
+    wanted: pl.DataFrame, spec: Mapping[str, Any], kept: Scratch, earlier: Earlier
 ) -> None:
-    """Write one tables.LEDGER row for each wanted URL; `bytes` and `sha256` are of the stored WebP.
+    """Ask for every URL that `kept` does not have."""
+    kept.forget(LATER if kept.finished else {HOST_DOWN})
+    kept.finished = False
+    known = kept.known()
+    left = [row for row in wanted.select("image_id", "image_url").rows() if row[1] not in known]
+    if left:
+        to_host = partial(mirrored, mirror=spec["mirror"])
+        require_contact((_host(to_host(url)) for _, url in left), spec)
+        asyncio.run(_crawl(left, spec, kept, earlier))
+
+
+def _host(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
+
+
+async def _crawl(
+    left: list[tuple[str, str]], spec: Mapping[str, Any], kept: Scratch, earlier: Earlier
+) -> None:
+    folder = kept.path.parent
+    progress = Progress("images", len(left))
+    with closing(Decoders(spec)) as decoders:
+        limits = (spec.get("budget_gib"), spec.get("budget_hours"))
+        with closing(Budget(folder / "spent", *limits)) as budget:
+            fetcher = Fetcher(spec, spec["mirror"], folder.parent / ".hosts")
+            to_host = partial(mirrored, mirror=spec["mirror"])
+            means = Means(fetcher, decoders, earlier, budget, to_host)
+
+            def keep(image_id: str, row: Mapping[str, Any], webp: bytes | None) -> None:
+                kept.add(image_id, row, webp)
+                progress.add()
+
+            try:
+                await Crawl(spec, means, keep).run(left)
+            except BaseExceptionGroup as group:
+                raise group.exceptions[0] from None
+            finally:
+                await fetcher.close()
+                kept.commit()
+    progress.finish()
+
+
+def check(ledger: pl.DataFrame, wanted: pl.DataFrame, mirror: str | None) -> None:
+    """Hold a shard's ledger against what was wanted, and against an outage.
 
     Raises:
-        ToolFailed: a URL that img2dataset did not account for.
+        ToolFailed: a URL without an outcome.
+        HostDown: a host was given up that had answered before, or no host answered at all.
     """
-    lost = wanted.join(outcomes, on="image_id", how="anti")
-    twice = outcomes.filter(pl.col("image_id").is_duplicated())
-    if twice.height:
-        remedy = "delete .isotope/crawl and run again"
-        raise ToolFailed("img2dataset", f"two outcomes for {twice['image_url'][0]}", remedy)
+    lost = wanted.join(ledger, on="image_url", how="anti")
     if lost.height:
         remedy = "delete .isotope/crawl and run again"
-        raise ToolFailed("img2dataset", f"no outcome for {lost['image_url'][0]}", remedy)
-    rows = outcomes.join(stored, on="image_url", how="left").sort("image_url")
-    store.write(rows.select(tables.LEDGER.names).to_arrow(), path, tables.LEDGER)
+        raise ToolFailed("crawl", f"no outcome for {lost['image_url'][0]}", remedy)
+    hosts = pl.Series([_host(mirrored(url, mirror)) or "" for url in ledger["image_url"]])
+    known = ledger.with_columns(host=hosts)
+    answered = known.filter(pl.col("http_status").is_not_null())
+    down = known.filter(pl.col("status") == HOST_DOWN)
+    again = down if answered.is_empty() else down.join(answered, on="host", how="semi")
+    if again.height:
+        remedy = "run again later; nothing that was fetched is asked for twice"
+        found = f"stopped to answer; {again.height} URLs are left"
+        raise HostDown(again["host"][0], found, remedy)
+
+
+def write_pixels(
+    wanted: pl.DataFrame, found: tuple[Scratch, Earlier], ledger: pl.DataFrame, path: Path
+) -> None:
+    """Write all pictures as tables.PIXELS, by image_id: the new ones, and the earlier crawl's."""
+    success = ledger.filter(pl.col("status") == "success").join(wanted, on="image_url")
+    about = {row[0]: row[1:] for row in success.select(tables.PIXELS.names[:-1]).rows()}
+    kept, earlier = found
+    reused = sorted(about.keys() - kept.with_picture())
+    by_id = heapq.merge(kept.pictures(), earlier.pictures(reused), key=lambda one: one[0])
+    rows = ((image_id, *about[image_id], webp) for image_id, webp in by_id)
+    with store.writer(path, tables.PIXELS) as out:
+        for batch in _batches(rows):
+            out.write_batch(batch)
+
+
+def _batches(rows: Iterator[tuple[Any, ...]]) -> Iterator[pa.RecordBatch]:
+    while some := list(islice(rows, _ROWS)):
+        columns = zip(*some, strict=True)
+        arrays = [pa.array(c, f.type) for c, f in zip(columns, tables.PIXELS, strict=True)]
+        yield pa.RecordBatch.from_arrays(arrays, schema=tables.PIXELS)

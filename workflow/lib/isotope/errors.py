@@ -97,3 +97,15 @@ class UnknownId(IsotopeError):
 
 class BadQuery(IsotopeError):
     """A question to the catalog that DuckDB refuses, or that would change something."""
+
+
+class NoContact(IsotopeError):
+    """A crawl of Wikimedia that does not say where its operator is reached."""
+
+
+class BudgetSpent(IsotopeError):
+    """A crawl that has used the bytes or the hours it was given; what it fetched is kept."""
+
+
+class HostDown(IsotopeError):
+    """A host that stopped to answer in the middle of a crawl; what was fetched is kept."""

@@ -1,6 +1,7 @@
 """A loopback server that stands in for upload.wikimedia.org, faults included."""
 
 import csv
+import hashlib
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -63,8 +64,11 @@ class _Handler(BaseHTTPRequestHandler):
         target = (self.server.root / path.lstrip("/")).resolve()
         if not target.is_relative_to(self.server.root) or not target.is_file():
             return self._not_found(path)
-        kind = _TYPES.get(target.suffix.lower(), "image/jpeg")
-        return self._answer(200, kind, target.read_bytes())
+        kind, body = _TYPES.get(target.suffix.lower(), "image/jpeg"), target.read_bytes()
+        tag = f'"{hashlib.md5(body, usedforsecurity=False).hexdigest()}"'
+        if self.headers.get("If-None-Match") == tag:
+            return self._answer(304, kind, b"", ETag=tag)
+        return self._answer(200, kind, body, ETag=tag)
 
     def _not_found(self, _: str) -> None:
         self._answer(404, "text/plain", b"not found\n")

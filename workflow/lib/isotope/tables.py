@@ -87,6 +87,13 @@ LEDGER = _schema(
     fetched_at=pa.timestamp("s", tz="UTC"),
     error=pa.string(),
     upstream_sha256=pa.string(),
+    upstream_bytes=pa.int64(),
+    content_type=pa.string(),
+    format=pa.string(),
+    trait=pa.string(),
+    commons_sha1=pa.string(),
+    etag=pa.string(),
+    last_modified=pa.string(),
 )
 MEMBERS = _schema(source_text_id=pa.string(), file=pa.string(), row=pa.int64())
 PROJECTION = _schema(

@@ -98,7 +98,8 @@ class Cluster:
     @property
     def environment(self) -> dict[str, str]:
         """The variables of a user of this cluster."""
-        return {**os.environ, "SLURM_CONF": str(self.folder / "slurm.conf"), "PATH": _PATH}
+        path = f"{self.folder / 'bin'}{os.pathsep}{_PATH}"
+        return {**os.environ, "SLURM_CONF": str(self.folder / "slurm.conf"), "PATH": path}
 
     def ask(self, *command: str) -> str:
         """Run a program of Slurm's and return what it says."""
@@ -144,7 +145,7 @@ def until(true: Callable[[], bool], limit_s: float, what: str) -> None:
 
 
 def _configure(folder: Path, names: Sequence[str], cpus: int) -> None:
-    for made in ("munge", "state", *(f"{n}.spool" for n in names)):
+    for made in ("munge", "state", "bin", *(f"{n}.spool" for n in names)):
         (folder / made).mkdir(mode=0o755, parents=True)
     key = folder / "munge/key"
     key.touch(mode=0o600)
@@ -164,6 +165,10 @@ def _configure(folder: Path, names: Sequence[str], cpus: int) -> None:
     }
     (folder / "slurm.conf").write_text(_CONFIGURATION.format(**told))
     (folder / "gres.conf").write_text("Name=gpu File=/dev/null\n")
+    # Snakemake's executor starts `srun` without Slurm's variables, so the way is told here again.
+    srun = folder / "bin/srun"
+    srun.write_text(f'#!/bin/sh\nSLURM_CONF={folder}/slurm.conf exec {_program("srun")} "$@"\n')
+    srun.chmod(0o755)
     (folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\nCgroupAutomount=no\n")
 
 

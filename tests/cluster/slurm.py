@@ -1,4 +1,4 @@
-"""A real Slurm of several nodes on this machine, on loopback, with nothing outside of one folder."""
+"""A real Slurm of several nodes on this machine, on loopback, all of it in one folder."""
 
 import ctypes
 import os
@@ -63,7 +63,7 @@ def _program(name: str) -> str:
 
 
 def _adopt() -> None:
-    """Slurm's job steps leave their parent; adopted by it again, a node is one tree of processes."""
+    """Slurm's job steps leave their parent; adopted again, a node is one tree of processes."""
     ctypes.CDLL(None).prctl(_BECOME_SUBREAPER, 1)
 
 
@@ -121,9 +121,7 @@ class Cluster:
 
     def running(self, node: str) -> list[dict[str, str]]:
         """The jobs that a node is busy with."""
-        return [
-            j for j in self.jobs() if j.get("NodeList") == node and j["JobState"] == "RUNNING"
-        ]
+        return [j for j in self.jobs() if j.get("NodeList") == node and j["JobState"] == "RUNNING"]
 
     def cut_power(self, node: str) -> None:
         """Kill a node's daemon and everything that runs on the node."""

@@ -67,3 +67,12 @@ pull: .venv/installed
 
 docs: .venv/installed
 	python docs/parameters.py
+
+# A real Slurm of two nodes on this machine, for one test; where it can't be installed the test skips.
+test-cluster: .venv/installed
+	@{ command -v munged && PATH=$$PATH:/usr/sbin command -v slurmctld; } >/dev/null \
+	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get -qq update \
+	&& DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 install \
+	    --no-install-recommends slurm-wlm munge >/dev/null; } \
+	|| echo "no way to install Slurm here: its test will skip"
+	pytest -m slow tests/cluster

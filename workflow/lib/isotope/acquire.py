@@ -8,10 +8,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-import fsspec
-
-from isotope import store, toy
-from isotope.errors import ChecksumMismatch, CorruptFile, FetchFailed, MissingFile, TruncatedFile
+from isotope import remote, store, toy
+from isotope.errors import (
+    AccessDenied,
+    ChecksumMismatch,
+    CorruptFile,
+    FetchFailed,
+    IsotopeError,
+    MissingFile,
+    TruncatedFile,
+)
 from isotope.params import expand_files
 from isotope.progress import Progress, log
 
@@ -28,15 +34,15 @@ def acquire(spec: Mapping[str, Any], manifest: Path, scratch: Path) -> None:
     Interrupted downloads stay in `scratch` and go on from there.
 
     Raises:
-        FetchFailed, ChecksumMismatch, MissingFile: nothing incomplete is ever placed.
+        FetchFailed, AccessDenied, ChecksumMismatch, MissingFile: nothing incomplete is placed.
     """
     folder = manifest.parent
     if "generate" in spec:
         generate(spec["generate"], folder, scratch / "generated")
         entries = [describe(p, folder) for p in generated(folder)]
     else:
-        wanted = expand_files(spec["files"])
-        entries = [fetch(e, folder, part, scratch) for part in wanted for e in wanted[part]]
+        wanted, at = expand_files(spec["files"]), {"endpoint": spec.get("endpoint")}
+        entries = [fetch(at | e, folder, part, scratch) for part in wanted for e in wanted[part]]
     with store.aside(manifest) as part:
         part.write_text(json.dumps({"files": entries}, indent=1) + "\n", encoding="utf-8")
     log.info("%d files, %d bytes", len(entries), sum(e["bytes"] for e in entries))
@@ -78,7 +84,7 @@ def fetch(entry: Entry, folder: Path, part: str, scratch: Path) -> Entry:
     path = folder / part / url.rstrip("/").rsplit("/", 1)[-1]
     if not path.exists():
         partial = scratch / part / path.name
-        download(url, partial)
+        download(url, partial, entry.get("endpoint"))
         verify(partial, entry)
         path.parent.mkdir(parents=True, exist_ok=True)
         partial.chmod(0o444)
@@ -89,35 +95,46 @@ def fetch(entry: Entry, folder: Path, part: str, scratch: Path) -> Entry:
     return describe(path, folder, url)
 
 
-def download(url: str, partial: Path) -> None:
+def download(url: str, partial: Path, endpoint: str | None = None) -> None:
     """Append to `partial` what it still lacks of `url` (any scheme of fsspec, or a local path).
 
     Raises:
         MissingFile: nothing is there.
+        AccessDenied: a server wants other credentials; what arrived stays.
         FetchFailed: the connection broke; the next call goes on where this one stopped.
     """
     partial.parent.mkdir(parents=True, exist_ok=True)
     try:
-        fs, path = cast(Any, fsspec.url_to_fs(url))
-        with fs.open(path, "rb", block_size=8 * _BLOCK) as source:
+        with remote.opened(url, endpoint, ahead=8 * _BLOCK) as source:
             size = cast(int | None, getattr(source, "size", None))
-            copy(
-                source, partial, resume_point(partial, url, size), Progress(f"bytes of {url}", size)
-            )
-    except FileNotFoundError as error:
-        raise MissingFile(url, "nothing is there", "check the address in params") from error
+            start = resume_point(partial, {"url": url, "size": size} | _version(source))
+            copy(source, partial, start, Progress(f"bytes of {url}", size))
     except Exception as error:
-        if isinstance(error, OSError) and error.errno is not None and error.filename is None:
-            raise FetchFailed(
-                str(partial), f"cannot write: {error}", "free space and run again"
-            ) from error
-        raise FetchFailed(url, f"{type(error).__name__}: {error}", "run again to resume") from error
+        raise _named(error, url, partial) from error
 
 
-def resume_point(partial: Path, url: str, size: int | None) -> int:
-    """Return how many bytes of `partial` belong to this `url` at this size; forget others."""
-    note, now = _note(partial), json.dumps({"url": url, "size": size})
-    if size is None or not note.exists() or note.read_text(encoding="utf-8") != now:
+def _named(error: Exception, url: str, partial: Path) -> IsotopeError:
+    """Say what went wrong with a download, and what to do about it."""
+    told = f"{type(error).__name__}: {error}"
+    if isinstance(error, FileNotFoundError):
+        return MissingFile(url, "nothing is there", "check the address in params")
+    if remote.refused(error):
+        return AccessDenied(url, told, "give credentials as boto3 reads them, then run again")
+    if isinstance(error, OSError) and error.errno is not None and error.filename is None:
+        return FetchFailed(str(partial), f"cannot write: {error}", "free space and run again")
+    return FetchFailed(url, told, "run again to resume")
+
+
+def _version(source: BinaryIO) -> dict[str, str]:
+    """Return what tells this content from another of its size, where the server says it."""
+    tag = remote.version(source)
+    return {"version": tag} if tag else {}
+
+
+def resume_point(partial: Path, of: Mapping[str, Any]) -> int:
+    """Return how many bytes of `partial` are of this address, size and version; forget others."""
+    note, now = _note(partial), json.dumps(of)
+    if of["size"] is None or not note.exists() or note.read_text(encoding="utf-8") != now:
         partial.unlink(missing_ok=True)
         note.write_text(now, encoding="utf-8")
     return partial.stat().st_size if partial.exists() else 0

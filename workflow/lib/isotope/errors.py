@@ -48,6 +48,10 @@ class FetchFailed(IsotopeError):
     """A download that did not complete; what arrived is kept for the next try."""
 
 
+class AccessDenied(IsotopeError):
+    """Storage that wants credentials and got none, or others than it knows."""
+
+
 class EmptyTable(IsotopeError):
     """A table that must have rows and has none."""
 

@@ -1,0 +1,154 @@
+"""The whole workflow on a real Slurm that loses a node on the way: `make test-cluster`."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import yaml
+from tests.cluster import slurm
+from tests.workflow.conftest import copy_project
+
+pytestmark = pytest.mark.slow
+LIMIT_S = 480
+TABLES = {".parquet", ".csv", ".npy", ".json", ".safetensors"}
+ON_SLURM = [
+    "--profile=workflow/profiles/slurm",
+    "--slurm-no-account",
+    "--slurm-status-command=squeue",
+    "--slurm-init-seconds-before-status-checks=10",
+    "--slurm-keep-successful-logs",
+    "--max-threads=2",
+]
+
+
+def small(place: Path) -> Path:
+    """The project with an embedded encyclopedia that builds in a minute."""
+    params = yaml.safe_load((place / "params.yaml").read_text())
+    params["acquire"]["toy"]["generate"]["pages"] = 40
+    params["models"]["tiny-clip"]["train"] |= {"epochs": 2, "batch": 16}
+    (place / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
+    return place
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory) -> dict[str, str]:
+    """Variables for Snakemake: bytecode is kept, for a job starts it three times."""
+    told = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    kept = str(tmp_path_factory.mktemp("bytecode"))
+    return {**told, "PATH": path, "PYTHONPYCACHEPREFIX": kept}
+
+
+@contextmanager
+def running(*command: str, cwd: Path, env: dict[str, str]) -> Iterator[Callable[[], str]]:
+    """A program in the background; calling gives what it printed, once it succeeded."""
+    log = cwd / f"{command[1].strip('-').partition('=')[0]}.out"
+    with log.open("wb") as out:
+        process = subprocess.Popen(command, cwd=cwd, env=env, stdout=out, stderr=out)
+
+    def succeeded() -> str:
+        code = process.wait(LIMIT_S)
+        assert code == 0, log.read_text()[-8_000:]
+        return log.read_text()
+
+    try:
+        yield succeeded
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory) -> Iterator[slurm.Cluster]:
+    if absent := slurm.missing():
+        pytest.skip(f"no Slurm on this machine (lacks {', '.join(absent)}): install it as root")
+    with slurm.started(tmp_path_factory.mktemp("slurm")) as up:
+        yield up
+
+
+@pytest.fixture(scope="module")
+def built(cluster, environment, tmp_path_factory) -> tuple[Path, Path, str]:
+    """The project built on this machine and on a cluster that lost n2, and the job n2 had then."""
+    here, there = (small(copy_project(tmp_path_factory.mktemp(n))) for n in ("local", "cluster"))
+    env = {**cluster.environment, **environment, "SLURM_CONF": f"{cluster.folder}/slurm.conf"}
+    env["PATH"] = f"{cluster.folder}/bin{os.pathsep}{environment['PATH']}"
+    with (
+        running("snakemake", "--cores=1", cwd=here, env=environment) as local,
+        running("snakemake", *ON_SLURM, cwd=there, env=env) as remote,
+    ):
+        collected = there / "data/collect/toy/qrels.parquet"
+        slurm.until(
+            lambda: collected.exists() and bool(cluster.running("n2")), LIMIT_S / 2, "work on n2"
+        )
+        victim = cluster.running("n2")[0]["JobId"]
+        cluster.cut_power("n2")
+        remote()
+        local()
+    return here, there, victim
+
+
+def tables(place: Path) -> dict[str, str]:
+    """The SHA-256 of every table, vector and weight of a build."""
+    files = [p for f in ("data", "results") for p in (place / f).rglob("*") if p.suffix in TABLES]
+    return {str(p.relative_to(place)): hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
+
+
+def of_rule(cluster: slurm.Cluster, rule: str) -> list[dict[str, str]]:
+    return [j for j in cluster.jobs() if j["Comment"].startswith(f"rule_{rule}_wildcards")]
+
+
+def test_a_cluster_that_lost_a_node_ends_with_the_tables_of_a_local_run(built):
+    here, there, _ = built
+    local, remote = tables(here), tables(there)
+    assert local.keys() == remote.keys()
+    assert [name for name in local if local[name] != remote[name]] == []
+    assert len(local) > 60
+    assert {name.split("/")[1] for name in local} >= {
+        *("acquire", "parse", "crawl", "project", "collect", "train", "encode"),
+        *("search", "score", "tables"),
+    }
+
+
+def test_the_job_of_the_dead_node_was_done_again_on_the_other(built, cluster):
+    job = next(j for j in cluster.jobs() if j["JobId"] == built[2])
+    assert cluster.state("n2").startswith("DOWN")
+    assert (int(job["Restarts"]), job["JobState"], job["NodeList"]) == (1, "COMPLETED", "n1")
+
+
+def test_jobs_ask_for_the_cpus_memory_time_and_gpus_of_their_rules(built, cluster):
+    (encode,) = of_rule(cluster, "encode_shard")
+    assert encode["TresPerJob"] == "gres:gpu:1"
+    assert encode["TimeLimit"] == "04:00:00"
+    assert encode["TRES"].startswith("cpu=2,mem=")
+    (account, *_) = of_rule(cluster, "tabulate_account")
+    assert "TresPerJob" not in account
+    assert account["TimeLimit"] == "00:30:00"
+    assert account["TRES"].startswith("cpu=1,mem=")
+
+
+def test_the_shards_of_a_crawl_are_one_array(built, cluster):
+    shards = of_rule(cluster, "crawl_shard")
+    assert len({job["ArrayJobId"] for job in shards}) == 1
+    assert sorted(job["ArrayTaskId"] for job in shards) == ["1", "2"]
+
+
+def test_no_shard_of_a_full_crawl_waits_for_its_array_for_ever(built, cluster, environment):
+    """Runs last: it closes the partition, so that what is submitted stays in the queue."""
+    place = built[1]
+    overlay = place / "shards.yaml"
+    overlay.write_text("crawl: {toy: {serve: data/acquire/toy/images, shards: 256}}\n")
+    env = {**environment, "SLURM_CONF": f"{cluster.folder}/slurm.conf"}
+    more = ["--configfile", str(overlay), "--rerun-triggers", "mtime", "--", "crawl"]
+    before = {job["JobId"] for job in cluster.jobs()}
+    cluster.ask("scontrol", "update", "PartitionName=all", "State=DOWN")
+    with running("snakemake", *ON_SLURM, *more, cwd=place, env=env):
+        slurm.until(
+            lambda: cluster.ask("squeue", "-h", "-r").count("\n") == 254, 60, "254 tasks in queue"
+        )
+    arrays = {j["ArrayJobId"] for j in cluster.jobs() if j["JobId"] not in before}
+    assert len(arrays) == 8

@@ -4,8 +4,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from isotope import store, tables
 from isotope.errors import BrokenPromise, CorruptFile, MissingColumn, MissingFile
@@ -67,11 +65,12 @@ def batches(path: Path | str, rows: int = _ROWS_PER_BATCH) -> Iterator[pl.DataFr
         BrokenPromise: a hit out of order, ranked wrongly, or twice in a row.
     """
     last = empty()
-    for batch in _arrow_batches(Path(path), rows):
-        hits = pl.DataFrame(pa.Table.from_batches([batch])).cast(_DTYPES)  # pyright: ignore[reportArgumentType]
-        context = pl.concat([last, hits]).with_columns(follows=_follows(first=last.is_empty()))
-        message = "a hit that does not follow the one before it"
-        _refuse(context.slice(last.height), ~pl.col("follows"), message, path)
+    for hits in _pieces(Path(path), rows):
+        context = pl.concat([last, hits]).lazy()
+        follows = _follows(first=last.is_empty())
+        if not context.select(follows.slice(last.height).all()).collect().item():
+            checked = context.with_columns(follows=follows).collect().slice(last.height)
+            _refuse(checked, ~pl.col("follows"), "a hit that does not follow the one before", path)
         last = hits.tail(1)
         yield hits
 
@@ -90,19 +89,22 @@ def _between(run: pl.DataFrame, first: str, end: str | None) -> pl.DataFrame:
     return run.slice(start, stop - start)
 
 
-def _arrow_batches(path: Path, rows: int) -> Iterator[pa.RecordBatch]:
+def _pieces(path: Path, rows: int) -> Iterator[pl.DataFrame]:
     if not path.is_file():
         raise MissingFile(path, "no such run", "run `snakemake search` to make it")
+    scan = pl.scan_parquet(path, glob=False)
     try:
-        file = pq.ParquetFile(path)
-    except pa.ArrowInvalid as error:
-        raise CorruptFile(path, f"not Parquet ({error})", "remove it, search again") from error
-    with file:
-        lacking = sorted(set(tables.RUN.names) - set(file.schema_arrow.names))
+        lacking = sorted(set(tables.RUN.names) - set(scan.collect_schema().names()))
         if lacking:
             found = f"a run without {', '.join(lacking)}"
             raise MissingColumn(path, found, "write it with write_run")
-        yield from file.iter_batches(batch_size=rows, columns=tables.RUN.names)
+        chosen = scan.select(pl.col(c).cast(_DTYPES[c]) for c in tables.RUN.names)
+        total = int(scan.select(pl.len()).collect().item())
+        for start in range(0, total, rows):
+            yield chosen.slice(start, rows).collect()
+    except pl.exceptions.PolarsError as error:
+        found = f"not Parquet ({str(error).partition(chr(10))[0]})"
+        raise CorruptFile(path, found, "remove it, search again") from error
 
 
 def _follows(*, first: bool) -> pl.Expr:

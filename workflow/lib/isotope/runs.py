@@ -83,6 +83,38 @@ def by_query(runs: Sequence[pl.DataFrame], queries: int) -> Iterator[list[pl.Dat
         yield [_between(run, first, end) for run in runs]
 
 
+def aligned(paths: Sequence[Path], rows: int) -> Iterator[list[pl.DataFrame]]:
+    """Read runs side by side, in pieces that hold all hits of some queries; see `batches`.
+
+    About `rows` hits of each run are held, or as many as it gives one query.
+    """
+    sources = [batches(path, rows) for path in paths]
+    held, ended = [empty() for _ in paths], [False for _ in paths]
+    while not all(ended):
+        # The query in which the first of the runs breaks off; whatever lies before it is complete.
+        lasts = [None if not run.height else run["query_id"][-1] for run in held]
+        open_at = [last for last, end in zip(lasts, ended, strict=True) if not end]
+        first = None if None in open_at else min(open_at)
+        for n, (last, end) in enumerate(zip(lasts, ended, strict=True)):
+            if not end and last == first:
+                new = next(sources[n], None)
+                ended[n] = new is None
+                held[n] = held[n] if new is None else pl.concat([held[n], new])
+        yield from _complete(held, ended)
+
+
+def _complete(held: list[pl.DataFrame], ended: Sequence[bool]) -> Iterator[list[pl.DataFrame]]:
+    """Yield what `held` knows to be complete, and keep the rest there."""
+    open_runs = [run for run, end in zip(held, ended, strict=True) if not end]
+    if any(run.is_empty() for run in open_runs):
+        return
+    end = min((run["query_id"][-1] for run in open_runs), default=None)
+    stops = [run.height if end is None else run["query_id"].search_sorted(end) for run in held]
+    if any(stops):
+        yield [run.head(stop) for run, stop in zip(held, stops, strict=True)]
+        held[:] = [run.slice(stop) for run, stop in zip(held, stops, strict=True)]
+
+
 def _between(run: pl.DataFrame, first: str, end: str | None) -> pl.DataFrame:
     start = run["query_id"].search_sorted(first)
     stop = run.height if end is None else run["query_id"].search_sorted(end)

@@ -14,7 +14,7 @@ from isotope.dump_streams import Chunk, Span, batches, unpacked
 from isotope.errors import MissingFile
 from isotope.parallel import ordered_map
 from isotope.progress import Progress, log
-from isotope.wit import grouped
+from isotope.store_groups import grouped
 
 
 def parse_dump(  # noqa: PLR0913

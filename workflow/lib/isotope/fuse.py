@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from isotope.errors import BadParams
 from isotope.fuse_order import Codes, coded, in_order, summed
-from isotope.runs import aligned, by_query, empty
+from isotope.runs import empty
+from isotope.runs_pieces import aligned, by_query
 
 _QUERIES_PER_PIECE = 1024
 _HITS_PER_PIECE = 1 << 20
@@ -112,6 +113,11 @@ def _enough(runs: int) -> int:
 def _whole(runs: Sequence[pl.DataFrame], parts: list[Part], depth: int | None) -> pl.DataFrame:
     pieces: Iterable[list[pl.DataFrame]] = by_query(runs, _QUERIES_PER_PIECE)
     return pl.concat([empty(), *(_merged(piece, parts, depth) for piece in pieces)])
+
+
+def normalised(run: pl.DataFrame, norm: str = "min-max") -> Scores:
+    """Return the scores of a run (sorted by query_id), each query's brought to 0..1 by itself."""
+    return NORMS[norm](run, _starts(run))
 
 
 def _merged(runs: Sequence[pl.DataFrame], parts: list[Part], depth: int | None) -> pl.DataFrame:

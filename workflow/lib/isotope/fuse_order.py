@@ -64,7 +64,7 @@ def in_order(hits: Hits) -> Hits:
     widths = [int(column.max(initial=0)).bit_length() for column in columns]
     if sum(widths) > _BITS:
         order = np.lexsort(columns[::-1])
-        return Hits(*(column[order] for column in hits))
+        return Hits(hits.queries[order], hits.documents[order], hits.scores[order])
     packed = (columns[0] << (widths[1] + widths[2])) | (columns[1] << widths[2]) | columns[2]
     packed.sort()
     documents = hits.documents.max(initial=0) - (packed & ((1 << widths[2]) - 1))

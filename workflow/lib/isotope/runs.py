@@ -1,12 +1,13 @@
 """Runs: what a system answered, in trec_eval's order, written once and checked whenever read."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import polars as pl
 
 from isotope import store, tables
 from isotope.errors import BrokenPromise, CorruptFile, MissingColumn, MissingFile
+from isotope.store_groups import grouped
 
 KEY = ["query_id", "doc_id"]
 _ROWS_PER_BATCH = 1 << 20
@@ -43,6 +44,20 @@ def write_run(df: pl.DataFrame, path: Path | str) -> None:
     store.write(ranked(df).to_arrow(), path, tables.RUN)
 
 
+def write_pieces(pieces: Iterable[pl.DataFrame], path: Path | str) -> int:
+    """Write a run that comes ranked, piece by piece, as `write_run` would; return how many hits.
+
+    Raises:
+        BrokenPromise: a hit out of order, ranked wrongly, or with a score that is no finite number.
+    """
+    with grouped(Path(path), tables.RUN) as out:
+        written = 0
+        for hits in _in_order(pieces, path):
+            out.add(hits.to_arrow().cast(tables.RUN))
+            written += hits.height
+    return written
+
+
 def read_run(path: Path | str) -> pl.DataFrame:
     """Read a whole run: query_id, doc_id, rank, score.
 
@@ -64,61 +79,7 @@ def batches(path: Path | str, rows: int = _ROWS_PER_BATCH) -> Iterator[pl.DataFr
         MissingFile, CorruptFile, MissingColumn: the file is not a run.
         BrokenPromise: a hit out of order, ranked wrongly, or twice in a row.
     """
-    last = empty()
-    for hits in _pieces(Path(path), rows):
-        context = pl.concat([last, hits]).lazy()
-        follows = _follows(first=last.is_empty())
-        if not context.select(follows.slice(last.height).all()).collect().item():
-            checked = context.with_columns(follows=follows).collect().slice(last.height)
-            _refuse(checked, ~pl.col("follows"), "a hit that does not follow the one before", path)
-        last = hits.tail(1)
-        yield hits
-
-
-def by_query(runs: Sequence[pl.DataFrame], queries: int) -> Iterator[list[pl.DataFrame]]:
-    """Cut runs, sorted by query_id, into aligned pieces of `queries` queries each."""
-    ids = pl.concat([run["query_id"].unique() for run in runs]).unique().sort()
-    firsts = ids.gather_every(queries).to_list()
-    for first, end in zip(firsts, [*firsts[1:], None], strict=True):
-        yield [_between(run, first, end) for run in runs]
-
-
-def aligned(paths: Sequence[Path], rows: int) -> Iterator[list[pl.DataFrame]]:
-    """Read runs side by side, in pieces that hold all hits of some queries; see `batches`.
-
-    About `rows` hits of each run are held, or as many as it gives one query.
-    """
-    sources = [batches(path, rows) for path in paths]
-    held, ended = [empty() for _ in paths], [False for _ in paths]
-    while not all(ended):
-        # The query in which the first of the runs breaks off; whatever lies before it is complete.
-        lasts = [None if not run.height else run["query_id"][-1] for run in held]
-        open_at = [last for last, end in zip(lasts, ended, strict=True) if not end]
-        first = None if None in open_at else min(open_at)
-        for n, (last, end) in enumerate(zip(lasts, ended, strict=True)):
-            if not end and last == first:
-                new = next(sources[n], None)
-                ended[n] = new is None
-                held[n] = held[n] if new is None else pl.concat([held[n], new])
-        yield from _complete(held, ended)
-
-
-def _complete(held: list[pl.DataFrame], ended: Sequence[bool]) -> Iterator[list[pl.DataFrame]]:
-    """Yield what `held` knows to be complete, and keep the rest there."""
-    open_runs = [run for run, end in zip(held, ended, strict=True) if not end]
-    if any(run.is_empty() for run in open_runs):
-        return
-    end = min((run["query_id"][-1] for run in open_runs), default=None)
-    stops = [run.height if end is None else run["query_id"].search_sorted(end) for run in held]
-    if any(stops):
-        yield [run.head(stop) for run, stop in zip(held, stops, strict=True)]
-        held[:] = [run.slice(stop) for run, stop in zip(held, stops, strict=True)]
-
-
-def _between(run: pl.DataFrame, first: str, end: str | None) -> pl.DataFrame:
-    start = run["query_id"].search_sorted(first)
-    stop = run.height if end is None else run["query_id"].search_sorted(end)
-    return run.slice(start, stop - start)
+    yield from _in_order(_pieces(Path(path), rows), path)
 
 
 def _pieces(path: Path, rows: int) -> Iterator[pl.DataFrame]:
@@ -137,6 +98,19 @@ def _pieces(path: Path, rows: int) -> Iterator[pl.DataFrame]:
     except pl.exceptions.PolarsError as error:
         found = f"not Parquet ({str(error).partition(chr(10))[0]})"
         raise CorruptFile(path, found, "remove it, search again") from error
+
+
+def _in_order(pieces: Iterable[pl.DataFrame], path: Path | str) -> Iterator[pl.DataFrame]:
+    """Pass the pieces of a run on while each hit follows the one before it."""
+    last = empty()
+    for hits in pieces:
+        context = pl.concat([last, hits]).lazy()
+        follows = _follows(first=last.is_empty())
+        if not context.select(follows.slice(last.height).all()).collect().item():
+            checked = context.with_columns(follows=follows).collect().slice(last.height)
+            _refuse(checked, ~pl.col("follows"), "a hit that does not follow the one before", path)
+        last = hits.tail(1) if hits.height else last
+        yield hits
 
 
 def _follows(*, first: bool) -> pl.Expr:

@@ -14,7 +14,7 @@ from isotope.exact import top_k
 from isotope.index import contents
 from isotope.progress import log
 from isotope.random_system import random_run
-from isotope.runs import empty, read_run, write_run
+from isotope.runs import empty, write_pieces, write_run
 
 Tables = Mapping[str, Path]
 Answer = Callable[[Cell], pl.DataFrame]
@@ -122,13 +122,8 @@ def search_fused(
 ) -> None:
     """Fuse the runs of `spec["of"]` cell by cell: rrf (k) or wsum (weights over min-max scores)."""
     by_cell = {(p.stem, Cell.of(p)): p for p in runs}
-
-    def answer(cell: Cell) -> pl.DataFrame:
-        parts = [read_run(by_cell[name, cell]) for name in spec["of"]]
-        if all(part.is_empty() for part in parts):
-            return empty()
-        if spec["kind"] == "rrf":
-            return fuse.rrf(parts, k=spec.get("k", 60), depth=depth)
-        return fuse.wsum(parts, spec["weights"], depth=depth)
-
-    fill(outputs, answer)
+    for path in outputs:
+        cell = Cell.of(path)
+        parts = [by_cell[name, cell] for name in spec["of"]]
+        hits = write_pieces(fuse.fused(parts, spec, depth), path)
+        log.info("%s %s %s: %d hits", cell.setting, cell.split, cell.task, hits)

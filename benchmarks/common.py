@@ -66,7 +66,7 @@ def alone(work: Callable[..., Timing], *arguments: Any) -> Timing:  # noqa: ANN4
 
 def rounds(
     tools: Mapping[str, Callable[..., Timing]],
-    *arguments: Any,
+    *arguments: Any,  # noqa: ANN401
     times: int = 3,
 ) -> dict[str, Timing]:
     """Run the tools in turn, `times` times over, each in a fresh process; return their medians.

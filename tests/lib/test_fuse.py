@@ -5,8 +5,9 @@ import polars as pl
 import pytest
 
 from isotope.errors import BadParams
-from isotope.fuse import rrf, wsum
-from isotope.runs import ranked
+from isotope.fuse import fused, rrf, wsum
+from isotope.fuse_order import Hits, coded, in_order
+from isotope.runs import ranked, write_run
 
 QUERIES = 600
 pytestmark = [
@@ -140,3 +141,32 @@ def test_pieces_do_not_show(monkeypatch, three):
 def test_a_fusion_that_cannot_be_is_refused(wrong, found):
     with pytest.raises(BadParams, match=found):
         wrong(run({"a": 1.0}))
+
+
+def test_runs_fused_where_they_lie_are_those_fused_in_memory(monkeypatch, tmp_path, three):
+    monkeypatch.setattr("isotope.fuse._HITS_PER_PIECE", 900)
+    paths = [tmp_path / f"{n}.parquet" for n in range(3)]
+    for run_, path in zip(three, paths, strict=True):
+        write_run(run_, path)
+    spec = {"kind": "wsum", "weights": [0.5, 0.3, 0.2]}
+    pieces = list(fused(paths, spec, depth=7))
+    assert len(pieces) > 10
+    assert pl.concat(pieces).equals(wsum(three, spec["weights"], depth=7))
+    assert pl.concat(fused(paths, {"kind": "rrf"}, depth=7)).equals(rrf(three, depth=7))
+
+
+def test_strings_that_share_a_hash_are_still_numbered_by_their_order(monkeypatch):
+    strings = pl.Series(["b", "é", "a", "b", "B"])
+    want = [2, 3, 1, 2, 0]
+    assert coded(strings).codes.tolist() == want
+    monkeypatch.setattr(pl.Series, "hash", lambda self: pl.Series([0] * len(self), dtype=pl.UInt64))
+    assert coded(strings).codes.tolist() == want
+    assert coded(strings).values.to_list() == ["B", "a", "b", "é"]
+
+
+def test_hits_too_many_for_one_number_are_sorted_all_the_same():
+    queries, documents = np.array([2**40, 0, 2**40, 0]), np.array([2**40, 1, 7, 2])
+    found = in_order(Hits(queries, documents, np.array([0.5, 0.5, 1.0, 0.5])))
+    assert found.queries.tolist() == [0, 0, 2**40, 2**40]
+    assert found.documents.tolist() == [2, 1, 7, 2**40]
+    assert found.scores.tolist() == [0.5, 0.5, 1.0, 0.5]

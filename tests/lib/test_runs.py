@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from isotope import store, tables
 from isotope.errors import BrokenPromise, CorruptFile, MissingColumn, MissingFile
 from isotope.random_system import random_run
-from isotope.runs import batches, by_query, empty, ranked, read_run, write_run
+from isotope.runs import batches, empty, ranked, read_run, write_pieces, write_run
+from isotope.runs_pieces import aligned, by_query
 
 HITS = st.dictionaries(
     st.tuples(st.sampled_from("pqr"), st.text("abé9", min_size=1, max_size=3)),
@@ -148,3 +149,51 @@ def test_a_random_run_of_few_documents_returns_them_all():
     assert sorted(run["doc_id"]) == ["a", "b"]
     assert run["score"].to_list() == [1.0, 0.5]
     assert random_run(["q"], [], depth=10, seed=1).is_empty()
+
+
+@settings(deadline=None)
+@given(HITS)
+def test_a_run_written_in_pieces_has_the_bytes_of_one_written_at_once(tmp_path_factory, hits):
+    folder = tmp_path_factory.mktemp("runs")
+    run = ranked(frame([(query, doc, score) for (query, doc), score in hits.items()]))
+    write_run(run, folder / "whole.parquet")
+    pieces = [run.filter(query_id=query) for query in "opqr"]
+    assert write_pieces(pieces, folder / "pieces.parquet") == run.height
+    whole, parts = (folder / f"{n}.parquet" for n in ("whole", "pieces"))
+    assert read_run(parts).equals(run)
+    assert not hits or parts.read_bytes() == whole.read_bytes()
+
+
+def test_pieces_out_of_order_are_refused_and_leave_no_file(tmp_path):
+    pieces = [ranked(frame([(query, "d", 1.0)])) for query in "qp"]
+    with pytest.raises(BrokenPromise, match="does not follow"):
+        write_pieces(pieces, tmp_path / "run.parquet")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_damaged_in_the_middle_is_refused_by_name(tmp_path):
+    path = tmp_path / "run.parquet"
+    write_run(frame([("q", f"d{n}", float(n)) for n in range(5000)]), path)
+    content = bytearray(path.read_bytes())
+    content[100:2000] = bytes(1900)
+    path.write_bytes(content)
+    with pytest.raises(CorruptFile):
+        read_run(path)
+
+
+@settings(deadline=None, max_examples=60)
+@given(HITS, HITS, st.integers(1, 5))
+def test_runs_read_side_by_side_are_cut_between_queries(tmp_path_factory, one, two, rows):
+    folder = tmp_path_factory.mktemp("runs")
+    runs = [ranked(frame([(q, d, s) for (q, d), s in hits.items()])) for hits in (one, two)]
+    for n, run in enumerate(runs):
+        write_run(run, folder / f"{n}.parquet")
+    seen: set[str] = set()
+    back = [[empty()], [empty()]]
+    for piece in aligned([folder / f"{n}.parquet" for n in (0, 1)], rows):
+        queries = {q for run in piece for q in run["query_id"]}
+        assert not queries & seen
+        seen |= queries
+        for n, run in enumerate(piece):
+            back[n].append(run)
+    assert all(pl.concat(parts).equals(run) for parts, run in zip(back, runs, strict=True))

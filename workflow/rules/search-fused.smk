@@ -3,11 +3,11 @@ rule search_fused:
         runs=fused,
         code=code("search"),
     output:
-        runs=temp(PIECES),
+        runs=GRID,
     log:
-        "logs/search_fused/{collection}/{system}/{part}.log",
+        "logs/search_fused/{collection}/{system}.log",
     benchmark:
-        "logs/benchmarks/search_fused/{collection}.{system}.{part}.tsv"
+        "logs/benchmarks/search_fused/{collection}.{system}.tsv"
     wildcard_constraints:
         system=fusions(tuned=False),
     resources:
@@ -16,7 +16,7 @@ rule search_fused:
         spec=system,
         depth=PARAMS["search"]["depth"],
     message:
-        "search {wildcards.collection} with {wildcards.system}, shard {wildcards.part}"
+        "search {wildcards.collection} with {wildcards.system}"
     script:
         "../scripts/search_fused.py"
 

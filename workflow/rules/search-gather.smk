@@ -9,7 +9,7 @@ rule search_gather:
     benchmark:
         "logs/benchmarks/search_gather/{collection}.{system}.tsv"
     wildcard_constraints:
-        system="|".join([systems_of("random", "bm25", "dense"), fusions(tuned=False)]),
+        system=systems_of("random", "bm25", "dense"),
     resources:
         mem_mb=memory("search_gather"),
     message:

@@ -15,7 +15,7 @@ from isotope.errors import MissingFile
 from isotope.parallel import ordered_map
 from isotope.parts import WHOLE, Part, bounds
 from isotope.progress import Progress, log
-from isotope.wit import grouped
+from isotope.store_groups import grouped
 
 PAGES = "pages_of_files"
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from isotope.progress import Progress
-from isotope.wit import grouped
+from isotope.store_groups import grouped
 
 _ROWS = 65_536
 

@@ -1,15 +1,13 @@
 """Runs: what a system answered, in trec_eval's order, written once and checked whenever read."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import polars as pl
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from isotope import store, tables
 from isotope.errors import BrokenPromise, CorruptFile, MissingColumn, MissingFile
-from isotope.parts import WHOLE, Part, part_of
+from isotope.store_groups import grouped
 
 KEY = ["query_id", "doc_id"]
 _ROWS_PER_BATCH = 1 << 20
@@ -46,6 +44,20 @@ def write_run(df: pl.DataFrame, path: Path | str) -> None:
     store.write(ranked(df).to_arrow(), path, tables.RUN)
 
 
+def write_pieces(pieces: Iterable[pl.DataFrame], path: Path | str) -> int:
+    """Write a run that comes ranked, piece by piece, as `write_run` would; return how many hits.
+
+    Raises:
+        BrokenPromise: a hit out of order, ranked wrongly, or with a score that is no finite number.
+    """
+    with grouped(Path(path), tables.RUN) as out:
+        written = 0
+        for hits in _in_order(pieces, path):
+            out.add(hits.to_arrow().cast(tables.RUN))
+            written += hits.height
+    return written
+
+
 def read_run(path: Path | str) -> pl.DataFrame:
     """Read a whole run: query_id, doc_id, rank, score.
 
@@ -53,20 +65,6 @@ def read_run(path: Path | str) -> pl.DataFrame:
         As `batches`.
     """
     return pl.concat([empty(), *batches(path)])
-
-
-def read_part(paths: Sequence[Path], part: Part) -> list[pl.DataFrame]:
-    """Read the runs, but of the queries that any of them answers only those of part (i, n).
-
-    Raises:
-        As `batches`.
-    """
-    if part == WHOLE:
-        return [read_run(path) for path in paths]
-    answered = {query for path in paths for b in batches(path) for query in b["query_id"].unique()}
-    own = part_of(sorted(answered), part)
-    wanted = pl.col("query_id").is_in(own)
-    return [pl.concat([empty(), *(b.filter(wanted) for b in batches(p))]) for p in paths]
 
 
 def empty() -> pl.DataFrame:
@@ -81,43 +79,38 @@ def batches(path: Path | str, rows: int = _ROWS_PER_BATCH) -> Iterator[pl.DataFr
         MissingFile, CorruptFile, MissingColumn: the file is not a run.
         BrokenPromise: a hit out of order, ranked wrongly, or twice in a row.
     """
-    last = empty()
-    for batch in _arrow_batches(Path(path), rows):
-        hits = pl.DataFrame(pa.Table.from_batches([batch])).cast(_DTYPES)  # pyright: ignore[reportArgumentType]
-        context = pl.concat([last, hits]).with_columns(follows=_follows(first=last.is_empty()))
-        message = "a hit that does not follow the one before it"
-        _refuse(context.slice(last.height), ~pl.col("follows"), message, path)
-        last = hits.tail(1)
-        yield hits
+    yield from _in_order(_pieces(Path(path), rows), path)
 
 
-def by_query(runs: Sequence[pl.DataFrame], queries: int) -> Iterator[list[pl.DataFrame]]:
-    """Cut runs, sorted by query_id, into aligned pieces of `queries` queries each."""
-    ids = pl.concat([run["query_id"].unique() for run in runs]).unique().sort()
-    firsts = ids.gather_every(queries).to_list()
-    for first, end in zip(firsts, [*firsts[1:], None], strict=True):
-        yield [_between(run, first, end) for run in runs]
-
-
-def _between(run: pl.DataFrame, first: str, end: str | None) -> pl.DataFrame:
-    start = run["query_id"].search_sorted(first)
-    stop = run.height if end is None else run["query_id"].search_sorted(end)
-    return run.slice(start, stop - start)
-
-
-def _arrow_batches(path: Path, rows: int) -> Iterator[pa.RecordBatch]:
+def _pieces(path: Path, rows: int) -> Iterator[pl.DataFrame]:
     if not path.is_file():
         raise MissingFile(path, "no such run", "run `snakemake search` to make it")
+    scan = pl.scan_parquet(path, glob=False)
     try:
-        file = pq.ParquetFile(path)
-    except pa.ArrowInvalid as error:
-        raise CorruptFile(path, f"not Parquet ({error})", "remove it, search again") from error
-    with file:
-        lacking = sorted(set(tables.RUN.names) - set(file.schema_arrow.names))
+        lacking = sorted(set(tables.RUN.names) - set(scan.collect_schema().names()))
         if lacking:
             found = f"a run without {', '.join(lacking)}"
             raise MissingColumn(path, found, "write it with write_run")
-        yield from file.iter_batches(batch_size=rows, columns=tables.RUN.names)
+        chosen = scan.select(pl.col(c).cast(_DTYPES[c]) for c in tables.RUN.names)
+        total = int(scan.select(pl.len()).collect().item())
+        for start in range(0, total, rows):
+            yield chosen.slice(start, rows).collect()
+    except pl.exceptions.PolarsError as error:
+        found = f"not Parquet ({str(error).partition(chr(10))[0]})"
+        raise CorruptFile(path, found, "remove it, search again") from error
+
+
+def _in_order(pieces: Iterable[pl.DataFrame], path: Path | str) -> Iterator[pl.DataFrame]:
+    """Pass the pieces of a run on while each hit follows the one before it."""
+    last = empty()
+    for hits in pieces:
+        context = pl.concat([last, hits]).lazy()
+        follows = _follows(first=last.is_empty())
+        if not context.select(follows.slice(last.height).all()).collect().item():
+            checked = context.with_columns(follows=follows).collect().slice(last.height)
+            _refuse(checked, ~pl.col("follows"), "a hit that does not follow the one before", path)
+        last = hits.tail(1) if hits.height else last
+        yield hits
 
 
 def _follows(*, first: bool) -> pl.Expr:

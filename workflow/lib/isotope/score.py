@@ -52,6 +52,15 @@ def score_run(run: pl.DataFrame, qrels: pl.DataFrame, measures: Sequence[str]) -
     return _values(judged_hits(run, judged), judged, parse_all(measures))
 
 
+def score_file(path: Path, qrels: pl.DataFrame, measures: Sequence[str]) -> pl.DataFrame:
+    """Score a run where it lies, piece by piece, as `score_run` scores one in memory.
+
+    Raises:
+        As `score_run` and `runs.batches`.
+    """
+    return _of_file(path, judgements(qrels), parse_all(measures))
+
+
 def judgements(qrels: pl.DataFrame) -> Judgements:
     """Split qrels (query_id, doc_id, relevance) into judged queries and relevant documents.
 
@@ -97,7 +106,7 @@ def score_collection(
     progress = Progress("runs", total=len(runs))
     with store.writer(out, tables.SCORES) as writer:
         for cell, path in sorted((cell_of(path), path) for path in runs):
-            values = _score_file(path, _directed(judged, cell, qrels), chosen)
+            values = _of_file(path, _directed(judged, cell, qrels), chosen)
             labels = {"collection": collection, **cell._asdict()}
             labelled = values.with_columns(**{key: pl.lit(label) for key, label in labels.items()})
             rows = labelled.select(tables.SCORES.names).to_arrow().cast(tables.SCORES)
@@ -127,7 +136,7 @@ def _directed(qrels: pl.DataFrame, cell: Cell, path: Path) -> Judgements:
     return judgements(own.select(query_id=query, doc_id=doc, relevance="relevance"))
 
 
-def _score_file(path: Path, judged: Judgements, measures: dict[str, Ratio]) -> pl.DataFrame:
+def _of_file(path: Path, judged: Judgements, measures: dict[str, Ratio]) -> pl.DataFrame:
     pieces = [judged_hits(piece, judged) for piece in batches(path)]
     nothing = judged_hits(empty(), judged)
     return _values(pl.concat([nothing, *pieces]), judged, measures)

@@ -1,7 +1,6 @@
 """Systems answer queries: one call fills all cells (setting, split, task) of one system."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,9 @@ from isotope.cells import Cell, document_ids, query_ids
 from isotope.encoded import Encoded
 from isotope.exact import top_k
 from isotope.index import contents
-from isotope.parts import WHOLE
 from isotope.progress import log
 from isotope.random_system import random_run
-from isotope.runs import empty, read_part, write_run
+from isotope.runs import empty, write_pieces, write_run
 
 Tables = Mapping[str, Path]
 Answer = Callable[[Cell], pl.DataFrame]
@@ -125,14 +123,8 @@ def search_fused(
 ) -> None:
     """Fuse the runs of `spec["of"]` cell by cell: rrf (k) or wsum (weights over min-max scores)."""
     by_cell = {(p.stem, Cell.of(p)): p for p in runs}
-
-    def answer(cell: Cell) -> pl.DataFrame:
-        whole = replace(cell, part=WHOLE)
-        parts = read_part([by_cell[name, whole] for name in spec["of"]], cell.part)
-        if all(part.is_empty() for part in parts):
-            return empty()
-        if spec["kind"] == "rrf":
-            return fuse.rrf(parts, k=spec.get("k", 60), depth=depth)
-        return fuse.wsum(parts, spec["weights"], depth=depth)
-
-    fill(outputs, answer)
+    for path in outputs:
+        cell = Cell.of(path)
+        parts = [by_cell[name, cell] for name in spec["of"]]
+        hits = write_pieces(fuse.fused(parts, spec, depth), path)
+        log.info("%s %s %s: %d hits", cell.setting, cell.split, cell.task, hits)

@@ -16,7 +16,8 @@ import polars as pl
 
 from isotope import fuse
 from isotope.errors import BadParams
-from isotope.runs import KEY, by_query, empty
+from isotope.runs import KEY, empty
+from isotope.runs_pieces import by_query
 from isotope.score import score_run
 
 Matrix = npt.NDArray[np.float64]
@@ -104,9 +105,12 @@ class _Candidates:
 
     def __init__(self, runs: Sequence[pl.DataFrame], qrels: pl.DataFrame) -> None:
         """Join the runs (of whole queries) in trec_eval's order of ties: greater doc_id first."""
-        normal = fuse.NORMS["min-max"]()
         parts = [
-            run.select(*KEY, pl.col("rank").alias(f"rank{i}"), normal.alias(f"score{i}"))
+            run.select(
+                *KEY,
+                pl.col("rank").alias(f"rank{i}"),
+                pl.Series(f"score{i}", fuse.normalised(run)),
+            )
             for i, run in enumerate(runs)
         ]
         pairs = pl.concat([part.select(KEY) for part in parts]).unique()

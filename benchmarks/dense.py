@@ -153,4 +153,5 @@ def main(
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:4]), *sys.argv[4:5])
+    numbers, place = [int(word) for word in sys.argv[1:4]], sys.argv[4:5]
+    main(*numbers, folder=place[0] if place else None)

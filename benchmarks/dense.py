@@ -84,7 +84,7 @@ def compared(documents: int, queries: int) -> Timing:
 
 
 def made(folder: Path, rows: int) -> list[Path]:
-    """Write half-precision shards: one random block, its columns turned anew for each repetition."""
+    """Write half-precision shards: one random block, its columns turned each time."""
     block = unit(50_000, 3).astype(np.float16)
     paths = [folder / f"shard-{n}.npy" for n in range(SHARDS)]
     for n, path in enumerate(paths):
@@ -153,4 +153,5 @@ def main(
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:4]), *sys.argv[4:5])
+    numbers, place = [int(word) for word in sys.argv[1:4]], sys.argv[4:5]
+    main(*numbers, folder=place[0] if place else None)

@@ -69,7 +69,7 @@ def multistream(pages: list[str] = PAGES, per_stream: int = 2) -> bytes:
 
 def parse(folder: Path, files: list[Path], workers: int = 1):
     out = {name: folder / name for name in ("out", "links", "rejected", "infoboxes", "counts")}
-    dump.parse_dump(files, **out, workers=workers)
+    dump.parse_dump(files, **out, workers=workers)  # pyright: ignore[reportArgumentType]
     assert pq.read_schema(out["out"]).equals(tables.SECTIONS)
     assert pq.read_schema(out["rejected"]).equals(tables.REJECTED)
     return (
@@ -161,6 +161,7 @@ class TestPagesLeftOut:
         assert counts == {
             **{"pages": 8, "articles": 2, "sections": 5, "redirect": 2, "disambiguation": 1},
             **{"other_namespace": 1, "not_wikitext": 1, "empty": 1, "bad_xml": 0},
+            "pages_of_files": {"dump.xml": 8},
         }
         assert len(sections) == 5
 

@@ -7,6 +7,7 @@ import pytest
 
 from isotope import project, sql, store, tables
 from isotope.errors import EmptyTable
+from isotope.gather import gather
 
 SPEC = {"k1": 0.9, "b": 0.4}
 
@@ -65,7 +66,20 @@ def source(tmp_path_factory) -> dict[str, Path]:
 def projected(source, folder: Path, mode: str) -> list[tuple]:
     """Return (text_id, method, has a score) for each of TEXTS."""
     index = source["sections"].parent / "lucene"
-    project.project(source, index, {**SPEC, "mode": mode}, folder / "p.parquet", threads=1)
+    wit = {k: source[k] for k in ("associations", "members")}
+    project.ask(wit, folder / "queries.parquet")
+    pieces = [folder / f"{n}.parquet" for n in range(3)]
+    for n, piece in enumerate(pieces):
+        project.project(
+            folder / "queries.parquet",
+            source["sections"],
+            index,
+            {**SPEC, "mode": mode},
+            piece,
+            threads=1,
+            part=(n, 3),
+        )
+    gather(pieces, folder / "p.parquet", tables.PROJECTION)
     found = pl.read_parquet(folder / "p.parquet")
     names = pl.read_parquet(source["members"]).sort("row").head(4)
     joined = names.join(found, on="source_text_id", maintain_order="left")
@@ -99,8 +113,6 @@ def test_mode_exact_then_bm25_trusts_titles_and_asks_for_the_rest(source, tmp_pa
 def test_a_source_without_texts_in_the_language_is_an_error(source, tmp_path):
     empty = tmp_path / "members.parquet"
     store.write_rows([], empty, tables.MEMBERS)
-    index = source["sections"].parent / "lucene"
+    wit = {"associations": source["associations"], "members": empty}
     with pytest.raises(EmptyTable, match="no text in this language"):
-        project.project(
-            {**source, "members": empty}, index, {**SPEC, "mode": "bm25"}, tmp_path / "p", threads=1
-        )
+        project.ask(wit, tmp_path / "queries.parquet")

@@ -14,6 +14,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 TABLE = "results/tables/toy/table3.csv"
 # Jobs at a time, and shards; what starts a program of its own for each has at most 3.
+CRAWLED = 3
 LAYOUTS = {1: 1, 2: 3, 8: 16}
 TELLS_THE_TIME = "fetched_at"
 
@@ -24,9 +25,9 @@ def overlay(shards: int) -> dict[str, object]:
     cells = {"settings": ["base"], "splits": ["validation"], "depth": 50, "memory_mb": 16}
     return {
         "acquire": {"toy": {"generate": {"pages": 40}}},
-        "crawl": {"toy": {"shards": min(shards, 3)}},
+        "crawl": {"toy": {"shards": min(shards, CRAWLED)}},
         "shards": {
-            "project": min(shards, 3),
+            "project": min(shards, CRAWLED),
             **dict.fromkeys(("parse", "search", "score"), shards),
         },
         "models": {"hash": {"kind": "hash", "dim": 32}},
@@ -63,7 +64,7 @@ def layouts(tmp_path_factory) -> list[Path]:
         shutil.copy(ROOT / "params.yaml", places[-1])
         (places[-1] / "tiny.yaml").write_text(yaml.safe_dump(overlay(shards)))
         files = ["--configfile", "params.yaml", "tiny.yaml"]
-        if shards > overlay(shards)["crawl"]["toy"]["shards"]:
+        if shards > CRAWLED:
             for done in (".snakemake/metadata", "data/acquire", "data/crawl"):
                 shutil.copytree(places[-2] / done, places[-1] / done)
             files += ["--allowed-rules", *later_rules()]
@@ -124,7 +125,7 @@ def test_shards_hold_the_same_vectors_pictures_and_outcomes(layouts):
 def test_full_scale_plans_in_5_seconds_of_a_processor_and_under_1000_jobs(tmp_path):
     """params/enwiki.yaml, without a file of it; the second plan finds what Python has compiled."""
     overlay = ["--configfile", ROOT / "params.yaml", ROOT / "params/enwiki.yaml"]
-    spent = []
+    spent, told = [], ""
     for _ in range(2):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         told = snakemake(tmp_path, "-n", "--cores", 8, "--quiet", "rules", *overlay)

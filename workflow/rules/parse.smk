@@ -24,7 +24,8 @@ rule parse_wit:
         **{k: shards("parse", f".isotope/parse/{{source}}/{{part}}/{f}") for k, f in WIT.items()},
         code=code("gather"),
     output:
-        **{k: f"data/parse/{{source}}/{f}" for k, f in WIT.items()},
+        associations="data/parse/{source}/associations.parquet",
+        rejected="data/parse/{source}/associations.rejected.parquet",
     log:
         "logs/parse_wit/{source}.log",
     benchmark:
@@ -63,7 +64,11 @@ rule parse_dump:
         **{k: shards("parse", f".isotope/parse/{{source}}/{{part}}/{f}") for k, f in DUMP.items()},
         code=code("dump_gather"),
     output:
-        **{k: f"data/parse/{{source}}/{f}" for k, f in DUMP.items()},
+        sections="data/parse/{source}/sections.parquet",
+        links="data/parse/{source}/links.parquet",
+        rejected="data/parse/{source}/sections.rejected.parquet",
+        infoboxes="data/parse/{source}/infoboxes.parquet",
+        counts="data/parse/{source}/sections.counts.json",
     log:
         "logs/parse_dump/{source}.log",
     benchmark:

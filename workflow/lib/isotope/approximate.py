@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from isotope.encoded import Encoded
 from isotope.errors import BadParams
-from isotope.exact import Rows, Shards, Vectors
+from isotope.exact import Rows, Shards
+from isotope.nearest import Vectors
 from isotope.progress import Progress, log
 from isotope.store import aside
 

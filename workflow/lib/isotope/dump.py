@@ -39,8 +39,8 @@ def parse_dump(  # noqa: PLR0913
     (`dump_pages.REASONS`), title, and a redirect's target; `infoboxes` gets `tables.INFOBOXES`,
     the first picture of each article's infobox; `counts` a JSON object with pages, articles,
     sections, one number a reason, and PAGES, the pages of each file. Of all bytes only part (i, n)
-    of n slices is read; `dump_gather` makes one of them. The bytes do not depend on `workers`. Streams of a multistream
-    dump are unpacked by the workers, other files by the parent. Format:
+    of n slices is read; `dump_gather` makes one of them. The bytes do not depend on `workers`.
+    Streams of a multistream dump are unpacked by the workers, other files by the parent. Format:
     https://www.mediawiki.org/xml/export-0.11.xsd, https://meta.wikimedia.org/wiki/Data_dumps.
 
     Raises:
@@ -65,8 +65,8 @@ def parse_dump(  # noqa: PLR0913
             linked.add(found)
             good.add(sections)
             boxes.add(pa.Table.from_pylist(parsed.infoboxes, schema=tables.INFOBOXES))
-    with store.aside(counts) as part:
-        part.write_text(json.dumps(account.counts(), indent=2) + "\n", "utf-8")
+    with store.aside(counts) as aside:
+        aside.write_text(json.dumps(account.counts(), indent=2) + "\n", "utf-8")
     account.progress.finish()
     log.info("dump: %s", account.counts())
 

@@ -92,7 +92,7 @@ def encode_images(  # noqa: PLR0913
     progress.finish()
 
 
-def slice_ids(  # noqa: PLR0913
+def slice_ids(  # noqa: PLR0913, PLR0917
     table: Path, key: str, fields: Sequence[str], shard: int, shards: int, unit: int = 1
 ) -> pl.Series:
     """Return the sorted ids of one shard; shards are cut at multiples of `unit` rows.

@@ -8,7 +8,8 @@ import numpy.typing as npt
 import polars as pl
 
 from isotope.cells import SIDES, Cell, query_ids
-from isotope.exact import Rows, Shards, Vectors
+from isotope.exact import Rows, Shards
+from isotope.nearest import Vectors
 
 
 class Encoded:

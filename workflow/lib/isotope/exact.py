@@ -9,6 +9,7 @@ import mmap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import faiss
 import numpy as np
@@ -20,6 +21,7 @@ from isotope.nearest import Ask, Vectors, seeker
 from isotope.progress import Progress
 
 Rows = NDArray[np.int64]
+_FAISS: Any = faiss
 _MB = 1 << 20
 _QUERIES = 4_096
 _LIMIT = 1 << 32
@@ -125,7 +127,8 @@ class _Block:
     def __init__(self, documents: Vectors, rows: Rows, ask: Ask) -> None:
         self.documents, self.rows, self.ask = documents, rows, ask
         norms = np.empty(len(documents), np.float32)
-        faiss.fvec_norms_L2sqr(*map(faiss.swig_ptr, (norms, documents)), *documents.shape[::-1])
+        pointers = map(faiss.swig_ptr, (norms, documents))
+        _FAISS.fvec_norms_L2sqr(*pointers, *documents.shape[::-1])
         self.norm = float(np.sqrt(norms.max()))
 
     def improve(self, queries: Vectors, best: Keys) -> None:
@@ -156,5 +159,5 @@ class _Block:
         scores = np.empty(places.shape, np.float32)
         queries = np.ascontiguousarray(queries)
         pointers = map(faiss.swig_ptr, (scores, queries, self.documents, places))
-        faiss.fvec_inner_products_by_idx(*pointers, queries.shape[1], *places.shape)
+        _FAISS.fvec_inner_products_by_idx(*pointers, queries.shape[1], *places.shape)
         return keys_of(scores, self.rows[places])

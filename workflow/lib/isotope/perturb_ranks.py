@@ -12,8 +12,9 @@ from isotope import lucene, store, tables
 from isotope.cells import Cell
 from isotope.encode import encode_texts
 from isotope.encoded import Encoded
-from isotope.exact import Rows, Shards, Vectors
+from isotope.exact import Rows, Shards
 from isotope.index import contents
+from isotope.nearest import Vectors
 from isotope.progress import Progress
 from isotope.runs import ranked, read_run
 

@@ -15,8 +15,9 @@ import polars as pl
 from isotope import models, prompts
 from isotope.cells import Cell, document_ids, query_ids
 from isotope.errors import MissingColumn
-from isotope.exact import Shards, Vectors
+from isotope.exact import Shards
 from isotope.index import contents
+from isotope.nearest import Vectors
 from isotope.progress import Progress
 from isotope.runs import empty, ranked
 from isotope.search import fill

@@ -10,6 +10,7 @@ from typing import Any
 import psutil
 
 from isotope import estimate, lucene
+from isotope.crawl_wikimedia import has_contact, user_agent
 from isotope.errors import IsotopeError
 from isotope.estimate_phases import Cost, Machine, used_models
 from isotope.estimate_sizes import GIB
@@ -39,6 +40,7 @@ def findings(params: Mapping[str, Any], machine: Machine, root: Path = Path()) -
         gpu(machine),
         *sources(params),
         *models(params),
+        *contacts(params),
         disk(needed, shutil.disk_usage(root).free),
         memory(needed, psutil.virtual_memory().total),
         remote(root),
@@ -137,6 +139,20 @@ def _tag(name: str, architecture: str, tag: str) -> Finding:
         return Finding(f"model {name}", "ok", f"{hub} was fetched before")
     remedy = f"it is fetched from {hub or config.get('url')} when first used: needs the network"
     return Finding(f"model {name}", "note", f"{architecture}/{tag} is not on this disk", remedy)
+
+
+def contacts(params: Mapping[str, Any]) -> Iterator[Finding]:
+    """A snapshot's pictures lie with Wikimedia, which wants to know who asks for them."""
+    wikis = {c["source"] for c in params["collect"].values() if c["kind"] == "wikipedia"}
+    for name in sorted(wikis & set(_used(params))):
+        spec = params["crawl"].get(name, {})
+        if {"serve", "mirror", "pictures"} & spec.keys():
+            continue
+        if has_contact(spec):
+            yield Finding(f"crawl {name}", "ok", f"asks as {user_agent(spec)}")
+        else:
+            remedy = f"set crawl.{name}.contact to a mail address or a web page of yours"
+            yield Finding(f"crawl {name}", "missing", "no contact for Wikimedia", remedy)
 
 
 def disk(needed: Mapping[str, Cost], free: int) -> Finding:

@@ -88,6 +88,15 @@ def test_at_full_size_the_estimate_is_near_the_papers_numbers(tmp_path):
     assert of.texts == pytest.approx(10.1e6, rel=0.2)
 
 
+def test_a_polite_crawl_takes_as_long_as_the_host_allows():
+    full = params_files.load([ROOT / "params/enwiki.yaml"], root=ROOT)
+    spec = full["crawl"]["enwiki-20221101"]
+    crawl = estimate.costs(full, HERE)["crawl"]
+    assert crawl.seconds == pytest.approx(crawl.requests / 10)
+    spec["rate_per_s"] = 100
+    assert estimate.costs(full, HERE)["crawl"].seconds == pytest.approx(crawl.fetched * 8e-6 / 25)
+
+
 def trained(**recipe) -> dict:
     spec = {"batch": 1024, "learning_rate": 1e-5, "steps": 9075, "micro_batch": 128, **recipe}
     return {"kind": "trained", "name": "ViT-B-32", "train": spec}
@@ -157,6 +166,15 @@ def test_a_healthy_machine_misses_nothing(tmp_path):
     assert [f for f in found if f.state == "missing"] == []
     assert state(found, "GPU") == "note"
     assert "nothing is missing" in doctor.told(found)
+
+
+def test_a_crawl_of_wikimedia_without_a_contact_is_missing_something():
+    full = params_files.load([ROOT / "params/enwiki.yaml"], root=ROOT)
+    (found,) = doctor.contacts(full)
+    assert (found.state, "crawl.enwiki-20221101.contact" in found.remedy) == ("missing", True)
+    full["crawl"]["enwiki-20221101"]["contact"] = "me@example.org"
+    assert [f.state for f in doctor.contacts(full)] == ["ok"]
+    assert list(doctor.contacts(params_files.load(root=ROOT))) == []
 
 
 def test_no_java_and_an_old_java_are_missing(tmp_path, monkeypatch):

@@ -60,7 +60,6 @@ def test_a_host_has_no_more_connections_than_allowed(tmp_path):
         await asyncio.gather(*(ask() for _ in range(12)))
 
     asyncio.run(run())
-    host.close()
     assert most == 3
 
 
@@ -101,7 +100,6 @@ def test_a_killed_job_leaves_its_connections_to_others(tmp_path):
         job.kill()
     host = Host("h", Manners(1, rate_per_s=100, burst=1), tmp_path)
     assert len(turns(host, 2)) == 2
-    host.close()
 
 
 def test_a_host_that_sent_much_is_asked_later():

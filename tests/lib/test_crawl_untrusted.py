@@ -224,7 +224,9 @@ def test_a_picture_that_kills_its_decoder_is_an_outcome_and_the_next_is_decoded(
     told, webp = decoder.convert(slow, "image/png")
     stop.set()
     killer.join()
-    assert (told["status"], told["error"], webp) == ("decoder_died", "SIGSEGV", b"")
+    # "gone": it died while the picture was on its way to it.
+    assert (told["status"], webp) == ("decoder_died", b"")
+    assert told["error"] in ("SIGSEGV", "gone")
     assert decoder.convert(chaos.picture(2), "image/png")[0]["width"] == 10
 
 

@@ -98,24 +98,22 @@ async def _crawl(
 ) -> None:
     folder = kept.path.parent
     progress = Progress("images", len(left))
+    to_host = partial(mirrored, mirror=spec["mirror"])
+
+    def keep(image_id: str, row: Mapping[str, Any], webp: bytes | None) -> None:
+        kept.add(image_id, row, webp)
+        progress.add()
+
+    budget = Budget(folder / "spent", spec.get("budget_gib"), spec.get("budget_hours"))
     with closing(Decoders(spec)) as decoders:
-        limits = (spec.get("budget_gib"), spec.get("budget_hours"))
-        with closing(Budget(folder / "spent", *limits)) as budget:
-            fetcher = Fetcher(spec, spec["mirror"], folder.parent / ".hosts")
-            to_host = partial(mirrored, mirror=spec["mirror"])
-            means = Means(fetcher, decoders, earlier, budget, to_host)
-
-            def keep(image_id: str, row: Mapping[str, Any], webp: bytes | None) -> None:
-                kept.add(image_id, row, webp)
-                progress.add()
-
-            try:
-                await Crawl(spec, means, keep).run(left)
-            except BaseExceptionGroup as group:
-                raise group.exceptions[0] from None
-            finally:
-                await fetcher.close()
-                kept.commit()
+        fetcher = Fetcher(spec, spec["mirror"], folder.parent / ".hosts")
+        try:
+            await Crawl(spec, Means(fetcher, decoders, earlier, budget, to_host), keep).run(left)
+        except BaseExceptionGroup as group:
+            raise group.exceptions[0] from None
+        finally:
+            await fetcher.close()
+            kept.commit()
     progress.finish()
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from isotope import tables
+from isotope.crawl_outcome import OF_THE_BYTES
 from isotope.errors import MissingFile
 from isotope.pixels import iter_pixels
 
@@ -19,7 +20,8 @@ class Earlier:
     def __init__(self, folder: Path | None, wanted: pl.DataFrame) -> None:
         """Look `wanted` (image_id, image_url) up in a folder of data/crawl; None knows nothing.
 
-        A success whose picture is not in the folder's shards counts as unknown.
+        A success whose picture is not in the folder's shards counts as unknown, and so does a
+        failure that was not about the bytes.
 
         Raises:
             MissingFile: no ledger in the folder.
@@ -34,7 +36,8 @@ class Earlier:
         rows = _with_all_columns(folder / "ledger.parquet")
         rows = rows.join(wanted.lazy(), on="image_url").collect()
         there = self._there(rows["image_id"])
-        kept = rows.filter((pl.col("status") != "success") | pl.col("image_id").is_in(there))
+        stored = (pl.col("status") == "success") & pl.col("image_id").is_in(there)
+        kept = rows.filter(stored | pl.col("status").is_in(OF_THE_BYTES))
         self._rows = {row["image_url"]: row for row in kept.rows(named=True)}
 
     def _there(self, ids: pl.Series) -> list[str]:

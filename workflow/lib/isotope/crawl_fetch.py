@@ -69,8 +69,6 @@ class Fetcher:
     async def close(self) -> None:
         """Close all connections."""
         await self._session.close()
-        for host in self._hosts.values():
-            host.close()
 
     def host(self, url: URL) -> Host:
         """Return the host of a URL, port included."""

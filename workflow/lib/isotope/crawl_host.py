@@ -5,7 +5,7 @@ import fcntl
 import os
 import time
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,7 +57,7 @@ class Host:
     """
 
     def __init__(self, name: str, manners: Manners, shared: Path | None) -> None:
-        """Open what the jobs share, if this host's manners need it."""
+        """Share with other jobs, if this host's manners need it."""
         self.name, self.manners = name, manners
         own = shared / quote(name, safe="") if shared and manners.rate_per_s else None
         # When the next request, the next byte and anything at all is due (seconds since 1970).
@@ -137,45 +137,40 @@ class Host:
             log.warning("%s: %s; it is not asked again in this run", self.name, why)
         self.down, self._closed_until = True, 0.0
 
-    def close(self) -> None:
-        """Close what the jobs share."""
-        self._due.close()
-        self._slots.close()
-
 
 class _Slots:
     """Connections to a host; with a path, of all jobs together: locks that end with their job."""
 
     def __init__(self, path: Path | None, count: int) -> None:
         self._local = asyncio.Semaphore(count)
-        self._free: list[int] = []
+        self._files: list[Path] = []
         if path is not None:
-            names = [path.with_name(f"{path.name}.{n}") for n in range(count)]
-            self._free = [os.open(name, os.O_RDWR | os.O_CREAT, 0o644) for name in names]
-        self._all = list(self._free)
+            self._files = [path.with_name(f"{path.name}.{n}") for n in range(count)]
 
     async def take(self) -> int | None:
         await self._local.acquire()
-        while self._all:
-            for slot in self._free:
-                with suppress(BlockingIOError):
-                    fcntl.flock(slot, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    self._free.remove(slot)
-                    return slot
-            try:
+        try:
+            while self._files:
+                for path in self._files:
+                    if (slot := _locked(path)) is not None:
+                        return slot
                 await asyncio.sleep(_POLL_S)
-            except asyncio.CancelledError:
-                self._local.release()
-                raise
+        except BaseException:
+            self._local.release()
+            raise
         return None
 
     def leave(self, slot: int | None) -> None:
         if slot is not None:
-            fcntl.flock(slot, fcntl.LOCK_UN)
-            self._free.append(slot)
+            os.close(slot)
         self._local.release()
 
-    def close(self) -> None:
-        for slot in self._all:
-            os.close(slot)
-        self._all, self._free = [], []
+
+def _locked(path: Path) -> int | None:
+    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(file)
+        return None
+    return file

@@ -15,39 +15,34 @@ _GIB, _HOUR_S = 2**30, 3600
 class Numbers:
     """`count` numbers, zeros at first; in memory only where no path is given.
 
-    The lock is the system's (flock), so a killed job leaves none behind.
+    The lock is the system's (flock), so a killed job leaves none behind. The file is open only
+    while it is held, since a crawl may know more hosts than a process may have files.
     """
 
     def __init__(self, path: Path | None, count: int) -> None:
-        """Open the file, or make it."""
+        """Make the folder of the file."""
         self._form = struct.Struct(f"<{count}d")
         self._values = [0.0] * count
-        self._file: int | None = None
+        self._path = path
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
 
     @contextmanager
     def held(self) -> Generator[list[float], None, None]:
         """Yield the numbers, to be changed in place while no other job sees them."""
-        if self._file is None:
+        if self._path is None:
             yield self._values
             return
-        fcntl.flock(self._file, fcntl.LOCK_EX)
+        file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
-            known = os.pread(self._file, self._form.size, 0)
+            fcntl.flock(file, fcntl.LOCK_EX)
+            known = os.pread(file, self._form.size, 0)
             if len(known) == self._form.size:
                 self._values[:] = self._form.unpack(known)
             yield self._values
-            os.pwrite(self._file, self._form.pack(*self._values), 0)
+            os.pwrite(file, self._form.pack(*self._values), 0)
         finally:
-            fcntl.flock(self._file, fcntl.LOCK_UN)
-
-    def close(self) -> None:
-        """Close the file."""
-        if self._file is not None:
-            os.close(self._file)
-            self._file = None
+            os.close(file)
 
 
 class Budget:
@@ -76,7 +71,3 @@ class Budget:
             if limit is not None and used[unit] >= limit:
                 remedy = "raise it and run again; nothing that was fetched is asked for twice"
                 raise BudgetSpent(f"crawl.<source>.budget_{unit}", f"{limit} are spent", remedy)
-
-    def close(self) -> None:
-        """Close the file."""
-        self._numbers.close()

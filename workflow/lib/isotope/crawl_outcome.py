@@ -36,6 +36,8 @@ MAY_PASS = frozenset(
 # Asked again by another run only.
 HOST_DOWN = "host_down"
 LATER = MAY_PASS | {HOST_DOWN}
+# What the same bytes will be the next time.
+OF_THE_BYTES = frozenset({"wrong_type", "polyglot", "svg", "pdf", "not_an_image"})
 # What a host in trouble does, whatever it is asked.
 OF_THE_HOST = frozenset({"rate_limited", "server_error", "timeout", "connection", "tls"})
 _BY_CODE = {404: "not_found", 410: "gone", 401: "forbidden", 403: "forbidden", 429: "rate_limited"}

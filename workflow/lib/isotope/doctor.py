@@ -10,6 +10,7 @@ from typing import Any
 import psutil
 
 from isotope import estimate, lucene, wordnet_files
+from isotope.crawl_wikimedia import has_contact, user_agent
 from isotope.errors import IsotopeError
 from isotope.estimate_phases import Cost, Machine, used_models
 from isotope.estimate_sizes import GIB
@@ -40,6 +41,7 @@ def findings(params: Mapping[str, Any], machine: Machine, root: Path = Path()) -
         *sources(params),
         *models(params),
         *wordnets(params),
+        *contacts(params),
         disk(needed, shutil.disk_usage(root).free),
         memory(needed, psutil.virtual_memory().total),
         remote(root),
@@ -151,6 +153,20 @@ def wordnets(params: Mapping[str, Any]) -> Iterator[Finding]:
             yield Finding(f"WordNet of {name}", "ok", str(wordnet_files.find(named)))
         except IsotopeError as error:
             yield Finding(f"WordNet of {name}", "missing", error.found, error.remedy)
+
+
+def contacts(params: Mapping[str, Any]) -> Iterator[Finding]:
+    """A snapshot's pictures lie with Wikimedia, which wants to know who asks for them."""
+    wikis = {c["source"] for c in params["collect"].values() if c["kind"] == "wikipedia"}
+    for name in sorted(wikis & set(_used(params))):
+        spec = params["crawl"].get(name, {})
+        if {"serve", "mirror", "pictures"} & spec.keys():
+            continue
+        if has_contact(spec):
+            yield Finding(f"crawl {name}", "ok", f"asks as {user_agent(spec)}")
+        else:
+            remedy = f"set crawl.{name}.contact to a mail address or a web page of yours"
+            yield Finding(f"crawl {name}", "missing", "no contact for Wikimedia", remedy)
 
 
 def disk(needed: Mapping[str, Cost], free: int) -> Finding:

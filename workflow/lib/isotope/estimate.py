@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from isotope.cli_sql import aligned
@@ -48,8 +49,22 @@ def costs(params: Mapping[str, Any], machine: Machine) -> dict[str, Cost]:
         brought = params["crawl"].get(source, {}).get("pictures", {})
         of = size(params["acquire"][source], brought.get("part"))
         for phase, cost in PHASE_COSTS.items():
-            total[phase] = _add(total[phase], cost(of, params, machine))
+            one = cost(of, params, machine)
+            if phase == "crawl":
+                one = replace(
+                    one, seconds=max(one.seconds, _polite_s(one, params["crawl"], source))
+                )
+            total[phase] = _add(total[phase], one)
     return total
+
+
+def _polite_s(cost: Cost, crawls: Mapping[str, Any], source: str) -> float:
+    """Return the seconds that a crawl's manners make it take, all pictures being of one host."""
+    spec = crawls.get(source, {})
+    if not spec or {"serve", "pictures"} & spec.keys():
+        return 0.0
+    bits = cost.fetched * 8e-6
+    return max(cost.requests / spec["rate_per_s"], bits / spec["megabits_per_s"])
 
 
 def _add(a: Cost, b: Cost) -> Cost:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ def keys(monkeypatch):
 
 
 @pytest.fixture
-def place(tmp_path, server, keys, shell, commit_all) -> Path:
+def place(tmp_path, server, keys, shell, commit_all) -> Iterator[Path]:
     """A repository that versions a folder of files, with an empty remote."""
     made, rng = tmp_path / "project", random.Random(0)
     (made / "data").mkdir(parents=True)

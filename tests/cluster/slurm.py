@@ -182,7 +182,7 @@ def _daemons(folder: Path, names: Sequence[str]) -> dict[str, list[str]]:
 
 
 @contextmanager
-def started(folder: Path, names: Sequence[str] = ("n1", "n2"), cpus: int = 4) -> Iterator[Cluster]:
+def started(folder: Path, names: Sequence[str] = ("n1", "n2"), cpus: int = 16) -> Iterator[Cluster]:
     """Start a cluster of these nodes, each with `cpus` CPUs and a GPU in name, and end it.
 
     Raises:

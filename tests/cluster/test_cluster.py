@@ -25,7 +25,6 @@ ON_SLURM = [
     "--slurm-init-seconds-before-status-checks=10",
     "--slurm-keep-successful-logs",
     "--max-threads=2",
-    "--cores=4",
 ]
 
 

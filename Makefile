@@ -1,5 +1,6 @@
 # make demo   install, build the embedded snapshot, print its results      make test   install, run the tests
 # make lint   style, types and workflow checks                            make bench  the benchmarks
+# make test-cluster  the workflow on a real two-node Slurm, started here for it
 # make pull   fetch the data that git names through DVC, ready to use      make help   this list
 # make full   what the demo leaves out: every table and figure of the paper, a second collection, releases
 PYTHON ?= $(firstword $(shell command -v python3.11 python3))
@@ -8,10 +9,10 @@ UV_VERSION := 0.13.8
 LIBRARY := workflow/lib workflow/scripts tests benchmarks docs
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help venv demo full test lint format lock bench pull docs system
+.PHONY: help venv demo full test test-cluster lint format lock bench pull docs system
 
 help:
-	@head -4 Makefile | cut -c3-
+	@head -5 Makefile | cut -c3-
 
 .venv/installed: requirements.lock pyproject.toml
 	$(PYTHON) -m venv .venv

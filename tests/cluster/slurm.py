@@ -47,7 +47,7 @@ MinJobAge=3600
 SlurmdTimeout=10
 ReturnToService=0
 SchedulerParameters=bf_interval=2,sched_interval=2,sched_min_interval=0
-NodeName=DEFAULT CPUs={cpus} RealMemory=64000 Gres=gpu:1 State=UNKNOWN
+NodeName=DEFAULT CPUs={cpus} RealMemory=400000 Gres=gpu:1 State=UNKNOWN
 {nodes}
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
@@ -182,7 +182,7 @@ def _daemons(folder: Path, names: Sequence[str]) -> dict[str, list[str]]:
 
 
 @contextmanager
-def started(folder: Path, names: Sequence[str] = ("n1", "n2"), cpus: int = 2) -> Iterator[Cluster]:
+def started(folder: Path, names: Sequence[str] = ("n1", "n2"), cpus: int = 16) -> Iterator[Cluster]:
     """Start a cluster of these nodes, each with `cpus` CPUs and a GPU in name, and end it.
 
     Raises:

@@ -59,7 +59,9 @@ lock: .venv/installed
 	    --no-header --no-annotate --quiet --output-file requirements.lock
 
 bench: .venv/installed
-	for b in benchmarks/*.py; do python $$b || exit 1; done
+	uv pip install --quiet --python $(BIN)/python --group bench
+	python benchmarks/run.py
+	python docs/benchmarks.py
 
 pull: .venv/installed
 	dvc pull
@@ -67,3 +69,4 @@ pull: .venv/installed
 
 docs: .venv/installed
 	python docs/parameters.py
+	python docs/benchmarks.py

@@ -62,6 +62,7 @@ bench: .venv/installed
 	uv pip install --quiet --python $(BIN)/python --group bench
 	python benchmarks/run.py
 	python docs/benchmarks.py
+	python docs/full_size.py
 
 pull: .venv/installed
 	dvc pull
@@ -70,3 +71,4 @@ pull: .venv/installed
 docs: .venv/installed
 	python docs/parameters.py
 	python docs/benchmarks.py
+	python docs/full_size.py

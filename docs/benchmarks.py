@@ -28,7 +28,7 @@ def page() -> str:
     """Return the page."""
     found = claims()
     missed = [f"{c['phase']} ({c['peer']})" for c in found if c["reached"] == "no"]
-    told = "All claims are reached." if not missed else f"Not reached: {', '.join(missed)}."
+    told = "Not reached: " + (", ".join(missed) or "none") + f"; of {len(found)} measured."
     sections = [path.read_text("utf-8") for path in sorted(RESULTS.glob("*.md"))]
     parts = [markdown(found) + "\n" + told + "\n", *(f"#{section}" for section in sections)]
     return INTRODUCTION + "\n".join(part.rstrip() + "\n" for part in parts)

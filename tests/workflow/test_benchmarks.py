@@ -49,7 +49,7 @@ def test_rounds_yield_medians_and_leave_answers_alone(common):
 def test_the_table_of_claims_holds_ratio_machine_and_command(common, tmp_path):
     claim = common.Claim("fuse", "2 runs", "ranx", 0.5, 10.0, 10.0, 1.0, 2.0)
     common.write("fuse", "# Fuse\n", [claim])
-    rows = list(csv.DictReader((tmp_path / "fuse.csv").open(newline="")))
+    rows = list(csv.DictReader((tmp_path / "fuse.csv").read_text("utf-8").splitlines()))
     assert [(row["ratio"], row["reached"], row["peer"]) for row in rows] == [
         ("20.000", "yes", "ranx")
     ]

@@ -59,7 +59,7 @@ lock: .venv/installed
 	    --no-header --no-annotate --quiet --output-file requirements.lock
 
 bench: .venv/installed
-	uv pip install --quiet --python $(BIN)/python --group bench
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --group bench
 	python benchmarks/run.py
 	python docs/benchmarks.py
 	python docs/full_size.py

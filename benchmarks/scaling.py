@@ -3,8 +3,8 @@
     python benchmarks/scaling.py [ROWS ...]     (default 1000 10000 100000)
 
 The embedded encyclopedia with so many rows of WIT is taken down the road, each phase in a process
-of its own; search and score handle as many hits. A power of the rows is fitted to the seconds above
-the smallest size's (the start of Java, SQL and Python), and what `isotope estimate` says is held
+of its own; search and score handle as many hits. The start of Java, SQL and Python, and a power
+of the rows, are fitted to the seconds, and what `isotope estimate` says is held
 against the largest size. Written to benchmarks/results/scaling.md.
 """
 
@@ -139,10 +139,15 @@ def fixed_index(root: Path) -> dict[str, Path]:
 
 
 def exponent(rows: Sequence[int], seconds: Sequence[float]) -> float:
-    """Fit seconds - s0 = a * rows**x, s0 being the start, of which the smallest size tells."""
-    above = np.array(seconds[1:]) - seconds[0] * 0.9
-    slope, _ = np.polyfit(np.log(rows[1:]), np.log(np.maximum(above, 1e-3)), 1)
-    return float(slope)
+    """Return the x for which start + a * rows**x fits best, each point as heavy as its size."""
+    taken, scale = np.array(seconds), np.array(rows) / max(rows)
+    errors: dict[float, float] = {}
+    for power in np.arange(0.5, 2.01, 0.01):
+        terms = np.column_stack([np.ones(len(taken)), scale**power]) / taken[:, None]
+        (start, slope), *_ = np.linalg.lstsq(terms, np.ones(len(taken)))
+        if start >= 0 and slope > 0:
+            errors[float(power)] = float(((terms @ [start, slope] - 1) ** 2).sum())
+    return min(errors, key=lambda power: errors[power]) if errors else float("nan")
 
 
 def estimated(rows: int) -> dict[str, float]:

@@ -78,6 +78,14 @@ def test_full_size_is_start_plus_rows_over_the_rate_of_the_largest_sizes(tmp_pat
     assert f"| together | | | | {hours:.2f} |" in docs.page(points)
 
 
+@pytest.mark.parametrize("power", [0.8, 1.0, 1.3])
+def test_the_exponent_of_a_curve_is_found_above_its_start(common, power):
+    bench = module("benchmarks/scaling.py")
+    rows = [1_000, 10_000, 100_000, 1_000_000]
+    seconds = [3 + 2e-4 * n**power for n in rows]
+    assert bench.exponent(rows, seconds) == pytest.approx(power, abs=0.011)
+
+
 def test_wit_is_parsed_alike_by_all_three_at_a_small_size(shared, common, monkeypatch, tmp_path):
     bench = module("benchmarks/parse_wit.py")
     assert shared.exists()

@@ -78,6 +78,19 @@ def test_full_size_is_start_plus_rows_over_the_rate_of_the_largest_sizes(tmp_pat
     assert f"| together | | | | {hours:.2f} |" in docs.page(points)
 
 
+def test_where_the_start_hides_the_work_full_size_counts_all_of_it(tmp_path):
+    docs = module("docs/full_size.py")
+    points = tmp_path / "points.csv"
+    phases = ("parse", "project", "collect", "search", "score", "tabulate")
+    rows = [f"{p},{n},{s}" for p in phases for n, s in ((1000, 5.0), (10_000, 4.0))]
+    points.write_text("\n".join(["phase,rows,s", *rows]) + "\n")
+    assert all(line.rate == 2500 and line.start == 0 for line in docs.lines(points))
+
+
+def test_the_page_of_full_size_is_what_the_points_say():
+    assert (ROOT / "docs/full-size.md").read_text("utf-8") == module("docs/full_size.py").page()
+
+
 @pytest.mark.parametrize("power", [0.8, 1.0, 1.3])
 def test_the_exponent_of_a_curve_is_found_above_its_start(common, power):
     bench = module("benchmarks/scaling.py")

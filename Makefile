@@ -60,7 +60,10 @@ lock: .venv/installed
 	    --no-header --no-annotate --quiet --output-file requirements.lock
 
 bench: .venv/installed
-	for b in benchmarks/*.py; do python $$b || exit 1; done
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --group bench
+	python benchmarks/run.py
+	python docs/benchmarks.py
+	python docs/full_size.py
 
 pull: .venv/installed
 	dvc pull
@@ -68,6 +71,8 @@ pull: .venv/installed
 
 docs: .venv/installed
 	python docs/parameters.py
+	python docs/benchmarks.py
+	python docs/full_size.py
 
 # A real Slurm of two nodes on this machine, for one test; where it can't be installed the test skips.
 test-cluster: .venv/installed

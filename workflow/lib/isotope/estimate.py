@@ -16,7 +16,7 @@ from isotope.estimate_sizes import GIB, size
 PHASES = tuple(PHASE_COSTS)
 APART = "release"
 # ASSUME a job starts in 4 seconds: Snakemake, Python, its libraries.
-_START_S = 4.0
+START_S = 4.0
 
 
 def planned(arguments: Sequence[str]) -> dict[str, int]:
@@ -109,4 +109,4 @@ def _gib(n: int) -> float:
 
 
 def _hours(cost: Cost, jobs: int, of: Machine) -> float:
-    return round((cost.seconds + jobs * _START_S / of.cores) / 3600, 3)
+    return round((cost.seconds + jobs * START_S / of.cores) / 3600, 3)

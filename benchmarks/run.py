@@ -1,0 +1,93 @@
+"""Run all benchmarks at their full sizes, and put their claims together.
+
+    python benchmarks/run.py [NAME ...]     (default: all)
+
+results/benchmarks/ gets benchmarks.csv, benchmarks.md and benchmarks.png, of the latest results in
+benchmarks/results.
+"""
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+import polars as pl
+from common import COLUMNS, RESULTS
+
+HERE = Path(__file__).parent
+OUT = HERE.parent / "results/benchmarks"
+LIBRARY = {"common", "peers", "run"}
+
+
+def names() -> list[str]:
+    """Return the benchmarks there are."""
+    return sorted(p.stem for p in HERE.glob("*.py") if p.stem not in LIBRARY)
+
+
+def claims() -> list[dict[str, str]]:
+    """Return every claim of the latest results, by phase."""
+    found: list[dict[str, str]] = []
+    for path in sorted(RESULTS.glob("*.csv")):
+        with path.open(newline="", encoding="utf-8") as file:
+            reader = csv.DictReader(file)
+            if tuple(reader.fieldnames or ()) == COLUMNS:
+                found += reader
+    return found
+
+
+def markdown(found: list[dict[str, str]]) -> str:
+    """Return the table of claims."""
+    lines = ["| phase | input | peer | isotope | peer's | ratio | at least | reached |"]
+    lines.append("|---|---|---|---:|---:|---:|---:|---|")
+    for c in found:
+        told = f"{c['ours']} {c['unit']} | {c['theirs']} {c['unit']} | {float(c['ratio']):.2f}"
+        end = f"{c['at_least'] or '—'} | {c['reached'] or 'shown as it is'}"
+        lines.append(f"| {c['phase']} | {c['input']} | {c['peer']} | {told} | {end} |")
+    return "\n".join(lines) + "\n"
+
+
+def figure(found: list[dict[str, str]], path: Path) -> None:
+    """Draw the ratios, and what was claimed."""
+    mpl.use("agg")
+    import matplotlib.pyplot as plt  # noqa: PLC0415
+
+    labels = [f"{c['phase']}: {c['peer']}" for c in found]
+    ratios = [float(c["ratio"]) for c in found]
+    fig, ax = plt.subplots(figsize=(7, 1 + 0.3 * len(found)), layout="constrained")
+    colours = {"yes": "tab:blue", "no": "tab:red", "": "tab:gray"}
+    ax.barh(labels, ratios, color=[colours[c["reached"]] for c in found])
+    claimed = [(n, float(c["at_least"])) for n, c in enumerate(found) if c["at_least"]]
+    ax.plot([v for _, v in claimed], [n for n, _ in claimed], "k|", markersize=12, label="claimed")
+    ax.set_xscale("log")
+    ax.set_xlabel("time of the peer / time of isotope")
+    ax.invert_yaxis()
+    ax.legend()
+    fig.savefig(path)
+    plt.close(fig)
+
+
+def collect(out: Path = OUT) -> None:
+    """Write the table and the figure of the latest results."""
+    found = claims()
+    out.mkdir(parents=True, exist_ok=True)
+    pl.DataFrame(found, schema=dict.fromkeys(COLUMNS, pl.String)).write_csv(out / "benchmarks.csv")
+    (out / "benchmarks.md").write_text(markdown(found), "utf-8")
+    figure(found, out / "benchmarks.png")
+
+
+def main(*chosen: str) -> None:
+    """Run the benchmarks, one process each; go on when one fails, and say so at the end."""
+    failed: list[str] = []
+    for name in chosen or names():
+        print(f"== {name}", file=sys.stderr, flush=True)
+        command = [sys.executable, str(HERE / f"{name}.py")]
+        if subprocess.run(command, check=False).returncode:
+            failed.append(name)
+    collect()
+    if failed:
+        sys.exit(f"failed: {', '.join(failed)}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,109 @@
+"""Benchmarks compare like with like at any size, and the docs show what they found."""
+
+import csv
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def module(path: str):
+    """A script of benchmarks or docs, its neighbours within reach."""
+    folder = str((ROOT / path).parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / path)
+    assert spec
+    assert spec.loader
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+@pytest.fixture
+def common(monkeypatch, tmp_path):
+    """The benchmarks' common module, writing to a folder of the test."""
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    found = importlib.import_module("common")
+    monkeypatch.setattr(found, "RESULTS", tmp_path)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("theirs", "least", "peak", "reached"),
+    [(2.0, 2.0, 1.0, "yes"), (1.9, 2.0, 1.0, "no"), (9.0, 2.0, 2.1, "no"), (0.1, None, 1.0, "")],
+)
+def test_a_claim_is_reached_by_ratio_and_memory_alone(common, theirs, least, peak, reached):
+    claim = common.Claim("score", "x", "peer", 1.0, theirs, least, peak, 2.0)
+    assert claim.reached == reached
+
+
+def test_rounds_yield_medians_and_leave_answers_alone(common):
+    timings = [{"s": s, "answer": "same"} for s in (3.0, 1.0, 2.0)]
+    assert common.median(timings) == {"s": 2.0, "answer": "same"}
+
+
+def test_the_table_of_claims_holds_ratio_machine_and_command(common, tmp_path):
+    claim = common.Claim("fuse", "2 runs", "ranx", 0.5, 10.0, 10.0, 1.0, 2.0)
+    common.write("fuse", "# Fuse\n", [claim])
+    rows = list(csv.DictReader((tmp_path / "fuse.csv").read_text("utf-8").splitlines()))
+    assert [(row["ratio"], row["reached"], row["peer"]) for row in rows] == [
+        ("20.000", "yes", "ranx")
+    ]
+    assert "CPUs" in rows[0]["machine"]
+    assert rows[0]["command"].startswith("python benchmarks/")
+
+
+def test_the_page_of_benchmarks_is_what_the_results_say():
+    docs = module("docs/benchmarks.py")
+    assert (ROOT / "docs/benchmarks.md").read_text("utf-8") == docs.page()
+
+
+def test_full_size_is_start_plus_rows_over_the_rate_of_the_largest_sizes(tmp_path):
+    docs = module("docs/full_size.py")
+    points = tmp_path / "points.csv"
+    phases = ("parse", "project", "collect", "search", "score", "tabulate")
+    rows = [f"{p},{n},{2 + n / 100}" for p in phases for n in (1000, 10_000, 100_000)]
+    points.write_text("\n".join(["phase,rows,s", *rows]) + "\n")
+    for line in docs.lines(points):
+        assert line.rate == pytest.approx(100)
+        assert line.start == pytest.approx(2)
+        assert line.seconds == pytest.approx(2 + line.rows / 100)
+        nodes = 1 if line.phase in docs.WHOLE else docs.NODES
+        assert line.spread == pytest.approx(2 + line.rows / 100 / nodes, rel=1e-3)
+    hours = sum(line.seconds for line in docs.lines(points)) / 3600
+    assert f"| together | | | | {hours:.2f} |" in docs.page(points)
+
+
+def test_where_the_start_hides_the_work_full_size_counts_all_of_it(tmp_path):
+    docs = module("docs/full_size.py")
+    points = tmp_path / "points.csv"
+    phases = ("parse", "project", "collect", "search", "score", "tabulate")
+    rows = [f"{p},{n},{s}" for p in phases for n, s in ((1000, 5.0), (10_000, 4.0))]
+    points.write_text("\n".join(["phase,rows,s", *rows]) + "\n")
+    assert all(line.rate == 2500 and line.start == 0 for line in docs.lines(points))
+
+
+def test_the_page_of_full_size_is_what_the_points_say():
+    assert (ROOT / "docs/full-size.md").read_text("utf-8") == module("docs/full_size.py").page()
+
+
+@pytest.mark.parametrize("power", [0.8, 1.0, 1.3])
+def test_the_exponent_of_a_curve_is_found_above_its_start(common, power):
+    bench = module("benchmarks/scaling.py")
+    rows = [1_000, 10_000, 100_000, 1_000_000]
+    seconds = [3 + 2e-4 * n**power for n in rows]
+    assert bench.exponent(rows, seconds) == pytest.approx(power, abs=0.011)
+
+
+def test_wit_is_parsed_alike_by_all_three_at_a_small_size(shared, common, monkeypatch, tmp_path):
+    bench = module("benchmarks/parse_wit.py")
+    assert shared.exists()
+    shard = tmp_path / "wit_v1.train.all-00000-of-00001.tsv.gz"
+    bench.make(shard, 300)
+    for work in (bench.by_isotope, bench.by_csv, bench.by_pandas):
+        assert work(shard)["s"] > 0
+    bench.compare(tmp_path)

@@ -38,7 +38,7 @@ def test_memory_grows_with_what_is_read_up_to_its_limit_and_shards_share_it():
 
 
 def test_a_job_declares_by_the_sizes_of_its_inputs_but_for_what_it_streams(tmp_path):
-    """The function of the rules, on files of a known size; a file to come is for Snakemake to see."""
+    """The function of the rules, on files of a known size; a missing one is for Snakemake."""
     (tmp_path / "texts").write_bytes(b"0" * 3_000_000)
     (tmp_path / "pixels").write_bytes(b"0" * 9_000_000)
     params = {"search": {"memory_mb": 512}, "shards": {"search": 4}}

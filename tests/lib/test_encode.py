@@ -227,7 +227,7 @@ def test_a_truncated_block_of_vectors_is_named(run, texts, tmp_path):
 
 def test_vectors_and_ids_that_do_not_belong_together_are_refused(run, texts, tmp_path):
     run(encode.encode_texts, 2, texts=texts)
-    with pytest.raises(CorruptFile, match="4 ids"):
+    with pytest.raises(CorruptFile, match="3 ids"):
         encode.load_vectors([tmp_path / "0.npy"], [tmp_path / "1.parquet"])
 
 

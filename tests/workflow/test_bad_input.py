@@ -273,7 +273,7 @@ def test_the_bytes_around_a_corrupt_bz2_block_are_given(damaged: Path) -> None:
 
 
 CRAMPED = {
-    "parse_dump": ("data/parse/toy/sections.parquet", 16_000),
+    "parse_dump_shard": (".isotope/parse/toy/00000-of-00001/sections.parquet", 16_000),
     "collect_tables": ("data/collect/toy/texts.parquet", 16_000),
     "encode_shard": ("data/encode/toy/hash/texts/shard-00000.npy", 60_000),
     "project_index": ("data/project/toy/lucene", 20_000),

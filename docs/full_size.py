@@ -31,8 +31,8 @@ behind the [scaling curves](benchmarks.md), and from the sizes that `isotope est
     start + (rows at full size) / (rows a second between the two largest sizes measured)
 
 on the machine that measured; where those two sizes took nearly the same time (the start hides the
-work), the whole time of the largest is counted as work, which is too much. What the network, a GPU and the crawl take is not in here: see
-`isotope estimate --configfile params/enwiki.yaml`.
+work), the whole time of the largest is counted as work, which is too much. What the network, a GPU
+and the crawl take is not in here: see `isotope estimate --configfile params/enwiki.yaml`.
 
 """
 

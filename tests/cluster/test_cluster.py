@@ -31,7 +31,7 @@ ON_SLURM = [
 def tied() -> list[str]:
     """The options that make one Slurm job of all that tabulates: on two cores, starts are dear."""
     rules = "\n".join(p.read_text("utf-8") for p in (ROOT / "workflow/rules").glob("tabulate*.smk"))
-    names = re.findall(r"^rule (\w+):", rules, re.MULTILINE)
+    names = re.findall(r"^ *rule (\w+):", rules, re.MULTILINE)
     return ["--groups", *(f"{name}=tabulate" for name in names)]
 
 

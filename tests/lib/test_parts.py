@@ -156,7 +156,6 @@ def test_runs_and_fusions_in_shards_are_the_same_bytes(collection, tmp_path):
         for system in "ab":
             search_gather(*made[system])
         spec = {"kind": "rrf", "of": ["a", "b"]}
-        search.search_fused([*made["a"][1], *made["b"][1]], made["f"][0], spec, depth=7)
-        search_gather(*made["f"])
+        search.search_fused([*made["a"][1], *made["b"][1]], made["f"][1], spec, depth=7)
         found.append([path.read_bytes() for _, out in made.values() for path in out])
     assert found[0] == found[1] == found[2]

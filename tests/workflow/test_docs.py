@@ -197,7 +197,9 @@ def test_every_make_target_in_a_page_exists():
 
 
 def test_every_snakemake_command_in_a_page_parses_and_names_what_exists():
-    rules = set(re.findall(r"^rule (\w+):", RULES + (ROOT / "Snakefile").read_text(), re.MULTILINE))
+    rules = set(
+        re.findall(r"^ *rule (\w+):", RULES + (ROOT / "Snakefile").read_text(), re.MULTILINE)
+    )
     keys = set(yaml.safe_load(SCHEMA.read_text("utf-8"))["properties"])
     given = [w for w in of("snakemake") if "<phase>" not in w]
     for arguments in (get_argument_parser().parse_args(words) for words in given):

@@ -19,12 +19,33 @@ def parts(phase):
 
 def part(wildcards):
     """Which shard, counted from 0, and of how many: numbers for the library."""
-    return [int(number) for number in wildcards.part.split("-of-")]
+    return [int(number) for number in wildcards.get("part", "0-of-1").split("-of-")]
+
+
+def is_cut(phase):
+    """Whether a phase has shards; one alone writes where nothing needs to be gathered."""
+    return PARAMS["shards"][phase] > 1
+
+
+def by_part(phase, separator):
+    """What tells the logs of a phase's shards apart."""
+    return separator + "{part}" if is_cut(phase) else ""
+
+
+def piece(phase, whole, of_part):
+    """The output of a shard: a piece to be gathered, or the whole."""
+    return temp(of_part) if is_cut(phase) else whole
 
 
 def shards(phase, pattern):
     """What every shard of a phase wrote, by the pattern of one, whose other wildcards stay."""
     return expand(pattern, part=parts(phase), allow_missing=True)
+
+
+def parsed(file):
+    """A table of parse, or a shard's piece of it."""
+    whole, of_part = f"data/parse/{{source}}/{file}", f".isotope/parse/{{source}}/{{part}}/{file}"
+    return piece("parse", whole, of_part)
 
 
 def scored_part(wildcards):

@@ -1,84 +1,40 @@
-rule parse_wit_shard:
+rule parse_wit:
     input:
         manifest="data/acquire/{source}/manifest.json",
         code=code("wit"),
     output:
-        associations=temp(".isotope/parse/{source}/{part}/associations.parquet"),
-        rejected=temp(".isotope/parse/{source}/{part}/associations.rejected.parquet"),
+        **{k: parsed(f) for k, f in WIT.items()},
     log:
-        "logs/parse_wit_shard/{source}/{part}.log",
+        "logs/parse_wit/{source}" + by_part("parse", "/") + ".log",
     benchmark:
-        "logs/benchmarks/parse_wit_shard/{source}.{part}.tsv"
+        "logs/benchmarks/parse_wit/{source}" + by_part("parse", ".") + ".tsv"
     resources:
-        mem_mb=memory("parse_wit_shard"),
+        mem_mb=memory("parse_wit"),
     params:
         part=part,
     message:
-        "parse the WIT rows of {wildcards.source}, shard {wildcards.part}"
-    script:
-        "../scripts/parse_wit_shard.py"
-
-
-rule parse_wit:
-    input:
-        **{k: shards("parse", f".isotope/parse/{{source}}/{{part}}/{f}") for k, f in WIT.items()},
-        code=code("gather"),
-    output:
-        associations="data/parse/{source}/associations.parquet",
-        rejected="data/parse/{source}/associations.rejected.parquet",
-    log:
-        "logs/parse_wit/{source}.log",
-    benchmark:
-        "logs/benchmarks/parse_wit/{source}.tsv"
-    resources:
-        mem_mb=memory("parse_wit"),
-    message:
-        "gather the WIT rows of {wildcards.source}"
+        "parse the WIT rows of {wildcards.source}"
     script:
         "../scripts/parse_wit.py"
 
 
-rule parse_dump_shard:
+rule parse_dump:
     input:
         manifest="data/acquire/{source}/manifest.json",
         code=code("dump"),
     output:
-        **{k: temp(f".isotope/parse/{{source}}/{{part}}/{f}") for k, f in DUMP.items()},
+        **{k: parsed(f) for k, f in DUMP.items()},
     log:
-        "logs/parse_dump_shard/{source}/{part}.log",
+        "logs/parse_dump/{source}" + by_part("parse", "/") + ".log",
     benchmark:
-        "logs/benchmarks/parse_dump_shard/{source}.{part}.tsv"
+        "logs/benchmarks/parse_dump/{source}" + by_part("parse", ".") + ".tsv"
     threads: 16
-    resources:
-        mem_mb=memory("parse_dump_shard"),
-    params:
-        part=part,
-    message:
-        "parse the dump of {wildcards.source}, shard {wildcards.part}"
-    script:
-        "../scripts/parse_dump_shard.py"
-
-
-rule parse_dump:
-    input:
-        **{k: shards("parse", f".isotope/parse/{{source}}/{{part}}/{f}") for k, f in DUMP.items()},
-        code=code("dump_gather"),
-    output:
-        sections="data/parse/{source}/sections.parquet",
-        links="data/parse/{source}/links.parquet",
-        rejected="data/parse/{source}/sections.rejected.parquet",
-        infoboxes="data/parse/{source}/infoboxes.parquet",
-        counts="data/parse/{source}/sections.counts.json",
-    log:
-        "logs/parse_dump/{source}.log",
-    benchmark:
-        "logs/benchmarks/parse_dump/{source}.tsv"
     resources:
         mem_mb=memory("parse_dump"),
     params:
-        tables=list(DUMP),
+        part=part,
     message:
-        "gather the sections of {wildcards.source}"
+        "parse the dump of {wildcards.source}"
     script:
         "../scripts/parse_dump.py"
 

@@ -59,7 +59,7 @@ rule project_queries:
         "../scripts/project_queries.py"
 
 
-rule project_texts_shard:
+rule project_texts:
     input:
         queries=".isotope/project/{source}/queries.parquet",
         sections="data/parse/{source}/sections.parquet",
@@ -67,36 +67,22 @@ rule project_texts_shard:
         sql=sql("project/exact.sql", "project/projection.sql"),
         code=code("project"),
     output:
-        projection=temp(".isotope/project/{source}/{part}/projection.parquet"),
+        projection=piece(
+            "project",
+            "data/project/{source}/projection.parquet",
+            ".isotope/project/{source}/{part}/projection.parquet",
+        ),
     log:
-        "logs/project_texts_shard/{source}/{part}.log",
+        "logs/project_texts/{source}" + by_part("project", "/") + ".log",
     benchmark:
-        "logs/benchmarks/project_texts_shard/{source}.{part}.tsv"
+        "logs/benchmarks/project_texts/{source}" + by_part("project", ".") + ".tsv"
     threads: 8
     resources:
-        mem_mb=memory("project_texts_shard"),
+        mem_mb=memory("project_texts"),
     params:
         spec=entry("project"),
         part=part,
     message:
-        "project the texts of {wildcards.source} onto its dump, shard {wildcards.part}"
-    script:
-        "../scripts/project_texts_shard.py"
-
-
-rule project_texts:
-    input:
-        pieces=shards("project", ".isotope/project/{source}/{part}/projection.parquet"),
-        code=code("gather"),
-    output:
-        projection="data/project/{source}/projection.parquet",
-    log:
-        "logs/project_texts/{source}.log",
-    benchmark:
-        "logs/benchmarks/project_texts/{source}.tsv"
-    resources:
-        mem_mb=memory("project_texts"),
-    message:
-        "gather the projection of {wildcards.source}"
+        "project the texts of {wildcards.source} onto its dump"
     script:
         "../scripts/project_texts.py"

@@ -5,11 +5,11 @@ rule search_random:
         qrels="data/collect/{collection}/qrels.parquet",
         code=code("search"),
     output:
-        runs=temp(PIECES),
+        runs=piece("search", GRID, PIECES),
     log:
-        "logs/search_random/{collection}/{system}/{part}.log",
+        "logs/search_random/{collection}/{system}" + by_part("search", "/") + ".log",
     benchmark:
-        "logs/benchmarks/search_random/{collection}.{system}.{part}.tsv"
+        "logs/benchmarks/search_random/{collection}.{system}" + by_part("search", ".") + ".tsv"
     wildcard_constraints:
         system=systems_of("random"),
     resources:
@@ -18,7 +18,7 @@ rule search_random:
         spec=system,
         depth=PARAMS["search"]["depth"],
     message:
-        "search {wildcards.collection} with {wildcards.system}, shard {wildcards.part}"
+        "search {wildcards.collection} with {wildcards.system}"
     script:
         "../scripts/search_random.py"
 
@@ -32,11 +32,11 @@ rule search_bm25:
         sql=sql("index/*.sql"),
         code=code("search"),
     output:
-        runs=temp(PIECES),
+        runs=piece("search", GRID, PIECES),
     log:
-        "logs/search_bm25/{collection}/{system}/{part}.log",
+        "logs/search_bm25/{collection}/{system}" + by_part("search", "/") + ".log",
     benchmark:
-        "logs/benchmarks/search_bm25/{collection}.{system}.{part}.tsv"
+        "logs/benchmarks/search_bm25/{collection}.{system}" + by_part("search", ".") + ".tsv"
     wildcard_constraints:
         system=systems_of("bm25"),
     threads: 8
@@ -47,7 +47,7 @@ rule search_bm25:
         language=spoken,
         depth=PARAMS["search"]["depth"],
     message:
-        "search {wildcards.collection} with {wildcards.system}, shard {wildcards.part}"
+        "search {wildcards.collection} with {wildcards.system}"
     script:
         "../scripts/search_bm25.py"
 
@@ -63,11 +63,11 @@ rule search_dense:
         images_ids=vectors("images", "ids.parquet"),
         code=code("search"),
     output:
-        runs=temp(PIECES),
+        runs=piece("search", GRID, PIECES),
     log:
-        "logs/search_dense/{collection}/{system}/{part}.log",
+        "logs/search_dense/{collection}/{system}" + by_part("search", "/") + ".log",
     benchmark:
-        "logs/benchmarks/search_dense/{collection}.{system}.{part}.tsv"
+        "logs/benchmarks/search_dense/{collection}.{system}" + by_part("search", ".") + ".tsv"
     wildcard_constraints:
         system=systems_of("dense"),
     threads: 8
@@ -79,7 +79,7 @@ rule search_dense:
         memory_mb=PARAMS["search"]["memory_mb"],
         device=PARAMS["search"]["device"],
     message:
-        "search {wildcards.collection} with {wildcards.system}, shard {wildcards.part}"
+        "search {wildcards.collection} with {wildcards.system}"
     script:
         "../scripts/search_dense.py"
 

@@ -1,8 +1,15 @@
 from pathlib import Path
 
-from isotope.gather import gather
 from isotope.progress import logged
-from isotope.tables import PROJECTION
+from isotope.project import project
 
 with logged(snakemake.log[0], snakemake.rule):
-    gather([Path(p) for p in snakemake.input.pieces], Path(snakemake.output.projection), PROJECTION)
+    project(
+        Path(snakemake.input.queries),
+        Path(snakemake.input.sections),
+        Path(snakemake.input.index),
+        snakemake.params.spec,
+        Path(snakemake.output.projection),
+        threads=snakemake.threads,
+        part=tuple(snakemake.params.part),
+    )

@@ -38,9 +38,10 @@ def parse_dump(  # noqa: PLR0913
     `dump_links`); `rejected` the pages left out with their ordinal in the file, reason
     (`dump_pages.REASONS`), title, and a redirect's target; `infoboxes` gets `tables.INFOBOXES`,
     the first picture of each article's infobox; `counts` a JSON object with pages, articles,
-    sections, one number a reason, and PAGES, the pages of each file. Of all bytes only part (i, n)
-    of n slices is read; `dump_gather` makes one of them. The bytes do not depend on `workers`.
-    Streams of a multistream dump are unpacked by the workers, other files by the parent. Format:
+    sections, one number a reason, and of a part PAGES, the pages of each file. Of all bytes
+    only part (i, n) of n slices is read; `dump_gather` makes one of them. The bytes do not depend
+    on `workers`. Streams of a multistream dump are unpacked by the workers, other files by the
+    parent. Format:
     https://www.mediawiki.org/xml/export-0.11.xsd, https://meta.wikimedia.org/wiki/Data_dumps.
 
     Raises:
@@ -66,7 +67,8 @@ def parse_dump(  # noqa: PLR0913
             good.add(sections)
             boxes.add(pa.Table.from_pylist(parsed.infoboxes, schema=tables.INFOBOXES))
     with store.aside(counts) as aside:
-        aside.write_text(json.dumps(account.counts(), indent=2) + "\n", "utf-8")
+        own = account.counts() if part == WHOLE else {**account.counts(), PAGES: account.pages()}
+        aside.write_text(json.dumps(own, indent=2) + "\n", "utf-8")
     account.progress.finish()
     log.info("dump: %s", account.counts())
 
@@ -102,7 +104,10 @@ class _Account:
         ]
         return pa.Table.from_pylist(rows, schema=tables.REJECTED)
 
-    def counts(self) -> dict[str, object]:
-        """Return pages, articles, sections, one number a reason, zeros included, and PAGES."""
-        sums = {name: self._sums[name] for name in ("pages", "articles", "sections", *REASONS)}
-        return {**sums, PAGES: {path.name: n for path, n in self._pages_before.items()}}
+    def counts(self) -> dict[str, int]:
+        """Return pages, articles, sections and one number a reason, zeros included."""
+        return {name: self._sums[name] for name in ("pages", "articles", "sections", *REASONS)}
+
+    def pages(self) -> dict[str, int]:
+        """Return the pages of each file."""
+        return {path.name: n for path, n in self._pages_before.items()}

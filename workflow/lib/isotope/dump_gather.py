@@ -28,7 +28,7 @@ def gather_dump(parts: Mapping[str, Sequence[Path]], out: Mapping[str, Path]) ->
     told = [json.loads(path.read_text("utf-8")) for path in parts["counts"]]
     before = [Counter[str]()]
     for counts in told:
-        before.append(before[-1] + Counter(counts.pop(PAGES)))
+        before.append(before[-1] + Counter(counts.pop(PAGES, {})))
 
     def numbered(part: int, rows: pa.Table) -> pa.Table:
         row = [

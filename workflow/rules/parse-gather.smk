@@ -1,0 +1,49 @@
+# Where the phase is cut into shards.
+if is_cut("parse"):
+
+    rule parse_wit_gather:
+        input:
+            **{
+                k: shards("parse", f".isotope/parse/{{source}}/{{part}}/{f}")
+                for k, f in WIT.items()
+            },
+            code=code("gather"),
+        output:
+            associations="data/parse/{source}/associations.parquet",
+            rejected="data/parse/{source}/associations.rejected.parquet",
+        log:
+            "logs/parse_wit_gather/{source}.log",
+        benchmark:
+            "logs/benchmarks/parse_wit_gather/{source}.tsv"
+        resources:
+            mem_mb=memory("parse_wit_gather"),
+        message:
+            "gather the WIT rows of {wildcards.source}"
+        script:
+            "../scripts/parse_wit_gather.py"
+
+    rule parse_dump_gather:
+        input:
+            **{
+                k: shards("parse", f".isotope/parse/{{source}}/{{part}}/{f}")
+                for k, f in DUMP.items()
+            },
+            code=code("dump_gather"),
+        output:
+            sections="data/parse/{source}/sections.parquet",
+            links="data/parse/{source}/links.parquet",
+            rejected="data/parse/{source}/sections.rejected.parquet",
+            infoboxes="data/parse/{source}/infoboxes.parquet",
+            counts="data/parse/{source}/sections.counts.json",
+        log:
+            "logs/parse_dump_gather/{source}.log",
+        benchmark:
+            "logs/benchmarks/parse_dump_gather/{source}.tsv"
+        resources:
+            mem_mb=memory("parse_dump_gather"),
+        params:
+            tables=list(DUMP),
+        message:
+            "gather the sections of {wildcards.source}"
+        script:
+            "../scripts/parse_dump_gather.py"

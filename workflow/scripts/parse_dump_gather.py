@@ -1,0 +1,10 @@
+from pathlib import Path
+
+from isotope.dump_gather import gather_dump
+from isotope.progress import logged
+
+with logged(snakemake.log[0], snakemake.rule):
+    gather_dump(
+        {t: [Path(p) for p in snakemake.input[t]] for t in snakemake.params.tables},
+        {t: Path(snakemake.output[t]) for t in snakemake.params.tables},
+    )

@@ -1,0 +1,8 @@
+from pathlib import Path
+
+from isotope.gather import gather
+from isotope.progress import logged
+from isotope.tables import PROJECTION
+
+with logged(snakemake.log[0], snakemake.rule):
+    gather([Path(p) for p in snakemake.input.pieces], Path(snakemake.output.projection), PROJECTION)

@@ -24,7 +24,6 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable
-from contextlib import closing
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any
@@ -98,6 +97,12 @@ def spent() -> float:
     return sum(used.ru_utime + used.ru_stime for used in both)
 
 
+async def started(decoder: Any) -> None:  # noqa: ANN401
+    """Start a decoder, use it once, and end it."""
+    await decoder.convert(photograph(0, 16), "image/jpeg")
+    await decoder.close()
+
+
 def by_isotope(urls: Path, job: int, folder: Path, ready: Barrier) -> float:
     """Crawl one shard; return the processor seconds."""
     from isotope import crawl, params_files  # noqa: PLC0415
@@ -110,8 +115,7 @@ def by_isotope(urls: Path, job: int, folder: Path, ready: Barrier) -> float:
     spec |= {"contact": "bench@example.org", "budget_gib": 1e6, "budget_hours": 1e6}
     out = {name: folder / f"{name}-{job}.parquet" for name in ("pixels", "ledger")}
     before = spent()
-    with closing(Decoder(spec)) as decoder:
-        decoder.convert(photograph(0, 16), "image/jpeg")
+    asyncio.run(started(Decoder(spec)))
     imports = spent() - before
     ready.wait()
     start = spent()

@@ -6,8 +6,8 @@ import signal
 import socket
 import ssl
 import threading
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -27,6 +27,7 @@ from isotope.crawl_address import BadUrl, Guard, is_public, target
 from isotope.crawl_decoders import Decoder
 from isotope.crawl_fetch import Answer, Fetcher
 from isotope.crawl_sift import sift
+from isotope.errors import ToolFailed
 
 ROOT = Path(__file__).parents[2]
 SPEC = {**params_files.load(root=ROOT)["crawl"]["toy"], "contact": "tests@example.org"}
@@ -189,55 +190,80 @@ def test_no_bytes_make_the_sifting_fail(data, head):
     )
 
 
-@pytest.fixture
-def decoder() -> Iterator[Decoder]:
-    with closing(Decoder({"max_pixels": 64_000_000, "decode_s": 20, "decode_mb": 1000})) as one:
-        assert one.convert(chaos.picture(0), "image/png")[0]["status"] == "success"
-        yield one
+LIMITS = {"max_pixels": 64_000_000, "decode_s": 20, "decode_mb": 1000}
 
 
-def worker(decoder: Decoder) -> psutil.Process:
-    return psutil.Process(decoder._process.pid).children()[0]
+def decoding(work: Callable[[Decoder], Awaitable[None]], **limits: float) -> None:
+    """Run `work` with a decoder that has decoded one picture."""
+
+    async def run() -> None:
+        decoder = Decoder({**LIMITS, **limits})
+        try:
+            assert (await decoder.convert(chaos.picture(0), "image/png"))[0]["width"] == 8
+            await work(decoder)
+        finally:
+            await decoder.close()
+
+    asyncio.run(run())
 
 
-def test_a_decoder_that_dies_while_idle_costs_nothing(decoder):
-    for number in (signal.SIGSEGV, signal.SIGKILL):
-        dead = worker(decoder)
-        dead.send_signal(number)
-        dead.wait(20)
-        told, webp = decoder.convert(chaos.picture(1), "image/png")
-        assert (told["status"], told["width"], webp[:4]) == ("success", 9, b"RIFF")
+def test_a_decoder_that_dies_while_idle_costs_nothing():
+    async def work(decoder: Decoder) -> None:
+        for number in (signal.SIGSEGV, signal.SIGKILL):
+            dead = psutil.Process(decoder.pid).children()[0]
+            dead.send_signal(number)
+            dead.wait(20)
+            told, webp = await decoder.convert(chaos.picture(1), "image/png")
+            assert (told["status"], told["width"], webp[:4]) == ("success", 9, b"RIFF")
+
+    decoding(work)
 
 
-def test_a_picture_that_kills_its_decoder_is_an_outcome_and_the_next_is_decoded(decoder):
-    slow, stop = chaos.png(7000, 7000), threading.Event()
+def test_a_picture_that_kills_its_decoder_is_an_outcome_and_the_next_is_decoded():
+    async def kill(decoder: Decoder) -> None:
+        while True:
+            for child in psutil.Process(decoder.pid).children():
+                with suppress(psutil.NoSuchProcess):
+                    if child.status() == psutil.STATUS_RUNNING:
+                        child.send_signal(signal.SIGSEGV)
+            await asyncio.sleep(0.005)
 
-    def kill() -> None:
-        while not stop.is_set():
-            for child in psutil.Process(decoder._process.pid).children():
-                if child.status() == psutil.STATUS_RUNNING:
-                    os.kill(child.pid, signal.SIGSEGV)
-            stop.wait(0.005)
+    async def work(decoder: Decoder) -> None:
+        killer = asyncio.create_task(kill(decoder))
+        told, webp = await decoder.convert(chaos.png(7000, 7000), "image/png")
+        killer.cancel()
+        # "gone": it died while the picture was on its way to it.
+        assert (told["status"], webp) == ("decoder_died", b"")
+        assert told["error"] in ("SIGSEGV", "gone")
+        assert (await decoder.convert(chaos.picture(2), "image/png"))[0]["width"] == 10
 
-    killer = threading.Thread(target=kill)
-    killer.start()
-    told, webp = decoder.convert(slow, "image/png")
-    stop.set()
-    killer.join()
-    # "gone": it died while the picture was on its way to it.
-    assert (told["status"], webp) == ("decoder_died", b"")
-    assert told["error"] in ("SIGSEGV", "gone")
-    assert decoder.convert(chaos.picture(2), "image/png")[0]["width"] == 10
-
-
-def test_a_picture_that_takes_too_long_is_an_outcome():
-    limits = {"max_pixels": 64_000_000, "decode_s": 0.2, "decode_mb": 1000}
-    with closing(Decoder(limits)) as decoder:
-        told, _ = decoder.convert(chaos.png(8000, 7900), "image/png")
-        assert told["status"] == "decode_timeout"
-        assert decoder.convert(chaos.picture(2), "image/png")[0]["status"] == "success"
+    decoding(work)
 
 
-def test_a_decoder_whose_process_is_gone_is_replaced(decoder):
-    os.killpg(decoder._process.pid, signal.SIGKILL)
-    assert decoder.convert(chaos.picture(3), "image/png")[0]["status"] == "success"
+def test_a_picture_that_takes_too_long_is_an_outcome_and_its_neighbours_are_decoded():
+    async def work(decoder: Decoder) -> None:
+        sent = [chaos.picture(1), chaos.png(8000, 7900), chaos.picture(2)]
+        found = await asyncio.gather(*(decoder.convert(one, "image/png") for one in sent))
+        assert [told["status"] for told, _ in found] == ["success", "decode_timeout", "success"]
+        assert [told.get("width") for told, _ in found] == [9, None, 10]
+
+    decoding(work, decode_s=0.2)
+
+
+def test_a_decoder_whose_process_is_gone_is_replaced():
+    async def work(decoder: Decoder) -> None:
+        os.killpg(decoder.pid, signal.SIGKILL)
+        assert (await decoder.convert(chaos.picture(3), "image/png"))[0]["status"] == "success"
+
+    decoding(work)
+
+
+def test_a_decoder_that_can_not_start_is_an_error(monkeypatch):
+    monkeypatch.setattr("sys.executable", "/bin/false")
+
+    async def work() -> None:
+        decoder = Decoder(LIMITS)
+        await decoder.convert(b"", None)
+
+    with pytest.raises(ToolFailed, match="ended with status 1"):
+        asyncio.run(work())

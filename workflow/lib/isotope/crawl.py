@@ -105,15 +105,16 @@ async def _crawl(
         progress.add()
 
     budget = Budget(folder / "spent", spec.get("budget_gib"), spec.get("budget_hours"))
-    with closing(Decoders(spec)) as decoders:
-        fetcher = Fetcher(spec, spec["mirror"], folder.parent / ".hosts")
-        try:
-            await Crawl(spec, Means(fetcher, decoders, earlier, budget, to_host), keep).run(left)
-        except BaseExceptionGroup as group:
-            raise group.exceptions[0] from None
-        finally:
-            await fetcher.close()
-            kept.commit()
+    fetcher, decoders = Fetcher(spec, spec["mirror"], folder.parent / ".hosts"), Decoders(spec)
+    try:
+        await decoders.start()
+        await Crawl(spec, Means(fetcher, decoders, earlier, budget, to_host), keep).run(left)
+    except BaseExceptionGroup as group:
+        raise group.exceptions[0] from None
+    finally:
+        kept.commit()
+        await fetcher.close()
+        await decoders.close()
     progress.finish()
 
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from mmap import mmap
 from pathlib import Path
+from select import select
 from typing import Any
 
 from isotope.crawl_sift import sift
@@ -89,9 +90,11 @@ def _work(pipes: tuple[int, int], state: mmap, limits: Mapping[str, Any], encode
     """Answer until the input ends; the alarm's default action ends the process."""
     source, sink = pipes
     while True:
+        select([source], [], [])
+        # From here on a death leaves half a request in the pipe.
+        _STATE.pack_into(state, 0, _READING, 0)
         try:
             number, kind_size, size = REQUEST.unpack(read(source, REQUEST.size))
-            _STATE.pack_into(state, 0, _READING, number)
             kind = read(source, kind_size).decode()
             data = read(source, size)
         except EOFError:

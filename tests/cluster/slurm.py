@@ -49,7 +49,7 @@ ReturnToService=0
 SchedulerParameters=bf_interval=2,sched_interval=2,sched_min_interval=0
 NodeName=DEFAULT CPUs={cpus} RealMemory=400000 Gres=gpu:1 State=UNKNOWN
 {nodes}
-PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+PartitionName=all Nodes=ALL Default=YES LLN=YES MaxTime=INFINITE State=UP
 """
 
 

@@ -15,7 +15,7 @@ import polars as pl
 from common import Claim, Timing, machine, rounds, timed, verdicts, write
 from peers import NOTE, batch_search, encyclopedia, searcher, topics
 
-from isotope.project import project
+from isotope.project import ask, project
 
 K1, B, TOLERANCE = 0.9, 0.4, 1e-3
 PEER = "Pyserini's batch search"
@@ -25,10 +25,16 @@ THREADS = os.cpu_count() or 1
 
 def by_mode(folder: Path, mode: str) -> Timing:
     """Project in one mode, from the parsed tables to the projection."""
-    relations = {name: folder / name for name in ("associations", "members", "sections")}
+    relations = {name: folder / name for name in ("associations", "members")}
     spec, out = {"mode": mode, "k1": K1, "b": B}, folder / f"{mode}.projection"
-    s, _ = timed(lambda: project(relations, folder / "index", spec, out, threads=THREADS))
-    return {"s": s}
+
+    def work() -> None:
+        queries = folder / f"{mode}.queries"
+        ask(relations, queries)
+        sections, index = folder / "sections", folder / "index"
+        project(queries, sections, index, spec, out, threads=THREADS)
+
+    return {"s": timed(work)[0]}
 
 
 def by_bm25(folder: Path) -> Timing:

@@ -56,8 +56,10 @@ def projected(at: dict[str, Path], rows: int) -> Timing:
         members = sql.SQL / "project/members.sql"
         sql.query(members, given, by, out=at["members"], schema=tables.MEMBERS)
         project.index_sections(at["sections"], at["index"], threads=CORES, memory_mb=MEMORY_MB)
-        relations = {k: at[k] for k in ("associations", "members", "sections")}
-        project.project(relations, at["index"], SPEC, at["projection"], threads=CORES)
+        queries = at["members"].with_name("queries")
+        project.ask({k: at[k] for k in ("associations", "members")}, queries)
+        where = (queries, at["sections"], at["index"])
+        project.project(*where, SPEC, at["projection"], threads=CORES)
 
     return {"s": timed(work)[0]}
 

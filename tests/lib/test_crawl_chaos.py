@@ -188,7 +188,7 @@ def test_a_kill_loses_only_what_was_in_flight(crawled):
     from isotope.crawl_scratch import _ROWS_AT_ONCE  # noqa: PLC0415
 
     lost = crawled["bodies_again"] - crawled["bodies"]
-    assert 0 <= lost <= KILLS * (_ROWS_AT_ONCE + 2 * SPEC["threads"])
+    assert 0 <= lost <= KILLS * (_ROWS_AT_ONCE + 2 * int(SPEC["threads"]))
 
 
 def test_every_fault_has_its_outcome_and_none_is_a_crash(crawled):

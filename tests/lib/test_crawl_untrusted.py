@@ -147,6 +147,13 @@ def test_a_redirect_to_wikimedia_needs_a_contact_as_well(monkeypatch):
     assert (answer.status, "contact" in str(answer.error)) == ("bad_redirect", True)
 
 
+class Quiet(HTTPServer):
+    """A server that says nothing of a client that hangs up."""
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Stay silent."""
+
+
 @contextmanager
 def https(folder: Path) -> Iterator[str]:
     """A server on loopback with a certificate that nobody signed."""
@@ -160,8 +167,7 @@ def https(folder: Path) -> Iterator[str]:
     (folder / "a.pem").write_bytes(key.private_bytes(pem, form, plain) + signed.public_bytes(pem))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "a.pem")
-    server = HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
-    server.handle_error = lambda *_: None
+    server = Quiet(("127.0.0.1", 0), BaseHTTPRequestHandler)
     server.socket = context.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()

@@ -148,10 +148,11 @@ def test_runs_fused_where_they_lie_are_those_fused_in_memory(monkeypatch, tmp_pa
     paths = [tmp_path / f"{n}.parquet" for n in range(3)]
     for run_, path in zip(three, paths, strict=True):
         write_run(run_, path)
-    spec = {"kind": "wsum", "weights": [0.5, 0.3, 0.2]}
+    weights = [0.5, 0.3, 0.2]
+    spec = {"kind": "wsum", "weights": weights}
     pieces = list(fused(paths, spec, depth=7))
     assert len(pieces) > 10
-    assert pl.concat(pieces).equals(wsum(three, spec["weights"], depth=7))
+    assert pl.concat(pieces).equals(wsum(three, weights, depth=7))
     assert pl.concat(fused(paths, {"kind": "rrf"}, depth=7)).equals(rrf(three, depth=7))
 
 

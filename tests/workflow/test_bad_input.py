@@ -245,9 +245,6 @@ def damaged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-WHOLE = "00000-of-00001"
-
-
 def parsed(damage: Damage) -> str:
     return "associations" if damage.file == WIT else "sections"
 
@@ -257,8 +254,8 @@ def test_a_damaged_input_is_named_with_its_path_and_leaves_nothing(
     name: str, damaged: Path
 ) -> None:
     damage = DAMAGE[name]
-    rule = "parse_wit_shard" if damage.file == WIT else "parse_dump_shard"
-    said = (damaged / f"logs/{rule}/{name}/{WHOLE}.log").read_text()
+    rule = "parse_wit" if damage.file == WIT else "parse_dump"
+    said = (damaged / f"logs/{rule}/{name}.log").read_text()
     path = f"data/acquire/{name}/{damage.file}"
     assert damage.told.format(path=path) in said
     assert "Traceback" not in said
@@ -266,14 +263,14 @@ def test_a_damaged_input_is_named_with_its_path_and_leaves_nothing(
 
 
 def test_the_bytes_around_a_corrupt_bz2_block_are_given(damaged: Path) -> None:
-    said = (damaged / f"logs/parse_dump_shard/block-corrupt/{WHOLE}.log").read_text()
+    said = (damaged / "logs/parse_dump/block-corrupt.log").read_text()
     first, last = (int(b.replace(",", "")) for b in re.findall(r"byte ([\d,]+)", said))
     size = (damaged / "data/acquire/block-corrupt" / DUMP).stat().st_size
     assert 0 <= first < size / 2 < last <= size
 
 
 CRAMPED = {
-    "parse_dump_shard": (".isotope/parse/toy/00000-of-00001/sections.parquet", 16_000),
+    "parse_dump": ("data/parse/toy/sections.parquet", 16_000),
     "collect_tables": ("data/collect/toy/texts.parquet", 16_000),
     "encode_shard": ("data/encode/toy/hash/texts/shard-00000.npy", 60_000),
     "project_index": ("data/project/toy/lucene", 20_000),

@@ -147,7 +147,7 @@ def test_the_report_tells_what_the_run_has_cost(embedded):
 
 
 def test_progress_is_visible_on_every_long_step(embedded):
-    for rule in ("acquire_source", "parse_wit", "parse_dump_shard", "crawl_shard", "project_index"):
+    for rule in ("acquire_source", "parse_wit", "parse_dump", "crawl_shard", "project_index"):
         logs = "".join(p.read_text() for p in (embedded / f"logs/{rule}").rglob("*.log"))
         assert re.search(r"\d[\d,.]*/s", logs), rule
     for rule in ("train_model", "encode_shard", "search_dense", "score_runs_shard"):

@@ -13,7 +13,8 @@ from isotope import tables
 from isotope.dump_links import redirect_target, targets
 from isotope.dump_site import Site
 from isotope.dump_streams import Chunk, Span, span_xml
-from isotope.wikitext import plain_text, split_sections
+from isotope.wikitext import plain_text, split_pictured
+from isotope.wikitext_files import Use
 from isotope.wikitext_infobox import infobox_picture, upload_url
 from isotope.wikitext_links import categories
 
@@ -50,6 +51,7 @@ class Parsed:
     rejected: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
     links: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     infoboxes: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
+    pictures: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
 
     def table(self) -> pa.Table:
         """Return the sections as `tables.SECTIONS`."""
@@ -115,7 +117,8 @@ def _parse_page(page: ET.Element, site: Site, parsed: Parsed) -> None:
         box = {"page_id": page_id, "page_title": title, "file": picture}
         parsed.infoboxes.append({**box, "image_url": upload_url(picture)})
     revision_id = int(revision.findtext("id", ""))
-    sections = split_sections(wikitext)
+    sections, shown = split_pictured(wikitext, site.namespaces)
+    parsed.pictures += _pictures(page_id, shown, site)
     parsed.rows += _rows(title, page_id, revision_id, sections, site)
     text = "".join(body for _, _, body in sections)
     parsed.links += [(page_id, to) for to in targets(text, site.namespaces, site.prefixes)]
@@ -162,3 +165,22 @@ def _rows(
             site.language,
             listed,
         )
+
+
+def _pictures(page_id: int, shown: list[tuple[int, Use]], site: Site) -> list[dict[str, object]]:
+    """Return one row a file that the page shows, as `tables.PICTURES`."""
+    return [
+        {
+            "page_id": page_id,
+            "place": place,
+            "text_id": f"projected-{page_id:08d}-{section:03d}",
+            "file": use.file,
+            "origin": use.origin,
+            "caption": plain_text(use.shown.caption, site.namespaces),
+            "alt": plain_text(use.shown.alt, site.namespaces),
+            "width": use.shown.width,
+            "is_framed": use.shown.is_framed,
+            "is_in_table": use.is_in_table,
+        }
+        for place, (section, use) in enumerate(shown)
+    ]

@@ -2,10 +2,16 @@ from isotope import judge
 
 RUNS = "results/search/{{collection}}/{setting}/{split}/{task}/{{system}}.parquet"
 APART = "results/search/{{collection}}/unjudged/{setting}/{split}/{task}/{{system}}.parquet"
+PIECE = ".isotope/search/{{collection}}/{{part}}/{setting}/{split}/{task}/{{system}}.parquet"
+APART_PIECE = PIECE.replace("{setting}", "unjudged/{setting}")
 INDEXED = ("bm25", "dense", "approximate", "answers")
 GRID = [
     *expand(RUNS, setting=SETTINGS, split=SPLITS, task=TASKS),
     *expand(APART, setting=SETTINGS, split=UNJUDGED, task=TASKS),
+]
+PIECES = [
+    *expand(PIECE, setting=SETTINGS, split=SPLITS, task=TASKS),
+    *expand(APART_PIECE, setting=SETTINGS, split=UNJUDGED, task=TASKS),
 ]
 
 

@@ -37,26 +37,60 @@ rule project_index:
         "../scripts/project_index.py"
 
 
-rule project_texts:
+rule project_queries:
     input:
         associations="data/parse/{source}/associations.parquet",
-        sections="data/parse/{source}/sections.parquet",
         members="data/project/{source}/members.parquet",
-        index="data/project/{source}/lucene",
-        sql=sql("project/queries.sql", "project/exact.sql", "project/projection.sql"),
+        sql=sql("project/queries.sql"),
         code=code("project"),
+    output:
+        queries=temp(".isotope/project/{source}/queries.parquet"),
+    log:
+        "logs/project_queries/{source}.log",
+    benchmark:
+        "logs/benchmarks/project_queries/{source}.tsv"
+    message:
+        "let the texts of {wildcards.source} ask for their sections"
+    script:
+        "../scripts/project_queries.py"
+
+
+rule project_texts_shard:
+    input:
+        queries=".isotope/project/{source}/queries.parquet",
+        sections="data/parse/{source}/sections.parquet",
+        index="data/project/{source}/lucene",
+        sql=sql("project/exact.sql", "project/projection.sql"),
+        code=code("project"),
+    output:
+        projection=temp(".isotope/project/{source}/{part}/projection.parquet"),
+    log:
+        "logs/project_texts_shard/{source}/{part}.log",
+    benchmark:
+        "logs/benchmarks/project_texts_shard/{source}.{part}.tsv"
+    threads: 8
+    resources:
+        mem_mb=4096,
+    params:
+        spec=entry("project"),
+        part=part,
+    message:
+        "project the texts of {wildcards.source} onto its dump, shard {wildcards.part}"
+    script:
+        "../scripts/project_texts_shard.py"
+
+
+rule project_texts:
+    input:
+        pieces=shards("project", ".isotope/project/{source}/{part}/projection.parquet"),
+        code=code("gather"),
     output:
         projection="data/project/{source}/projection.parquet",
     log:
         "logs/project_texts/{source}.log",
     benchmark:
         "logs/benchmarks/project_texts/{source}.tsv"
-    threads: 8
-    resources:
-        mem_mb=4096,
-    params:
-        spec=entry("project"),
     message:
-        "project the texts of {wildcards.source} onto its dump"
+        "gather the projection of {wildcards.source}"
     script:
         "../scripts/project_texts.py"

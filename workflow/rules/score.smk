@@ -1,8 +1,28 @@
-rule score_runs:
+rule score_runs_shard:
     input:
         qrels="data/collect/{collection}/qrels.parquet",
-        runs=runs,
-        code=code("score", "significance"),
+        runs=scored_part,
+        code=code("score"),
+    output:
+        scores=temp(".isotope/score/{collection}/{part}.parquet"),
+    log:
+        "logs/score_runs_shard/{collection}/{part}.log",
+    benchmark:
+        "logs/benchmarks/score_runs_shard/{collection}.{part}.tsv"
+    resources:
+        mem_mb=4000,
+    params:
+        measures=PARAMS["score"]["measures"],
+    message:
+        "score the runs on {wildcards.collection}, shard {wildcards.part}"
+    script:
+        "../scripts/score_runs_shard.py"
+
+
+rule score_runs:
+    input:
+        pieces=shards("score", ".isotope/score/{collection}/{part}.parquet"),
+        code=code("gather", "significance"),
     output:
         scores="results/score/{collection}.parquet",
         significance="results/score/{collection}.significance.parquet",
@@ -12,10 +32,8 @@ rule score_runs:
         "logs/benchmarks/score_runs/{collection}.tsv"
     resources:
         mem_mb=4000,
-    params:
-        measures=PARAMS["score"]["measures"],
     message:
-        "score the runs on {wildcards.collection}"
+        "gather the scores on {wildcards.collection} and compare its systems"
     script:
         "../scripts/score_runs.py"
 

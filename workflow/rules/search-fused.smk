@@ -3,11 +3,11 @@ rule search_fused:
         runs=fused,
         code=code("search"),
     output:
-        runs=GRID,
+        runs=temp(PIECES),
     log:
-        "logs/search_fused/{collection}/{system}.log",
+        "logs/search_fused/{collection}/{system}/{part}.log",
     benchmark:
-        "logs/benchmarks/search_fused/{collection}.{system}.tsv"
+        "logs/benchmarks/search_fused/{collection}.{system}.{part}.tsv"
     wildcard_constraints:
         system=fusions(tuned=False),
     resources:
@@ -16,7 +16,7 @@ rule search_fused:
         spec=system,
         depth=PARAMS["search"]["depth"],
     message:
-        "search {wildcards.collection} with {wildcards.system}"
+        "search {wildcards.collection} with {wildcards.system}, shard {wildcards.part}"
     script:
         "../scripts/search_fused.py"
 

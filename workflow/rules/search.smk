@@ -5,18 +5,18 @@ rule search_random:
         qrels="data/collect/{collection}/qrels.parquet",
         code=code("search"),
     output:
-        runs=GRID,
+        runs=temp(PIECES),
     log:
-        "logs/search_random/{collection}/{system}.log",
+        "logs/search_random/{collection}/{system}/{part}.log",
     benchmark:
-        "logs/benchmarks/search_random/{collection}.{system}.tsv"
+        "logs/benchmarks/search_random/{collection}.{system}.{part}.tsv"
     wildcard_constraints:
         system=systems_of("random"),
     params:
         spec=system,
         depth=PARAMS["search"]["depth"],
     message:
-        "search {wildcards.collection} with {wildcards.system}"
+        "search {wildcards.collection} with {wildcards.system}, shard {wildcards.part}"
     script:
         "../scripts/search_random.py"
 
@@ -30,11 +30,11 @@ rule search_bm25:
         sql=sql("index/*.sql"),
         code=code("search"),
     output:
-        runs=GRID,
+        runs=temp(PIECES),
     log:
-        "logs/search_bm25/{collection}/{system}.log",
+        "logs/search_bm25/{collection}/{system}/{part}.log",
     benchmark:
-        "logs/benchmarks/search_bm25/{collection}.{system}.tsv"
+        "logs/benchmarks/search_bm25/{collection}.{system}.{part}.tsv"
     wildcard_constraints:
         system=systems_of("bm25"),
     threads: 8
@@ -45,7 +45,7 @@ rule search_bm25:
         language=spoken,
         depth=PARAMS["search"]["depth"],
     message:
-        "search {wildcards.collection} with {wildcards.system}"
+        "search {wildcards.collection} with {wildcards.system}, shard {wildcards.part}"
     script:
         "../scripts/search_bm25.py"
 
@@ -61,11 +61,11 @@ rule search_dense:
         images_ids=vectors("images", "ids.parquet"),
         code=code("search"),
     output:
-        runs=GRID,
+        runs=temp(PIECES),
     log:
-        "logs/search_dense/{collection}/{system}.log",
+        "logs/search_dense/{collection}/{system}/{part}.log",
     benchmark:
-        "logs/benchmarks/search_dense/{collection}.{system}.tsv"
+        "logs/benchmarks/search_dense/{collection}.{system}.{part}.tsv"
     wildcard_constraints:
         system=systems_of("dense"),
     threads: 8
@@ -75,8 +75,9 @@ rule search_dense:
         encoded=["texts", "images", "texts_ids", "images_ids"],
         depth=PARAMS["search"]["depth"],
         memory_mb=PARAMS["search"]["memory_mb"],
+        device=PARAMS["search"]["device"],
     message:
-        "search {wildcards.collection} with {wildcards.system}"
+        "search {wildcards.collection} with {wildcards.system}, shard {wildcards.part}"
     script:
         "../scripts/search_dense.py"
 

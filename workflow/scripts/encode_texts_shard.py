@@ -12,6 +12,7 @@ with logged(snakemake.log[0], snakemake.rule):
         shard=int(snakemake.wildcards.shard),
         shards=snakemake.params.shards,
         batch=snakemake.params.batch,
+        precision=snakemake.params.precision,
         vectors=Path(snakemake.output.texts),
         ids=Path(snakemake.output.texts_ids),
     )

@@ -1,17 +1,10 @@
 from pathlib import Path
 
-from isotope.acquire import placed
-from isotope.dump import parse_dump
+from isotope.dump_gather import gather_dump
 from isotope.progress import logged
 
-if __name__ == "__main__":
-    with logged(snakemake.log[0], snakemake.rule):
-        parse_dump(
-            placed(Path(snakemake.input.manifest), "dump"),
-            out=Path(snakemake.output.sections),
-            links=Path(snakemake.output.links),
-            rejected=Path(snakemake.output.rejected),
-            infoboxes=Path(snakemake.output.infoboxes),
-            counts=Path(snakemake.output.counts),
-            workers=snakemake.threads,
-        )
+with logged(snakemake.log[0], snakemake.rule):
+    gather_dump(
+        {t: [Path(p) for p in snakemake.input[t]] for t in snakemake.params.tables},
+        {t: Path(snakemake.output[t]) for t in snakemake.params.tables},
+    )

@@ -1,12 +1,16 @@
 from pathlib import Path
 
-from isotope.acquire import placed
-from isotope.progress import logged
-from isotope.wit import parse_wit
+from isotope.gather import gather
+from isotope.progress import log, logged
+from isotope.tables import ASSOCIATIONS, REJECTED
 
 with logged(snakemake.log[0], snakemake.rule):
-    parse_wit(
-        placed(Path(snakemake.input.manifest), "wit"),
-        out=Path(snakemake.output.associations),
-        rejected=Path(snakemake.output.rejected),
+    kept = gather(
+        [Path(p) for p in snakemake.input.associations],
+        Path(snakemake.output.associations),
+        ASSOCIATIONS,
     )
+    rejected = gather(
+        [Path(p) for p in snakemake.input.rejected], Path(snakemake.output.rejected), REJECTED
+    )
+    log.info("WIT: %d records, %d rejected", kept + rejected, rejected)

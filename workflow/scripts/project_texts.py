@@ -1,13 +1,10 @@
 from pathlib import Path
 
+from isotope.gather import gather
 from isotope.progress import logged
-from isotope.project import project
+from isotope.tables import PROJECTION
 
 with logged(snakemake.log[0], snakemake.rule):
-    project(
-        {k: Path(snakemake.input[k]) for k in ("associations", "members", "sections")},
-        Path(snakemake.input.index),
-        snakemake.params.spec,
-        Path(snakemake.output.projection),
-        threads=snakemake.threads,
+    gather(
+        [Path(p) for p in snakemake.input.pieces], Path(snakemake.output.projection), PROJECTION
     )

@@ -1,15 +1,11 @@
 from pathlib import Path
 
+from isotope.gather import gather
 from isotope.progress import logged
-from isotope.score import score_collection
 from isotope.significance import significance_table
+from isotope.tables import SCORES
 
 with logged(snakemake.log[0], snakemake.rule):
-    score_collection(
-        [Path(p) for p in snakemake.input.runs],
-        Path(snakemake.input.qrels),
-        collection=snakemake.wildcards.collection,
-        measures=snakemake.params.measures,
-        out=Path(snakemake.output.scores),
-    )
-    significance_table(Path(snakemake.output.scores), Path(snakemake.output.significance))
+    scores = Path(snakemake.output.scores)
+    gather([Path(p) for p in snakemake.input.pieces], scores, SCORES)
+    significance_table(scores, Path(snakemake.output.significance))

@@ -11,4 +11,5 @@ with logged(snakemake.log[0], snakemake.rule):
         [Path(p) for p in snakemake.output.runs],
         depth=snakemake.params.depth,
         memory_mb=snakemake.params.memory_mb,
+        device=snakemake.params.device,
     )

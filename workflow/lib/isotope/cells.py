@@ -1,32 +1,44 @@
 """Settings, splits and tasks: the grid that systems are run on (design, section 1)."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
+from isotope.parts import WHOLE, Part, part_of
+
 JUDGED = ("train", "validation", "test")
 SIDES = ("texts", "images")
 APART = "unjudged"
+_PART = re.compile(r"(\d+)-of-(\d+)")
 _ID = {"texts": "text_id", "images": "image_id"}
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One run's place: what is searched, and for whom; `judged` if anybody knows the answers."""
+    """One run's place: what is searched, and for whom; `judged` if anybody knows the answers.
+
+    Of the cell's queries only those of `part` (i, n) ask.
+    """
 
     setting: str
     split: str
     task: str
     judged: bool = True
+    part: Part = WHOLE
 
     @classmethod
     def of(cls, path: Path) -> "Cell":
         """Read the cell from a run's path, `.../<setting>/<split>/<task>/<system>.parquet`.
 
-        Runs on a split whose answers are withheld lie apart, in a folder `unjudged`.
+        Runs on a split whose answers are withheld lie apart, in a folder `unjudged`; those of a
+        part of the queries in a folder `<i>-of-<n>` before that.
         """
-        return cls(*path.parts[-4:-1], judged=APART not in path.parts[-5:-4])
+        judged = APART not in path.parts[-5:-4]
+        found = _PART.fullmatch("".join(path.parts[-5:-4] if judged else path.parts[-6:-5]))
+        part = (int(found[1]), int(found[2])) if found else WHOLE
+        return cls(*path.parts[-4:-1], judged=judged, part=part)
 
     @property
     def query_side(self) -> str:
@@ -60,14 +72,14 @@ def id_column(side: str) -> str:
 
 
 def query_ids(qrels: Path, cell: Cell) -> list[str]:
-    """Return the judged queries of the cell's split, sorted.
+    """Return the judged queries of the cell's part of its split, sorted.
 
     Of a split whose answers are withheld all items ask; their table lies beside the qrels.
     """
     key = id_column(cell.query_side)
     asking = qrels if cell.judged else qrels.with_name(f"{cell.query_side}.parquet")
     found = pl.scan_parquet(asking).filter(pl.col("split") == cell.split).select(key).unique()
-    return found.collect()[key].sort().to_list()
+    return list(part_of(found.collect()[key].sort().to_list(), cell.part))
 
 
 def document_ids(table: Path, cell: Cell) -> list[str]:

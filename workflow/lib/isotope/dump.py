@@ -13,8 +13,11 @@ from isotope.dump_site import Site, read_site
 from isotope.dump_streams import Chunk, Span, batches, unpacked
 from isotope.errors import MissingFile
 from isotope.parallel import ordered_map
+from isotope.parts import WHOLE, Part, bounds
 from isotope.progress import Progress, log
 from isotope.wit import grouped
+
+PAGES = "pages_of_files"
 
 
 def parse_dump(  # noqa: PLR0913
@@ -26,6 +29,7 @@ def parse_dump(  # noqa: PLR0913
     infoboxes: Path,
     counts: Path,
     workers: int,
+    part: Part = WHOLE,
 ) -> None:
     """Read `pages-articles` dumps: `.xml.bz2`, multistream or not, or plain `.xml`.
 
@@ -34,7 +38,8 @@ def parse_dump(  # noqa: PLR0913
     `dump_links`); `rejected` the pages left out with their ordinal in the file, reason
     (`dump_pages.REASONS`), title, and a redirect's target; `infoboxes` gets `tables.INFOBOXES`,
     the first picture of each article's infobox; `counts` a JSON object with pages, articles,
-    sections and one number a reason. The bytes do not depend on `workers`. Streams of a multistream
+    sections, one number a reason, and PAGES, the pages of each file. Of all bytes only part (i, n)
+    of n slices is read; `dump_gather` makes one of them. The bytes do not depend on `workers`. Streams of a multistream
     dump are unpacked by the workers, other files by the parent. Format:
     https://www.mediawiki.org/xml/export-0.11.xsd, https://meta.wikimedia.org/wiki/Data_dumps.
 
@@ -53,7 +58,7 @@ def parse_dump(  # noqa: PLR0913
         grouped(rejected, tables.REJECTED) as bad,
         grouped(infoboxes, tables.INFOBOXES) as boxes,
     ):
-        for sections, found, parsed in ordered_map(parse_batch, _tasks(paths, sites), workers):
+        for sections, found, parsed in ordered_map(parse_batch, _tasks(paths, sites, part), workers):
             bad.add(account.enter(parsed, len(sections)))
             linked.add(found)
             good.add(sections)
@@ -64,10 +69,16 @@ def parse_dump(  # noqa: PLR0913
     log.info("dump: %s", account.counts())
 
 
-def _tasks(paths: list[Path], sites: list[Site]) -> Iterator[tuple[Site, Span | Chunk]]:
-    for path, site in zip(paths, sites, strict=True):
-        for batch in batches(path):
-            yield site, batch
+def _tasks(
+    paths: list[Path], sites: list[Site], part: Part
+) -> Iterator[tuple[Site, Span | Chunk]]:
+    sizes = [path.stat().st_size for path in paths]
+    start, stop = bounds(sum(sizes), part)
+    for path, site, size in zip(paths, sites, sizes, strict=True):
+        if start < size and stop > 0:
+            for batch in batches(path, max(start, 0), min(stop, size)):
+                yield site, batch
+        start, stop = start - size, stop - size
 
 
 class _Account:
@@ -91,6 +102,7 @@ class _Account:
         ]
         return pa.Table.from_pylist(rows, schema=tables.REJECTED)
 
-    def counts(self) -> dict[str, int]:
-        """Return pages, articles, sections and one number a reason, zeros included."""
-        return {name: self._sums[name] for name in ("pages", "articles", "sections", *REASONS)}
+    def counts(self) -> dict[str, object]:
+        """Return pages, articles, sections, one number a reason, zeros included, and PAGES."""
+        sums = {name: self._sums[name] for name in ("pages", "articles", "sections", *REASONS)}
+        return {**sums, PAGES: {path.name: n for path, n in self._pages_before.items()}}

@@ -40,16 +40,19 @@ class Chunk:
     xml: bytes
 
 
-def batches(path: Path) -> Iterator[Span | Chunk]:
+def batches(path: Path, start: int = 0, stop: int | None = None) -> Iterator[Span | Chunk]:
     """Cut a dump into pieces that can be parsed apart, in order.
+
+    Only the streams that begin from byte `start` to before byte `stop` are given; a file that is
+    no multistream begins at byte 0 as a whole.
 
     Raises:
         MissingFile: no such file.
         CorruptFile, TruncatedFile: damage met while unpacking here; spans are unpacked later.
     """
     if is_multistream(path):
-        yield from _spans(path)
-    else:
+        yield from _spans(path, start, path.stat().st_size if stop is None else stop)
+    elif start == 0 and stop != 0:
         yield from _chunks(path)
 
 
@@ -109,9 +112,11 @@ def is_multistream(path: Path) -> bool:
         return False
 
 
-def _spans(path: Path) -> Iterator[Span]:
-    size = path.stat().st_size
-    for start, stop in pairwise(chain(_cuts(_mapped(path)), [size])):
+def _spans(path: Path, first: int, end: int) -> Iterator[Span]:
+    size, content = path.stat().st_size, _mapped(path)
+    after = _STREAM.search(content, end)
+    end = after.start() if after else size
+    for start, stop in pairwise(chain(_cuts(content, first, end), [end])):
         yield Span(path, start, stop, last=stop == size)
 
 
@@ -121,9 +126,9 @@ def _mapped(path: Path) -> mmap.mmap:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
-def _cuts(content: mmap.mmap) -> Iterator[int]:
-    cut = -SPAN_BYTES
-    for match in _STREAM.finditer(content):
+def _cuts(content: mmap.mmap, first: int, end: int) -> Iterator[int]:
+    cut = first - SPAN_BYTES
+    for match in _STREAM.finditer(content, first, end):
         if match.start() - cut >= SPAN_BYTES:
             cut = match.start()
             yield cut

@@ -32,20 +32,22 @@ def encode_texts(  # noqa: PLR0913
     batch: int,
     vectors: Path,
     ids: Path,
+    precision: str = "float32",
 ) -> None:
     """Encode shard `shard` of `shards` contiguous slices of the texts in order of text_id.
 
-    `vectors` gets float32 [n, dim] and `ids` the text_id of each row.
+    `vectors` gets [n, dim] in a precision of encode_store.PRECISIONS, `ids` the text_id of each
+    row. Slices are cut between batches, so a batch holds the same texts whatever `shards` is.
 
     Raises:
         MissingFile, MissingColumn: a table or a field that is not there.
         BadParams: a shard outside 0..shards-1, or an empty batch.
         UnknownModel, CorruptFile, FetchFailed: see `isotope.models.load`.
     """
-    rows = slice_ids(texts, "text_id", fields, shard, shards)
+    rows = slice_ids(texts, "text_id", fields, shard, shards, batch)
     encoder = models.load(model, weights=weights)
     progress = Progress(f"texts encoded, shard {shard + 1} of {shards}", len(rows))
-    with created(vectors, (len(rows), encoder.dim)) as block:
+    with created(vectors, (len(rows), encoder.dim), precision) as block:
         for some in batches(iter_texts(texts, rows, fields), batch):
             block[progress.done : progress.done + len(some)] = encoder.encode_texts(some)
             progress.add(len(some))
@@ -64,22 +66,23 @@ def encode_images(  # noqa: PLR0913
     batch: int,
     vectors: Path,
     ids: Path,
+    precision: str = "float32",
 ) -> None:
     """Encode shard `shard` of `shards` contiguous slices of the images in order of image_id.
 
     `pixels` are the crawl's shards, streamed; an image shows the picture of its `picture_id` where
-    the table has that column. `vectors` gets float32 [n, dim] and `ids` the image_id of each row.
+    the table has that column. `vectors`, `ids` and slices are as for texts.
 
     Raises:
         MissingFile: a table or shard that is not there, or an image without pixels.
         TruncatedFile, CorruptFile: a shard that ends early, a picture that does not decode.
         BadParams, UnknownModel, FetchFailed: as for texts.
     """
-    rows = slice_ids(images, "image_id", (), shard, shards)
+    rows = slice_ids(images, "image_id", (), shard, shards, batch)
     encoder = models.load(model, weights=weights)
     shown = shown_by(images, "image_id", rows)
     progress = Progress(f"images encoded, shard {shard + 1} of {shards}", len(shown))
-    with created(vectors, (len(rows), encoder.dim)) as block:
+    with created(vectors, (len(rows), encoder.dim), precision) as block:
         for some in iter_pictures(shown, pixels, batch):
             found = encoder.encode_images([image for _, image in some])
             for (picture, _), vector in zip(some, found, strict=True):
@@ -89,15 +92,21 @@ def encode_images(  # noqa: PLR0913
     progress.finish()
 
 
-def slice_ids(table: Path, key: str, fields: Sequence[str], shard: int, shards: int) -> pl.Series:
-    """Return the sorted ids of one shard; shards differ in size by at most one row.
+def slice_ids(  # noqa: PLR0913
+    table: Path, key: str, fields: Sequence[str], shard: int, shards: int, unit: int = 1
+) -> pl.Series:
+    """Return the sorted ids of one shard; shards are cut at multiples of `unit` rows.
+
+    They differ in size by at most one unit.
 
     Raises:
-        BadParams: no such shard.
+        BadParams: no such shard, or a unit below 1.
         MissingFile, MissingColumn: no such table, or a field that it lacks.
     """
     if not 0 <= shard < shards:
         raise BadParams("encode", f"shard {shard} of {shards}", "count shards from 0")
+    if unit < 1:
+        raise BadParams("encode", f"batch {unit}", "use 1 or more")
     if not table.is_file():
         raise MissingFile(table, "no such table", "run the collect phase")
     rows = pl.scan_parquet(table)
@@ -105,7 +114,8 @@ def slice_ids(table: Path, key: str, fields: Sequence[str], shard: int, shards: 
     if missing:
         raise MissingColumn(table, f"no column {min(missing)!r}", "correct the model's `fields`")
     ids = rows.select(key).collect().to_series().sort()
-    start, stop = (len(ids) * i // shards for i in (shard, shard + 1))
+    units = -(-len(ids) // unit)
+    start, stop = (unit * (units * i // shards) for i in (shard, shard + 1))
     return ids[start:stop]
 
 

@@ -34,7 +34,7 @@ def encode_questions(  # noqa: PLR0913
     Raises:
         As `encode.encode_texts`; MissingColumn: a collection without questions.
     """
-    rows = slice_ids(images, "image_id", (QUESTION,), shard, shards)
+    rows = slice_ids(images, "image_id", (QUESTION,), shard, shards, batch)
     encoder = models.load(model, weights=weights)
     progress = Progress(f"questions encoded, shard {shard + 1} of {shards}", len(rows))
     with created(vectors, (len(rows), encoder.dim)) as block:
@@ -66,7 +66,7 @@ def encode_pictures(  # noqa: PLR0913
     Raises:
         As `encode.encode_images`; MissingColumn: a collection whose texts have no pictures.
     """
-    rows = slice_ids(texts, "text_id", (PICTURE,), shard, shards)
+    rows = slice_ids(texts, "text_id", (PICTURE,), shard, shards, batch)
     encoder = models.load(model, weights=weights)
     shown = shown_by(texts, "text_id", rows)
     progress = Progress(f"pictures encoded, shard {shard + 1} of {shards}", len(shown))

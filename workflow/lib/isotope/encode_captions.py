@@ -24,10 +24,11 @@ _IMAGES_AT_A_TIME = 4_096
 
 
 class Spoken(NamedTuple):
-    """The language of the captions, and how many are encoded at a time."""
+    """The language of the captions, how many are encoded at a time, and how vectors are kept."""
 
     language: str
     batch: int
+    precision: str = "float32"
 
 
 def encode_seen(  # noqa: PLR0913
@@ -42,6 +43,7 @@ def encode_seen(  # noqa: PLR0913
     batch: int,
     vectors: Path,
     ids: Path,
+    precision: str = "float32",
 ) -> None:
     """Encode a shard of the images by what stands for them: `model["images"]`, pixels if unsaid.
 
@@ -51,18 +53,18 @@ def encode_seen(  # noqa: PLR0913
     if model.get("images", PIXELS) != CAPTIONS:
         common: dict[str, Any] = {"shard": shard, "shards": shards, "batch": batch}
         common |= {"model": model, "weights": weights, "vectors": vectors, "ids": ids}
-        encode_images(images=images, pixels=pixels, **common)
+        encode_images(images=images, pixels=pixels, precision=precision, **common)
         return
     encoder = models.load(model, weights=weights)
-    rows = slice_ids(images, "image_id", ("language",), shard, shards)
-    encode_captions(images, rows, encoder, Spoken(language, batch), vectors)
+    rows = slice_ids(images, "image_id", ("language",), shard, shards, batch)
+    encode_captions(images, rows, encoder, Spoken(language, batch, precision), vectors)
     write_ids(rows, ids)
 
 
 def encode_captions(
     images: Path, rows: pl.Series, encoder: Encoder, spoken: Spoken, vectors: Path
 ) -> None:
-    """Write a vector for each of the images `rows` (sorted ids), float32 [n, dim].
+    """Write a vector for each of the images `rows` (sorted ids), [n, dim].
 
     An image without a caption in the language is encoded as an empty text, as is a text whose
     fields are empty; their number is logged.
@@ -72,7 +74,7 @@ def encode_captions(
         MissingFile: no such table of images.
     """
     progress, silent = Progress("images encoded by their captions", len(rows)), 0
-    with created(vectors, (len(rows), encoder.dim)) as block:
+    with created(vectors, (len(rows), encoder.dim), spoken.precision) as block:
         for ids, captions in _said(images, rows, spoken.language):
             silent += ids.len() - captions["image_id"].n_unique()
             here = slice(progress.done, progress.done + ids.len())

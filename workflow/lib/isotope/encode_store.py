@@ -17,6 +17,7 @@ from isotope.errors import CorruptFile, MissingFile, TruncatedFile
 
 IDS = pa.schema([pa.field("id", pa.string())])
 FloatArray = npt.NDArray[np.float32]
+PRECISIONS = {"float32": np.float32, "float16": np.float16}
 _AGAIN = "remove the shard and run the encode phase again"
 
 
@@ -42,7 +43,7 @@ def load_vectors(vectors: Sequence[Path], ids: Sequence[Path]) -> Vectors:
     Raises:
         MissingFile: no shards, or one that is not there.
         TruncatedFile: a block shorter than its header says.
-        CorruptFile: a block that is no float32 matrix, or that has not one id per row.
+        CorruptFile: a block that is no float32 or float16 matrix, or that has not one id per row.
     """
     if not vectors:
         raise MissingFile("vectors", "no shards", "run the encode phase")
@@ -62,8 +63,8 @@ def _map(path: Path) -> FloatArray:
         block: FloatArray = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError) as error:
         raise TruncatedFile(path, f"not a whole .npy file ({error})", _AGAIN) from error
-    if block.ndim != 2 or block.dtype != np.float32:  # noqa: PLR2004
-        raise CorruptFile(path, f"{block.dtype} {block.shape}, not a float32 matrix", _AGAIN)
+    if block.ndim != 2 or block.dtype not in PRECISIONS.values():  # noqa: PLR2004
+        raise CorruptFile(path, f"{block.dtype} {block.shape}, not a matrix of floats", _AGAIN)
     return block
 
 
@@ -77,15 +78,18 @@ def _read_ids(path: Path) -> pl.Series:
 
 
 @contextmanager
-def created(vectors: Path, shape: tuple[int, int]) -> Generator[FloatArray]:
-    """Yield a float32 block to fill row by row on disk; it gets its name when complete."""
+def created(
+    vectors: Path, shape: tuple[int, int], precision: str = "float32"
+) -> Generator[FloatArray]:
+    """Yield a block of a key of PRECISIONS to fill row by row; it gets its name when complete."""
+    kind = PRECISIONS[precision]
     with store.aside(vectors) as part:
         if 0 in shape:
             with part.open("wb") as file:
-                np.save(file, np.zeros(shape, np.float32))
+                np.save(file, np.zeros(shape, kind))
             yield np.zeros(shape, np.float32)
         else:
-            block = mapped(part, shape, np.float32)
+            block = mapped(part, shape, kind)
             yield block
             block.flush()
 

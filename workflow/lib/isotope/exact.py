@@ -1,5 +1,11 @@
-"""Exact inner-product search over memory-mapped vector shards, in bounded memory."""
+"""Exact inner-product search over memory-mapped vector shards, in bounded memory.
 
+The answer is a function of the vectors alone: every hit's score is computed pair by pair in one
+way, and equal scores are told apart by the row, so neither blocks, shards, threads nor the device
+that looks for candidates can change it.
+"""
+
+import mmap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -7,77 +13,135 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
+from isotope.errors import BadParams
+from isotope.exact_keys import Keys, decoded, keys_of, largest
+from isotope.nearest import Ask, Vectors, seeker
 from isotope.progress import Progress
 
-Vectors = NDArray[np.float32]
 Rows = NDArray[np.int64]
 _MB = 1 << 20
 _QUERIES = 4_096
+_LIMIT = 1 << 32
+# Candidates beyond k; where these do not prove the answer complete, twice as many are looked at.
+_SPARE = 64
+_ROUNDING = 2.0**-24
 
 
 class Shards:
     """Vector shards seen as one array; only the rows asked for are read."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
-        """Map the files; every shard is float32 [rows, dim] with the same dim."""
-        self.parts: list[Vectors] = [np.load(p, mmap_mode="r") for p in paths]
+        """Map the files; every shard is float32 or float16 [rows, dim] with the same dim."""
+        self.parts: list[NDArray[np.floating]] = [np.load(p, mmap_mode="r") for p in paths]
         self.starts = np.cumsum([0, *(len(p) for p in self.parts)])
         self.dim = int(self.parts[0].shape[1])
 
     def take(self, rows: Rows) -> Vectors:
-        """Return float32 [len(rows), dim] in the order of `rows`."""
+        """Return float32 [len(rows), dim] in the order of `rows`; no page stays mapped."""
         out = np.empty((len(rows), self.dim), np.float32)
         part = np.searchsorted(self.starts, rows, side="right") - 1
         for n in np.unique(part):
-            here = part == n
-            out[here] = self.parts[n][rows[here] - self.starts[n]]
+            here = np.flatnonzero(part == n)
+            _copy(self.parts[n], rows[here] - self.starts[n], out, here)
+            _forget(self.parts[n])
         return out
 
 
-def top_k(
-    queries: Vectors, shards: Shards, rows: Rows, k: int, memory_mb: int
+def _copy(part: NDArray[np.floating], rows: Rows, out: Vectors, here: Rows) -> None:
+    """Copy rows of a part to places of `out`, as slices where both are runs of neighbours."""
+    if _is_run(rows) and _is_run(here):
+        out[here[0] : here[-1] + 1] = part[rows[0] : rows[-1] + 1]
+    else:
+        out[here] = part[rows]
+
+
+def _is_run(rows: Rows) -> bool:
+    return bool(rows[-1] - rows[0] + 1 == len(rows) and (np.diff(rows) == 1).all())
+
+
+def _forget(part: NDArray[np.floating]) -> None:
+    """Give mapped pages back: they would count as this process's memory until it ends."""
+    if isinstance(part.base, mmap.mmap):
+        part.base.madvise(mmap.MADV_DONTNEED)
+
+
+def top_k(  # noqa: PLR0913
+    queries: Vectors, shards: Shards, rows: Rows, k: int, memory_mb: int, *, device: str = "auto"
 ) -> tuple[NDArray[np.float32], Rows]:
     """Return scores and rows, both [queries, k'], of the k' = min(k, len(rows)) best documents.
 
-    Documents pass through in blocks and queries in groups, so that neither vectors nor candidates
-    hold more than about `memory_mb` MiB.
+    Of equal scores the greater row comes first: ids are sorted, and trec_eval prefers the last.
+    Documents pass through once, in blocks, so that vectors and candidates hold about `memory_mb`
+    MiB beside the answer (12 bytes a hit). `device` is torch's name of one, `cpu` for FAISS, or
+    `auto`: the GPU where there is one.
+
+    Raises:
+        BadParams: more than 2**32 rows, or a device that is not there.
     """
+    if shards.starts[-1] > _LIMIT:
+        raise BadParams("exact search", f"{shards.starts[-1]:,} vectors", "search in several pools")
     k = min(k, len(rows))
+    best = np.zeros((len(queries), k), np.uint64)
     progress = Progress("query-document pairs", len(queries) * len(rows))
-    found = [
-        _group(q, shards, rows, (k, memory_mb), progress) for q in _groups(queries, k, memory_mb)
-    ]
+    seek = seeker(device)
+    for block in _blocks(rows, max(memory_mb * _MB // 2 // (4 * shards.dim), k, 1)):
+        documents = shards.take(block)
+        search = _Block(documents, block, seek(documents))
+        for group in _groups(len(queries), k, memory_mb):
+            search.improve(queries[group], best[group])
+            progress.add(len(best[group]) * len(block))
+        del documents, search
     progress.finish()
-    scores, places = zip(*found, strict=True)
-    return np.concatenate(scores), np.concatenate(places)
+    return decoded(best)
 
 
-def _groups(queries: Vectors, k: int, memory_mb: int) -> Iterator[Vectors]:
-    bytes_per_query = 4 * 12 * max(k, 1)
-    size = int(np.clip(memory_mb * _MB // 2 // bytes_per_query, 1, _QUERIES))
-    for start in range(0, max(len(queries), 1), size):
-        yield queries[start : start + size]
-
-
-def _group(
-    queries: Vectors, shards: Shards, rows: Rows, limits: tuple[int, int], progress: Progress
-) -> tuple[NDArray[np.float32], Rows]:
-    k, memory_mb = limits
-    best = np.empty((len(queries), 0), np.float32)
-    where = np.empty((len(queries), 0), np.int64)
-    size = max(memory_mb * _MB // 2 // (4 * shards.dim), k, 1)
+def _blocks(rows: Rows, size: int) -> Iterator[Rows]:
     for start in range(0, len(rows), size):
-        block = rows[start : start + size]
-        nearest = min(k, len(block))
-        scores, local = faiss.knn(
-            queries, shards.take(block), nearest, metric=faiss.METRIC_INNER_PRODUCT
-        )
-        best, where = _merge(np.hstack([best, scores]), np.hstack([where, block[local]]), k)
-        progress.add(len(queries) * len(block))
-    return best, where
+        yield rows[start : start + size]
 
 
-def _merge(scores: NDArray[np.float32], rows: Rows, k: int) -> tuple[NDArray[np.float32], Rows]:
-    """Keep the k best; of equals the later row: ids are sorted, trec_eval prefers the last."""
-    order = np.lexsort((-rows, -scores))[:, :k]
-    return np.take_along_axis(scores, order, 1), np.take_along_axis(rows, order, 1)
+def _groups(queries: int, k: int, memory_mb: int) -> Iterator[slice]:
+    bytes_per_query = 4 * 12 * (k + _SPARE)
+    size = int(np.clip(memory_mb * _MB // 2 // bytes_per_query, 1, _QUERIES))
+    for start in range(0, queries, size):
+        yield slice(start, start + size)
+
+
+class _Block:
+    """Some documents, and what looks for candidates among them."""
+
+    def __init__(self, documents: Vectors, rows: Rows, ask: Ask) -> None:
+        self.documents, self.rows, self.ask = documents, rows, ask
+        norms = np.empty(len(documents), np.float32)
+        faiss.fvec_norms_L2sqr(*map(faiss.swig_ptr, (norms, documents)), *documents.shape[::-1])
+        self.norm = float(np.sqrt(norms.max()))
+
+    def improve(self, queries: Vectors, best: Keys) -> None:
+        """Put this block's hits among the best ones of each query, [queries, k], best first.
+
+        A document is passed over only where its true score, within the error that any order of
+        summation can make (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1), is
+        below the k-th.
+        """
+        k, dim = best.shape[1], queries.shape[1]
+        error = 2 * dim * _ROUNDING / (1 - dim * _ROUNDING) * self.norm
+        slack = error * np.linalg.norm(queries.astype(np.float64), axis=1)[:, None]
+        left, wanted = np.arange(len(queries)), min(k + _SPARE, len(self.rows))
+        while len(left):
+            near, places = self.ask(queries[left], wanted)
+            most = near + slack[left]
+            hopeless = most < decoded(best[left, -1:])[0]
+            keys = self._exact(queries[left], np.where(hopeless, -1, places))
+            merged = largest(np.hstack([best[left], keys]), k)
+            sure = decoded(merged[:, -1])[0] > most.min(axis=1)
+            done = sure | (wanted == len(self.rows))
+            best[left[done]] = merged[done]
+            left, wanted = left[~done], min(2 * wanted, len(self.rows))
+
+    def _exact(self, queries: Vectors, places: Rows) -> Keys:
+        """Return the keys of documents at `places`, [queries, n]; -1 scores minus infinity."""
+        scores = np.empty(places.shape, np.float32)
+        queries = np.ascontiguousarray(queries)
+        pointers = map(faiss.swig_ptr, (scores, queries, self.documents, places))
+        faiss.fvec_inner_products_by_idx(*pointers, queries.shape[1], *places.shape)
+        return keys_of(scores, self.rows[places])

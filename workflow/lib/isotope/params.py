@@ -32,6 +32,8 @@ def resolve(config: Mapping[str, Any], schema_file: Path, foreign: Iterable[Plac
     for phase in ("crawl", "project", "collect"):
         for entry in params[phase].values():
             _fill(entry, schema["$defs"][phase])
+    for phase in ("shards", "encode", "search"):
+        _fill(params.setdefault(phase, {}), schema["properties"][phase])
     shown = schema["properties"]["tabulate"]
     _fill(params["tabulate"], shown)
     _fill(params["tabulate"]["cases"], shown["properties"]["cases"])

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from isotope import lucene, sql, store, tables
 from isotope.errors import EmptyTable
+from isotope.parts import WHOLE, Part, bounds
 from isotope.progress import log
 
 _SQL = sql.SQL / "project"
@@ -37,34 +38,46 @@ def iter_pairs(table: Path, first: str, second: str) -> Iterator[tuple[str, str]
             yield from zip(batch[first].to_pylist(), batch[second].to_pylist(), strict=True)
 
 
-def project(
-    relations: Mapping[str, Path], index: Path, spec: Mapping[str, Any], out: Path, *, threads: int
-) -> None:
-    """Write tables.PROJECTION for the texts of `relations` (associations, members, sections).
-
-    Mode `bm25` asks the index for every text; `exact-then-bm25` joins on page and section title
-    first and asks for the rest. A text that finds nothing has method `none`.
+def ask(relations: Mapping[str, Path], out: Path) -> None:
+    """Write the texts of `relations` (associations, members) as queries, by source_text_id.
 
     Raises:
         EmptyTable: no text is in the collection's language.
     """
+    sql.query(_SQL / "queries.sql", relations, {}, out=out)
+    with pq.ParquetFile(out) as file:
+        if not file.metadata.num_rows:
+            found = "no text in this language"
+            raise EmptyTable(relations["members"], found, "see collect.language")
+
+
+def project(  # noqa: PLR0913
+    queries: Path,
+    sections: Path,
+    index: Path,
+    spec: Mapping[str, Any],
+    out: Path,
+    *,
+    threads: int,
+    part: Part = WHOLE,
+) -> None:
+    """Write tables.PROJECTION for part (i, n) of n slices of the queries of `ask`.
+
+    Mode `bm25` asks the index for every text; `exact-then-bm25` joins on page and section title
+    first and asks for the rest. A text that finds nothing has method `none`.
+    """
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".queries-") as folder:
-        queries, exact, ranked = (
-            Path(folder) / f"{n}.parquet" for n in ("queries", "exact", "ranked")
-        )
-        wit = {k: relations[k] for k in ("associations", "members")}
-        sql.query(_SQL / "queries.sql", wit, {}, out=queries)
-        asked = pl.read_parquet(queries)
-        if asked.is_empty():
-            raise EmptyTable(
-                relations["members"], "no text in this language", "see collect.language"
-            )
-        found = exact_matches(queries, relations["sections"], spec["mode"])
+        own, exact, ranked = (Path(folder) / f"{n}.parquet" for n in ("own", "exact", "ranked"))
+        with pq.ParquetFile(queries) as file:
+            start, stop = bounds(file.metadata.num_rows, part)
+        asked = pl.scan_parquet(queries).slice(start, stop - start).collect()
+        asked.write_parquet(own)
+        found = exact_matches(own, sections, spec["mode"])
         found.write_parquet(exact)
         rest = asked.join(found, on="source_text_id", how="anti")
         log.info("%d texts: %d match exactly, %d ask BM25", asked.height, found.height, rest.height)
         best_sections(rest, index, spec, threads).write_parquet(ranked)
-        tables_in = {"queries": queries, "exact": exact, "ranked": ranked}
+        tables_in = {"queries": own, "exact": exact, "ranked": ranked}
         sql.query(_SQL / "projection.sql", tables_in, {}, out=out, schema=tables.PROJECTION)
 
 

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 
 from isotope import store, tables
 from isotope.errors import BrokenPromise, CorruptFile, MissingColumn, MissingFile
+from isotope.parts import WHOLE, Part, part_of
 
 KEY = ["query_id", "doc_id"]
 _ROWS_PER_BATCH = 1 << 20
@@ -52,6 +53,20 @@ def read_run(path: Path | str) -> pl.DataFrame:
         As `batches`.
     """
     return pl.concat([empty(), *batches(path)])
+
+
+def read_part(paths: Sequence[Path], part: Part) -> list[pl.DataFrame]:
+    """Read the runs, but of the queries that any of them answers only those of part (i, n).
+
+    Raises:
+        As `batches`.
+    """
+    if part == WHOLE:
+        return [read_run(path) for path in paths]
+    answered = {query for path in paths for b in batches(path) for query in b["query_id"].unique()}
+    own = part_of(sorted(answered), part)
+    wanted = pl.col("query_id").is_in(own)
+    return [pl.concat([empty(), *(b.filter(wanted) for b in batches(p))]) for p in paths]
 
 
 def empty() -> pl.DataFrame:

@@ -1,6 +1,7 @@
 """Systems answer queries: one call fills all cells (setting, split, task) of one system."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ from isotope.cells import Cell, document_ids, query_ids
 from isotope.encoded import Encoded
 from isotope.exact import top_k
 from isotope.index import contents
+from isotope.parts import WHOLE
 from isotope.progress import log
 from isotope.random_system import random_run
-from isotope.runs import empty, read_run, write_run
+from isotope.runs import empty, read_part, write_run
 
 Tables = Mapping[str, Path]
 Answer = Callable[[Cell], pl.DataFrame]
@@ -93,6 +95,7 @@ def search_dense(  # noqa: PLR0913
     *,
     depth: int,
     memory_mb: int,
+    device: str = "auto",
 ) -> None:
     """Search the vectors exactly by inner product, restricted to the rows of `index.index_dense`.
 
@@ -107,7 +110,7 @@ def search_dense(  # noqa: PLR0913
         if not len(asked) or not len(rows):
             return empty()
         documents = vectors.shards[cell.document_side]
-        scores, found = top_k(queries, documents, rows, depth, memory_mb)
+        scores, found = top_k(queries, documents, rows, depth, memory_mb, device=device)
         return vectors.hits(cell, asked, scores, found)
 
     fill(outputs, answer)
@@ -124,7 +127,8 @@ def search_fused(
     by_cell = {(p.stem, Cell.of(p)): p for p in runs}
 
     def answer(cell: Cell) -> pl.DataFrame:
-        parts = [read_run(by_cell[name, cell]) for name in spec["of"]]
+        whole = replace(cell, part=WHOLE)
+        parts = read_part([by_cell[name, whole] for name in spec["of"]], cell.part)
         if all(part.is_empty() for part in parts):
             return empty()
         if spec["kind"] == "rrf":

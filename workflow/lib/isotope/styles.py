@@ -64,7 +64,7 @@ def styles_table(  # noqa: PLR0913
     with store.writer(out, tables.STYLES) as writer:
         for block in encoded.blocks:
             for start in range(0, len(block), _ROWS):
-                cosines = block[start : start + _ROWS] @ heads
+                cosines = block[start : start + _ROWS].astype(np.float32) @ heads
                 best = cosines.argmax(axis=1)
                 found = {
                     "image_id": encoded.ids.slice(progress.done, len(best)).to_arrow(),

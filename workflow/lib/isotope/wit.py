@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from isotope import store, tables
 from isotope.errors import BadParams, MissingFile
+from isotope.parts import WHOLE, Part, part_of
 from isotope.progress import Progress, log
 from isotope.wit_blocks import Shard
 from isotope.wit_records import parse_block
@@ -38,7 +39,8 @@ class Grouped:
             self._write(self._rows)
 
     def _write(self, rows: int) -> None:
-        table = pa.concat_tables(self._held)
+        # Pages are cut where pieces of a column end, so pieces must leave no trace.
+        table = pa.concat_tables(self._held).combine_chunks()
         self._out.write_table(table.slice(0, rows), row_group_size=store.ROWS_PER_GROUP)
         self._held, self._rows = [table.slice(rows)], self._rows - rows
         self.written += rows
@@ -53,8 +55,12 @@ def grouped(path: Path, schema: pa.Schema) -> Generator[Grouped, None, None]:
         pieces.finish()
 
 
-def parse_wit(files: Sequence[Path], *, out: Path, rejected: Path) -> None:
+def parse_wit(
+    files: Sequence[Path], *, out: Path, rejected: Path, part: Part = WHOLE
+) -> None:
     """Read WIT shards (`.tsv.gz` or `.tsv`) in order; memory is bounded by blocks of 16 MiB.
+
+    Of the files, part (i, n) of n slices is read; the parts' tables are those of the whole in turn.
 
     `out` gets `tables.ASSOCIATIONS`: WIT's columns (found by header name; missing numbers and
     truth values are null, missing texts empty), the split that the file name says, the file's
@@ -72,10 +78,11 @@ def parse_wit(files: Sequence[Path], *, out: Path, rejected: Path) -> None:
     if not files:
         raise MissingFile("wit", "no shards", "name at least one WIT .tsv.gz file in the params")
     splits = [split_of(path) for path in files]
+    own = list(zip(files, splits, strict=True))
     reasons: Counter[str] = Counter()
     progress = Progress("WIT records")
     with grouped(out, tables.ASSOCIATIONS) as good, grouped(rejected, tables.REJECTED) as bad:
-        for path, split in zip(files, splits, strict=True):
+        for path, split in part_of(own, part):
             for associations, rejects in _parse_shard(Shard(Path(path)), split):
                 progress.add(len(associations) + len(rejects))
                 good.add(associations)

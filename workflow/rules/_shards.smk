@@ -1,0 +1,37 @@
+from isotope import parts as cut
+
+PART = r"\d{5}-of-\d{5}"
+WIT = {"associations": "associations.parquet", "rejected": "associations.rejected.parquet"}
+DUMP = {
+    "sections": "sections.parquet",
+    "links": "links.parquet",
+    "rejected": "sections.rejected.parquet",
+    "infoboxes": "infoboxes.parquet",
+    "counts": "sections.counts.json",
+}
+
+
+def parts(phase):
+    """The names of a phase's shards, each with its number and how many there are."""
+    n = PARAMS["shards"][phase]
+    return [f"{i:05d}-of-{n:05d}" for i in range(n)]
+
+
+def part(wildcards):
+    """Which shard, counted from 0, and of how many: numbers for the library."""
+    return [int(number) for number in wildcards.part.split("-of-")]
+
+
+def shards(phase, pattern):
+    """What every shard of a phase wrote, by the pattern of one, whose other wildcards stay."""
+    return expand(pattern, part=parts(phase), allow_missing=True)
+
+
+def scored_part(wildcards):
+    """The runs that a shard of score is about: a slice of them in the order of the table."""
+    every = runs_of(wildcards.collection, SYSTEMS)
+    return cut.part_of(sorted(every, key=lambda p: Path(p).with_suffix("").parts), part(wildcards))
+
+
+wildcard_constraints:
+    part=PART,

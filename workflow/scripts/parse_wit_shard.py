@@ -1,0 +1,13 @@
+from pathlib import Path
+
+from isotope.acquire import placed
+from isotope.progress import logged
+from isotope.wit import parse_wit
+
+with logged(snakemake.log[0], snakemake.rule):
+    parse_wit(
+        placed(Path(snakemake.input.manifest), "wit"),
+        out=Path(snakemake.output.associations),
+        rejected=Path(snakemake.output.rejected),
+        part=tuple(snakemake.params.part),
+    )

@@ -1,0 +1,10 @@
+from pathlib import Path
+
+from isotope.progress import logged
+from isotope.project import ask
+
+with logged(snakemake.log[0], snakemake.rule):
+    ask(
+        {k: Path(snakemake.input[k]) for k in ("associations", "members")},
+        Path(snakemake.output.queries),
+    )

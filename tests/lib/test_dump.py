@@ -68,7 +68,10 @@ def multistream(pages: list[str] = PAGES, per_stream: int = 2) -> bytes:
 
 
 def parse(folder: Path, files: list[Path], workers: int = 1):
-    out = {name: folder / name for name in ("out", "links", "rejected", "infoboxes", "counts")}
+    out = {
+        name: folder / name
+        for name in ("out", "links", "rejected", "infoboxes", "pictures", "counts")
+    }
     dump.parse_dump(files, **out, workers=workers)
     assert pq.read_schema(out["out"]).equals(tables.SECTIONS)
     assert pq.read_schema(out["rejected"]).equals(tables.REJECTED)
@@ -85,7 +88,7 @@ def parse_bytes(folder: Path, data: bytes, name: str = "dump.xml.bz2", workers: 
 
 
 def digests(folder: Path) -> list[str]:
-    names = ("out", "links", "rejected", "infoboxes", "counts")
+    names = ("out", "links", "rejected", "infoboxes", "pictures", "counts")
     return [hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names]
 
 
@@ -319,7 +322,7 @@ class TestOrderedMap:
             "from pathlib import Path\nfrom isotope import dump, dump_streams\n"
             "dump_streams.SPAN_BYTES = 1\nhere = Path(__file__).parent\n"
             "print('started', flush=True)\n"
-            "files = ('out', 'links', 'rejected', 'infoboxes', 'counts')\n"
+            "files = ('out', 'links', 'rejected', 'infoboxes', 'pictures', 'counts')\n"
             "names = {n: here / n for n in files}\n"
             "dump.parse_dump([here / 'dump.xml.bz2'], **names, workers=2)\n"
         )

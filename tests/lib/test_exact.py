@@ -96,7 +96,9 @@ def test_more_rows_than_a_key_can_hold_are_refused(tmp_path, monkeypatch):
 
 def test_a_device_that_is_not_there_is_named(tmp_path):
     with pytest.raises(BadParams, match="no device 'cuda:77'"):
-        top_k(vectors(1, 0), saved(tmp_path, vectors(9, 0), 1), np.arange(9), 5, 16, device="cuda:77")
+        top_k(
+            vectors(1, 0), saved(tmp_path, vectors(9, 0), 1), np.arange(9), 5, 16, device="cuda:77"
+        )
 
 
 def peak_kib(place: str) -> int:

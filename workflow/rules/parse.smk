@@ -29,6 +29,8 @@ rule parse_wit:
         "logs/parse_wit/{source}.log",
     benchmark:
         "logs/benchmarks/parse_wit/{source}.tsv"
+    wildcard_constraints:
+        source=associated("wit"),
     message:
         "gather the WIT rows of {wildcards.source}"
     script:

@@ -1,14 +1,11 @@
 """Associations that a snapshot itself has: the pictures of its sections, in WIT's columns."""
 
-import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import polars as pl
-import pyarrow.parquet as pq
-
 from isotope import file_tables, sql, store, tables
+from isotope.gather import gather
 
 _STEPS = sql.SQL / "parse" / "wikitext"
 _READS = {
@@ -20,8 +17,9 @@ _READS = {
 }
 
 
-def associate(
+def associate(  # noqa: PLR0913
     parsed: Mapping[str, Path],
+    known: Mapping[str, Sequence[Path]],
     files: Sequence[Path],
     ratios: Mapping[str, float],
     outputs: Mapping[str, Path],
@@ -30,30 +28,38 @@ def associate(
 ) -> None:
     """Write what WIT would say of a snapshot: tables.ASSOCIATIONS, and tables.REJECTED.
 
-    `parsed` has `pictures` and `sections`, and may have WIT's own `wit` and `wit_rejected`: then
-    its rows come first and its splits win. `files` are tables of `file_tables`. `ratios` are the
-    shares of test and validation among the pages that WIT does not know; the rest trains. `outputs`
-    are `associations` and `rejected`.
+    `parsed` are `pictures` and `sections`; `known` are the tables of WIT's own rows, `wit` and
+    `wit_rejected`, or nothing: they come first, and their splits win. `files` are tables as
+    `file_tables` reads them. `ratios` are the shares of test and validation among the pages that
+    WIT does not know; the rest trains. `outputs` are `associations` and `rejected`.
 
     Raises:
         MissingColumn, CorruptFile: as `file_tables.read_files`.
         MissingFile: a table that was not parsed.
     """
-    folder = outputs["associations"].parent
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".associations-") as aside:
-        made = {**parsed, "files": Path(aside) / "files.parquet"}
-        is_complete = file_tables.read_files(files, made["files"])
-        if "wit" not in made:
-            made["wit"] = Path(aside) / "wit.parquet"
-            store.write_rows([], made["wit"], tables.ASSOCIATIONS)
+    parent = outputs["associations"].parent
+    parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=parent, prefix=".associations-") as folder:
+        made: dict[str, sql.Files] = {**parsed, "wit": _wit(known["wit"], Path(folder))}
+        made["files"] = Path(folder) / "files.parquet"
+        is_complete = file_tables.read_files(files, Path(folder) / "files.parquet")
         told = {"20_placed": {"is_complete": is_complete}, "30_splits": dict(ratios)}
         for step, names in _READS.items():
-            made[step[3:]] = out = Path(aside) / f"{step[3:]}.parquet"
+            made[step[3:]] = out = Path(folder) / f"{step[3:]}.parquet"
             relations = {name: made[name] for name in names}
-            sql.query(
-                _STEPS / f"{step}.sql", relations, told.get(step, {}), out=out, memory_limit=memory_limit
-            )
-        own = [made["wit"]] if "wit" in parsed else []
-        _joined([*own, made["associations"]], outputs["associations"], tables.ASSOCIATIONS)
-        rejected = [parsed["wit_rejected"]] if "wit_rejected" in parsed else []
-        _joined([*rejected, made["left_out"]], outputs["rejected"], tables.REJECTED)
+            given = told.get(step, {})
+            sql.query(_STEPS / f"{step}.sql", relations, given, out=out, memory_limit=memory_limit)
+        for name, table, schema in (
+            ("associations", "wit", tables.ASSOCIATIONS),
+            ("rejected", "wit_rejected", tables.REJECTED),
+        ):
+            own = Path(folder) / f"{'left_out' if name == 'rejected' else name}.parquet"
+            gather([*known[table], own], outputs[name], schema)
+
+
+def _wit(known: Sequence[Path], folder: Path) -> Sequence[Path]:
+    if known:
+        return known
+    empty = folder / "wit.parquet"
+    store.write_rows([], empty, tables.ASSOCIATIONS)
+    return [empty]

@@ -27,6 +27,7 @@ def parse_dump(  # noqa: PLR0913
     links: Path,
     rejected: Path,
     infoboxes: Path,
+    pictures: Path,
     counts: Path,
     workers: int,
     part: Part = WHOLE,
@@ -37,7 +38,8 @@ def parse_dump(  # noqa: PLR0913
     section 0 called Introduction; `links` gets `tables.LINKS`, each page's targets once (see
     `dump_links`); `rejected` the pages left out with their ordinal in the file, reason
     (`dump_pages.REASONS`), title, and a redirect's target; `infoboxes` gets `tables.INFOBOXES`,
-    the first picture of each article's infobox; `counts` a JSON object with pages, articles,
+    the first picture of each article's infobox; `pictures` gets `tables.PICTURES`, every file that
+    an article shows, of any kind, with its section; `counts` a JSON object with pages, articles,
     sections, one number a reason, and PAGES, the pages of each file. Of all bytes only part (i, n)
     of n slices is read; `dump_gather` makes one of them. The bytes do not depend on `workers`. Streams of a multistream
     dump are unpacked by the workers, other files by the parent. Format:
@@ -57,21 +59,23 @@ def parse_dump(  # noqa: PLR0913
         grouped(links, tables.LINKS) as linked,
         grouped(rejected, tables.REJECTED) as bad,
         grouped(infoboxes, tables.INFOBOXES) as boxes,
+        grouped(pictures, tables.PICTURES) as pictured,
     ):
-        for sections, found, parsed in ordered_map(parse_batch, _tasks(paths, sites, part), workers):
+        for sections, found, parsed in ordered_map(
+            parse_batch, _tasks(paths, sites, part), workers
+        ):
             bad.add(account.enter(parsed, len(sections)))
             linked.add(found)
             good.add(sections)
             boxes.add(pa.Table.from_pylist(parsed.infoboxes, schema=tables.INFOBOXES))
+            pictured.add(pa.Table.from_pylist(parsed.pictures, schema=tables.PICTURES))
     with store.aside(counts) as part:
         part.write_text(json.dumps(account.counts(), indent=2) + "\n", "utf-8")
     account.progress.finish()
     log.info("dump: %s", account.counts())
 
 
-def _tasks(
-    paths: list[Path], sites: list[Site], part: Part
-) -> Iterator[tuple[Site, Span | Chunk]]:
+def _tasks(paths: list[Path], sites: list[Site], part: Part) -> Iterator[tuple[Site, Span | Chunk]]:
     sizes = [path.stat().st_size for path in paths]
     start, stop = bounds(sum(sizes), part)
     for path, site, size in zip(paths, sites, sizes, strict=True):

@@ -17,11 +17,12 @@ _TABLES = {
     "links": tables.LINKS,
     "rejected": tables.REJECTED,
     "infoboxes": tables.INFOBOXES,
+    "pictures": tables.PICTURES,
 }
 
 
 def gather_dump(parts: Mapping[str, Sequence[Path]], out: Mapping[str, Path]) -> None:
-    """Write sections, links, rejected, infoboxes and counts of all shards of `dump.parse_dump`.
+    """Write the tables and counts of all shards of `dump.parse_dump`.
 
     A rejected page's row, its ordinal in its file, goes on from the shard before.
     """
@@ -36,7 +37,9 @@ def gather_dump(parts: Mapping[str, Sequence[Path]], out: Mapping[str, Path]) ->
             for r, f in zip(rows["row"].to_pylist(), rows["file"].to_pylist(), strict=True)
         ]
         at = rows.schema.get_field_index("row")
-        return rows.set_column(at, rows.schema.field(at), [pa.array(row, rows.schema.field(at).type)])
+        return rows.set_column(
+            at, rows.schema.field(at), [pa.array(row, rows.schema.field(at).type)]
+        )
 
     for name, schema in _TABLES.items():
         mended = {"mend": numbered} if name == "rejected" else {}

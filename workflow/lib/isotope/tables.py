@@ -79,6 +79,7 @@ PICTURES = _schema(
     is_framed=pa.bool_(),
     is_in_table=pa.bool_(),
 )
+FILES = _schema(file=pa.string(), project=pa.string(), attribution=pa.string())
 URLS = _schema(image_id=pa.string(), image_url=pa.string(), shard=pa.int32())
 PIXELS = _schema(
     image_id=pa.string(),

@@ -55,9 +55,7 @@ def grouped(path: Path, schema: pa.Schema) -> Generator[Grouped, None, None]:
         pieces.finish()
 
 
-def parse_wit(
-    files: Sequence[Path], *, out: Path, rejected: Path, part: Part = WHOLE
-) -> None:
+def parse_wit(files: Sequence[Path], *, out: Path, rejected: Path, part: Part = WHOLE) -> None:
     """Read WIT shards (`.tsv.gz` or `.tsv`) in order; memory is bounded by blocks of 16 MiB.
 
     Of the files, part (i, n) of n slices is read; the parts' tables are those of the whole in turn.

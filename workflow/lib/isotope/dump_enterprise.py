@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from isotope.dump_parsed import Parsed
 from isotope.dump_site import Site, known_site
-from isotope.errors import CorruptFile, MissingFile, TruncatedFile
+from isotope.errors import CorruptFile, TruncatedFile
 from isotope.html_page import enter, tree
 
 BATCH_BYTES = 4 << 20
@@ -39,7 +39,6 @@ def batches(path: Path) -> Iterator[Records]:
     """Cut a snapshot into pieces of whole records; memory follows a piece.
 
     Raises:
-        MissingFile: no such file.
         TruncatedFile, CorruptFile: damaged data, or an archive without a record.
     """
     held, size, seen = list[bytes](), 0, False
@@ -61,37 +60,51 @@ def parse_records(batch: Records) -> tuple[pa.Table, pa.Table, Parsed]:
     for line in batch.lines:
         parsed.pages += 1
         try:
-            record = cast(Mapping[str, Any], json.loads(line))
-            _enter(record, parsed)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            record = _Record.of(json.loads(line))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raw = line.decode("utf-8", "backslashreplace").rstrip("\n")
             parsed.leave_out("bad_record", f"{type(error).__name__}: {error}", raw)
             continue
-        for redirect in record.get("redirects") or ():
-            parsed.pages += 1
-            parsed.leave_out("redirect", str(redirect.get("name", "")), str(record["name"]))
+        _enter(record, parsed)
     return parsed.handed_over()
 
 
-def _enter(record: Mapping[str, Any], parsed: Parsed) -> None:
-    title, page_id = str(record["name"]), int(record["identifier"])
-    html = record["article_body"]["html"] or ""
-    ids = (page_id, int(record["version"]["identifier"]), title)
-    site = _site(record)
-    if (record.get("namespace") or {}).get("identifier", _ARTICLES) != _ARTICLES:
+@dataclass(frozen=True)
+class _Record:
+    ids: tuple[int, int, str]
+    html: str
+    site: Site
+    namespace: int
+    redirects: tuple[str, ...]
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> "_Record":
+        title, wiki = str(told["name"]), str(told["is_part_of"]["url"]).rstrip("/")
+        return cls(
+            (int(told["identifier"]), int(told["version"]["identifier"]), title),
+            str(told["article_body"]["html"] or ""),
+            known_site(str(told["in_language"]["identifier"]), f"{wiki}/wiki/"),
+            int((told.get("namespace") or {}).get("identifier", _ARTICLES)),
+            tuple(str(redirect["name"]) for redirect in told.get("redirects") or ()),
+        )
+
+
+def _enter(record: _Record, parsed: Parsed) -> None:
+    *_, title = record.ids
+    if record.namespace != _ARTICLES:
         parsed.leave_out("other_namespace", title)
     else:
-        enter(parsed, tree(html.encode()) if html.strip() else None, ids, site)
-
-
-def _site(record: Mapping[str, Any]) -> Site:
-    wiki = str(record["is_part_of"]["url"]).rstrip("/")
-    return known_site(str(record["in_language"]["identifier"]), f"{wiki}/wiki/")
+        try:
+            root = tree(record.html.encode()) if record.html.strip() else None
+            enter(parsed, root, record.ids, record.site)
+        except (ValueError, RecursionError) as error:
+            parsed.leave_out("bad_record", f"{title}: {error}", record.html)
+    for redirect in record.redirects:
+        parsed.pages += 1
+        parsed.leave_out("redirect", redirect, title)
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    if not path.is_file():
-        raise MissingFile(path, "no such file", "check the path, or run `acquire` first")
     with _named_damage(path):
         if ".tar" in path.suffixes or path.suffix == ".tgz":
             with tarfile.open(path, "r|*") as archive:

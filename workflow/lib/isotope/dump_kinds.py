@@ -24,6 +24,7 @@ from isotope.dump_parsed import Parsed
 from isotope.dump_site import Site, read_site
 from isotope.dump_streams import Chunk, Span
 from isotope.dump_zim import Entries
+from isotope.errors import MissingFile
 
 Task = tuple[Site, Span | Chunk] | Records | Entries
 # What there is to do for the bytes from the first number to before the second one.
@@ -41,6 +42,8 @@ def prepared(path: Path) -> Cut:
         MissingFile: no such file.
         CorruptFile, TruncatedFile: a file that is not what its name says.
     """
+    if not path.is_file():
+        raise MissingFile(path, "no such file", "check the path, or run `acquire` first")
     if path.name.endswith(".zim"):
         dump_zim.opened(path)
         return partial(_of_zim, path)

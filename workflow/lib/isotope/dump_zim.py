@@ -17,7 +17,7 @@ from lxml.html import HtmlElement
 
 from isotope.dump_parsed import Parsed
 from isotope.dump_site import Site, known_site
-from isotope.errors import CorruptFile, MissingFile
+from isotope.errors import CorruptFile
 from isotope.html_page import enter, tree
 
 ENTRIES = 256
@@ -49,7 +49,6 @@ def batches(path: Path, start: int, stop: int, size: int) -> Iterator[Entries]:
     """Cut the entries that belong to bytes `start` to `stop` of `size` into pieces, in order.
 
     Raises:
-        MissingFile: no such file.
         CorruptFile: no ZIM file, or not all of it.
     """
     count = opened(path).entry_count
@@ -87,11 +86,8 @@ def opened(path: Path) -> Archive:
     """Open a file, once a process.
 
     Raises:
-        MissingFile: no such file.
         CorruptFile: no ZIM file, or not all of it.
     """
-    if not path.is_file():
-        raise MissingFile(path, "no such file", "check the path, or run `acquire` first")
     try:
         return Archive(path)
     except RuntimeError as error:

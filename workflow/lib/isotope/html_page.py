@@ -79,8 +79,9 @@ def target_of(link: HtmlElement, title: str) -> str | None:
 
 def _says(root: HtmlElement) -> bool:
     body = root.find("body")
+    seen = ".//text()[not(parent::style or parent::script)]"
     return body is not None and (
-        any(text.strip() for text in body.itertext() if isinstance(text, str))
+        any(text.strip() for text in body.xpath(seen))
         or bool(body.xpath(".//img | .//figure | .//video | .//audio"))
     )
 

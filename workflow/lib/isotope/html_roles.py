@@ -41,7 +41,7 @@ _BESIDE = (
 _GONE_CLASSES = frozenset(_BESIDE.split())
 _AROUND = "coordinates toc contentSub siteSub catlinks firstHeading titleHeading mw-navigation"
 _GONE_IDS = frozenset(_AROUND.split())
-_BOX_CLASSES = frozenset(("taxobox", "sinottico", "biota", "infobox_v2", "infobox_v3"))
+_BOX_CLASSES = frozenset(("infobox", "taxobox", "sinottico", "biota"))
 _THUMBS = frozenset(("thumb", "tmulti", "tsingle"))
 _HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 
@@ -53,9 +53,10 @@ def classes(node: HtmlElement) -> list[str]:
 
 def role(node: HtmlElement) -> str:
     """Return GONE, BOX, GALLERY, MEDIA, HEADING or TEXT; comments are GONE."""
-    tag, kind, named = node.tag, node.get("typeof", ""), classes(node)
+    tag = node.tag
     if not isinstance(tag, str) or tag in _GONE_TAGS or _HIDDEN.search(node.get("style", "")):
         return GONE
+    kind, named = node.get("typeof", ""), classes(node)
     if _is_box(node, named):
         return BOX
     if "gallery" in named or "mw:Extension/gallery" in kind:
@@ -68,7 +69,7 @@ def role(node: HtmlElement) -> str:
 
 
 def _is_box(node: HtmlElement, named: list[str]) -> bool:
-    told = any(name in _BOX_CLASSES or name.startswith("infobox") for name in named)
+    told = any(name in _BOX_CLASSES or name.startswith("infobox_") for name in named)
     return told or node.get("id", "").startswith("Vorlage_Infobox")
 
 

@@ -204,7 +204,7 @@ def kiwix(page: Page, wiki: Wiki, *, ids: bool) -> str:
         image.set("src", "./_assets_/" + _asset(html.unescape(name)).partition("/")[2])
     for link in root.xpath("//a[starts-with(@href, './')]"):
         link.set("href", link.get("href")[2:])
-    body = "".join(lxml.html.tostring(e, encoding="unicode") for e in root.find("body"))
+    body = "".join(str(lxml.html.tostring(e, encoding="unicode")) for e in root.find("body"))
     head = f'<meta property="mw:pageId" content="{page.page_id}">' if ids else ""
     foot = (
         f'<div style="clear:both">This article is issued from <a class="external text" '

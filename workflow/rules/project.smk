@@ -31,6 +31,8 @@ rule project_index:
     threads: 8
     resources:
         mem_mb=4096,
+    params:
+        language=language_of_source,
     message:
         "index the sections of {wildcards.source}"
     script:
@@ -49,6 +51,8 @@ rule project_queries:
         "logs/project_queries/{source}.log",
     benchmark:
         "logs/benchmarks/project_queries/{source}.tsv"
+    params:
+        language=language_of_source,
     message:
         "let the texts of {wildcards.source} ask for their sections"
     script:
@@ -74,6 +78,7 @@ rule project_texts_shard:
     params:
         spec=entry("project"),
         part=part,
+        language=language_of_source,
     message:
         "project the texts of {wildcards.source} onto its dump, shard {wildcards.part}"
     script:

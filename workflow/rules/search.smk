@@ -43,6 +43,7 @@ rule search_bm25:
     params:
         spec=system,
         language=spoken,
+        texts_in=language,
         depth=PARAMS["search"]["depth"],
     message:
         "search {wildcards.collection} with {wildcards.system}, shard {wildcards.part}"

@@ -101,6 +101,7 @@ rule tabulate_perturbed_bm25:
     threads: 8
     params:
         spec=system,
+        language=spoken,
     message:
         "ask {wildcards.system} the perturbed queries of {wildcards.collection}"
     script:

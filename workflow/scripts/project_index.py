@@ -9,4 +9,5 @@ with logged(snakemake.log[0], snakemake.rule):
         Path(snakemake.output.index),
         threads=snakemake.threads,
         memory_mb=snakemake.resources.mem_mb,
+        language=snakemake.params.language,
     )

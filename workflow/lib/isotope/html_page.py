@@ -4,8 +4,10 @@ lxml reads the HTML: one walk over libxml2's tree costs a tenth of what Beautifu
 `mwparserfromhtml` builds, does.
 """
 
+import json
 import re
 from collections.abc import Iterator
+from typing import Any, cast
 from urllib.parse import unquote
 
 from lxml import html
@@ -22,7 +24,6 @@ from isotope.html_text import read
 _PARSER = html.HTMLParser(encoding="utf-8")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?=//)|//|#|mailto:|data:|javascript:", re.IGNORECASE)
 _LEADING = re.compile(r"(?:\./|(?:\.\./)+(?:A/)?|/wiki/)")
-_MADE_BY = re.compile(r'"target"\s*:\s*\{\s*"wt"\s*:\s*"([^"]+)"')
 _MARKS = frozenset(("disambigbox", "dmbox-disambig", "disambig", "Vorlage_Begriffsklärung"))
 _NOT_ARTICLES = ("mw:ExtLink", "mw:WikiLink/Interwiki", "mw:MediaLink")
 _PAGE_IMAGE = re.compile(r".*\.(?:jpe?g|png|gif|svg|tiff?|webp)", re.IGNORECASE)
@@ -96,8 +97,18 @@ def _is_disambiguation(root: HtmlElement) -> bool:
 
 
 def _templates(root: HtmlElement) -> Iterator[str]:
-    for told in root.xpath("//@data-mw"):
-        yield from _MADE_BY.findall(told)
+    """Yield the names of the templates that the page itself calls."""
+    for told in root.xpath("//@data-mw[contains(., '\"template\"')]"):
+        try:
+            parts = json.loads(told).get("parts", ())
+        except ValueError:
+            continue
+        made = (part["template"]["target"] for part in parts if _is_template(part))
+        yield from (str(target.get("wt", "")) for target in made)
+
+
+def _is_template(part: Any) -> bool:  # noqa: ANN401 (of JSON)
+    return isinstance(part, dict) and "target" in cast(dict[str, Any], part).get("template", ())
 
 
 def _categories(root: HtmlElement, site: Site) -> list[str]:

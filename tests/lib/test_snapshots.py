@@ -340,6 +340,25 @@ class TestRejected:
     def test_pages_without_an_article_are_left_out(self, body, reason, tmp_path):
         assert html_page(body, folder=tmp_path)["rejected"]["reason"].to_list() == [reason]
 
+    @pytest.mark.parametrize("depth", [700, 3_000])
+    @pytest.mark.parametrize(("name", "write"), [WRITERS["enterprise"], WRITERS["zim"]])
+    def test_a_page_too_deep_to_read_is_kept_aside_whole_and_alone(
+        self, name, write, depth, tmp_path, monkeypatch
+    ):
+        deep = f"<html><body>{'<div>' * depth}bottom{'</div>' * depth}</body></html>"
+        plain = snapshots.render
+        monkeypatch.setattr(
+            snapshots, "render", lambda page, wiki: deep if page.page_id == 2 else plain(page, wiki)
+        )
+        monkeypatch.setattr(
+            snapshots, "kiwix", lambda page, wiki, ids: snapshots.render(page, wiki)
+        )
+        pages = [Page(n, 0, f"P{n}", "Text") for n in (1, 2, 3)]
+        out = parse([write(pages, tmp_path / name)], tmp_path)
+        rejected = read(out)["rejected"]
+        assert rejected.select("row", "reason", "raw").rows() == [(2, "bad_record", deep)]
+        assert counts(out)["articles"] == 2
+
     @pytest.mark.parametrize("kind", ["enterprise", "zim"])
     def test_a_truncated_file_is_named_and_leaves_nothing(self, kind, files, tmp_path):
         data, path = files[kind].read_bytes(), tmp_path / files[kind].name

@@ -160,8 +160,9 @@ def write_zim(
     images: Mapping[str, bytes] | None = None,
     *,
     ids: bool = False,
+    told: Mapping[str, str] | None = None,
 ) -> Path:
-    """Write a ZIM file as mwoffliner does; `images` are by name; `ids` keeps Parsoid's head."""
+    """Write a ZIM file as mwoffliner does; `told` are metadata, `ids` Parsoid's."""
     path.unlink(missing_ok=True)
     with Creator(path).config_indexing(False, "eng").config_verbose(False) as out:
         for page in pages:
@@ -175,8 +176,9 @@ def write_zim(
         for name, data in (images or {}).items():
             kind = "image/png" if name.endswith(".png") else "image/jpeg"
             out.add_item(_Item(_asset(name), "", kind, data))
-        out.add_metadata("Source", f"{wiki.language}.wikipedia.org")
-        out.add_metadata("Language", "mul")
+        known = {"Source": f"{wiki.language}.wikipedia.org", "Language": "mul"}
+        for key, value in (known if told is None else told).items():
+            out.add_metadata(key, value)
     return path
 
 

@@ -13,6 +13,8 @@ from tests.snapshots import ENGLISH, Page
 from isotope import dump, html_media, toy
 from isotope.dump_gather import gather_dump
 from isotope.errors import CorruptFile, MissingFile, TruncatedFile
+from isotope.wikitext_infobox import upload_url
+from isotope.zim_pictures import zim_contents, zim_names
 
 PAGES = 60
 TABLES = ("sections", "links", "rejected", "infoboxes", "pictures")
@@ -132,6 +134,49 @@ def test_enterprise_keeps_the_numbers_of_pages_and_revisions(parsed):
         for k in ("enterprise", "xml")
     )
     assert found.rows() == wanted.rows()
+
+
+class TestZim:
+    def test_a_page_without_a_number_has_one_by_its_title(self, parsed):
+        """It is the first 15 hexadecimal digits of the title's MD5."""
+        sections = read(parsed["zim"])["sections"]
+        (found,) = set(sections.filter(page_title="Ashworth Abbey")["page_id"])
+        assert f"{found:x}" == hashlib.md5(b"Ashworth Abbey").hexdigest()[:15].lstrip("0")
+        assert sections["revision_id"].null_count() == 0
+
+    def test_parsoids_numbers_are_kept_where_they_are_told(self, pages, parsed, tmp_path):
+        path = snapshots.write_zim(pages[:20], tmp_path / "x.zim", ids=True)
+        found = read(parse([path], tmp_path))["sections"]
+        wanted = read(parsed["xml"])["sections"]
+        kept = wanted.filter(pl.col("page_id").is_in(found["page_id"].to_list()))
+        own = ["text_id", "page_id", "page_title"]
+        assert found.select(own).sort(own).rows() == kept.select(own).sort(own).rows()
+
+    @pytest.mark.parametrize(
+        ("told", "url"),
+        [
+            ({"Source": "https://sw.wikipedia.org/"}, "https://sw.wikipedia.org/wiki/A"),
+            ({"Source": "de.wikivoyage.org"}, "https://de.wikivoyage.org/wiki/A"),
+            ({"Name": "wikipedia_zh-yue_all"}, "https://zh-yue.wikipedia.org/wiki/A"),
+            ({"Language": "jpn,eng"}, "https://ja.wikipedia.org/wiki/A"),
+            ({}, "https://en.wikipedia.org/wiki/A"),
+        ],
+    )
+    def test_its_metadata_tell_the_wiki(self, told, url, tmp_path):
+        path = snapshots.write_zim([Page(1, 0, "A", "Text")], tmp_path / "x.zim", told=told)
+        assert read(parse([path], tmp_path))["sections"]["page_url"].to_list() == [url]
+
+    def test_its_pictures_are_called_as_the_associations_call_them(self, tmp_path):
+        images = {"A b&c.png": b"1", "Ö.jpg": b"2"}
+        path = snapshots.write_zim([Page(1, 0, "A", "Text")], tmp_path / "x.zim", images=images)
+        uploads = "https://upload.wikimedia.org/wikipedia"
+        commons = [upload_url(name) for name in images]
+        assert sorted(zim_names(path, [])) == sorted(commons)
+        (tmp_path / "files.csv").write_text("file,project\nÖ.jpg,local\n")
+        own = [tmp_path / "files.csv"]
+        (local,) = set(zim_names(path, own)) - set(commons)
+        assert local == commons[1].replace(f"{uploads}/commons", f"{uploads}/en")
+        assert list(zim_contents(path, own, lambda url: url == local)) == [(local, b"2")]
 
 
 LEAD = "Ray sang<sup class='reference'>[1]</sup> in <a href='./Albany'>Albany</a>."

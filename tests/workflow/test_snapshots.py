@@ -23,7 +23,7 @@ RUSSIAN = "in-russian"
 NOUNS = (
     *(("собака", "собаки"), ("кошка", "кошки"), ("корова", "коровы"), ("птица", "птицы")),
     *(("рыба", "рыбы"), ("книга", "книги"), ("машина", "машины"), ("школа", "школы")),
-    *(("река", "реки"), ("гора", "горы"), ("дорога", "дороги"), ("картина", "картины")),
+    *(("роза", "розы"), ("лампа", "лампы"), ("дорога", "дороги"), ("картина", "картины")),
 )
 
 
@@ -35,7 +35,7 @@ def write_russian(path: Path) -> None:
         out = io.BytesIO()
         Image.new("RGB", (8, 8), (20 * number, 0, 0)).save(out, "PNG")
         images[f"{number}.png"] = out.getvalue()
-        text = f"[[Файл:{number}.png|мини|{caption.title()}]]\nЗдесь есть {word}."
+        text = f"[[Файл:{number}.png|мини|{caption.title()}]]\nЖивёт {word}."
         pages.append(Page(number + 1, 0, f"Место {number}", text))
     wiki = Wiki("ru", {n: own[n] for n in (1, 6, 10, 14)})
     snapshots.write_zim(pages, path, wiki, images)

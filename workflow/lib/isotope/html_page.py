@@ -53,27 +53,26 @@ def enter(
     `ids` are page id, revision id and title. The page's own categories come from Parsoid's
     `link`s; those that a template adds don't count.
     """
-    page_id, revision_id, title = ids
     if root is None or not _says(root):
-        parsed.leave_out("empty", title)
-        return
-    if _is_disambiguation(root):
-        parsed.leave_out("disambiguation", title)
-        return
+        parsed.leave_out("empty", ids[2])
+    elif _is_disambiguation(root):
+        parsed.leave_out("disambiguation", ids[2])
+    else:
+        parsed.take(_article(root, ids, site), site)
+
+
+def _article(root: HtmlElement, ids: tuple[int, int | None, str], site: Site) -> Article:
     found = read(root.find("body"))
-    own = (target for a in found.hrefs if (target := target_of(a, title)))
+    own = (target for a in found.hrefs if (target := target_of(a, ids[2])))
     boxed = (use.file for use in found.shown if use.origin == "infobox")
-    article = Article(
-        page_id,
-        revision_id,
-        title,
-        found.sections,
-        _categories(root, site),
-        article_titles(own, site.namespaces, site.prefixes),
-        found.shown,
-        next((file for file in boxed if _PAGE_IMAGE.fullmatch(file)), None),
+    return Article(
+        *ids,
+        sections=found.sections,
+        categories=_categories(root, site),
+        links=article_titles(own, site.namespaces, site.prefixes),
+        shown=found.shown,
+        box_picture=next((file for file in boxed if _PAGE_IMAGE.fullmatch(file)), None),
     )
-    parsed.take(article, site)
 
 
 def target_of(link: HtmlElement, title: str) -> str | None:

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from isotope import dump, dump_streams, tables
-from isotope.dump_pages import REASONS
+from isotope.dump_parsed import REASONS
 from isotope.errors import CorruptFile, IsotopeError, MissingFile, ToolFailed, TruncatedFile
 from isotope.parallel import ordered_map
 
@@ -68,14 +68,17 @@ def multistream(pages: list[str] = PAGES, per_stream: int = 2) -> bytes:
 
 
 def parse(folder: Path, files: list[Path], workers: int = 1):
-    out = {name: folder / name for name in ("out", "links", "rejected", "infoboxes", "counts")}
-    dump.parse_dump(files, **out, workers=workers)  # pyright: ignore[reportArgumentType]
+    out = {
+        name: folder / name
+        for name in ("out", "links", "rejected", "infoboxes", "pictures", "counts")
+    }
+    dump.parse_dump(files, **out, workers=workers)
     assert pq.read_schema(out["out"]).equals(tables.SECTIONS)
     assert pq.read_schema(out["rejected"]).equals(tables.REJECTED)
     return (
         pl.read_parquet(out["out"]),
         pl.read_parquet(out["rejected"]),
-        json.loads(out["counts"].read_text()),
+        {k: n for k, n in json.loads(out["counts"].read_text()).items() if k != dump.PAGES},
     )
 
 
@@ -85,7 +88,7 @@ def parse_bytes(folder: Path, data: bytes, name: str = "dump.xml.bz2", workers: 
 
 
 def digests(folder: Path) -> list[str]:
-    names = ("out", "links", "rejected", "infoboxes", "counts")
+    names = ("out", "links", "rejected", "infoboxes", "pictures", "counts")
     return [hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names]
 
 
@@ -98,7 +101,7 @@ class TestSections:
         sections, _, _ = parse_bytes(tmp_path, xml(), "dump.xml")
         ray = sections.filter(pl.col("page_id") == 7)
         assert ray["text_id"].to_list() == [f"projected-00000007-{n:03d}" for n in range(4)]
-        assert ray["section_title"].to_list() == ["Introduction", "Life", "Youth", "Songs"]
+        assert ray["section_title"].to_list() == ["Einleitung", "Life", "Youth", "Songs"]
         assert ray["hierarchy"].to_list() == [
             "Ray Charles",
             "Ray Charles / Life",
@@ -160,7 +163,7 @@ class TestPagesLeftOut:
         ]
         assert counts == {
             **{"pages": 8, "articles": 2, "sections": 5, "redirect": 2, "disambiguation": 1},
-            **{"other_namespace": 1, "not_wikitext": 1, "empty": 1, "bad_xml": 0},
+            **{"other_namespace": 1, "not_wikitext": 1, "empty": 1, "bad_xml": 0, "bad_record": 0},
         }
         assert len(sections) == 5
 
@@ -319,7 +322,7 @@ class TestOrderedMap:
             "from pathlib import Path\nfrom isotope import dump, dump_streams\n"
             "dump_streams.SPAN_BYTES = 1\nhere = Path(__file__).parent\n"
             "print('started', flush=True)\n"
-            "files = ('out', 'links', 'rejected', 'infoboxes', 'counts')\n"
+            "files = ('out', 'links', 'rejected', 'infoboxes', 'pictures', 'counts')\n"
             "names = {n: here / n for n in files}\n"
             "dump.parse_dump([here / 'dump.xml.bz2'], **names, workers=2)\n"
         )

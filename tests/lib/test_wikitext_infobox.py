@@ -40,7 +40,7 @@ def test_a_file_of_commons_has_the_address_that_wit_gives_it(shared):
 
 
 def test_the_real_dump_has_pictures_in_its_infoboxes(shared, tmp_path):
-    names = ("out", "links", "rejected", "infoboxes", "counts")
+    names = ("out", "links", "rejected", "infoboxes", "pictures", "counts")
     files = sorted((shared / "snapshots/raycharles/dump").glob("*.xml*"))
     dump.parse_dump(files, **{n: tmp_path / n for n in names}, workers=1)
     boxes = pl.read_parquet(tmp_path / "infoboxes")

@@ -74,8 +74,8 @@ def parsed(folder: Path) -> dict[str, pl.DataFrame]:
     """What the workflow will parse, known beforehand: the same seed makes the same dump."""
     toy.generate(folder, pages=PAGES, seed=SEED, date=DATE)
     files = sorted((folder / "dump").glob("*.xml.bz2"))
-    names = ("out", "links", "rejected", "infoboxes", "counts")
-    dump.parse_dump(files, **{n: folder / n for n in names}, workers=1)  # pyright: ignore
+    names = ("out", "links", "rejected", "infoboxes", "pictures", "counts")
+    dump.parse_dump(files, **{n: folder / n for n in names}, workers=1)
     return {n: pl.read_parquet(folder / n) for n in ("out", "infoboxes")}
 
 

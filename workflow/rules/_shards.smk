@@ -7,6 +7,7 @@ DUMP = {
     "links": "links.parquet",
     "rejected": "sections.rejected.parquet",
     "infoboxes": "infoboxes.parquet",
+    "pictures": "pictures.parquet",
     "counts": "sections.counts.json",
 }
 
@@ -46,6 +47,25 @@ def parsed(file):
     """A table of parse, or a shard's piece of it."""
     whole, of_part = f"data/parse/{{source}}/{file}", f".isotope/parse/{{source}}/{{part}}/{file}"
     return piece("parse", whole, of_part)
+
+
+def associated(*ways):
+    """A wildcard constraint: the sources whose associations come from one of these."""
+    told = PARAMS["parse"]
+    return any_of(
+        s for s in PARAMS["acquire"] if told.get(s, {}).get("associations", "wit") in ways
+    )
+
+
+def known(file):
+    """What every shard of WIT has, where a source uses WIT beside the snapshot."""
+    pattern = f".isotope/parse/{{source}}/{{part}}/{file}"
+
+    def of(wildcards):
+        both = PARAMS["parse"][wildcards.source]["associations"] == "both"
+        return expand(pattern, part=parts("parse"), **wildcards) if both else []
+
+    return of
 
 
 def scored_part(wildcards):

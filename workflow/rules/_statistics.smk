@@ -147,11 +147,18 @@ def statistics(wildcards):
     kind = kind_tables(kind_of(wildcards.collection))
     learned = ["table5"] if adapted() else []
     learned += ["recall"] if APPROXIMATE else []
-    told = [*STATISTICS, *own, *kind, *accounts(wildcards.collection), *learned, *SPOKEN]
+    compared = ["associations", "associations_missed"] if from_both(wildcards.collection) else []
+    told = [*STATISTICS, *own, *kind, *accounts(wildcards.collection), *learned, *compared, *SPOKEN]
     tables = expand("results/tables/{c}/{t}.md", c=wildcards.collection, t=told)
     return tables + expand(
         "results/figures/{c}/{t}.svg", c=wildcards.collection, t=["subsets", *own]
     )
+
+
+def from_both(collection):
+    """Whether a collection's associations come from WIT and from its snapshot."""
+    told = PARAMS["parse"].get(source_of(collection), {})
+    return told.get("associations") == "both"
 
 
 def mistakes():

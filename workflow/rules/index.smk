@@ -21,6 +21,7 @@ rule index_bm25:
         spec=system,
         splits=[*SPLITS, *UNJUDGED],
         language=spoken,
+        texts_in=language,
     message:
         "index the words of {wildcards.collection} for {wildcards.system}"
     script:

@@ -15,6 +15,8 @@ if is_cut("parse"):
             "logs/parse_wit_gather/{source}.log",
         benchmark:
             "logs/benchmarks/parse_wit_gather/{source}.tsv"
+        wildcard_constraints:
+            source=associated("wit"),
         resources:
             mem_mb=memory("parse_wit_gather"),
         message:
@@ -34,6 +36,7 @@ if is_cut("parse"):
             links="data/parse/{source}/links.parquet",
             rejected="data/parse/{source}/sections.rejected.parquet",
             infoboxes="data/parse/{source}/infoboxes.parquet",
+            pictures="data/parse/{source}/pictures.parquet",
             counts="data/parse/{source}/sections.counts.json",
         log:
             "logs/parse_dump_gather/{source}.log",

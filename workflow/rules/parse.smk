@@ -8,6 +8,8 @@ rule parse_wit:
         "logs/parse_wit/{source}" + by_part("parse", "/") + ".log",
     benchmark:
         "logs/benchmarks/parse_wit/{source}" + by_part("parse", ".") + ".tsv"
+    wildcard_constraints:
+        source=associated("wit"),
     resources:
         mem_mb=memory("parse_wit"),
     params:

@@ -33,6 +33,8 @@ rule project_index:
     threads: 8
     resources:
         mem_mb=memory("project_index"),
+    params:
+        language=language_of_source,
     message:
         "index the sections of {wildcards.source}"
     script:
@@ -53,6 +55,8 @@ rule project_queries:
         "logs/benchmarks/project_queries/{source}.tsv"
     resources:
         mem_mb=memory("project_queries"),
+    params:
+        language=language_of_source,
     message:
         "let the texts of {wildcards.source} ask for their sections"
     script:
@@ -82,6 +86,7 @@ rule project_texts:
     params:
         spec=entry("project"),
         part=part,
+        language=language_of_source,
     message:
         "project the texts of {wildcards.source} onto its dump"
     script:

@@ -45,6 +45,7 @@ rule search_bm25:
     params:
         spec=system,
         language=spoken,
+        texts_in=language,
         depth=PARAMS["search"]["depth"],
     message:
         "search {wildcards.collection} with {wildcards.system}"

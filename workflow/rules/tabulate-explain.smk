@@ -109,6 +109,7 @@ rule tabulate_perturbed_bm25:
         mem_mb=memory("tabulate_perturbed_bm25"),
     params:
         spec=system,
+        language=spoken,
     message:
         "ask {wildcards.system} the perturbed queries of {wildcards.collection}"
     script:

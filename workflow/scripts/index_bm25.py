@@ -9,6 +9,7 @@ with logged(snakemake.log[0], snakemake.rule):
         [Path(p) for p in snakemake.output.folders],
         snakemake.params.splits,
         language=snakemake.params.language,
+        texts_in=snakemake.params.texts_in,
         fields=snakemake.params.spec.get("fields"),
         threads=snakemake.threads,
     )

@@ -12,6 +12,7 @@ if __name__ == "__main__":
             links=Path(snakemake.output.links),
             rejected=Path(snakemake.output.rejected),
             infoboxes=Path(snakemake.output.infoboxes),
+            pictures=Path(snakemake.output.pictures),
             counts=Path(snakemake.output.counts),
             workers=snakemake.threads,
             part=tuple(snakemake.params.part),

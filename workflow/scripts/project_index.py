@@ -10,4 +10,5 @@ with logged(snakemake.log[0], snakemake.rule):
         Path(snakemake.output.index),
         threads=snakemake.threads,
         memory_mb=HEAP_MB,
+        language=snakemake.params.language,
     )

@@ -7,4 +7,5 @@ with logged(snakemake.log[0], snakemake.rule):
     ask(
         {k: Path(snakemake.input[k]) for k in ("associations", "members")},
         Path(snakemake.output.queries),
+        snakemake.params.language,
     )

@@ -12,4 +12,5 @@ with logged(snakemake.log[0], snakemake.rule):
         Path(snakemake.output.projection),
         threads=snakemake.threads,
         part=tuple(snakemake.params.part),
+        language=snakemake.params.language,
     )

@@ -10,6 +10,7 @@ with logged(snakemake.log[0], snakemake.rule):
         [Path(p) for p in snakemake.output.runs],
         snakemake.params.spec,
         language=snakemake.params.language,
+        texts_in=snakemake.params.texts_in,
         depth=snakemake.params.depth,
         threads=snakemake.threads,
     )

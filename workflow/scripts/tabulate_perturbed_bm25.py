@@ -10,4 +10,5 @@ with logged(snakemake.log[0], snakemake.rule):
         snakemake.params.spec,
         Path(snakemake.output.ranks),
         threads=snakemake.threads,
+        language=snakemake.params.language,
     )

@@ -197,6 +197,16 @@ def placed(manifest: Path, part: str) -> list[Path]:
     return [_checked(manifest.parent / e["path"], e["bytes"]) for e in chosen]
 
 
+def placed_if_any(manifest: Path, part: str) -> list[Path]:
+    """Return what `placed` does, or nothing if there is no such part.
+
+    Raises:
+        MissingFile, TruncatedFile, CorruptFile: as `placed`, of files that are there.
+    """
+    entries = cast(Sequence[Entry], json.loads(manifest.read_text(encoding="utf-8"))["files"])
+    return placed(manifest, part) if any(e["part"] == part for e in entries) else []
+
+
 def _checked(path: Path, size: int) -> Path:
     remedy = f"delete {path.parent.parent / 'manifest.json'} and this file, then run again"
     if not path.exists():

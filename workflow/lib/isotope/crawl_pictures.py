@@ -15,11 +15,12 @@ import pyarrow.parquet as pq
 from PIL import Image
 
 from isotope import sql, store, tables
-from isotope.acquire import placed
+from isotope.acquire import placed, placed_if_any
 from isotope.crawl_tool import IMAGE_LIMIT_PIXELS, webp_encoder
 from isotope.errors import CorruptFile, MissingColumn
 from isotope.pixels import groups_within
 from isotope.progress import Progress
+from isotope.zim_pictures import zim_contents, zim_names
 
 _SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 _ROWS = 64
@@ -30,13 +31,15 @@ def list_pictures(manifest: Path, spec: Mapping[str, str], shards: int, out: Pat
     """Write tables.URLS for every picture of the acquired part `spec["part"]`.
 
     A picture's image_url is `spec["base"]` and its name: that of the file, or that in a zip or tar
-    archive; the rows of a Parquet file bring an `image_url` of their own.
+    archive; the rows of a Parquet file bring an `image_url` of their own. Those of a ZIM file have
+    that of their upload (`zim_pictures`).
 
     Raises:
         MissingFile, TruncatedFile, CorruptFile: a file that is gone, changed or unreadable.
         MissingColumn: a Parquet file without `image_url`.
     """
-    names = [name for path in placed(manifest, spec["part"]) for name in _names(path)]
+    files = placed_if_any(manifest, "files")
+    names = [name for path in placed(manifest, spec["part"]) for name in _names(path, files)]
     urls = pl.DataFrame({"image_url": [_url(spec, name) for name in names]})
     out.parent.mkdir(parents=True, exist_ok=True)
     listed = out.with_name(f".{out.name}.listed.parquet")
@@ -66,7 +69,8 @@ def crawl_pictures(
     rows: list[dict[str, object]] = []
     ledger: list[dict[str, object]] = []
     when = datetime.fromtimestamp(int(manifest.stat().st_mtime), UTC)
-    for url, data in _read(placed(manifest, spec["part"]), spec, ids):
+    files = placed_if_any(manifest, "files")
+    for url, data in _read(placed(manifest, spec["part"]), files, spec, ids):
         entry, webp = _convert(url, data, encode)
         ledger.append(entry | {"fetched_at": when})
         if webp is not None:
@@ -83,7 +87,7 @@ def _url(spec: Mapping[str, str], name: str) -> str:
     return name if "://" in name else spec.get("base", "") + name.removeprefix("./")
 
 
-def _names(path: Path) -> list[str]:
+def _names(path: Path, files: Sequence[Path]) -> list[str]:
     """Return the names of the pictures in a file: its own, or those of what it holds."""
     with _opening(path):
         if path.suffix == ".zip":
@@ -94,6 +98,8 @@ def _names(path: Path) -> list[str]:
                 return [m.name for m in archive if m.isfile() and _is_picture(m.name)]
         if path.suffix == ".parquet":
             return _urls(path)
+        if path.suffix == ".zim":
+            return zim_names(path, files)
     return [path.name]
 
 
@@ -114,13 +120,19 @@ def _is_tar(path: Path) -> bool:
 
 
 def _read(
-    paths: Sequence[Path], spec: Mapping[str, str], ids: Mapping[str, str]
+    paths: Sequence[Path], files: Sequence[Path], spec: Mapping[str, str], ids: Mapping[str, str]
 ) -> Iterator[tuple[str, bytes]]:
     """Yield each wanted picture once, the first of its name."""
     left = set(ids)
+
+    def wanted(name: str) -> bool:
+        return _url(spec, name) in left
+
     for path in paths:
         with _opening(path):
-            for name, data in _contents(path, lambda n: _url(spec, n) in left, ids.values()):
+            is_zim = path.suffix == ".zim"
+            kept = _contents(path, wanted, ids.values())
+            for name, data in zim_contents(path, files, wanted) if is_zim else kept:
                 left.discard(_url(spec, name))
                 yield _url(spec, name), data
 

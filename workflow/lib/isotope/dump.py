@@ -1,4 +1,4 @@
-"""MediaWiki export dumps to the table of sections, in parallel, in dump order."""
+"""Snapshots of a wiki, of any kind, to the table of sections, in parallel, in their order."""
 
 import json
 from collections import Counter
@@ -8,9 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from isotope import store, tables
-from isotope.dump_pages import REASONS, Parsed, parse_batch
-from isotope.dump_site import Site, read_site
-from isotope.dump_streams import Chunk, Span, batches, unpacked
+from isotope.dump_kinds import Cut, Task, parse_task, prepared
+from isotope.dump_parsed import REASONS, Parsed
 from isotope.errors import MissingFile
 from isotope.parallel import ordered_map
 from isotope.parts import WHOLE, Part, bounds
@@ -27,45 +26,45 @@ def parse_dump(  # noqa: PLR0913
     links: Path,
     rejected: Path,
     infoboxes: Path,
+    pictures: Path,
     counts: Path,
     workers: int,
     part: Part = WHOLE,
 ) -> None:
-    """Read `pages-articles` dumps: `.xml.bz2`, multistream or not, or plain `.xml`.
+    """Read `pages-articles` dumps, snapshots of Wikimedia Enterprise, ZIM files: see `dump_kinds`.
 
     `out` gets `tables.SECTIONS`, every section of every article, empty ones too, the lead as
-    section 0 called Introduction; `links` gets `tables.LINKS`, each page's targets once (see
-    `dump_links`); `rejected` the pages left out with their ordinal in the file, reason
-    (`dump_pages.REASONS`), title, and a redirect's target; `infoboxes` gets `tables.INFOBOXES`,
-    the first picture of each article's infobox; `counts` a JSON object with pages, articles,
+    section 0 by the name of `dump_leads`; `links` gets `tables.LINKS`, each page's targets once
+    (see `dump_links`); `rejected` the pages left out with their ordinal in the file, reason
+    (`dump_parsed.REASONS`), title, and a redirect's target; `infoboxes` gets `tables.INFOBOXES`,
+    the first picture of each article's infobox; `pictures` gets `tables.PICTURES`, every file that
+    an article shows, of any kind, with its section; `counts` a JSON object with pages, articles,
     sections, one number a reason, and of a part PAGES, the pages of each file. Of all bytes
     only part (i, n) of n slices is read; `dump_gather` makes one of them. The bytes do not depend
-    on `workers`. Streams of a multistream dump are unpacked by the workers, other files by the
-    parent. Format:
-    https://www.mediawiki.org/xml/export-0.11.xsd, https://meta.wikimedia.org/wiki/Data_dumps.
+    on `workers`.
 
     Raises:
         MissingFile: no files given, or one that is not there.
-        CorruptFile, TruncatedFile: damaged bz2 data or XML, with the byte; nothing is written.
+        CorruptFile, TruncatedFile: damaged data, with the byte if it is told; nothing is written.
     """
     if not files:
         raise MissingFile("dump", "no files", "name at least one pages-articles file in the params")
     paths = [Path(path) for path in files]
-    sites = [read_site(path, unpacked(path)) for path in paths]
+    cuts = [prepared(path) for path in paths]
     account = _Account()
     with (
         grouped(out, tables.SECTIONS) as good,
         grouped(links, tables.LINKS) as linked,
         grouped(rejected, tables.REJECTED) as bad,
         grouped(infoboxes, tables.INFOBOXES) as boxes,
+        grouped(pictures, tables.PICTURES) as pictured,
     ):
-        for sections, found, parsed in ordered_map(
-            parse_batch, _tasks(paths, sites, part), workers
-        ):
+        for sections, found, parsed in ordered_map(parse_task, _tasks(paths, cuts, part), workers):
             bad.add(account.enter(parsed, len(sections)))
             linked.add(found)
             good.add(sections)
             boxes.add(pa.Table.from_pylist(parsed.infoboxes, schema=tables.INFOBOXES))
+            pictured.add(pa.Table.from_pylist(parsed.pictures, schema=tables.PICTURES))
     with store.aside(counts) as aside:
         own = account.counts() if part == WHOLE else {**account.counts(), PAGES: account.pages()}
         aside.write_text(json.dumps(own, indent=2) + "\n", "utf-8")
@@ -73,13 +72,12 @@ def parse_dump(  # noqa: PLR0913
     log.info("dump: %s", account.counts())
 
 
-def _tasks(paths: list[Path], sites: list[Site], part: Part) -> Iterator[tuple[Site, Span | Chunk]]:
+def _tasks(paths: list[Path], cuts: list[Cut], part: Part) -> Iterator[Task]:
     sizes = [path.stat().st_size for path in paths]
     start, stop = bounds(sum(sizes), part)
-    for path, site, size in zip(paths, sites, sizes, strict=True):
+    for cut, size in zip(cuts, sizes, strict=True):
         if start < size and stop > 0:
-            for batch in batches(path, max(start, 0), min(stop, size)):
-                yield site, batch
+            yield from cut(max(start, 0), min(stop, size))
         start, stop = start - size, stop - size
 
 

@@ -17,11 +17,12 @@ _TABLES = {
     "links": tables.LINKS,
     "rejected": tables.REJECTED,
     "infoboxes": tables.INFOBOXES,
+    "pictures": tables.PICTURES,
 }
 
 
 def gather_dump(parts: Mapping[str, Sequence[Path]], out: Mapping[str, Path]) -> None:
-    """Write sections, links, rejected, infoboxes and counts of all shards of `dump.parse_dump`.
+    """Write the tables and counts of all shards of `dump.parse_dump`.
 
     A rejected page's row, its ordinal in its file, goes on from the shard before.
     """

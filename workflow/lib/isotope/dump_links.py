@@ -5,7 +5,7 @@ Grammar: https://www.mediawiki.org/wiki/Help:Links and `Title.php` of MediaWiki 
 
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from html import unescape
 from urllib.parse import unquote
 
@@ -21,6 +21,13 @@ def targets(text: str, namespaces: Namespaces, prefixes: Collection[str]) -> lis
     so are links within the page. Links in a picture's caption count.
     """
     titles = dict.fromkeys(_TARGET.findall(text))
+    return article_titles(titles, namespaces, prefixes)
+
+
+def article_titles(
+    titles: Iterable[str], namespaces: Namespaces, prefixes: Collection[str]
+) -> list[str]:
+    """Return the titles of articles among these, each once, as their pages have them."""
     found = (title for title in titles if not _elsewhere(title, namespaces, prefixes))
     return [title for title in dict.fromkeys(map(_normal, found)) if title]
 

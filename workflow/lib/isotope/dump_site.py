@@ -4,7 +4,10 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+
+from mwparserfromhtml.parse.const import NAMESPACES
 
 from isotope.errors import CorruptFile
 from isotope.wikitext_links import Namespaces
@@ -43,6 +46,19 @@ def read_site(path: Path, xml: Iterator[bytes]) -> Site:
     except ET.ParseError as error:
         raise CorruptFile(path, f"malformed head ({error})", _REMEDY) from error
     return _site(path, root)
+
+
+@cache
+def known_site(language: str, base_url: str) -> Site:
+    """Return the site of the Wikipedia of a language, for snapshots that don't tell namespaces.
+
+    `base_url` ends where titles begin. The names are those that `mwparserfromhtml` keeps of all
+    Wikipedias; a language that has none is taken for English, whose names count everywhere.
+    """
+    names = {number: name for name, number in NAMESPACES.get(language, NAMESPACES["en"]).items()}
+    every = {*NAMESPACES.get(language, ()), *NAMESPACES["en"]}
+    prefixes = frozenset(name.lower() for name in every)
+    return Site(base_url, language, Namespaces.named(names), prefixes)
 
 
 def _site(path: Path, root: ET.Element) -> Site:

@@ -34,10 +34,12 @@ def index_bm25(  # noqa: PLR0913
     language: str,
     fields: Sequence[str] | None,
     threads: int,
+    texts_in: str | None = None,
 ) -> None:
     """Fill each `.../<setting>/<system>` folder with `<pool>/<side>` Lucene indexes.
 
-    BM25's statistics are those of the pool that is searched, so every pool has its own.
+    BM25's statistics are those of the pool that is searched, so every pool has its own. `language`
+    is that of the captions, `texts_in` that of the texts where it is another one.
     """
     with filled(folders) as parts:
         for side in SIDES:
@@ -46,7 +48,9 @@ def index_bm25(  # noqa: PLR0913
                 chosen = words.filter(pl.col("split").is_in(pool_splits(setting, pool)))
                 if chosen.height:
                     pairs = chosen.select("id", "contents").iter_rows()
-                    lucene.build_index(pairs, part / pool / side, threads=threads)
+                    spoken = texts_in or language if side == "texts" else language
+                    where = part / pool / side
+                    lucene.build_index(pairs, where, threads=threads, language=spoken)
 
 
 @contextmanager

@@ -26,6 +26,10 @@ _WRONG = re.compile(r"Error:|Exception in|[\d-]+ [\d:,]+ ERROR ")
 _READER = "TsvString"
 _INDEXER = "io.anserini.index.IndexCollection"
 _SEARCHER = "io.anserini.search.SearchCollection"
+_ENGLISH = "en"
+# The codes of Anserini's io.anserini.analysis.AnalyzerMap.
+_CODES = "ar bn da es fa fi fr de hi hu id it ja ko nl no pl pt ru sv te th tr uk zh"
+ANALYZERS = frozenset(_CODES.split())
 _HITS: dict[str, pl.DataType] = {
     "query_id": pl.String(),
     "doc_id": pl.String(),
@@ -37,13 +41,27 @@ _HITS: dict[str, pl.DataType] = {
 class Bm25:
     """Parameters of the ranking; the defaults are the AToMiC paper's (section 3).
 
-    `pretokenized` takes what spaces separate for terms: no stemming, no stop words.
+    `pretokenized` takes what spaces separate for terms: no stemming, no stop words. `language` is
+    that of the index; both must be what the index was built with.
     """
 
     k1: float = 0.9
     b: float = 0.4
     memory_mb: int = 4096
     pretokenized: bool = False
+    language: str = _ENGLISH
+
+
+def analysis(language: str, *, pretokenized: bool = False) -> list[str]:
+    """Return the flags that choose Anserini's analyzer for a language code.
+
+    What Anserini has no analyzer for (`AnalyzerMap` of its jar) gets its default, for English. A
+    variant such as zh-yue is read as its language is.
+    """
+    code = language.partition("-")[0]
+    if pretokenized:
+        return ["-pretokenized"]
+    return ["-language", code] if code in ANALYZERS else []
 
 
 def _package_dir(name: str) -> Path:
@@ -103,15 +121,16 @@ def run_tool(program: str, *arguments: str | Path, memory_mb: int) -> None:
         raise ToolFailed(program, found, f"run it by hand: {' '.join(command)}")
 
 
-def build_index(
+def build_index(  # noqa: PLR0913
     documents: Iterable[tuple[str, str]],
     index: Path,
     *,
     threads: int,
     memory_mb: int = 4096,
     pretokenized: bool = False,
+    language: str = _ENGLISH,
 ) -> int:
-    """Index (id, contents) pairs for BM25; return how many. `pretokenized` is as in Bm25.
+    """Index (id, contents) pairs for BM25; return how many. The last two are as in Bm25.
 
     Raises:
         EmptyTable: no documents.
@@ -124,7 +143,7 @@ def build_index(
             raise EmptyTable(index, "no documents to index", "look at the tables it is made of")
         flags = ["-threads", str(threads), "-memoryBuffer", str(memory_mb // 4), "-optimize"]
         where = ["-collection", "JsonCollection", "-input", folder, "-index", index]
-        flags += ["-pretokenized"] if pretokenized else []
+        flags += analysis(language, pretokenized=pretokenized)
         run_tool(_INDEXER, *where, *flags, memory_mb=memory_mb)
     log.info("%d documents indexed in %s", count, index)
     return count
@@ -171,7 +190,7 @@ def search(
         where = ["-index", index, "-topics", topics, "-topicReader", _READER, "-output", answers]
         model = ["-bm25", "-bm25.k1", str(bm25.k1), "-bm25.b", str(bm25.b)]
         flags = ["-hits", str(hits), "-threads", str(threads)]
-        flags += ["-pretokenized"] if bm25.pretokenized else []
+        flags += analysis(bm25.language, pretokenized=bm25.pretokenized)
         run_tool(_SEARCHER, *where, *model, *flags, memory_mb=bm25.memory_mb)
         return read_answers(answers)
 

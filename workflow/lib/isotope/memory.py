@@ -41,7 +41,9 @@ NEEDS: Mapping[str, Need] = {
     "parse_wit": Need(2_000),
     "parse_dump": Need(6_000),
     **dict.fromkeys(("crawl_shard", "crawl_pictures"), Need(2_000)),
-    **dict.fromkeys(("crawl_urls", "crawl_ledger", "parse_inlinks"), _ASKS_DUCKDB),
+    **dict.fromkeys(
+        ("crawl_urls", "crawl_ledger", "parse_inlinks", "parse_associations"), _ASKS_DUCKDB
+    ),
     **dict.fromkeys(("project_members", "project_queries"), _ASKS_DUCKDB),
     **dict.fromkeys(("project_index", "project_labels"), _JAVA),
     "project_texts": Need(_JAVA.base_mb + DUCKDB_MB, 12, 16_000, shared=True),
@@ -74,7 +76,10 @@ NEEDS: Mapping[str, Need] = {
     **dict.fromkeys(("tabulate_statistics", "tabulate_tables", "tabulate_facts"), _ASKS_DUCKDB),
     **dict.fromkeys(("tabulate_account", "tabulate_against", "tabulate_group"), _ASKS_DUCKDB),
     **dict.fromkeys(("tabulate_judged", "tabulate_kind", "tabulate_languages"), _ASKS_DUCKDB),
-    **dict.fromkeys(("tabulate_catalog", "tabulate_recall", "tabulate_table5"), _ASKS_DUCKDB),
+    **dict.fromkeys(
+        ("tabulate_catalog", "tabulate_recall", "tabulate_table5", "tabulate_associations"),
+        _ASKS_DUCKDB,
+    ),
     "release_collection": Need(_PYTHON_MB + 1_100, 2, 2 * DUCKDB_MB),
 }
 

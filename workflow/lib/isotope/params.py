@@ -29,7 +29,8 @@ def resolve(config: Mapping[str, Any], schema_file: Path, foreign: Iterable[Plac
     schema = yaml.safe_load(schema_file.read_text(encoding="utf-8"))
     params = substitute(dict(config), {k: str(config[k]) for k in ("name", "root") if k in config})
     validate(params, schema)
-    for phase in ("crawl", "project", "collect"):
+    params.setdefault("parse", {})
+    for phase in ("parse", "crawl", "project", "collect"):
         for entry in params[phase].values():
             _fill(entry, schema["$defs"][phase])
     for phase in ("shards", "encode", "search"):

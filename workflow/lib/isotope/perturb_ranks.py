@@ -63,16 +63,25 @@ def perturbed_dense(
     _write(found, asked, out)
 
 
-def perturbed_bm25(
-    asked: Asked, index: Path, spec: Mapping[str, Any], out: Path, *, threads: int
+def perturbed_bm25(  # noqa: PLR0913
+    asked: Asked,
+    index: Path,
+    spec: Mapping[str, Any],
+    out: Path,
+    *,
+    threads: int,
+    language: str = "en",
 ) -> None:
     """Write tables.RANKS for a BM25 system, null where the right answer has no word of the query.
+
+    `language` is that of the captions, and so of the index.
 
     Raises:
         ToolFailed: Anserini failed.
     """
     words = contents("texts", asked.perturbed, language="", fields=spec.get("fields"))
-    model = lucene.Bm25(**{k: spec[k] for k in ("k1", "b") if k in spec})
+    own = {k: spec[k] for k in ("k1", "b") if k in spec}
+    model = lucene.Bm25(**own, language=language)
     cell, queries = Cell.of(asked.run), _queries(asked)
     topics = words.sort("id").select("id", "contents").iter_rows()
     place, before = index / cell.pool / cell.document_side, read_run(asked.run)

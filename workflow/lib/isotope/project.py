@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from isotope import lucene, sql, store, tables
+from isotope.dump_leads import lead
 from isotope.errors import EmptyTable
 from isotope.parts import WHOLE, Part, bounds
 from isotope.progress import log
@@ -17,8 +18,10 @@ _SQL = sql.SQL / "project"
 _ROWS = 10_000
 
 
-def index_sections(sections: Path, index: Path, *, threads: int, memory_mb: int) -> None:
-    """Index the five fields of every section of the dump.
+def index_sections(
+    sections: Path, index: Path, *, threads: int, memory_mb: int, language: str = "en"
+) -> None:
+    """Index the five fields of every section of the dump, which is in `language`.
 
     Raises:
         EmptyTable: the dump has no sections.
@@ -28,7 +31,7 @@ def index_sections(sections: Path, index: Path, *, threads: int, memory_mb: int)
         sql.query(_SQL / "documents.sql", {"sections": sections}, {}, out=documents)
         pairs = iter_pairs(documents, "id", "contents")
         with store.folder_aside(index) as part:
-            lucene.build_index(pairs, part, threads=threads, memory_mb=memory_mb)
+            lucene.build_index(pairs, part, threads=threads, memory_mb=memory_mb, language=language)
 
 
 def iter_pairs(table: Path, first: str, second: str) -> Iterator[tuple[str, str]]:
@@ -38,13 +41,15 @@ def iter_pairs(table: Path, first: str, second: str) -> Iterator[tuple[str, str]
             yield from zip(batch[first].to_pylist(), batch[second].to_pylist(), strict=True)
 
 
-def ask(relations: Mapping[str, Path], out: Path) -> None:
+def ask(relations: Mapping[str, Path], out: Path, language: str = "en") -> None:
     """Write the texts of `relations` (associations, members) as queries, by source_text_id.
+
+    A section without a title is the lead, which has the name of `dump_leads` in `language`.
 
     Raises:
         EmptyTable: no text is in the collection's language.
     """
-    sql.query(_SQL / "queries.sql", relations, {}, out=out)
+    sql.query(_SQL / "queries.sql", relations, {"lead": lead(language)}, out=out)
     with pq.ParquetFile(out) as file:
         if not file.metadata.num_rows:
             found = "no text in this language"
@@ -60,6 +65,7 @@ def project(  # noqa: PLR0913
     *,
     threads: int,
     part: Part = WHOLE,
+    language: str = "en",
 ) -> None:
     """Write tables.PROJECTION for part (i, n) of n slices of the queries of `ask`.
 
@@ -76,7 +82,8 @@ def project(  # noqa: PLR0913
         found.write_parquet(exact)
         rest = asked.join(found, on="source_text_id", how="anti")
         log.info("%d texts: %d match exactly, %d ask BM25", asked.height, found.height, rest.height)
-        best_sections(rest, index, spec, threads).write_parquet(ranked)
+        model = lucene.Bm25(spec["k1"], spec["b"], language=language)
+        best_sections(rest, index, model, threads).write_parquet(ranked)
         tables_in = {"queries": own, "exact": exact, "ranked": ranked}
         sql.query(_SQL / "projection.sql", tables_in, {}, out=out, schema=tables.PROJECTION)
 
@@ -90,12 +97,11 @@ def exact_matches(queries: Path, sections: Path, mode: str) -> pl.DataFrame:
 
 
 def best_sections(
-    asked: pl.DataFrame, index: Path, spec: Mapping[str, Any], threads: int
+    asked: pl.DataFrame, index: Path, model: lucene.Bm25, threads: int
 ) -> pl.DataFrame:
     """Return query_id, doc_id and score of the top section for each text."""
     texts = asked.select(
         "source_text_id",
         text=pl.concat_str(pl.col(tables.FIVE_FIELDS).fill_null(""), separator=" "),
     )
-    bm25 = lucene.Bm25(spec["k1"], spec["b"])
-    return lucene.search(index, texts.iter_rows(), bm25, hits=1, threads=threads)
+    return lucene.search(index, texts.iter_rows(), model, hits=1, threads=threads)

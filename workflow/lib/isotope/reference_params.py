@@ -20,6 +20,7 @@ from isotope.train_recipe import Means, Recipe
 Node = Mapping[str, Any]
 _PLACES = {
     "acquire": "source",
+    "parse": "source",
     "crawl": "source",
     "project": "source",
     "collect": "collection",

@@ -48,16 +48,19 @@ def search_bm25(  # noqa: PLR0913
     language: str,
     depth: int,
     threads: int,
+    texts_in: str | None = None,
 ) -> None:
     """Search the Lucene indexes of `index.index_bm25` with the words of the other side.
 
-    `spec` may hold k1, b and fields (params `systems.<name>`).
+    `spec` may hold k1, b and fields (params `systems.<name>`); `language` and `texts_in` are those
+    of the index. Queries are read as the documents that they look for.
     """
     words = {
         side: contents(side, tables[side], language=language, fields=spec.get("fields"))
         for side in ("texts", "images")
     }
-    model = lucene.Bm25(**{k: spec[k] for k in ("k1", "b") if k in spec})
+    spoken = {"texts": texts_in or language, "images": language}
+    own = {k: spec[k] for k in ("k1", "b") if k in spec}
     folders = {folder.parts[-2]: folder for folder in indexes}
     for cells in by_index(outputs):
         place = folders[cells[0].setting] / cells[0].pool / cells[0].document_side
@@ -67,6 +70,7 @@ def search_bm25(  # noqa: PLR0913
         hits = empty()
         if place.exists():
             rows = queries.iter_rows()
+            model = lucene.Bm25(**own, language=spoken[cells[0].document_side])
             hits = lucene.search(place, rows, model, hits=depth, threads=threads)
         answers = dict(zip(cells, asked, strict=True))
         fill(

@@ -67,6 +67,19 @@ INLINKS = _schema(page_id=pa.int64(), inlinks=pa.int64())
 INFOBOXES = _schema(
     page_id=pa.int64(), page_title=pa.string(), file=pa.string(), image_url=pa.string()
 )
+PICTURES = _schema(
+    page_id=pa.int64(),
+    place=pa.int32(),
+    text_id=pa.string(),
+    file=pa.string(),
+    origin=pa.string(),
+    caption=pa.string(),
+    alt=pa.string(),
+    width=pa.int32(),
+    is_framed=pa.bool_(),
+    is_in_table=pa.bool_(),
+)
+FILES = _schema(file=pa.string(), project=pa.string(), attribution=pa.string())
 URLS = _schema(image_id=pa.string(), image_url=pa.string(), shard=pa.int32())
 PIXELS = _schema(
     image_id=pa.string(),

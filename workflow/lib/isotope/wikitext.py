@@ -7,14 +7,18 @@ Grammar: https://www.mediawiki.org/wiki/Help:Formatting and `Parser.php` of Medi
 """
 
 import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from itertools import accumulate
 
-from isotope.wikitext_blocks import decode_entities, strip_blocks
+from isotope.wikitext_blocks import GALLERY, decode_entities, strip_blocks
+from isotope.wikitext_files import Use, uses
 from isotope.wikitext_links import ENGLISH, Namespaces, strip_external_links, strip_links
 from isotope.wikitext_quotes import strip_quotes
 from isotope.wikitext_tables import strip_tables
 from isotope.wikitext_templates import strip_templates
 
-__all__ = ["ENGLISH", "Namespaces", "plain_text", "reduce", "split_sections"]
+__all__ = ["ENGLISH", "Namespaces", "plain_text", "reduce", "split_pictured", "split_sections"]
 
 _HEADING = re.compile(r"^=[^\n]*=[ \t]*$", re.MULTILINE)
 _MARKUP = re.compile(r"[\[\]{}<&']|__")
@@ -30,6 +34,7 @@ _INLINE_TAGS = (
 _TAG = re.compile(
     rf"</?(?:({_BLOCK_TAGS})|(t[dh])|(?:{_INLINE_TAGS}))(?:[\s/][^<>]*)?>", re.IGNORECASE
 )
+_MARK = re.compile(r"\0(\d+);")
 _STRAY = re.compile(r"\[\[|\]\]|\{\{|\}\}")
 
 
@@ -49,16 +54,59 @@ def split_sections(text: str) -> list[tuple[int, str, str]]:
     reference, `<nowiki>` or a template does not cut.
     """
     text = reduce(text)
-    sections: list[tuple[int, str, str]] = []
+    return [(level, title, text[begin:end]) for level, title, begin, end in _cut(text)]
+
+
+def split_pictured(
+    text: str, namespaces: Namespaces
+) -> tuple[list[tuple[int, str, str]], list[tuple[int, Use]]]:
+    """Cut a page as `split_sections` does; tell each file that it shows, with its section's place.
+
+    A file in an infobox or another template, which is no running text, stands where the outermost
+    template around it does.
+    """
+    galleries: list[str] = []
+    text = strip_blocks(text, galleries)
+    shown = uses(text, galleries, namespaces)
+    if not shown:
+        return split_sections(text.replace(GALLERY, "")), []
+    text, places = _unmarked(strip_templates(_marked(text, shown)), len(shown))
+    cut = list(_cut(text))
+    ends = [end for *_, end in cut]
+    sections = [(level, title, text[begin:end]) for level, title, begin, end in cut]
+    return sections, [(bisect_left(ends, at), u) for at, u in zip(places, shown, strict=True)]
+
+
+def _marked(text: str, shown: list[Use]) -> str:
+    """Put a numbered mark before each file, and take those of galleries away."""
+    kept, at = list[str](), 0
+    for number, use in enumerate(shown):
+        kept += [text[at : use.at].replace(GALLERY, ""), f"\0{number};"]
+        at = use.at
+    return "".join([*kept, text[at:].replace(GALLERY, "")])
+
+
+def _unmarked(text: str, marks: int) -> tuple[str, list[int]]:
+    """Take numbered marks away; return where each was, one that is lost where its neighbour was."""
+    places, kept, at, gone = [0] * marks, list[str](), 0, 0
+    for mark in _MARK.finditer(text):
+        kept.append(text[at : mark.start()])
+        places[int(mark[1])] = mark.start() - gone
+        gone += len(mark[0])
+        at = mark.end()
+    return "".join([*kept, text[at:]]), list(accumulate(places, max))
+
+
+def _cut(text: str) -> Iterator[tuple[int, str, int, int]]:
+    """Yield level, title, begin and end of each section's body."""
     level, title, begin = 0, "", 0
     for match in _HEADING.finditer(text):
         heading = match[0].rstrip()
-        if len(heading) < _SHORTEST_HEADING:
-            continue
-        sections.append((level, title, text[begin : match.start()]))
-        level, title = _heading(heading)
-        begin = match.end()
-    return [*sections, (level, title, text[begin:])]
+        if len(heading) >= _SHORTEST_HEADING:
+            yield level, title, begin, match.start()
+            level, title = _heading(heading)
+            begin = match.end()
+    yield level, title, begin, len(text)
 
 
 _SHORTEST_HEADING = 3

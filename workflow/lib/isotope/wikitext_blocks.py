@@ -10,6 +10,8 @@ _DROPPED = (
 )
 # ASSUME formulas, code listings, scores and galleries are no running text; chemistry is.
 _LITERAL = "nowiki|pre|ce|chem"
+# No XML document has it.
+GALLERY = "\0"
 _OPENING = re.compile(rf"<(?:(!--)|({_DROPPED}|{_LITERAL})(?:[\s/][^<>]*)?>)", re.IGNORECASE)
 _CLOSING = {
     name: re.compile(rf"</{name}\s*>", re.IGNORECASE)
@@ -23,8 +25,10 @@ _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]
 _LITERAL_NAMES = frozenset(_LITERAL.split("|"))
 
 
-def strip_blocks(text: str) -> str:
+def strip_blocks(text: str, galleries: list[str] | None = None) -> str:
     """Drop comments and embedded blocks; keep the content of literal ones as character references.
+
+    What galleries hold goes to the list `galleries` if there is one; GALLERY stands in their place.
 
     An opening tag without its closing one is dropped alone. A reference that meets another
     opening `<ref>` first counts as such, so that it can't swallow what lies between.
@@ -40,6 +44,9 @@ def strip_blocks(text: str) -> str:
         content, at = _content(text, opening, name, unclosed)
         if content and name in _LITERAL_NAMES:
             kept.append(decode_entities(content).translate(_ESCAPES))
+        elif content and name == "gallery" and galleries is not None:
+            kept.append(GALLERY)
+            galleries.append(content)
     kept.append(text[at:])
     return "".join(kept)
 

@@ -14,12 +14,18 @@ _EXTERNAL = re.compile(
     r"([^\[\]\n]*+(?:\[[^\[\]\n]*+\][^\[\]\n]*+)*+)\]",
     re.IGNORECASE,
 )
+_MEDIA = "media"
 _QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")
 _ALIASES = {
     FILE: re.compile(
-        r"file|image|media|datei|bild|archivo|imagen|fichier|immagine|imagem|ficheiro|arquivo"
+        r"file|image|datei|bild|archivo|imagen|fichier|immagine|imagem|ficheiro|arquivo"
         r"|bestand|afbeelding|plik|grafika|файл|изображение|ファイル|画像|文件|檔案|图像|圖像|파일|그림"
-        r"|tập tin|hình|fil|fitxer|imatge|fitxategi|soubor|berkas|dosya|resim|tiedosto|kuva"
+        r"|tập tin|hình|fil|fitxer|imatge|fitxategi|irudi|soubor|súbor|obrázok|berkas|gambar"
+        r"|dosya|resim|tiedosto|kuva|billede|bilde|mynd|fájl|kép|datoteka|slika|датотека|слика"
+        r"|картинка|зображення|выява|сурет|fișier|imagine|vaizdas|attēls|pilt|imaxe"
+        r"|dosiero|fail|imej|fasciculus|imago|αρχείο|εικόνα|պատկեր|ფაილი|სურათი|ملف|صورة|پرونده|تصویر|فائل|קובץ|תמונה|चित्र|छवि"
+        r"|চিত্র|படிமம்|దస్త్రం|బొమ్మ|പ്രമാണം|ചിത്രം|ਤਸਵੀਰ|ચિત્ર|ಚಿತ್ರ|ගොනුව|රූපය|ไฟล์|ภาพ|picha|faili"
+        r"|lêer|beeld|delwedd|íomhá|şəkil|tasvir"
     ),
     CATEGORY: re.compile(
         r"category|kategorie|categoría|catégorie|categoria|categorie|kategoria|kategori|категория"
@@ -62,6 +68,11 @@ class Namespaces:
         """Take names by number from a dump's siteinfo; English and old names count as well."""
         return cls(_normal(names.get(FILE, "")), _normal(names.get(CATEGORY, "")))
 
+    def shows(self, prefix: str) -> bool:
+        """Tell whether a link with this prefix shows a file."""
+        name = _normal(prefix)
+        return name == self.file != "" or bool(_ALIASES[FILE].fullmatch(name))
+
     def is_category(self, prefix: str) -> bool:
         """Tell whether a link with this prefix puts the page into a category."""
         name = _normal(prefix)
@@ -70,8 +81,8 @@ class Namespaces:
     def hides(self, prefix: str) -> bool:
         """Tell whether a link with this prefix leaves nothing in the running text."""
         name = _normal(prefix)
-        pictured = name == self.file != "" or _ALIASES[FILE].fullmatch(name)
-        return bool(pictured) or self.is_category(name) or bool(_LANGUAGE.fullmatch(name))
+        hidden = name == _MEDIA or self.shows(name) or self.is_category(name)
+        return hidden or bool(_LANGUAGE.fullmatch(name))
 
 
 def _normal(name: str) -> str:

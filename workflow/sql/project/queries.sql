@@ -9,7 +9,7 @@ WITH first_rows AS (
 SELECT
     first_rows.source_text_id,
     a.page_title,
-    coalesce(nullif(a.section_title, ''), 'Introduction') AS section_title,
+    coalesce(nullif(a.section_title, ''), $lead) AS section_title,
     a.hierarchical_section_title AS hierarchy,
     a.context_section_description,
     a.context_page_description

@@ -1,0 +1,228 @@
+"""A snapshot's own pictures become rows as WIT has them; what is none of its section is counted."""
+
+import gzip
+from hashlib import md5
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+import polars as pl
+import pytest
+
+from isotope import file_tables, store, tables
+from isotope.associations import associate
+from isotope.dump import parse_dump
+from isotope.errors import CorruptFile, MissingColumn
+from isotope.wit import parse_wit
+
+RATIOS = {"validation": 0.1, "test": 0.1}
+PARTS = ("out", "links", "rejected", "infoboxes", "pictures", "counts")
+
+
+def section(page: int, number: int = 0, language: str = "en") -> dict[str, object]:
+    return {
+        "text_id": f"projected-{page:08d}-{number:03d}",
+        "page_id": page,
+        "page_url": f"https://{language}.wikipedia.org/wiki/P{page}",
+        "page_title": f"P{page}",
+        "section": number,
+        "section_title": f"S{number}" if number else "Introduction",
+        "hierarchy": f"P{page} / S{number}" if number else f"P{page}",
+        "context_page_description": "lead",
+        "context_section_description": "words",
+        "language": language,
+    }
+
+
+def picture(page: int, place: int, file: str, number: int = 0, **more: object) -> dict[str, object]:
+    rest = {"origin": "link", "caption": "", "alt": "", "is_framed": True, "is_in_table": False}
+    ids = {"page_id": page, "place": place, "text_id": f"projected-{page:08d}-{number:03d}"}
+    return {**ids, "file": file, **rest, **more}
+
+
+class World:
+    """A parsed snapshot in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.known: dict[str, list[Path]] = {"wit": [], "wit_rejected": []}
+
+    def of(self, sections: list[dict[str, object]], pictures: list[dict[str, object]]) -> None:
+        store.write_rows(sections, self.folder / "sections", tables.SECTIONS)
+        store.write_rows(pictures, self.folder / "pictures", tables.PICTURES)
+
+    def rows(self, *files: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
+        outputs = {n: self.folder / f"out/{n}" for n in ("associations", "rejected")}
+        parsed = {n: self.folder / n for n in ("sections", "pictures")}
+        associate(parsed, self.known, files, RATIOS, outputs)
+        return pl.read_parquet(outputs["associations"]), pl.read_parquet(outputs["rejected"])
+
+
+@pytest.fixture
+def world(tmp_path) -> World:
+    return World(tmp_path)
+
+
+def upload(project: str, file: str) -> str:
+    name = file.replace(" ", "_")
+    digest = md5(name.encode()).hexdigest()
+    base = "https://upload.wikimedia.org/wikipedia"
+    return f"{base}/{project}/{digest[0]}/{digest[:2]}/{quote(name)}"
+
+
+NAME = "Ray Charles (cropped), l'été & Ömür!.jpg"
+
+
+def test_a_picture_has_wits_columns_and_is_looked_for_in_both_wikis(world):
+    world.of(
+        [section(1), section(1, 1)],
+        [picture(1, 0, "A.PNG"), picture(1, 1, NAME, 1, caption="c", alt="a")],
+    )
+    found, rejected = world.rows()
+    assert found.columns == tables.ASSOCIATIONS.names
+    assert rejected.is_empty()
+    assert found["image_url"].to_list() == [
+        upload(project, name) for name in ("A.PNG", NAME) for project in ("commons", "en")
+    ]
+    row = found.row(2, named=True)
+    assert (row["page_title"], row["section_title"], row["hierarchical_section_title"]) == (
+        "P1",
+        "S1",
+        "P1 / S1",
+    )
+    assert found["section_title"][0] == ""
+    assert (row["caption_reference_description"], row["caption_alt_text_description"]) == ("c", "a")
+    assert found["mime_type"].to_list() == ["image/png"] * 2 + ["image/jpeg"] * 2
+    assert found["is_main_image"].to_list() == [True, True, False, False]
+    assert found["row"].to_list() == [1, 2, 3, 4]
+    assert set(found["file"]) == {"wikitext"}
+
+
+def test_a_table_of_the_wikis_own_files_decides_where_a_file_is(world, tmp_path):
+    world.of(
+        [section(1)], [picture(1, n, f) for n, f in enumerate(["A b.jpg", "It's (2).jpg", "C.jpg"])]
+    )
+    table = tmp_path / "enwiki-20230101-image.sql.gz"
+    rows = (
+        r"('A_b.jpg',1,2,3,'a:0:{}',8,'BITMAP','image','jpeg',4,5,'20100101','x'),"
+        r"('It\'s_(2).jpg',1,2,3,'a, (b)',8,NULL,'image','jpeg',4,5,'2','x');"
+    )
+    with gzip.open(table, "wt") as out:
+        out.write("-- MySQL dump\nCREATE TABLE `image` (\n);\n")
+        out.write(f"INSERT INTO `image` VALUES {rows}\n")
+    found, _ = world.rows(table)
+    assert found["image_url"].to_list() == [
+        upload("en", "A b.jpg"),
+        upload("en", "It's (2).jpg"),
+        upload("commons", "C.jpg"),
+    ]
+
+
+def test_a_lookup_table_tells_projects_and_attributions(world, tmp_path):
+    world.of([section(1)], [picture(1, n, f"{c}.jpg") for n, c in enumerate("ABC")])
+    table = tmp_path / "files.csv"
+    table.write_text("file,project,attribution\na.jpg,local,Ann\nB.jpg,,Bob\n")
+    found, _ = world.rows(table)
+    told = found.select("image_url", "caption_attribution_description").rows()
+    assert told == [
+        (upload("en", "A.jpg"), "Ann"),
+        (upload("commons", "B.jpg"), "Bob"),
+        (upload("en", "B.jpg"), "Bob"),
+        (upload("commons", "C.jpg"), ""),
+        (upload("en", "C.jpg"), ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "error", "said"),
+    [
+        ("name,project\nA.jpg,local\n", MissingColumn, "no column `file`"),
+        ("file,project\nA.jpg,local\nB.jpg,here\n", CorruptFile, r"files\.csv:3: project 'here'"),
+        ("", CorruptFile, "not a table"),
+    ],
+)
+def test_a_table_of_files_that_is_none_is_named(tmp_path, content, error, said):
+    (tmp_path / "files.csv").write_text(content)
+    with pytest.raises(error, match=said):
+        file_tables.read_files([tmp_path / "files.csv"], tmp_path / "out")
+    (tmp_path / "image.sql").write_text("INSERT INTO `page` VALUES (1);\n")
+    with pytest.raises(CorruptFile, match="no rows of the table"):
+        file_tables.read_files([tmp_path / "image.sql"], tmp_path / "out")
+
+
+def test_icons_signs_sounds_and_films_are_counted_with_their_reason(world):
+    bare = {"is_framed": False}
+    shown = [
+        picture(1, 0, "A.ogg"),
+        picture(1, 1, "A.webm"),
+        picture(1, 2, "A.pdf"),
+        picture(1, 3, "Icon.svg", **bare, width=20),
+        picture(1, 4, "Small but framed.svg", width=20),
+        picture(1, 5, "Flag.svg", **bare, is_in_table=True),
+        picture(1, 6, "Told.svg", **bare, is_in_table=True, alt="A map"),
+        picture(1, 7, "Bare.svg", **bare),
+        picture(1, 8, "Odd.xyz"),
+    ]
+    world.of([section(1)], shown)
+    found, rejected = world.rows()
+    names = {url.rpartition("/")[2] for url in found["image_url"]}
+    assert names == {"Small_but_framed.svg", "Told.svg", "Bare.svg"}
+    assert rejected.select("reason", "detail").rows() == [
+        ("audio", "A.ogg"),
+        ("video", "A.webm"),
+        ("document", "A.pdf"),
+        ("icon", "Icon.svg"),
+        ("sign_in_table", "Flag.svg"),
+        ("unknown_kind", "Odd.xyz"),
+    ]
+    assert rejected["raw"][0] == "P1"
+
+
+def test_a_page_keeps_its_split_whatever_else_the_snapshot_has(world):
+    many = range(1, 2001)
+    world.of([section(p) for p in many], [picture(p, 0, f"{p}.jpg") for p in many])
+    splits = dict(world.rows()[0].select("page_title", "split").rows())
+    shares = {s: sum(v == s for v in splits.values()) / len(splits) for s in set(splits.values())}
+    assert shares == pytest.approx({"train": 0.8, "validation": 0.1, "test": 0.1}, abs=0.02)
+    few = range(5, 2000, 7)
+    world.of([section(p, language="sw") for p in few], [picture(p, 0, "x.jpg") for p in few])
+    later = dict(world.rows()[0].select("page_title", "split").rows())
+    assert later == {title: splits[title] for title in later}
+
+
+def test_wits_rows_come_first_and_its_splits_win(world, tmp_path):
+    world.of([section(1), section(2)], [picture(1, 0, "A.jpg"), picture(2, 0, "B.jpg")])
+    wit = {"language": "en", "page_title": "P1", "image_url": "u", "split": "validation"}
+    store.write_rows([{**wit, "file": "wit", "row": 1}], tmp_path / "wit", tables.ASSOCIATIONS)
+    lost = {"file": "wit", "row": 2, "reason": "bad_url", "detail": "", "raw": ""}
+    store.write_rows([lost], tmp_path / "lost", tables.REJECTED)
+    world.known = {"wit": [tmp_path / "wit"], "wit_rejected": [tmp_path / "lost"]}
+    found, rejected = world.rows()
+    assert found["image_url"][0] == "u"
+    assert set(found.filter(page_title="P1")["split"]) == {"validation"}
+    assert rejected["reason"].to_list() == ["bad_url"]
+
+
+def test_the_real_dumps_own_pictures_agree_with_wit(shared, tmp_path):
+    """100 rows of WIT; the only misses are the thumbnails of a TIFF, which are no files."""
+    root = shared / "snapshots/raycharles"
+    named = {n: tmp_path / n for n in PARTS}
+    parse_dump(sorted(root.glob("dump/*.bz2")), **named, workers=1)
+    parse_wit(
+        sorted(root.glob("wit/*.gz")), out=tmp_path / "wit", rejected=tmp_path / "wit_rejected"
+    )
+    world = World(tmp_path)
+    (tmp_path / "out").rename(tmp_path / "sections")
+    wit, _ = pl.read_parquet(tmp_path / "wit"), world.rows()
+    own = pl.read_parquet(tmp_path / "out/associations")
+    theirs, ours = (
+        {(r["page_title"], r["section_title"], file(r["image_url"])) for r in rows.to_dicts()}
+        for rows in (wit, own.filter(pl.col("page_title").is_in(wit["page_title"].implode())))
+    )
+    both = len(theirs & ours)
+    assert both / len(ours) >= 0.95, sorted(ours - theirs)
+    assert both / len(theirs) >= 0.95, sorted(theirs - ours)
+    assert all(".tif" in name for _, _, name in theirs - ours)
+
+
+def file(url: str) -> str:
+    return unquote(url.rpartition("/")[2]).replace("_", " ")

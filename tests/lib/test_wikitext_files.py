@@ -1,0 +1,152 @@
+"""The files that a page shows are found with section, caption and size, and its text stays."""
+
+import re
+import xml.etree.ElementTree as ET
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+
+import mwparserfromhell
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from isotope.dump_streams import unpacked
+from isotope.wikitext import ENGLISH, Namespaces, plain_text, split_pictured, split_sections
+from isotope.wikitext_files import Use, file_name
+from isotope.wikitext_links import FILE
+from isotope.wikitext_options import Shown, options
+
+PAGE = """{{Infobox album
+| name = A
+| Cover = A cover.jpg
+| caption = The ''first'' cover
+| alt = A red box
+| signature = A signature.svg
+}}
+Lead <!-- [[File:Hidden.jpg]] --> text<ref>[[File:In ref.png|thumb]]</ref>.
+[[File:Left_one.JPG|thumb|left|120px|upright=1.2|alt=A [[bee]]|A bee, see [[Bee|bees]]{{ref|a|b}}]]
+== One ==
+{{multiple image|image1=M1.png|caption1=First|image2=M2.png|caption2=Second|alt2=Two}}
+{|
+| [[Image:Flag of X.svg|20px]] X || <nowiki>[[File:No.jpg]]</nowiki>
+|}
+=== Two ===
+<gallery mode="packed">
+File:G1.jpg|A ''gallery'' <!-- not this --> line
+G 2.png
+Not a file
+</gallery>
+[[File:Inline.svg|40x30px|link=|A tooltip]] [[:File:Linked.jpg]] [[Media:Sound.ogg]]
+{{Listen|filename=Sound.ogg|title=S}} {{cite web|url=http://x.org/a.jpg|title=b.jpg in c}}
+"""
+
+
+def found(text: str, namespaces: Namespaces = ENGLISH) -> list[tuple[str, Use]]:
+    sections, uses = split_pictured(text, namespaces)
+    return [(sections[n][1], use) for n, use in uses]
+
+
+def test_every_file_of_a_page_is_found_in_its_section():
+    assert [(section, use.file, use.origin) for section, use in found(PAGE)] == [
+        ("", "A cover.jpg", "infobox"),
+        ("", "A signature.svg", "infobox"),
+        ("", "Left one.JPG", "link"),
+        ("One", "M1.png", "template"),
+        ("One", "M2.png", "template"),
+        ("One", "Flag of X.svg", "link"),
+        ("Two", "G1.jpg", "gallery"),
+        ("Two", "G 2.png", "gallery"),
+        ("Two", "Inline.svg", "link"),
+        ("Two", "Sound.ogg", "template"),
+    ]
+
+
+def test_captions_with_links_and_templates_in_them_are_kept_whole():
+    shown = {use.file: use.shown for _, use in found(PAGE)}
+    left = shown["Left one.JPG"]
+    assert plain_text(left.caption) == "A bee, see bees"
+    assert (plain_text(left.alt), left.width, left.is_framed) == ("A bee", 120, True)
+    assert (shown["A cover.jpg"].caption, shown["A cover.jpg"].alt) == (
+        "The ''first'' cover",
+        "A red box",
+    )
+    assert shown["A signature.svg"].caption == ""
+    assert [shown[f"M{n}.png"].caption for n in (1, 2)] == ["First", "Second"]
+    assert [shown[f"M{n}.png"].alt for n in (1, 2)] == ["", "Two"]
+    assert plain_text(shown["G1.jpg"].caption) == "A gallery line"
+    # What is neither framed nor a thumbnail shows no caption: those who can't see it read it.
+    assert shown["Inline.svg"] == Shown("", "A tooltip", 40, False)
+    assert {use.file for _, use in found(PAGE) if use.is_in_table} == {"Flag of X.svg"}
+
+
+@pytest.mark.parametrize(
+    ("wiki", "link", "framed"),
+    [
+        ("ملف", "[[ملف:A b.jpg|تصغير|يسار|نص]]", True),
+        ("File", "[[檔案:A b.jpg|縮圖|右|200像素|文]]", True),
+        ("ファイル", "[[画像:A b.jpg|サムネイル|左|代替文=絵|文]]", True),
+        ("चित्र", "[[चित्र:A b.jpg|अंगूठाकार|दाएँ|शब्द]]", True),
+        ("Файл", "[[Изображение:A b.jpg|мини|справа|200px|слово]]", True),
+        ("Picha", "[[Picha:A_b.jpg|thumb|kulia|maneno]]", True),
+        ("Datei", "[[Bild:A b.jpg|mini|hochkant=1.3|Wort]]", True),
+        ("Fichier", "[[Fichier:A b.jpg|vignette|droite|mot]]", True),
+        ("Archivo", "[[Imagen:A b.jpg|sinmarco|derecha|palabra]]", False),
+    ],
+)
+def test_links_are_read_in_the_words_of_their_language(wiki, link, framed):
+    namespaces = Namespaces.named({FILE: wiki})
+    ((_, use),) = found(link, namespaces)
+    words = link.rstrip("]").rpartition("|")[2]
+    shown = use.shown
+    assert (use.file, shown.is_framed) == ("A b.jpg", framed)
+    assert (shown.caption if framed else shown.alt) == words
+
+
+def test_of_several_captions_the_last_counts_and_markup_that_is_open_takes_nothing_along():
+    assert options(["thumb", "one", "two"]).caption == "two"
+    text = "[[File:Open.jpg|thumb|a {{Infobox|image=Open2.jpg [[File:A.jpg]] }} [[File:B.jpg|x]]"
+    assert [use.file for _, use in found(text)] == ["A.jpg", "B.jpg"]
+
+
+PIECES = st.sampled_from(
+    [
+        *("[[File:A.jpg", "|thumb", "|", "]]", "{{", "}}", "{{Infobox|image=", "B.png", "{|\n"),
+        *("<gallery>\n", "C.gif|c\n", "</gallery>", "\n|}", "<!--", "-->", "<ref>", "</ref>"),
+        *("x", "\n== H ==\n"),
+    ]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(PIECES, max_size=30).map("".join))
+def test_looking_for_files_never_changes_the_text(text):
+    sections, uses = split_pictured(text, ENGLISH)
+    assert sections == split_sections(text)
+    assert all(0 <= n < len(sections) for n, _ in uses)
+
+
+def pages(path: Path) -> dict[str, str]:
+    xml = re.sub(rb' xmlns="[^"]+"', b"", b"".join(unpacked(path)), count=1)
+    every = ET.fromstring(xml).iter("page")
+    return {p.findtext("title", ""): p.findtext("revision/text") or "" for p in every}
+
+
+@pytest.mark.parametrize("date", ["20200611", "20211213"])
+def test_real_pages_lose_no_text_and_no_link_to_a_file(shared, date):
+    (path,) = (shared / "snapshots/minidumps" / date).glob("*.bz2")
+    for title, text in pages(path).items():
+        sections, uses = split_pictured(text, ENGLISH)
+        assert sections == split_sections(text), title
+        assert Counter(u.file for _, u in uses if u.origin == "link") == linked(text), title
+
+
+def linked(text: str) -> Counter[str]:
+    """The files of all links outside of references and galleries, by another parser."""
+    code = mwparserfromhell.parse(text)
+    for tag in code.filter_tags(matches=lambda t: str(t.tag).lower() in {"ref", "gallery"}):
+        with suppress(ValueError):
+            code.remove(tag)
+    names = (str(link.title).strip() for link in code.filter_wikilinks())
+    files = (n.partition(":")[2] for n in names if re.match(r"(?i)(file|image)\s*:", n))
+    return Counter(file_name(f) for f in files)

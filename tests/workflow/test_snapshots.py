@@ -1,0 +1,134 @@
+"""A wiki read from a ZIM file, pictures included, is the one read from its XML and its uploads."""
+
+import io
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+from mwparserfromhtml.parse.const import NAMESPACES
+from PIL import Image
+from tests import snapshots
+from tests.snapshots import Page, Wiki
+
+from isotope import toy
+from isotope.wikitext_infobox import upload_url
+
+PAGES = 20
+TABLES = ("texts", "images", "qrels", "filters")
+SOURCES = ("from-xml", "from-zim")
+RUSSIAN = "in-russian"
+# A text says the first word of a line, the caption of its picture another form of it.
+NOUNS = (
+    *(("собака", "собаки"), ("кошка", "кошки"), ("корова", "коровы"), ("птица", "птицы")),
+    *(("рыба", "рыбы"), ("книга", "книги"), ("машина", "машины"), ("школа", "школы")),
+    *(("роза", "розы"), ("лампа", "лампы"), ("дорога", "дороги"), ("картина", "картины")),
+)
+
+
+def write_russian(path: Path) -> None:
+    """A ZIM file of the Russian edition with an article and a picture a noun."""
+    own = {number: name for name, number in NAMESPACES["ru"].items()}
+    pages, images = list[Page](), dict[str, bytes]()
+    for number, (word, caption) in enumerate(NOUNS):
+        out = io.BytesIO()
+        Image.new("RGB", (8, 8), (20 * number, 0, 0)).save(out, "PNG")
+        images[f"{number}.png"] = out.getvalue()
+        text = f"[[Файл:{number}.png|мини|{caption.title()}]]\nЖивёт {word}."
+        pages.append(Page(number + 1, 0, f"Место {number}", text))
+    wiki = Wiki("ru", {n: own[n] for n in (1, 6, 10, 14)})
+    snapshots.write_zim(pages, path, wiki, images)
+
+
+def params(upstream: Path) -> dict[str, object]:
+    files = {
+        "from-xml": {"dump": ["toywiki.xml"], "images": ["uploads.parquet"]},
+        "from-zim": {"dump": ["wikipedia_en_toy_maxi_2023-01.zim"]},
+        RUSSIAN: {"dump": ["wikipedia_ru_toy_maxi_2023-01.zim"]},
+    }
+    mode = {"mode": "exact-then-bm25", "k1": 0.9, "b": 0.4}
+    halves = {"validation": 0.2, "test": 0.6}
+    return {
+        "build": [*SOURCES, RUSSIAN],
+        "acquire": {
+            name: {"files": {k: [str(upstream / f) for f in fs] for k, fs in parts.items()}}
+            for name, parts in files.items()
+        },
+        "parse": {n: {"associations": "dump"} for n in SOURCES}
+        | {RUSSIAN: {"associations": "dump", "splits": halves}},
+        "crawl": {
+            "from-xml": {"pictures": {"part": "images"}, "shards": 2},
+            "from-zim": {"pictures": {"part": "dump"}, "shards": 2},
+            RUSSIAN: {"pictures": {"part": "dump"}, "shards": 1},
+        },
+        "project": dict.fromkeys([*SOURCES, RUSSIAN], mode),
+        "collect": {n: {"kind": "wikipedia", "source": n, "language": "en"} for n in SOURCES}
+        | {RUSSIAN: {"kind": "wikipedia", "source": RUSSIAN, "language": "ru"}},
+        "search": {"systems": ["bm25"], "settings": ["small"], "splits": ["test"]},
+        "score": {"measures": ["Success@1"]},
+        "tabulate": {"system": "bm25", "explain": {}, "facts": {}},
+    }
+
+
+@pytest.fixture(scope="module")
+def collections(project, shell, tmp_path_factory) -> Path:
+    """A project in which both were collected."""
+    upstream, place = tmp_path_factory.mktemp("upstream"), project()
+    toy.generate(upstream, pages=PAGES)
+    pages = snapshots.pages_of(next((upstream / "dump").glob("*-multistream.xml.bz2")))
+    images = {p.name.replace("_", " "): p.read_bytes() for p in upstream.glob("images/**/*.*g")}
+    snapshots.write_export(pages, upstream / "toywiki.xml")
+    zim = upstream / "wikipedia_en_toy_maxi_2023-01.zim"
+    snapshots.write_zim(pages, zim, images=images, ids=True)
+    urls = [upload_url(name) for name in images]
+    table = pl.DataFrame({"image_url": urls, "image": list(images.values())})
+    table.write_parquet(upstream / "uploads.parquet")
+    (place / "overlay.yaml").write_text(yaml.safe_dump(params(upstream)))
+    write_russian(upstream / "wikipedia_ru_toy_maxi_2023-01.zim")
+    wanted = [f"data/collect/{name}/texts.parquet" for name in SOURCES]
+    wanted.append(f"results/score/{RUSSIAN}.parquet")
+    shell("snakemake", "--cores", "2", "--configfile", "overlay.yaml", "--", *wanted, cwd=place)
+    return place
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_zim_file_gives_the_collection_of_its_xml_and_images(name, collections):
+    xml, zim = (collections / f"data/collect/{s}/{name}.parquet" for s in SOURCES)
+    assert pl.read_parquet(xml).height
+    assert xml.read_bytes() == zim.read_bytes()
+
+
+def test_its_pictures_enter_the_crawls_shards_and_ledger_under_the_same_addresses(collections):
+    ledgers = [
+        pl.read_parquet(collections / f"data/crawl/{s}/ledger.parquet").drop("fetched_at")
+        for s in SOURCES
+    ]
+    assert ledgers[0].equals(ledgers[1])
+    associated = pl.read_parquet(collections / "data/parse/from-zim/associations.parquet")
+    crawled = ledgers[1].filter(status="success")["image_url"]
+    assert set(crawled) & set(associated["image_url"])
+    assert len(crawled) > PAGES
+    shards = sorted((collections / "data/crawl/from-zim").glob("shard-*.parquet"))
+    assert pl.concat([pl.read_parquet(p) for p in shards]).height == len(crawled)
+
+
+def test_both_count_the_same_pages(collections):
+    told = [
+        json.loads((collections / f"data/parse/{s}/sections.counts.json").read_text())
+        for s in SOURCES
+    ]
+    assert told[0] == told[1]
+    assert told[0]["articles"] == PAGES
+
+
+def test_the_road_is_open_to_another_language(collections):
+    """Every caption is a form of a word of its text, which only Russian's analyzer can tell."""
+    texts = pl.read_parquet(collections / f"data/collect/{RUSSIAN}/texts.parquet")
+    assert set(texts["language"]) == {"ru"}
+    assert set(texts["section_title"]) == {"Введение"}
+    assert set(texts["page_url"].str.head(30)) == {"https://ru.wikipedia.org/wiki/"}
+    scores = pl.read_parquet(collections / f"results/score/{RUSSIAN}.parquet")
+    assert scores.height > 4
+    assert set(scores["task"]) == {"t2m", "m2t"}
+    assert set(scores["value"]) == {1.0}

@@ -1,0 +1,70 @@
+"""The pictures within a Kiwix ZIM file, by the addresses that the associations give them."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from urllib.parse import quote, urlsplit
+
+import polars as pl
+
+from isotope.dump_zim import opened, site_of
+from isotope.file_tables import read_files
+from isotope.html_media import file_of
+from isotope.wikitext_infobox import upload_url
+
+
+def zim_names(path: Path, files: Sequence[Path]) -> list[str]:
+    """Return the address of every picture in a ZIM file.
+
+    `files` are the tables of the part `files`: what they call local has the wiki's own address.
+    ASSUME that anything else is of Wikimedia Commons, as the associations do.
+
+    Raises:
+        CorruptFile: no ZIM file, or not all of it.
+    """
+    return [address for _, address in _pictures(path, files)]
+
+
+def zim_contents(
+    path: Path, files: Sequence[Path], wanted: Callable[[str], bool]
+) -> Iterator[tuple[str, bytes]]:
+    """Yield address and bytes of the wanted pictures, as `zim_names` calls them.
+
+    Raises:
+        CorruptFile: no ZIM file, or not all of it.
+    """
+    archive = opened(path)
+    for number, address in _pictures(path, files):
+        if wanted(address):
+            yield address, bytes(archive._get_entry_by_id(number).get_item().content)
+
+
+def _pictures(path: Path, files: Sequence[Path]) -> Iterator[tuple[int, str]]:
+    archive, own = opened(path), _local(tuple(files))
+    base = urlsplit(site_of(path).base_url)
+    for number in range(archive.entry_count):
+        entry = archive._get_entry_by_id(number)
+        if not entry.is_redirect and entry.get_item().mimetype.startswith("image/"):
+            name = file_of(quote(entry.path))
+            if name:
+                yield number, _local_url(name, base.netloc) if name in own else upload_url(name)
+
+
+@cache
+def _local(files: tuple[Path, ...]) -> frozenset[str]:
+    """Return the files that the wiki itself has."""
+    if not files:
+        return frozenset()
+    with TemporaryDirectory() as folder:
+        read_files(files, Path(folder) / "files.parquet")
+        told = pl.read_parquet(Path(folder) / "files.parquet")
+    return frozenset(told.filter(pl.col("project") == "local")["file"].to_list())
+
+
+def _local_url(name: str, host: str) -> str:
+    language, project, *_ = host.split(".")
+    digest = hashlib.md5(name.replace(" ", "_").encode(), usedforsecurity=False).hexdigest()
+    folder = f"{project}/{language}/{digest[0]}/{digest[:2]}"
+    return f"https://upload.wikimedia.org/{folder}/{quote(name.replace(' ', '_'), safe='')}"

@@ -12,6 +12,7 @@ from jsonschema.exceptions import ValidationError, best_match
 
 from isotope.errors import BadParams, MissingFile
 from isotope.params_links import link
+from isotope.params_snapshots import expand
 from isotope.trec_systems import Place, with_foreign
 
 Params = dict[str, Any]
@@ -27,6 +28,7 @@ def resolve(config: Mapping[str, Any], schema_file: Path, foreign: Iterable[Plac
         As `trec_systems.with_foreign`.
     """
     schema = yaml.safe_load(schema_file.read_text(encoding="utf-8"))
+    config = expand(config)
     params = substitute(dict(config), {k: str(config[k]) for k in ("name", "root") if k in config})
     validate(params, schema)
     params.setdefault("parse", {})
@@ -166,6 +168,8 @@ def _shown(params: Params) -> Iterator[tuple[str, str, list[str]]]:
     yield from _unknown("tabulate.cases.systems", sides, searched)
     shown = [s for pair in tabulate.get("gains", []) for s in pair]
     yield from _unknown("tabulate.gains", shown, params["search"]["systems"])
+    compared = [name for pair in tabulate.get("since", []) for name in pair]
+    yield from _unknown("tabulate.since", compared, params["build"])
     explain = list(tabulate.get("explain", {}))
     yield from _unknown("tabulate.explain", explain, list(params["collect"]))
     yield from _unknown("tabulate.facts", list(tabulate.get("facts", {})), list(params["collect"]))

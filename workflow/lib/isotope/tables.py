@@ -294,6 +294,15 @@ AGREEMENT = _schema(
     same_share=pa.float64(),
     kappa=pa.float64(),
 )
+CHANGES = _schema(
+    kind=pa.string(),
+    before_id=pa.string(),
+    after_id=pa.string(),
+    page_class=pa.string(),
+    change=pa.string(),
+    detail=pa.string(),
+)
+IDENTITIES = _schema(before_id=pa.string(), after_id=pa.string(), method=pa.string())
 CONCEPTS = _schema(
     image_id=pa.string(),
     concept=pa.string(),

@@ -1,0 +1,257 @@
+"""What has changed between two snapshots is told as a person who compares them would."""
+
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from isotope import snapshot_diff, store, tables
+from isotope.dump import parse_dump
+
+WORDS = "a section about bees with words of its own {} and nothing else to tell apart"
+
+
+def text(page: int, number: int, path: str, words: str = "", title: str = "") -> dict[str, object]:
+    name = title or f"Page {page}"
+    return {
+        "text_id": f"projected-{page:08d}-{number:03d}",
+        "page_id": page,
+        "page_title": name,
+        "section_title": path.rpartition(" / ")[2] or "Introduction",
+        "hierarchy": f"{name} / {path}" if path else name,
+        "context_section_description": words or f"said in {path}",
+    }
+
+
+def image(name: str, caption: str = "c", sha: str = "s") -> dict[str, object]:
+    url, told = f"http://x/{name}", [caption]
+    return {
+        "image_id": name,
+        "image_url": url,
+        "caption_reference_description": told,
+        "sha256": sha,
+    }
+
+
+def pair(page: int, number: int, name: str, split: str = "test") -> dict[str, object]:
+    ids = {"text_id": f"projected-{page:08d}-{number:03d}", "image_id": name}
+    return {**ids, "relevance": 1, "split": split}
+
+
+Rows = dict[str, list[dict[str, object]]]
+
+
+def changes(folder: Path, before: Rows, after: Rows) -> tuple[pl.DataFrame, pl.DataFrame]:
+    given = []
+    for when, rows in (("before", before), ("after", after)):
+        files = {t: folder / f"{when}-{t}" for t in ("texts", "images", "qrels")}
+        for name, path in files.items():
+            store.write_rows(rows.get(name, []), path, getattr(tables, name.upper()))
+        given.append(files)
+    out = folder / "changes.parquet", folder / "identities.parquet"
+    snapshot_diff.write_changes(*given, *out)
+    return pl.read_parquet(out[0]), pl.read_parquet(out[1])
+
+
+def told(found: pl.DataFrame, kind: str) -> dict[str, str]:
+    own = found.filter(kind=kind).with_columns(pl.coalesce("before_id", "after_id").alias("id"))
+    return dict(own.select("id", "change").rows())
+
+
+def number(ident: str) -> int:
+    return int(ident.rpartition("-")[2])
+
+
+def test_a_section_keeps_its_identity_where_path_title_words_or_place_say_so(tmp_path):
+    long = WORDS.format("one two three")
+    before = [
+        text(1, 0, ""),
+        text(1, 1, "Life"),
+        text(1, 2, "Life / Youth"),
+        text(1, 3, "Works", long),
+        text(1, 4, "Death", "short"),
+        text(1, 5, "Notes"),
+        text(1, 6, "Gone", "other things that were said only here and never again"),
+    ]
+    after = [
+        text(1, 0, "", "new lead"),
+        text(1, 1, "New", "something that no section had before, at all, ever"),
+        text(1, 2, "Life"),
+        text(1, 3, "Youth"),
+        text(1, 4, "Compositions", long + " today"),
+        text(1, 5, "Last years", "brief"),
+        text(1, 6, "Notes"),
+    ]
+    found, identities = changes(tmp_path, {"texts": before}, {"texts": after})
+    known = {number(b): (number(a), how) for b, a, how in identities.rows()}
+    assert known == {
+        0: (0, "same"),
+        1: (2, "same"),
+        2: (3, "moved"),
+        3: (4, "renamed"),
+        4: (5, "renamed"),
+        5: (6, "same"),
+    }
+    texts = found.filter(kind="text")
+    by_before = {
+        number(b): c for b, c in texts.drop_nulls("before_id").select("before_id", "change").rows()
+    }
+    assert by_before == {
+        0: "edited",
+        1: "unchanged",
+        2: "moved",
+        3: "renamed",
+        4: "renamed",
+        5: "unchanged",
+        6: "removed",
+    }
+    assert [number(a) for a in texts.filter(change="added")["after_id"]] == [1]
+
+
+def test_pages_are_new_gone_renamed_edited_or_untouched(tmp_path):
+    before = [text(n, 0, "") for n in (1, 2, 3, 4)]
+    after = [
+        text(2, 0, "", words=str(before[1]["context_section_description"]), title="Other name"),
+        text(3, 0, "", words="edited"),
+        text(4, 0, ""),
+        text(5, 0, ""),
+    ]
+    found, _ = changes(tmp_path, {"texts": before}, {"texts": after})
+    classes = found.with_columns(
+        pl.coalesce("after_id", "before_id").str.slice(10, 8).cast(int).alias("p")
+    )
+    assert dict(classes.select("p", "page_class").rows()) == {
+        1: "gone",
+        2: "renamed",
+        3: "edited",
+        4: "untouched",
+        5: "new",
+    }
+    assert told(found, "text")["projected-00000002-000"] == "unchanged"
+
+
+def test_judgements_hold_move_are_replaced_or_go(tmp_path):
+    texts = [text(1, 0, ""), text(1, 1, "A"), text(1, 2, "B"), text(2, 0, "")]
+    later = [text(1, 0, ""), text(1, 1, "New"), text(1, 2, "A"), text(1, 3, "B"), text(2, 0, "")]
+    before = {
+        "texts": texts,
+        "images": [image("keeps"), image("moves"), image("old"), image("goes"), image("sha")],
+        "qrels": [
+            pair(1, 1, "keeps"),
+            pair(1, 1, "moves"),
+            pair(1, 2, "old"),
+            pair(2, 0, "goes", "train"),
+        ],
+    }
+    after = {
+        "texts": later,
+        "images": [
+            image("keeps", "another caption"),
+            image("moves"),
+            image("new"),
+            image("sha", sha="t"),
+        ],
+        "qrels": [pair(1, 2, "keeps"), pair(1, 0, "moves"), pair(1, 3, "new")],
+    }
+    found, _ = changes(tmp_path, before, after)
+    assert told(found, "pair") == {
+        "projected-00000001-001 keeps": "unchanged",
+        "projected-00000001-001 moves": "moved",
+        "projected-00000001-002 old": "replaced",
+        "projected-00000002-000 goes": "removed",
+        "projected-00000001-000 moves": "added",
+        "projected-00000001-003 new": "added",
+    }
+    assert told(found, "image") == {
+        "keeps": "edited",
+        "moves": "unchanged",
+        "old": "removed",
+        "goes": "removed",
+        "new": "added",
+        "sha": "replaced",
+    }
+    stems = [tmp_path / name for name in ("snapshot_diff", "snapshot_survival")]
+    snapshot_diff.tabulate_changes(tmp_path / "changes.parquet", stems)
+    survived = pl.read_csv(tmp_path / "snapshot_survival.csv")
+    assert survived.select("split", "judgements", "held").rows() == [
+        ("all", 4, 1),
+        ("train", 1, 0),
+        ("test", 3, 1),
+    ]
+    summed = pl.read_csv(tmp_path / "snapshot_diff.csv")
+    assert summed.group_by("kind").agg(pl.col("every").sum()).sort("kind").rows() == [
+        ("image", 6),
+        ("pair", 6),
+        ("text", 5),
+    ]
+
+
+def test_a_snapshot_has_not_changed_since_itself(tmp_path):
+    rows = {
+        "texts": [text(1, 0, ""), text(1, 1, "A")],
+        "images": [image("i")],
+        "qrels": [pair(1, 1, "i")],
+    }
+    found, identities = changes(tmp_path, rows, rows)
+    assert set(found["change"]) == {"unchanged"}
+    assert (found["before_id"] == found["after_id"]).all()
+    assert set(identities["method"]) == {"same"}
+
+
+@pytest.fixture(scope="module")
+def minidumps(shared, tmp_path_factory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("minidumps")
+    found = {}
+    for date in ("20200611", "20210122", "20210917", "20211213"):
+        (path,) = (shared / "snapshots/minidumps" / date).glob("*.bz2")
+        names = ("out", "links", "rejected", "infoboxes", "pictures", "counts")
+        parse_dump([path], **{n: folder / f"{date}-{n}" for n in names}, workers=1)
+        found[date] = folder / f"{date}-out"
+    return found
+
+
+def test_real_pages_at_four_dates_differ_as_an_independent_count_says(minidumps, tmp_path):
+    dates = sorted(minidumps)
+    for before, after in pairwise(dates):
+        rows = [pl.read_parquet(minidumps[date]) for date in (before, after)]
+        kept = [r.drop("section").with_columns(split=pl.lit("test")) for r in rows]
+        given = [
+            {"texts": r.select(set(r.columns) & set(tables.TEXTS.names)).to_dicts()} for r in kept
+        ]
+        found, _ = changes(tmp_path, *given)
+        texts = found.filter(kind="text")
+        pages = sorted(set(rows[0]["page_id"]) & set(rows[1]["page_id"]))[:5]
+        assert len(pages) >= 3
+        for page in pages:
+            assert counted(texts, page) == by_hand(*(r.filter(page_id=page) for r in rows)), page
+
+
+def counted(texts: pl.DataFrame, page: int) -> Counter[str]:
+    own = pl.coalesce("after_id", "before_id").str.slice(10, 8).cast(int) == page
+    found = Counter(texts.filter(own)["change"])
+    # Whether a heading was renamed is a judgement; that a path is new or gone is none.
+    renamed = found.pop("renamed", 0) + found.pop("moved", 0)
+    return found + Counter(added=renamed, removed=renamed)
+
+
+def by_hand(before: pl.DataFrame, after: pl.DataFrame) -> Counter[str]:
+    """Sections by their path, where a path is one section's only; plain dictionaries, no SQL."""
+    old, new = (
+        {r["hierarchy"]: r["context_section_description"] for r in rows.to_dicts()}
+        for rows in (before, after)
+    )
+    both = old.keys() & new.keys()
+    edited = sum(old[path] != new[path] for path in both)
+    return (
+        Counter(
+            {
+                "edited": edited,
+                "unchanged": len(both) - edited,
+                "added": len(new) - len(both),
+                "removed": len(old) - len(both),
+            }
+        )
+        + Counter()
+    )

@@ -1,0 +1,83 @@
+"""`snapshots: [...]` in the params: what names {snapshot} stands there once for each of them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, cast
+
+from isotope.errors import BadParams
+
+_PLACE = "{snapshot}"
+
+
+def expand(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return params in which every key and list item with {snapshot} is repeated for each snapshot.
+
+    What stands below such a key has the same snapshot throughout. `tabulate.since` names, unless it
+    is given, each built collection of a snapshot with that of the snapshot before.
+
+    Raises:
+        BadParams: {snapshot} without snapshots, or in a value that can't be repeated.
+    """
+    names = [str(name) for name in config.get("snapshots", [])]
+    if len(set(names)) < len(names):
+        raise BadParams("params snapshots", f"{names}: one twice", "name each snapshot once")
+    expanded = cast(dict[str, Any], _expanded(dict(config), names, "params"))
+    pairs = [list(pair) for entry in config.get("build", []) for pair in _pairs(str(entry), names)]
+    if pairs and "since" not in expanded.setdefault("tabulate", {}):
+        expanded["tabulate"]["since"] = pairs
+    return expanded
+
+
+def _pairs(entry: str, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    return pairwise(entry.replace(_PLACE, name) for name in names) if _PLACE in entry else iter(())
+
+
+def _expanded(value: object, names: Sequence[str], where: str) -> object:
+    if isinstance(value, Mapping):
+        entries = cast(Mapping[str, object], value).items()
+        return {k: v for key, each in entries for k, v in _entries(str(key), each, names, where)}
+    if isinstance(value, list):
+        return [one for each in cast(list[object], value) for one in _items(each, names, where)]
+    if isinstance(value, str) and _PLACE in value:
+        remedy = "name snapshots, and use it in a key above or in a list"
+        raise BadParams(where, f"{value!r} has no snapshot", remedy)
+    return value
+
+
+def _entries(
+    key: str, value: object, names: Sequence[str], where: str
+) -> Iterator[tuple[str, object]]:
+    if _PLACE not in key:
+        yield key, _expanded(value, names, f"{where} {key}")
+        return
+    if not names:
+        raise BadParams(where, f"{key!r} without snapshots", "add `snapshots: [...]`")
+    for name in names:
+        yield key.replace(_PLACE, name), _bound(value, name)
+
+
+def _items(value: object, names: Sequence[str], where: str) -> Iterator[object]:
+    if not _mentions(value):
+        yield value
+        return
+    if not names:
+        raise BadParams(where, f"{value!r} without snapshots", "add `snapshots: [...]`")
+    yield from (_bound(value, name) for name in names)
+
+
+def _mentions(value: object) -> bool:
+    if isinstance(value, Mapping):
+        entries = cast(Mapping[str, object], value).items()
+        return any(_mentions(key) or _mentions(each) for key, each in entries)
+    if isinstance(value, list):
+        return any(_mentions(each) for each in cast(list[object], value))
+    return isinstance(value, str) and _PLACE in value
+
+
+def _bound(value: object, name: str) -> object:
+    if isinstance(value, Mapping):
+        entries = cast(Mapping[str, object], value).items()
+        return {str(_bound(key, name)): _bound(each, name) for key, each in entries}
+    if isinstance(value, list):
+        return [_bound(each, name) for each in cast(list[object], value)]
+    return value.replace(_PLACE, name) if isinstance(value, str) else value

@@ -1,0 +1,27 @@
+# What has changed since an earlier snapshot.
+rule tabulate_changes:
+    input:
+        before=lambda w: [f"data/collect/{w.earlier}/{t}.parquet" for t in BASE],
+        after=lambda w: [f"data/collect/{w.collection}/{t}.parquet" for t in BASE],
+        sql=sql("tabulate/since/*.sql", "tabulate/snapshot_*.sql"),
+        code=code("snapshot_diff"),
+    output:
+        changes="results/tables/{collection}/since/{earlier}/changes.parquet",
+        identities="results/tables/{collection}/since/{earlier}/identities.parquet",
+        tables=expand(
+            "results/tables/{{collection}}/since/{{earlier}}/{t}.{s}",
+            t=["snapshot_diff", "snapshot_survival"],
+            s=["csv", "md", "tex"],
+        ),
+    log:
+        "logs/tabulate_changes/{collection}.{earlier}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_changes/{collection}.{earlier}.tsv"
+    wildcard_constraints:
+        earlier=any_of(PARAMS["build"]),
+    resources:
+        mem_mb=4000,
+    message:
+        "compare {wildcards.collection} with {wildcards.earlier}"
+    script:
+        "../scripts/tabulate_changes.py"

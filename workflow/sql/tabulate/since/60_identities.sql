@@ -1,0 +1,9 @@
+-- Which section of the later snapshot is which one of the earlier, and how that was found.
+SELECT * FROM same
+UNION ALL
+SELECT * FROM moved
+UNION ALL
+SELECT * FROM alike
+UNION ALL
+SELECT * FROM placed
+ORDER BY before_id

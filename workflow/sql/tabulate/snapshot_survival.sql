@@ -1,0 +1,13 @@
+-- How many judgements of the earlier snapshot hold in the later one.
+SELECT
+    coalesce(detail, 'all') AS split,
+    count(*) AS judgements,
+    count(*) FILTER (after_id IS NOT NULL) AS held,
+    count(*) FILTER (after_id IS NOT NULL) / count(*) AS held_share,
+    count(*) FILTER (after_id IS NULL AND change = 'moved') AS picture_in_another_section,
+    count(*) FILTER (change = 'replaced') AS section_has_another_picture,
+    count(*) FILTER (change = 'removed') AS gone
+FROM changes
+WHERE kind = 'pair' AND before_id IS NOT NULL
+GROUP BY GROUPING SETS ((), (detail))
+ORDER BY grouping(detail) DESC, list_position(['train', 'validation', 'test', 'other'], detail)

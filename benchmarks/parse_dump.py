@@ -86,11 +86,10 @@ def make(path: Path, pages: int) -> int:
 def by_isotope(dump: Path) -> Timing:
     """Parse into the table of sections, in this process."""
     folder = dump.parent
-    names = ("sections", "links", "rejected", "infoboxes", "counts")
-    out, links, rejected, infoboxes, counts = (folder / f"{name}.isotope" for name in names)
-    where: dict[str, Any] = {"links": links, "infoboxes": infoboxes, "counts": counts}
+    names = ("out", "links", "rejected", "infoboxes", "pictures", "counts")
+    where: dict[str, Any] = {name: folder / f"{name}.isotope" for name in names}
     before = spent()
-    parse_dump([dump], out=out, rejected=rejected, workers=1, **where)
+    parse_dump([dump], workers=1, **where)
     return {"s": spent() - before}
 
 
@@ -126,7 +125,7 @@ def words(text: str) -> Counter[str]:
 
 def kept_by_isotope(folder: Path) -> dict[str, Counter[str]]:
     """Return each page's words in the table of sections, headings included."""
-    sections = pl.read_parquet(folder / "sections.isotope")
+    sections = pl.read_parquet(folder / "out.isotope")
     found: dict[str, Counter[str]] = {}
     for page, title, text in sections.select(
         "page_id", "section_title", "context_section_description"

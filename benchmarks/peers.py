@@ -24,13 +24,14 @@ NOTE = (
 def encyclopedia(folder: Path, pages: int) -> dict[str, Path]:
     """Generate, parse and index; return where associations, members, sections and index lie."""
     names = ("associations", "sections", "members", "index", "rejected", "links", "infoboxes")
-    at = {name: folder / name for name in (*names, "counts")}
+    at = {name: folder / name for name in (*names, "pictures", "counts")}
     with tempfile.TemporaryDirectory(dir=folder) as name:
         toy.generate(Path(name), pages=pages, draw=False)
         shards = sorted((Path(name) / "wit").glob("*.tsv.gz"))
         parse_wit(shards, out=at["associations"], rejected=at["rejected"])
         dumps = sorted((Path(name) / "dump").glob("*.xml.bz2"))
-        where: dict[str, Any] = {k: at[k] for k in ("links", "rejected", "infoboxes", "counts")}
+        kept = ("links", "rejected", "infoboxes", "pictures", "counts")
+        where: dict[str, Any] = {k: at[k] for k in kept}
         parse_dump(dumps, out=at["sections"], workers=1, **where)
     given = {"associations": at["associations"]}
     members = sql.SQL / "project/members.sql"

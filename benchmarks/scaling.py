@@ -38,7 +38,8 @@ SPEC = {"mode": "exact-then-bm25", "k1": 0.9, "b": 0.4, "language": "en"}
 def parse(at: dict[str, Path], rows: int) -> Timing:
     """Parse the shards of WIT and the dump, on one core."""
     shards, dumps = sorted(at["wit"].glob("*.tsv.gz")), sorted(at["dump"].glob("*.xml.bz2"))
-    where: dict[str, Any] = {k: at[k] for k in ("links", "rejected", "infoboxes", "counts")}
+    names = ("links", "rejected", "infoboxes", "pictures", "counts")
+    where: dict[str, Any] = {k: at[k] for k in names}
 
     def work() -> None:
         parse_wit(shards, out=at["associations"], rejected=at["rejected"])
@@ -109,7 +110,7 @@ WORK = dict(zip(PHASES, (parse, projected, collected, searched, scored, tabulate
 def places(root: Path) -> dict[str, Path]:
     """Return where everything of one size lies."""
     names = ("associations", "sections", "members", "projection", "index", "urls", "ledger")
-    names += ("rejected", "links", "infoboxes", "counts", "wit", "dump")
+    names += ("rejected", "links", "infoboxes", "pictures", "counts", "wit", "dump")
     at = {"root": root, "collected": root / "data/collect/toy", **{n: root / n for n in names}}
     at["collected"].mkdir(parents=True)
     return at

@@ -153,7 +153,7 @@ class _Item(Item):
         return {Hint.FRONT_ARTICLE: self.told[2] == "text/html"}
 
 
-def write_zim(
+def write_zim(  # noqa: PLR0913
     pages: Sequence[Page],
     path: Path,
     wiki: Wiki = ENGLISH,

@@ -72,7 +72,7 @@ def parse(folder: Path, files: list[Path], workers: int = 1):
         name: folder / name
         for name in ("out", "links", "rejected", "infoboxes", "pictures", "counts")
     }
-    dump.parse_dump(files, **out, workers=workers)
+    dump.parse_dump(files, **out, workers=workers)  # pyright: ignore[reportArgumentType]
     assert pq.read_schema(out["out"]).equals(tables.SECTIONS)
     assert pq.read_schema(out["rejected"]).equals(tables.REJECTED)
     return (

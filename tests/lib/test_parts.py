@@ -21,7 +21,7 @@ from isotope.search_gather import search_gather
 HEAD = (
     '<mediawiki xml:lang="en"><siteinfo><base>https://en.wikipedia.org/wiki/Main</base></siteinfo>'
 )
-NAMES = ("sections", "links", "rejected", "infoboxes", "counts")
+NAMES = ("sections", "links", "rejected", "infoboxes", "pictures", "counts")
 COUNTS = [1, 3, 16]
 
 

@@ -44,15 +44,17 @@ Rows = dict[str, list[dict[str, object]]]
 
 
 def changes(folder: Path, before: Rows, after: Rows) -> tuple[pl.DataFrame, pl.DataFrame]:
-    given = []
-    for when, rows in (("before", before), ("after", after)):
-        files = {t: folder / f"{when}-{t}" for t in ("texts", "images", "qrels")}
-        for name, path in files.items():
-            store.write_rows(rows.get(name, []), path, getattr(tables, name.upper()))
-        given.append(files)
     out = folder / "changes.parquet", folder / "identities.parquet"
-    snapshot_diff.write_changes(*given, *out)
+    given = [written(folder, "before", before), written(folder, "after", after)]
+    snapshot_diff.write_changes(given[0], given[1], *out)
     return pl.read_parquet(out[0]), pl.read_parquet(out[1])
+
+
+def written(folder: Path, when: str, rows: Rows) -> dict[str, Path]:
+    files = {t: folder / f"{when}-{t}" for t in ("texts", "images", "qrels")}
+    for name, path in files.items():
+        store.write_rows(rows.get(name, []), path, getattr(tables, name.upper()))
+    return files
 
 
 def told(found: pl.DataFrame, kind: str) -> dict[str, str]:

@@ -161,6 +161,17 @@ def from_both(collection):
     return told.get("associations") == "both"
 
 
+def compared(collection):
+    """The tables of a collection that are compared with those of another snapshot."""
+    return expand("data/collect/{c}/{t}.parquet", c=collection, t=["texts", "images", "qrels"])
+
+
+def changes():
+    """What has changed between the collections that are compared."""
+    pattern = "results/tables/{later}/since/{earlier}/snapshot_diff.md"
+    return [pattern.format(earlier=a, later=b) for a, b in PARAMS["tabulate"]["since"]]
+
+
 def mistakes():
     """The sheets of wrong answers, where they are asked for, and the tables of those sorted."""
     asked = PARAMS["build"] if "mistakes" in PARAMS["tabulate"] else []

@@ -1,8 +1,8 @@
 # What has changed since an earlier snapshot.
 rule tabulate_changes:
     input:
-        before=lambda w: [f"data/collect/{w.earlier}/{t}.parquet" for t in BASE],
-        after=lambda w: [f"data/collect/{w.collection}/{t}.parquet" for t in BASE],
+        before=lambda w: compared(w.earlier),
+        after=lambda w: compared(w.collection),
         sql=sql("tabulate/since/*.sql", "tabulate/snapshot_*.sql"),
         code=code("snapshot_diff"),
     output:
@@ -20,7 +20,7 @@ rule tabulate_changes:
     wildcard_constraints:
         earlier=any_of(PARAMS["build"]),
     resources:
-        mem_mb=4000,
+        mem_mb=memory("tabulate_changes"),
     message:
         "compare {wildcards.collection} with {wildcards.earlier}"
     script:

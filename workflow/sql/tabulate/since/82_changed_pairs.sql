@@ -29,7 +29,8 @@ every AS (
     FROM lasting AS b
     UNION ALL
     SELECT
-        fresh.split, NULL, fresh.text_id || ' ' || fresh.image_id, 'added', NULL, fresh.text_id
+        fresh.split, NULL AS before_id, fresh.text_id || ' ' || fresh.image_id AS after_id,
+        'added' AS change, NULL AS before_text, fresh.text_id AS after_text
     FROM fresh
 )
 

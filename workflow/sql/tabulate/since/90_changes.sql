@@ -4,4 +4,4 @@ UNION ALL
 SELECT * FROM changed_images
 UNION ALL
 SELECT * FROM changed_pairs
-ORDER BY kind DESC, coalesce(before_id, after_id), after_id
+ORDER BY kind DESC, coalesce(before_id, after_id) ASC, after_id ASC

@@ -45,7 +45,7 @@ def by_pyserini(folder: Path) -> Timing:
 
 def by_bm25s(folder: Path) -> Timing:
     """Search through bm25s with its own words and the same formula (Lucene's), index ready."""
-    import bm25s  # noqa: PLC0415
+    import bm25s  # noqa: PLC0415  # pyright: ignore[reportMissingImports]
 
     documents = pl.read_parquet(folder / "documents")
     asked = pl.read_parquet(folder / "topics")["text"].to_list()

@@ -30,7 +30,7 @@ def is_cut(phase):
 
 def by_part(phase, separator):
     """What tells the logs of a phase's shards apart."""
-    return separator + "{part}" if is_cut(phase) else ""
+    return f"{separator}{{part}}" if is_cut(phase) else ""
 
 
 def piece(phase, whole, of_part):

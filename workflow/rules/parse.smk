@@ -5,9 +5,9 @@ rule parse_wit:
     output:
         **{k: parsed(f) for k, f in WIT.items()},
     log:
-        "logs/parse_wit/{source}" + by_part("parse", "/") + ".log",
+        f"logs/parse_wit/{{source}}{by_part('parse', '/')}.log",
     benchmark:
-        "logs/benchmarks/parse_wit/{source}" + by_part("parse", ".") + ".tsv"
+        f"logs/benchmarks/parse_wit/{{source}}{by_part('parse', '.')}.tsv"
     wildcard_constraints:
         source=associated("wit"),
     resources:
@@ -27,9 +27,9 @@ rule parse_dump:
     output:
         **{k: parsed(f) for k, f in DUMP.items()},
     log:
-        "logs/parse_dump/{source}" + by_part("parse", "/") + ".log",
+        f"logs/parse_dump/{{source}}{by_part('parse', '/')}.log",
     benchmark:
-        "logs/benchmarks/parse_dump/{source}" + by_part("parse", ".") + ".tsv"
+        f"logs/benchmarks/parse_dump/{{source}}{by_part('parse', '.')}.tsv"
     threads: 16
     resources:
         mem_mb=memory("parse_dump"),

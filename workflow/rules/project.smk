@@ -77,9 +77,9 @@ rule project_texts:
             ".isotope/project/{source}/{part}/projection.parquet",
         ),
     log:
-        "logs/project_texts/{source}" + by_part("project", "/") + ".log",
+        f"logs/project_texts/{{source}}{by_part('project', '/')}.log",
     benchmark:
-        "logs/benchmarks/project_texts/{source}" + by_part("project", ".") + ".tsv"
+        f"logs/benchmarks/project_texts/{{source}}{by_part('project', '.')}.tsv"
     threads: 8
     resources:
         mem_mb=memory("project_texts"),

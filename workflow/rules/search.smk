@@ -7,9 +7,9 @@ rule search_random:
     output:
         runs=piece("search", GRID, PIECES),
     log:
-        "logs/search_random/{collection}/{system}" + by_part("search", "/") + ".log",
+        f"logs/search_random/{{collection}}/{{system}}{by_part('search', '/')}.log",
     benchmark:
-        "logs/benchmarks/search_random/{collection}.{system}" + by_part("search", ".") + ".tsv"
+        f"logs/benchmarks/search_random/{{collection}}.{{system}}{by_part('search', '.')}.tsv"
     wildcard_constraints:
         system=systems_of("random"),
     resources:
@@ -34,9 +34,9 @@ rule search_bm25:
     output:
         runs=piece("search", GRID, PIECES),
     log:
-        "logs/search_bm25/{collection}/{system}" + by_part("search", "/") + ".log",
+        f"logs/search_bm25/{{collection}}/{{system}}{by_part('search', '/')}.log",
     benchmark:
-        "logs/benchmarks/search_bm25/{collection}.{system}" + by_part("search", ".") + ".tsv"
+        f"logs/benchmarks/search_bm25/{{collection}}.{{system}}{by_part('search', '.')}.tsv"
     wildcard_constraints:
         system=systems_of("bm25"),
     threads: 8
@@ -66,9 +66,9 @@ rule search_dense:
     output:
         runs=piece("search", GRID, PIECES),
     log:
-        "logs/search_dense/{collection}/{system}" + by_part("search", "/") + ".log",
+        f"logs/search_dense/{{collection}}/{{system}}{by_part('search', '/')}.log",
     benchmark:
-        "logs/benchmarks/search_dense/{collection}.{system}" + by_part("search", ".") + ".tsv"
+        f"logs/benchmarks/search_dense/{{collection}}.{{system}}{by_part('search', '.')}.tsv"
     wildcard_constraints:
         system=systems_of("dense"),
     threads: 8

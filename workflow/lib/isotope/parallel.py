@@ -5,11 +5,11 @@ import signal
 import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from types import ModuleType
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from isotope.errors import ToolFailed
 
@@ -41,6 +41,20 @@ def ordered_map(
         raise ToolFailed("worker process", "was killed", remedy) from error
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def ahead(items: Iterable[Item]) -> Generator[Item, None, None]:
+    """Yield `items`, of which a thread makes two more while one is in use.
+
+    Raises:
+        Exception: whatever making an item raised, in its turn.
+    """
+    source, end = iter(items), object()
+    with ThreadPoolExecutor(1) as pool:
+        pending = deque(pool.submit(next, source, end) for _ in range(_AHEAD))
+        while (item := pending.popleft().result()) is not end:
+            pending.append(pool.submit(next, source, end))
+            yield cast(Item, item)
 
 
 def _pool(workers: int, module: str) -> ProcessPoolExecutor:

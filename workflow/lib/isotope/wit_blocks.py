@@ -1,12 +1,14 @@
 """Bytes of a WIT shard: decompress in big blocks and cut them where records start."""
 
 import re
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from isal import isal_zlib
+
 from isotope.errors import CorruptFile, MissingColumn, MissingFile, TruncatedFile
+from isotope.parallel import ahead
 from isotope.tables import WIT_COLUMNS
 
 READ_BYTES = 1 << 20
@@ -14,7 +16,7 @@ BLOCK_BYTES = 16 << 20
 HEADER_LIMIT_BYTES = 1 << 20
 RECORD_LIMIT_BYTES = 256 << 20
 _AGAIN = "download the file again and compare its size with the published one"
-_GZIP = 16 + zlib.MAX_WBITS
+_GZIP = 16 + isal_zlib.MAX_WBITS
 # ASSUME a language code and a web address at these columns mark the start of a record.
 _ANY = rb"[^\t\n]*"
 _ANCHORS = {
@@ -22,6 +24,10 @@ _ANCHORS = {
     "page_url": rb"https?://[^\t\n]*",
     "image_url": rb"https?://[^\t\n]*",
 }
+
+
+class _Damage(Exception):
+    """What is wrong with a shard, found while it is read ahead: kind of error, words, byte."""
 
 
 @dataclass
@@ -47,7 +53,7 @@ class Shard:
             MissingColumn: the header lacks one of WIT's 17 columns.
             TruncatedFile, CorruptFile: the gzip stream ends early or is damaged.
         """
-        source = self._plain()
+        source = self._pieces()
         rest = self._read_header(source)
         for piece in source:
             rest += piece
@@ -96,35 +102,48 @@ class Shard:
             found = f"a column twice in {', '.join(self.columns)[:500]}"
             raise CorruptFile(self.path, found, "give a shard whose header names each column once")
 
-    def _plain(self) -> Iterator[bytes]:
+    def _pieces(self) -> Iterator[bytes]:
+        """Yield the shard unzipped, which goes on in a thread while a piece is parsed."""
+        try:
+            for at, piece in ahead(self._plain()):
+                self.at_byte = at
+                yield piece
+        except _Damage as damage:
+            kind, what, self.at_byte = damage.args
+            raise self.damage(kind, what) from damage
+
+    def _plain(self) -> Iterator[tuple[int, bytes]]:
         if not self.path.is_file():
             raise MissingFile(self.path, "no such file", "check the path, or run `acquire` first")
         with self.path.open("rb") as file:
             zipped = file.peek(2)[:2] == b"\x1f\x8b"
             if not zipped and self.path.suffix == ".gz" and file.peek(1):
                 raise self.damage(CorruptFile, "not a gzip file")
-            pieces = iter(lambda: file.read(READ_BYTES), b"")
-            yield from self._unzip(pieces) if zipped else self._count(pieces)
+            pieces = _counted(iter(lambda: file.read(READ_BYTES), b""))
+            yield from _unzipped(pieces) if zipped else pieces
 
-    def _count(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
-        for piece in pieces:
-            self.at_byte += len(piece)
-            yield piece
 
-    def _unzip(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
-        unzip = zlib.decompressobj(_GZIP)
-        for piece in self._count(pieces):
-            data = piece
-            while data:
-                if unzip.eof:
-                    unzip = zlib.decompressobj(_GZIP)
-                try:
-                    yield unzip.decompress(data, BLOCK_BYTES)
-                except zlib.error as error:
-                    raise self.damage(CorruptFile, f"damaged gzip data ({error})") from error
-                data = unzip.unused_data if unzip.eof else unzip.unconsumed_tail
-        if not unzip.eof:
-            raise self.damage(TruncatedFile, "the gzip stream ends before its end mark")
+def _counted(pieces: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
+    at = 0
+    for piece in pieces:
+        at += len(piece)
+        yield at, piece
+
+
+def _unzipped(pieces: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+    unzip, at = isal_zlib.decompressobj(_GZIP), 0
+    for at, piece in pieces:
+        data = piece
+        while data:
+            if unzip.eof:
+                unzip = isal_zlib.decompressobj(_GZIP)
+            try:
+                yield at, unzip.decompress(data, BLOCK_BYTES)
+            except isal_zlib.error as error:  # pyright: ignore[reportGeneralTypeIssues]
+                raise _Damage(CorruptFile, f"damaged gzip data ({error})", at) from error
+            data = unzip.unused_data if unzip.eof else unzip.unconsumed_tail
+    if not unzip.eof:
+        raise _Damage(TruncatedFile, "the gzip stream ends before its end mark", at)
 
 
 def _start_pattern(columns: list[str]) -> re.Pattern[bytes]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.request import Request, urlopen
 
 import fsspec
 from moto.server import DomainDispatcherApplication, create_backend_app
@@ -68,6 +69,8 @@ def started() -> Iterator[Server]:
     thread = threading.Thread(target=running.serve_forever)
     thread.start()
     try:
+        # What the server holds belongs to the process, which may have had another one.
+        urlopen(Request(f"{server.url}/moto-api/reset", method="POST"), timeout=10).close()
         server.files().mkdir("bucket")
         yield server
     finally:

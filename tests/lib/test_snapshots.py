@@ -125,7 +125,7 @@ class TestEveryKind:
         told = json.loads(parsed[kind]["counts"].read_text())
         assert set(rejected["file"]) == {files[kind].name}
         assert rejected["row"].is_unique().all()
-        assert rejected["row"].max() <= told[dump.PAGES][files[kind].name] == told["pages"]
+        assert rejected["row"].max() <= told["pages"]
 
 
 def test_enterprise_keeps_the_numbers_of_pages_and_revisions(parsed):

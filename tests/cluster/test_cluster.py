@@ -162,6 +162,7 @@ def test_the_shards_of_a_crawl_are_one_array(built, cluster):
 def test_no_shard_of_a_full_crawl_waits_for_its_array_for_ever(built, cluster, environment):
     """Runs last: it closes the partition, so that what is submitted stays in the queue."""
     place = built[1]
+    (place / "data/crawl/toy/ledger.parquet").unlink()
     overlay = place / "shards.yaml"
     overlay.write_text("crawl: {toy: {serve: data/acquire/toy/images, shards: 256}}\n")
     env = {**environment, "SLURM_CONF": f"{cluster.folder}/slurm.conf"}

@@ -10,7 +10,7 @@ import polars as pl
 
 from isotope import lucene, sql, tables, toy
 from isotope.dump import parse_dump
-from isotope.project import index_sections
+from isotope.project import ask, index_sections
 from isotope.wit import parse_wit
 
 NOTE = (
@@ -42,9 +42,9 @@ def encyclopedia(folder: Path, pages: int) -> dict[str, Path]:
 
 def topics(at: dict[str, Path], most: int) -> pl.DataFrame:
     """Return source_text_id and text of the WIT texts, as the projection asks them."""
-    given = {k: at[k] for k in ("associations", "members")}
-    asked = sql.query(sql.SQL / "project/queries.sql", given, {})
-    assert asked is not None
+    queries = at["members"].with_name("queries")
+    ask({k: at[k] for k in ("associations", "members")}, queries)
+    asked = pl.read_parquet(queries)
     words = pl.concat_str(pl.col(tables.FIVE_FIELDS).fill_null(""), separator=" ")
     texts = asked.select("source_text_id", text=words.map_elements(lucene.topic, pl.String))
     return texts.filter(pl.col("text") != "").gather_every(max(1, texts.height // most)).head(most)

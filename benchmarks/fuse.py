@@ -103,6 +103,7 @@ def by_ranx(folder: Path) -> Timing:
         answer = pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row")
         answer.sort("query_id", "doc_id").write_parquet(folder / f"{method}.ranx.parquet")
         found[f"{method} hits"] = str(sum(map(len, told.values())))
+        del fused_run, told, rows
     return found
 
 

@@ -190,11 +190,10 @@ def placed(manifest: Path, part: str) -> list[Path]:
         MissingFile: no such part, or a file that is gone.
         TruncatedFile, CorruptFile: a file whose size is not the one acquired.
     """
-    entries = cast(Sequence[Entry], json.loads(manifest.read_text(encoding="utf-8"))["files"])
-    chosen = [e for e in entries if e["part"] == part and _INDEX not in e["path"]]
+    chosen = placed_if_any(manifest, part)
     if not chosen:
         raise MissingFile(manifest, f"no files of part {part!r}", "add them to params acquire")
-    return [_checked(manifest.parent / e["path"], e["bytes"]) for e in chosen]
+    return chosen
 
 
 def placed_if_any(manifest: Path, part: str) -> list[Path]:
@@ -204,7 +203,8 @@ def placed_if_any(manifest: Path, part: str) -> list[Path]:
         MissingFile, TruncatedFile, CorruptFile: as `placed`, of files that are there.
     """
     entries = cast(Sequence[Entry], json.loads(manifest.read_text(encoding="utf-8"))["files"])
-    return placed(manifest, part) if any(e["part"] == part for e in entries) else []
+    chosen = [e for e in entries if e["part"] == part and _INDEX not in e["path"]]
+    return [_checked(manifest.parent / e["path"], e["bytes"]) for e in chosen]
 
 
 def _checked(path: Path, size: int) -> Path:

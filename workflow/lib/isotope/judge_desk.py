@@ -49,7 +49,7 @@ class Desk:
         self.folder = folder
         self.ledger = Ledger(place(folder / collection, assessor), assessor, PAIRS)
         work = Work([q.pairs for q in items.queries], self.ledger)
-        self.progress, self.give = work.progress, work.give
+        self.progress, self.give, self._turn_to = work.progress, work.give, work.turn_to
         self._refuse_twin()
 
     def _refuse_twin(self) -> None:
@@ -70,10 +70,8 @@ class Desk:
             IndexError: no query of that number.
             CorruptFile: as `Ledger.refresh`.
         """
-        if number < 0:
-            raise IndexError(number)
+        self._turn_to(number)
         query = self.items.queries[number]
-        self.ledger.refresh()
         cell = Cell("", "", query.task)
         return {
             "number": number,

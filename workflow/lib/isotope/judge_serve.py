@@ -20,7 +20,6 @@ from isotope.params import Params
 from isotope.params_files import SCHEMA
 
 _SHUT_S = 2
-SHEETS = ("failures", "mistakes")
 
 
 def scale(params: Params, schema_file: Path = SCHEMA) -> dict[int, str]:
@@ -46,7 +45,7 @@ def desk(collection: str, assessor: str, params: Params) -> Desk:
 
 
 def sheet_desk(collection: str, assessor: str, name: str, params: Params) -> SheetDesk:
-    """Return the desk of an assessor at the sheet `name`, one of SHEETS.
+    """Return the desk of an assessor at the sheet `name`, failures or mistakes.
 
     Raises:
         BadParams: a collection that the params lack, a sheet that they do not ask for, a bad name.

@@ -51,10 +51,8 @@ class SheetDesk:
             IndexError: no failure of that number.
             CorruptFile: as `Ledger.refresh`.
         """
-        if number < 0:
-            raise IndexError(number)
+        self._work.turn_to(number)
         row = self.sheet.rows[number]
-        self.ledger.refresh()
         return {
             "number": number,
             "lot": row["lot"],

@@ -15,6 +15,17 @@ class Work(Generic[Item, Grade]):
         self.pages, self.ledger = pages, ledger
         self._places = {item: n for n, items in enumerate(pages) for item in items}
 
+    def turn_to(self, number: int) -> None:
+        """Take in what other tabs have given, before a page is shown.
+
+        Raises:
+            IndexError: no page of that number.
+            CorruptFile: as `Ledger.refresh`.
+        """
+        if not 0 <= number < len(self.pages):
+            raise IndexError(number)
+        self.ledger.refresh()
+
     def progress(self, after: int = 0) -> dict[str, int | None]:
         """Return items graded and in all, pages, and the first one from `after` on with work."""
         grades = self.ledger.grades

@@ -15,7 +15,7 @@ class Grouped:
 
     def __init__(self, out: pq.ParquetWriter) -> None:
         """Write to `out`, which the caller opens and closes."""
-        self._out, self._held, self._rows, self.written = out, list[pa.Table](), 0, 0
+        self._out, self._held, self._rows = out, list[pa.Table](), 0
 
     def add(self, table: pa.Table) -> None:
         """Take the table, columns in the schema's order; write whenever a row group is full."""
@@ -34,7 +34,6 @@ class Grouped:
         table = pa.concat_tables(self._held).combine_chunks()
         self._out.write_table(table.slice(0, rows), row_group_size=store.ROWS_PER_GROUP)
         self._held, self._rows = [table.slice(rows)], self._rows - rows
-        self.written += rows
 
 
 @contextmanager

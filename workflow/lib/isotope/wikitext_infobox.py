@@ -8,6 +8,8 @@ import hashlib
 import re
 from urllib.parse import quote
 
+from isotope.wikitext_files import file_name
+
 # ASSUME these templates are what readers call an infobox; wikis have more, in their own languages.
 _BOX = re.compile(
     r"\{\{\s*(?:[^{}|\n]*infobox|[^{}|\n]*taxobox|speciesbox|subspeciesbox|chembox|drugbox|geobox"
@@ -32,10 +34,7 @@ def infobox_picture(text: str) -> str | None:
     if start is None:
         return None
     found = _PICTURE.search(_COMMENT.sub("", _template(text, start.start())))
-    if found is None:
-        return None
-    name = " ".join(found[1].replace("_", " ").split())
-    return name[:1].upper() + name[1:]
+    return file_name(found[1]) if found else None
 
 
 def upload_url(name: str) -> str:

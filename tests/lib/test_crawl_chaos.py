@@ -27,7 +27,7 @@ SPEC = {
     "rate_per_s": 1e5,
     "burst": 100,
     "megabits_per_s": 1e4,
-    "timeout_s": 1,
+    "timeout_s": 4,
     "attempts": 2,
     "wait_s": 0.1,
     "patience_s": 60,

@@ -3,12 +3,13 @@
 import multiprocessing
 import signal
 import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import TypeVar, cast
 
 from isotope.errors import ToolFailed
@@ -86,10 +87,27 @@ def _sheltered() -> Generator[None, None, None]:
     Scripts of Snakemake have no main guard; a blocked signal is inherited.
     """
     main = sys.modules["__main__"]
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    sys.modules["__main__"] = ModuleType("__main__")
+    with _held_back(signal.SIGINT):
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = main
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+@contextmanager
+def _held_back(number: int) -> Generator[None, None, None]:
+    """Let a signal wait: taken by a library's thread, it would leave a process half started."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[FrameType | None] = []
+    before = signal.signal(number, lambda _, frame: came.append(frame))
     try:
         yield
     finally:
-        sys.modules["__main__"] = main
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(number, before)
+    if came and callable(before):
+        before(number, came[0])

@@ -42,14 +42,13 @@ def snakemake(place: Path, *arguments: object) -> str:
     """Run in a folder beside the project; return what was said."""
     where = ["--snakefile", ROOT / "Snakefile", "--directory", place]
     program = Path(sys.executable).parent / "snakemake"
-    quick = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     done = subprocess.run(
         [str(word) for word in (program, *where, *arguments)],
         capture_output=True,
         text=True,
         check=False,
         cwd=place,
-        env={**quick, "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"},
+        env={**os.environ, "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"},
     )
     assert done.returncode == 0, (done.stdout + done.stderr)[-8_000:]
     return done.stdout + done.stderr

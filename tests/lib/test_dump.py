@@ -164,6 +164,7 @@ class TestPagesLeftOut:
         assert counts == {
             **{"pages": 8, "articles": 2, "sections": 5, "redirect": 2, "disambiguation": 1},
             **{"other_namespace": 1, "not_wikitext": 1, "empty": 1, "bad_xml": 0, "bad_record": 0},
+            "repeated_page": 0,
         }
         assert len(sections) == 5
 

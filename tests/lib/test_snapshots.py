@@ -368,6 +368,27 @@ class TestRejected:
         ]
         assert (told["articles"], told["bad_record"], told["pages"]) == (2, 1, 3)
 
+    def test_of_an_articles_records_the_newest_revision_counts(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("isotope.dump_enterprise.BATCH_BYTES", 1)
+        texts = {1: "old", 2: "new", 3: "older", 4: "other"}
+        pages = [Page(4 if n == 4 else 7, 0, "P", f"{word}") for n, word in texts.items()]
+        records = [json.loads(line) for line in snapshots.records(pages)]
+        for record, revision in zip(records, (5, 9, 2, 1), strict=True):
+            record["version"]["identifier"] = revision
+        lines = [json.dumps(record) for record in (*records, records[1])]
+        rejected, told = self.bad([*lines, "[" * 200_000], tmp_path)
+        assert rejected.select("row", "reason", "raw").rows()[:3] == [
+            (1, "repeated_page", "revision 5"),
+            (3, "repeated_page", "revision 2"),
+            (5, "repeated_page", "revision 9"),
+        ]
+        assert (told["articles"], told["repeated_page"], told["bad_record"]) == (2, 3, 1)
+        kept = pl.read_parquet(tmp_path / "sections.parquet")
+        assert kept.select("page_id", "revision_id").unique(maintain_order=True).rows() == [
+            (7, 9),
+            (4, 1),
+        ]
+
     @pytest.mark.parametrize(
         ("body", "reason"),
         [

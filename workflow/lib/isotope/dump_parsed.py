@@ -14,7 +14,7 @@ from isotope.wikitext_infobox import upload_url
 
 REASONS = (
     *("redirect", "disambiguation", "other_namespace", "not_wikitext", "empty"),
-    *("bad_xml", "bad_record"),
+    *("repeated_page", "bad_xml", "bad_record"),
 )
 
 

@@ -19,15 +19,15 @@ LAYOUTS = {1: 1, 2: 3, 8: 16}
 TELLS_THE_TIME = "fetched_at"
 
 
-def overlay(shards: int) -> dict[str, object]:
+def overlay(shards: int, most: int = CRAWLED) -> dict[str, object]:
     """A tiny collection: every sharded phase, one system of each kind that asks in shards."""
     systems = {"hashed": {"kind": "dense", "model": "hash"}, "rrf": {"of": ["hashed", "random"]}}
     cells = {"settings": ["base"], "splits": ["validation"], "depth": 50, "memory_mb": 16}
     return {
         "acquire": {"toy": {"generate": {"pages": 40}}},
-        "crawl": {"toy": {"shards": min(shards, CRAWLED)}},
+        "crawl": {"toy": {"shards": min(shards, most)}},
         "shards": {
-            "project": min(shards, CRAWLED),
+            "project": min(shards, most),
             **dict.fromkeys(("parse", "search", "score"), shards),
         },
         "models": {"hash": {"kind": "hash", "dim": 32}},
@@ -119,6 +119,17 @@ def test_shards_hold_the_same_vectors_pictures_and_outcomes(layouts):
         assert all(first.equals(other) for other in others), pattern
     shards = [len(list(place.glob("data/encode/toy/hash/texts/*.npy"))) for place in layouts]
     assert shards == list(LAYOUTS.values())
+
+
+@pytest.mark.slow
+def test_sixteen_shards_of_what_starts_a_program_for_each_leave_the_same(layouts, tmp_path):
+    shutil.copy(ROOT / "params.yaml", tmp_path)
+    (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(overlay(16, most=16)))
+    snakemake(tmp_path, "--cores", 8, "--configfile", "params.yaml", "tiny.yaml", "--", TABLE)
+    assert len(list((tmp_path / "data/crawl/toy").glob("shard-*.parquet"))) == 16
+    first, found = left(layouts[0]), left(tmp_path)
+    assert first.keys() == found.keys()
+    assert [name for name in first if first[name] != found[name]] == []
 
 
 def test_full_scale_plans_in_5_seconds_of_a_processor_and_under_1000_jobs(tmp_path):

@@ -169,7 +169,7 @@ def compared(collection):
 def changes():
     """What has changed between the collections that are compared."""
     pattern = "results/tables/{later}/since/{earlier}/snapshot_diff.md"
-    return [pattern.format(earlier=a, later=b) for a, b in PARAMS["tabulate"]["since"]]
+    return [pattern.format(earlier=a, later=b) for a, b in since()]
 
 
 def mistakes():

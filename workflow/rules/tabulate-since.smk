@@ -18,7 +18,7 @@ rule tabulate_changes:
     benchmark:
         "logs/benchmarks/tabulate_changes/{collection}.{earlier}.tsv"
     wildcard_constraints:
-        earlier=any_of(PARAMS["build"]),
+        earlier=any_of(collections()),
     resources:
         mem_mb=memory("tabulate_changes"),
     message:

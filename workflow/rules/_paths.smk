@@ -115,6 +115,11 @@ def pixels(wildcards):
     return [path for source in sorted(drawn) for path in shards_of(source, pattern)]
 
 
+def pictures_of(collection):
+    """The pictures of a collection's own source."""
+    return shards_of(source_of(collection), "data/crawl/{source}/shard-{n:05d}.parquet")
+
+
 def pictured(wildcards):
     """The ledgers of the pictures that a collection draws on: they tell when any shard changed."""
     drawn = sorted({source_of(wildcards.collection), *knowledge(wildcards.collection)})

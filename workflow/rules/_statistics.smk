@@ -167,8 +167,8 @@ def compared(collection):
 
 
 def changes():
-    """What has changed between the collections that are compared."""
-    pattern = "results/tables/{later}/since/{earlier}/snapshot_diff.md"
+    """The pages on what has changed between the collections that are compared."""
+    pattern = "results/report/{later}/since/{earlier}.html"
     return [pattern.format(earlier=a, later=b) for a, b in since()]
 
 

@@ -116,6 +116,7 @@ def test_the_report_needs_nothing_but_itself(embedded):
     pages = sorted((embedded / "results/report").rglob("*.html"))
     stems = {p.stem for p in pages}
     assert {"index", "collection", "systems", "cases", "costs", "cite", "t2m-01", "m2t-01"} <= stems
+    assert 'href="toy-later/since/toy.html"' in (embedded / "results/report/index.html").read_text()
     for path in pages:
         page = path.read_text()
         assert not re.search(r"""<(?:script|link|iframe)|src=["'](?!data:)""", page), path
@@ -222,6 +223,8 @@ def test_the_cli_prints_where_the_report_is_and_its_headline(embedded, shell):
     assert f"Report: {embedded.resolve()}/results/report/toy/index.html" in told
     assert re.search(r"bm25 +\d\.\d{4}", told)
     assert f"All collections: {embedded.resolve()}/results/report/index.html" in told
+    assert f"Changes: {embedded.resolve()}/results/report/toy-later/since/toy.html" in told
+    assert re.search(r"^images +600 +2 ", told, re.MULTILINE)
 
 
 def test_the_cli_says_what_to_do_when_there_is_no_report(tmp_path, shell):

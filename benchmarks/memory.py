@@ -33,7 +33,7 @@ def overlay(pages: int) -> dict[str, object]:
     }
     recipe = {"epochs": 2, "batch": 32, "learning_rate": 0.001, "seed": 0}
     return {
-        "acquire": {"toy": {"generate": {"pages": pages}}},
+        "acquire": {name: {"generate": {"pages": pages}} for name in ("toy", "toy-later")},
         "crawl": {"toy": {"shards": 1}},
         "models": {"tiny-clip": {"train": recipe}},
         "systems": near,

@@ -39,7 +39,8 @@ def tied() -> list[str]:
 def small(place: Path) -> Path:
     """The project with an embedded encyclopedia that builds in a minute."""
     params = yaml.safe_load((place / "params.yaml").read_text())
-    params["acquire"]["toy"]["generate"]["pages"] = 40
+    for name in ("toy", "toy-later"):
+        params["acquire"][name]["generate"]["pages"] = 40
     params["models"]["tiny-clip"]["train"] |= {"epochs": 2, "batch": 16}
     (place / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
     return place

@@ -28,12 +28,14 @@ def test_keys_and_items_stand_once_for_each_snapshot():
     ]
 
 
-def test_each_snapshot_is_compared_with_the_one_before_unless_told_otherwise():
+def test_each_snapshot_is_compared_with_the_one_before_and_others_as_told():
     three = {**SPEC, "snapshots": ["a", "b", "c"]}
     pairs = [["wiki-a", "wiki-b"], ["wiki-b", "wiki-c"]]
     assert expand(three)["tabulate"]["since"] == pairs
     told = {**three, "tabulate": {"since": [["wiki-a", "wiki-c"]]}}
-    assert expand(told)["tabulate"]["since"] == [["wiki-a", "wiki-c"]]
+    assert expand(told)["tabulate"]["since"] == [["wiki-a", "wiki-c"], *pairs]
+    told = {**three, "tabulate": {"since": [["wiki-b", "wiki-c"]]}}
+    assert expand(told)["tabulate"]["since"] == [pairs[1], pairs[0]]
     assert expand({"build": ["x"]}) == {"build": ["x"]}
 
 

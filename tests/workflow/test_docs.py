@@ -263,6 +263,12 @@ def test_an_edge_that_a_longer_path_implies_is_left_out():
     assert reduced(edges) == {("a", "b"), ("b", "c"), ("c", "d"), ("x", "d")}
 
 
+def test_an_edge_that_leads_back_is_not_drawn():
+    crawl = {("urls", "shard"), ("shard", "ledger"), ("ledger", "shard"), ("urls", "ledger")}
+    found = reduced({("source", "urls"), ("source", "shard"), *crawl})
+    assert found == {("source", "urls"), ("urls", "shard"), ("shard", "ledger")}
+
+
 def closure(edges: Edges) -> Edges:
     longer = edges | {(a, d) for a, b in edges for c, d in edges if b == c}
     return edges if longer == edges else closure(longer)

@@ -29,7 +29,8 @@ PHASES = [
 def shrink(place: Path) -> None:
     """A toy that builds in a minute."""
     params = yaml.safe_load((place / "params.yaml").read_text())
-    params["acquire"]["toy"]["generate"]["pages"] = 40
+    for name in ("toy", "toy-later"):
+        params["acquire"][name]["generate"]["pages"] = 40
     params["crawl"]["toy"]["shards"] = 1
     params["models"]["tiny-clip"]["train"] = {"epochs": 1, "batch": 16, "learning_rate": 0.001}
     (place / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))

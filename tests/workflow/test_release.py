@@ -11,7 +11,7 @@ OVERLAY = {
     "crawl": {"toy": {"shards": 1}},
     "models": {"hash": {"kind": "hash", "dim": 16}},
     "systems": {"hash": {"kind": "dense", "model": "hash"}},
-    "tabulate": {"system": "random"},
+    "tabulate": {"system": "random", "since": []},
     "search": {"systems": ["random", "hash"], "settings": ["small"], "depth": 5},
 }
 

@@ -116,6 +116,7 @@ def test_the_report_needs_nothing_but_itself(embedded):
     pages = sorted((embedded / "results/report").rglob("*.html"))
     stems = {p.stem for p in pages}
     assert {"index", "collection", "systems", "cases", "costs", "cite", "t2m-01", "m2t-01"} <= stems
+    assert 'href="toy-later/since/toy.html"' in (embedded / "results/report/index.html").read_text()
     for path in pages:
         page = path.read_text()
         assert not re.search(r"""<(?:script|link|iframe)|src=["'](?!data:)""", page), path
@@ -222,6 +223,8 @@ def test_the_cli_prints_where_the_report_is_and_its_headline(embedded, shell):
     assert f"Report: {embedded.resolve()}/results/report/toy/index.html" in told
     assert re.search(r"bm25 +\d\.\d{4}", told)
     assert f"All collections: {embedded.resolve()}/results/report/index.html" in told
+    assert f"Changes: {embedded.resolve()}/results/report/toy-later/since/toy.html" in told
+    assert re.search(r"^images +600 +2 ", told, re.MULTILINE)
 
 
 def test_the_cli_says_what_to_do_when_there_is_no_report(tmp_path, shell):
@@ -237,6 +240,37 @@ def test_the_target_full_plans_what_the_demo_leaves_out(project, shell):
     assert heavy <= set(re.findall(r"^(\w+) +\d+$", planned, re.MULTILINE))
     demo = shell("snakemake", "-n", "--quiet", "rules", cwd=place)
     assert not heavy & set(re.findall(r"^(\w+) +\d+$", demo, re.MULTILINE))
+
+
+def test_the_demo_tells_the_second_edition_from_the_first(embedded):
+    """What the generator says that it revised against what was found in the two collections."""
+    revisions = pl.read_csv(embedded / "data/acquire/toy-later/revisions.csv")
+    found = pl.read_parquet(embedded / "results/tables/toy-later/since/toy/changes.parquet")
+    texts = found.filter(pl.col("change") != "unchanged", kind="text").with_columns(
+        page_id=pl.coalesce("after_id", "before_id").str.slice(10, 8).cast(int)
+    )
+    told = revisions.join(texts, on="page_id", how="left").group_by("revision", "change").len()
+    alone = {
+        "text edited": "edited",
+        "section renamed": "renamed",
+        "picture exchanged": "edited",
+        "section moved": "moved",
+        "section added": "added",
+        "section removed": "removed",
+    }
+    for revision, change in alone.items():
+        pages = revisions.filter(revision=revision).height
+        assert told.filter(revision=revision).rows() == [(revision, change, pages)]
+    for revision, kept in {"page added": "after_id", "page removed": "before_id"}.items():
+        own = texts.join(revisions.filter(revision=revision), on="page_id")
+        assert own.height > own["page_id"].n_unique() == revisions.filter(revision=revision).height
+        assert own.select("before_id", "after_id").null_count().row(0, named=True)[kept] == 0
+    assert set(texts["page_id"]) <= set(revisions["page_id"])
+    images = dict(found.filter(kind="image").group_by("change").len().rows())
+    assert images["replaced"] == revisions.filter(revision="picture redrawn").height
+    assert 0 < images["edited"] <= revisions.filter(revision="caption changed").height * 3
+    ledger = pl.read_parquet(embedded / "data/crawl/toy-later/ledger.parquet")
+    assert ledger.filter(http_status=304).height > 20 * ledger.filter(http_status=200).height
 
 
 def test_every_failure_of_the_embedded_run_is_explained_by_its_true_objects(embedded):

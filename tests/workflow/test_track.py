@@ -18,7 +18,7 @@ TINY = {
         "measures": ["MRR@10"],
         "judge": {"depth": 3, "setting": "small", "split": "test", "measures": ["MAP", "bpref"]},
     },
-    "tabulate": {"system": "hashed"},
+    "tabulate": {"system": "hashed", "since": []},
 }
 TABLES = ["graded", "reuse", "tau", "agreement"]
 PLACE = "toy/small/test/t2m"

@@ -54,9 +54,19 @@ def snapshot(collection):
     return PARAMS["collect"][collection]["kind"] == "wikipedia"
 
 
+def since():
+    """The pairs of collections, earlier and later, that are compared: one of the two is built."""
+    return [pair for pair in PARAMS["tabulate"]["since"] if set(pair) & set(PARAMS["build"])]
+
+
+def collections():
+    """The collections that are built, and those that are only compared with them."""
+    return list(dict.fromkeys([*PARAMS["build"], *(c for pair in since() for c in pair)]))
+
+
 def sources(*, snapshots=False):
-    """What the built collections are made of; only the snapshots of Wikipedia if asked."""
-    return sorted({source_of(c) for c in PARAMS["build"] if snapshot(c) or not snapshots})
+    """What the collections are made of; only the snapshots of Wikipedia if asked."""
+    return sorted({source_of(c) for c in collections() if snapshot(c) or not snapshots})
 
 
 def language(wildcards):
@@ -103,6 +113,11 @@ def pixels(wildcards):
     drawn = {source_of(wildcards.collection), *knowledge(wildcards.collection)}
     pattern = "data/crawl/{source}/shard-{n:05d}.parquet"
     return [path for source in sorted(drawn) for path in shards_of(source, pattern)]
+
+
+def pictures_of(collection):
+    """The pictures of a collection's own source."""
+    return shards_of(source_of(collection), "data/crawl/{source}/shard-{n:05d}.parquet")
 
 
 def pictured(wildcards):

@@ -167,9 +167,9 @@ def compared(collection):
 
 
 def changes():
-    """What has changed between the collections that are compared."""
-    pattern = "results/tables/{later}/since/{earlier}/snapshot_diff.md"
-    return [pattern.format(earlier=a, later=b) for a, b in PARAMS["tabulate"]["since"]]
+    """The pages on what has changed between the collections that are compared."""
+    pattern = "results/report/{later}/since/{earlier}.html"
+    return [pattern.format(earlier=a, later=b) for a, b in since()]
 
 
 def mistakes():

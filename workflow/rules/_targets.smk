@@ -24,7 +24,7 @@ rule project:
 
 rule collect:
     input:
-        expand("data/collect/{c}/{t}.parquet", c=PARAMS["build"], t=["texts", "images", "qrels"]),
+        expand("data/collect/{c}/{t}.parquet", c=collections(), t=["texts", "images", "qrels"]),
 
 
 rule train:

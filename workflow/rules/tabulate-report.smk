@@ -85,6 +85,7 @@ rule tabulate_overview:
         pages=expand(
             "results/report/{c}/{page}.html", c=PARAMS["build"], page=["index", "cases", "costs"]
         ),
+        changes=changes(),
         templates=templates(),
         code=code("report_overview"),
     output:

@@ -18,10 +18,37 @@ rule tabulate_changes:
     benchmark:
         "logs/benchmarks/tabulate_changes/{collection}.{earlier}.tsv"
     wildcard_constraints:
-        earlier=any_of(PARAMS["build"]),
+        earlier=any_of(collections()),
     resources:
         mem_mb=memory("tabulate_changes"),
     message:
         "compare {wildcards.collection} with {wildcards.earlier}"
     script:
         "../scripts/tabulate_changes.py"
+
+
+rule tabulate_since_page:
+    input:
+        changes=rules.tabulate_changes.output.changes,
+        tables=rules.tabulate_changes.output.tables,
+        before=lambda w: compared(w.earlier),
+        after=lambda w: compared(w.collection),
+        before_pixels=lambda w: pictures_of(w.earlier),
+        after_pixels=lambda w: pictures_of(w.collection),
+        sql=sql("tabulate/since_*.sql", "tabulate/report_pixels.sql"),
+        templates=templates(),
+        code=code("report_since"),
+    output:
+        page="results/report/{collection}/since/{earlier}.html",
+    log:
+        "logs/tabulate_since_page/{collection}.{earlier}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_since_page/{collection}.{earlier}.tsv"
+    wildcard_constraints:
+        earlier=any_of(collections()),
+    resources:
+        mem_mb=memory("tabulate_since_page"),
+    message:
+        "show what has changed in {wildcards.collection} since {wildcards.earlier}"
+    script:
+        "../scripts/tabulate_since_page.py"

@@ -80,7 +80,6 @@ rule tabulate_catalog:
         pools=judged(),
         failures=failures(),
         mistakes=mistakes(),
-        changes=changes(),
         judged=expand("results/tables/{c}/{t}.md", c=returned(), t=JUDGED),
         groups=grouped(),
         sql=sql("catalog/*.sql"),

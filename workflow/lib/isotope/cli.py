@@ -57,5 +57,15 @@ def headlines(chosen: argparse.Namespace) -> str:
         scores = Path("results/score") / f"{name}.parquet"
         table = headline(scores, setting=chosen.setting, split=chosen.split)
         parts.append(f"\n{name}\n{table}\n\nReport: {page.resolve()}\n")
+    parts += [_changed(page) for page in sorted(Path().glob("results/report/*/since/*.html"))]
     whole = Path("results/report/index.html")
     return "".join(parts) + (f"All collections: {whole.resolve()}\n" if whole.is_file() else "")
+
+
+def _changed(page: Path) -> str:
+    """Return what has changed between two snapshots, and where it is shown."""
+    from isotope.report_since import summary  # noqa: PLC0415 (drawing libraries load slowly)
+
+    later, earlier = page.parents[1].name, page.stem
+    table = Path("results/tables") / later / "since" / earlier / "snapshot_diff.csv"
+    return f"\n{later} since {earlier}\n{summary(table)}\n\nChanges: {page.resolve()}\n"

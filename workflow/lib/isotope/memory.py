@@ -81,6 +81,7 @@ NEEDS: Mapping[str, Need] = {
         _ASKS_DUCKDB,
     ),
     "tabulate_changes": _ASKS_DUCKDB,
+    "tabulate_since_page": _ASKS_DUCKDB,
     "release_collection": Need(_PYTHON_MB + 1_100, 2, 2 * DUCKDB_MB),
 }
 

@@ -169,7 +169,7 @@ def _shown(params: Params) -> Iterator[tuple[str, str, list[str]]]:
     shown = [s for pair in tabulate.get("gains", []) for s in pair]
     yield from _unknown("tabulate.gains", shown, params["search"]["systems"])
     compared = [name for pair in tabulate.get("since", []) for name in pair]
-    yield from _unknown("tabulate.since", compared, params["build"])
+    yield from _unknown("tabulate.since", compared, list(params["collect"]))
     explain = list(tabulate.get("explain", {}))
     yield from _unknown("tabulate.explain", explain, list(params["collect"]))
     yield from _unknown("tabulate.facts", list(tabulate.get("facts", {})), list(params["collect"]))

@@ -45,9 +45,27 @@ def read_dot(dot: str) -> Edges:
 
 
 def reduced(edges: Edges) -> Edges:
-    """Return the edges of an acyclic graph without those that a longer path implies."""
-    after = {a: {b for start, b in edges if start == a} for a, _ in edges}
+    """Return the edges of a graph without those that a longer path implies, or that lead back.
+
+    A rule waits for a later one where a source goes on from another (`crawl.<source>.after`).
+    """
+    edges = edges - _back(edges)
+    after = _after(edges)
     return {(a, b) for a, b in edges if not any(_leads(c, b, after) for c in after[a] - {b})}
+
+
+def _after(edges: Edges) -> dict[str, set[str]]:
+    return {a: {b for start, b in edges if start == a} for a, _ in edges}
+
+
+def _back(edges: Edges) -> Edges:
+    """Return the edges of circles that come nearer to where the graph begins."""
+    after, depth = _after(edges), dict[str, int]()
+    now = {a for a, _ in edges} - {b for _, b in edges}
+    while now:
+        depth |= dict.fromkeys(now, len(set(depth.values())))
+        now = {b for a in now for b in after.get(a, ())} - depth.keys()
+    return {(a, b) for a, b in edges if depth.get(b, 0) <= depth.get(a, 0) and _leads(b, a, after)}
 
 
 def _leads(start: str, end: str, after: dict[str, set[str]]) -> bool:

@@ -102,14 +102,15 @@ def headline(
     systems = sorted(set(pool["system"]), key=lambda s: (-value.get((s, *columns[0]), 0.0), s))
     head = [f"{setting}/{split}", *(f"{t} {m}" for t, m in columns)]
     body = [[s, *(_four_digits(value.get((s, *c))) for c in columns)] for s in systems]
-    return _aligned([head, *body])
+    return aligned([head, *body])
 
 
 def _four_digits(value: float | None) -> str:
     return "—" if value is None else f"{value:.4f}"
 
 
-def _aligned(lines: list[list[str]]) -> str:
+def aligned(lines: list[list[str]]) -> str:
+    """Return lines of cells as columns, the first to the left and the others to the right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     padded = [
         [line[0].ljust(widths[0]), *(t.rjust(w) for t, w in zip(line[1:], widths[1:], strict=True))]

@@ -18,12 +18,16 @@ class Entry(NamedTuple):
 def build(root: Path, setting: str, split: str, out: Path) -> None:
     """Write the front page of all collections whose pages and tables are there, by name.
 
+    The pages of snapshots that are there, `<later>/since/<earlier>.html`, are listed too.
     A collection's leader is that of its pool `setting`/`split`, or of its first pool.
     """
     names = sorted(p.parent.name for p in out.parent.glob("*/index.html"))
     folders = [root / "results/tables" / name for name in names]
     entries = [_entry(f, setting, split) for f in folders if (f / "table3.csv").is_file()]
-    write_page("overview", out, entries=entries, up="", cell=None)
+    since = [
+        (page.parents[1].name, page.stem) for page in sorted(out.parent.glob("*/since/*.html"))
+    ]
+    write_page("overview", out, entries=entries, since=since, up="", cell=None)
 
 
 def _entry(folder: Path, setting: str, split: str) -> Entry:

@@ -18,8 +18,8 @@ from isotope import (
     tables,
     toy_draw,
     toy_dump,
+    toy_edition,
     toy_facts,
-    toy_pages,
     toy_scenes,
     toy_wiki,
     toy_wit,
@@ -27,7 +27,8 @@ from isotope import (
 )
 from isotope.errors import BadParams
 from isotope.progress import Progress
-from isotope.toy_pages import Page, Picture
+from isotope.toy_edition import Entry
+from isotope.toy_pages import Picture
 
 FAULTS = ("not_found", "gone", "rate_limited", "truncated", "html", "redirect")
 _ABSENT = ("not_found", "gone")
@@ -43,6 +44,7 @@ def generate(  # noqa: PLR0913
     pages: int = 400,
     seed: int = 0,
     date: str = "20230101",
+    edition: int = 1,
     shards: Mapping[str, int] | None = None,
     draw: bool = True,
 ) -> None:
@@ -50,6 +52,7 @@ def generate(  # noqa: PLR0913
 
     `pages` articles have about 3.75 sections and 1.55 pictures each; `shards` counts WIT files a
     split; `date` (YYYYMMDD) is the dump's. Without `draw` no picture is written.
+    A second `edition`, a month later, has `revisions.csv` too: page_id and what became of the page.
     `objects.parquet` holds tables.OBJECTS; `faults.csv` has path (under images/) and fault.
     `topics.csv` and `views.csv` are those of `toy_facts`, `wordnet/` is that of `toy_wordnet`.
 
@@ -61,19 +64,23 @@ def generate(  # noqa: PLR0913
     broken = pages // 40 * 20
     with ExitStack() as stack:
         wit = stack.enter_context(toy_wit.shards(out / "wit", counts, broken))
-        dump = stack.enter_context(toy_dump.multistream(out / "dump", date, _PAGES_PER_STREAM))
+        dump = stack.enter_context(
+            toy_dump.multistream(out / "dump", date, _PAGES_PER_STREAM, edition)
+        )
         truth = stack.enter_context(_objects(out / "objects.parquet"))
         faults = stack.enter_context(_faults(out / "faults.csv", pages))
-        for number in range(pages):
-            page = toy_pages.page(seed, number, pages)
-            wit.add(page, seed)
-            for wiki_page in toy_wiki.wiki_pages(page, seed):
-                dump.add(wiki_page)
-            truth.add(page.made)
-            absent = faults.add(page)
+        for entry in toy_edition.entries(seed, pages, edition):
+            for page in filter(None, [entry.now]):
+                wit.add(page, seed)
+                for wiki_page in toy_wiki.wiki_pages(page, seed):
+                    dump.add(wiki_page)
+            truth.add(entry.made)
+            absent = faults.add(entry)
             if draw:
-                _draw(out / "images", page.made[absent:])
+                _draw(out / "images", [p for p in entry.made if p.path != absent])
             progress.add()
+    if edition > 1:
+        toy_facts.write_revisions(out, toy_edition.entries(seed, pages, edition))
     toy_facts.write(out, pages, seed)
     toy_wordnet.write(out / "wordnet")
     progress.finish()
@@ -138,14 +145,15 @@ class _Faults:
         self._csv.writerow(("path", "fault"))
         self._step = max(1, min(_PAGES_PER_FAULT, pages // _EACH_TWICE))
 
-    def add(self, page: Page) -> bool:
-        """Record the fault of the page's first picture, if due; say whether it has no file."""
-        turn, place = divmod(page.number, self._step)
-        if place != self._step // 2:
-            return False
-        fault = FAULTS[turn % len(FAULTS)]
-        self._csv.writerow((page.made[0].path, fault))
-        return fault in _ABSENT
+    def add(self, entry: Entry) -> str:
+        """Record the fault of the page's first picture, if due; return it if it has no file."""
+        page = entry.before or entry.now
+        turn, place = divmod(page.number if page else 0, self._step)
+        if page is None or place != self._step // 2:
+            return ""
+        fault, path = FAULTS[turn % len(FAULTS)], page.made[0].path
+        self._csv.writerow((path, fault))
+        return path if fault in _ABSENT else ""
 
 
 @contextmanager

@@ -40,15 +40,16 @@ _NAMESPACES = {
 _XMLNS = "http://www.mediawiki.org/xml/export-0.10/"
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _SHA1_LENGTH = 31
+_MONTH = timedelta(days=31)
 
 
 class Multistream:
     """Collects pages and writes a bz2 stream, with its lines of the index, every few pages."""
 
-    def __init__(self, xml: BinaryIO, index: BinaryIO, date: str, per_stream: int) -> None:
+    def __init__(self, xml: BinaryIO, index: BinaryIO, first: datetime, per_stream: int) -> None:
         self._xml, self._index, self._per_stream = xml, index, per_stream
         self._index_bz2 = bz2.BZ2Compressor()
-        self._day = _day(date)
+        self._day = first
         self._waiting: list[tuple[int, str, str]] = []
         self._stream(_header())
 
@@ -79,14 +80,20 @@ class Multistream:
 
 
 @contextmanager
-def multistream(folder: Path, date: str, per_stream: int) -> Generator[Multistream, None, None]:
-    """Open the two files of a dump of `date` (YYYYMMDD); both appear when complete."""
-    stem = f"toywiki-{date}-pages-articles-multistream"
+def multistream(
+    folder: Path, date: str, per_stream: int, edition: int = 1
+) -> Generator[Multistream, None, None]:
+    """Open the two files of a dump; both appear when complete.
+
+    `date` (YYYYMMDD) is that of the first edition, each other one is a month later.
+    """
+    first = _day(date)
+    stem = f"toywiki-{first + (edition - 1) * _MONTH:%Y%m%d}-pages-articles-multistream"
     with ExitStack() as stack:
         names = (f"{stem}.xml.bz2", f"{stem}-index.txt.bz2")
         paths = [stack.enter_context(store.aside(folder / name)) for name in names]
         xml, index = (stack.enter_context(path.open("wb")) for path in paths)
-        out = Multistream(xml, index, date, per_stream)
+        out = Multistream(xml, index, first, per_stream)
         yield out
         out.close()
 
@@ -115,8 +122,10 @@ def _header() -> str:
 
 
 def _page_xml(page: WikiPage, title: str, day: datetime) -> str:
-    revision = 1_100_000_000 + page.page_id * 7
+    revision = 1_100_000_000 + page.page_id * 7 + page.revised
     edited = day - timedelta(days=1 + page.page_id % 700, seconds=page.page_id % 86_399)
+    if page.revised:
+        edited = day + timedelta(days=1 + page.page_id % 28, seconds=page.page_id % 86_399)
     redirect = f"    <redirect title={quoteattr(page.redirect)} />\n" if page.redirect else ""
     raw = page.text.encode()
     return (

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from isotope import store, toy_wiki, toy_words
+from isotope.toy_edition import Entry
 
 _KINDS = {
     "Culture.Performing_arts": "Theatre",
@@ -33,6 +34,13 @@ def write(out: Path, pages: int, seed: int) -> None:
         out / "topics.csv", ("wiki_db", "qid", "pid", "num_outlinks", *_KINDS), _topics(pages, seed)
     )
     _csv(out / "views.csv", ("page_id", "views"), _views(pages, seed))
+
+
+def write_revisions(out: Path, entries: Iterable[Entry]) -> None:
+    """Write `revisions.csv` under `out`: page_id and what became of the page, where it changed."""
+    changed = ((entry.before or entry.now, entry.revision) for entry in entries if entry.revision)
+    lines = ((toy_wiki.page_id(page.number), told) for page, told in changed if page)
+    _csv(out / "revisions.csv", ("page_id", "revision"), lines)
 
 
 def _topics(pages: int, seed: int) -> Iterator[list[object]]:

@@ -42,13 +42,17 @@ _LIST = """* [[{first}]], to the north
 
 @dataclass(frozen=True, slots=True)
 class WikiPage:
-    """One `<page>` of a dump; `redirect` is the target's title or empty."""
+    """One `<page>` of a dump; `redirect` is the target's title or empty.
+
+    `revised` says that it was edited between the first edition and the second.
+    """
 
     page_id: int
     namespace: int
     title: str
     text: str
     redirect: str = ""
+    revised: bool = False
 
 
 def page_id(number: int) -> int:
@@ -59,7 +63,8 @@ def page_id(number: int) -> int:
 def wiki_pages(page: Page, seed: int) -> Iterator[WikiPage]:
     """Yield the article and the redirects, disambiguations and other namespaces that go with it."""
     first_id = page_id(page.number)
-    yield WikiPage(first_id, 0, page.later_title, article(page, seed))
+    article_text, revised = article(page, seed), page.first is not None
+    yield WikiPage(first_id, 0, page.later_title, article_text, revised=revised)
     for offset, (namespace, title, text, target) in enumerate(_company(page), start=1):
         yield WikiPage(first_id + offset, namespace, title, text, target)
 
@@ -68,7 +73,7 @@ def article(page: Page, seed: int) -> str:
     """Return the article's wikitext of the dump's day."""
     rng = random.Random(f"{seed}/{page.number}/wiki")
     blocks = ["{{Short description|Public building}}", "<!-- kept by the local history club -->"]
-    blocks += [_section(rng, page, section) for section in page.sections]
+    blocks += toy_pages.replayed(rng, page, lambda of, section: _section(rng, of, section))
     if any("<ref" in block for block in blocks):
         blocks.append("== References ==\n{{Reflist}}")
     kind = page.title.split()[-1]
@@ -94,7 +99,7 @@ def _pictures(rng: random.Random, page: Page, section: Section) -> Iterator[str]
         name = image.name if image else ""
         yield _INFOBOX.format(title=page.later_title, image=name, caption=caption, year=year)
     for picture in shown:
-        alt = toy_scenes.listing(picture.scene)
+        alt = f"{toy_scenes.listing(picture.scene)}{picture.note}"
         yield f"[[File:{picture.name}|thumb|upright=1.1|alt={alt}|{caption_of(picture)}]]"
 
 
@@ -102,7 +107,7 @@ def caption_of(picture: Picture) -> str:
     """Return the caption under a picture, in wikitext with links inside."""
     nouns = [toy_scenes.noun(group) for group in picture.scene.groups]
     what = f"{toy_scenes.joined(nouns)} on {picture.scene.ground}"
-    return f"{picture.medium} of [[{picture.owner}|{picture.owner}]]: ''{what}''"
+    return f"{picture.medium} of [[{picture.owner}|{picture.owner}]]: ''{what}''{picture.note}"
 
 
 def _cite(rng: random.Random, page: Page, sentence: str) -> str:

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from isotope import store, tables, toy_scenes, toy_words
+from isotope import store, tables, toy_pages, toy_scenes, toy_words
 from isotope.toy_pages import SPLITS, Page, Picture, Section
 from isotope.toy_wiki import caption_of
 
@@ -75,15 +75,19 @@ def _write(file: io.TextIOWrapper, row: Sequence[str]) -> None:
 def rows(page: Page, seed: int) -> Iterator[tuple[str, Row]]:
     """Yield (split, 17 fields) for every picture of every section, English first."""
     rng = random.Random(f"{seed}/{page.number}/wit")
-    for section in page.sections:
-        for picture in section.pictures:
-            split = section.splits.get(picture.url, page.split)
-            yield split, _english(rng, page, section, picture)
-            for language in toy_words.LANGUAGES:
-                if rng.random() < _FOREIGN / len(toy_words.LANGUAGES):
-                    yield split, _foreign(page, picture, language)
+    for found in toy_pages.replayed(rng, page, lambda of, s: list(_section(rng, of, s))):
+        yield from found
     for picture in page.abroad:
         yield page.split, _foreign(page, picture, rng.choice(toy_words.LANGUAGES))
+
+
+def _section(rng: random.Random, page: Page, section: Section) -> Iterator[tuple[str, Row]]:
+    for picture in section.pictures:
+        split = section.splits.get(picture.url, page.split)
+        yield split, _english(rng, page, section, picture)
+        for language in toy_words.LANGUAGES:
+            if rng.random() < _FOREIGN / len(toy_words.LANGUAGES):
+                yield split, _foreign(page, picture, language)
 
 
 def _row(language: str, page: Page, picture: Picture, *texts: str, main: bool, recent: bool) -> Row:
@@ -102,7 +106,7 @@ def _english(rng: random.Random, page: Page, section: Section, picture: Picture)
     captions = {
         "reference": toy_words.plain(caption_of(picture)),
         "attribution": f"English: {picture.name.rsplit('.', 1)[0]}",
-        "alt": toy_scenes.listing(picture.scene),
+        "alt": f"{toy_scenes.listing(picture.scene)}{picture.note}",
     }
     shown = [text if rng.random() > _EMPTY[kind] else "" for kind, text in captions.items()]
     steps = [page.title, *section.above, *filter(None, [section.title])]

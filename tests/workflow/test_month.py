@@ -19,7 +19,7 @@ def params() -> dict[str, Any]:
         "build": [WIKI],
         "acquire": {name: {"generate": {"pages": n, "seed": 0}} for name, n in PAGES.items()},
         "crawl": {name: {"serve": f"data/acquire/{name}/images", "shards": 1} for name in PAGES},
-        "project": dict.fromkeys(PAGES, {"mode": "bm25"}),
+        "project": {name: {"mode": "bm25"} for name in PAGES},
         "collect": {WIKI: {"kind": "wikipedia", "source": WIKI, "language": "en"}},
         "models": {"hash": {"kind": "hash", "dim": 32}},
         "encode": {"shards": 1, "batch": 16},
@@ -38,6 +38,8 @@ def params() -> dict[str, Any]:
         },
         "score": {"measures": ["MRR@10", "R@10"]},
         "tabulate": {
+            "alpha": 0.05,
+            "sizes": [50],
             "system": "bm25",
             "tokenizers": {"words": "toy"},
             "temporal": ["bm25", "hashed", "rrf"],
@@ -59,22 +61,37 @@ def february(project, shell) -> tuple[Path, str]:
 
 
 def test_what_systems_built_in_january_lose_in_february_is_told(february):
-    place, _ = february
-    folder = place / f"results/tables/{FEBRUARY}/since/{JANUARY}"
+    folder = february[0] / f"results/tables/{FEBRUARY}/since/{JANUARY}"
     drops = pl.read_parquet(folder / "temporal.parquet")
     assert set(drops["system"]) == {"bm25", "hashed", "rrf"}
     assert {"all", "surviving", "new"} <= set(drops["stratum"])
-    everyone = drops.filter(stratum="all", task="m2t", system="bm25", measure="MRR@10").to_dicts()
-    scores = pl.read_parquet(place / f"results/score/{FEBRUARY}.parquet")
-    own = scores.filter(task="m2t", system="bm25", measure="MRR@10")
-    assert everyone[0]["later"] == pytest.approx(own["value"].mean())
-    assert everyone[0]["queries"] == own.height
-    # BM25 finds no section of a page that January did not have.
-    new = drops.filter(stratum="new", task="m2t", system="bm25", measure="R@10").to_dicts()
-    assert (new[0]["earlier"], new[0]["relative_drop"]) == (0.0, 1.0)
-    assert (
-        "<svg" in (place / f"results/figures/{FEBRUARY}/since/{JANUARY}/temporal.svg").read_text()
+    drawn = february[0] / f"results/figures/{FEBRUARY}/since/{JANUARY}/temporal.svg"
+    assert "built" in (folder / "temporal.md").read_text()
+    assert "<svg" in drawn.read_text()
+
+
+def test_both_sides_are_what_a_count_by_hand_gives(february):
+    place, _ = february
+    compared = place / f"results/tables/{FEBRUARY}/since/{JANUARY}"
+    drops = pl.read_parquet(compared / "temporal.parquet")
+    qrels = pl.read_parquet(place / f"data/collect/{FEBRUARY}/qrels.parquet")
+    right = {(r["image_id"], r["text_id"]) for r in qrels.filter(split="validation").to_dicts()}
+    known = pl.read_parquet(compared / "identities.parquet")
+    later_id = dict(known.select("before_id", "after_id").rows())
+    told = drops.filter(stratum="all", task="m2t", system="bm25", measure="MRR@10").row(
+        0, named=True
     )
+    for side, cell, names in (("earlier", f"since/{JANUARY}/", later_id), ("later", "", None)):
+        run = place / f"results/search/{FEBRUARY}/{cell}large/validation/m2t/bm25.parquet"
+        first = dict[str, int]()
+        for query, doc, rank, _ in pl.read_parquet(run).rows():
+            if rank <= 10 and (query, names.get(doc) if names else doc) in right:
+                first.setdefault(query, rank)
+        queries = {image for image, _ in right}
+        assert told["queries"] == len(queries)
+        assert told[side] == pytest.approx(sum(1 / r for r in first.values()) / len(queries))
+    assert told["earlier"] < told["later"]
+    assert told["relative_drop"] == pytest.approx(1 - told["earlier"] / told["later"])
 
 
 def test_the_old_systems_answer_new_queries_with_old_documents(february):
@@ -87,3 +104,21 @@ def test_the_old_systems_answer_new_queries_with_old_documents(february):
         run = pl.read_parquet(place / cell / f"{system}.parquet")
         assert set(run["query_id"]) == asked
         assert set(run["doc_id"]) <= texts
+
+
+def test_a_trained_model_asks_with_the_weights_that_it_learned_in_january(february, shell):
+    place, _ = february
+    recipe = {"epochs": 1, "batch": 16, "learning_rate": 0.001}
+    overlay = {
+        "models": {"tiny": {"kind": "trained", "config": "tiny-clip", "train": recipe}},
+        "systems": {"learned": {"kind": "dense", "model": "tiny"}},
+    }
+    (place / "learned.yaml").write_text(yaml.safe_dump(overlay))
+    wanted = f"results/search/{FEBRUARY}/since/{JANUARY}/large/validation/t2m/learned.parquet"
+    plan = ["snakemake", "-n", "--cores", "1", "--configfile", "learned.yaml", "--", wanted]
+    told = shell(*plan, cwd=place)
+    (place / "learned.yaml").unlink()
+    assert f"encode {FEBRUARY} with tiny of {JANUARY}, shard 00000" in told
+    assert f"encode {JANUARY} with tiny, shard 00000" in told
+    assert f"data/train/{JANUARY}/tiny/model.safetensors" in told
+    assert f"data/train/{FEBRUARY}" not in told

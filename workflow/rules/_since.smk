@@ -1,6 +1,7 @@
 AGED = "results/search/{collection}/since/{earlier}/{setting}/{split}/{task}/{system}.parquet"
 TEMPORAL = PARAMS["tabulate"]["temporal"]
-SINCE = PARAMS["tabulate"]["since"] if TEMPORAL else []
+BUILT = [pair for pair in PARAMS["tabulate"]["since"] if {*pair} <= {*PARAMS["build"]}]
+SINCE = BUILT if TEMPORAL else []
 
 
 def aged(wildcards):
@@ -41,26 +42,12 @@ def either(side, suffix):
         asking = {"t2m": "texts", "m2t": "images"}[wildcards.task] == side
         model = PARAMS["systems"][wildcards.system]["model"]
         model = eyes(model) if side == "images" else model
-        return (
-            asked_by(wildcards, model, side, suffix)
-            if asking
-            else found_by(wildcards, side, suffix)
-        )
+        old = f"since/{wildcards.earlier}/" if learned(wildcards.earlier, model) else ""
+        asked, found = f"{wildcards.collection}/{old}", f"{wildcards.earlier}/"
+        folder = f"data/encode/{asked if asking else found}{model}/{side}"
+        return [f"{folder}/shard-{n}.{suffix}" for n in SHARDS]
 
     return of
-
-
-def asked_by(wildcards, model, side, suffix):
-    """The later collection's vectors: its own, or where a model learns, those of the old weights."""
-    old = f"since/{wildcards.earlier}/" if learned(wildcards.earlier, model) else ""
-    folder = f"data/encode/{wildcards.collection}/{old}{model}/{side}"
-    return [f"{folder}/shard-{n}.{suffix}" for n in SHARDS]
-
-
-def found_by(wildcards, side, suffix):
-    """The earlier collection's vectors."""
-    earlier = {"collection": wildcards.earlier, "system": wildcards.system}
-    return vectors(side, suffix)(snakemake.io.Wildcards(fromdict=earlier))
 
 
 def old_weights(wildcards):

@@ -1,5 +1,8 @@
 """From one month to the next: a new snapshot is one line in params.yaml."""
 
+import json
+import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +13,11 @@ import yaml
 JANUARY, FEBRUARY = "wiki-20230101", "wiki-20230201"
 PAGES = {JANUARY: 30, FEBRUARY: 36}
 WIKI = "wiki-{snapshot}"
+PHASES = ["acquire", "parse", "crawl", "project", "collect", "encode", "index", "search", "score"]
+WANTED = [
+    f"results/tables/{FEBRUARY}/since/{JANUARY}/temporal.md",
+    "results/tables/newest/metrics.json",
+]
 
 
 def params() -> dict[str, Any]:
@@ -48,16 +56,33 @@ def params() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def february(project, shell) -> tuple[Path, str]:
-    """A project with two snapshots, and what was planned when the second came."""
+def february(project, shell, commit_all) -> tuple[Path, str]:
+    """A project with a second snapshot, and what `dvc repro` said when it came."""
     place = project()
     (place / "params.yaml").write_text(yaml.safe_dump(params(), sort_keys=False))
-    shell("snakemake", "--cores", "2", "score", cwd=place)
-    file = place / "params.yaml"
-    file.write_text(file.read_text().replace("- '20230101'", "- '20230101'\n- '20230201'"))
-    wanted = f"results/tables/{FEBRUARY}/since/{JANUARY}/temporal.md"
-    told = shell("snakemake", "--cores", "2", wanted, cwd=place)
+    shell("dvc", "repro", "score", cwd=place)
+    commit_all(place, "January")
+    shell("isotope", "snapshot", "20230201", cwd=place)
+    told = shell("dvc", "repro", "score", cwd=place)
+    shell("snakemake", "--cores", "2", *WANTED, cwd=place)
     return place, told
+
+
+def test_repro_makes_all_of_the_new_snapshot_and_nothing_of_the_old_one(february):
+    """Jobs say what they are about: of January only what February is compared with."""
+    jobs = re.findall(r"^(?:local)?Job \d+: (.*)$", february[1], re.MULTILINE)
+    about = {name: [job for job in jobs if name in job] for name in (JANUARY, FEBRUARY)}
+    assert all(FEBRUARY in job for job in about[JANUARY]), about[JANUARY]
+    assert {job.split()[0] for job in about[FEBRUARY]} >= {
+        *("acquire", "parse", "crawl", "project", "collect", "encode", "index", "search", "score"),
+    }
+    assert f"search {JANUARY} for {FEBRUARY} with bm25" in jobs
+    assert set(re.findall(r"Running stage '(\w+)'", february[1])) == {*PHASES}
+
+
+def test_a_second_repro_makes_nothing(february, shell):
+    told = shell("dvc", "repro", "--dry", "score", cwd=february[0])
+    assert "Running stage" not in told
 
 
 def test_what_systems_built_in_january_lose_in_february_is_told(february):
@@ -122,3 +147,96 @@ def test_a_trained_model_asks_with_the_weights_that_it_learned_in_january(februa
     assert f"encode {JANUARY} with tiny, shard 00000" in told
     assert f"data/train/{JANUARY}/tiny/model.safetensors" in told
     assert f"data/train/{FEBRUARY}" not in told
+
+
+def test_the_newest_numbers_are_those_of_the_last_snapshot(february):
+    place, _ = february
+    newest = json.loads((place / WANTED[1]).read_text())
+    texts = pl.read_parquet(place / f"data/collect/{FEBRUARY}/texts.parquet")
+    assert newest["texts"] == texts.height
+    assert 0 < newest["held"]["all"] < 1
+    scores = pl.read_parquet(place / f"results/score/{FEBRUARY}.parquet")
+    own = scores.filter(task="t2m", system="bm25", measure="MRR@10")["value"].mean()
+    told = newest["score"]["large"]["validation"]["t2m"]["bm25"]["MRR@10"]
+    assert told == pytest.approx(own, abs=1e-6)
+
+
+MADE = """
+import sys
+from pathlib import Path
+import yaml
+sys.path[:0] = sys.argv[1:]
+from isotope import newest
+from tests.lib.test_newest import written
+value = len(yaml.safe_load(Path("params.yaml").read_text())["snapshots"]) / 4
+at = Path(".isotope")
+at.mkdir(exist_ok=True)
+tables = written(at, value)
+(at / "headline.csv").write_text(f"system,t2m,m2t\\nbm25,{value},0.5\\n")
+out = Path("results/tables/newest")
+newest.write_newest(tables, at / "scores.parquet", at / "headline.csv", None, out)
+"""
+
+
+@pytest.fixture(scope="module")
+def monthly(root, shell, commit_all, tmp_path_factory) -> tuple[Path, str]:
+    """What the monthly job prints, on one stage that stands for all, with the project's metrics."""
+    place = tmp_path_factory.mktemp("monthly")
+    dvc = yaml.safe_load((root / "dvc.yaml").read_text())
+    stage = {
+        "cmd": f"python made.py {root} {root / 'workflow/lib'}",
+        "params": ["snapshots"],
+        "outs": [{"results/tables": {"persist": True}}],
+    }
+    plots = [p for p in dvc["plots"] if "newest" in str(p)]
+    one = {"stages": {"tabulate": stage}, "metrics": dvc["metrics"], "plots": plots}
+    (place / "dvc.yaml").write_text(yaml.safe_dump(one))
+    (place / "made.py").write_text(MADE)
+    (place / "params.yaml").write_text("# kept\nsnapshots: [a]\n")
+    (place / ".gitignore").write_text("/results/\n/logs/\n/.isotope/\n")
+    shutil.copytree(root / "workflow/profiles/monthly", place / "workflow/profiles/monthly")
+    shell("git", "init", "-q", cwd=place)
+    shell("git", "config", "user.name", "tests", cwd=place)
+    shell("git", "config", "user.email", "tests@example.org", cwd=place)
+    shell("dvc", "init", "-q", cwd=place)
+    shell("dvc", "remote", "add", "-d", "store", place / ".isotope/remote", cwd=place)
+    shell("dvc", "repro", cwd=place)
+    commit_all(place, "January")
+    return place, shell("workflow/profiles/monthly/run.sh", "b", cwd=place)
+
+
+def test_the_monthly_job_commits_the_snapshot_pushes_its_bytes_and_shows_what_moved(monthly, shell):
+    place, told = monthly
+    assert (place / "params.yaml").read_text() == '# kept\nsnapshots: [a, "b"]\n'
+    assert shell("git", "log", "-1", "--format=%s", cwd=place) == "Snapshot b\n"
+    assert shell("git", "status", "--short", cwd=place) == ""
+    assert "up to date" in shell("dvc", "push", cwd=place)
+    [line] = [row for row in told.splitlines() if "MRR@10" in row]
+    assert re.findall(r"score\.\S+|-?\d+\.\d+", line) == [
+        "score.small.test.t2m.bm25.MRR@10", "0.625", "0.75", "0.125",
+    ]  # fmt: skip
+
+
+def test_metrics_and_plots_of_two_revisions_tell_the_story(monthly, shell):
+    place, _ = monthly
+    diff = json.loads(shell("dvc", "metrics", "diff", "HEAD~", "--json", cwd=place))
+    moved = diff["results/tables/newest/metrics.json"]
+    assert moved == {"score.small.test.t2m.bm25.MRR@10": {"old": 0.625, "new": 0.75, "diff": 0.125}}
+    page = (place / "logs/monthly/index.html").read_text()
+    assert "image suggestion (t2m)" in page
+    assert '"rev": "HEAD~"' in page or "HEAD~" in page
+
+
+def test_the_monthly_job_run_again_changes_nothing(monthly, shell):
+    place, _ = monthly
+    before = shell("git", "rev-parse", "HEAD", cwd=place)
+    told = shell("workflow/profiles/monthly/run.sh", "b", cwd=place)
+    assert "already a snapshot" in told
+    assert shell("git", "rev-parse", "HEAD", cwd=place) == before
+
+
+def test_the_monthly_profile_is_one_that_snakemake_takes(february, shell):
+    profile = ["--profile", "workflow/profiles/monthly"]
+    told = shell("snakemake", "-n", *profile, "--", WANTED[0], cwd=february[0])
+    assert "Using profile workflow/profiles/monthly" in told
+    assert "Nothing to be done" in told

@@ -2,6 +2,7 @@ AGED = "results/search/{collection}/since/{earlier}/{setting}/{split}/{task}/{sy
 TEMPORAL = PARAMS["tabulate"]["temporal"]
 BUILT = [pair for pair in PARAMS["tabulate"]["since"] if {*pair} <= {*PARAMS["build"]}]
 SINCE = BUILT if TEMPORAL else []
+NEWEST = PARAMS["build"][-1]
 
 
 def aged(wildcards):
@@ -73,3 +74,10 @@ def aged_systems():
     """The systems that are asked for later collections, and those that they fuse."""
     parts = [PARAMS["systems"][s].get("of", []) for s in TEMPORAL]
     return sorted({*TEMPORAL, *(p for of in parts for p in of)})
+
+
+def survival():
+    """How many judgements hold in the newest collection, where it is compared with an earlier one."""
+    pattern = "results/tables/{b}/since/{a}/snapshot_survival.csv"
+    pairs = [(a, b) for a, b in PARAMS["tabulate"]["since"] if b == NEWEST]
+    return [pattern.format(a=a, b=b) for a, b in pairs[-1:]]

@@ -81,6 +81,7 @@ rule tabulate_catalog:
         failures=failures(),
         mistakes=mistakes(),
         changes=changes(),
+        newest="results/tables/newest/metrics.json",
         judged=expand("results/tables/{c}/{t}.md", c=returned(), t=JUDGED),
         groups=grouped(),
         sql=sql("catalog/*.sql"),

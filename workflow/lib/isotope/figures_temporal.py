@@ -44,6 +44,6 @@ def _panel(panel: "Axes", points: pl.DataFrame, systems: list[str]) -> None:
         panel.errorbar((100 * drop).to_list(), rows, xerr=whiskers, label=system, **marks)
     panel.axvline(0, color=panel.spines["left"].get_edgecolor(), linewidth=0.8)
     panel.set_yticks(range(len(strata)), [f"{s} ({sizes[s]:,})" for s in strata])
-    panel.invert_yaxis()
+    panel.set_ylim(len(strata) - 0.5, -0.5)
     panel.grid(visible=True, axis="x")
     panel.grid(visible=False, axis="y")

@@ -38,7 +38,8 @@ class Case:
     def __init__(self, folder: Path, before: Rows, after: Rows) -> None:
         self.folder = folder
         changes(folder, before, after)
-        self.reads = {k: folder / f"{k}.parquet" for k in ("changes", "identities", "scores")}
+        names = ("changes", "identities", "before_scores", "after_scores")
+        self.reads = {k: folder / f"{k}.parquet" for k in names}
         self.reads |= {f"{w}_qrels": folder / f"{w}-qrels" for w in ("before", "after")}
 
     def run(self, where: str, task: str, found: dict[str, list[str]], name: str = "s") -> Path:
@@ -49,14 +50,21 @@ class Case:
         runs.write_run(pl.DataFrame(hits, schema=schema, orient="row"), path)
         return path
 
-    def tabulated(self, old: list[Path], new: list[Path], how: Resampling = HOW) -> pl.DataFrame:
-        score.score_collection(
-            new,
-            self.reads["after_qrels"],
-            collection="b",
-            measures=SHOWN["measures"],
-            out=self.reads["scores"],
-        )
+    def tabulated(
+        self,
+        old: list[Path],
+        new: list[Path],
+        home: list[Path] | None = None,
+        how: Resampling = HOW,
+    ) -> pl.DataFrame:
+        for when, given in (("before", home), ("after", new)):
+            score.score_collection(
+                given,
+                self.reads[f"{when}_qrels"],
+                collection=when,
+                measures=SHOWN["measures"],
+                out=self.reads[f"{when}_scores"],
+            )
         drops, figure = self.folder / "temporal.parquet", self.folder / "temporal.svg"
         tabulate_temporal(old, self.reads, SHOWN, how=how, drops=drops, figure=figure)
         return pl.read_parquet(drops)
@@ -143,6 +151,25 @@ def test_nothing_is_lost_between_a_snapshot_and_itself(tmp_path):
     drops = case.tabulated(*given, how=Resampling(50, 0, 0.5))
     assert set(drops["stratum"]) == {"all", "surviving", "unchanged"}
     assert drops.select("relative_drop", "low", "high").unique().rows() == [(0.0, 0.0, 0.0)]
+
+
+def test_beside_it_stands_what_the_earlier_build_reached_on_its_own_snapshot(tmp_path):
+    """Page 3 is asked in both with other answers, page 4 only at home, page 5 only later."""
+    case = Case(tmp_path, BEFORE, AFTER)
+    found = {1: "keeps", 2: "edited", 3: "old"}
+    home = case.run("home", "t2m", {LEAD.format(p): [name] for p, name in found.items()})
+    back = case.run("home", "m2t", {"keeps": [LEAD.format(2), LEAD.format(1)]})
+    both = [case.run(w, t, {}) for w in ("old", "new") for t in ("t2m", "m2t")]
+    drops = case.tabulated(both[:2], both[2:], [home, back])
+    means = {
+        task: dict(drops.filter(task=task, measure="MRR@10").select("stratum", "home").rows())
+        for task in ("t2m", "m2t")
+    }
+    assert means["t2m"] == {
+        **{"all": 0.75, "surviving": 1.0, "unchanged": 1.0, "edited": 1.0, "pairs changed": 1.0},
+        "new": None,
+    }
+    assert means["m2t"] == {"all": 0.125, "surviving": 0.25, "unchanged": 0.25, "new": None}
 
 
 def test_there_is_no_drop_where_the_later_system_finds_nothing(tmp_path):

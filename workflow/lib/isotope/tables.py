@@ -310,6 +310,7 @@ TEMPORAL = _schema(
     system=pa.string(),
     stratum=pa.string(),
     queries=pa.int64(),
+    home=pa.float64(),
     earlier=pa.float64(),
     later=pa.float64(),
     relative_drop=pa.float64(),

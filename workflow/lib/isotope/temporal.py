@@ -3,8 +3,8 @@
 A system that grows old answers the later queries with the documents, and the weights, that it has.
 What it loses is the relative drop (later - earlier) / later of a measure's mean over the same
 queries: with the system built anew as the baseline, it is what not building anew costs. LongEval
-(Galuščáková et al., SIGIR 2023) holds a system against its own earlier test set instead, where the
-drop is also that of the queries' difficulty.
+(Galuščáková et al., SIGIR 2023) holds a system against its own earlier test set instead, which is
+`home` here; from there the drop is also that of the queries' difficulty.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,6 +24,7 @@ from isotope.score import TASKS, cell_of, score_run
 from isotope.strata import Resampling
 from isotope.tabulate import rows, tabulate
 
+# ASSUME a page keeps its split, so that no system has learned from what it is asked later.
 _SQL = sql.SQL / "tabulate"
 _CELL = ["setting", "split", "task"]
 _COLUMN = ["measure", "system"]
@@ -41,18 +42,23 @@ def tabulate_temporal(  # noqa: PLR0913
     """Write tables.TEMPORAL to `drops`, a table of one pool beside it, and draw that as `figure`.
 
     `runs` are of later queries on earlier documents. `reads` are before_qrels, after_qrels, changes
-    and identities of the two snapshots, and the scores on the later one. `params` are measures, and
-    the setting and split that are shown.
+    and identities of the two snapshots, and before_scores and after_scores, what the systems built
+    on each reach there. `params` are measures, and the setting and split that are shown.
 
     Raises:
         EmptyTable: a system without scores on the later snapshot.
         As `score.score_run` and `runs.batches`.
     """
     old = aged_scores(runs, reads["after_qrels"], reads["identities"], params["measures"])
-    both = beside(old, reads["scores"])
+    both = beside(old, reads["after_scores"])
     changed = {k: reads[k] for k in ("before_qrels", "after_qrels", "changes", "identities")}
     strata = rows(_SQL / "temporal_queries.sql", changed, {})
-    store.write(relative_drops(both, strata, how).to_arrow(), drops, tables.TEMPORAL)
+    home = at_home(reads["before_scores"], reads["identities"], strata)
+    found = relative_drops(both, strata, how).join(
+        home, on=[*_CELL, *_COLUMN, "stratum"], how="left", maintain_order="left"
+    )
+    found = found.select(tables.TEMPORAL.names)
+    store.write(found.to_arrow(), drops, tables.TEMPORAL)
     query, relations = _SQL / "temporal.sql", {"temporal": drops}
     tabulate(query, relations, params, drops.with_suffix(""))
     draw_drops(rows(query, relations, params), params["measures"][0], figure)
@@ -108,19 +114,36 @@ def beside(old: pl.DataFrame, scores: Path) -> pl.DataFrame:
     return both
 
 
+def at_home(scores: Path, identities: Path, strata: pl.DataFrame) -> pl.DataFrame:
+    """Return what the earlier systems reach on their own snapshot: its mean, `home`, by stratum.
+
+    Over all queries there; within a stratum over those that the later snapshot asks as well.
+    """
+    names = pl.read_parquet(identities).select(query_id="before_id", later="after_id")
+    own = pl.read_parquet(scores).join(names, on="query_id", how="left", maintain_order="left")
+    is_text = pl.col("task") == "t2m"
+    own = own.with_columns(query_id=pl.when(is_text).then("later").otherwise("query_id"))
+    kept = strata.filter(~pl.col("stratum").is_in(["all", "new"]))
+    within = own.join(kept, on=["task", "query_id"], maintain_order="left")
+    parts = [own.with_columns(stratum=pl.lit("all")), within.select(*own.columns, "stratum")]
+    grouped = pl.concat(parts).group_by(*_CELL, *_COLUMN, "stratum", maintain_order=True)
+    return grouped.agg(home=pl.col("value").mean())
+
+
 def relative_drops(both: pl.DataFrame, strata: pl.DataFrame, how: Resampling) -> pl.DataFrame:
-    """Return tables.TEMPORAL of `beside`'s scores and of strata: task, query_id, stratum.
+    """Return tables.TEMPORAL without `home`, of `beside`'s scores and strata: task .. stratum.
 
     A drop is null where the later system finds nothing, an interval also where it finds nothing in
     one of the draws.
     """
     labelled = both.join(strata, on=["task", "query_id"])
     groups = labelled.partition_by([*_CELL, "stratum"], as_dict=True)
-    parts = [pl.DataFrame(schema=pl.Schema(tables.TEMPORAL))]
+    columns = [name for name in tables.TEMPORAL.names if name != "home"]
+    parts = [pl.DataFrame(schema=pl.Schema(tables.TEMPORAL)).select(columns)]
     for key, group in sorted(groups.items()):
         names = zip([*_CELL, "stratum"], key, strict=True)
         found = _of_group(group, how).with_columns(pl.lit(v).alias(k) for k, v in names)
-        parts.append(found.select(tables.TEMPORAL.names))
+        parts.append(found.select(columns))
     return pl.concat(parts)
 
 

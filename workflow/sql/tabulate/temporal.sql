@@ -1,7 +1,9 @@
 -- Systems built on the earlier and on the later snapshot, judged on the later one, by what became
--- of the queries; the relative drop with the ends of its paired bootstrap interval.
+-- of the queries; `at_home` is the earlier ones' mean on the earlier snapshot. The relative drop
+-- has the ends of its paired bootstrap interval.
 SELECT
     task, stratum AS queries, queries AS number, measure, system,
+    round(home, 6) AS at_home,
     round(earlier, 6) AS built_earlier,
     round(later, 6) AS built_later,
     round(relative_drop, 6) AS drop_share,

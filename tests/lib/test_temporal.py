@@ -1,5 +1,6 @@
 """What systems lose from one snapshot to the next, on cases that a person can reckon."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -54,7 +55,7 @@ class Case:
         self,
         old: list[Path],
         new: list[Path],
-        home: list[Path] | None = None,
+        home: Sequence[Path] = (),
         how: Resampling = HOW,
     ) -> pl.DataFrame:
         for when, given in (("before", home), ("after", new)):

@@ -189,8 +189,7 @@ def monthly(root, shell, commit_all, tmp_path_factory) -> tuple[Path, str]:
         "params": ["snapshots"],
         "outs": [{"results/tables": {"persist": True}}],
     }
-    plots = [p for p in dvc["plots"] if "newest" in str(p)]
-    one = {"stages": {"tabulate": stage}, "metrics": dvc["metrics"], "plots": plots}
+    one = {"stages": {"tabulate": stage}, "metrics": dvc["metrics"], "plots": dvc["plots"]}
     (place / "dvc.yaml").write_text(yaml.safe_dump(one))
     (place / "made.py").write_text(MADE)
     (place / "params.yaml").write_text("# kept\nsnapshots: [a]\n")

@@ -52,6 +52,7 @@ def lay(root: Path) -> None:
         "results/tables/toy/tops": ([{"query_id": "t1"}], tables.TOPS),
         "results/tables/toy/intervals": ([{"kind": "all"}], tables.INTERVALS),
         "results/tables/toy/subsets": ([{"documents": 100}], tables.SUBSETS),
+        "results/tables/toy/since/old/temporal": ([{"stratum": "new"}], tables.TEMPORAL),
         "results/tables/toy/failures": ([{"query_id": "t1", "ca": 0.5}], tables.FAILURES),
         "results/tables/toy/ranks": ([{"query_id": "t1", "rank": 3}], tables.RANKS),
         "results/tables/toy/studied": ([{"query_id": "t1", "rating": 3}], tables.STUDIED),
@@ -122,6 +123,11 @@ def test_pixels_say_where_the_bytes_lie_and_do_not_carry_them(con):
 def test_the_trials_of_a_fusion_keep_their_parameters_and_the_choice(con):
     rows = con.sql("SELECT system, parameters, value, chosen FROM tuning").fetchall()
     assert rows == [("rrf", '{"k": 60}', 0.5, True)]
+
+
+def test_what_is_lost_says_on_what_its_systems_were_built(con):
+    rows = con.sql("SELECT collection, built_on, stratum FROM temporal").fetchall()
+    assert rows == [("toy", "old", "new")]
 
 
 def test_a_rejected_record_says_which_table_lacks_it(con):

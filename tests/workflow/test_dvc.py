@@ -68,8 +68,8 @@ def test_after_repro_snakemake_has_nothing_to_do(built, shell):
 
 def test_metrics_are_shown(built, shell):
     shown = json.loads(shell("dvc", "metrics", "show", "--json", cwd=built[0]))
-    values = shown[""]["data"]["results/tables/toy/metrics.json"]["data"]
-    assert 0 < values["toy"]["small"]["validation"]["t2m"]["bm25"]["MRR@10"] <= 1
+    values = shown[""]["data"]["results/tables/newest/metrics.json"]["data"]
+    assert 0 < values["score"]["small"]["validation"]["t2m"]["bm25"]["MRR@10"] <= 1
 
 
 def test_plots_are_shown(built, shell):

@@ -14,7 +14,9 @@ def shown(wildcards):
     of = wildcards.collection
     judged = expand("results/tables/{c}/{t}.md", c=of, t=JUDGED) if of in returned() else []
     why = expand("results/tables/{c}/{t}.md", c=of, t=EXPLAINED) if of in explained() else []
-    return [*statistics(wildcards), *judged, *why]
+    aged = temporal(of, "results/tables/{collection}/since/{earlier}/temporal.md")
+    aged += temporal(of, "results/figures/{collection}/since/{earlier}/temporal.svg")
+    return [*statistics(wildcards), *judged, *why, *aged]
 
 
 def cell(wildcards):

@@ -35,6 +35,7 @@ rule train:
 rule encode:
     input:
         encoded(),
+        every_old_vector(),
 
 
 rule index:
@@ -45,6 +46,7 @@ rule index:
 rule search:
     input:
         [runs_of(c, used_systems()) for c in PARAMS["build"]],
+        every_aged(),
 
 
 rule score:

@@ -80,6 +80,7 @@ rule tabulate_catalog:
         pools=judged(),
         failures=failures(),
         mistakes=mistakes(),
+        newest="results/tables/newest/metrics.json",
         judged=expand("results/tables/{c}/{t}.md", c=returned(), t=JUDGED),
         groups=grouped(),
         sql=sql("catalog/*.sql"),

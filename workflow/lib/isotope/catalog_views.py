@@ -55,6 +55,7 @@ VIEWS: Mapping[str, View] = {
     "tops": View("results/tables/*/tops.parquet", tables.TOPS),
     "intervals": View("results/tables/*/intervals.parquet", tables.INTERVALS),
     "subsets": View("results/tables/*/subsets.parquet", tables.SUBSETS),
+    "temporal": View("results/tables/*/since/*/temporal.parquet", tables.TEMPORAL),
     "failures": View("results/tables/*/failures.parquet", tables.FAILURES),
     "ranks": View("results/tables/*/ranks.parquet", tables.RANKS),
     "studied": View("results/tables/*/studied.parquet", tables.STUDIED),

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 CATALOG = Path("results/catalog.duckdb")
+PARAMS = Path("params.yaml")
 
 FORMATS = ("table", "csv", "json")
 KINDS = ("text", "image", "query", "run")
@@ -52,6 +53,10 @@ def _add_written(commands: Any) -> None:  # noqa: ANN401 (as above)
     costs = commands.add_parser("costs", help="print what jobs have cost here, phase by phase")
     costs.add_argument("names", nargs="*", help="collections and sources; all if none")
     costs.set_defaults(run=_costs)
+    snapshot = commands.add_parser("snapshot", help="add a snapshot to params.yaml")
+    snapshot.add_argument("name", help="its date, as in the dump's address")
+    snapshot.add_argument("--params", type=Path, default=PARAMS, help=f"default: {PARAMS}")
+    snapshot.set_defaults(run=_snapshot)
     geval = commands.add_parser("geval", help="write runs as submissions to a GEval challenge")
     geval.add_argument("collection", help="a built collection")
     geval.add_argument("challenge", type=Path, help="its folder with in.tsv and captions.tsv")
@@ -120,6 +125,13 @@ def _show(chosen: argparse.Namespace) -> str:
 
         write_html(page, chosen.html, catalog=chosen.catalog)
     return show.to_text(page)
+
+
+def _snapshot(chosen: argparse.Namespace) -> str:
+    from isotope.params_append import append_snapshot  # noqa: PLC0415
+
+    new = append_snapshot(chosen.params, chosen.name)
+    return f"{chosen.name} is {'now' if new else 'already'} a snapshot of {chosen.params}\n"
 
 
 def _doctor(chosen: argparse.Namespace) -> str:

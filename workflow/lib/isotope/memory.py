@@ -80,8 +80,13 @@ NEEDS: Mapping[str, Need] = {
         ("tabulate_catalog", "tabulate_recall", "tabulate_table5", "tabulate_associations"),
         _ASKS_DUCKDB,
     ),
-    "tabulate_changes": _ASKS_DUCKDB,
-    "tabulate_since_page": _ASKS_DUCKDB,
+    **dict.fromkeys(
+        (
+            *("tabulate_changes", "tabulate_since_page"),
+            *("tabulate_temporal", "tabulate_newest"),
+        ),
+        _ASKS_DUCKDB,
+    ),
     "release_collection": Need(_PYTHON_MB + 1_100, 2, 2 * DUCKDB_MB),
 }
 

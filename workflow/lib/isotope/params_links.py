@@ -16,7 +16,8 @@ def link(params: Params) -> None:
     Raises:
         BadParams: no architecture or two, a circle of `from`; weights or k besides `tune`, a
             grid that does not fit, or one whose split is not searched; a template that nothing
-            fills, or whose model reads no text; a split that is judged and unjudged.
+            fills, or whose model reads no text; a split that is judged and unjudged; a system whose
+            earlier build can't be asked later.
     """
     models = params["models"]
     trained = [name for name, entry in models.items() if entry["kind"] == "trained"]
@@ -29,6 +30,7 @@ def link(params: Params) -> None:
         if entry["kind"] == "prompt":
             _check_prompt(f"params systems.{name}", entry, models)
     _check_unjudged(params)
+    _check_temporal(params, params["tabulate"].get("temporal", []))
 
 
 def _architecture(models: Params, name: str, seen: list[str]) -> tuple[str, str]:
@@ -84,3 +86,17 @@ def _check_unjudged(params: Params) -> None:
         if foreign:
             found = f"a fusion with the foreign run {foreign[0]!r}"
             raise BadParams(f"params systems.{name}", found, "drop it, or search.unjudged")
+
+
+def _check_temporal(params: Params, systems: list[str]) -> None:
+    """Only what an index and an encoder answer can be asked anew; a fusion by what it fuses."""
+    for name in systems:
+        entry = params["systems"][name]
+        fixed = entry["kind"] in ("rrf", "wsum") and "tune" not in entry
+        encoder = params["models"].get(entry.get("model"), {"kind": "bm25"})["kind"]
+        plain = entry["kind"] in ("bm25", "dense") and encoder not in _NO_ENCODERS
+        if not (plain or fixed):
+            found = f"{name!r} can't be asked for a later collection"
+            remedy = "name systems of kind bm25 or dense, or untuned fusions of those"
+            raise BadParams("params tabulate.temporal", found, remedy)
+        _check_temporal(params, entry.get("of", []))

@@ -49,22 +49,31 @@ def described() -> Mapping[str, Exhibit]:
 def exhibits(files: Iterable[Path], told: Mapping[str, object]) -> dict[str, Shown]:
     """Return what `files` hold, by stem: `.svg` drawings, and the tables whose `.csv` is given.
 
-    `told` fills the captions. A table that nothing describes is shown last, under its own name; a
-    drawing `curve-<model>` is a learning curve.
+    `told` fills the captions. What lies in `since/<earlier>` has that before its stem. A table that
+    nothing describes is shown last, under its own name; a drawing `curve-<model>` is a learning
+    curve.
     """
     given = sorted(set(files))
-    tables = {p.stem: p.with_suffix(".csv") for p in given if p.suffix in {".csv", ".md"}}
-    drawings = {p.stem: p for p in given if p.suffix == ".svg"}
+    tables = {_stem(p): p.with_suffix(".csv") for p in given if p.suffix in {".csv", ".md"}}
+    drawings = {_stem(p): p for p in given if p.suffix == ".svg"}
     known = [s for s in described() if s in tables or s in drawings]
     others = sorted((tables.keys() | drawings.keys()) - set(known))
     return {s: _shown(s, tables.get(s), drawings.get(s), told) for s in (*known, *others)}
 
 
+def _stem(path: Path) -> str:
+    """Return a file's name; with its folder where it holds a collection against an earlier one."""
+    parts = path.with_suffix("").parts
+    return "/".join(parts[-3:]) if parts[-3:-2] == ("since",) else path.stem
+
+
 def _shown(stem: str, csv: Path | None, svg: Path | None, told: Mapping[str, object]) -> Shown:
-    exhibit = described().get(stem) or _unlisted(stem)
+    folder, _, name = stem.rpartition("/")
+    exhibit = described().get(name) or _unlisted(stem)
     table = lay_out(pl.read_csv(csv, infer_schema_length=None)) if csv else None
-    drawing = _drawing(svg) if svg else None
-    told_so = exhibit._replace(caption=exhibit.caption.format_map(told))
+    drawing = _drawing(svg, stem.replace("/", "-")) if svg else None
+    named = {**told, "earlier": folder.removeprefix("since/")}
+    told_so = exhibit._replace(caption=exhibit.caption.format_map(named))
     return Shown(stem, told_so, table, drawing, ("csv", "tex") if csv else ())
 
 
@@ -76,8 +85,8 @@ def _unlisted(stem: str) -> Exhibit:
     return Exhibit("systems", "", stem.replace("_", " "), "")
 
 
-def _drawing(svg: Path) -> str:
-    """Return the SVG element without prolog; its ids get the file's name, so none occurs twice."""
+def _drawing(svg: Path, name: str) -> str:
+    """Return the SVG element without prolog; its ids get the name, so none occurs twice."""
     text = svg.read_text(encoding="utf-8")
-    own = text[text.index("<svg") :].replace(' id="', f' id="{svg.stem}-')
-    return own.replace('href="#', f'href="#{svg.stem}-').replace("url(#", f"url(#{svg.stem}-")
+    own = text[text.index("<svg") :].replace(' id="', f' id="{name}-')
+    return own.replace('href="#', f'href="#{name}-').replace("url(#", f"url(#{name}-")

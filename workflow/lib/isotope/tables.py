@@ -302,6 +302,21 @@ CHANGES = _schema(
     change=pa.string(),
     detail=pa.string(),
 )
+TEMPORAL = _schema(
+    setting=pa.string(),
+    split=pa.string(),
+    task=pa.string(),
+    measure=pa.string(),
+    system=pa.string(),
+    stratum=pa.string(),
+    queries=pa.int64(),
+    home=pa.float64(),
+    earlier=pa.float64(),
+    later=pa.float64(),
+    relative_drop=pa.float64(),
+    low=pa.float64(),
+    high=pa.float64(),
+)
 IDENTITIES = _schema(before_id=pa.string(), after_id=pa.string(), method=pa.string())
 CONCEPTS = _schema(
     image_id=pa.string(),

@@ -40,6 +40,15 @@ def metrics(scores: Sequence[Path], out: Path) -> None:
     Raises:
         EmptyTable: no score at all.
     """
+    _write(out, json.dumps(means(scores), indent=2, ensure_ascii=False) + "\n")
+
+
+def means(scores: Sequence[Path]) -> dict[str, Any]:
+    """Return {collection: {setting: {split: {task: {system: {measure: mean}}}}}}.
+
+    Raises:
+        EmptyTable: no score at all.
+    """
     found = rows(sql.SQL / "tabulate" / "metrics.sql", {"scores": scores}, {})
     if found.is_empty():
         raise EmptyTable(str(scores[0]), "no scores", "run the phase score")
@@ -49,7 +58,7 @@ def metrics(scores: Sequence[Path], out: Path) -> None:
         for key in _CELL:
             inner = inner.setdefault(row[key], {})
         inner[row["measure"]] = row["value"]
-    _write(out, json.dumps(nested, indent=2, ensure_ascii=False) + "\n")
+    return nested
 
 
 def rows(

@@ -1,0 +1,52 @@
+"""What revisions are compared by: the newest collection's numbers under a name that stays."""
+
+import json
+
+import pytest
+
+from isotope import newest, store, tables
+from isotope.errors import MissingFile
+
+
+def written(folder, value=0.5):
+    """A collection of one pair, and its score."""
+    pair = {"text_id": "t", "image_id": "i", "relevance": 1, "split": "test"}
+    for name in ("texts", "images", "qrels"):
+        store.write_rows([pair], folder / f"{name}.parquet", tables.QRELS)
+    cell = {"collection": "wiki-20230101", "setting": "small", "split": "test", "task": "t2m"}
+    rows = [
+        {**cell, "system": "bm25", "query_id": q, "measure": "MRR@10", "value": v}
+        for q, v in (("a", value), ("b", 1.0))
+    ]
+    store.write_rows(rows, folder / "scores.parquet", tables.SCORES)
+    (folder / "headline.csv").write_text("system,t2m\nbm25,0.75\n")
+    return {t: folder / f"{t}.parquet" for t in ("texts", "images", "qrels")}
+
+
+def test_sizes_scores_and_what_still_holds_stand_under_names_without_a_date(tmp_path):
+    collected = written(tmp_path)
+    survival = tmp_path / "snapshot_survival.csv"
+    survival.write_text("split,judgements,held,held_share\nall,4,3,0.75\ntest,2,2,1.0\n")
+    given = tmp_path / "scores.parquet", tmp_path / "headline.csv"
+    newest.write_newest(collected, *given, survival, tmp_path / "newest")
+    assert json.loads((tmp_path / "newest/metrics.json").read_text()) == {
+        **{"texts": 1, "images": 1, "qrels": 1},
+        "score": {"small": {"test": {"t2m": {"bm25": {"MRR@10": 0.75}}}}},
+        "held": {"all": 0.75, "test": 1.0},
+    }
+    assert (tmp_path / "newest/headline.csv").read_bytes() == given[1].read_bytes()
+
+
+def test_the_first_snapshot_has_nothing_that_could_hold(tmp_path):
+    collected = written(tmp_path)
+    given = tmp_path / "scores.parquet", tmp_path / "headline.csv"
+    newest.write_newest(collected, *given, None, tmp_path / "newest")
+    assert "held" not in json.loads((tmp_path / "newest/metrics.json").read_text())
+
+
+def test_a_table_that_is_not_there_is_named_and_nothing_is_written(tmp_path):
+    collected = written(tmp_path)
+    given = tmp_path / "scores.parquet", tmp_path / "none.csv"
+    with pytest.raises(MissingFile, match=r"none\.csv"):
+        newest.write_newest(collected, *given, None, tmp_path / "newest")
+    assert not (tmp_path / "newest").exists()

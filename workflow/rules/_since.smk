@@ -1,0 +1,83 @@
+AGED = "results/search/{collection}/since/{earlier}/{setting}/{split}/{task}/{system}.parquet"
+TEMPORAL = PARAMS["tabulate"]["temporal"]
+BUILT = [pair for pair in PARAMS["tabulate"]["since"] if {*pair} <= {*PARAMS["build"]}]
+SINCE = BUILT if TEMPORAL else []
+NEWEST = PARAMS["build"][-1]
+
+
+def aged(wildcards):
+    """The runs of systems that were built on the earlier collection, asked for the later one."""
+    grid = expand(AGED, setting=SETTINGS, split=SPLITS, task=TASKS, system=TEMPORAL, **wildcards)
+    return sorted(grid)
+
+
+def aged_parts(wildcards):
+    """The runs that a fusion of such systems reads."""
+    of = PARAMS["systems"][wildcards.system]["of"]
+    names = {k: wildcards[k] for k in ("collection", "earlier")}
+    return expand(AGED, setting=SETTINGS, split=SPLITS, task=TASKS, system=of, **names)
+
+
+def every_aged():
+    """All runs of systems on the collections that came after theirs."""
+    pairs = [{"earlier": a, "collection": b} for a, b in SINCE]
+    return [path for pair in pairs for path in aged(pair)]
+
+
+def temporal(collection, pattern):
+    """A table or figure for each collection whose systems are asked for this one."""
+    return [pattern.format(earlier=a, collection=b) for a, b in SINCE if b == collection]
+
+
+def old_index(wildcards):
+    """The indexes of the earlier collection."""
+    pattern = f"data/index/{wildcards.earlier}/{{setting}}/{wildcards.system}"
+    return expand(pattern, setting=SETTINGS)
+
+
+def either(side, suffix):
+    """The vectors of one side: those of the later collection ask, those of the earlier are found.
+    Both are made with the weights of the earlier one."""
+
+    def of(wildcards):
+        asking = {"t2m": "texts", "m2t": "images"}[wildcards.task] == side
+        model = PARAMS["systems"][wildcards.system]["model"]
+        model = eyes(model) if side == "images" else model
+        old = f"since/{wildcards.earlier}/" if learned(wildcards.earlier, model) else ""
+        asked, found = f"{wildcards.collection}/{old}", f"{wildcards.earlier}/"
+        folder = f"data/encode/{asked if asking else found}{model}/{side}"
+        return [f"{folder}/shard-{n}.{suffix}" for n in SHARDS]
+
+    return of
+
+
+def old_weights(wildcards):
+    """The weights that a model has learned on the earlier collection."""
+    return learned(wildcards.earlier, wildcards.model)
+
+
+def every_old_vector():
+    """The vectors of later queries by the weights of earlier collections."""
+    named = [PARAMS["systems"][s].get("model") for s in aged_systems()]
+    sides = {(m, "texts") for m in named if m} | {(eyes(m), "images") for m in named if m}
+    pattern = "data/encode/{b}/since/{a}/{m}/{side}/shard-{n}.npy"
+    return [
+        pattern.format(a=a, b=b, m=m, side=side, n=n)
+        for a, b in SINCE
+        for m, side in sorted(sides)
+        if learned(a, m)
+        for n in SHARDS
+    ]
+
+
+def aged_systems():
+    """The systems that are asked for later collections, and those that they fuse."""
+    parts = [PARAMS["systems"][s].get("of", []) for s in TEMPORAL]
+    return sorted({*TEMPORAL, *(p for of in parts for p in of)})
+
+
+def survival():
+    """How many judgements hold in the newest collection, where it is compared with an earlier one."""
+    pattern = "results/tables/{b}/since/{a}/snapshot_survival.csv"
+    pairs = [(a, b) for a, b in PARAMS["tabulate"]["since"] if b == NEWEST]
+    return [pattern.format(a=a, b=b) for a, b in pairs[-1:]]

@@ -1,0 +1,38 @@
+# What a later collection asks, encoded with the weights that a model learned on an earlier one.
+use rule encode_shard as encode_since_shard with:
+    input:
+        texts="data/collect/{collection}/texts.parquet",
+        images=shown_images,
+        ledgers=pictured,
+        weights=old_weights,
+        configs=configs,
+        sql=sql("encode/*.sql"),
+        code=code("encode_captions"),
+    output:
+        texts="data/encode/{collection}/since/{earlier}/{model}/texts/shard-{shard}.npy",
+        texts_ids="data/encode/{collection}/since/{earlier}/{model}/texts/shard-{shard}.ids.parquet",
+        images="data/encode/{collection}/since/{earlier}/{model}/images/shard-{shard}.npy",
+        images_ids="data/encode/{collection}/since/{earlier}/{model}/images/shard-{shard}.ids.parquet",
+    log:
+        "logs/encode_since_shard/{collection}/{earlier}/{model}/{shard}.log",
+    benchmark:
+        "logs/benchmarks/encode_since_shard/{collection}.{earlier}.{model}.{shard}.tsv"
+    message:
+        "encode {wildcards.collection} with {wildcards.model} of {wildcards.earlier}, shard {wildcards.shard}"
+
+
+use rule encode_texts_shard as encode_since_texts_shard with:
+    input:
+        texts="data/collect/{collection}/texts.parquet",
+        weights=old_weights,
+        configs=configs,
+        code=code("encode"),
+    output:
+        texts="data/encode/{collection}/since/{earlier}/{model}/texts/shard-{shard}.npy",
+        texts_ids="data/encode/{collection}/since/{earlier}/{model}/texts/shard-{shard}.ids.parquet",
+    log:
+        "logs/encode_since_texts_shard/{collection}/{earlier}/{model}/{shard}.log",
+    benchmark:
+        "logs/benchmarks/encode_since_texts_shard/{collection}.{earlier}.{model}.{shard}.tsv"
+    message:
+        "encode texts of {wildcards.collection} with {wildcards.model} of {wildcards.earlier}, shard {wildcards.shard}"

@@ -1,0 +1,50 @@
+# Systems built on an earlier collection answer the queries of a later one with what they know.
+use rule search_bm25 as search_since_bm25 with:
+    input:
+        texts="data/collect/{collection}/texts.parquet",
+        images="data/collect/{collection}/images.parquet",
+        qrels="data/collect/{collection}/qrels.parquet",
+        indexes=old_index,
+        sql=sql("index/*.sql"),
+        code=code("search"),
+    output:
+        runs=expand(AGED, setting=SETTINGS, split=SPLITS, task=TASKS, allow_missing=True),
+    log:
+        "logs/search_since_bm25/{collection}/{earlier}/{system}.log",
+    benchmark:
+        "logs/benchmarks/search_since_bm25/{collection}.{earlier}.{system}.tsv"
+    message:
+        "search {wildcards.earlier} for {wildcards.collection} with {wildcards.system}"
+
+
+use rule search_dense as search_since_dense with:
+    input:
+        qrels="data/collect/{collection}/qrels.parquet",
+        indexes=old_index,
+        texts=either("texts", "npy"),
+        images=either("images", "npy"),
+        texts_ids=either("texts", "ids.parquet"),
+        images_ids=either("images", "ids.parquet"),
+        code=code("search"),
+    output:
+        runs=expand(AGED, setting=SETTINGS, split=SPLITS, allow_missing=True),
+    log:
+        "logs/search_since_dense/{collection}/{earlier}/{task}.{system}.log",
+    benchmark:
+        "logs/benchmarks/search_since_dense/{collection}.{earlier}.{task}.{system}.tsv"
+    message:
+        "search {wildcards.earlier} for {wildcards.collection} with {wildcards.system}, {wildcards.task}"
+
+
+use rule search_fused as search_since_fused with:
+    input:
+        runs=aged_parts,
+        code=code("search"),
+    output:
+        runs=expand(AGED, setting=SETTINGS, split=SPLITS, task=TASKS, allow_missing=True),
+    log:
+        "logs/search_since_fused/{collection}/{earlier}/{system}.log",
+    benchmark:
+        "logs/benchmarks/search_since_fused/{collection}.{earlier}.{system}.tsv"
+    message:
+        "fuse what was found in {wildcards.earlier} for {wildcards.collection}, by {wildcards.system}"

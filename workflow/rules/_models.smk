@@ -2,6 +2,7 @@ from itertools import repeat
 
 from isotope.tables import FIVE_FIELDS
 
+ENCODE = {k: PARAMS["encode"][k] for k in ("shards", "batch", "precision")}
 LEARNED = ("trained", "lit")
 FITTED = ("dates",)
 MIXES = ("clip2clip", "clip_fusion")
@@ -123,6 +124,20 @@ def vectors(side, suffix):
         model = PARAMS["systems"][wildcards.system]["model"]
         model = eyes(model) if side == "images" else model
         folder = f"data/encode/{wildcards.collection}/{model}/{side}"
+        return [f"{folder}/shard-{n}.{suffix}" for n in SHARDS]
+
+    return of
+
+
+def before(side, suffix):
+    """One side of the collection that an encoding goes on from; a model that every collection
+    learns anew has nothing there."""
+
+    def of(wildcards):
+        earlier = PARAMS["encode"]["after"].get(wildcards.collection)
+        if earlier is None or learned(earlier, wildcards.model):
+            return []
+        folder = f"data/encode/{earlier}/{wildcards.model}/{side}"
         return [f"{folder}/shard-{n}.{suffix}" for n in SHARDS]
 
     return of

@@ -12,8 +12,9 @@ _PLACE = "{snapshot}"
 def expand(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return params in which every key and list item with {snapshot} is repeated for each snapshot.
 
-    What stands below such a key has the same snapshot throughout. `tabulate.since` names, unless it
-    is given, each built collection of a snapshot with that of the snapshot before.
+    What stands below such a key has the same snapshot throughout. `tabulate.since` and
+    `encode.after` name, unless given, each built collection of a snapshot with that of the snapshot
+    before.
 
     Raises:
         BadParams: {snapshot} without snapshots, or in a value that can't be repeated.
@@ -23,8 +24,10 @@ def expand(config: Mapping[str, Any]) -> dict[str, Any]:
         raise BadParams("params snapshots", f"{names}: one twice", "name each snapshot once")
     expanded = cast(dict[str, Any], _expanded(dict(config), names, "params"))
     pairs = [list(pair) for entry in config.get("build", []) for pair in _pairs(str(entry), names)]
-    if pairs and "since" not in expanded.setdefault("tabulate", {}):
-        expanded["tabulate"]["since"] = pairs
+    if pairs:
+        expanded.setdefault("tabulate", {}).setdefault("since", pairs)
+        after = {later: earlier for earlier, later in pairs}
+        expanded.setdefault("encode", {}).setdefault("after", after)
     return expanded
 
 

@@ -143,6 +143,13 @@ def before(side, suffix):
     return of
 
 
+def indexed_before(wildcards):
+    """The indexes of the collection that an index goes on from."""
+    earlier = PARAMS["encode"]["after"].get(wildcards.collection)
+    folder = f"data/index/{earlier}/{{setting}}/{wildcards.system}"
+    return expand(folder, setting=SETTINGS) if earlier else []
+
+
 def adapted():
     """Whether a system is trained, or fused with parameters that a split chooses."""
     return bool(trained()) or any("tune" in PARAMS["systems"][s] for s in SYSTEMS)

@@ -132,3 +132,28 @@ def test_the_road_is_open_to_another_language(collections):
     assert scores.height > 4
     assert set(scores["task"]) == {"t2m", "m2t"}
     assert set(scores["value"]) == {1.0}
+
+
+def test_a_later_collection_takes_vectors_and_indexes_from_the_earlier_one(collections, shell):
+    later = {
+        "models": {"hash": {"kind": "hash", "dim": 8}},
+        "encode": {"after": {"from-zim": "from-xml"}},
+    }
+    (collections / "later.yaml").write_text(yaml.safe_dump(later))
+    folders = [collections / f"data/encode/{name}/hash" for name in SOURCES]
+    overlays = ("--configfile", "overlay.yaml", "later.yaml", "--")
+    vectors = "data/encode/from-zim/hash/texts/shard-00000.npy"
+    index = collections / "data/index/from-zim/small/bm25/test"
+    wanted = (vectors, "data/index/from-zim/small/bm25")
+    shell("snakemake", "--cores", "2", *overlays, *wanted, cwd=collections)
+    told = (collections / "logs/encode_shard/from-zim/hash/00000.log").read_text()
+    texts = pl.read_parquet(collections / "data/collect/from-zim/texts.parquet").height
+    assert f"{texts} of {texts} vectors reused" in told
+    for name in ("texts", "images"):
+        for suffix in ("npy", "ids.parquet", "contents.parquet"):
+            one, other = (f / name / f"shard-00000.{suffix}" for f in folders)
+            assert one.read_bytes() == other.read_bytes()
+    log = (collections / "logs/index_bm25/from-zim/bm25.log").read_text()
+    for side in ("texts", "images"):
+        assert f"{side} copied from data/index/from-xml/small/bm25/test/{side}" in log
+        assert list((index / side).glob("segments_*"))

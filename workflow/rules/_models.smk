@@ -2,6 +2,7 @@ from itertools import repeat
 
 from isotope.tables import FIVE_FIELDS
 
+ENCODE = {k: PARAMS["encode"][k] for k in ("shards", "batch", "precision")}
 LEARNED = ("trained", "lit")
 FITTED = ("dates",)
 MIXES = ("clip2clip", "clip_fusion")
@@ -126,6 +127,27 @@ def vectors(side, suffix):
         return [f"{folder}/shard-{n}.{suffix}" for n in SHARDS]
 
     return of
+
+
+def before(side, suffix):
+    """One side of the collection that an encoding goes on from; a model that every collection
+    learns anew has nothing there."""
+
+    def of(wildcards):
+        earlier = PARAMS["encode"]["after"].get(wildcards.collection)
+        if earlier is None or learned(earlier, wildcards.model):
+            return []
+        folder = f"data/encode/{earlier}/{wildcards.model}/{side}"
+        return [f"{folder}/shard-{n}.{suffix}" for n in SHARDS]
+
+    return of
+
+
+def indexed_before(wildcards):
+    """The indexes of the collection that an index goes on from."""
+    earlier = PARAMS["encode"]["after"].get(wildcards.collection)
+    folder = f"data/index/{earlier}/{{setting}}/{wildcards.system}"
+    return expand(folder, setting=SETTINGS) if earlier else []
 
 
 def adapted():

@@ -22,7 +22,7 @@ rule encode_beside_shard:
     resources:
         mem_mb=memory("encode_beside_shard"),
     params:
-        **PARAMS["encode"],
+        **ENCODE,
         model=model_of,
         pixels=pixels,
     message:

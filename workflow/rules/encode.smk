@@ -6,12 +6,18 @@ rule encode_shard:
         weights=weights,
         configs=configs,
         sql=sql("encode/*.sql"),
+        earlier_texts=ancient(before("texts", "npy")),
+        earlier_images=ancient(before("images", "npy")),
+        texts_contents=ancient(before("texts", "contents.parquet")),
+        images_contents=ancient(before("images", "contents.parquet")),
         code=code("encode_captions"),
     output:
         texts="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
         texts_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
+        texts_contents="data/encode/{collection}/{model}/texts/shard-{shard}.contents.parquet",
         images="data/encode/{collection}/{model}/images/shard-{shard}.npy",
         images_ids="data/encode/{collection}/{model}/images/shard-{shard}.ids.parquet",
+        images_contents="data/encode/{collection}/{model}/images/shard-{shard}.contents.parquet",
     log:
         "logs/encode_shard/{collection}/{model}/{shard}.log",
     benchmark:
@@ -22,7 +28,7 @@ rule encode_shard:
     resources:
         mem_mb=memory("encode_shard"),
     params:
-        **PARAMS["encode"],
+        **ENCODE,
         model=model_of,
         fields=fields,
         language=spoken,
@@ -38,10 +44,13 @@ rule encode_texts_shard:
         texts="data/collect/{collection}/texts.parquet",
         weights=weights,
         configs=configs,
+        earlier=ancient(before("texts", "npy")),
+        contents=ancient(before("texts", "contents.parquet")),
         code=code("encode"),
     output:
         texts="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
         texts_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
+        texts_contents="data/encode/{collection}/{model}/texts/shard-{shard}.contents.parquet",
     log:
         "logs/encode_texts_shard/{collection}/{model}/{shard}.log",
     benchmark:
@@ -52,7 +61,7 @@ rule encode_texts_shard:
     resources:
         mem_mb=memory("encode_texts_shard"),
     params:
-        **PARAMS["encode"],
+        **ENCODE,
         model=model_of,
         fields=fields,
     message:

@@ -2,6 +2,7 @@ rule index_bm25:
     input:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
+        earlier=ancient(indexed_before),
         sql=sql("index/*.sql"),
         code=code("index"),
     output:

@@ -17,6 +17,7 @@ with logged(snakemake.log[0], snakemake.rule):
     encode_texts(
         texts=Path(snakemake.input.texts),
         fields=snakemake.params.fields,
+        earlier=[Path(p) for p in snakemake.input.earlier_texts],
         vectors=Path(snakemake.output.texts),
         ids=Path(snakemake.output.texts_ids),
         **common,
@@ -25,6 +26,7 @@ with logged(snakemake.log[0], snakemake.rule):
         images=Path(snakemake.input.images),
         pixels=[Path(p) for p in snakemake.params.pixels],
         language=snakemake.params.language,
+        earlier=[Path(p) for p in snakemake.input.earlier_images],
         vectors=Path(snakemake.output.images),
         ids=Path(snakemake.output.images_ids),
         **common,

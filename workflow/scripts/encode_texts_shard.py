@@ -13,6 +13,7 @@ with logged(snakemake.log[0], snakemake.rule):
         shards=snakemake.params.shards,
         batch=snakemake.params.batch,
         precision=snakemake.params.precision,
+        earlier=[Path(p) for p in snakemake.input.earlier],
         vectors=Path(snakemake.output.texts),
         ids=Path(snakemake.output.texts_ids),
     )

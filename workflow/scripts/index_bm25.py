@@ -12,4 +12,5 @@ with logged(snakemake.log[0], snakemake.rule):
         texts_in=snakemake.params.texts_in,
         fields=snakemake.params.spec.get("fields"),
         threads=snakemake.threads,
+        earlier=[Path(p) for p in snakemake.input.earlier],
     )

@@ -10,8 +10,10 @@ from pathlib import Path
 import polars as pl
 
 from isotope import models
+from isotope.encode_fill import Batches, Out, filling
+from isotope.encode_key import How, picture_key, text_key
 from isotope.encode_pictures import batches, iter_pictures, shown_by
-from isotope.encode_store import Vectors, created, load_vectors, write_ids
+from isotope.encode_store import Vectors, load_vectors
 from isotope.errors import BadParams, MissingColumn, MissingFile
 from isotope.progress import Progress
 from isotope.tables import FIVE_FIELDS
@@ -33,11 +35,13 @@ def encode_texts(  # noqa: PLR0913
     vectors: Path,
     ids: Path,
     precision: str = "float32",
+    earlier: Sequence[Path] = (),
 ) -> None:
     """Encode shard `shard` of `shards` contiguous slices of the texts in order of text_id.
 
     `vectors` gets [n, dim] in a precision of encode_store.PRECISIONS, `ids` the text_id of each
-    row. Slices are cut between batches, so a batch holds the same texts whatever `shards` is.
+    row, and `encode_store.contents_of(vectors)` what the row was made of. A text that `earlier`,
+    the vectors of another collection, has already is not encoded again.
 
     Raises:
         MissingFile, MissingColumn: a table or a field that is not there.
@@ -46,12 +50,17 @@ def encode_texts(  # noqa: PLR0913
     """
     rows = slice_ids(texts, "text_id", fields, shard, shards, batch)
     encoder = models.load(model, weights=weights)
+    key = text_key(encoder, How(model, weights, batch, precision))
     progress = Progress(f"texts encoded, shard {shard + 1} of {shards}", len(rows))
-    with created(vectors, (len(rows), encoder.dim), precision) as block:
-        for some in batches(iter_texts(texts, rows, fields), batch):
-            block[progress.done : progress.done + len(some)] = encoder.encode_texts(some)
+    with filling(Out(vectors, ids, rows, precision, key), encoder.dim, earlier) as made:
+        waiting = Batches(made.block, encoder.encode_texts, batch)
+        for some in batches(enumerate(iter_texts(texts, rows, fields)), batch):
+            new = [(place, text) for place, text in some if not made.has([place], text.encode())]
+            shapes = encoder.shapes([text for _, text in new])
+            for (place, text), shape in zip(new, shapes, strict=True):
+                waiting.add([place], text, shape)
             progress.add(len(some))
-    write_ids(rows, ids)
+        waiting.finish()
     progress.finish()
 
 
@@ -67,11 +76,12 @@ def encode_images(  # noqa: PLR0913
     vectors: Path,
     ids: Path,
     precision: str = "float32",
+    earlier: Sequence[Path] = (),
 ) -> None:
     """Encode shard `shard` of `shards` contiguous slices of the images in order of image_id.
 
     `pixels` are the crawl's shards, streamed; an image shows the picture of its `picture_id` where
-    the table has that column. `vectors`, `ids` and slices are as for texts.
+    the table has that column. `vectors`, `ids`, slices and `earlier` are as for texts.
 
     Raises:
         MissingFile: a table or shard that is not there, or an image without pixels.
@@ -81,14 +91,19 @@ def encode_images(  # noqa: PLR0913
     rows = slice_ids(images, "image_id", (), shard, shards, batch)
     encoder = models.load(model, weights=weights)
     shown = shown_by(images, "image_id", rows)
+    key = picture_key(encoder, How(model, weights, batch, precision))
     progress = Progress(f"images encoded, shard {shard + 1} of {shards}", len(shown))
-    with created(vectors, (len(rows), encoder.dim), precision) as block:
-        for some in iter_pictures(shown, pixels, batch):
-            found = encoder.encode_images([image for _, image in some])
-            for (picture, _), vector in zip(some, found, strict=True):
-                block[shown[picture]] = vector
-            progress.add(len(some))
-    write_ids(rows, ids)
+    with filling(Out(vectors, ids, rows, precision, key), encoder.dim, earlier) as made:
+        waiting = Batches(made.block, encoder.encode_images, batch)
+
+        def new(picture: str, webp: bytes) -> bool:
+            progress.add()
+            return not made.has(shown[picture], webp)
+
+        for some in iter_pictures(shown, pixels, batch, new):
+            for picture, image in some:
+                waiting.add(shown[picture], image)
+        waiting.finish()
     progress.finish()
 
 

@@ -4,6 +4,7 @@ An image's vector is the mean of its captions' vectors, L2-normalised, as senten
 for images with several captions.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,8 +14,9 @@ import numpy.typing as npt
 import polars as pl
 
 from isotope import models, sql
-from isotope.encode import batches, encode_images, slice_ids
-from isotope.encode_store import created, write_ids
+from isotope.encode import encode_images, slice_ids
+from isotope.encode_fill import Batches, Filling, Out, filling
+from isotope.encode_key import How, text_key
 from isotope.models import Encoder
 from isotope.progress import Progress, log
 
@@ -24,11 +26,10 @@ _IMAGES_AT_A_TIME = 4_096
 
 
 class Spoken(NamedTuple):
-    """The language of the captions, how many are encoded at a time, and how vectors are kept."""
+    """The language of the captions, and how many are encoded at a time."""
 
     language: str
     batch: int
-    precision: str = "float32"
 
 
 def encode_seen(  # noqa: PLR0913
@@ -44,6 +45,7 @@ def encode_seen(  # noqa: PLR0913
     vectors: Path,
     ids: Path,
     precision: str = "float32",
+    earlier: Sequence[Path] = (),
 ) -> None:
     """Encode a shard of the images by what stands for them: `model["images"]`, pixels if unsaid.
 
@@ -53,18 +55,20 @@ def encode_seen(  # noqa: PLR0913
     if model.get("images", PIXELS) != CAPTIONS:
         common: dict[str, Any] = {"shard": shard, "shards": shards, "batch": batch}
         common |= {"model": model, "weights": weights, "vectors": vectors, "ids": ids}
-        encode_images(images=images, pixels=pixels, precision=precision, **common)
+        common |= {"precision": precision, "earlier": earlier}
+        encode_images(images=images, pixels=pixels, **common)
         return
     encoder = models.load(model, weights=weights)
     rows = slice_ids(images, "image_id", ("language",), shard, shards, batch)
-    encode_captions(images, rows, encoder, Spoken(language, batch, precision), vectors)
-    write_ids(rows, ids)
+    key = text_key(encoder, How(model, weights, batch, precision))
+    out = Out(vectors, ids, rows, precision, key)
+    encode_captions(images, encoder, Spoken(language, batch), out, earlier)
 
 
 def encode_captions(
-    images: Path, rows: pl.Series, encoder: Encoder, spoken: Spoken, vectors: Path
+    images: Path, encoder: Encoder, spoken: Spoken, out: Out, earlier: Sequence[Path] = ()
 ) -> None:
-    """Write a vector for each of the images `rows` (sorted ids), [n, dim].
+    """Write a vector for each of the images `out.ids` (sorted), [n, dim].
 
     An image without a caption in the language is encoded as an empty text, as is a text whose
     fields are empty; their number is logged.
@@ -73,15 +77,19 @@ def encode_captions(
         BadParams: an empty batch.
         MissingFile: no such table of images.
     """
-    progress, silent = Progress("images encoded by their captions", len(rows)), 0
-    with created(vectors, (len(rows), encoder.dim), spoken.precision) as block:
-        for ids, captions in _said(images, rows, spoken.language):
+    progress, silent = Progress("images encoded by their captions", len(out.ids)), 0
+    with filling(out, encoder.dim, earlier) as made:
+        for ids, captions in _said(images, out.ids, spoken.language):
             silent += ids.len() - captions["image_id"].n_unique()
-            here = slice(progress.done, progress.done + ids.len())
-            block[here] = _means(ids, captions, encoder, spoken.batch)
+            every = ids.to_frame().join(
+                captions, on="image_id", how="left", maintain_order="left_right"
+            )
+            every = every.with_columns(pl.col("caption").fill_null(""))
+            said = every.group_by("image_id", maintain_order=True).agg("caption")["caption"]
+            _fill(made, progress.done, said.to_list(), encoder, spoken.batch)
             progress.add(ids.len())
     progress.finish()
-    log.info("%d of %d images have no caption in %s", silent, len(rows), spoken.language)
+    log.info("%d of %d images have no caption in %s", silent, len(out.ids), spoken.language)
 
 
 def _said(images: Path, rows: pl.Series, language: str) -> Iterator[tuple[pl.Series, pl.DataFrame]]:
@@ -92,11 +100,22 @@ def _said(images: Path, rows: pl.Series, language: str) -> Iterator[tuple[pl.Ser
         yield ids, pl.DataFrame() if found is None else found
 
 
-def _means(ids: pl.Series, captions: pl.DataFrame, encoder: Encoder, batch: int) -> Floats:
-    every = ids.to_frame().join(captions, on="image_id", how="left", maintain_order="left_right")
-    texts = iter(every["caption"].fill_null("").to_list())
-    vectors = np.concatenate([encoder.encode_texts(some) for some in batches(texts, batch)])
-    first = np.flatnonzero(every["image_id"].is_first_distinct().to_numpy())
+def _fill(made: Filling, first: int, said: list[list[str]], encoder: Encoder, batch: int) -> None:
+    """Fill the rows from `first` on: one for each image's captions."""
+    told = [(first + n, captions) for n, captions in enumerate(said)]
+    new = [each for each in told if not made.has([each[0]], json.dumps(each[1]).encode())]
+    if new:
+        made.block[[place for place, _ in new]] = _means([c for _, c in new], encoder, batch)
+
+
+def _means(said: list[list[str]], encoder: Encoder, batch: int) -> Floats:
+    texts = [caption for captions in said for caption in captions]
+    vectors = np.empty((len(texts), encoder.dim), np.float32)
+    waiting = Batches(vectors, encoder.encode_texts, batch)
+    for place, shape in enumerate(encoder.shapes(texts)):
+        waiting.add([place], texts[place], shape)
+    waiting.finish()
+    first = np.cumsum([0, *map(len, said[:-1])])
     sums = np.add.reduceat(vectors.astype(np.float64), first, axis=0)
     lengths = np.linalg.norm(sums, axis=1, keepdims=True)
     # ASSUME captions that cancel out exactly say nothing; their vector stays zero.

@@ -1,7 +1,7 @@
 """Pictures behind the rows of a table: each read and decoded once, however many rows show it."""
 
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
@@ -16,6 +16,7 @@ from isotope.pixels import decode, iter_pixels
 _DECODERS = 4
 _AHEAD = 1
 _T = TypeVar("_T")
+New = Callable[[str, bytes], bool]
 _Pending = tuple[str, Future[Image.Image]]
 
 
@@ -35,9 +36,11 @@ def shown_by(table: Path, key: str, ids: pl.Series) -> dict[str, list[int]]:
 
 
 def iter_pictures(
-    wanted: Collection[str], pixels: Sequence[Path], batch: int
+    wanted: Collection[str], pixels: Sequence[Path], batch: int, new: New = lambda _, __: True
 ) -> Iterator[list[tuple[str, Image.Image]]]:
     """Yield decoded pictures by id, the next ones being decoded while one batch is encoded.
+
+    A picture that is not `new`, by its id and its WebP, is passed over.
 
     Raises:
         MissingFile: a shard that is not there, or a picture that no shard holds.
@@ -46,7 +49,7 @@ def iter_pictures(
     """
     pending: deque[list[_Pending]] = deque()
     with ThreadPoolExecutor(_DECODERS) as pool:
-        for some in batches(_all_of(wanted, pixels), batch):
+        for some in batches((p for p in _all_of(wanted, pixels) if new(*p)), batch):
             pending.append([(i, pool.submit(decode, w, where=f"image {i}")) for i, w in some])
             if len(pending) > _AHEAD:
                 yield [(i, future.result()) for i, future in pending.popleft()]

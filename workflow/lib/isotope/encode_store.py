@@ -106,6 +106,11 @@ def mapped(path: Path, shape: tuple[int, ...], kind: type[np.generic]) -> np.mem
     return block
 
 
+def contents_of(vectors: Path) -> Path:
+    """Return the table beside a shard of vectors that tells what each row was made of."""
+    return vectors.with_suffix(".contents.parquet")
+
+
 def write_ids(ids: pl.Series, path: Path) -> None:
     """Write the ids of a block's rows, in their order."""
     store.write(ids.rename("id").to_frame().to_arrow(), path, IDS)

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from isotope import lucene, sql, store, tables
+from isotope import sql, store, tables
 from isotope.cells import SIDES, id_column, pool_splits, pools
+from isotope.index_reuse import build_or_copy
 
 _SQL = sql.SQL / "index"
 
@@ -35,22 +36,25 @@ def index_bm25(  # noqa: PLR0913
     fields: Sequence[str] | None,
     threads: int,
     texts_in: str | None = None,
+    earlier: Sequence[Path] = (),
 ) -> None:
     """Fill each `.../<setting>/<system>` folder with `<pool>/<side>` Lucene indexes.
 
     BM25's statistics are those of the pool that is searched, so every pool has its own. `language`
-    is that of the captions, `texts_in` that of the texts where it is another one.
+    is that of the captions, `texts_in` that of the texts where it is another one. An index of the
+    same words in `earlier`, such folders of another collection, is copied.
     """
+    there = {folder.parts[-2]: folder for folder in earlier}
     with filled(folders) as parts:
         for side in SIDES:
             words = contents(side, collection[side], language=language, fields=fields)
             for setting, pool, part in pools_of(parts, splits):
                 chosen = words.filter(pl.col("split").is_in(pool_splits(setting, pool)))
                 if chosen.height:
-                    pairs = chosen.select("id", "contents").iter_rows()
                     spoken = texts_in or language if side == "texts" else language
+                    before = there[setting] / pool / side if there else None
                     where = part / pool / side
-                    lucene.build_index(pairs, where, threads=threads, language=spoken)
+                    build_or_copy(chosen, where, before, language=spoken, threads=threads)
 
 
 @contextmanager

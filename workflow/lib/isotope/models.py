@@ -28,6 +28,10 @@ class Encoder(Protocol):
         """Encode RGB pictures of any size."""
         ...
 
+    def shapes(self, texts: list[str]) -> list[int]:
+        """Return what tells which texts may share a batch: the length that each is padded to."""
+        ...
+
 
 def load(
     spec: Mapping[str, object], *, weights: Path | None = None, device: str = "auto"

@@ -59,6 +59,10 @@ class ClipEncoder:
             batch = torch.stack(list(pool.map(self._preprocess, images)))
         return self._run(self._model.encode_image, batch)
 
+    def shapes(self, texts: list[str]) -> list[int]:
+        """Return one shape: every text fills the context."""
+        return [0] * len(texts)
+
     def _run(self, encode: Any, batch: torch.Tensor) -> npt.NDArray[np.float32]:  # noqa: ANN401
         half = self._device.type == "cuda" and torch.cuda.is_bf16_supported()
         with torch.inference_mode(), torch.autocast("cuda", torch.bfloat16, enabled=half):

@@ -35,6 +35,10 @@ class ConseEncoder:
         """Return float32 [n, dim], L2-normalised."""
         return self._sentences.read(texts).numpy()
 
+    def shapes(self, texts: list[str]) -> list[int]:
+        """Return the tokens that each text is padded to."""
+        return self._sentences.shapes(texts)
+
     def encode_images(self, images: list[Image.Image]) -> FloatArray:
         """Return float32 [n, dim], L2-normalised."""
         return combined(self._pictures.see(images).classes, self._classes, self._top).numpy()

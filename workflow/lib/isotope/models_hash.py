@@ -29,6 +29,10 @@ class HashEncoder:
         """Return float32 [n, dim], L2-normalised; equal pixels give equal vectors."""
         return self._normalised([self._hashed(f"{i.size}".encode() + i.tobytes()) for i in images])
 
+    def shapes(self, texts: list[str]) -> list[int]:
+        """Return one shape: a text is encoded alone."""
+        return [0] * len(texts)
+
     @staticmethod
     def _tokens(text: str) -> list[bytes]:
         return [token.encode() for token in _TOKEN.findall(text.lower())] or [b""]

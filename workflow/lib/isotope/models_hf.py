@@ -24,6 +24,7 @@ from transformers import (
 
 from isotope.errors import CorruptFile, FetchFailed, UnknownModel
 from isotope.models_device import Device
+from isotope.models_lengths import lengths, tokenized
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -89,12 +90,14 @@ class TransformersEncoder:
 
     def encode_texts(self, texts: list[str]) -> FloatArray:
         """Return float32 [n, dim], L2-normalised."""
-        given: Any = self._tokenizer(
-            texts, padding=True, truncation=True, max_length=self._context, return_tensors="pt"
-        )
+        given = tokenized(self._tokenizer, texts, self._context)
         names = ("input_ids", "attention_mask")
         batch = {name: given[name].to(self._device.torch) for name in names}
         return self._device.unit_rows(lambda: self._family.texts(self._model, batch))
+
+    def shapes(self, texts: list[str]) -> list[int]:
+        """Return the tokens that each text is padded to."""
+        return lengths(self._tokenizer, texts, self._context)
 
     def encode_images(self, images: list[Image.Image]) -> FloatArray:
         """Return float32 [n, dim], L2-normalised."""

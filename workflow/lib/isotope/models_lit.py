@@ -66,6 +66,10 @@ class LitEncoder:
         with torch.inference_mode():
             return self._heads.of_texts(self._sentences.read(texts)).numpy()
 
+    def shapes(self, texts: list[str]) -> list[int]:
+        """Return the tokens that each text is padded to."""
+        return self._sentences.shapes(texts)
+
     def encode_images(self, images: list[Image.Image]) -> FloatArray:
         """Return float32 [n, dim], L2-normalised."""
         with torch.inference_mode():

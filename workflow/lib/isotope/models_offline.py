@@ -20,6 +20,7 @@ from transformers import AutoModel, AutoTokenizer
 
 from isotope.errors import MissingFile
 from isotope.models_device import Device
+from isotope.models_lengths import lengths, tokenized
 
 PICTURE_FEATURES = 1280
 TEXT_FEATURES = 384
@@ -93,11 +94,13 @@ class Sentences:
 
     def read(self, texts: Sequence[str]) -> torch.Tensor:
         """Return the sentence embeddings [n, 384] of texts, L2-normalised."""
-        given: Any = self._tokenizer(
-            list(texts), padding=True, truncation=True, max_length=_CONTEXT, return_tensors="pt"
-        )
+        given = tokenized(self._tokenizer, texts, _CONTEXT)
         batch = {key: value.to(self._device.torch) for key, value in given.items()}
         return torch.from_numpy(self._device.unit_rows(lambda: self._mean(batch)))
+
+    def shapes(self, texts: Sequence[str]) -> list[int]:
+        """Return the tokens that each text is padded to."""
+        return lengths(self._tokenizer, texts, _CONTEXT)
 
     def _mean(self, batch: dict[str, torch.Tensor]) -> torch.Tensor:
         states = self._model(**batch).last_hidden_state

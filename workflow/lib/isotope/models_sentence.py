@@ -23,6 +23,7 @@ from transformers.utils.hub import cached_file
 from isotope.errors import BadParams, CorruptFile, UnknownModel
 from isotope.models_device import Device
 from isotope.models_hf import fetching, whole
+from isotope.models_lengths import lengths, tokenized
 from isotope.models_pooling import pooled, pooling_modes
 
 FloatArray = npt.NDArray[np.float32]
@@ -58,13 +59,17 @@ class SentenceEncoder:
 
     def encode_texts(self, texts: list[str]) -> FloatArray:
         """Return float32 [n, dim], L2-normalised."""
-        asked = [self._prompt + text for text in texts]
-        asked = [text.lower() for text in asked] if self._lower else asked
-        given: Any = self._tokenizer(
-            asked, padding=True, truncation=True, max_length=self._context, return_tensors="pt"
-        )
+        given = tokenized(self._tokenizer, self._asked(texts), self._context)
         batch = {k: v.to(self._device.torch) for k, v in given.items() if k in self._inputs}
         return self._device.unit_rows(lambda: self._vectors(batch))
+
+    def shapes(self, texts: list[str]) -> list[int]:
+        """Return the tokens that each text is padded to."""
+        return lengths(self._tokenizer, self._asked(texts), self._context)
+
+    def _asked(self, texts: list[str]) -> list[str]:
+        asked = [self._prompt + text for text in texts]
+        return [text.lower() for text in asked] if self._lower else asked
 
     def encode_images(self, images: list[Image.Image]) -> FloatArray:
         """Refuse: a sentence encoder has no eyes.

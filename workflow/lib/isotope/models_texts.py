@@ -21,6 +21,10 @@ class TextTower(Protocol):
         """Return the embeddings of texts of any length, empty ones included."""
         ...
 
+    def shapes(self, texts: Sequence[str]) -> list[int]:
+        """Return what tells which texts may share a batch."""
+        ...
+
 
 class Multilingual:
     """Universal Sentence Encoder, multilingual (16 languages), by numpy; on the CPU always.
@@ -40,8 +44,14 @@ class Multilingual:
 
     def read(self, texts: Sequence[str]) -> torch.Tensor:
         """Return the sentence embeddings [n, 512] of texts, L2-normalised."""
-        rows = torch.from_numpy(self._encoder.encode(list(texts))) if texts else torch.zeros(0)
-        return torch.nn.functional.normalize(rows.float().reshape(-1, self.width), dim=-1)
+        # Texts that are read together become one matrix, and each would tell of the others.
+        rows = [torch.from_numpy(self._encoder.encode([text])) for text in texts]
+        found = torch.cat(rows) if rows else torch.zeros(0)
+        return torch.nn.functional.normalize(found.float().reshape(-1, self.width), dim=-1)
+
+    def shapes(self, texts: Sequence[str]) -> list[int]:
+        """Return one shape: a text is read alone."""
+        return [0] * len(texts)
 
 
 def text_tower(name: str, device: Device) -> TextTower:

@@ -121,6 +121,10 @@ def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
         others = [n for n, e in params["crawl"].items() if e.get("width") == entry.get("width")]
         earlier = [n for n in others if n != name]
         yield from _unknown(f"crawl.{name}.after", _listed(entry.get("after")), earlier)
+    for name, earlier in params["encode"].get("after", {}).items():
+        yield from _unknown("encode.after", [name], list(params["collect"]))
+        others = [n for n in params["collect"] if n != name]
+        yield from _unknown(f"encode.after.{name}", [earlier], others)
     yield from _unknown("search.systems", params["search"]["systems"], systems)
     yield from _shown(params)
     for name, entry in params["systems"].items():

@@ -31,6 +31,8 @@ def link(params: Params) -> None:
             _check_prompt(f"params systems.{name}", entry, models)
     _check_unjudged(params)
     _check_temporal(params, params["tabulate"].get("temporal", []))
+    for name in params["encode"].get("after", {}):
+        _check_after(params["encode"]["after"], [name])
 
 
 def _architecture(models: Params, name: str, seen: list[str]) -> tuple[str, str]:
@@ -49,6 +51,15 @@ def _architecture(models: Params, name: str, seen: list[str]) -> tuple[str, str]
         known = ", ".join(sorted(models))
         raise BadParams(f"{where}.from", f"unknown name {entry['from']!r}", f"known: {known}")
     return _architecture(models, entry["from"], [*seen, name])
+
+
+def _check_after(after: dict[str, str], seen: list[str]) -> None:
+    earlier = after.get(seen[-1])
+    if earlier in seen:
+        found = f"a circle: {' > '.join([*seen, earlier])}"
+        raise BadParams("params encode.after", found, "name earlier collections only")
+    if earlier is not None:
+        _check_after(after, [*seen, earlier])
 
 
 def _check_fusion(where: str, entry: Params, splits: list[str]) -> None:

@@ -13,7 +13,8 @@ def expand(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return params in which every key and list item with {snapshot} is repeated for each snapshot.
 
     What stands below such a key has the same snapshot throughout. `tabulate.since` names, beside
-    what it is given, each built collection of a snapshot with that of the snapshot before.
+    what it is given, each built collection of a snapshot with that of the snapshot before;
+    `encode.after` does unless it is given.
 
     Raises:
         BadParams: {snapshot} without snapshots, or in a value that can't be repeated.
@@ -26,6 +27,8 @@ def expand(config: Mapping[str, Any]) -> dict[str, Any]:
     if pairs:
         given = expanded.setdefault("tabulate", {}).get("since", [])
         expanded["tabulate"]["since"] = [*given, *(pair for pair in pairs if pair not in given)]
+        after = {later: earlier for earlier, later in pairs}
+        expanded.setdefault("encode", {}).setdefault("after", after)
     return expanded
 
 

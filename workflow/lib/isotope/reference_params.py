@@ -31,6 +31,7 @@ _PLACES = {
     "facts": "collection",
     "against": "collection",
     "explain": "collection",
+    "after": "collection",
     "summaries": "summary",
     "groups": "group",
     "<group>": "part",

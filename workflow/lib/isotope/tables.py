@@ -318,6 +318,7 @@ TEMPORAL = _schema(
     high=pa.float64(),
 )
 IDENTITIES = _schema(before_id=pa.string(), after_id=pa.string(), method=pa.string())
+CONTENTS = _schema(id=pa.string(), model=pa.string(), content=pa.string())
 CONCEPTS = _schema(
     image_id=pa.string(),
     concept=pa.string(),

@@ -32,7 +32,9 @@ behind the [scaling curves](benchmarks.md), and from the sizes that `isotope est
 
 on the machine that measured; where those two sizes took nearly the same time (the start hides the
 work), the whole time of the largest is counted as work, which is too much. What the network, a GPU
-and the crawl take is not in here: see `isotope estimate --configfile params/enwiki.yaml`.
+and the crawl take is not in here: see `isotope estimate --configfile params/enwiki.yaml`, whose curves
+(`workflow/lib/isotope/estimate_curves.csv`) are drawn from the same points less each phase's largest
+size, at which [they are checked](benchmarks.md). It counts the dump by its bytes of XML.
 
 """
 

@@ -112,10 +112,11 @@ def usage() -> Timing:
 def machine(packages: Sequence[str]) -> str:
     """Return machine, load and versions as the closing lines of a result."""
     versions = ", ".join(f"{package} {version(package)}" for package in packages)
-    return f"Machine: {_machine()}; {versions}.\n\nCommand: `{_command()}`\n"
+    return f"Machine: {this_machine()}; {versions}.\n\nCommand: `{_command()}`\n"
 
 
-def _machine() -> str:
+def this_machine() -> str:
+    """Return the machine, its load and its Python in words."""
     return (
         f"{platform.machine()}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f} at the end; "
         f"Python {platform.python_version()}"
@@ -152,4 +153,4 @@ def write(name: str, report: str, claims: Sequence[Claim] = ()) -> None:
 def _row(name: str, c: Claim) -> list[str]:
     least, peak = (f"{v:.3g}" if v is not None else "" for v in (c.at_least, c.peak_gib))
     numbers = [f"{c.ours:.4g}", f"{c.theirs:.4g}", c.unit, f"{c.ratio:.3f}", least, c.reached, peak]
-    return [name, c.phase, c.input, c.peer, *numbers, _machine(), _command()]
+    return [name, c.phase, c.input, c.peer, *numbers, this_machine(), _command()]

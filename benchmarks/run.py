@@ -17,7 +17,7 @@ from common import COLUMNS, RESULTS
 
 HERE = Path(__file__).parent
 OUT = HERE.parent / "results/benchmarks"
-LIBRARY = {"common", "peers", "run"}
+LIBRARY = {"common", "curves", "peers", "run"}
 
 
 def names() -> list[str]:

@@ -203,6 +203,13 @@ class TestFields:
         assert (row["original_height"], row["is_main_image"]) == (None, None)
         assert (row["mime_type"], row["original_width"]) == ("", 4)
 
+    def test_tabs_within_quotes_and_codes_of_one_letter_are_text_like_any_other(self, tmp_path):
+        odd = {3: {"page_title": "a\tb"}, 5: {"language": "x"}, 8: {"mime_type": "\t\n\t"}}
+        rows = [record(section_title=str(n), **odd.get(n, {})) for n in range(12)]
+        good, bad = parse(tmp_path, as_tsv(rows))
+        assert [bare(row) for row in good] == [typed(row) for row in rows]
+        assert not bad
+
     @pytest.mark.parametrize(
         ("name", "split"),
         [

@@ -2,6 +2,7 @@
 
 import csv
 import importlib.util
+import math
 import sys
 from pathlib import Path
 
@@ -97,6 +98,73 @@ def test_the_exponent_of_a_curve_is_found_above_its_start(common, power):
     rows = [1_000, 10_000, 100_000, 1_000_000]
     seconds = [3 + 2e-4 * n**power for n in rows]
     assert bench.exponent(rows, seconds) == pytest.approx(power, abs=0.011)
+    assert math.isnan(bench.exponent(rows, [3.0, 2.9, 3.1, 3.3])), "the start hides it"
+
+
+def noisy(rows: list[int], power: float) -> list[float]:
+    """Seconds of a start and some work, a tenth too much and too little in turn."""
+    return [(3 + 1e-4 * n**power) * (1.1 if i % 2 else 0.9) for i, n in enumerate(rows)]
+
+
+@pytest.mark.parametrize("power", [0.9, 1.0, 1.2])
+@pytest.mark.parametrize("rows", [[1_000, 100_000], [1_000, 10_000, 100_000]])
+def test_a_curve_says_what_a_size_three_times_the_largest_takes(common, power, rows):
+    curves = module("benchmarks/curves.py")
+    truth = 3 + 1e-4 * 300_000**power
+    exact = curves.fit(rows, [3 + 1e-4 * n**power for n in rows])
+    assert exact.seconds(300_000) == pytest.approx(truth, rel=0.2)
+    rough = curves.fit(rows, noisy(rows, power)).seconds(300_000)
+    assert rough == pytest.approx(truth, rel=0.35)
+
+
+def test_a_curve_is_never_flat_and_one_point_counts_all_its_time_as_work(common):
+    curves = module("benchmarks/curves.py")
+    flat = curves.fit([1_000, 10_000], [3.0, 2.9])
+    assert flat.seconds(10_000) == pytest.approx(2.9, rel=0.1)
+    assert flat.seconds(1e6) > 3 * flat.seconds(10_000)
+    assert curves.fit([1_000], [3.0]).seconds(2_000) == 6.0
+
+
+def points(phase: str, *seconds: float) -> list[dict]:
+    """Points of a phase at 1,000, 10,000 ... rows."""
+    rows = [1_000 * 10**n for n in range(len(seconds))]
+    parts = {"wit_s": 0.25, "dump_s": 0.75} if phase == "parse" else {}
+    return [
+        {"phase": phase, "rows": n, "s": s, "peak_gib": 1.0, "cpu_s": s}
+        | {k: share * s for k, share in parts.items()}
+        for n, s in zip(rows, seconds, strict=True)
+    ]
+
+
+@pytest.fixture
+def scaling(common, monkeypatch, tmp_path):
+    """The benchmark of scaling, whose curves go to a folder of the test."""
+    found = module("benchmarks/scaling.py")
+    monkeypatch.setattr(found.estimate_curves, "FILE", tmp_path / "curves.csv")
+    yield found
+    found.estimate_curves.curves.cache_clear()
+
+
+def test_the_largest_size_is_held_out_of_the_curves_and_checked(scaling, tmp_path):
+    linear = [2 + n / 1_000 for n in (1_000, 10_000, 100_000)]
+    found = [p for phase in scaling.PHASES for p in points(phase, *linear)]
+    found[-1]["s"] *= 2
+    scaling.keep(found)
+    kept = list(csv.DictReader((tmp_path / "curves.csv").read_text("utf-8").splitlines()))
+    assert {row["largest"] for row in kept} == {"10000"}
+    rows = [line.split("|")[1:] for line in scaling.against(found)[2:]]
+    assert [row[0].strip() for row in rows] == list(scaling.PHASES)
+    assert [row[5].strip() for row in rows] == ["yes"] * 5 + ["no"]
+    assert len((tmp_path / "scaling_points.csv").read_text("utf-8").splitlines()) == 19
+    assert "102.00 | 102." in scaling.against(found)[2]
+
+
+def test_a_phase_is_spared_what_its_budget_cannot_pay_and_what_needs_it_too(scaling):
+    found = [*points("parse", 1, 2, 3), *points("project", 10, 60)]
+    assert scaling.affordable("parse", 1_000_000, found)
+    assert not scaling.affordable("project", 100_000, found)
+    assert scaling.affordable("collect", 10_000, found)
+    assert not scaling.affordable("collect", 100_000, found)
 
 
 def test_wit_is_parsed_alike_by_all_three_at_a_small_size(shared, common, monkeypatch, tmp_path):

@@ -99,8 +99,9 @@ def told(jobs: Mapping[str, int], found: Mapping[str, Cost], of: Machine) -> str
     whole = ("all", *map(round, sums[:2]), *(round(x, 3) for x in sums[2:]))
     peak = max((row[6] for row in rows), default=0.0)
     columns = ("phase", "jobs", "requests", "fetched_gib", "disk_gib", "hours", "memory_gib")
-    note = f"for {of.cores} cores and {'a GPU' if of.gpu else 'no GPU'}; assumptions: "
-    where = "grep -n ASSUME workflow/lib/isotope/estimate*.py"
+    note = f"for {of.cores} cores and {'a GPU' if of.gpu else 'no GPU'}; measured: "
+    where = "workflow/lib/isotope/estimate_curves.csv; assumed: grep -n ASSUME "
+    where += "workflow/lib/isotope/estimate*.py"
     return aligned(columns, [*rows, (*whole, peak), *apart]) + note + where + "\n"
 
 

@@ -1,23 +1,23 @@
-"""What each phase of a run costs, from the size of its source; every rate is an assumption."""
+"""What each phase of a run costs, from the size of its source: by measured curves, or assumed."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from isotope.estimate_curves import curves
 from isotope.estimate_sizes import Size
 from isotope.estimate_train import training
 
-# ASSUME a core parses 2 MB of compressed dump and 20 MB of WIT a second, and downloads and
-# encodes 15 pictures; Lucene projects 60 texts a second, and a link brings 20 MB a second.
-_DUMP_RATE, _WIT_RATE, _PICTURE_RATE, _PROJECT_RATE, _LINK_RATE = 2e6, 20e6, 15, 60, 20e6
+# ASSUME a core downloads and encodes 15 pictures a second, and a link brings 20 MB a second.
+_PICTURE_RATE, _LINK_RATE = 15, 20e6
 # ASSUME a core encodes 20 texts or pictures a second with a large pretrained model and 2,000
 # with a small one of ours; a GPU 400 and 20,000.
 _ENCODE = {(False, True): 20, (False, False): 2000, (True, True): 400, (True, False): 20_000}
 # ASSUME vectors of 768 float32 (256 for small models), and 20 bytes a hit of a run.
 _DIM_LARGE, _DIM_SMALL, _HIT_BYTES = 768, 256, 20
-# ASSUME Lucene answers 60 queries a second, exact search does 100 GFLOP a second,
-# and a million hits are scored in half a second.
-_QUERY_RATE, _FLOPS, _SCORE_RATE = 60, 1e11, 2e6
+# ASSUME exact search does 100 GFLOP a second, and Lucene takes as long for a hit in a large pool
+# as in a small one.
+_FLOPS = 1e11
 # ASSUME a release packs 20 MB of rows a second and copies 100 MB of pictures; a row of a text or an
 # image takes 1,400 bytes there, as Parquet and as JSON lines, and a hit of a run 40.
 _PACK_RATE, _COPY_RATE, _PACKED_ROW, _PACKED_HIT = 20e6, 100e6, 1_400, 40
@@ -51,8 +51,9 @@ def _acquire(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
 
 
 def _parse(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
-    wit = of.upstream - of.dump
-    seconds = (of.dump / _DUMP_RATE + wit / _WIT_RATE) / machine.cores
+    seconds = curves()["parse_wit"].seconds(of.associations)
+    if of.xml:
+        seconds += curves()["parse_dump"].seconds(of.xml, machine.cores)
     return Cost(disk=of.upstream, seconds=seconds, memory_gib=2)
 
 
@@ -64,13 +65,14 @@ def _crawl(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
 
 
 def _project(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
-    seconds = of.pairs / _PROJECT_RATE / machine.cores
+    seconds = curves()["project"].seconds(of.pairs, machine.cores)
     return Cost(disk=of.dump * 2, seconds=seconds, memory_gib=4)
 
 
 def _collect(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
     rows = of.texts + of.images
-    return Cost(disk=rows * 700, seconds=rows / 2e5, memory_gib=8 if rows > 1e6 else 1)  # noqa: PLR2004
+    seconds = curves()["collect"].seconds(rows)
+    return Cost(disk=rows * 700, seconds=seconds, memory_gib=8 if rows > 1e6 else 1)  # noqa: PLR2004
 
 
 def used_models(params: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
@@ -118,8 +120,9 @@ def _search(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
     runs = len(grid["settings"]) * len(grid["splits"]) * len(grid["tasks"])
     pool = (of.texts + of.images) / 2
     dense = 2 * queries * pool * _DIM_LARGE / _FLOPS * len(used_models(params))
-    lucene = queries / _QUERY_RATE / machine.cores
-    hits = queries * min(grid["depth"], pool) * runs * len(grid["systems"])
+    found = queries * min(grid["depth"], pool)
+    lucene = curves()["search"].seconds(found, machine.cores)
+    hits = found * runs * len(grid["systems"])
     memory = max(2.0, grid["memory_mb"] / 1024 + 1)
     return Cost(disk=round(hits * _HIT_BYTES), seconds=runs * (dense + lucene), memory_gib=memory)
 
@@ -127,11 +130,13 @@ def _search(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
 def _score(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
     hits = _search(of, params, machine).disk / _HIT_BYTES
     measures = len(params["score"]["measures"])
-    return Cost(disk=10_000_000, seconds=hits * measures / _SCORE_RATE, memory_gib=4)
+    seconds = curves()["score"].seconds(hits * measures)
+    return Cost(disk=10_000_000, seconds=seconds, memory_gib=4)
 
 
 def _tabulate(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
-    return Cost(disk=5_000_000, seconds=60 + of.texts / 1e5, memory_gib=4)
+    seconds = curves()["tabulate"].seconds(of.texts)
+    return Cost(disk=5_000_000, seconds=seconds, memory_gib=4)
 
 
 def _release(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:

@@ -9,8 +9,11 @@ from isotope.params import expand_files
 
 GIB = 2**30
 # ASSUME the embedded encyclopedia keeps the proportions of its 400 pages: 3.9 sections, 1.55
-# images, 1.65 associations, 1.5 judgements and 10 kB of upstream files a page.
+# images, 1.65 associations, 1.5 judgements, 2.2 kB of XML and 10 kB of upstream files a page.
 _TOY = {"texts": 3.9, "images": 1.55, "associations": 1.65, "pairs": 1.5, "bytes": 10_000}
+_TOY_XML, _TOY_ZIPPED = 2_200, 400
+# ASSUME bz2 makes a dump 4.5 times smaller (enwiki: 90 GB in 20 GB).
+_ZIPPED = 4.5
 # ASSUME WIT's own proportions (37.6 M rows, 11.5 M images in 25 GB of tsv.gz; the AToMiC paper,
 # section 3): 680 bytes a row, 0.31 images a row, and 9 % of the rows in one large language.
 _ROW_BYTES, _IMAGES_A_ROW, _ONE_LANGUAGE = 680, 0.31, 0.09
@@ -33,6 +36,7 @@ class Size:
     pairs: int
     upstream: int
     dump: int
+    xml: int
     files: int
     picture: int
     fetched_picture: int
@@ -50,7 +54,8 @@ def size(spec: Mapping[str, Any], pictures: str | None = None) -> Size:
         pages = spec["generate"]["pages"]
         n = {name: round(each * pages) for name, each in _TOY.items()}
         rows = (n["texts"], n["images"], n["associations"], n["pairs"])
-        return Size(*rows, n["bytes"], n["bytes"] // 2, 0, *_DRAWN_PICTURE)
+        dump = (_TOY_ZIPPED * pages, _TOY_XML * pages)
+        return Size(*rows, n["bytes"], *dump, 0, *_DRAWN_PICTURE)
     found = expand_files(spec["files"])
     sizes = {folder: sum(map(_bytes, files)) for folder, files in found.items()}
     files = sum("://" in f["url"] for entries in found.values() for f in entries)
@@ -60,7 +65,9 @@ def size(spec: Mapping[str, Any], pictures: str | None = None) -> Size:
     spoken = round(rows * _ONE_LANGUAGE) if rows > 1_000_000 else rows  # noqa: PLR2004
     images = round(rows * _IMAGES_A_ROW) if rows > 1_000_000 else rows  # noqa: PLR2004
     texts = round(spoken * _TEXTS_A_ROW)
-    told = (texts, images, rows, spoken, sum(sizes.values()), sizes.get("dump", 0), files)
+    zipped = sizes.get("dump", 0)
+    dump = (zipped, round(zipped * _ZIPPED))
+    told = (texts, images, rows, spoken, sum(sizes.values()), *dump, files)
     return Size(*told, *_WEB_PICTURE)
 
 
@@ -71,7 +78,7 @@ def _published(sizes: Mapping[str, int], files: int, pictures: str | None, urls:
     upstream = sum(sizes.values())
     texts = (upstream - held) // _ROW_BYTES
     picture = held // images if images else 0
-    return Size(texts, images, texts, texts, upstream, 0, urls, picture, 0)
+    return Size(texts, images, texts, texts, upstream, 0, 0, urls, picture, 0)
 
 
 def _bytes(file: Mapping[str, Any]) -> int:

@@ -1,6 +1,7 @@
 """Tables written piece by piece, in row groups that do not tell the pieces."""
 
 from collections.abc import Generator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -8,38 +9,50 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from isotope import store
+from isotope.store_columns import Group
 
 
 class Grouped:
     """Collect small tables and write them as row groups of one size."""
 
-    def __init__(self, out: pq.ParquetWriter) -> None:
-        """Write to `out`, which the caller opens and closes."""
-        self._out, self._held, self._rows = out, list[pa.Table](), 0
+    def __init__(self, out: pq.ParquetWriter, thread: ThreadPoolExecutor) -> None:
+        """Write to `out` in `thread`, both of which the caller ends."""
+        self._out, self._thread = out, thread
+        self._filling, self._other = (Group(out.schema, store.ROWS_PER_GROUP) for _ in range(2))
+        self._writing: Future[None] | None = None
 
     def add(self, table: pa.Table) -> None:
-        """Take the table, columns in the schema's order; write whenever a row group is full."""
-        self._held.append(table)
-        self._rows += len(table)
-        if self._rows >= store.ROWS_PER_GROUP:
-            self._write(self._rows - self._rows % store.ROWS_PER_GROUP)
+        """Take the table; whenever a row group is full it is written, while the next one fills."""
+        while len(table):
+            room = store.ROWS_PER_GROUP - self._filling.rows
+            self._filling.add(table.slice(0, room))
+            table = table.slice(room)
+            if self._filling.rows == store.ROWS_PER_GROUP:
+                self._write()
 
     def finish(self) -> None:
         """Write what is left."""
-        if self._rows:
-            self._write(self._rows)
+        if self._filling.rows:
+            self._write()
+        self._written()
 
-    def _write(self, rows: int) -> None:
+    def _write(self) -> None:
+        self._written()
         # Pages are cut where pieces of a column end, so pieces must leave no trace.
-        table = pa.concat_tables(self._held).combine_chunks()
-        self._out.write_table(table.slice(0, rows), row_group_size=store.ROWS_PER_GROUP)
-        self._held, self._rows = [table.slice(rows)], self._rows - rows
+        full = self._filling.table()
+        self._writing = self._thread.submit(self._out.write_table, full, store.ROWS_PER_GROUP)
+        self._filling, self._other = self._other, self._filling
+        self._filling.clear()
+
+    def _written(self) -> None:
+        if self._writing:
+            self._writing.result()
 
 
 @contextmanager
 def grouped(path: Path, schema: pa.Schema) -> Generator[Grouped, None, None]:
     """Open a table for writing small pieces; it appears under its name only when complete."""
-    with store.writer(path, schema) as out:
-        pieces = Grouped(out)
+    with store.writer(path, schema) as out, ThreadPoolExecutor(1) as thread:
+        pieces = Grouped(out, thread)
         yield pieces
         pieces.finish()

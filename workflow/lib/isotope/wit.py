@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from isotope import tables
 from isotope.errors import BadParams, MissingFile
+from isotope.parallel import ahead
 from isotope.parts import WHOLE, Part, part_of
 from isotope.progress import Progress, log
 from isotope.store_groups import grouped
@@ -19,9 +20,10 @@ _SPLITS = {"train": "train", "val": "validation", "validation": "validation", "t
 
 
 def parse_wit(files: Sequence[Path], *, out: Path, rejected: Path, part: Part = WHOLE) -> None:
-    """Read WIT shards (`.tsv.gz` or `.tsv`) in order; memory is bounded by blocks of 16 MiB.
+    """Read WIT shards (`.tsv.gz` or `.tsv`) in order, unzipped, parsed and written in threads.
 
-    Of the files, part (i, n) of n slices is read; the parts' tables are those of the whole in turn.
+    Memory is bounded by some blocks of 2 MiB and two row groups. Of the files, part (i, n) of n
+    slices is read; the parts' tables are those of the whole in turn.
 
     `out` gets `tables.ASSOCIATIONS`: WIT's columns (found by header name; missing numbers and
     truth values are null, missing texts empty), the split that the file name says, the file's
@@ -44,7 +46,7 @@ def parse_wit(files: Sequence[Path], *, out: Path, rejected: Path, part: Part = 
     progress = Progress("WIT records")
     with grouped(out, tables.ASSOCIATIONS) as good, grouped(rejected, tables.REJECTED) as bad:
         for path, split in part_of(own, part):
-            for associations, rejects in _parse_shard(Shard(Path(path)), split):
+            for associations, rejects in ahead(_parse_shard(Shard(Path(path)), split)):
                 progress.add(len(associations) + len(rejects))
                 good.add(associations)
                 bad.add(rejects)

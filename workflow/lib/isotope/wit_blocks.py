@@ -11,8 +11,10 @@ from isotope.errors import CorruptFile, MissingColumn, MissingFile, TruncatedFil
 from isotope.parallel import ahead
 from isotope.tables import WIT_COLUMNS
 
-READ_BYTES = 1 << 20
-BLOCK_BYTES = 16 << 20
+# Small enough that memory just freed is used again: touching new pages costs as much as parsing.
+READ_BYTES = 1 << 18
+BLOCK_BYTES = 2 << 20
+_TAIL_BYTES = 1 << 14
 HEADER_LIMIT_BYTES = 1 << 20
 RECORD_LIMIT_BYTES = 256 << 20
 _AGAIN = "download the file again and compare its size with the published one"
@@ -45,52 +47,68 @@ class Shard:
         found = f"{what} at byte {self.at_byte:,} after {self.rows:,} records"
         return kind(self.path, found, _AGAIN)
 
-    def blocks(self) -> Iterator[bytes]:
-        """Yield pieces of about 16 MiB, each one or more whole records, header left out.
+    def blocks(self) -> Iterator[memoryview]:
+        """Yield pieces of about 2 MiB, each one or more whole records, header left out.
+
+        A thread unzips and cuts the next ones while one is in use.
 
         Raises:
             MissingFile: no such file.
             MissingColumn: the header lacks one of WIT's 17 columns.
             TruncatedFile, CorruptFile: the gzip stream ends early or is damaged.
         """
-        source = self._pieces()
-        rest = self._read_header(source)
-        for piece in source:
-            rest += piece
-            if len(rest) >= BLOCK_BYTES:
-                cut = self._last_start(rest)
-                if cut:
-                    yield rest[:cut]
-                    rest = rest[cut:]
-        if rest.strip(b"\r\n"):
-            yield rest
+        try:
+            for at, block in ahead(self._cut()):
+                self.at_byte = at
+                yield block
+        except _Damage as damage:
+            kind, what, self.at_byte = damage.args
+            raise self.damage(kind, what) from damage
 
-    def _last_start(self, block: bytes) -> int:
-        reach = RECORD_LIMIT_BYTES >> 8
-        while reach < 2 * len(block):
+    def _cut(self) -> Iterator[tuple[int, memoryview]]:
+        source = self._plain()
+        at, rest = self._read_header(source)
+        held, size, wanted = [rest], len(rest), BLOCK_BYTES
+        for at, piece in source:
+            held.append(piece)
+            size += len(piece)
+            if size >= wanted:
+                block = b"".join(held)
+                cut = self._last_start(block, at)
+                if cut:
+                    yield at, memoryview(block)[:cut]
+                held, size = [block[cut:]], len(block) - cut
+                wanted = BLOCK_BYTES if cut else 2 * size
+        block = b"".join(held)
+        if block.strip(b"\r\n"):
+            yield at, memoryview(block)
+
+    def _last_start(self, block: bytes, at: int) -> int:
+        reach = _TAIL_BYTES
+        while reach < 4 * len(block):
             starts = list(self.start.finditer(block, max(len(block) - reach, 0)))
             if starts:
                 return starts[-1].start() + 1
             reach *= 4
         if len(block) > RECORD_LIMIT_BYTES:
-            raise self.damage(CorruptFile, f"no record start in {len(block):,} bytes")
+            raise _Damage(CorruptFile, f"no record start in {len(block):,} bytes", at)
         return 0
 
-    def _read_header(self, source: Iterator[bytes]) -> bytes:
-        head = b""
+    def _read_header(self, source: Iterator[tuple[int, bytes]]) -> tuple[int, bytes]:
+        at, head = 0, b""
         while b"\n" not in head and len(head) < HEADER_LIMIT_BYTES:
-            piece = next(source, None)
+            at, piece = next(source, (at, None))
             if piece is None:
                 break
             head += piece
         if not head:
-            raise self.damage(TruncatedFile, "no header: the file is empty")
+            raise _Damage(TruncatedFile, "no header: the file is empty", at)
         line, _, rest = head.partition(b"\n")
         text = line.decode("utf-8-sig", "backslashreplace").rstrip("\r")
         self.columns = [name.strip('"') for name in text.split("\t")]
         self._check_columns()
         self.start = _start_pattern(self.columns)
-        return rest
+        return at, rest
 
     def _check_columns(self) -> None:
         missing = [name for name in WIT_COLUMNS if name not in self.columns]
@@ -102,23 +120,13 @@ class Shard:
             found = f"a column twice in {', '.join(self.columns)[:500]}"
             raise CorruptFile(self.path, found, "give a shard whose header names each column once")
 
-    def _pieces(self) -> Iterator[bytes]:
-        """Yield the shard unzipped, which goes on in a thread while a piece is parsed."""
-        try:
-            for at, piece in ahead(self._plain()):
-                self.at_byte = at
-                yield piece
-        except _Damage as damage:
-            kind, what, self.at_byte = damage.args
-            raise self.damage(kind, what) from damage
-
     def _plain(self) -> Iterator[tuple[int, bytes]]:
         if not self.path.is_file():
             raise MissingFile(self.path, "no such file", "check the path, or run `acquire` first")
         with self.path.open("rb") as file:
             zipped = file.peek(2)[:2] == b"\x1f\x8b"
             if not zipped and self.path.suffix == ".gz" and file.peek(1):
-                raise self.damage(CorruptFile, "not a gzip file")
+                raise _Damage(CorruptFile, "not a gzip file", 0)
             pieces = _counted(iter(lambda: file.read(READ_BYTES), b""))
             yield from _unzipped(pieces) if zipped else pieces
 

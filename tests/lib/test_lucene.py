@@ -72,6 +72,12 @@ def test_a_query_beyond_lucenes_limit_is_cut_and_still_answered(index):
     assert ask(index, f"harbour {words}")["doc_id"].to_list() == ["d4", "d3"]
 
 
+def test_a_query_of_more_signs_than_lucenes_limit_is_answered(index):
+    """No letters, so not cut, but terms of their own to the analyzer."""
+    signs = " ".join(chr(0x1F300 + n) for n in range(1_500))
+    assert ask(index, f"harbour {signs}")["doc_id"].to_list() == ["d4", "d3"]
+
+
 def test_a_query_is_cut_by_distinct_terms_not_by_length():
     assert lucene.topic("again " * 5_000) == ("again " * 5_000).strip()
     cut = lucene.topic(" ".join(f"w{n}" for n in range(1_500)))

@@ -21,7 +21,7 @@ from isotope.errors import EmptyTable, MissingFile, ToolFailed
 from isotope.progress import Progress, log
 
 _OLDEST_JAVA = 21
-# Lucene drops a query of more than 1,024 clauses, and Anserini does so in silence.
+# Lucene refuses a query of more than 1,024 clauses, which Anserini drops in silence.
 _MAX_TERMS = 1_000
 # One term a word, or a letter where a script writes no spaces: never fewer than Lucene counts.
 _LETTERS = r"\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
@@ -177,7 +177,8 @@ def write_documents(documents: Iterable[tuple[str, str]], path: Path) -> int:
 def topic(text: str) -> str:
     """Return `text` on one line, cut before its number of distinct terms exceeds Lucene's limit."""
     seen: set[str] = set()
-    for term in _TERM.finditer(text):
+    # A text has no more terms than letters, and most have few.
+    for term in _TERM.finditer(text) if len(text) > _MAX_TERMS else ():
         seen.add(term[0].lower())
         if len(seen) > _MAX_TERMS:
             text = text[: term.start()]

@@ -1,6 +1,6 @@
 """Claim: the projection is ahead of Pyserini's batch search with k = 1, exact-then-bm25 5 times.
 
-    python benchmarks/project.py [PAGES] [ROUNDS]     (default 10000 3)
+    python benchmarks/project.py [PAGES] [ROUNDS]     (default 20000 3)
 
 Every WIT text of the embedded encyclopedia finds its section in the dump, in both modes of isotope
 and through Pyserini on the same Lucene index. Written to benchmarks/results/project.md.
@@ -72,7 +72,7 @@ def compare(folder: Path) -> dict[str, float]:
     return shares
 
 
-def main(pages: int = 10_000, times: int = 3) -> None:
+def main(pages: int = 20_000, times: int = 3) -> None:
     """Project three times over, compare, and report."""
     tools = {"bm25": by_bm25, "exact-then-bm25": by_exact, "Pyserini": by_pyserini}
     with tempfile.TemporaryDirectory() as name:

@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Every job is a start of Python: without compiled modules each takes twice as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help venv demo full test test-cluster lint format lock bench pull docs system
+.PHONY: help venv demo full test test-cluster lint format java lock bench pull docs system
 
 help:
 	@head -5 Makefile | cut -c3-
@@ -57,6 +57,12 @@ format: .venv/installed
 	ruff check --fix $(LIBRARY)
 	ruff format $(LIBRARY)
 	snakefmt Snakefile workflow/rules
+
+# The runtime has no compiler, so the class is kept; javac 17 makes the bytes that a test expects.
+java: .venv/installed
+	javac -g:none --release 17 -d workflow/lib/isotope/java \
+	    -cp "$$(python -c 'from isotope import lucene; print(lucene.jar())')" \
+	    workflow/lib/isotope/java/BatchSearch.java
 
 lock: .venv/installed
 	uv pip compile pyproject.toml --group dev --generate-hashes --no-emit-index-url \

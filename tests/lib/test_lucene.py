@@ -2,7 +2,10 @@
 
 import math
 import os
+import random
+import shutil
 import stat
+import subprocess
 from pathlib import Path
 
 import polars as pl
@@ -69,6 +72,12 @@ def test_a_query_beyond_lucenes_limit_is_cut_and_still_answered(index):
     assert ask(index, f"harbour {words}")["doc_id"].to_list() == ["d4", "d3"]
 
 
+def test_a_query_of_more_signs_than_lucenes_limit_is_answered(index):
+    """No letters, so not cut, but terms of their own to the analyzer."""
+    signs = " ".join(chr(0x1F300 + n) for n in range(1_500))
+    assert ask(index, f"harbour {signs}")["doc_id"].to_list() == ["d4", "d3"]
+
+
 def test_a_query_is_cut_by_distinct_terms_not_by_length():
     assert lucene.topic("again " * 5_000) == ("again " * 5_000).strip()
     cut = lucene.topic(" ".join(f"w{n}" for n in range(1_500)))
@@ -85,9 +94,60 @@ def test_no_documents_are_an_error(tmp_path):
         lucene.build_index([], tmp_path / "index", threads=1)
 
 
-def test_a_missing_index_is_named_although_anserini_exits_with_zero(tmp_path):
-    with pytest.raises(ToolFailed, match="SearchCollection"):
+def test_a_missing_index_is_named(tmp_path):
+    with pytest.raises(ToolFailed, match=r"BatchSearch: .*nowhere"):
         ask(tmp_path / "nowhere", "piano")
+
+
+def by_anserini(index: Path, queries: list[tuple[str, str]], hits: int, *flags: str):
+    """Return the hits of Anserini's own program, from the run that it writes."""
+    topics, run = index.parent / "topics.tsv", index.parent / "run.txt"
+    lucene.write_topics(queries, topics)
+    where = ["-index", index, "-topics", topics, "-topicReader", "TsvString", "-output", run]
+    more = ["-hits", str(hits), "-threads", "1", *flags]
+    program = "io.anserini.search.SearchCollection"
+    lucene.run_tool(program, *where, "-bm25", *more, memory_mb=512)
+    rows = [line.split(" ") for line in run.read_text(encoding="utf-8").splitlines()]
+    return [(row[0], row[2], float(row[4])) for row in rows]
+
+
+def few_words(seed: int, count: int) -> list[tuple[str, str]]:
+    """Return short texts of few words, many of them alike, with numbers for names."""
+    words = ["the", "piano", "pianos", "harbours", "häuser", "haus", "häusern", "star", "Ray's"]
+    draw = random.Random(seed)
+    texts = [" ".join(draw.choices(words, k=draw.randint(2, 6))) for _ in range(count)]
+    return [(f"{n:04}", text) for n, text in enumerate(texts)]
+
+
+@pytest.mark.parametrize(
+    ("own", "depths"),
+    [
+        ({"language": "en"}, [1, 1_000]),
+        ({"language": "de"}, [25]),
+        ({"pretokenized": True}, [25]),
+    ],
+)
+def test_the_answers_are_anserinis_digit_by_digit(tmp_path, own, depths):
+    """Documents, order and scores: in ties, at a cut, and where few or most documents are hits."""
+    documents, queries = few_words(2, 300), few_words(3, 20)
+    lucene.build_index(documents[::-1], tmp_path / "i", threads=1, memory_mb=512, **own)
+    flags = lucene.analysis(**{"language": "en"} | own)
+    for hits in depths:
+        model = lucene.Bm25(memory_mb=512, **own)
+        found = lucene.search(tmp_path / "i", queries, model, hits=hits, threads=2)
+        assert found.height > 15
+        assert found.rows() == by_anserini(tmp_path / "i", queries, hits, *flags)
+
+
+def test_the_class_is_what_a_compiler_makes_of_its_source(tmp_path):
+    compiler = shutil.which("javac")
+    if not compiler or " 17." not in subprocess.check_output([compiler, "--version"], text=True):
+        pytest.skip("no javac 17, which made the class (make java)")
+    source = Path(lucene.__file__).parent / "java/BatchSearch.java"
+    flags = ["-g:none", "--release", "17", "-cp", lucene.jar(), "-d", tmp_path]
+    subprocess.run([compiler, *flags, source], check=True)
+    made, kept = (folder / "BatchSearch.class" for folder in (tmp_path, source.parent))
+    assert made.read_bytes() == kept.read_bytes()
 
 
 def fake_java(home: Path, version: str) -> Path:

@@ -24,8 +24,8 @@ def ours(path):
 
 
 def code(*modules):
-    """These library files and all that they import, as inputs."""
-    return [ours(f"workflow/lib/isotope/{m}.py") for m in provenance.modules(*modules)]
+    """These library files and all that they import or start, as inputs."""
+    return [ours(f"workflow/lib/isotope/{file}") for file in provenance.files(*modules)]
 
 
 def sql(*patterns):

@@ -1,4 +1,8 @@
-"""BM25 through Anserini's own programs, from the jar that Pyserini ships (design, section 7)."""
+"""BM25 through Lucene as Anserini drives it, from Pyserini's jar (design, section 7).
+
+Anserini's own program indexes. Its search spends most of its time on reading ids back and scoring
+twice; `java/BatchSearch.java` gives the same answers, digit by digit, without that.
+"""
 
 import importlib.util
 import json
@@ -17,15 +21,16 @@ from isotope.errors import EmptyTable, MissingFile, ToolFailed
 from isotope.progress import Progress, log
 
 _OLDEST_JAVA = 21
-# Lucene drops a query of more than 1,024 clauses, and Anserini does so in silence.
+# Lucene refuses a query of more than 1,024 clauses, which Anserini drops in silence.
 _MAX_TERMS = 1_000
 # One term a word, or a letter where a script writes no spaces: never fewer than Lucene counts.
 _LETTERS = r"\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
 _TERM = re.compile(rf"[{_LETTERS}]|[^\W{_LETTERS}]+")
 _WRONG = re.compile(r"Error:|Exception in|[\d-]+ [\d:,]+ ERROR ")
-_READER = "TsvString"
 _INDEXER = "io.anserini.index.IndexCollection"
-_SEARCHER = "io.anserini.search.SearchCollection"
+_SEARCHER = "BatchSearch"
+_JAVA = Path(__file__).parent / "java"
+_MILLIONTHS = 1e6
 _ENGLISH = "en"
 # The codes of Anserini's io.anserini.analysis.AnalyzerMap.
 _CODES = "ar bn da es fa fi fr de hi hu id it ja ko nl no pl pt ru sv te th tr uk zh"
@@ -35,6 +40,7 @@ _HITS: dict[str, pl.DataType] = {
     "doc_id": pl.String(),
     "score": pl.Float64(),
 }
+_WRITTEN: dict[str, pl.DataType] = {**_HITS, "score": pl.Int64()}
 
 
 @dataclass(frozen=True)
@@ -53,15 +59,21 @@ class Bm25:
 
 
 def analysis(language: str, *, pretokenized: bool = False) -> list[str]:
-    """Return the flags that choose Anserini's analyzer for a language code.
-
-    What Anserini has no analyzer for (`AnalyzerMap` of its jar) gets its default, for English. A
-    variant such as zh-yue is read as its language is.
-    """
-    code = language.partition("-")[0]
+    """Return the flags of Anserini's indexer that choose its analyzer for a language code."""
     if pretokenized:
         return ["-pretokenized"]
-    return ["-language", code] if code in ANALYZERS else []
+    code = analyzer(language)
+    return ["-language", code] if code else []
+
+
+def analyzer(language: str) -> str | None:
+    """Return Anserini's code for a language, or None for its default, which is for English.
+
+    That is for what Anserini has no analyzer for (`AnalyzerMap` of its jar). A variant such as
+    zh-yue is read as its language is.
+    """
+    code = language.partition("-")[0]
+    return code if code in ANALYZERS else None
 
 
 def _package_dir(name: str) -> Path:
@@ -106,12 +118,13 @@ def jar() -> Path:
 
 
 def run_tool(program: str, *arguments: str | Path, memory_mb: int) -> None:
-    """Run a class of Anserini's jar.
+    """Run a class of Anserini's jar, or of `java` beside this file.
 
     Raises:
         ToolFailed: a non-zero exit, with the last lines that the program wrote.
     """
-    command = [str(java()), f"-Xmx{memory_mb}m", "-cp", str(jar()), program, *map(str, arguments)]
+    classes = os.pathsep.join(map(str, (_JAVA, jar())))
+    command = [str(java()), f"-Xmx{memory_mb}m", "-cp", classes, program, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     told = (done.stdout + done.stderr).strip().splitlines()
     # Anserini exits with 0 after some errors (a full disk is one), so the words count too.
@@ -164,7 +177,8 @@ def write_documents(documents: Iterable[tuple[str, str]], path: Path) -> int:
 def topic(text: str) -> str:
     """Return `text` on one line, cut before its number of distinct terms exceeds Lucene's limit."""
     seen: set[str] = set()
-    for term in _TERM.finditer(text):
+    # A text has no more terms than letters, and most have few.
+    for term in _TERM.finditer(text) if len(text) > _MAX_TERMS else ():
         seen.add(term[0].lower())
         if len(seen) > _MAX_TERMS:
             text = text[: term.start()]
@@ -177,26 +191,24 @@ def search(
 ) -> pl.DataFrame:
     """Return query_id, doc_id and score of at most `hits` documents for each (id, text) query.
 
-    A query without a word finds nothing. Ties carry scores a millionth apart, as Anserini writes
-    them.
+    A query without a word finds nothing. Scores have four digits; those of ties go down by a
+    millionth each, as Anserini's do. The greater the id, the lower a tie ranks.
 
     Raises:
-        ToolFailed: Anserini's SearchCollection failed or wrote nothing.
+        ToolFailed: the search failed.
     """
     with tempfile.TemporaryDirectory(dir=index.parent, prefix=".topics-") as folder:
-        topics, answers = Path(folder) / "topics.tsv", Path(folder) / "run.txt"
+        topics, answers = Path(folder) / "topics.tsv", Path(folder) / "answers.tsv"
         if not write_topics(queries, topics):
             return pl.DataFrame(schema=_HITS)
-        where = ["-index", index, "-topics", topics, "-topicReader", _READER, "-output", answers]
-        model = ["-bm25", "-bm25.k1", str(bm25.k1), "-bm25.b", str(bm25.b)]
-        flags = ["-hits", str(hits), "-threads", str(threads)]
-        flags += analysis(bm25.language, pretokenized=bm25.pretokenized)
-        run_tool(_SEARCHER, *where, *model, *flags, memory_mb=bm25.memory_mb)
+        limits = [str(hits), str(threads), str(bm25.k1), str(bm25.b)]
+        words = "spaces" if bm25.pretokenized else analyzer(bm25.language) or "default"
+        run_tool(_SEARCHER, index, topics, answers, *limits, words, memory_mb=bm25.memory_mb)
         return read_answers(answers)
 
 
 def write_topics(queries: Iterable[tuple[str, str]], path: Path) -> int:
-    """Write the queries that have a word; an empty line would make Anserini refuse the file."""
+    """Write the queries that have a word, one a line, and return how many."""
     lines = ((key, topic(text)) for key, text in queries)
     written = [f"{key}\t{text}\n" for key, text in lines if text]
     path.write_text("".join(written), encoding="utf-8")
@@ -204,9 +216,9 @@ def write_topics(queries: Iterable[tuple[str, str]], path: Path) -> int:
 
 
 def read_answers(path: Path) -> pl.DataFrame:
-    """Read a TREC run as Anserini writes it."""
-    if not path.exists() or not path.stat().st_size:
+    """Read the hits that BatchSearch wrote, their scores in millionths."""
+    if not path.stat().st_size:
         return pl.DataFrame(schema=_HITS)
-    columns = pl.read_csv(path, separator=" ", has_header=False, columns=[0, 2, 4], quote_char=None)
-    columns.columns = list(_HITS)
-    return columns.cast({**_HITS})
+    hits = pl.read_csv(path, separator="\t", has_header=False, schema=_WRITTEN, quote_char=None)
+    # Not an expression of polars, which multiplies by the inverse and so is off in the last bit.
+    return hits.with_columns(score=hits["score"].to_numpy() / _MILLIONTHS)

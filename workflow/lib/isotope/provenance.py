@@ -7,6 +7,8 @@ from pathlib import Path
 LIBRARY = Path(__file__).parent
 # They shape messages and what a job may take, never tables.
 _NEVER = {"errors", "memory", "progress"}
+# What a module starts as a program of its own.
+_STARTS = {"lucene": ("java/BatchSearch.class", "java/BatchSearch.java")}
 
 
 @cache
@@ -38,3 +40,13 @@ def modules(*roots: str) -> list[str]:
             seen.add(module)
             waiting += imports(module)
     return sorted(seen - _NEVER)
+
+
+def files(*roots: str) -> list[str]:
+    """Return the files, below the library, of what `modules` returns and of its programs.
+
+    Raises:
+        FileNotFoundError: a root that is no module.
+    """
+    named = modules(*roots)
+    return [f"{m}.py" for m in named] + [f for m in named for f in _STARTS.get(m, ())]

@@ -1,6 +1,6 @@
 """Claim: parse, project, collect, search, score and tabulate take time in proportion to their rows.
 
-    python benchmarks/scaling.py [ROWS ...]     (default 1000 10000 100000)
+    python benchmarks/scaling.py [ROWS ...]     (default 1000 10000 30000 100000 300000)
 
 The embedded encyclopedia with so many rows of WIT is taken down the road, each phase in a process
 of its own (quick ones thrice: medians); search and score handle as many hits. A start and a power
@@ -51,6 +51,7 @@ from isotope.wit import parse_wit
 PHASES = ("parse", "project", "collect", "search", "score", "tabulate")
 ROWS_A_PAGE, DEPTH, MEMORY_MB, WITHIN = 1.65, 1000, 2048, 0.25
 CORES = os.cpu_count() or 1
+SIZES = (1_000, 10_000, 30_000, 100_000, 300_000)
 # Seconds that a phase may take at all sizes together, and below which it is timed again.
 BUDGET_S, QUICK_S, MOST_TIMES = 200, 3, 3
 NEEDS = {"project": "parse", "collect": "project", "tabulate": "collect"}
@@ -278,7 +279,7 @@ def report(found: Sequence[Point], sizes: Sequence[int], seconds: float) -> None
 
 def main(*given: int) -> None:
     """Measure every size, calibrate, check, and report."""
-    sizes, start = sorted(given or (1_000, 10_000, 100_000)), time.monotonic()
+    sizes, start = sorted(given or SIZES), time.monotonic()
     found: list[Point] = []
     with tempfile.TemporaryDirectory() as name:
         fixed = fixed_index(Path(name) / "fixed")

@@ -1,6 +1,6 @@
 """Claim: where 5 % of an encyclopedia has changed, its next edition costs at most 10 % of a first.
 
-    python benchmarks/incremental.py [PAGES] [BATCH]     (default 600 16)
+    python benchmarks/incremental.py [PAGES] [BATCH]     (default 500 16)
 
 Two editions of the embedded encyclopedia: in the later one every 20th page has other words and
 other pictures. Pictures are crawled from a server on loopback, texts and pictures encoded by a
@@ -42,7 +42,9 @@ def parsed(folder: Path, pages: int) -> None:
     parse_wit(shards, out=folder / "associations.parquet", rejected=rejected)
     tables = ("sections", "links", "infoboxes", "pictures")
     dump = [p for p in (folder / "dump").iterdir() if p.name.endswith(".xml.bz2")]
-    outs = {("out" if t == "sections" else t): folder / f"{t}.parquet" for t in tables}
+    outs: dict[str, Any] = {
+        ("out" if t == "sections" else t): folder / f"{t}.parquet" for t in tables
+    }
     parse_dump(dump, **outs, rejected=rejected, counts=folder / "counts.json", workers=1)
 
 
@@ -119,13 +121,14 @@ def encoded(out: Path, after: Path | None, weights: Path, batch: int) -> None:
     encode_images(images=out / "images.parquet", pixels=pixels, **common, **places["images"])
 
 
-def indexed(out: Path) -> None:
-    """Index the words of both sides in one pool."""
+def indexed(out: Path, after: Path | None = None) -> None:
+    """Index the words of both sides in one pool, after an earlier build's."""
     from isotope.index import index_bm25  # noqa: PLC0415
 
     collection = {side: out / f"{side}.parquet" for side in ("texts", "images")}
-    folder = out / "index/large/bm25"
-    index_bm25(collection, [folder], ["test"], language="en", fields=None, threads=1)
+    folder, *earlier = (p / "index/large/bm25" for p in (out, after) if p)
+    how: dict[str, Any] = {"language": "en", "fields": None, "threads": 1, "earlier": earlier}
+    index_bm25(collection, [folder], ["test"], **how)
 
 
 def build(edition: Path, out: Path, after: Path | None, weights: Path, batch: int) -> Timing:
@@ -142,7 +145,7 @@ def build(edition: Path, out: Path, after: Path | None, weights: Path, batch: in
     encoded(out, after, weights, batch)
     found["encode"] = spent() - start
     start = spent()
-    indexed(out)
+    indexed(out, after)
     found["index"] = spent() - start
     found["texts"], found["images"] = (
         pl.scan_parquet(out / f"{s}.parquet").select(pl.len()).collect().item()
@@ -253,7 +256,7 @@ def report(found: dict[str, Timing], pages: int, batch: int) -> tuple[str, list[
     return text, claims
 
 
-def main(pages: int = 600, batch: int = 16) -> None:
+def main(pages: int = 500, batch: int = 16) -> None:
     """Measure, compare and report."""
     with tempfile.TemporaryDirectory() as name:
         found = measured(Path(name), pages, batch)

@@ -15,7 +15,16 @@ from hypothesis import strategies as st
 from PIL import Image
 from safetensors.torch import save_model
 
-from isotope import encode, encode_captions, encode_key, models, store, tables
+from isotope import (
+    encode,
+    encode_captions,
+    encode_key,
+    models,
+    params,
+    params_files,
+    store,
+    tables,
+)
 from isotope.encode_fill import Batches
 from isotope.encode_store import contents_of
 from isotope.errors import BadParams, CorruptFile
@@ -89,13 +98,14 @@ def run(
 ) -> Path:
     """Encode a side of an edition, of its images by pixels or captions; return the vectors."""
     vectors = of["texts"].parent / f"{name}-{side}.npy"
-    common = {"shard": 0, "shards": 1, "batch": BATCH, "vectors": vectors, "earlier": earlier}
+    common: dict[str, Any] = {"shard": 0, "shards": 1, "batch": BATCH}
+    common |= {"vectors": vectors, "earlier": earlier}
     common |= {"ids": vectors.with_suffix(".ids.parquet"), **given}
     if side == "texts":
         encode.encode_texts(texts=of["texts"], **common)
     else:
         common["model"] = {**common["model"], "images": side}
-        seen = {"images": of["images"], "pixels": [of["pixels"]], "language": "en"}
+        seen: dict[str, Any] = {"images": of["images"], "pixels": [of["pixels"]], "language": "en"}
         encode_captions.encode_seen(**seen, **common)
     return vectors
 
@@ -133,7 +143,7 @@ def test_what_is_reused_gives_the_bytes_of_a_cold_build(side, precision, spec, e
 
 def test_the_log_says_how_many_vectors_were_reused(editions, caplog):
     first, second = editions
-    given = {"model": HASH, "weights": None}
+    given: dict[str, Any] = {"model": HASH, "weights": None}
     earlier = run("texts", first, "first", **given)
     with caplog.at_level("INFO"):
         run("texts", second, "warm", (earlier,), **given)
@@ -142,7 +152,7 @@ def test_the_log_says_how_many_vectors_were_reused(editions, caplog):
 
 def test_contents_are_digests_of_what_the_model_was_given(editions):
     first, _ = editions
-    given = {"model": HASH, "weights": None}
+    given: dict[str, Any] = {"model": HASH, "weights": None}
     texts, pixels = (
         pl.read_parquet(contents_of(run(side, first, "cold", **given)))
         for side in ("texts", "pixels")
@@ -158,7 +168,7 @@ def test_contents_are_digests_of_what_the_model_was_given(editions):
 
 @pytest.mark.parametrize("other", ["batch", "precision", "weights", "package", "answer"])
 def test_what_may_change_a_vector_changes_the_key(other, clip, monkeypatch, tmp_path):
-    encoder = models.load(clip["model"], weights=clip["weights"])
+    encoder: Any = models.load(clip["model"], weights=clip["weights"])
     how = encode_key.How(clip["model"], clip["weights"], BATCH, "float32")
     before = encode_key.text_key(encoder, how)
     assert before == encode_key.text_key(encoder, how)
@@ -196,7 +206,7 @@ def test_vectors_that_depend_on_their_place_are_never_reused(
 ):
     monkeypatch.setattr(models, "load", lambda *_, **__: Neighbourly(8))
     first, _ = editions
-    given = {"model": HASH, "weights": None}
+    given: dict[str, Any] = {"model": HASH, "weights": None}
     earlier = run("texts", first, "first", **given)
     assert "depends on its place in a batch" in caplog.text
     encoded.clear()
@@ -214,7 +224,7 @@ def test_vectors_of_another_key_are_not_taken(editions, encoded):
 
 def test_contents_and_vectors_that_do_not_belong_together_are_refused(editions):
     first, second = editions
-    given = {"model": HASH, "weights": None}
+    given: dict[str, Any] = {"model": HASH, "weights": None}
     one, two = (run("texts", e, "cold", **given) for e in (first, second))
     contents_of(two).replace(contents_of(one))
     with pytest.raises(CorruptFile, match="39 ids"):
@@ -277,3 +287,14 @@ def test_a_circle_of_earlier_collections_is_refused(after):
     for name in after:
         with pytest.raises(BadParams, match="a circle"):
             _check_after(after, [name])
+
+
+@pytest.mark.parametrize(
+    ("after", "named"),
+    [({"toy": "toy"}, "encode.after.toy"), ({"toi": "toy"}, "encode.after"), ({}, None)],
+)
+def test_an_earlier_collection_is_another_one_that_is_collected(after, named):
+    base = params_files.load(root=Path(__file__).parents[2])
+    assert base["encode"]["after"] == {}
+    base["encode"]["after"] = after
+    assert [where for where, *_ in params.dangling(base)] == [named] * bool(named)

@@ -1,6 +1,7 @@
 """An index is copied where its documents and their analysis are the same, else built."""
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -40,7 +41,7 @@ def test_only_the_same_documents_and_language_are_copied(
 ):
     first, second, cold = (tmp_path / name / "texts" for name in ("first", "second", "cold"))
     assert not build_or_copy(documents(), first, None, language="en", threads=1)
-    how = {"language": language, "threads": 1}
+    how: dict[str, Any] = {"language": language, "threads": 1}
     assert build_or_copy(documents(**changed), second, first, **how) == copied
     assert built == [first] if copied else [first, second]
     build_or_copy(documents(**changed), cold, None, **how)

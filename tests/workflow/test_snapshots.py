@@ -138,13 +138,14 @@ def test_a_later_collection_takes_vectors_and_indexes_from_the_earlier_one(colle
     later = {
         "models": {"hash": {"kind": "hash", "dim": 8}},
         "encode": {"after": {"from-zim": "from-xml"}},
+        "search": {"settings": ["large"]},
     }
     (collections / "later.yaml").write_text(yaml.safe_dump(later))
     folders = [collections / f"data/encode/{name}/hash" for name in SOURCES]
     overlays = ("--configfile", "overlay.yaml", "later.yaml", "--")
     vectors = "data/encode/from-zim/hash/texts/shard-00000.npy"
-    index = collections / "data/index/from-zim/small/bm25/test"
-    wanted = (vectors, "data/index/from-zim/small/bm25")
+    index = collections / "data/index/from-zim/large/bm25/all"
+    wanted = (vectors, "data/index/from-zim/large/bm25")
     shell("snakemake", "--cores", "2", *overlays, *wanted, cwd=collections)
     told = (collections / "logs/encode_shard/from-zim/hash/00000.log").read_text()
     texts = pl.read_parquet(collections / "data/collect/from-zim/texts.parquet").height
@@ -155,5 +156,5 @@ def test_a_later_collection_takes_vectors_and_indexes_from_the_earlier_one(colle
             assert one.read_bytes() == other.read_bytes()
     log = (collections / "logs/index_bm25/from-zim/bm25.log").read_text()
     for side in ("texts", "images"):
-        assert f"{side} copied from data/index/from-xml/small/bm25/test/{side}" in log
+        assert f"{side} copied from data/index/from-xml/large/bm25/all/{side}" in log
         assert list((index / side).glob("segments_*"))

@@ -23,7 +23,7 @@ from isotope.progress import log
 FloatArray = npt.NDArray[np.float32]
 _T = TypeVar("_T")
 _PACKAGES = ("numpy", "pillow", "torch", "torchvision", "open_clip_torch", "transformers", "timm")
-_CODE = ("models", "pixels", "encode_captions")
+_CODE = (*provenance.modules("models", "pixels"), "encode_captions", "encode_fill")
 # They choose what is encoded, which the content tells, and not how.
 _NOT_HOW = frozenset({"fields", "images", "summary"})
 _SENTENCES = ("", "isotope", "Ein Bild, 一张图片")
@@ -70,7 +70,7 @@ def _key(of: str, how: How, encode: Callable[[list[_T]], FloatArray], items: lis
         "batch": how.batch,
         "precision": how.precision,
         "packages": {name: _version(name) for name in _PACKAGES},
-        "code": digest(*(provenance.LIBRARY / f"{m}.py" for m in provenance.modules(*_CODE))),
+        "code": digest(*(provenance.LIBRARY / f"{module}.py" for module in _CODE)),
         "answer": hashlib.sha256(answer.tobytes()).hexdigest(),
     }
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()

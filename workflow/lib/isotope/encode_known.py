@@ -51,10 +51,12 @@ def _read(
     contents: Sequence[Path], key: str
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
     """Return the digests [n, 32] and the rows of the vectors that this key made."""
-    empty = pl.DataFrame(schema={"model": pl.String, "content": pl.String})
-    tables = [pl.read_parquet(path, columns=["model", "content"]) for path in contents]
-    rows = pl.concat([empty, *tables]).with_row_index("row")
-    rows = rows.filter((pl.col("model") == key) & pl.col("content").is_not_null())
-    digests = b"".join(rows["content"].str.decode("hex").to_list())
-    found = np.frombuffer(digests, np.uint8).reshape(-1, DIGEST_BYTES)
-    return found, rows["row"].cast(pl.Int64).to_numpy()
+    digests, rows, start = [np.empty((0, DIGEST_BYTES), np.uint8)], [np.empty(0, np.int64)], 0
+    for path in contents:
+        table = pl.read_parquet(path, columns=["model", "content"]).with_row_index("row", start)
+        start += table.height
+        kept = table.filter((pl.col("model") == key) & pl.col("content").is_not_null())
+        found = b"".join(kept["content"].str.decode("hex").to_list())
+        digests.append(np.frombuffer(found, np.uint8).reshape(-1, DIGEST_BYTES))
+        rows.append(kept["row"].cast(pl.Int64).to_numpy())
+    return np.concatenate(digests), np.concatenate(rows)

@@ -56,6 +56,16 @@ def old_weights(wildcards):
     return learned(wildcards.earlier, wildcards.model)
 
 
+def of_old(side, suffix):
+    """One side of the earlier collection as its own weights have encoded it."""
+
+    def of(wildcards):
+        folder = f"data/encode/{wildcards.earlier}/{wildcards.model}/{side}"
+        return [f"{folder}/shard-{n}.{suffix}" for n in SHARDS]
+
+    return of
+
+
 def every_old_vector():
     """The vectors of later queries by the weights of earlier collections."""
     named = [PARAMS["systems"][s].get("model") for s in aged_systems()]

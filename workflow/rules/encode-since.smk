@@ -7,12 +7,18 @@ use rule encode_shard as encode_since_shard with:
         weights=old_weights,
         configs=configs,
         sql=sql("encode/*.sql"),
+        earlier_texts=ancient(of_old("texts", "npy")),
+        earlier_images=ancient(of_old("images", "npy")),
+        texts_contents=ancient(of_old("texts", "contents.parquet")),
+        images_contents=ancient(of_old("images", "contents.parquet")),
         code=code("encode_captions"),
     output:
         texts="data/encode/{collection}/since/{earlier}/{model}/texts/shard-{shard}.npy",
         texts_ids="data/encode/{collection}/since/{earlier}/{model}/texts/shard-{shard}.ids.parquet",
+        texts_contents="data/encode/{collection}/since/{earlier}/{model}/texts/shard-{shard}.contents.parquet",
         images="data/encode/{collection}/since/{earlier}/{model}/images/shard-{shard}.npy",
         images_ids="data/encode/{collection}/since/{earlier}/{model}/images/shard-{shard}.ids.parquet",
+        images_contents="data/encode/{collection}/since/{earlier}/{model}/images/shard-{shard}.contents.parquet",
     log:
         "logs/encode_since_shard/{collection}/{earlier}/{model}/{shard}.log",
     benchmark:
@@ -26,10 +32,13 @@ use rule encode_texts_shard as encode_since_texts_shard with:
         texts="data/collect/{collection}/texts.parquet",
         weights=old_weights,
         configs=configs,
+        earlier=ancient(of_old("texts", "npy")),
+        contents=ancient(of_old("texts", "contents.parquet")),
         code=code("encode"),
     output:
         texts="data/encode/{collection}/since/{earlier}/{model}/texts/shard-{shard}.npy",
         texts_ids="data/encode/{collection}/since/{earlier}/{model}/texts/shard-{shard}.ids.parquet",
+        texts_contents="data/encode/{collection}/since/{earlier}/{model}/texts/shard-{shard}.contents.parquet",
     log:
         "logs/encode_since_texts_shard/{collection}/{earlier}/{model}/{shard}.log",
     benchmark:

@@ -51,6 +51,7 @@ def params() -> dict[str, Any]:
             "sizes": [50],
             "system": "bm25",
             "tokenizers": {"words": "toy"},
+            "since": [],
             "temporal": ["bm25", "hashed", "rrf"],
         },
     }

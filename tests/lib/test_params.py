@@ -183,6 +183,7 @@ def test_a_url_with_a_star_is_left_to_the_server(tmp_path):
         ("against", {"toy": {"collection": "coco", "here": "R@10", "there": "R@10"}}, "coco"),
         ("against", {"toy": {"collection": "toy", "here": "R@10", "there": "R@7"}}, "R@7"),
         ("groups", {"both": {"all": ["toy", "tyo"]}}, "did you mean 'toy'"),
+        ("since", [["toy", "toy-latr"]], "did you mean 'toy-later'"),
     ],
 )
 def test_what_tabulate_names_must_be_defined(config, schema, key, value, found):

@@ -1,14 +1,10 @@
 """What has changed between two snapshots is told as a person who compares them would."""
 
-from collections import Counter
-from itertools import pairwise
 from pathlib import Path
 
 import polars as pl
-import pytest
 
 from isotope import snapshot_diff, store, tables
-from isotope.dump import parse_dump
 
 WORDS = "a section about bees with words of its own {} and nothing else to tell apart"
 
@@ -200,60 +196,3 @@ def test_a_snapshot_has_not_changed_since_itself(tmp_path):
     assert set(found["change"]) == {"unchanged"}
     assert (found["before_id"] == found["after_id"]).all()
     assert set(identities["method"]) == {"same"}
-
-
-@pytest.fixture(scope="module")
-def minidumps(shared, tmp_path_factory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("minidumps")
-    found = {}
-    for date in ("20200611", "20210122", "20210917", "20211213"):
-        (path,) = (shared / "snapshots/minidumps" / date).glob("*.bz2")
-        names = ("out", "links", "rejected", "infoboxes", "pictures", "counts")
-        parse_dump([path], **{n: folder / f"{date}-{n}" for n in names}, workers=1)
-        found[date] = folder / f"{date}-out"
-    return found
-
-
-def test_real_pages_at_four_dates_differ_as_an_independent_count_says(minidumps, tmp_path):
-    dates = sorted(minidumps)
-    for before, after in pairwise(dates):
-        rows = [pl.read_parquet(minidumps[date]) for date in (before, after)]
-        kept = [r.drop("section").with_columns(split=pl.lit("test")) for r in rows]
-        given = [
-            {"texts": r.select(set(r.columns) & set(tables.TEXTS.names)).to_dicts()} for r in kept
-        ]
-        found, _ = changes(tmp_path, *given)
-        texts = found.filter(kind="text")
-        pages = sorted(set(rows[0]["page_id"]) & set(rows[1]["page_id"]))[:5]
-        assert len(pages) >= 3
-        for page in pages:
-            assert counted(texts, page) == by_hand(*(r.filter(page_id=page) for r in rows)), page
-
-
-def counted(texts: pl.DataFrame, page: int) -> Counter[str]:
-    own = pl.coalesce("after_id", "before_id").str.slice(10, 8).cast(int) == page
-    found = Counter(texts.filter(own)["change"])
-    # Whether a heading was renamed is a judgement; that a path is new or gone is none.
-    renamed = found.pop("renamed", 0) + found.pop("moved", 0)
-    return found + Counter(added=renamed, removed=renamed)
-
-
-def by_hand(before: pl.DataFrame, after: pl.DataFrame) -> Counter[str]:
-    """Sections by their path, where a path is one section's only; plain dictionaries, no SQL."""
-    old, new = (
-        {r["hierarchy"]: r["context_section_description"] for r in rows.to_dicts()}
-        for rows in (before, after)
-    )
-    both = old.keys() & new.keys()
-    edited = sum(old[path] != new[path] for path in both)
-    return (
-        Counter(
-            {
-                "edited": edited,
-                "unchanged": len(both) - edited,
-                "added": len(new) - len(both),
-                "removed": len(old) - len(both),
-            }
-        )
-        + Counter()
-    )

@@ -1,7 +1,7 @@
 """The second edition of the toy encyclopedia: one page in twenty revised, some new, some gone.
 
 A revised page is the first edition's with one thing changed; nothing else about it differs, since
-what was drawn by chance is drawn again as it was (`toy_pages.replayed`).
+what was drawn by chance is drawn again as it was (`toy_replay.replayed`).
 """
 
 import random

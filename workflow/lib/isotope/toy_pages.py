@@ -6,15 +6,12 @@ may show a picture of its neighbour by making that picture again.
 
 import hashlib
 import random
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
 from urllib.parse import quote
 
 from isotope import toy_scenes, toy_words
 from isotope.toy_scenes import Scene
 
-Made = TypeVar("Made")
 _VAL, _TEST = (3, 9, 16), (6, 12, 19)
 SPLITS = tuple("val" if n in _VAL else "test" if n in _TEST else "train" for n in range(20))
 _NAMES = ("{} {}", "{} {}", "{} {}", "{} {} (detail)", "{} & {}", "{} — {} für Gäste")
@@ -136,28 +133,6 @@ def page(seed: int, number: int, pages: int) -> Page:
     moved = f"{title} Museum" if _due("moved", number) else title
     abroad = [spare] if _due("abroad", number) else []
     return Page(number, title, moved, SPLITS[number % len(SPLITS)], sections, abroad)
-
-
-def replayed(rng: random.Random, page: Page, make: Callable[[Page, Section], Made]) -> list[Made]:
-    """Make something of each section; a revised page meets the chances that its first edition met.
-
-    `make` draws from `rng`, as what comes afterwards does.
-    """
-    if page.first is None:
-        return [make(page, section) for section in page.sections]
-    states: list[tuple[Any, ...]] = []
-    for section in page.first.sections:
-        states.append(rng.getstate())
-        make(page.first, section)
-    after, made = rng.getstate(), list[Made]()
-    for section in page.sections:
-        if section.origin < 0:
-            rng.seed(f"{page.title}/{section.title}")
-        else:
-            rng.setstate(states[section.origin])
-        made.append(make(page, section))
-    rng.setstate(after)
-    return made
 
 
 def paragraphs(sentences: list[str]) -> list[list[str]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from isotope import toy_pages, toy_scenes, toy_words
 from isotope.toy_pages import Page, Picture, Section
+from isotope.toy_replay import replayed
 
 _DUE = {
     "redirect": (10, 0),
@@ -73,7 +74,7 @@ def article(page: Page, seed: int) -> str:
     """Return the article's wikitext of the dump's day."""
     rng = random.Random(f"{seed}/{page.number}/wiki")
     blocks = ["{{Short description|Public building}}", "<!-- kept by the local history club -->"]
-    blocks += toy_pages.replayed(rng, page, lambda of, section: _section(rng, of, section))
+    blocks += replayed(rng, page, lambda of, section: _section(rng, of, section))
     if any("<ref" in block for block in blocks):
         blocks.append("== References ==\n{{Reflist}}")
     kind = page.title.split()[-1]

@@ -13,8 +13,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from isotope import store, tables, toy_pages, toy_scenes, toy_words
+from isotope import store, tables, toy_scenes, toy_words
 from isotope.toy_pages import SPLITS, Page, Picture, Section
+from isotope.toy_replay import replayed
 from isotope.toy_wiki import caption_of
 
 Row = list[str]
@@ -75,7 +76,7 @@ def _write(file: io.TextIOWrapper, row: Sequence[str]) -> None:
 def rows(page: Page, seed: int) -> Iterator[tuple[str, Row]]:
     """Yield (split, 17 fields) for every picture of every section, English first."""
     rng = random.Random(f"{seed}/{page.number}/wit")
-    for found in toy_pages.replayed(rng, page, lambda of, s: list(_section(rng, of, s))):
+    for found in replayed(rng, page, lambda of, s: list(_section(rng, of, s))):
         yield from found
     for picture in page.abroad:
         yield page.split, _foreign(page, picture, rng.choice(toy_words.LANGUAGES))

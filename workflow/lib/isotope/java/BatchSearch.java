@@ -46,8 +46,8 @@ import org.apache.lucene.util.BytesRef;
  * Answers what Anserini's SearchCollection answers for BM25, in a quarter of its time or less.
  *
  * <p>SearchCollection reads each hit's id out of compressed stored fields, scores it twice, and
- * formats it by pattern. The id and the score are in hand already: Anserini breaks ties by the id, so
- * Lucene's sort carries both. Analyzer, query, ranking and the tie rule are Anserini's (1.7.1), and
+ * formats it by pattern. Id and score are in hand already: Anserini breaks ties by the id, so the
+ * sort of Lucene carries both. Analyzer, query, ranking and the tie rule are Anserini's (1.7.1), and
  * so are the scores, digit by digit.
  *
  * <p>BatchSearch INDEX TOPICS OUT HITS THREADS K1 B WORDS: TOPICS has lines `id TAB text`, OUT gets
@@ -256,7 +256,7 @@ public final class BatchSearch {
         BufferedReader topics = Files.newBufferedReader(Path.of(given[1]));
         OutputStream out = new BufferedOutputStream(Files.newOutputStream(Path.of(given[2])))) {
       IndexSearcher searcher = new IndexSearcher(reader);
-      // Who asks cuts long queries; an analyzer that makes two terms of a word must not stop the rest.
+      // Who asks cuts long queries; an analyzer that makes two terms of a word must not stop all.
       IndexSearcher.setMaxClauseCount(Integer.MAX_VALUE);
       float k1 = Float.parseFloat(given[5]);
       searcher.setSimilarity(new BM25Similarity(k1, Float.parseFloat(given[6])));

@@ -47,8 +47,8 @@ import org.apache.lucene.util.BytesRef;
  *
  * <p>SearchCollection reads each hit's id out of compressed stored fields, scores it twice, and
  * formats it by pattern. Id and score are in hand already: Anserini breaks ties by the id, so the
- * sort of Lucene carries both. Analyzer, query, ranking and the tie rule are Anserini's (1.7.1), and
- * so are the scores, digit by digit.
+ * sort of Lucene carries both. Analyzer, query, ranking and the tie rule are Anserini's (1.7.1),
+ * and so are the scores, digit by digit.
  *
  * <p>BatchSearch INDEX TOPICS OUT HITS THREADS K1 B WORDS: TOPICS has lines `id TAB text`, OUT gets
  * lines `id TAB document TAB score in millionths` in their order, and WORDS is `spaces`, `default`

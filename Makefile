@@ -58,7 +58,7 @@ format: .venv/installed
 	ruff format $(LIBRARY)
 	snakefmt Snakefile workflow/rules
 
-# The runtime has no compiler, so the class is kept; javac 17 makes the bytes that a test expects.
+# The runtime has no compiler, so the classes are kept; javac 17 makes the bytes that a test expects.
 java: .venv/installed
 	javac -g:none --release 17 -d workflow/lib/isotope/java \
 	    -cp "$$(python -c 'from isotope import lucene; print(lucene.jar())')" \

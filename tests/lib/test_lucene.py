@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isotope import lucene
+from isotope import lucene, provenance
 from isotope.errors import EmptyTable, ToolFailed
 
 DOCUMENTS = [
@@ -122,14 +122,14 @@ def few_words(seed: int, count: int) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("own", "depths"),
     [
-        ({"language": "en"}, [1, 1_000]),
+        ({"language": "en"}, [1, 9, 1_000]),
         ({"language": "de"}, [25]),
         ({"pretokenized": True}, [25]),
     ],
 )
 def test_the_answers_are_anserinis_digit_by_digit(tmp_path, own, depths):
     """Documents, order and scores: in ties, at a cut, and where few or most documents are hits."""
-    documents, queries = few_words(2, 300), few_words(3, 20)
+    documents, queries = few_words(2, 1_200), few_words(3, 20)
     lucene.build_index(documents[::-1], tmp_path / "i", threads=1, memory_mb=512, **own)
     flags = lucene.analysis(**{"language": "en"} | own)
     for hits in depths:
@@ -146,8 +146,17 @@ def test_the_class_is_what_a_compiler_makes_of_its_source(tmp_path):
     source = Path(lucene.__file__).parent / "java/BatchSearch.java"
     flags = ["-g:none", "--release", "17", "-cp", lucene.jar(), "-d", tmp_path]
     subprocess.run([compiler, *flags, source], check=True)
-    made, kept = (folder / "BatchSearch.class" for folder in (tmp_path, source.parent))
-    assert made.read_bytes() == kept.read_bytes()
+    made, kept = (
+        {path.name: path.read_bytes() for path in folder.glob("*.class")}
+        for folder in (tmp_path, source.parent)
+    )
+    assert made == kept
+
+
+def test_what_searches_depends_on_the_program_it_starts():
+    program = {f"java/{path.name}" for path in (Path(lucene.__file__).parent / "java").iterdir()}
+    assert program < set(provenance.files("search"))
+    assert not program & set(provenance.files("score"))
 
 
 def fake_java(home: Path, version: str) -> Path:

@@ -8,7 +8,8 @@ LIBRARY = Path(__file__).parent
 # They shape messages and what a job may take, never tables.
 _NEVER = {"errors", "memory", "progress"}
 # What a module starts as a program of its own.
-_STARTS = {"lucene": ("java/BatchSearch.class", "java/BatchSearch.java")}
+_PROGRAM = ("BatchSearch.java", "BatchSearch.class", "BatchSearch$AtLeast.class")
+_STARTS = {"lucene": [f"java/{name}" for name in _PROGRAM]}
 
 
 @cache
@@ -49,4 +50,4 @@ def files(*roots: str) -> list[str]:
         FileNotFoundError: a root that is no module.
     """
     named = modules(*roots)
-    return [f"{m}.py" for m in named] + [f for m in named for f in _STARTS.get(m, ())]
+    return [f"{m}.py" for m in named] + [f for m in named for f in _STARTS.get(m, [])]

@@ -33,7 +33,7 @@ _SEARCHER = "BatchSearch"
 _JAVA = Path(__file__).parent / "java"
 _MILLIONTHS = 1e6
 _ENGLISH = "en"
-_PLAIN = "zh"
+_UNSTEMMED = "zh"
 # The codes of Anserini's io.anserini.analysis.AnalyzerMap.
 _CODES = "ar bn da es fa fi fr de hi hu id it ja ko nl no pl pt ru sv te th tr uk zh"
 ANALYZERS = frozenset(_CODES.split())
@@ -75,9 +75,9 @@ def analyzer(language: str) -> str | None:
     zh-yue is read as its language is, and `mul`, several languages, by Lucene's CJKAnalyzer:
     words in lower case, pairs of letters where a script writes no spaces, and no stemming.
     """
-    # ASSUME its English stop words do no harm: of the languages with an analyzer few know them.
+    # ASSUME its English stop words cost other languages little: few of them carry meaning there.
     if language == SEVERAL:
-        return _PLAIN
+        return _UNSTEMMED
     code = language.partition("-")[0]
     return code if code in ANALYZERS else None
 

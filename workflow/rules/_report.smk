@@ -40,7 +40,13 @@ def built(wildcards):
     entry = PARAMS["collect"][wildcards.collection]
     named = {"systems": used_systems(), "models": {*used_models(), *map(base, used_models())}}
     used = {k: {n: PARAMS[k][n] for n in names} for k, names in named.items()}
-    of = {"collect": entry, **used, "search": PARAMS["search"], "score": PARAMS["score"]}
+    parts = [PARAMS["collect"][member] for member in entry.get("of", [])]
+    of = {
+        "collect": [entry, *parts] if parts else entry,
+        **used,
+        "search": PARAMS["search"],
+        "score": PARAMS["score"],
+    }
     return {
         "kind": entry["kind"],
         "language": entry["language"],

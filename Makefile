@@ -1,6 +1,6 @@
 # make demo   install, build the embedded snapshot, print its results      make test   install, run the tests
 # make lint   style, types and workflow checks                            make bench  the benchmarks
-# make test-cluster  the workflow on a real two-node Slurm, started here for it
+# make test-long     the tests that take minutes  make test-cluster  the workflow on a real two-node Slurm, started here
 # make pull   fetch the data that git names through DVC, ready to use      make help   this list
 # make full   what the demo leaves out: every table and figure of the paper, a second collection, releases
 PYTHON ?= $(firstword $(shell command -v python3.11 python3))
@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Every job is a start of Python: without compiled modules each takes twice as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help venv demo full test test-cluster lint format java lock bench pull docs system
+.PHONY: help venv demo full test test-long test-cluster lint format java lock bench pull docs system
 
 help:
 	@head -5 Makefile | cut -c3-
@@ -36,6 +36,10 @@ full: .venv/installed
 
 test: .venv/installed
 	pytest -n 2 --dist loadfile --no-loadscope-reorder tests/workflow tests/lib tests/sql
+
+# Whole runs again and again: 1, 3 and 16 shards, a month after the other, 20,000 faults and kills.
+test-long: .venv/installed
+	pytest -m long tests/workflow/test_layout.py tests/workflow/test_month.py tests/lib/test_crawl_chaos.py
 
 # Chromium for the tests of pages, WordNet for those of failures; where they can't be installed tests skip.
 system:

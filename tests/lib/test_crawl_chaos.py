@@ -17,6 +17,7 @@ from tests.chaos import BODIES, CODES, ONCE, PLACES, Chaos, chaos
 
 from isotope import crawl, store, tables
 
+pytestmark = pytest.mark.long
 URLS, OF_EACH, KILLS = 20_000, 6, 4
 LIMIT_S = 240
 SPEC = {

@@ -243,6 +243,15 @@ def test_a_picture_that_kills_its_decoder_is_an_outcome_and_the_next_is_decoded(
         assert told["error"] in ("SIGSEGV", "gone")
         assert (await decoder.convert(chaos.picture(2), "image/png"))[0]["width"] == 10
 
+    decoding(work, decode_mb=8_000)
+
+
+def test_a_picture_that_needs_more_memory_than_there_may_be_is_an_outcome():
+    async def work(decoder: Decoder) -> None:
+        told, webp = await decoder.convert(chaos.png(7000, 7000), "image/png")
+        assert (told["status"], told["error"], webp) == ("decoder_died", "out of memory", b"")
+        assert (await decoder.convert(chaos.picture(2), "image/png"))[0]["width"] == 10
+
     decoding(work)
 
 

@@ -87,6 +87,7 @@ def left(place: Path) -> dict[str, bytes]:
     return found
 
 
+@pytest.mark.long
 def test_tables_runs_and_scores_do_not_depend_on_jobs_or_shards(layouts):
     first, *others = map(left, layouts)
     assert {
@@ -104,6 +105,7 @@ def test_tables_runs_and_scores_do_not_depend_on_jobs_or_shards(layouts):
         assert [name for name in first if first[name] != other[name]] == []
 
 
+@pytest.mark.long
 def test_shards_hold_the_same_vectors_pictures_and_outcomes(layouts):
     def joined(place: Path, pattern: str) -> pl.DataFrame:
         parts = [pl.read_parquet(path) for path in sorted(place.glob(pattern))]

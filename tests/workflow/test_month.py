@@ -72,6 +72,7 @@ def february(project, shell, commit_all) -> tuple[Path, str]:
     return place, told
 
 
+@pytest.mark.long
 def test_repro_makes_all_of_the_new_snapshot_and_nothing_of_the_old_one(february):
     """Jobs say what they are about: of January only what February is compared with."""
     jobs = re.findall(r"^(?:local)?Job \d+: (.*)$", february[1], re.MULTILINE)
@@ -82,11 +83,13 @@ def test_repro_makes_all_of_the_new_snapshot_and_nothing_of_the_old_one(february
     assert set(re.findall(r"Running stage '(\w+)'", february[1])) == STAGES
 
 
+@pytest.mark.long
 def test_a_second_repro_makes_nothing(february, shell):
     told = shell("dvc", "repro", "--dry", "score", cwd=february[0])
     assert "Running stage" not in told
 
 
+@pytest.mark.long
 def test_what_systems_built_in_january_lose_in_february_is_told(february):
     folder = february[0] / f"results/tables/{FEBRUARY}/since/{JANUARY}"
     drops = pl.read_parquet(folder / "temporal.parquet")
@@ -97,6 +100,7 @@ def test_what_systems_built_in_january_lose_in_february_is_told(february):
     assert "<svg" in drawn.read_text()
 
 
+@pytest.mark.long
 def test_both_sides_are_what_a_count_by_hand_gives(february):
     place, _ = february
     compared = place / f"results/tables/{FEBRUARY}/since/{JANUARY}"
@@ -121,6 +125,7 @@ def test_both_sides_are_what_a_count_by_hand_gives(february):
     assert told["relative_drop"] == pytest.approx(1 - told["earlier"] / told["later"])
 
 
+@pytest.mark.long
 def test_the_old_systems_answer_new_queries_with_old_documents(february):
     place, _ = february
     texts = set(pl.read_parquet(place / f"data/collect/{JANUARY}/texts.parquet")["text_id"])
@@ -133,6 +138,7 @@ def test_the_old_systems_answer_new_queries_with_old_documents(february):
         assert set(run["doc_id"]) <= texts
 
 
+@pytest.mark.long
 def test_a_trained_model_asks_with_the_weights_that_it_learned_in_january(february, shell):
     place, _ = february
     recipe = {"epochs": 1, "batch": 16, "learning_rate": 0.001}
@@ -151,6 +157,7 @@ def test_a_trained_model_asks_with_the_weights_that_it_learned_in_january(februa
     assert f"data/train/{FEBRUARY}" not in told
 
 
+@pytest.mark.long
 def test_the_newest_numbers_are_those_of_the_last_snapshot(february):
     place, _ = february
     newest = json.loads((place / WANTED[1]).read_text())
@@ -236,6 +243,7 @@ def test_the_monthly_job_run_again_changes_nothing(monthly, shell):
     assert shell("git", "rev-parse", "HEAD", cwd=place) == before
 
 
+@pytest.mark.long
 def test_the_monthly_profile_is_one_that_snakemake_takes(february, shell):
     profile = ["--profile", "workflow/profiles/monthly"]
     told = shell("snakemake", "-n", *profile, "--", WANTED[0], cwd=february[0])

@@ -28,7 +28,7 @@ MAGIC = b"webp"
 _STATE = struct.Struct("<QQ")
 _IDLE, _READING, _WORKING = range(3)
 _MB = 10**6
-_NO_MEMORY = ("insufficient memory", "bad_alloc", "cannot allocate")
+_NO_MEMORY = ("insufficient memory", "bad_alloc", "cannot allocate", "unable to allocate")
 Encode = Callable[[bytes], tuple[bytes, int, int]]
 
 

@@ -30,9 +30,10 @@ def link(params: Params) -> None:
         if entry["kind"] == "prompt":
             _check_prompt(f"params systems.{name}", entry, models)
     _check_unjudged(params)
-    _check_temporal(params, params["tabulate"].get("temporal", []))
-    for name in params["encode"].get("after", {}):
-        _check_after(params["encode"]["after"], [name])
+    _check_temporal(params, params.get("tabulate", {}).get("temporal", []))
+    after = params.get("encode", {}).get("after", {})
+    for name in after:
+        _check_after(after, [name])
 
 
 def _architecture(models: Params, name: str, seen: list[str]) -> tuple[str, str]:

@@ -207,7 +207,7 @@ def files(root: Path) -> list[Path]:
 
 def cell(root: Path, **changes: str | None) -> Cell:
     """What the pages are about: `rrf` in the small pool of the test split."""
-    chosen = {"collection": "toy", "source": "src", "setting": "small", "split": "test"}
+    chosen = {"collection": "toy", "sources": ["src"], "setting": "small", "split": "test"}
     return Cell(root=root, **{**chosen, "system": "rrf", **changes})  # pyright: ignore
 
 

@@ -139,6 +139,25 @@ def test_the_answers_are_anserinis_digit_by_digit(tmp_path, own, depths):
         assert found.rows() == by_anserini(tmp_path / "i", queries, hits, *flags)
 
 
+def test_several_languages_share_an_index_without_the_endings_of_one(tmp_path):
+    own = {"memory_mb": 512, "language": "mul"}
+    documents = [
+        *(("en", "Running dogs in parks"), ("ru", "Собаки живут"), ("ar", "القاهرة والمدارس")),
+        ("zh", "北京历史"),
+    ]
+    lucene.build_index(documents, tmp_path / "i", threads=1, **own)
+    words = ["dogs", "RUNNING", "dog", "run", "собаки", "собака", "المدارس", "والمدارس", "历史"]
+    queries = [(word, word) for word in words]
+    found = lucene.search(tmp_path / "i", queries, lucene.Bm25(**own), hits=9, threads=1)
+    assert dict(found.select("query_id", "doc_id").rows()) == {
+        "dogs": "en",
+        "RUNNING": "en",
+        "собаки": "ru",
+        "والمدارس": "ar",
+        "历史": "zh",
+    }
+
+
 def test_the_class_is_what_a_compiler_makes_of_its_source(tmp_path):
     compiler = shutil.which("javac")
     if not compiler or " 17." not in subprocess.check_output([compiler, "--version"], text=True):

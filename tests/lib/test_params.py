@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from isotope import params
+from isotope import params, params_union
 from isotope.errors import BadParams, MissingFile
 from isotope.trec_systems import Place
 
@@ -69,6 +69,53 @@ def test_knowledge_that_nothing_acquires_is_refused(config, schema):
     config["collect"]["labels"] = own
     with pytest.raises(BadParams, match=r"collect\.labels\.recognition\.knowledge"):
         params.resolve(config, schema)
+
+
+@pytest.fixture
+def editions(config) -> dict:
+    """The default with a Russian edition, and the two put together."""
+    for phase in ("acquire", "crawl", "project", "collect"):
+        config[phase]["ru"] = copy.deepcopy(config[phase]["toy"])
+    config["collect"]["ru"] |= {"source": "ru", "language": "ru"}
+    config["collect"]["both"] = {"kind": "union", "of": ["toy", "ru"]}
+    return config
+
+
+def test_a_union_speaks_several_languages_unless_told_and_has_its_members_sources(editions, schema):
+    resolved = params.resolve(copy.deepcopy(editions), schema)
+    assert resolved["collect"]["both"]["language"] == "mul"
+    assert params_union.sources(resolved, "both") == ["toy", "ru"]
+    assert params_union.sources(resolved, "ru") == ["ru"]
+    editions["collect"]["both"]["language"] = "en"
+    assert params.resolve(editions, schema)["collect"]["both"]["language"] == "en"
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ({"of": ["toy", "rus"]}, r"collect\.both\.of.*unknown name 'rus'.*'ru'"),
+        ({"of": ["toy", "again"]}, r"collect\.both\.of.*unknown name 'again'"),
+        ({"of": ["toy", "toy-later"]}, r"'toy' and 'toy-later' are both in 'en'"),
+        ({"of": ["toy", "data"]}, r"'data' is of kind coco"),
+        ({"source": "toy"}, r"collect\.both.*kind union with `source`"),
+        ({"kind": "wikipedia"}, r"collect\.both.*kind wikipedia without `source`"),
+    ],
+)
+def test_a_union_that_cant_be_told_apart_is_refused(editions, schema, change, found):
+    editions["collect"]["again"] = {"kind": "union", "of": ["toy", "ru"]}
+    editions["collect"]["data"] = {"kind": "coco", "source": "toy", "language": "fr"}
+    editions["collect"]["both"] |= change
+    with pytest.raises(BadParams, match=found):
+        params.resolve(editions, schema)
+
+
+@pytest.mark.parametrize(
+    "change", [{"since": [["toy", "both"]]}, {"facts": {"both": {"views": "views.csv"}}}]
+)
+def test_what_is_told_by_page_is_not_told_of_two_editions_at_once(editions, schema, change):
+    editions["tabulate"] |= change
+    with pytest.raises(BadParams, match="name its members instead"):
+        params.resolve(editions, schema)
 
 
 @pytest.mark.parametrize("overlays", [["xm3600.yaml"], ["xm3600.yaml", "xm3600-published.yaml"]])

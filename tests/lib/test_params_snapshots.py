@@ -28,6 +28,15 @@ def test_keys_and_items_stand_once_for_each_snapshot():
     ]
 
 
+def test_collections_of_several_languages_are_not_compared_but_encoded_after_each_other():
+    union = {"kind": "union", "of": ["wiki-{snapshot}", "other"]}
+    three = {**SPEC, "build": ["both-{snapshot}"], "collect": {"both-{snapshot}": union}}
+    found = expand(three)
+    assert found["collect"]["both-20230201"]["of"] == ["wiki-20230201", "other"]
+    assert found["tabulate"]["since"] == []
+    assert found["encode"]["after"] == {"both-20230201": "both-20230101"}
+
+
 def test_each_snapshot_is_compared_with_the_one_before_and_others_as_told():
     three = {**SPEC, "snapshots": ["a", "b", "c"]}
     pairs = [["wiki-a", "wiki-b"], ["wiki-b", "wiki-c"]]

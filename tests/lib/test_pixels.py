@@ -39,6 +39,15 @@ def test_all_pictures_come_in_the_order_of_the_shards(two_shards):
     assert [i for i, _ in pixels.iter_pixels(two_shards[::-1])] == list("abcdefgh")
 
 
+def test_a_picture_of_two_crawls_is_known_from_the_one_that_is_named_first(tmp_path):
+    ru = [shard(tmp_path / f"ru/shard-0000{n}.parquet", ids) for n, ids in enumerate(["bc", "x"])]
+    en = [shard(tmp_path / f"en/shard-0000{n}.parquet", ids) for n, ids in enumerate(["ab", "xy"])]
+    shards = pixels.ordered([*ru[::-1], *en])
+    assert shards == [*ru, *en]
+    assert [pixels.repeated(s, shards) for s in shards] == [set(), set(), {"b"}, {"x"}]
+    assert [i for i, _ in pixels.iter_pixels(shards[::-1])] == list("abxybcx")
+
+
 def test_only_the_wanted_pictures_come_each_with_its_own_bytes(two_shards):
     assert list(pixels.iter_pixels(two_shards, ["g", "b"])) == [("b", b"b"), ("g", b"g")]
 

@@ -228,3 +228,31 @@ def test_decades_are_those_of_the_pictures_and_only_where_pictures_have_dates(fa
         found = strata.members(facts, "en").filter(kind="decade", task=task).sort("query_id")
         assert found["query_id"].to_list() == [f"{letter}{n:02}" for n in range(1, N)]
         assert found["stratum"].to_list() == ["1900s"] * 10 + ["1910s"] * 9
+
+
+def test_a_query_is_in_the_stratum_of_its_language_and_one_of_two_languages_in_its_own(
+    facts, scores, tmp_path
+):
+    assert not strata.members(facts, "en").filter(kind="language").height
+    spoken = ["en", "ru"] * (N // 2)
+    texts = pl.read_parquet(facts["texts"]).with_columns(language=pl.Series(spoken))
+    texts.write_parquet(facts["texts"])
+    qrels = pl.read_parquet(facts["qrels"])
+    # The image i00 has an English text already, and i01 a Russian one.
+    more = qrels.head(2).with_columns(text_id=pl.Series(["t01", "t03"]))
+    pl.concat([qrels, more]).write_parquet(facts["qrels"])
+    members = strata.members(facts, "mul").filter(kind="language")
+    of = {(task, q): stratum for _, task, _, q, stratum in members.rows()}
+    assert [of["t2m", f"t{n:02}"] for n in range(N)] == spoken
+    assert [of["m2t", f"i{n:02}"] for n in range(3)] == ["en+ru", "ru", "en"]
+    out = tmp_path / "several.parquet"
+    strata.intervals_table(scores, facts, language="mul", how=HOW, out=out)
+    told = one(pl.read_parquet(out), kind="language", split="test", system="a")
+    assert [(r["stratum"], r["queries"]) for r in told] == [("en", 8), ("ru", 7), ("macro", 15)]
+    assert told[0]["value"] == pytest.approx(np.mean(np.arange(0, 15, 2)) / N)
+    assert told[1]["value"] == pytest.approx(np.mean(np.arange(1, 15, 2)) / N)
+
+
+def test_a_caption_in_any_language_is_present_where_several_are_spoken(facts):
+    members = strata.members(facts, "mul").filter(kind="caption")
+    assert set(members["stratum"]) == {"present"}

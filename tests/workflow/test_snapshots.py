@@ -19,6 +19,7 @@ PAGES = 20
 TABLES = ("texts", "images", "qrels", "filters")
 SOURCES = ("from-xml", "from-zim")
 RUSSIAN = "in-russian"
+BOTH = "in-both"
 # A text says the first word of a line, the caption of its picture another form of it.
 NOUNS = (
     *(("собака", "собаки"), ("кошка", "кошки"), ("корова", "коровы"), ("птица", "птицы")),
@@ -55,8 +56,7 @@ def params(upstream: Path) -> dict[str, object]:
             name: {"files": {k: [str(upstream / f) for f in fs] for k, fs in parts.items()}}
             for name, parts in files.items()
         },
-        "parse": {n: {"associations": "dump"} for n in SOURCES}
-        | {RUSSIAN: {"associations": "dump", "splits": halves}},
+        "parse": {n: {"associations": "dump", "splits": halves} for n in [*SOURCES, RUSSIAN]},
         "crawl": {
             "from-xml": {"pictures": {"part": "images"}, "shards": 2},
             "from-zim": {"pictures": {"part": "dump"}, "shards": 2},
@@ -64,7 +64,8 @@ def params(upstream: Path) -> dict[str, object]:
         },
         "project": dict.fromkeys([*SOURCES, RUSSIAN], mode),
         "collect": {n: {"kind": "wikipedia", "source": n, "language": "en"} for n in SOURCES}
-        | {RUSSIAN: {"kind": "wikipedia", "source": RUSSIAN, "language": "ru"}},
+        | {RUSSIAN: {"kind": "wikipedia", "source": RUSSIAN, "language": "ru"}}
+        | {BOTH: {"kind": "union", "of": ["from-xml", RUSSIAN]}},
         "search": {"systems": ["bm25"], "settings": ["small"], "splits": ["test"]},
         "score": {"measures": ["Success@1"]},
         "tabulate": {"system": "bm25", "explain": {}, "facts": {}},
@@ -132,6 +133,28 @@ def test_the_road_is_open_to_another_language(collections):
     assert scores.height > 4
     assert set(scores["task"]) == {"t2m", "m2t"}
     assert set(scores["value"]) == {1.0}
+
+
+def test_two_editions_are_one_collection_that_is_scored_by_language(collections, shell):
+    wanted = f"results/tables/{BOTH}/intervals.parquet"
+    shell(
+        "snakemake", "--cores", "2", "--configfile", "overlay.yaml", "--", wanted, cwd=collections
+    )
+    folders = {n: collections / "data/collect" / n for n in ("from-xml", RUSSIAN, BOTH)}
+    texts, images, qrels = (
+        {n: pl.read_parquet(folder / f"{table}.parquet") for n, folder in folders.items()}
+        for table in ("texts", "images", "qrels")
+    )
+    for table in (texts, images, qrels):
+        assert table[BOTH].height == table["from-xml"].height + table[RUSSIAN].height > 0
+    told = pl.read_parquet(collections / wanted).filter(kind="language", task="t2m")
+    asked = {"en": "from-xml", "ru": RUSSIAN}
+    queries = {k: qrels[n].filter(split="test")["text_id"].n_unique() for k, n in asked.items()}
+    found = dict(told.filter(split="test").select("stratum", "queries").rows())
+    assert found == {**queries, "macro": sum(queries.values())}
+    value = dict(told.filter(split="test").select("stratum", "value").rows())
+    # No caption has its text's very word in the Russian edition, and no stem joins them here.
+    assert value["en"] > value["ru"] == 0
 
 
 def test_a_later_collection_takes_vectors_and_indexes_from_the_earlier_one(collections, shell):

@@ -2,7 +2,7 @@ import os
 from pathlib import Path
 
 from isotope import params as isotope_params
-from isotope import provenance, trec_systems
+from isotope import params_union, provenance, trec_systems
 
 HOME = workflow.basedir
 FOREIGN = trec_systems.discover()
@@ -49,6 +49,16 @@ def source_of(collection):
     return PARAMS["collect"][collection]["source"]
 
 
+def sources_of(collection):
+    """The sources that a collection is made of, one for each edition."""
+    return params_union.sources(PARAMS, collection)
+
+
+def collected_as(wildcards):
+    """The kind of a collection."""
+    return PARAMS["collect"][wildcards.collection]["kind"]
+
+
 def snapshot(collection):
     """Whether a collection is made of a snapshot of Wikipedia, and not of a published data set."""
     return PARAMS["collect"][collection]["kind"] == "wikipedia"
@@ -66,7 +76,9 @@ def collections():
 
 def sources(*, snapshots=False):
     """What the collections are made of; only the snapshots of Wikipedia if asked."""
-    return sorted({source_of(c) for c in collections() if snapshot(c) or not snapshots})
+    kinds = ("wikipedia", "union")
+    chosen = [c for c in collections() if PARAMS["collect"][c]["kind"] in kinds or not snapshots]
+    return sorted({source for c in chosen for source in sources_of(c)})
 
 
 def language(wildcards):
@@ -82,7 +94,7 @@ def spoken(wildcards):
 def language_of_source(wildcards):
     """The language that the source is collected in."""
     return next(
-        c["language"] for c in PARAMS["collect"].values() if c["source"] == wildcards.source
+        c["language"] for c in PARAMS["collect"].values() if c.get("source") == wildcards.source
     )
 
 
@@ -110,19 +122,20 @@ def ledgers(wildcards):
 
 def pixels(wildcards):
     """The pictures that a collection draws on."""
-    drawn = {source_of(wildcards.collection), *knowledge(wildcards.collection)}
+    drawn = dict.fromkeys([*sources_of(wildcards.collection), *knowledge(wildcards.collection)])
     pattern = "data/crawl/{source}/shard-{n:05d}.parquet"
-    return [path for source in sorted(drawn) for path in shards_of(source, pattern)]
+    return [path for source in drawn for path in shards_of(source, pattern)]
 
 
 def pictures_of(collection):
-    """The pictures of a collection's own source."""
-    return shards_of(source_of(collection), "data/crawl/{source}/shard-{n:05d}.parquet")
+    """The pictures of a collection's own sources."""
+    pattern = "data/crawl/{source}/shard-{n:05d}.parquet"
+    return [path for source in sources_of(collection) for path in shards_of(source, pattern)]
 
 
 def pictured(wildcards):
     """The ledgers of the pictures that a collection draws on: they tell when any shard changed."""
-    drawn = sorted({source_of(wildcards.collection), *knowledge(wildcards.collection)})
+    drawn = sorted({*sources_of(wildcards.collection), *knowledge(wildcards.collection)})
     return [f"data/crawl/{source}/ledger.parquet" for source in drawn if source in PARAMS["crawl"]]
 
 
@@ -139,7 +152,7 @@ def labelled():
 
 def recognition_of(source):
     """How the labels of a data set are linked to a snapshot."""
-    made = (c for c in PARAMS["collect"].values() if c["source"] == source)
+    made = (c for c in PARAMS["collect"].values() if c.get("source") == source)
     return next(c["recognition"] for c in made if "recognition" in c)
 
 
@@ -159,6 +172,10 @@ def entities(source, snapshot):
 
 def relations(wildcards):
     """The tables that a collection's queries read; a data set's own come with its manifest."""
+    if collected_as(wildcards) == "union":
+        members = PARAMS["collect"][wildcards.collection]["of"]
+        tables = ("texts", "images", "qrels", "filters")
+        return {t: expand("data/collect/{c}/{t}.parquet", c=members, t=t) for t in tables}
     source = source_of(wildcards.collection)
     own = ("urls", "ledger") if source in PARAMS["crawl"] else ()
     if not snapshot(wildcards.collection):

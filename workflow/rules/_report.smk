@@ -22,7 +22,7 @@ def shown(wildcards):
 def cell(wildcards):
     """The pool and the system that a collection's report is about."""
     return {
-        "source": source_of(wildcards.collection),
+        "sources": sources_of(wildcards.collection),
         "setting": SETTINGS[0],
         "split": SPLITS[0],
         "system": PARAMS["tabulate"]["system"],
@@ -40,7 +40,13 @@ def built(wildcards):
     entry = PARAMS["collect"][wildcards.collection]
     named = {"systems": used_systems(), "models": {*used_models(), *map(base, used_models())}}
     used = {k: {n: PARAMS[k][n] for n in names} for k, names in named.items()}
-    of = {"collect": entry, **used, "search": PARAMS["search"], "score": PARAMS["score"]}
+    parts = [PARAMS["collect"][member] for member in entry.get("of", [])]
+    of = {
+        "collect": [entry, *parts] if parts else entry,
+        **used,
+        "search": PARAMS["search"],
+        "score": PARAMS["score"],
+    }
     return {
         "kind": entry["kind"],
         "language": entry["language"],
@@ -49,9 +55,9 @@ def built(wildcards):
 
 
 def cited(wildcards):
-    """The manifest of a collection's source."""
-    source = source_of(wildcards.collection)
-    return [f"data/acquire/{source}/manifest.json"] if source in PARAMS["acquire"] else []
+    """The manifests of a collection's sources."""
+    acquired = [s for s in sources_of(wildcards.collection) if s in PARAMS["acquire"]]
+    return expand("data/acquire/{source}/manifest.json", source=acquired)
 
 
 def case_systems():

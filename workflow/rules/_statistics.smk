@@ -24,7 +24,10 @@ def tabulated(wildcards):
 
 
 def accounts(collection):
-    """What is told of a collection's source, by table: how its crawl and its projection went."""
+    """What is told of a collection's source, by table: how its crawl and its projection went. A
+    union's members tell it each of their own."""
+    if "of" in PARAMS["collect"][collection]:
+        return {}
     source = source_of(collection)
     crawl = {"crawl": f"data/crawl/{source}/ledger.parquet"}
     projected = {"projection": f"data/project/{source}/projection.parquet"}
@@ -68,8 +71,9 @@ def linked(collection):
     """The links to a collection's pages, where popularity is told by them."""
     by, told = PARAMS["tabulate"]["popularity"], PARAMS["tabulate"]["facts"].get(collection, {})
     wanted = by == "inlinks" or (by == "auto" and "views" not in told)
-    inlinks = f"data/parse/{source_of(collection)}/inlinks.parquet"
-    return {"inlinks": inlinks} if wanted and snapshot(collection) else {}
+    if not wanted or not snapshot(collection):
+        return {}
+    return {"inlinks": f"data/parse/{source_of(collection)}/inlinks.parquet"}
 
 
 def seen(wildcards):
@@ -94,10 +98,8 @@ def stylist(what):
 
 def witness(wildcards):
     """What a collection's facts rest on: the manifest, as they may be acquired, and models."""
-    source = source_of(wildcards.collection)
-    manifest = [f"data/acquire/{source}/manifest.json"] if source in PARAMS["acquire"] else []
     own = facts(wildcards)
-    return [*manifest, *(p for t, p in made(wildcards).items() if own[t] == p)]
+    return [*cited(wildcards), *(p for t, p in made(wildcards).items() if own[t] == p)]
 
 
 def largest():
@@ -157,7 +159,7 @@ def statistics(wildcards):
 
 def from_both(collection):
     """Whether a collection's associations come from WIT and from its snapshot."""
-    told = PARAMS["parse"].get(source_of(collection), {})
+    told = PARAMS["parse"].get(PARAMS["collect"][collection].get("source"), {})
     return told.get("associations") == "both"
 
 

@@ -1,7 +1,7 @@
 rule collect_tables:
     input:
         unpack(relations),
-        sql=lambda w: sql(f"collect/{PARAMS['collect'][w.collection]['kind']}/*.sql", "check/*.sql"),
+        sql=lambda w: sql(f"collect/{collected_as(w)}/**/*.sql", "check/*.sql"),
         code=code("collect"),
     output:
         texts="data/collect/{collection}/texts.parquet",

@@ -2,7 +2,7 @@
 
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -31,6 +31,10 @@ def collect(
     before it. Texts and images may have columns of tables.OPTIONAL after their own; a kind without
     a query for `rejected` rejects nothing. Nothing is placed unless every query of sql/check holds.
 
+    A kind with a folder `member` is made of other collections, whose tables its relations list in
+    one order. The folder's queries run once a collection, with its place from 0 as `$nth`, and the
+    kind's own see what they made, each the rows of all members.
+
     Raises:
         BadParams: no such kind.
         BrokenPromise: a check that returned rows.
@@ -41,12 +45,26 @@ def collect(
         raise BadParams("params collect", f"unknown kind {kind.name!r}", f"known: {known}")
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out, prefix=".staging-") as folder:
-        given, made = expand(relations, Path(folder)), dict[str, sql.Files]()
+        given, made = _given(kind, relations, Path(folder)), dict[str, sql.Files]()
         told = {**params, **cast(Mapping[str, object], params.get("recognition", {}))}
         for step in steps:
             made[_name(step)] = run_step(step, {**given, **made}, told, Path(folder))
         run_checks({name: made[name] for name in _BASE})
         _place(Path(folder), out)
+
+
+def _given(kind: Path, relations: Mapping[str, sql.Files], folder: Path) -> dict[str, sql.Files]:
+    steps = sorted((kind / "member").glob("[0-9]*_*.sql"))
+    if not steps:
+        return expand(relations, folder)
+    listed = [cast(Sequence[Path], files) for files in relations.values()]
+    members = [dict(zip(relations, own, strict=True)) for own in zip(*listed, strict=True)]
+    return {
+        _name(step): [
+            run_step(step, own, {"nth": n}, folder / str(n)) for n, own in enumerate(members)
+        ]
+        for step in steps
+    }
 
 
 def _place(folder: Path, out: Path) -> None:

@@ -1,6 +1,6 @@
 """Objects in images, as rows of the objects table (Fig. 4), by DETR (Carion et al., ECCV 2020)."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ from PIL import Image
 
 from isotope import store, tables
 from isotope.errors import UnknownModel
-from isotope.pixels import decode
+from isotope.pixels import decode, ordered, repeated
 from isotope.progress import Progress
 
 # From RGB images and a threshold to the label and box of each image's objects.
@@ -82,16 +82,20 @@ def detect_objects(
     """
     progress = Progress("images searched for objects")
     with store.writer(out, tables.OBJECTS) as writer:
-        for shard in sorted(pixels):
+        for shard in (shards := ordered(pixels)):
+            known = repeated(shard, shards)
             with pq.ParquetFile(shard) as file:
-                for rows in file.iter_batches(batch, columns=["image_url", "webp"]):
-                    writer.write_table(_found(rows, detector, threshold))
+                for rows in file.iter_batches(batch, columns=["image_id", "image_url", "webp"]):
+                    writer.write_table(_found(rows, known, detector, threshold))
                     progress.add(rows.num_rows)
     progress.finish()
 
 
-def _found(rows: pa.RecordBatch, detector: Finder, threshold: float) -> pa.Table:
-    urls, webps = rows.to_pydict().values()
+def _found(
+    rows: pa.RecordBatch, known: Collection[str], detector: Finder, threshold: float
+) -> pa.Table:
+    new = [row for row in rows.to_pylist() if row["image_id"] not in known]
+    urls, webps = ([row[name] for row in new] for name in ("image_url", "webp"))
     images = [decode(webp, where=url) for url, webp in zip(urls, webps, strict=True)]
     return pa.Table.from_pylist(
         list(_rows(urls, detector(images, threshold))), schema=tables.OBJECTS

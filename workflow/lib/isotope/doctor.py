@@ -9,7 +9,7 @@ from typing import Any
 
 import psutil
 
-from isotope import estimate, lucene, wordnet_files
+from isotope import estimate, lucene, params_union, wordnet_files
 from isotope.crawl_wikimedia import has_contact, user_agent
 from isotope.errors import IsotopeError
 from isotope.estimate_phases import Cost, Machine, used_models
@@ -77,7 +77,7 @@ def sources(params: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _used(params: Mapping[str, Any]) -> list[str]:
-    return sorted({params["collect"][name]["source"] for name in params["build"]})
+    return sorted({s for name in params["build"] for s in params_union.sources(params, name)})
 
 
 def _absent(params: Mapping[str, Any]) -> dict[str, str]:

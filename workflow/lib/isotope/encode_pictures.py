@@ -60,8 +60,9 @@ def iter_pictures(
 def _all_of(wanted: Collection[str], pixels: Sequence[Path]) -> Iterator[tuple[str, bytes]]:
     left = set(wanted)
     for picture, webp in iter_pixels(pixels, left.copy()):
-        left.discard(picture)
-        yield picture, webp
+        if picture in left:
+            left.discard(picture)
+            yield picture, webp
     if left:
         problem = f"none of its pixels in the crawl's shards ({len(left):,} such images)"
         remedy = "run the crawl and collect phases again"

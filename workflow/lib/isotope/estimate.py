@@ -12,6 +12,7 @@ from isotope.cli_sql import aligned
 from isotope.errors import ToolFailed
 from isotope.estimate_phases import PHASE_COSTS, Cost, Machine
 from isotope.estimate_sizes import GIB, size
+from isotope.params_union import sources
 
 PHASES = tuple(PHASE_COSTS)
 APART = "release"
@@ -45,17 +46,19 @@ def costs(params: Mapping[str, Any], machine: Machine) -> dict[str, Cost]:
     """Return each phase's cost, over all collections that are built."""
     total = {phase: Cost() for phase in PHASES}
     for name in params["build"]:
-        source = params["collect"][name]["source"]
-        brought = params["crawl"].get(source, {}).get("pictures", {})
-        of = size(params["acquire"][source], brought.get("part"))
-        for phase, cost in PHASE_COSTS.items():
-            one = cost(of, params, machine)
-            if phase == "crawl":
-                one = replace(
-                    one, seconds=max(one.seconds, _polite_s(one, params["crawl"], source))
-                )
-            total[phase] = _add(total[phase], one)
+        # ASSUME a union costs what its members would: pictures that they share are few.
+        for source in sources(params, name):
+            for phase, one in _of_source(params, source, machine).items():
+                total[phase] = _add(total[phase], one)
     return total
+
+
+def _of_source(params: Mapping[str, Any], source: str, machine: Machine) -> dict[str, Cost]:
+    brought = params["crawl"].get(source, {}).get("pictures", {})
+    of = size(params["acquire"][source], brought.get("part"))
+    costs = {phase: cost(of, params, machine) for phase, cost in PHASE_COSTS.items()}
+    polite = max(costs["crawl"].seconds, _polite_s(costs["crawl"], params["crawl"], source))
+    return costs | {"crawl": replace(costs["crawl"], seconds=polite)}
 
 
 def _polite_s(cost: Cost, crawls: Mapping[str, Any], source: str) -> float:

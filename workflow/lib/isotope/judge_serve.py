@@ -18,6 +18,7 @@ from isotope.judge_pictures import Pictures
 from isotope.judge_sheet_desk import SheetDesk
 from isotope.params import Params
 from isotope.params_files import SCHEMA
+from isotope.params_union import sources
 
 _SHUT_S = 2
 
@@ -67,8 +68,8 @@ def _known(collection: str, params: Params) -> None:
 
 
 def _shards(collection: str, params: Params) -> list[Path]:
-    source = params["collect"][collection]["source"]
-    return sorted(Path(f"data/crawl/{source}").glob("shard-*.parquet"))
+    crawls = [Path(f"data/crawl/{source}") for source in sources(params, collection)]
+    return sorted(shard for crawl in crawls for shard in crawl.glob("shard-*.parquet"))
 
 
 def bound(host: str, port: int, *, remote: bool = False) -> socket.socket:

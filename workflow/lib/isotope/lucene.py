@@ -19,6 +19,7 @@ import polars as pl
 
 from isotope.errors import EmptyTable, MissingFile, ToolFailed
 from isotope.progress import Progress, log
+from isotope.tables import SEVERAL
 
 _OLDEST_JAVA = 21
 # Lucene refuses a query of more than 1,024 clauses, which Anserini drops in silence.
@@ -32,6 +33,7 @@ _SEARCHER = "BatchSearch"
 _JAVA = Path(__file__).parent / "java"
 _MILLIONTHS = 1e6
 _ENGLISH = "en"
+_UNSTEMMED = "zh"
 # The codes of Anserini's io.anserini.analysis.AnalyzerMap.
 _CODES = "ar bn da es fa fi fr de hi hu id it ja ko nl no pl pt ru sv te th tr uk zh"
 ANALYZERS = frozenset(_CODES.split())
@@ -70,8 +72,12 @@ def analyzer(language: str) -> str | None:
     """Return Anserini's code for a language, or None for its default, which is for English.
 
     That is for what Anserini has no analyzer for (`AnalyzerMap` of its jar). A variant such as
-    zh-yue is read as its language is.
+    zh-yue is read as its language is, and `mul`, several languages, by Lucene's CJKAnalyzer:
+    words in lower case, pairs of letters where a script writes no spaces, and no stemming.
     """
+    # ASSUME its English stop words cost other languages little: few of them carry meaning there.
+    if language == SEVERAL:
+        return _UNSTEMMED
     code = language.partition("-")[0]
     return code if code in ANALYZERS else None
 

@@ -13,6 +13,7 @@ from jsonschema.exceptions import ValidationError, best_match
 from isotope.errors import BadParams, MissingFile
 from isotope.params_links import link
 from isotope.params_snapshots import expand
+from isotope.params_union import check, speak, unknown
 from isotope.trec_systems import Place, with_foreign
 
 Params = dict[str, Any]
@@ -24,7 +25,8 @@ def resolve(config: Mapping[str, Any], schema_file: Path, foreign: Iterable[Plac
     """Return checked params, complete with defaults and the systems of `foreign` runs.
 
     Raises:
-        BadParams: an unknown key, a value of the wrong kind, or a name that nothing defines.
+        BadParams: an unknown key, a value of the wrong kind, or a name that nothing defines; as
+            `params_links.link` and `params_union.check`.
         As `trec_systems.with_foreign`.
     """
     schema = yaml.safe_load(schema_file.read_text(encoding="utf-8"))
@@ -32,6 +34,7 @@ def resolve(config: Mapping[str, Any], schema_file: Path, foreign: Iterable[Plac
     params = substitute(dict(config), {k: str(config[k]) for k in ("name", "root") if k in config})
     validate(params, schema)
     params.setdefault("parse", {})
+    speak(params)
     for phase in ("parse", "crawl", "project", "collect"):
         for entry in params[phase].values():
             _fill(entry, schema["$defs"][phase])
@@ -46,6 +49,7 @@ def resolve(config: Mapping[str, Any], schema_file: Path, foreign: Iterable[Plac
     for where, found, known in dangling(params):
         raise BadParams(f"params {where}", f"unknown name {found!r}", _suggest(found, known))
     link(params)
+    check(params)
     return params
 
 
@@ -106,10 +110,9 @@ def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
     """Yield (where, name, known names) for every reference to something that is not defined."""
     systems, models = list(params["systems"]), list(params["models"])
     yield from _unknown("build", params["build"], list(params["collect"]))
+    yield from unknown(params)
     for name, entry in params["collect"].items():
-        phases = ("acquire", "crawl", "project") if entry["kind"] == "wikipedia" else ("acquire",)
-        for phase in phases:
-            yield from _unknown(f"collect.{name}.source", [entry["source"]], list(params[phase]))
+        yield from _sourced(params, f"collect.{name}.source", entry)
         known = [entry["recognition"]["knowledge"]] if "recognition" in entry else []
         where = f"collect.{name}.recognition.knowledge"
         yield from _unknown(where, known, list(params["acquire"]))
@@ -133,6 +136,13 @@ def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
         if entry["kind"] in ("dense", "prompt", "approximate"):
             yield from _unknown(f"systems.{name}.model", [entry["model"]], models)
     yield from _modelled(params)
+
+
+def _sourced(params: Params, where: str, entry: Params) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield the source of a collection if a phase that it goes through lacks it."""
+    phases = ("acquire", "crawl", "project") if entry["kind"] == "wikipedia" else ("acquire",)
+    for phase in phases:
+        yield from _unknown(where, _listed(entry.get("source")), list(params[phase]))
 
 
 def _modelled(params: Params) -> Iterator[tuple[str, str, list[str]]]:

@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import Any, cast
 
 from isotope.errors import BadParams
+from isotope.params_union import unions
 
 _PLACE = "{snapshot}"
 
@@ -13,8 +14,8 @@ def expand(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return params in which every key and list item with {snapshot} is repeated for each snapshot.
 
     What stands below such a key has the same snapshot throughout. `tabulate.since` names, beside
-    what it is given, each built collection of a snapshot with that of the snapshot before;
-    `encode.after` does unless it is given.
+    what it is given, each built collection of a snapshot, unions apart, with that of the snapshot
+    before; `encode.after` does, with unions, unless it is given.
 
     Raises:
         BadParams: {snapshot} without snapshots, or in a value that can't be repeated.
@@ -26,7 +27,8 @@ def expand(config: Mapping[str, Any]) -> dict[str, Any]:
     pairs = [list(pair) for entry in config.get("build", []) for pair in _pairs(str(entry), names)]
     if pairs:
         given = expanded.setdefault("tabulate", {}).get("since", [])
-        expanded["tabulate"]["since"] = [*given, *(pair for pair in pairs if pair not in given)]
+        apart = [pair for pair in pairs if pair not in given and not {*pair} & {*unions(expanded)}]
+        expanded["tabulate"]["since"] = [*given, *apart]
         after = {later: earlier for earlier, later in pairs}
         expanded.setdefault("encode", {}).setdefault("after", after)
     return expanded

@@ -4,6 +4,7 @@ import io
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
@@ -18,7 +19,7 @@ _BUFFER_BYTES = 1 << 20
 def iter_pixels(
     shards: Sequence[Path], ids: Collection[str] | None = None
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield (image_id, WebP bytes) in the order of the shards, which is that of the ids.
+    """Yield (image_id, WebP bytes) crawl by crawl as given, within one by id.
 
     Row groups whose id range holds none of `ids` are never read; all pictures when it is None.
 
@@ -30,7 +31,7 @@ def iter_pixels(
     bounds = (min(wanted), max(wanted)) if wanted else None
     if wanted is not None and bounds is None:
         return
-    for shard in sorted(Path(s) for s in shards):
+    for shard in ordered(shards):
         yield from _iter_shard(shard, wanted, bounds)
 
 
@@ -49,6 +50,22 @@ def _iter_shard(
     except (pa.ArrowInvalid, OSError) as error:
         remedy = "remove the shard and run the crawl phase, which fetches only what it lacks"
         raise TruncatedFile(shard, f"not a readable Parquet file ({error})", remedy) from error
+
+
+def ordered(shards: Sequence[str | Path]) -> list[Path]:
+    """Return shards in the order of their crawls, which are folders, and of their names in each."""
+    paths = [Path(shard) for shard in shards]
+    crawls = list(dict.fromkeys(path.parent for path in paths))
+    return sorted(paths, key=lambda path: (crawls.index(path.parent), path.name))
+
+
+def repeated(shard: Path, shards: Sequence[Path]) -> frozenset[str]:
+    """Return the ids in a shard that another crawl's shard, before it in `shards`, holds too."""
+    before = [s for s in shards[: shards.index(shard)] if s.parent != shard.parent]
+    if not before:
+        return frozenset()
+    own, other = (pl.scan_parquet(s).select("image_id") for s in (shard, before))
+    return frozenset(own.join(other, on="image_id", how="semi").collect()["image_id"])
 
 
 def groups_within(file: pq.ParquetFile, bounds: tuple[str, str] | None) -> list[int]:

@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 
 from isotope import sql, store, tables
+from isotope.pixels import ordered, repeated
 from isotope.progress import Progress
 
 SPLITS = ("train", "validation", "test", "other")
@@ -57,7 +58,7 @@ def write_parquet(collected: Path, shards: Sequence[Path], out: Path) -> None:
     for split in JUDGED:
         _query("qrels", {"qrels": of["qrels"]}, out / f"qrels/{split}.parquet", QRELS, split=split)
     _query("attributions", {"images": of["images"]}, out / "attributions.parquet", ATTRIBUTIONS)
-    _images(of["images"], sorted(shards), out / "images")
+    _images(of["images"], ordered(shards), out / "images")
 
 
 def _query(
@@ -77,7 +78,8 @@ def _images(images: Path, shards: Sequence[Path], out: Path) -> None:
             one = Path(folder) / "one.parquet"
             relations: dict[str, sql.Files] = {"images": images, "pixels": shard}
             sql.query(_RELEASE / "images.sql", relations, {}, out=one)
-            rows = pl.read_parquet(one)
+            twice = pl.col("image_id").is_in(repeated(shard, shards))
+            rows = pl.read_parquet(one).filter(~twice)
             for split, file in files.items():
                 part = rows.filter(split=split).drop("split").to_arrow()
                 file.write_table(part.cast(IMAGES), row_group_size=1024)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -29,10 +30,11 @@ class Origin(NamedTuple):
     version: str
 
 
-def origin(root: Path, collection: str, source: str | None) -> Origin:
-    """Return what the source's manifest says; nothing for a source that was not acquired."""
-    manifest = root / "data/acquire" / (source or collection) / "manifest.json"
-    listed = json.loads(manifest.read_text(encoding="utf-8"))["files"] if manifest.is_file() else []
+def origin(root: Path, sources: Sequence[str]) -> Origin:
+    """Return what the sources' manifests say; nothing for a source that was not acquired."""
+    manifests = [root / "data/acquire" / source / "manifest.json" for source in sources]
+    told = [json.loads(m.read_text(encoding="utf-8")) for m in manifests if m.is_file()]
+    listed = [file for manifest in told for file in manifest["files"]]
     files = [Upstream(f["path"], f["bytes"], f["sha256"], f["url"] or "") for f in listed]
     days = {"-".join(found.groups()) for f in files if (found := _DAY.search(f.path))}
     return Origin(files[:_MOST], len(files), sorted(days), version("isotope-ir"))

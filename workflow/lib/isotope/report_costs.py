@@ -16,7 +16,7 @@ def build(cell: Cell, ledgers: Sequence[Path], out: Path) -> None:
     Raises:
         DiskFull: no room for it.
     """
-    names = [cell.collection, *([cell.source] if cell.source else [])]
+    names = [cell.collection, *cell.sources]
     found = costs.jobs(names, cell.root)
     write_page(
         "costs",

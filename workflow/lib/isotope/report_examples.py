@@ -1,6 +1,6 @@
 """The queries that a system answers best and worst, with what it returned for them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
@@ -21,7 +21,7 @@ class Cell:
 
     root: Path
     collection: str
-    source: str | None
+    sources: Sequence[str]
     setting: str
     split: str
     system: str
@@ -37,8 +37,8 @@ class Cell:
 
     def shards(self) -> list[Path]:
         """Return the files that hold the pixels; none for a collection that was not crawled."""
-        folder = self.root / "data/crawl" / (self.source or "")
-        return sorted(folder.glob("shard-*.parquet")) if self.source else []
+        crawl = self.root / "data/crawl"
+        return sorted(p for s in self.sources for p in crawl.glob(f"{s}/shard-*.parquet"))
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ KINDS: Mapping[str, Mapping[str, str]] = {
     "caption": {"images": "images", "qrels": "qrels"},
     "style": {"qrels": "qrels", "styles": "styles"},
     "decade": {"images": "images", "qrels": "qrels"},
+    "language": {"texts": "texts", "qrels": "qrels"},
     "split": {"qrels": "qrels"},
 }
 # A column that not every collection has.

@@ -394,6 +394,8 @@ STUDIED = _schema(
     rating=pa.int32(),
     classes=_STRINGS,
 )
+# What stands for several languages (ISO 639-2).
+SEVERAL = "mul"
 FIVE_FIELDS = (
     "page_title",
     "section_title",

@@ -175,12 +175,14 @@ def _of_fields(rows: pa.Table, group: _Group) -> Iterator[pa.Table]:
 
 
 def _joined(rows: pa.Table, field: str, language: str) -> pa.Array:
-    """Return what the caption oracle reads of a field: its values in one language, joined."""
+    """Return what the caption oracle reads of a field: what is in one language or all, joined."""
     # ASSUME an image's captions of one kind are one text, as BM25 sees them; the paper may differ.
     pairs = zip(rows["language"].to_pylist(), rows[field].to_pylist(), strict=True)
     texts = [
         " ".join(
-            v for k, v in zip(languages or (), values or (), strict=False) if k == language and v
+            v
+            for k, v in zip(languages or (), values or (), strict=False)
+            if language in (k, tables.SEVERAL) and v
         )
         for languages, values in pairs
     ]

@@ -1,5 +1,5 @@
--- The captions of some images in one language, one a row, in the order of their lists.
-WITH said AS (
+-- The captions of some images in one language or all, one a row, in the order of their lists.
+WITH listed AS (
     SELECT
         image_id,
         unnest(range(1, len(language) + 1)) AS place,
@@ -11,12 +11,16 @@ WITH said AS (
     WHERE image_id BETWEEN $first AND $last
 ),
 
+said AS (
+    SELECT * FROM listed WHERE $language IN (spoken, 'mul')
+),
+
 kinds AS (
-    SELECT image_id, place, 1 AS kind, reference AS caption FROM said WHERE spoken = $language
+    SELECT image_id, place, 1 AS kind, reference AS caption FROM said
     UNION ALL
-    SELECT image_id, place, 2 AS kind, alt_text AS caption FROM said WHERE spoken = $language
+    SELECT image_id, place, 2 AS kind, alt_text AS caption FROM said
     UNION ALL
-    SELECT image_id, place, 3 AS kind, attribution AS caption FROM said WHERE spoken = $language
+    SELECT image_id, place, 3 AS kind, attribution AS caption FROM said
 )
 
 SELECT image_id, trim(caption) AS caption

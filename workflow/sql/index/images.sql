@@ -1,9 +1,11 @@
--- The oracle sees captions, not pixels: reference, alt-text, attribution, in one language.
+-- The oracle sees captions, not pixels: reference, alt-text, attribution, in one language or all.
 WITH entries AS (
     SELECT
         image_id,
         split,
-        list_filter(range(1, len(language) + 1), LAMBDA i: language[i] = $language) AS wanted,
+        list_filter(
+            range(1, len(language) + 1), LAMBDA i: $language IN (language[i], 'mul')
+        ) AS wanted,
         caption_reference_description AS reference,
         caption_alt_text_description AS alt_text,
         caption_attribution_description AS attribution

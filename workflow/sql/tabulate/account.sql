@@ -7,7 +7,7 @@ SELECT
     after
 FROM filters
 ORDER BY
-    list_position(['projected', 'alive', 'canonical', 'one_split'], step),
+    list_position(['projected', 'alive', 'canonical', 'one_split', 'union'], step),
     list_position(['train', 'validation', 'test', 'other'], split),
     step,
     split

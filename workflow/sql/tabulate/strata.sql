@@ -8,6 +8,8 @@ WHERE
     AND split IN ('all', $split)
 ORDER BY
     task DESC,
-    list_position(['popularity', 'caption', 'style', 'decade', 'split'], kind.split(' ')[1]) ASC,
+    list_position(
+        ['popularity', 'caption', 'style', 'decade', 'language', 'split'], kind.split(' ')[1]
+    ) ASC,
     kind ASC,
     stratum = 'macro' ASC, stratum = 'head - tail' ASC, stratum ASC, system ASC

@@ -5,7 +5,8 @@ WITH captioned AS (
         len(
             list_filter(
                 range(1, len(language) + 1),
-                LAMBDA i: language[i] = $language AND caption_reference_description[i] <> ''
+                LAMBDA i: $language IN (language[i], 'mul')
+                AND caption_reference_description[i] <> ''
             )
         ) > 0 AS captioned
     FROM images

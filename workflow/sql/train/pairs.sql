@@ -29,7 +29,7 @@ SELECT
     coalesce(left(texts.context_section_description, 1000), '') AS context_section_description,
     coalesce(left(texts.context_page_description, 1000), '') AS context_page_description,
     coalesce(list_sort(list_distinct(list_transform(
-        list_filter(spoken.said, LAMBDA s: s[1] = $language AND length(s[2]) > 0),
+        list_filter(spoken.said, LAMBDA s: $language IN (s[1], 'mul') AND length(s[2]) > 0),
         LAMBDA s: s[2]
     ))), []) AS captions
 FROM judged

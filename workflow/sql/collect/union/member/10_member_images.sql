@@ -1,0 +1,5 @@
+SELECT
+    *,
+    $nth AS member
+FROM images
+ORDER BY image_id

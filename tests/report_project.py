@@ -205,7 +205,7 @@ def files(root: Path) -> list[Path]:
     return [*root.glob("results/tables/toy/*.csv"), *root.glob("results/figures/toy/*.svg")]
 
 
-def cell(root: Path, **changes: str | None) -> Cell:
+def cell(root: Path, **changes: str | list[str] | None) -> Cell:
     """What the pages are about: `rrf` in the small pool of the test split."""
     chosen = {"collection": "toy", "sources": ["src"], "setting": "small", "split": "test"}
     return Cell(root=root, **{**chosen, "system": "rrf", **changes})  # pyright: ignore

@@ -7,6 +7,7 @@ import shutil
 import stat
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -140,7 +141,7 @@ def test_the_answers_are_anserinis_digit_by_digit(tmp_path, own, depths):
 
 
 def test_several_languages_share_an_index_without_the_endings_of_one(tmp_path):
-    own = {"memory_mb": 512, "language": "mul"}
+    own: dict[str, Any] = {"memory_mb": 512, "language": "mul"}
     documents = [
         *(("en", "Running dogs in parks"), ("ru", "Собаки живут"), ("ar", "القاهرة والمدارس")),
         ("zh", "北京历史"),

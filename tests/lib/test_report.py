@@ -180,7 +180,7 @@ def test_a_collection_without_crawl_and_figures_leaves_their_sections_out(root, 
             if file.is_file() and inside.startswith(part):
                 (tmp_path / inside).parent.mkdir(parents=True, exist_ok=True)
                 (tmp_path / inside).write_bytes(file.read_bytes())
-    report.build(cell(tmp_path, sources=[]), files(tmp_path), TOLD, tmp_path / "site/toy")
+    report.build(cell(tmp_path, sources=list[str]()), files(tmp_path), TOLD, tmp_path / "site/toy")
     bare = "".join(pages(tmp_path / "site").values())
     whole = "".join(pages(site).values())
     assert "Systems and measures" in bare

@@ -1,6 +1,7 @@
 """Score runs against judgements, column by column: only judged hits survive the first step."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,7 +59,7 @@ def score_file(path: Path, qrels: pl.DataFrame, measures: Sequence[str]) -> pl.D
     Raises:
         As `score_run` and `runs.batches`.
     """
-    return _of_file(path, judgements(qrels), parse_all(measures))
+    return _of_pieces(batches(path), judgements(qrels), parse_all(measures))
 
 
 def judgements(qrels: pl.DataFrame) -> Judgements:
@@ -101,17 +102,35 @@ def score_collection(
         EmptyTable: a split without judgements.
         As `runs.batches`.
     """
-    chosen = parse_all(measures)
-    judged = pl.read_parquet(qrels)
-    progress = Progress("runs", total=len(runs))
+    cells = score_cells(runs, qrels, parse_all(measures))
     with store.writer(out, tables.SCORES) as writer:
-        for cell, path in sorted((cell_of(path), path) for path in runs):
-            values = _of_file(path, _directed(judged, cell, qrels), chosen)
+        for cell, values in cells:
             labels = {"collection": collection, **cell._asdict()}
             labelled = values.with_columns(**{key: pl.lit(label) for key, label in labels.items()})
             rows = labelled.select(tables.SCORES.names).to_arrow().cast(tables.SCORES)
             writer.write_table(rows, row_group_size=store.ROWS_PER_GROUP)
-            progress.add()
+
+
+def score_cells(
+    runs: Sequence[Path],
+    qrels: Path,
+    measures: Mapping[str, Ratio],
+    read: Callable[[Cell, pl.DataFrame], pl.DataFrame] = lambda _, piece: piece,
+) -> Iterator[tuple[Cell, pl.DataFrame]]:
+    """Yield the place of each run, sorted, and its values as `score_run` returns them.
+
+    A run is read in pieces; `read` may name its documents as the judgements do. A document that is
+    not judged keeps its rank.
+
+    Raises:
+        BadParams, EmptyTable: as `score_collection`.
+        As `runs.batches`.
+    """
+    judged, progress = pl.read_parquet(qrels), Progress("runs", total=len(runs))
+    for cell, path in sorted((cell_of(path), path) for path in runs):
+        pieces = (read(cell, piece) for piece in batches(path))
+        yield cell, _of_pieces(pieces, _directed(judged, cell, qrels), measures)
+        progress.add()
     progress.finish()
 
 
@@ -136,13 +155,14 @@ def _directed(qrels: pl.DataFrame, cell: Cell, path: Path) -> Judgements:
     return judgements(own.select(query_id=query, doc_id=doc, relevance="relevance"))
 
 
-def _of_file(path: Path, judged: Judgements, measures: dict[str, Ratio]) -> pl.DataFrame:
-    pieces = [judged_hits(piece, judged) for piece in batches(path)]
-    nothing = judged_hits(empty(), judged)
-    return _values(pl.concat([nothing, *pieces]), judged, measures)
+def _of_pieces(
+    pieces: Iterable[pl.DataFrame], judged: Judgements, measures: Mapping[str, Ratio]
+) -> pl.DataFrame:
+    hits = [judged_hits(piece, judged) for piece in chain([empty()], pieces)]
+    return _values(pl.concat(hits), judged, measures)
 
 
-def _values(hits: pl.DataFrame, judged: Judgements, measures: dict[str, Ratio]) -> pl.DataFrame:
+def _values(hits: pl.DataFrame, judged: Judgements, measures: Mapping[str, Ratio]) -> pl.DataFrame:
     both = judged.queries
     for over, rows, best in _sides(hits, judged):
         chosen = {name: ratio for name, ratio in measures.items() if ratio.over == over}

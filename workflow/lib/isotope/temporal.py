@@ -42,7 +42,7 @@ def tabulate_temporal(  # noqa: PLR0913
 
     Raises:
         EmptyTable: a system without scores on the later snapshot.
-        As `score.score_run` and `runs.batches`.
+        As `score.score_cells`.
     """
     old = aged_scores(runs, reads["after_qrels"], reads["identities"], params["measures"])
     both = beside(old, reads["after_scores"])

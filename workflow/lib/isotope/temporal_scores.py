@@ -6,9 +6,8 @@ from pathlib import Path
 import polars as pl
 
 from isotope.errors import EmptyTable
-from isotope.progress import Progress
-from isotope.runs import KEY, batches, empty
-from isotope.score import TASKS, cell_of, score_run
+from isotope.measures import parse_all
+from isotope.score import Cell, score_cells
 
 CELL = ["setting", "split", "task"]
 COLUMN = ["measure", "system"]
@@ -23,30 +22,20 @@ def aged_scores(
     and is not relevant.
 
     Raises:
-        As `score.score_run` and `runs.batches`.
+        As `score.score_cells`.
     """
-    judged = pl.read_parquet(qrels)
     names = pl.read_parquet(identities).select(doc_id="before_id", later="after_id")
-    progress, scored = Progress("runs", total=len(runs)), list[pl.DataFrame]()
-    for cell, path in sorted((cell_of(path), path) for path in runs):
-        query, doc = TASKS[cell.task]
-        own = judged.filter(pl.col("split") == cell.split)
-        own = own.select("relevance", query_id=query, doc_id=doc)
-        known = names if cell.task == "m2t" else None
-        pieces = [_judged(piece, own, known) for piece in batches(path)]
-        values = score_run(pl.concat([empty(), *pieces]), own, measures)
-        scored.append(values.with_columns(pl.lit(v).alias(k) for k, v in cell._asdict().items()))
-        progress.add()
-    progress.finish()
-    return pl.concat(scored)
 
+    def read(cell: Cell, piece: pl.DataFrame) -> pl.DataFrame:
+        if cell.task != "m2t":
+            return piece
+        known = piece.join(names, on="doc_id", maintain_order="left")
+        return known.drop("doc_id").rename({"later": "doc_id"})
 
-def _judged(piece: pl.DataFrame, own: pl.DataFrame, names: pl.DataFrame | None) -> pl.DataFrame:
-    """Keep the judged hits of a piece of a run, under their later ids, at their ranks."""
-    if names is not None:
-        known = piece.join(names, on="doc_id").drop("doc_id").rename({"later": "doc_id"})
-        piece = known.select(empty().columns)
-    return piece.join(own.select(KEY), on=KEY, how="semi")
+    return pl.concat(
+        values.with_columns(pl.lit(v).alias(k) for k, v in cell._asdict().items())
+        for cell, values in score_cells(runs, qrels, parse_all(measures), read)
+    )
 
 
 def beside(old: pl.DataFrame, scores: Path) -> pl.DataFrame:

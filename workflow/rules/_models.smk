@@ -117,14 +117,18 @@ def encoded():
     ]
 
 
+def side_of(encoded, side, suffix):
+    """The shards of one side that a model has encoded, by `<collection>/<model>`."""
+    return [f"data/encode/{encoded}/{side}/shard-{n}.{suffix}" for n in SHARDS]
+
+
 def vectors(side, suffix):
     """The encoded shards of one side for a dense system's model."""
 
     def of(wildcards):
         model = PARAMS["systems"][wildcards.system]["model"]
         model = eyes(model) if side == "images" else model
-        folder = f"data/encode/{wildcards.collection}/{model}/{side}"
-        return [f"{folder}/shard-{n}.{suffix}" for n in SHARDS]
+        return side_of(f"{wildcards.collection}/{model}", side, suffix)
 
     return of
 
@@ -137,17 +141,20 @@ def before(side, suffix):
         earlier = PARAMS["encode"]["after"].get(wildcards.collection)
         if earlier is None or learned(earlier, wildcards.model):
             return []
-        folder = f"data/encode/{earlier}/{wildcards.model}/{side}"
-        return [f"{folder}/shard-{n}.{suffix}" for n in SHARDS]
+        return side_of(f"{earlier}/{wildcards.model}", side, suffix)
 
     return of
+
+
+def indexes_of(collection, system):
+    """The indexes of a system on a collection."""
+    return [f"data/index/{collection}/{setting}/{system}" for setting in SETTINGS]
 
 
 def indexed_before(wildcards):
     """The indexes of the collection that an index goes on from."""
     earlier = PARAMS["encode"]["after"].get(wildcards.collection)
-    folder = f"data/index/{earlier}/{{setting}}/{wildcards.system}"
-    return expand(folder, setting=SETTINGS) if earlier else []
+    return indexes_of(earlier, wildcards.system) if earlier else []
 
 
 def adapted():

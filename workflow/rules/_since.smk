@@ -1,6 +1,6 @@
 AGED = "results/search/{collection}/since/{earlier}/{setting}/{split}/{task}/{system}.parquet"
 TEMPORAL = PARAMS["tabulate"]["temporal"]
-BUILT = [pair for pair in PARAMS["tabulate"]["since"] if {*pair} <= {*PARAMS["build"]}]
+BUILT = [pair for pair in since() if {*pair} <= {*PARAMS["build"]}]
 SINCE = BUILT if TEMPORAL else []
 NEWEST = PARAMS["build"][-1]
 
@@ -31,8 +31,7 @@ def temporal(collection, pattern):
 
 def old_index(wildcards):
     """The indexes of the earlier collection."""
-    pattern = f"data/index/{wildcards.earlier}/{{setting}}/{wildcards.system}"
-    return expand(pattern, setting=SETTINGS)
+    return indexes_of(wildcards.earlier, wildcards.system)
 
 
 def either(side, suffix):
@@ -45,8 +44,7 @@ def either(side, suffix):
         model = eyes(model) if side == "images" else model
         old = f"since/{wildcards.earlier}/" if learned(wildcards.earlier, model) else ""
         asked, found = f"{wildcards.collection}/{old}", f"{wildcards.earlier}/"
-        folder = f"data/encode/{asked if asking else found}{model}/{side}"
-        return [f"{folder}/shard-{n}.{suffix}" for n in SHARDS]
+        return side_of(f"{asked if asking else found}{model}", side, suffix)
 
     return of
 
@@ -59,24 +57,19 @@ def old_weights(wildcards):
 def of_old(side, suffix):
     """One side of the earlier collection as its own weights have encoded it."""
 
-    def of(wildcards):
-        folder = f"data/encode/{wildcards.earlier}/{wildcards.model}/{side}"
-        return [f"{folder}/shard-{n}.{suffix}" for n in SHARDS]
-
-    return of
+    return lambda w: side_of(f"{w.earlier}/{w.model}", side, suffix)
 
 
 def every_old_vector():
     """The vectors of later queries by the weights of earlier collections."""
     named = [PARAMS["systems"][s].get("model") for s in aged_systems()]
     sides = {(m, "texts") for m in named if m} | {(eyes(m), "images") for m in named if m}
-    pattern = "data/encode/{b}/since/{a}/{m}/{side}/shard-{n}.npy"
     return [
-        pattern.format(a=a, b=b, m=m, side=side, n=n)
+        path
         for a, b in SINCE
         for m, side in sorted(sides)
         if learned(a, m)
-        for n in SHARDS
+        for path in side_of(f"{b}/since/{a}/{m}", side, "npy")
     ]
 
 
@@ -89,5 +82,5 @@ def aged_systems():
 def survival():
     """How many judgements hold in the newest collection, where it is compared with an earlier one."""
     pattern = "results/tables/{b}/since/{a}/snapshot_survival.csv"
-    pairs = [(a, b) for a, b in PARAMS["tabulate"]["since"] if b == NEWEST]
+    pairs = [(a, b) for a, b in since() if b == NEWEST]
     return [pattern.format(a=a, b=b) for a, b in pairs[-1:]]

@@ -90,8 +90,7 @@ def stylist(what):
         model = base(PARAMS["tabulate"]["styles"]["model"])
         if what == "weights":
             return learned(wildcards.collection, model)
-        folder = f"data/encode/{wildcards.collection}/{model}/images"
-        return [f"{folder}/shard-{n}.{what}" for n in SHARDS]
+        return side_of(f"{wildcards.collection}/{model}", "images", what)
 
     return of
 

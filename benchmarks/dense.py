@@ -67,6 +67,7 @@ def compared(documents: int, queries: int) -> Timing:
             "numpy": lambda: by_numpy(asked, stored),
         }
         rounds = [{tool: spent(work) for tool, work in tools.items()} for _ in range(ROUNDS)]
+        on_gpu = gpu_s(shards, asked, rounds[0][OURS][2])
     first = rounds[0][FAISS]
     for tool in tools:
         scores, rows = rounds[0][tool][2]
@@ -74,13 +75,31 @@ def compared(documents: int, queries: int) -> Timing:
         apart = rows != first[2][1]
         assert np.abs(first[2][0] - scores)[apart].max(initial=0) < TOLERANCE, tool
         assert apart.mean() < TOLERANCE * DEPTH, tool
-    return {
+    timed = {
         tool: {
             "cpu_s": median(r[tool][0] for r in rounds),
             "wall_s": median(r[tool][1] for r in rounds),
         }
         for tool in tools
     }
+    return {**timed, "gpu_s": on_gpu}
+
+
+def gpu_s(shards: Shards, asked: np.ndarray[Any, Any], wanted: Any) -> float | None:  # noqa: ANN401
+    """Return isotope's median wall seconds on the GPU for the same bits; None without a GPU."""
+    import torch  # noqa: PLC0415
+
+    if not torch.cuda.is_available():
+        return None
+    every, seconds = np.arange(shards.starts[-1]), list[float]()
+    for _ in range(1 + ROUNDS):
+        _, wall_s, (scores, rows) = spent(
+            lambda: top_k(asked, shards, every, DEPTH, MEMORY_MB, device="cuda")
+        )
+        assert scores.tobytes() == wanted[0].tobytes()
+        assert (rows == wanted[1]).all()
+        seconds.append(wall_s)
+    return median(seconds[1:])
 
 
 def made(folder: Path, rows: int) -> list[Path]:
@@ -124,6 +143,9 @@ def main(
     lines = ["# Dense search, beside FAISS and numpy", "", verdicts(claims).rstrip()]
     clock = ", ".join(f"{tool} {told['wall_s']:.2f} s" for tool, told in timed.items())
     lines += ["", f"By the clock: {clock}."]
+    if found["gpu_s"] is not None:
+        rate = queries / found["gpu_s"]
+        lines[-1] += f" isotope on the GPU: {found['gpu_s']:.3f} s, {rate:,.0f} queries a second."
     print("\n".join(lines), file=sys.stderr, flush=True)
     rows = millions * MILLION
     with tempfile.TemporaryDirectory(dir=folder) as place:

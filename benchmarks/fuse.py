@@ -97,12 +97,12 @@ def by_ranx(folder: Path) -> Timing:
     for method in SPECS:
         found[method], fused_run = timed(lambda method=method: fuse(runs, method))
         found[method] += found["load_s"]
-        told = fused_run.to_dict()
+        told = fused_run.run
         chosen = sorted(told)[::EVERY]
         rows = [(q, d, float(s)) for q in chosen for d, s in told[q].items()]
         answer = pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row")
         answer.sort("query_id", "doc_id").write_parquet(folder / f"{method}.ranx.parquet")
-        found[f"{method} hits"] = str(sum(map(len, told.values())))
+        found[f"{method} hits"] = str(sum(len(told[q]) for q in told))
         del fused_run, told, rows
     return found
 

@@ -226,7 +226,7 @@ def table(found: Sequence[Point], sizes: Sequence[int]) -> list[str]:
         own = {f["rows"]: f for f in found if f["phase"] == phase}
         cells = [f"{own[n]['s']:.2f} ({own[n]['peak_gib']:.2f})" if n in own else "" for n in sizes]
         power = exponent(list(own), [f["s"] for f in own.values()])
-        told = "" if math.isnan(power) else f"{power:.2f}"
+        told = "hidden" if math.isnan(power) else f"{power:.2f}"
         lines.append(f"| {phase} | {' | '.join(cells)} | {told} |")
     return lines
 
@@ -266,7 +266,8 @@ def report(found: Sequence[Point], sizes: Sequence[int], seconds: float) -> None
         "# Scaling\n\nRows of WIT for parse, project, collect and tabulate; hits for search and"
         " score. Seconds, peak GiB of the phase's own process (Lucene's Java apart, capped at"
         f" {MEMORY_MB} MB), and the power of the rows that fits the seconds above the start, where"
-        f" there are three sizes and the largest takes {GREW:g} times the smallest. An empty cell:"
+        f" there are three sizes and the largest takes {GREW:g} times the smallest; else the start"
+        " hides it. An empty cell:"
         f" the phase would have taken more than {BUDGET_S} s with the sizes before it, or the phase"
         f" before it had. Measured in {seconds / 60:.1f} minutes.\n\n"
         + "\n".join(table(found, sizes))

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -54,8 +55,7 @@ def in_shards(
 ) -> list[Path]:
     """Index in n shards, as the rules do, and return the folders."""
     digests = place / "digests.json"
-    told = {"settings": settings, "splits": SPLITS, "earlier": earlier}
-    index_digests(collection, READS, digests, **told)
+    index_digests(collection, READS, digests, settings=settings, splits=SPLITS, earlier=earlier)
     pieces = [at(place / f"{i:05d}-of-{n:05d}", settings) for i in range(n)]
     for i, own in enumerate(pieces):
         shard: Part = (i, n)
@@ -68,7 +68,7 @@ def in_shards(
 
 def at_once(collection: Collection, place: Path, settings: Sequence[str], earlier=()) -> list[Path]:
     folders = at(place, settings)
-    told = {"language": READS.language, "texts_in": READS.texts_in, "fields": READS.fields}
+    told: dict[str, Any] = vars(READS)
     index_bm25(collection, folders, SPLITS, **told, threads=1, earlier=earlier)
     return folders
 

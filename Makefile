@@ -66,7 +66,7 @@ format: .venv/installed
 java: .venv/installed
 	javac -g:none --release 17 -d workflow/lib/isotope/java \
 	    -cp "$$(python -c 'from isotope import lucene; print(lucene.jar())')" \
-	    workflow/lib/isotope/java/BatchSearch.java
+	    workflow/lib/isotope/java/*.java
 
 lock: .venv/installed
 	uv pip compile pyproject.toml --group dev --generate-hashes --no-emit-index-url \

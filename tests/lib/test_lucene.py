@@ -14,6 +14,8 @@ import pytest
 
 from isotope import lucene, provenance
 from isotope.errors import EmptyTable, ToolFailed
+from isotope.lucene_merge import merge_indexes
+from isotope.parts import part_of
 
 DOCUMENTS = [
     ("d1", "ray charles plays the piano"),
@@ -21,6 +23,12 @@ DOCUMENTS = [
     ("d3", "stars over the harbour"),
     ("d4", "the harbour, the harbour and a piano piano"),
 ]
+
+
+@pytest.fixture(autouse=True)
+def java_that_starts_fast(monkeypatch) -> None:
+    """Programs that live for a second gain nothing by what the compiler learns in a minute."""
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +148,68 @@ def test_the_answers_are_anserinis_digit_by_digit(tmp_path, own, depths):
         assert found.rows() == by_anserini(tmp_path / "i", queries, hits, *flags)
 
 
+def in_parts(documents: list[tuple[str, str]], folder: Path, n: int, **own) -> list[Path]:
+    """Index n slices of the documents; one without a document has no index."""
+    parts = [folder / f"{i}-of-{n}" for i in range(n)]
+    for i, part in enumerate(parts):
+        own_documents = part_of(documents, (i, n))
+        if own_documents:
+            lucene.build_index(own_documents, part, threads=1, memory_mb=512, **own)
+    return parts
+
+
+@pytest.mark.parametrize(
+    ("own", "count", "n"),
+    [({"language": "en"}, 1_200, 3), ({"language": "de"}, 12, 16)],
+)
+def test_an_index_merged_of_parts_answers_as_one_built_at_once_digit_by_digit(
+    tmp_path, own, count, n
+):
+    """Ties, cuts, few hits and many, and more parts than documents."""
+    documents, queries = few_words(5, count)[::-1], few_words(6, 20)
+    lucene.build_index(documents, tmp_path / "once", threads=1, memory_mb=512, **own)
+    merge_indexes(in_parts(documents, tmp_path, n, **own), tmp_path / "merged", memory_mb=512)
+    assert len(list((tmp_path / "merged").glob("*.si"))) == 1
+    for hits in (1, 1_000):
+        model = lucene.Bm25(memory_mb=512, **own)
+        once, merged = (
+            lucene.search(tmp_path / name, queries, model, hits=hits, threads=2)
+            for name in ("once", "merged")
+        )
+        assert once.height > 10
+        assert once.equals(merged)
+    flags = lucene.analysis(**own)
+    assert once.rows() == by_anserini(tmp_path / "merged", queries, 1_000, *flags)
+
+
+def test_an_index_of_parts_without_documents_is_an_error(tmp_path):
+    (tmp_path / "part").mkdir()
+    with pytest.raises(EmptyTable, match="no documents to index"):
+        merge_indexes([tmp_path / "part", tmp_path / "none"], tmp_path / "index")
+
+
+def test_a_merge_that_fails_or_is_interrupted_leaves_what_was_there(index, tmp_path, monkeypatch):
+    parts = [index, tmp_path / "broken"]
+    shutil.copytree(*parts)
+    next(parts[1].glob("*.si")).write_bytes(b"")
+    whole = tmp_path / "index"
+    shutil.copytree(index, whole)
+    before = {path.name: path.read_bytes() for path in whole.iterdir()}
+    with pytest.raises(ToolFailed, match=r"MergeIndexes: .*broken"):
+        merge_indexes(parts, whole, memory_mb=512)
+
+    def interrupted(_, made: Path, *_parts: Path, memory_mb: int) -> None:
+        (made / "_0.fdt").write_bytes(b"0" * memory_mb)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(lucene, "run_tool", interrupted)
+    for place in (whole, tmp_path / "new"):
+        with pytest.raises(KeyboardInterrupt):
+            merge_indexes([index], place)
+    assert {path.name: path.read_bytes() for path in whole.iterdir()} == before
+    assert {path.name for path in tmp_path.iterdir()} == {"broken", "index"}
+
+
 def test_several_languages_share_an_index_without_the_endings_of_one(tmp_path):
     own: dict[str, Any] = {"memory_mb": 512, "language": "mul"}
     documents = [
@@ -159,24 +229,33 @@ def test_several_languages_share_an_index_without_the_endings_of_one(tmp_path):
     }
 
 
-def test_the_class_is_what_a_compiler_makes_of_its_source(tmp_path):
+def test_the_classes_are_what_a_compiler_makes_of_their_sources(tmp_path):
     compiler = shutil.which("javac")
     if not compiler or " 17." not in subprocess.check_output([compiler, "--version"], text=True):
-        pytest.skip("no javac 17, which made the class (make java)")
-    source = Path(lucene.__file__).parent / "java/BatchSearch.java"
+        pytest.skip("no javac 17, which made the classes (make java)")
+    sources = Path(lucene.__file__).parent / "java"
     flags = ["-g:none", "--release", "17", "-cp", lucene.jar(), "-d", tmp_path]
-    subprocess.run([compiler, *flags, source], check=True)
+    subprocess.run([compiler, *flags, *sources.glob("*.java")], check=True)
     made, kept = (
         {path.name: path.read_bytes() for path in folder.glob("*.class")}
-        for folder in (tmp_path, source.parent)
+        for folder in (tmp_path, sources)
     )
     assert made == kept
+    assert {"BatchSearch.class", "MergeIndexes.class"} < set(made)
 
 
-def test_what_searches_depends_on_the_program_it_starts():
-    program = {f"java/{path.name}" for path in (Path(lucene.__file__).parent / "java").iterdir()}
-    assert program < set(provenance.files("search"))
-    assert not program & set(provenance.files("score"))
+@pytest.mark.parametrize(
+    ("module", "program", "other"),
+    [("search", "BatchSearch", "MergeIndexes"), ("index_shards", "MergeIndexes", "")],
+)
+def test_what_starts_a_program_depends_on_it(module, program, other):
+    files = {f"java/{path.name}" for path in (Path(lucene.__file__).parent / "java").iterdir()}
+    own = {name for name in files if program in name}
+    tracked = set(provenance.files(module))
+    assert len(own) > 1
+    assert own < tracked
+    assert not {name for name in files if other and other in name} & tracked
+    assert not files & set(provenance.files("score"))
 
 
 def fake_java(home: Path, version: str) -> Path:

@@ -1,13 +1,15 @@
 """WIT's texts find their sections: by BM25 alone, or by their titles first."""
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
-from isotope import project, sql, store, tables
+from isotope import lucene, project, sql, store, tables
 from isotope.errors import EmptyTable
 from isotope.gather import gather
+from isotope.lucene_merge import merge_indexes
 
 SPEC = {"k1": 0.9, "b": 0.4}
 
@@ -116,3 +118,31 @@ def test_a_source_without_texts_in_the_language_is_an_error(source, tmp_path):
     wit = {"associations": source["associations"], "members": empty}
     with pytest.raises(EmptyTable, match="no text in this language"):
         project.ask(wit, tmp_path / "queries.parquet")
+
+
+def test_sections_indexed_in_shards_answer_as_those_indexed_at_once(source, tmp_path, monkeypatch):
+    """Five sections in seven shards: some have none."""
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+    pieces = [tmp_path / f"{n}/lucene" for n in range(7)]
+    for n, piece in enumerate(pieces):
+        project.index_sections(source["sections"], piece, threads=1, memory_mb=512, part=(n, 7))
+    assert [len(list(piece.glob("segments_*"))) for piece in pieces] == [0, 1, 1, 0, 1, 1, 1]
+    merge_indexes(pieces, tmp_path / "merged", memory_mb=512)
+    queries, model = [(words, words) for *_, words in TEXTS], lucene.Bm25(memory_mb=512)
+    once, merged = (
+        lucene.search(index, queries, model, hits=5, threads=1)
+        for index in (source["sections"].parent / "lucene", tmp_path / "merged")
+    )
+    assert once.height > len(SECTIONS)
+    assert once.equals(merged)
+
+
+def test_a_dump_without_sections_is_an_error_in_shards_too(tmp_path):
+    store.write_rows([], tmp_path / "sections", tables.SECTIONS)
+    given: dict[str, Any] = {"threads": 1, "memory_mb": 512}
+    with pytest.raises(EmptyTable, match="no documents to index"):
+        project.index_sections(tmp_path / "sections", tmp_path / "lucene", **given)
+    project.index_sections(tmp_path / "sections", tmp_path / "piece", **given, part=(0, 2))
+    with pytest.raises(EmptyTable, match="no documents to index"):
+        merge_indexes([tmp_path / "piece"], tmp_path / "lucene")
+    assert not (tmp_path / "lucene").exists()

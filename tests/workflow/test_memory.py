@@ -43,7 +43,7 @@ def test_a_job_declares_by_the_sizes_of_its_inputs_but_for_what_it_streams(tmp_p
     """The function of the rules, on files of a known size; a missing one is for Snakemake."""
     (tmp_path / "texts").write_bytes(b"0" * 3_000_000)
     (tmp_path / "pixels").write_bytes(b"0" * 9_000_000)
-    params = {"search": {"memory_mb": 512}, "shards": {"search": 4}}
+    params = {"search": {"memory_mb": 512}, "shards": {"search": 4, "project": 3, "index": 2}}
     rules: dict[str, Any] = {"PARAMS": params, "os": os}
     exec((RULES / "_memory.smk").read_text(), rules)
     inputs = {"texts": str(tmp_path / "texts"), "pixels": [str(tmp_path / "pixels")]}
@@ -52,5 +52,8 @@ def test_a_job_declares_by_the_sizes_of_its_inputs_but_for_what_it_streams(tmp_p
     assert rules["memory"]("search_random")(None, inputs) == memory.mem_mb(
         "search_random", 3.0, shards=4
     )
+    for rule in ("project_index", "index_bm25_shard"):
+        needed = memory.mem_mb(rule, 3.0, shards=2)
+        assert rules["memory"](rule)(None, {**inputs, "images": []}) == needed
     with pytest.raises(FileNotFoundError):
         rules["memory"]("score_pool")(None, {"texts": str(tmp_path / "none")})

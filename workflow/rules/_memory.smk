@@ -4,6 +4,8 @@ from isotope import memory as needs
 UNHELD = {"code", "sql", "templates", "configs", "manifest", "ledgers", "pixels"}
 HELD = {"search_dense": 2 * PARAMS["search"]["memory_mb"]}
 HELD["search_approximate"] = HELD["search_dense"]
+# The shards of a rule are its phase's but here.
+SHARDS_OF = {"project_index": "index"}
 
 
 def memory(rule):
@@ -13,7 +15,7 @@ def memory(rule):
         names = needs.NEEDS[rule].reads or [k for k in input.keys() if k not in UNHELD]
         read = {path for name in names for path in listed(input[name])}
         size_mb = sum(os.path.getsize(p) for p in sorted(read)) / 1e6
-        n = PARAMS["shards"].get(rule.split("_")[0], 1)
+        n = PARAMS["shards"].get(SHARDS_OF.get(rule, rule.split("_")[0]), 1)
         return needs.mem_mb(rule, size_mb, shards=n, held_mb=HELD.get(rule, 0))
 
     return of

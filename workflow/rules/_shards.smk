@@ -1,5 +1,8 @@
 from isotope import parts as cut
 
+INDEX_PIECES = expand(
+    ".isotope/index/{{collection}}/{{part}}/{setting}/{{system}}", setting=SETTINGS
+)
 PART = r"\d{5}-of-\d{5}"
 WIT = {"associations": "associations.parquet", "rejected": "associations.rejected.parquet"}
 DUMP = {

@@ -17,3 +17,24 @@ if is_cut("project"):
             "gather the projection of {wildcards.source}"
         script:
             "../scripts/project_texts_gather.py"
+
+
+# Its index is that of another phase, and so are its shards.
+if is_cut("index"):
+
+    rule project_index_gather:
+        input:
+            pieces=shards("index", ".isotope/project/{source}/{part}/lucene"),
+            code=code("lucene_merge"),
+        output:
+            index=temp(directory("data/project/{source}/lucene")),
+        log:
+            "logs/project_index_gather/{source}.log",
+        benchmark:
+            "logs/benchmarks/project_index_gather/{source}.tsv"
+        resources:
+            mem_mb=memory("project_index_gather"),
+        message:
+            "merge the indexes of the sections of {wildcards.source}"
+        script:
+            "../scripts/project_index_gather.py"

@@ -25,15 +25,20 @@ rule project_index:
         sql=sql("project/documents.sql"),
         code=code("project"),
     output:
-        index=temp(directory("data/project/{source}/lucene")),
+        index=piece(
+            "index",
+            temp(directory("data/project/{source}/lucene")),
+            directory(".isotope/project/{source}/{part}/lucene"),
+        ),
     log:
-        "logs/project_index/{source}.log",
+        f"logs/project_index/{{source}}{by_part('index', '/')}.log",
     benchmark:
-        "logs/benchmarks/project_index/{source}.tsv"
-    threads: 8
+        f"logs/benchmarks/project_index/{{source}}{by_part('index', '.')}.tsv"
+    threads: 2 if is_cut("index") else 8
     resources:
         mem_mb=memory("project_index"),
     params:
+        part=part,
         language=language_of_source,
     message:
         "index the sections of {wildcards.source}"

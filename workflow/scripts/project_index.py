@@ -11,4 +11,5 @@ with logged(snakemake.log[0], snakemake.rule):
         threads=snakemake.threads,
         memory_mb=HEAP_MB,
         language=snakemake.params.language,
+        part=tuple(snakemake.params.part),
     )

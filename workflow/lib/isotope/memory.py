@@ -38,6 +38,8 @@ _SHOWS = Need(_PYTHON_MB + 1_100, 2)
 NEEDS: Mapping[str, Need] = {
     **dict.fromkeys(("acquire_source", "search_gather", "project_texts_gather"), _STREAMS),
     **dict.fromkeys(("parse_wit_gather", "parse_dump_gather"), _STREAMS),
+    "index_digests": Need(_PYTHON_MB + 1_600),
+    **dict.fromkeys(("project_index_gather", "index_bm25_gather"), Need(_JAVA.base_mb)),
     "parse_wit": Need(2_000),
     "parse_dump": Need(6_000),
     **dict.fromkeys(("crawl_shard", "crawl_pictures"), Need(2_000)),
@@ -45,7 +47,8 @@ NEEDS: Mapping[str, Need] = {
         ("crawl_urls", "crawl_ledger", "parse_inlinks", "parse_associations"), _ASKS_DUCKDB
     ),
     **dict.fromkeys(("project_members", "project_queries"), _ASKS_DUCKDB),
-    **dict.fromkeys(("project_index", "project_labels"), _JAVA),
+    "project_labels": _JAVA,
+    "project_index": _JAVA._replace(shared=True),
     "project_texts": Need(_JAVA.base_mb + DUCKDB_MB, 12, 16_000, shared=True),
     "collect_tables": Need(_PYTHON_MB + 1_100, 12, 2 * DUCKDB_MB),
     "crawl_listing": _HOLDS,
@@ -55,6 +58,7 @@ NEEDS: Mapping[str, Need] = {
     **dict.fromkeys(("train_dates", "encode_dates_shard", "index_dense"), _HOLDS),
     "index_answers": _JAVA,
     "index_bm25": _JAVA._replace(reads=("texts", "images")),
+    "index_bm25_shard": _JAVA._replace(reads=("texts", "images"), shared=True),
     "index_approximate": Need(_PYTHON_MB + 1_100, 2.5),
     **dict.fromkeys(("search_bm25", "search_answers"), Need(_JAVA.base_mb, 4)),
     "search_dense": Need(_PYTHON_MB + 1_100, 12, reads=("texts_ids", "images_ids", "qrels")),

@@ -13,25 +13,39 @@ from isotope.dump_leads import lead
 from isotope.errors import EmptyTable
 from isotope.parts import WHOLE, Part, bounds
 from isotope.progress import log
+from isotope.store_slice import write_slice
 
 _SQL = sql.SQL / "project"
 _ROWS = 10_000
 
 
-def index_sections(
-    sections: Path, index: Path, *, threads: int, memory_mb: int, language: str = "en"
+def index_sections(  # noqa: PLR0913
+    sections: Path,
+    index: Path,
+    *,
+    threads: int,
+    memory_mb: int,
+    language: str = "en",
+    part: Part = WHOLE,
 ) -> None:
-    """Index the five fields of every section of the dump, which is in `language`.
+    """Index the five fields of the dump's sections, which are in `language`: those of part (i, n).
+
+    The folder of a part without sections stays empty; `merge_indexes` then passes it over.
 
     Raises:
         EmptyTable: the dump has no sections.
     """
+    index.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=index.parent, prefix=".sections-") as folder:
-        documents = Path(folder) / "documents.parquet"
-        sql.query(_SQL / "documents.sql", {"sections": sections}, {}, out=documents)
+        own, documents = (Path(folder) / f"{name}.parquet" for name in ("own", "documents"))
+        there = part == WHOLE or write_slice(sections, part, own)
+        tables_in = {"sections": sections if part == WHOLE else own}
+        sql.query(_SQL / "documents.sql", tables_in, {}, out=documents)
         pairs = iter_pairs(documents, "id", "contents")
-        with store.folder_aside(index) as part:
-            lucene.build_index(pairs, part, threads=threads, memory_mb=memory_mb, language=language)
+        how: dict[str, Any] = {"threads": threads, "memory_mb": memory_mb, "language": language}
+        with store.folder_aside(index) as made:
+            if there:
+                lucene.build_index(pairs, made, **how)
 
 
 def iter_pairs(table: Path, first: str, second: str) -> Iterator[tuple[str, str]]:

@@ -8,8 +8,11 @@ LIBRARY = Path(__file__).parent
 # They shape messages and what a job may take, never tables.
 _NEVER = {"errors", "memory", "progress"}
 # What a module starts as a program of its own.
-_PROGRAM = ("BatchSearch.java", "BatchSearch.class", "BatchSearch$AtLeast.class")
-_STARTS = {"lucene": [f"java/{name}" for name in _PROGRAM]}
+_PROGRAMS = {
+    "lucene": ("BatchSearch.java", "BatchSearch.class", "BatchSearch$AtLeast.class"),
+    "lucene_merge": ("MergeIndexes.java", "MergeIndexes.class"),
+}
+_STARTS = {module: [f"java/{name}" for name in names] for module, names in _PROGRAMS.items()}
 
 
 @cache

@@ -1,0 +1,200 @@
+"""BM25's indexes in shards: the same answers and digests, and nothing indexed twice."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from isotope import index_shards, lucene, store, tables
+from isotope.errors import BadParams
+from isotope.index import index_bm25
+from isotope.index_shards import Reads, index_bm25_gather, index_bm25_shard, index_digests
+from isotope.parts import Part
+from isotope.store_slice import write_slice
+
+SPLITS = ["validation", "test"]
+SETTINGS = ("small", "base", "large")
+READS = Reads("de", "en", ["page_title", "section_title"])
+Collection = dict[str, Path]
+
+
+def collect(folder: Path, count: int = 9, word: str = "Häuser") -> Collection:
+    """As many texts and images, in German; most are in a judged split."""
+    folder.mkdir()
+    splits = [("train", "validation", "test", "test", "other")[n % 5] for n in range(count)]
+    texts = [
+        dict.fromkeys(tables.FIVE_FIELDS, "")
+        | {"text_id": f"t{n:02}", "page_title": f"Stars {n % 4}", "section_title": f"{word} {n}"}
+        | {"split": split, "language": "en", "category": []}
+        for n, split in enumerate(splits)
+    ]
+    images = [
+        {"image_id": f"i{n:02}", "image_url": f"https://x.org/{n}.png", "split": split}
+        | {"language": ["de", "en"], "caption_reference_description": [f"{word} {n % 4}", "no"]}
+        | {"caption_alt_text_description": ["", ""]}
+        | {"caption_attribution_description": ["", ""]}
+        for n, split in enumerate(splits)
+    ]
+    paths = {side: folder / f"{side}.parquet" for side in ("texts", "images")}
+    store.write_rows(texts, paths["texts"], tables.TEXTS)
+    store.write_rows(images, paths["images"], tables.IMAGES)
+    return paths
+
+
+def at(place: Path, settings: Sequence[str] = SETTINGS) -> list[Path]:
+    return [place / setting / "bm25" for setting in settings]
+
+
+def in_shards(
+    collection: Collection, place: Path, n: int, settings: Sequence[str], earlier=()
+) -> list[Path]:
+    """Index in n shards, as the rules do, and return the folders."""
+    digests = place / "digests.json"
+    index_digests(collection, READS, digests, settings=settings, splits=SPLITS, earlier=earlier)
+    pieces = [at(place / f"{i:05d}-of-{n:05d}", settings) for i in range(n)]
+    for i, own in enumerate(pieces):
+        shard: Part = (i, n)
+        index_bm25_shard(collection, READS, digests, own, SPLITS, threads=1, part=shard)
+    by_setting = [piece for folders in zip(*pieces, strict=True) for piece in folders]
+    folders = at(place / "whole", settings)
+    index_bm25_gather(by_setting, digests, folders, SPLITS, earlier)
+    return folders
+
+
+def at_once(collection: Collection, place: Path, settings: Sequence[str], earlier=()) -> list[Path]:
+    folders = at(place, settings)
+    told: dict[str, Any] = vars(READS)
+    index_bm25(collection, folders, SPLITS, **told, threads=1, earlier=earlier)
+    return folders
+
+
+def test_shards_answer_as_one_index_in_the_language_of_each_side(tmp_path, monkeypatch):
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+    collection = collect(tmp_path / "collection")
+    (once,), (sharded,) = (
+        at_once(collection, tmp_path / "once", ["base"]),
+        in_shards(collection, tmp_path / "sharded", 3, ["base"]),
+    )
+    asked = {"texts": ("en", "star"), "images": ("de", "Haus")}
+    for side, (language, word) in asked.items():
+        queries, model = [("q", word), ("p", f"{word} 3")], lucene.Bm25(language=language)
+        found, other = (
+            lucene.search(folder / "all" / side, queries, model, hits=9, threads=1)
+            for folder in (once, sharded)
+        )
+        assert found["query_id"].value_counts(sort=True).rows() == [("q", 8), ("p", 8)]
+        assert found.equals(other)
+        assert digest(once, side) == digest(sharded, side) != ""
+
+
+def digest(folder: Path, side: str) -> str:
+    return (folder / "all" / f"{side}.sha256").read_text()
+
+
+@pytest.fixture
+def written(monkeypatch) -> list[Path]:
+    """Indexes that are lists of their documents, and the places of those that were built."""
+    built: list[Path] = []
+
+    def build(pairs, index: Path, *, threads: int, language: str) -> None:
+        assert threads == 1
+        index.mkdir(parents=True)
+        (index / "documents").write_text(json.dumps([language, [*pairs]]))
+        built.append(index)
+
+    def merge(parts: Sequence[Path], index: Path) -> None:
+        told = [json.loads((p / "documents").read_text()) for p in parts if p.is_dir()]
+        (language,) = {language for language, _ in told}
+        index.mkdir(parents=True)
+        rows = [row for _, rows in told for row in rows]
+        (index / "documents").write_text(json.dumps([language, rows]))
+
+    monkeypatch.setattr(lucene, "build_index", build)
+    monkeypatch.setattr(index_shards, "merge_indexes", merge)
+    monkeypatch.setattr(index_shards, "_ROWS", 4)
+    return built
+
+
+def left(folders: Sequence[Path]) -> dict[str, str]:
+    """What lies in the folders, by setting, pool and name."""
+    return {
+        f"{folder.parts[-2]}/{path.relative_to(folder)}": path.read_text() if path.is_file() else ""
+        for folder in folders
+        for path in sorted(folder.rglob("*"))
+    }
+
+
+@pytest.mark.parametrize("n", [1, 3, 16])
+def test_every_pool_has_the_same_documents_and_digest_by_any_number_of_shards(n, tmp_path, written):
+    collection = collect(tmp_path / "collection")
+    once = left(at_once(collection, tmp_path / "once", SETTINGS))
+    assert len([name for name in once if name.endswith(".sha256")]) == 8
+    assert left(in_shards(collection, tmp_path / "sharded", n, SETTINGS)) == once
+    assert not list(tmp_path.rglob(".*"))
+
+
+def test_a_pool_without_documents_has_a_folder_and_no_index(tmp_path, written):
+    collection = collect(tmp_path / "collection", count=2)
+    once = left(at_once(collection, tmp_path / "once", SETTINGS))
+    assert once["small/test"] == ""
+    assert "small/test/texts" not in once
+    assert left(in_shards(collection, tmp_path / "sharded", 3, SETTINGS)) == once
+
+
+@pytest.mark.parametrize(("before", "after"), [(1, 3), (3, 1), (3, 3)])
+def test_what_did_not_change_is_copied_and_no_shard_indexes_it(before, after, tmp_path, written):
+    """The texts are those of the earlier collection, the images are not."""
+    places = [tmp_path / name for name in ("earlier", "later")]
+    first, second = (
+        collect(tmp_path / f"{n}", word=word) for n, word in enumerate(("Häuser", "Haus"))
+    )
+    second["texts"] = first["texts"]
+
+    def made(collection: Collection, n: int, place: Path, earlier=()) -> list[Path]:
+        if n == 1:
+            return at_once(collection, place, SETTINGS, earlier)
+        return in_shards(collection, place, n, SETTINGS, earlier)
+
+    earlier = made(first, before, places[0])
+    written.clear()
+    later = made(second, after, places[1], earlier)
+    assert {path.name for path in written} == {"images"}
+    assert left(later) == left(at_once(second, tmp_path / "cold", SETTINGS))
+
+
+def test_a_shard_that_fails_leaves_no_folder(tmp_path, written, monkeypatch):
+    collection = collect(tmp_path / "collection")
+    index_digests(collection, READS, tmp_path / "d.json", settings=SETTINGS, splits=SPLITS)
+
+    def fail(*_given, **_named) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(lucene, "build_index", fail)
+    folders = at(tmp_path / "shard")
+    with pytest.raises(KeyboardInterrupt):
+        index_bm25_shard(
+            collection, READS, tmp_path / "d.json", folders, SPLITS, threads=1, part=(0, 2)
+        )
+    assert not [path for path in (tmp_path / "shard").rglob("*") if path not in parents(folders)]
+
+
+def parents(folders: Sequence[Path]) -> set[Path]:
+    return {folder.parent for folder in folders}
+
+
+@given(st.integers(0, 40), st.integers(1, 20))
+def test_the_slices_of_a_table_are_its_rows_in_their_order(tmp_path_factory, rows, n):
+    folder = tmp_path_factory.mktemp("slices")
+    table = pl.DataFrame({"id": range(rows), "words": [["a"] * (k % 3) for k in range(rows)]})
+    table = table.cast({"id": pl.Int64, "words": pl.List(pl.String)})
+    table.write_parquet(folder / "t", row_group_size=7)
+    for i in range(n):
+        write_slice(folder / "t", (i, n), folder / f"{i}")
+    assert pl.concat([pl.read_parquet(folder / f"{i}") for i in range(n)]).equals(table)
+    with pytest.raises(BadParams, match="count shards from 0"):
+        write_slice(folder / "t", (n, n), folder / "none")

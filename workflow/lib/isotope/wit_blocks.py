@@ -14,7 +14,7 @@ from isotope.wit_rooms import Rooms
 
 # Small enough that memory just freed is used again: touching new pages costs as much as parsing.
 READ_BYTES = 1 << 18
-BLOCK_BYTES = 2 << 20
+BLOCK_BYTES = 4 << 20
 _TAIL_BYTES = 1 << 14
 HEADER_LIMIT_BYTES = 1 << 20
 RECORD_LIMIT_BYTES = 256 << 20
@@ -48,7 +48,7 @@ class Shard:
         return kind(self.path, found, _AGAIN)
 
     def blocks(self) -> Iterator[memoryview]:
-        """Yield pieces of about 2 MiB, each one or more whole records, header left out.
+        """Yield pieces of about 4 MiB, each one or more whole records, header left out.
 
         A thread unzips and cuts the next ones while one is in use.
 

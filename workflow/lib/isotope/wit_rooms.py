@@ -4,12 +4,14 @@ from collections import deque
 
 import numpy as np
 
-# One block in use, two ahead of it, and the beginning of the next.
-_ROOMS = 4
+from isotope.parallel import AHEAD
+
+# A block in use, those ahead of it, and the beginning of the next.
+_ROOMS = 1 + AHEAD + 1
 
 
 class Rooms:
-    """Rooms filled in turn: a block stays as it is until the third one after it is taken."""
+    """Rooms filled in turn: a block stays as it is while `parallel.ahead` makes others."""
 
     def __init__(self, most: int) -> None:
         """Start with nothing gathered; a block of more than `most` bytes makes room for itself."""

@@ -1,5 +1,6 @@
 """Tables that come in pieces are written as if they had come whole."""
 
+from concurrent.futures import Future
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isotope import store, store_columns
-from isotope.store_groups import grouped
+from isotope.store_groups import Grouped, grouped
 
 SCHEMA = pa.schema(
     [
@@ -62,6 +63,43 @@ def test_pieces_do_not_show_and_nothing_is_lost(cut, size, tmp_path_factory):
         assert found.read().equals(rows)
         groups = [found.metadata.row_group(g).num_rows for g in range(found.num_row_groups)]
         assert all(n == size for n in groups[:-1])
+
+
+class Late:
+    """A thread that writes a row group only when it is waited for."""
+
+    def submit(self, fn, *given) -> Future[None]:
+        late: Future[None] = Future()
+
+        def result(timeout: float | None = None) -> None:
+            if not late.done():
+                late.set_result(fn(*given))
+
+        late.result = result
+        return late
+
+
+class AtOnce(Late):
+    """A thread that has written a row group as soon as it is asked to."""
+
+    def submit(self, fn, *given) -> Future[None]:
+        done = super().submit(fn, *given)
+        done.result()
+        return done
+
+
+@pytest.mark.parametrize("thread", [Late(), AtOnce()])
+def test_it_does_not_show_how_long_a_row_group_takes_to_write(thread, tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "ROWS_PER_GROUP", 7)
+    rows = [{"word": f"{n}" * n, "n": n, "sure": None, "words": ["a"] * n} for n in range(40)]
+    whole = pa.Table.from_pylist(rows, schema=SCHEMA)
+    with store.writer(tmp_path / "cut", SCHEMA) as out:
+        pieces = Grouped(out, thread)
+        for at in range(0, 40, 3):
+            pieces.add(whole.slice(at, 3))
+        pieces.finish()
+    assert pq.read_table(tmp_path / "cut").equals(whole)
+    assert (tmp_path / "cut").read_bytes() == written(tmp_path / "whole", [whole])
 
 
 def test_pages_are_those_of_a_table_written_at_once(tmp_path):

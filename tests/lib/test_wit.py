@@ -4,6 +4,8 @@ import csv
 import gzip
 import io
 import random
+import subprocess
+import sys
 import zlib
 from pathlib import Path
 
@@ -159,6 +161,17 @@ class TestRoundTrip:
         assert [bare(row) for row in whole[0]] == [typed(row) for row in rows]
 
 
+def test_pandas_is_not_imported_to_parse(tmp_path):
+    shard = tmp_path / "wit_v1.train.tsv"
+    shard.write_text(as_tsv([record()] * 9))
+    code = (
+        "import sys; from pathlib import Path; from isotope.wit import parse_wit;"
+        "at = Path(sys.argv[1]); bad = at.with_name('bad');"
+        "parse_wit([at], out=at.with_name('out'), rejected=bad); sys.exit('pandas' in sys.modules)"
+    )
+    assert not subprocess.run([sys.executable, "-c", code, shard], check=False).returncode
+
+
 class TestRejectedRows:
     @pytest.mark.parametrize(
         ("values", "reason"),
@@ -265,6 +278,15 @@ class TestDamagedShards:
         data = gzip.compress(parts[:777]) + gzip.compress(parts[777:])
         good, _ = parse(tmp_path, data, "wit_v1.val.tsv.gz")
         assert [row["page_title"] for row in good] == [str(i) for i in range(50)]
+
+    def test_zeros_behind_the_last_gzip_member_are_padding_and_other_bytes_are_damage(
+        self, tmp_path
+    ):
+        data = gzip.compress(as_tsv([record()] * 3).encode())
+        good, _ = parse(tmp_path, data + bytes(512), "wit_v1.val.tsv.gz")
+        assert len(good) == 3
+        with pytest.raises(CorruptFile, match="damaged gzip data"):
+            parse(tmp_path, data + b"x" * 512, "wit_v1.val.tsv.gz")
 
     def test_a_zip_bomb_is_unpacked_piece_by_piece(self, tmp_path, monkeypatch):
         monkeypatch.setattr(wit_blocks, "RECORD_LIMIT_BYTES", 1 << 22)

@@ -14,7 +14,7 @@ from typing import TypeVar, cast
 
 from isotope.errors import ToolFailed
 
-_AHEAD = 2
+AHEAD = 2
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -36,7 +36,7 @@ def ordered_map(
         return
     pool = _pool(workers, fn.__module__)
     try:
-        yield from _windowed(pool, fn, items, workers * _AHEAD)
+        yield from _windowed(pool, fn, items, workers * AHEAD)
     except BrokenProcessPool as error:
         remedy = "free some memory or lower the number of workers"
         raise ToolFailed("worker process", "was killed", remedy) from error
@@ -52,7 +52,7 @@ def ahead(items: Iterable[Item]) -> Generator[Item, None, None]:
     """
     source, end = iter(items), object()
     with ThreadPoolExecutor(1) as pool:
-        pending = deque(pool.submit(next, source, end) for _ in range(_AHEAD))
+        pending = deque(pool.submit(next, source, end) for _ in range(AHEAD))
         while (item := pending.popleft().result()) is not end:
             pending.append(pool.submit(next, source, end))
             yield cast(Item, item)

@@ -5,6 +5,7 @@ import pyarrow as pa
 
 _MOST_BYTES = 2**31 - 1
 _FIRST_BYTES = 1 << 16
+_LEAP_BYTES = 1 << 28
 
 
 class Group:
@@ -88,16 +89,18 @@ class _Texts:
         self._ends[rows.start + 1 : rows.stop + 1] = bounds[1:] - first + self._size
         self._there[rows] = piece.is_valid().to_numpy(zero_copy_only=False) if there else True
         if last > first:
-            self._grow(self._size + last - first)
+            self._grow(self._size + last - first, rows.stop)
             self._bytes[self._size : self._size + last - first] = np.frombuffer(
                 text, np.uint8, last - first, first
             )
         self._rows, self._size = rows.stop, self._size + last - first
 
-    def _grow(self, wanted: int) -> None:
+    def _grow(self, wanted: int, rows: int) -> None:
         if wanted > len(self._bytes):
             before = self._bytes
-            self._bytes = np.empty(min(2 * wanted, _MOST_BYTES), np.uint8)
+            # Room that is never used costs nothing, and every move costs what is used anew.
+            whole = min(5 * wanted * self._most // (4 * rows), _LEAP_BYTES)
+            self._bytes = np.empty(min(max(2 * wanted, whole), _MOST_BYTES), np.uint8)
             self._bytes[: self._size] = before[: self._size]
 
     def _sealed(self) -> pa.Array:

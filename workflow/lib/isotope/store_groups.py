@@ -24,6 +24,7 @@ class Grouped:
     def add(self, table: pa.Table) -> None:
         """Take the table; whenever a row group is full it is written, while the next one fills."""
         while len(table):
+            self._return()
             room = store.ROWS_PER_GROUP - self._filling.rows
             self._filling.add(table.slice(0, room))
             table = table.slice(room)
@@ -41,12 +42,24 @@ class Grouped:
         # Pages are cut where pieces of a column end, so pieces must leave no trace.
         full = self._filling.table()
         self._writing = self._thread.submit(self._out.write_table, full, store.ROWS_PER_GROUP)
+        self._swap()
+
+    def _return(self) -> None:
+        """Go on in the memory of a row group that was written: what it takes is there already."""
+        if self._writing and self._writing.done():
+            self._written()
+            some = self._filling.table()
+            self._swap()
+            self._filling.add(some)
+
+    def _swap(self) -> None:
         self._filling, self._other = self._other, self._filling
         self._filling.clear()
 
     def _written(self) -> None:
         if self._writing:
             self._writing.result()
+            self._writing = None
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from isotope import tables
@@ -22,7 +23,7 @@ _SPLITS = {"train": "train", "val": "validation", "validation": "validation", "t
 def parse_wit(files: Sequence[Path], *, out: Path, rejected: Path, part: Part = WHOLE) -> None:
     """Read WIT shards (`.tsv.gz` or `.tsv`) in order, unzipped, parsed and written in threads.
 
-    Memory is bounded by some blocks of 2 MiB and two row groups. Of the files, part (i, n) of n
+    Memory is bounded by some blocks of 4 MiB and two row groups. Of the files, part (i, n) of n
     slices is read; the parts' tables are those of the whole in turn.
 
     `out` gets `tables.ASSOCIATIONS`: WIT's columns (found by header name; missing numbers and
@@ -49,8 +50,9 @@ def parse_wit(files: Sequence[Path], *, out: Path, rejected: Path, part: Part = 
             for associations, rejects in ahead(_parse_shard(Shard(Path(path)), split)):
                 progress.add(len(associations) + len(rejects))
                 good.add(associations)
-                bad.add(rejects)
-                reasons.update(rejects["reason"].to_pylist())
+                if rejects:
+                    bad.add(pa.Table.from_pylist(rejects, schema=tables.REJECTED))
+                reasons.update(str(row["reason"]) for row in rejects)
     progress.finish()
     log.info("WIT: %d records, %d rejected %s", progress.done, reasons.total(), dict(reasons))
 
@@ -68,16 +70,23 @@ def split_of(path: Path) -> str:
     raise BadParams(path, "its name tells no split", remedy)
 
 
-def _parse_shard(shard: Shard, split: str) -> Iterator[tuple[pa.Table, pa.Table]]:
+def _parse_shard(shard: Shard, split: str) -> Iterator[tuple[pa.Table, list[dict[str, object]]]]:
+    labels = {"split": _scalar(split), "file": _scalar(shard.path.name)}
     for block in shard.blocks():
         records = parse_block(block, shard)
         found = pa.concat_tables(records.good) if records.good else None
-        good = _labelled(found, split, shard) if found else tables.ASSOCIATIONS.empty_table()
-        yield good, pa.Table.from_pylist(records.bad, schema=tables.REJECTED)
+        yield _labelled(found, labels) if found else tables.ASSOCIATIONS.empty_table(), records.bad
     log.info("%s: %d records", shard.path.name, shard.rows)
 
 
-def _labelled(table: pa.Table, split: str, shard: Shard) -> pa.Table:
-    table = table.append_column("split", pa.repeat(pa.scalar(split), len(table)))
-    table = table.append_column("file", pa.repeat(pa.scalar(shard.path.name), len(table)))
+def _labelled(table: pa.Table, labels: dict[str, pa.Scalar]) -> pa.Table:
+    for name, label in labels.items():
+        table = table.append_column(name, pa.repeat(label, len(table)))
     return table.select(tables.ASSOCIATIONS.names)
+
+
+def _scalar(text: str) -> pa.Scalar:
+    # `pa.scalar`, like `pa.array`, imports pandas first: as long as parsing 50,000 records takes.
+    data = text.encode()
+    held = [None, pa.py_buffer(np.array([0, len(data)], np.int32)), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.string(), 1, held)[0]

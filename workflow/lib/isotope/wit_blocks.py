@@ -5,20 +5,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from isal import isal_zlib
+from isal import igzip, isal_zlib
 
 from isotope.errors import CorruptFile, MissingColumn, MissingFile, TruncatedFile
 from isotope.parallel import ahead
 from isotope.tables import WIT_COLUMNS
+from isotope.wit_rooms import Rooms
 
 # Small enough that memory just freed is used again: touching new pages costs as much as parsing.
 READ_BYTES = 1 << 18
-BLOCK_BYTES = 2 << 20
+BLOCK_BYTES = 4 << 20
 _TAIL_BYTES = 1 << 14
 HEADER_LIMIT_BYTES = 1 << 20
 RECORD_LIMIT_BYTES = 256 << 20
 _AGAIN = "download the file again and compare its size with the published one"
-_GZIP = 16 + isal_zlib.MAX_WBITS
 # ASSUME a language code and a web address at these columns mark the start of a record.
 _ANY = rb"[^\t\n]*"
 _ANCHORS = {
@@ -48,7 +48,7 @@ class Shard:
         return kind(self.path, found, _AGAIN)
 
     def blocks(self) -> Iterator[memoryview]:
-        """Yield pieces of about 2 MiB, each one or more whole records, header left out.
+        """Yield pieces of about 4 MiB, each one or more whole records, header left out.
 
         A thread unzips and cuts the next ones while one is in use.
 
@@ -68,22 +68,19 @@ class Shard:
     def _cut(self) -> Iterator[tuple[int, memoryview]]:
         source = self._plain()
         at, rest = self._read_header(source)
-        held, size, wanted = [rest], len(rest), BLOCK_BYTES
+        held, wanted = Rooms(BLOCK_BYTES + READ_BYTES), BLOCK_BYTES
+        held.add(rest)
         for at, piece in source:
-            held.append(piece)
-            size += len(piece)
-            if size >= wanted:
-                block = b"".join(held)
-                cut = self._last_start(block, at)
+            held.add(piece)
+            if held.size >= wanted:
+                cut = self._last_start(held.gathered(), at)
                 if cut:
-                    yield at, memoryview(block)[:cut]
-                held, size = [block[cut:]], len(block) - cut
-                wanted = BLOCK_BYTES if cut else 2 * size
-        block = b"".join(held)
-        if block.strip(b"\r\n"):
-            yield at, memoryview(block)
+                    yield at, held.take(cut)
+                wanted = BLOCK_BYTES if cut else 2 * held.size
+        if bytes(held.gathered()).strip(b"\r\n"):
+            yield at, held.take(held.size)
 
-    def _last_start(self, block: bytes, at: int) -> int:
+    def _last_start(self, block: memoryview, at: int) -> int:
         reach = _TAIL_BYTES
         while reach < 4 * len(block):
             starts = list(self.start.finditer(block, max(len(block) - reach, 0)))
@@ -127,31 +124,16 @@ class Shard:
             zipped = file.peek(2)[:2] == b"\x1f\x8b"
             if not zipped and self.path.suffix == ".gz" and file.peek(1):
                 raise _Damage(CorruptFile, "not a gzip file", 0)
-            pieces = _counted(iter(lambda: file.read(READ_BYTES), b""))
-            yield from _unzipped(pieces) if zipped else pieces
-
-
-def _counted(pieces: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
-    at = 0
-    for piece in pieces:
-        at += len(piece)
-        yield at, piece
-
-
-def _unzipped(pieces: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
-    unzip, at = isal_zlib.decompressobj(_GZIP), 0
-    for at, piece in pieces:
-        data = piece
-        while data:
-            if unzip.eof:
-                unzip = isal_zlib.decompressobj(_GZIP)
+            source = igzip.IGzipFile(fileobj=file, mode="rb") if zipped else file
             try:
-                yield at, unzip.decompress(data, BLOCK_BYTES)
-            except isal_zlib.error as error:  # pyright: ignore[reportGeneralTypeIssues]
-                raise _Damage(CorruptFile, f"damaged gzip data ({error})", at) from error
-            data = unzip.unused_data if unzip.eof else unzip.unconsumed_tail
-    if not unzip.eof:
-        raise _Damage(TruncatedFile, "the gzip stream ends before its end mark", at)
+                while piece := source.read(READ_BYTES):
+                    yield file.tell(), piece
+            except EOFError as error:
+                what = "the gzip stream ends before its end mark"
+                raise _Damage(TruncatedFile, what, file.tell()) from error
+            except (igzip.BadGzipFile, isal_zlib.error) as error:  # pyright: ignore[reportGeneralTypeIssues]
+                what = f"damaged gzip data ({error})"
+                raise _Damage(CorruptFile, what, file.tell()) from error
 
 
 def _start_pattern(columns: list[str]) -> re.Pattern[bytes]:

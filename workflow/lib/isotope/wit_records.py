@@ -19,7 +19,7 @@ _WIT = pa.schema([tables.ASSOCIATIONS.field(name) for name in tables.WIT_COLUMNS
 _TRUE, _FALSE = ["true", "True", "TRUE", "1"], ["false", "False", "FALSE", "0"]
 _BOOLS = {**dict.fromkeys(_TRUE, True), **dict.fromkeys(_FALSE, False), "": None}
 _INT32_MAX = 2**31 - 1
-_TAB, _AT_A_TIME = ord("\t"), 1 << 16
+_TAB, _AT_A_TIME = ord("\t"), 1 << 20
 _PARSE = pacsv.ParseOptions(delimiter="\t", newlines_in_values=True)
 _CONVERT = pacsv.ConvertOptions(
     column_types=_WIT,
@@ -71,9 +71,11 @@ def _halves(block: memoryview, shard: Shard, records: Records) -> None:
 
 
 def _numbered(table: pa.Table, shard: Shard) -> pa.Table:
-    rows = pa.array(np.arange(shard.rows + 1, shard.rows + 1 + len(table), dtype=np.int64))
+    rows = np.arange(shard.rows + 1, shard.rows + 1 + len(table), dtype=np.int64)
     shard.rows += len(table)
-    return table.append_column("row", rows)
+    # `pa.array` imports pandas first: as long as parsing 50,000 records takes.
+    held = [None, pa.py_buffer(rows)]
+    return table.append_column("row", pa.Array.from_buffers(pa.int64(), len(rows), held))
 
 
 def _fast(part: memoryview, shard: Shard) -> pa.Table | None:

@@ -87,7 +87,7 @@ def _answered(
     params: Mapping[str, object],
     folder: Path,
 ) -> dict[str, Path]:
-    """Run the queries that select a part, from relations as `all_<name>`, then those of the kind."""
+    """Run the queries that select a part from relations named `all_...`, then those of the kind."""
     given = {**relations, **{f"all_{name}": files for name, files in relations.items()}}
     known = {named(step): step for step in KIND.glob("[0-9]*_*.sql")}
     made: dict[str, Path] = {}

@@ -28,7 +28,7 @@ def overlay(shards: int, most: int = CRAWLED) -> dict[str, object]:
         "crawl": {"toy": {"shards": min(shards, most)}},
         "shards": {
             "project": min(shards, most),
-            **dict.fromkeys(("parse", "search", "score"), shards),
+            **dict.fromkeys(("parse", "collect", "search", "score"), shards),
         },
         "models": {"hash": {"kind": "hash", "dim": 32}},
         "encode": {"shards": shards, "batch": 4},
@@ -150,6 +150,8 @@ def test_full_scale_plans_in_5_seconds_of_a_processor_and_under_1000_jobs(tmp_pa
         "encode_shard": 64,
         "search_dense": 16,
         "project_texts": 32,
+        "collect_texts": 16,
+        "collect_images": 16,
     }
     assert {rule: int(rules[rule]) for rule in sharded} == sharded
     assert min(spent) < 5

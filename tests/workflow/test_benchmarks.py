@@ -73,8 +73,9 @@ def test_full_size_is_start_plus_rows_over_the_rate_of_the_largest_sizes(tmp_pat
         assert line.rate == pytest.approx(100)
         assert line.start == pytest.approx(2)
         assert line.seconds == pytest.approx(2 + line.rows / 100)
-        nodes = 1 if line.phase in docs.WHOLE else docs.NODES
-        assert line.spread == pytest.approx(2 + line.rows / 100 / nodes, rel=1e-3)
+        alone = docs.ALONE.get(line.phase, 0)
+        rows = line.rows * (alone + (1 - alone) / docs.NODES)
+        assert line.spread == pytest.approx(2 + rows / 100, rel=1e-3)
     hours = sum(line.seconds for line in docs.lines(points)) / 3600
     assert f"| together | | | | {hours:.2f} |" in docs.page(points)
 

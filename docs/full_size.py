@@ -111,8 +111,8 @@ def page(points: Path = POINTS) -> str:
         f"\nRows: of WIT for parse, of one language's WIT for project, collect and tabulate (a dump"
         f" in proportion), hits for search and score: {hits}. On {NODES} nodes every phase but"
         f" tabulate is cut in as many shards; gathering, and what every shard reads, is"
-        f" {ALONE['collect']:.0%} of collect's work. The whole dump of a large wiki has more pages than"
-        " WIT names: `isotope estimate` counts its bytes.\n\n" + machine() + "\n"
+        f" {ALONE['collect']:.0%} of collect's work. The whole dump of a large wiki has more pages"
+        " than WIT names: `isotope estimate` counts its bytes.\n\n" + machine() + "\n"
     )
     return INTRODUCTION + "\n".join(told) + "\n" + end
 

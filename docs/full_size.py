@@ -15,10 +15,10 @@ from isotope.params_files import load
 ROOT = Path(__file__).parents[1]
 PAGE = Path(__file__).with_name("full-size.md")
 POINTS = ROOT / "benchmarks/results/scaling_points.csv"
+SHARDED = ROOT / "benchmarks/results/collect_points.csv"
 OVERLAY = ROOT / "params/enwiki.yaml"
-# Jobs of a cluster that work at once on a phase cut in shards; collect and tabulate are one job.
+# Jobs of a cluster that work at once on a phase cut in shards.
 NODES = 16
-WHOLE = ("collect", "tabulate")
 # Below this growth the start hides the work: the start is then counted as if it were work too.
 GREW = 1.5
 QUERIES, DEPTH, RUNS = 17_000, 1_000, 12
@@ -41,12 +41,13 @@ XML.
 
 
 class Line(NamedTuple):
-    """The arithmetic of one phase."""
+    """The arithmetic of one phase; `alone` is the share of its work that no shards make less."""
 
     phase: str
     rows: int
     rate: float
     start: float
+    alone: float = 0.0
 
     @property
     def seconds(self) -> float:
@@ -56,8 +57,8 @@ class Line(NamedTuple):
     @property
     def spread(self) -> float:
         """Return the seconds where each of NODES nodes takes its share."""
-        nodes = 1 if self.phase in WHOLE else NODES
-        return self.start + math.ceil(self.rows / nodes) / self.rate
+        rows = self.rows * self.alone + math.ceil(self.rows * (1 - self.alone) / NODES)
+        return self.start + rows / self.rate
 
 
 def full_rows() -> dict[str, int]:
@@ -70,6 +71,22 @@ def full_rows() -> dict[str, int]:
     return {"parse": of.associations, **one, "search": hits, "score": hits}
 
 
+def uncut(points: Path = SHARDED) -> float:
+    """Return the share of collect's work that shards don't make less: to gather, to read it all.
+
+    Of the jobs that follow each other the time is share + rest / shards, by two numbers of shards.
+    """
+    told: dict[tuple[str, int], float] = {}
+    with points.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            told[row["job"], int(row["shards"])] = float(row["cpu_s"]) / int(row["jobs"])
+    start = told["start", 1]
+    few, many = sorted({n for _, n in told} - {1})[-2:]
+    a, b = (sum(told[j, n] - start for j in ("texts", "images", "gather")) for n in (few, many))
+    rest = (a - b) / (1 / few - 1 / many)
+    return (b - rest / many) / (told["whole", 1] - start)
+
+
 def lines(points: Path) -> list[Line]:
     """Return the arithmetic of each measured phase."""
     measured: dict[str, list[tuple[int, float]]] = {}
@@ -77,11 +94,13 @@ def lines(points: Path) -> list[Line]:
         for row in csv.DictReader(file):
             measured.setdefault(row["phase"], []).append((int(row["rows"]), float(row["s"])))
     found: list[Line] = []
+    alone = {"collect": uncut(), "tabulate": 1.0}
     for phase, rows in full_rows().items():
         (n, a), (m, b) = sorted(measured[phase])[-2:]
         grew = b > GREW * a
         rate = (m - n) / (b - a) if grew else m / b
-        found.append(Line(phase, rows, rate, max(b - m / rate, 0.0) if grew else 0.0))
+        start = max(b - m / rate, 0.0) if grew else 0.0
+        found.append(Line(phase, rows, rate, start, alone.get(phase, 0.0)))
     return found
 
 
@@ -107,8 +126,9 @@ def page(points: Path = POINTS) -> str:
     end = (
         f"\nRows: of WIT for parse, of one language's WIT for project, collect and tabulate (a dump"
         f" in proportion), hits for search and score: {hits}. On {NODES} nodes every phase but"
-        f" {' and '.join(WHOLE)} is cut in as many shards. The whole dump of a large wiki has more"
-        " pages than WIT names: `isotope estimate` counts its bytes.\n\n" + machine() + "\n"
+        f" tabulate is cut in as many shards; gathering, and what every shard reads, is"
+        f" {uncut():.0%} of collect's work. The whole dump of a large wiki has more pages"
+        " than WIT names: `isotope estimate` counts its bytes.\n\n" + machine() + "\n"
     )
     return INTRODUCTION + "\n".join(told) + "\n" + end
 

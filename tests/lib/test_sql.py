@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from isotope import sql, store
+from isotope import sql, store, tables
 from isotope.errors import (
     BrokenPromise,
     CorruptFile,
@@ -89,6 +89,19 @@ def test_rows_are_cast_to_the_schema_and_grouped_alike_at_any_parallelism(select
     groups = [file.metadata.row_group(g).num_rows for g in range(file.num_row_groups)]
     assert groups == [store.ROWS_PER_GROUP, store.ROWS_PER_GROUP, 10]
     assert file.schema_arrow.equals(NUMBERS)
+
+
+def test_a_file_is_the_same_as_if_its_rows_had_been_written_at_once(select, tmp_path):
+    """DuckDB's batches are short now and then, here after 122,880 rows, and pages end with them."""
+    schema = pa.schema([*tables.QRELS, pa.field("words", pa.list_(pa.string()))])
+    query = select(
+        "SELECT i::VARCHAR AS text_id, '' AS image_id, 1 AS relevance, 'test' AS split, "
+        "[md5(i::VARCHAR), i::VARCHAR, ''][:i % 4] AS words FROM range(150000) r (i) ORDER BY i"
+    )
+    sql.query(query, {}, {}, out=tmp_path / "streamed", schema=schema)
+    whole = pq.read_table(tmp_path / "streamed").combine_chunks()
+    store.write(whole, tmp_path / "once", schema)
+    assert (tmp_path / "streamed").read_bytes() == (tmp_path / "once").read_bytes()
 
 
 def test_a_query_without_rows_still_writes_its_columns(select, tmp_path):

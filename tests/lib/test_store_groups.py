@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope import store, store_columns
+from isotope import store, store_columns, tables
 from isotope.store_groups import Grouped, grouped
 
 SCHEMA = pa.schema(
@@ -109,6 +109,17 @@ def test_pages_are_those_of_a_table_written_at_once(tmp_path):
     cut = [whole.slice(at, 999) for at in range(0, len(whole), 999)]
     store.write(whole, tmp_path / "once", SCHEMA)
     assert written(tmp_path / "cut", cut) == (tmp_path / "once").read_bytes()
+
+
+def test_tables_that_ids_are_looked_up_in_have_the_row_groups_of_one_written_at_once(tmp_path):
+    columns = {"text_id": map(str, range(40_000)), "image_id": ["i"] * 40_000}
+    rest = {"relevance": [1] * 40_000, "split": ["test"] * 40_000}
+    whole = pa.table({k: list(v) for k, v in {**columns, **rest}.items()}).cast(tables.QRELS)
+    store.write(whole, tmp_path / "once", tables.QRELS)
+    with grouped(tmp_path / "cut", tables.QRELS) as out:
+        for at in range(0, len(whole), 9_999):
+            out.add(whole.slice(at, 9_999))
+    assert (tmp_path / "cut").read_bytes() == (tmp_path / "once").read_bytes()
 
 
 def test_a_table_that_lacks_a_column_is_refused_and_nothing_is_left(tmp_path):

@@ -4,37 +4,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.wikipedia import URL, association, section, written
 
-from isotope import collect, sql, store, tables
+from isotope import collect, sql
 from isotope.errors import BadParams, BrokenPromise
-
-URL = "https://upload.wikimedia.org/{}.png"
-
-
-def association(row: int, image: str, split: str, **given) -> dict:
-    blank = dict.fromkeys(tables.WIT_COLUMNS, "")
-    blank |= {"original_height": 1, "original_width": 1, "is_main_image": True}
-    blank |= {"attribution_passes_lang_id": True, "page_changed_recently": True}
-    blank |= {"language": "en", "image_url": URL.format(image), "mime_type": "image/png"}
-    return blank | {"split": split, "file": "f", "row": row} | given
-
-
-def section(page: int, number: int, title: str, words: str) -> dict:
-    return {
-        "text_id": f"projected-{page:08d}-{number:03d}",
-        "page_id": page,
-        "revision_id": 1,
-        "page_url": f"https://en.wikipedia.org/wiki/P{page}",
-        "page_title": f"P{page}",
-        "section": number,
-        "section_title": title,
-        "hierarchy": f"P{page} / {title}",
-        "context_page_description": f"lead {page}",
-        "context_section_description": words,
-        "language": "en",
-        "category": ["C"],
-    }
-
 
 SECTIONS = [
     section(1, 0, "Introduction", "lead 1"),
@@ -66,37 +39,9 @@ def relations(tmp_path_factory) -> dict[str, Path]:
     rows = [association(n, image, split) for n, (_, image, split) in enumerate(ROWS)]
     rows.append(association(99, "a", "train", language="fr", caption_reference_description="balle"))
     rows.append(association(100, "z", "train", language="fr"))
-    images = sorted({r["image_url"] for r in rows})
-    urls = [{"image_id": u[-5], "image_url": u, "shard": 0} for u in images]
-    ledger = [
-        {"image_url": u, "status": "not_found" if "dead" in u else "success", "attempts": 1}
-        | {"width": 8, "height": 9, "sha256": "0"}
-        for u in images
-    ]
-    members = [
-        {"source_text_id": f"s{t}", "file": "f", "row": n} for n, (t, _, _) in enumerate(ROWS)
-    ]
-    found = {t: SECTIONS[t]["text_id"] if t is not None else None for t, _, _ in ROWS}
-    projection = [
-        {
-            "source_text_id": f"s{t}",
-            "text_id": text,
-            "method": "bm25" if text else "none",
-            "score": 1.0,
-        }
-        for t, text in found.items()
-    ]
-    made = {
-        "associations": (rows, tables.ASSOCIATIONS),
-        "sections": (SECTIONS, tables.SECTIONS),
-        "members": (members, tables.MEMBERS),
-        "projection": (projection, tables.PROJECTION),
-        "urls": (urls, tables.URLS),
-        "ledger": (ledger, tables.LEDGER),
-    }
-    for name, (values, schema) in made.items():
-        store.write_rows(values, folder / f"{name}.parquet", schema)
-    return {name: folder / f"{name}.parquet" for name in made}
+    ids = [SECTIONS[t]["text_id"] if t is not None else None for t, _, _ in ROWS]
+    about = {n: (f"s{text}", ids[n]) for n, (text, _, _) in enumerate(ROWS)}
+    return written(folder, SECTIONS, rows, about, dead={"dead"})
 
 
 @pytest.fixture(scope="module")

@@ -73,10 +73,22 @@ def test_full_size_is_start_plus_rows_over_the_rate_of_the_largest_sizes(tmp_pat
         assert line.rate == pytest.approx(100)
         assert line.start == pytest.approx(2)
         assert line.seconds == pytest.approx(2 + line.rows / 100)
-        nodes = 1 if line.phase in docs.WHOLE else docs.NODES
-        assert line.spread == pytest.approx(2 + line.rows / 100 / nodes, rel=1e-3)
+        rows = line.rows * (line.alone + (1 - line.alone) / docs.NODES)
+        assert line.spread == pytest.approx(2 + rows / 100, rel=1e-3)
+    assert {line.phase for line in docs.lines(points) if line.alone == 1} == {"tabulate"}
     hours = sum(line.seconds for line in docs.lines(points)) / 3600
     assert f"| together | | | | {hours:.2f} |" in docs.page(points)
+
+
+def test_what_shards_of_collect_do_not_make_less_is_told_by_two_numbers_of_them(tmp_path):
+    """3 s to gather and 1 s to read all in each cut, of 10 s; what is cut adds 8 s at one shard."""
+    docs = module("docs/full_size.py")
+    points = ["job,shards,jobs,cpu_s", "start,1,1,0.5", "whole,1,1,10.5"]
+    for n in (4, 16):
+        each = 1 + 4 / n + 0.5
+        points += [f"texts,{n},{n},{n * each}", f"images,{n},{n},{n * each}", f"gather,{n},1,3.5"]
+    (tmp_path / "points.csv").write_text("\n".join(points) + "\n")
+    assert docs.uncut(tmp_path / "points.csv") == pytest.approx(0.5)
 
 
 def test_where_the_start_hides_the_work_full_size_counts_all_of_it(tmp_path):

@@ -28,7 +28,7 @@ def overlay(shards: int, most: int = CRAWLED) -> dict[str, object]:
         "crawl": {"toy": {"shards": min(shards, most)}},
         "shards": {
             **dict.fromkeys(("project", "index"), min(shards, most)),
-            **dict.fromkeys(("parse", "search", "score"), shards),
+            **dict.fromkeys(("parse", "collect", "search", "score"), shards),
         },
         "models": {"hash": {"kind": "hash", "dim": 32}},
         "encode": {"shards": shards, "batch": 4},
@@ -141,6 +141,21 @@ def test_sixteen_shards_of_what_starts_a_program_for_each_leave_the_same(layouts
     assert [name for name in first if first[name] != found[name]] == []
 
 
+def test_collections_that_are_no_snapshots_are_made_by_one_job(tmp_path):
+    """A union of two snapshots, planned from nothing."""
+    kinds = {n: {"kind": "wikipedia", "source": "toy", "language": n} for n in ("en", "fr")}
+    both = {**kinds, "both": {"kind": "union", "of": ["en", "fr"]}}
+    params = {**overlay(3), "collect": both, "build": ["both"]}
+    (tmp_path / "union.yaml").write_text(yaml.safe_dump(params))
+    overlays = ["--configfile", ROOT / "params.yaml", "union.yaml"]
+    told = snakemake(
+        tmp_path, "-n", "--quiet", "rules", *overlays, "--", "data/collect/both/texts.parquet"
+    )
+    planned = dict(line.split() for line in told.splitlines() if line.startswith("collect_"))
+    jobs = {"collect_texts": 6, "collect_images": 6, "collect_gather": 2, "collect_tables": 1}
+    assert planned == {rule: str(n) for rule, n in jobs.items()}
+
+
 def test_full_scale_plans_in_5_seconds_of_a_processor_and_under_1000_jobs(tmp_path):
     """params/enwiki.yaml, without a file of it; the second plan finds what Python has compiled."""
     overlay = ["--configfile", ROOT / "params.yaml", ROOT / "params/enwiki.yaml"]
@@ -160,6 +175,8 @@ def test_full_scale_plans_in_5_seconds_of_a_processor_and_under_1000_jobs(tmp_pa
         "project_index": 8,
         "index_bm25_shard": 8,
         "index_bm25_gather": 1,
+        "collect_texts": 16,
+        "collect_images": 16,
     }
     assert {rule: int(rules[rule]) for rule in sharded} == sharded
     assert min(spent) < 5

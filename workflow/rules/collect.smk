@@ -1,7 +1,11 @@
 rule collect_tables:
     input:
         unpack(relations),
-        sql=lambda w: sql(f"collect/{collected_as(w)}/**/*.sql", "check/*.sql"),
+        sql=lambda w: sql(
+            f"collect/{collected_as(w)}/*.sql",
+            f"collect/{collected_as(w)}/member/*.sql",
+            "check/*.sql",
+        ),
         code=code("collect"),
     output:
         texts="data/collect/{collection}/texts.parquet",
@@ -13,6 +17,8 @@ rule collect_tables:
         "logs/collect_tables/{collection}.log",
     benchmark:
         "logs/benchmarks/collect_tables/{collection}.tsv"
+    wildcard_constraints:
+        collection=collected_in(shards=False),
     resources:
         mem_mb=memory("collect_tables"),
     params:

@@ -18,7 +18,7 @@ SCHEMAS = {
     "filters": tables.FILTERS,
     "rejected": tables.REJECTED,
 }
-_BASE = ("texts", "images", "qrels")
+BASE = ("texts", "images", "qrels")
 _PARAMETER = re.compile(r"\$([a-z_]+)")
 
 
@@ -48,9 +48,9 @@ def collect(
         given, made = _given(kind, relations, Path(folder)), dict[str, sql.Files]()
         told = {**params, **cast(Mapping[str, object], params.get("recognition", {}))}
         for step in steps:
-            made[_name(step)] = run_step(step, {**given, **made}, told, Path(folder))
-        run_checks({name: made[name] for name in _BASE})
-        _place(Path(folder), out)
+            made[named(step)] = run_step(step, {**given, **made}, told, Path(folder))
+        run_checks({name: made[name] for name in BASE})
+        place(Path(folder), out)
 
 
 def _given(kind: Path, relations: Mapping[str, sql.Files], folder: Path) -> dict[str, sql.Files]:
@@ -60,14 +60,15 @@ def _given(kind: Path, relations: Mapping[str, sql.Files], folder: Path) -> dict
     listed = [cast(Sequence[Path], files) for files in relations.values()]
     members = [dict(zip(relations, own, strict=True)) for own in zip(*listed, strict=True)]
     return {
-        _name(step): [
+        named(step): [
             run_step(step, own, {"nth": n}, folder / str(n)) for n, own in enumerate(members)
         ]
         for step in steps
     }
 
 
-def _place(folder: Path, out: Path) -> None:
+def place(folder: Path, out: Path) -> None:
+    """Move the tables of SCHEMAS from one folder to another; nothing is rejected if none tells."""
     rejected = folder / "rejected.parquet"
     if not rejected.exists():
         store.write_rows([], rejected, tables.REJECTED)
@@ -75,7 +76,8 @@ def _place(folder: Path, out: Path) -> None:
         (folder / f"{name}.parquet").replace(out / f"{name}.parquet")
 
 
-def _name(step: Path) -> str:
+def named(step: Path) -> str:
+    """Return the name of the table that a query makes."""
     return step.stem.split("_", 1)[1]
 
 
@@ -86,8 +88,8 @@ def run_step(
     text = step.read_text(encoding="utf-8")
     used = {k: v for k, v in relations.items() if re.search(rf"\b{k}\b", text)}
     given = {k: params[k] for k in _PARAMETER.findall(text)}
-    table = folder / f"{_name(step)}.parquet"
-    name = _name(step)
+    table = folder / f"{named(step)}.parquet"
+    name = named(step)
     optional = tables.OPTIONAL if name in ("texts", "images") else ()
     sql.query(step, used, given, out=table, schema=SCHEMAS.get(name), optional=optional)
     log.info("%s done", step.stem)

@@ -50,7 +50,13 @@ NEEDS: Mapping[str, Need] = {
     "project_labels": _JAVA,
     "project_index": _JAVA._replace(shared=True),
     "project_texts": Need(_JAVA.base_mb + DUCKDB_MB, 12, 16_000, shared=True),
-    "collect_tables": Need(_PYTHON_MB + 1_100, 12, 2 * DUCKDB_MB),
+    **dict.fromkeys(
+        ("collect_tables", "collect_gather"), Need(_PYTHON_MB + 1_100, 12, 2 * DUCKDB_MB)
+    ),
+    **dict.fromkeys(
+        ("collect_texts", "collect_images"),
+        Need(_PYTHON_MB + 1_100, 12, 2 * DUCKDB_MB, shared=True),
+    ),
     "crawl_listing": _HOLDS,
     **dict.fromkeys(("train_model", "train_heads", "encode_mix"), _LEARNS),
     **dict.fromkeys(("encode_shard", "encode_texts_shard", "encode_beside_shard"), _ENCODES),

@@ -167,14 +167,17 @@ def _named_batches(
 
 
 def _write_groups(batches: Iterable[pa.RecordBatch], file: pq.ParquetWriter) -> None:
-    """Regroup the rows, so that row groups do not depend on how the query was parallelised."""
+    """Regroup the rows, so that row groups do not depend on how the query was parallelised.
+
+    Nor do their pages, which would end where a batch does.
+    """
     size = store.rows_per_group(file.schema)
     held: list[pa.RecordBatch] = []
     for batch in batches:
         held.append(batch)
         while sum(b.num_rows for b in held) >= size:
             table = pa.Table.from_batches(held)
-            file.write_table(table.slice(0, size).cast(file.schema))
+            file.write_table(table.slice(0, size).combine_chunks().cast(file.schema))
             held = table.slice(size).to_batches()
     if held:
-        file.write_table(pa.Table.from_batches(held).cast(file.schema))
+        file.write_table(pa.Table.from_batches(held).combine_chunks().cast(file.schema))

@@ -18,17 +18,18 @@ class Grouped:
     def __init__(self, out: pq.ParquetWriter, thread: ThreadPoolExecutor) -> None:
         """Write to `out` in `thread`, both of which the caller ends."""
         self._out, self._thread = out, thread
-        self._filling, self._other = (Group(out.schema, store.ROWS_PER_GROUP) for _ in range(2))
+        self._most = store.rows_per_group(out.schema)
+        self._filling, self._other = (Group(out.schema, self._most) for _ in range(2))
         self._writing: Future[None] | None = None
 
     def add(self, table: pa.Table) -> None:
         """Take the table; whenever a row group is full it is written, while the next one fills."""
         while len(table):
             self._return()
-            room = store.ROWS_PER_GROUP - self._filling.rows
+            room = self._most - self._filling.rows
             self._filling.add(table.slice(0, room))
             table = table.slice(room)
-            if self._filling.rows == store.ROWS_PER_GROUP:
+            if self._filling.rows == self._most:
                 self._write()
 
     def finish(self) -> None:
@@ -41,7 +42,7 @@ class Grouped:
         self._written()
         # Pages are cut where pieces of a column end, so pieces must leave no trace.
         full = self._filling.table()
-        self._writing = self._thread.submit(self._out.write_table, full, store.ROWS_PER_GROUP)
+        self._writing = self._thread.submit(self._out.write_table, full, self._most)
         self._swap()
 
     def _return(self) -> None:

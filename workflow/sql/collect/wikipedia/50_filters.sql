@@ -1,32 +1,18 @@
-WITH associated AS (
-    SELECT DISTINCT
-        split,
-        source_text_id,
-        image_url
-    FROM projected
-),
-
-counted AS (
-    SELECT 0 AS step, split, count(*) AS n FROM associated GROUP BY split
-    UNION ALL
-    SELECT 1 AS step, split, count(*) AS n FROM pairs GROUP BY split
-    UNION ALL
-    SELECT 2 AS step, split, count(*) AS n FROM alive GROUP BY split
-    UNION ALL
-    SELECT 3 AS step, split, count(*) AS n FROM canonical GROUP BY split
+WITH reached AS (
+    SELECT step, split, sum(n)::BIGINT AS n FROM counted GROUP BY step, split
     UNION ALL
     SELECT 4 AS step, split, count(*) AS n FROM one_split GROUP BY split
 ),
 
 splits AS (
-    SELECT DISTINCT split FROM associated
+    SELECT DISTINCT split FROM counted
 ),
 
 grid AS (
-    SELECT steps.step, splits.split, coalesce(counted.n, 0) AS n
+    SELECT steps.step, splits.split, coalesce(reached.n, 0) AS n
     FROM unnest(range(5)) AS steps (step)
     CROSS JOIN splits
-    LEFT JOIN counted ON steps.step = counted.step AND splits.split = counted.split
+    LEFT JOIN reached ON steps.step = reached.step AND splits.split = reached.split
 )
 
 SELECT

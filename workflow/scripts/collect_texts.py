@@ -1,0 +1,12 @@
+from pathlib import Path
+
+from isotope.collect_parts import collect_texts
+from isotope.progress import logged
+
+with logged(snakemake.log[0], snakemake.rule):
+    collect_texts(
+        {k: snakemake.input[k] for k in snakemake.params.relations},
+        snakemake.params.spec,
+        tuple(snakemake.params.part),
+        {k: Path(p) for k, p in snakemake.output.items()},
+    )

@@ -1,0 +1,3 @@
+SELECT *
+FROM all_qrels
+ORDER BY text_id, image_id

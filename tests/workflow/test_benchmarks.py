@@ -172,7 +172,7 @@ def test_the_largest_size_is_held_out_of_the_curves_and_checked(scaling, tmp_pat
 
 
 def test_a_phase_is_spared_what_its_budget_cannot_pay_and_what_needs_it_too(scaling):
-    found = [*points("parse", 1, 2, 3), *points("project", 10, 60)]
+    found = [*points("parse", 1, 2, 3), *points("project", 50, 300)]
     assert scaling.affordable("parse", 1_000_000, found)
     assert not scaling.affordable("project", 100_000, found)
     assert scaling.affordable("collect", 10_000, found)

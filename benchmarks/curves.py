@@ -28,7 +28,7 @@ def fit(
     Two points give a line, one a line from nothing; more give a power, drawn towards 1 by `prior`.
     """
     if len(units) == 1:
-        return Curve(0.0, seconds[0] / units[0], 1.0, cores)
+        return Curve(0.0, seconds[0] / units[0], 1.0, cores, units[0])
     taken, most = np.array(seconds), max(units)
     found: dict[float, tuple[float, float, float]] = {}
     for power in POWERS if len(units) > 2 else [1.0]:  # noqa: PLR2004
@@ -38,7 +38,7 @@ def fit(
         found[power] = (missed + prior * (power - 1) ** 2, start, slope)
     best = min(found, key=lambda power: found[power][0])
     _, start, slope = found[best]
-    return Curve(start, slope / most**best, float(best), cores)
+    return Curve(start, slope / most**best, float(best), cores, most)
 
 
 def _line(scale: np.ndarray, taken: np.ndarray) -> tuple[float, float]:
@@ -65,5 +65,6 @@ def save(curves: Mapping[str, tuple[str, Curve, int]], path: Path) -> None:
         out = csv.writer(file, lineterminator="\n")
         out.writerow(COLUMNS)
         for phase, (unit, c, largest) in curves.items():
-            numbers = [f"{c.start_s:.4g}", f"{c.unit_s:.4g}", f"{c.power:.2f}", c.cores, largest]
+            numbers = [f"{c.start_s:.4g}", f"{c.unit_s:.4g}", f"{c.power:.2f}", c.cores]
+            numbers += [f"{c.upto:.4g}", largest]
             out.writerow([phase, unit, *numbers, this_machine()])

@@ -3,8 +3,9 @@
     python benchmarks/memory.py [PAGES]     (default 40)
 
 Builds the default experiment, with an approximate system of each method besides, on embedded
-snapshots of PAGES and of ten times PAGES pages. What Snakemake measured for every job stands beside
-what the job declared, in benchmarks/results/memory.md.
+snapshots of PAGES and of ten times PAGES pages, and all up to the scores once more with every phase
+cut in two. What Snakemake measured for every job stands beside what the job declared, in
+benchmarks/results/memory.md.
 """
 
 import ast
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import yaml
@@ -20,11 +22,13 @@ from common import machine, write
 
 ROOT = Path(__file__).parents[1]
 FACTOR = 10
+CUT = ("parse", "project", "collect", "index", "search", "score")
 HEAD = ["rule", "jobs", "declared, MB", "peak, MB", "read, MB"]
-Peaks = dict[str, list[tuple[float, float, float]]]
+Job = tuple[float, float, float]
+Peaks = dict[str, list[Job]]
 
 
-def overlay(pages: int) -> dict[str, object]:
+def overlay(pages: int, shards: int) -> dict[str, object]:
     """Less training than the default, and what the default does not search with."""
     methods = {"ivf": {}, "ivfpq": {"codes": 16}, "hnsw": {}}
     near = {
@@ -34,7 +38,8 @@ def overlay(pages: int) -> dict[str, object]:
     recipe = {"epochs": 2, "batch": 32, "learning_rate": 0.001, "seed": 0}
     return {
         "acquire": {name: {"generate": {"pages": pages}} for name in ("toy", "toy-later")},
-        "crawl": {"toy": {"shards": 1}},
+        "shards": dict.fromkeys(CUT, shards),
+        "crawl": {"toy": {"shards": shards}},
         "models": {"tiny-clip": {"train": recipe}},
         "systems": near,
         "search": {"systems": ["random", "bm25", "tiny-clip", "rrf", "wsum", *near]},
@@ -42,23 +47,31 @@ def overlay(pages: int) -> dict[str, object]:
 
 
 def measured(pages: int) -> Peaks:
-    """Build everything; return declared and peak MB, and MB read, of the jobs of every rule."""
+    """Return declared and peak MB, and MB read, of the jobs of every rule, whole and in shards."""
+    found: Peaks = defaultdict(list)
+    for shards, target in ((1, "all"), (2, "results/score/toy.parquet")):
+        for rule, job in built(pages, shards, target):
+            found[rule].append(job)
+    return found
+
+
+def built(pages: int, shards: int, target: str) -> Iterator[tuple[str, Job]]:
+    """Build a target, and yield rule and memory of every job."""
     with tempfile.TemporaryDirectory() as place:
         folder, program = Path(place), Path(sys.executable).parent / "snakemake"
-        (folder / "size.yaml").write_text(yaml.safe_dump(overlay(pages)))
+        (folder / "size.yaml").write_text(yaml.safe_dump(overlay(pages, shards)))
         where = ["--snakefile", ROOT / "Snakefile", "--directory", folder, "--cores", "2"]
         params = ["--configfile", ROOT / "params.yaml", folder / "size.yaml"]
         told = ["--benchmark-extended", "--quiet", "all"]
-        subprocess.run([program, *where, *told, *params], check=True, cwd=folder)
-        found: Peaks = defaultdict(list)
+        command = [program, *where, *told, *params, "--", target]
+        subprocess.run(command, check=True, cwd=folder)
         for path in sorted((folder / "logs/benchmarks").rglob("*.tsv")):
             with path.open(newline="") as file:
                 row = next(csv.DictReader(file, delimiter="\t"))
             read = sum(ast.literal_eval(row["input_size_mb"]).values())
             declared = ast.literal_eval(row["resources"])["mem_mb"]
             peak = 0.0 if row["max_rss"] == "NA" else float(row["max_rss"])
-            found[row["rule_name"]].append((declared, peak, read))
-    return found
+            yield row["rule_name"], (declared, peak, read)
 
 
 def table(sizes: dict[int, Peaks]) -> list[str]:

@@ -31,11 +31,12 @@ behind the [scaling curves](benchmarks.md), and from the sizes that `isotope est
     start + (rows at full size) / (rows a second between the two largest sizes measured)
 
 on the machine that measured; where those two sizes took nearly the same time (the start hides the
-work), the whole time of the largest is counted as work, which is too much. What the network, a GPU
-and the crawl take is not in here: see `isotope estimate --configfile params/enwiki.yaml`. Its
-curves (`workflow/lib/isotope/estimate_curves.csv`) are drawn from the same points less the largest
-size of each phase, at which [they are checked](benchmarks.md); it counts a dump by its bytes of
-XML.
+work), the whole time of the largest is counted as work, which is too much. A phase whose exponent
+is above 1 takes more than that: project asks, for each text, an index that grows too. What the
+network, a GPU and the crawl take is not in here: see `isotope estimate --configfile
+params/enwiki.yaml`. Its curves (`workflow/lib/isotope/estimate_curves.csv`) are drawn from the same
+points and [checked](benchmarks.md) at the largest size of each phase; it counts a dump by its bytes
+of XML.
 
 """
 

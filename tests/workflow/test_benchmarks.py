@@ -137,6 +137,14 @@ def test_a_curve_is_never_flat_and_one_point_counts_all_its_time_as_work(common)
     assert curves.fit([1_000], [3.0]).seconds(2_000) == 6.0
 
 
+def test_beyond_what_was_measured_a_unit_costs_no_less_than_there(common):
+    curves = module("benchmarks/curves.py")
+    for power in (0.6, 1.0, 1.3):
+        curve = curves.fit([1_000, 10_000, 100_000], [1 + n**power for n in (1, 10, 100)])
+        ten_times = curve.work(1e6) / curve.work(1e5)
+        assert ten_times == pytest.approx(10 ** max(1, power), rel=0.1)
+
+
 def points(phase: str, *seconds: float) -> list[dict]:
     """Points of a phase at 1,000, 10,000 ... rows."""
     rows = [1_000 * 10**n for n in range(len(seconds))]
@@ -157,18 +165,23 @@ def scaling(common, monkeypatch, tmp_path):
     found.estimate_curves.curves.cache_clear()
 
 
-def test_the_largest_size_is_held_out_of_the_curves_and_checked(scaling, tmp_path):
+def test_the_estimate_is_checked_at_the_largest_size_with_that_size_and_without_it(
+    scaling, tmp_path
+):
     linear = [2 + n / 1_000 for n in (1_000, 10_000, 100_000)]
     found = [p for phase in scaling.PHASES for p in points(phase, *linear)]
-    found[-1]["s"] *= 2
+    found[-2]["s"] = 1
     scaling.keep(found)
     kept = list(csv.DictReader((tmp_path / "curves.csv").read_text("utf-8").splitlines()))
-    assert {row["largest"] for row in kept} == {"10000"}
-    rows = [line.split("|")[1:] for line in scaling.against(found)[2:]]
-    assert [row[0].strip() for row in rows] == list(scaling.PHASES)
-    assert [row[5].strip() for row in rows] == ["yes"] * 5 + ["no"]
+    assert {row["largest"] for row in kept} == {"100000"}
+    rows = [[cell.strip() for cell in line.split("|")[1:]] for line in scaling.against(found)[2:]]
+    assert [row[0] for row in rows] == list(scaling.PHASES)
+    assert [row[4] for row in rows] == ["yes"] * 5 + ["no"]
+    assert [float(row[3]) for row in rows[:5]] == pytest.approx([102] * 5, rel=0.1)
+    assert [float(row[5]) for row in rows[:5]] == pytest.approx([102] * 5, rel=0.1)
+    assert float(rows[5][5]) < 5, "what was measured at the largest size does not tell"
+    assert tmp_path / "curves.csv" == scaling.estimate_curves.FILE
     assert len((tmp_path / "scaling_points.csv").read_text("utf-8").splitlines()) == 19
-    assert "102.00 | 102." in scaling.against(found)[2]
 
 
 def test_a_phase_is_spared_what_its_budget_cannot_pay_and_what_needs_it_too(scaling):

@@ -1,22 +1,27 @@
 """Measured curves of time over size, which `benchmarks/scaling.py` draws."""
 
 import csv
+import math
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 FILE = Path(__file__).with_name("estimate_curves.csv")
-COLUMNS = ("phase", "unit", "start_s", "unit_s", "power", "cores", "largest", "machine")
+COLUMNS = ("phase", "unit", "start_s", "unit_s", "power", "cores", "upto", "largest", "machine")
 
 
 class Curve(NamedTuple):
-    """Seconds = start_s + unit_s * units ** power, where `cores` worked (0: cores don't matter)."""
+    """Seconds = start_s + unit_s * units ** power, where `cores` worked (0: cores don't matter).
+
+    `upto` so many units were measured.
+    """
 
     start_s: float
     unit_s: float
     power: float
     cores: int
+    upto: float = math.inf
 
     def seconds(self, units: float, cores: int = 1) -> float:
         """Return the seconds for so many units on so many cores.
@@ -26,9 +31,14 @@ class Curve(NamedTuple):
         return self.start_s + self.work(units, cores)
 
     def work(self, units: float, cores: int = 1) -> float:
-        """Return the seconds above the start."""
+        """Return the seconds above the start.
+
+        ASSUME beyond what was measured a unit costs what it cost there, or more as it did: warm
+        caches and code, which make a power below 1, are warm by then.
+        """
         share = self.cores / cores if self.cores else 1.0
-        return self.unit_s * units**self.power * share
+        within = self.unit_s * min(units, self.upto) ** self.power * share
+        return within * max(units / self.upto, 1.0) ** max(self.power, 1.0)
 
 
 @cache
@@ -40,9 +50,9 @@ def curves() -> Mapping[str, Curve]:
     """
     with FILE.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
+    names = ("start_s", "unit_s", "power", "cores", "upto")
+    numbers = {row["phase"]: [float(row[name]) for name in names] for row in rows}
     return {
-        row["phase"]: Curve(
-            float(row["start_s"]), float(row["unit_s"]), float(row["power"]), int(row["cores"])
-        )
-        for row in rows
+        phase: Curve(start, unit, power, int(cores), upto)
+        for phase, (start, unit, power, cores, upto) in numbers.items()
     }

@@ -9,6 +9,14 @@ from tests import browser
 ROOT = Path(__file__).parents[1]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _java_that_lives_shortly() -> Iterator[None]:
+    """What Java's second compiler and its parallel collector cost, a test's Java never earns."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        yield
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The project's root."""

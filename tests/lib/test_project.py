@@ -120,9 +120,8 @@ def test_a_source_without_texts_in_the_language_is_an_error(source, tmp_path):
         project.ask(wit, tmp_path / "queries.parquet")
 
 
-def test_sections_indexed_in_shards_answer_as_those_indexed_at_once(source, tmp_path, monkeypatch):
+def test_sections_indexed_in_shards_answer_as_those_indexed_at_once(source, tmp_path):
     """Five sections in seven shards: some have none."""
-    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     pieces = [tmp_path / f"{n}/lucene" for n in range(7)]
     for n, piece in enumerate(pieces):
         project.index_sections(source["sections"], piece, threads=1, memory_mb=512, part=(n, 7))

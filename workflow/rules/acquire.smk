@@ -1,3 +1,14 @@
+from isotope import origins
+
+
+def upstream(wildcards):
+    """The params of a source, and what tells that a local file of it is another than it was."""
+    spec, source = PARAMS["acquire"][wildcards.source], wildcards.source
+    memory = Path(".isotope/acquire") / f"{source}.touched.json"
+    found = origins.originals(spec, Path("data/acquire") / source, memory)
+    return spec | ({"originals": found} if found else {})
+
+
 # No code among the inputs of this phase and of crawl: an edit must not fetch the world again.
 rule acquire_source:
     output:
@@ -9,7 +20,7 @@ rule acquire_source:
     resources:
         mem_mb=memory("acquire_source"),
     params:
-        spec=entry("acquire"),
+        spec=upstream,
         scratch=".isotope/acquire/{source}",
     message:
         "acquire {wildcards.source}"

@@ -25,7 +25,7 @@ rule crawl_listing:
 
 rule crawl_pictures:
     input:
-        manifest=ancient("data/acquire/{source}/manifest.json"),
+        manifest="data/acquire/{source}/manifest.json",
         urls="data/crawl/{source}/urls.parquet",
         code=code("crawl_pictures"),
     output:

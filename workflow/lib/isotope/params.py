@@ -10,7 +10,8 @@ import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
 
-from isotope.errors import BadParams, MissingFile
+from isotope import addresses
+from isotope.errors import BadParams
 from isotope.params_links import link
 from isotope.params_snapshots import expand
 from isotope.params_union import check, speak, unknown
@@ -207,13 +208,13 @@ def _unknown(
 
 
 def expand_files(files: Mapping[str, list[Any]]) -> dict[str, list[Params]]:
-    """Return {folder: [{url, bytes?, md5?, ...}]} with local `*` patterns expanded, sorted.
+    """Return {folder: [{url, bytes?, md5?, ...}]} with local patterns expanded, sorted.
 
     Raises:
         MissingFile: a pattern that matches nothing.
     """
     return {
-        folder: [e for entry in entries for e in _expand(entry)]
+        folder: [file.entry for entry in entries for file in addresses.expand(entry)]
         for folder, entries in files.items()
     }
 
@@ -225,15 +226,3 @@ def local_files(patterns: list[str]) -> list[str]:
         MissingFile: a pattern that matches nothing.
     """
     return [str(file["url"]) for file in expand_files({"files": patterns})["files"]]
-
-
-def _expand(entry: str | Params) -> list[Params]:
-    given = {"url": entry} if isinstance(entry, str) else entry
-    url = given["url"]
-    if "*" not in url or "://" in url:
-        return [given]
-    path = Path(url)
-    found = sorted(path.parent.glob(path.name))
-    if not found:
-        raise MissingFile(url, "no such file", "check the path, or `root` in --config")
-    return [{**given, "url": str(each)} for each in found]

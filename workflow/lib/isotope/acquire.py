@@ -97,6 +97,16 @@ def _remove(folder: Path, paths: Iterable[str]) -> None:
                 (folder / parent).rmdir()
 
 
+def _make_room(root: Path, path: Path) -> None:
+    """Make the folders of `path` below `root`, where a file or folder of before may lie."""
+    for parent in path.relative_to(root).parents[:-1]:
+        if (root / parent).is_file():
+            (root / parent).unlink()
+    if path.is_dir():
+        shutil.rmtree(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+
+
 def generate(spec: Mapping[str, Any], folder: Path, aside: Path) -> None:
     """Make the embedded encyclopedia aside, then put it in place of an earlier one."""
     shutil.rmtree(aside, ignore_errors=True)
@@ -143,6 +153,7 @@ class _Source:
         if kept is not None:
             return kept._replace(path=path)
         partial = self._scratch / path
+        _make_room(self._scratch, partial)
         with _naming(url, partial):
             download(url, partial, now, self._endpoint)
             later = remote.seen(url, self._endpoint)
@@ -161,12 +172,7 @@ class _Source:
     def _place(self, partial: Path, placed: Path, origin: Origin) -> None:
         """Move a file into place; from then on a manifest of before would not be true."""
         self._manifest.unlink(missing_ok=True)
-        for folder in placed.relative_to(self._folder).parents[:-1]:
-            if (self._folder / folder).is_file():
-                (self._folder / folder).unlink()
-        if placed.is_dir():
-            shutil.rmtree(placed)
-        placed.parent.mkdir(parents=True, exist_ok=True)
+        _make_room(self._folder, placed)
         origins.add(self._folder, origin)
         partial.chmod(0o444)
         partial.replace(placed)
@@ -207,7 +213,6 @@ def download(url: str, partial: Path, now: remote.Seen, endpoint: str | None = N
 
     `now` is what is at the address: parts of another size or version are forgotten.
     """
-    partial.parent.mkdir(parents=True, exist_ok=True)
     start = resume_point(partial, {"url": url, **now._asdict()})
     with remote.opened(url, endpoint, ahead=8 * _BLOCK) as source:
         copy(source, partial, start, Progress(f"bytes of {url}", now.size))

@@ -1,7 +1,9 @@
 """Files by address: any scheme of fsspec, object storage that speaks S3 included."""
 
+import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
 from typing import Any, BinaryIO, NamedTuple, cast
 
 import aiohttp
@@ -33,6 +35,7 @@ _NO_WAY = (
     TimeoutError,
     socket.gaierror,
 )
+_HTTP = ("http://", "https://")
 # What servers call the version of a file, in the order of what they promise.
 _VERSIONS = ("ETag", "etag", "Last-Modified", "LastModified", "updated", "mtime", "created")
 
@@ -80,9 +83,13 @@ def matching(entry: Entry, endpoint: str | None) -> list[Upstream]:
     url = entry["url"]
     fs, pattern = _at(url, endpoint)
     fs.invalidate_cache()
-    listed = fs.glob(pattern, detail=True)
-    fixed = fixed_steps(pattern.split("/"))
-    files = sorted(path for path, told in listed.items() if told["type"] != "directory")
+    steps = pattern.split("/")
+    fixed = fixed_steps(steps)
+    if url.startswith(_HTTP):
+        files = sorted(set(_linked(fs, "/".join(steps[:fixed]) + "/", steps[fixed:])))
+    else:
+        listed = fs.glob(pattern, detail=True)
+        files = sorted(path for path, told in listed.items() if told["type"] != "directory")
     if not files:
         found = "the server lists no such file"
         raise MissingFile(url, found, "check the address, or name each file")
@@ -92,9 +99,39 @@ def matching(entry: Entry, endpoint: str | None) -> list[Upstream]:
     ]
 
 
+def _linked(fs: fsspec.AbstractFileSystem, folder: str, steps: Sequence[str]) -> Iterator[str]:
+    """Yield the files that a server's pages of a folder link to; fsspec's own walk hides errors."""
+    step, *rest = steps
+    if rest and "*" not in step:
+        yield from _linked(fs, f"{folder}{step}/", rest)
+        return
+    if rest and step == "**":
+        yield from _linked(fs, folder, rest)
+    for path, name in _links(fs, folder):
+        if step == "**" and name.endswith("/"):
+            yield from _linked(fs, path, steps)
+        elif not fnmatchcase(name.rstrip("/"), step):
+            continue
+        elif rest and name.endswith("/") and step != "**":
+            yield from _linked(fs, path, rest)
+        elif not rest and not name.endswith("/"):
+            yield path
+
+
+def _links(fs: fsspec.AbstractFileSystem, folder: str) -> Iterator[tuple[str, str]]:
+    try:
+        found = {str(told["name"]) for told in fs.ls(folder, detail=True)}
+    except FileNotFoundError:
+        return
+    for path in sorted(found):
+        name = path.removeprefix(folder)
+        if path.startswith(folder) and name and not re.search(r"/.|[?#]|^\.\.?/?$", name):
+            yield path, name
+
+
 def _at(url: str, endpoint: str | None) -> tuple[Any, str]:
     own: dict[str, Any] = {"endpoint_url": endpoint} if endpoint and url.startswith("s3:") else {}
-    if url.startswith(("http://", "https://")):
+    if url.startswith(_HTTP):
         own = {"client_kwargs": {"trust_env": True}}
     return cast(tuple[Any, str], fsspec.url_to_fs(url, **own))
 

@@ -80,3 +80,17 @@ def test_a_part_of_two_forms_is_refused(acquired, tmp_path):
     manifest = acquired({"data": {"a.tsv": b"1\n", "b.json": b"{}"}})
     with pytest.raises(BadParams, match=r"part 'data' mixes"):
         expand({"manifest": manifest}, tmp_path)
+
+
+def test_lines_of_files_of_one_name_are_told_apart_by_their_folders(tmp_path):
+    for folder in ("train", "train2"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "in.tsv").write_text(folder)
+    manifest = tmp_path / "data/manifest.json"
+    files = {"train": [f"{tmp_path}/train/in.tsv", f"{tmp_path}/train2/in.tsv"]}
+    acquire({"files": files}, manifest, tmp_path / "scratch")
+    relations = expand({"manifest": manifest}, tmp_path)
+    assert pl.read_parquet(str(relations["train"])).rows() == [
+        ("train/in.tsv", 1, "train"),
+        ("train2/in.tsv", 1, "train2"),
+    ]

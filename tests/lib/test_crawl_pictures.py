@@ -53,6 +53,7 @@ def crawled(tmp_path):
     def run(files: dict[str, bytes], shards: int = 1, base: str = BASE):
         (tmp_path / "up").mkdir()
         for name, data in files.items():
+            (tmp_path / "up" / name).parent.mkdir(exist_ok=True)
             (tmp_path / "up" / name).write_bytes(data)
         manifest = tmp_path / "data/manifest.json"
         listed = [str(tmp_path / "up" / name) for name in files]
@@ -141,3 +142,35 @@ def test_a_table_without_image_url_is_named(crawled, tmp_path):
 def test_a_tar_is_known_by_any_of_its_endings_and_by_names_without_a_dot(name, crawled):
     pixels, _ = crawled({name: tarred({"./00aa.png": picture("red"), "00bb.png": picture("blue")})})
     assert sorted(pixels["image_url"]) == [f"{BASE}00aa.png", f"{BASE}00bb.png"]
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+def test_pictures_of_one_name_in_folders_and_archives_are_all_there(crawled, shards):
+    colours = ["red", "green", "blue", "white", "black"]
+    red, green, blue, white, black = (picture(colour, "WEBP") for colour in colours)
+    files = {
+        "train/1.webp": red,
+        "train2/1.webp": green,
+        "one.zip": zipped({"x/1.webp": blue, "train/1.webp": white}),
+        "two.tar.gz": tarred({"./x/1.webp": black}),
+    }
+    pixels, ledger = crawled(files, shards)
+    assert dict(pixels.select("image_url", "webp").rows()) == {
+        f"{BASE}train/1.webp": red,
+        f"{BASE}train2/1.webp": green,
+        f"{BASE}one.zip/x/1.webp": blue,
+        f"{BASE}one.zip/train/1.webp": white,
+        f"{BASE}two.tar.gz/x/1.webp": black,
+    }
+    assert len(ledger) == len(colours)
+
+
+def test_a_name_that_an_archive_has_twice_is_said(crawled, caplog):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for _ in range(2):
+            archive.addfile(tarfile.TarInfo("1.webp"))
+    with caplog.at_level("WARNING"):
+        _, ledger = crawled({"one.tar": out.getvalue()})
+    assert len(ledger) == 1
+    assert "1 pictures repeat an address" in caplog.text

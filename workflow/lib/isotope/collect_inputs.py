@@ -22,7 +22,7 @@ ABSENT = {
 }
 _ROWS = 65_536
 _Item = TypeVar("_Item")
-_Form = Callable[[Sequence[Path], Path], sql.Files]
+_Form = Callable[[Mapping[Path, str], Path], sql.Files]
 
 
 def expand(inputs: Mapping[str, sql.Files], folder: Path) -> dict[str, sql.Files]:
@@ -30,8 +30,9 @@ def expand(inputs: Mapping[str, sql.Files], folder: Path) -> dict[str, sql.Files
 
     An input called `manifest` stands for the acquired parts that queries can read, one relation
     each: Parquet and csv as they are; `.tsv`, `.jsonl` and `.txt` (also `.gz`) as raw lines (file,
-    row from 1, line without its end); `.json` as documents (file, document). Other parts, such as
-    pictures, are passed over. Of ABSENT, what is not given is an empty table.
+    row from 1, line without its end); `.json` as documents (file, document). A file is called by
+    its path below the part. Other parts, such as pictures, are passed over. Of ABSENT, what is not
+    given is an empty table.
 
     Raises:
         BadParams: a part whose files are not all of one form.
@@ -44,7 +45,10 @@ def expand(inputs: Mapping[str, sql.Files], folder: Path) -> dict[str, sql.Files
             files, name = placed(manifest, part), part.replace("-", "_")
             form = _form(manifest, part, files)
             if form is not None:
-                found[name] = form(files, folder / f"{name}.parquet")
+                named = {
+                    path: path.relative_to(manifest.parent / part).as_posix() for path in files
+                }
+                found[name] = form(named, folder / f"{name}.parquet")
         for name in ABSENT.keys() - found.keys():
             store.write_rows([], folder / f"{name}.parquet", ABSENT[name])
             found[name] = folder / f"{name}.parquet"
@@ -60,24 +64,24 @@ def _form(manifest: Path, part: str, files: Sequence[Path]) -> _Form | None:
     return forms.pop()
 
 
-def _as_they_are(files: Sequence[Path], _: Path) -> sql.Files:
+def _as_they_are(files: Mapping[Path, str], _: Path) -> sql.Files:
     return list(files)
 
 
-def _lines(files: Sequence[Path], out: Path) -> sql.Files:
+def _lines(files: Mapping[Path, str], out: Path) -> sql.Files:
     with store.writer(out, LINES) as table:
-        for path in files:
+        for path, file in files.items():
             numbered = enumerate(_text(path), 1)
-            for rows in _batches((path.name, n, line.rstrip("\r\n")) for n, line in numbered):
+            for rows in _batches((file, n, line.rstrip("\r\n")) for n, line in numbered):
                 columns = [pa.array(c) for c in zip(*rows, strict=True)]
                 table.write_batch(pa.RecordBatch.from_arrays(columns, schema=LINES))
     return out
 
 
-def _documents(files: Sequence[Path], out: Path) -> sql.Files:
+def _documents(files: Mapping[Path, str], out: Path) -> sql.Files:
     with store.writer(out, DOCUMENTS) as table:
-        for path in files:
-            row = {"file": path.name, "document": "".join(_text(path))}
+        for path, file in files.items():
+            row = {"file": file, "document": "".join(_text(path))}
             table.write_batch(pa.RecordBatch.from_pylist([row], schema=DOCUMENTS))
     return out
 

@@ -19,7 +19,7 @@ from isotope.acquire import placed, placed_if_any
 from isotope.crawl_tool import IMAGE_LIMIT_PIXELS, webp_encoder
 from isotope.errors import CorruptFile, MissingColumn
 from isotope.pixels import groups_within
-from isotope.progress import Progress
+from isotope.progress import Progress, log
 from isotope.zim_pictures import zim_contents, zim_names
 
 _SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
@@ -30,17 +30,26 @@ Encode = Callable[[bytes], tuple[bytes, int, int]]
 def list_pictures(manifest: Path, spec: Mapping[str, str], shards: int, out: Path) -> None:
     """Write tables.URLS for every picture of the acquired part `spec["part"]`.
 
-    A picture's image_url is `spec["base"]` and its name: that of the file, or that in a zip or tar
-    archive; the rows of a Parquet file bring an `image_url` of their own. Those of a ZIM file have
-    that of their upload (`zim_pictures`).
+    A picture's image_url is `spec["base"]` and its name: the path of the file below the part, or
+    that in a zip or tar archive, below the archive's own path where two pictures have one name. The
+    rows of a Parquet file bring an `image_url` of their own. Those of a ZIM file have that of their
+    upload (`zim_pictures`). What repeats an address, or a name within one archive, is logged.
 
     Raises:
         MissingFile, TruncatedFile, CorruptFile: a file that is gone, changed or unreadable.
         MissingColumn: a Parquet file without `image_url`.
     """
-    files = placed_if_any(manifest, "files")
-    names = [name for path in placed(manifest, spec["part"]) for name in _names(path, files)]
-    urls = pl.DataFrame({"image_url": [_url(spec, name) for name in names]})
+    files, part = placed_if_any(manifest, "files"), manifest.parent / spec["part"]
+    named = [
+        (place, name)
+        for path in placed(manifest, spec["part"])
+        for place in [path.relative_to(part).as_posix()]
+        for name in _names(path, place, files)
+    ]
+    urls = pl.DataFrame({"image_url": _apart(spec, named)}, {"image_url": pl.String})
+    repeated = len(urls) - urls["image_url"].n_unique()
+    if repeated:
+        log.warning("%d pictures repeat an address; one of each is kept", repeated)
     out.parent.mkdir(parents=True, exist_ok=True)
     listed = out.with_name(f".{out.name}.listed.parquet")
     try:
@@ -70,7 +79,9 @@ def crawl_pictures(
     ledger: list[dict[str, object]] = []
     when = datetime.fromtimestamp(int(manifest.stat().st_mtime), UTC)
     files = placed_if_any(manifest, "files")
-    for url, data in _read(placed(manifest, spec["part"]), files, spec, ids):
+    paths = placed(manifest, spec["part"])
+    named = _Named(spec, manifest.parent / spec["part"], paths, urls)
+    for url, data in _read(paths, files, named, ids):
         entry, webp = _convert(url, data, encode)
         ledger.append(entry | {"fetched_at": when})
         if webp is not None:
@@ -87,8 +98,54 @@ def _url(spec: Mapping[str, str], name: str) -> str:
     return name if "://" in name else spec.get("base", "") + name.removeprefix("./")
 
 
-def _names(path: Path, files: Sequence[Path]) -> list[str]:
-    """Return the names of the pictures in a file: its own, or those of what it holds."""
+def _apart(spec: Mapping[str, str], named: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the address of each picture, given the place of its file and its name."""
+    holders: dict[str, str] = {}
+    shared: set[str] = set()
+    for place, name in named:
+        url = _url(spec, name)
+        if holders.setdefault(url, place) != place:
+            shared.add(url)
+    return [
+        _within(spec, place, name) if _url(spec, name) in shared else _url(spec, name)
+        for place, name in named
+    ]
+
+
+def _within(spec: Mapping[str, str], place: str, name: str) -> str:
+    """Return the address of a picture below that of its archive; others have just one."""
+    if _is_archive(Path(place)):
+        return _url(spec, f"{place}/{name.removeprefix('./')}")
+    return _url(spec, name)
+
+
+class _Named:
+    """The addresses of pictures as they were listed, in one shard and beyond it."""
+
+    def __init__(
+        self, spec: Mapping[str, str], part: Path, paths: Sequence[Path], urls: Path
+    ) -> None:
+        self._spec, self._part = spec, part
+        listed = pl.scan_parquet(urls).select("image_url")
+        places = (self.place(path) for path in paths if _is_archive(path))
+        own = pl.any_horizontal(
+            pl.lit(value=False),
+            *(pl.col("image_url").str.starts_with(_url(spec, f"{place}/")) for place in places),
+        )
+        self._moved = frozenset(listed.filter(own).collect()["image_url"])
+
+    def place(self, path: Path) -> str:
+        """Return the path of a file below its part."""
+        return path.relative_to(self._part).as_posix()
+
+    def url(self, path: Path, name: str) -> str:
+        """Return the address that a picture in a file was listed under."""
+        within = _within(self._spec, self.place(path), name)
+        return within if within in self._moved else _url(self._spec, name)
+
+
+def _names(path: Path, place: str, files: Sequence[Path]) -> list[str]:
+    """Return the names of the pictures in a file: its own place, or those of what it holds."""
     with _opening(path):
         if path.suffix == ".zip":
             with zipfile.ZipFile(path) as archive:
@@ -100,7 +157,7 @@ def _names(path: Path, files: Sequence[Path]) -> list[str]:
             return _urls(path)
         if path.suffix == ".zim":
             return zim_names(path, files)
-    return [path.name]
+    return [place]
 
 
 def _urls(path: Path) -> list[str]:
@@ -115,30 +172,34 @@ def _is_picture(name: str) -> bool:
     return name.lower().endswith(_SUFFIXES)
 
 
+def _is_archive(path: Path) -> bool:
+    return path.suffix == ".zip" or _is_tar(path)
+
+
 def _is_tar(path: Path) -> bool:
     return ".tar" in path.suffixes or path.suffix in (".tgz", ".tbz2", ".txz")
 
 
 def _read(
-    paths: Sequence[Path], files: Sequence[Path], spec: Mapping[str, str], ids: Mapping[str, str]
+    paths: Sequence[Path], files: Sequence[Path], named: _Named, ids: Mapping[str, str]
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield each wanted picture once, the first of its name."""
+    """Yield each wanted picture once, the first of its address."""
     left = set(ids)
-
-    def wanted(name: str) -> bool:
-        return _url(spec, name) in left
-
     for path in paths:
+
+        def wanted(name: str, path: Path = path) -> bool:
+            return named.url(path, name) in left
+
         with _opening(path):
             is_zim = path.suffix == ".zim"
-            kept = _contents(path, wanted, ids.values())
+            kept = _contents(path, named.place(path), wanted, ids.values())
             for name, data in zim_contents(path, files, wanted) if is_zim else kept:
-                left.discard(_url(spec, name))
-                yield _url(spec, name), data
+                left.discard(named.url(path, name))
+                yield named.url(path, name), data
 
 
 def _contents(
-    path: Path, wanted: Callable[[str], bool], ids: Collection[str]
+    path: Path, place: str, wanted: Callable[[str], bool], ids: Collection[str]
 ) -> Iterator[tuple[str, bytes]]:
     if path.suffix == ".zip":
         with zipfile.ZipFile(path) as archive:
@@ -153,8 +214,8 @@ def _contents(
                     yield member.name, file.read()
     elif path.suffix == ".parquet":
         yield from ((n, data) for n, data in _rows(path, ids) if wanted(n))
-    elif wanted(path.name):
-        yield path.name, path.read_bytes()
+    elif wanted(place):
+        yield place, path.read_bytes()
 
 
 def _rows(path: Path, ids: Collection[str]) -> Iterator[tuple[str, bytes]]:

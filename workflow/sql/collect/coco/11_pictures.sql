@@ -1,10 +1,19 @@
 -- Each listed picture under the URL that it was taken in by, or its own; the id is that of crawl.
-WITH located AS (
+WITH named AS (
+    SELECT
+        regexp_extract(urls.image_url, '[^/]+$') AS name,
+        min(urls.image_url) AS image_url,
+        coalesce(min(ledger.upstream_sha256) <> max(ledger.upstream_sha256), FALSE) AS is_ambiguous
+    FROM urls LEFT JOIN ledger ON urls.image_url = ledger.image_url
+    GROUP BY name
+),
+
+located AS (
     SELECT
         listed.*,
-        coalesce(urls.image_url, listed.coco_url) AS image_url
-    FROM listed
-    LEFT JOIN urls ON listed.file_name = regexp_extract(urls.image_url, '[^/]+$')
+        coalesce(named.image_url, listed.coco_url) AS image_url,
+        coalesce(named.is_ambiguous, FALSE) AS is_ambiguous
+    FROM listed LEFT JOIN named ON listed.file_name = named.name
 ),
 
 hashed AS (
@@ -25,6 +34,8 @@ SELECT
         substr('89ab', (('0x' || h[17])::INTEGER & 3) + 1, 1) || h[18:20],
         h[21:32]
     ) AS image_id,
-    (SELECT count(*) FROM ledger) = 0 OR coalesce(taken.status = 'success', FALSE) AS has_pixels
+    NOT hashed.is_ambiguous
+    AND ((SELECT count(*) FROM ledger) = 0 OR coalesce(taken.status = 'success', FALSE))
+        AS has_pixels
 FROM hashed LEFT JOIN ledger AS taken USING (image_url)
 ORDER BY image_id, file, row

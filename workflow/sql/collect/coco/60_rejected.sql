@@ -2,7 +2,11 @@
 SELECT
     pictures.file,
     pictures.row,
-    CASE WHEN pictures.has_pixels THEN 'too_few_captions' ELSE 'missing_picture' END AS reason,
+    CASE
+        WHEN pictures.is_ambiguous THEN 'ambiguous_picture'
+        WHEN pictures.has_pixels THEN 'too_few_captions'
+        ELSE 'missing_picture'
+    END AS reason,
     pictures.file_name AS detail,
     pictures.image_url AS raw
 FROM pictures ANTI JOIN usable ON pictures.image_id = usable.image_id

@@ -1,11 +1,24 @@
 -- Each labelled picture with its article, and the question that its category asks.
-WITH pictures AS (
+WITH located AS (
     SELECT
         urls.image_id, urls.image_url, ledger.status, ledger.width, ledger.height, ledger.sha256,
+        ledger.upstream_sha256,
         url_decode(regexp_extract(urls.image_url, '[^/]+$')) AS name
     FROM urls
     INNER JOIN ledger ON urls.image_url = ledger.image_url
-    QUALIFY row_number() OVER (PARTITION BY name ORDER BY urls.image_url) = 1
+),
+
+pictures AS (
+    SELECT
+        * EXCLUDE (status, upstream_sha256),
+        CASE
+            WHEN min(upstream_sha256) OVER alike <> max(upstream_sha256) OVER alike
+                THEN 'ambiguous_picture'
+            ELSE status
+        END AS status
+    FROM located
+    WINDOW alike AS (PARTITION BY name)
+    QUALIFY row_number() OVER (PARTITION BY name ORDER BY image_url) = 1
 ),
 
 asking AS (

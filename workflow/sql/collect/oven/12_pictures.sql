@@ -1,7 +1,9 @@
--- Pictures by file name, with its ending and without; of two with one name the first by address.
+-- Pictures by file name, with its ending and without;
+-- of two with one name the first by address, where their bytes are the same.
 WITH found AS (
     SELECT
         urls.image_id, urls.image_url, ledger.status, ledger.width, ledger.height, ledger.sha256,
+        ledger.upstream_sha256,
         url_decode(regexp_extract(urls.image_url, '[^/]+$')) AS name
     FROM urls
     INNER JOIN ledger ON urls.image_url = ledger.image_url
@@ -13,7 +15,14 @@ keyed AS (
     SELECT *, regexp_replace(name, '\.[A-Za-z0-9]+$', '') AS key FROM found
 )
 
-SELECT *
+SELECT
+    * EXCLUDE (status, upstream_sha256),
+    CASE
+        WHEN min(upstream_sha256) OVER alike <> max(upstream_sha256) OVER alike
+            THEN 'ambiguous_picture'
+        ELSE status
+    END AS status
 FROM keyed
+WINDOW alike AS (PARTITION BY key)
 QUALIFY row_number() OVER (PARTITION BY key ORDER BY image_url) = 1
 ORDER BY key

@@ -1,10 +1,13 @@
 -- Lines that can't be used; what comes twice is used the first time.
 WITH judged AS (
     SELECT
-        split || '/in.tsv' AS file, row, line AS raw, coalesce(picture, '') AS detail,
+        split || '/' || folder || 'in.tsv' AS file,
+        row,
+        line AS raw,
+        coalesce(picture, '') AS detail,
         row_number() OVER (
             PARTITION BY image_id
-            ORDER BY list_position(['train', 'validation', 'test'], split), row
+            ORDER BY list_position(['train', 'validation', 'test'], split), folder, row
         ) AS time,
         CASE
             WHEN written IS NULL OR picture IS NULL THEN 'short_row'
@@ -16,9 +19,9 @@ WITH judged AS (
     FROM asked
     UNION ALL
     SELECT
-        split || '/captions.tsv' AS file, row, line AS raw,
+        split || '/' || folder || 'captions.tsv' AS file, row, line AS raw,
         coalesce(number::VARCHAR, '') AS detail,
-        row_number() OVER (PARTITION BY split, number ORDER BY row) AS time,
+        row_number() OVER (PARTITION BY split, folder, number ORDER BY row) AS time,
         CASE
             WHEN caption IS NULL OR number IS NULL THEN 'short_row'
             WHEN caption = '' THEN 'empty_caption'

@@ -1,6 +1,6 @@
 -- A caption has no date of its own: that of its picture would give the answer away.
 SELECT
-    printf('%s-%05d', split, number) AS text_id,
+    text_id,
     NULL::BIGINT AS page_id,
     NULL::BIGINT AS revision_id,
     NULL::VARCHAR AS page_url,
@@ -15,5 +15,7 @@ SELECT
     number::VARCHAR AS source_text_id
 FROM captions
 ANTI JOIN flawed
-    ON flawed.file = captions.split || '/captions.tsv' AND captions.row = flawed.row
+    ON
+        flawed.file = captions.split || '/' || captions.folder || 'captions.tsv'
+        AND captions.row = flawed.row
 ORDER BY text_id

@@ -12,5 +12,8 @@ SELECT
     split,
     date
 FROM asked
-ANTI JOIN flawed ON flawed.file = asked.split || '/in.tsv' AND asked.row = flawed.row
+ANTI JOIN flawed
+    ON
+        flawed.file = asked.split || '/' || asked.folder || 'in.tsv'
+        AND asked.row = flawed.row
 ORDER BY image_id

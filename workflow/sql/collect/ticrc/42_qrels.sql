@@ -4,7 +4,11 @@ SELECT
     1 AS relevance,
     answers.split
 FROM answers
-INNER JOIN asked ON answers.split = asked.split AND answers.row = asked.row
+INNER JOIN asked
+    ON
+        answers.split = asked.split
+        AND answers.folder = asked.folder
+        AND answers.row = asked.row
 INNER JOIN images ON asked.image_id = images.image_id AND asked.split = images.split
-INNER JOIN texts ON answers.split = texts.split AND answers.number::VARCHAR = texts.source_text_id
+INNER JOIN texts ON answers.text_id = texts.text_id
 ORDER BY texts.text_id ASC, images.image_id ASC

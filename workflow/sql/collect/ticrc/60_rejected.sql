@@ -2,14 +2,18 @@
 SELECT file, row, reason, detail, raw FROM flawed
 UNION ALL
 SELECT
-    answers.split || '/expected.tsv' AS file,
+    answers.split || '/' || answers.folder || 'expected.tsv' AS file,
     answers.row,
     CASE WHEN images.image_id IS NULL THEN 'unusable_picture' ELSE 'unusable_caption' END AS reason,
     coalesce(asked.picture, '') AS detail,
     answers.line AS raw
 FROM answers
-LEFT JOIN asked ON answers.split = asked.split AND answers.row = asked.row
+LEFT JOIN asked
+    ON
+        answers.split = asked.split
+        AND answers.folder = asked.folder
+        AND answers.row = asked.row
 LEFT JOIN images ON asked.image_id = images.image_id AND asked.split = images.split
-LEFT JOIN texts ON answers.split = texts.split AND answers.number::VARCHAR = texts.source_text_id
+LEFT JOIN texts ON answers.text_id = texts.text_id
 WHERE images.image_id IS NULL OR texts.text_id IS NULL
 ORDER BY file ASC, row ASC

@@ -1,5 +1,6 @@
 """The Temporal Image Caption Retrieval Competition: its files, its own numbers, known answers."""
 
+import io
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -8,11 +9,13 @@ import numpy as np
 import polars as pl
 import pytest
 import yaml
+from PIL import Image
 from scipy.special import stdtr
 
 from isotope import encode_dates, geval, sql, store, strata, tables
 from isotope.acquire import acquire
 from isotope.collect import collect
+from isotope.crawl_pictures import crawl_pictures, list_pictures
 from isotope.encode_store import load_vectors
 from isotope.random_system import random_run
 from isotope.runs import ranked
@@ -337,3 +340,58 @@ def test_the_overlay_names_what_the_competition_ran():
     assert named == {("ViT-B-32", "openai"), ("EVA02-E-14-plus", "laion2b_s9b_b144k")}
     assert named <= known
     assert sorted(models) == ["clip-b32", "dates", "eva02-e"]
+
+
+def drawn(colour: str) -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (4, 4), colour).save(out, "WEBP", lossless=True)
+    return out.getvalue()
+
+
+def crawled(folder: Path, files: dict[str, list[str]]) -> Path:
+    """Acquire, crawl and collect; return the tables' folder."""
+    manifest, spec = folder / "source/manifest.json", {"part": "pictures", "base": "https://x.org/"}
+    acquire({"files": files}, manifest, folder / "scratch")
+    given = {t: folder / f"{t}.parquet" for t in ("urls", "ledger", "pixels")}
+    list_pictures(manifest, spec, 1, given["urls"])
+    out = {t: given[t] for t in ("ledger", "pixels")}
+    crawl_pictures(manifest, given["urls"], spec, 0, out)
+    relations = {"manifest": manifest} | {t: given[t] for t in ("urls", "ledger")}
+    collect(KIND, relations, {"language": "en"}, folder / "collected")
+    return folder / "collected"
+
+
+def challenge(folder: Path, colours: dict[str, str]) -> dict[str, list[str]]:
+    """A picture `a.webp` with a caption in each folder of `colours`; the parts that ask for it."""
+    (folder / "in-header.tsv").write_text("picture_id\tdate\n")
+    for name, colour in colours.items():
+        (folder / name / "pictures").mkdir(parents=True)
+        (folder / name / "pictures/a.webp").write_bytes(drawn(colour))
+        (folder / name / "in.tsv").write_text("a.webp\t1900-01-31\n")
+        (folder / name / "captions.tsv").write_text(f"1\tof {name}\n")
+        (folder / name / "expected.tsv").write_text("1\n")
+    header, pictures = str(folder / "in-header.tsv"), f"{folder}/*/pictures/*.webp"
+    return {"header": [header], "pictures": [pictures]}
+
+
+def test_train_and_train2_with_a_picture_of_one_name_are_both_there(tmp_path):
+    files = challenge(tmp_path, {"train": "red", "train2": "blue", "dev-0": "green", "test": "red"})
+    train = [f"{tmp_path}/train/*.tsv", f"{tmp_path}/train2/*.tsv"]
+    own = {"train": train, "validation": [f"{tmp_path}/dev-0/*.tsv"]}
+    made = crawled(tmp_path, files | own | {"test": [f"{tmp_path}/test/*.tsv"]})
+    answered = (
+        read(made, "qrels")
+        .join(read(made, "images").drop("split"), on="image_id")
+        .join(read(made, "texts").drop("split"), on="text_id")
+        .filter(split="train")
+    )
+    pairs = answered.select("text_id", "context_section_description", "image_url").sort("text_id")
+    assert pairs.rows() == [
+        ("train-train-00001", "of train", "https://x.org/train/pictures/a.webp"),
+        ("train-train2-00001", "of train2", "https://x.org/train2/pictures/a.webp"),
+    ]
+    reasons = read(made, "rejected").select("file", "reason").rows()
+    assert ("validation/in.tsv", "ambiguous_picture") in reasons
+    assert ("test/in.tsv", "ambiguous_picture") in reasons
+    counts = read(made, "filters").filter(step="pictures").select("before", "dropped").sum().row(0)
+    assert counts == (4, 2)

@@ -127,3 +127,33 @@ def test_the_real_coco_has_159_pictures_with_1350_objects(real, tmp_path):
     known, rejected = concepts(read_objects(images, None), wordnet, images)
     assert (known.height, rejected.height) == (1347, 3)
     assert set(rejected["detail"]) == {"stop_sign.n.01"}
+
+
+def test_a_picture_whose_name_two_others_have_is_rejected_and_a_copy_is_not(tmp_path):
+    names = ["one/1.jpg", "two/1.jpg", "one/2.jpg", "two/2.jpg"]
+    urls = [{"image_id": "", "image_url": BASE + name} for name in names]
+    ledger = [
+        {"image_url": u["image_url"], "status": "success", "upstream_sha256": digest}
+        for u, digest in zip(urls, ["a", "b", "c", "c"], strict=True)
+    ]
+    listed = [{"id": n, "file_name": f"{n}.jpg", "coco_url": "", "width": 9} for n in (1, 2)]
+    said = [{"id": 10 * p + n, "image_id": p, "caption": "a"} for p in (1, 2) for n in (0, 1)]
+    documents = {
+        "captions": _json(images=listed, annotations=said),
+        "instances": _json(categories=[], annotations=[]),
+        "synsets": json.dumps(SYNSETS),
+    }
+    relations: dict[str, sql.Files] = {}
+    for part, text in documents.items():
+        relations[part] = tmp_path / f"{part}.parquet"
+        rows = [{"file": "val.json", "document": text}]
+        store.write_rows(rows, tmp_path / f"{part}.parquet", DOCUMENTS)
+    store.write_rows(urls, tmp_path / "urls.parquet", tables.URLS)
+    store.write_rows(ledger, tmp_path / "ledger.parquet", tables.LEDGER)
+    relations |= {name: tmp_path / f"{name}.parquet" for name in ("urls", "ledger")}
+    collect(sql.SQL / "collect" / "coco", relations, {"language": "en"}, tmp_path / "out")
+    images, rejected = (
+        pl.read_parquet(tmp_path / f"out/{t}.parquet") for t in ("images", "rejected")
+    )
+    assert images["image_url"].to_list() == [f"{BASE}one/2.jpg"]
+    assert rejected.select("reason", "detail").rows() == [("ambiguous_picture", "1.jpg")]

@@ -147,3 +147,24 @@ def test_no_line_is_lost_in_the_account(made):
     kept, dropped = made["images"].height + made["texts"].height, made["rejected"].height
     assert made["filters"]["before"].sum() == len(ASKED) + len(KNOWN) == kept + dropped
     assert made["filters"]["dropped"].sum() == dropped
+
+
+def test_a_query_whose_picture_two_files_may_be_is_rejected(tmp_path):
+    names = ["one/p.jpg", "two/p.jpg", "one/q.jpg", "two/q.jpg"]
+    urls = [{"image_id": image_id(BASE + n), "image_url": BASE + n, "shard": 0} for n in names]
+    ledger = [
+        {"image_url": BASE + name, "status": "success", "upstream_sha256": digest}
+        for name, digest in zip(names, ["a", "b", "c", "c"], strict=True)
+    ]
+    store.write_rows(urls, tmp_path / "urls.parquet", tables.URLS)
+    store.write_rows(ledger, tmp_path / "ledger.parquet", tables.LEDGER)
+    given = {n: tmp_path / f"{n}.parquet" for n in ("urls", "ledger", "queries", "entities")}
+    split = "query_val_seen"
+    lines([asked("1", "p", "Q1", split), asked("2", "q", "Q1", split)], given["queries"])
+    lines(KNOWN[:1], given["entities"])
+    collect.collect(sql.SQL / "collect/oven", given, {"language": "en"}, tmp_path / "out")
+    images, rejected = (
+        pl.read_parquet(tmp_path / f"out/{t}.parquet") for t in ("images", "rejected")
+    )
+    assert images["source_image_id"].to_list() == ["2"]
+    assert rejected.select("row", "reason").rows() == [(1, "ambiguous_picture")]

@@ -54,6 +54,7 @@ def acquire(spec: Mapping[str, Any], manifest: Path, scratch: Path) -> None:
         wanted = upstream(spec["files"], spec.get("endpoint"))
         source = _Source(manifest, scratch, spec.get("endpoint"), before)
         found = [source.fetch(path, file) for path, file in wanted.items()]
+        manifest.unlink(missing_ok=True)
         _remove(folder, before.keys() - wanted.keys())
         origins.write(folder, found)
         entries = [_listed(o.path, o.bytes, o.sha256, o.url, o.version) for o in found]

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,6 +11,7 @@ from isotope import store, tables
 from isotope.dump_kinds import Cut, Task, parse_task, prepared
 from isotope.dump_parsed import REASONS, Parsed
 from isotope.errors import MissingFile
+from isotope.file_labels import labels
 from isotope.parallel import ordered_map
 from isotope.parts import WHOLE, Part, bounds
 from isotope.progress import Progress, log
@@ -51,7 +52,7 @@ def parse_dump(  # noqa: PLR0913
         raise MissingFile("dump", "no files", "name at least one pages-articles file in the params")
     paths = [Path(path) for path in files]
     cuts = [prepared(path) for path in paths]
-    account = _Account()
+    account = _Account(labels(paths))
     with (
         grouped(out, tables.SECTIONS) as good,
         grouped(links, tables.LINKS) as linked,
@@ -84,8 +85,9 @@ def _tasks(paths: list[Path], cuts: list[Cut], part: Part) -> Iterator[Task]:
 class _Account:
     """Sums over all pieces, and the ordinals of pages within their files."""
 
-    def __init__(self) -> None:
+    def __init__(self, named: Mapping[Path, str]) -> None:
         self.progress = Progress("dump pages")
+        self._named = named
         self._sums = Counter[str]()
         self._pages_before = Counter[Path]()
 
@@ -97,7 +99,7 @@ class _Account:
         self._sums.update(str(row["reason"]) for row in parsed.rejected)
         self.progress.add(parsed.pages)
         rows = [
-            {**row, "file": parsed.path.name, "row": before + int(str(row["row"]))}
+            {**row, "file": self._named[parsed.path], "row": before + int(str(row["row"]))}
             for row in parsed.rejected
         ]
         return pa.Table.from_pylist(rows, schema=tables.REJECTED)
@@ -108,4 +110,4 @@ class _Account:
 
     def pages(self) -> dict[str, int]:
         """Return the pages of each file."""
-        return {path.name: n for path, n in self._pages_before.items()}
+        return {self._named[path]: n for path, n in self._pages_before.items()}

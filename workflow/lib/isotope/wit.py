@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from isotope import tables
 from isotope.errors import BadParams, MissingFile
+from isotope.file_labels import labels
 from isotope.parallel import ahead
 from isotope.parts import WHOLE, Part, part_of
 from isotope.progress import Progress, log
@@ -43,11 +44,14 @@ def parse_wit(files: Sequence[Path], *, out: Path, rejected: Path, part: Part = 
         raise MissingFile("wit", "no shards", "name at least one WIT .tsv.gz file in the params")
     splits = [split_of(path) for path in files]
     own = list(zip(files, splits, strict=True))
+    named = labels([Path(path) for path in files])
     reasons: Counter[str] = Counter()
     progress = Progress("WIT records")
     with grouped(out, tables.ASSOCIATIONS) as good, grouped(rejected, tables.REJECTED) as bad:
         for path, split in part_of(own, part):
-            for associations, rejects in ahead(_parse_shard(Shard(Path(path)), split)):
+            for associations, rejects in ahead(
+                _parse_shard(Shard(Path(path), label=named[Path(path)]), split)
+            ):
                 progress.add(len(associations) + len(rejects))
                 good.add(associations)
                 if rejects:
@@ -71,16 +75,16 @@ def split_of(path: Path) -> str:
 
 
 def _parse_shard(shard: Shard, split: str) -> Iterator[tuple[pa.Table, list[dict[str, object]]]]:
-    labels = {"split": _scalar(split), "file": _scalar(shard.path.name)}
+    own = {"split": _scalar(split), "file": _scalar(shard.label)}
     for block in shard.blocks():
         records = parse_block(block, shard)
         found = pa.concat_tables(records.good) if records.good else None
-        yield _labelled(found, labels) if found else tables.ASSOCIATIONS.empty_table(), records.bad
-    log.info("%s: %d records", shard.path.name, shard.rows)
+        yield _labelled(found, own) if found else tables.ASSOCIATIONS.empty_table(), records.bad
+    log.info("%s: %d records", shard.label, shard.rows)
 
 
-def _labelled(table: pa.Table, labels: dict[str, pa.Scalar]) -> pa.Table:
-    for name, label in labels.items():
+def _labelled(table: pa.Table, own: dict[str, pa.Scalar]) -> pa.Table:
+    for name, label in own.items():
         table = table.append_column(name, pa.repeat(label, len(table)))
     return table.select(tables.ASSOCIATIONS.names)
 

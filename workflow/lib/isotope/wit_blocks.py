@@ -41,6 +41,11 @@ class Shard:
     rows: int = 0
     columns: list[str] = field(default_factory=list[str])
     start: re.Pattern[bytes] = re.compile(b"")
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        """Call the shard by its file's name unless another shard has the same."""
+        self.label = self.label or self.path.name
 
     def damage(self, kind: type[CorruptFile] | type[TruncatedFile], what: str) -> Exception:
         """Return the error that says how far the shard could be read."""

@@ -187,5 +187,5 @@ def _reject(raw: str, fault: tuple[str, str], shard: Shard, records: Records) ->
     shard.rows += 1
     reason, detail = fault
     records.bad.append(
-        {"file": shard.path.name, "row": shard.rows, "reason": reason, "detail": detail, "raw": raw}
+        {"file": shard.label, "row": shard.rows, "reason": reason, "detail": detail, "raw": raw}
     )

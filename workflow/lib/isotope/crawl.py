@@ -142,9 +142,9 @@ async def _crawl(
     except BaseExceptionGroup as group:
         raise group.exceptions[0] from None
     finally:
-        kept.commit()
         await fetcher.close()
         await decoders.close()
+        kept.commit()
     progress.finish()
 
 

@@ -276,7 +276,7 @@ def test_a_server_that_was_away_is_asked_for_everything_when_it_is_back(tmp_path
     root = world(tmp_path, 30, 4)
     with serve.serving(root / "images") as address:
         pass
-    settings = {**DIRECT, "mirror": address, "attempts": 1, "breaker_failures": 20}
+    settings = {**DIRECT, "mirror": address, "attempts": 1, "breaker_pause_s": 0.5}
     with pytest.raises(HostDown, match=r"127\.0\.0\.1:\d+: .*Connection refused.*run again later"):
         run(root, **settings)
     with back(root, address):

@@ -113,7 +113,8 @@ def earlier_crawl(wildcards):
     """The ledger of the crawl that a crawl goes on from; it comes after all of its shards.
 
     The list of URLs waits for it in place of the shards, which are there for good: were the earlier
-    crawl fetched again, Snakemake would want to make them anew.
+    crawl fetched again, Snakemake would want to make them anew. It is not ancient, because Snakemake
+    does not look for reasons to run what comes after a job that runs, though by such inputs alone.
     """
     after = PARAMS["crawl"][wildcards.source].get("after")
     return [f"data/crawl/{after}/ledger.parquet"] if after else []

@@ -6,7 +6,7 @@ rule crawl_urls:
         listed=lambda w: [
             f"data/parse/{w.source}/{t}.parquet" for t in PARAMS["crawl"][w.source]["of"]
         ],
-        earlier=ancient(earlier_crawl),
+        earlier=earlier_crawl,
         sql=sql("crawl/urls.sql"),
         code=code("sql"),
     output:

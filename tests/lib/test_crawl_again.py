@@ -247,12 +247,22 @@ def unresolved(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-DIRECT = {"serve": None, "contact": "me@example.org", "rate_per_s": 1000, "burst": 1000}
+DIRECT: dict[str, Any] = {
+    "serve": None,
+    "contact": "me@example.org",
+    "rate_per_s": 1000,
+    "burst": 1000,
+}
 
 
 def test_without_a_network_a_crawl_ends_at_the_first_pause_and_says_why(tmp_path, monkeypatch):
     names, root = unresolved(monkeypatch), world(tmp_path, 60, 2)
-    settings = {**DIRECT, "breaker_failures": 20, "breaker_pause_s": 2, "wait_s": 60}
+    settings: dict[str, Any] = {
+        **DIRECT,
+        "breaker_failures": 20,
+        "breaker_pause_s": 2,
+        "wait_s": 60,
+    }
     said = r"upload\.wikimedia\.org:443: no answer.*the name does not resolve.*nothing"
     with pytest.raises(HostDown, match=said):
         run(root, **settings)
@@ -276,7 +286,7 @@ def test_a_server_that_was_away_is_asked_for_everything_when_it_is_back(tmp_path
     root = world(tmp_path, 30, 4)
     with serve.serving(root / "images") as address:
         pass
-    settings = {**DIRECT, "mirror": address, "attempts": 1, "breaker_pause_s": 0.5}
+    settings: dict[str, Any] = {**DIRECT, "mirror": address, "attempts": 1, "breaker_pause_s": 0.5}
     with pytest.raises(HostDown, match=r"127\.0\.0\.1:\d+: .*Connection refused.*run again later"):
         run(root, **settings)
     with back(root, address):
@@ -315,7 +325,11 @@ def test_one_dead_host_among_living_ones_does_not_end_the_crawl(tmp_path):
         store.write(table.to_arrow(), root / "urls.parquet", tables.URLS)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(crawl_address, "is_public", lambda _: True)
-            limits = {"breaker_failures": 2, "breaker_pause_s": 0.01, "breaker_openings": 1}
+            limits: dict[str, Any] = {
+                "breaker_failures": 2,
+                "breaker_pause_s": 0.01,
+                "breaker_openings": 1,
+            }
             ledger, pixels = run(root, **DIRECT, **limits, attempts=1)
     assert pixels.height == 3
     down = ledger.filter(status="host_down")

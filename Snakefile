@@ -11,8 +11,10 @@ configfile: "params.yaml"
 container: "docker://python:3.11"
 
 
+# Pictures are named, since Snakemake does not miss a file that is only on the way to another.
 rule all:
     input:
+        lambda wildcards: crawled_tables(),
         "results/catalog.duckdb",
 
 

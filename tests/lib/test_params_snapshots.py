@@ -59,3 +59,53 @@ def test_each_snapshot_is_compared_with_the_one_before_and_others_as_told():
 def test_a_snapshot_that_nothing_names_is_refused(changed, said):
     with pytest.raises(BadParams, match=said):
         expand({**SPEC, **changed})
+
+
+def crawled(**more: object) -> dict[str, object]:
+    """Three snapshots of a collection, whose sources are downloaded."""
+    made = {"kind": "wikipedia", "source": "mini-{snapshot}", "language": "en"}
+    return {
+        "snapshots": ["a", "b", "c"],
+        "build": ["wiki-{snapshot}"],
+        "collect": {"wiki-{snapshot}": made},
+        "crawl": {"mini-{snapshot}": {"shards": 1}, "other": {"shards": 1}},
+        **more,
+    }
+
+
+def after(params: dict[str, object]) -> dict[str, object]:
+    """Of expanded params the sources that go on from another one."""
+    crawl = expand(params)["crawl"]
+    return {name: entry["after"] for name, entry in crawl.items() if entry.get("after")}
+
+
+def test_a_crawl_goes_on_from_that_of_the_snapshot_before_unless_it_says_otherwise():
+    assert after(crawled()) == {"mini-b": "mini-a", "mini-c": "mini-b"}
+    own = {"mini-a": {}, "mini-b": {"after": "other"}, "mini-c": {"after": None}, "other": {}}
+    own["mini-a"]["shards"] = 1
+    assert after(crawled(crawl=own)) == {"mini-b": "other"}
+    off = {"mini-{snapshot}": {"shards": 1, "after": None}}
+    assert after(crawled(crawl=off)) == {}
+
+
+def test_each_language_of_a_union_goes_on_from_its_own_snapshot_before():
+    entry = {"kind": "wikipedia", "source": "de-{snapshot}", "language": "de"}
+    union = {"kind": "union", "of": ["wiki-{snapshot}", "de-{snapshot}"]}
+    params = crawled(build=["both-{snapshot}"], snapshots=["a", "b"])
+    params["collect"] |= {"de-{snapshot}": entry, "both-{snapshot}": union}
+    params["crawl"] |= {"de-{snapshot}": {"shards": 1}}
+    assert after(params) == {"mini-b": "mini-a", "de-b": "de-a"}
+
+
+def test_a_crawl_goes_on_from_none_that_is_not_built_or_not_of_its_kind():
+    assert after(crawled(build=["wiki-c"])) == {}
+    along = {"mini-{snapshot}": {"shards": 1, "pictures": {"part": "dump"}}}
+    assert after(crawled(crawl=along)) == {}
+    wider = {"mini-a": {"width": 250}, "mini-b": {"width": 500}, "mini-c": {"width": 500}}
+    assert after(crawled(crawl=wider)) == {"mini-c": "mini-b"}
+
+
+def test_a_crawl_that_would_go_on_from_itself_is_told_of_the_default():
+    itself = {"mini-{snapshot}": {"shards": 1, "after": "mini-{snapshot}"}}
+    with pytest.raises(BadParams, match=r"crawl\.mini-a\.after: .*leave it out.*snapshot before"):
+        expand(crawled(crawl=itself))

@@ -3,6 +3,7 @@
 import re
 import shlex
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -267,6 +268,13 @@ def test_an_edge_that_leads_back_is_not_drawn():
     crawl = {("urls", "shard"), ("shard", "ledger"), ("ledger", "shard"), ("urls", "ledger")}
     found = reduced({("source", "urls"), ("source", "shard"), *crawl})
     assert found == {("source", "urls"), ("urls", "shard"), ("shard", "ledger")}
+
+
+def test_a_circle_is_cut_where_one_crawl_waits_for_another():
+    crawl = {("urls", "shard"), ("shard", "ledger"), ("ledger", "urls"), ("urls", "ledger")}
+    rest = {("source", "parse"), ("source", "shard"), ("parse", "urls"), ("ledger", "collect")}
+    road = ["source", "parse", "urls", "shard", "ledger", "collect"]
+    assert reduced({*crawl, *rest, ("parse", "collect")}) == {*pairwise(road)}
 
 
 def closure(edges: Edges) -> Edges:

@@ -84,6 +84,18 @@ def test_repro_makes_all_of_the_new_snapshot_and_nothing_of_the_old_one(february
 
 
 @pytest.mark.long
+def test_only_pictures_that_january_lacks_are_fetched_in_february(february):
+    """What the server calls unchanged comes as 304, without its bytes."""
+    ledgers = [february[0] / f"data/crawl/{name}/ledger.parquet" for name in (JANUARY, FEBRUARY)]
+    before, after = (pl.read_parquet(path).filter(status="success") for path in ledgers)
+    known = after.filter(pl.col("image_url").is_in(before["image_url"].implode()))
+    assert 0 < known.height < after.height
+    assert set(known["http_status"]) == {304}
+    new = after.filter(~pl.col("image_url").is_in(before["image_url"].implode()))
+    assert set(new["http_status"]) == {200}
+
+
+@pytest.mark.long
 def test_a_second_repro_makes_nothing(february, shell):
     told = shell("dvc", "repro", "--dry", "score", cwd=february[0])
     assert "Running stage" not in told

@@ -110,9 +110,25 @@ def shards_of(source, pattern):
 
 
 def earlier_crawl(wildcards):
-    """The ledger of the crawl that a crawl goes on from; it comes after all of its shards."""
+    """The ledger of the crawl that a crawl goes on from; it comes after all of its shards.
+
+    The list of URLs waits for it in place of the shards, which are there for good: were the earlier
+    crawl fetched again, Snakemake would want to make them anew. It is not ancient, because Snakemake
+    does not look for reasons to run what comes after a job that runs, though by such inputs alone.
+    """
     after = PARAMS["crawl"][wildcards.source].get("after")
     return [f"data/crawl/{after}/ledger.parquet"] if after else []
+
+
+def crawled_tables(wildcards=None):
+    """What the crawls of all sources leave: a folder that was deleted is fetched again."""
+    drawn = {*sources(), *(k for c in collections() for k in knowledge(c))} & {*PARAMS["crawl"]}
+    patterns = (
+        "data/crawl/{source}/ledger-{n:05d}.parquet",
+        "data/crawl/{source}/shard-{n:05d}.parquet",
+    )
+    shards = [path for source in sorted(drawn) for p in patterns for path in shards_of(source, p)]
+    return [*expand("data/crawl/{s}/ledger.parquet", s=sorted(drawn)), *shards]
 
 
 def ledgers(wildcards):

@@ -14,7 +14,7 @@ rule parse:
 
 rule crawl:
     input:
-        expand("data/crawl/{s}/ledger.parquet", s=set(sources()) & set(PARAMS["crawl"])),
+        crawled_tables,
 
 
 rule project:

@@ -1,8 +1,12 @@
+from collections import UserDict
+
+
 rule crawl_urls:
     input:
         listed=lambda w: [
             f"data/parse/{w.source}/{t}.parquet" for t in PARAMS["crawl"][w.source]["of"]
         ],
+        earlier=earlier_crawl,
         sql=sql("crawl/urls.sql"),
         code=code("sql"),
     output:
@@ -27,7 +31,6 @@ rule crawl_shard:
     input:
         manifest=ancient("data/acquire/{source}/manifest.json"),
         urls=ancient("data/crawl/{source}/urls.parquet"),
-        earlier=ancient(earlier_crawl),
     output:
         pixels=protected("data/crawl/{source}/shard-{shard}.parquet"),
         ledger=protected("data/crawl/{source}/ledger-{shard}.parquet"),
@@ -40,7 +43,9 @@ rule crawl_shard:
     resources:
         mem_mb=memory("crawl_shard"),
     params:
-        spec=entry("crawl"),
+        # Snakemake compares plain values only; another place to go on from is no reason to crawl anew.
+        spec=lambda w: UserDict(PARAMS["crawl"][w.source]),
+        compared=lambda w: {k: v for k, v in PARAMS["crawl"][w.source].items() if k != "after"},
         scratch=".isotope/crawl/{source}",
     message:
         "crawl {wildcards.source}, shard {wildcards.shard}"
@@ -52,7 +57,7 @@ rule crawl_ledger:
     input:
         urls="data/crawl/{source}/urls.parquet",
         ledgers=ledgers,
-        sql=sql("crawl/ledger.sql", "crawl/uncrawled.sql"),
+        sql=sql("crawl/ledger.sql", "crawl/o*.sql", "crawl/uncrawled.sql"),
         code=code("crawl_ledger"),
     output:
         ledger="data/crawl/{source}/ledger.parquet",
@@ -62,6 +67,10 @@ rule crawl_ledger:
         "logs/benchmarks/crawl_ledger/{source}.tsv"
     resources:
         mem_mb=memory("crawl_ledger"),
+    params:
+        spec=lambda w: {
+            k: PARAMS["crawl"][w.source].get(k) for k in ("serve", "mirror", "pictures")
+        },
     message:
         "gather the ledger of {wildcards.source}"
     script:

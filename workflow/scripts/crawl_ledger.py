@@ -8,4 +8,5 @@ with logged(snakemake.log[0], snakemake.rule):
         Path(snakemake.input.urls),
         [Path(p) for p in snakemake.input.ledgers],
         Path(snakemake.output.ledger),
+        snakemake.params.spec,
     )

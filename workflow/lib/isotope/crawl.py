@@ -17,9 +17,10 @@ import pyarrow as pa
 from isotope import store, tables
 from isotope.crawl_decoders import Decoders
 from isotope.crawl_earlier import Earlier
-from isotope.crawl_fetch import Fetcher
+from isotope.crawl_fetch import NO_NETWORK, Fetcher
 from isotope.crawl_numbers import Budget
-from isotope.crawl_outcome import HOST_DOWN, LATER
+from isotope.crawl_origin import OWN_HOST, origin
+from isotope.crawl_outcome import DECIDED_BY, FAILURES, HOST_DOWN, LATER, UNASKED, UNREACHED
 from isotope.crawl_queue import Crawl, Means
 from isotope.crawl_scratch import Scratch
 from isotope.crawl_wikimedia import require_contact
@@ -36,29 +37,44 @@ def crawl_shard(
     """Download one shard of `urls` (tables.URLS); write out["pixels"] and out["ledger"].
 
     What a killed run had finished is found in `scratch` and not asked for again; after a run that
-    ended, only failures that may have passed are. With spec["after"], the crawl of that source,
-    which lies beside this one's folder, is asked about first.
+    ended, only failures that may have passed are, or all where nothing had succeeded. What came
+    from another origin is not found there, nor what other settings may turn into something else.
+    With spec["after"], the crawl of that source, which lies beside this one's folder, is asked
+    about first.
 
     Raises:
         NoContact: Wikimedia would be asked by nobody in particular.
         BudgetSpent: the source's bytes or hours are used up.
         HostDown: a host that had answered, or every host, stopped to; run again later.
+        DiskFull: no room; what was committed stays.
     """
     wanted = pl.read_parquet(urls).filter(pl.col("shard") == shard).drop("shard")
-    told = "\n".join([*wanted["image_url"], f"width {spec.get('width')}"])
-    named = hashlib.sha256(told.encode()).hexdigest()[:16]
     serve, after = spec.get("serve"), spec.get("after")
-    earlier = Earlier(out["ledger"].parent.parent / after if after else None, wanted)
+    folder = out["ledger"].parent.parent / after if after else None
+    earlier = Earlier(folder, wanted, origin(spec))
+    named = _name(wanted, spec)
     with ExitStack() as stack:
         served = serving(Path(serve)) if serve else nullcontext(spec.get("mirror"))
         mirror = stack.enter_context(served)
         kept = stack.enter_context(closing(Scratch(scratch / f"{shard:05d}-{named}.sqlite")))
-        crawl_all(wanted, {**spec, "mirror": mirror}, kept, earlier)
-        ledger = kept.ledger()
-        check(ledger, wanted, mirror)
+        try:
+            crawl_all(wanted, {**spec, "mirror": mirror}, kept, earlier)
+            ledger = kept.ledger()
+            check(ledger, wanted, mirror)
+        except HostDown:
+            kept.forget(LATER)
+            raise
         write_pixels(wanted, (kept, earlier), ledger, out["pixels"])
         store.write(ledger.to_arrow(), out["ledger"], tables.LEDGER)
         kept.finished = True
+
+
+def _name(wanted: pl.DataFrame, spec: Mapping[str, Any]) -> str:
+    """Return what tells apart the crawls whose pictures are not each other's."""
+    told = [*wanted["image_url"], f"width {spec.get('width')}"]
+    if (place := origin(spec)) != OWN_HOST:
+        told.append(f"origin {place}")
+    return hashlib.sha256("\n".join(told).encode()).hexdigest()[:16]
 
 
 def mirrored(url: str, mirror: str | None) -> str:
@@ -75,8 +91,8 @@ def mirrored(url: str, mirror: str | None) -> str:
 def crawl_all(
     wanted: pl.DataFrame, spec: Mapping[str, Any], kept: Scratch, earlier: Earlier
 ) -> None:
-    """Ask for every URL that `kept` does not have."""
-    kept.forget(LATER if kept.finished else {HOST_DOWN})
+    """Ask for every URL that `kept` does not have, or not under these settings."""
+    _forget_outdated(kept, spec, earlier)
     kept.finished = False
     known = kept.known()
     left = [row for row in wanted.select("image_id", "image_url").rows() if row[1] not in known]
@@ -84,6 +100,20 @@ def crawl_all(
         to_host = partial(mirrored, mirror=spec["mirror"])
         require_contact((_host(to_host(url)) for _, url in left), spec)
         asyncio.run(_crawl(left, spec, kept, earlier))
+
+
+def _forget_outdated(kept: Scratch, spec: Mapping[str, Any], earlier: Earlier) -> None:
+    """Drop from `kept` what is to be asked for again: see `crawl_shard`."""
+    again = set(LATER if kept.finished else {HOST_DOWN})
+    if kept.finished and not kept.succeeded():
+        again |= FAILURES
+    before, now = kept.settings, {name: spec.get(name) for name in DECIDED_BY}
+    changed = [name for name in before.keys() & now.keys() if before[name] != now[name]]
+    kept.forget(again.union(*(DECIDED_BY[name] for name in changed)))
+    if {"max_mib", "max_pixels"} & {*changed}:
+        kept.forget_larger(spec["max_mib"] * 2**20, spec["max_pixels"])
+    kept.forget_urls([url for url, digest in kept.reused() if not earlier.has(url, digest)])
+    kept.settings = now
 
 
 def _host(url: str) -> str | None:
@@ -112,9 +142,9 @@ async def _crawl(
     except BaseExceptionGroup as group:
         raise group.exceptions[0] from None
     finally:
-        kept.commit()
         await fetcher.close()
         await decoders.close()
+        kept.commit()
     progress.finish()
 
 
@@ -129,15 +159,23 @@ def check(ledger: pl.DataFrame, wanted: pl.DataFrame, mirror: str | None) -> Non
     if lost.height:
         remedy = "delete .isotope/crawl and run again"
         raise ToolFailed("crawl", f"no outcome for {lost['image_url'][0]}", remedy)
+    again = _unreached(ledger, mirror)
+    if again.height:
+        found = f"stopped to answer; {again.height} URLs are left; {again['error'][0]}"
+        raise HostDown(again["host"][0], found, NO_NETWORK)
+
+
+def _unreached(ledger: pl.DataFrame, mirror: str | None) -> pl.DataFrame:
+    """Return the rows that an outage explains, with their `host`."""
     hosts = pl.Series([_host(mirrored(url, mirror)) or "" for url in ledger["image_url"]])
     known = ledger.with_columns(host=hosts)
     answered = known.filter(pl.col("http_status").is_not_null())
     down = known.filter(pl.col("status") == HOST_DOWN)
-    again = down if answered.is_empty() else down.join(answered, on="host", how="semi")
-    if again.height:
-        remedy = "run again later; nothing that was fetched is asked for twice"
-        found = f"stopped to answer; {again.height} URLs are left"
-        raise HostDown(again["host"][0], found, remedy)
+    if not answered.is_empty():
+        return down.join(answered, on="host", how="semi")
+    asked = known.filter(~pl.col("status").is_in(UNASKED))
+    unreached = asked.filter(pl.col("status").is_in(UNREACHED))
+    return unreached if down.height or unreached.height == asked.height else down
 
 
 def write_pixels(

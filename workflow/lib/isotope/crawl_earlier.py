@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from isotope import tables
+from isotope.crawl_origin import OWN_HOST, share_tags
 from isotope.crawl_outcome import OF_THE_BYTES
 from isotope.errors import MissingFile
 from isotope.pixels import iter_pixels
@@ -17,8 +18,11 @@ Row = dict[str, Any]
 class Earlier:
     """The rows of an earlier ledger for the URLs of a shard, and the pictures behind them."""
 
-    def __init__(self, folder: Path | None, wanted: pl.DataFrame) -> None:
+    def __init__(self, folder: Path | None, wanted: pl.DataFrame, origin: str = OWN_HOST) -> None:
         """Look `wanted` (image_id, image_url) up in a folder of data/crawl; None knows nothing.
+
+        `origin` is where the later crawl asks: what another one has told of its pictures' versions
+        says nothing there.
 
         A success whose picture is not in the folder's shards counts as unknown, and so does a
         failure that was not about the bytes.
@@ -27,6 +31,7 @@ class Earlier:
             MissingFile: no ledger in the folder.
         """
         self._shards: list[Path] = []
+        self._origin = origin
         self._rows: dict[str, Row] = {}
         if folder is None:
             return
@@ -50,6 +55,8 @@ class Earlier:
     def headers(self, url: str) -> dict[str, str]:
         """Return what makes a request conditional (RFC 9110, 13.1); nothing for what is unknown."""
         row: Mapping[str, Any] = self._rows.get(url, {})
+        if not share_tags(row.get("origin"), self._origin):
+            return {}
         if row.get("etag"):
             return {"If-None-Match": row["etag"]}
         if row.get("last_modified"):
@@ -60,6 +67,10 @@ class Earlier:
         """Return the earlier row of a URL, without id and time."""
         row = self._rows.get(url)
         return row and {k: v for k, v in row.items() if k not in ("image_id", "fetched_at")}
+
+    def has(self, url: str, sha256: str) -> bool:
+        """Tell whether the picture of a URL is there, with this digest of its WebP."""
+        return self._rows.get(url, {}).get("sha256") == sha256
 
     def pictures(self, ids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
         """Yield (image_id, WebP) of the earlier crawl's pictures, by id."""

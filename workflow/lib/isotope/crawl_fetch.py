@@ -1,6 +1,8 @@
 """One URL over the network: every hop checked, paced, capped, and its outcome named."""
 
 import asyncio
+import errno
+import os
 import ssl
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -18,12 +20,14 @@ from isotope.crawl_address import BadUrl, ForbiddenAddress, Guard, target
 from isotope.crawl_host import Host, Manners
 from isotope.crawl_outcome import HOST_DOWN, OF_THE_HOST, of_code
 from isotope.crawl_wikimedia import has_contact, is_wikimedias, sha1_of_base36, user_agent
+from isotope.errors import HostDown
 
 ARRIVED, UNCHANGED = "arrived", "unchanged"
 _OK, _NOT_MODIFIED = 200, 304
 _MOVED = (301, 302, 303, 307, 308)
 _MAY_TELL_WHEN = (429, 503)
 _MIB = 2**20
+NO_NETWORK = "check the network, and run again later; nothing that was fetched is asked for twice"
 # img2dataset's defaults: owners who say so keep their pictures out of data sets.
 _OPT_OUT = {"noai", "noimageai", "noindex", "noimageindex"}
 
@@ -50,7 +54,7 @@ class Fetcher:
     def __init__(self, spec: Mapping[str, Any], mirror: str | None, shared: Path | None) -> None:
         """Start within a running event loop; `shared` is the folder of all jobs' politeness."""
         self.spec, self.mirror, self.shared = spec, mirror, shared
-        self.received = 0
+        self.received, self.answered = 0, False
         self._hosts: dict[str, Host] = {}
         self._gate = asyncio.Semaphore(spec["threads"])
         self._guard = Guard(mirror)
@@ -76,6 +80,21 @@ class Fetcher:
         if name not in self._hosts:
             self._hosts[name] = Host(name, Manners.of(self.spec), self.shared)
         return self._hosts[name]
+
+    def check_network(self) -> None:
+        """Look whether there is anybody to ask.
+
+        Raises:
+            HostDown: no host has answered, all that were asked have failed, and the breaker of one
+                has opened; pauses are for a host in trouble, not for a network that is not there.
+        """
+        hosts = list(self._hosts.values())
+        if self.answered or not all(host.last_error for host in hosts):
+            return
+        paused = next((host for host in hosts if host.paused), None)
+        if paused is not None:
+            found = f"no answer, and none from any other host; the last error: {paused.last_error}"
+            raise HostDown(paused.name, found, NO_NETWORK)
 
     @asynccontextmanager
     async def fetched(
@@ -112,10 +131,11 @@ class Fetcher:
             async with host.turn() as started:
                 await self._gate.acquire()
                 held = True
-                answer = Answer(HOST_DOWN) if host.down else await self._one(where, headers)
+                down = Answer(HOST_DOWN, error=host.why)
+                answer = down if host.down else await self._one(where, headers)
                 if answer.status != HOST_DOWN:
                     failed = answer.status in OF_THE_HOST
-                    host.heard(failed, fresh=fresh, started=started)
+                    host.heard(failed, fresh=fresh, started=started, error=_cause(answer))
                     host.received(len(answer.body))
                     self.received += len(answer.body)
                 if answer.retry_after_s is not None:
@@ -133,6 +153,7 @@ class Fetcher:
             return _failure(error)
 
     async def _read(self, response: aiohttp.ClientResponse, *, conditional: bool) -> Answer:
+        self.answered = True
         code, said = response.status, response.headers
         told = Answer(
             ARRIVED,
@@ -196,12 +217,22 @@ def _opts_out(headers: CIMultiDictProxy[str], agent: str) -> bool:
     return False
 
 
+def _cause(answer: Answer) -> str:
+    """Say in a few words what a host in trouble did."""
+    code = f"HTTP {answer.http_status}" if answer.http_status else answer.status
+    return ": ".join(filter(None, [code, answer.error]))
+
+
 _CUT, _NOT_THERE = "cut off", "no answer at this address"
+# The system's words for these say whether it is the host or the way to it.
+_TOLD_APART = (errno.ECONNREFUSED, errno.ENETUNREACH, errno.EHOSTUNREACH)
 
 
 def _failure(error: Exception) -> Answer:
     """Name what went wrong, in words without addresses, ports or the order of events."""
     cause = getattr(error, "os_error", error)
+    number = getattr(cause, "errno", None)
+    not_there = f"{_NOT_THERE}: {os.strerror(number)}" if number in _TOLD_APART else _NOT_THERE
     known: list[tuple[type[BaseException] | tuple[type[BaseException], ...], str, str | None]] = [
         (ForbiddenAddress, "forbidden_address", "not on the public internet"),
         (TimeoutError, "timeout", "slower than timeout_s"),
@@ -209,7 +240,7 @@ def _failure(error: Exception) -> Answer:
         ((aiohttp.ClientSSLError, ssl.SSLError), "tls", "certificate or handshake refused"),
         (aiohttp.ClientPayloadError, "truncated", "fewer bytes than announced"),
         ((aiohttp.InvalidURL, UnicodeError), "bad_url", "not a URL"),
-        (aiohttp.ClientConnectorError, "connection", _NOT_THERE),
+        (aiohttp.ClientConnectorError, "connection", not_there),
         ((aiohttp.ClientConnectionError, OSError), "connection", _CUT),
     ]
     for kinds, status, words in known:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from isotope.crawl_numbers import Numbers
+from isotope.crawl_numbers import Numbers, opened
 from isotope.progress import log
 
 _POLL_S = 0.02
@@ -66,6 +66,14 @@ class Host:
         self._probe = asyncio.Lock()
         self._in_a_row, self._openings, self._closed_until = 0, 0, 0.0
         self.down = False
+        # What went wrong the last time, and why the host was given up.
+        self.last_error: str | None = None
+        self.why: str | None = None
+
+    @property
+    def paused(self) -> bool:
+        """Whether the breaker has opened, and nothing has come through since."""
+        return self._openings > 0
 
     @asynccontextmanager
     async def turn(self) -> AsyncGenerator[float, None]:
@@ -86,7 +94,8 @@ class Host:
         manners, now = self.manners, time.time()
         with self._due.held() as due:
             if due[2] > now:
-                self.down = self.down or due[2] - now > manners.patience_s
+                if due[2] - now > manners.patience_s:
+                    self._give_up(f"asks for a pause of {due[2] - now:,.0f} s")
                 return due[2] - now
             early = due[1] - now - _WINDOW_S
             if manners.rate_per_s is not None and early <= 0:
@@ -110,12 +119,13 @@ class Host:
         if seconds > self.manners.patience_s:
             self._give_up(f"asks for a pause of {seconds:,.0f} s")
 
-    def heard(self, failed: bool, *, fresh: bool, started: float) -> None:
+    def heard(self, failed: bool, *, fresh: bool, started: float, error: str = "no answer") -> None:
         """Count failures in a row of URLs asked for the first time, and open the breaker.
 
         A URL that fails again says something of the URL; a new one, or the probe after a pause,
         of the host. What was on its way when the breaker opened does not count.
         """
+        self.last_error = error if failed else None
         if not failed:
             self._in_a_row = self._openings = 0
         elif started >= self._closed_until and (fresh or self._openings):
@@ -127,14 +137,16 @@ class Host:
         pause = min(self.manners.pause_s * 2**self._openings, _LONGEST_PAUSE_S)
         self._openings += 1
         self._closed_until = time.monotonic() + pause
+        failures = f"{self._in_a_row} failures in a row, the last: {self.last_error}"
         if self._openings > self.manners.openings:
-            self._give_up(f"{self._in_a_row} failures in a row")
+            self._give_up(failures)
         else:
-            log.warning("%s: %d failures in a row, %g s pause", self.name, self._in_a_row, pause)
+            log.warning("%s: %s; %g s pause", self.name, failures, pause)
 
     def _give_up(self, why: str) -> None:
         if not self.down:
             log.warning("%s: %s; it is not asked again in this run", self.name, why)
+            self.why = why
         self.down, self._closed_until = True, 0.0
 
 
@@ -167,7 +179,7 @@ class _Slots:
 
 
 def _locked(path: Path) -> int | None:
-    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    file = opened(path)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

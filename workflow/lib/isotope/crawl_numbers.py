@@ -7,7 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from isotope.errors import BudgetSpent
+from isotope.errors import BudgetSpent, as_disk_full
 
 _GIB, _HOUR_S = 2**30, 3600
 
@@ -33,16 +33,34 @@ class Numbers:
         if self._path is None:
             yield self._values
             return
-        file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        file = opened(self._path)
         try:
             fcntl.flock(file, fcntl.LOCK_EX)
             known = os.pread(file, self._form.size, 0)
             if len(known) == self._form.size:
                 self._values[:] = self._form.unpack(known)
             yield self._values
-            os.pwrite(file, self._form.pack(*self._values), 0)
+            self._write(file, self._path)
         finally:
             os.close(file)
+
+    def _write(self, file: int, path: Path) -> None:
+        try:
+            os.pwrite(file, self._form.pack(*self._values), 0)
+        except OSError as error:
+            raise as_disk_full(error, path) from error
+
+
+def opened(path: Path) -> int:
+    """Open a small file that jobs share, or make it.
+
+    Raises:
+        DiskFull: no room for it.
+    """
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise as_disk_full(error, path) from error
 
 
 class Budget:

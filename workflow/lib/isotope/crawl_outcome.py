@@ -38,6 +38,25 @@ HOST_DOWN = "host_down"
 LATER = MAY_PASS | {HOST_DOWN}
 # What the same bytes will be the next time.
 OF_THE_BYTES = frozenset({"wrong_type", "polyglot", "svg", "pdf", "not_an_image"})
+FAILURES = frozenset(STATUSES) - {"success"}
+# What a network that is down does to every URL.
+UNREACHED = frozenset({"connection", "timeout", HOST_DOWN})
+# Judged without a request.
+UNASKED = frozenset({"bad_url", "forbidden_address"})
+# The outcomes that another value of a setting may change.
+DECIDED_BY: dict[str, frozenset[str]] = {
+    "user_agent": FAILURES,
+    "contact": FAILURES,
+    "redirects": frozenset({"bad_redirect"}),
+    "timeout_s": frozenset({"timeout", "truncated"}),
+    "max_mib": frozenset({"too_large"}),
+    "max_pixels": frozenset({"too_many_pixels"}),
+    "decode_s": frozenset({"decode_timeout"}),
+    "decode_mb": frozenset({"decoder_died"}),
+    **dict.fromkeys(
+        ("attempts", "wait_s", "connections", "rate_per_s", "megabits_per_s"), MAY_PASS
+    ),
+}
 # What a host in trouble does, whatever it is asked.
 OF_THE_HOST = frozenset({"rate_limited", "server_error", "timeout", "connection", "tls"})
 _BY_CODE = {404: "not_found", 410: "gone", 401: "forbidden", 403: "forbidden", 429: "rate_limited"}

@@ -15,6 +15,7 @@ from isotope.crawl_decoders import Decoders
 from isotope.crawl_earlier import Earlier
 from isotope.crawl_fetch import ARRIVED, UNCHANGED, Answer, Fetcher
 from isotope.crawl_numbers import Budget
+from isotope.crawl_origin import origin
 from isotope.crawl_outcome import MAY_PASS, Row
 from isotope.crawl_wikimedia import asked
 
@@ -54,6 +55,7 @@ class Crawl:
     def __init__(self, spec: Mapping[str, Any], means: Means, keep: Keep) -> None:
         """`keep` gets image_id, a row of the ledger, and the WebP of a picture that is new."""
         self._spec, self._means, self._keep = spec, means, keep
+        self._origin = origin(spec)
         self._hosts: dict[str, list[Errand]] = {}
         self._charged = (0, time.monotonic())
 
@@ -62,6 +64,7 @@ class Crawl:
 
         Raises:
             BudgetSpent: no bytes or hours are left; what was kept stays.
+            HostDown: no host answers at all; likewise.
         """
         for number, (image_id, image_url) in enumerate(wanted):
             url = self._means.mirrored(asked(image_url, self._spec.get("width")))
@@ -88,6 +91,7 @@ class Crawl:
             await asyncio.sleep(_ACCOUNT_EVERY_S)
             self._charge()
             self._means.budget.check()
+            self._means.fetcher.check_network()
 
     def _charge(self) -> None:
         now = (self._means.fetcher.received, time.monotonic())
@@ -104,6 +108,7 @@ class Crawl:
                 heapq.heappush(errands, errand)
             else:
                 about = {"image_url": errand.image_url, "attempts": errand.attempts}
+                about["origin"] = self._origin
                 self._keep(errand.image_id, {**row, **about, "fetched_at": int(time.time())}, webp)
 
     async def _attempt(self, errand: Errand) -> tuple[Row, bytes | None]:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 from pathlib import Path
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -88,11 +89,22 @@ def as_disk_full(error: BaseException, where: str | Path) -> BaseException:
     if isinstance(error, DiskFull) or not no_room(error):
         return error
     found = error.found if isinstance(error, IsotopeError) else str(error)
-    return DiskFull(where, found)
+    return DiskFull(where, f"{found}, {free_space(where)}")
+
+
+def free_space(where: str | Path) -> str:
+    """Say how much room the disk of a path has, or that of the nearest folder that is there."""
+    path = Path(where).absolute()
+    there = next(p for p in (path, *path.parents) if p.exists())
+    return f"{shutil.disk_usage(there).free / 2**20:,.1f} MiB are free"
 
 
 class StaleCrawl(IsotopeError):
     """Crawled shards that do not belong to the present list of URLs."""
+
+
+class DeadCrawl(IsotopeError):
+    """A crawl that has brought no picture at all."""
 
 
 class UnknownId(IsotopeError):

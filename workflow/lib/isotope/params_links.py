@@ -31,9 +31,10 @@ def link(params: Params) -> None:
             _check_prompt(f"params systems.{name}", entry, models)
     _check_unjudged(params)
     _check_temporal(params, params.get("tabulate", {}).get("temporal", []))
-    after = params.get("encode", {}).get("after", {})
-    for name in after:
-        _check_after(after, [name])
+    crawled = {n: e["after"] for n, e in params.get("crawl", {}).items() if e.get("after")}
+    for where, after in (("encode", params.get("encode", {}).get("after", {})), ("crawl", crawled)):
+        for name in after:
+            _check_after(f"params {where}.after", after, [name])
 
 
 def _architecture(models: Params, name: str, seen: list[str]) -> tuple[str, str]:
@@ -54,13 +55,13 @@ def _architecture(models: Params, name: str, seen: list[str]) -> tuple[str, str]
     return _architecture(models, entry["from"], [*seen, name])
 
 
-def _check_after(after: dict[str, str], seen: list[str]) -> None:
+def _check_after(where: str, after: dict[str, str], seen: list[str]) -> None:
     earlier = after.get(seen[-1])
     if earlier in seen:
         found = f"a circle: {' > '.join([*seen, earlier])}"
-        raise BadParams("params encode.after", found, "name earlier collections only")
+        raise BadParams(where, found, "name earlier ones only")
     if earlier is not None:
-        _check_after(after, [*seen, earlier])
+        _check_after(where, after, [*seen, earlier])
 
 
 def _check_fusion(where: str, entry: Params, splits: list[str]) -> None:

@@ -15,10 +15,12 @@ def expand(config: Mapping[str, Any]) -> dict[str, Any]:
 
     What stands below such a key has the same snapshot throughout. `tabulate.since` names, beside
     what it is given, each built collection of a snapshot, unions apart, with that of the snapshot
-    before; `encode.after` does, with unions, unless it is given.
+    before; `encode.after` does, with unions, unless it is given. `crawl.<source>.after` of such a
+    collection's source names that of the snapshot before, unless it is given (null is none).
 
     Raises:
-        BadParams: {snapshot} without snapshots, or in a value that can't be repeated.
+        BadParams: {snapshot} without snapshots, or in a value that can't be repeated; a crawl that
+            would go on from itself.
     """
     names = [str(name) for name in config.get("snapshots", [])]
     if len(set(names)) < len(names):
@@ -31,7 +33,35 @@ def expand(config: Mapping[str, Any]) -> dict[str, Any]:
         expanded["tabulate"]["since"] = [*given, *apart]
         after = {later: earlier for earlier, later in pairs}
         expanded.setdefault("encode", {}).setdefault("after", after)
+    _crawl_after(expanded, pairs)
     return expanded
+
+
+def _crawl_after(params: dict[str, Any], pairs: Sequence[Sequence[str]]) -> None:
+    """Let each crawl of a snapshot's source go on from that of the snapshot before."""
+    crawl = _mapping(params.get("crawl"))
+    for name, entry in crawl.items():
+        if _mapping(entry).get("after") == name:
+            remedy = "leave it out: a snapshot's crawl goes on from that of the snapshot before"
+            raise BadParams(f"params crawl.{name}.after", f"{name!r} is the crawl itself", remedy)
+    for pair in pairs:
+        for earlier, later in zip(*(_sources(params, name) for name in pair), strict=False):
+            both = [_mapping(crawl.get(name)) for name in (earlier, later)]
+            fetched = all(both) and not any("pictures" in entry for entry in both)
+            if earlier != later and fetched and both[0].get("width") == both[1].get("width"):
+                both[1].setdefault("after", earlier)
+
+
+def _sources(params: Mapping[str, Any], collection: str) -> list[str]:
+    """Return the sources of a collection as far as params that nobody has checked yet tell."""
+    collect = _mapping(params.get("collect"))
+    members = _mapping(collect.get(collection)).get("of", [collection])
+    told = [_mapping(collect.get(member)).get("source") for member in members]
+    return [str(source) for source in told if source]
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    return cast(dict[str, Any], value) if isinstance(value, dict) else {}
 
 
 def _pairs(entry: str, names: Sequence[str]) -> Iterator[tuple[str, str]]:

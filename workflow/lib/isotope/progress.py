@@ -4,10 +4,10 @@ import logging
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from isotope.errors import IsotopeError, as_disk_full
+from isotope.errors import IsotopeError, as_disk_full, no_room
 
 _EVERY_S = 5.0
 INTERRUPTED = 130
@@ -45,11 +45,24 @@ class Progress:
         return f"{counts}, {rate:,.1f}/s, {left:,.0f} s left"
 
 
+class _LogFile(logging.FileHandler):
+    """A log that ends where the disk is full; the terminal has the same lines."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
+        error = sys.exc_info()[1]
+        if error is None or not no_room(error):
+            super().handleError(record)
+
+    def close(self) -> None:
+        with suppress(OSError):
+            super().close()
+
+
 @contextmanager
 def logged(log_file: str | Path, rule: str) -> Iterator[None]:
     """Send the log to `log_file` and the terminal; on a user's error exit without traceback."""
     Path(log_file).parent.mkdir(parents=True, exist_ok=True)
-    handlers = [logging.FileHandler(log_file, mode="w"), logging.StreamHandler(sys.stderr)]
+    handlers = [_LogFile(log_file, mode="w"), logging.StreamHandler(sys.stderr)]
     for handler in handlers:
         handler.setFormatter(logging.Formatter(f"%(asctime)s {rule}: %(message)s", "%H:%M:%S"))
         log.addHandler(handler)

@@ -59,13 +59,32 @@ def _after(edges: Edges) -> dict[str, set[str]]:
 
 
 def _back(edges: Edges) -> Edges:
-    """Return the edges of circles that come nearer to where the graph begins."""
-    after, depth = _after(edges), dict[str, int]()
-    now = {a for a, _ in edges} - {b for _, b in edges}
-    while now:
-        depth |= dict.fromkeys(now, len(set(depth.values())))
-        now = {b for a in now for b in after.get(a, ())} - depth.keys()
-    return {(a, b) for a, b in edges if depth.get(b, 0) <= depth.get(a, 0) and _leads(b, a, after)}
+    """Return the edges that lead to a rule which comes before their own."""
+    order = {name: n for n, name in enumerate(_order(edges))}
+    return {(a, b) for a, b in edges if order[b] <= order[a]}
+
+
+def _order(edges: Edges) -> list[str]:
+    """Return the rules, each after those that it needs.
+
+    A circle is entered where most lies behind: at the rule that the longest way leads to.
+    """
+    after = _after(edges)
+    needs: dict[str, set[str]] = {name: set() for edge in edges for name in edge}
+    for a, b in edges:
+        needs[b].add(a)
+    circles = {name: {n for n in needs[name] if _leads(name, n, after)} for name in needs}
+    depth = dict[str, int]()
+
+    def behind(name: str) -> tuple[bool, bool, int, int, str]:
+        absent = needs[name] - depth.keys()
+        there = [depth[n] for n in needs[name] - absent]
+        return not absent, absent <= circles[name], max(there, default=-1), len(there), name
+
+    while left := needs.keys() - depth.keys():
+        name = max(left, key=behind)
+        depth[name] = behind(name)[2] + 1
+    return [*depth]
 
 
 def _leads(start: str, end: str, after: dict[str, set[str]]) -> bool:

@@ -107,6 +107,7 @@ LEDGER = _schema(
     commons_sha1=pa.string(),
     etag=pa.string(),
     last_modified=pa.string(),
+    origin=pa.string(),
 )
 MEMBERS = _schema(source_text_id=pa.string(), file=pa.string(), row=pa.int64())
 PROJECTION = _schema(

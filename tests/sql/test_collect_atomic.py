@@ -15,13 +15,14 @@ import pytest
 import yaml
 from PIL import Image
 
-from isotope import sql
+from isotope import sql, store, tables
 from isotope.acquire import acquire
 from isotope.collect import collect
 from isotope.crawl_pictures import crawl_pictures, list_pictures
-from isotope.errors import BadParams, CorruptFile, MissingColumn
+from isotope.errors import BadParams, CorruptFile, EmptyTable, MissingColumn
 from isotope.params import substitute
 from isotope.release_parquet import IMAGES, QRELS, TEXTS
+from isotope.score import score_cells
 
 PARAMS = Path(__file__).parents[2] / "params"
 KIND = sql.SQL / "collect/atomic"
@@ -142,6 +143,16 @@ def test_one_split_alone_is_a_collection(tmp_path):
     made = collected(publish(tmp_path / "root", ("validation",)))
     assert pairs(made) == {"validation": PAIRS["validation"]}
     assert made["filters"].rows() == [("published", "validation", 1, 0, 1)]
+
+
+def test_a_split_that_is_searched_and_not_judged_is_named_with_those_that_are(tmp_path):
+    collected(publish(tmp_path / "root", ("validation",)))
+    run = tmp_path / "small/test/t2m/random.parquet"
+    store.write_rows([], run, tables.RUN)
+    with pytest.raises(
+        EmptyTable, match=r"no judgement in split 'test'; set search.splits .*: val"
+    ):
+        list(score_cells([run], tmp_path / "collected/qrels.parquet", {}))
 
 
 def test_judgements_of_splits_that_were_not_fetched_are_counted_and_kept_aside(tmp_path):

@@ -150,7 +150,7 @@ def test_a_split_that_is_searched_and_not_judged_is_named_with_those_that_are(tm
     run = tmp_path / "small/test/t2m/random.parquet"
     store.write_rows([], run, tables.RUN)
     with pytest.raises(
-        EmptyTable, match=r"no judgement in split 'test'; set search.splits .*: val"
+        EmptyTable, match=r"no judgement in split 'test'; set search.* validation"
     ):
         list(score_cells([run], tmp_path / "collected/qrels.parquet", {}))
 

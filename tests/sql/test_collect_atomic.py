@@ -149,9 +149,7 @@ def test_a_split_that_is_searched_and_not_judged_is_named_with_those_that_are(tm
     collected(publish(tmp_path / "root", ("validation",)))
     run = tmp_path / "small/test/t2m/random.parquet"
     store.write_rows([], run, tables.RUN)
-    with pytest.raises(
-        EmptyTable, match=r"no judgement in split 'test'; set search.* validation"
-    ):
+    with pytest.raises(EmptyTable, match=r"no judgement in split 'test'; set search.* validation"):
         list(score_cells([run], tmp_path / "collected/qrels.parquet", {}))
 
 

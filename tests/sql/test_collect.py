@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from tests.wikipedia import URL, association, section, written
 
-from isotope import collect, sql
+from isotope import collect, sql, store, tables
 from isotope.errors import BadParams, BrokenPromise
 
 SECTIONS = [
@@ -76,6 +76,31 @@ def test_what_every_filter_dropped_is_counted(collected):
         ("one_split", "test"): 1,
     }
     assert (filters["before"] - filters["dropped"] == filters["after"]).all()
+
+
+UPLOADS = "https://upload.wikimedia.org/wikipedia"
+
+
+def test_a_picture_with_two_addresses_counts_once_and_the_wikis_own_one_is_shown(tmp_path):
+    """A snapshot whose files nobody told tells both; whichever lives is the picture."""
+    names = {"only-commons": "0/01/A.png", "only-local": "0/02/B.png", "both": "0/03/C.png"}
+    urls = [f"{UPLOADS}/{where}/{name}" for name in names.values() for where in ("commons", "en")]
+    rows = [association(n, url, "test") | {"image_url": url} for n, url in enumerate(urls)]
+    about = {n: (f"s{n // 2}", SECTIONS[n // 2]["text_id"]) for n in range(len(urls))}
+    (tmp_path / "source").mkdir()
+    relations = written(tmp_path / "source", SECTIONS, rows, about)
+    alive = [u for n, u in enumerate(urls) if n not in (1, 2)]
+    ledger = [{"image_url": u, "status": "success"} for u in alive]
+    store.write_rows(ledger, relations["ledger"], tables.LEDGER)
+    named = [{"image_id": f"i{n}", "image_url": u, "shard": 0} for n, u in enumerate(urls)]
+    store.write_rows(named, relations["urls"], tables.URLS)
+    collect.collect(sql.SQL / "collect/wikipedia", relations, {"language": "en"}, tmp_path)
+    filters = pl.read_parquet(tmp_path / "filters.parquet")
+    assert set(filters.select("before", "dropped", "after").rows()) == {(3, 0, 3)}
+    judged = pl.read_parquet(tmp_path / "qrels.parquet").join(
+        pl.read_parquet(tmp_path / "images.parquet"), on="image_id"
+    )
+    assert set(judged["image_url"]) == {urls[0], urls[3], urls[5]}
 
 
 def test_siblings_of_a_matched_section_come_along_and_strangers_do_not(collected):

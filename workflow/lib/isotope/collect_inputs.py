@@ -10,7 +10,9 @@ import pyarrow as pa
 
 from isotope import sql, store, tables
 from isotope.acquire import parts, placed
+from isotope.collect_judgements import write_judgements
 from isotope.errors import BadParams, CorruptFile
+from isotope.release_parquet import IMAGES, TEXTS
 
 LINES = pa.schema([("file", pa.string()), ("row", pa.int64()), ("line", pa.string())])
 DOCUMENTS = pa.schema([("file", pa.string()), ("document", pa.string())])
@@ -19,6 +21,10 @@ ABSENT = {
     "urls": tables.URLS,
     "ledger": tables.LEDGER,
     "attributions": tables.ATTRIBUTIONS,
+    "published_texts": TEXTS,
+    "published_images": pa.schema([field for field in IMAGES if field.name != "image"]),
+    "text_topics": LINES,
+    "image_topics": LINES,
 }
 _ROWS = 65_536
 _Item = TypeVar("_Item")
@@ -31,19 +37,21 @@ def expand(inputs: Mapping[str, sql.Files], folder: Path) -> dict[str, sql.Files
     An input called `manifest` stands for the acquired parts that queries can read, one relation
     each: Parquet and csv as they are; `.tsv`, `.jsonl` and `.txt` (also `.gz`) as raw lines (file,
     row from 1, line without its end); `.json` as documents (file, document). A file is called by
-    its path below the part. Other parts, such as pictures, are passed over. Of ABSENT, what is not
+    its path below the part. Those of the part `judgements` may differ in form, see
+    `collect_judgements`. Other parts, such as pictures, are passed over. Of ABSENT, what is not
     given is an empty table.
 
     Raises:
         BadParams: a part whose files are not all of one form.
         CorruptFile: a text that is not UTF-8, or a gzip that ends early.
+        As `collect_judgements.write_judgements`.
     """
     found = {name: files for name, files in inputs.items() if name != "manifest"}
     if "manifest" in inputs:
         manifest = Path(cast(str, inputs["manifest"]))
         for part in parts(manifest):
             files, name = placed(manifest, part), part.replace("-", "_")
-            form = _form(manifest, part, files)
+            form = _judgements if part == "judgements" else _form(manifest, part, files)
             if form is not None:
                 named = {
                     path: path.relative_to(manifest.parent / part).as_posix() for path in files
@@ -66,6 +74,10 @@ def _form(manifest: Path, part: str, files: Sequence[Path]) -> _Form | None:
 
 def _as_they_are(files: Mapping[Path, str], _: Path) -> sql.Files:
     return list(files)
+
+
+def _judgements(files: Mapping[Path, str], out: Path) -> sql.Files:
+    return write_judgements(list(files), out)
 
 
 def _lines(files: Mapping[Path, str], out: Path) -> sql.Files:

@@ -16,10 +16,12 @@ from PIL import Image
 
 from isotope import sql, store, tables
 from isotope.acquire import placed, placed_if_any
+from isotope.crawl_sift import NO_PIXELS, form
 from isotope.crawl_tool import IMAGE_LIMIT_PIXELS, webp_encoder
-from isotope.errors import CorruptFile, MissingColumn
+from isotope.errors import CorruptFile, EmptyTable, MissingColumn
 from isotope.pixels import groups_within
 from isotope.progress import Progress, log
+from isotope.zim_file import is_zim
 from isotope.zim_pictures import zim_contents, zim_names
 
 _SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
@@ -36,16 +38,21 @@ def list_pictures(manifest: Path, spec: Mapping[str, str], shards: int, out: Pat
     upload (`zim_pictures`). What repeats an address, or a name within one archive, is logged.
 
     Raises:
-        MissingFile, TruncatedFile, CorruptFile: a file that is gone, changed or unreadable.
-        MissingColumn: a Parquet file without `image_url`.
+        MissingFile, TruncatedFile, CorruptFile: a file that is gone, changed or unreadable; a row
+            of a Parquet file without an address.
+        MissingColumn: a Parquet file without `image_url`, or without a column of bytes.
+        EmptyTable: no picture in any of the files.
     """
     files, part = placed_if_any(manifest, "files"), manifest.parent / spec["part"]
+    paths = placed(manifest, spec["part"])
     named = [
         (place, name)
-        for path in placed(manifest, spec["part"])
+        for path in paths
         for place in [path.relative_to(part).as_posix()]
         for name in _names(path, place, files)
     ]
+    if not named:
+        raise _without_pictures(paths)
     urls = pl.DataFrame({"image_url": _apart(spec, named)}, {"image_url": pl.String})
     repeated = len(urls) - urls["image_url"].n_unique()
     if repeated:
@@ -67,7 +74,8 @@ def crawl_pictures(
     """Write one shard of the listed pictures: out["pixels"] and out["ledger"], one row each.
 
     WebP is kept as it is; anything else becomes WebP of quality 100 at its own size, through
-    img2dataset's converter. A picture that can't be decoded is `not_an_image` in the ledger.
+    img2dataset's converter. In the ledger a drawing is `svg` and a document `pdf`, as in a crawl;
+    what can't be decoded, or is NULL in its table, is `not_an_image`.
 
     Raises:
         MissingFile, TruncatedFile, CorruptFile: as `list_pictures`.
@@ -155,9 +163,22 @@ def _names(path: Path, place: str, files: Sequence[Path]) -> list[str]:
                 return [m.name for m in archive if m.isfile() and _is_picture(m.name)]
         if path.suffix == ".parquet":
             return _urls(path)
-        if path.suffix == ".zim":
+        if is_zim(path):
             return zim_names(path, files)
     return [place]
+
+
+def _without_pictures(paths: Sequence[Path]) -> EmptyTable:
+    told = ", ".join(path.name for path in paths)
+    if any(is_zim(path) for path in paths):
+        found = f"{told}: a ZIM file without pictures, as Kiwix's `nopic` and `mini` are"
+        remedy = "give a `maxi`, or drop `pictures` from params crawl to download them"
+    else:
+        found, remedy = (
+            f"{told}: no picture in it",
+            "check `crawl.<source>.pictures.part` in params",
+        )
+    return EmptyTable(paths[0], found, remedy)
 
 
 def _urls(path: Path) -> list[str]:
@@ -165,7 +186,12 @@ def _urls(path: Path) -> list[str]:
         if "image_url" not in file.schema_arrow.names:
             found = f"columns {', '.join(file.schema_arrow.names)}"
             raise MissingColumn(path, found, "add `image_url`, the address of each picture")
-        return cast(list[str], file.read(["image_url"])["image_url"].to_pylist())
+        _picture_column(path, file.schema_arrow)
+        urls = file.read(["image_url"])["image_url"]
+    if urls.null_count:
+        row = urls.is_null().to_pylist().index(True) + 1
+        raise CorruptFile(f"{path}, row {row}", "image_url is NULL", "give the picture an address")
+    return cast(list[str], urls.to_pylist())
 
 
 def _is_picture(name: str) -> bool:
@@ -182,8 +208,8 @@ def _is_tar(path: Path) -> bool:
 
 def _read(
     paths: Sequence[Path], files: Sequence[Path], named: _Named, ids: Mapping[str, str]
-) -> Iterator[tuple[str, bytes]]:
-    """Yield each wanted picture once, the first of its address."""
+) -> Iterator[tuple[str, bytes | None]]:
+    """Yield each picture of `ids` once, the first of its address; None where it has no bytes."""
     left = set(ids)
     for path in paths:
 
@@ -191,16 +217,15 @@ def _read(
             return named.url(path, name) in left
 
         with _opening(path):
-            is_zim = path.suffix == ".zim"
             kept = _contents(path, named.place(path), wanted, ids.values())
-            for name, data in zim_contents(path, files, wanted) if is_zim else kept:
+            for name, data in zim_contents(path, files, wanted) if is_zim(path) else kept:
                 left.discard(named.url(path, name))
                 yield named.url(path, name), data
 
 
 def _contents(
     path: Path, place: str, wanted: Callable[[str], bool], ids: Collection[str]
-) -> Iterator[tuple[str, bytes]]:
+) -> Iterator[tuple[str, bytes | None]]:
     if path.suffix == ".zip":
         with zipfile.ZipFile(path) as archive:
             for name in filter(_is_picture, archive.namelist()):
@@ -218,7 +243,7 @@ def _contents(
         yield place, path.read_bytes()
 
 
-def _rows(path: Path, ids: Collection[str]) -> Iterator[tuple[str, bytes]]:
+def _rows(path: Path, ids: Collection[str]) -> Iterator[tuple[str, bytes | None]]:
     with pq.ParquetFile(path) as file:
         column = _picture_column(path, file.schema_arrow)
         known = "image_id" in file.schema_arrow.names
@@ -234,11 +259,22 @@ def _picture_column(path: Path, schema: pa.Schema) -> str:
         inner = field.type.field("bytes").type if pa.types.is_struct(field.type) else field.type
         if pa.types.is_binary(inner) or pa.types.is_large_binary(inner):
             return field.name
-    raise MissingColumn(path, "no column of pictures", "give it `image_url` and a binary `image`")
+    remedy = (
+        "give it `image_url` and a binary `image`, or leave the source out of params crawl, as "
+        "params/atomic-captions.yaml does, to work with captions alone"
+    )
+    raise MissingColumn(path, f"no column of pictures among {', '.join(schema.names)}", remedy)
 
 
-def _convert(url: str, data: bytes, encode: Encode) -> tuple[dict[str, object], bytes | None]:
+def _convert(
+    url: str, data: bytes | None, encode: Encode
+) -> tuple[dict[str, object], bytes | None]:
     entry: dict[str, object] = {"image_url": url, "status": "success", "attempts": 1}
+    if data is None:
+        return entry | {"status": "not_an_image", "error": "no bytes: the picture is NULL"}, None
+    found = form(data)
+    if found in NO_PIXELS:
+        return entry | {"status": found, "format": found, "error": "no picture of pixels"}, None
     try:
         webp, width, height = (data, *_webp_size(data)) if _is_webp(data) else encode(data)
     except (OSError, ValueError, Image.DecompressionBombError, Warning) as error:

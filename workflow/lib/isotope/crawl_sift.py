@@ -18,6 +18,7 @@ _SIGNATURES = (
     (b"%PDF-", "pdf"),
 )
 _PICTURES = {"jpeg", "png", "gif", "webp", "tiff", "bmp"}
+NO_PIXELS = ("svg", "pdf")
 _MAY_MOVE = {"gif", "png", "webp"}
 _LOOKED_AT = 1024
 _SVG = re.compile(rb"\s*(?:<\?xml|<!DOCTYPE svg|<!--|<svg)", re.IGNORECASE)
@@ -54,7 +55,7 @@ def form(data: bytes) -> str | None:
 def sift(data: bytes, content_type: str | None, max_pixels: int) -> Finding:
     """Judge bytes before anything decodes them."""
     found = form(data)
-    if found in ("svg", "pdf"):
+    if found in NO_PIXELS:
         return Finding(found, found, error="no picture of pixels")
     if found is None:
         return Finding("not_an_image", error="no format that is known")

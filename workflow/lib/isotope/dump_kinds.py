@@ -4,7 +4,7 @@
 | --- | --- |
 | `.xml`, `.xml.bz2`, any other | `dump_pages`: MediaWiki's export, see below |
 | `.ndjson`, `.ndjson.gz`, `.tar.gz` | `dump_enterprise`: Wikimedia Enterprise |
-| `.zim` | `dump_zim`: Kiwix |
+| `.zim`, or `.zimaa`, `.zimab` and so on | `dump_zim`: Kiwix |
 
 The export is that of https://www.mediawiki.org/xml/export-0.11.xsd, as
 https://meta.wikimedia.org/wiki/Data_dumps has it. The workers unpack the streams of a multistream
@@ -25,6 +25,7 @@ from isotope.dump_site import Site, read_site
 from isotope.dump_streams import Chunk, Span
 from isotope.dump_zim import Entries
 from isotope.errors import MissingFile
+from isotope.zim_file import is_zim, opened
 
 Task = tuple[Site, Span | Chunk] | Records | Entries
 # What there is to do for the bytes from the first number to before the second one.
@@ -39,14 +40,14 @@ def prepared(path: Path) -> Cut:
     belongs as a whole to the slice that has its first byte.
 
     Raises:
-        MissingFile: no such file.
+        MissingFile: no such file, or not all pieces of a split one.
         CorruptFile, TruncatedFile: a file that is not what its name says.
     """
     if not path.is_file():
         raise MissingFile(path, "no such file", "check the path, or run `acquire` first")
-    if path.name.endswith(".zim"):
-        dump_zim.opened(path)
-        return partial(_of_zim, path)
+    if is_zim(path):
+        opened(path)
+        return partial(dump_zim.batches, path)
     if path.name.endswith(_RECORDS):
         return partial(_of_records, path)
     return partial(_of_xml, path, read_site(path, dump_streams.unpacked(path)))
@@ -71,7 +72,3 @@ def _of_xml(path: Path, site: Site, start: int, stop: int) -> Iterator[Task]:
 def _of_records(path: Path, start: int, stop: int) -> Iterator[Task]:
     if start == 0 and stop > 0:
         yield from dump_enterprise.batches(path)
-
-
-def _of_zim(path: Path, start: int, stop: int) -> Iterator[Task]:
-    yield from dump_zim.batches(path, start, stop, path.stat().st_size)

@@ -1,39 +1,33 @@
 """Kiwix ZIM files: the articles of a wiki as HTML, and their pictures.
 
-Format: https://wiki.openzim.org/wiki/ZIM_file_format and .../wiki/Metadata; what is in the pages
-is mwoffliner's, https://github.com/openzim/mwoffliner.
+What is in the pages is mwoffliner's, https://github.com/openzim/mwoffliner. `zim_file` has the
+format, `zim_wiki` the wiki.
 """
 
 import hashlib
+import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 import pyarrow as pa
-from libzim.reader import Archive, Entry
 from lxml.html import HtmlElement
 
 from isotope.dump_parsed import Parsed
-from isotope.dump_site import Site, known_site
-from isotope.errors import CorruptFile
+from isotope.dump_site import Site
 from isotope.html_page import enter, tree
+from isotope.zim_file import Page, content_of, opened, page_at, page_by, pieces
+from isotope.zim_wiki import site_of
 
 ENTRIES = 256
 _DIGITS = 15
-_REMEDY = "give a whole ZIM file of a wiki, such as wikipedia_en_all_maxi_2024-01.zim"
-_NAMED = re.compile(r"[a-z]+_([a-z-]+)_")
-_HOST = re.compile(r"(?:https?://)?([a-z-]+)(?:\.m)?\.([a-z]+\.[a-z]+)(?:/|$)")
+_ADDRESSES = 1 << 17
+_HTML = "text/html"
 _REVISION = re.compile(r"(?:/revision/|[?&]oldid=)(\d+)")
-# ASSUME a ZIM that names neither its source nor itself is one of Wikipedia, in its first language.
-_SHORT = {
-    **{"ara": "ar", "ben": "bn", "cat": "ca", "ces": "cs", "dan": "da", "deu": "de", "ell": "el"},
-    **{"eng": "en", "fas": "fa", "fin": "fi", "fra": "fr", "heb": "he", "hin": "hi", "hun": "hu"},
-    **{"ind": "id", "ita": "it", "jpn": "ja", "kor": "ko", "nld": "nl", "nor": "no", "pol": "pl"},
-    **{"por": "pt", "ron": "ro", "rus": "ru", "spa": "es", "swa": "sw", "swe": "sv", "tam": "ta"},
-    **{"tel": "te", "tha": "th", "tur": "tr", "ukr": "uk", "vie": "vi", "zho": "zh"},
-}
+_ROOT = re.compile(r"^(?:(?:\.\./)+|/(?:wiki/)?)")
 
 
 @dataclass(frozen=True)
@@ -45,30 +39,38 @@ class Entries:
     stop: int
 
 
-def batches(path: Path, start: int, stop: int, size: int) -> Iterator[Entries]:
-    """Cut the entries that belong to bytes `start` to `stop` of `size` into pieces, in order.
+def batches(path: Path, start: int, stop: int) -> Iterator[Entries]:
+    """Cut the entries that belong to bytes `start` to `stop` of a file into batches, in order.
+
+    Of a split file, each piece has its own share of the entries, which all come from the first one.
 
     Raises:
-        CorruptFile: no ZIM file, or not all of it.
+        MissingFile, CorruptFile: as `zim_file.opened`.
     """
-    count = opened(path).entry_count
-    first, last = count * start // size, count * stop // size
+    files = pieces(path)
+    sizes = [file.stat().st_size for file in files]
+    before, size = sum(sizes[: files.index(path)]), sum(sizes)
+    count = opened(files[0]).entry_count
+    first, last = count * (before + start) // size, count * (before + stop) // size
     for at in range(first, last, ENTRIES):
-        yield Entries(path, at, min(at + ENTRIES, last))
+        yield Entries(files[0], at, min(at + ENTRIES, last))
 
 
 def parse_entries(batch: Entries) -> tuple[pa.Table, pa.Table, Parsed]:
-    """Parse a piece as `dump_pages.parse_batch` does; entries that are no pages don't count."""
-    parsed, archive = Parsed(batch.path), opened(batch.path)
-    site = site_of(batch.path)
+    """Parse a batch as `dump_pages.parse_batch` does; entries that are no pages don't count.
+
+    Raises:
+        CorruptFile: a pointer, type or cluster that is damaged.
+    """
+    parsed, site = Parsed(batch.path), site_of(batch.path)
     for number in range(batch.start, batch.stop):
-        entry = archive._get_entry_by_id(number)
-        page = entry
-        while page.is_redirect:
-            page = page.get_redirect_entry()
-        if page.get_item().mimetype.startswith("text/html"):
+        title, page = page_at(batch.path, number)
+        if page is None:
             parsed.pages += 1
-            _enter(entry, page, site, parsed)
+            parsed.leave_out("redirect", title)
+        elif page.kind.startswith(_HTML):
+            parsed.pages += 1
+            _enter(title, page, site, parsed)
     return parsed.handed_over()
 
 
@@ -81,49 +83,60 @@ def page_id_of(title: str) -> int:
     return int(digest[:_DIGITS], 16)
 
 
-@cache
-def opened(path: Path) -> Archive:
-    """Open a file, once a process.
+def titles_by_address(path: Path, page: str) -> Callable[[str], str | None]:
+    """Return what turns the links of a page, given by its own path, into titles of pages.
+
+    An address is resolved against the page's, as readers do it, and the entry there has the title;
+    a redirect has its own title. Where the file lacks the page, its address is all that tells;
+    None where what is linked is no page, such as a picture.
 
     Raises:
-        CorruptFile: no ZIM file, or not all of it.
+        CorruptFile: a pointer that leads nowhere, by the function that is returned.
     """
-    try:
-        return Archive(path)
-    except RuntimeError as error:
-        raise CorruptFile(path, f"it can't be opened ({error})", _REMEDY) from error
+    folder = posixpath.dirname(quote(page))
+
+    def title(address: str) -> str | None:
+        if not address:
+            return None
+        at = unquote(_ROOT.sub("", posixpath.normpath(posixpath.join(folder, address)), count=1))
+        found, known = _title_at(path, at)
+        return known if found else _title_without(at, page)
+
+    return title
 
 
-@cache
-def site_of(path: Path) -> Site:
-    """Return the wiki that a file is of, as its metadata Source, Name or Language tell."""
-    archive = opened(path)
-    told = {k: archive.get_metadata(k).decode() for k in archive.metadata_keys if _is_told(k)}
-    host, name = _HOST.match(told.get("Source", "")), _NAMED.match(told.get("Name", ""))
-    first = told.get("Language", "eng").partition(",")[0]
-    language = host[1] if host else name[1] if name else _SHORT.get(first, first)
-    domain = host[2] if host else "wikipedia.org"
-    return known_site(language, f"https://{language}.{domain}/wiki/")
+@lru_cache(_ADDRESSES)
+def _title_at(path: Path, at: str) -> tuple[bool, str | None]:
+    """Return whether there is an entry, and its title if it is a page or a redirect to one."""
+    found = page_by(path, at)
+    if found is None:
+        return False, None
+    title, page = found
+    return True, title if page is None or page.kind.startswith(_HTML) else None
 
 
-def _is_told(key: str) -> bool:
-    return key in ("Source", "Name", "Language")
+def _title_without(at: str, page: str) -> str:
+    """Return the title that an address alone tells, in the manner of the page that links to it."""
+    if page.startswith("A/"):
+        at = at.removeprefix("A/")
+    if page.endswith(".html"):
+        at = at.removesuffix(".html")
+    return at
 
 
-def _enter(entry: Entry, page: Entry, site: Site, parsed: Parsed) -> None:
-    title = entry.title.replace("_", " ")
+def _enter(title: str, page: Page, site: Site, parsed: Parsed) -> None:
     prefix, colon, _ = title.partition(":")
-    if entry.is_redirect:
-        parsed.leave_out("redirect", title, page.title.replace("_", " "))
+    if page.is_redirected:
+        parsed.leave_out("redirect", title, page.title)
     elif colon and prefix.lower() in site.prefixes:
         parsed.leave_out("other_namespace", title)
     else:
-        content = bytes(page.get_item().content)
+        content = content_of(parsed.path, page)
         try:
             root = tree(content)
             page_id, revision_id = _ids(root) if root is not None else (None, None)
             ids = (page_id_of(title) if page_id is None else page_id, revision_id, title)
-            enter(parsed, root, ids, site)
+            enter(parsed, root, ids, site, titles_by_address(parsed.path, page.address))
         except (ValueError, RecursionError) as error:
             raw = content.decode("utf-8", "backslashreplace")
             parsed.leave_out("bad_record", f"{title}: {error}", raw)

@@ -6,7 +6,7 @@ for its tree alone as libxml2 for the tree and the walk over it.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, cast
 from urllib.parse import unquote
 
@@ -21,9 +21,11 @@ from isotope.dump_site import Site
 from isotope.html_roles import classes
 from isotope.html_text import read
 
+# What finds the title of the page that the address of a link leads to, if it leads to one.
+Titled = Callable[[str], str | None]
 _PARSER = html.HTMLParser(encoding="utf-8", huge_tree=True)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?=//)|//|#|mailto:|data:|javascript:", re.IGNORECASE)
-_LEADING = re.compile(r"(?:\./|(?:\.\./)+(?:A/)?|/wiki/)")
+_LEADING = re.compile(r"^(?:\./|(?:\.\./)+(?:A/)?|/wiki/)")
 _MARKS = frozenset(("disambigbox", "dmbox-disambig", "disambig", "Vorlage_Begriffsklärung"))
 _NOT_ARTICLES = ("mw:ExtLink", "mw:WikiLink/Interwiki", "mw:MediaLink")
 _PAGE_IMAGE = re.compile(r".*\.(?:jpe?g|png|gif|svg|tiff?|webp)", re.IGNORECASE)
@@ -45,25 +47,36 @@ def tree(page: bytes) -> HtmlElement | None:
     return root
 
 
+def title_of_address(address: str) -> str:
+    """Return the title in an address as Parsoid writes it, which has nothing but the title."""
+    return unquote(_LEADING.sub("", address, count=1))
+
+
 def enter(
-    parsed: Parsed, root: HtmlElement | None, ids: tuple[int, int | None, str], site: Site
+    parsed: Parsed,
+    root: HtmlElement | None,
+    ids: tuple[int, int | None, str],
+    site: Site,
+    titled: Titled = title_of_address,
 ) -> None:
     """Enter a page of the article namespace by its tree, or leave it out: empty, disambiguation.
 
-    `ids` are page id, revision id and title. The page's own categories come from Parsoid's
-    `link`s; those that a template adds don't count.
+    `ids` are page id, revision id and title; `titled` finds the title that an address leads to. The
+    page's own categories come from Parsoid's `link`s; those that a template adds don't count.
     """
     if root is None or not _says(root):
         parsed.leave_out("empty", ids[2])
     elif _is_disambiguation(root):
         parsed.leave_out("disambiguation", ids[2])
     else:
-        parsed.take(_article(root, ids, site), site)
+        parsed.take(_article(root, ids, site, titled), site)
 
 
-def _article(root: HtmlElement, ids: tuple[int, int | None, str], site: Site) -> Article:
+def _article(
+    root: HtmlElement, ids: tuple[int, int | None, str], site: Site, titled: Titled
+) -> Article:
     found = read(root.find("body"))
-    own = (target for a in found.hrefs if (target := target_of(a, ids[2])))
+    own = (target for a in found.hrefs if (target := target_of(a, ids[2], titled)))
     boxed = (use.file for use in found.shown if use.origin == "infobox")
     return Article(
         *ids,
@@ -75,13 +88,13 @@ def _article(root: HtmlElement, ids: tuple[int, int | None, str], site: Site) ->
     )
 
 
-def target_of(link: HtmlElement, title: str) -> str | None:
+def target_of(link: HtmlElement, title: str, titled: Titled = title_of_address) -> str | None:
     """Return the title that a link leads to; None where it leaves the wiki or stays on the page."""
     href, kinds = link.get("href", "").strip(), link.get("rel", "").split()
     if not href or _SCHEME.match(href) or any(kind in kinds for kind in _NOT_ARTICLES):
         return None
     path, _, within = href.partition("#")
-    target = unquote(_LEADING.sub("", path.partition("?")[0], count=1)).replace("_", " ")
+    target = (titled(path.partition("?")[0]) or "").replace("_", " ")
     return None if within and target == title else target or None
 
 
@@ -122,7 +135,7 @@ def _categories(root: HtmlElement, site: Site) -> list[str]:
     found: dict[str, None] = {}
     for link in root.xpath("//link[contains(@rel, 'mw:PageProp/Category')]"):
         if not link.get("about", "").startswith("#mwt"):
-            target = unquote(_LEADING.sub("", link.get("href", "").partition("#")[0], count=1))
+            target = title_of_address(link.get("href", "").partition("#")[0])
             prefix, colon, name = target.partition(":")
             if colon and site.namespaces.is_category(prefix):
                 found[" ".join(name.replace("_", " ").split())] = None

@@ -151,7 +151,9 @@ def _directed(qrels: pl.DataFrame, cell: Cell, path: Path) -> Judgements:
     query, doc = TASKS[cell.task]
     own = qrels.filter(pl.col("split") == cell.split)
     if own.is_empty():
-        raise EmptyTable(path, f"no judgement in split {cell.split!r}", "search judged splits only")
+        have = ", ".join(sorted(set(qrels["split"]))) or "none"
+        remedy = f"set search.splits to splits that have judgements: {have}"
+        raise EmptyTable(path, f"no judgement in split {cell.split!r}", remedy)
     return judgements(own.select(query_id=query, doc_id=doc, relevance="relevance"))
 
 

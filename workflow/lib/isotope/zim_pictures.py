@@ -9,22 +9,24 @@ from urllib.parse import quote, urlsplit
 
 import polars as pl
 
-from isotope.dump_zim import opened, site_of
 from isotope.file_tables import read_files
 from isotope.html_media import file_of
 from isotope.wikitext_infobox import upload_url
+from isotope.zim_file import Page, content_of, opened, page_at, pieces
+from isotope.zim_wiki import site_of
 
 
 def zim_names(path: Path, files: Sequence[Path]) -> list[str]:
-    """Return the address of every picture in a ZIM file.
+    """Return the address of every picture in a ZIM file, each once.
 
     `files` are the tables of the part `files`: what they call local has the wiki's own address.
-    ASSUME that anything else is of Wikimedia Commons, as the associations do.
+    ASSUME that anything else is of Wikimedia Commons, as the associations do. Of a split file, the
+    first piece has them all.
 
     Raises:
-        CorruptFile: no ZIM file, or not all of it.
+        MissingFile, CorruptFile: as `zim_file.opened`, and what is damaged in it.
     """
-    return [address for _, address in _pictures(path, files)]
+    return list(dict.fromkeys(address for _, address in _pictures(path, files)))
 
 
 def zim_contents(
@@ -33,23 +35,23 @@ def zim_contents(
     """Yield address and bytes of the wanted pictures, as `zim_names` calls them.
 
     Raises:
-        CorruptFile: no ZIM file, or not all of it.
+        MissingFile, CorruptFile: as `zim_names`.
     """
-    archive = opened(path)
-    for number, address in _pictures(path, files):
+    for picture, address in _pictures(path, files):
         if wanted(address):
-            yield address, bytes(archive._get_entry_by_id(number).get_item().content)
+            yield address, content_of(path, picture)
 
 
-def _pictures(path: Path, files: Sequence[Path]) -> Iterator[tuple[int, str]]:
-    archive, own = opened(path), _local(tuple(files))
-    base = urlsplit(site_of(path).base_url)
-    for number in range(archive.entry_count):
-        entry = archive._get_entry_by_id(number)
-        if not entry.is_redirect and entry.get_item().mimetype.startswith("image/"):
-            name = file_of(quote(entry.path))
+def _pictures(path: Path, files: Sequence[Path]) -> Iterator[tuple[Page, str]]:
+    if path != pieces(path)[0]:
+        return
+    base, own = urlsplit(site_of(path).base_url), _local(tuple(files))
+    for number in range(opened(path).entry_count):
+        _, picture = page_at(path, number)
+        if picture and not picture.is_redirected and picture.kind.startswith("image/"):
+            name = file_of(quote(picture.address))
             if name:
-                yield number, _local_url(name, base.netloc) if name in own else upload_url(name)
+                yield picture, _local_url(name, base.netloc) if name in own else upload_url(name)
 
 
 @cache

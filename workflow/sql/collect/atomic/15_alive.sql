@@ -1,10 +1,10 @@
--- The pictures that could be decoded.
+-- The pictures that could be decoded; without a crawl, all images, by their captions.
 SELECT
-    published.image_id,
+    known_images.image_id,
     ledger.width,
     ledger.height,
     ledger.sha256
-FROM published_images AS published
-INNER JOIN ledger ON published.image_url = ledger.image_url
-WHERE ledger.status = 'success'
-ORDER BY published.image_id
+FROM known_images
+LEFT JOIN ledger ON known_images.image_url = ledger.image_url
+WHERE ledger.status = 'success' OR NOT EXISTS (SELECT 1 FROM urls)
+ORDER BY known_images.image_id

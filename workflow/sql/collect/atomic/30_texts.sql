@@ -7,19 +7,19 @@ WITH splits AS (
 )
 
 SELECT
-    published.text_id,
-    try_cast(split_part(published.text_id, '-', 2) AS BIGINT) AS page_id,
+    known.text_id,
+    try_cast(split_part(known.text_id, '-', 2) AS BIGINT) AS page_id,
     NULL::BIGINT AS revision_id,
-    published.page_url,
-    published.page_title,
-    published.section_title,
-    array_to_string(published.hierachy, ' / ') AS hierarchy,
-    published.context_page_description,
-    published.context_section_description,
+    known.page_url,
+    known.page_title,
+    known.section_title,
+    known.hierarchy,
+    known.context_page_description,
+    known.context_section_description,
     $language AS language,
-    published.category,
+    known.category,
     coalesce(splits.split, 'other') AS split,
-    published.source_id AS source_text_id
-FROM published_texts AS published
-LEFT JOIN splits ON published.text_id = splits.text_id
-ORDER BY published.text_id
+    known.source_id AS source_text_id
+FROM known_texts AS known
+LEFT JOIN splits ON known.text_id = splits.text_id
+ORDER BY known.text_id

@@ -7,18 +7,18 @@ WITH splits AS (
 )
 
 SELECT
-    published.image_id,
-    published.image_url,
-    published.language,
-    published.caption_reference_description,
-    published.caption_alt_text_description,
-    published.caption_attribution_description,
-    'image/webp' AS mime_type,
+    known.image_id,
+    known.image_url,
+    known.language,
+    known.caption_reference_description,
+    known.caption_alt_text_description,
+    known.caption_attribution_description,
+    if(alive.sha256 IS NULL, NULL, 'image/webp') AS mime_type,
     alive.width,
     alive.height,
     alive.sha256,
     coalesce(splits.split, 'other') AS split
-FROM published_images AS published
-INNER JOIN alive ON published.image_id = alive.image_id
-LEFT JOIN splits ON published.image_id = splits.image_id
-ORDER BY published.image_id
+FROM known_images AS known
+INNER JOIN alive ON known.image_id = alive.image_id
+LEFT JOIN splits ON known.image_id = splits.image_id
+ORDER BY known.image_id

@@ -1,10 +1,14 @@
--- The collection's own filters were at work before publication; only a broken picture is dropped.
+-- The collection's own filters were at work before publication: what goes is not there, or broken.
 WITH counted AS (
     SELECT
         judged.split,
         count(*) AS before,
-        count(*) FILTER (judged.image_id IN (SELECT alive.image_id FROM alive)) AS after
+        count(qrels.text_id) AS after
     FROM judged
+    LEFT JOIN qrels
+        ON
+            judged.text_id = qrels.text_id AND judged.image_id = qrels.image_id
+            AND judged.split = qrels.split AND judged.relevance = qrels.relevance
     GROUP BY judged.split
 )
 

@@ -1,8 +1,13 @@
+-- A picture is one wherever it may lie: a snapshot tells its address on Commons and in the wiki.
 SELECT
     a.split,
     a.image_url,
     projection.text_id,
-    projection.source_text_id
+    projection.source_text_id,
+    regexp_replace(
+        a.image_url, '^(https?://upload\.wikimedia\.org/)[a-z]+/[a-z-]+/([0-9a-f]/[0-9a-f]{2}/)',
+        '\1\2'
+    ) AS picture
 FROM associations AS a
 INNER JOIN members ON a.file = members.file AND a.row = members.row
 INNER JOIN projection ON members.source_text_id = projection.source_text_id

@@ -1,15 +1,24 @@
--- What stands before each of the filters but the last, and before all of them.
+-- What stands before each of the filters but the last, and before all of them: pictures, and from
+-- filter (a) on living addresses.
 WITH associated AS (
     SELECT DISTINCT
         split,
         source_text_id,
-        image_url
+        picture
     FROM projected
+),
+
+paired AS (
+    SELECT DISTINCT
+        split,
+        text_id,
+        picture
+    FROM pairs
 )
 
 SELECT 0 AS step, split, count(*) AS n FROM associated GROUP BY split
 UNION ALL
-SELECT 1 AS step, split, count(*) AS n FROM pairs GROUP BY split
+SELECT 1 AS step, split, count(*) AS n FROM paired GROUP BY split
 UNION ALL
 SELECT 2 AS step, split, count(*) AS n FROM alive GROUP BY split
 UNION ALL

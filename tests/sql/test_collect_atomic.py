@@ -1,0 +1,260 @@
+"""The published AToMiC as a collection: its forms, and what a part of it becomes."""
+
+import gzip
+import io
+import shutil
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from PIL import Image
+
+from isotope import sql, store, tables
+from isotope.acquire import acquire
+from isotope.collect import collect
+from isotope.crawl_pictures import crawl_pictures, list_pictures
+from isotope.errors import BadParams, CorruptFile, EmptyTable, MissingColumn
+from isotope.params import substitute
+from isotope.release_parquet import IMAGES, QRELS, TEXTS
+from isotope.score import score_cells
+
+PARAMS = Path(__file__).parents[2] / "params"
+KIND = sql.SQL / "collect/atomic"
+SPLITS = ("train", "validation", "test")
+URLS = {s: f"https://upload.wikimedia.org/wikipedia/commons/{s}.jpg" for s in SPLITS}
+# The published ids are those of the addresses (RFC 4122, version 3).
+PAIRS = {
+    split: (f"projected-0000000{n}-000", str(uuid.uuid3(uuid.NAMESPACE_URL, URLS[split])))
+    for n, split in enumerate(SPLITS, 1)
+}
+TREC = "{} Q0 {} 1\n"
+
+
+def webp(n: int) -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (4, 3 + n), "red").save(out, "WEBP")
+    return out.getvalue()
+
+
+def text(split: str) -> dict[str, Any]:
+    words = dict.fromkeys(("page_title", "section_title", "context_page_description"), split)
+    ids = {"text_id": PAIRS[split][0], "page_url": "https://en.wikipedia.org/wiki/P"}
+    lists = {"hierachy": ["P", split], "category": ["c"], "media": [PAIRS[split][1]]}
+    return ids | words | lists | {"context_section_description": "words", "source_id": "s"}
+
+
+def image(split: str) -> dict[str, Any]:
+    ident = PAIRS[split][1]
+    captions = {c: [f"{c} of {split}"] for c in IMAGES.names if c.startswith("caption_")}
+    ids = {"image_url": URLS[split], "image_id": ident, "language": ["en"]}
+    return captions | ids | {"image": webp(SPLITS.index(split))}
+
+
+def table(rows: list[dict[str, Any]], schema: pa.Schema, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.Table.from_pylist(rows, schema=schema), path)
+
+
+def publish(root: Path, splits: tuple[str, ...] = SPLITS) -> Path:
+    """Lay out a release with one pair a split, as Parquet."""
+    for split in splits:
+        table([text(split)], TEXTS, root / f"texts/{split}-00000-of-00001.parquet")
+        table([image(split)], IMAGES, root / f"images/{split}-00000-of-00001.parquet")
+        names = dict(zip(("text_id", "image_id"), PAIRS[split], strict=True))
+        table([names | {"Q0": "Q0", "rel": 1}], QRELS, root / f"qrels/{split}.parquet")
+    return root
+
+
+def without_pixels(root: Path) -> None:
+    for path in (root / "images").iterdir():
+        rows = pq.read_table(path).drop_columns(["image"])
+        pq.write_table(rows, path)
+
+
+def acquired(root: Path, overlay: str = "atomic.yaml") -> tuple[Path, dict[str, Any]]:
+    """Acquire a release by one of the project's own overlays."""
+    told = yaml.safe_load((PARAMS / overlay).read_text())
+    params = substitute(told, {"root": str(root), "name": "again"})
+    manifest = root.parent / "acquired/manifest.json"
+    acquire(params["acquire"]["again"], manifest, root.parent / "scratch")
+    return manifest, params
+
+
+def crawled(manifest: Path, params: Mapping[str, Any]) -> dict[str, Path]:
+    """Take over the pictures as the crawl's rules do, in one shard."""
+    spec, folder = params["crawl"]["again"]["pictures"], manifest.parent.parent / "crawl"
+    out = {name: folder / f"{name}.parquet" for name in ("urls", "ledger", "pixels")}
+    list_pictures(manifest, spec, 1, out["urls"])
+    crawl_pictures(manifest, out["urls"], spec, 0, {k: out[k] for k in ("ledger", "pixels")})
+    return {k: out[k] for k in ("urls", "ledger")}
+
+
+def collected(root: Path, overlay: str = "atomic.yaml") -> dict[str, pl.DataFrame]:
+    """Acquire, crawl where the overlay does, and collect."""
+    manifest, params = acquired(root, overlay)
+    own = crawled(manifest, params) if "crawl" in params else {}
+    out = root.parent / "collected"
+    collect(KIND, {"manifest": manifest, **own}, {"language": "en"}, out)
+    return {path.stem: pl.read_parquet(path) for path in out.glob("*.parquet")}
+
+
+def pairs(made: Mapping[str, pl.DataFrame]) -> dict[str, tuple[str, str]]:
+    rows = made["qrels"].select("split", "text_id", "image_id").rows()
+    return {split: (text_id, image_id) for split, text_id, image_id in rows}
+
+
+def test_a_published_release_is_a_collection(tmp_path):
+    made = collected(publish(tmp_path / "root"))
+    assert pairs(made) == PAIRS
+    assert dict(made["texts"].select("text_id", "split").rows()) == {
+        PAIRS[split][0]: split for split in SPLITS
+    }
+    sizes = made["images"].sort("height").select("split", "width", "height").rows()
+    assert sizes == [("train", 4, 3), ("validation", 4, 4), ("test", 4, 5)]
+    assert made["rejected"].is_empty()
+
+
+def test_captions_stand_for_pictures_that_were_not_published(tmp_path):
+    root = publish(tmp_path / "root")
+    without_pixels(root)
+    made = collected(root, "atomic-captions.yaml")
+    assert pairs(made) == PAIRS
+    assert made["images"]["sha256"].null_count() == 3
+    captions = made["images"].filter(split="test")["caption_reference_description"].to_list()
+    assert captions == [["caption_reference_description of test"]]
+
+
+def test_a_table_without_pictures_is_named_before_anything_is_crawled(tmp_path):
+    root = publish(tmp_path / "root")
+    without_pixels(root)
+    manifest, params = acquired(root)
+    with pytest.raises(MissingColumn, match=r"test-00000.*no column of pictures.*atomic-captions"):
+        crawled(manifest, params)
+    assert not (tmp_path / "crawl/urls.parquet").exists()
+
+
+def test_one_split_alone_is_a_collection(tmp_path):
+    made = collected(publish(tmp_path / "root", ("validation",)))
+    assert pairs(made) == {"validation": PAIRS["validation"]}
+    assert made["filters"].rows() == [("published", "validation", 1, 0, 1)]
+
+
+def test_a_split_that_is_searched_and_not_judged_is_named_with_those_that_are(tmp_path):
+    collected(publish(tmp_path / "root", ("validation",)))
+    run = tmp_path / "small/test/t2m/random.parquet"
+    store.write_rows([], run, tables.RUN)
+    with pytest.raises(EmptyTable, match=r"no judgement in split 'test'; set search.* validation"):
+        list(score_cells([run], tmp_path / "collected/qrels.parquet", {}))
+
+
+def test_judgements_of_splits_that_were_not_fetched_are_counted_and_kept_aside(tmp_path):
+    root = publish(tmp_path / "root")
+    for path in [*root.glob("texts/t*"), *root.glob("images/t*")]:
+        path.unlink()
+    made = collected(root)
+    assert pairs(made) == {"validation": PAIRS["validation"]}
+    assert made["filters"].select("split", "dropped", "after").rows() == [
+        ("train", 1, 0),
+        ("validation", 0, 1),
+        ("test", 1, 0),
+    ]
+    assert made["rejected"].select("reason", "detail").sort("detail").rows() == [
+        ("unknown_text", PAIRS["train"][0]),
+        ("unknown_text", PAIRS["test"][0]),
+    ]
+
+
+def test_a_picture_that_is_null_costs_its_own_pairs_and_no_other(tmp_path):
+    root = publish(tmp_path / "root")
+    path = root / "images/test-00000-of-00001.parquet"
+    table([image("test") | {"image": None}], IMAGES, path)
+    made = collected(root)
+    assert set(pairs(made)) == {"train", "validation"}
+    ledger = pl.read_parquet(tmp_path / "crawl/ledger.parquet").filter(status="not_an_image")
+    assert ledger["error"].to_list() == ["no bytes: the picture is NULL"]
+    assert made["rejected"].select("reason", "raw").rows() == [("broken_picture", PAIRS["test"][1])]
+
+
+def test_an_address_that_is_null_is_named_with_its_row(tmp_path):
+    root = publish(tmp_path / "root")
+    path = root / "images/test-00000-of-00001.parquet"
+    table([image("test"), image("train") | {"image_url": None}], IMAGES, path)
+    manifest, params = acquired(root)
+    with pytest.raises(CorruptFile, match=r"test-00000.*row 2: image_url is NULL"):
+        crawled(manifest, params)
+
+
+@pytest.mark.parametrize("directions", [("t2i",), ("i2t",), ("t2i", "i2t")])
+def test_trec_qrels_are_read_in_either_direction(directions, tmp_path):
+    root = publish(tmp_path / "root")
+    shutil.rmtree(root / "qrels")
+    (root / "qrels").mkdir()
+    for split, pair in PAIRS.items():
+        for direction in directions:
+            ids = pair if direction == "t2i" else pair[::-1]
+            name = f"qrels.atomic.{split}.{direction}.trec.gz"
+            (root / "qrels" / name).write_bytes(gzip.compress(TREC.format(*ids).encode()))
+    assert pairs(collected(root)) == PAIRS
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "error", "told"),
+    [
+        (
+            "all.qrels",
+            TREC.format(*PAIRS["test"]),
+            BadParams,
+            "all.qrels: .*the name does not tell",
+        ),
+        ("test.qrels", "one two\n", CorruptFile, r"test\.qrels:1.*query 0 document relevance"),
+        ("dev.parquet", "x", CorruptFile, r"dev\.parquet: can't be read"),
+    ],
+)
+def test_judgements_that_can_not_be_read_are_named(name, content, error, told, tmp_path):
+    root = publish(tmp_path / "root")
+    (root / "qrels" / name).write_text(content)
+    with pytest.raises(error, match=told):
+        collected(root)
+    assert not list((tmp_path / "collected").glob("*.parquet"))
+
+
+def test_parquet_judgements_without_a_column_are_named(tmp_path):
+    root = publish(tmp_path / "root")
+    pl.DataFrame({"text_id": ["a"], "rel": [1]}).write_parquet(root / "qrels/test.parquet")
+    with pytest.raises(MissingColumn, match=r"test\.parquet: no column image_id among text_id"):
+        collected(root)
+
+
+def test_the_published_qrels_and_topics_give_the_published_numbers(shared, tmp_path):
+    """The paper's Table 1, of AToMiC's validation split: 17,173 texts, 16,131 images."""
+    real = shared / "collections/atomic"
+    files = {
+        "judgements": sorted(str(p) for p in real.glob("qrels.*.trec.gz")),
+        "image_topics": [str(real / "topics.atomic.validation.image-caption.jsonl.gz")],
+        "text_topics": [str(tmp_path / "topics.jsonl")],
+    }
+    with gzip.open(real / "qrels.atomic.validation.t2i.trec.gz", "rt") as lines:
+        ids = sorted({line.split()[0] for line in lines})
+    (tmp_path / "topics.jsonl").write_text(
+        "".join(f'{{"id": "{ident}", "title": "words"}}\n' for ident in ids) + "{broken\n"
+    )
+    manifest = tmp_path / "acquired/manifest.json"
+    acquire({"files": files}, manifest, tmp_path / "scratch")
+    collect(KIND, {"manifest": manifest}, {"language": "en"}, tmp_path / "out")
+    made = {t: tmp_path / f"out/{t}.parquet" for t in ("texts", "images", "qrels")}
+    found = sql.query(sql.SQL / "tabulate/table1.sql", made, {})
+    assert found is not None
+    told = found.filter(split="validation").row(0, named=True)
+    assert (told["texts"], told["images"], told["qrels"]) == (17_173, 16_131, 17_801)
+    captions = pl.read_parquet(made["images"]).filter(
+        image_id="8ce0b1f0-8b08-3ed8-9719-c33b9608b122"
+    )
+    assert captions["caption_reference_description"][0][0].startswith("English: 2005 Holden")
+    rejected = pl.read_parquet(tmp_path / "out/rejected.parquet")
+    assert rejected.select("reason", "raw").rows() == [("bad_record", "{broken")]

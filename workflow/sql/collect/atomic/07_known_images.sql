@@ -1,0 +1,27 @@
+-- Images of the published tables, and those that a topic, the words of their captions, alone tells.
+WITH told AS (
+    SELECT id, arg_min(words, (file, row)) AS words
+    FROM topics
+    WHERE side = 'image' AND id IS NOT NULL AND words IS NOT NULL
+    GROUP BY id
+)
+
+SELECT
+    image_id,
+    image_url,
+    language,
+    caption_reference_description,
+    caption_alt_text_description,
+    caption_attribution_description
+FROM published_images
+UNION ALL
+SELECT
+    id AS image_id,
+    NULL AS image_url,
+    [$language] AS language,
+    [words] AS caption_reference_description,
+    [''] AS caption_alt_text_description,
+    [''] AS caption_attribution_description
+FROM told
+WHERE id NOT IN (SELECT published_images.image_id FROM published_images)
+ORDER BY image_id

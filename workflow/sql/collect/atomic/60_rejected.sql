@@ -1,0 +1,25 @@
+-- Judgements without their text or picture, and lines of topics that can't be read.
+SELECT
+    file,
+    row,
+    CASE
+        WHEN text_id NOT IN (SELECT known_texts.text_id FROM known_texts) THEN 'unknown_text'
+        WHEN image_id NOT IN (SELECT known_images.image_id FROM known_images) THEN 'unknown_image'
+        ELSE 'broken_picture'
+    END AS reason,
+    text_id AS detail,
+    image_id AS raw
+FROM judged
+WHERE
+    image_id NOT IN (SELECT alive.image_id FROM alive)
+    OR text_id NOT IN (SELECT known_texts.text_id FROM known_texts)
+UNION ALL
+SELECT
+    file,
+    row,
+    'bad_record' AS reason,
+    coalesce(id, '') AS detail,
+    line AS raw
+FROM topics
+WHERE id IS NULL OR words IS NULL
+ORDER BY file, row, reason

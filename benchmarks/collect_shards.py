@@ -20,11 +20,10 @@ from common import RESULTS, Timing, alone, machine, write
 from scaling import ROWS_A_PAGE, parse, places
 
 from isotope import collect, collect_parts, project, sql, store, tables, toy
+from isotope.collect_pieces import EXCHANGED, GATHERED, IMAGE_PIECES, TEXT_PIECES
 
 COPIES, SHARDS = 10, (4, 16)
 READ = ("associations", "sections", "members", "projection", "urls", "ledger")
-TEXT_PIECES = ("pages", "sources", "counted", "canonical", "split_texts")
-IMAGE_PIECES = ("one_split", "qrels", "images")
 COLUMNS = ["job", "shards", "jobs", "cpu_s", "peak_gib"]
 SPEC = {"language": "en"}
 # What tells the copies apart in each table.
@@ -95,16 +94,16 @@ def job(half: str, given: Mapping[str, Path], root: Path, part: tuple[int, int])
     def pieces(*names: str) -> dict[str, list[Path]]:
         return {t: [root / f"{i}/{t}" for i in range(shards)] for t in names}
 
-    def own(names: tuple[str, ...]) -> dict[str, Path]:
+    def own(names: list[str]) -> dict[str, Path]:
         return {t: root / f"{n}/{t}" for t in names}
 
     if half == "texts":
         collect_parts.collect_texts(given, SPEC, part, own(TEXT_PIECES))
     elif half == "images":
-        known = {**given, **pieces("canonical", "split_texts")}
+        known = {**given, **pieces(*EXCHANGED)}
         collect_parts.collect_images(known, part, own(IMAGE_PIECES))
     else:
-        collect_parts.collect_gather(pieces(*TEXT_PIECES[:3], *IMAGE_PIECES), root / "out")
+        collect_parts.collect_gather(pieces(*GATHERED), root / "out")
     return {}
 
 

@@ -24,6 +24,7 @@ LIBRARY = {"common", "curves", "peers", "run"}
 SMALL = {
     "approximate": "30000 5000",
     "bm25": "300 50 1",
+    "collect_shards": "1000",
     "crawl": "100 1 200",
     "dense": "3000 20 1",
     "encode": "64 1",

@@ -273,7 +273,6 @@ def keep(found: Sequence[Point]) -> None:
     """Write every point measured so far, and the curves of the estimate."""
     if not common.ELSEWHERE:
         save(calibrated(found), estimate_curves.FILE)
-    estimate_curves.curves.cache_clear()
     common.RESULTS.mkdir(exist_ok=True)
     with (common.RESULTS / "scaling_points.csv").open("w", newline="", encoding="utf-8") as file:
         out = csv.DictWriter(file, POINT, restval="", lineterminator="\n")

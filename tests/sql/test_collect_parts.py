@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from tests.wikipedia import Row, association, section, written
 
 from isotope import collect, collect_parts
+from isotope.collect_pieces import EXCHANGED, GATHERED, IMAGE_PIECES, TEXT_PIECES
 from isotope.errors import BrokenPromise
 
 ENGLISH = {"language": "en", "kind": "wikipedia"}
-TEXT_PIECES = ("pages", "sources", "counted", "canonical", "split_texts")
-IMAGE_PIECES = ("one_split", "qrels", "images")
 SPLITS = ("train", "validation", "test")
 # Every page has the same words twice, and the last two pages one title and all words.
 WORDS = ("lead", "same", "same")
@@ -82,9 +81,9 @@ def gathered(relations: dict[str, Path], shards: int, root: Path) -> dict[str, b
                 collect_parts.collect_texts(known, ENGLISH, (n, shards), out)
             else:
                 known = {k: relations[k] for k in ("associations", "urls", "ledger")}
-                known |= pieces(["canonical", "split_texts"])
+                known |= pieces(EXCHANGED)
                 collect_parts.collect_images(known, (n, shards), out)
-    collect_parts.collect_gather(pieces([*TEXT_PIECES[:3], *IMAGE_PIECES]), root / "out")
+    collect_parts.collect_gather(pieces(GATHERED), root / "out")
     assert {p.name for p in (root / "0").iterdir()} == {
         f"{t}.parquet" for t in (*TEXT_PIECES, *IMAGE_PIECES)
     }

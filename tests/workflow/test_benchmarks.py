@@ -58,6 +58,11 @@ def test_the_table_of_claims_holds_ratio_machine_and_command(common, tmp_path):
     assert rows[0]["command"].startswith("python benchmarks/")
 
 
+def test_every_benchmark_has_a_small_size_at_which_it_is_tried(common):
+    bench = module("benchmarks/run.py")
+    assert sorted(bench.SMALL) == bench.names()
+
+
 def test_the_page_of_benchmarks_is_what_the_results_say():
     docs = module("docs/benchmarks.py")
     assert (ROOT / "docs/benchmarks.md").read_text("utf-8") == docs.page()

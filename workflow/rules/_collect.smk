@@ -1,10 +1,5 @@
-# What the shards of a collection read of its source, and leave.
-READ_BY = {
-    "texts": ["associations", "sections", "members", "projection", "ledger"],
-    "images": ["associations", "urls", "ledger"],
-}
-TEXT_PIECES = ["pages", "sources", "counted", "canonical", "split_texts"]
-IMAGE_PIECES = ["one_split", "qrels", "images"]
+from isotope import collect_pieces as names
+
 COLLECT_PIECE = ".isotope/collect/{{collection}}/{{part}}/{}.parquet"
 
 
@@ -15,7 +10,7 @@ def collected_in(*, shards):
 
 def read_by(half):
     """The tables of a source that the shards of one half of a collection read."""
-    return lambda wildcards: {t: relations(wildcards)[t] for t in READ_BY[half]}
+    return lambda wildcards: {t: relations(wildcards)[t] for t in names.READ_BY[half]}
 
 
 def collect_pieces(tables):

@@ -151,6 +151,9 @@ def indexes_of(collection, system):
     return [f"data/index/{collection}/{setting}/{system}" for setting in SETTINGS]
 
 
+INDEXES = indexes_of("{collection}", "{system}")
+
+
 def indexed_before(wildcards):
     """The indexes of the collection that an index goes on from."""
     earlier = PARAMS["encode"]["after"].get(wildcards.collection)

@@ -7,7 +7,7 @@ if is_cut("collect"):
             sql=sql("collect/wikipedia/*.sql", "collect/wikipedia/text/*.sql"),
             code=code("collect_parts"),
         output:
-            **collect_pieces(TEXT_PIECES),
+            **collect_pieces(names.TEXT_PIECES),
         log:
             "logs/collect_texts/{collection}/{part}.log",
         benchmark:
@@ -17,7 +17,7 @@ if is_cut("collect"):
         params:
             spec=entry("collect"),
             part=part,
-            relations=READ_BY["texts"],
+            relations=names.READ_BY["texts"],
         message:
             "collect the texts of {wildcards.collection}, shard {wildcards.part}"
         script:
@@ -26,11 +26,11 @@ if is_cut("collect"):
     rule collect_images:
         input:
             unpack(read_by("images")),
-            **gathered_pieces(["canonical", "split_texts"]),
+            **gathered_pieces(names.EXCHANGED),
             sql=sql("collect/wikipedia/*.sql", "collect/wikipedia/image/*.sql"),
             code=code("collect_parts"),
         output:
-            **collect_pieces(IMAGE_PIECES),
+            **collect_pieces(names.IMAGE_PIECES),
         log:
             "logs/collect_images/{collection}/{part}.log",
         benchmark:
@@ -39,7 +39,7 @@ if is_cut("collect"):
             mem_mb=memory("collect_images"),
         params:
             part=part,
-            relations=[*READ_BY["images"], "canonical", "split_texts"],
+            relations=[*names.READ_BY["images"], *names.EXCHANGED],
         message:
             "collect the images of {wildcards.collection}, shard {wildcards.part}"
         script:
@@ -47,7 +47,7 @@ if is_cut("collect"):
 
     rule collect_gather:
         input:
-            **gathered_pieces(["pages", "sources", "counted", *IMAGE_PIECES]),
+            **gathered_pieces(names.GATHERED),
             sql=sql("collect/wikipedia/*.sql", "collect/wikipedia/gather/*.sql", "check/*.sql"),
             code=code("collect_parts"),
         output:
@@ -65,7 +65,7 @@ if is_cut("collect"):
         resources:
             mem_mb=memory("collect_gather"),
         params:
-            pieces=["pages", "sources", "counted", *IMAGE_PIECES],
+            pieces=names.GATHERED,
         message:
             "gather the collection {wildcards.collection}"
         script:

@@ -3,9 +3,7 @@ rule index_answers:
         texts="data/collect/{collection}/texts.parquet",
         code=code("search_answers"),
     output:
-        folders=directory(
-            expand("data/index/{{collection}}/{setting}/{{system}}", setting=SETTINGS)
-        ),
+        folders=directory(INDEXES),
     log:
         "logs/index_answers/{collection}/{system}.log",
     benchmark:

@@ -7,9 +7,7 @@ rule index_approximate:
         images_ids=vectors("images", "ids.parquet"),
         code=code("approximate", "index"),
     output:
-        folders=directory(
-            expand("data/index/{{collection}}/{setting}/{{system}}", setting=SETTINGS)
-        ),
+        folders=directory(INDEXES),
     log:
         "logs/index_approximate/{collection}/{system}.log",
     benchmark:

@@ -65,9 +65,7 @@ if is_cut("index"):
             pieces=shards("index", INDEX_PIECES),
             code=code("index_shards"),
         output:
-            folders=directory(
-                expand("data/index/{{collection}}/{setting}/{{system}}", setting=SETTINGS)
-            ),
+            folders=directory(INDEXES),
         log:
             "logs/index_bm25_gather/{collection}/{system}.log",
         benchmark:

@@ -6,9 +6,7 @@ rule index_bm25:
         sql=sql("index/*.sql"),
         code=code("index"),
     output:
-        folders=directory(
-            expand("data/index/{{collection}}/{setting}/{{system}}", setting=SETTINGS)
-        ),
+        folders=directory(INDEXES),
     log:
         "logs/index_bm25/{collection}/{system}.log",
     benchmark:
@@ -37,9 +35,7 @@ rule index_dense:
         images_ids=vectors("images", "ids.parquet"),
         code=code("index"),
     output:
-        folders=directory(
-            expand("data/index/{{collection}}/{setting}/{{system}}", setting=SETTINGS)
-        ),
+        folders=directory(INDEXES),
     log:
         "logs/index_dense/{collection}/{system}.log",
     benchmark:

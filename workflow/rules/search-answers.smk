@@ -2,7 +2,7 @@ rule search_answers:
     input:
         unpack(collected),
         answers=lambda w: isotope_params.local_files(system(w)["files"]),
-        indexes=expand("data/index/{{collection}}/{setting}/{{system}}", setting=SETTINGS),
+        indexes=INDEXES,
         code=code("search_answers"),
     output:
         runs=GRID,

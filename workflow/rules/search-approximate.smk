@@ -2,7 +2,7 @@ rule search_approximate:
     input:
         qrels="data/collect/{collection}/qrels.parquet",
         sides=lambda w: [collected(w)[side] for side in ("texts", "images")],
-        indexes=expand("data/index/{{collection}}/{setting}/{{system}}", setting=SETTINGS),
+        indexes=INDEXES,
         texts=vectors("texts", "npy"),
         images=vectors("images", "npy"),
         texts_ids=vectors("texts", "ids.parquet"),

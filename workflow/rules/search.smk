@@ -28,7 +28,7 @@ rule search_bm25:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
-        indexes=expand("data/index/{{collection}}/{setting}/{{system}}", setting=SETTINGS),
+        indexes=INDEXES,
         sql=sql("index/*.sql"),
         code=code("search"),
     output:
@@ -57,7 +57,7 @@ rule search_dense:
     input:
         qrels="data/collect/{collection}/qrels.parquet",
         sides=lambda w: [collected(w)[side] for side in ("texts", "images")],
-        indexes=expand("data/index/{{collection}}/{setting}/{{system}}", setting=SETTINGS),
+        indexes=INDEXES,
         texts=vectors("texts", "npy"),
         images=vectors("images", "npy"),
         texts_ids=vectors("texts", "ids.parquet"),

@@ -37,8 +37,8 @@ def collect_images(relations: Mapping[str, sql.Files], part: Part, out: Mapping[
     """Write what is known of the images of a part; `out` names the tables of BY_IMAGE to keep.
 
     The relations are those of the source, and `canonical` and `split_texts` of all parts of the
-    texts. `urls` names every image of the associations, in the order of ids. The part's own rows
-    are the queries of the kind's folder `image`.
+    texts. `urls` names every image of the associations. The part's own rows are the queries of the
+    kind's folder `image`.
     """
     _part("image", BY_IMAGE, relations, _numbers(part), out)
 

@@ -13,7 +13,7 @@ from isotope.dump_leads import lead
 from isotope.errors import EmptyTable
 from isotope.parts import WHOLE, Part, bounds
 from isotope.progress import log
-from isotope.store_slice import write_slice
+from isotope.store_slice import rows_in, write_slice
 
 _SQL = sql.SQL / "project"
 _ROWS = 10_000
@@ -64,10 +64,8 @@ def ask(relations: Mapping[str, Path], out: Path, language: str = "en") -> None:
         EmptyTable: no text is in the collection's language.
     """
     sql.query(_SQL / "queries.sql", relations, {"lead": lead(language)}, out=out)
-    with pq.ParquetFile(out) as file:
-        if not file.metadata.num_rows:
-            found = "no text in this language"
-            raise EmptyTable(relations["members"], found, "see collect.language")
+    if not rows_in(out):
+        raise EmptyTable(relations["members"], "no text in this language", "see collect.language")
 
 
 def project(  # noqa: PLR0913
@@ -88,8 +86,7 @@ def project(  # noqa: PLR0913
     """
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".queries-") as folder:
         own, exact, ranked = (Path(folder) / f"{n}.parquet" for n in ("own", "exact", "ranked"))
-        with pq.ParquetFile(queries) as file:
-            start, stop = bounds(file.metadata.num_rows, part)
+        start, stop = bounds(rows_in(queries), part)
         asked = pl.scan_parquet(queries).slice(start, stop - start).collect()
         asked.write_parquet(own)
         found = exact_matches(own, sections, spec["mode"])

@@ -20,7 +20,10 @@ REASONS = (
 
 @dataclass(frozen=True)
 class Shown:
-    """A file that an article shows, as plain text, and the section, counted from 0, it is in."""
+    """A file that an article shows, as plain text, and the section, counted from 0, it is in.
+
+    `unread` are the parts of its link that the wiki's words don't explain, as wikitext.
+    """
 
     section: int
     file: str
@@ -30,6 +33,7 @@ class Shown:
     width: int | None
     is_framed: bool
     is_in_table: bool
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ class Parsed:
             self.infoboxes.append({**box, "file": article.box_picture, "image_url": url})
         self.rows += _rows(article, site)
         self.links += [(article.page_id, to) for to in article.links]
-        self.pictures += _pictures(article)
+        self.pictures += _pictures(article, site)
 
     def leave_out(self, reason: str, title: str, raw: str = "") -> None:
         """Keep a page aside; its row is its ordinal in this piece, `raw` a redirect's target."""
@@ -113,7 +117,7 @@ def _rows(article: Article, site: Site) -> Iterator[tuple[object, ...]]:
         )
 
 
-def _pictures(article: Article) -> list[dict[str, object]]:
+def _pictures(article: Article, site: Site) -> list[dict[str, object]]:
     """Return one row a file that the page shows, as `tables.PICTURES`."""
     return [
         {
@@ -127,6 +131,9 @@ def _pictures(article: Article) -> list[dict[str, object]]:
             "width": use.width,
             "is_framed": use.is_framed,
             "is_in_table": use.is_in_table,
+            "wiki": site.wiki,
+            "words": site.namespaces.wiki if site.has_words else None,
+            "unread": use.unread,
         }
         for place, use in enumerate(article.shown)
     ]

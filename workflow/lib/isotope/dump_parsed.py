@@ -62,10 +62,13 @@ class Parsed:
     links: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     infoboxes: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
     pictures: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
+    # Whose words each wiki of an article is read in; None for one that has none of its own.
+    wikis: dict[str, str | None] = field(default_factory=dict[str, str | None])
 
     def take(self, article: Article, site: Site) -> None:
         """Enter an article."""
         self.articles += 1
+        self.wikis[site.wiki] = site.words
         if article.box_picture:
             box = {"page_id": article.page_id, "page_title": article.title}
             url = upload_url(article.box_picture)
@@ -132,7 +135,7 @@ def _pictures(article: Article, site: Site) -> list[dict[str, object]]:
             "is_framed": use.is_framed,
             "is_in_table": use.is_in_table,
             "wiki": site.wiki,
-            "words": site.namespaces.wiki if site.has_words else None,
+            "words": site.words,
             "unread": use.unread,
         }
         for place, use in enumerate(article.shown)

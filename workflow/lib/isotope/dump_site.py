@@ -34,6 +34,11 @@ class Site:
     wiki: str
     has_words: bool
 
+    @property
+    def words(self) -> str | None:
+        """The wiki of `wiki_words` that has its own words, or None."""
+        return self.namespaces.wiki if self.has_words else None
+
     @classmethod
     def of(cls, base_url: str, language: str, names: Mapping[int, str], database: str) -> "Site":
         """Make a site of the names of its namespaces, by number, with its wiki's own words."""

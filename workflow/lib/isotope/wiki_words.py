@@ -63,6 +63,8 @@ def words_of(wiki: str) -> Words:
     frames = _any_of(values["manualthumb"], _ANY)
     others = [_any_of(values[k], v) for k, v in _VALUES.items() if k != "manualthumb" and values[k]]
     others.append(_any_of(_MEDIA, _ANY))
+    # Python's lower case of `İ` has two letters, which its regular expressions hold for another.
+    redirects = [form for word in own["redirect"] for form in (word, word.lower())]
     px = _any_of(word.removeprefix("$1") for word in values["width"])
     return Words(
         {
@@ -74,7 +76,7 @@ def words_of(wiki: str) -> Words:
         },
         re.compile(rf"(\d{{1,5}})?(?:x(\d{{1,5}})?)?\s*(?:px)?\s*(?:{px})\s*"),
         re.compile(rf"(?:{alt})(.*)|({frames})|(?:{'|'.join(others)})", re.DOTALL),
-        re.compile(rf"\s*(?:{_any_of(own['redirect'])})\s*:?\s*\[\[", re.IGNORECASE),
+        re.compile(rf"\s*(?:{_any_of(redirects)})\s*:?\s*\[\[", re.IGNORECASE),
         {
             number: frozenset(map(normal, (*CANONICAL[kind], *own.get(kind, ()))))
             for number, kind in NAMESPACES.items()

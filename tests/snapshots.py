@@ -56,6 +56,11 @@ class Wiki:
         """Where the wiki is."""
         return f"https://{self.language}.wikipedia.org"
 
+    @property
+    def database(self) -> str:
+        """The name of its database."""
+        return f"{self.language.replace('-', '_')}wiki"
+
 
 ENGLISH = Wiki()
 
@@ -80,7 +85,8 @@ def write_export(pages: Sequence[Page], path: Path, wiki: Wiki = ENGLISH) -> Pat
     """Write MediaWiki's XML."""
     names = "".join(f'<namespace key="{k}">{n}</namespace>' for k, n in wiki.names.items())
     head = (
-        f'<mediawiki xml:lang="{wiki.language}">\n<siteinfo><base>{wiki.url}/wiki/Main_Page</base>'
+        f'<mediawiki xml:lang="{wiki.language}">\n<siteinfo><dbname>{wiki.database}</dbname>'
+        f"<base>{wiki.url}/wiki/Main_Page</base>"
         f'<namespaces><namespace key="0" />{names}</namespaces></siteinfo>\n'
     )
     body = "".join(
@@ -112,7 +118,7 @@ def _record(page: Page, pages: Sequence[Page], wiki: Wiki) -> dict[str, object]:
         "url": url + quote(page.title.replace(" ", "_")),
         "namespace": {"identifier": page.namespace},
         "in_language": {"identifier": wiki.language},
-        "is_part_of": {"identifier": f"{wiki.language}wiki", "url": wiki.url},
+        "is_part_of": {"identifier": wiki.database, "url": wiki.url},
         "article_body": {"html": render(page, wiki), "wikitext": page.text},
         "redirects": [{"name": title, "url": url + quote(title)} for title in back],
     }

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from isotope.wikitext import ENGLISH, Namespaces, plain_text, reduce, split_sections
 from isotope.wikitext_links import categories
 
-GERMAN = Namespaces.named({6: "Datei", 14: "Kategorie"})
+GERMAN = Namespaces.named({6: "Datei", 14: "Kategorie"}, "dewiki")
 
 
 class TestLinkedWordsAreNeverLost:
@@ -139,7 +139,7 @@ class TestMarkup:
     def test_names_of_namespaces_follow_the_wiki(self):
         wikitext = "[[Datei:A.jpg|mini|B]][[Kategorie:C]][[Bild:D.png]][[File:E.svg]]f"
         assert plain_text(wikitext, GERMAN) == "f"
-        assert plain_text("[[Fichier:A]] b", Namespaces.named({6: "Berkas"})) == "b"
+        assert plain_text("[[Fichier:A]] b", Namespaces.named({6: "Berkas"}, "idwiki")) == "b"
 
     def test_categories_come_in_page_order_once_each_without_sort_keys(self):
         wikitext = (

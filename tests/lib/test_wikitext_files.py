@@ -81,21 +81,21 @@ def test_captions_with_links_and_templates_in_them_are_kept_whole():
 
 
 @pytest.mark.parametrize(
-    ("wiki", "link", "framed"),
+    ("wiki", "name", "link", "framed"),
     [
-        ("ملف", "[[ملف:A b.jpg|تصغير|يسار|نص]]", True),
-        ("File", "[[檔案:A b.jpg|縮圖|右|200像素|文]]", True),
-        ("ファイル", "[[画像:A b.jpg|サムネイル|左|代替文=絵|文]]", True),
-        ("चित्र", "[[चित्र:A b.jpg|अंगूठाकार|दाएँ|शब्द]]", True),
-        ("Файл", "[[Изображение:A b.jpg|мини|справа|200px|слово]]", True),
-        ("Picha", "[[Picha:A_b.jpg|thumb|kulia|maneno]]", True),
-        ("Datei", "[[Bild:A b.jpg|mini|hochkant=1.3|Wort]]", True),
-        ("Fichier", "[[Fichier:A b.jpg|vignette|droite|mot]]", True),
-        ("Archivo", "[[Imagen:A b.jpg|sinmarco|derecha|palabra]]", False),
+        ("arwiki", "ملف", "[[ملف:A b.jpg|تصغير|يسار|نص]]", True),
+        ("zhwiki", "File", "[[檔案:A b.jpg|縮圖|右|200像素|文]]", True),
+        ("jawiki", "ファイル", "[[画像:A b.jpg|サムネイル|左|代替文=絵|文]]", True),
+        ("hiwiki", "चित्र", "[[चित्र:A b.jpg|अंगूठाकार|दाएँ|शब्द]]", True),
+        ("ruwiki", "Файл", "[[Изображение:A b.jpg|мини|справа|200px|слово]]", True),
+        ("swwiki", "Picha", "[[Picha:A_b.jpg|thumb|kulia|maneno]]", True),
+        ("dewiki", "Datei", "[[Bild:A b.jpg|mini|hochkant=1.3|Wort]]", True),
+        ("frwiki", "Fichier", "[[Fichier:A b.jpg|vignette|droite|mot]]", True),
+        ("eswiki", "Archivo", "[[Imagen:A b.jpg|sinmarco|derecha|palabra]]", False),
     ],
 )
-def test_links_are_read_in_the_words_of_their_language(wiki, link, framed):
-    namespaces = Namespaces.named({FILE: wiki})
+def test_links_are_read_in_the_words_of_their_language(wiki, name, link, framed):
+    namespaces = Namespaces.named({FILE: name}, wiki)
     ((_, use),) = found(link, namespaces)
     words = link.rstrip("]").rpartition("|")[2]
     shown = use.shown

@@ -89,6 +89,7 @@ def collections(project, shell, tmp_path_factory) -> Path:
     write_russian(upstream / "wikipedia_ru_toy_maxi_2023-01.zim")
     wanted = [f"data/collect/{name}/texts.parquet" for name in SOURCES]
     wanted.append(f"results/score/{RUSSIAN}.parquet")
+    wanted.append("results/tables/from-xml/picture_words.csv")
     shell("snakemake", "--cores", "2", "--configfile", "overlay.yaml", "--", *wanted, cwd=place)
     return place
 
@@ -121,6 +122,14 @@ def test_both_count_the_same_pages(collections):
     ]
     assert told[0] == told[1]
     assert told[0]["articles"] == PAGES
+
+
+def test_a_table_counts_by_wiki_what_no_word_explains(collections):
+    table = pl.read_csv(collections / "results/tables/from-xml/picture_words.csv")
+    (row,) = table.to_dicts()
+    pictures = pl.read_parquet(collections / "data/parse/from-xml/pictures.parquet")
+    assert (row["wiki"], row["words"], row["unread_pictures"]) == ("enwiki", "enwiki", 0)
+    assert row["pictures"] == pictures["origin"].is_in(["link", "gallery"]).sum()
 
 
 def test_the_road_is_open_to_another_language(collections):

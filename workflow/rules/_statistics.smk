@@ -24,15 +24,19 @@ def tabulated(wildcards):
 
 
 def accounts(collection):
-    """What is told of a collection's source, by table: how its crawl and its projection went. A
+    """What is told of a collection's source, by table: how its crawl and its projection went,
+    and what no word of its wiki explains, where its captions are the snapshot's own. A
     union's members tell it each of their own."""
     if "of" in PARAMS["collect"][collection]:
         return {}
     source = source_of(collection)
     crawl = {"crawl": f"data/crawl/{source}/ledger.parquet"}
     projected = {"projection": f"data/project/{source}/projection.parquet"}
+    shown = {"picture_words": f"data/parse/{source}/pictures.parquet"}
+    associations = PARAMS["parse"].get(source, {}).get("associations", "wit")
     return {
         **(crawl if source in PARAMS["crawl"] else {}),
+        **(shown if associations != "wit" else {}),
         **(projected if snapshot(collection) or knowledge(collection) else {}),
     }
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 from isotope import store, tables
 from isotope.dump_kinds import Cut, Task, parse_task, prepared
 from isotope.dump_parsed import REASONS, Parsed
+from isotope.dump_words import WordsAccount
 from isotope.errors import MissingFile
 from isotope.file_labels import labels
 from isotope.parallel import ordered_map
@@ -39,7 +40,8 @@ def parse_dump(  # noqa: PLR0913
     (see `dump_links`); `rejected` the pages left out with their ordinal in the file, reason
     (`dump_parsed.REASONS`), title, and a redirect's target; `infoboxes` gets `tables.INFOBOXES`,
     the first picture of each article's infobox; `pictures` gets `tables.PICTURES`, every file that
-    an article shows, of any kind, with its section; `counts` a JSON object with pages, articles,
+    an article shows, of any kind, with its section and the parts of its link that no word of the
+    wiki explains, which the log counts by wiki; `counts` a JSON object with pages, articles,
     sections, one number a reason, and of a part PAGES, the pages of each file. Of all bytes
     only part (i, n) of n slices is read; `dump_gather` makes one of them. The bytes do not depend
     on `workers`.
@@ -71,6 +73,10 @@ def parse_dump(  # noqa: PLR0913
         aside.write_text(json.dumps(own, indent=2) + "\n", "utf-8")
     account.progress.finish()
     log.info("dump: %s", account.counts())
+    for line in account.words.lines():
+        log.info(line)
+    for line in account.words.warnings():
+        log.warning(line)
 
 
 def _tasks(paths: list[Path], cuts: list[Cut], part: Part) -> Iterator[Task]:
@@ -86,7 +92,7 @@ class _Account:
     """Sums over all pieces, and the ordinals of pages within their files."""
 
     def __init__(self, named: Mapping[Path, str]) -> None:
-        self.progress = Progress("dump pages")
+        self.progress, self.words = Progress("dump pages"), WordsAccount()
         self._named = named
         self._sums = Counter[str]()
         self._pages_before = Counter[Path]()
@@ -98,6 +104,7 @@ class _Account:
         self._sums.update(pages=parsed.pages, articles=parsed.articles, sections=sections)
         self._sums.update(str(row["reason"]) for row in parsed.rejected)
         self.progress.add(parsed.pages)
+        self.words.enter(parsed.wikis, parsed.pictures)
         rows = [
             {**row, "file": self._named[parsed.path], "row": before + int(str(row["row"]))}
             for row in parsed.rejected

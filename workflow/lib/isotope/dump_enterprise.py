@@ -90,10 +90,11 @@ class _Record:
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> "_Record":
         title, wiki = str(told["name"]), str(told["is_part_of"]["url"]).rstrip("/")
+        database = str(told["is_part_of"].get("identifier", ""))
         return cls(
             (int(told["identifier"]), int(told["version"]["identifier"]), title),
             str(told["article_body"]["html"] or ""),
-            known_site(str(told["in_language"]["identifier"]), f"{wiki}/wiki/"),
+            known_site(str(told["in_language"]["identifier"]), f"{wiki}/wiki/", database),
             int((told.get("namespace") or {}).get("identifier", _ARTICLES)),
             tuple(str(redirect["name"]) for redirect in told.get("redirects") or ()),
         )

@@ -10,22 +10,17 @@ from isotope.dump_links import redirect_target, targets
 from isotope.dump_parsed import Article, Parsed, Shown
 from isotope.dump_site import Site
 from isotope.dump_streams import Chunk, Span, span_xml
+from isotope.wiki_words import disambiguation
 from isotope.wikitext import plain_text, split_pictured
 from isotope.wikitext_files import Use
 from isotope.wikitext_infobox import infobox_picture
 from isotope.wikitext_links import categories
 
 _PAGE, _PAGE_END = b"<page>", b"</page>"
-_REDIRECT = re.compile(
-    r"\s*#(?:redirect|weiterleitung|redirection|redirección|rinvia|redirecionamento|doorverwijzing"
-    r"|patrz|przekieruj|tam|omdirigering|omdiriger|перенаправление|перенапр|перенаправлення|転送"
-    r"|リダイレクト|重定向|넘겨주기|تحويل|تغییرمسیر|הפניה|ohjaus|uudelleenohjaus|přesměruj|yönlendi̇r"
-    r"|yönlendirme|alih|đổi|ανακατευθυνση|átirányítás|redirecteaza|redirecció|अनुप्रेषित|पुनर्प्रेषित)\s*:?\s*\[\[",
-    re.IGNORECASE,
-)
 # ASSUME these templates mark a disambiguation page; wikis use more, in their own languages.
 DISAMBIGUATION = re.compile(
-    r"__DISAMBIG__|\{\{\s*(?:disambig(?![^{}|]*needed)[^{}|]*|dab|disam|hndis[^{}|]*|geodis"
+    rf"__(?:{disambiguation()})__"
+    r"|\{\{\s*(?:disambig(?![^{}|]*needed)[^{}|]*|dab|disam|hndis[^{}|]*|geodis"
     r"|(?:number|school|road|hospital|math|letter|airport|call ?sign|biology|mil-unit-|church)[ -]?"
     r"dis(?:ambiguation|ambig)?|(?:species|genus|taxonomy|chemistry|music|opus|phonetics|station"
     r"|molecular biology|latin ?name|human name|place name|letter-number combination|caselaw)[ -]"
@@ -72,7 +67,8 @@ def _parse_page(page: ET.Element, site: Site, parsed: Parsed) -> None:
     if revision is None:
         raise ValueError(f"{title}: a page without a revision")
     wikitext = revision.findtext("text") or ""
-    reason = _unusable(page, revision, wikitext, site)
+    bare = site.namespaces.without_prefix(wikitext)
+    reason = _unusable(page, revision, bare, site)
     if reason:
         to = redirect_target(page, wikitext) if reason == "redirect" else ""
         parsed.leave_out(reason, title, to)
@@ -87,7 +83,7 @@ def _parse_page(page: ET.Element, site: Site, parsed: Parsed) -> None:
         categories(text, site.namespaces),
         targets(text, site.namespaces, site.prefixes),
         [_plain(section, use, site) for section, use in shown],
-        infobox_picture(wikitext),
+        infobox_picture(bare),
     )
     parsed.take(article, site)
 
@@ -97,7 +93,7 @@ def _unusable(page: ET.Element, revision: ET.Element, wikitext: str, site: Site)
     prefix = title.partition(":")[0].lower() if ":" in title else ""
     if page.findtext("ns", "0" if prefix not in site.prefixes else "-") != "0":
         return "other_namespace"
-    if page.find("redirect") is not None or _REDIRECT.match(wikitext):
+    if page.find("redirect") is not None or site.namespaces.words.redirect.match(wikitext):
         return "redirect"
     if revision.findtext("model", "wikitext") != "wikitext":
         return "not_wikitext"
@@ -116,4 +112,5 @@ def _plain(section: int, use: Use, site: Site) -> Shown:
         use.shown.width,
         use.shown.is_framed,
         use.is_in_table,
+        use.shown.unread,
     )

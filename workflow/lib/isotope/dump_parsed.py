@@ -20,7 +20,10 @@ REASONS = (
 
 @dataclass(frozen=True)
 class Shown:
-    """A file that an article shows, as plain text, and the section, counted from 0, it is in."""
+    """A file that an article shows, as plain text, and the section, counted from 0, it is in.
+
+    `unread` are the parts of its link that the wiki's words don't explain, as wikitext.
+    """
 
     section: int
     file: str
@@ -30,6 +33,7 @@ class Shown:
     width: int | None
     is_framed: bool
     is_in_table: bool
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -58,17 +62,20 @@ class Parsed:
     links: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     infoboxes: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
     pictures: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
+    # Whose words each wiki of an article is read in; None for one that has none of its own.
+    wikis: dict[str, str | None] = field(default_factory=dict[str, str | None])
 
     def take(self, article: Article, site: Site) -> None:
         """Enter an article."""
         self.articles += 1
+        self.wikis[site.wiki] = site.words
         if article.box_picture:
             box = {"page_id": article.page_id, "page_title": article.title}
             url = upload_url(article.box_picture)
             self.infoboxes.append({**box, "file": article.box_picture, "image_url": url})
         self.rows += _rows(article, site)
         self.links += [(article.page_id, to) for to in article.links]
-        self.pictures += _pictures(article)
+        self.pictures += _pictures(article, site)
 
     def leave_out(self, reason: str, title: str, raw: str = "") -> None:
         """Keep a page aside; its row is its ordinal in this piece, `raw` a redirect's target."""
@@ -113,7 +120,7 @@ def _rows(article: Article, site: Site) -> Iterator[tuple[object, ...]]:
         )
 
 
-def _pictures(article: Article) -> list[dict[str, object]]:
+def _pictures(article: Article, site: Site) -> list[dict[str, object]]:
     """Return one row a file that the page shows, as `tables.PICTURES`."""
     return [
         {
@@ -127,6 +134,9 @@ def _pictures(article: Article) -> list[dict[str, object]]:
             "width": use.width,
             "is_framed": use.is_framed,
             "is_in_table": use.is_in_table,
+            "wiki": site.wiki,
+            "words": site.words,
+            "unread": use.unread,
         }
         for place, use in enumerate(article.shown)
     ]

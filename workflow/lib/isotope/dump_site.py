@@ -2,14 +2,15 @@
 
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 from mwparserfromhtml.parse.const import NAMESPACES
 
 from isotope.errors import CorruptFile
+from isotope.wiki_words import wiki_name, words_for
 from isotope.wikitext_links import Namespaces
 
 _HEAD_LIMIT_BYTES = 16 << 20
@@ -20,12 +21,33 @@ _REMEDY = "give a MediaWiki export such as enwiki-20221101-pages-articles-multis
 
 @dataclass(frozen=True)
 class Site:
-    """What a page's record takes from the dump's head."""
+    """What a page's record takes from the dump's head.
+
+    `wiki` is the name of its database with `-` for `_`, or else of its host; `has_words` tells
+    whether the words that it is read with (`namespaces.wiki`) are its own, or only the nearest.
+    """
 
     base_url: str
     language: str
     namespaces: Namespaces
     prefixes: frozenset[str]
+    wiki: str
+    has_words: bool
+
+    @property
+    def words(self) -> str | None:
+        """The wiki of `wiki_words` that has its own words, or None."""
+        return self.namespaces.wiki if self.has_words else None
+
+    @classmethod
+    def of(cls, base_url: str, language: str, names: Mapping[int, str], database: str) -> "Site":
+        """Make a site of the names of its namespaces, by number, with its wiki's own words."""
+        wiki = wiki_name(database, base_url)
+        words, has_words = words_for(wiki, language)
+        own = Namespaces.named(names, words)
+        told = {name.lower() for number, name in names.items() if number and name}
+        prefixes = frozenset(told) | own.file | own.category | own.template
+        return cls(base_url, language, own, prefixes, wiki, has_words)
 
 
 def read_site(path: Path, xml: Iterator[bytes]) -> Site:
@@ -49,16 +71,17 @@ def read_site(path: Path, xml: Iterator[bytes]) -> Site:
 
 
 @cache
-def known_site(language: str, base_url: str) -> Site:
+def known_site(language: str, base_url: str, database: str = "") -> Site:
     """Return the site of the Wikipedia of a language, for snapshots that don't tell namespaces.
 
     `base_url` ends where titles begin. The names are those that `mwparserfromhtml` keeps of all
     Wikipedias; a language that has none is taken for English, whose names count everywhere.
+    File, Template and Category have those of `wiki_words` too.
     """
     names = {number: name for name, number in NAMESPACES.get(language, NAMESPACES["en"]).items()}
     every = {*NAMESPACES.get(language, ()), *NAMESPACES["en"]}
-    prefixes = frozenset(name.lower() for name in every)
-    return Site(base_url, language, Namespaces.named(names), prefixes)
+    site = Site.of(base_url, language, names, database)
+    return replace(site, prefixes=site.prefixes | {name.lower() for name in every})
 
 
 def _site(path: Path, root: ET.Element) -> Site:
@@ -68,6 +91,6 @@ def _site(path: Path, root: ET.Element) -> Site:
     if "/" not in base:
         raise CorruptFile(path, f"<base> is {base!r}, not an address", _REMEDY)
     names = {int(n.get("key", "0")): n.text or "" for n in root.iter("namespace")}
-    prefixes = frozenset(name.lower() for key, name in names.items() if key and name)
     language = root.get("{http://www.w3.org/XML/1998/namespace}lang", "")
-    return Site(base.rpartition("/")[0] + "/", language, Namespaces.named(names), prefixes)
+    database = root.findtext("siteinfo/dbname", "").strip()
+    return Site.of(base.rpartition("/")[0] + "/", language, names, database)

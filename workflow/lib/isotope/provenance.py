@@ -12,7 +12,10 @@ _PROGRAMS = {
     "lucene": ("BatchSearch.java", "BatchSearch.class", "BatchSearch$AtLeast.class"),
     "lucene_merge": ("MergeIndexes.java", "MergeIndexes.class"),
 }
+# What a module reads that decides its answers.
+_DATA = {"wiki_words": ["wiki_words.json"]}
 _STARTS = {module: [f"java/{name}" for name in names] for module, names in _PROGRAMS.items()}
+_BESIDE = {**_STARTS, **_DATA}
 
 
 @cache
@@ -47,10 +50,10 @@ def modules(*roots: str) -> list[str]:
 
 
 def files(*roots: str) -> list[str]:
-    """Return the files, below the library, of what `modules` returns and of its programs.
+    """Return the files, below the library, of what `modules` returns, its programs and data.
 
     Raises:
         FileNotFoundError: a root that is no module.
     """
     named = modules(*roots)
-    return [f"{m}.py" for m in named] + [f for m in named for f in _STARTS.get(m, [])]
+    return [f"{m}.py" for m in named] + [f for m in named for f in _BESIDE.get(m, [])]

@@ -19,7 +19,11 @@ ROAD: Mapping[str, Table] = {
     "table3": Table(("scores", "significance"), {"alpha": None}),
     "headline": Table(("scores",), _CELL),
 }
-ACCOUNTS: Mapping[str, str] = {"crawl": "ledger", "projection": "projection"}
+ACCOUNTS: Mapping[str, str] = {
+    "crawl": "ledger",
+    "projection": "projection",
+    "picture_words": "pictures",
+}
 STATISTICS: Mapping[str, Table] = {
     "table2": Table(("tokens",), {}),
     "intervals": Table(("intervals",), {}),

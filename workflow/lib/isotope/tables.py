@@ -78,6 +78,9 @@ PICTURES = _schema(
     width=pa.int32(),
     is_framed=pa.bool_(),
     is_in_table=pa.bool_(),
+    wiki=pa.string(),
+    words=pa.string(),
+    unread=_STRINGS,
 )
 FILES = _schema(file=pa.string(), project=pa.string(), attribution=pa.string())
 URLS = _schema(image_id=pa.string(), image_url=pa.string(), shard=pa.int32())

@@ -66,7 +66,7 @@ def split_pictured(
     template around it does.
     """
     galleries: list[str] = []
-    text = strip_blocks(text, galleries)
+    text = namespaces.without_prefix(strip_blocks(text, galleries))
     shown = uses(text, galleries, namespaces)
     if not shown:
         return split_sections(text.replace(GALLERY, "")), []

@@ -110,7 +110,9 @@ class _Scan:
         target, _, rest = content.partition("|")
         prefix, colon, name = target.partition(":")
         if colon and self.namespaces.shows(prefix) and name.strip():
-            self._add(start, name, "link", options(parts(rest) if rest else []))
+            self._add(
+                start, name, "link", options(parts(rest) if rest else [], self.namespaces.words)
+            )
 
     def _gallery(self, start: int, content: str) -> None:
         for line in strip_blocks(content).split("\n"):
@@ -118,7 +120,7 @@ class _Scan:
             prefix, colon, name = target.partition(":")
             name = name if colon and self.namespaces.shows(prefix) else target
             if _NAME.fullmatch(name.strip()):
-                shown = options(parts(rest) if rest else [], framed=True)
+                shown = options(parts(rest) if rest else [], self.namespaces.words, framed=True)
                 self._add(start, name, "gallery", shown)
 
     def _template(self, start: int, content: str) -> None:

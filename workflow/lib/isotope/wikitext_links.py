@@ -3,10 +3,13 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+
+from isotope.wiki_words import Words, foreign_files, normal, words_of
 
 MAX_DEPTH = 40
-FILE, CATEGORY = 6, 14
+FILE, TEMPLATE, CATEGORY = 6, 10, 14
+WIKI = "enwiki"
 _INNERMOST = re.compile(r"\[\[((?:[^\[\]]++|\[(?!\[)|\](?!\]))*+)\]\](\](?!\]))?")
 _EXTERNAL = re.compile(
     r"\[(?:(?:https?|ftps?|sftp|ircs?|gopher|telnet|nntp|worldwind|svn|git|mms|news|mailto|tel|geo"
@@ -16,22 +19,6 @@ _EXTERNAL = re.compile(
 )
 _MEDIA = "media"
 _QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")
-_ALIASES = {
-    FILE: re.compile(
-        r"file|image|datei|bild|archivo|imagen|fichier|immagine|imagem|ficheiro|arquivo"
-        r"|bestand|afbeelding|plik|grafika|файл|изображение|ファイル|画像|文件|檔案|图像|圖像|파일|그림"
-        r"|tập tin|hình|fil|fitxer|imatge|fitxategi|irudi|soubor|súbor|obrázok|berkas|gambar"
-        r"|dosya|resim|tiedosto|kuva|billede|bilde|mynd|fájl|kép|datoteka|slika|датотека|слика"
-        r"|картинка|зображення|выява|сурет|fișier|imagine|vaizdas|attēls|pilt|imaxe"
-        r"|dosiero|fail|imej|fasciculus|imago|αρχείο|εικόνα|պատկեր|ფაილი|სურათი|ملف|صورة|پرونده|تصویر|فائل|קובץ|תמונה|चित्र|छवि"
-        r"|চিত্র|படிமம்|దస్త్రం|బొమ్మ|പ്രമാണം|ചിത്രം|ਤਸਵੀਰ|ચિત્ર|ಚಿತ್ರ|ගොනුව|රූපය|ไฟล์|ภาพ|picha|faili"
-        r"|lêer|beeld|delwedd|íomhá|şəkil|tasvir"
-    ),
-    CATEGORY: re.compile(
-        r"category|kategorie|categoría|catégorie|categoria|categorie|kategoria|kategori|категория"
-        r"|カテゴリ|分类|分類|분류|thể loại|luokka"
-    ),
-}
 # ASSUME the codes of Wikipedias that existed in 2023; a link to one of them is a language link.
 _LANGUAGE = re.compile(
     r"""aa|ab|ace|ady|af|ak|als|alt|am|ami|an|ang|anp|ar|arc|ary|arz|as|ast|atj|
@@ -58,35 +45,62 @@ _LANGUAGE = re.compile(
 
 @dataclass(frozen=True)
 class Namespaces:
-    """The names, lower case, that make a link a picture or a category in one wiki."""
+    """The names, lower case, that make a link a picture or a category in one wiki.
 
-    file: str
-    category: str
+    `wiki` is the one of `wiki_words` whose words its pages are written in.
+    """
+
+    file: frozenset[str]
+    category: frozenset[str]
+    template: frozenset[str]
+    wiki: str = WIKI
 
     @classmethod
-    def named(cls, names: Mapping[int, str]) -> "Namespaces":
-        """Take names by number from a dump's siteinfo; English and old names count as well."""
-        return cls(_normal(names.get(FILE, "")), _normal(names.get(CATEGORY, "")))
+    def named(cls, names: Mapping[int, str], wiki: str = WIKI) -> "Namespaces":
+        """Take names by number from a dump's siteinfo; English and old names count as well.
+
+        A name that siteinfo has for one namespace belongs to no other.
+        """
+        told = {number: normal(name) for number, name in names.items()}
+        known = words_of(wiki).names
+
+        def named(number: int) -> frozenset[str]:
+            others = {name for n, name in told.items() if n != number}
+            return frozenset({told.get(number, ""), *known[number]} - others - {""})
+
+        return cls(named(FILE), named(CATEGORY), named(TEMPLATE), wiki)
+
+    @property
+    def words(self) -> Words:
+        """The words of the wiki."""
+        return words_of(self.wiki)
 
     def shows(self, prefix: str) -> bool:
         """Tell whether a link with this prefix shows a file."""
-        name = _normal(prefix)
-        return name == self.file != "" or bool(_ALIASES[FILE].fullmatch(name))
+        return normal(prefix) in self.file
 
     def is_category(self, prefix: str) -> bool:
         """Tell whether a link with this prefix puts the page into a category."""
-        name = _normal(prefix)
-        return name == self.category != "" or bool(_ALIASES[CATEGORY].fullmatch(name))
+        return normal(prefix) in self.category
 
     def hides(self, prefix: str) -> bool:
-        """Tell whether a link with this prefix leaves nothing in the running text."""
-        name = _normal(prefix)
-        hidden = name == _MEDIA or self.shows(name) or self.is_category(name)
-        return hidden or bool(_LANGUAGE.fullmatch(name))
+        """Tell whether a link with this prefix leaves nothing in the running text.
+
+        ASSUME a link with what another wiki calls a file was copied from there: it is no text.
+        """
+        name = normal(prefix)
+        hidden = name == _MEDIA or name in self.file or name in self.category
+        return hidden or name in foreign_files() or bool(_LANGUAGE.fullmatch(name))
+
+    def without_prefix(self, text: str) -> str:
+        """Call every template by its bare name: `{{Template:Sic}}` becomes `{{Sic}}`."""
+        return _template_prefix(self.template).sub("{{", text) if "{{" in text else text
 
 
-def _normal(name: str) -> str:
-    return " ".join(name.replace("_", " ").split()).lower()
+@cache
+def _template_prefix(names: frozenset[str]) -> re.Pattern[str]:
+    every = "|".join(re.escape(name).replace(r"\ ", "[ _]+") for name in sorted(names))
+    return re.compile(rf"\{{\{{[\s_]*(?:{every})[\s_]*:", re.IGNORECASE)
 
 
 ENGLISH = Namespaces.named({FILE: "File", CATEGORY: "Category"})

@@ -1,0 +1,26 @@
+"""Write workflow/lib/isotope/wiki_words.json anew: `python docs/wiki_words.py FILE...`.
+
+Each FILE is the JSON of a wiki's siteinfo (see `isotope.wiki_words_table`), or an object of wikis
+by the names of their databases, each with its `namespaces` and `words`.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from isotope.wiki_words_table import Wiki, table, wiki_of
+
+OUT = Path(__file__).resolve().parents[1] / "workflow/lib/isotope/wiki_words.json"
+
+
+def main(files: list[str]) -> None:
+    """Read every file, then write the table."""
+    wikis: dict[str, Wiki] = {}
+    for file in files:
+        told = json.loads(Path(file).read_text(encoding="utf-8"))
+        wikis.update([wiki_of(told)] if "query" in told else told)
+    OUT.write_text(table(wikis), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -15,6 +15,7 @@ from jsonschema.validators import extend
 from isotope.errors import BadParams
 
 Node = Mapping[str, Any]
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _LONGEST = 120
 _FILLS = ("name", "root", "snapshots")
 _TYPES = {
@@ -55,7 +56,7 @@ class Refusal(NamedTuple):
 @cache
 def schema_of(file: Path) -> dict[str, Any]:
     """Return the schema; a process reads it once."""
-    return yaml.safe_load(file.read_text(encoding="utf-8"))
+    return yaml.load(file.read_text(encoding="utf-8"), _LOADER)
 
 
 def demand_types(config: object, schema: Node) -> None:

@@ -71,14 +71,15 @@ BAD: dict[str, dict[str, list[str]]] = {
                 f"{command} --config {pair}" for pair in ("name", "rooot=x", "name='A B'")
             ],
         }
-        for command in ("doctor", "estimate", "judge toy --assessor ann")
+        for command in ("doctor", "estimate", "judge toy --assessor ann --port 0")
     },
 }
 BAD["judge"] |= {
-    "collection": ["judge toi --assessor ann", "judge toy-later --assessor ann"],
-    "--assessor": ["judge toy", "judge toy --assessor ''", "judge toy --assessor ../ann"],
+    "collection": [f"judge {name} --assessor ann --port 0" for name in ("toi", "toy-later")],
+    "--assessor": ["judge toy"]
+    + [f"judge toy --port 0 --assessor {name}" for name in ("''", "../ann", "-", "ann/bob")],
     "--sheet": ["judge toy --assessor ann --sheet pool"]
-    + [f"judge toy --assessor ann --sheet {name}" for name in ("failures", "mistakes")],
+    + [f"judge toy --assessor ann --port 0 --sheet {name}" for name in ("failures", "mistakes")],
     "--host": [
         "judge toy --assessor ann --host 0.0.0.0",
         "judge toy --assessor ann --host no.host",
@@ -109,6 +110,11 @@ def project(tmp_path_factory) -> Path:
             "data/collect/toy/qrels",
             {"text_id": T, "image_id": "i1", "relevance": 1, "split": "validation"},
             tables.QRELS,
+        ),
+        (
+            "results/score/toy/pool",
+            {"task": "t2m", "query_id": T, "doc_id": "i1", "split": "validation"},
+            tables.POOL,
         ),
         ("data/crawl/toy/shard-00000", {"image_id": "i1", "webp": webp()}, tables.PIXELS),
         (
@@ -154,6 +160,7 @@ def contents(root: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize("line", CASES)
 def test_it_is_one_named_sentence_and_nothing_is_written(line, project, monkeypatch, capsys):
     monkeypatch.chdir(project)
+    monkeypatch.setattr("isotope.judge_serve.serve", lambda *_: "served")
     before, known = contents(project), {n for n in dir(errors) if n[0].isupper()}
     assert cli.main(shlex.split(line.format(**places()))) == 1
     told = capsys.readouterr()
@@ -181,7 +188,7 @@ def test_every_argument_of_every_subcommand_is_tried_with_a_bad_value():
         ("report --setting base", "toy was not measured there; measured: small/validation"),
         ("report toi", "did you mean 'toy'?"),
         (f"sql {SELECT} --rows -3", "argument --rows: '-3': give a whole number, at least 1"),
-        ("trec toy {f}", "Unwritable: traps/file/qrels/toy/validation/m2t.qrels: "),
+        ("trec toy {f}", "Unwritable: traps/file/qrels/toy/validation/t2m.qrels: not a dir"),
         (
             "snapshot not-a-date",
             "'not-a-date' is no date: give one as in the dump's address: 20230101",
@@ -189,6 +196,12 @@ def test_every_argument_of_every_subcommand_is_tried_with_a_bad_value():
         ("costs toy toi", "no job of 'toi'; did you mean 'toy'?"),
         ("doctor --configfile {yaml}", "BadParams: traps/yaml:1:10: not YAML: "),
         ("judge toy --assessor ann --port 65536", "at least 0 and at most 65535"),
+        ("judge toy --assessor ../ann --port 0", "'../ann' can't be the name of a file"),
+        (
+            "judge toy --assessor ann --host 0.0.0.0",
+            "--host: 0.0.0.0 can be reached from elsewhere",
+        ),
+        ("judge toy --assessor ann --sheet failures --port 0", "study.parquet: no sheet to judge"),
         ("nothing", "invalid choice: 'nothing'"),
         ("", "the following arguments are required: command"),
     ],
@@ -201,7 +214,9 @@ def test_the_sentence_says_what_is_allowed(line, told, project, monkeypatch, cap
 
 def test_what_is_well_said_is_done(project, monkeypatch, capsys):
     monkeypatch.chdir(project)
-    for line in ("report", "costs toy", f"sql {SELECT} --rows 1", f"show text {T}"):
+    monkeypatch.setattr("isotope.judge_serve.serve", lambda *_: "served")
+    judged = "judge toy --assessor ann --port 0"
+    for line in ("report", "costs toy", f"sql {SELECT} --rows 1", f"show text {T}", judged):
         assert cli.main(shlex.split(line)) == 0, line
     assert capsys.readouterr().err == ""
 

@@ -12,7 +12,7 @@ _MOST_PORTS = 65_535
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser, and its subparsers, whose errors are isotope's: one sentence, no usage."""
+    """An argument parser whose errors, and its subparsers', are isotope's: one sentence each."""
 
     def error(self, message: str) -> NoReturn:
         """Refuse what was written.

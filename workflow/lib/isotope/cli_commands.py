@@ -1,6 +1,7 @@
 """The subcommands beside `report` (`trec`, `sql`, `show`, ...), and what they call."""
 
 import argparse
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -177,11 +178,11 @@ def _judge(chosen: argparse.Namespace) -> str:
 
     params = params_files.load(chosen.configfile, chosen.config)
     at = chosen.collection, chosen.assessor
-    if chosen.sheet:
-        desk = judge_serve.sheet_desk(*at, chosen.sheet, params)
-        served = judge_app.sheet_app(desk)
-    else:
-        desk = judge_serve.desk(*at, params)
-        served = judge_app.app(desk, judge_serve.scale(params))
-    listening = judge_serve.bound(chosen.host, chosen.port, remote=chosen.remote)
-    return judge_serve.serve(desk, served, listening)
+    with closing(judge_serve.bound(chosen.host, chosen.port, remote=chosen.remote)) as listening:
+        if chosen.sheet:
+            desk = judge_serve.sheet_desk(*at, chosen.sheet, params)
+            served = judge_app.sheet_app(desk)
+        else:
+            desk = judge_serve.desk(*at, params)
+            served = judge_app.app(desk, judge_serve.scale(params))
+        return judge_serve.serve(desk, served, listening)

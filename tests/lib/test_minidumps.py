@@ -114,6 +114,7 @@ def resolved(address: str) -> dict[str, dict[str, dict[str, object]]]:
     config = yaml.safe_load((ROOT / "params.yaml").read_text())
     named = "wiki-{snapshot}"
     overlay = {
+        "acquire": {named: {"files": {"dump": [f"{address}/{named}.xml.bz2"]}}},
         "parse": {named: {"associations": "dump"}},
         "crawl": {named: {"mirror": address, "shards": 1, **FAST}},
         "project": {named: {"mode": "exact-then-bm25"}},

@@ -91,7 +91,8 @@ def succeeds(folder: Path, *arguments: str) -> str:
 def fails(folder: Path, *arguments: str, largest_file: int | None = None) -> str:
     done = snakemake(folder, *arguments, largest_file=largest_file)
     assert done.returncode != 0, done.stderr[-3000:]
-    return done.stderr
+    # A dry run says everything, errors too, on the standard output.
+    return done.stdout + done.stderr
 
 
 def made(folder: Path) -> dict[str, Path]:
@@ -140,11 +141,29 @@ def copy(undisturbed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+# What a dry run once planned, or told in words that said nothing.
+UNPLANNED = ("a measure", "a kind", "a value")
 TYPOS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "a key": (lambda p: p["search"].update(depht=10), "did you mean 'depth'?"),
     "a phase": (lambda p: p.update(serach={}), "did you mean 'search'?"),
     "a name": (lambda p: p["search"]["systems"].append("bm52"), "did you mean 'bm25'?"),
     "a model": (lambda p: p["systems"]["hash"].update(model="hsah"), "did you mean 'hash'?"),
+    "a measure": (lambda p: p["score"].update(measures=["MRR@ten"]), "did you mean 'MRR@10'?"),
+    "a kind": (lambda p: p["systems"]["rrf"].update(kind="rff"), "did you mean 'rrf'?"),
+    "a value": (
+        lambda p: p["systems"]["bm25"].update(k1="high"),
+        "params systems.bm25.k1: 'high' is not of type 'number'; give a number, at least 0",
+    ),
+    "an architecture": (
+        lambda p: p["models"].update(name={"kind": "open_clip", "name": "ViT-B-23"}),
+        "params models.name.name: unknown name 'ViT-B-23'; did you mean 'ViT-B-32'?",
+    ),
+    "a tag": (
+        lambda p: p["models"].update(
+            tag={"kind": "open_clip", "name": "ViT-B-32", "pretrained": "laion2b_s43b_b79k"}
+        ),
+        "ViT-B-32 has no weights 'laion2b_s43b_b79k'; did you mean 'laion2b_s34b_b79k'?",
+    ),
 }
 
 
@@ -154,26 +173,22 @@ def test_a_typo_in_the_params_stops_the_run_before_it_starts(typo: str, tmp_path
     params = tiny_params()
     spoil(params)
     write_params(tmp_path, params)
-    told = fails(tmp_path, "all")
+    told = fails(tmp_path, *(["--dry-run"] if typo in UNPLANNED else []), "all")
     assert "BadParams" in told
     assert advice in told
     assert not (tmp_path / "data").exists()
     assert not (tmp_path / "logs").exists()
 
 
-def test_an_unknown_model_config_or_pretrained_tag_is_named_with_near_ones(copy: Path) -> None:
+def test_facts_that_nobody_brings_stop_even_a_dry_run(tmp_path: Path) -> None:
     params = tiny_params()
-    params["models"] |= {
-        "name": {"kind": "open_clip", "name": "ViT-B-23", "pretrained": None},
-        "tag": {"kind": "open_clip", "name": "ViT-B-32", "pretrained": "laion2b_s43b_b79k"},
-    }
-    write_params(copy, params)
-    wanted = [f"data/encode/toy/{m}/texts/shard-00000.npy" for m in ("name", "tag")]
-    told = fails(copy, "--keep-going", *wanted)
-    assert "UnknownModel: models: open_clip has no model 'ViT-B-23'; did you mean" in told
-    assert "UnknownModel: models: ViT-B-32: no pretrained tag 'laion2b_s43b_b79k'" in told
-    assert "laion2b_s34b_b79k" in told
-    assert not any((copy / path).exists() for path in wanted)
+    params["tabulate"]["facts"]["toy"]["views"] = "data/acquire/toy/view.csv"
+    write_params(tmp_path, params)
+    told = fails(tmp_path, "--dry-run", "all")
+    assert "MissingFile" in told
+    assert "params tabulate.facts.toy.views: 'data/acquire/toy/view.csv' is not there" in told
+    assert "did you mean 'views.csv'?" in told
+    assert not (tmp_path / "data").exists()
 
 
 def flip(path: Path, at: float) -> None:
@@ -233,6 +248,8 @@ def damaged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     params = tiny_params()
     for phase in ("acquire", "crawl", "project"):
         params[phase] = dict.fromkeys(DAMAGE, params[phase]["toy"])
+    served = {name: {"serve": f"data/acquire/{name}/images"} for name in DAMAGE}
+    params["crawl"] = {name: spec | served[name] for name, spec in params["crawl"].items()}
     entry = {"kind": "wikipedia", "language": "en"}
     params["collect"] = {name: {**entry, "source": name} for name in DAMAGE}
     params["build"] = [*DAMAGE]

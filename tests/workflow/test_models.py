@@ -55,6 +55,15 @@ def test_an_ablation_is_searched_like_any_system(encoded):
     assert not every.equals(title)
 
 
+def test_a_model_is_trained_from_a_config_that_only_open_clip_has(tmp_path, shell):
+    params = yaml.safe_load((ROOT / "params.yaml").read_text())
+    params["models"]["tiny-clip"]["config"] = "ViT-S-32-alt"
+    (tmp_path / "params.yaml").write_text(json.dumps(params))
+    where = ["--snakefile", ROOT / "Snakefile", "--directory", tmp_path, "--cores", "1"]
+    told = shell("snakemake", *where, "-n", "--", "train", cwd=tmp_path)
+    assert "train tiny-clip on toy" in told
+
+
 def test_an_ablation_of_a_model_that_is_not_there_is_named(tmp_path, shell):
     params = yaml.safe_load((ROOT / "params.yaml").read_text())
     params["models"]["title"] = {**MODELS["title"], "weights_of": "tiny-clpi"}

@@ -22,9 +22,10 @@ def configs(wildcards):
 
 
 def configs_of(model):
-    """The file with a model's architecture, if it has one of ours."""
+    """The file with a model's architecture, if it has one of ours and not open_clip's."""
     name = PARAMS["models"][base(model)].get("config")
-    return [ours(f"workflow/lib/isotope/models/{name}.json")] if name else []
+    path = Path(HOME) / f"workflow/lib/isotope/models/{name}.json"
+    return [ours(path)] if path.is_file() else []
 
 
 def base(model):

@@ -2,12 +2,13 @@ import os
 from pathlib import Path
 
 from isotope import params as isotope_params
-from isotope import params_union, provenance, trec_systems
+from isotope import params_paths, params_union, provenance, trec_systems
 
 HOME = workflow.basedir
 FOREIGN = trec_systems.discover()
 SCHEMA = Path(HOME) / "workflow/schemas/params.schema.yaml"
 PARAMS = isotope_params.resolve(config, SCHEMA, FOREIGN)
+params_paths.demand_files(PARAMS)
 SYSTEMS = PARAMS["search"]["systems"]
 SETTINGS = PARAMS["search"]["settings"]
 SPLITS = PARAMS["search"]["splits"]

@@ -1,8 +1,12 @@
 """The subcommands beside `report` (`trec`, `sql`, `show`, ...), and what they call."""
 
 import argparse
+from contextlib import closing
 from pathlib import Path
 from typing import Any
+
+from isotope.cli_arguments import date, filled, port, whole
+from isotope.trec_systems import SETTINGS, SPLITS
 
 CATALOG = Path("results/catalog.duckdb")
 PARAMS = Path("params.yaml")
@@ -21,14 +25,16 @@ def add(commands: Any) -> None:  # noqa: ANN401 (argparse has no public name for
     sql = commands.add_parser("sql", help="answer one SELECT on the catalog")
     sql.add_argument("query", help="one SELECT; docs/queries.md lists the views")
     sql.add_argument("--format", choices=FORMATS, default="table", help="default: table")
-    sql.add_argument("--rows", type=int, default=100, help="most rows of a table (default: 100)")
+    sql.add_argument(
+        "--rows", type=whole(1), default=100, help="most rows of a table (default: 100)"
+    )
     _catalog(sql)
     sql.set_defaults(run=_sql)
     show = commands.add_parser("show", help="print all about a text, image, query or run")
     show.add_argument("kind", choices=KINDS, help="what the id names")
     show.add_argument("id", help="for a run: collection/setting/split/task/system")
     show.add_argument("--collection", help="where to look (default: the first that has the id)")
-    show.add_argument("--most", type=int, default=5, help="hits a system to list (default: 5)")
+    show.add_argument("--most", type=whole(1), default=5, help="hits a system to list (default: 5)")
     show.add_argument("--html", type=Path, metavar="FILE", help="write a page with pictures too")
     _catalog(show)
     show.set_defaults(run=_show)
@@ -47,23 +53,29 @@ def add(commands: Any) -> None:  # noqa: ANN401 (argparse has no public name for
 
 def _add_written(commands: Any) -> None:  # noqa: ANN401 (as above)
     trec = commands.add_parser("trec", help="write a collection's qrels and runs as TREC files")
-    trec.add_argument("collection", help="a built collection")
+    trec.add_argument("collection", type=filled, help="a built collection")
     trec.add_argument("folder", type=Path, help="where to write")
     trec.set_defaults(run=_trec)
     costs = commands.add_parser("costs", help="print what jobs have cost here, phase by phase")
     costs.add_argument("names", nargs="*", help="collections and sources; all if none")
     costs.set_defaults(run=_costs)
     snapshot = commands.add_parser("snapshot", help="add a snapshot to params.yaml")
-    snapshot.add_argument("name", help="its date, as in the dump's address")
+    snapshot.add_argument("name", type=date, help="its date, as in the dump's address")
     snapshot.add_argument("--params", type=Path, default=PARAMS, help=f"default: {PARAMS}")
     snapshot.set_defaults(run=_snapshot)
     geval = commands.add_parser("geval", help="write runs as submissions to a GEval challenge")
-    geval.add_argument("collection", help="a built collection")
+    geval.add_argument("collection", type=filled, help="a built collection")
     geval.add_argument("challenge", type=Path, help="its folder with in.tsv and captions.tsv")
     geval.add_argument("folder", type=Path, help="where to write <system>/<challenge>/out.tsv")
-    geval.add_argument("--split", default="test", help="the split that it became (default: test)")
-    geval.add_argument("--setting", default="small", help="candidate pool (default: small)")
+    add_cell(geval, split="test", of="the split that it became")
     geval.set_defaults(run=_geval)
+
+
+def add_cell(parser: argparse.ArgumentParser, *, split: str, of: str) -> None:
+    """Add the options that choose a candidate pool and a split."""
+    told = "candidate pool (default: small)"
+    parser.add_argument("--setting", choices=SETTINGS, default="small", help=told)
+    parser.add_argument("--split", choices=SPLITS, default=split, help=f"{of} (default: {split})")
 
 
 def _add_judge(commands: Any) -> argparse.ArgumentParser:  # noqa: ANN401 (as above)
@@ -75,7 +87,7 @@ def _add_judge(commands: Any) -> argparse.ArgumentParser:  # noqa: ANN401 (as ab
         "--sheet", choices=["failures", "mistakes"], help="a sheet of failures, not the pool"
     )
     judge.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1, this machine only")
-    judge.add_argument("--port", type=int, default=8000, help="0 is any free one (default: 8000)")
+    judge.add_argument("--port", type=port, default=8000, help="0 is any free one (default: 8000)")
     judge.add_argument("--remote", action="store_true", help="allow a host that others can reach")
     judge.set_defaults(run=_judge)
     return judge
@@ -166,11 +178,11 @@ def _judge(chosen: argparse.Namespace) -> str:
 
     params = params_files.load(chosen.configfile, chosen.config)
     at = chosen.collection, chosen.assessor
-    if chosen.sheet:
-        desk = judge_serve.sheet_desk(*at, chosen.sheet, params)
-        served = judge_app.sheet_app(desk)
-    else:
-        desk = judge_serve.desk(*at, params)
-        served = judge_app.app(desk, judge_serve.scale(params))
-    listening = judge_serve.bound(chosen.host, chosen.port, remote=chosen.remote)
-    return judge_serve.serve(desk, served, listening)
+    with closing(judge_serve.bound(chosen.host, chosen.port, remote=chosen.remote)) as listening:
+        if chosen.sheet:
+            desk = judge_serve.sheet_desk(*at, chosen.sheet, params)
+            served = judge_app.sheet_app(desk)
+        else:
+            desk = judge_serve.desk(*at, params)
+            served = judge_app.app(desk, judge_serve.scale(params))
+        return judge_serve.serve(desk, served, listening)

@@ -6,7 +6,8 @@ from pathlib import Path
 import polars as pl
 
 from isotope.cli_sql import aligned
-from isotope.errors import MissingFile
+from isotope.errors import BadArgument, MissingFile
+from isotope.params_schema import suggest
 
 BENCHMARKS = Path("logs/benchmarks")
 _NUMBERS = {"s": "seconds", "cpu_time": "cpu_seconds", "max_rss": "memory_mib"}
@@ -46,7 +47,13 @@ def told(names: Sequence[str] = (), root: Path = Path()) -> str:
 
     Raises:
         MissingFile: no job has been measured.
+        BadArgument: a name that no job has.
     """
+    files = sorted((root / BENCHMARKS).glob("*/*.tsv"))
+    for name in names if files else ():
+        if not any(_owner(path, [name]) for path in files):
+            known = {path.stem.partition(".")[0] for path in files}
+            raise BadArgument("isotope costs", f"no job of {name!r}", suggest(name, known))
     found = jobs(names, root)
     if found.is_empty():
         raise MissingFile(root / BENCHMARKS, "no job was measured here", "run `snakemake`")

@@ -9,7 +9,7 @@ from typing import Any
 
 import psutil
 
-from isotope import estimate, lucene, params_union, wordnet_files
+from isotope import estimate, lucene, params_paths, params_union, wordnet_files
 from isotope.crawl_wikimedia import has_contact, user_agent
 from isotope.errors import IsotopeError
 from isotope.estimate_phases import Cost, Machine, used_models
@@ -39,6 +39,7 @@ def findings(params: Mapping[str, Any], machine: Machine, root: Path = Path()) -
         java(lucene.java().parent.parent),
         gpu(machine),
         *sources(params),
+        *files(params),
         *models(params),
         *wordnets(params),
         *contacts(params),
@@ -93,6 +94,14 @@ def _absent(params: Mapping[str, Any]) -> dict[str, str]:
         if gone:
             found[name] = f"no file {gone[0]}" + (f" and {len(gone) - 1} more" * (len(gone) > 1))
     return found
+
+
+def files(params: Mapping[str, Any]) -> Iterator[Finding]:
+    """Every other local file or folder that the params name; those of models have their own."""
+    for error in params_paths.missing(params):
+        where = error.where.removeprefix("params ")
+        if not where.startswith(("acquire.", "models.")) and not where.endswith(".wordnet"):
+            yield Finding(where, "missing", error.found, error.remedy)
 
 
 def models(params: Mapping[str, Any]) -> Iterator[Finding]:

@@ -99,6 +99,35 @@ def free_space(where: str | Path) -> str:
     return f"{shutil.disk_usage(there).free / 2**20:,.1f} MiB are free"
 
 
+_REFUSED = (
+    *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.EEXIST),
+    *(errno.ENAMETOOLONG, errno.ELOOP),
+)
+
+
+class Unwritable(IsotopeError):
+    """A place where the system does not let a file be written."""
+
+
+class Unreadable(IsotopeError):
+    """A file or folder that the system does not let be read."""
+
+
+def as_unwritable(error: BaseException, path: Path) -> BaseException:
+    """Return an Unwritable where the system refused `path` or a folder on the way to it."""
+    if not isinstance(error, OSError) or error.errno not in _REFUSED:
+        return error
+    at = Path(os.fsdecode(error.filename)) if error.filename else path
+    if at.parent != path.parent and at not in path.parents:
+        return error
+    found = f"{os.strerror(error.errno).lower()} ({at})"
+    return Unwritable(path, found, "name a place where you may write")
+
+
+class BadArgument(IsotopeError):
+    """An argument of the `isotope` command that it can't take."""
+
+
 class StaleCrawl(IsotopeError):
     """Crawled shards that do not belong to the present list of URLs."""
 

@@ -7,6 +7,7 @@ above it that are judged 0), and the query's numbers of judgements `right` (abov
 possible ranking). A ratio over `judged` rows sees hits and judgements of any relevance.
 """
 
+import difflib
 import re
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
@@ -139,19 +140,33 @@ MEASURES: dict[str, Measure] = {
 }
 
 
-def parse(name: str) -> Ratio:
+def parse(name: str, where: str = "measures") -> Ratio:
     """Turn `R@1000` or `MAP` into its two expressions.
 
     Raises:
-        BadParams: a name that is no key of MEASURES with a positive integer for k.
+        BadParams: a name that is no key of MEASURES with a positive integer for k; `where` says
+            whose it is.
     """
     form = _FORM.fullmatch(name)
     family, k = form.groups() if form else (name, None)
     measure = MEASURES.get(f"{family}@k" if k else family)
     if form is None or measure is None:
-        known = ", ".join(MEASURES)
-        raise BadParams("measures", f"no measure {name!r}", f"use one of {known}, k = 1, 2, ...")
+        known = f"use one of {', '.join(MEASURES)}, k = 1, 2, ..."
+        near = _near(name)
+        remedy = f"did you mean {near!r}? ({known})" if near else known
+        raise BadParams(where, f"no measure {name!r}", remedy)
     return measure.function(int(k) if k else _WHOLE_RUN)
+
+
+def _near(name: str) -> str | None:
+    """Return the measure that a name is likely to mean, with the name's own digits for k, or 10."""
+    digits = re.search(r"[1-9][0-9]{0,8}$", name)
+    k = digits[0] if digits else "10"
+    known = {m.replace("@k", f"@{k}").lower(): m.replace("@k", f"@{k}") for m in MEASURES}
+    family = name.partition("@")[0].lower()
+    same = [m for low, m in known.items() if "@" in low and low.partition("@")[0] == family]
+    near = same or [known[m] for m in difflib.get_close_matches(name.lower(), known, n=1)]
+    return near[0] if near else None
 
 
 def parse_all(names: Sequence[str]) -> dict[str, Ratio]:

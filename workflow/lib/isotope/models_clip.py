@@ -21,10 +21,11 @@ from open_clip.transform import PreprocessCfg, image_transform_v2
 from PIL import Image
 from safetensors import SafetensorError, safe_open
 
+from isotope import open_clip_lists
 from isotope.errors import CorruptFile, FetchFailed, MissingFile, UnknownModel
 
 CONFIGS = Path(__file__).parent / "models"
-_WEIGHTS = frozenset({".safetensors", ".pt", ".pth", ".bin"})
+_WEIGHTS = open_clip_lists.WEIGHTS
 _UNLOADABLE = (
     SafetensorError,
     pickle.UnpicklingError,
@@ -96,15 +97,18 @@ def create(name: str, pretrained: str | None) -> torch.nn.Module:
 
 
 def create_custom(config: str, weights: Path | None = None) -> torch.nn.Module:
-    """Create a model from `models/<config>.json`, pictures squashed to its square input.
+    """Create a model from `models/<config>.json`, or a configuration of open_clip's own.
+
+    Pictures are squashed to its square input.
 
     Raises:
         UnknownModel, MissingFile, CorruptFile: see `isotope.models.load`.
     """
     path = CONFIGS / f"{config}.json"
-    known = sorted(p.stem for p in CONFIGS.glob("*.json"))
+    known = {*(p.stem for p in CONFIGS.glob("*.json")), *open_clip.list_models()}
     if config not in known:
-        raise UnknownModel("models", f"no config {config!r} in {CONFIGS}", _near(config, known))
+        found = f"no config {config!r} in {CONFIGS} or open_clip"
+        raise UnknownModel("models", found, _near(config, sorted(known)))
     if config not in open_clip.list_models():
         open_clip.add_model_config(path)
     squash = {"resize_mode": "squash"}

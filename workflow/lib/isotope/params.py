@@ -1,24 +1,22 @@
 """params.yaml: fill in {name} and {root}, refuse what the schema lacks, add defaults."""
 
-import difflib
+import copy
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError, best_match
-
 from isotope import addresses
 from isotope.errors import BadParams
 from isotope.params_links import link
+from isotope.params_schema import demand_types, schema_of, suggest, validate
 from isotope.params_snapshots import expand
 from isotope.params_union import check, speak, unknown
+from isotope.params_values import check_values
 from isotope.trec_systems import Place, with_foreign
 
 Params = dict[str, Any]
-_CONFIGS = Path(__file__).parent / "models"
+_COLLECTS = Path(__file__).parents[2] / "sql/collect"
 _PLACE = re.compile(r"\{(name|root)\}")
 
 
@@ -27,10 +25,11 @@ def resolve(config: Mapping[str, Any], schema_file: Path, foreign: Iterable[Plac
 
     Raises:
         BadParams: an unknown key, a value of the wrong kind, or a name that nothing defines; as
-            `params_links.link` and `params_union.check`.
+            `params_links.link`, `params_union.check` and `params_values.check_values`.
         As `trec_systems.with_foreign`.
     """
-    schema = yaml.safe_load(schema_file.read_text(encoding="utf-8"))
+    schema = schema_of(schema_file)
+    demand_types(config, schema)
     config = expand(config)
     params = substitute(dict(config), {k: str(config[k]) for k in ("name", "root") if k in config})
     validate(params, schema)
@@ -48,9 +47,10 @@ def resolve(config: Mapping[str, Any], schema_file: Path, foreign: Iterable[Plac
         _fill(entry, schema["$defs"]["explain"])
     params = with_foreign(params, foreign)
     for where, found, known in dangling(params):
-        raise BadParams(f"params {where}", f"unknown name {found!r}", _suggest(found, known))
+        raise BadParams(f"params {where}", f"unknown name {found!r}", suggest(found, known))
     link(params)
     check(params)
+    check_values(params)
     return params
 
 
@@ -75,48 +75,17 @@ def _given(key: str, names: Mapping[str, str]) -> str:
     return names[key]
 
 
-def validate(params: Params, schema: Mapping[str, Any]) -> None:
-    """Check against the schema; the error names the key and, for a typo, the likely one.
-
-    Raises:
-        BadParams: the first and deepest violation.
-    """
-    error = best_match(Draft202012Validator(schema).iter_errors(params))
-    if error is not None:
-        where = "params " + ".".join(map(str, error.absolute_path))
-        raise BadParams(where.rstrip(" "), error.message, _remedy(error))
-
-
-def _remedy(error: ValidationError) -> str:
-    known = list(error.schema.get("properties", {})) if isinstance(error.schema, Mapping) else []
-    if error.validator == "additionalProperties" and isinstance(error.instance, Mapping):
-        unknown = next(k for k in error.instance if k not in known)
-        return _suggest(unknown, known)
-    return "see workflow/schemas/params.schema.yaml"
-
-
-def _suggest(found: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(found, known, n=1)
-    choices = f"known: {', '.join(sorted(known)) or 'none'}"
-    return f"did you mean {near[0]!r}? ({choices})" if near else choices
-
-
 def _fill(entry: Params, definition: Mapping[str, Any]) -> None:
     for key, rule in definition["properties"].items():
         if "default" in rule:
-            entry.setdefault(key, rule["default"])
+            entry.setdefault(key, copy.deepcopy(rule["default"]))
 
 
 def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
     """Yield (where, name, known names) for every reference to something that is not defined."""
     systems, models = list(params["systems"]), list(params["models"])
     yield from _unknown("build", params["build"], list(params["collect"]))
-    yield from unknown(params)
-    for name, entry in params["collect"].items():
-        yield from _sourced(params, f"collect.{name}.source", entry)
-        known = [entry["recognition"]["knowledge"]] if "recognition" in entry else []
-        where = f"collect.{name}.recognition.knowledge"
-        yield from _unknown(where, known, list(params["acquire"]))
+    yield from _collected(params)
     for name, entry in params["crawl"].items():
         brought = params["acquire"].get(name, {}).get("files", {})
         part = [entry["pictures"]["part"]] if "pictures" in entry else []
@@ -139,6 +108,20 @@ def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
     yield from _modelled(params)
 
 
+def _collected(params: Params) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield what sources and collections name and nothing defines."""
+    for phase in ("parse", "crawl", "project"):
+        yield from _unknown(phase, list(params[phase]), list(params["acquire"]))
+    kinds = sorted(folder.name for folder in _COLLECTS.iterdir() if folder.is_dir())
+    yield from unknown(params)
+    for name, entry in params["collect"].items():
+        yield from _unknown(f"collect.{name}.kind", [entry["kind"]], kinds)
+        yield from _sourced(params, f"collect.{name}.source", entry)
+        known = [entry["recognition"]["knowledge"]] if "recognition" in entry else []
+        where = f"collect.{name}.recognition.knowledge"
+        yield from _unknown(where, known, list(params["acquire"]))
+
+
 def _sourced(params: Params, where: str, entry: Params) -> Iterator[tuple[str, str, list[str]]]:
     """Yield the source of a collection if a phase that it goes through lacks it."""
     phases = ("acquire", "crawl", "project") if entry["kind"] == "wikipedia" else ("acquire",)
@@ -148,10 +131,7 @@ def _sourced(params: Params, where: str, entry: Params) -> Iterator[tuple[str, s
 
 def _modelled(params: Params) -> Iterator[tuple[str, str, list[str]]]:
     """Yield what a model names and nothing defines."""
-    configs = sorted(p.stem for p in _CONFIGS.glob("*.json"))
     for name, entry in params["models"].items():
-        if "config" in entry:
-            yield from _unknown(f"models.{name}.config", [entry["config"]], configs)
         if "weights_of" in entry:
             own = [m for m, e in params["models"].items() if e["kind"] != "reuse"]
             yield from _unknown(f"models.{name}.weights_of", [entry["weights_of"]], own)

@@ -7,6 +7,7 @@ import yaml
 
 from isotope import store
 from isotope.errors import BadParams, MissingFile
+from isotope.params_files import parsing, text_of
 
 _REMEDY = "add it by hand: `snapshots: [...]` at the top of the file"
 
@@ -18,11 +19,12 @@ def append_snapshot(file: Path, name: str) -> bool:
 
     Raises:
         MissingFile: no such file.
-        BadParams: no list `snapshots` in the file.
+        BadParams: no list `snapshots` in the file, or a file that is no YAML.
+        Unwritable: a file that the system does not let be replaced.
     """
     if not file.is_file():
         raise MissingFile(file, "no such file", "run this in the project's folder")
-    text = file.read_bytes().decode("utf-8")
+    text = text_of(file)
     listed = _listed(file, text)
     if name in [item.value for item in listed.value]:
         return False
@@ -37,7 +39,8 @@ def append_snapshot(file: Path, name: str) -> bool:
 
 
 def _listed(file: Path, text: str) -> yaml.SequenceNode:
-    root = yaml.compose(text, yaml.SafeLoader)
+    with parsing(file):
+        root = yaml.compose(text, yaml.SafeLoader)
     entries = root.value if isinstance(root, yaml.MappingNode) else []
     for key, value in entries:
         if key.value == "snapshots" and isinstance(value, yaml.SequenceNode):

@@ -1,5 +1,6 @@
 """What entries of params.yaml owe each other beyond names: models, fusions, prompts, splits."""
 
+import math
 from typing import Any
 
 from isotope import prompts
@@ -32,9 +33,12 @@ def link(params: Params) -> None:
     _check_unjudged(params)
     _check_temporal(params, params.get("tabulate", {}).get("temporal", []))
     crawled = {n: e["after"] for n, e in params.get("crawl", {}).items() if e.get("after")}
-    for where, after in (("encode", params.get("encode", {}).get("after", {})), ("crawl", crawled)):
+    encoded = params.get("encode", {}).get("after", {})
+    for where, after in (("encode.after", encoded), ("crawl.<source>.after", crawled)):
         for name in after:
-            _check_after(f"params {where}.after", after, [name])
+            _check_after(where, after, [name])
+    for name in params["systems"]:
+        _check_circle(params["systems"], [name])
 
 
 def _architecture(models: Params, name: str, seen: list[str]) -> tuple[str, str]:
@@ -59,9 +63,18 @@ def _check_after(where: str, after: dict[str, str], seen: list[str]) -> None:
     earlier = after.get(seen[-1])
     if earlier in seen:
         found = f"a circle: {' > '.join([*seen, earlier])}"
-        raise BadParams(where, found, "name earlier ones only")
+        kind = "collections" if where == "encode.after" else "sources"
+        raise BadParams(f"params {where}", found, f"name earlier {kind} only")
     if earlier is not None:
         _check_after(where, after, [*seen, earlier])
+
+
+def _check_circle(systems: Params, seen: list[str]) -> None:
+    for part in systems.get(seen[-1], {}).get("of", []):
+        if part in seen:
+            found = f"a circle: {' > '.join([*seen, part])}"
+            raise BadParams(f"params systems.{seen[0]}.of", found, "break it")
+        _check_circle(systems, [*seen, part])
 
 
 def _check_fusion(where: str, entry: Params, splits: list[str]) -> None:
@@ -69,14 +82,26 @@ def _check_fusion(where: str, entry: Params, splits: list[str]) -> None:
     if tune is None:
         if entry["kind"] == "wsum" and "weights" not in entry:
             raise BadParams(where, "neither weights nor tune", "give one of them")
+        _check_weights(f"{where}.weights", [entry.get("weights", entry["of"])], entry["of"])
         return
     if fixed in entry:
         raise BadParams(where, f"both {fixed} and tune", "keep one of them")
-    if any(len(w) != len(entry["of"]) for w in tune["grid"].get("weights", [])):
-        raise BadParams(f"{where}.tune", "weights that are not one for each system", "mend them")
+    _check_weights(f"{where}.tune.grid.weights", tune["grid"].get("weights", []), entry["of"])
     split = tune.get("split", "validation")
     if split not in splits:
-        raise BadParams(f"{where}.tune", f"split {split!r} is not searched", "add it to search")
+        found = f"split {split!r} is not searched"
+        remedy = f"add it to search.splits, or name one of {', '.join(splits)}"
+        raise BadParams(f"{where}.tune.split", found, remedy)
+    step = tune["grid"].get("step", 1)
+    if not math.isclose(round(1 / step) * step, 1):
+        raise BadParams(f"{where}.tune.grid.step", f"{step}", "use one that divides 1, as 0.1")
+
+
+def _check_weights(where: str, given: list[list[float]], of: list[str]) -> None:
+    wrong = next((weights for weights in given if len(weights) != len(of)), None)
+    if wrong is not None:
+        found = f"{wrong}: weights that are not one for each system"
+        raise BadParams(where, found, f"give {len(of)}, of {', '.join(of)}")
 
 
 def _check_prompt(where: str, entry: Params, models: Params) -> None:

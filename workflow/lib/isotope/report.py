@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from isotope import report_cite, sql
-from isotope.errors import MissingFile
+from isotope.errors import BadArgument, MissingFile
 from isotope.report_examples import Cell, Example, examples
 from isotope.report_exhibits import Shown, exhibits
 from isotope.report_site import TASKS, write_page
@@ -92,11 +92,22 @@ def leader(table3: pl.DataFrame, setting: str, split: str) -> Leader:
 def headline(
     scores: Path, *, setting: str, split: str, measures: Sequence[str] = ("MRR@10", "R@10")
 ) -> str:
-    """Return a plain-text table of one pool: a line a system, by the first column."""
+    """Return a plain-text table of one pool: a line a system, by the first column.
+
+    Raises:
+        BadArgument: a pool that was not measured.
+    """
     means = rows(sql.SQL / "tabulate" / "metrics.sql", {"scores": scores}, {})
     pool = means.filter(
         pl.col("setting") == setting, pl.col("split") == split, pl.col("measure").is_in(measures)
     )
+    if pool.is_empty():
+        pools: list[tuple[str, str]] = (
+            means.select("setting", "split").unique().sort(pl.all()).rows()
+        )
+        found = f"{scores.stem} was not measured there"
+        remedy = f"measured: {', '.join(map('/'.join, pools))}"
+        raise BadArgument(f"--setting {setting} --split {split}", found, remedy)
     columns = [(t, m) for t in TASKS for m in measures]
     value = {(r["system"], r["task"], r["measure"]): r["value"] for r in pool.to_dicts()}
     systems = sorted(set(pool["system"]), key=lambda s: (-value.get((s, *columns[0]), 0.0), s))

@@ -2,14 +2,14 @@
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from isotope.errors import as_disk_full
+from isotope.errors import as_disk_full, as_unwritable
 from isotope.tables import IMAGES, QRELS, TEXTS
 
 ROWS_PER_GROUP = 65_536
@@ -24,18 +24,18 @@ def aside(path: Path | str) -> Iterator[Path]:
 
     Raises:
         DiskFull: no room for it; what `path` held before is untouched.
+        Unwritable: a place that the system does not let be written.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         yield part
         part.replace(path)
     except BaseException as error:
-        part.unlink(missing_ok=True)
-        full = as_disk_full(error, path)
-        if full is not error:
-            raise full from error
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        _raise_named(error, path)
         raise
 
 
@@ -45,21 +45,26 @@ def folder_aside(path: Path | str) -> Iterator[Path]:
 
     Raises:
         DiskFull: no room for it.
+        Unwritable: a place that the system does not let be written.
     """
     path = Path(path)
     part = path.with_name(f".{path.name}.part")
     shutil.rmtree(part, ignore_errors=True)
-    part.mkdir(parents=True)
     try:
+        part.mkdir(parents=True)
         yield part
         shutil.rmtree(path, ignore_errors=True)
         part.replace(path)
     except BaseException as error:
         shutil.rmtree(part, ignore_errors=True)
-        full = as_disk_full(error, path)
-        if full is not error:
-            raise full from error
+        _raise_named(error, path)
         raise
+
+
+def _raise_named(error: BaseException, path: Path) -> None:
+    named = as_unwritable(as_disk_full(error, path), path)
+    if named is not error:
+        raise named from error
 
 
 @contextmanager

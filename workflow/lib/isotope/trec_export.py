@@ -22,10 +22,14 @@ def export(collection: str, out: Path, *, root: Path = Path()) -> list[Path]:
     Raises:
         MissingFile: the collection has no qrels.
         BrokenPromise: an id with white space in it.
+        Unwritable: a folder that the system does not let be written.
     """
     qrels = root / f"data/collect/{collection}/qrels.parquet"
     if not qrels.is_file():
-        raise MissingFile(qrels, "no such qrels", "run `snakemake --cores all collect`")
+        known = sorted(path.parent.name for path in root.glob("data/collect/*/qrels.parquet"))
+        there = f"; collected: {', '.join(known)}" if known else ""
+        remedy = f"run `snakemake --cores all collect`{there}"
+        raise MissingFile(qrels, "no such qrels", remedy)
     judged = export_qrels(qrels, out / "qrels" / collection)
     return sorted([*judged, *_export_runs(collection, out, root)])
 

@@ -12,11 +12,9 @@ from isotope.errors import BadParams, MissingFile
 
 FOLDER = Path("runs")
 _SUFFIXES = (".trec", ".trec.gz")
-_KNOWN = {
-    "setting": ("small", "base", "large"),
-    "split": ("train", "validation", "test"),
-    "task": ("t2m", "m2t"),
-}
+SETTINGS = ("small", "base", "large")
+SPLITS = ("train", "validation", "test")
+_KNOWN = {"setting": SETTINGS, "split": SPLITS, "task": ("t2m", "m2t")}
 
 
 class Place(NamedTuple):

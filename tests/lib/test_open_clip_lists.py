@@ -1,0 +1,24 @@
+"""What open_clip's files say is what open_clip says."""
+
+import open_clip
+
+from isotope import open_clip_lists
+
+NAMES = open_clip_lists.architectures()
+
+
+def test_every_model_of_open_clip_is_known_with_all_its_tags():
+    assert set(NAMES) <= set(open_clip.list_models())
+    assert len(NAMES) > 100
+    assert {"ViT-S-32-alt", "ViT-B-32"} <= set(NAMES)
+    for name in {*NAMES, *(name for name, _ in open_clip.list_pretrained())}:
+        assert open_clip_lists.tags(name) == open_clip.list_pretrained_tags_by_model(name), name
+
+
+def test_whose_tokenizer_a_model_reads_with_is_as_open_clip_chooses(monkeypatch):
+    for kind in ("HFTokenizer", "SigLipTokenizer"):
+        monkeypatch.setattr(open_clip.factory, kind, lambda *_, **__: "another's")
+    chosen: dict[str, object] = {name: open_clip.get_tokenizer(name) for name in NAMES}
+    own = {name for name, reader in chosen.items() if reader != "another's"}
+    assert own == {n for n in NAMES if open_clip_lists.tokenizer(n) is None}
+    assert len(NAMES) > len(own) > 50

@@ -31,7 +31,7 @@ def configs_of(model):
     """A model's architecture, if it is one of ours, and its weights that lie on this disk."""
     spec = PARAMS["models"][base(model)]
     own = [ours(f"workflow/lib/isotope/models/{spec['config']}.json")] if "config" in spec else []
-    return own + on_disk(*addresses.of_model(spec))
+    return own + on_disk(*witnesses.of_model(spec))
 
 
 def base(model):

@@ -1,9 +1,8 @@
 import os
 from pathlib import Path
 
-from isotope import addresses
 from isotope import params as isotope_params
-from isotope import params_union, provenance, trec_systems
+from isotope import params_union, provenance, trec_systems, witnesses
 
 HOME = workflow.basedir
 FOREIGN = trec_systems.discover()
@@ -37,7 +36,7 @@ def sql(*patterns):
 
 def on_disk(*named, folders=True):
     """What tells that files which the params name have changed; a hub's models have none."""
-    found = [addresses.witnesses(n, PARAMS["acquire"], folders=folders) for n in named]
+    found = [witnesses.of_file(n, PARAMS["acquire"], folders=folders) for n in named]
     return list(dict.fromkeys(path for paths in found for path in paths))
 
 

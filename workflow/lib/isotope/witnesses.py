@@ -17,7 +17,7 @@ _OF_MODELS = {
 }
 
 
-def witnesses(named: str, sources: Collection[str] = (), *, folders: bool = True) -> list[str]:
+def of_file(named: str, sources: Collection[str] = (), *, folders: bool = True) -> list[str]:
     """Return the files that change when what lies at `named` does, sorted.
 
     They are the file itself, or all files in the folder `named` but hidden ones; of what a source

@@ -16,8 +16,17 @@ unexport PYTHONDONTWRITEBYTECODE
 help:
 	@head -5 Makefile | cut -c3-
 
+# Where this expands in a recipe, make refuses before it runs the first line. 3.11.2 is Debian 12's.
+PRINT := import sys, ensurepip; print("%d.%d.%d" % sys.version_info[:3])
+VERSION = $(if $(PYTHON),$(shell $(PYTHON) -c '$(PRINT)' 2>/dev/null))
+FITTING = $(filter-out 3.11.0 3.11.1,$(filter 3.11.%,$(VERSION)))
+SUPPORTED = $(if $(FITTING),,$(error $(or $(PYTHON),python3) \
+    $(if $(VERSION),is Python $(VERSION),does not run or has no venv); \
+    install Python 3.11, at least 3.11.2 (Debian 12: apt install python3.11-venv), \
+    or say where one is: make PYTHON=/path/to/python3.11))
+
 .venv/installed: requirements.lock pyproject.toml
-	$(PYTHON) -m venv .venv
+	$(SUPPORTED)$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	$(BIN)/uv pip sync --quiet --compile-bytecode --python $(BIN)/python \
 	    --require-hashes requirements.lock
@@ -70,7 +79,7 @@ java: .venv/installed
 
 lock: .venv/installed
 	uv pip compile pyproject.toml --group dev --generate-hashes --no-emit-index-url \
-	    --no-header --no-annotate --quiet --output-file requirements.lock
+	    --python-version 3.11.2 --no-header --no-annotate --quiet --output-file requirements.lock
 
 bench: .venv/installed
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --group bench
@@ -78,9 +87,11 @@ bench: .venv/installed
 	python docs/benchmarks.py
 	python docs/full_size.py
 
+# Sources first, then every output in the order of the graph, whatever its time was: docs/dvc.md.
 pull: .venv/installed
 	dvc pull
-	snakemake --cores 1 --touch --quiet all
+	git ls-files -z workflow runs judgements | xargs -0 touch -c
+	snakemake --cores 1 --touch --forceall --quiet all -- full
 
 docs: .venv/installed
 	python docs/parameters.py

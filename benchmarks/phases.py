@@ -22,6 +22,8 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = ("snakemake", "torch", "open_clip_torch", "img2dataset", "pyserini", "duckdb", "polars")
 # A share of 30 % for orchestration leaves 70 % for the work of the jobs.
 AT_LEAST = 0.7
+# Imports come on top of the 90 s of training that the recipe is held to.
+TRAINING_S = 180
 HEAD = ["phase", "jobs", "wall, s", "CPU, s", "peak RSS, MB", "share of wall"]
 
 
@@ -65,13 +67,21 @@ def work(folder: Path) -> float:
     return found
 
 
+def training(folder: Path) -> float:
+    """Return the seconds of the job that trains the model."""
+    with (folder / "logs/benchmarks/train_model/toy.tiny-clip.tsv").open(newline="") as file:
+        return float(next(csv.DictReader(file, delimiter="\t"))["s"])
+
+
 def main(times: int = 3) -> None:
     """Write benchmarks/results/phases.md."""
     measured: list[tuple[float, float, list[list[str]]]] = []
+    trained: list[float] = []
     for _ in range(times):
         with tempfile.TemporaryDirectory() as folder:
             seconds = run(Path(folder))
             measured.append((seconds, work(Path(folder)), rows(Path(folder))))
+            trained.append(training(Path(folder)))
     seconds, busy, table = statistics.median_low(measured)
     claim = Claim("demo", "the embedded snapshot", "its jobs' own work", seconds, busy, AT_LEAST)
     lines = [f"| {' | '.join(r)} |" for r in (HEAD, ["---", *["---:"] * 5], *table)]
@@ -80,7 +90,9 @@ def main(times: int = 3) -> None:
         "# Every phase on the embedded snapshot\n\n"
         f"From start to end {seconds:.0f} s, one job at a time; median of {times} rounds. The jobs"
         f" took {busy:.0f} s of it, their start and imports included: orchestration is"
-        f" {1 - busy / seconds:.0%}. Peaks are of the largest job.\n\n{verdicts([claim])}\n"
+        f" {1 - busy / seconds:.0%}. Peaks are of the largest job. Training took"
+        f" {statistics.median(trained):.0f} s with its imports; under {TRAINING_S} s:"
+        f" {'yes' if statistics.median(trained) < TRAINING_S else 'no'}.\n\n{verdicts([claim])}\n"
         + "\n".join(lines)
         + "\n\n"
         + machine(PACKAGES),

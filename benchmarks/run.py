@@ -35,6 +35,7 @@ SMALL = {
     "parse_dump": "20 1",
     "parse_wit": "3000 1",
     "phases": "1",
+    "plan": "1",
     "project": "300 1",
     "scaling": "1000 2000",
     "score": "200 1000 1",

@@ -99,10 +99,11 @@ from isotope.crawl_host import Host, Manners
 host = Host("h", Manners(1, rate_per_s=100, burst=1), Path(sys.argv[1]))
 async def run():
     for _ in range(30):
+        before = time.time()
         async with host.turn():
             start = time.time()
             await asyncio.sleep(0.002)
-            print(start, time.time())
+            print(before, start, time.time())
 asyncio.run(run())
 """
 
@@ -111,10 +112,11 @@ def test_two_jobs_together_keep_to_one_rate_and_one_connection(tmp_path):
     command = [sys.executable, "-c", JOB, str(tmp_path)]
     jobs = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     said = [line.split() for job in jobs for line in job.communicate(timeout=60)[0].splitlines()]
-    spans = sorted((float(start), float(end)) for start, end in said)
+    spans = sorted((float(start), float(end)) for _, start, end in said)
     assert len(spans) == 60
     assert all(end <= start + 1e-3 for (_, end), (start, _) in itertools.pairwise(spans))
-    assert spans[-1][0] - spans[0][0] >= 59 / 100 - 0.02
+    # From before the first turn, as a busy machine may be late to look at the clock within it.
+    assert spans[-1][0] - min(float(before) for before, _, _ in said) >= 59 / 100 - 0.02
 
 
 def test_a_killed_job_leaves_its_connections_to_others(tmp_path):

@@ -324,16 +324,3 @@ class TestBrokenMarkup:
                 plain_text(body)
             spent.append(time.process_time() - start)
         return min(spent)
-
-
-def test_it_is_at_least_three_times_as_fast_as_mwparserfromhell(shared):
-    pages = [wikitext for _, wikitext in _real_pages(shared)][-40:]
-    start = time.process_time()
-    for page in pages:
-        for _, _, body in split_sections(page):
-            plain_text(body)
-    ours = time.process_time() - start
-    start = time.process_time()
-    for page in pages:
-        mwparserfromhell.parse(page).strip_code()
-    assert time.process_time() - start > 3 * ours

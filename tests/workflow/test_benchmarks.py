@@ -3,6 +3,7 @@
 import csv
 import importlib.util
 import math
+import re
 import sys
 from pathlib import Path
 
@@ -66,6 +67,14 @@ def test_every_benchmark_has_a_small_size_at_which_it_is_tried(common):
 def test_the_page_of_benchmarks_is_what_the_results_say():
     docs = module("docs/benchmarks.py")
     assert (ROOT / "docs/benchmarks.md").read_text("utf-8") == docs.page()
+
+
+def test_only_benchmarks_say_how_fast_the_machine_is():
+    """A busy machine fells a timed test. Growth with length is a ratio, which it hardly moves."""
+    clocks = re.compile(r"\.(?:ru_[us]time|perf_counter|process_time|cpu_times)\b")
+    tests = [p for p in (ROOT / "tests").rglob("*.py") if clocks.search(p.read_text("utf-8"))]
+    assert [p.name for p in tests] == ["test_wikitext.py"]
+    assert " s of a processor. Under " in (ROOT / "benchmarks/results/plan.md").read_text("utf-8")
 
 
 def test_full_size_is_start_plus_rows_over_the_rate_of_the_largest_sizes(tmp_path):

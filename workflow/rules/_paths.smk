@@ -2,7 +2,7 @@ import os
 from pathlib import Path
 
 from isotope import params as isotope_params
-from isotope import params_paths, params_union, provenance, trec_systems
+from isotope import params_paths, params_union, provenance, trec_systems, witnesses
 
 HOME = workflow.basedir
 FOREIGN = trec_systems.discover()
@@ -33,6 +33,17 @@ def sql(*patterns):
     """Queries as inputs, by pattern below workflow/sql."""
     root = Path(HOME) / "workflow/sql"
     return [ours(p) for pattern in patterns for p in sorted(root.glob(pattern))]
+
+
+def on_disk(*named, folders=True):
+    """What tells that files which the params name have changed; a hub's models have none."""
+    found = [witnesses.of_file(n, PARAMS["acquire"], folders=folders) for n in named]
+    return list(dict.fromkeys(path for paths in found for path in paths))
+
+
+def vocabulary(tokenizer):
+    """A tokenizer's vocabulary, where it is a file."""
+    return on_disk(tokenizer, folders=False)
 
 
 def entry(phase):

@@ -100,9 +100,16 @@ def stylist(what):
 
 
 def witness(wildcards):
-    """What a collection's facts rest on: the manifest, as they may be acquired, and models."""
-    own = facts(wildcards)
-    return [*cited(wildcards), *(p for t, p in made(wildcards).items() if own[t] == p)]
+    """What a collection's facts rest on: the manifest, as they may be acquired, and themselves."""
+    return [*cited(wildcards), *known_by(wildcards, *facts(wildcards))]
+
+
+def known_by(wildcards, *names):
+    """Some facts of a collection as inputs: those that rules of ours make, or files of others."""
+    own, ruled = facts(wildcards), made(wildcards)
+    found = [[own[t]] if ruled.get(t) == own[t] else on_disk(own[t]) for t in names if t in own]
+    cites = cited(wildcards)
+    return [p for p in dict.fromkeys(p for paths in found for p in paths) if p not in cites]
 
 
 def largest():

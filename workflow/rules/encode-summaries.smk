@@ -1,6 +1,7 @@
 rule encode_summaries:
     input:
         images="data/collect/{collection}/images.parquet",
+        summariser=summariser,
         sql=sql("encode/captions.sql"),
         code=code("summaries"),
     output:

@@ -4,6 +4,7 @@ rule project_labels:
         manifest="data/acquire/{source}/manifest.json",
         sections=lambda w: f"data/parse/{recognition_of(w.source)['knowledge']}/sections.parquet",
         left_out=lambda w: f"data/parse/{recognition_of(w.source)['knowledge']}/sections.rejected.parquet",
+        vocabulary=lambda w: vocabulary(recognition_of(w.source).get("tokenizer", "words")),
         sql=sql("project/labels/*.sql"),
         code=code("labels"),
     output:

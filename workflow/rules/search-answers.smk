@@ -3,6 +3,7 @@ rule search_answers:
         unpack(collected),
         answers=lambda w: isotope_params.local_files(system(w)["files"]),
         indexes=INDEXES,
+        vocabulary=lambda w: vocabulary(system(w).get("tokenizer", "words")),
         code=code("search_answers"),
     output:
         runs=GRID,

@@ -4,7 +4,7 @@ rule tabulate_failures:
         images="data/collect/{collection}/images.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
         runs=explained_runs,
-        witness=witness,
+        witness=objects_and_dictionary,
         sql=sql("tabulate/explain_answers.sql", "tabulate/study.sql"),
         code=code("explain_failures", "study"),
     output:
@@ -34,7 +34,7 @@ rule tabulate_perturbations:
     input:
         texts="data/collect/{collection}/texts.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
-        witness=witness,
+        witness=dictionary,
         code=code("perturb_texts"),
     output:
         perturbed="results/tables/{collection}/perturbations.parquet",

@@ -3,6 +3,7 @@ rule tabulate_styles:
         vectors=stylist("npy"),
         ids=stylist("ids.parquet"),
         weights=stylist("weights"),
+        configs=lambda w: configs_of(PARAMS["tabulate"]["styles"]["model"]),
         code=code("styles"),
     output:
         styles="results/tables/{collection}/styles.parquet",
@@ -25,6 +26,7 @@ rule tabulate_styles:
 rule tabulate_objects:
     input:
         pixels=pixels,
+        detector=lambda w: on_disk(*filter(None, [PARAMS["tabulate"]["detector"].get("name")])),
         code=code("detect"),
     output:
         objects="results/tables/{collection}/objects.parquet",

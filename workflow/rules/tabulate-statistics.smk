@@ -2,6 +2,7 @@ rule tabulate_tokens:
     input:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
+        vocabulary=[p for t in PARAMS["tabulate"]["tokenizers"].values() for p in vocabulary(t)],
         code=code("tokens"),
     output:
         tokens="results/tables/{collection}/tokens.parquet",

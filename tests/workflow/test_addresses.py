@@ -1,0 +1,374 @@
+"""Every param that holds an address: another value, or another file there, plans what reads it.
+
+The tree is empty files that Snakemake has on record (`--touch --forceall`), so nothing is computed.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+
+
+class Address(NamedTuple):
+    """A param: where a tree of params holds it, other params with another value, what reads it.
+
+    `edited` is a file at the value; None where it lies on no disk of ours (a server, a URL).
+    """
+
+    other: dict[str, Any]
+    edited: str | None
+    readers: set[str]
+
+
+def model(name: str, key: str, value: str) -> dict[str, Any]:
+    return {"models": {name: {key: value}}}
+
+
+def fact(name: str, value: str) -> dict[str, Any]:
+    return {"tabulate": {"facts": {"toy": {name: value}}}}
+
+
+def crawl(source: str, **entry: Any) -> dict[str, Any]:
+    return {"crawl": {source: entry}}
+
+
+def files(**parts: list[Any]) -> dict[str, Any]:
+    return {"acquire": {"toy": {"files": parts}}}
+
+
+FACTS = {"tabulate_facts", "tabulate_intervals"}
+ADDRESSES = {
+    "acquire.*.files.*": Address(files(wit=["b/wit.tsv"]), "a/wit.tsv", {"acquire_source"}),
+    "acquire.*.files.*.url": Address(
+        files(dump=[{"url": "b/dump.xml"}]), "a/dump.xml", {"acquire_source"}
+    ),
+    "acquire.*.endpoint": Address(
+        {"acquire": {"toy": {"endpoint": "http://127.0.0.1:2"}}}, None, {"acquire_source"}
+    ),
+    "crawl.*.serve": Address(crawl("toy", serve="b/pictures"), None, {"crawl_shard"}),
+    "crawl.*.mirror": Address(crawl("toy", mirror="http://127.0.0.1:2"), None, {"crawl_shard"}),
+    "crawl.*.pictures.base": Address(
+        crawl("brought", pictures={"base": "https://b/"}), None, {"crawl_listing"}
+    ),
+    "collect.*.recognition.tokenizer": Address(
+        {"collect": {"labels": {"recognition": {"tokenizer": "b/vocabulary.txt"}}}},
+        "a/vocabulary.txt",
+        {"project_labels"},
+    ),
+    "models.*.<open_clip>.pretrained": Address(
+        model("open", "pretrained", "b/clip.safetensors"), "a/clip.safetensors", {"encode_shard"}
+    ),
+    "models.*.<transformers>.name": Address(
+        model("hub", "name", "b/blip"), "a/blip/model.safetensors", {"encode_shard"}
+    ),
+    "models.*.<sentence>.name": Address(
+        model("words", "name", "b/minilm"), "a/minilm/model.safetensors", {"encode_shard"}
+    ),
+    "models.*.<trained>.pretrained": Address(
+        model("tuned", "pretrained", "b/start.safetensors"), "a/start.safetensors", {"train_model"}
+    ),
+    "encode.summaries.*.file": Address(
+        {"encode": {"summaries": {"ready": {"file": "b/summaries.csv"}}}},
+        "a/summaries.csv",
+        {"encode_summaries"},
+    ),
+    "encode.summaries.*.name": Address(
+        {"encode": {"summaries": {"written": {"name": "b/t5"}}}},
+        "a/t5/model.safetensors",
+        {"encode_summaries"},
+    ),
+    "systems.*.<answers>.files": Address(
+        {"systems": {"answers": {"files": ["b/*.jsonl"]}}}, "a/answers.jsonl", {"search_answers"}
+    ),
+    "systems.*.<answers>.tokenizer": Address(
+        {"systems": {"answers": {"tokenizer": "b/names.txt"}}}, "a/names.txt", {"index_answers"}
+    ),
+    "tabulate.tokenizers.*": Address(
+        {"tabulate": {"tokenizers": {"words": "b/words.txt"}}}, "a/words.txt", {"tabulate_tokens"}
+    ),
+    "tabulate.facts.*.topics": Address(fact("topics", "b/topics.csv"), "a/topics.csv", FACTS),
+    "tabulate.facts.*.views": Address(fact("views", "b/views.csv"), "a/views.csv", FACTS),
+    "tabulate.facts.*.objects": Address(
+        fact("objects", "b/objects.csv"), "a/objects.csv", FACTS | {"tabulate_failures"}
+    ),
+    "tabulate.facts.*.styles": Address(fact("styles", "b/styles.csv"), "a/styles.csv", FACTS),
+    "tabulate.explain.*.wordnet": Address(
+        {"tabulate": {"explain": {"toy": {"wordnet": "b/wordnet"}}}},
+        "a/wordnet/dict/data.noun",
+        {"tabulate_failures", "tabulate_perturbations"},
+    ),
+    "tabulate.detector.name": Address(
+        {"tabulate": {"detector": {"name": "b/detr"}}},
+        "a/detr/model.safetensors",
+        {"tabulate_objects"},
+    ),
+}
+# Folders that no param names: what lies at the right place there is read.
+FOLDERS = {
+    "runs": ("runs/toy/small/validation/t2m/foreign.trec", {"search_trec"}),
+    "judgements": ("judgements/toy/sheet.csv", {"score_judged"}),
+    "judgements of failures": ("judgements/toy/failures/sheet.csv", {"tabulate_study"}),
+}
+# What sounds like an address: a name that the params define, or a word about the operator.
+NO_ADDRESS = {
+    "crawl.*.after",
+    "crawl.*.contact",
+    "crawl.*.pictures.part",
+    "collect.*.kind",
+    "models.*.<transformers>.revision",
+    "models.*.<sentence>.revision",
+    "encode.summaries.*.revision",
+    "tabulate.detector.revision",
+}
+SOUNDS = re.compile(
+    r"\b(files?|folder|path|URLs?|https?|hub|server|host|address|csv|vocabulary)\b", re.I
+)
+NAMED_SO = re.compile(r"\b(tokenizer|file|folder|path|url|root)s?$")
+
+PARAMS: dict[str, Any] = {
+    "build": ["toy"],
+    "acquire": {
+        "toy": {
+            "files": {"wit": ["a/wit.tsv"], "dump": [{"url": "a/dump.xml"}]},
+            "endpoint": "http://127.0.0.1:1",
+        },
+        "brought": {"files": {"images": ["a/one.png"]}},
+    },
+    "crawl": {
+        "toy": {"shards": 1, "serve": "a/pictures", "mirror": "http://127.0.0.1:1"},
+        "brought": {"shards": 1, "pictures": {"part": "images", "base": "https://a/"}},
+    },
+    "project": {"toy": {"mode": "bm25"}},
+    "collect": {
+        "toy": {"kind": "wikipedia", "source": "toy", "language": "en"},
+        "plain": {"kind": "wikipedia", "source": "toy", "language": "en"},
+        "labels": {
+            "kind": "oven-labels",
+            "source": "brought",
+            "recognition": {
+                "knowledge": "toy",
+                "questions": [{"category": "*", "question": "what is it?"}],
+                "unseen_share": 0.1,
+                "unseen_categories": [],
+                "seed": 0,
+                "tokenizer": "a/vocabulary.txt",
+            },
+        },
+    },
+    "models": {
+        "open": {"kind": "open_clip", "name": "ViT-B-32", "pretrained": "a/clip.safetensors"},
+        "hub": {"kind": "transformers", "name": "a/blip"},
+        "words": {"kind": "sentence", "name": "a/minilm", "images": "captions"},
+        "tuned": {
+            "kind": "trained",
+            "name": "ViT-B-32",
+            "pretrained": "a/start.safetensors",
+            "train": {"epochs": 1, "batch": 2, "learning_rate": 0.1},
+        },
+    },
+    "encode": {
+        "shards": 1,
+        "batch": 2,
+        "summaries": {"ready": {"file": "a/summaries.csv"}, "written": {"name": "a/t5"}},
+    },
+    "systems": {
+        "bm25": {"kind": "bm25"},
+        "answers": {"kind": "answers", "files": ["a/*.jsonl"], "tokenizer": "a/names.txt"},
+    },
+    "search": {
+        "systems": ["bm25"],
+        "settings": ["small"],
+        "splits": ["validation"],
+        "tasks": ["t2m"],
+        "depth": 10,
+        "memory_mb": 16,
+    },
+    "score": {
+        "measures": ["MAP"],
+        "judge": {"depth": 2, "setting": "small", "split": "validation", "measures": ["MAP"]},
+    },
+    "tabulate": {
+        "system": "bm25",
+        "alpha": 0.05,
+        "tokenizers": {"words": "a/words.txt"},
+        "detector": {"name": "a/detr", "threshold": 0.5, "batch": 1},
+        "facts": {
+            "toy": {n: f"a/{n}.csv" for n in ("topics", "views", "objects", "styles")},
+        },
+        "explain": {"toy": {"wordnet": "a/wordnet"}},
+    },
+}
+FILES = [
+    *("wit.tsv", "dump.xml", "one.png", "pictures/p.png", "vocabulary.txt", "clip.safetensors"),
+    *("blip/model.safetensors", "minilm/model.safetensors", "start.safetensors", "summaries.csv"),
+    *("t5/model.safetensors", "answers.jsonl", "names.txt", "words.txt", "topics.csv", "views.csv"),
+    *("objects.csv", "styles.csv", "wordnet/dict/data.noun", "detr/model.safetensors"),
+]
+TABLES = "results/tables/toy"
+TARGETS = [
+    "data/project/brought/projection.parquet",
+    "data/crawl/brought/ledger.parquet",
+    *(f"data/encode/toy/{m}/texts/shard-00000.npy" for m in ("open", "hub", "words")),
+    "data/train/toy/tuned/model.safetensors",
+    *(f"data/encode/toy/summaries/{s}.parquet" for s in ("ready", "written")),
+    *(f"results/search/toy/small/validation/t2m/{s}.parquet" for s in ("answers", "foreign")),
+    "results/score/toy/scores.parquet",
+    *(f"{TABLES}/{t}.parquet" for t in ("tokens", "intervals", "failures", "perturbations")),
+    *(f"{TABLES}/{t}.md" for t in ("categories", "objects", "styles", "study_ratings")),
+    "results/tables/plain/objects.parquet",
+]
+
+# Changes that plan different rules are made together. Snakemake gives no reason for a rule that
+# comes after a planned one, so changes of what comes before others are made alone.
+FIRST = {
+    *("acquire_source", "crawl_shard", "crawl_listing"),
+    *("index_answers", "search_trec", "tabulate_study"),
+}
+VALUES = {name: address.readers for name, address in ADDRESSES.items()}
+EDITS = {
+    **{name: address.readers for name, address in ADDRESSES.items() if address.edited},
+    **{name: rules for name, (_, rules) in FOLDERS.items()},
+}
+
+
+def rounds(changes: dict[str, set[str]]) -> list[list[str]]:
+    """The changes, those that may be made at one time together."""
+    made: list[list[str]] = []
+    for name, rules in changes.items():
+        free = (r for r in made if not any(changes[o] & (rules | FIRST) for o in r))
+        fitting = next(free, None) if not rules & FIRST else None
+        if fitting is None:
+            made.append(fitting := [])
+        fitting.append(name)
+    return made
+
+
+# One process makes the tree, then plans after each round of changes. Its argument is JSON.
+PLAN = r"""
+import contextlib, io, json, os, sys
+from pathlib import Path
+from snakemake.cli import main
+from snakemake.executors import touch
+
+touch.Executor.SLEEPING_TIME = 0
+
+def snakemake(*arguments):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        try:
+            main(list(arguments))
+        except SystemExit as end:
+            return f"exit status {end.code}\n{out.getvalue()}"
+
+def write(path, text):
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text(text)
+
+asked = json.loads(Path(sys.argv[1]).read_text())
+targets = ["--", *asked["targets"]]
+for path in asked["files"]:
+    write(path, "as it was")
+outputs = snakemake("--summary", *targets)
+rows = [line.split("\t") for line in outputs[outputs.index("output_file\t"):].splitlines()[1:]]
+for row in rows:
+    if len(row) > 2 and row[2] not in ("-", "") and not row[0].startswith(".isotope/"):
+        path = Path(row[0])
+        if row[2].startswith("index_"):
+            path.mkdir(parents=True, exist_ok=True)
+        elif path.name != "lucene":
+            write(path, "")
+said = {"made": snakemake("--cores", "1", "--touch", "--forceall", "--quiet", "all", *targets)}
+said["unchanged"] = snakemake("-n", *targets)
+for name, overlays in asked["values"].items():
+    said[name] = snakemake("-n", "--configfile", *overlays, *targets)
+for name, paths in asked["edits"].items():
+    before = {path: os.stat(path) for path in paths}
+    for path in paths:
+        write(path, "edited")
+    said[name] = snakemake("-n", *targets)
+    for path, was in before.items():
+        write(path, "as it was")
+        os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
+print(json.dumps(said))
+"""
+
+
+def leaves(node: dict[str, Any], schema: dict[str, Any], path: str = "") -> Iterator[tuple]:
+    """Every string in the schema: its path, with kinds in angles, and what is said of it."""
+    for part in node.get("$ref", "#").removeprefix("#").split("/")[1:]:
+        schema_at = schema if part == "$defs" else None
+        node = {**(schema["$defs"][part] if schema_at is None else {}), **node}
+    for case in node.get("oneOf", []):
+        kind = case.get("properties", {}).get("kind", {}).get("const")
+        yield from leaves(case, schema, f"{path}.<{kind}>" if kind else path)
+    inner = dict(node.get("properties", {}))
+    if isinstance(node.get("additionalProperties"), dict):
+        inner["*"] = node["additionalProperties"]
+    for key, child in inner.items():
+        yield from leaves(child, schema, f"{path}.{key}")
+    if isinstance(node.get("items"), dict):
+        yield from leaves(node["items"] | {"of": node.get("description", "")}, schema, path)
+    kinds = node.get("type", [])
+    if "string" in ([kinds] if isinstance(kinds, str) else kinds) and "enum" not in node:
+        yield path.lstrip("."), f"{node.get('of', '')} {node.get('description', '')}"
+
+
+def test_every_param_that_sounds_like_an_address_is_in_the_table():
+    """A new one needs a row in ADDRESSES, or a word in NO_ADDRESS that it is none."""
+    schema = yaml.safe_load((ROOT / "workflow/schemas/params.schema.yaml").read_text("utf-8"))
+    every = dict(leaves(schema, schema))
+    sounding = {p for p, said in every.items() if SOUNDS.search(said) or NAMED_SO.search(p)}
+    facts = {p for p in every if p.startswith("tabulate.facts.")}
+    assert {*ADDRESSES, *NO_ADDRESS} <= set(every)
+    assert (sounding | facts) - {"root"} - {*ADDRESSES, *NO_ADDRESS} == set()
+
+
+@pytest.fixture(scope="module")
+def planned(project, shell) -> dict[str, str]:
+    """What Snakemake plans, by the change."""
+    place = project()
+    (place / "params.yaml").write_text(yaml.safe_dump(PARAMS))
+    paths = {name: address.edited for name, address in ADDRESSES.items()}
+    paths |= {name: path for name, (path, _) in FOLDERS.items()}
+    overlays = {name: f"overlay-{n}.yaml" for n, name in enumerate(ADDRESSES)}
+    for name, overlay in overlays.items():
+        (place / overlay).write_text(yaml.safe_dump(ADDRESSES[name].other))
+    asked = {
+        "targets": TARGETS,
+        "files": [*(f"{folder}/{f}" for folder in "ab" for f in FILES), *map(paths.get, FOLDERS)],
+        "values": {f"values {n}": [overlays[c] for c in r] for n, r in enumerate(rounds(VALUES))},
+        "edits": {f"edits {n}": [paths[c] for c in r] for n, r in enumerate(rounds(EDITS))},
+    }
+    (place / "asked.json").write_text(json.dumps(asked))
+    return json.loads(shell(sys.executable, "-c", PLAN, "asked.json", cwd=place).splitlines()[-1])
+
+
+def readers(told: str) -> set[str]:
+    """The rules that are planned for a reason of their own, not because another rule is."""
+    assert told.startswith("exit status 0"), told[-3_000:]
+    reasons = told.rpartition("Reasons:\n")[2]
+    own = "updated input files|set of input files has changed|params have changed"
+    found = re.findall(rf"^    (?:{own})[^\n]*:\n +([^\n]+)$", reasons, re.MULTILINE)
+    return {rule for rules in found for rule in rules.split(", ")}
+
+
+def test_unchanged_params_and_files_plan_nothing(planned):
+    assert planned["made"].startswith("exit status 0"), planned["made"][-3_000:]
+    assert "Nothing to be done" in planned["unchanged"], planned["unchanged"][-3_000:]
+
+
+@pytest.mark.parametrize(("n", "names"), [*enumerate(rounds(VALUES))])
+def test_another_value_plans_the_rules_that_read_it_and_no_others(planned, n, names):
+    assert readers(planned[f"values {n}"]) == set().union(*(VALUES[name] for name in names))
+
+
+@pytest.mark.parametrize(("n", "names"), [*enumerate(rounds(EDITS))])
+def test_an_edited_file_plans_the_rules_that_read_it_and_no_others(planned, n, names):
+    assert readers(planned[f"edits {n}"]) == set().union(*(EDITS[name] for name in names))

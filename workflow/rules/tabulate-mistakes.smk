@@ -2,7 +2,7 @@
 rule tabulate_mistakes:
     input:
         unpack(collected),
-        runs=lambda w: [p for p in first_runs(w.collection, SYSTEMS) if "/m2t/" in p],
+        runs=lambda w: first_runs(w.collection, SYSTEMS, task="m2t"),
         sql=sql("tabulate/mistakes.sql"),
         code=code("mistakes"),
     output:

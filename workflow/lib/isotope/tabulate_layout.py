@@ -11,8 +11,8 @@ _LABELS = {
     "t_per_m": "T/M",
     "urls": "URLs",
     "letter": "",
-    **{f"r_at_{k}": f"R@{k}" for k in (1, 5, 10)},
-    **{f"mrr_at_{k}": f"MRR@{k}" for k in (5, 10, "all")},
+    **{f"success_at_{k}": f"Success@{k}" for k in (1, 5, 10)},
+    **{"mrr_at_5": "MRR@5", "mrr_at_10": "MRR@10", "mrr": "MRR"},
     **{"ca_share": "CA", "ncs": "NCS", "ce": "CE", "sd_share": "SD"},
 }
 _MISSING = "—"

@@ -38,6 +38,7 @@ rule tabulate_sorted:
         mem_mb=memory("tabulate_sorted"),
     params:
         classes=lambda w: PARAMS["tabulate"]["mistakes"]["classes"],
+        systems=SYSTEMS,
     message:
         "count the sorted mistakes on {wildcards.collection}"
     script:

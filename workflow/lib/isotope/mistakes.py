@@ -55,9 +55,15 @@ def _firsts(path: Path) -> pl.DataFrame:
 
 
 def tabulate_mistakes(
-    sheets: Sequence[Path], given: Path, classes: Sequence[str], stem: Path
+    sheets: Sequence[Path],
+    given: Path,
+    classes: Sequence[str],
+    stem: Path,
+    systems: Sequence[str] = (),
 ) -> None:
     """Write `stem`.{csv,md,tex}: the share of each system's mistakes of each kind, as judged.
+
+    `systems` is their order; others follow by name.
 
     Raises:
         As `study.read_sheets`.
@@ -65,4 +71,4 @@ def tabulate_mistakes(
     with tempfile.TemporaryDirectory(prefix="isotope-") as folder:
         studied = Path(folder) / "studied.parquet"
         study.write_study(sheets, given, classes, studied)
-        tabulate(_SQL / "study_classes.sql", {"studied": studied}, {}, stem)
+        tabulate(_SQL / "study_classes.sql", {"studied": studied}, {"systems": systems}, stem)

@@ -23,4 +23,6 @@ SELECT
     avg((rank IS DISTINCT FROM 1)::INT) AS fails_share
 FROM both_ranks
 GROUP BY perturbation, task, system, query
-ORDER BY perturbation ASC, task DESC, system ASC, query ASC
+ORDER BY
+    perturbation ASC, task DESC, list_position(getvariable('systems'), system) ASC, system ASC,
+    query ASC

@@ -10,7 +10,10 @@ from isotope import sql, store, tables, toy_wordnet
 from isotope.errors import EmptyTable, MissingColumn, MissingFile
 from isotope.explain_failures import Given, explain_failures
 from isotope.explain_tables import tabulate_explained
-from isotope.runs import write_run
+from isotope.measures import MEASURES
+from isotope.runs import read_run, write_run
+from isotope.score import score_run
+from isotope.tabulate_layout import lay_out
 
 SCENES: Mapping[str, list[tuple[str, int]]] = {
     "i1": [("ball.n.03", 10), ("ball.n.03", 20), ("tree.n.01", 5)],
@@ -114,9 +117,9 @@ def test_the_global_table_has_the_means_of_the_local_one(made):
 def test_the_ranking_table_counts_what_was_not_found_as_last(made):
     row = made["ranking"].filter(task="t2m").row(0, named=True)
     assert (row["queries"], row["fails"], row["fails_share"]) == (4, 3, 0.75)
-    assert (row["r_at_1"], row["r_at_5"], row["r_at_10"]) == (0.25, 0.75, 0.75)
+    assert (row["success_at_1"], row["success_at_5"], row["success_at_10"]) == (0.25, 0.75, 0.75)
     reciprocal = (1 / 2 + 1 + 1 / 3) / 4
-    assert row["mrr_at_all"] == pytest.approx(reciprocal)
+    assert row["mrr"] == pytest.approx(reciprocal)
     assert row["mrr_at_5"] == pytest.approx(reciprocal)
     assert row["median_rank"] == 2
 
@@ -162,6 +165,38 @@ def test_a_missing_dictionary_stops_before_any_table(tmp_path):
     assert not any(path.exists() for path in out.values())
 
 
+def labelled(table: pl.DataFrame) -> dict[str, str]:
+    """The printed names of a table's columns that are names of measures, with the columns."""
+    names = [column.label for column in lay_out(table).columns]
+    pairs = zip(names, table.columns, strict=True)
+    return {
+        n: c for n, c in pairs if n.partition("@")[0] in {m.partition("@")[0] for m in MEASURES}
+    }
+
+
+def test_a_measures_name_means_the_same_in_every_table(tmp_path):
+    """Of three right answers one may be found: recall is not success (AToMiC, section 4.4)."""
+    given, [path, _] = collection(tmp_path), runs(tmp_path)
+    more = [("t1", "i3"), ("t1", "i4"), ("t3", "i1"), ("t2", "i1")]
+    pairs = [*((f"t{i}", f"i{i}") for i in (1, 2, 3, 4)), *more]
+    rows = [{"text_id": t, "image_id": i, "relevance": 1, "split": "validation"} for t, i in pairs]
+    store.write_rows(rows, given.qrels, tables.QRELS)
+    out = {n: tmp_path / f"{n}.parquet" for n in ("failures", "ranks", "known", "rejected")}
+    explain_failures(given, [path], threshold=1.0, **out)
+    tabulate_explained({"ranks": [out["ranks"]]}, ["ranking"], tmp_path)
+    again = pl.read_parquet(out["ranks"]).rows(named=True)
+    changed = moved([(row["rank"], row["rank"]) for row in again], tmp_path, "perturbed")
+    qrels = pl.DataFrame(pairs, schema=["query_id", "doc_id"], orient="row")
+    judged = qrels.with_columns(relevance=1)
+    for table in (pl.read_csv(tmp_path / "ranking.csv"), changed):
+        columns = labelled(table)
+        values = score_run(read_run(path), judged, list(columns))
+        for name, column in columns.items():
+            mean = values.filter(measure=name)["value"].mean()
+            assert table[column].to_list() == [pytest.approx(mean)] * table.height, name
+        assert {"Success@1", "Success@5", "Success@10", "MRR"} <= set(columns)
+
+
 def moved(rows: list[tuple[int | None, int | None]], tmp_path: Path, name: str) -> pl.DataFrame:
     labels = {"setting": "small", "split": "validation", "task": "t2m", "system": "s"}
     told = [
@@ -188,6 +223,6 @@ def test_lower_higher_and_same_are_shares_of_the_perturbed_queries(tmp_path):
 def test_perturbed_queries_are_measured_beside_themselves_intact(tmp_path):
     found = moved([(3, 1), (None, 2)], tmp_path, "perturbed")
     told = {row["query"]: row for row in found.iter_rows(named=True)}
-    assert (told["intact"]["r_at_1"], told["intact"]["mrr_at_5"]) == (0.5, 0.75)
-    assert (told["perturbed"]["r_at_1"], told["perturbed"]["fails"]) == (0.0, 2)
-    assert told["perturbed"]["mrr_at_all"] == pytest.approx(1 / 6)
+    assert (told["intact"]["success_at_1"], told["intact"]["mrr_at_5"]) == (0.5, 0.75)
+    assert (told["perturbed"]["success_at_1"], told["perturbed"]["fails"]) == (0.0, 2)
+    assert told["perturbed"]["mrr"] == pytest.approx(1 / 6)

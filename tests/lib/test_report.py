@@ -6,6 +6,7 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
+import polars as pl
 import pytest
 from PIL import Image
 from tests.report_project import EVIL, TOLD, build, cell, drawing, files, lay
@@ -244,6 +245,17 @@ def test_the_headline_puts_the_best_system_on_top(root):
     ]
     assert first.split()[0] == "rrf"
     assert len({len(line) for line in text.splitlines()}) == 1
+
+
+def test_a_system_that_lacks_a_task_does_not_lead_by_the_mean_of_the_others():
+    cells = {"setting": "small", "split": "test"}
+    both = {**cells, "system": "both", "t2m MRR@10": 0.6, "m2t MRR@10": 0.5}
+    half = {**cells, "system": "half", "t2m MRR@10": 0.9, "m2t MRR@10": None}
+    beats = {"t2m MRR@10 beats": "", "m2t MRR@10 beats": ""}
+    table3 = pl.DataFrame([row | beats for row in (half, both)])
+    assert report.leader(table3, "small", "test").system == "both"
+    alone = report.leader(table3.filter(system="half"), "small", "test")
+    assert alone.values == [("t2m", "0.900")]
 
 
 def test_a_measure_that_was_not_taken_is_a_dash_in_the_headline(root):

@@ -28,6 +28,16 @@ def test_cells_become_columns_in_the_order_they_came_and_gaps_stay_empty():
     assert [c.text for c in lay_out(wide).rows[1]][-2:] == ["0.7500", "—"]
 
 
+def test_columns_keep_their_order_where_the_first_system_lacks_a_task():
+    first, *others = CELLS.rows(named=True)
+    lacking = [{**first, "system": "a", "letter": "a", "heading": "m2t MAP"}]
+    later = [{**row, "system": f"b{row['system']}"} for row in (first, *others)]
+    more = [{**later[0], "heading": h} for h in ("t2m R@10", "m2t R@10")]
+    frame = pl.DataFrame([*lacking, later[0], more[0], later[1], more[1]], schema=CELLS.schema)
+    columns = [c for c in widen(frame).columns if c[:3] in ("t2m", "m2t") and "beats" not in c]
+    assert columns == ["t2m MAP", "t2m R@10", "m2t MAP", "m2t R@10"]
+
+
 def test_what_csv_kept_is_laid_out_as_before_it_was_written(tmp_path):
     wide = widen(CELLS)
     wide.write_csv(tmp_path / "t.csv")

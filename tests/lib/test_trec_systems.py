@@ -98,11 +98,23 @@ def test_a_fusion_needs_a_foreign_run_in_every_cell():
         with_foreign(fused, [HERE])
 
 
+def test_a_report_about_a_foreign_system_needs_its_run_in_the_first_cell():
+    grid = {**PARAMS["search"], "splits": ["validation", "test"]}
+    about = {**PARAMS, "search": grid, "tabulate": {"system": "mine"}}
+    first = HERE._replace(split="validation")
+    assert with_foreign(about, [HERE, first])["search"]["systems"] == ["bm25", "mine"]
+    with pytest.raises(BadParams, match="no run in toy/small/validation") as error:
+        with_foreign(about, [HERE])
+    assert error.value.where == "params tabulate.system"
+    with pytest.raises(BadParams, match="no run in again/small/validation"):
+        with_foreign({**about, "build": ["toy", "again"]}, [HERE, first])
+
+
 GOOD = "q1 Q0 b 1 2.0 mine\nq1 Q0 a 2 2.0 mine\nq2 Q0 a 1 0.5 mine\n"
 
 
 def check(path: Path) -> pl.DataFrame:
-    return checked(path, queries=["q1", "q2"], documents=["a", "b", "c"], depth=2, tag="mine")
+    return checked(path, queries=["q1", "q2"], documents=["a", "b", "c"], depth=2)
 
 
 def test_a_good_run_is_taken_as_it_is_whatever_the_order_of_its_lines(tmp_path):
@@ -131,6 +143,15 @@ def test_a_bad_line_is_named_with_what_was_expected(tmp_path, line, expected):
         check(path)
     assert error.value.where == f"{path}:4"
     assert repr(line) in error.value.found
+
+
+@pytest.mark.parametrize("tag", ["mine", "anserini", "Run-3:final_v2"])
+def test_a_runs_own_tag_is_accepted_whatever_the_file_is_called(project, tag):
+    path = put(project, "theirs.trec", f"t Q0 j 1 2 {tag}\nt Q0 i 2 1 {tag}\n")
+    out, collected = project / "back/small/test/t2m/theirs.parquet", project / "data/collect/toy"
+    relations = {"table": collected / "images.parquet", "qrels": collected / "qrels.parquet"}
+    take_run(path, out, **relations, depth=10)
+    assert read_run(out)["doc_id"].to_list() == ["j", "i"]
 
 
 def test_a_run_without_a_line_is_an_error(tmp_path):

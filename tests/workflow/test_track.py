@@ -13,7 +13,7 @@ TINY = {
     "crawl": {"toy": {"shards": 1}},
     "models": {"hash": {"kind": "hash", "dim": 16}},
     "systems": {"hashed": {"kind": "dense", "model": "hash"}},
-    "search": {"systems": ["random", "hashed"], "settings": ["small"], "splits": ["test"]},
+    "search": {"systems": ["random", "hashed"], "settings": ["small", "large"], "splits": ["test"]},
     "score": {
         "measures": ["MRR@10"],
         "judge": {"depth": 3, "setting": "small", "split": "test", "measures": ["MAP", "bpref"]},
@@ -38,9 +38,8 @@ def track(project, shell) -> Path:
     with gzip.open(place / f"out/runs/{PLACE}/random.trec.gz", "rt") as file:
         lines = file.read()
     (place / "runs" / PLACE).mkdir(parents=True)
-    theirs = lines.replace(" random\n", " theirs\n")
-    (place / f"runs/{PLACE}/theirs.trec").write_text(theirs)
-    shell(*SNAKEMAKE, "score", *OVERLAY, cwd=place)
+    (place / f"runs/{PLACE}/theirs.trec").write_text(lines)
+    shell(*SNAKEMAKE, "all", *OVERLAY, cwd=place)
     return place
 
 
@@ -60,6 +59,7 @@ def grade(place: Path, assessor: str, every: int) -> None:
 def test_a_foreign_run_is_scored_in_the_cell_that_it_has(track):
     means = (
         pl.read_parquet(track / "results/score/toy.parquet")
+        .filter(setting="small")
         .group_by("task", "system")
         .agg(pl.col("value").mean())
     )
@@ -67,6 +67,18 @@ def test_a_foreign_run_is_scored_in_the_cell_that_it_has(track):
     assert found["t2m", "theirs"] == found["t2m", "random"]
     assert set(found) - {("t2m", "theirs")} == {
         (task, system) for task in ("t2m", "m2t") for system in ("random", "hashed")
+    }
+
+
+def test_a_foreign_run_in_one_cell_is_in_the_tables_of_that_cell_alone(track):
+    table3 = pl.read_csv(track / "results/tables/toy/table3.csv")
+    theirs = table3.filter(system="theirs")
+    assert theirs["setting"].to_list() == ["small"]
+    assert theirs["m2t MRR@10"].to_list() == [None]
+    assert "theirs" in (track / "results/report/toy/systems.html").read_text()
+    assert set(pl.read_parquet(track / "results/tables/toy/tops.parquet")["system"]) == {
+        "random",
+        "hashed",
     }
 
 
@@ -92,7 +104,7 @@ def test_a_bad_line_stops_the_workflow_before_a_table_changes(track, shell):
     """Runs last: it spoils the foreign run."""
     before = (track / "results/score/toy.parquet").read_bytes()
     path = track / f"runs/{PLACE}/theirs.trec"
-    path.write_text(path.read_text() + "nobody Q0 nothing 1 1.0 theirs\n")
+    path.write_text(path.read_text() + "nobody Q0 nothing 1 1.0 random\n")
     told = shell(*SNAKEMAKE, "score", *OVERLAY, cwd=track, check=False)
     assert f"CorruptFile: runs/{PLACE}/theirs.trec:" in told
     assert (track / "results/score/toy.parquet").read_bytes() == before

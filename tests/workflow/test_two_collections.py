@@ -3,11 +3,15 @@
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import polars as pl
 import pytest
 import torch
 import yaml
+from tests.doc_answers import ANSWERS, Tables, differences, examples
 from transformers import DetrConfig, DetrForObjectDetection, DetrImageProcessor, ResNetConfig
+
+from isotope import catalog
 
 AGAINST = {"collection": "again", "here": "R@10", "there": "Success@10"}
 OVERLAY = {
@@ -66,6 +70,21 @@ def test_a_collection_is_held_against_another_built_one(built):
             own = scores[collection].filter(pl.col("measure") == measure, **cell)
             assert own["value"].mean() in [pytest.approx(v, abs=1e-5) for v in row.values()]
     assert "<svg" in (built / "results/figures/toy/against.svg").read_text()
+
+
+@pytest.fixture(scope="module")
+def two(built) -> Path:
+    """The project with a catalog of both collections."""
+    catalog.build(built / "results/two.duckdb", built)
+    return built
+
+
+@pytest.mark.parametrize("question", ANSWERS)
+def test_a_documented_query_answers_what_a_count_by_hand_gives(two, monkeypatch, question):
+    monkeypatch.chdir(two)
+    with duckdb.connect("results/two.duckdb", read_only=True) as con:
+        shown = con.sql(examples()[question]).fetchall()
+    assert differences(shown, ANSWERS[question](Tables(two))) == []
 
 
 def test_a_detector_looks_at_every_picture_where_no_facts_tell_the_objects(built):

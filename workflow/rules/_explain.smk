@@ -42,8 +42,7 @@ def objects_and_dictionary(wildcards):
 
 def explained_runs(wildcards):
     """The runs of all systems in the first setting and split."""
-    every = runs(wildcards)
-    return [path for path in every if f"/{SETTINGS[0]}/{SPLITS[0]}/" in path]
+    return runs_of(wildcards.collection, SYSTEMS, setting=SETTINGS[0], split=SPLITS[0])
 
 
 def asked_run(wildcards):

@@ -60,23 +60,27 @@ def cited(wildcards):
     return expand("data/acquire/{source}/manifest.json", source=acquired)
 
 
-def case_systems():
+def case_systems(collection):
     """The two systems side by side: those asked for, or the report's and the first BM25."""
     first = PARAMS["tabulate"]["system"]
     rivals = [s for s in SYSTEMS if s != first]
-    rivals.sort(key=lambda s: PARAMS["systems"][s]["kind"] != "bm25")
+    # A foreign system may lack a run on the largest pool.
+    rivals.sort(
+        key=lambda s: (not first_runs(collection, s), PARAMS["systems"][s]["kind"] != "bm25")
+    )
     return CASES.get("systems", [first, *rivals[:1]])
 
 
-def case_params():
+def case_params(wildcards):
     """What the case studies show."""
-    own = {"systems": case_systems(), "setting": largest()}
+    own = {"systems": case_systems(wildcards.collection), "setting": largest()}
     return {**CASES, **own, "overlap": PARAMS["tabulate"]["overlap"]}
 
 
 def case_runs(wildcards):
     """The runs that the case studies read."""
-    return runs_of(wildcards.collection, sorted({*case_systems(), PARAMS["tabulate"]["system"]}))
+    shown = sorted({*case_systems(wildcards.collection), PARAMS["tabulate"]["system"]})
+    return runs_of(wildcards.collection, shown)
 
 
 def crawl_ledger(wildcards):

@@ -1,3 +1,5 @@
+from itertools import product
+
 from isotope import judge
 
 RUNS = "results/search/{{collection}}/{setting}/{split}/{task}/{{system}}.parquet"
@@ -43,15 +45,18 @@ def by_kind(pattern, *kinds):
     return expand(pattern, collection=PARAMS["build"], setting=SETTINGS, system=chosen)
 
 
-def runs_of(collection, system):
-    """Every run of a system; a foreign one need not fill the grid."""
-    pattern = expand(RUNS, setting=SETTINGS, split=SPLITS, task=TASKS)
-    names = [system] if isinstance(system, str) else system
+def runs_of(collection, systems, **cell):
+    """The runs of some systems, or of one, that there are; of some cells only: setting, split or
+    task, each one or several. Our own systems fill the grid, a foreign one need not."""
+    within = {"setting": SETTINGS, "split": SPLITS, "task": TASKS, **cell}
+    names = listed(systems)
     own = [s for s in names if PARAMS["systems"][s]["kind"] != "trec"]
-    found = [p for p in FOREIGN if p.collection == collection and p.system in names]
-    grid = [p for p in found if p[:-1] in set(trec_systems.cells(PARAMS))]
-    foreign = [RUNS.replace("{{", "{").replace("}}", "}").format(**p._asdict()) for p in grid]
-    return expand(pattern, collection=collection, system=own) + foreign
+    grid = [
+        trec_systems.Place(collection, *where)
+        for where in product(*(listed(within[k]) for k in ("setting", "split", "task")), names)
+    ]
+    there = [p for p in grid if p.system in own or p in FOREIGN]
+    return [RUNS.replace("{{", "{").replace("}}", "}").format(**p._asdict()) for p in there]
 
 
 def foreign_run(wildcards):

@@ -129,10 +129,9 @@ def top_runs(wildcards):
     return first_runs(wildcards.collection, SYSTEMS)
 
 
-def first_runs(collection, systems):
-    """The runs on the largest pool, for the first split."""
-    pattern = expand(RUNS, setting=largest(), split=SPLITS[0], task=TASKS)
-    return expand(pattern, collection=collection, system=systems)
+def first_runs(collection, systems, **cell):
+    """The runs on the largest pool, for the first split, by those systems that were run there."""
+    return runs_of(collection, systems, setting=largest(), split=SPLITS[0], **cell)
 
 
 def both_scores(wildcards):

@@ -58,6 +58,7 @@ rule tabulate_group:
         parts=lambda w: list(GROUPS[w.group]),
         members=lambda w: list(GROUPS[w.group].values()),
         measures=PARAMS["score"]["measures"],
+        systems=SYSTEMS,
         setting=SETTINGS[0],
         split=SPLITS[0],
     message:

@@ -134,6 +134,7 @@ rule tabulate_explained:
         mem_mb=memory("tabulate_explained"),
     params:
         names=EXPLAINED,
+        systems=SYSTEMS,
     message:
         "tabulate the failures on {wildcards.collection}"
     script:
@@ -157,6 +158,7 @@ rule tabulate_study:
         mem_mb=memory("tabulate_study"),
     params:
         names=STUDIED,
+        systems=SYSTEMS,
         spec=explains("study"),
     message:
         "tabulate what people say of the failures on {wildcards.collection}"

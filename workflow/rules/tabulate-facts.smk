@@ -90,6 +90,7 @@ rule tabulate_against:
         there=lambda w: PARAMS["tabulate"]["against"][w.collection]["collection"],
         measure=lambda w: PARAMS["tabulate"]["against"][w.collection]["here"],
         other=lambda w: PARAMS["tabulate"]["against"][w.collection]["there"],
+        systems=SYSTEMS,
         setting=SETTINGS[0],
         split=SPLITS[0],
     message:

@@ -16,6 +16,7 @@ rule tabulate_kind:
         mem_mb=memory("tabulate_kind"),
     params:
         relations=lambda w: sorted(reads(w)),
+        systems=SYSTEMS,
     message:
         "tabulate the {wildcards.table} of {wildcards.collection}"
     script:

@@ -2,7 +2,7 @@
 rule tabulate_mistakes:
     input:
         unpack(collected),
-        runs=lambda w: [p for p in first_runs(w.collection, SYSTEMS) if "/m2t/" in p],
+        runs=lambda w: first_runs(w.collection, SYSTEMS, task="m2t"),
         sql=sql("tabulate/mistakes.sql"),
         code=code("mistakes"),
     output:
@@ -38,6 +38,7 @@ rule tabulate_sorted:
         mem_mb=memory("tabulate_sorted"),
     params:
         classes=lambda w: PARAMS["tabulate"]["mistakes"]["classes"],
+        systems=SYSTEMS,
     message:
         "count the sorted mistakes on {wildcards.collection}"
     script:

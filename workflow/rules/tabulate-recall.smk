@@ -13,6 +13,8 @@ rule tabulate_recall:
         "logs/benchmarks/tabulate_recall/{collection}.tsv"
     resources:
         mem_mb=memory("tabulate_recall"),
+    params:
+        systems=SYSTEMS,
     message:
         "tabulate what approximate search finds on {wildcards.collection}"
     script:

@@ -50,7 +50,7 @@ rule tabulate_cases:
         mem_mb=memory("tabulate_cases"),
     params:
         cell=cell,
-        asked=case_params(),
+        asked=case_params,
     message:
         "write the case studies on {wildcards.collection}"
     script:

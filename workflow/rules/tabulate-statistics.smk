@@ -113,6 +113,7 @@ rule tabulate_statistics:
         setting=SETTINGS[0],
         split=SPLITS[0],
         measure=PARAMS["score"]["measures"][0],
+        systems=SYSTEMS,
     message:
         "tabulate the statistics of {wildcards.collection}"
     script:

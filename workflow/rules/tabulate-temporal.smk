@@ -27,6 +27,7 @@ rule tabulate_temporal:
     params:
         **PARAMS["tabulate"]["bootstrap"],
         measures=PARAMS["score"]["measures"],
+        systems=SYSTEMS,
         setting=SETTINGS[0],
         split=SPLITS[0],
     message:

@@ -17,6 +17,7 @@ rule tabulate_tables:
         mem_mb=memory("tabulate_tables"),
     params:
         alpha=PARAMS["tabulate"]["alpha"],
+        systems=SYSTEMS,
         setting=SETTINGS[0],
         split=SPLITS[0],
         measure=PARAMS["score"]["measures"][0],
@@ -67,6 +68,7 @@ rule tabulate_judged:
         mem_mb=memory("tabulate_judged"),
     params:
         names=JUDGED,
+        systems=SYSTEMS,
     message:
         "tabulate the judgements on {wildcards.collection}"
     script:

@@ -9,4 +9,5 @@ with logged(snakemake.log[0], snakemake.rule):
         {**single, "perturbed": [Path(p) for p in snakemake.input.perturbed]},
         snakemake.params.names,
         Path(snakemake.output.tables[0]).parent,
+        snakemake.params.systems,
     )

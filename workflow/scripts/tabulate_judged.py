@@ -5,6 +5,7 @@ from isotope.progress import logged
 from isotope.tabulate import tabulate
 
 with logged(snakemake.log[0], snakemake.rule):
+    order = {"systems": snakemake.params.systems}
     for name in snakemake.params.names:
         stem = Path(snakemake.output.tables[0]).with_name(name)
-        tabulate(sql.SQL / f"tabulate/{name}.sql", {name: snakemake.input[name]}, {}, stem)
+        tabulate(sql.SQL / f"tabulate/{name}.sql", {name: snakemake.input[name]}, order, stem)

@@ -9,4 +9,5 @@ with logged(snakemake.log[0], snakemake.rule):
         Path(snakemake.input.given),
         snakemake.params.classes,
         Path(snakemake.output[0]).with_suffix(""),
+        snakemake.params.systems,
     )

@@ -13,4 +13,4 @@ with logged(snakemake.log[0], snakemake.rule):
         spec["classes"],
         studied,
     )
-    tabulate_study(studied, snakemake.params.names, spec, studied.parent)
+    tabulate_study(studied, snakemake.params.names, spec, studied.parent, snakemake.params.systems)

@@ -9,7 +9,7 @@ with logged(snakemake.log[0], snakemake.rule):
     tabulate_temporal(
         [Path(p) for p in snakemake.input.runs],
         {name: Path(snakemake.input[name]) for name in (*both, "changes", "identities")},
-        {k: snakemake.params[k] for k in ("measures", "setting", "split")},
+        {k: snakemake.params[k] for k in ("measures", "setting", "split", "systems")},
         how=Resampling(*(snakemake.params[k] for k in ("samples", "seed", "level"))),
         drops=Path(snakemake.output.drops),
         figure=Path(snakemake.output.figure),

@@ -11,7 +11,7 @@ from typing import Any
 from isotope.cli_sql import aligned
 from isotope.errors import ToolFailed
 from isotope.estimate_phases import PHASE_COSTS, Cost, Machine
-from isotope.estimate_sizes import GIB, size
+from isotope.estimate_sizes import GIB, size, thumbnails
 from isotope.params_union import sources
 
 PHASES = tuple(PHASE_COSTS)
@@ -54,8 +54,9 @@ def costs(params: Mapping[str, Any], machine: Machine) -> dict[str, Cost]:
 
 
 def _of_source(params: Mapping[str, Any], source: str, machine: Machine) -> dict[str, Cost]:
-    brought = params["crawl"].get(source, {}).get("pictures", {})
-    of = size(params["acquire"][source], brought.get("part"))
+    crawl = params["crawl"].get(source, {})
+    of = size(params["acquire"][source], crawl.get("pictures", {}).get("part"))
+    of = thumbnails(of, crawl["width"]) if "width" in crawl else of
     costs = {phase: cost(of, params, machine) for phase, cost in PHASE_COSTS.items()}
     polite = max(costs["crawl"].seconds, _polite_s(costs["crawl"], params["crawl"], source))
     return costs | {"crawl": replace(costs["crawl"], seconds=polite)}

@@ -1,7 +1,7 @@
 """How large a source will be, judged by its params before anything is fetched."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,9 @@ _UNTOLD = (("train.all", 2_500_000_000), ("wit_v1", 100_000_000), ("xml", 20_000
 # ASSUME a crawled picture is 16 kB of WebP (180 GB for 11 M) and 300 kB on its way here,
 # or 4 kB and 4 kB when it is drawn here.
 _WEB_PICTURE, _DRAWN_PICTURE = (16_000, 300_000), (4_000, 4_000)
+# ASSUME a thumbnail is two thirds as high as it is wide and takes a quarter of a byte a pixel on
+# its way here (42 kB at 500 pixels), and never more than the original.
+_THUMBNAIL_HEIGHT, _THUMBNAIL_PIXEL = 2 / 3, 0.25
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,12 @@ def size(spec: Mapping[str, Any], pictures: str | None = None) -> Size:
     dump = (zipped, round(zipped * _ZIPPED))
     told = (texts, images, rows, spoken, sum(sizes.values()), *dump, files)
     return Size(*told, *_WEB_PICTURE)
+
+
+def thumbnails(of: Size, width: int) -> Size:
+    """Return the size of a source whose pictures are fetched as thumbnails, `width` in pixels."""
+    each = round(width * width * _THUMBNAIL_HEIGHT * _THUMBNAIL_PIXEL)
+    return replace(of, fetched_picture=min(of.fetched_picture, each))
 
 
 def _published(sizes: Mapping[str, int], files: int, pictures: str | None, urls: int) -> Size:

@@ -48,11 +48,12 @@ _STYLE: dict[Any, object] = {
 
 
 def corpus_size(
-    sql_file: Path, relations: Mapping[str, sql.Files], params: Mapping[str, object], out: Path
+    sql_file: Path, relations: Mapping[str, sql.Files], params: Mapping[str, Any], out: Path
 ) -> None:
     """Draw `params["measure"]` against the number of documents: a panel a task, a line a system.
 
-    `relations` are scores, texts and images; `params` are split and measure.
+    `relations` are scores, texts and images; `params` are split and measure, and the order of
+    systems, if there is one.
 
     Raises:
         EmptyTable: no score of this split and measure.
@@ -63,13 +64,20 @@ def corpus_size(
             sql_file, f"no scores for {dict(params)}", "name a scored split and measure"
         )
     tasks: list[str] = points["task"].unique(maintain_order=True).to_list()
-    systems = sorted(points["system"].unique().to_list())
+    systems = in_order(points, params)
     with canvas(out, panels=len(tasks)) as (figure, panels):
         for task, panel in zip(tasks, panels, strict=True):
             _panel(panel, points.filter(pl.col("task") == task), systems)
             panel.set_title(TASKS.get(task, task), loc="left", fontsize=11)
         panels[0].set_ylabel(str(params["measure"]))
         legend(figure, panels[0], len(systems))
+
+
+def in_order(points: pl.DataFrame, params: Mapping[str, Any]) -> list[str]:
+    """Return the systems of `points` in the order of `params["systems"]`, then others by name."""
+    found = set(points["system"].to_list())
+    told = [system for system in params.get("systems", []) if system in found]
+    return [*told, *sorted(found - set(told))]
 
 
 def learning_curve(curve_csv: Path, out: Path) -> None:

@@ -8,7 +8,7 @@ from scipy.stats import kendalltau
 
 from isotope import sql
 from isotope.errors import EmptyTable
-from isotope.figures import TASKS, canvas, legend, styles
+from isotope.figures import TASKS, canvas, in_order, legend, styles
 from isotope.tabulate import rows, tabulate
 
 _TWO = 2
@@ -20,7 +20,8 @@ def against(
     """Write `table`.{csv,md,tex} and draw `figure`: a point a system, a panel a task.
 
     `params` are here and there (collections), measure and other (their measures), setting and
-    split. A panel's title has Kendall's tau between the two rankings of the systems.
+    split, and the order of systems. A panel's title has Kendall's tau between the two rankings of
+    the systems.
 
     Raises:
         EmptyTable: no system that was scored on both collections.
@@ -32,7 +33,7 @@ def against(
         raise EmptyTable(sql_file, found, "run the same systems, settings and splits on both")
     tabulate(sql_file, relations, params, table)
     tasks: list[str] = points["task"].unique(maintain_order=True).to_list()
-    systems: list[str] = sorted(points["system"].unique().to_list())
+    systems = in_order(points, params)
     with canvas(figure, panels=len(tasks)) as (page, panels):
         for task, panel in zip(tasks, panels, strict=True):
             own = points.filter(pl.col("task") == task)

@@ -7,7 +7,7 @@ import polars as pl
 
 from isotope import sql
 from isotope.errors import EmptyTable
-from isotope.figures import COLOURS, TASKS, canvas, legend, styles
+from isotope.figures import COLOURS, TASKS, canvas, in_order, legend, styles
 from isotope.tabulate import rows
 
 
@@ -48,7 +48,7 @@ def subsets(
         _say("no size has an exact value: raise search.depth", out)
         return
     tasks: list[str] = found["task"].unique(maintain_order=True).to_list()
-    systems: list[str] = sorted(found["system"].unique().to_list())
+    systems = in_order(found, params)
     with canvas(out, panels=len(tasks)) as (figure, panels):
         for task, panel in zip(tasks, panels, strict=True):
             for system, style in zip(systems, styles(), strict=False):

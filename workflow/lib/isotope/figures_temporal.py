@@ -1,11 +1,12 @@
 """What systems lose from one snapshot to the next, as a drawing."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from isotope.figures import TASKS, canvas, legend, styles
+from isotope.figures import TASKS, canvas, in_order, legend, styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -13,14 +14,16 @@ if TYPE_CHECKING:
 _SPREAD = 0.6
 
 
-def draw_drops(points: pl.DataFrame, measure: str, out: Path) -> None:
-    """Draw the relative drop of one measure by strata of queries: a panel a task, a mark a system.
+def draw_drops(points: pl.DataFrame, params: Mapping[str, Any], out: Path) -> None:
+    """Draw the relative drop by strata of queries: a panel a task, a mark a system.
 
+    It is that of the first of `params["measures"]`; `params["systems"]` orders the systems.
     `points` are rows of sql/tabulate/temporal.sql; a whisker is the interval, where there is one.
     """
+    measure = params["measures"][0]
     chosen = points.filter(pl.col("measure") == measure)
     tasks: list[str] = chosen["task"].unique(maintain_order=True).to_list()
-    systems: list[str] = sorted(chosen["system"].unique().to_list())
+    systems = in_order(chosen, params)
     with canvas(out, panels=max(1, len(tasks))) as (figure, panels):
         for task, panel in zip(tasks, panels, strict=False):
             _panel(panel, chosen.filter(pl.col("task") == task), systems)

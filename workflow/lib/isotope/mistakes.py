@@ -16,6 +16,7 @@ from isotope.runs import batches
 from isotope.tabulate import tabulate
 
 _SQL = sql.SQL / "tabulate"
+_NO_HITS = pl.DataFrame(schema=dict.fromkeys(("query_id", "doc_id", "system"), pl.String))
 _READS = ("texts", "images", "qrels")
 
 
@@ -38,7 +39,7 @@ def write_mistakes(
     """
     with tempfile.TemporaryDirectory(prefix="isotope-") as folder:
         tops = Path(folder) / "tops.parquet"
-        pl.concat([_firsts(path) for path in runs]).write_parquet(tops)
+        pl.concat([_NO_HITS, *(_firsts(path) for path in runs)]).write_parquet(tops)
         relations = {"tops": tops, **{name: collected[name] for name in _READS}}
         params = {name: spec[name] for name in ("seed", "failures")}
         found = sql.query(_SQL / "mistakes.sql", relations, params)
@@ -48,15 +49,21 @@ def write_mistakes(
 
 def _firsts(path: Path) -> pl.DataFrame:
     firsts = [piece.filter(pl.col("rank") == 1) for piece in batches(path)]
-    empty = {"query_id": pl.String, "doc_id": pl.String}
-    whole = pl.concat([pl.DataFrame(schema=empty), *(f.select(*empty) for f in firsts)])
+    none = _NO_HITS.drop("system")
+    whole = pl.concat([none, *(f.select(none.columns) for f in firsts)])
     return whole.with_columns(system=pl.lit(path.stem))
 
 
 def tabulate_mistakes(
-    sheets: Sequence[Path], given: Path, classes: Sequence[str], stem: Path
+    sheets: Sequence[Path],
+    given: Path,
+    classes: Sequence[str],
+    stem: Path,
+    systems: Sequence[str] = (),
 ) -> None:
     """Write `stem`.{csv,md,tex}: the share of each system's mistakes of each kind, as judged.
+
+    `systems` is their order; others follow by name.
 
     Raises:
         As `study.read_sheets`.
@@ -64,4 +71,4 @@ def tabulate_mistakes(
     with tempfile.TemporaryDirectory(prefix="isotope-") as folder:
         studied = Path(folder) / "studied.parquet"
         study.write_study(sheets, given, classes, studied)
-        tabulate(_SQL / "study_classes.sql", {"studied": studied}, {}, stem)
+        tabulate(_SQL / "study_classes.sql", {"studied": studied}, {"systems": systems}, stem)

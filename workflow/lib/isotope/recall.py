@@ -19,8 +19,10 @@ RECALL = pa.schema(
 )
 
 
-def recall_table(measured: Sequence[Path], out: Path) -> None:
+def recall_table(measured: Sequence[Path], out: Path, systems: Sequence[str] = ()) -> None:
     """Write `out`.{csv,md,tex} from the recall that search measured, one file a system.
+
+    `systems` is their order; others follow by name.
 
     Raises:
         MissingFile, CorruptFile: a table that is not there or not readable.
@@ -29,4 +31,4 @@ def recall_table(measured: Sequence[Path], out: Path) -> None:
         together = Path(folder) / "recall.parquet"
         read = pl.concat([pl.read_csv(path, infer_schema_length=None) for path in measured])
         store.write(read.to_arrow(), together, RECALL)
-        tabulate(sql.SQL / "tabulate/recall.sql", {"recall": together}, {}, out)
+        tabulate(sql.SQL / "tabulate/recall.sql", {"recall": together}, {"systems": systems}, out)

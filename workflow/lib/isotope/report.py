@@ -77,14 +77,18 @@ def totals(table1: pl.DataFrame) -> dict[str, int]:
 
 
 def leader(table3: pl.DataFrame, setting: str, split: str) -> Leader:
-    """Return the leader of a pool; of the first one where that was not measured."""
+    """Return the leader of a pool; of the first one where that was not measured.
+
+    A system with a run in some tasks only comes after those with a run in more of them.
+    """
     measured = [c.removesuffix(BEATS) for c in table3.columns if c.endswith(BEATS)]
     measure = measured[0].partition(" ")[2]
     columns = [c for c in measured if c.partition(" ")[2] == measure]
     pool = table3.filter(pl.col("setting") == setting, pl.col("split") == split)
     if pool.is_empty():
         return leader(table3, *table3.select("setting", "split").row(0))
-    best = pool.sort(-pl.mean_horizontal(columns), "system").row(0, named=True)
+    lacks = pl.sum_horizontal(pl.col(columns).is_null())
+    best = pool.sort(lacks, -pl.mean_horizontal(columns), "system").row(0, named=True)
     values = [(c.partition(" ")[0], f"{best[c]:.3f}") for c in columns if best[c] is not None]
     return Leader(best["system"], f"{setting}/{split}", measure, values)
 

@@ -41,9 +41,10 @@ def query(  # noqa: PLR0913
     """Run the SELECT in `sql_file`; return its rows, or stream them to the Parquet file `out`.
 
     Each key of `relations` is a view over the Parquet (or `.csv`) files it names; `params` are the
-    query's `$names`, all of them and no other. After the columns of `schema` there may be some of
-    `optional`. Sorts and joins larger than `memory_limit`
-    (DuckDB's notation; by default what `memory` declares) spill to a folder beside `out`.
+    query's `$names`, all of them and no other; but for `systems`, which any query may be given: an
+    order of systems, read as `getvariable('systems')`, empty by default. After the columns of
+    `schema` there may be some of `optional`. Sorts and joins larger than `memory_limit` (DuckDB's
+    notation; by default what `memory` declares) spill to a folder beside `out`.
 
     Raises:
         MissingFile: a relation's file or `sql_file` itself is absent.
@@ -88,7 +89,10 @@ def _relation(
         for name, files in relations.items():
             _bind(con, name, files)
         with _named(sql_file):
-            yield con.sql(text, params=dict(params))
+            named = dict(params)
+            order = {"order": list(cast("Sequence[str]", named.pop("systems", [])))}
+            con.execute("SET VARIABLE systems = $order::VARCHAR[]", order)
+            yield con.sql(text, params=named)
 
 
 def _spill_folder(out: Path | None) -> tempfile.TemporaryDirectory[str]:

@@ -11,12 +11,13 @@ class Table(NamedTuple):
     asks: Mapping[str, object]
 
 
-CHOSEN: Mapping[str, object] = dict.fromkeys(("split", "measure"))
+_ORDER: Mapping[str, object] = {"systems": None}
+CHOSEN: Mapping[str, object] = dict.fromkeys(("split", "measure", "systems"))
 _CELL: Mapping[str, object] = {**CHOSEN, "setting": None}
 ROAD: Mapping[str, Table] = {
     "table1": Table(("texts", "images", "qrels"), {}),
     "account": Table(("filters",), {}),
-    "table3": Table(("scores", "significance"), {"alpha": None}),
+    "table3": Table(("scores", "significance"), {"alpha": None, **_ORDER}),
     "headline": Table(("scores",), _CELL),
 }
 ACCOUNTS: Mapping[str, str] = {
@@ -26,10 +27,10 @@ ACCOUNTS: Mapping[str, str] = {
 }
 STATISTICS: Mapping[str, Table] = {
     "table2": Table(("tokens",), {}),
-    "intervals": Table(("intervals",), {}),
+    "intervals": Table(("intervals",), _ORDER),
     "strata": Table(("intervals",), _CELL),
     "subsets": Table(("subsets",), CHOSEN),
-    "overlap": Table(("tops",), {}),
+    "overlap": Table(("tops",), _ORDER),
 }
 # ASSUME a topic is predicted when its probability is above one half, as Wikimedia counts them.
 FACTS: Mapping[str, Table] = {

@@ -11,8 +11,8 @@ _LABELS = {
     "t_per_m": "T/M",
     "urls": "URLs",
     "letter": "",
-    **{f"r_at_{k}": f"R@{k}" for k in (1, 5, 10)},
-    **{f"mrr_at_{k}": f"MRR@{k}" for k in (5, 10, "all")},
+    **{f"success_at_{k}": f"Success@{k}" for k in (1, 5, 10)},
+    **{"mrr_at_5": "MRR@5", "mrr_at_10": "MRR@10", "mrr": "MRR"},
     **{"ca_share": "CA", "ncs": "NCS", "ce": "CE", "sd_share": "SD"},
 }
 _MISSING = "—"
@@ -49,7 +49,7 @@ def widen(cells: pl.DataFrame) -> pl.DataFrame:
     if "heading" not in cells.columns:
         return cells
     keys = [c for c in cells.columns if c not in {"heading", "value", "beats"}]
-    headings = cells["heading"].unique(maintain_order=True).to_list()
+    headings = _headings(cells, keys)
     wide = cells.select(keys).unique(maintain_order=True)
     for column, suffix in (("value", ""), ("beats", BEATS)):
         for heading in headings:
@@ -57,6 +57,20 @@ def widen(cells: pl.DataFrame) -> pl.DataFrame:
             named = one.select(*keys, pl.col(column).alias(heading + suffix))
             wide = wide.join(named, on=keys, how="left", maintain_order="left")
     return wide
+
+
+def _headings(cells: pl.DataFrame, keys: list[str]) -> list[str]:
+    """Merge the headings of all rows, each in its order; a row may lack some, the first one too."""
+    grouped = cells.group_by(keys, maintain_order=True).agg("heading")
+    each: list[list[str]] = grouped["heading"].unique(maintain_order=True).to_list()
+    merged: list[str] = []
+    for own in sorted(each, key=len, reverse=True):
+        at = next((merged.index(h) for h in own if h in merged), len(merged))
+        for heading in own:
+            if heading not in merged:
+                merged.insert(at, heading)
+            at = merged.index(heading) + 1
+    return merged
 
 
 def lay_out(wide: pl.DataFrame) -> Table:

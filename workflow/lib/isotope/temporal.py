@@ -38,7 +38,8 @@ def tabulate_temporal(  # noqa: PLR0913
 
     `runs` are of later queries on earlier documents. `reads` are before_qrels, after_qrels, changes
     and identities of the two snapshots, and before_scores and after_scores, what the systems built
-    on each reach there. `params` are measures, and the setting and split that are shown.
+    on each reach there. `params` are measures, the setting and split that are shown, and the
+    order of systems.
 
     Raises:
         EmptyTable: a system without scores on the later snapshot.
@@ -53,7 +54,7 @@ def tabulate_temporal(  # noqa: PLR0913
     store.write(found.to_arrow(), drops, tables.TEMPORAL)
     query, relations = _SQL / "temporal.sql", {"temporal": drops}
     tabulate(query, relations, params, drops.with_suffix(""))
-    draw_drops(rows(query, relations, params), params["measures"][0], figure)
+    draw_drops(rows(query, relations, params), params, figure)
 
 
 def relative_drops(

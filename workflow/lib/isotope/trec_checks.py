@@ -16,7 +16,7 @@ def take_run(path: Path, out: Path, *, table: Path, qrels: Path, depth: int) -> 
     """Check the TREC run at `path` and write it as the run of the cell that `out` names.
 
     `table` has the documents of the task: images for t2m, texts for m2t. Queries without a hit are
-    allowed, counted in the log, and score 0.
+    allowed, counted in the log, and score 0. The file's name names the system, whatever its tag.
 
     Raises:
         As `checked`.
@@ -24,22 +24,22 @@ def take_run(path: Path, out: Path, *, table: Path, qrels: Path, depth: int) -> 
     cell = Cell.of(out)
     queries = query_ids(qrels, cell)
     documents = document_ids(table, cell)
-    run = checked(path, queries=queries, documents=documents, depth=depth, tag=out.stem)
+    run = checked(path, queries=queries, documents=documents, depth=depth)
     silent = len(queries) - run["query_id"].n_unique()
     log.info("%s: %d hits; %d of %d queries without", path, run.height, silent, len(queries))
     write_run(run, out)
 
 
 def checked(
-    path: Path, *, queries: Collection[str], documents: Collection[str], depth: int, tag: str
+    path: Path, *, queries: Collection[str], documents: Collection[str], depth: int
 ) -> pl.DataFrame:
     """Read a TREC run and hold it against what it may contain: query_id, doc_id, score.
 
     Raises:
         MissingFile, TruncatedFile: it can't be read.
         CorruptFile: with the first line that breaks the format, repeats a document, bears another
-            tag, names an unknown query or document, goes deeper than `depth`, or whose rank
-            contradicts the scores.
+            tag than the first line, names an unknown query or document, goes deeper than `depth`,
+            or whose rank contradicts the scores.
         EmptyTable: no line at all.
     """
     read = trec.read_lines(path, trec.RUN)
@@ -47,7 +47,7 @@ def checked(
     if lines.is_empty():
         raise EmptyTable(path, "a run without a line", "remove it, or put the run there")
     bad = {
-        f"the tag {tag!r}, the name of the file": pl.col("tag") != tag,
+        f"the tag {lines['tag'][0]!r} of the first line": pl.col("tag") != lines["tag"][0],
         "a judged query of the split": ~pl.col("query_id").is_in(pl.Series(queries).implode()),
         "a document of the candidate pool": ~pl.col("doc_id").is_in(pl.Series(documents).implode()),
         f"at most {depth} hits a query": pl.int_range(pl.len()).over("query_id") >= depth,

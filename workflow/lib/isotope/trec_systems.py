@@ -63,7 +63,7 @@ def with_foreign(params: Mapping[str, Any], runs: Iterable[Place]) -> dict[str, 
 
     Raises:
         BadParams: a run that bears the name of a system of another kind; a fusion of a system that
-            lacks a run in some cell.
+            lacks a run in some cell; a report about a foreign system that lacks one in the first.
         MissingFile: a system of kind `trec` without a run.
     """
     grid = set(cells(params))
@@ -73,6 +73,7 @@ def with_foreign(params: Mapping[str, Any], runs: Iterable[Place]) -> dict[str, 
     _refuse_gaps(params["systems"], {name: _cells_of(name, own) for name in names}, len(grid))
     chosen: Sequence[str] = params["search"]["systems"]
     shown = [*chosen, *(name for name in names if name not in chosen)]
+    _refuse_unseen(params, own)
     systems = {**params["systems"], **{name: {"kind": "trec"} for name in names}}
     return {**params, "systems": systems, "search": {**params["search"], "systems": shown}}
 
@@ -95,6 +96,16 @@ def _refuse_clashes(systems: Mapping[str, Any], names: Sequence[str]) -> None:
         if spec["kind"] == "trec" and name not in names:
             found = f"no run by {name!r}, a system of kind trec"
             raise MissingFile(FOLDER, found, f"put {name}.trec there, or remove the system")
+
+
+def _refuse_unseen(params: Mapping[str, Any], runs: Sequence[Place]) -> None:
+    about, search = params.get("tabulate", {}).get("system"), params["search"]
+    first = search["settings"][0], search["splits"][0]
+    places = {place.collection for place in runs if (place.system, *place[1:3]) == (about, *first)}
+    absent = [c for c in params["build"] if c not in places]
+    if absent and any(place.system == about for place in runs):
+        found = f"{about!r} has no run in {absent[0]}/{first[0]}/{first[1]}, which the report shows"
+        raise BadParams("params tabulate.system", found, "put one there, or name another system")
 
 
 def _refuse_gaps(systems: Mapping[str, Any], has: Mapping[str, int], grid: int) -> None:

@@ -16,4 +16,4 @@ there AS (
 
 SELECT task, system, here.value AS here, there.value AS there
 FROM here INNER JOIN there USING (task, system)
-ORDER BY task DESC, system ASC
+ORDER BY task DESC, list_position(getvariable('systems'), system) ASC, system ASC

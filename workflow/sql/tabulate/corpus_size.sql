@@ -28,4 +28,6 @@ means AS (
 
 SELECT task, system, setting, documents, value
 FROM means INNER JOIN pool_sizes USING (task, setting)
-ORDER BY task DESC, system ASC, documents ASC, setting ASC
+ORDER BY
+    task DESC, list_position(getvariable('systems'), system) ASC, system ASC,
+    documents ASC, setting ASC

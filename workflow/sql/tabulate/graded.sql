@@ -4,4 +4,4 @@ SELECT
     '' AS beats
 FROM graded
 GROUP BY setting, split, system, task, measure
-ORDER BY system ASC, task DESC, measure ASC
+ORDER BY list_position(getvariable('systems'), system) ASC, system ASC, task DESC, measure ASC

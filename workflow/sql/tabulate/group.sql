@@ -37,5 +37,6 @@ SELECT
     round(value, 6) AS value, '' AS beats
 FROM rows
 ORDER BY
-    place ASC, collection ASC, system ASC, task DESC, measure = 'mean' ASC,
+    place ASC, collection ASC, list_position(getvariable('systems'), system) ASC, system ASC,
+    task DESC, measure = 'mean' ASC,
     list_position($measures, measure) ASC, measure ASC

@@ -6,4 +6,4 @@ SELECT
 FROM scores
 WHERE setting = $setting AND split = $split AND measure = $measure
 GROUP BY system
-ORDER BY system
+ORDER BY list_position(getvariable('systems'), system) ASC, system ASC

@@ -6,4 +6,4 @@ FROM intervals
 WHERE kind = 'all'
 ORDER BY
     list_position(['small', 'base', 'large'], setting) ASC, setting ASC, split DESC, task DESC,
-    measure ASC, system ASC
+    measure ASC, list_position(getvariable('systems'), system) ASC, system ASC

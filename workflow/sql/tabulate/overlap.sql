@@ -45,4 +45,7 @@ LEFT JOIN shared
         AND asked.other = shared.other AND asked.query_id = shared.query_id
 WHERE mine.hits IS NOT NULL OR theirs.hits IS NOT NULL
 GROUP BY asked.task, asked.system, asked.other
-ORDER BY asked.task DESC, asked.system ASC, asked.other ASC
+ORDER BY
+    asked.task DESC,
+    list_position(getvariable('systems'), asked.system) ASC, asked.system ASC,
+    list_position(getvariable('systems'), asked.other) ASC, asked.other ASC

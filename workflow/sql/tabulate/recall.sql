@@ -15,4 +15,4 @@ SELECT
 FROM recall
 ORDER BY
     list_position(['small', 'base', 'large'], setting) ASC,
-    split DESC, task DESC, system ASC, k ASC
+    split DESC, task DESC, list_position(getvariable('systems'), system) ASC, system ASC, k ASC

@@ -12,4 +12,5 @@ ORDER BY
         ['popularity', 'caption', 'style', 'decade', 'language', 'split'], kind.split(' ')[1]
     ) ASC,
     kind ASC,
-    stratum = 'macro' ASC, stratum = 'head - tail' ASC, stratum ASC, system ASC
+    stratum = 'macro' ASC, stratum = 'head - tail' ASC, stratum ASC,
+    list_position(getvariable('systems'), system) ASC, system ASC

@@ -16,4 +16,6 @@ SELECT
     avg(named.rating) AS rating
 FROM named INNER JOIN judged ON named.task = judged.task AND named.system = judged.system
 GROUP BY named.task, named.system, named.class
-ORDER BY named.task DESC, named.system ASC, judgements DESC, named.class ASC
+ORDER BY
+    named.task DESC, list_position(getvariable('systems'), named.system) ASC, named.system ASC,
+    judgements DESC, named.class ASC

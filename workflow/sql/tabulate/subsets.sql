@@ -4,4 +4,4 @@ SELECT
     task, system, documents, queries, round(value, 6) AS value, round(exact, 6) AS exact_share
 FROM subsets
 WHERE split = $split AND measure = $measure
-ORDER BY task DESC, system ASC, documents ASC
+ORDER BY task DESC, list_position(getvariable('systems'), system) ASC, system ASC, documents ASC

@@ -15,4 +15,4 @@ ORDER BY
     task DESC,
     list_position(['all', 'surviving', 'unchanged', 'edited', 'pairs changed', 'new'], stratum) ASC,
     list_position($measures, measure) ASC,
-    system ASC
+    list_position(getvariable('systems'), system) ASC, system ASC

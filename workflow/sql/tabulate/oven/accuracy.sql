@@ -35,4 +35,4 @@ SELECT
     query_unseen AS score_query_unseen, query_hm AS score_query_hm,
     2 / (1 / entity_hm + 1 / query_hm) AS score_overall, human AS score_human, every AS score_all
 FROM harmonic
-ORDER BY setting, split, system
+ORDER BY setting ASC, split ASC, list_position(getvariable('systems'), system) ASC, system ASC

@@ -1,0 +1,125 @@
+"""Tables and figures have the systems in the order of `search.systems`."""
+
+import re
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from isotope import figures, figures_bars, sql, store, tables, tabulate
+from isotope.figures_against import against
+from isotope.statistics_tables import ROAD, STATISTICS
+
+SQL = sql.SQL / "tabulate"
+ORDER = ["wsum", "bm25", "random"]
+NAMES = ["aaa", "bm25", "random", "wsum"]  # aaa is a foreign run that the params do not name
+EXPECTED = [*ORDER, "aaa"]
+CELL = {"collection": "toy", "setting": "small", "split": "test", "task": "t2m", "measure": "MAP"}
+SHOWN: dict[str, Any] = {"setting": "small", "split": "test", "measure": "MAP", "alpha": 0.05}
+
+
+def rows(extra: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A row for each of NAMES and of `extra`."""
+    return [CELL | {"system": name} | more for name, more in product(NAMES, extra)]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory) -> Path:
+    """Every table that has a column `system`."""
+    folder = tmp_path_factory.mktemp("order")
+    values = [{"query_id": f"q{n}", "value": n / 4} for n in range(4)]
+    means = [
+        {"kind": kind, "stratum": "all", "queries": 4, "value": 0.5} for kind in ("all", "a b")
+    ]
+    written: dict[str, tuple[list[dict[str, Any]], Any]] = {
+        "scores": (rows(values), tables.SCORES),
+        "graded": (rows(values), tables.SCORES),
+        "significance": ([], tables.SIGNIFICANCE),
+        "intervals": (rows(means), tables.INTERVALS),
+        "subsets": (
+            rows([{"documents": n, "value": 0.5, "exact": 1.0} for n in (10, 20)]),
+            tables.SUBSETS,
+        ),
+        "tops": (rows([{"query_id": "q", "doc_id": "d"}]), tables.TOPS),
+        "perturbed": (rows([{"perturbation": "size", "query_id": "q", "rank": 1}]), tables.RANKS),
+        "temporal": (
+            rows([{"stratum": "all", "queries": 4, "relative_drop": 0.1}]),
+            tables.TEMPORAL,
+        ),
+        "studied": (rows([{"classes": ["wrong"], "assessor": "ann"}]), tables.STUDIED),
+        "texts": ([{"text_id": "t", "split": "test"}], tables.TEXTS),
+        "images": ([{"image_id": f"i{n}", "split": "test"} for n in range(9)], tables.IMAGES),
+    }
+    for name, (own, schema) in written.items():
+        kept = [{k: v for k, v in row.items() if k in schema.names} for row in own]
+        store.write_rows(kept, folder / f"{name}.parquet", schema)
+    recall = pl.DataFrame(
+        rows([{"documents": 9, "bytes": 1, "flat_bytes": 1, "queries": 4, "k": 10}])
+    )
+    recall.with_columns(recall=pl.lit(0.5)).write_parquet(folder / "recall.parquet")
+    return folder
+
+
+TABLES: dict[str, tuple[list[str], list[str]]] = {
+    "table3": (["scores", "significance"], ["alpha"]),
+    "headline": (["scores"], ["setting", "split", "measure"]),
+    "intervals": (["intervals"], []),
+    "strata": (["intervals"], ["setting", "split", "measure"]),
+    "subsets": (["subsets"], ["split", "measure"]),
+    "overlap": (["tops"], []),
+    "recall": (["recall"], []),
+    "graded": (["graded"], []),
+    "perturbed": (["perturbed"], []),
+    "temporal": (["temporal"], ["setting", "split", "measures"]),
+    "study_classes": (["studied"], []),
+    "group": (["scores"], ["setting", "split", "measures", "parts", "members"]),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_has_the_systems_in_the_order_of_the_params(place, name):
+    reads, asks = TABLES[name]
+    lists = {"measures": ["MAP"], "parts": ["all"], "members": [["toy"]]}
+    given = {k: (SHOWN | lists)[k] for k in asks} | {"systems": ORDER}
+    found = tabulate.rows(SQL / f"{name}.sql", {r: place / f"{r}.parquet" for r in reads}, given)
+    first = list(dict.fromkeys(found["system"]))
+    # Of two systems that overlap, the second stands in another column.
+    assert first == [s for s in EXPECTED if s in first]
+    assert len(first) >= 3
+    if name == "table3":
+        assert dict(found.select("system", "letter").unique().rows()) == dict(
+            zip(EXPECTED, "abcd", strict=True)
+        )
+
+
+def test_a_query_without_an_order_sorts_systems_by_name(place):
+    found = tabulate.rows(SQL / "graded.sql", {"graded": place / "graded.parquet"}, {})
+    assert found["system"].to_list() == NAMES
+
+
+def test_every_table_of_the_road_is_given_the_order():
+    unordered = {"table1", "account", "table2"}
+    asks = {name: table.asks for name, table in {**ROAD, **STATISTICS}.items()}
+    assert {name for name, own in asks.items() if "systems" not in own} == unordered
+
+
+def legend(svg: Path) -> list[str]:
+    """The names of systems in a drawing, from the left."""
+    return [w for w in re.findall(r">([a-z0-9]+)</text>", svg.read_text()) if w in NAMES]
+
+
+def test_a_figure_has_the_systems_in_the_order_of_the_params(place, tmp_path):
+    chosen = {"split": "test", "measure": "MAP", "systems": ORDER}
+    three = {name: place / f"{name}.parquet" for name in ("scores", "texts", "images")}
+    figures.corpus_size(SQL / "corpus_size.sql", three, chosen, tmp_path / "corpus_size.svg")
+    subsets = {"subsets": place / "subsets.parquet"}
+    figures_bars.subsets(SQL / "subsets_exact.sql", subsets, chosen, tmp_path / "subsets.svg")
+    here = {"here": "toy", "there": "toy", "measure": "MAP", "other": "MAP"}
+    params = {**here, "setting": "small", "split": "test", "systems": ORDER}
+    out = {"table": tmp_path / "against", "figure": tmp_path / "against.svg"}
+    against([place / "scores.parquet"], params, **out)
+    for name in ("corpus_size", "subsets", "against"):
+        assert legend(tmp_path / f"{name}.svg") == EXPECTED, name
+    assert pl.read_csv(tmp_path / "against.csv")["system"].to_list() == EXPECTED

@@ -1,0 +1,395 @@
+"""Every command that README and docs show has its documented effect.
+
+EFFECTS names what shows it: a check here, or a test elsewhere that runs the command for real. A
+command that is new in the docs fails until it has an entry.
+"""
+
+import ast
+import re
+import shlex
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+
+from isotope import cli
+from isotope.trec import read_run
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = ("isotope", "snakemake", "dvc", "make")
+PHASES = (
+    "acquire", "parse", "crawl", "project", "collect", "train", "encode", "index", "search",
+    "score", "tabulate", "release",
+)  # fmt: skip
+
+
+def documented() -> set[str]:
+    """Every command of ours in a block or a span of the pages, as words with single spaces."""
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    texts = [page.read_text("utf-8") for page in pages]
+    blocks = [b for t in texts for b in re.findall(r"^```sh\n(.*?)^```$", t, re.M | re.S)]
+    prose = [re.sub(r"^```.*?^```$", "", t, flags=re.M | re.S) for t in texts]
+    lines = [line for block in blocks for line in block.splitlines()]
+    lines += [span for text in prose for span in re.findall(r"`([^`\n]+)`", text)]
+    words = [
+        shlex.split(part, comments=True)
+        for x in lines
+        for part in re.split(r"&&|;", x)
+        if _is_ours(part)
+    ]
+    return {" ".join(each) for each in words if len(each) > 1}
+
+
+def _is_ours(line: str) -> bool:
+    return line.strip().startswith(tuple(f"{program} " for program in PROGRAMS))
+
+
+def elsewhere(path: str, name: str) -> Callable[..., None]:
+    """A test of another file shows the effect: it is there, and its file names what is asked."""
+
+    def check(request: pytest.FixtureRequest) -> None:
+        program, first, *others = request.node.callspec.params["command"].split()
+        text = (ROOT / path).read_text("utf-8")
+        overlays = [word for word in (first, *others) if word.startswith("params/")]
+        asked = overlays if program == "snakemake" else [first]
+        assert [word for word in asked if Path(word).name not in text] == []
+        tree = ast.parse(text)
+        assert name in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+    return check
+
+
+def answered(request: pytest.FixtureRequest, place: Path, *words: object) -> str:
+    """Run an `isotope` command in `place`, in this process; return what it printed."""
+    captured = request.getfixturevalue("capsys")
+    request.getfixturevalue("monkeypatch").chdir(place)
+    status = cli.main([str(word) for word in words])
+    out, err = captured.readouterr()
+    assert status == 0, err or out
+    return out
+
+
+def printed(*forms: str) -> Callable[..., None]:
+    """The command, in the embedded project, prints what each of the forms matches."""
+
+    def check(request: pytest.FixtureRequest) -> None:
+        words = shlex.split(request.node.callspec.params["command"])[1:]
+        out = answered(request, request.getfixturevalue("embedded"), *words)
+        assert [form for form in forms if not re.search(form, out, re.MULTILINE)] == [], out
+
+    return check
+
+
+def unfit(request: pytest.FixtureRequest) -> None:
+    """`isotope doctor` of the full size: exit status 1, for want of a contact."""
+    captured = request.getfixturevalue("capsys")
+    request.getfixturevalue("monkeypatch").chdir(request.getfixturevalue("embedded"))
+    assert cli.main(["doctor", "--configfile", "params/enwiki.yaml"]) == 1
+    assert re.search(r"missing.*contact", captured.readouterr().out)
+
+
+def means(request: pytest.FixtureRequest, setting: str, split: str) -> dict[str, str]:
+    """The headline of the toy by hand: MRR@10 of t2m by system."""
+    place = request.getfixturevalue("embedded")
+    scores = pl.read_parquet(place / "results/score/toy.parquet")
+    cell = scores.filter(setting=setting, split=split, task="t2m", measure="MRR@10")
+    found = cell.group_by("system").agg(pl.col("value").mean())
+    return {system: f"{value:.4f}" for system, value in found.iter_rows()}
+
+
+def reported(setting: str, split: str) -> Callable[..., None]:
+    """`isotope report` prints the headline of a pool, with the means of its scores."""
+
+    def check(request: pytest.FixtureRequest) -> None:
+        own = [rf"^{s} +{re.escape(v)} " for s, v in means(request, setting, split).items()]
+        head = rf"^{setting}/{split} +t2m MRR@10"
+        printed(head, *own, r"^Report: /.*/results/report/toy/index\.html$")(request)
+
+    return check
+
+
+def exported(request: pytest.FixtureRequest) -> None:
+    """`isotope trec`: every run and both qrels come out; a run keeps its hits."""
+    place, out = request.getfixturevalue("embedded"), request.getfixturevalue("tmp_path")
+    assert f"files in {out}" in answered(request, place, "trec", "toy", out)
+    ours = sorted((place / "results/search/toy").glob("*/*/*/*.parquet"))
+    theirs = sorted((out / "runs/toy").glob("*/*/*/*.trec.gz"))
+    assert len(theirs) == len(ours) > 0
+    assert read_run(theirs[0]).height == pl.read_parquet(ours[0]).height
+    assert (out / "qrels/toy/test/t2m.qrels").is_file()
+
+
+def page_written(request: pytest.FixtureRequest) -> None:
+    """`isotope show run ... --html`: the run's measures, and a page."""
+    place, page = (
+        request.getfixturevalue("embedded"),
+        request.getfixturevalue("tmp_path") / "run.html",
+    )
+    run = "toy/small/test/t2m/bm25"
+    assert "MRR@10" in answered(request, place, "show", "run", run, "--html", page)
+    assert "<html" in page.read_text()
+
+
+def text_shown(request: pytest.FixtureRequest) -> None:
+    """`isotope show text`: the documented id is one of the toy's, and its title is shown."""
+    place = request.getfixturevalue("embedded")
+    ident = request.node.callspec.params["command"].split()[-1]
+    [row] = (
+        pl.read_parquet(place / "data/collect/toy/texts.parquet").filter(text_id=ident).to_dicts()
+    )
+    printed(re.escape(row["page_title"]))(request)
+
+
+def snapshot_added(request: pytest.FixtureRequest) -> None:
+    """`isotope snapshot`: one date more in the list; every other line stays."""
+    place, before = request.getfixturevalue("tmp_path"), (ROOT / "params.yaml").read_text()
+    (place / "params.yaml").write_text(before)
+    assert "is now a snapshot" in answered(request, place, "snapshot", "20260301")
+    after = (place / "params.yaml").read_text()
+    assert [str(each) for each in yaml.safe_load(after)["snapshots"]] == ["20260301"]
+    changed = set(before.splitlines()) ^ set(after.splitlines())
+    assert all("snapshots" in line or "20260301" in line for line in changed)
+
+
+def laid(folder: Path, overlays: list[str]) -> None:
+    """Put an empty file wherever the overlays look for local ones below {root}."""
+    for overlay in overlays:
+        text = (ROOT / overlay).read_text("utf-8")
+        for pattern in re.findall(r"\{root\}/([\w./*{}-]+)", text):
+            path = folder / pattern.replace("*", "x").replace("{name}", "mine")
+            if path.suffix:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.touch()
+            else:
+                path.mkdir(parents=True, exist_ok=True)
+
+
+def planned(*rules: str, without: tuple[str, ...] = ()) -> Callable[..., None]:
+    """Snakemake plans these rules from nothing, and not others."""
+
+    def check(request: pytest.FixtureRequest) -> None:
+        place, shell = request.getfixturevalue("tmp_path"), request.getfixturevalue("shell")
+        words = shlex.split(request.node.callspec.params["command"])
+        overlays = [word for word in words if word.startswith("params/")]
+        laid(place / "files", overlays)
+        words = [f"root={place / 'files'}" if w.startswith("root=") else w for w in words]
+        ours = ("params/", "workflow/")
+        words = [str(ROOT / word) if word.startswith(ours) else word for word in words]
+        at = words.index("--configfile") + 1 if "--configfile" in words else len(words)
+        base = [] if "--configfile" in words else ["--configfile"]
+        words[at:at] = [*base, str(ROOT / "params.yaml")]
+        where = ["--snakefile", ROOT / "Snakefile", "--directory", place]
+        told = shell(words[0], "-n", "--quiet", "rules", *where, *words[1:], cwd=place)
+        found = set(re.findall(r"^(\w+) +\d+$", told, re.MULTILINE))
+        assert set(rules) <= found, told
+        assert not [rule for rule in found if rule.startswith(without)]
+
+    return check
+
+
+def nothing_to_do(*more: str) -> Callable[..., None]:
+    """In the embedded project all is made: Snakemake says so and plans nothing."""
+
+    def check(request: pytest.FixtureRequest) -> None:
+        words = shlex.split(request.node.callspec.params["command"])
+        shell, place = request.getfixturevalue("shell"), request.getfixturevalue("embedded")
+        assert "Nothing to be done" in shell(*words, *more, cwd=place)
+
+    return check
+
+
+def recipe(target: str, *lines: str) -> Callable[..., None]:
+    """The Makefile's recipe is these commands, of which each has its own entry or is pytest's."""
+
+    def check(_: pytest.FixtureRequest) -> None:
+        text = (ROOT / "Makefile").read_text("utf-8")
+        [body] = re.findall(rf"^{target}:.*\n((?:\t.*\n)+)", text, re.MULTILINE)
+        assert [line for line in lines if line not in body] == []
+
+    return check
+
+
+def of_phase(phase: str) -> Callable[..., None]:
+    """The target of a phase asks for what rules of that phase write."""
+
+    def check(request: pytest.FixtureRequest) -> None:
+        makers = request.getfixturevalue("targets")[phase]
+        assert {maker.partition("_")[0] for maker in makers} == {phase}
+
+    return check
+
+
+@pytest.fixture(scope="module")
+def targets(shell, tmp_path_factory) -> dict[str, set[str]]:
+    """The rules whose files each phase's target asks for, from one plan of all phases."""
+    place = tmp_path_factory.mktemp("plan")
+    shutil.copy(ROOT / "params.yaml", place)
+    where = ["--snakefile", ROOT / "Snakefile", "--directory", place]
+    told = shell("snakemake", *where, *PHASES, "--dag", cwd=place)
+    labels = dict(re.findall(r'^\t(\d+)\[label = "(\w+)', told, re.MULTILINE))
+    found: dict[str, set[str]] = {phase: set() for phase in PHASES}
+    for maker, target in re.findall(r"^\t(\d+) -> (\d+)$", told, re.MULTILINE):
+        if labels[target] in found:
+            found[labels[target]].add(labels[maker])
+    return found
+
+
+LOCAL, DVC, MONTH = (f"tests/workflow/test_{name}.py" for name in ("road", "dvc", "month"))
+TICRC = "tests/workflow/test_ticrc.py"
+DVC_S3 = "tests/workflow/test_dvc_s3.py"
+LAYOUT = "tests/workflow/test_layout.py"
+COCO = "tests/workflow/test_coco.py"
+XM3600 = "tests/workflow/test_xm3600.py"
+RELEASE = "tests/workflow/test_release.py"
+DOCS = "tests/workflow/test_docs.py"
+JUDGE = "tests/lib/test_judge_page.py"
+SHEET = "tests/lib/test_judge_sheet.py"
+EXAMPLES = "tests/lib/test_examples.py"
+SHOW = "tests/lib/test_show.py"
+LUCENE = "tests/lib/test_lucene.py"
+CLUSTER = "tests/cluster/test_cluster.py"
+BUILT = "test_repro_on_a_fresh_clone_builds_all"
+PUSHED = "test_a_push_completes_what_killed_ones_left"
+SNAKEMAKE = "snakemake --cores all"
+OVERLAID = f"{SNAKEMAKE} --configfile params"
+SLURM = "snakemake --profile workflow/profiles/slurm"
+EFFECTS: dict[str, Callable[..., None]] = {
+    # isotope
+    "isotope report": reported("small", "validation"),
+    "isotope report toy --setting large --split test": reported("large", "test"),
+    "isotope costs": printed(r"^acquire ", r"^tabulate ", r"^all "),
+    "isotope costs toy": printed(r"^score ", r"^all "),
+    "isotope doctor": printed(r"(?i)java", r"(?i)disk"),
+    "isotope doctor --configfile params/enwiki.yaml": unfit,
+    "isotope estimate": printed(r"^crawl +\d+ ", r"^all ", "estimate_curves"),
+    "isotope estimate --configfile params/enwiki.yaml": printed(r"^crawl +258 +11\d{6} "),
+    "isotope show run toy/small/test/t2m/bm25 --html run.html": page_written,
+    "isotope show text projected-00001000-003": text_shown,
+    "isotope snapshot 20260301": snapshot_added,
+    "isotope trec toy out": exported,
+    "isotope sql SELECT collection, split, count(*) AS texts"
+    " FROM texts GROUP BY ALL ORDER BY ALL": elsewhere(
+        EXAMPLES, "test_the_command_prints_what_the_query_answers"
+    ),
+    "isotope sql --format csv FROM filters": elsewhere(
+        SHOW, "test_sql_answers_as_table_csv_and_json"
+    ),
+    "isotope geval ticrc data/acquire/ticrc/test submissions": elsewhere(
+        TICRC, "test_submissions_have_gevals_score_where_the_folder_has_the_answers"
+    ),
+    "isotope geval ticrc data/acquire/ticrc/validation submissions --split validation": elsewhere(
+        TICRC, "test_submissions_have_gevals_score_where_the_folder_has_the_answers"
+    ),
+    "isotope judge toy --assessor ann --configfile params/track.yaml": elsewhere(
+        JUDGE, "test_in_a_browser_judging_goes_on_after_a_restart_and_ends_as_graded_qrels"
+    ),
+    "isotope judge toy --assessor ann --sheet failures": elsewhere(
+        SHEET, "test_in_a_browser_classes_and_ratings_are_given_by_keys_and_by_touch"
+    ),
+    # snakemake
+    SNAKEMAKE: nothing_to_do(),
+    f"{SNAKEMAKE} --dry-run": nothing_to_do(),
+    "snakemake tabulate": nothing_to_do("--cores", "1", "--dry-run"),
+    "snakemake --cores 1 --touch all": elsewhere(
+        DVC, "test_a_fresh_clone_after_make_pull_plans_no_job"
+    ),
+    "snakemake --rulegraph": elsewhere(DOCS, "test_the_generated_parts_are_what_make_docs_writes"),
+    **{f"{SNAKEMAKE} {phase}": of_phase(phase) for phase in PHASES},
+    f"{SNAKEMAKE} <phase>": elsewhere(DVC, "test_every_stage_asks_for_its_own_phase"),
+    f"{OVERLAID}/enwiki.yaml": elsewhere(
+        LAYOUT, "test_full_scale_plans_in_5_seconds_of_a_processor_and_under_1000_jobs"
+    ),
+    f"{OVERLAID}/enwiki.yaml params/atomic-finetune.yaml": planned(
+        "train_model", "search_tuned", "tabulate_table5"
+    ),
+    f"{OVERLAID}/local.yaml --config root=../snapshot name=mine": elsewhere(
+        LOCAL, "test_two_collections_lie_side_by_side"
+    ),
+    f"{OVERLAID}/full.yaml -- full": elsewhere(
+        LOCAL, "test_the_target_full_plans_what_the_demo_leaves_out"
+    ),
+    f"{OVERLAID}/track.yaml": planned("score_pool", "tabulate_catalog"),
+    f"{SNAKEMAKE} tabulate --configfile params/styles.yaml": planned("tabulate_styles"),
+    f"{OVERLAID}/coco.yaml --config root=FOLDER": elsewhere(
+        COCO, "test_the_real_pictures_give_the_numbers_of_the_page"
+    ),
+    f"{OVERLAID}/oven.yaml --config root=FOLDER": planned("search_answers", "tabulate_kind"),
+    f"{OVERLAID}/oven-published.yaml --config root=FOLDER": planned(
+        "search_answers", "tabulate_kind"
+    ),
+    f"{OVERLAID}/ticrc.yaml --config root=FOLDER": elsewhere(
+        TICRC, "test_every_split_is_answered_and_only_judged_ones_are_scored"
+    ),
+    f"{OVERLAID}/ticrc.yaml params/ticrc-offline.yaml --config root=FOLDER": planned(
+        "train_dates", "search_prompted"
+    ),
+    f"{OVERLAID}/xm3600.yaml --config root=../shared/collections": elsewhere(
+        XM3600, "test_each_language_and_each_part_of_the_group_has_its_recalls"
+    ),
+    f"{OVERLAID}/xm3600.yaml params/xm3600-published.yaml --config root=ROOT": planned(
+        "crawl_pictures", "tabulate_group"
+    ),
+    f"{SNAKEMAKE} collect --configfile params/atomic.yaml"
+    " --config root=../atomic name=atomic": elsewhere(
+        RELEASE, "test_collect_on_a_release_gives_the_table_1_of_the_collection"
+    ),
+    "snakemake --cores 8 --configfile params/enwiki.yaml -- crawl": planned(
+        "crawl_shard", without=("encode_", "search_", "score_")
+    ),
+    "snakemake --profile workflow/profiles/monthly": elsewhere(
+        MONTH, "test_the_monthly_profile_is_one_that_snakemake_takes"
+    ),
+    f"{SLURM} --configfile params/enwiki.yaml": planned(
+        "crawl_shard", "encode_shard", "score_runs"
+    ),
+    f"{SLURM} --slurm-no-account --slurm-status-command squeue": elsewhere(
+        CLUSTER, "test_a_cluster_that_lost_a_node_ends_with_the_tables_of_a_local_run"
+    ),
+    # dvc
+    "dvc repro": elsewhere(DVC, BUILT),
+    "dvc pull": elsewhere(DVC, "test_a_fresh_clone_after_make_pull_plans_no_job"),
+    "dvc push": elsewhere(DVC_S3, PUSHED),
+    "dvc commit -f": elsewhere(DVC, "test_after_snakemake_a_dvc_commit_leaves_a_clean_status"),
+    "dvc metrics show": elsewhere(DVC, "test_metrics_are_shown"),
+    "dvc plots show": elsewhere(DVC, "test_plots_are_shown"),
+    **{
+        f"dvc {what}": elsewhere(MONTH, "test_metrics_and_plots_of_two_revisions_tell_the_story")
+        for what in ("metrics diff", "metrics diff HEAD~", "plots diff HEAD~")
+    },
+    **{
+        f"dvc remote add -d store {place}": elsewhere(
+            DVC, "test_a_fresh_clone_after_make_pull_plans_no_job"
+        )
+        for place in ("/mnt/store", "/mnt/store/isotope")
+    },
+    "dvc remote add -d store s3://bucket/isotope": elsewhere(DVC_S3, PUSHED),
+    "dvc remote modify store endpointurl https://storage.example.org": elsewhere(DVC_S3, PUSHED),
+    # make
+    "make demo": recipe("demo", "snakemake --cores all", "isotope report"),
+    "make full": recipe(
+        "full", "snakemake --cores all --configfile params/full.yaml -- full", "isotope report"
+    ),
+    "make test": recipe("test", "pytest", "tests/workflow tests/lib tests/sql"),
+    "make lint": recipe(
+        "lint", "ruff check", "snakefmt --check", "snakemake --lint", "sqlfluff lint", "pyright"
+    ),
+    "make bench": recipe("bench", "python benchmarks/run.py"),
+    "make docs": recipe("docs", "python docs/parameters.py"),
+    "make help": recipe("help", "head -5 Makefile"),
+    "make java": elsewhere(LUCENE, "test_the_classes_are_what_a_compiler_makes_of_their_sources"),
+    "make pull": elsewhere(DVC, "test_a_fresh_clone_after_make_pull_plans_no_job"),
+    "make system": recipe("system", "chromium wordnet-base"),
+    "make test-cluster": recipe("test-cluster", "pytest -m slow tests/cluster"),
+}
+
+
+def test_every_documented_command_has_its_effect_named():
+    assert documented() == set(EFFECTS)
+
+
+@pytest.mark.parametrize("command", EFFECTS)
+def test_a_documented_command_has_its_documented_effect(request, command):
+    EFFECTS[command](request)

@@ -1,0 +1,78 @@
+"""A foreign run may be there in one cell of the grid only: the plan reads it there and nowhere."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+# Both collections are built: a system may be foreign to one of them altogether.
+BOTH = {
+    "build": ["toy", "toy-later"],
+    "tabulate": {
+        "temporal": ["bm25"],
+        "mistakes": {"seed": 0, "failures": 5, "classes": ["concept", "other"]},
+    },
+    "score": {"judge": {"depth": 3, "setting": "small", "split": "test", "measures": ["MAP"]}},
+}
+SHAPES = {
+    "both tasks of one cell": [
+        "toy/small/validation/t2m/x.trec",
+        "toy/small/validation/m2t/x.trec",
+    ],
+    "one task on the largest pool": ["toy/large/validation/m2t/x.trec.gz"],
+    "one task here, the other on a later collection": [
+        "toy/small/test/t2m/x.trec",
+        "toy-later/large/validation/m2t/x.trec",
+    ],
+}
+
+
+def readers(place: Path, runs: list[str]) -> dict[str, list[str]]:
+    """Plan everything with foreign runs at their places: the rules that read each, by its cell."""
+    shutil.copy(ROOT / "params.yaml", place)
+    (place / "both.yaml").write_text(yaml.safe_dump(BOTH))
+    for name in runs:
+        (place / "runs" / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / "runs" / name).touch()
+    where = ["--snakefile", str(ROOT / "Snakefile"), "--directory", str(place)]
+    program = str(Path(sys.executable).parent / "snakemake")
+    done = subprocess.run(
+        [program, *where, "--dag", "--configfile", "params.yaml", "both.yaml"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=place,
+    )
+    assert done.returncode == 0, (done.stdout + done.stderr)[-4_000:]
+    labels = dict(re.findall(r'^\t(\d+)\[label = "([^"]*)"', done.stdout, re.MULTILINE))
+    edges = re.findall(r"^\t(\d+) -> (\d+)$", done.stdout, re.MULTILINE)
+    rules = {job: label.partition(r"\n")[0] for job, label in labels.items()}
+    found: dict[str, list[str]] = {}
+    for job in (job for job, rule in rules.items() if rule == "search_trec"):
+        told = dict(part.split(": ") for part in labels[job].split(r"\n")[1:])
+        assert told["system"] == "x"
+        cell = "/".join(told[key] for key in ("setting", "split", "task"))
+        found[cell] = sorted(rules[other] for one, other in edges if one == job)
+    return found
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_foreign_run_in_one_cell_is_read_wherever_that_cell_is_and_nowhere_else(tmp_path, shape):
+    everywhere = ["score_runs_shard", "tabulate_report"]
+    of_setting = {
+        "small/validation": ["tabulate_failures"],
+        "small/test": ["score_pool"],
+        "large/validation": ["tabulate_tops"],
+    }
+    cells = [name.partition("/")[2].rpartition("/")[0] for name in SHAPES[shape]]
+    found = readers(tmp_path, SHAPES[shape])
+    assert set(found) == set(cells)
+    for cell, rules in found.items():
+        own = [*everywhere, *of_setting[cell.rpartition("/")[0]]]
+        own += ["tabulate_mistakes"] if cell == "large/validation/m2t" else []
+        assert rules == sorted(own), cell

@@ -2,7 +2,7 @@ import os
 from pathlib import Path
 
 from isotope import params as isotope_params
-from isotope import params_paths, params_union, provenance, trec_systems, witnesses
+from isotope import origins, params_paths, params_union, provenance, trec_systems, witnesses
 
 HOME = workflow.basedir
 FOREIGN = trec_systems.discover()
@@ -234,3 +234,11 @@ wildcard_constraints:
     model="[^/]+",
     system="[^/]+",
     shard=r"\d{5}",
+
+
+def upstream(wildcards):
+    """The params of a source, and what tells that a local file of it is another than it was."""
+    spec, source = PARAMS["acquire"][wildcards.source], wildcards.source
+    memory = Path(".isotope/acquire") / f"{source}.touched.json"
+    found = origins.originals(spec, Path("data/acquire") / source, memory)
+    return spec | ({"originals": found} if found else {})

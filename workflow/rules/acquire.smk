@@ -1,14 +1,3 @@
-from isotope import origins
-
-
-def upstream(wildcards):
-    """The params of a source, and what tells that a local file of it is another than it was."""
-    spec, source = PARAMS["acquire"][wildcards.source], wildcards.source
-    memory = Path(".isotope/acquire") / f"{source}.touched.json"
-    found = origins.originals(spec, Path("data/acquire") / source, memory)
-    return spec | ({"originals": found} if found else {})
-
-
 # No code among the inputs of this phase and of crawl: an edit must not fetch the world again.
 rule acquire_source:
     output:

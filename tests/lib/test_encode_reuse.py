@@ -286,7 +286,7 @@ def test_each_snapshots_collection_goes_on_from_the_one_before_unless_told_other
 def test_a_circle_of_earlier_collections_is_refused(after):
     for name in after:
         with pytest.raises(BadParams, match="a circle"):
-            _check_after(after, [name])
+            _check_after("encode.after", after, [name])
 
 
 @pytest.mark.parametrize(

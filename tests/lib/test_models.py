@@ -152,8 +152,9 @@ def test_an_unknown_config_lists_the_configs():
 
 
 def test_a_config_of_open_clip_is_made_as_ours_are():
-    model = models_clip.create_custom("ViT-S-32-alt")
-    assert open_clip.get_model_config("ViT-S-32-alt")["embed_dim"] == 256
+    model: Any = models_clip.create_custom("ViT-S-32-alt")
+    config: Any = open_clip.get_model_config("ViT-S-32-alt")
+    assert config["embed_dim"] == 256
     assert model.visual.preprocess_cfg["resize_mode"] == "squash"
 
 

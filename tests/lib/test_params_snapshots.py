@@ -1,5 +1,7 @@
 """One line in params.yaml adds a snapshot."""
 
+from typing import Any
+
 import pytest
 
 from isotope.errors import BadParams
@@ -61,7 +63,7 @@ def test_a_snapshot_that_nothing_names_is_refused(changed, said):
         expand({**SPEC, **changed})
 
 
-def crawled(**more: object) -> dict[str, object]:
+def crawled(**more: Any) -> dict[str, Any]:
     """Three snapshots of a collection, whose sources are downloaded."""
     made = {"kind": "wikipedia", "source": "mini-{snapshot}", "language": "en"}
     return {
@@ -73,7 +75,7 @@ def crawled(**more: object) -> dict[str, object]:
     }
 
 
-def after(params: dict[str, object]) -> dict[str, object]:
+def after(params: dict[str, Any]) -> dict[str, Any]:
     """Of expanded params the sources that go on from another one."""
     crawl = expand(params)["crawl"]
     return {name: entry["after"] for name, entry in crawl.items() if entry.get("after")}
@@ -81,7 +83,12 @@ def after(params: dict[str, object]) -> dict[str, object]:
 
 def test_a_crawl_goes_on_from_that_of_the_snapshot_before_unless_it_says_otherwise():
     assert after(crawled()) == {"mini-b": "mini-a", "mini-c": "mini-b"}
-    own = {"mini-a": {}, "mini-b": {"after": "other"}, "mini-c": {"after": None}, "other": {}}
+    own: dict[str, dict[str, Any]] = {
+        "mini-a": {},
+        "mini-b": {"after": "other"},
+        "mini-c": {"after": None},
+        "other": {},
+    }
     own["mini-a"]["shards"] = 1
     assert after(crawled(crawl=own)) == {"mini-b": "other"}
     off = {"mini-{snapshot}": {"shards": 1, "after": None}}

@@ -24,6 +24,7 @@ class Local:
         for root in "ab":
             self.put(f"{root}/wit/wit_v1.val.tsv.gz", f"wit of {root}")
             self.put(f"{root}/dump/x.xml.bz2", f"dump of {root}")
+            (folder / root / "images").mkdir()
 
     def put(self, name: str, text: str) -> Path:
         path = self.folder / name
@@ -87,5 +88,6 @@ def test_an_edit_in_place_is_seen_but_no_touch_and_no_unplugged_disk(local):
     assert local.planned("b", MANIFEST) == set()
     path.write_text("dump as edited")
     assert local.acquire("b")["b/dump/x.xml.bz2"] == "dump as edited"
+    local.put("data/crawl/mine/ledger.parquet", "crawled")
     (local.folder / "b").rename(local.folder / "unplugged")
     assert local.planned("b", MANIFEST) == set()

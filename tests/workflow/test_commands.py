@@ -239,6 +239,7 @@ def targets(shell, tmp_path_factory) -> dict[str, set[str]]:
 
 LOCAL, DVC, MONTH = (f"tests/workflow/test_{name}.py" for name in ("road", "dvc", "month"))
 TICRC = "tests/workflow/test_ticrc.py"
+PULL, PYTHON = (f"tests/workflow/test_{name}.py" for name in ("pull", "python"))
 DVC_S3 = "tests/workflow/test_dvc_s3.py"
 LAYOUT = "tests/workflow/test_layout.py"
 COCO = "tests/workflow/test_coco.py"
@@ -293,15 +294,16 @@ EFFECTS: dict[str, Callable[..., None]] = {
     SNAKEMAKE: nothing_to_do(),
     f"{SNAKEMAKE} --dry-run": nothing_to_do(),
     "snakemake tabulate": nothing_to_do("--cores", "1", "--dry-run"),
-    "snakemake --cores 1 --touch all": elsewhere(
-        DVC, "test_a_fresh_clone_after_make_pull_plans_no_job"
+    "snakemake --cores 1 --touch --forceall --quiet all -- full": elsewhere(
+        PULL, "test_after_make_pull_nothing_is_planned_in_whatever_order_files_were_written"
     ),
+    "snakemake -n": nothing_to_do("--cores", "1"),
+    "snakemake full": elsewhere(LOCAL, "test_the_target_full_plans_what_the_demo_leaves_out"),
+    f"{SNAKEMAKE} --forcerun acquire_source -- acquire": planned("acquire_source"),
     "snakemake --rulegraph": elsewhere(DOCS, "test_the_generated_parts_are_what_make_docs_writes"),
     **{f"{SNAKEMAKE} {phase}": of_phase(phase) for phase in PHASES},
     f"{SNAKEMAKE} <phase>": elsewhere(DVC, "test_every_stage_asks_for_its_own_phase"),
-    f"{OVERLAID}/enwiki.yaml": elsewhere(
-        LAYOUT, "test_full_scale_plans_in_5_seconds_of_a_processor_and_under_1000_jobs"
-    ),
+    f"{OVERLAID}/enwiki.yaml": elsewhere(LAYOUT, "test_full_scale_plans_under_1000_jobs"),
     f"{OVERLAID}/enwiki.yaml params/atomic-finetune.yaml": planned(
         "train_model", "search_tuned", "tabulate_table5"
     ),
@@ -332,8 +334,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
     f"{OVERLAID}/xm3600.yaml params/xm3600-published.yaml --config root=ROOT": planned(
         "crawl_pictures", "tabulate_group"
     ),
-    f"{SNAKEMAKE} collect --configfile params/atomic.yaml"
-    " --config root=../atomic name=atomic": elsewhere(
+    f"{OVERLAID}/atomic.yaml --config root=../atomic name=atomic": elsewhere(
         RELEASE, "test_collect_on_a_release_gives_the_table_1_of_the_collection"
     ),
     "snakemake --cores 8 --configfile params/enwiki.yaml -- crawl": planned(
@@ -350,6 +351,9 @@ EFFECTS: dict[str, Callable[..., None]] = {
     ),
     # dvc
     "dvc repro": elsewhere(DVC, BUILT),
+    "dvc repro --force acquire": elsewhere(
+        DVC, "test_a_forced_stage_runs_although_nothing_changed"
+    ),
     "dvc pull": elsewhere(DVC, "test_a_fresh_clone_after_make_pull_plans_no_job"),
     "dvc push": elsewhere(DVC_S3, PUSHED),
     "dvc commit -f": elsewhere(DVC, "test_after_snakemake_a_dvc_commit_leaves_a_clean_status"),
@@ -369,6 +373,9 @@ EFFECTS: dict[str, Callable[..., None]] = {
     "dvc remote modify store endpointurl https://storage.example.org": elsewhere(DVC_S3, PUSHED),
     # make
     "make demo": recipe("demo", "snakemake --cores all", "isotope report"),
+    "make demo PYTHON=/path/to/python3.11": elsewhere(
+        PYTHON, "test_python_3_11_from_3_11_2_on_installs"
+    ),
     "make full": recipe(
         "full", "snakemake --cores all --configfile params/full.yaml -- full", "isotope report"
     ),

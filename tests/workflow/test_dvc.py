@@ -62,6 +62,13 @@ def test_a_second_repro_builds_nothing(built, shell):
     assert "Data and pipelines are up to date" in told
 
 
+def test_a_forced_stage_runs_although_nothing_changed(built, shell):
+    assert "Running stage 'acquire'" in shell(
+        "dvc", "repro", "--force", "--dry", "acquire", cwd=built
+    )
+    assert "Running stage" not in shell("dvc", "repro", "--dry", "acquire", cwd=built)
+
+
 def test_after_repro_snakemake_has_nothing_to_do(built, shell):
     assert NOTHING in shell("snakemake", "--cores", "all", "-n", cwd=built[0])
 

@@ -10,7 +10,7 @@ from isotope.params import expand_files
 from isotope.params_schema import suggest
 
 Params = Mapping[str, Any]
-_ACQUIRED = PurePosixPath("data/acquire")
+_ACQUIRED, _CRAWLED = PurePosixPath("data/acquire"), PurePosixPath("data/crawl")
 # What `toy.generate` writes, beside folders of pictures and dumps.
 _GENERATED = (
     *("dump", "wit", "images", "wordnet"),
@@ -33,7 +33,7 @@ def demand_files(params: Params, root: Path = Path()) -> None:
 def missing(params: Params, root: Path = Path()) -> Iterator[MissingFile]:
     """Yield an error for each local path of the params that is not there and that no job makes."""
     yield from _sources(params, root)
-    for where, path in _named(params):
+    for where, path in (*_served(params, root), *_named(params)):
         if not _is_there(root, path) and not _is_made(params, path):
             yield MissingFile(f"params {where}", f"{path!r} is not there", _remedy(params, path))
 
@@ -57,6 +57,14 @@ def _sources(params: Params, root: Path) -> Iterator[MissingFile]:
                 yield from (MissingFile(where, *told) for told in _absent(entries, root))
 
 
+def _served(params: Params, root: Path) -> Iterator[tuple[str, str]]:
+    """Yield (key, folder) of the pictures that a crawl has yet to fetch."""
+    for name in used_sources(params):
+        if not (root / _CRAWLED / name / "ledger.parquet").is_file():
+            served = params["crawl"].get(name, {}).get("serve")
+            yield from _unless_none(f"crawl.{name}.serve", served)
+
+
 def _absent(entries: list[Any], root: Path) -> Iterator[tuple[str, str]]:
     for entry in entries:
         url = entry if isinstance(entry, str) else str(entry["url"])
@@ -66,9 +74,6 @@ def _absent(entries: list[Any], root: Path) -> Iterator[tuple[str, str]]:
 
 def _named(params: Params) -> Iterator[tuple[str, str]]:
     """Yield (key, path) for what is read as a file or folder and comes from no address."""
-    for name in used_sources(params):
-        served = params["crawl"].get(name, {}).get("serve")
-        yield from _unless_none(f"crawl.{name}.serve", served)
     for name, entry in params["encode"].get("summaries", {}).items():
         yield from _unless_none(f"encode.summaries.{name}.file", entry.get("file"))
     yield from _of_systems(params)

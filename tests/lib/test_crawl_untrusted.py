@@ -264,7 +264,8 @@ def test_a_picture_that_takes_too_long_is_an_outcome_and_its_neighbours_are_deco
         assert [told["status"] for told, _ in found] == ["success", "decode_timeout", "success"]
         assert [told.get("width") for told, _ in found] == [9, None, 10]
 
-    decoding(work, decode_s=2)
+    # Memory for it, and 24 s of the processor without the limit.
+    decoding(work, decode_s=2, decode_mb=8_000)
 
 
 def test_a_decoder_whose_process_is_gone_is_replaced():

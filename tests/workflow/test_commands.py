@@ -178,7 +178,7 @@ def planned(*rules: str, without: tuple[str, ...] = ()) -> Callable[..., None]:
         words = [f"root={place / 'files'}" if w.startswith("root=") else w for w in words]
         ours = ("params/", "workflow/")
         words = [str(ROOT / word) if word.startswith(ours) else word for word in words]
-        at = words.index("--configfile") + 1 if "--configfile" in words else len(words)
+        at = words.index("--configfile") + 1 if "--configfile" in words else 1
         base = [] if "--configfile" in words else ["--configfile"]
         words[at:at] = [*base, str(ROOT / "params.yaml")]
         where = ["--snakefile", ROOT / "Snakefile", "--directory", place]

@@ -64,9 +64,9 @@ def test_a_second_repro_builds_nothing(built, shell):
 
 def test_a_forced_stage_runs_although_nothing_changed(built, shell):
     assert "Running stage 'acquire'" in shell(
-        "dvc", "repro", "--force", "--dry", "acquire", cwd=built
+        "dvc", "repro", "--force", "--dry", "acquire", cwd=built[0]
     )
-    assert "Running stage" not in shell("dvc", "repro", "--dry", "acquire", cwd=built)
+    assert "Running stage" not in shell("dvc", "repro", "--dry", "acquire", cwd=built[0])
 
 
 def test_after_repro_snakemake_has_nothing_to_do(built, shell):

@@ -212,7 +212,7 @@ def monthly(root, shell, commit_all, tmp_path_factory) -> tuple[Path, str]:
     one = {"stages": {"tabulate": stage}, "metrics": dvc["metrics"], "plots": dvc["plots"]}
     (place / "dvc.yaml").write_text(yaml.safe_dump(one))
     (place / "made.py").write_text(MADE)
-    (place / "params.yaml").write_text("# kept\nsnapshots: [a]\n")
+    (place / "params.yaml").write_text("# kept\nsnapshots: [2023-01]\n")
     (place / ".gitignore").write_text("/results/\n/logs/\n/.isotope/\n")
     shutil.copytree(root / "workflow/profiles/monthly", place / "workflow/profiles/monthly")
     shell("git", "init", "-q", cwd=place)
@@ -222,13 +222,13 @@ def monthly(root, shell, commit_all, tmp_path_factory) -> tuple[Path, str]:
     shell("dvc", "remote", "add", "-d", "store", place / ".isotope/remote", cwd=place)
     shell("dvc", "repro", cwd=place)
     commit_all(place, "January")
-    return place, shell("workflow/profiles/monthly/run.sh", "b", cwd=place)
+    return place, shell("workflow/profiles/monthly/run.sh", "2023-02", cwd=place)
 
 
 def test_the_monthly_job_commits_the_snapshot_pushes_its_bytes_and_shows_what_moved(monthly, shell):
     place, told = monthly
-    assert (place / "params.yaml").read_text() == '# kept\nsnapshots: [a, "b"]\n'
-    assert shell("git", "log", "-1", "--format=%s", cwd=place) == "Snapshot b\n"
+    assert (place / "params.yaml").read_text() == '# kept\nsnapshots: [2023-01, "2023-02"]\n'
+    assert shell("git", "log", "-1", "--format=%s", cwd=place) == "Snapshot 2023-02\n"
     assert shell("git", "status", "--short", cwd=place) == ""
     assert "up to date" in shell("dvc", "push", cwd=place)
     [line] = [row for row in told.splitlines() if "MRR@10" in row]
@@ -250,7 +250,7 @@ def test_metrics_and_plots_of_two_revisions_tell_the_story(monthly, shell):
 def test_the_monthly_job_run_again_changes_nothing(monthly, shell):
     place, _ = monthly
     before = shell("git", "rev-parse", "HEAD", cwd=place)
-    told = shell("workflow/profiles/monthly/run.sh", "b", cwd=place)
+    told = shell("workflow/profiles/monthly/run.sh", "2023-02", cwd=place)
     assert "already a snapshot" in told
     assert shell("git", "rev-parse", "HEAD", cwd=place) == before
 

@@ -18,7 +18,7 @@ from isotope.crawl_pictures import list_pictures
 from isotope.dump_gather import gather_dump
 from isotope.errors import CorruptFile, EmptyTable, IsotopeError, MissingFile
 from isotope.wikitext_infobox import upload_url
-from isotope.zim_pictures import zim_contents, zim_names
+from isotope.zim_pictures import local_url, zim_contents, zim_names
 
 SVG = b"<?xml version='1.0'?><svg xmlns='http://www.w3.org/2000/svg'/>"
 
@@ -289,3 +289,21 @@ def test_metadata_that_is_no_text_is_named(tmp_path):
 @pytest.mark.parametrize(("name", "known"), [("a.zim", True), ("a.zimab", True), ("a.zip", False)])
 def test_a_zim_file_or_its_piece_is_told_by_its_name(name, known):
     assert zim_file.is_zim(Path(name)) is known
+
+
+@pytest.mark.parametrize(
+    ("host", "folder"),
+    [
+        ("en.wikipedia.org", "wikipedia/en"),
+        ("zh-yue.wikipedia.org", "wikipedia/zh-yue"),
+        ("de.wikivoyage.org", "wikivoyage/de"),
+        ("species.wikimedia.org", "wikipedia/species"),
+        ("www.mediawiki.org", "wikipedia/mediawiki"),
+        ("www.wikisource.org", "wikipedia/sources"),
+    ],
+)
+def test_a_wikis_own_uploads_lie_in_the_folder_that_wikimedia_gives_them(host, folder):
+    """Folder of $wgUploadPath; a9 begins the MD5 of `Example.jpg`."""
+    assert local_url("Example.jpg", host) == (
+        f"https://upload.wikimedia.org/{folder}/a/a9/Example.jpg"
+    )

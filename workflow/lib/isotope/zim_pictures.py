@@ -51,7 +51,7 @@ def _pictures(path: Path, files: Sequence[Path]) -> Iterator[tuple[Page, str]]:
         if picture and not picture.is_redirected and picture.kind.startswith("image/"):
             name = file_of(quote(picture.address))
             if name:
-                yield picture, _local_url(name, base.netloc) if name in own else upload_url(name)
+                yield picture, local_url(name, base.netloc) if name in own else upload_url(name)
 
 
 @cache
@@ -65,8 +65,19 @@ def _local(files: tuple[Path, ...]) -> frozenset[str]:
     return frozenset(told.filter(pl.col("project") == "local")["file"].to_list())
 
 
-def _local_url(name: str, host: str) -> str:
-    language, project, *_ = host.split(".")
+def local_url(name: str, host: str) -> str:
+    """Return the address of a file that a wiki has uploaded itself."""
     digest = hashlib.md5(name.replace(" ", "_").encode(), usedforsecurity=False).hexdigest()
-    folder = f"{project}/{language}/{digest[0]}/{digest[:2]}"
+    folder = f"{_uploads_of(host)}/{digest[0]}/{digest[:2]}"
     return f"https://upload.wikimedia.org/{folder}/{quote(name.replace(' ', '_'), safe='')}"
+
+
+def _uploads_of(host: str) -> str:
+    """Return the folder of a wiki's own uploads, as Wikimedia's $wgUploadPath composes it.
+
+    A wiki of a language has `<project>/<language>`, one that stands alone `wikipedia/<name>`.
+    """
+    language, project, *_ = host.split(".")
+    if language == "www":
+        return f"wikipedia/{'sources' if project == 'wikisource' else project}"
+    return f"wikipedia/{language}" if project == "wikimedia" else f"{project}/{language}"

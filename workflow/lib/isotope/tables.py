@@ -167,6 +167,7 @@ OPTIONAL = _schema(
     question=pa.string(),
     subset=pa.string(),
     seen=pa.string(),
+    source_split=pa.string(),
 )
 QRELS = _schema(text_id=pa.string(), image_id=pa.string(), relevance=pa.int32(), split=pa.string())
 FILTERS = _schema(

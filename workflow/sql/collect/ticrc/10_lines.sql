@@ -1,6 +1,6 @@
--- A part of the source is a split of ours and has the folders of one or more of the challenge's own:
--- train, train2, dev-0, test-A, test-B, as the addresses of their files say. `source_splits` chooses
--- some of them.
+-- A part of the source is a split of ours, of one or more of the challenge's own sets: train,
+-- train2, dev-0, test-A, test-B, the folders in the addresses of their files. `source_splits`
+-- chooses some.
 WITH listed AS (
     SELECT 'train' AS split, file, row, line FROM train
     UNION ALL

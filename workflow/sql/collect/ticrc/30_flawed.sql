@@ -10,7 +10,7 @@ WITH judged AS (
             PARTITION BY image_id
             ORDER BY
                 status = 'success' DESC NULLS LAST, near DESC,
-                list_position(['train', 'validation', 'test'], split), folder, row
+                list_position(['train', 'validation', 'test'], split) ASC, folder ASC, row ASC
         ) AS time,
         CASE
             WHEN written IS NULL OR picture IS NULL THEN 'short_row'

@@ -1,6 +1,6 @@
--- TICRC (2023), section VI-B: years, words and characters of the challenge's sets, and of two groups.
--- The paper says that its testing group holds the development set. Its years are those of the test
--- sets alone, and the development set is in its training group; so are the groups here.
+-- TICRC (2023), section VI-B: years, words and characters of the sets, and of two groups. The paper
+-- says that its testing group holds the development set. Its years are those of the test sets
+-- alone, and of a training group with the development set; so are the groups here.
 WITH captioned AS (
     SELECT
         split,

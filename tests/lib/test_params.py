@@ -248,6 +248,49 @@ def test_the_overlays_of_the_competition_are_valid(config, schema, root, overlay
     assert resolved["search"]["unjudged"] == ["test"]
 
 
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (
+            {"source_splits": ["train3"]},
+            r"collect.ticrc-train.source_splits: unknown name 'train3'",
+        ),
+        ({"kind": "coco"}, "a collection of kind coco"),
+    ],
+)
+def test_the_five_sets_are_collections_by_the_names_of_their_folders(
+    config, schema, root, change, found
+):
+    for name in ("ticrc.yaml", "ticrc-sets.yaml"):
+        config = overlaid(config, yaml.safe_load((root / "params" / name).read_text()))
+    config["root"] = "/tmp"
+    resolved = params.resolve(copy.deepcopy(config), schema)
+    sets = ["train", "train2", "dev-0", "test-A", "test-B"]
+    assert [resolved["collect"][c]["source_splits"] for c in resolved["build"]] == [
+        [name] for name in sets
+    ]
+    assert "source_splits" not in resolved["collect"]["ticrc"]
+    config["collect"]["ticrc-train"] |= change
+    with pytest.raises(BadParams, match=found):
+        params.resolve(config, schema)
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ({"captioners": {"m": {"source": "xm", "files": ["c.csv"]}}}, "captioners.m.source.*'xm'"),
+        ({"side_by_side": {"toy": ["c.csv"]}}, r"tabulate.side_by_side: unknown name 'toy'"),
+        ({"captioners": {"m": {"source": "toy"}}}, "captioners.m"),
+    ],
+)
+def test_captions_by_models_are_of_a_source_and_choices_are_between_them(
+    config, schema, change, found
+):
+    config["tabulate"] |= change
+    with pytest.raises(BadParams, match=found):
+        params.resolve(config, schema)
+
+
 def test_a_split_is_either_judged_or_not_and_no_foreign_run_answers_where_it_is_not(config, schema):
     config["search"]["unjudged"] = ["test"]
     with pytest.raises(BadParams, match="'test' is in splits as well"):

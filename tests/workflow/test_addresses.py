@@ -132,6 +132,7 @@ NO_ADDRESS = {
     "crawl.*.contact",
     "crawl.*.pictures.part",
     "collect.*.kind",
+    "collect.*.source_splits",
     "models.*.<transformers>.revision",
     "models.*.<sentence>.revision",
     "encode.summaries.*.revision",

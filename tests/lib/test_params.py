@@ -130,6 +130,24 @@ def test_crossmodal_3600_is_a_collection_a_language(config, schema, root, overla
     assert len(built) == (9 if len(overlays) == 1 else 36)
 
 
+def test_the_languages_and_the_low_resource_ones_are_those_of_the_authors_list(
+    config, schema, root
+):
+    """Crossmodal-3600's post, section Language Selection: 36 languages, five of them starred."""
+    for name in ("xm3600.yaml", "xm3600-published.yaml"):
+        config = overlaid(config, yaml.safe_load((root / "params" / name).read_text()))
+    resolved = params.resolve(config | {"root": "/tmp"}, schema)
+    parts = resolved["tabulate"]["groups"]["xm3600"]
+    spoken = {p: {resolved["collect"][c]["language"] for c in of} for p, of in parts.items()}
+    # Arabic to Cusco Quechua, Czech to French, and so on, by the rows of the list.
+    assert spoken["all"] == {
+        *("ar", "bn", "zh", "hr", "quz", "cs", "da", "nl", "en", "fil", "fi", "fr"),
+        *("de", "el", "he", "hi", "hu", "id", "it", "ja", "ko", "mi", "no", "fa"),
+        *("pl", "pt", "ro", "ru", "es", "sw", "sv", "te", "th", "tr", "uk", "vi"),
+    }
+    assert spoken["low-resource"] == {"bn", "quz", "mi", "sw", "te"}
+
+
 def test_a_misspelled_key_is_refused_with_the_likely_one(config, schema):
     config["search"]["dept"] = config["search"].pop("depth")
     with pytest.raises(BadParams, match=r"search.*dept"):

@@ -545,3 +545,27 @@ def test_the_years_are_those_of_section_6_b(whole):
         row = found[group]
         assert (round(row["year_mean"], 2), round(row["year_sd"], 2)) == figures[:2]
         assert (row["median_year"], row["first_year"], row["last_year"]) == figures[2:]
+
+
+def test_the_shares_of_table_1_are_those_of_its_instances(tmp_path):
+    """Table I: 675 + 2,054, 646 and 92 + 435 pictures. It prints 70.0, 16.6 and 13.4 %."""
+    sizes = {"train": 675, "train2": 2054, "dev-0": 646, "test-A": 92, "test-B": 435}
+    splits = {"train": "train", "train2": "train", "dev-0": "validation"}
+    made = [
+        {"image_id": f"{name}-{n}", "text_id": f"{name}-{n}", "source_split": name}
+        | {"split": splits.get(name, "test")}
+        for name, size in sizes.items()
+        for n in range(size)
+    ]
+    given = {t: tmp_path / f"{t}.parquet" for t in ("texts", "images", "qrels")}
+    for path in given.values():
+        pl.DataFrame(made).write_parquet(path)
+    table = rows(sql.SQL / "tabulate/ticrc/source_splits.sql", given, {})
+    assert table.select("source_split", "pictures", "split_percent").rows() == [
+        ("train", 675, 69.9),
+        ("train2", 2054, 69.9),
+        ("dev-0", 646, 16.6),
+        ("test-A", 92, 13.5),
+        ("test-B", 435, 13.5),
+    ]
+    assert table["pictures"].sum() == 3902

@@ -330,10 +330,6 @@ EFFECTS: dict[str, Callable[..., None]] = {
     ),
     f"{SNAKEMAKE} search --configfile params/ticrc.yaml params/ticrc-sets.yaml"
     " --config root=FOLDER": planned("search_prompted", without=("tabulate_", "score_")),
-    f"{SNAKEMAKE} results/tables/ticrc/source_splits.md results/tables/ticrc/group_statistics.md"
-    " --configfile params/ticrc.yaml params/ticrc-sets.yaml --config root=FOLDER": planned(
-        "tabulate_kind", without=("search_",)
-    ),
     "isotope geval ticrc-test-b data/acquire/ticrc/test/test-B submissions": elsewhere(
         TICRC, "test_a_test_set_whose_answers_are_withheld_is_searched_as_a_collection"
     ),

@@ -157,7 +157,7 @@ GOOD = [caption("00aa", "en", CARS), caption("00bb", "en", ROW)]
         ),
         ([*GOOD, {"image": "00aa", "language": "en"}], MissingColumn, r"row 3: no caption; give"),
         ([*GOOD, [1]], CorruptFile, r"row 3: no JSON object"),
-        ([caption("00aa", "en", 7), *GOOD[1:]], CorruptFile, r"row 1: caption 7 is no text"),
+        ([{**GOOD[0], "caption": 7}, *GOOD[1:]], CorruptFile, r"row 1: caption 7 is no text"),
     ],
 )
 def test_captions_that_do_not_fit_are_refused_with_their_row(

@@ -346,3 +346,25 @@ def test_the_coefficients_are_those_worked_out_by_hand(differences, choices, exp
 def test_a_correlation_needs_three_points_that_differ():
     assert agreement(pl.Series([1, 2]), pl.Series([1, 2]))[1:] == (None, None, None)
     assert agreement(pl.Series([1, 1, 1]), pl.Series([1, 2, 3]))[1:] == (None, None, None)
+
+
+def test_a_language_without_a_choice_or_a_model_has_tables_without_rows(place, tmp_path):
+    """The files may cover some of the languages only."""
+    folder = place["es"]["texts"].parent
+    assert chosen(place, "es", choice("00aa", "good", "fair", "first")).is_empty()
+    scored(place["es"], {"english": [jsonl(tmp_path / "english.jsonl", *GOOD)]})
+    assert pl.read_parquet(folder / "captioners.parquet").is_empty()
+    choices, scores = [folder / "side_by_side.parquet"], [folder / "captioners.parquet"]
+    correlations(choices, scores, tmp_path / "correlations.parquet")
+    assert pl.read_parquet(tmp_path / "correlations.parquet").is_empty()
+    given = {"captioners": scores, "side_by_side": choices}
+    given |= {"correlations": [tmp_path / "correlations.parquet"]}
+    asked = {"captioners": {"parts": [], "members": []}}
+    for name, reads in (
+        ("captioners", ["captioners"]),
+        ("side_by_side", ["captioners", "side_by_side"]),
+        ("correlation", ["correlations"]),
+    ):
+        relations = {key: given[key] for key in reads}
+        tabulate(sql.SQL / f"tabulate/{name}.sql", relations, asked.get(name, {}), tmp_path / name)
+        assert pl.read_csv(tmp_path / f"{name}.csv").is_empty()

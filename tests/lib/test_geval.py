@@ -123,3 +123,30 @@ def test_our_reciprocal_rank_is_that_of_geval(built, challenge):
     ours = score_run(run, pl.DataFrame(pairs).with_columns(relevance=1), ["MRR", "MAP"])
     by_measure = ours.group_by("measure").agg(pl.col("value").mean())
     assert dict(by_measure.iter_rows()) == pytest.approx({"MRR": done.value, "MAP": done.value})
+
+
+def test_of_a_split_with_two_sets_a_submission_has_the_captions_and_pictures_of_its_own(
+    challenge, built, tmp_path
+):
+    """Both sets have a picture `a.png`, and captions with the numbers 1 to 3 (TICRC, IV-A)."""
+    collected = tmp_path / "data/collect/tiny"
+    images, texts = (pl.read_parquet(collected / f"{t}.parquet") for t in ("images", "texts"))
+    other = images.filter(image_id="i-a").with_columns(
+        image_id=pl.lit("z-a"), image_url=pl.lit("https://x.org/test-B/pictures/a.png")
+    )
+    theirs = texts.with_columns(text_id="B-" + pl.col("text_id"))
+    for table, own, more in (("images", images, other), ("texts", texts, theirs)):
+        both = pl.concat(
+            [
+                own.with_columns(source_split=pl.lit(n))
+                for n, own in (("test-A", own), ("test-B", more))
+            ]
+        )
+        both.write_parquet(collected / f"{table}.parquet")
+    path = built / "results/search/tiny/unjudged/small/test/m2t/mine.parquet"
+    hits = read_run(path)
+    mixed = pl.concat([hits, hits.with_columns(doc_id="B-" + pl.col("doc_id"))])
+    asked = pl.concat([mixed, mixed.filter(query_id="i-a").with_columns(query_id=pl.lit("z-a"))])
+    write_run(asked.drop("rank"), path)
+    [done] = geval_export.submit("tiny", challenge, tmp_path / "out", WITHHELD, built)
+    assert geval.lines(done.path) == [["2", "3", "1"], ["1", "2", "3"], ["3", "1", "2"]]

@@ -130,6 +130,24 @@ def test_crossmodal_3600_is_a_collection_a_language(config, schema, root, overla
     assert len(built) == (9 if len(overlays) == 1 else 36)
 
 
+def test_the_languages_and_the_low_resource_ones_are_those_of_the_authors_list(
+    config, schema, root
+):
+    """Crossmodal-3600's post, section Language Selection: 36 languages, five of them starred."""
+    for name in ("xm3600.yaml", "xm3600-published.yaml"):
+        config = overlaid(config, yaml.safe_load((root / "params" / name).read_text()))
+    resolved = params.resolve(config | {"root": "/tmp"}, schema)
+    parts = resolved["tabulate"]["groups"]["xm3600"]
+    spoken = {p: {resolved["collect"][c]["language"] for c in of} for p, of in parts.items()}
+    # Arabic to Cusco Quechua, Czech to French, and so on, by the rows of the list.
+    assert spoken["all"] == {
+        *("ar", "bn", "zh", "hr", "quz", "cs", "da", "nl", "en", "fil", "fi", "fr"),
+        *("de", "el", "he", "hi", "hu", "id", "it", "ja", "ko", "mi", "no", "fa"),
+        *("pl", "pt", "ro", "ru", "es", "sw", "sv", "te", "th", "tr", "uk", "vi"),
+    }
+    assert spoken["low-resource"] == {"bn", "quz", "mi", "sw", "te"}
+
+
 def test_a_misspelled_key_is_refused_with_the_likely_one(config, schema):
     config["search"]["dept"] = config["search"].pop("depth")
     with pytest.raises(BadParams, match=r"search.*dept"):
@@ -246,6 +264,49 @@ def test_the_overlays_of_the_competition_are_valid(config, schema, root, overlay
     resolved = params.resolve(config | {"root": "/tmp"}, schema)
     assert resolved["build"] == ["ticrc"]
     assert resolved["search"]["unjudged"] == ["test"]
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (
+            {"source_splits": ["train3"]},
+            r"collect.ticrc-train.source_splits: unknown name 'train3'",
+        ),
+        ({"kind": "coco"}, "a collection of kind coco"),
+    ],
+)
+def test_the_five_sets_are_collections_by_the_names_of_their_folders(
+    config, schema, root, change, found
+):
+    for name in ("ticrc.yaml", "ticrc-sets.yaml"):
+        config = overlaid(config, yaml.safe_load((root / "params" / name).read_text()))
+    config["root"] = "/tmp"
+    resolved = params.resolve(copy.deepcopy(config), schema)
+    sets = ["train", "train2", "dev-0", "test-A", "test-B"]
+    assert [resolved["collect"][c]["source_splits"] for c in resolved["build"]] == [
+        [name] for name in sets
+    ]
+    assert "source_splits" not in resolved["collect"]["ticrc"]
+    config["collect"]["ticrc-train"] |= change
+    with pytest.raises(BadParams, match=found):
+        params.resolve(config, schema)
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ({"captioners": {"m": {"source": "xm", "files": ["c.csv"]}}}, "captioners.m.source.*'xm'"),
+        ({"side_by_side": {"toy": ["c.csv"]}}, r"tabulate.side_by_side: unknown name 'toy'"),
+        ({"captioners": {"m": {"source": "toy"}}}, "captioners.m"),
+    ],
+)
+def test_captions_by_models_are_of_a_source_and_choices_are_between_them(
+    config, schema, change, found
+):
+    config["tabulate"] |= change
+    with pytest.raises(BadParams, match=found):
+        params.resolve(config, schema)
 
 
 def test_a_split_is_either_judged_or_not_and_no_foreign_run_answers_where_it_is_not(config, schema):

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 from tests.report_project import EVIL, TOLD, build, cell, drawing, files, lay
 
-from isotope import report, report_cite
+from isotope import report, report_cite, report_overview
 from isotope.errors import MissingFile
 from isotope.report_exhibits import described, exhibits
 from isotope.report_site import PAGES
@@ -287,3 +287,26 @@ def test_only_web_addresses_become_links():
 @pytest.mark.parametrize(("name", "letters"), [("raycharles", "Ra"), ("2-x", "X"), ("42", "Is")])
 def test_a_collection_gets_a_chemical_symbol(name, letters):
     assert symbol(name) == letters
+
+
+def test_the_front_page_shows_the_tables_of_a_group_of_collections(site, tmp_path):
+    """CIDEr of captioning models, and its correlation with choices, stand side by side."""
+    folder = tmp_path / "results/tables/xm3600"
+    folder.mkdir(parents=True)
+    scores = {"language": ["de", "all"], "captioner": ["m", "m"], "cider": [0.25, 0.5]}
+    pl.DataFrame(scores).write_csv(folder / "captioners.csv")
+    told = {"over": ["languages"], "of": ["m - n"], "points": [36], "kendall": [0.75]}
+    pl.DataFrame(told).write_csv(folder / "correlation.csv")
+    groups = {"xm3600": [folder / f"{t}.md" for t in ("captioners", "correlation")]}
+    front = tmp_path / "results/report/index.html"
+    report_overview.build(tmp_path, "small", "test", front, groups)
+    text = front.read_text()
+    Elements(text)
+    assert re.findall(r'<section class="wide" id="([^"]+)"', text) == [
+        "xm3600-captioners",
+        "xm3600-correlation",
+    ]
+    for number in ("0.2500", "0.5000", "0.7500"):
+        assert f">{number}<" in text
+    assert '<a href="../tables/xm3600/captioners.csv">csv</a>' in text
+    assert "xm3600-" not in (site / "index.html").read_text()

@@ -1,6 +1,7 @@
 """The Temporal Image Caption Retrieval Competition: its files, its own numbers, known answers."""
 
 import io
+import statistics
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,7 @@ from isotope.acquire import acquire
 from isotope.collect import collect
 from isotope.crawl_pictures import crawl_pictures, list_pictures
 from isotope.encode_store import load_vectors
+from isotope.errors import BrokenPromise
 from isotope.random_system import random_run
 from isotope.runs import ranked
 from isotope.score import score_run
@@ -390,8 +392,180 @@ def test_train_and_train2_with_a_picture_of_one_name_are_both_there(tmp_path):
         ("train-train-00001", "of train", "https://x.org/train/pictures/a.webp"),
         ("train-train2-00001", "of train2", "https://x.org/train2/pictures/a.webp"),
     ]
+
+
+def five_sets(folder: Path, **more: str) -> dict[str, list[str]]:
+    """A challenge whose five sets have each a picture `a.webp`, no two alike; its parts."""
+    colours = {"train": "red", "train2": "blue", "dev-0": "green", "test-A": "white"}
+    files = challenge(folder, {**colours, "test-B": "black", **more})
+    for name in ("test-A", "test-B"):
+        (folder / name / "expected.tsv").unlink()
+    splits = {"train": ["train", "train2"], "validation": ["dev-0"], "test": ["test-A", "test-B"]}
+    return files | {s: [f"{folder / n}/*.tsv" for n in names] for s, names in splits.items()}
+
+
+def test_of_two_pictures_of_one_name_each_line_means_that_of_its_own_set(tmp_path):
+    """Also where a set is a split alone, whose lines lie in no folder of their own here."""
+    made = crawled(tmp_path, five_sets(tmp_path))
+    images = read(made, "images").select("source_split", "image_url").sort("source_split").rows()
+    sets = ("dev-0", "test-A", "test-B", "train", "train2")
+    assert images == [(name, f"https://x.org/{name}/pictures/a.webp") for name in sets]
+    assert read(made, "rejected").is_empty()
+    counts = read(made, "filters").filter(step="pictures").select("before", "dropped").sum().row(0)
+    assert counts == (5, 0)
+
+
+def test_a_picture_that_only_other_sets_have_and_differently_is_ambiguous(tmp_path):
+    """And it is not taken from the lines of those sets."""
+    files = five_sets(tmp_path)
+    for name in ("dev-0", "test-B"):
+        (tmp_path / name / "pictures/a.webp").unlink()
+    made = crawled(tmp_path, files)
     reasons = read(made, "rejected").select("file", "reason").rows()
     assert ("validation/in.tsv", "ambiguous_picture") in reasons
-    assert ("test/in.tsv", "ambiguous_picture") in reasons
+    assert ("test/test-B/in.tsv", "ambiguous_picture") in reasons
     counts = read(made, "filters").filter(step="pictures").select("before", "dropped").sum().row(0)
-    assert counts == (4, 2)
+    assert counts == (5, 2)
+
+
+def test_each_set_can_be_a_collection_of_its_own(tmp_path):
+    """Table I names five sets; the captions of a set are its own (section IV-A)."""
+    manifest = tmp_path / "source/manifest.json"
+    crawled(tmp_path, five_sets(tmp_path))
+    given = {"manifest": manifest} | {t: tmp_path / f"{t}.parquet" for t in ("urls", "ledger")}
+    splits = {"train": "train", "train2": "train", "dev-0": "validation"}
+    for name in ("train", "train2", "dev-0", "test-A", "test-B"):
+        spec = {"language": "en", "source_splits": [name]}
+        collect(KIND, given, spec, tmp_path / name / "collected")
+        texts, images, qrels = (
+            read(tmp_path / name / "collected", t) for t in ("texts", "images", "qrels")
+        )
+        said = texts.select("context_section_description", "split", "source_split").rows()
+        assert said == [(f"of {name}", splits.get(name, "test"), name)]
+        assert images["image_url"].to_list() == [f"https://x.org/{name}/pictures/a.webp"]
+        assert qrels.height == (0 if name.startswith("test") else 1)
+
+
+def test_a_training_set_without_a_pair_is_still_refused(tmp_path):
+    files = five_sets(tmp_path)
+    (tmp_path / "train/expected.tsv").write_text("9\n")
+    crawled(tmp_path, files)
+    given = {"manifest": tmp_path / "source/manifest.json"}
+    given |= {t: tmp_path / f"{t}.parquet" for t in ("urls", "ledger")}
+    with pytest.raises(BrokenPromise, match="some pair survives"):
+        collect(KIND, given, {"language": "en", "source_splits": ["train"]}, tmp_path / "out")
+
+
+def test_the_groups_of_the_statistics_are_what_plain_python_counts(real, shared):
+    """Section VI-B's statistics on the files that are here: train, dev-0 and test-A."""
+    root = shared / "collections/ticrc"
+    years, said = {}, {}
+    for name in FOLDERS.values():
+        lines = (root / name / "in.tsv").read_text().splitlines()
+        years[name] = [int(line.split("\t")[1][:4]) for line in lines]
+        captions = (root / name / "captions.tsv").read_text().removesuffix("\n").split("\n")
+        said[name] = [c.split("\t", 1)[1].replace("\\n", "\n").strip() for c in captions]
+    groups = {"training": ["train", "dev-0"], "testing": ["test-A"]}
+    groups |= {name: [name] for name in FOLDERS.values()}
+    given = {t: real / f"{t}.parquet" for t in ("texts", "images")}
+    table = rows(sql.SQL / "tabulate/ticrc/group_statistics.sql", given, {})
+    assert table["pictures_of"].to_list() == [*FOLDERS.values(), "training", "testing"]
+    for row in table.iter_rows(named=True):
+        of = groups[row["pictures_of"]]
+        own = [y for name in of for y in years[name]]
+        words = [len(c.split()) for name in of for c in said[name]]
+        characters = [len(c) for name in of for c in said[name]]
+        assert (row["pictures"], row["first_year"], row["last_year"]) == (
+            len(own),
+            str(min(own)),
+            str(max(own)),
+        )
+        assert row["median_year"] == f"{statistics.median(own):.1f}"
+        found = [row[k] for k in ("year_mean", "year_sd", "mean_words", "median_words")]
+        counted = [statistics.mean(own), statistics.pstdev(own)]
+        counted += [statistics.mean(words), statistics.median(words)]
+        assert found == pytest.approx(counted, abs=1e-9)
+        found = [row["mean_characters"], row["median_characters"]]
+        assert found == pytest.approx(
+            [statistics.mean(characters), statistics.median(characters)], abs=1e-9
+        )
+
+
+@pytest.fixture(scope="module")
+def whole(shared, tmp_path_factory) -> Path:
+    """All five sets of a checkout of the challenge as one collection."""
+    root = shared / "collections/ticrc"
+    splits = {"train": ["train", "train2"], "validation": ["dev-0"], "test": ["test-A", "test-B"]}
+    names = [name for of in splits.values() for name in of]
+    if lacking := [name for name in names if not (root / name / "in.tsv").is_file()]:
+        pytest.skip(f"real data is absent: no {', '.join(lacking)} in {root}")
+    files = {s: [f"{root / n}/*.tsv" for n in of] for s, of in splits.items()}
+    files |= {"header": [str(root / "in-header.tsv")]}
+    files |= {"pictures": [f"{root / n}/pictures/*.png" for n in names]}
+    folder = tmp_path_factory.mktemp("whole")
+    manifest = folder / "source/manifest.json"
+    acquire({"files": files}, manifest, folder / "scratch")
+    list_pictures(manifest, {"part": "pictures", "base": "https://x.org/"}, 1, folder / "u.parquet")
+    urls = pl.read_parquet(folder / "u.parquet")["image_url"]
+    ledger = [{"image_url": u, "status": "success", "upstream_sha256": u} for u in urls]
+    store.write_rows(ledger, folder / "ledger.parquet", tables.LEDGER)
+    given = {"manifest": manifest, "urls": folder / "u.parquet"}
+    collect(
+        KIND,
+        given | {"ledger": folder / "ledger.parquet"},
+        {"language": "en"},
+        folder / "collected",
+    )
+    return folder / "collected"
+
+
+def test_table_1_has_its_3902_pictures(whole):
+    """Table I: 675, 2,054, 646, 92 and 435 instances; in train2 two names recur."""
+    given = {t: whole / f"{t}.parquet" for t in ("texts", "images", "qrels")}
+    table = rows(sql.SQL / "tabulate/ticrc/source_splits.sql", given, {})
+    assert table.select("source_split", "pictures", "captions").rows() == [
+        ("train", 675, 675),
+        ("train2", 2054, 2054),
+        ("dev-0", 646, 646),
+        ("test-A", 92, 92),
+        ("test-B", 435, 435),
+    ]
+    assert read(whole, "rejected").is_empty()
+
+
+def test_the_years_are_those_of_section_6_b(whole):
+    """Section VI-B: mean, median, standard deviation, first and last year of both groups."""
+    given = {t: whole / f"{t}.parquet" for t in ("texts", "images")}
+    table = rows(sql.SQL / "tabulate/ticrc/group_statistics.sql", given, {})
+    found = {r["pictures_of"]: r for r in table.iter_rows(named=True)}
+    for group, figures in {
+        "testing": (1895.82, 4.18, "1897.0", "1880", "1900"),
+        "training": (1903.52, 12.97, "1905.0", "1853", "1922"),
+    }.items():
+        row = found[group]
+        assert (round(row["year_mean"], 2), round(row["year_sd"], 2)) == figures[:2]
+        assert (row["median_year"], row["first_year"], row["last_year"]) == figures[2:]
+
+
+def test_the_shares_of_table_1_are_those_of_its_instances(tmp_path):
+    """Table I: 675 + 2,054, 646 and 92 + 435 pictures. It prints 70.0, 16.6 and 13.4 %."""
+    sizes = {"train": 675, "train2": 2054, "dev-0": 646, "test-A": 92, "test-B": 435}
+    splits = {"train": "train", "train2": "train", "dev-0": "validation"}
+    made = [
+        {"image_id": f"{name}-{n}", "text_id": f"{name}-{n}", "source_split": name}
+        | {"split": splits.get(name, "test")}
+        for name, size in sizes.items()
+        for n in range(size)
+    ]
+    given = {t: tmp_path / f"{t}.parquet" for t in ("texts", "images", "qrels")}
+    for path in given.values():
+        pl.DataFrame(made).write_parquet(path)
+    table = rows(sql.SQL / "tabulate/ticrc/source_splits.sql", given, {})
+    assert table.select("source_split", "pictures", "split_percent").rows() == [
+        ("train", 675, 69.9),
+        ("train2", 2054, 69.9),
+        ("dev-0", 646, 16.6),
+        ("test-A", 92, 13.5),
+        ("test-B", 435, 13.5),
+    ]
+    assert table["pictures"].sum() == 3902

@@ -104,6 +104,16 @@ ADDRESSES = {
         "a/wordnet/dict/data.noun",
         {"tabulate_failures", "tabulate_perturbations"},
     ),
+    "tabulate.captioners.*.files": Address(
+        {"tabulate": {"captioners": {"theirs": {"files": ["b/captions.csv"]}}}},
+        "a/captions.csv",
+        {"tabulate_captioners"},
+    ),
+    "tabulate.side_by_side.*": Address(
+        {"tabulate": {"side_by_side": {"toy": ["b/choices.csv"]}}},
+        "a/choices.csv",
+        {"tabulate_choices"},
+    ),
     "tabulate.detector.name": Address(
         {"tabulate": {"detector": {"name": "b/detr"}}},
         "a/detr/model.safetensors",
@@ -122,6 +132,7 @@ NO_ADDRESS = {
     "crawl.*.contact",
     "crawl.*.pictures.part",
     "collect.*.kind",
+    "collect.*.source_splits",
     "models.*.<transformers>.revision",
     "models.*.<sentence>.revision",
     "encode.summaries.*.revision",
@@ -203,6 +214,8 @@ PARAMS: dict[str, Any] = {
             "toy": {n: f"a/{n}.csv" for n in ("topics", "views", "objects", "styles")},
         },
         "explain": {"toy": {"wordnet": "a/wordnet"}},
+        "captioners": {"theirs": {"source": "toy", "files": ["a/captions.csv"]}},
+        "side_by_side": {"toy": ["a/choices.csv"]},
     },
 }
 FILES = [
@@ -210,6 +223,7 @@ FILES = [
     *("blip/model.safetensors", "minilm/model.safetensors", "start.safetensors", "summaries.csv"),
     *("t5/model.safetensors", "answers.jsonl", "names.txt", "words.txt", "topics.csv", "views.csv"),
     *("objects.csv", "styles.csv", "wordnet/dict/data.noun", "detr/model.safetensors"),
+    *("captions.csv", "choices.csv"),
 ]
 TABLES = "results/tables/toy"
 TARGETS = [
@@ -221,6 +235,7 @@ TARGETS = [
     *(f"results/search/toy/small/validation/t2m/{s}.parquet" for s in ("answers", "foreign")),
     "results/score/toy/scores.parquet",
     *(f"{TABLES}/{t}.parquet" for t in ("tokens", "intervals", "failures", "perturbations")),
+    f"{TABLES}/side_by_side.parquet",
     *(f"{TABLES}/{t}.md" for t in ("categories", "objects", "styles", "study_ratings")),
     "results/tables/plain/objects.parquet",
 ]
@@ -229,7 +244,7 @@ TARGETS = [
 # comes after a planned one, so changes of what comes before others are made alone.
 FIRST = {
     *("acquire_source", "crawl_shard", "crawl_listing"),
-    *("index_answers", "search_trec", "tabulate_study"),
+    *("index_answers", "search_trec", "tabulate_study", "tabulate_captioners"),
 }
 VALUES = {name: address.readers for name, address in ADDRESSES.items()}
 EDITS = {

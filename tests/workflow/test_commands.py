@@ -328,6 +328,11 @@ EFFECTS: dict[str, Callable[..., None]] = {
     f"{OVERLAID}/ticrc.yaml params/ticrc-offline.yaml --config root=FOLDER": planned(
         "train_dates", "search_prompted"
     ),
+    f"{SNAKEMAKE} search --configfile params/ticrc.yaml params/ticrc-sets.yaml"
+    " --config root=FOLDER": planned("search_prompted", without=("tabulate_", "score_")),
+    "isotope geval ticrc-test-b data/acquire/ticrc/test/test-B submissions": elsewhere(
+        TICRC, "test_a_test_set_whose_answers_are_withheld_is_searched_as_a_collection"
+    ),
     f"{OVERLAID}/xm3600.yaml --config root=../shared/collections": elsewhere(
         XM3600, "test_each_language_and_each_part_of_the_group_has_its_recalls"
     ),

@@ -23,6 +23,9 @@ SYSTEMS = {
 }
 
 
+TEST_A = {"kind": "ticrc", "source": "ticrc", "language": "en", "source_splits": ["test-A"]}
+
+
 def first_lines(root: Path, folder: Path) -> dict[str, list[str]]:
     """Cut the challenge to its first pictures; their captions keep their numbers, in new order."""
     (folder / "in-header.tsv").write_bytes((root / "in-header.tsv").read_bytes())
@@ -60,9 +63,12 @@ def built(
         "systems": SYSTEMS,
         "search": {"systems": ["random", "dates", *SYSTEMS]},
         "tabulate": {"system": "dated", "gains": [["dates", "small"]]},
+        "collect": {"ticrc-test-a": TEST_A},
     }
     (place / "few.yaml").write_text(json.dumps(overlay))
     targets = ["results/tables/ticrc/intervals.parquet", "results/tables/ticrc/split_years.md"]
+    targets += [f"results/tables/ticrc/{t}.md" for t in ("source_splits", "group_statistics")]
+    targets += ["results/search/ticrc-test-a/unjudged/small/test/m2t/small.parquet"]
     config = ["--configfile", "params.yaml", "params/ticrc.yaml", "few.yaml"]
     asked = ["snakemake", "--cores", "all", *targets, *config]
     shell(*asked, "--config", f"root={shared / 'collections'}", cwd=place)
@@ -118,3 +124,26 @@ def test_the_statistics_of_the_kind_are_tables(built):
     table = (built / "results/tables/ticrc/split_years.md").read_text()
     assert "| validation | 1" in table
     assert "decade" in table.splitlines()[0]
+
+
+def test_the_tables_of_the_sets_are_made_by_the_workflow(built):
+    sizes = pl.read_csv(built / "results/tables/ticrc/source_splits.csv")
+    assert sizes.select("source_split", "pictures", "answers").rows() == [
+        ("train", 40, 40),
+        ("dev-0", 24, 24),
+        ("test-A", 8, 0),
+    ]
+    years = pl.read_csv(built / "results/tables/ticrc/group_statistics.csv")
+    assert years["pictures_of"].to_list() == ["train", "dev-0", "test-A", "training", "testing"]
+    assert years["pictures"].to_list() == [40, 24, 8, 64, 8]
+
+
+def test_a_test_set_whose_answers_are_withheld_is_searched_as_a_collection(
+    built, capsys, monkeypatch, tmp_path
+):
+    monkeypatch.chdir(built)
+    assert main(["geval", "ticrc-test-a", "challenge/test-A", str(tmp_path)]) == 0
+    assert "answers withheld" in capsys.readouterr().out
+    lines = geval.lines(tmp_path / "small/test-A/out.tsv")
+    assert len(lines) == 8
+    assert all(sorted(line) == sorted(map(str, range(1, 9))) for line in lines)

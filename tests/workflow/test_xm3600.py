@@ -10,13 +10,18 @@ import yaml
 
 LANGUAGES = ("en", "fr", "quz")
 IMAGES = 60
-TABLES = [f"results/tables/xm3600/{t}.md" for t in ("group", "captions")]
+TABLES = ("group", "captions", "captioners", "side_by_side", "correlation")
 SMALL = {
     "build": ["xm3600-fr", "xm3600-quz"],
     "search": {"systems": ["random", "words"]},
     "tabulate": {
         "system": "words",
         "groups": {"xm3600": {"all": ["xm3600-fr", "xm3600-quz"], "low-resource": ["xm3600-quz"]}},
+        "captioners": {
+            "person": {"source": "xm3600", "files": ["captions/person.jsonl"]},
+            "shuffled": {"source": "xm3600", "files": ["captions/shuffled.jsonl"]},
+        },
+        "side_by_side": {"xm3600": ["captions/choices.csv"]},
     },
 }
 
@@ -32,6 +37,34 @@ def cut(source: Path, target: Path) -> None:
         (target / name).write_bytes(gzip.compress(text.encode("utf-8"), mtime=0))
 
 
+def caption(source: Path, folder: Path) -> None:
+    """Two captioners: what one person says of an image, and what is said so of the next image.
+
+    People prefer the first of every second image, and neither of the others.
+    """
+    folder.mkdir()
+    said: dict[str, dict[str, str]] = {}
+    for language in ("fr", "quz"):
+        lines = gzip.decompress((source / f"captions_{language}.jsonl.gz").read_bytes())
+        found = [json.loads(line) for line in lines.decode("utf-8").splitlines()[:-1]]
+        said[language] = {r["image_id"]: r["caption"] for r in reversed(found)}
+    for name, by in (("person", 0), ("shuffled", 1)):
+        rows = [
+            {"image": image, "language": of, "caption": [*own.values()][n - by]}
+            for of, own in said.items()
+            for n, image in enumerate(own)
+        ]
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        (folder / f"{name}.jsonl").write_text(text)
+    choices = [
+        f"{image},{of},shuffled,person,{'second' if n % 2 else 'same'}\n"
+        for of, own in said.items()
+        for n, image in enumerate(own)
+    ]
+    head = "image,language,first,second,choice\n"
+    (folder / "choices.csv").write_text(head + "".join(choices))
+
+
 @pytest.fixture(scope="module")
 def place(project, shell, shared, tmp_path_factory) -> Path:
     """The project after the overlay was run on the cut files."""
@@ -41,7 +74,9 @@ def place(project, shell, shared, tmp_path_factory) -> Path:
     place = project()
     (place / "small.yaml").write_text(yaml.safe_dump(SMALL))
     overlays = ["--configfile", "params/xm3600.yaml", "small.yaml", "--config", f"root={root}"]
-    shell("snakemake", "--cores", "2", *TABLES, *overlays, cwd=place)
+    caption(root / "xm3600", place / "captions")
+    targets = [f"results/tables/xm3600/{t}.md" for t in TABLES]
+    shell("snakemake", "--cores", "2", *targets, *overlays, cwd=place)
     return place
 
 
@@ -74,6 +109,40 @@ def test_the_table_of_captions_has_a_row_for_each_language(place):
     assert table["language"].to_list() == ["fr", "quz"]
     assert table["images"].to_list() == [IMAGES, IMAGES]
     assert table["cider"].min() > 0  # pyright: ignore[reportOperatorIssue, reportOptionalOperand]
+
+
+def test_captions_by_models_have_cider_in_each_language_and_part(place):
+    table = pl.read_csv(place / "results/tables/xm3600/captioners.csv")
+    assert table.select("language", "languages", "captioner", "images").rows() == [
+        (of, n, name, n * IMAGES)
+        for of, n in (("fr", 1), ("quz", 1), ("all", 2), ("low-resource", 1))
+        for name in ("person", "shuffled")
+    ]
+    by = {row[:2]: row[2] for row in table.select("language", "captioner", "cider").rows()}
+    assert all(by[of, "person"] > 2 * by[of, "shuffled"] for of in ("fr", "quz", "all"))
+    assert by["all", "person"] == pytest.approx(
+        (by["fr", "person"] + by["quz", "person"]) / 2, abs=1e-6
+    )
+    assert by["low-resource", "person"] == by["quz", "person"]
+
+
+def test_choices_between_models_are_held_against_their_cider(place):
+    table = pl.read_csv(place / "results/tables/xm3600/side_by_side.csv")
+    assert table.select("language", "first", "second", "images", "gain_share").rows() == [
+        (of, "person", "shuffled", IMAGES, 0.5) for of in ("fr", "quz")
+    ]
+    captioners = pl.read_csv(place / "results/tables/xm3600/captioners.csv")
+    by = {row[:2]: row[2] for row in captioners.select("language", "captioner", "cider").rows()}
+    assert table["cider_difference"].to_list() == pytest.approx(
+        [by[of, "person"] - by[of, "shuffled"] for of in ("fr", "quz")], abs=2e-6
+    )
+    correlation = pl.read_csv(place / "results/tables/xm3600/correlation.csv")
+    assert correlation.select("over", "of", "points").rows() == [
+        ("languages", "person - shuffled", 2),
+        ("images", "fr", IMAGES),
+        ("images", "quz", IMAGES),
+    ]
+    assert correlation["kendall"].null_count() == 1
 
 
 def test_a_caption_without_words_is_kept_aside(place):

@@ -6,6 +6,8 @@ JUDGED = ["graded", "reuse", "tau", "agreement"]
 GROUPS = PARAMS["tabulate"]["groups"]
 APPROXIMATE = [s for s in SYSTEMS if PARAMS["systems"][s]["kind"] == "approximate"]
 SPOKEN = ["captions"] if PARAMS["tabulate"]["captions"] else []
+CAPTIONERS = PARAMS["tabulate"]["captioners"]
+SIDE_BY_SIDE = PARAMS["tabulate"]["side_by_side"]
 
 
 def curves(wildcards):
@@ -148,7 +150,52 @@ def members(group):
 
 def grouped():
     """The tables that hold collections side by side."""
-    return expand("results/tables/{group}/{t}.md", group=GROUPS, t=["group", *SPOKEN])
+    tables = {group: ["group", *SPOKEN, *captioned(group)] for group in GROUPS}
+    return [f"results/tables/{group}/{t}.md" for group, own in tables.items() for t in own]
+
+
+def captioners(collection):
+    """The files of each model that captions the pictures of a collection's source."""
+    source = PARAMS["collect"][collection].get("source")
+    own = {name: entry["files"] for name, entry in CAPTIONERS.items() if entry["source"] == source}
+    return {name: isotope_params.local_files(files) for name, files in own.items()}
+
+
+def captioned_files(collection):
+    """All files of captions by models on a collection's pictures."""
+    return [path for files in captioners(collection).values() for path in files]
+
+
+def languages_of(collection):
+    """The languages of the collections of one source, that of the collection first."""
+    own = PARAMS["collect"][collection]
+    same = [c for c in PARAMS["collect"].values() if c.get("source") == own.get("source")]
+    return list(dict.fromkeys(entry["language"] for entry in (own, *same)))
+
+
+def is_captioned(collection):
+    """Whether models caption the pictures of a collection's source."""
+    source = PARAMS["collect"][collection].get("source")
+    return source in {entry["source"] for entry in CAPTIONERS.values()}
+
+
+def captioned(group):
+    """The tables of captions by models that a group, or a collection, has."""
+    own = [c for c in members(group) if is_captioned(c)]
+    chosen = [c for c in own if source_of(c) in SIDE_BY_SIDE]
+    both = ["side_by_side", "correlation"] if chosen else []
+    return (["captioners"] if own else []) + both
+
+
+def of_members(group, table):
+    """A table of captions by models, of those collections of a group that have it."""
+    own = [c for c in members(group) if table in captioned(c)]
+    return [f"results/tables/{c}/{table}.parquet" for c in own]
+
+
+def spoken_in(group):
+    """The languages of each part of a group."""
+    return [[PARAMS["collect"][c]["language"] for c in of] for of in GROUPS.get(group, {}).values()]
 
 
 def statistics(wildcards):
@@ -159,7 +206,8 @@ def statistics(wildcards):
     learned = ["table5"] if adapted() else []
     learned += ["recall"] if APPROXIMATE else []
     compared = ["associations", "associations_missed"] if from_both(wildcards.collection) else []
-    told = [*STATISTICS, *own, *kind, *accounts(wildcards.collection), *learned, *compared, *SPOKEN]
+    said = [*SPOKEN, *captioned(wildcards.collection)]
+    told = [*STATISTICS, *own, *kind, *accounts(wildcards.collection), *learned, *compared, *said]
     tables = expand("results/tables/{c}/{t}.md", c=wildcards.collection, t=told)
     return tables + expand(
         "results/figures/{c}/{t}.svg", c=wildcards.collection, t=["subsets", *own]

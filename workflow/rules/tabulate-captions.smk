@@ -65,3 +65,99 @@ rule tabulate_group:
         "hold the collections of {wildcards.group} side by side"
     script:
         "../scripts/tabulate_group.py"
+
+
+rule tabulate_captioners:
+    input:
+        unpack(collected),
+        files=lambda w: captioned_files(w.collection),
+        sql=sql("tabulate/caption_tokens.sql"),
+        code=code("captioners"),
+    output:
+        captioners="results/tables/{collection}/captioners.parquet",
+    log:
+        "logs/tabulate_captioners/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_captioners/{collection}.tsv"
+    resources:
+        mem_mb=memory("tabulate_captioners"),
+    params:
+        captioners=lambda w: captioners(w.collection),
+        languages=lambda w: languages_of(w.collection),
+    message:
+        "hold captions by models against those of {wildcards.collection}"
+    script:
+        "../scripts/tabulate_captioners.py"
+
+
+rule tabulate_captioned:
+    input:
+        captioners=lambda w: of_members(w.group, "captioners"),
+        sql=sql("tabulate/captioners.sql"),
+        code=code("tabulate"),
+    output:
+        tables=multiext("results/tables/{group}/captioners", ".csv", ".md", ".tex"),
+    log:
+        "logs/tabulate_captioned/{group}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_captioned/{group}.tsv"
+    wildcard_constraints:
+        group=any_of([*PARAMS["build"], *GROUPS]),
+    resources:
+        mem_mb=memory("tabulate_captioned"),
+    params:
+        parts=lambda w: list(GROUPS.get(w.group, {})),
+        members=lambda w: spoken_in(w.group),
+        systems=list(CAPTIONERS),
+    message:
+        "tabulate the CIDEr of models on {wildcards.group}"
+    script:
+        "../scripts/tabulate_captioned.py"
+
+
+rule tabulate_choices:
+    input:
+        captioners="results/tables/{collection}/captioners.parquet",
+        images="data/collect/{collection}/images.parquet",
+        files=lambda w: isotope_params.local_files(SIDE_BY_SIDE[source_of(w.collection)]),
+        code=code("side_by_side"),
+    output:
+        choices="results/tables/{collection}/side_by_side.parquet",
+    log:
+        "logs/tabulate_choices/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_choices/{collection}.tsv"
+    resources:
+        mem_mb=memory("tabulate_choices"),
+    params:
+        languages=lambda w: languages_of(w.collection),
+    message:
+        "count choices between captions of {wildcards.collection}"
+    script:
+        "../scripts/tabulate_choices.py"
+
+
+rule tabulate_side_by_side:
+    input:
+        choices=lambda w: of_members(w.group, "side_by_side"),
+        captioners=lambda w: of_members(w.group, "captioners"),
+        sql=sql("tabulate/side_by_side.sql", "tabulate/correlation.sql"),
+        code=code("side_by_side", "tabulate"),
+    output:
+        tables=multiext("results/tables/{group}/side_by_side", ".csv", ".md", ".tex"),
+        correlation=multiext("results/tables/{group}/correlation", ".csv", ".md", ".tex"),
+        correlations="results/tables/{group}/correlations.parquet",
+    log:
+        "logs/tabulate_side_by_side/{group}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_side_by_side/{group}.tsv"
+    wildcard_constraints:
+        group=any_of([*PARAMS["build"], *GROUPS]),
+    resources:
+        mem_mb=memory("tabulate_side_by_side"),
+    params:
+        systems=list(CAPTIONERS),
+    message:
+        "correlate choices with CIDEr on {wildcards.group}"
+    script:
+        "../scripts/tabulate_side_by_side.py"

@@ -86,6 +86,7 @@ rule tabulate_overview:
             "results/report/{c}/{page}.html", c=PARAMS["build"], page=["index", "cases", "costs"]
         ),
         changes=changes(),
+        groups=grouped(),
         templates=templates(),
         code=code("report_overview"),
     output:

@@ -4,6 +4,12 @@ from isotope import report_overview
 from isotope.progress import logged
 
 with logged(snakemake.log[0], snakemake.rule):
+    tables = [Path(p) for p in snakemake.input.groups]
+    groups = {p.parent.name: [t for t in tables if t.parent == p.parent] for p in tables}
     report_overview.build(
-        Path(), snakemake.params.setting, snakemake.params.split, Path(snakemake.output.page)
+        Path(),
+        snakemake.params.setting,
+        snakemake.params.split,
+        Path(snakemake.output.page),
+        groups,
     )

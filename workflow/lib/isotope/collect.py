@@ -18,6 +18,8 @@ SCHEMAS = {
     "filters": tables.FILTERS,
     "rejected": tables.REJECTED,
 }
+# Parameters that a collection may go without.
+CHOICES = {"source_splits": None}
 BASE = ("texts", "images", "qrels")
 _PARAMETER = re.compile(r"\$([a-z_]+)")
 
@@ -46,7 +48,7 @@ def collect(
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out, prefix=".staging-") as folder:
         given, made = _given(kind, relations, Path(folder)), dict[str, sql.Files]()
-        told = {**params, **cast(Mapping[str, object], params.get("recognition", {}))}
+        told = {**CHOICES, **params, **cast(Mapping[str, object], params.get("recognition", {}))}
         for step in steps:
             made[named(step)] = run_step(step, {**given, **made}, told, Path(folder))
         run_checks({name: made[name] for name in BASE})

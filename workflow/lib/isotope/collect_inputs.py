@@ -1,6 +1,7 @@
 """What a collection's queries read: tables, and the lines and documents of an acquired data set."""
 
 import gzip
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -10,14 +11,17 @@ import pyarrow as pa
 
 from isotope import sql, store, tables
 from isotope.acquire import parts, placed
+from isotope.addresses import Entry
 from isotope.collect_judgements import write_judgements
 from isotope.errors import BadParams, CorruptFile
 from isotope.release_parquet import IMAGES, TEXTS
 
 LINES = pa.schema([("file", pa.string()), ("row", pa.int64()), ("line", pa.string())])
 DOCUMENTS = pa.schema([("file", pa.string()), ("document", pa.string())])
+ACQUIRED = pa.schema([("part", pa.string()), ("file", pa.string()), ("address", pa.string())])
 # What a data set may come without; its queries then see a table without rows.
 ABSENT = {
+    "acquired": ACQUIRED,
     "urls": tables.URLS,
     "ledger": tables.LEDGER,
     "attributions": tables.ATTRIBUTIONS,
@@ -38,7 +42,8 @@ def expand(inputs: Mapping[str, sql.Files], folder: Path) -> dict[str, sql.Files
     each: Parquet and csv as they are; `.tsv`, `.jsonl` and `.txt` (also `.gz`) as raw lines (file,
     row from 1, line without its end); `.json` as documents (file, document). A file is called by
     its path below the part. Those of the part `judgements` may differ in form, see
-    `collect_judgements`. Other parts, such as pictures, are passed over. Of ABSENT, what is not
+    `collect_judgements`. Other parts, such as pictures, are passed over. The relation `acquired`
+    has the part, the path below it and the upstream address of every file. Of ABSENT, what is not
     given is an empty table.
 
     Raises:
@@ -49,6 +54,7 @@ def expand(inputs: Mapping[str, sql.Files], folder: Path) -> dict[str, sql.Files
     found = {name: files for name, files in inputs.items() if name != "manifest"}
     if "manifest" in inputs:
         manifest = Path(cast(str, inputs["manifest"]))
+        found["acquired"] = _acquired(manifest, folder / "acquired.parquet")
         for part in parts(manifest):
             files, name = placed(manifest, part), part.replace("-", "_")
             form = _judgements if part == "judgements" else _form(manifest, part, files)
@@ -61,6 +67,17 @@ def expand(inputs: Mapping[str, sql.Files], folder: Path) -> dict[str, sql.Files
             store.write_rows([], folder / f"{name}.parquet", ABSENT[name])
             found[name] = folder / f"{name}.parquet"
     return found
+
+
+def _acquired(manifest: Path, out: Path) -> sql.Files:
+    """Write ACQUIRED; a file that was made here has no address."""
+    files = cast(list[Entry], json.loads(manifest.read_text(encoding="utf-8"))["files"])
+    rows = [
+        {"part": f["part"], "file": f["path"].partition("/")[2], "address": f.get("url")}
+        for f in files
+    ]
+    store.write_rows(rows, out, ACQUIRED)
+    return out
 
 
 def _form(manifest: Path, part: str, files: Sequence[Path]) -> _Form | None:

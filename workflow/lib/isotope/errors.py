@@ -140,6 +140,10 @@ class UnknownId(IsotopeError):
     """A text, image, query or run that no table of the catalog has."""
 
 
+class BadCaptions(IsotopeError):
+    """Captions by a model, or choices between them, that do not fit the collection."""
+
+
 class BadQuery(IsotopeError):
     """A question to the catalog that DuckDB refuses, or that would change something."""
 

@@ -42,17 +42,24 @@ def submit(
     runs = sorted(place.glob("*.parquet"))
     if not runs:
         raise MissingFile(place, "no runs", "see search.splits and search.unjudged in the params")
-    names = _names(root / "data/collect" / collection, cell.split)
+    names = _names(root / "data/collect" / collection, cell.split, folder.name)
     if not set(asked.pictures) & set(names["image_id"]):
         found = f"no picture of split {cell.split!r}"
         raise BadParams(str(folder), found, "give the folder that this split was collected from")
     return [_submission(run, asked, names, folder, out) for run in runs]
 
 
-def _names(collected: Path, split: str) -> dict[str, dict[str, str]]:
-    """Return the image_id of each picture's name, and the published number of each text_id."""
+def _names(collected: Path, split: str, own: str) -> dict[str, dict[str, str]]:
+    """Return the image_id of each picture's name, and the published number of each text_id.
+
+    Of a split with several of the challenge's sets they are those of the set `own`, if it is one.
+    """
     images = pl.scan_parquet(collected / "images.parquet").filter(split=split)
     texts = pl.scan_parquet(collected / "texts.parquet").filter(split=split)
+    if "source_split" in images.collect_schema():
+        sets = images.select("source_split").unique().collect()["source_split"]
+        chosen = pl.lit(own not in sets) | (pl.col("source_split") == own)
+        images, texts = images.filter(chosen), texts.filter(chosen)
     picture = pl.col("image_url").str.split("/").list.last()
     pairs = images.select(picture, "image_id").collect().iter_rows()
     numbers = texts.select("text_id", "source_text_id").collect().iter_rows()
@@ -63,7 +70,9 @@ def _submission(
     run: Path, asked: geval.Challenge, names: dict[str, dict[str, str]], folder: Path, out: Path
 ) -> Submission:
     number = pl.col("doc_id").replace_strict(names["number"])
-    hits = read_run(run).group_by("query_id", maintain_order=True).agg(number)
+    known = pl.col("doc_id").is_in(list(names["number"]))
+    own = read_run(run).filter(known)
+    hits = own.group_by("query_id", maintain_order=True).agg(number)
     ranked: dict[str, Sequence[str]] = dict(hits.iter_rows())
     found = [ranked.get(names["image_id"].get(p, "")) for p in asked.pictures]
     path = out / run.stem / folder.name / "out.tsv"

@@ -170,6 +170,11 @@ def _shown(params: Params) -> Iterator[tuple[str, str, list[str]]]:
     explain = list(tabulate.get("explain", {}))
     yield from _unknown("tabulate.explain", explain, list(params["collect"]))
     yield from _unknown("tabulate.facts", list(tabulate.get("facts", {})), list(params["collect"]))
+    for name, entry in tabulate.get("captioners", {}).items():
+        where = f"tabulate.captioners.{name}.source"
+        yield from _unknown(where, [entry["source"]], list(params["acquire"]))
+    described = [entry["source"] for entry in tabulate.get("captioners", {}).values()]
+    yield from _unknown("tabulate.side_by_side", list(tabulate.get("side_by_side", {})), described)
     for name, parts in tabulate.get("groups", {}).items():
         for part, members in parts.items():
             yield from _unknown(f"tabulate.groups.{name}.{part}", members, params["build"])

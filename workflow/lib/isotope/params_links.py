@@ -1,10 +1,12 @@
 """What entries of params.yaml owe each other beyond names: models, fusions, prompts, splits."""
 
 import math
+from pathlib import PurePosixPath
 from typing import Any
 
 from isotope import prompts
 from isotope.errors import BadParams
+from isotope.params_schema import suggest
 
 Params = dict[str, Any]
 _ARCHITECTURES = ("config", "name")
@@ -18,7 +20,7 @@ def link(params: Params) -> None:
         BadParams: no architecture or two, a circle of `from`; weights or k besides `tune`, a
             grid that does not fit, or one whose split is not searched; a template that nothing
             fills, or whose model reads no text; a split that is judged and unjudged; a system whose
-            earlier build can't be asked later.
+            earlier build can't be asked later; sets of a source that has none so called.
     """
     models = params["models"]
     trained = [name for name, entry in models.items() if entry["kind"] == "trained"]
@@ -30,6 +32,8 @@ def link(params: Params) -> None:
             _check_fusion(f"params systems.{name}", entry, params["search"]["splits"])
         if entry["kind"] == "prompt":
             _check_prompt(f"params systems.{name}", entry, models)
+    for name, entry in params.get("collect", {}).items():
+        _check_source_splits(params, f"params collect.{name}.source_splits", entry)
     _check_unjudged(params)
     _check_temporal(params, params.get("tabulate", {}).get("temporal", []))
     crawled = {n: e["after"] for n, e in params.get("crawl", {}).items() if e.get("after")}
@@ -109,6 +113,22 @@ def _check_prompt(where: str, entry: Params, models: Params) -> None:
     if models[entry["model"]]["kind"] in _NO_ENCODERS:
         found = f"model {entry['model']!r} is no encoder of prompts"
         raise BadParams(where, found, "name a model that reads texts and sees pictures")
+
+
+def _check_source_splits(params: Params, where: str, entry: Params) -> None:
+    """A set is called as the folder of its files; a folder with `*` may be called anything."""
+    asked, kind = entry.get("source_splits"), entry.get("kind")
+    if asked is None:
+        return
+    if kind != "ticrc":
+        raise BadParams(where, f"a collection of kind {kind}", "leave it out: kind ticrc has sets")
+    files = params["acquire"].get(entry.get("source"), {}).get("files", {})
+    listed = [file for split in ("train", "validation", "test") for file in files.get(split, [])]
+    urls = [file if isinstance(file, str) else str(file["url"]) for file in listed]
+    known = sorted({PurePosixPath(url).parent.name for url in urls})
+    unknown = [name for name in asked if name not in known]
+    if unknown and not any("*" in folder for folder in known):
+        raise BadParams(where, f"unknown name {unknown[0]!r}", suggest(unknown[0], known))
 
 
 def _check_unjudged(params: Params) -> None:

@@ -78,6 +78,7 @@ def _named(params: Params) -> Iterator[tuple[str, str]]:
         yield from _unless_none(f"encode.summaries.{name}.file", entry.get("file"))
     yield from _of_systems(params)
     yield from _of_tables(params["tabulate"], params["build"])
+    yield from _of_captions(params["tabulate"], used_sources(params))
 
 
 def _of_tables(tabulate: Params, build: list[str]) -> Iterator[tuple[str, str]]:
@@ -89,6 +90,16 @@ def _of_tables(tabulate: Params, build: list[str]) -> Iterator[tuple[str, str]]:
     for name, spec in tabulate["tokenizers"].items():
         if _is_path(spec, _VOCABULARIES):
             yield f"tabulate.tokenizers.{name}", spec
+
+
+def _of_captions(tabulate: Params, sources: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield what is held against the captions of the sources that are used."""
+    for name, entry in tabulate["captioners"].items():
+        for i, path in enumerate(entry["files"] if entry["source"] in sources else ()):
+            yield f"tabulate.captioners.{name}.files[{i}]", path
+    for source, files in tabulate["side_by_side"].items():
+        for i, path in enumerate(files if source in sources else ()):
+            yield f"tabulate.side_by_side.{source}[{i}]", path
 
 
 def _unless_none(where: str, path: str | None) -> Iterator[tuple[str, str]]:

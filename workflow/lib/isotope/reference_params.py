@@ -33,6 +33,8 @@ _PLACES = {
     "explain": "collection",
     "after": "collection",
     "summaries": "summary",
+    "captioners": "captioner",
+    "side_by_side": "source",
     "groups": "group",
     "<group>": "part",
     "relations": "table",

@@ -1,9 +1,11 @@
 """The site's front page: every collection that has pages, with its sizes and its best system."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from isotope.report import Leader, leader, need, totals
+from isotope.report_exhibits import exhibits
 from isotope.report_site import write_page
 
 
@@ -15,10 +17,17 @@ class Entry(NamedTuple):
     leader: Leader
 
 
-def build(root: Path, setting: str, split: str, out: Path) -> None:
+def build(
+    root: Path,
+    setting: str,
+    split: str,
+    out: Path,
+    groups: Mapping[str, Sequence[Path]] | None = None,
+) -> None:
     """Write the front page of all collections whose pages and tables are there, by name.
 
-    The pages of snapshots that are there, `<later>/since/<earlier>.html`, are listed too.
+    The pages of snapshots that are there, `<later>/since/<earlier>.html`, are listed too, and
+    `groups` are shown: the tables that hold the collections of each group side by side.
     A collection's leader is that of its pool `setting`/`split`, or of its first pool.
     """
     names = sorted(p.parent.name for p in out.parent.glob("*/index.html"))
@@ -27,7 +36,9 @@ def build(root: Path, setting: str, split: str, out: Path) -> None:
     since = [
         (page.parents[1].name, page.stem) for page in sorted(out.parent.glob("*/since/*.html"))
     ]
-    write_page("overview", out, entries=entries, since=since, up="", cell=None)
+    shown = {name: list(exhibits(files, {}).values()) for name, files in (groups or {}).items()}
+    told = {"entries": entries, "since": since, "groups": shown}
+    write_page("overview", out, **told, up="", cell=None)
 
 
 def _entry(folder: Path, setting: str, split: str) -> Entry:

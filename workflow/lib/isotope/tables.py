@@ -167,6 +167,7 @@ OPTIONAL = _schema(
     question=pa.string(),
     subset=pa.string(),
     seen=pa.string(),
+    source_split=pa.string(),
 )
 QRELS = _schema(text_id=pa.string(), image_id=pa.string(), relevance=pa.int32(), split=pa.string())
 FILTERS = _schema(
@@ -252,6 +253,33 @@ CAPTIONS = _schema(
     words=pa.int32(),
     tokens=pa.int32(),
     cider=pa.float64(),
+)
+CAPTIONERS = _schema(
+    captioner=pa.string(),
+    language=pa.string(),
+    image_id=pa.string(),
+    characters=pa.int32(),
+    tokens=pa.int32(),
+    cider=pa.float64(),
+)
+# `preference` of people is 1 for the first captioner, -1 for the second one, 0 for neither.
+SIDE_BY_SIDE = _schema(
+    language=pa.string(),
+    first=pa.string(),
+    second=pa.string(),
+    image_id=pa.string(),
+    people=pa.int32(),
+    preference=pa.int32(),
+    cider_first=pa.float64(),
+    cider_second=pa.float64(),
+)
+CORRELATIONS = _schema(
+    over=pa.string(),
+    of=pa.string(),
+    points=pa.int64(),
+    pearson=pa.float64(),
+    spearman=pa.float64(),
+    kendall=pa.float64(),
 )
 POOL = _schema(
     split=pa.string(),

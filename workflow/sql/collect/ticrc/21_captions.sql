@@ -1,6 +1,6 @@
 -- One row a line of captions.tsv: a number, a tab, and a caption whose line ends are written \n.
 SELECT
-    split, folder, row, line,
+    split, source_split, folder, row, line,
     try_cast(split_part(line, chr(9), 1) AS INT) AS number,
     printf('%s-%s%05d', split, replace(folder, '/', '-'), number) AS text_id,
     CASE

@@ -1,4 +1,5 @@
--- Lines that can't be used; what comes twice is used the first time.
+-- Lines that can't be used. What comes twice is used the first time, and a picture by a line of its
+-- own folder before any other.
 WITH judged AS (
     SELECT
         split || '/' || folder || 'in.tsv' AS file,
@@ -7,7 +8,9 @@ WITH judged AS (
         coalesce(picture, '') AS detail,
         row_number() OVER (
             PARTITION BY image_id
-            ORDER BY list_position(['train', 'validation', 'test'], split), folder, row
+            ORDER BY
+                status = 'success' DESC NULLS LAST, near DESC,
+                list_position(['train', 'validation', 'test'], split) ASC, folder ASC, row ASC
         ) AS time,
         CASE
             WHEN written IS NULL OR picture IS NULL THEN 'short_row'

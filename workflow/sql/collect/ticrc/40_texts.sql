@@ -12,7 +12,8 @@ SELECT
     $language AS language,
     []::VARCHAR[] AS category,
     split,
-    number::VARCHAR AS source_text_id
+    number::VARCHAR AS source_text_id,
+    source_split
 FROM captions
 ANTI JOIN flawed
     ON

@@ -10,7 +10,8 @@ SELECT
     height,
     sha256,
     split,
-    date
+    date,
+    source_split
 FROM asked
 ANTI JOIN flawed
     ON

@@ -1,0 +1,13 @@
+from pathlib import Path
+
+from isotope import sql
+from isotope.progress import logged
+from isotope.tabulate import tabulate
+
+with logged(snakemake.log[0], snakemake.rule):
+    tabulate(
+        sql.SQL / "tabulate/captioners.sql",
+        {"captioners": list(snakemake.input.captioners)},
+        dict(snakemake.params.items()),
+        Path(snakemake.output.tables[0]).with_suffix(""),
+    )

@@ -1,0 +1,13 @@
+from pathlib import Path
+
+from isotope.progress import logged
+from isotope.side_by_side import choices_table
+
+with logged(snakemake.log[0], snakemake.rule):
+    choices_table(
+        Path(snakemake.input.captioners),
+        Path(snakemake.input.images),
+        [Path(p) for p in snakemake.input.files],
+        snakemake.params.languages,
+        Path(snakemake.output.choices),
+    )

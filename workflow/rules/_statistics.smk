@@ -5,6 +5,7 @@ TABLES = list(ROAD)
 JUDGED = ["graded", "reuse", "tau", "agreement"]
 GROUPS = PARAMS["tabulate"]["groups"]
 APPROXIMATE = [s for s in SYSTEMS if PARAMS["systems"][s]["kind"] == "approximate"]
+SAYING = [s for s in SYSTEMS if PARAMS["systems"][s]["kind"] == "answers"]
 SPOKEN = ["captions"] if PARAMS["tabulate"]["captions"] else []
 
 
@@ -55,7 +56,11 @@ def reads(wildcards):
     """The tables that a kind's statistic reads: those that its query names."""
     [query] = sql(f"tabulate/{kind_of(wildcards.collection)}/{wildcards.table}.sql")
     text = Path(query).read_text(encoding="utf-8")
-    own = {**collected(wildcards), "scores": f"results/score/{wildcards.collection}.parquet"}
+    scored = {
+        "scores": f"results/score/{wildcards.collection}.parquet",
+        "answered": f"results/tables/{wildcards.collection}/answered.parquet",
+    }
+    own = {**collected(wildcards), **scored}
     return {t: path for t, path in own.items() if re.search(rf"\b{t}\b", text)}
 
 

@@ -1,3 +1,25 @@
+# Which questions a system has answered: an official scorer may leave out the others.
+rule tabulate_answered:
+    input:
+        runs=lambda w: runs_of(w.collection, SYSTEMS, task=[t for t in TASKS if t == "m2t"]),
+        answered=expand(ANSWERED, system=SAYING, allow_missing=True),
+        code=code("answered"),
+    output:
+        answered="results/tables/{collection}/answered.parquet",
+    log:
+        "logs/tabulate_answered/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_answered/{collection}.tsv"
+    resources:
+        mem_mb=memory("tabulate_answered"),
+    params:
+        systems=SAYING,
+    message:
+        "list the answered questions of {wildcards.collection}"
+    script:
+        "../scripts/tabulate_answered.py"
+
+
 # A kind of data set may bring statistics of its own: the queries of workflow/sql/tabulate/<kind>/.
 rule tabulate_kind:
     input:

@@ -148,3 +148,78 @@ def test_a_system_that_never_finds_unseen_entities_has_a_mean_of_zero(tmp_path):
     (found,) = tabulated(tmp_path, images, scores)
     columns = ["score_entity_hm", "score_query_hm", "score_overall", "score_all"]
     assert [found[c] for c in columns] == [0, None, None, 50]
+
+
+# Fig. 3 (right): unique queries, then entities and examples that are seen, those that are unseen,
+# and all examples.
+FIGURE_3 = {
+    "validation": (3_124, 1_942, 63_366, 2_004, 66_124, 129_490),
+    "human": (17_669, 2_487, 14_016, 2_174, 10_851, 24_867),
+}
+COUNTS = ["unique_queries", "seen_entities", "seen_examples", "unseen_entities", "unseen_examples"]
+
+
+def examples(name: str, seen: str, entities: int, count: int) -> pl.DataFrame:
+    """As many examples of so many entities; the human set is sampled from the test split."""
+    at = pl.int_range(pl.len())
+    return pl.DataFrame({"n": range(count)}).select(
+        image_id=pl.format(f"{name}-{seen}-{{}}", "n"),
+        text_id=pl.format(f"{seen}-{{}}", at % entities),
+        subset=pl.lit("human" if name == "human" else "entity"),
+        split=pl.lit("test" if name == "human" else name),
+        seen=pl.lit(seen),
+    )
+
+
+def sets(folder: Path, asked: pl.DataFrame) -> dict[str, dict[str, Any]]:
+    images = asked.drop("text_id").unique("image_id", maintain_order=True)
+    images.write_parquet(folder / "images.parquet")
+    pairs = asked.drop_nulls("text_id").select("text_id", "image_id", "split", relevance=1)
+    pairs.write_parquet(folder / "qrels.parquet")
+    relations = {name: folder / f"{name}.parquet" for name in ("images", "qrels")}
+    found = sql.query(sql.SQL / "tabulate/oven/sets.sql", relations, {})
+    assert found is not None
+    return {row["examples_of"]: row for row in found.to_dicts()}
+
+
+def test_the_published_examples_are_counted_as_in_figure_3(tmp_path):
+    parts = []
+    for name, (queries, *seen, unseen_entities, unseen, _) in FIGURE_3.items():
+        both = [
+            examples(name, "seen", *seen),
+            examples(name, "unseen", unseen_entities, unseen),
+        ]
+        asked = pl.concat(both).with_columns(
+            question=pl.format("Which {}?", pl.int_range(pl.len()) % queries)
+        )
+        parts.append(asked)
+    found = sets(tmp_path, pl.concat(parts))
+    assert list(found) == ["validation", "human"]
+    for name, row in found.items():
+        assert tuple(row[c] for c in [*COUNTS, "examples"]) == FIGURE_3[name]
+
+
+def test_a_set_whose_answers_are_withheld_has_examples_and_no_entities(tmp_path):
+    asked = pl.DataFrame(
+        [
+            ("a", "T1", "entity", "train", "seen", "What?"),
+            ("b", "T1", "query", "train", "seen", "What?"),
+            ("c", None, "entity", "test", "unseen", "What?"),
+            ("d", None, "entity", "test", None, "Where?"),
+        ],
+        ["image_id", "text_id", "subset", "split", "seen", "question"],
+        orient="row",
+    )
+    found = sets(tmp_path, asked)
+    shown = {name: [row[c] for c in [*COUNTS, "examples"]] for name, row in found.items()}
+    assert shown == {"train": [1, 1, 2, 0, 0, 2], "test": [2, None, 0, None, 1, 2]}
+
+
+def test_the_knowledge_base_counts_entities_pictures_and_words_of_titles(tmp_path):
+    rows = [("Q1", "Dassault Falcon 900", "p1"), ("Q2", "Ceviche", None)]
+    texts = pl.DataFrame(rows, ["text_id", "page_title", "picture_id"], orient="row")
+    texts.write_parquet(tmp_path / "texts.parquet")
+    query = sql.SQL / "tabulate/oven/knowledge.sql"
+    found = sql.query(query, {"texts": tmp_path / "texts.parquet"}, {})
+    assert found is not None
+    assert found.row(0) == (2, 1, 2, 2.0, 1.0)

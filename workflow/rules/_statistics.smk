@@ -188,9 +188,20 @@ def changes():
     return [pattern.format(earlier=a, later=b) for a, b in since()]
 
 
+def sorted_runs(collection):
+    """The runs whose first answers people sort: those of a subset may be in any split."""
+    splits = SPLITS if "subset" in PARAMS["tabulate"]["mistakes"] else SPLITS[:1]
+    return runs_of(collection, SYSTEMS, setting=largest(), split=splits, task="m2t")
+
+
+def sorted_answers(collection):
+    """The table of a collection's answers that people have sorted, once a sheet has come back."""
+    back = "mistakes" in PARAMS["tabulate"] and study.found_sheets(collection, "mistakes")
+    return [f"results/tables/{collection}/mistakes_sorted.md"] if back else []
+
+
 def mistakes():
-    """The sheets of wrong answers, where they are asked for, and the tables of those sorted."""
+    """The sheets of answers, where they are asked for, and the tables of those sorted."""
     asked = PARAMS["build"] if "mistakes" in PARAMS["tabulate"] else []
-    back = [c for c in asked if study.found_sheets(c, "mistakes")]
     sheets = expand("results/tables/{c}/mistakes.csv", c=asked)
-    return sheets + expand("results/tables/{c}/mistakes_sorted.md", c=back)
+    return sheets + [table for c in asked for table in sorted_answers(c)]

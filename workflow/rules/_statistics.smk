@@ -68,7 +68,10 @@ def facts(wildcards):
     """The files with what others, or a model, know of a collection, by name."""
     told = PARAMS["tabulate"]["facts"].get(wildcards.collection, {})
     unasked = ["views"] if PARAMS["tabulate"]["popularity"] == "inlinks" else []
-    return {**made(wildcards), **{t: p for t, p in told.items() if t not in unasked}}
+    # The views of OVEN's entities are monthly ones, and have thresholds in place of deciles.
+    named = {"views": "monthly_views"} if kind_of(wildcards.collection) == "oven" else {}
+    known = {named.get(t, t): p for t, p in told.items() if t not in unasked}
+    return {**made(wildcards), **known}
 
 
 def made(wildcards):

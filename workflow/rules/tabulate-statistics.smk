@@ -40,6 +40,7 @@ rule tabulate_intervals:
     params:
         **PARAMS["tabulate"]["bootstrap"],
         gains=PARAMS["tabulate"]["gains"],
+        views=PARAMS["tabulate"]["monthly_views"],
         language=spoken,
         facts=facts,
     message:

@@ -67,6 +67,7 @@ rule tabulate_subsets:
         sizes=PARAMS["tabulate"]["sizes"],
         measures=PARAMS["score"]["measures"],
         depth=PARAMS["search"]["depth"],
+        positives=lambda w: kind_of(w.collection) == "oven",
     message:
         "hold the runs on {wildcards.collection} against smaller pools"
     script:

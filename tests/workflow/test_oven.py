@@ -29,7 +29,8 @@ SYSTEMS = {
 }
 HALF = LABELS // 2
 SHOWN = ("accuracy.md", "projection.md", "sets.md", "knowledge.md", "mistakes.csv")
-TABLES = [f"results/tables/zoo/{name}" for name in (*SHOWN, "intervals.parquet")]
+FIGURE = "results/figures/zoo/popularity.svg"
+TABLES = [*(f"results/tables/zoo/{name}" for name in SHOWN), FIGURE]
 KINDS = ["correct", "wrong_but_relevant"]
 
 
@@ -174,6 +175,7 @@ def test_popular_entities_are_those_above_the_papers_thresholds(zoo):
     own = intervals.filter(kind="popularity by monthly views", system="said", measure="MRR@10")
     told = dict(own.select("stratum", "queries").rows())
     assert told == {"head": LABELS // 2, "between": LABELS // 2, "macro": LABELS}
+    assert "5 questions" in (zoo / FIGURE).read_text()
 
 
 def test_every_system_is_on_the_sheet_with_the_same_questions(zoo):

@@ -169,9 +169,8 @@ def statistics(wildcards):
     compared = ["associations", "associations_missed"] if from_both(wildcards.collection) else []
     told = [*STATISTICS, *own, *kind, *accounts(wildcards.collection), *learned, *compared, *SPOKEN]
     tables = expand("results/tables/{c}/{t}.md", c=wildcards.collection, t=told)
-    return tables + expand(
-        "results/figures/{c}/{t}.svg", c=wildcards.collection, t=["subsets", *own]
-    )
+    drawn = ["subsets", *own, *(["popularity"] if "monthly_views" in facts(wildcards) else [])]
+    return tables + expand("results/figures/{c}/{t}.svg", c=wildcards.collection, t=drawn)
 
 
 def from_both(collection):

@@ -43,3 +43,28 @@ rule tabulate_kind:
         "tabulate the {wildcards.table} of {wildcards.collection}"
     script:
         "../scripts/tabulate_kind.py"
+
+
+# OVEN's Fig. 6: how well systems know popular and rare entities.
+rule tabulate_popularity:
+    input:
+        intervals="results/tables/{collection}/intervals.parquet",
+        sql=sql("tabulate/popularity.sql"),
+        code=code("figures_popularity"),
+    output:
+        figure="results/figures/{collection}/popularity.svg",
+    log:
+        "logs/tabulate_popularity/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_popularity/{collection}.tsv"
+    resources:
+        mem_mb=memory("tabulate_popularity"),
+    params:
+        setting=SETTINGS[0],
+        split=SPLITS[0],
+        measure=PARAMS["score"]["measures"][0],
+        systems=SYSTEMS,
+    message:
+        "draw popular and rare entities of {wildcards.collection}"
+    script:
+        "../scripts/tabulate_popularity.py"

@@ -32,8 +32,7 @@ def popularity(intervals: Path, params: Mapping[str, Any], out: Path) -> None:
     systems = in_order(found, params)
     strata: list[str] = found["stratum"].unique(maintain_order=True).to_list()
     width = _GROUP / len(systems)
-    with canvas(out, panels=2) as (figure, axes):
-        panel = axes[0]
+    with canvas(out, panels=1) as (figure, (panel,)):
         for n, system in enumerate(systems):
             own = found.filter(pl.col("system") == system)
             at = [strata.index(s) + (n + 0.5) * width - _GROUP / 2 for s in own["stratum"]]
@@ -47,4 +46,3 @@ def popularity(intervals: Path, params: Mapping[str, Any], out: Path) -> None:
         panel.set_xticks(range(len(strata)), [f"{s}\n{sizes[s]:,} questions" for s in strata])
         panel.set_ylabel(str(params["measure"]))
         legend(figure, panel, len(systems))
-        figure.delaxes(axes[1])

@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 
 from isotope import answers, search_answers, store, tables
+from isotope.answered import write_answered
 from isotope.errors import MissingFile
-from isotope.runs import read_run
+from isotope.runs import read_run, write_run
 
 NAMES = ["Cessna 172", "Ceviche", "Flip-flops", "Cessna", "Wrestling ring"]
 SAID = ["a cessna 172", "ceviche!", "flip flops", "zebra", "x"]
@@ -85,10 +86,10 @@ def test_an_answer_finds_the_entity_of_that_name_in_its_pool(collection, tmp_pat
     ]
     search_answers.index_answers(collection["texts"], folders, ["test", "train"])
     rejected = tmp_path / "rejected.parquet"
-    spec = {"kind": "answers"}
     search_answers.search_answers(
-        collection, [file], folders, runs, spec, rejected=rejected, depth=10, threads=1
-    )
+        collection, [file], folders, runs, {"kind": "answers"},
+        rejected=rejected, answered=tmp_path / "answered.parquet", depth=10, threads=1,
+    )  # fmt: skip
     tops = {
         path.parts[-4:-1]: dict(read_run(path).filter(rank=1).select("query_id", "doc_id").rows())
         for path in runs
@@ -97,3 +98,75 @@ def test_an_answer_finds_the_entity_of_that_name_in_its_pool(collection, tmp_pat
     assert tops["large", "test", "m2t"] == tops["small", "test", "m2t"]
     assert tops["large", "test", "t2m"] == tops["small", "train", "m2t"] == {}
     assert pl.read_parquet(rejected)["reason"].to_list() == ["bad_json"]
+
+
+def test_a_line_of_oven_s_submission_form_names_its_entity(collection, tmp_path):
+    """edchengg/oven_eval, run_oven_eval.py: {"data_id": "", "pred_entity_id": ""}, of Wikidata."""
+    rows: list[object] = [
+        {"data_id": "d0", "pred_entity_id": "Q1"},
+        {"data_id": "d1", "pred_entity_id": "Q2", "prediction": "cessna 172"},
+        {"data_id": "d2", "pred_entity_id": "Q99"},
+        {"data_id": "d3", "pred_entity_id": " "},
+        {"data_id": "d3", "pred_entity_id": 3},
+        {"data_id": "d4", "pred_entity_id": None, "prediction": "wrestling"},
+    ]
+    file = lines(tmp_path / "said.jsonl", rows)
+    settings, splits = ("small", "base"), ("test", "train")
+    places = [f"{setting}/{split}/m2t" for setting in settings for split in splits]
+    runs = [tmp_path / place / "said.parquet" for place in places]
+    folders = [tmp_path / f"index/{setting}/said" for setting in settings]
+    search_answers.index_answers(collection["texts"], folders, list(splits))
+    rejected, answered = tmp_path / "rejected.parquet", tmp_path / "answered.parquet"
+    search_answers.search_answers(
+        collection, [file], folders, runs, {"kind": "answers"},
+        rejected=rejected, answered=answered, depth=10, threads=1,
+    )  # fmt: skip
+    found = {
+        "/".join(r.parts[-4:-1]): read_run(r).select("query_id", "doc_id").rows() for r in runs
+    }
+    own = [("i0", "Q1"), ("i1", "Q2")]
+    assert found == {
+        "small/test/m2t": own, "small/train/m2t": [("i4", "Q4")],
+        "base/test/m2t": own, "base/train/m2t": [("i4", "Q4")],
+    }  # fmt: skip
+    assert pl.read_parquet(rejected).select("row", "reason", "detail").rows() == [
+        (3, "unknown_entity", "Q99"),
+        (4, "empty_answer", "d3"),
+        (5, "bad_json", ""),
+    ]
+    assert pl.read_parquet(answered)["query_id"].to_list() == ["i0", "i1", "i2", "i3", "i4"]
+
+
+def test_an_entity_is_found_by_the_id_that_its_source_gave(collection, tmp_path):
+    texts = pl.read_parquet(collection["texts"]).with_columns(
+        source_text_id=pl.col("text_id").str.replace("Q", "W:Q ")
+    )
+    texts.write_parquet(tmp_path / "texts.parquet")
+    file = lines(tmp_path / "said.jsonl", [{"data_id": "d0", "pred_entity_id": "W:Q 2"}])
+    run = tmp_path / "large/test/m2t/said.parquet"
+    search_answers.search_answers(
+        {**collection, "texts": tmp_path / "texts.parquet"}, [file], [tmp_path / "large/said"],
+        [run], {"kind": "answers"}, rejected=tmp_path / "r.parquet",
+        answered=tmp_path / "a.parquet", depth=10, threads=1,
+    )  # fmt: skip
+    assert read_run(run).select("query_id", "doc_id").rows() == [("i0", "Q2")]
+
+
+def test_a_question_is_answered_by_a_hit_or_by_a_line_whose_entity_is_not_found(tmp_path):
+    runs = [tmp_path / f"large/test/m2t/{system}.parquet" for system in ("clip", "said")]
+    for run, ids in zip(runs, (["i0", "i1"], ["i0"]), strict=True):
+        hits = [
+            {"query_id": i, "doc_id": d, "score": s}
+            for i in ids
+            for d, s in (("Q0", 1.0), ("Q1", 0.5))
+        ]
+        write_run(pl.DataFrame(hits), run)
+    told = pl.DataFrame({"query_id": ["i0", "i2"]})
+    told.write_parquet(tmp_path / "said.parquet")
+    out = tmp_path / "answered.parquet"
+    write_answered(runs, {"said": tmp_path / "said.parquet"}, out)
+    assert pl.read_parquet(out).rows() == [
+        ("large", "test", system, i)
+        for system, ids in (("clip", ("i0", "i1")), ("said", ("i0", "i2")))
+        for i in ids
+    ]

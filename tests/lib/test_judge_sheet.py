@@ -20,9 +20,9 @@ from isotope.judge_sheet_desk import SheetDesk
 from isotope.judge_sheets import VERDICTS, Verdict
 
 ROOT = Path(__file__).parents[2]
-KINDS = ["same_granularity", "too_generic", "misunderstood_query", "other"]
+KINDS = ["correct", "too_generic", "misunderstood_query", "other"]
 CLASSES = ["objects", "count", "colour", "size", "action", "scene"]
-OVERLAY = f"tabulate: {{mistakes: {{failures: 2, seed: 0, classes: {json.dumps(KINDS)}}}}}"
+OVERLAY = f"tabulate: {{mistakes: {{examples: 2, seed: 0, classes: {json.dumps(KINDS)}}}}}"
 
 
 @pytest.fixture
@@ -133,7 +133,13 @@ def test_sorted_mistakes_of_the_page_are_counted(place):
     given = Path("results/tables/toy/mistakes.parquet")
     mistakes.tabulate_mistakes(sheets, given, KINDS, Path("sorted"))
     shares = pl.read_csv("sorted.csv").select("system", "class", "judgements_share").rows()
-    assert shares == [("bm25", "other", 0.5), ("bm25", "too_generic", 0.5), ("dense", "other", 1.0)]
+    assert shares == [
+        ("bm25", "incorrect", 1.0),
+        ("bm25", "other", 0.5),
+        ("bm25", "too_generic", 0.5),
+        ("dense", "incorrect", 1.0),
+        ("dense", "other", 1.0),
+    ]
 
 
 def test_two_pages_do_not_overwrite_what_they_have_not_seen(place):

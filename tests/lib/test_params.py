@@ -148,6 +148,26 @@ def test_the_languages_and_the_low_resource_ones_are_those_of_the_authors_list(
     assert spoken["low-resource"] == {"bn", "quz", "mi", "sw", "te"}
 
 
+def test_ovens_head_and_tail_are_the_papers_unless_told_and_do_not_overlap(config, schema):
+    """Section 6: more than 5K, less than 2.5K monthly page views."""
+    found = params.resolve(config, schema)["tabulate"]["monthly_views"]
+    assert found == {"head": 5000, "tail": 2500}
+    config["tabulate"]["monthly_views"] = {"head": 100, "tail": 200}
+    with pytest.raises(BadParams, match=r"tabulate\.monthly_views: a tail below 200 and a head"):
+        params.resolve(config, schema)
+
+
+def test_the_sheet_of_answers_offers_correct_and_ovens_is_of_the_human_set(config, schema, root):
+    """Section 6: "a random 100 examples on the human evaluation set"; Table 3's classes."""
+    own = yaml.safe_load((root / "params/oven-published.yaml").read_text())["tabulate"]["mistakes"]
+    assert (own["examples"], own["subset"]) == (100, "human")
+    kinds = ["wrong_but_relevant", "too_generic", "misunderstood_query", "miscellaneous"]
+    assert own["classes"] == ["correct", *kinds]
+    config["tabulate"]["mistakes"] = {**own, "classes": kinds}
+    with pytest.raises(BadParams, match=r"tabulate\.mistakes\.classes"):
+        params.resolve(config, schema)
+
+
 def test_a_misspelled_key_is_refused_with_the_likely_one(config, schema):
     config["search"]["dept"] = config["search"].pop("depth")
     with pytest.raises(BadParams, match=r"search.*dept"):

@@ -256,3 +256,31 @@ def test_a_query_is_in_the_stratum_of_its_language_and_one_of_two_languages_in_i
 def test_a_caption_in_any_language_is_present_where_several_are_spoken(facts):
     members = strata.members(facts, "mul").filter(kind="caption")
     assert set(members["stratum"]) == {"present"}
+
+
+def test_the_head_has_more_than_5000_views_a_month_and_the_tail_less_than_2500(
+    facts, scores, tmp_path
+):
+    """OVEN, section 6: "head entities (that have more than 5K monthly page views)", "tail-ish
+    entities (that have less than 2.5K monthly views)"; it names nothing between."""
+    told = {1: 2499.9, 2: 2500, 3: 5000, 4: 5000.1, 5: 2_000_000}
+    lines = "".join(f"{n},{views}\n" for n, views in told.items())
+    facts["views"].write_text(f"page_id,views\n{lines}")
+    facts["monthly_views"] = facts.pop("views")
+    members = strata.members(facts, "en").filter(kind="popularity by monthly views", task="m2t")
+    of = dict(members.select("query_id", "stratum").rows())
+    assert [of[f"i{n:02}"] for n in range(7)] == [
+        *("tail", "tail", "between", "between", "head", "head", "tail")
+    ]
+    other = strata.members(facts, "en", strata.Thresholds(2000, 1000))
+    own = other.filter(kind="popularity by monthly views", task="m2t", query_id="i01")
+    assert own["stratum"].to_list() == ["head"]
+    out = tmp_path / "monthly.parquet"
+    strata.intervals_table(scores, facts, language="en", how=HOW, out=out)
+    query, cell = sql.SQL / "tabulate/strata.sql", {"setting": "small", "split": "test"}
+    found = asked(query, {"intervals": out}, {**cell, "measure": "MAP"})
+    shown = found.filter(kind="popularity by monthly views", system="a", task="t2m")
+    assert shown["stratum"].to_list() == ["head", "between", "tail", "head - tail", "macro"]
+    assert "popularity by views" not in found["kind"]
+    value = dict(shown.select("stratum", "value").rows())
+    assert value["head - tail"] == pytest.approx(value["head"] - value["tail"], abs=1e-6)

@@ -52,7 +52,8 @@ def table(hits, collected, tmp_path, depth):
 
 
 def places(collected, tmp_path):
-    given = {"split": "test", "pool": ["train", "validation", "test", "other"]}
+    pool = ["train", "validation", "test", "other"]
+    given = {"split": "test", "pool": pool, "positives": False}
     out = tmp_path / "places.parquet"
     sql.query(SQL / "subset_places.sql", collected, given, out=out)
     return pl.read_parquet(out).filter(pl.col("task") == "t2m")
@@ -100,6 +101,27 @@ def test_judged_documents_come_first_and_a_smaller_subset_lies_within_a_larger(c
     assert order["place"].to_list() == list(range(1, DOCUMENTS + 1))
     assert order["judged"].to_list() == [True] * 15 + [False] * (DOCUMENTS - 15)
     assert order["doc_id"][15:].to_list() != sorted(order["doc_id"][15:])
+
+
+def test_of_oven_only_negatives_are_sampled_and_the_smallest_pool_has_none(
+    hits, collected, tmp_path
+):
+    """Fig. 5, section 6: "sub-sampling the negative candidates", "only the positive entities"."""
+    qrels = pl.read_parquet(collected["qrels"])
+    trained = qrels.head(4).with_columns(
+        image_id=pl.Series([f"i{n:03}" for n in range(50, 54)]), split=pl.lit("train")
+    )
+    pl.concat([qrels, trained]).write_parquet(collected["qrels"])
+    path = tmp_path / "large/test/t2m/dense.parquet"
+    write_run(hits, path)
+    asked = subsets.Asked([16, 50], ["MAP"], DOCUMENTS, positives=True)
+    subsets.subsets_table([path], collected, asked, tmp_path / "s.parquet")
+    found = pl.read_parquet(tmp_path / "s.parquet")
+    assert found["documents"].to_list() == [15 + 4, 50, DOCUMENTS]
+    positives = [f"i{n:03}" for n in (*range(15), *range(50, 54))]
+    alone = ranked(hits.filter(pl.col("doc_id").is_in(positives)))
+    judged = qrels.select(query_id="text_id", doc_id="image_id", relevance="relevance")
+    assert found["value"][0] == pytest.approx(score_run(alone, judged, ["MAP"])["value"].mean())
 
 
 def test_sizes_that_cannot_be_are_left_out(hits, collected, tmp_path):

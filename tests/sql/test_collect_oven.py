@@ -168,3 +168,34 @@ def test_a_query_whose_picture_two_files_may_be_is_rejected(tmp_path):
     )
     assert images["source_image_id"].to_list() == ["2"]
     assert rejected.select("row", "reason").rows() == [(1, "ambiguous_picture")]
+
+
+def test_the_example_of_the_data_set_s_own_page_is_read(tmp_path):
+    """README of open-vision-language/oven: the form of a line of the annotations."""
+    example = {
+        "data_id": "oven_entity_train_00000000",
+        "image_id": "oven_00000000",
+        "question": "what is the model of this aircraft?",
+        "entity_id": "Q1141409",
+        "entity_text": "Dassault Falcon 900",
+        "data_split": "entity_train",
+    }
+    url = f"{BASE}oven_00000000.jpg"
+    row = {"image_id": image_id(url), "image_url": url}
+    store.write_rows([{**row, "shard": 0}], tmp_path / "urls.parquet", tables.URLS)
+    ledger = [{"image_url": url, "status": "success"}]
+    store.write_rows(ledger, tmp_path / "ledger.parquet", tables.LEDGER)
+    given = {n: tmp_path / f"{n}.parquet" for n in ("urls", "ledger", "queries", "entities")}
+    lines([example], given["queries"])
+    named = {"wikidata_id": example["entity_id"], "wikipedia_title": example["entity_text"]}
+    lines([named], given["entities"])
+    collect.collect(sql.SQL / "collect/oven", given, {"language": "en"}, tmp_path / "out")
+    images = pl.read_parquet(tmp_path / "out/images.parquet")
+    columns = ["source_image_id", "question", "split", "subset", "seen"]
+    assert images.select(columns).row(0) == (
+        *(example["data_id"], example["question"], "train", "entity", "seen"),
+    )
+    texts = pl.read_parquet(tmp_path / "out/texts.parquet")
+    assert texts.select("text_id", "page_title", "page_url").row(0) == (
+        *("Q1141409", "Dassault Falcon 900", "https://www.wikidata.org/wiki/Q1141409"),
+    )

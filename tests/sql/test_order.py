@@ -74,6 +74,7 @@ TABLES: dict[str, tuple[list[str], list[str]]] = {
     "perturbed": (["perturbed"], []),
     "temporal": (["temporal"], ["setting", "split", "measures"]),
     "study_classes": (["studied"], []),
+    "mistakes_sorted": (["studied"], []),
     "group": (["scores"], ["setting", "split", "measures", "parts", "members"]),
 }
 

@@ -15,7 +15,7 @@ BOTH = {
     "build": ["toy", "toy-later"],
     "tabulate": {
         "temporal": ["bm25"],
-        "mistakes": {"seed": 0, "failures": 5, "classes": ["concept", "other"]},
+        "mistakes": {"seed": 0, "examples": 5, "classes": ["correct", "other"]},
     },
     "score": {"judge": {"depth": 3, "setting": "small", "split": "test", "measures": ["MAP"]}},
 }

@@ -25,8 +25,13 @@ MODELS = {
 SYSTEMS = {
     "fusion": {"kind": "approximate", "model": "fusion", "method": "hnsw"},
     "said": {"kind": "answers", "files": ["said.jsonl"]},
+    "half": {"kind": "answers", "files": ["half.jsonl"]},
 }
-TABLES = ["results/tables/zoo/accuracy.md", "results/tables/zoo/projection.md"]
+HALF = LABELS // 2
+SHOWN = ("accuracy.md", "projection.md", "sets.md", "knowledge.md", "mistakes.csv")
+FIGURE = "results/figures/zoo/popularity.svg"
+TABLES = [*(f"results/tables/zoo/{name}" for name in SHOWN), FIGURE]
+KINDS = ["correct", "wrong_but_relevant"]
 
 
 def overlay() -> dict:
@@ -49,12 +54,19 @@ def overlay() -> dict:
             "depth": 10,
         },
         "score": {"measures": ["Success@1", "MRR@10"]},
-        "tabulate": {"system": "said"},
+        "tabulate": {
+            "system": "said",
+            "facts": {"zoo": {"views": "views.csv"}},
+            "mistakes": {"examples": 100, "subset": "entity", "seed": 0, "classes": KINDS},
+        },
     }
 
 
-def draw(folder: Path, titles: list[str]) -> None:
-    """Pictures of an entity are the same pixels; the last of each is for validation."""
+def draw(folder: Path, titles: list[str], ids: list[str]) -> None:
+    """Pictures of an entity are the same pixels; the last of each is for validation.
+
+    One system says the names of all, another the ids of half of the entities, one of them wrongly.
+    """
     (folder / "pictures").mkdir()
     lines, said = ["image\tlabel\tcategory\tsplit"], []
     for n, title in enumerate(titles):
@@ -65,6 +77,13 @@ def draw(folder: Path, titles: list[str]) -> None:
             split = "validation" if k == PICTURES - 1 else "train"
             lines.append(f"{n}-{k}.png\t{title.replace(' ', '_')}\tplace\t{split}")
         said.append({"data_id": f"{n}-{PICTURES - 1}.png", "prediction": title.lower()})
+    asked = [row["data_id"] for row in said[:HALF]]
+    chosen = [{"data_id": i, "pred_entity_id": e} for i, e in zip(asked, ids, strict=False)]
+    chosen[0]["pred_entity_id"] = "Q0"
+    (folder / "half.jsonl").write_text("".join(json.dumps(c) + "\n" for c in chosen))
+    # An average month of 2022; half of the entities have more than 5,000 views.
+    views = [f"{title.replace(' ', '_')},{6000 - 1000 * (n % 2)}" for n, title in enumerate(titles)]
+    (folder / "views.csv").write_text("\n".join(["page_title,views", *views]) + "\n")
     lines.append("no-such.png\tnothing\tplace\ttrain")
     (folder / "labels.tsv").write_text("".join(f"{line}\n" for line in lines))
     (folder / "said.jsonl").write_text("".join(json.dumps(s) + "\n" for s in said) + "oops\n")
@@ -83,8 +102,8 @@ def parsed(folder: Path) -> dict[str, pl.DataFrame]:
 def zoo(project, shell, tmp_path_factory) -> Path:
     """The project after a run on the labels."""
     place, known = project(), parsed(tmp_path_factory.mktemp("wiki"))
-    titles = known["out"].filter(section=0)["page_title"].sort()
-    draw(place, titles.head(LABELS).to_list())
+    leads = known["out"].filter(section=0).sort("page_title").head(LABELS)
+    draw(place, leads["page_title"].to_list(), leads["text_id"].to_list())
     Image.new("RGB", (9, 9)).save(place / "pictures/box.png")
     (place / "pictures/box.png").rename(place / f"pictures/{known['infoboxes']['file'][0]}")
     (place / "zoo.yaml").write_text(yaml.safe_dump(overlay()))
@@ -95,7 +114,7 @@ def zoo(project, shell, tmp_path_factory) -> Path:
 @pytest.fixture
 def accuracy(zoo) -> dict[str, dict]:
     rows = pl.read_csv(zoo / "results/tables/zoo/accuracy.csv").iter_rows(named=True)
-    return {row["system"]: row for row in rows}
+    return {row["system"]: row for row in rows if row["unanswered"] == "count as wrong"}
 
 
 def test_each_label_is_linked_by_its_title(zoo):
@@ -125,6 +144,45 @@ def test_answers_by_name_are_right_for_seen_and_unseen_entities(accuracy):
     assert accuracy["said"]["queries"] == LABELS
     columns = ("score_entity_seen", "score_entity_unseen", "score_entity_hm")
     assert [accuracy["said"][c] for c in columns] == [100, 100, 100]
+
+
+def test_unanswered_questions_are_wrong_and_left_out_as_the_official_scorer_does(zoo):
+    rows = pl.read_csv(zoo / "results/tables/zoo/accuracy.csv").filter(system="half")
+    shown = rows.select("unanswered", "queries", "score_all").rows()
+    right = HALF - 1
+    assert shown == [
+        ("count as wrong", LABELS, 100 * right / LABELS),
+        ("left out", HALF, 100 * right / HALF),
+    ]
+    rejected = pl.read_parquet(zoo / "results/search/zoo/answers/half.rejected.parquet")
+    assert rejected.select("row", "reason", "detail").rows() == [(1, "unknown_entity", "Q0")]
+
+
+def test_the_sets_and_the_knowledge_base_are_counted(zoo):
+    sets = pl.read_csv(zoo / "results/tables/zoo/sets.csv").rows_by_key("examples_of", named=True)
+    assert list(sets) == ["train", "validation"]
+    ((own,), (learned,)) = sets["validation"], sets["train"]
+    assert own["examples"] == own["seen_examples"] + own["unseen_examples"] == LABELS
+    assert learned["unseen_examples"] == learned["unseen_entities"] == 0
+    assert learned["seen_entities"] == own["seen_entities"] == own["seen_examples"]
+    texts = pl.read_parquet(zoo / "data/collect/zoo/texts.parquet")
+    known = pl.read_csv(zoo / "results/tables/zoo/knowledge.csv").row(0, named=True)
+    assert (known["entities"], known["pictures"]) == (texts.height, texts["picture_id"].count())
+
+
+def test_popular_entities_are_those_above_the_papers_thresholds(zoo):
+    intervals = pl.read_parquet(zoo / "results/tables/zoo/intervals.parquet")
+    own = intervals.filter(kind="popularity by monthly views", system="said", measure="MRR@10")
+    told = dict(own.select("stratum", "queries").rows())
+    assert told == {"head": LABELS // 2, "between": LABELS // 2, "macro": LABELS}
+    assert "5 questions" in (zoo / FIGURE).read_text()
+
+
+def test_every_system_is_on_the_sheet_with_the_same_questions(zoo):
+    rows = pl.read_parquet(zoo / "results/tables/zoo/mistakes.parquet")
+    asked = {name: set(rows.filter(system=name)["query_id"]) for name in SYSTEMS}
+    assert all(len(own) == LABELS for own in asked.values())
+    assert rows.filter(pl.col("found_id") == pl.col("truth_id"), system="said").height == LABELS
 
 
 def test_clip_fusion_knows_the_entities_that_it_has_seen(accuracy):

@@ -16,7 +16,7 @@ def shown(wildcards):
     why = expand("results/tables/{c}/{t}.md", c=of, t=EXPLAINED) if of in explained() else []
     aged = temporal(of, "results/tables/{collection}/since/{earlier}/temporal.md")
     aged += temporal(of, "results/figures/{collection}/since/{earlier}/temporal.svg")
-    return [*statistics(wildcards), *judged, *why, *aged]
+    return [*statistics(wildcards), *judged, *why, *aged, *sorted_answers(of)]
 
 
 def cell(wildcards):

@@ -6,6 +6,7 @@ RUNS = "results/search/{{collection}}/{setting}/{split}/{task}/{{system}}.parque
 APART = "results/search/{{collection}}/unjudged/{setting}/{split}/{task}/{{system}}.parquet"
 PIECE = ".isotope/search/{{collection}}/{{part}}/{setting}/{split}/{task}/{{system}}.parquet"
 APART_PIECE = PIECE.replace("{setting}", "unjudged/{setting}")
+ANSWERED = "results/search/{collection}/answers/{system}.answered.parquet"
 INDEXED = ("bm25", "dense", "approximate", "answers")
 GRID = [
     *expand(RUNS, setting=SETTINGS, split=SPLITS, task=TASKS),

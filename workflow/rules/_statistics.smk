@@ -5,6 +5,7 @@ TABLES = list(ROAD)
 JUDGED = ["graded", "reuse", "tau", "agreement"]
 GROUPS = PARAMS["tabulate"]["groups"]
 APPROXIMATE = [s for s in SYSTEMS if PARAMS["systems"][s]["kind"] == "approximate"]
+SAYING = [s for s in SYSTEMS if PARAMS["systems"][s]["kind"] == "answers"]
 SPOKEN = ["captions"] if PARAMS["tabulate"]["captions"] else []
 CAPTIONERS = PARAMS["tabulate"]["captioners"]
 SIDE_BY_SIDE = PARAMS["tabulate"]["side_by_side"]
@@ -57,7 +58,11 @@ def reads(wildcards):
     """The tables that a kind's statistic reads: those that its query names."""
     [query] = sql(f"tabulate/{kind_of(wildcards.collection)}/{wildcards.table}.sql")
     text = Path(query).read_text(encoding="utf-8")
-    own = {**collected(wildcards), "scores": f"results/score/{wildcards.collection}.parquet"}
+    scored = {
+        "scores": f"results/score/{wildcards.collection}.parquet",
+        "answered": f"results/tables/{wildcards.collection}/answered.parquet",
+    }
+    own = {**collected(wildcards), **scored}
     return {t: path for t, path in own.items() if re.search(rf"\b{t}\b", text)}
 
 
@@ -65,7 +70,10 @@ def facts(wildcards):
     """The files with what others, or a model, know of a collection, by name."""
     told = PARAMS["tabulate"]["facts"].get(wildcards.collection, {})
     unasked = ["views"] if PARAMS["tabulate"]["popularity"] == "inlinks" else []
-    return {**made(wildcards), **{t: p for t, p in told.items() if t not in unasked}}
+    # The views of OVEN's entities are monthly ones, and have thresholds in place of deciles.
+    named = {"views": "monthly_views"} if kind_of(wildcards.collection) == "oven" else {}
+    known = {named.get(t, t): p for t, p in told.items() if t not in unasked}
+    return {**made(wildcards), **known}
 
 
 def made(wildcards):
@@ -209,9 +217,8 @@ def statistics(wildcards):
     said = [*SPOKEN, *captioned(wildcards.collection)]
     told = [*STATISTICS, *own, *kind, *accounts(wildcards.collection), *learned, *compared, *said]
     tables = expand("results/tables/{c}/{t}.md", c=wildcards.collection, t=told)
-    return tables + expand(
-        "results/figures/{c}/{t}.svg", c=wildcards.collection, t=["subsets", *own]
-    )
+    drawn = ["subsets", *own, *(["popularity"] if "monthly_views" in facts(wildcards) else [])]
+    return tables + expand("results/figures/{c}/{t}.svg", c=wildcards.collection, t=drawn)
 
 
 def from_both(collection):
@@ -231,9 +238,20 @@ def changes():
     return [pattern.format(earlier=a, later=b) for a, b in since()]
 
 
+def sorted_runs(collection):
+    """The runs whose first answers people sort: those of a subset may be in any split."""
+    splits = SPLITS if "subset" in PARAMS["tabulate"]["mistakes"] else SPLITS[:1]
+    return runs_of(collection, SYSTEMS, setting=largest(), split=splits, task="m2t")
+
+
+def sorted_answers(collection):
+    """The table of a collection's answers that people have sorted, once a sheet has come back."""
+    back = "mistakes" in PARAMS["tabulate"] and study.found_sheets(collection, "mistakes")
+    return [f"results/tables/{collection}/mistakes_sorted.md"] if back else []
+
+
 def mistakes():
-    """The sheets of wrong answers, where they are asked for, and the tables of those sorted."""
+    """The sheets of answers, where they are asked for, and the tables of those sorted."""
     asked = PARAMS["build"] if "mistakes" in PARAMS["tabulate"] else []
-    back = [c for c in asked if study.found_sheets(c, "mistakes")]
     sheets = expand("results/tables/{c}/mistakes.csv", c=asked)
-    return sheets + expand("results/tables/{c}/mistakes_sorted.md", c=back)
+    return sheets + [table for c in asked for table in sorted_answers(c)]

@@ -8,6 +8,7 @@ rule search_answers:
     output:
         runs=GRID,
         rejected="results/search/{collection}/answers/{system}.rejected.parquet",
+        answered=ANSWERED,
     log:
         "logs/search_answers/{collection}/{system}.log",
     benchmark:

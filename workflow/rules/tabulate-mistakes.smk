@@ -1,8 +1,8 @@
-# Wrong answers go out for people to sort, and what comes back is counted.
+# First answers go out for people to sort, right ones included; what comes back is counted.
 rule tabulate_mistakes:
     input:
         unpack(collected),
-        runs=lambda w: first_runs(w.collection, SYSTEMS, task="m2t"),
+        runs=lambda w: sorted_runs(w.collection),
         sql=sql("tabulate/mistakes.sql"),
         code=code("mistakes"),
     output:
@@ -17,7 +17,7 @@ rule tabulate_mistakes:
     params:
         spec=lambda w: PARAMS["tabulate"]["mistakes"],
     message:
-        "draw wrong answers on {wildcards.collection} for people to sort"
+        "draw answers on {wildcards.collection} for people to sort"
     script:
         "../scripts/tabulate_mistakes.py"
 
@@ -26,7 +26,7 @@ rule tabulate_sorted:
     input:
         given="results/tables/{collection}/mistakes.parquet",
         sheets=lambda w: study.found_sheets(w.collection, "mistakes"),
-        sql=sql("tabulate/study_classes.sql"),
+        sql=sql("tabulate/mistakes_sorted.sql"),
         code=code("mistakes"),
     output:
         tables=multiext("results/tables/{collection}/mistakes_sorted", ".csv", ".md", ".tex"),
@@ -40,6 +40,6 @@ rule tabulate_sorted:
         classes=lambda w: PARAMS["tabulate"]["mistakes"]["classes"],
         systems=SYSTEMS,
     message:
-        "count the sorted mistakes on {wildcards.collection}"
+        "count the sorted answers on {wildcards.collection}"
     script:
         "../scripts/tabulate_sorted.py"

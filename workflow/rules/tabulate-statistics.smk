@@ -40,6 +40,7 @@ rule tabulate_intervals:
     params:
         **PARAMS["tabulate"]["bootstrap"],
         gains=PARAMS["tabulate"]["gains"],
+        views=PARAMS["tabulate"]["monthly_views"],
         language=spoken,
         facts=facts,
     message:
@@ -66,6 +67,7 @@ rule tabulate_subsets:
         sizes=PARAMS["tabulate"]["sizes"],
         measures=PARAMS["score"]["measures"],
         depth=PARAMS["search"]["depth"],
+        positives=lambda w: kind_of(w.collection) == "oven",
     message:
         "hold the runs on {wildcards.collection} against smaller pools"
     script:

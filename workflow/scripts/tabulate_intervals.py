@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from isotope.progress import logged
-from isotope.strata import Resampling, intervals_table
+from isotope.strata import Resampling, Thresholds, intervals_table
 
 with logged(snakemake.log[0], snakemake.rule):
     collected = {t: snakemake.input[t] for t in ("texts", "images", "qrels")}
@@ -11,4 +11,5 @@ with logged(snakemake.log[0], snakemake.rule):
         language=snakemake.params.language,
         how=Resampling(*(snakemake.params[k] for k in Resampling._fields)),
         out=Path(snakemake.output.intervals),
+        views=Thresholds(**snakemake.params.views),
     )

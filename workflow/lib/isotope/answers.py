@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TextIO, cast
 
@@ -12,42 +12,74 @@ from isotope.errors import MissingFile
 from isotope.progress import log
 
 _SCHEMA = {"query_id": pl.String, "text": pl.String}
+_PLACE = {"file": pl.String, "row": pl.Int64, "raw": pl.String}
 
 
 class Read(NamedTuple):
-    """Answers by the image they are on, query_id and text; and rows of tables.REJECTED."""
+    """Answers by the image they are on, and rows of tables.REJECTED.
+
+    `answers` have query_id and text, to be mapped to an entity; `chosen` have query_id and the
+    `entity` that they name, with the file, row and raw line. `answered` are the images that some
+    line is on, sorted: those of answers without a word are among them.
+    """
 
     answers: pl.DataFrame
     rejected: list[dict[str, object]]
+    chosen: pl.DataFrame
+    answered: list[str]
+
+
+class _Said(NamedTuple):
+    data_id: str
+    text: str
+    is_entity: bool
 
 
 def read_answers(files: Sequence[Path], images: pl.DataFrame) -> Read:
-    """Read objects with `data_id` and `prediction`, one a line, plain or gzip, for `images`.
+    """Read objects with `data_id` and `prediction` or `pred_entity_id`, one a line, for `images`.
 
-    `data_id` is the `source_image_id` of an image, where the collection has that column, or its
-    `image_id`. Put aside are: lines that are no such object (bad_json), answers without a word
-    (empty_answer), on no image of the collection (unknown_query), or on one that has an answer
-    already (answered_before).
+    Files are plain or gzip. `data_id` is the `source_image_id` of an image, where the collection
+    has that column, or its `image_id`. A line with `pred_entity_id`, the form of OVEN's official
+    scorer (edchengg/oven_eval), names its entity itself, whatever else it has. Put aside are: lines
+    that are no such object (bad_json), answers without a word (empty_answer), on no image of the
+    collection (unknown_query), or on one that has an answer already (answered_before).
 
     Raises:
         MissingFile: a file that is not there.
     """
     known = dict(_known(images))
-    answers: dict[str, str] = {}
+    answers: dict[str, _Said] = {}
+    places: dict[str, dict[str, object]] = {}
+    answered: set[str] = set()
     rejected: list[dict[str, object]] = []
     for path, row, line in _lines(files):
-        found = _parsed(line)
-        image_id = known.get(found[0]) if found else None
-        reason = _reason(found, image_id, answers)
+        said = _parsed(line)
+        image_id = known.get(said.data_id) if said else None
+        reason = _reason(said, image_id, answers)
+        place: dict[str, object] = {"file": path.name, "row": row, "raw": line}
         if reason:
-            detail = found[0] if found else ""
-            place = {"file": path.name, "row": row, "reason": reason, "detail": detail}
-            rejected.append({**place, "raw": line})
-        elif found and image_id:
-            answers[image_id] = found[1]
-    rows = {"query_id": list(answers), "text": list(answers.values())}
+            rejected.append({**place, "reason": reason, "detail": said.data_id if said else ""})
+        elif said and image_id:
+            answers[image_id] = said
+            places[image_id] = place
+        if image_id:
+            answered.add(image_id)
     log.info("%d answers, %d put aside", len(answers), len(rejected))
-    return Read(pl.DataFrame(rows, schema=_SCHEMA).sort("query_id"), rejected)
+    return Read(_texts(answers), rejected, _chosen(answers, places), sorted(answered))
+
+
+def _texts(answers: Mapping[str, _Said]) -> pl.DataFrame:
+    rows = [(i, said.text) for i, said in answers.items() if not said.is_entity]
+    return pl.DataFrame(rows, schema=_SCHEMA, orient="row").sort("query_id")
+
+
+def _chosen(
+    answers: Mapping[str, _Said], places: Mapping[str, Mapping[str, object]]
+) -> pl.DataFrame:
+    named = [(i, said.text) for i, said in answers.items() if said.is_entity]
+    rows = [{"query_id": i, "entity": entity, **places[i]} for i, entity in named]
+    schema = {"query_id": pl.String, "entity": pl.String, **_PLACE}
+    return pl.DataFrame(rows, schema=schema).sort("query_id")
 
 
 def _known(images: pl.DataFrame) -> Iterator[tuple[str, str]]:
@@ -70,7 +102,7 @@ def _opened(path: Path) -> TextIO:
     return cast(TextIO, read(path, "rt", encoding="utf-8", errors="replace"))
 
 
-def _parsed(line: str) -> tuple[str, str] | None:
+def _parsed(line: str) -> _Said | None:
     try:
         row = json.loads(line)
     except ValueError:
@@ -78,16 +110,17 @@ def _parsed(line: str) -> tuple[str, str] | None:
     if not isinstance(row, dict):
         return None
     given = cast(dict[str, object], row)
-    key, text = given.get("data_id"), given.get("prediction")
-    return (key, text) if isinstance(key, str) and isinstance(text, str) else None
+    key, entity, text = (given.get(k) for k in ("data_id", "pred_entity_id", "prediction"))
+    said = text if entity is None else entity
+    if not (isinstance(key, str) and isinstance(said, str)):
+        return None
+    return _Said(key, said, entity is not None)
 
 
-def _reason(
-    found: tuple[str, str] | None, image_id: str | None, answers: Container[str]
-) -> str | None:
-    if found is None:
+def _reason(said: _Said | None, image_id: str | None, answers: Container[str]) -> str | None:
+    if said is None:
         return "bad_json"
-    if not found[1].strip():
+    if not said.text.strip():
         return "empty_answer"
     if image_id is None:
         return "unknown_query"

@@ -83,6 +83,7 @@ NEEDS: Mapping[str, Need] = {
     **dict.fromkeys(("tabulate_explained", "tabulate_perturbations", "tabulate_captions"), _HOLDS),
     **dict.fromkeys(("tabulate_captioners", "tabulate_choices"), _HOLDS),
     **dict.fromkeys(("tabulate_mistakes", "tabulate_sorted", "tabulate_study"), _HOLDS),
+    **dict.fromkeys(("tabulate_answered", "tabulate_popularity"), _HOLDS),
     **dict.fromkeys(("tabulate_failures", "tabulate_failures_page", "tabulate_cases"), _SHOWS),
     **dict.fromkeys(("tabulate_report", "tabulate_costs", "tabulate_overview"), _SHOWS),
     **dict.fromkeys(("tabulate_statistics", "tabulate_tables", "tabulate_facts"), _ASKS_DUCKDB),

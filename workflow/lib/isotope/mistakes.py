@@ -1,7 +1,8 @@
-"""Wrong first answers to pictures with questions, for people to say what kind of mistake each is.
+"""First answers to pictures with questions, for people to say which are right, and what is wrong.
 
-OVEN's error analysis (Hu et al., ICCV 2023, section 5) has four kinds: a wrong concept of the same
-granularity, a concept too generic, a query misunderstood, and anything else.
+OVEN's error analysis (Hu et al., ICCV 2023, section 6 and Table 3) takes a random 100 examples of
+the human set and sorts what the systems answer: correct; (a) wrong but relevant, of the same
+granularity; (b) too generic; (c) a misunderstood query; (d) miscellaneous.
 """
 
 import tempfile
@@ -11,9 +12,11 @@ from typing import Any
 
 import polars as pl
 
-from isotope import sql, study, tables
+from isotope import sql, study
+from isotope.cells import Cell
+from isotope.errors import EmptyTable
 from isotope.runs import batches
-from isotope.tabulate import tabulate
+from isotope.tabulate import rows, tabulate
 
 _SQL = sql.SQL / "tabulate"
 _NO_HITS = pl.DataFrame(schema=dict.fromkeys(("query_id", "doc_id", "system"), pl.String))
@@ -28,23 +31,39 @@ def write_mistakes(
     given: Path,
     sheet: Path,
 ) -> None:
-    """Draw at most `spec["failures"]` of each system's run, as `study.write_sheet` does.
+    """Draw `spec["examples"]` questions and hand out the first answer of each run to each of them.
 
-    `collected` has texts, images (with the column `question`) and qrels; `query` is the question
-    with the names of the right entity and of the one found, `truth_url` the picture. `spec` has a
-    seed.
+    The questions are the same for every system, judged ones of the runs' splits, and of the subset
+    `spec["subset"]` where there is that key; fewer if there are fewer. `collected` has texts,
+    images (with the column `question`) and qrels. `given` and `sheet` are as of `study.hand_out`;
+    `query` is the question with the names of the right entity and of the one found, or "nothing",
+    and `truth_url` the picture. `spec` has a seed.
 
     Raises:
+        EmptyTable: no such question.
         As `runs.batches`.
     """
     with tempfile.TemporaryDirectory(prefix="isotope-") as folder:
         tops = Path(folder) / "tops.parquet"
         pl.concat([_NO_HITS, *(_firsts(path) for path in runs)]).write_parquet(tops)
         relations = {"tops": tops, **{name: collected[name] for name in _READS}}
-        params = {name: spec[name] for name in ("seed", "failures")}
-        found = sql.query(_SQL / "mistakes.sql", relations, params)
-    nothing = pl.DataFrame(tables.STUDY.empty_table())
-    study.hand_out(nothing if found is None else found, given, sheet)
+        splits = sorted({Cell.of(path).split for path in runs})
+        params = {
+            **{name: spec[name] for name in ("seed", "examples")},
+            "subset": spec.get("subset"),
+            "splits": splits,
+            "named": sorted({path.stem for path in runs}),
+        }
+        drawn = rows(_SQL / "mistakes.sql", relations, params)
+    if drawn.is_empty():
+        found = f"no judged question{_named(spec)} in {', '.join(splits)}"
+        remedy = "mend `tabulate.mistakes.subset` or `search.splits`"
+        raise EmptyTable(str(collected["images"]), found, remedy)
+    study.hand_out(drawn, given, sheet)
+
+
+def _named(spec: Mapping[str, Any]) -> str:
+    return f" of the subset {spec['subset']}" if "subset" in spec else ""
 
 
 def _firsts(path: Path) -> pl.DataFrame:
@@ -61,7 +80,9 @@ def tabulate_mistakes(
     stem: Path,
     systems: Sequence[str] = (),
 ) -> None:
-    """Write `stem`.{csv,md,tex}: the share of each system's mistakes of each kind, as judged.
+    """Write `stem`.{csv,md,tex}: the share of each system's answers of each class, as judged.
+
+    `incorrect` are the answers whose judgement does not name the class `correct`.
 
     `systems` is their order; others follow by name.
 
@@ -71,4 +92,4 @@ def tabulate_mistakes(
     with tempfile.TemporaryDirectory(prefix="isotope-") as folder:
         studied = Path(folder) / "studied.parquet"
         study.write_study(sheets, given, classes, studied)
-        tabulate(_SQL / "study_classes.sql", {"studied": studied}, {"systems": systems}, stem)
+        tabulate(_SQL / "mistakes_sorted.sql", {"studied": studied}, {"systems": systems}, stem)

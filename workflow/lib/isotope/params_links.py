@@ -20,7 +20,8 @@ def link(params: Params) -> None:
         BadParams: no architecture or two, a circle of `from`; weights or k besides `tune`, a
             grid that does not fit, or one whose split is not searched; a template that nothing
             fills, or whose model reads no text; a split that is judged and unjudged; a system whose
-            earlier build can't be asked later; sets of a source that has none so called.
+            earlier build can't be asked later; sets of a source that has none so called; a tail
+            above its head.
     """
     models = params["models"]
     trained = [name for name, entry in models.items() if entry["kind"] == "trained"]
@@ -35,7 +36,9 @@ def link(params: Params) -> None:
     for name, entry in params.get("collect", {}).items():
         _check_source_splits(params, f"params collect.{name}.source_splits", entry)
     _check_unjudged(params)
-    _check_temporal(params, params.get("tabulate", {}).get("temporal", []))
+    tabulate = params.get("tabulate", {})
+    _check_temporal(params, tabulate.get("temporal", []))
+    _check_views(**tabulate.get("monthly_views", {"head": 0, "tail": 0}))
     crawled = {n: e["after"] for n, e in params.get("crawl", {}).items() if e.get("after")}
     encoded = params.get("encode", {}).get("after", {})
     for where, after in (("encode.after", encoded), ("crawl.<source>.after", crawled)):
@@ -144,6 +147,12 @@ def _check_unjudged(params: Params) -> None:
         if foreign:
             found = f"a fusion with the foreign run {foreign[0]!r}"
             raise BadParams(f"params systems.{name}", found, "drop it, or search.unjudged")
+
+
+def _check_views(*, head: float, tail: float) -> None:
+    if tail > head:
+        found = f"a tail below {tail:,} and a head above {head:,} views"
+        raise BadParams("params tabulate.monthly_views", found, "let tail be no more than head")
 
 
 def _check_temporal(params: Params, systems: list[str]) -> None:

@@ -1,6 +1,6 @@
-"""Systems that generate an answer, mapped to the texts whose names BM25 ranks first.
+"""Systems whose answers come as files: entities, or names that BM25 maps to texts.
 
-OVEN (Hu et al., ICCV 2023) maps so what a generative model says to an entity.
+OVEN (Hu et al., ICCV 2023, sections 2 and 4.2) maps so what a generative model says to an entity.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,24 +48,36 @@ def search_answers(  # noqa: PLR0913
     spec: Mapping[str, Any],
     *,
     rejected: Path,
+    answered: Path,
     depth: int,
     threads: int,
 ) -> None:
     """Rank texts for the answers in `files`, on images and qrels of `tables_`; t2m finds nothing.
 
-    `rejected` gets tables.REJECTED: the rows that `read_answers` puts aside.
+    An answer that names its entity has that one hit, with score 1, where it is in the pool.
+    `rejected` gets tables.REJECTED: the rows that `read_answers` puts aside, and those whose entity
+    no text is (unknown_entity). `answered` gets tables.ANSWERED: the images that some line is on.
     """
     read = read_answers(files, pl.read_parquet(tables_["images"]))
-    store.write_rows(read.rejected, rejected, tables.REJECTED)
+    chosen, strange = _entities(read.chosen, tables_["texts"])
+    in_order = sorted([*read.rejected, *strange], key=_place)
+    store.write_rows(in_order, rejected, tables.REJECTED)
+    ids = pl.DataFrame({"query_id": read.answered}, schema={"query_id": pl.String})
+    store.write(ids.to_arrow(), answered, tables.ANSWERED)
     folders = {folder.parts[-2]: folder for folder in indexes}
     for cells in by_index(outputs):
         place = folders[cells[0].setting] / cells[0].pool / cells[0].document_side
         asked = {cell: query_ids(tables_["qrels"], cell) for cell in cells}
-        wanted = sorted({i for ids in asked.values() for i in ids})
-        own = read.answers.filter(pl.col("query_id").is_in(wanted)).rename({"query_id": "id"})
         hits = empty().drop("rank")
-        if place.exists() and cells[0].task == "m2t":
-            hits = names.find_names(own, place, spec, hits=depth, threads=threads)
+        if cells[0].task == "m2t":
+            wanted = pl.col("query_id").is_in(sorted({i for ids in asked.values() for i in ids}))
+            own = read.answers.filter(wanted).rename({"query_id": "id"})
+            told = chosen.filter(
+                pl.col("split").is_in(pool_splits(cells[0].setting, cells[0].pool))
+            )
+            if place.exists() and own.height:
+                hits = names.find_names(own, place, spec, hits=depth, threads=threads)
+            hits = pl.concat([hits, told.select(hits.columns)])
 
         def answer(
             cell: Cell, hits: pl.DataFrame = hits, asked: Mapping[Cell, list[str]] = asked
@@ -73,3 +85,24 @@ def search_answers(  # noqa: PLR0913
             return hits.filter(pl.col("query_id").is_in(asked[cell]))
 
         fill([p for p in outputs if Cell.of(p) in asked], answer)
+
+
+def _place(row: Mapping[str, object]) -> tuple[str, int]:
+    return str(row["file"]), int(str(row["row"]))
+
+
+def _entities(chosen: pl.DataFrame, texts: Path) -> tuple[pl.DataFrame, list[dict[str, object]]]:
+    """Return the hits of answers that name an entity, with its split, and rows of REJECTED."""
+    known = pl.scan_parquet(texts).select("text_id", "split", entity="source_text_id")
+    same = known.with_columns(entity=pl.col("text_id"))
+    named = pl.concat([same, known]).join(chosen.lazy(), on="entity", how="semi").collect()
+    entities = named.unique("entity", keep="first", maintain_order=True)
+    found = chosen.join(entities, on="entity", how="left")
+    hits = found.drop_nulls("text_id").select(
+        "query_id", pl.col("text_id").alias("doc_id"), "split", score=pl.lit(1.0)
+    )
+    strange = found.filter(pl.col("text_id").is_null()).select(
+        "file", "row", pl.lit("unknown_entity").alias("reason"), pl.col("entity").alias("detail"),
+        "raw",
+    )  # fmt: skip
+    return hits, strange.to_dicts()

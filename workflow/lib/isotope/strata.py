@@ -1,6 +1,6 @@
 """Means with bootstrap intervals, over all queries and over strata of them (section 6)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ ALL, MACRO, GAP = "all", "macro", "head - tail"
 # the fact that each reads.
 KINDS: Mapping[str, Mapping[str, str]] = {
     "popularity by views": {"texts": "texts", "qrels": "qrels", "known": "views"},
+    "popularity by monthly views": {"texts": "texts", "qrels": "qrels", "known": "monthly_views"},
     "popularity by in-links": {"texts": "texts", "qrels": "qrels", "known": "inlinks"},
     "caption": {"images": "images", "qrels": "qrels"},
     "style": {"qrels": "qrels", "styles": "styles"},
@@ -26,7 +27,12 @@ KINDS: Mapping[str, Mapping[str, str]] = {
 }
 # A column that not every collection has.
 _NEEDS = {"decade": ("images", "date")}
-_GAPS = {"popularity": ("10", "01"), "caption": ("present", "absent")}
+_MONTHLY = "popularity by monthly views"
+_GAPS = {
+    "popularity": ("10", "01"),
+    "caption": ("present", "absent"),
+    _MONTHLY: ("head", "tail"),
+}
 _COLUMN = ["measure", "system"]
 _CELL = ["setting", "split", "task"]
 
@@ -43,6 +49,19 @@ class Resampling(NamedTuple):
     gains: Sequence[Sequence[str]] = ()
 
 
+class Thresholds(NamedTuple):
+    """Views a month: more than `head` make the head, fewer than `tail` the tail.
+
+    The defaults are those of OVEN (Hu et al., ICCV 2023, section 6).
+    """
+
+    head: float = 5000
+    tail: float = 2500
+
+
+_PAPER = Thresholds()
+
+
 class _Stratum(NamedTuple):
     """A row of means and its resampled rows; a combination of strata has both as well."""
 
@@ -52,15 +71,22 @@ class _Stratum(NamedTuple):
     means: Floats
 
 
-def intervals_table(
-    scores: Path, facts: Mapping[str, Path], *, language: str, how: Resampling, out: Path
+def intervals_table(  # noqa: PLR0913
+    scores: Path,
+    facts: Mapping[str, Path],
+    *,
+    language: str,
+    how: Resampling,
+    out: Path,
+    views: Thresholds = _PAPER,
 ) -> None:
     """Write tables.INTERVALS: for each cell the mean over all queries, then over strata.
 
     `facts` are the files of KINDS; a kind of which one is absent is left out. Within a kind,
     `macro` is the mean of the strata's means, and `head - tail` is the tenth decile less the first,
-    or what has captions less what has none. Strata are drawn anew each on its own, so their sizes
-    stay. Of the kind `split`, the cell is the union of the splits, named `all`.
+    the head less the tail of `views`, or what has captions less what has none. Strata are drawn
+    anew each on its own, so their sizes stay. Of the kind `split`, the cell is the union of the
+    splits, named `all`.
 
     Raises:
         EmptyTable: no scores.
@@ -69,7 +95,7 @@ def intervals_table(
     places = lazy.select("setting", "task").unique().sort("setting", "task").collect().rows()
     if not places:
         raise EmptyTable(scores, "no scores", "run the phase score")
-    strata = members(facts, language)
+    strata = members(facts, language, views)
     progress = Progress("settings and tasks", len(places))
     with store.writer(out, tables.INTERVALS) as writer:
         for setting, task in places:
@@ -91,16 +117,26 @@ def gain(scores: pl.DataFrame, system: str, other: str) -> pl.DataFrame:
     return both.with_columns(named, value=pl.col("value") - pl.col("less")).select(scores.columns)
 
 
-def members(facts: Mapping[str, Path], language: str) -> pl.DataFrame:
+def members(facts: Mapping[str, Path], language: str, views: Thresholds = _PAPER) -> pl.DataFrame:
     """Return who is in which stratum: kind, task, split, query_id, stratum."""
+    asks: Mapping[str, Mapping[str, object]] = {
+        "caption": {"language": language},
+        "popularity": dict.fromkeys(Thresholds._fields),
+        _MONTHLY: views._asdict(),
+    }
     parts = [pl.DataFrame(schema=dict.fromkeys(_MEMBER, pl.String()))]
     for kind, reads in KINDS.items():
         if all(name in facts for name in reads.values()) and _has_column(kind, facts):
             query = sql.SQL / "tabulate" / f"strata_{kind.split()[0]}.sql"
-            given = {"language": language} if kind == "caption" else {}
+            given = asks.get(_key(kind, asks), {})
             rows = sql.query(query, {r: facts[name] for r, name in reads.items()}, given)
             parts.append(rows.with_columns(kind=pl.lit(kind)).select(_MEMBER))  # pyright: ignore[reportOptionalMemberAccess]
     return pl.concat(parts)
+
+
+def _key(kind: str, known: Container[str]) -> str:
+    """Return the kind, or its first word where only that is known."""
+    return kind if kind in known else kind.split(maxsplit=1)[0]
 
 
 def _has_column(kind: str, facts: Mapping[str, Path]) -> bool:
@@ -150,7 +186,7 @@ def _combined(strata: list[_Stratum], kind: str) -> Iterator[_Stratum]:
     value = np.mean([s.value for s in strata], axis=0)
     yield _Stratum(MACRO, queries, value, np.mean([s.means for s in strata], axis=0))
     named = {s.name: s for s in strata}
-    ends = _GAPS.get(kind.split(maxsplit=1)[0], ())
+    ends = _GAPS.get(_key(kind, _GAPS), ())
     if ends and set(ends) <= set(named):
         head, tail = (named[name] for name in ends)
         both = head.queries + tail.queries

@@ -12,7 +12,7 @@ from isotope import sql, store, tables
 from isotope.cells import pool_splits
 from isotope.errors import BadParams
 from isotope.progress import Progress, log
-from isotope.score import cell_of, score_run
+from isotope.score import Cell, cell_of, score_run
 
 _SQL = sql.SQL / "tabulate"
 _SIDES = {"t2m": ("text_id", "image_id"), "m2t": ("image_id", "text_id")}
@@ -20,11 +20,15 @@ _CUT = re.compile(r".*@(\d+)")
 
 
 class Asked(NamedTuple):
-    """Sizes in documents, measures, and the depth to which the runs were kept."""
+    """Sizes in documents, measures, and the depth to which the runs were kept.
+
+    With `positives` every subset holds the judged documents of all splits, and one holds no other.
+    """
 
     sizes: Sequence[int]
     measures: Sequence[str]
     depth: int
+    positives: bool = False
 
 
 def subsets_table(
@@ -32,7 +36,8 @@ def subsets_table(
 ) -> None:
     """Write tables.SUBSETS from runs at `.../<setting>/<split>/<task>/<system>.parquet`.
 
-    A subset holds every document that the split's queries are judged on, then others in the order
+    A subset holds every document that the split's queries (with `asked.positives`, those of any
+    split) are judged on, then others in the order
     of the MD5 of their ids, so that a smaller subset lies within a larger one. What a system ranks
     in a subset is what it ranks in the pool, less the documents left out: ranks are exact for
     dense systems, whose scores look at one document at a time. A query's value is certain if the
@@ -57,8 +62,8 @@ def subsets_table(
         places = Path(folder) / "places.parquet"
         for n, (cell, path) in enumerate(sorted(zip(cells, runs, strict=True))):
             if n == 0:
-                _put_in_order(places, collected, cell.setting, cell.split)
-            sizes = _possible(places, cell.task, asked.sizes)
+                _put_in_order(places, collected, cell, positives=asked.positives)
+            sizes = _possible(places, cell.task, asked)
             relations = {"run": path, "places": places, "qrels": collected["qrels"]}
             given = {"split": cell.split, "task": cell.task, "sizes": sizes}
             found = sql.query(_SQL / "subset_hits.sql", relations, given)
@@ -76,20 +81,24 @@ def _made(folder: Path) -> Path:
     return folder
 
 
-def _put_in_order(places: Path, collected: Mapping[str, Path], setting: str, split: str) -> None:
+def _put_in_order(
+    places: Path, collected: Mapping[str, Path], cell: Cell, *, positives: bool
+) -> None:
     relations = {name: collected[name] for name in ("texts", "images", "qrels")}
-    pool = list(pool_splits(setting, split))
-    sql.query(_SQL / "subset_places.sql", relations, {"split": split, "pool": pool}, out=places)
+    pool = list(pool_splits(cell.setting, cell.split))
+    given = {"split": cell.split, "pool": pool, "positives": positives}
+    sql.query(_SQL / "subset_places.sql", relations, given, out=places)
 
 
-def _possible(places: Path, task: str, sizes: Sequence[int]) -> list[int]:
+def _possible(places: Path, task: str, asked: Asked) -> list[int]:
     counts = sql.query(_SQL / "subset_sizes.sql", {"places": places}, {})
     own = counts.filter(pl.col("task") == task)  # pyright: ignore[reportOptionalMemberAccess]
     if own.is_empty():
         return []
     _, least, most = own.row(0)
-    possible = sorted({size for size in sizes if least <= size < most} | {most})
-    if left := sorted(set(sizes) - set(possible)):
+    ends = {least, most} if asked.positives else {most}
+    possible = sorted({size for size in asked.sizes if least <= size < most} | ends)
+    if left := sorted(set(asked.sizes) - set(possible)):
         log.info(
             "%s: no subset of %s documents; judged %d, in the pool %d", task, left, least, most
         )

@@ -214,6 +214,10 @@ TOKENS = _schema(
     tokenizer=pa.string(),
     tokens=pa.int32(),
 )
+ANSWERED = _schema(query_id=pa.string())
+ANSWERED_BY = _schema(
+    setting=pa.string(), split=pa.string(), system=pa.string(), query_id=pa.string()
+)
 TOPS = _schema(
     task=pa.string(),
     system=pa.string(),

@@ -1,36 +1,54 @@
--- First answers that are wrong, as many of each system, drawn by the hash of seed and query, in an
--- order that tells nothing of the system.
-WITH wrong AS (
-    SELECT tops.*, qrels.text_id AS truth_id
-    FROM tops
-    INNER JOIN qrels ON tops.query_id = qrels.image_id AND qrels.relevance > 0
-    ANTI JOIN qrels AS right_ones
-        ON tops.query_id = right_ones.image_id AND tops.doc_id = right_ones.text_id
-    QUALIFY row_number() OVER (
-        PARTITION BY tops.system, tops.query_id ORDER BY qrels.text_id
-    ) = 1
+-- OVEN (ICCV 2023), section 6, error analysis: the first answers of every system to the same
+-- questions, right ones included. As many judged questions as asked for, of the subset where one
+-- is named, are drawn by the hash of seed and query; the order of rows tells nothing of the system.
+WITH padded AS ( -- not every collection has subsets
+    SELECT * FROM images
+    UNION ALL BY NAME
+    SELECT NULL::VARCHAR AS subset WHERE FALSE
 ),
 
 drawn AS (
+    SELECT padded.image_id AS query_id, min(qrels.text_id) AS truth_id
+    FROM padded
+    INNER JOIN qrels ON padded.image_id = qrels.image_id AND qrels.relevance > 0
+    WHERE
+        list_contains($splits, qrels.split)
+        AND ($subset::VARCHAR IS NULL OR padded.subset = $subset)
+    GROUP BY padded.image_id
+    ORDER BY md5($seed::VARCHAR || '/' || query_id), query_id
+    LIMIT $examples
+),
+
+systems AS (
+    SELECT unnest($named::VARCHAR[]) AS system
+),
+
+answers AS (
     SELECT
-        *, md5($seed::VARCHAR || '/' || system || '/' || query_id) AS lot,
-        row_number() OVER (
-            PARTITION BY system ORDER BY md5($seed::VARCHAR || '/' || query_id), query_id
-        ) AS place
-    FROM wrong
+        systems.system, drawn.query_id, tops.doc_id AS found_id,
+        md5($seed::VARCHAR || '/' || systems.system || '/' || drawn.query_id) AS lot,
+        coalesce(qrels.text_id, drawn.truth_id) AS truth_id
+    FROM drawn
+    CROSS JOIN systems
+    LEFT JOIN tops ON systems.system = tops.system AND drawn.query_id = tops.query_id
+    LEFT JOIN qrels
+        ON
+            tops.query_id = qrels.image_id AND tops.doc_id = qrels.text_id
+            AND qrels.relevance > 0
 )
 
 SELECT
-    drawn.lot, 'm2t' AS task, drawn.system, drawn.query_id, drawn.truth_id,
-    drawn.doc_id AS found_id,
-    concat_ws(' | ', images.question, 'right: ' || truths.page_title, 'found: ' || found.page_title)
-        AS query,
+    answers.lot, 'm2t' AS task, answers.system, answers.query_id, answers.truth_id,
+    answers.found_id,
+    concat_ws(
+        ' | ', images.question, 'right: ' || truths.page_title,
+        'found: ' || coalesce(found.page_title, 'nothing')
+    ) AS query,
     images.image_url AS truth_url,
     coalesce(found.page_url, '') AS found_url,
     NULL::VARCHAR AS classes, NULL::INTEGER AS rating, NULL::VARCHAR AS assessor
-FROM drawn
-INNER JOIN images ON drawn.query_id = images.image_id
-INNER JOIN texts AS truths ON drawn.truth_id = truths.text_id
-INNER JOIN texts AS found ON drawn.doc_id = found.text_id
-WHERE drawn.place <= $failures
-ORDER BY drawn.lot
+FROM answers
+INNER JOIN images ON answers.query_id = images.image_id
+INNER JOIN texts AS truths ON answers.truth_id = truths.text_id
+LEFT JOIN texts AS found ON answers.found_id = found.text_id
+ORDER BY answers.lot

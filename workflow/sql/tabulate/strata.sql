@@ -12,5 +12,6 @@ ORDER BY
         ['popularity', 'caption', 'style', 'decade', 'language', 'split'], kind.split(' ')[1]
     ) ASC,
     kind ASC,
-    stratum = 'macro' ASC, stratum = 'head - tail' ASC, stratum ASC,
+    stratum = 'macro' ASC, stratum = 'head - tail' ASC,
+    list_position(['head', 'between', 'tail'], stratum) ASC, stratum ASC,
     list_position(getvariable('systems'), system) ASC, system ASC

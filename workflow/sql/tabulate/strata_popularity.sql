@@ -1,10 +1,13 @@
 -- Deciles of the views of a query's page, or of the links to it; an image has its best known page.
--- ASSUME a page that the table lacks was not viewed, or not linked to.
+-- With thresholds the head has more than $head views and the tail fewer than $tail: OVEN (ICCV
+-- 2023), section 6 and Fig. 6, which names no other.
+-- ASSUME a page that the table lacks was not viewed, or not linked to: Wikimedia's counts list only
+-- pages that were. No paper says what becomes of the others.
 WITH padded AS ( -- the table has one of page_id and page_title, and one of views and inlinks
     SELECT * FROM known
     UNION ALL BY NAME
     SELECT
-        NULL::BIGINT AS page_id, NULL AS page_title, NULL::BIGINT AS views, NULL::BIGINT AS inlinks
+        NULL::BIGINT AS page_id, NULL AS page_title, NULL::DOUBLE AS views, NULL::BIGINT AS inlinks
     WHERE FALSE
 ),
 
@@ -30,12 +33,20 @@ queries AS (
     SELECT 'm2t' AS task, split, image_id AS query_id, max(views) AS views
     FROM qrels INNER JOIN viewed USING (text_id)
     GROUP BY split, image_id
+),
+
+placed AS (
+    SELECT *, ntile(10) OVER (PARTITION BY task, split ORDER BY views, query_id) AS decile
+    FROM queries
 )
 
 SELECT
     task, split, query_id,
-    printf(
-        '%02d', ntile(10) OVER (PARTITION BY task, split ORDER BY views, query_id)
-    ) AS stratum
-FROM queries
+    CASE
+        WHEN $head::DOUBLE IS NULL THEN printf('%02d', decile)
+        WHEN views > $head THEN 'head'
+        WHEN views < $tail THEN 'tail'
+        ELSE 'between'
+    END AS stratum
+FROM placed
 ORDER BY task, split, query_id

@@ -1,4 +1,5 @@
--- The documents of a pool in the order in which nested subsets take them: judged ones first.
+-- The documents of a pool in the order in which nested subsets take them: judged ones first, those
+-- of every split where $positives asks for it, as OVEN (ICCV 2023, Fig. 5) samples only negatives.
 WITH documents AS (
     SELECT 't2m' AS task, image_id AS doc_id, split FROM images
     UNION ALL
@@ -6,9 +7,13 @@ WITH documents AS (
 ),
 
 judged AS (
-    SELECT DISTINCT 't2m' AS task, image_id AS doc_id FROM qrels WHERE split = $split
+    SELECT DISTINCT 't2m' AS task, image_id AS doc_id
+    FROM qrels
+    WHERE $positives OR split = $split
     UNION ALL
-    SELECT DISTINCT 'm2t' AS task, text_id AS doc_id FROM qrels WHERE split = $split
+    SELECT DISTINCT 'm2t' AS task, text_id AS doc_id
+    FROM qrels
+    WHERE $positives OR split = $split
 )
 
 SELECT

@@ -27,7 +27,8 @@ SELECT
         '-', h[1:8], h[9:12], '3' || h[14:16],
         substr('89ab', (('0x' || h[17])::INTEGER & 3) + 1, 1) || h[18:20], h[21:32]
     ) AS image_id,
-    -- ASSUME that an entity is seen when the training set has it, where the data do not say.
+    -- Section 2 of the paper: unseen are "entities not present in the fine-tuning data"; so where
+    -- the data do not say.
     coalesce(seen, CASE
         WHEN entity_id IS NULL OR count(*) FILTER (split = 'train') OVER () = 0 THEN NULL
         WHEN count(*) FILTER (split = 'train') OVER (PARTITION BY entity_id) > 0 THEN 'seen'

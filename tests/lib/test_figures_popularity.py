@@ -1,0 +1,44 @@
+"""OVEN's Fig. 6: bars for the tail, the head and what lies between."""
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from isotope import store, tables
+from isotope.errors import EmptyTable
+from isotope.figures_popularity import popularity
+
+CELL = {"setting": "large", "split": "validation", "measure": "Success@1"}
+SYSTEMS = ["pali", "clip2clip"]
+
+
+def written(folder: Path, kind: str = "popularity by monthly views") -> Path:
+    rows = [
+        {"collection": "c", "task": "m2t", **CELL, "system": system, "kind": kind}
+        | {"stratum": stratum, "queries": n, "value": 0.2, "low": 0.1, "high": 0.3}
+        for system, (stratum, n) in product(
+            SYSTEMS, [("head", 1200), ("tail", 70), ("between", 5), ("head - tail", 9)]
+        )
+    ]
+    kept = [{k: v for k, v in row.items() if k in tables.INTERVALS.names} for row in rows]
+    store.write_rows(kept, folder / "intervals.parquet", tables.INTERVALS)
+    return folder / "intervals.parquet"
+
+
+def test_tail_and_head_are_drawn_in_order_with_every_system(tmp_path):
+    params = {**CELL, "systems": SYSTEMS}
+    popularity(written(tmp_path), params, tmp_path / "one.svg")
+    text = (tmp_path / "one.svg").read_text()
+    places = [text.index(f">{word}<") for word in ("tail", "between", "head")]
+    assert places == sorted(places)
+    assert [">1,200 questions<" in text, ">head - tail<" in text] == [True, False]
+    assert text.index(">pali<") < text.index(">clip2clip<")
+    popularity(tmp_path / "intervals.parquet", params, tmp_path / "two.svg")
+    assert (tmp_path / "two.svg").read_bytes() == (tmp_path / "one.svg").read_bytes()
+
+
+def test_deciles_are_not_drawn_as_head_and_tail(tmp_path):
+    intervals = written(tmp_path, "popularity by views")
+    with pytest.raises(EmptyTable, match="monthly views"):
+        popularity(intervals, {**CELL, "systems": SYSTEMS}, tmp_path / "no.svg")

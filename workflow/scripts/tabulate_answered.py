@@ -1,0 +1,11 @@
+from pathlib import Path
+
+from isotope.answered import write_answered
+from isotope.progress import logged
+
+with logged(snakemake.log[0], snakemake.rule):
+    write_answered(
+        [Path(p) for p in snakemake.input.runs],
+        dict(zip(snakemake.params.systems, map(Path, snakemake.input.answered), strict=True)),
+        Path(snakemake.output.answered),
+    )

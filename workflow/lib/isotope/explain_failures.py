@@ -17,7 +17,10 @@ from isotope.wordnet import WordNet
 
 _ROWS_PER_GROUP = 8_192
 _ANSWERS = sql.SQL / "tabulate" / "explain_answers.sql"
-_MEASURES: Sequence[str] = ("ca", "ncs", "ce", "sd", "hit", "miss")
+_MEASURES: Sequence[str] = (
+    *("ca", "ncs", "ce", "sd", "sd_continuous"),
+    *("hit", "miss", "extra"),
+)
 _MATCHES: Sequence[str] = ("pairs", "counts", "sizes")
 _NOTHING: Mapping[str, Any] = dict.fromkeys((*_MEASURES, *_MATCHES))
 

@@ -120,6 +120,6 @@ class Explainer:
 
 def _ranks(answers: pl.DataFrame, labels: Mapping[str, str]) -> pa.Table:
     told = {name: pl.lit(value) for name, value in labels.items()}
-    rank = pl.col("rank")
-    table = answers.select("query_id", rank, rank_before=rank, perturbation=pl.lit("none"), **told)
+    told["perturbation"] = pl.lit(tables.INTACT)
+    table = answers.select("query_id", "rank", rank_before="rank", **told)
     return table.select(tables.RANKS.names).to_arrow().cast(tables.RANKS)

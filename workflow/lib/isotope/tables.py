@@ -334,6 +334,8 @@ CONCEPTS = _schema(
     x_max=pa.int32(),
     y_max=pa.int32(),
 )
+# RANKS.perturbation of a query as it is.
+INTACT = "none"
 RANKS = _schema(
     setting=pa.string(),
     split=pa.string(),

@@ -12,7 +12,8 @@ from isotope.perturb import KINDS, Settings, mentioned, perturb
 from isotope.progress import Progress, log
 from isotope.wordnet import WordNet
 
-# ASSUME the sentence that a query consists of is its section's description, as captions are.
+# ASSUME the sentence that a query consists of is its section's description, as captions are: the
+# paper's queries are captions (section 3.1) and have no other fields.
 FIELD = "context_section_description"
 _CAPTIONS = "caption_reference_description"
 _TEXTS_PER_READ = 8_192

@@ -13,7 +13,8 @@ _LITTLE = (
     " well while who will with"
 )
 _DETERMINERS = "a an the this that these those his her its their my our your two three four several"
-# ASSUME without a tagger of speech, what follows one of these describes and is no thing.
+# ASSUME what follows one of these describes and is no thing: the paper does not say how it knows an
+# adjective, and no tagger of speech is at hand.
 _LINKS = (
     "am is are was were be been being look looks looking looked seem seems appear appears feel"
     " feels get gets getting stay stays remain remains become becomes very too so quite rather"
@@ -27,7 +28,8 @@ _LINKING = frozenset(_LINKS.split())
 _JOINING = ("and", "or", "but")
 _PARTICIPLE = re.compile(r"\w{3,}(ed|ing)")
 _PLURALS = (("ies", "y"), ("ses", "s"), ("xes", "x"), ("ches", "ch"), ("shes", "sh"), ("s", ""))
-# ASSUME letters tell a vowel, but for these beginnings (an hour, a unicorn, a one-eyed cat).
+# ASSUME letters tell a vowel, but for these beginnings (an hour, a unicorn, a one-eyed cat); of the
+# article the paper says only that the query is to stay correct (section 5.1).
 _SPOKEN_VOWEL, _SPOKEN_CONSONANT = ("hour", "honest"), ("uni", "use", "euro", "one")
 
 

@@ -166,8 +166,8 @@ def test_rules_have_support_and_confidence(studied):
 
 
 # Table 2 prints shares and no counts. Of 103 judgements they are 24, 6, 18, 12, 8 and 56, together
-# 124; those of one, two and three classes in section 6.3 are 85, 15 and 3, which name 124 too, if an
-# alternative counts as a class. 6.14 % of size is no whole number of them. Which classes come
+# 124; those of one, two and three classes in section 6.3 are 85, 15 and 3, which name 124 as well,
+# if an alternative counts as a class. 6.14 % of size is no whole number of them. Which classes come
 # together the paper does not print; the shares do not depend on it.
 TABLE_2 = {
     ALTERNATIVE: 0.2330,

@@ -122,8 +122,8 @@ def _pairs(truth: list[str], found: list[str], similarity: Similarity) -> list[P
 
 def _sizes(concept: str, truth: Areas, found: Areas, threshold: float) -> list[Size]:
     one, other = (np.sort([a for a in own if not isnan(a)]) for own in (truth, found))
-    # ASSUME a difference is relative to the smaller area: the paper names no base. Its 2.30 (section
-    # 6.3) rules out the larger one and the mean; the smaller prefers neither picture.
+    # ASSUME a difference is relative to the smaller area: the paper names no base. Its 2.30
+    # (section 6.3) rules out the larger one and the mean; the smaller prefers neither picture.
     pair = one[:, None], other[None, :]
     apart = np.abs(pair[0] - pair[1]) / np.minimum(*pair)
     places = zip(*linear_sum_assignment(apart), strict=True)

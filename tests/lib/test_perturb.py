@@ -53,6 +53,7 @@ KNOWN = [
     ("antonym", "A crowded street", "An uncrowded street"),
     ("antonym", "The light in the back is on the left", None),
     ("antonym", "All people and many others", None),
+    ("antonym", "What is this? Light, and the closed. Door", None),
     ("antonym", "A BLACK CAR", "A WHITE CAR"),
     ("size", "Three men on a lake", None),
     ("size", "The largest dog", None),

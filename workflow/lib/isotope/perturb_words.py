@@ -73,16 +73,19 @@ class Sentence:
         `is` comes before; a participle is a verb unless it stands between article and noun.
         """
         if _PARTICIPLE.fullmatch(word := self.word(place)):
-            between = self.word(place - 1) in _BEFORE or self.adjective(place - 1)
+            between = self._before(place) in _BEFORE or self.adjective(place - 1)
             return between and self.attributive(place) and self._known(word)
         if not self.adjective(place):
             return False
         return self.attributive(place) or not self.noun(place) or self._linked(place)
 
     def _linked(self, place: int) -> bool:
-        before = self.word(place - 1)
+        before = self._before(place)
         joins = before in _JOINING and self.adjective(place - 2) and self._linked(place - 2)
         return before in _LINKING or joins
+
+    def _before(self, place: int) -> str:
+        return self.word(place - 1) if self._joined(place - 1) else ""
 
     def attributive(self, place: int) -> bool:
         """Tell whether the word stands before a noun, or before one more adjective and a noun."""

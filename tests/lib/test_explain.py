@@ -1,6 +1,7 @@
 """What a wrong answer has in common with the right one: the paper's examples, and properties."""
 
 from itertools import permutations
+from math import nan
 
 import pytest
 from hypothesis import given
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from isotope import wordnet_files
 from isotope.errors import MissingFile
-from isotope.explain import explain
+from isotope.explain import Explanation, explain
 from isotope.wordnet import WordNet
 
 BOX = 100.0
@@ -25,6 +26,7 @@ def picture(**counts: int) -> dict[str, list[float]]:
 
 
 def test_two_of_three_concepts_agree():
+    """Section 4.1: {Dog, Ball, Park} and {Dog, Frisbee, Park}."""
     found = explain(
         picture(dog=1, ball=1, park=1), picture(dog=1, frisbee=1, park=1), lambda *_: 0.5
     )
@@ -33,48 +35,100 @@ def test_two_of_three_concepts_agree():
 
 
 def test_nine_dogs_too_many():
+    """Section 4.1: ten dogs and a frisbee, one dog and a frisbee."""
     assert explain(picture(dog=10, frisbee=1), picture(dog=1, frisbee=1), alike).ce == 9
 
 
+def test_cat_and_fish_agree_in_nothing():
+    """Section 4.1: {Dog, Ball, Park} and {Cat, Fish}."""
+    assert explain(picture(dog=1, ball=1, park=1), picture(cat=1, fish=1), alike).ca == 0
+
+
 def test_concepts_that_are_not_common_are_not_counted():
-    assert explain(picture(dog=1, frisbee=1), picture(dog=1, ball=1), alike).ce == 0
+    """Section 4.1: ten dogs and a frisbee, ten dogs and a ball."""
+    assert explain(picture(dog=10, frisbee=1), picture(dog=10, ball=1), alike).ce == 0
 
 
-def test_the_zebra_pair_of_the_paper():
-    """CA 3/11; hill-grassland 0.111, tree-grass 0.167, NCS 0.139; CE 6; averaged SD 1/3."""
+@pytest.fixture(scope="module")
+def zebras() -> Explanation:
+    """The pair of section 6.3 (Figure 4): its synsets, their multisets, its differences of sizes.
+
+    The paper prints no areas: those here differ by its D_A (mane 2.30, field 1.369, zebras below
+    1), with 100 px² for the smaller. It counts five zebras in the right picture and matches four
+    (28 edges to seven), so one of them has no box here.
+    """
     try:
         wordnet = WordNet(wordnet_files.find())
     except MissingFile as error:
         pytest.skip(str(error))
-    common = {"zebra.n.01": [900.0, 950.0], "ear.n.01": [20.0], "leg.n.01": [50.0]}
-    parts = ["mane", "tail", "hoof", "stripe", "nose", "neck"]
-    truth = {**common, "hill.n.01": [BOX], "tree.n.01": [BOX]}
-    truth |= {f"{part}.n.01": [BOX] for part in parts}
-    found = {"zebra.n.01": [400.0] + [900.0] * 5, "ear.n.01": [20.0] * 3, "leg.n.01": [101.0]}
-    found |= {"grassland.n.01": [BOX], "grass.n.01": [BOX]}
+    alone = ["trunk", "hill", "tree", "sky", "branch", "head", "leg", "leaf"]
+    truth = {f"{noun}.n.01": [BOX] for noun in alone}
+    truth |= {"zebra.n.01": [BOX] * 4 + [nan], "mane.n.01": [BOX], "field.n.01": [BOX]}
+    found = {"grassland.n.01": [BOX], "grass.n.01": [BOX], "zebra.n.01": [BOX] * 7}
+    found |= {"mane.n.01": [BOX * (1 + 2.30)] + [10 * BOX] * 4, "field.n.01": [BOX * (1 + 1.369)]}
 
     def similarity(one: str, other: str) -> float:
         offsets = [offset for name in (one, other) if (offset := wordnet.synset(name)) is not None]
         return wordnet.similarity(offsets[0], offsets[1])
 
-    told = explain(truth, found, similarity)
-    matched = {p.truth: (p.found, round(p.similarity, 3)) for p in told.pairs}
+    return explain(truth, found, similarity, threshold=1.0)
+
+
+def test_the_zebras_of_the_paper_agree_in_3_of_11_concepts(zebras):
+    """Section 6.3: sets of 11 and 5 synsets, 3 common; the paper rounds CA up to 27.28 %."""
+    assert (zebras.hit, zebras.hit + zebras.miss, zebras.hit + zebras.extra) == (3, 11, 5)
+    assert zebras.ca == pytest.approx(0.2728, abs=1e-4)
+
+
+def test_the_hill_and_the_tree_of_the_paper_stand_for_grassland_and_grass(zebras):
+    """Section 6.3: of 16 edges, those of 0.111 and 0.167; NCS 0.139."""
+    matched = {p.truth: (p.found, round(p.similarity, 3)) for p in zebras.pairs}
     expected = {"hill.n.01": ("grassland.n.01", 0.111), "tree.n.01": ("grass.n.01", 0.167)}
     assert matched == expected
-    assert told.ca == pytest.approx(3 / 11)
-    assert told.ncs == pytest.approx(0.139, abs=5e-4)
-    assert told.ce == 6
-    assert told.sd == pytest.approx(1 / 3)
+    assert zebras.ncs == pytest.approx(0.139, abs=5e-4)
 
 
-def test_the_larger_box_may_be_twice_the_smaller():
-    sizes = explain({"dog": [100.0, 300.0]}, {"dog": [200.0, 601.0]}, alike).sizes
+def test_the_zebras_of_the_paper_are_miscounted_by_six(zebras):
+    """Section 6.3: zebra 5 and 7, field 1 and 1, mane 1 and 5."""
+    counts = {c.concept: (c.truth, c.found) for c in zebras.counts}
+    assert counts == {"zebra.n.01": (5, 7), "field.n.01": (1, 1), "mane.n.01": (1, 5)}
+    assert zebras.ce == 6
+
+
+def test_two_of_the_six_matches_of_the_paper_differ_in_size(zebras):
+    """Section 6.3: mane 1 of 1 (2.30), zebra 0 of 4, field 1 of 1 (1.369): SD 2 of 6, 33.3 %."""
+    differs = {
+        c.concept: [s.differs for s in zebras.sizes if s.concept == c.concept]
+        for c in zebras.counts
+    }
+    assert differs == {"mane.n.01": [True], "zebra.n.01": [False] * 4, "field.n.01": [True]}
+    assert (sum(s.differs for s in zebras.sizes), len(zebras.sizes)) == (2, 6)
+    assert zebras.sd == pytest.approx(0.333, abs=5e-4)
+
+
+def test_continuous_sd_adds_up_the_mean_difference_of_each_concept():
+    """Section 4.1, the formula of SD: the sum over concepts of the average of their matching."""
+    two = {"dog": [100.0, 100.0], "cat": [50.0]}
+    found = explain(two, {"dog": [200.0, 400.0], "cat": [75.0]}, alike)
+    assert found.sd_continuous == pytest.approx((1.0 + 3.0) / 2 + 0.5)
+
+
+def test_a_box_that_is_larger_by_the_threshold_differs():
+    """Section 6.3: "increasing size disagreement (SD) by 1 iff D_A ≥ 1"."""
+    sizes = explain({"dog": [100.0, 300.0]}, {"dog": [199.0, 600.0]}, alike).sizes
     assert [s.differs for s in sizes] == [False, True]
+
+
+def test_boxes_are_paired_by_the_difference_that_is_held_against_the_threshold():
+    """Section 4.1: the edge weight is D_A itself. In px² 55 is nearer to 100 than 150 is."""
+    (size,) = explain({"dog": [100.0]}, {"dog": [55.0, 150.0]}, alike).sizes
+    assert (size.found_px, size.difference, size.differs) == (150.0, 0.5, False)
 
 
 def test_an_agreement_without_concepts_is_unknown():
     found = explain({}, picture(dog=1), alike)
     assert (found.ca, found.ncs, found.ce, found.sd) == (None, None, 0, None)
+    assert found.sd_continuous is None
 
 
 @given(PICTURES)
@@ -82,6 +136,7 @@ def test_a_picture_explains_itself(one):
     found = explain(one, one, alike)
     assert (found.ca, found.ncs, found.ce) == (1.0 if one else None, None, 0)
     assert not any(s.differs for s in found.sizes)
+    assert found.sd_continuous == (0.0 if one else None)
 
 
 @given(PICTURES, PICTURES)
@@ -91,8 +146,8 @@ def test_no_other_pairing_is_more_alike_or_closer_in_size(one, other):
     best = _extreme(max, left, right, alike)
     assert sum(p.similarity for p in found.pairs) == pytest.approx(best)
     for concept in one.keys() & other.keys():
-        apart = sum(abs(s.truth_px - s.found_px) for s in found.sizes if s.concept == concept)
-        least = _extreme(min, one[concept], other[concept], lambda a, b: abs(a - b))
+        apart = sum(s.difference for s in found.sizes if s.concept == concept)
+        least = _extreme(min, one[concept], other[concept], lambda a, b: abs(a - b) / min(a, b))
         assert apart == pytest.approx(least)
 
 

@@ -1,6 +1,6 @@
 """From runs and objects to the local and the global table, on a collection of four pictures."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -88,8 +88,9 @@ def test_the_row_says_what_matched_what(made):
     pair = row["pairs"][0]
     assert (pair["truth"], pair["found"]) == ("tree.n.01", "house.n.01")
     assert row["ncs"] == pair["similarity"] == pytest.approx(1 / 11)
-    size = {"concept": "ball.n.03", "truth_px": 100.0, "found_px": 100.0, "differs": False}
-    assert row["sizes"] == [size]
+    areas = {"truth_px": 100.0, "found_px": 100.0, "difference": 0.0}
+    assert row["sizes"] == [{"concept": "ball.n.03", **areas, "differs": False}]
+    assert (row["extra"], row["sd_continuous"]) == (1, 0.0)
     assert row["sd"] == 0.0
 
 
@@ -110,7 +111,7 @@ def test_the_global_table_has_the_means_of_the_local_one(made):
     row = made["explained"].row(0, named=True)
     assert (row["task"], row["system"], row["failures"], row["explained"]) == ("t2m", "sys", 3, 1)
     assert (row["ca_share"], row["hit"], row["miss"], row["ce"]) == (0.5, 1.0, 1.0, 1.0)
-    assert row["matched_synsets_share"] == 1.0
+    assert (row["matched"], row["non_common"], row["matched_synsets_share"]) == (1, 2, 0.5)
     assert row["enumeration_disagreement_share"] == 1.0
 
 
@@ -197,12 +198,79 @@ def test_a_measures_name_means_the_same_in_every_table(tmp_path):
         assert {"Success@1", "Success@5", "Success@10", "MRR"} <= set(columns)
 
 
-def moved(rows: list[tuple[int | None, int | None]], tmp_path: Path, name: str) -> pl.DataFrame:
-    labels = {"setting": "small", "split": "validation", "task": "t2m", "system": "s"}
+LABELS: dict[str, object] = {
+    "setting": "small",
+    "split": "validation",
+    "task": "t2m",
+    "system": "s",
+}
+Row = Mapping[str, object]
+# F of section 6.3, and N of which it is 84.69 % (Table 5, Original), which section 6.1 calls 34 k.
+F, N = 28_817, 34_026
+
+
+def spread(total: int) -> list[int]:
+    """The paper's totals over its failures, as evenly as they go."""
+    return [(n + 1) * total // F - n * total // F for n in range(F)]
+
+
+def explained(rows: Sequence[Row], folder: Path) -> dict[str, float]:
+    store.write_rows(
+        [{**LABELS, **row} for row in rows], folder / "failures.parquet", tables.FAILURES
+    )
+    query = sql.SQL / "tabulate" / "explained.sql"
+    found = sql.query(query, {"failures": folder / "failures.parquet"}, {})
+    assert found is not None
+    return found.row(0, named=True)
+
+
+def test_matched_and_miscounted_concepts_of_the_paper(tmp_path):
+    """Section 6.3 and Table 3, MiniLM L3: 184,747 of 627,833 are 29.43 %, 69,595 of 28,817 2.42.
+
+    41,244 and 69,595 concept sets of the same and of different multiplicity are its 110,839 common
+    synsets. How the non-common ones are shared out between the pictures it does not say.
+    """
+    totals = map(spread, (41_244, 69_595, 184_747, 627_833))
+    pair, alike = {"similarity": 0.122}, {"concept": "a", "truth": 1, "found": 1}
+    rows: list[Row] = [
+        {
+            "ca": 0.2,
+            "hit": same + other,
+            "miss": apart // 2,
+            "extra": apart - apart // 2,
+            "pairs": [pair] * matched,
+            "counts": [alike] * same + [alike | {"found": 2}] * other,
+        }
+        for same, other, matched, apart in zip(*totals, strict=True)
+    ]
+    row = explained(rows, tmp_path)
+    assert (row["failures"], row["hit"], row["non_common"]) == (28_817, 110_839, 627_833)
+    assert row["matched"] == 184_747
+    assert row["matched_synsets_share"] == pytest.approx(0.2943, abs=5e-5)
+    assert (row["counted_alike"], row["miscounted"]) == (41_244, 69_595)
+    assert row["miscounted_per_failure"] == pytest.approx(2.42, abs=5e-3)
+    assert row["counted_alike_per_failure"] == pytest.approx(41_244 / 28_817)
+
+
+def test_the_commonest_ce_is_the_mode_and_of_two_the_lower(tmp_path):
+    """Section 6.3: "most common concept enumeration (CE)=1 and average CE=8.638"."""
+    rows: list[Row] = [{"ce": ce} for ce in (1, 30, 1, 2, None, None, None)]
+    row = explained(rows, tmp_path)
+    assert (row["ce_most_common"], row["ce"]) == (1, 8.5)
+    assert explained([*rows, {"ce": 30}], tmp_path)["ce_most_common"] == 1
+
+
+def moved(
+    rows: Sequence[tuple[int | None, int | None]], tmp_path: Path, name: str, kind: str = "size"
+) -> pl.DataFrame:
     told = [
-        {**labels, "perturbation": "size", "query_id": str(n), "rank": r, "rank_before": b}
+        {**LABELS, "perturbation": kind, "query_id": str(n), "rank": r, "rank_before": b}
         for n, (r, b) in enumerate(rows)
     ]
+    return placed(told, tmp_path, name)
+
+
+def placed(told: Sequence[Row], tmp_path: Path, name: str) -> pl.DataFrame:
     store.write_rows(told, tmp_path / "ranks.parquet", tables.RANKS)
     query = sql.SQL / "tabulate" / f"{name}.sql"
     found = sql.query(query, {"perturbed": tmp_path / "ranks.parquet"}, {})
@@ -220,9 +288,67 @@ def test_lower_higher_and_same_are_shares_of_the_perturbed_queries(tmp_path):
     )
 
 
+# Appendix A.2: queries that came lower, higher and stayed. Table 4: the shares of those; section
+# 6.4: that of all queries.
+PERTURBATIONS = {
+    "antonym": ((4_346, 2_918, 3_259), (0.4130, 0.2773, 0.3097), 0.3093),
+    "colour-all": ((7_729, 3_848, 4_430), (0.4829, 0.2404, 0.2768), 0.4704),
+    "colour-in": ((7_960, 3_578, 4_469), (0.4973, 0.2235, 0.2792), 0.4704),
+    "size": ((3_902, 2_961, 3_608), (0.3726, 0.2828, 0.3446), 0.3077),
+}
+
+
+def test_the_counts_of_appendix_a2_give_table_4(tmp_path):
+    """Ranks of which the paper says where they went; it prints none of them."""
+    labels = LABELS | {"rank_before": 2}
+    intact = LABELS | {"perturbation": tables.INTACT, "rank": 2, "rank_before": 2}
+    rows: list[Row] = [intact | {"query_id": str(n)} for n in range(N)]
+    for kind, (counts, _, _) in PERTURBATIONS.items():
+        ranks = [rank for rank, n in zip((3, 1, 2), counts, strict=True) for _ in range(n)]
+        named = [{"query_id": str(n), "rank": rank} for n, rank in enumerate(ranks)]
+        rows += [labels | {"perturbation": kind} | row for row in named]
+    found = placed(rows, tmp_path, "moved")
+    shares = ("lower_share", "higher_share", "same_share", "queries_share")
+    printed = found.select("perturbation", "queries", pl.col(shares).round(4))
+    assert printed.rows() == [
+        (kind, sum(counts), *moves, of_all)
+        for kind, (counts, moves, of_all) in PERTURBATIONS.items()
+    ]
+
+
 def test_perturbed_queries_are_measured_beside_themselves_intact(tmp_path):
     found = moved([(3, 1), (None, 2)], tmp_path, "perturbed")
     told = {row["query"]: row for row in found.iter_rows(named=True)}
     assert (told["intact"]["success_at_1"], told["intact"]["mrr_at_5"]) == (0.5, 0.75)
     assert (told["perturbed"]["success_at_1"], told["perturbed"]["fails"]) == (0.0, 2)
     assert told["perturbed"]["mrr"] == pytest.approx(1 / 6)
+
+
+def test_the_original_of_the_paper_is_all_queries(tmp_path):
+    """Table 5, Original, is Table 1's row: recall@1 15.31 %, fails 84.69 %, of all queries."""
+    ranks = [(1, 1)] * (N - F) + [(2, 2)] * F
+    row = moved(ranks, tmp_path, "perturbed", tables.INTACT).row(0, named=True)
+    assert (row["perturbation"], row["query"], row["queries"]) == ("none", "all", N)
+    assert row["success_at_1"] == pytest.approx(0.1531, abs=5e-5)
+    assert (row["fails"], round(row["fails_share"], 4)) == (28_817, 0.8469)
+
+
+def test_a_query_that_is_not_perturbed_keeps_its_rank_among_all(tmp_path):
+    """Table 5: R* of the whole collection; two of four queries have a size, one has a colour."""
+    intact = {"q1": 1, "q2": 1, "q3": 4, "q4": None}
+    changed = {("size", "q1"): 2, ("size", "q3"): None, ("colour-in", "q2"): 10}
+    rows = [("none", query, rank, rank) for query, rank in intact.items()]
+    rows += [(kind, query, rank, intact[query]) for (kind, query), rank in changed.items()]
+    names = ("perturbation", "query_id", "rank", "rank_before")
+    named = [LABELS | dict(zip(names, row, strict=True)) for row in rows]
+    found = placed(named, tmp_path, "perturbed")
+    measures = ("queries", "success_at_1", "mrr", "fails")
+    assert found.select("perturbation", "query", *measures).rows() == [
+        ("none", "all", 4, 0.5, pytest.approx((1 + 1 + 1 / 4) / 4), 2),
+        ("colour-in", "all", 4, 0.25, pytest.approx((1 + 1 / 10 + 1 / 4) / 4), 3),
+        ("colour-in", "intact", 1, 1.0, 1.0, 0),
+        ("colour-in", "perturbed", 1, 0.0, 0.1, 1),
+        ("size", "all", 4, 0.25, pytest.approx((1 / 2 + 1) / 4), 3),
+        ("size", "intact", 2, 0.5, pytest.approx((1 + 1 / 4) / 2), 1),
+        ("size", "perturbed", 2, 0.0, pytest.approx(1 / 4), 2),
+    ]

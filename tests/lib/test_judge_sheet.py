@@ -21,7 +21,8 @@ from isotope.judge_sheets import VERDICTS, Verdict
 
 ROOT = Path(__file__).parents[2]
 KINDS = ["correct", "too_generic", "misunderstood_query", "other"]
-CLASSES = ["objects", "count", "colour", "size", "action", "scene"]
+CLASSES = ["object class", "object color", "object enumeration", "action", "size", "details"]
+ALTERNATIVE = "successful alternative"
 OVERLAY = f"tabulate: {{mistakes: {{examples: 2, seed: 0, classes: {json.dumps(KINDS)}}}}}"
 
 
@@ -52,7 +53,7 @@ def sit(assessor: str, name: str) -> SheetDesk:
 
 
 def post(client: TestClient, **changes: object) -> int:
-    grade = {"classes": ["objects"], "rating": 10}
+    grade = {"classes": ["object class"], "rating": 10}
     rest = {"lot": "lot0", "grade": grade, "seen": None, "assessor": "ann"}
     body = {**rest, "collection": "toy/failures", **changes}
     return client.post("/api/grade", json=body, headers=ORIGIN).status_code
@@ -79,10 +80,12 @@ def test_a_failure_comes_with_its_pictures_and_without_its_system(place):
         ({"grade": {"classes": [], "rating": 1}}, 200),
         ({"grade": {"classes": [], "rating": None}}, 422),
         ({"grade": {"classes": ["shape"], "rating": 1}}, 422),
-        ({"grade": {"classes": ["objects"], "rating": 11}}, 422),
-        ({"grade": {"classes": ["objects"], "rating": True}}, 422),
-        ({"grade": {"classes": "objects", "rating": 1}}, 422),
+        ({"grade": {"classes": ["object class"], "rating": 11}}, 422),
+        ({"grade": {"classes": ["object class"], "rating": True}}, 422),
+        ({"grade": {"classes": "object class", "rating": 1}}, 422),
         ({"grade": {"classes": [1], "rating": 1}}, 422),
+        ({"grade": {"classes": [ALTERNATIVE], "rating": 9}}, 200),
+        ({"grade": {"classes": [ALTERNATIVE, "size"], "rating": 9}}, 422),
         ({"grade": 3}, 422),
         ({"seen": 3}, 422),
         ({"lot": "lot9"}, 422),
@@ -106,24 +109,24 @@ def test_mistakes_are_not_rated(place):
 
 def test_verdicts_of_the_page_are_tabulated_like_a_sheet_that_came_back(place):
     desk = sit("ann", "failures")
-    assert desk.give("lot0", Verdict(("scene", "count"), 3), seen=None)["progress"]["done"] == 1
+    assert desk.give("lot0", Verdict(("details", "action"), 3), seen=None)["progress"]["done"] == 1
     desk.give("lot2", Verdict((), 10), seen=None)
     desk.give("lot1", Verdict(("size",), None), seen=None)
     desk.give("lot1", None, seen=Verdict(("size",), None))
     Path("judgements/toy/failures/bob.csv").write_text(
-        "lot,classes,rating,assessor\nlot0,scene,4,bob\n"
+        "lot,classes,rating,assessor\nlot0,details,4,bob\n"
     )
     sheets = [Path(p) for p in study.found_sheets("toy")]
     given = Path("results/tables/toy/study.parquet")
     found = study.read_sheets(sheets, given, CLASSES)
     columns = ("system", "assessor", "rating", "classes")
     assert found.select(columns).rows() == [
-        ("bm25", "ann", 3, ["count", "scene"]),
-        ("bm25", "bob", 4, ["scene"]),
+        ("bm25", "ann", 3, ["action", "details"]),
+        ("bm25", "bob", 4, ["details"]),
         ("dense", "ann", 10, []),
     ]
-    with pytest.raises(CorruptFile, match=r"ann\.jsonl:1: a class other than count"):
-        study.read_sheets(sheets, given, ["count"])
+    with pytest.raises(CorruptFile, match=r"ann\.jsonl:1: a class other than action"):
+        study.read_sheets(sheets, given, ["action"])
 
 
 def test_sorted_mistakes_of_the_page_are_counted(place):
@@ -144,8 +147,8 @@ def test_sorted_mistakes_of_the_page_are_counted(place):
 
 def test_two_pages_do_not_overwrite_what_they_have_not_seen(place):
     one, two = sit("ann", "failures"), sit("ann", "failures")
-    first, second = Verdict(("count",), 2), Verdict(("size",), None)
-    assert one.give("lot0", first, seen=None)["grade"] == {"classes": ("count",), "rating": 2}
+    first, second = Verdict(("action",), 2), Verdict(("size",), None)
+    assert one.give("lot0", first, seen=None)["grade"] == {"classes": ("action",), "rating": 2}
     assert two.give("lot0", second, seen=None)["grade"]["rating"] == 2
     assert two.give("lot0", second, seen=first)["grade"]["rating"] is None
     path = Path("judgements/toy/failures/ann.jsonl")
@@ -197,10 +200,10 @@ def test_in_a_browser_classes_and_ratings_are_given_by_keys_and_by_touch(served,
         "The right picture",
         "The picture that was found",
     ]
-    for key in "2662--n":
+    for key in "72662--n":
         page.keyboard.press(key)
     page.locator("#counts", has_text="1 of 3 failures judged, failure 2 of 3").wait_for()
-    page.get_by_role("button", name="colour").click()
+    page.get_by_role("button", name="object color").click()
     page.get_by_role("button", name="10", exact=True).click()
     page.locator("#counts", has_text="2 of 3 failures judged").wait_for()
     page.keyboard.press("n")
@@ -211,8 +214,8 @@ def test_in_a_browser_classes_and_ratings_are_given_by_keys_and_by_touch(served,
     page.locator("#state", has_text="All failures are judged").wait_for()
     assert held("failures") == {
         "lot0": Verdict((), 3),
-        "lot1": Verdict(("colour",), 10),
-        "lot2": Verdict(("objects",), None),
+        "lot1": Verdict(("object color",), 10),
+        "lot2": Verdict(("object class",), None),
     }
     assert chromium.faults == []
     assert all(url.startswith(served) for url in chromium.requests)

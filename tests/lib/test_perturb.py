@@ -4,7 +4,17 @@ import pytest
 
 from isotope import toy_wordnet, wordnet_files
 from isotope.errors import MissingFile
-from isotope.perturb import COLOURS, KINDS, LARGE, SMALL, Settings, apart, perturb
+from isotope.perturb import (
+    KINDS,
+    LARGE,
+    SMALL,
+    Settings,
+    apart,
+    colours,
+    mentioned,
+    perturb,
+    spelled,
+)
 from isotope.perturb_words import article
 from isotope.wordnet import WordNet
 
@@ -24,7 +34,7 @@ def toy(tmp_path_factory) -> WordNet:
     return WordNet(folder)
 
 
-USUAL = Settings()
+USUAL = Settings(mentioned=frozenset(["red", "white", "blue", "navy"]))
 
 
 def sentence(kind, text, wordnet, settings=USUAL):
@@ -36,10 +46,18 @@ KNOWN = [
     ("antonym", "A young zebra with a hot dog", "An old zebra with a hot dog"),
     ("antonym", "An old bus, full of people.", "A young bus, full of people."),
     ("antonym", "A snow covered slope", None),
-    ("antonym", "A dog is old", None),
+    ("antonym", "A dog is old", "A dog is young"),
+    ("antonym", "A bathroom that is very dirty", "A bathroom that is very clean"),
+    ("antonym", "A cat is black and white", "A cat is white and black"),
+    ("antonym", "A child is asleep", "A child is awake"),
+    ("antonym", "A crowded street", "An uncrowded street"),
+    ("antonym", "The light in the back is on the left", None),
+    ("antonym", "All people and many others", None),
+    ("antonym", "What is this? Light, and the closed. Door", None),
     ("antonym", "A BLACK CAR", "A WHITE CAR"),
     ("size", "Three men on a lake", None),
     ("size", "The largest dog", None),
+    ("size", "A miniature and gigantic train with a little of everything", None),
     ("colour-all", "A glass of orange juice and an orange", None),
     ("colour-all", "A black-and-white photo", None),
 ]
@@ -54,19 +72,57 @@ def test_every_colour_is_exchanged_for_another(toy):
     found = perturb("colour-all", "1", "A red box and an orange cup", toy, USUAL)
     assert found is not None
     assert [before for before, _ in found.changes] == ["red", "orange"]
-    assert all(after in COLOURS and after != before for before, after in found.changes)
+    assert all(after in map(spelled, colours()) for _, after in found.changes)
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_colour_in_stays_within_the_distance(toy, seed):
-    settings = Settings(seed=seed, colour_distance=100)
-    found = perturb("colour-in", "1", "A brown ball and a white cup", toy, settings)
-    assert found is not None
-    assert all(0 < apart(before, after) <= 100 for before, after in found.changes)
+DRAWS = 200
 
 
-def test_a_colour_without_a_near_one_stays(toy):
-    assert sentence("colour-in", "A red box", toy, Settings(colour_distance=1)) is None
+def drawn(kind, text, wordnet, **settings) -> list[set[str]]:
+    """What each word of a sentence becomes, in all seeds."""
+    found = [perturb(kind, "1", text, wordnet, Settings(seed=n, **settings)) for n in range(DRAWS)]
+    changes = [each.changes for each in found if each is not None]
+    return [{after for _, after in own} for own in zip(*changes, strict=True)]
+
+
+@pytest.mark.parametrize("kind", ["colour-all", "colour-in"])
+def test_a_colour_becomes_a_distant_one(toy, kind):
+    """Section 5.1: "another distant color", both ways; green does not become lime."""
+    pool = frozenset(colours()) if kind == "colour-in" else frozenset()
+    text, far = "A green ball and a white cup", {"colour_distance": 150.0, "mentioned": pool}
+    by_name = {spelled(name): name for name in colours()}
+    for own, after in zip(("green", "white"), drawn(kind, text, toy, **far), strict=True):
+        distant = {name for name in colours() if apart(own, name) >= 150}
+        assert {by_name[name] for name in after} <= distant
+        assert len(after) > 20
+    assert apart("green", "lime") < 150
+
+
+def test_colour_in_draws_from_the_colours_of_the_dataset_and_colour_all_from_matplotlibs(toy):
+    """Section 5.1: "considering all RGB colors (color-all), or colors only mentioned"."""
+    said = {"mentioned": frozenset(["red", "white", "blue", "navy"])}
+    assert drawn("colour-in", "A red box", toy, **said) == [{"white", "blue", "navy"}]
+    (every,) = drawn("colour-all", "A red box", toy, **said)
+    assert {"teal", "light sky blue"} & every
+    assert len(colours()) == 148
+
+
+def test_a_colour_without_a_distant_one_stays(toy):
+    assert sentence("colour-in", "A red box", toy, USUAL._replace(colour_distance=442)) is None
+    alone = Settings(mentioned=frozenset(["red", "crimson"]))
+    assert sentence("colour-in", "A red box", toy, alone) is None
+
+
+def test_a_mentioned_colour_is_none_where_it_is_a_thing(toy):
+    said = ["A RED box, an orange cup.", "A lime and an orange", "Snow on a tree", "grey"]
+    assert mentioned(said, toy) == {"red", "orange", "grey"}
+
+
+def test_a_colours_name_is_written_in_words():
+    """Section 5.1: "the resulting query should be linguistically correct"."""
+    names = ("lightgoldenrodyellow", "darkslategray", "mediumaquamarine", "tan", "seashell")
+    expected = ["light goldenrod yellow", "dark slate gray", "medium aquamarine", "tan", "seashell"]
+    assert list(map(spelled, names)) == expected
 
 
 def test_sizes_change_sides(toy):
@@ -75,6 +131,15 @@ def test_sizes_change_sides(toy):
     (_, first), (_, second) = found.changes
     assert first in SMALL
     assert second in LARGE
+
+
+def test_the_sizes_are_those_of_the_paper(toy):
+    """Section 5.1: each of one side for any of the other, wherever it stands."""
+    large, small = {"large", "big", "enormous", "huge"}, {"small", "little", "minor", "tiny"}
+    for word in sorted(large | small):
+        (after,) = drawn("size", f"A {word} box", toy)
+        assert after == (small if word in large else large)
+    assert drawn("size", "That box is huge", toy) == [small]
 
 
 def test_the_distance_of_colours_is_euclidean():
@@ -97,7 +162,7 @@ def test_the_same_seed_exchanges_the_same_and_another_seed_other_words(toy):
 def test_all_else_of_a_sentence_stays(toy):
     text = 'He said: "A large white  ball!"'
     for kind in KINDS:
-        found = perturb(kind, "1", text, toy, Settings())
+        found = perturb(kind, "1", text, toy, USUAL)
         assert found is not None
         assert found.sentence.startswith('He said: "A')
         assert found.sentence.endswith('  ball!"')

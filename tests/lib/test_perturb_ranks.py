@@ -42,7 +42,7 @@ def made(tmp_path_factory) -> Made:
             "image_id": f"i{n}",
             "image_url": f"i{n}",
             "language": ["en"],
-            "caption_reference_description": [said.lower()],
+            "caption_reference_description": [said.lower(), *(["A purple box"] if not n else [])],
             "caption_alt_text_description": none,
             "caption_attribution_description": none,
             "split": "validation",
@@ -55,8 +55,7 @@ def made(tmp_path_factory) -> Made:
     store.write_rows(images, folder / "images.parquet", tables.IMAGES)
     store.write_rows(qrels, folder / "qrels.parquet", tables.QRELS)
     perturb_texts(
-        folder / "texts.parquet",
-        folder / "qrels.parquet",
+        *(folder / f"{name}.parquet" for name in ("texts", "images", "qrels")),
         split="validation",
         wordnet=str(folder / "wordnet"),
         settings=Settings(),
@@ -74,6 +73,35 @@ def test_each_kind_perturbs_the_queries_that_it_can(made):
     first = made.perturbed.row(0, named=True)
     assert (first["query_id"], first["changes"]) == ("t0", ["large > small"])
     assert first["perturbed"] == first["context_section_description"] == "A small red ball"
+
+
+def test_colour_in_brings_in_what_queries_and_captions_mention(made):
+    """Section 5.1: "colors only mentioned in the dataset", of query-corpus pairs (section 3)."""
+    told = made.perturbed.filter(perturbation="colour-in").explode("changes")
+    after = {change.partition(" > ")[2] for change in told["changes"]}
+    assert after <= {"red", "blue", "white", "green", "purple"}
+    draws: set[str] = set()
+    for seed in range(20):
+        perturb_texts(
+            *(made.folder / f"{name}.parquet" for name in ("texts", "images", "qrels")),
+            split="validation",
+            wordnet=str(made.folder / "wordnet"),
+            settings=Settings(seed),
+            out=made.folder / "seeded.parquet",
+        )
+        rows = pl.read_parquet(made.folder / "seeded.parquet").filter(perturbation="colour-in")
+        draws |= {change.partition(" > ")[2] for own in rows["changes"] for change in own}
+    assert draws == {"red", "blue", "white", "green", "purple"}
+
+
+def changed(ranks: Path) -> pl.DataFrame:
+    """The ranks of perturbed queries, after those of every query as it is."""
+    every = pl.read_parquet(ranks)
+    intact = every.head(5)
+    assert intact["query_id"].to_list() == [f"t{n}" for n in range(5)]
+    assert set(intact["perturbation"]) == {tables.INTACT}
+    assert intact.select("rank", "rank_before").rows() == [(1, 1)] * 5
+    return every.slice(5)
 
 
 def test_ranks_of_a_dense_system_are_counted_over_the_pool(made):
@@ -99,7 +127,7 @@ def test_ranks_of_a_dense_system_are_counted_over_the_pool(made):
     encoded |= {f"{side}_ids": [folder / f"{side}.ids.parquet"] for side in ("texts", "images")}
     tower = Tower(model, None, FIELDS, 2)
     perturbed_dense(made.asked, encoded, folder / "index", tower, folder / "ranks.parquet")
-    found = pl.read_parquet(folder / "ranks.parquet")
+    found = changed(folder / "ranks.parquet")
     asked = encoder.encode_texts(made.perturbed["perturbed"].to_list())
     own = made.perturbed["query_id"].str.slice(1).cast(pl.Int64).to_list()
     scores = asked @ images.T
@@ -120,7 +148,7 @@ def test_ranks_of_bm25_are_those_of_a_search(made):
         {**both, **qrels}, [index], [made.asked.run], spec, language="en", depth=5, threads=1
     )
     perturbed_bm25(made.asked, index, spec, folder / "bm25.parquet", threads=1)
-    found = pl.read_parquet(folder / "bm25.parquet")
+    found = changed(folder / "bm25.parquet")
     assert found["query_id"].to_list() == made.perturbed["query_id"].to_list()
     assert found["rank_before"].to_list() == [1] * found.height
     opposite = found.filter(perturbation="antonym", query_id="t1")
@@ -130,8 +158,7 @@ def test_ranks_of_bm25_are_those_of_a_search(made):
 def test_the_same_seed_gives_the_same_bytes(made, tmp_path):
     for seed, same in ((0, True), (1, False)):
         perturb_texts(
-            made.folder / "texts.parquet",
-            made.folder / "qrels.parquet",
+            *(made.folder / f"{name}.parquet" for name in ("texts", "images", "qrels")),
             split="validation",
             wordnet=str(made.folder / "wordnet"),
             settings=Settings(seed),

@@ -10,7 +10,10 @@ def askable(system):
 ASKABLE = [s for s in SYSTEMS if askable(PARAMS["systems"][s])]
 ASKED = "t2m" in TASKS and bool(ASKABLE)
 EXPLAINED = ["explained", "ranking", "unknown_objects", *(["moved", "perturbed"] if ASKED else [])]
-STUDIED = ["study_ratings", "study_classes", "study_rules", "study_agreement"]
+STUDIED = [
+    *("study_ratings", "study_rating_counts", "study_classes", "study_class_counts"),
+    *("study_rules", "study_agreement"),
+]
 
 
 def explained():

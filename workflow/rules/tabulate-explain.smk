@@ -33,6 +33,7 @@ rule tabulate_failures:
 rule tabulate_perturbations:
     input:
         texts="data/collect/{collection}/texts.parquet",
+        images="data/collect/{collection}/images.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
         witness=dictionary,
         code=code("perturb_texts"),

@@ -18,6 +18,7 @@ with logged(snakemake.log[0], snakemake.rule):
         {**tables, "failures": Path(snakemake.output.failures)},
         seed=spec["seed"],
         failures=spec["study"]["failures"],
+        common_words=spec["study"].get("common_words", 0),
         given=Path(snakemake.output.study),
         sheet=Path(snakemake.output.sheet),
     )

@@ -7,8 +7,7 @@ from isotope.progress import logged
 with logged(snakemake.log[0], snakemake.rule):
     spec = snakemake.params.spec
     perturb_texts(
-        Path(snakemake.input.texts),
-        Path(snakemake.input.qrels),
+        *(Path(snakemake.input[name]) for name in ("texts", "images", "qrels")),
         split=snakemake.params.split,
         wordnet=spec["wordnet"],
         settings=Settings(spec["seed"], spec["colour_distance"]),

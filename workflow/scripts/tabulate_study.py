@@ -12,5 +12,6 @@ with logged(snakemake.log[0], snakemake.rule):
         Path(snakemake.input.study),
         spec["classes"],
         studied,
+        spec.get("alternative", ""),
     )
     tabulate_study(studied, snakemake.params.names, spec, studied.parent, snakemake.params.systems)

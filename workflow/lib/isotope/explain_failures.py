@@ -17,7 +17,10 @@ from isotope.wordnet import WordNet
 
 _ROWS_PER_GROUP = 8_192
 _ANSWERS = sql.SQL / "tabulate" / "explain_answers.sql"
-_MEASURES: Sequence[str] = ("ca", "ncs", "ce", "sd", "hit", "miss")
+_MEASURES: Sequence[str] = (
+    *("ca", "ncs", "ce", "sd", "sd_continuous"),
+    *("hit", "miss", "extra"),
+)
 _MATCHES: Sequence[str] = ("pairs", "counts", "sizes")
 _NOTHING: Mapping[str, Any] = dict.fromkeys((*_MEASURES, *_MATCHES))
 
@@ -117,6 +120,6 @@ class Explainer:
 
 def _ranks(answers: pl.DataFrame, labels: Mapping[str, str]) -> pa.Table:
     told = {name: pl.lit(value) for name, value in labels.items()}
-    rank = pl.col("rank")
-    table = answers.select("query_id", rank, rank_before=rank, perturbation=pl.lit("none"), **told)
+    told["perturbation"] = pl.lit(tables.INTACT)
+    table = answers.select("query_id", "rank", rank_before="rank", **told)
     return table.select(tables.RANKS.names).to_arrow().cast(tables.RANKS)

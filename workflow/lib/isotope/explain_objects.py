@@ -86,7 +86,8 @@ def concepts(
     if kept.is_empty():
         remedy = "give synsets by name, such as dog.n.01"
         raise EmptyTable(where, f"none of {objects.height:,} objects is in WordNet", remedy)
-    # ASSUME of several names of a synset the alphabetically first one will do to show.
+    # ASSUME of several names of a synset the alphabetically first one will do to show: the paper's
+    # objects come with one.
     named = kept.with_columns(concept=pl.col("synset").min().over("offset"))
     return named.select(tables.CONCEPTS.names), _rejected(sorted_out.drop_nulls("reason"), where)
 

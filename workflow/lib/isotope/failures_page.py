@@ -18,7 +18,7 @@ TITLES = {
     "explained": "How wrong the failures are",
     "ranking": "How often the right answer comes first",
     "moved": "What exchanged words do to the right answer's rank",
-    "perturbed": "The same queries, intact and perturbed",
+    "perturbed": "All queries and the changed ones, intact and perturbed",
     "unknown_objects": "Objects that could not be used",
 }
 _SQL = sql.SQL / "tabulate"

@@ -19,7 +19,7 @@ from isotope.judge_guard import HEADERS, Guard
 from isotope.judge_lines import PAIRS, Form
 from isotope.judge_pictures import Pictures
 from isotope.judge_sheet_desk import SheetDesk
-from isotope.judge_sheets import RATINGS, VERDICTS, Verdict
+from isotope.judge_sheets import RATINGS, VERDICTS
 from isotope.report_templates import environment
 
 BODY_BYTES = 16_384
@@ -48,11 +48,7 @@ def sheet_app(desk: SheetDesk) -> Starlette:
     sheet = desk.sheet
     ratings = RATINGS if sheet.is_rated else []
     shown = _page("judge_sheet.html.j2", desk, sheet=sheet, ratings=ratings)
-
-    def fits(verdict: Verdict) -> bool:
-        return set(verdict.classes) <= set(sheet.classes) and verdict.rating in {None, *ratings}
-
-    return _application(desk, _Taken(VERDICTS, fits), [Route("/", shown)])
+    return _application(desk, _Taken(VERDICTS, sheet.fits), [Route("/", shown)])
 
 
 def _application(desk: Desk | SheetDesk, taken: _Taken, routes: list[Route]) -> Starlette:

@@ -50,12 +50,22 @@ VERDICTS: Form[str, Verdict] = Form(
 
 @dataclass(frozen=True)
 class Sheet:
-    """What people are asked on a sheet; `name` is its folder below judgements/<collection>."""
+    """What people are asked on a sheet; `name` is its folder below judgements/<collection>.
+
+    `alternative` is the class, if any, that is named alone.
+    """
 
     name: str
     classes: Sequence[str]
     rows: Sequence[Mapping[str, Any]]
     is_rated: bool
+    alternative: str = ""
+
+    def fits(self, verdict: Verdict) -> bool:
+        """Tell whether a verdict says what may be said on this sheet."""
+        known = set(verdict.classes) <= set(self.classes)
+        alone = self.alternative not in verdict.classes or len(verdict.classes) == 1
+        return known and alone and verdict.rating in {None, *(RATINGS if self.is_rated else ())}
 
 
 def load(collection: str, name: str, tabulate: Mapping[str, Any], root: Path = Path()) -> Sheet:
@@ -74,4 +84,6 @@ def load(collection: str, name: str, tabulate: Mapping[str, Any], root: Path = P
     path = root / f"results/tables/{collection}/{'study' if rated else 'mistakes'}.parquet"
     if not path.is_file():
         raise MissingFile(path, "no sheet to judge", "run `snakemake --cores all` first")
-    return Sheet(name, asked["classes"], pl.read_parquet(path).to_dicts(), rated)
+    alternative = asked.get("alternative", "")
+    classes = [*asked["classes"], *filter(None, [alternative])]
+    return Sheet(name, classes, pl.read_parquet(path).to_dicts(), rated, alternative)

@@ -44,23 +44,29 @@ def perturbed_dense(
 ) -> None:
     """Write tables.RANKS for a dense system, ranks counted in the whole pool before and after.
 
-    `encoded` is that of `search.search_dense`, `index` the setting's folder of rows. Among equal
-    scores the later id comes first, as in a run.
+    Every judged query has a row as it is too, `tables.INTACT`. `encoded` is that of
+    `search.search_dense`, `index` the setting's folder of rows. Among equal scores the later id
+    comes first, as in a run.
 
     Raises:
         IsotopeError: what `encode.encode_texts` raises.
     """
     vectors, cell = Encoded(encoded), Cell.of(asked.run)
-    queries = _queries(asked)
+    queries, right = _queries(asked), _right(asked)
     pool = np.load(index / cell.pool / f"{cell.document_side}.npy")
-    targets = _targets(queries, asked, vectors.ids["images"].gather(pool))
-    rows = _rows_of(queries["query_id"], vectors.ids["texts"])
+    places = vectors.ids["images"].gather(pool)
+    intact = right.select("query_id").unique().sort("query_id")
+    rows = _rows_of(intact["query_id"], vectors.ids["texts"])
     with TemporaryDirectory(dir=out.parent, prefix=".perturbed-") as folder:
         changed = _encoded(asked.perturbed, tower, Path(folder))
-        asking = (vectors.shards["texts"].take(rows), changed)
-        before, after = (_ranks(q, targets, vectors.shards["images"], pool) for q in asking)
-    found = queries.with_columns(rank=pl.Series(after), rank_before=pl.Series(before))
-    _write(found, asked, out)
+
+        def placed(queries: pl.DataFrame, own: Vectors) -> pl.DataFrame:
+            targets = _targets(queries, right, places)
+            found = _ranks(own, targets, vectors.shards["images"], pool)
+            return queries.with_columns(rank=pl.Series(found, dtype=pl.Int32))
+
+        before = placed(intact, vectors.shards["texts"].take(rows))
+        _write(before, placed(queries, changed), asked, out)
 
 
 def perturbed_bm25(  # noqa: PLR0913
@@ -74,7 +80,8 @@ def perturbed_bm25(  # noqa: PLR0913
 ) -> None:
     """Write tables.RANKS for a BM25 system, null where the right answer has no word of the query.
 
-    `language` is that of the captions, and so of the index.
+    Every judged query has a row as it is too, `tables.INTACT`. `language` is that of the captions,
+    and so of the index.
 
     Raises:
         ToolFailed: Anserini failed.
@@ -88,17 +95,21 @@ def perturbed_bm25(  # noqa: PLR0913
     depth = max(before["rank"].to_list(), default=1)
     found = lucene.search(place, topics, model, hits=depth, threads=threads)
     after = ranked(found).rename({"query_id": "text_id"})
-    right = _right(asked).join(queries, on="query_id")
-    columns = {
-        "rank": (after, ["text_id", "doc_id"]),
-        "rank_before": (before, ["query_id", "doc_id"]),
-    }
-    for name, (run, key) in columns.items():
-        at = run.select(*key, pl.col("rank").alias(name))
-        right = right.join(at, on=key, how="left")
+    answers = _right(asked)
+    changed = answers.join(queries, on="query_id")
     _write(
-        right.group_by("text_id", *_CHANGED).agg(pl.col("rank", "rank_before").min()), asked, out
+        _first(answers, before, ["query_id"]),
+        _first(changed, after, ["text_id", *_CHANGED]),
+        asked,
+        out,
     )
+
+
+def _first(answers: pl.DataFrame, run: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Return the rank of each query's first right answer, null without one in the run."""
+    found = run.select(keys[0], "doc_id", "rank")
+    joined = answers.join(found, on=[keys[0], "doc_id"], how="left")
+    return joined.group_by(keys).agg(pl.col("rank").min())
 
 
 def _queries(asked: Asked) -> pl.DataFrame:
@@ -112,10 +123,10 @@ def _right(asked: Asked) -> pl.DataFrame:
     return kept.select(query_id="text_id", doc_id="image_id")
 
 
-def _targets(queries: pl.DataFrame, asked: Asked, pool: pl.Series) -> list[Rows]:
+def _targets(queries: pl.DataFrame, answers: pl.DataFrame, pool: pl.Series) -> list[Rows]:
     """Return for each query the places of its right answers in the pool."""
     places = pl.DataFrame({"doc_id": pool}).with_row_index("place")
-    right = _right(asked).join(places, on="doc_id").group_by("query_id").agg("place")
+    right = answers.join(places, on="doc_id").group_by("query_id").agg("place")
     joined = queries.join(right, on="query_id", how="left", maintain_order="left")
     return [np.array(own or [], np.int64) for own in joined["place"].to_list()]
 
@@ -163,9 +174,14 @@ def _group(
         yield 1 + int(ahead + np.count_nonzero(row[best[1] + 1 :] == best[0]))
 
 
-def _write(found: pl.DataFrame, asked: Asked, out: Path) -> None:
-    cell = Cell.of(asked.run)
-    told = {**vars(cell), "system": asked.run.stem}
-    labels = {name: pl.lit(value) for name, value in told.items()}
-    table = found.sort("text_id").select(*_CHANGED, "rank", "rank_before", **labels)
-    store.write(table.select(tables.RANKS.names).to_arrow(), out, tables.RANKS)
+def _write(before: pl.DataFrame, after: pl.DataFrame, asked: Asked, out: Path) -> None:
+    """Write the ranks of the queries as they are, then those of the perturbed ones beside them."""
+    labels = {**vars(Cell.of(asked.run)), "system": asked.run.stem}
+    known = before.select("query_id", rank_before="rank")
+    intact = before.sort("query_id").with_columns(
+        perturbation=pl.lit(tables.INTACT), rank_before="rank"
+    )
+    changed = after.join(known, on="query_id", how="left").sort("text_id")
+    columns = {name: pl.lit(value) for name, value in labels.items()}
+    both = [each.with_columns(**columns).select(tables.RANKS.names) for each in (intact, changed)]
+    store.write(pl.concat(both).to_arrow(), out, tables.RANKS)

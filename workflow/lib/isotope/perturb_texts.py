@@ -1,23 +1,27 @@
 """A collection's queries with other words: as many tables of texts as there are perturbations."""
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 
 import polars as pl
 import pyarrow as pa
 
 from isotope import store, tables, wordnet_files
-from isotope.perturb import KINDS, Settings, perturb
+from isotope.perturb import KINDS, Settings, mentioned, perturb
 from isotope.progress import Progress, log
 from isotope.wordnet import WordNet
 
-# ASSUME the sentence that a query consists of is its section's description, as captions are.
+# ASSUME the sentence that a query consists of is its section's description, as captions are: the
+# paper's queries are captions (section 3.1) and have no other fields.
 FIELD = "context_section_description"
+_CAPTIONS = "caption_reference_description"
 _TEXTS_PER_READ = 8_192
 
 
 def perturb_texts(  # noqa: PLR0913
     texts: Path,
+    images: Path,
     qrels: Path,
     *,
     split: str,
@@ -28,23 +32,33 @@ def perturb_texts(  # noqa: PLR0913
     """Write tables.PERTURBED: every judged text of the split, once for each kind that changes it.
 
     `text_id` is `<kind>/<query_id>`, so that the table stands in for texts wherever they are
-    encoded or searched with; it is sorted by it.
+    encoded or searched with; it is sorted by it. The colours of the dataset, which colour-in may
+    bring in, are those of these texts and of their pictures' captions.
 
     Raises:
         MissingFile: no dictionary.
     """
     known = WordNet(wordnet_files.find(wordnet))
-    judged = pl.scan_parquet(qrels).filter(pl.col("split") == split).select("text_id").unique()
+    judged = pl.read_parquet(qrels).filter(pl.col("split") == split)
     asked = pl.read_parquet(texts, columns=tables.TEXTS.names).join(
-        judged.collect(), on="text_id", how="semi"
+        judged, on="text_id", how="semi"
     )
     asked = asked.filter(pl.col(FIELD).fill_null("") != "").sort("text_id")
+    colours = mentioned(chain(asked[FIELD], _captions(images, judged)), known)
+    log.info("colours that queries and captions mention: %s", ", ".join(sorted(colours)))
+    settings = settings._replace(mentioned=colours)
     with store.writer(out, tables.PERTURBED) as file:
         for kind in sorted(KINDS):
             for some in asked.iter_slices(_TEXTS_PER_READ):
                 rows = list(_rows(kind, some, known, settings))
                 file.write_table(pa.Table.from_pylist(rows, schema=tables.PERTURBED))
                 log.info("%s: %d of %d queries", kind, len(rows), some.height)
+
+
+def _captions(images: Path, judged: pl.DataFrame) -> pl.Series:
+    known = pl.scan_parquet(images).select("image_id", _CAPTIONS)
+    own = known.join(judged.lazy(), on="image_id", how="semi").select(pl.col(_CAPTIONS).explode())
+    return own.drop_nulls().collect(engine="streaming").to_series()
 
 
 def _rows(

@@ -12,12 +12,24 @@ _LITTLE = (
     " near next no off on one or out over past she so that the then there they this to up us was"
     " well while who will with"
 )
-_SAYING_LITTLE = "all few first last less many more most much other own same some such"
+_DETERMINERS = "a an the this that these those his her its their my our your two three four several"
+# ASSUME what follows one of these describes and is no thing: the paper does not say how it knows an
+# adjective, and no tagger of speech is at hand.
+_LINKS = (
+    "am is are was were be been being look looks looking looked seem seems appear appears feel"
+    " feels get gets getting stay stays remain remains become becomes very too so quite rather"
+)
 _NOT_NOUNS = frozenset(_LITTLE.split())
+# Quantifiers and determiners are no attributes of an object.
+_SAYING_LITTLE = "all few less many more most much other own same some such"
 _VAGUE = frozenset(_SAYING_LITTLE.split())
+_BEFORE = frozenset(_DETERMINERS.split())
+_LINKING = frozenset(_LINKS.split())
+_JOINING = ("and", "or", "but")
 _PARTICIPLE = re.compile(r"\w{3,}(ed|ing)")
 _PLURALS = (("ies", "y"), ("ses", "s"), ("xes", "x"), ("ches", "ch"), ("shes", "sh"), ("s", ""))
-# ASSUME letters tell a vowel, but for these beginnings (an hour, a unicorn, a one-eyed cat).
+# ASSUME letters tell a vowel, but for these beginnings (an hour, a unicorn, a one-eyed cat); of the
+# article the paper says only that the query is to stay correct (section 5.1).
 _SPOKEN_VOWEL, _SPOKEN_CONSONANT = ("hour", "honest"), ("uni", "use", "euro", "one")
 
 
@@ -49,9 +61,31 @@ class Sentence:
     def adjective(self, place: int) -> bool:
         """Tell whether WordNet knows the word as an adjective, vague ones and participles apart."""
         word = self.word(place)
-        if word in _NOT_NOUNS | _VAGUE or _PARTICIPLE.fullmatch(word):
+        return word not in _NOT_NOUNS and not _PARTICIPLE.fullmatch(word) and self._known(word)
+
+    def _known(self, word: str) -> bool:
+        return word not in _VAGUE and bool(self.wordnet.senses(word, "a"))
+
+    def describes(self, place: int) -> bool:
+        """Tell whether the word is used as an adjective, before a noun or after what it tells of.
+
+        A word that may be a noun, such as `light`, is one unless a noun follows or a verb such as
+        `is` comes before; a participle is a verb unless it stands between article and noun.
+        """
+        if _PARTICIPLE.fullmatch(word := self.word(place)):
+            between = self._before(place) in _BEFORE or self.adjective(place - 1)
+            return between and self.attributive(place) and self._known(word)
+        if not self.adjective(place):
             return False
-        return bool(self.wordnet.senses(word, "a"))
+        return self.attributive(place) or not self.noun(place) or self._linked(place)
+
+    def _linked(self, place: int) -> bool:
+        before = self._before(place)
+        joins = before in _JOINING and self.adjective(place - 2) and self._linked(place - 2)
+        return before in _LINKING or joins
+
+    def _before(self, place: int) -> str:
+        return self.word(place - 1) if self._joined(place - 1) else ""
 
     def attributive(self, place: int) -> bool:
         """Tell whether the word stands before a noun, or before one more adjective and a noun."""

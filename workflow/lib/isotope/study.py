@@ -1,6 +1,7 @@
-"""The human study of failures: a sheet goes out, sheets come back (COLING 2022, human evaluation).
+"""The human study of failures: a sheet goes out, sheets come back (COLING 2022, section 4.2).
 
-An assessor names classes of failure, separated by semicolons, and rates 1 (hopeless) to 10.
+An assessor names classes of failure, separated by semicolons, or the alternative alone, where the
+returned picture is as good an answer, and rates 1 (hopeless) to 10.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -33,15 +34,23 @@ def found_sheets(collection: str, name: str = "failures", folder: Path = FOLDER)
     return sorted(str(p) for p in found if p.suffix in kinds)
 
 
-def write_sheet(
-    relations: Mapping[str, Path], *, seed: int, failures: int, given: Path, sheet: Path
+def write_sheet(  # noqa: PLR0913
+    relations: Mapping[str, Path],
+    *,
+    seed: int,
+    failures: int,
+    given: Path,
+    sheet: Path,
+    common_words: int = 0,
 ) -> None:
     """Draw at most `failures` of each system and task: `given` is tables.STUDY, `sheet` csv.
 
-    The sheet is for people, who are not told which system failed; its `lot` says so in `given`.
+    A query that shares fewer than `common_words` words with the captions of its right picture is
+    left out: the data are at fault. The sheet is for people, who are not told which system failed;
+    its `lot` says so in `given`.
     `relations` are failures (tables.FAILURES), texts and images.
     """
-    params = {"seed": seed, "failures": failures}
+    params = {"seed": seed, "failures": failures, "common_words": common_words}
     found = sql.query(sql.SQL / "tabulate" / "study.sql", dict(relations), params)
     hand_out(pl.DataFrame(tables.STUDY.empty_table()) if found is None else found, given, sheet)
 
@@ -53,20 +62,27 @@ def hand_out(rows: pl.DataFrame, given: Path, sheet: Path) -> None:
         rows.select(_TOLD).write_csv(part)
 
 
-def read_sheets(paths: Sequence[Path], given: Path, classes: Collection[str]) -> pl.DataFrame:
+def read_sheets(
+    paths: Sequence[Path], given: Path, classes: Collection[str], alternative: str = ""
+) -> pl.DataFrame:
     """Return tables.STUDIED: every judged row of the sheets that have come back, sorted.
 
-    A row counts as judged when it has classes or a rating. `given` is tables.STUDY.
+    A row counts as judged when it has classes, or the `alternative` alone, or a rating. `given` is
+    tables.STUDY.
 
     Raises:
         MissingFile, MissingColumn, CorruptFile: not a sheet, or a row (named by its line) with an
-            unknown class, a rating that is not 1 to 10, or no assessor.
+            unknown class, the alternative beside others, a rating that is not 1 to 10, or no
+            assessor.
         BrokenPromise: a row that was not given out, or is judged twice by one assessor.
         EmptyTable: nothing judged.
     """
-    judged = pl.concat([_read(path, classes) for path in paths])
+    known = [*classes, *filter(None, [alternative])]
+    judged = pl.concat([_read(path, known) for path in paths])
     if judged.is_empty():
         raise EmptyTable(", ".join(map(str, paths)), "nothing judged", "judge some rows first")
+    beside = pl.col("classes").list.contains(alternative) & (pl.col("classes").list.len() > 1)
+    _refuse(judged.filter(beside), f"{alternative!r} beside a class of failure", CorruptFile)
     drawn = pl.read_parquet(given, columns=[_KEY, "task", "system", "query_id"])
     _refuse(judged.join(drawn, on=_KEY, how="anti"), "a row that was not given out", BrokenPromise)
     again = judged.filter(~pl.struct(_KEY, "assessor").is_first_distinct())
@@ -75,13 +91,16 @@ def read_sheets(paths: Sequence[Path], given: Path, classes: Collection[str]) ->
     return whole.sort("task", "system", "query_id", "assessor")
 
 
-def write_study(paths: Sequence[Path], given: Path, classes: Collection[str], out: Path) -> None:
+def write_study(
+    paths: Sequence[Path], given: Path, classes: Collection[str], out: Path, alternative: str = ""
+) -> None:
     """Write what `read_sheets` returns.
 
     Raises:
         As `read_sheets`.
     """
-    store.write(read_sheets(paths, given, classes).to_arrow(), out, tables.STUDIED)
+    found = read_sheets(paths, given, classes, alternative)
+    store.write(found.to_arrow(), out, tables.STUDIED)
 
 
 def _read(path: Path, classes: Collection[str]) -> pl.DataFrame:

@@ -366,6 +366,8 @@ CONCEPTS = _schema(
     x_max=pa.int32(),
     y_max=pa.int32(),
 )
+# RANKS.perturbation of a query as it is.
+INTACT = "none"
 RANKS = _schema(
     setting=pa.string(),
     split=pa.string(),
@@ -390,13 +392,19 @@ FAILURES = _schema(
     ncs=pa.float64(),
     ce=pa.int32(),
     sd=pa.float64(),
+    sd_continuous=pa.float64(),
     hit=pa.int32(),
     miss=pa.int32(),
+    extra=pa.int32(),
     pairs=pa.list_(_structure(truth=pa.string(), found=pa.string(), similarity=pa.float64())),
     counts=pa.list_(_structure(concept=pa.string(), truth=pa.int32(), found=pa.int32())),
     sizes=pa.list_(
         _structure(
-            concept=pa.string(), truth_px=pa.float64(), found_px=pa.float64(), differs=pa.bool_()
+            concept=pa.string(),
+            truth_px=pa.float64(),
+            found_px=pa.float64(),
+            difference=pa.float64(),
+            differs=pa.bool_(),
         )
     ),
 )

@@ -14,6 +14,7 @@ _LABELS = {
     **{f"success_at_{k}": f"Success@{k}" for k in (1, 5, 10)},
     **{"mrr_at_5": "MRR@5", "mrr_at_10": "MRR@10", "mrr": "MRR"},
     **{"ca_share": "CA", "ncs": "NCS", "ce": "CE", "sd_share": "SD"},
+    **{"ce_most_common": "commonest CE", "sd_continuous": "continuous SD"},
 }
 _MISSING = "—"
 

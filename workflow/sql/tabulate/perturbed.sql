@@ -1,9 +1,33 @@
--- Lymperaiou et al. (COLING 2022), Table 5: the ranking measures of perturbed queries, and those of
--- the same queries before.
-WITH both_ranks AS (
+-- Lymperaiou et al. (COLING 2022), Table 5: the ranking measures of all queries as they are (the
+-- perturbation none, its "Original") and with each perturbation, where queries without a word of
+-- the kind stay as they are; beside them the changed queries alone, intact and perturbed.
+WITH kinds AS (
+    SELECT DISTINCT perturbation, task, system FROM perturbed
+),
+
+unchanged AS (
+    SELECT kinds.perturbation, own.task, own.system, own.rank_before AS rank
+    FROM kinds
+    INNER JOIN perturbed AS own
+        ON
+            kinds.task = own.task AND kinds.system = own.system
+            AND own.perturbation = 'none' AND kinds.perturbation <> 'none'
+    ANTI JOIN perturbed AS changed
+        ON
+            kinds.perturbation = changed.perturbation AND own.task = changed.task
+            AND own.system = changed.system AND own.query_id = changed.query_id
+),
+
+ranks AS (
+    SELECT perturbation, task, system, 'all' AS query, rank FROM unchanged
+    UNION ALL
+    SELECT perturbation, task, system, 'all' AS query, rank FROM perturbed
+    UNION ALL
     SELECT perturbation, task, system, 'intact' AS query, rank_before AS rank FROM perturbed
+    WHERE perturbation <> 'none'
     UNION ALL
     SELECT perturbation, task, system, 'perturbed' AS query, rank FROM perturbed
+    WHERE perturbation <> 'none'
 )
 
 SELECT
@@ -21,8 +45,8 @@ SELECT
     nullif(quantile_disc(coalesce(rank, 2147483647), 0.5), 2147483647) AS median_rank,
     count(*) FILTER (WHERE rank IS DISTINCT FROM 1) AS fails,
     avg((rank IS DISTINCT FROM 1)::INT) AS fails_share
-FROM both_ranks
+FROM ranks
 GROUP BY perturbation, task, system, query
 ORDER BY
-    perturbation ASC, task DESC, list_position(getvariable('systems'), system) ASC, system ASC,
-    query ASC
+    perturbation <> 'none' ASC, perturbation ASC, task DESC,
+    list_position(getvariable('systems'), system) ASC, system ASC, query ASC

@@ -2,6 +2,7 @@
 
 const classes = [...document.querySelectorAll("#classes button")];
 const ratings = [...document.querySelectorAll("#ratings button")];
+const { alternative } = $("classes").dataset;
 const ROLES = { asked: "The picture asked about", right: "The right picture", found: "The picture that was found" };
 
 function figure({ role, picture: src }) {
@@ -31,9 +32,11 @@ function give({ classes: named, rating }) {
   send();
 }
 
+// The alternative is named alone: either takes the other back.
 function toggle(name) {
   const { classes: named, rating } = shown.grade ?? { classes: [], rating: null };
-  give({ classes: named.includes(name) ? named.filter((each) => each !== name) : [...named, name], rating });
+  const kept = named.filter((each) => each !== name && (each === alternative) === (name === alternative));
+  give({ classes: named.includes(name) ? kept : [...kept, name], rating });
 }
 
 function rate(rating) {

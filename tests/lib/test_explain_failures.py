@@ -205,7 +205,7 @@ LABELS: dict[str, object] = {
     "system": "s",
 }
 Row = Mapping[str, object]
-# F is of section 6; N is what it is 84.69 % of (Table 5, Original), which section 6.1 calls 34 k: of
+# F is of section 6; N, of which it is 84.69 % (Table 5, Original), section 6.1 calls 34 k: of
 # so many, Table 4's counts are the shares that 6.4 prints.
 F, N = 28_817, 34_026
 

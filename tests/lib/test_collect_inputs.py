@@ -1,11 +1,14 @@
 """Published data sets reach the queries as tables, raw lines or documents."""
 
 import gzip
+import io
 import json
+import zipfile
 
 import polars as pl
 import pytest
 
+from isotope import collect_text
 from isotope.acquire import acquire
 from isotope.collect_inputs import ABSENT, expand
 from isotope.errors import BadParams, CorruptFile
@@ -93,4 +96,84 @@ def test_lines_of_files_of_one_name_are_told_apart_by_their_folders(tmp_path):
     assert pl.read_parquet(str(relations["train"])).rows() == [
         ("train/in.tsv", 1, "train"),
         ("train2/in.tsv", 1, "train2"),
+    ]
+
+
+def zipped(**files: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name.replace("__", "."), data)
+    return buffer.getvalue()
+
+
+ITEMS = [{"id": 1, "a": "é, ]"}, 12, "x", None, [1, [2]], {"deep": {"er": []}}]
+
+
+def test_the_items_of_a_list_are_rows_and_a_zip_of_one_file_is_unpacked(acquired, tmp_path):
+    """Visual Genome's form: a list on one line, in `objects.json.zip`."""
+    written = json.dumps(ITEMS, ensure_ascii=False).encode()
+    parts = {"plain": {"o.json": written}, "packed": {"o.json.zip": zipped(o__json=written)}}
+    relations = expand({"manifest": acquired(parts)}, tmp_path)
+    for part, name in (("plain", "o.json"), ("packed", "o.json.zip")):
+        rows = pl.read_parquet(str(relations[part])).rows()
+        assert [row[:2] for row in rows] == [(name, n) for n in range(1, 7)]
+        assert [json.loads(row[2]) for row in rows] == ITEMS
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 64])
+def test_a_list_is_the_same_however_its_bytes_arrive(tmp_path, monkeypatch, size):
+    monkeypatch.setattr(collect_text, "_CHARACTERS", size)
+    path = tmp_path / "list.json"
+    path.write_text("\n" + json.dumps(ITEMS, indent=1, ensure_ascii=False) + "\n")
+    assert collect_text.is_list(path)
+    assert [json.loads(item) for item in collect_text.items(path)] == ITEMS
+    path.write_text("[ ]")
+    assert list(collect_text.items(path)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("[{}, {]", "item 2"),
+        ("[{}, {}", "item 2"),
+        ("[{} {}]", "item 1"),
+        ("[{}] []", "item 1"),
+        ("[", "item 1"),
+    ],
+)
+def test_a_list_that_is_no_json_is_named_with_its_item(acquired, tmp_path, text, where):
+    manifest = acquired({"objects": {"objects.json": text.encode()}})
+    with pytest.raises(CorruptFile, match=rf"objects.json, {where} of the list"):
+        expand({"manifest": manifest}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        (zipped(a__json=b"[]", b__json=b"[]"), "a zip of 2 files"),
+        (zipped(a__json=b"[" + b"1, " * 5000 + b"1]")[:-30], "zip ends early or is broken"),
+        (b"[]", "zip ends early or is broken"),
+    ],
+)
+def test_a_zip_that_is_not_one_whole_file_is_named(acquired, tmp_path, data, found):
+    manifest = acquired({"objects": {"objects.json.zip": data}})
+    with pytest.raises(CorruptFile, match=rf"objects.json.zip.*{found}"):
+        expand({"manifest": manifest}, tmp_path)
+
+
+def test_lists_and_other_documents_in_one_part_are_refused(acquired, tmp_path):
+    manifest = acquired({"data": {"a.json": b"{}", "b.json": b"[]"}})
+    with pytest.raises(BadParams, match="mixes lists and other documents"):
+        expand({"manifest": manifest}, tmp_path)
+
+
+def test_tokens_are_lines_whatever_their_file_is_called(acquired, tmp_path):
+    """Flickr30k's captions: results_20130124.token, or results.csv with a row that breaks it."""
+    broken = b"image_name| comment_number| comment\n1.jpg| 4   A dog .\n"
+    parts = {"tokens": {"results.csv": broken, "results_20130124.token": b"1.jpg#0\tA dog .\n"}}
+    relations = expand({"manifest": acquired(parts)}, tmp_path)
+    assert pl.read_parquet(str(relations["tokens"]))["line"].to_list() == [
+        *broken.decode().splitlines(),
+        "1.jpg#0\tA dog .",
     ]

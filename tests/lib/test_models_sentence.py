@@ -24,6 +24,7 @@ from transformers import (
 )
 
 from isotope import models
+from isotope.encode_means import means
 from isotope.errors import BadParams, CorruptFile, FetchFailed, UnknownModel
 
 sentence_transformers = pytest.importorskip("sentence_transformers")
@@ -163,6 +164,18 @@ def test_a_dense_layer_projects_into_another_models_space(activation, bias, tmp_
     encoder = models.load(spec(path), device="cpu")
     assert encoder.dim == DIM
     np.testing.assert_allclose(encoder.encode_texts(TEXTS), judged(path), atol=1e-5)
+
+
+def test_sentences_keep_the_lengths_that_the_library_gives_their_vectors(tmp_path):
+    """What section 3.2 of Lymperaiou et al. averages is the library's own output."""
+    path = checkpoint(tmp_path, "xlm-roberta", MEAN)
+    encoder: Any = models.load(spec(path), device="cpu")
+    library = sentence_transformers.SentenceTransformer(str(path), device="cpu")
+    expected = library.encode(TEXTS, convert_to_numpy=True)
+    np.testing.assert_allclose(encoder.encode_sentences(TEXTS), expected, atol=1e-5)
+    found = means([TEXTS], encoder, batch=2)[0]
+    mean = expected.mean(axis=0)
+    np.testing.assert_allclose(found, mean / np.linalg.norm(mean), atol=1e-5)
 
 
 def test_the_length_the_case_and_the_prompt_are_the_checkpoints_own(tmp_path):

@@ -243,6 +243,7 @@ PULL, PYTHON = (f"tests/workflow/test_{name}.py" for name in ("pull", "python"))
 DVC_S3 = "tests/workflow/test_dvc_s3.py"
 LAYOUT = "tests/workflow/test_layout.py"
 COCO = "tests/workflow/test_coco.py"
+CORPORA = "tests/workflow/test_vg_coco.py"
 XM3600 = "tests/workflow/test_xm3600.py"
 RELEASE = "tests/workflow/test_release.py"
 DOCS = "tests/workflow/test_docs.py"
@@ -318,6 +319,14 @@ EFFECTS: dict[str, Callable[..., None]] = {
     f"{OVERLAID}/coco.yaml --config root=FOLDER": elsewhere(
         COCO, "test_the_real_pictures_give_the_numbers_of_the_page"
     ),
+    **{
+        f"{OVERLAID}/{corpus}.yaml{more} --config root=ROOT": elsewhere(CORPORA, test)
+        for corpus in ("vg-coco", "flickr")
+        for more, test in (
+            ("", "test_the_published_files_become_the_papers_ranking_table"),
+            (" params/explainable.yaml", "test_all_models_with_both_summarisers_are_planned"),
+        )
+    },
     f"{OVERLAID}/oven.yaml --config root=FOLDER": planned("search_answers", "tabulate_kind"),
     f"{OVERLAID}/oven-published.yaml --config root=FOLDER": planned(
         "search_answers", "tabulate_kind"

@@ -21,6 +21,13 @@ def explained():
     return [c for c in PARAMS["build"] if c in PARAMS["tabulate"]["explain"]]
 
 
+def ranked():
+    """The built collections with a ranking table whose failures are not explained."""
+    return [
+        c for c in PARAMS["build"] if c in PARAMS["tabulate"]["rankings"] and c not in explained()
+    ]
+
+
 def explains(*keys):
     """Some of the params that a collection's failures are explained with."""
     return lambda w: {k: PARAMS["tabulate"]["explain"][w.collection].get(k) for k in keys}
@@ -76,4 +83,11 @@ def failures():
     pages = expand("results/report/{c}/failures.html", c=explained())
     sheets = expand("results/tables/{c}/study.csv", c=explained())
     tables = expand("results/tables/{c}/{t}.md", c=explained(), t=EXPLAINED)
-    return [*pages, *sheets, *tables, *expand("results/tables/{c}/{t}.md", c=back, t=STUDIED)]
+    ranks = expand("results/tables/{c}/ranking.md", c=ranked())
+    return [
+        *pages,
+        *sheets,
+        *tables,
+        *ranks,
+        *expand("results/tables/{c}/{t}.md", c=back, t=STUDIED),
+    ]

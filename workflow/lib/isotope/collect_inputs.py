@@ -1,19 +1,18 @@
 """What a collection's queries read: tables, and the lines and documents of an acquired data set."""
 
-import gzip
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar, cast
 
 import pyarrow as pa
 
-from isotope import sql, store, tables
+from isotope import collect_text, sql, store, tables
 from isotope.acquire import parts, placed
 from isotope.addresses import Entry
 from isotope.collect_judgements import write_judgements
-from isotope.errors import BadParams, CorruptFile
+from isotope.errors import BadParams
 from isotope.release_parquet import IMAGES, TEXTS
 
 LINES = pa.schema([("file", pa.string()), ("row", pa.int64()), ("line", pa.string())])
@@ -29,7 +28,12 @@ ABSENT = {
     "published_images": pa.schema([field for field in IMAGES if field.name != "image"]),
     "text_topics": LINES,
     "image_topics": LINES,
+    "tokens": LINES,
+    "splits": LINES,
+    "karpathy": DOCUMENTS,
 }
+# Flickr's captions: lines of tokens, or a csv that no csv reader reads to its end.
+_TOKENS = "tokens"
 _ROWS = 65_536
 _Item = TypeVar("_Item")
 _Form = Callable[[Mapping[Path, str], Path], sql.Files]
@@ -39,16 +43,17 @@ def expand(inputs: Mapping[str, sql.Files], folder: Path) -> dict[str, sql.Files
     """Return the relations of a collection's queries; converted ones are written to `folder`.
 
     An input called `manifest` stands for the acquired parts that queries can read, one relation
-    each: Parquet and csv as they are; `.tsv`, `.jsonl` and `.txt` (also `.gz`) as raw lines (file,
-    row from 1, line without its end); `.json` as documents (file, document). A file is called by
-    its path below the part. Those of the part `judgements` may differ in form, see
-    `collect_judgements`. Other parts, such as pictures, are passed over. The relation `acquired`
-    has the part, the path below it and the upstream address of every file. Of ABSENT, what is not
-    given is an empty table.
+    each: Parquet and csv as they are; `.tsv`, `.jsonl`, `.txt` and `.token` as raw lines (file, row
+    from 1, line without its end); `.json` as documents (file, document), or, where it is a list,
+    its items as lines. Texts may be packed, `.gz` or a `.zip` of one file. A file is called by its
+    path below the part. Those of the part `judgements` may differ in form, see
+    `collect_judgements`; those of `tokens` are lines always. Other parts, such as pictures, are
+    passed over. The relation `acquired` has the part, the path below it and the upstream address of
+    every file. Of ABSENT, what is not given is an empty table.
 
     Raises:
         BadParams: a part whose files are not all of one form.
-        CorruptFile: a text that is not UTF-8, or a gzip that ends early.
+        CorruptFile: as `collect_text.lines` and `collect_text.items`.
         As `collect_judgements.write_judgements`.
     """
     found = {name: files for name, files in inputs.items() if name != "manifest"}
@@ -57,7 +62,7 @@ def expand(inputs: Mapping[str, sql.Files], folder: Path) -> dict[str, sql.Files
         found["acquired"] = _acquired(manifest, folder / "acquired.parquet")
         for part in parts(manifest):
             files, name = placed(manifest, part), part.replace("-", "_")
-            form = _judgements if part == "judgements" else _form(manifest, part, files)
+            form = _form(manifest, part, files)
             if form is not None:
                 named = {
                     path: path.relative_to(manifest.parent / part).as_posix() for path in files
@@ -81,12 +86,22 @@ def _acquired(manifest: Path, out: Path) -> sql.Files:
 
 
 def _form(manifest: Path, part: str, files: Sequence[Path]) -> _Form | None:
-    suffixes = {Path(p.name.removesuffix(".gz")).suffix for p in files}
-    forms = {_FORMS.get(s) for s in suffixes}
+    if part in _OF_PART:
+        return _OF_PART[part]
+    suffixes = {collect_text.suffix_of(p.name) for p in files}
+    forms = {_form_of(p) for p in files}
     if len(forms) > 1:
-        found = f"part {part!r} mixes {', '.join(sorted(suffixes))}"
-        raise BadParams(manifest, found, "give each form a part of its own in params acquire")
+        same = "lists and other documents" if suffixes == {".json"} else ", ".join(sorted(suffixes))
+        remedy = "give each form a part of its own in params acquire"
+        raise BadParams(manifest, f"part {part!r} mixes {same}", remedy)
     return forms.pop()
+
+
+def _form_of(path: Path) -> _Form | None:
+    suffix = collect_text.suffix_of(path.name)
+    if suffix == ".json" and collect_text.is_list(path):
+        return _items
+    return _FORMS.get(suffix)
 
 
 def _as_they_are(files: Mapping[Path, str], _: Path) -> sql.Files:
@@ -98,38 +113,29 @@ def _judgements(files: Mapping[Path, str], out: Path) -> sql.Files:
 
 
 def _lines(files: Mapping[Path, str], out: Path) -> sql.Files:
+    texts = ((file, enumerate(collect_text.lines(path), 1)) for path, file in files.items())
+    return _rows(((file, n, line.rstrip("\r\n")) for file, text in texts for n, line in text), out)
+
+
+def _items(files: Mapping[Path, str], out: Path) -> sql.Files:
+    texts = ((file, enumerate(collect_text.items(path), 1)) for path, file in files.items())
+    return _rows(((file, n, item) for file, text in texts for n, item in text), out)
+
+
+def _rows(rows: Iterable[tuple[str, int, str]], out: Path) -> sql.Files:
     with store.writer(out, LINES) as table:
-        for path, file in files.items():
-            numbered = enumerate(_text(path), 1)
-            for rows in _batches((file, n, line.rstrip("\r\n")) for n, line in numbered):
-                columns = [pa.array(c) for c in zip(*rows, strict=True)]
-                table.write_batch(pa.RecordBatch.from_arrays(columns, schema=LINES))
+        for some in _batches(iter(rows)):
+            columns = [pa.array(c) for c in zip(*some, strict=True)]
+            table.write_batch(pa.RecordBatch.from_arrays(columns, schema=LINES))
     return out
 
 
 def _documents(files: Mapping[Path, str], out: Path) -> sql.Files:
     with store.writer(out, DOCUMENTS) as table:
         for path, file in files.items():
-            row = {"file": file, "document": "".join(_text(path))}
+            row = {"file": file, "document": "".join(collect_text.lines(path))}
             table.write_batch(pa.RecordBatch.from_pylist([row], schema=DOCUMENTS))
     return out
-
-
-def _text(path: Path) -> Iterator[str]:
-    """Yield the lines of a text file, ends included; only a newline ends a line."""
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            for row, line in enumerate(file, 1):
-                yield _decoded(path, row, line)
-    except (EOFError, gzip.BadGzipFile) as error:
-        raise CorruptFile(path, f"gzip ends early: {error}", _MEND) from error
-
-
-def _decoded(path: Path, row: int, line: bytes) -> str:
-    try:
-        return line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise CorruptFile(f"{path}, row {row}", f"not UTF-8: {error.reason}", _MEND) from error
 
 
 def _batches(rows: Iterator[_Item]) -> Iterator[list[_Item]]:
@@ -137,12 +143,13 @@ def _batches(rows: Iterator[_Item]) -> Iterator[list[_Item]]:
         yield some
 
 
-_MEND = "replace it upstream, delete the manifest, and run again"
 _FORMS: Mapping[str, _Form] = {
     ".parquet": _as_they_are,
     ".csv": _as_they_are,
     ".tsv": _lines,
     ".jsonl": _lines,
     ".txt": _lines,
+    ".token": _lines,
     ".json": _documents,
 }
+_OF_PART: Mapping[str, _Form] = {"judgements": _judgements, _TOKENS: _lines}

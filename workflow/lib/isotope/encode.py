@@ -4,14 +4,15 @@ The text of a section is its five fields in the order of the paper (Yang et al.,
 section 3): page title, section title, hierarchy, section context, page context.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
 
 from isotope import models
-from isotope.encode_fill import Batches, Out, filling
+from isotope.encode_fill import Batches, Filling, Out, filling
 from isotope.encode_key import How, picture_key, text_key
+from isotope.encode_means import LINES, WHOLE, lines, means
 from isotope.encode_pictures import batches, iter_pictures, shown_by
 from isotope.encode_store import Vectors, load_vectors
 from isotope.errors import BadParams, MissingColumn, MissingFile
@@ -41,7 +42,8 @@ def encode_texts(  # noqa: PLR0913
 
     `vectors` gets [n, dim] in a precision of encode_store.PRECISIONS, `ids` the text_id of each
     row, and `encode_store.contents_of(vectors)` what the row was made of. A text that `earlier`,
-    the vectors of another collection, has already is not encoded again.
+    the vectors of another collection, has already is not encoded again. Where `model["texts"]` is
+    `lines`, a text's vector is the mean of its lines' (`encode_means.means`).
 
     Raises:
         MissingFile, MissingColumn: a table or a field that is not there.
@@ -53,15 +55,38 @@ def encode_texts(  # noqa: PLR0913
     key = text_key(encoder, How(model, weights, batch, precision))
     progress = Progress(f"texts encoded, shard {shard + 1} of {shards}", len(rows))
     with filling(Out(vectors, ids, rows, precision, key), encoder.dim, earlier) as made:
-        waiting = Batches(made.block, encoder.encode_texts, batch)
-        for some in batches(enumerate(iter_texts(texts, rows, fields)), batch):
-            new = [(place, text) for place, text in some if not made.has([place], text.encode())]
-            shapes = encoder.shapes([text for _, text in new])
-            for (place, text), shape in zip(new, shapes, strict=True):
-                waiting.add([place], text, shape)
-            progress.add(len(some))
-        waiting.finish()
+        fill = _fill_lines if model.get("texts", WHOLE) == LINES else _fill_texts
+        numbered = batches(enumerate(iter_texts(texts, rows, fields)), batch)
+        fill(made, _new(made, numbered, progress), encoder, batch)
     progress.finish()
+
+
+def _new(
+    made: Filling, numbered: Iterable[list[tuple[int, str]]], progress: Progress
+) -> Iterator[list[tuple[int, str]]]:
+    """Yield what is to be encoded of each batch of texts and their places."""
+    for some in numbered:
+        yield [(place, text) for place, text in some if not made.has([place], text.encode())]
+        progress.add(len(some))
+
+
+def _fill_texts(
+    made: Filling, texts: Iterable[list[tuple[int, str]]], encoder: models.Encoder, batch: int
+) -> None:
+    waiting = Batches(made.block, encoder.encode_texts, batch)
+    for new in texts:
+        shapes = encoder.shapes([text for _, text in new])
+        for (place, text), shape in zip(new, shapes, strict=True):
+            waiting.add([place], text, shape)
+    waiting.finish()
+
+
+def _fill_lines(
+    made: Filling, texts: Iterable[list[tuple[int, str]]], encoder: models.Encoder, batch: int
+) -> None:
+    for new in filter(None, texts):
+        places = [place for place, _ in new]
+        made.block[places] = means([lines(text) for _, text in new], encoder, batch)
 
 
 def encode_images(  # noqa: PLR0913

@@ -1,7 +1,7 @@
 """Encode the images of a collection by what is said of them: the dense counterpart of the oracle.
 
-An image's vector is the mean of its captions' vectors, L2-normalised, as sentence encoders stand
-for images with several captions.
+An image's vector is the mean of its captions' vectors, as the model leaves them, L2-normalised:
+Lymperaiou et al., COLING 2022, section 3.2.
 """
 
 import json
@@ -9,18 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from isotope import models, sql
 from isotope.encode import encode_images, slice_ids
-from isotope.encode_fill import Batches, Filling, Out, filling
+from isotope.encode_fill import Filling, Out, filling
 from isotope.encode_key import How, text_key
+from isotope.encode_means import means
 from isotope.models import Encoder
 from isotope.progress import Progress, log
 
-Floats = npt.NDArray[np.float32]
 PIXELS, CAPTIONS = "pixels", "captions"
 _IMAGES_AT_A_TIME = 4_096
 
@@ -105,18 +103,4 @@ def _fill(made: Filling, first: int, said: list[list[str]], encoder: Encoder, ba
     told = [(first + n, captions) for n, captions in enumerate(said)]
     new = [each for each in told if not made.has([each[0]], json.dumps(each[1]).encode())]
     if new:
-        made.block[[place for place, _ in new]] = _means([c for _, c in new], encoder, batch)
-
-
-def _means(said: list[list[str]], encoder: Encoder, batch: int) -> Floats:
-    texts = [caption for captions in said for caption in captions]
-    vectors = np.empty((len(texts), encoder.dim), np.float32)
-    waiting = Batches(vectors, encoder.encode_texts, batch)
-    for place, shape in enumerate(encoder.shapes(texts)):
-        waiting.add([place], texts[place], shape)
-    waiting.finish()
-    first = np.cumsum([0, *map(len, said[:-1])])
-    sums = np.add.reduceat(vectors.astype(np.float64), first, axis=0)
-    lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-    # ASSUME captions that cancel out exactly say nothing; their vector stays zero.
-    return (sums / np.where(lengths == 0, 1.0, lengths)).astype(np.float32)
+        made.block[[place for place, _ in new]] = means([c for _, c in new], encoder, batch)

@@ -23,7 +23,10 @@ from isotope.progress import log
 FloatArray = npt.NDArray[np.float32]
 _T = TypeVar("_T")
 _PACKAGES = ("numpy", "pillow", "torch", "torchvision", "open_clip_torch", "transformers", "timm")
-_CODE = (*provenance.modules("models", "pixels"), "encode_captions", "encode_fill")
+_CODE = (
+    *provenance.modules("models", "pixels"),
+    *("encode_captions", "encode_fill", "encode_means"),
+)
 # They choose what is encoded, which the content tells, and not how.
 _NOT_HOW = frozenset({"fields", "images", "summary"})
 _SENTENCES = ("", "isotope", "Ein Bild, 一张图片")

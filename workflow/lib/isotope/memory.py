@@ -88,10 +88,13 @@ NEEDS: Mapping[str, Need] = {
     **dict.fromkeys(("tabulate_report", "tabulate_costs", "tabulate_overview"), _SHOWS),
     **dict.fromkeys(("tabulate_statistics", "tabulate_tables", "tabulate_facts"), _ASKS_DUCKDB),
     **dict.fromkeys(("tabulate_account", "tabulate_against", "tabulate_group"), _ASKS_DUCKDB),
-    **dict.fromkeys(("tabulate_judged", "tabulate_kind", "tabulate_languages"), _ASKS_DUCKDB),
+    **dict.fromkeys(("tabulate_judged", "tabulate_kind", "tabulate_ranking"), _ASKS_DUCKDB),
     **dict.fromkeys(("tabulate_captioned", "tabulate_side_by_side"), _ASKS_DUCKDB),
     **dict.fromkeys(
-        ("tabulate_catalog", "tabulate_recall", "tabulate_table5", "tabulate_associations"),
+        (
+            *("tabulate_catalog", "tabulate_recall", "tabulate_table5", "tabulate_associations"),
+            "tabulate_languages",
+        ),
         _ASKS_DUCKDB,
     ),
     **dict.fromkeys(

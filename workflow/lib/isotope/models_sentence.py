@@ -59,9 +59,11 @@ class SentenceEncoder:
 
     def encode_texts(self, texts: list[str]) -> FloatArray:
         """Return float32 [n, dim], L2-normalised."""
-        given = tokenized(self._tokenizer, self._asked(texts), self._context)
-        batch = {k: v.to(self._device.torch) for k, v in given.items() if k in self._inputs}
-        return self._device.unit_rows(lambda: self._vectors(batch))
+        return self._device.unit_rows(lambda: self._states(texts))
+
+    def encode_sentences(self, texts: list[str]) -> FloatArray:
+        """Return float32 [n, dim] as the checkpoint's modules leave them, of any length."""
+        return self._device.rows(lambda: self._states(texts)).numpy()
 
     def shapes(self, texts: list[str]) -> list[int]:
         """Return the tokens that each text is padded to."""
@@ -80,7 +82,9 @@ class SentenceEncoder:
         remedy = "give the model `images: captions`, or `images_of` a model with a vision tower"
         raise BadParams(f"models: {self._name}", "a text tower that was shown pictures", remedy)
 
-    def _vectors(self, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+    def _states(self, texts: list[str]) -> torch.Tensor:
+        given = tokenized(self._tokenizer, self._asked(texts), self._context)
+        batch = {k: v.to(self._device.torch) for k, v in given.items() if k in self._inputs}
         states = self._model(**batch).last_hidden_state
         rows = pooled(states, batch["attention_mask"], self._modes)
         for stage in self._stages:

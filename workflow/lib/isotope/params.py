@@ -169,6 +169,8 @@ def _shown(params: Params) -> Iterator[tuple[str, str, list[str]]]:
     yield from _unknown("tabulate.since", compared, list(params["collect"]))
     explain = list(tabulate.get("explain", {}))
     yield from _unknown("tabulate.explain", explain, list(params["collect"]))
+    ranked = tabulate.get("rankings", [])
+    yield from _unknown("tabulate.rankings", ranked, list(params["collect"]))
     yield from _unknown("tabulate.facts", list(tabulate.get("facts", {})), list(params["collect"]))
     for name, entry in tabulate.get("captioners", {}).items():
         where = f"tabulate.captioners.{name}.source"

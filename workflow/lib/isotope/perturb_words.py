@@ -110,10 +110,11 @@ class Sentence:
         return text
 
     def _joined(self, place: int) -> bool:
-        """Tell whether nothing but a space is between the word and the next."""
+        """Tell whether nothing but a space is between the word and the next, on one line."""
         if not 0 <= place < len(self.words) - 1:
             return False
-        return self.text[self.words[place].end() : self.words[place + 1].start()].isspace()
+        between = self.text[self.words[place].end() : self.words[place + 1].start()]
+        return between.isspace() and between.isprintable()
 
 
 def article(word: str) -> str:

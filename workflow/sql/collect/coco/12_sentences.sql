@@ -1,5 +1,5 @@
 -- Captions on one line each, in the order of their ids: the first is the query, the rest describe.
--- ASSUME a picture's first caption asks for it, as the paper lets one COCO caption ask.
+-- ASSUME a picture's first caption asks: COCO alone is no corpus of a paper, so none tells.
 WITH parsed AS MATERIALIZED (
     SELECT
         file,

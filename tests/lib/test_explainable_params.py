@@ -1,0 +1,138 @@
+"""params/explainable.yaml and its corpora beside the tables of Lymperaiou et al., COLING 2022."""
+
+import json
+import math
+import re
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from isotope import params, perturb, wordnet_files
+from isotope.errors import MissingFile
+from isotope.wordnet import WordNet
+
+# Table 3 and Table 11; Table 6 lacks paraphrase albert small, Table 13 stsb mpnet base.
+NAMES = """
+all distilroberta, all MiniLM L12, all MiniLM L6, all mpnet base, all roberta large,
+multi qa distilbert cos, multi qa MiniLM L6 cos, multi qa mpnet base cos, nli distilroberta base,
+nq distilbert base, paraphrase albert base, paraphrase albert small, paraphrase distilroberta,
+paraphrase MiniLM L12, paraphrase MiniLM L3, paraphrase MiniLM L6, paraphrase mpnet,
+paraphrase TinyBERT L6, stsb distilroberta base, stsb mpnet base, stsb roberta base,
+stsb roberta large, xlm distilroberta paraphrase
+"""
+MODELS = [name.strip() for name in NAMES.split(",")]
+CORPORA = ("vg-coco", "flickr")
+# Table and representation, by the order of appendix A.3.
+SUMMARISED = {6: "", 7: "-t5", 8: "-pegasus", 9: "", 10: "-t5", 11: "", 12: "-t5", 13: "-pegasus"}
+
+
+def read(root: Path, name: str) -> dict[str, Any]:
+    return yaml.safe_load((root / name).read_text())
+
+
+def merged(base: dict[str, Any], *overlays: dict[str, Any]) -> dict[str, Any]:
+    """Merge as Snakemake merges --configfile."""
+    for overlay in overlays:
+        for key, value in overlay.items():
+            both = isinstance(value, dict) and isinstance(base.get(key), dict)
+            base = {**base, key: merged(base[key], value) if both else value}
+    return base
+
+
+@pytest.fixture(params=CORPORA)
+def resolved(request, root) -> dict[str, Any]:
+    """The default params with a corpus and the paper's models."""
+    names = ("params.yaml", f"params/{request.param}.yaml", "params/explainable.yaml")
+    config = merged(*(read(root, name) for name in names))
+    return params.resolve(config | {"root": "/r"}, root / "workflow/schemas/params.schema.yaml")
+
+
+def test_the_23_models_are_those_of_the_tables_each_in_three_representations(resolved):
+    assert len(MODELS) == 23
+    expected = {m.replace(" ", "-") + s for m in MODELS for s in ("", "-t5", "-pegasus")}
+    assert set(resolved["search"]["systems"]) == expected
+    for name in expected:
+        model = resolved["models"][resolved["systems"][name]["model"]]
+        assert (model["kind"], model["images"], model["texts"]) == ("sentence", "captions", "lines")
+        assert name.endswith(f"-{model['summary']}" if "summary" in model else name)
+
+
+def test_a_model_is_the_checkpoint_that_its_name_says(resolved):
+    """The tables leave out versions, some a `base`, and one an r."""
+    for name in MODELS:
+        own, _, hub = resolved["models"][name.replace(" ", "-")]["name"].rpartition("/")
+        assert own == "sentence-transformers"
+        words = re.sub(r"-v\d$", "", hub).split("-")
+        assert set(name.split()) <= set(words)
+        assert set(words) - set(name.split()) <= {"base", "r"}
+
+
+def test_a_summary_is_of_the_same_model_as_the_mean(resolved):
+    for name in (m.replace(" ", "-") for m in MODELS):
+        own = [resolved["models"][name + s]["name"] for s in ("", "-t5", "-pegasus")]
+        assert len(set(own)) == 1
+    summaries = resolved["encode"]["summaries"]
+    assert {k: v["name"] for k, v in summaries.items()} == {
+        "t5": "google-t5/t5-base",
+        "pegasus": "google/pegasus-xsum",
+    }
+
+
+def test_every_row_of_tables_6_to_13_is_a_system(resolved, shared):
+    text = (shared / "papers/explainable.txt").read_text()
+    tables = re.split(r"^Table (\d+): ", text, flags=re.MULTILINE)
+    found: dict[int, list[str]] = {}
+    for before, number in zip(tables[::2], [*map(int, tables[1::2]), 13], strict=True):
+        rows = re.findall(r"^([a-z][A-Za-z0-9 ]+)(?:\t[\d.]+){8}$", before, re.MULTILINE)
+        if number in SUMMARISED:
+            found.setdefault(number, rows)
+    assert {number: len(rows) for number, rows in found.items()} == {
+        **dict.fromkeys(SUMMARISED, 23),
+        **{6: 22, 13: 22},
+    }
+    for number, rows in found.items():
+        systems = {row.replace(" ", "-") + SUMMARISED[number] for row in rows}
+        assert systems <= set(resolved["search"]["systems"])
+
+
+def of(count: int, share: float) -> tuple[float, float]:
+    """The totals of which a count is a share of so many per cent, rounded to two digits."""
+    return count / (share + 0.005) * 100, count / (share - 0.005) * 100
+
+
+def test_the_search_is_as_deep_as_the_papers_pool(root):
+    """Sections 6.3 and 6.4: four counts and their shares are of one number of queries, "34k"."""
+    totals = [of(28_817, 84.69), of(10_523, 30.93), of(16_007, 47.04), of(10_471, 30.77)]
+    least, most = max(t[0] for t in totals), min(t[1] for t in totals)
+    assert (math.ceil(least), math.floor(most)) == (34_025, 34_027)
+    assert most < read(root, "params/vg-coco.yaml")["search"]["depth"]
+    assert read(root, "params/flickr.yaml")["search"]["depth"] >= 31_783
+
+
+def test_the_papers_shares_of_colours_and_sizes_are_those_of_all_captions_of_a_picture(shared):
+    """Section 6.4: 47.04 % and 30.77 % of the queries; 159 pictures of COCO tell one from five."""
+    try:
+        wordnet = WordNet(wordnet_files.find())
+    except MissingFile as error:
+        pytest.skip(str(error))
+    said: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    for path in sorted((shared / "collections/coco-mini").glob("captions_*.json")):
+        for each in json.loads(path.read_text())["annotations"]:
+            said[each["image_id"]].append((each["id"], each["caption"].strip()))
+    queries = {
+        "first": [min(own)[1] for own in said.values()],
+        "all": ["\n".join(caption for _, caption in sorted(own)) for own in said.values()],
+    }
+
+    def share(kind: str, texts: list[str]) -> float:
+        settings = perturb.Settings()
+        changed = [perturb.perturb(kind, "q", text, wordnet, settings) for text in texts]
+        return sum(found is not None for found in changed) / len(texts)
+
+    for kind, published in (("colour-all", 0.4704), ("size", 0.3077)):
+        first, every = share(kind, queries["first"]), share(kind, queries["all"])
+        assert abs(every - published) < 0.1
+        assert published - first > 0.2

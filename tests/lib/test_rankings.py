@@ -1,0 +1,63 @@
+"""The ranking table of a collection without objects: the columns of Tables 6 to 10.
+
+Lymperaiou et al., COLING 2022, section 3.3; what the paper calls R@k is Success@k here: a query
+has one right picture.
+"""
+
+import copy
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+
+from isotope import params, store, tables
+from isotope.errors import BadParams
+from isotope.rankings import tabulate_ranking
+from isotope.runs import write_run
+
+RANKS = [1, 3, 7, None]
+
+
+@pytest.fixture
+def table(tmp_path) -> pl.DataFrame:
+    """Four queries over ten pictures, whose right answers stand at RANKS."""
+    qrels = [
+        {"text_id": f"t{n}", "image_id": f"i{n}", "relevance": 1, "split": "test"} for n in range(4)
+    ]
+    store.write_rows(qrels, tmp_path / "qrels.parquet", tables.QRELS)
+    hits = [
+        (f"t{n}", f"i{n}" if place == rank else f"other{place}", float(-place))
+        for n, rank in enumerate(RANKS)
+        for place in range(1, 11)
+    ]
+    run = tmp_path / "flickr8k/base/test/t2m/words.parquet"
+    run.parent.mkdir(parents=True)
+    frame = pl.DataFrame(hits, ["query_id", "doc_id", "score"], orient="row")
+    write_run(frame, run)
+    tabulate_ranking([run], tmp_path / "qrels.parquet", tmp_path / "ranking")
+    assert {p.name for p in tmp_path.glob("*ranking*")} == {
+        f"ranking.{suffix}" for suffix in ("csv", "md", "tex")
+    }
+    return pl.read_csv(tmp_path / "ranking.csv")
+
+
+def test_the_columns_of_tables_6_to_10_are_counted_from_the_ranks(table):
+    row = table.row(0, named=True)
+    assert (row["task"], row["system"], row["queries"]) == ("t2m", "words", 4)
+    told = [row[f"success_at_{k}"] for k in (1, 5, 10)]
+    assert told == [0.25, 0.5, 0.75]
+    assert row["mrr_at_5"] == pytest.approx((1 + 1 / 3) / 4, abs=1e-6)
+    assert row["mrr"] == pytest.approx((1 + 1 / 3 + 1 / 7) / 4, abs=1e-6)
+    assert (row["median_rank"], row["fails"], row["fails_share"]) == (3, 3, 0.75)
+
+
+def test_a_ranking_of_a_collection_that_nothing_defines_is_refused(root: Path):
+    config = yaml.safe_load((root / "params.yaml").read_text())
+    known = copy.deepcopy(config)
+    known["tabulate"]["rankings"] = ["toy"]
+    schema = root / "workflow/schemas/params.schema.yaml"
+    assert params.resolve(known, schema)["tabulate"]["rankings"] == ["toy"]
+    config["tabulate"]["rankings"] = ["flickr9k"]
+    with pytest.raises(BadParams, match=r"tabulate\.rankings.*'flickr9k'"):
+        params.resolve(config, schema)

@@ -1,0 +1,24 @@
+# The ranking table of a collection without objects; explaining failures makes that of the others.
+ruleorder: tabulate_ranking > tabulate_explained
+
+
+rule tabulate_ranking:
+    input:
+        qrels="data/collect/{collection}/qrels.parquet",
+        runs=explained_runs,
+        sql=sql("tabulate/ranking.sql", "tabulate/explain_answers.sql"),
+        code=code("rankings"),
+    output:
+        tables=multiext("results/tables/{collection}/ranking", ".csv", ".md", ".tex"),
+    log:
+        "logs/tabulate_ranking/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_ranking/{collection}.tsv"
+    wildcard_constraints:
+        collection=any_of(ranked()),
+    resources:
+        mem_mb=memory("tabulate_ranking"),
+    message:
+        "tabulate the ranks of right answers on {wildcards.collection}"
+    script:
+        "../scripts/tabulate_ranking.py"

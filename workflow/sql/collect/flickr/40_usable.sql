@@ -1,0 +1,19 @@
+-- Pictures in a split with pixels, a caption that asks for them, and others that describe them.
+-- ASSUME a picture's first caption asks and the others are its corpus: a picture has five captions
+-- and nothing else here, and the paper does not say which of them are the query.
+WITH described AS (
+    SELECT
+        pictures.name,
+        any_value(spoken.sentence) FILTER (WHERE spoken.number = pictures.asked_by) AS query,
+        list(spoken.sentence ORDER BY spoken.number)
+        FILTER (WHERE spoken.number <> pictures.asked_by) AS captions
+    FROM pictures INNER JOIN spoken ON pictures.name = spoken.name
+    WHERE spoken.sentence <> '' AND spoken.time = 1
+    GROUP BY pictures.name
+)
+
+SELECT pictures.*, described.query, described.captions
+FROM pictures
+INNER JOIN described ON pictures.name = described.name
+WHERE pictures.has_pixels AND pictures.split IS NOT NULL AND described.captions IS NOT NULL
+ORDER BY pictures.image_id

@@ -12,6 +12,7 @@ from isotope.cells import Cell
 from isotope.explain import Explanation, Objects, explain
 from isotope.explain_objects import Pictures, concepts, pictures, read_objects
 from isotope.progress import Progress, log
+from isotope.rankings import intact_ranks
 from isotope.tabulate import rows
 from isotope.wordnet import WordNet
 
@@ -73,7 +74,7 @@ def explain_failures(  # noqa: PLR0913
                 {"task": cell.task, "split": cell.split},
             )
             labels = {**vars(cell), "system": path.stem}
-            ranking.write_table(_ranks(answers, labels))
+            ranking.write_table(intact_ranks(answers, labels))
             for batch in explainer.tables(answers, labels):
                 local.write_table(batch)
 
@@ -116,10 +117,3 @@ class Explainer:
             return _NOTHING
         measures = {name: getattr(found, name) for name in _MEASURES}
         return measures | {m: [each._asdict() for each in getattr(found, m)] for m in _MATCHES}
-
-
-def _ranks(answers: pl.DataFrame, labels: Mapping[str, str]) -> pa.Table:
-    told = {name: pl.lit(value) for name, value in labels.items()}
-    told["perturbation"] = pl.lit(tables.INTACT)
-    table = answers.select("query_id", "rank", rank_before="rank", **told)
-    return table.select(tables.RANKS.names).to_arrow().cast(tables.RANKS)

@@ -165,18 +165,8 @@ def _shown(params: Params) -> Iterator[tuple[str, str, list[str]]]:
     yield from _unknown("tabulate.gains", shown, params["search"]["systems"])
     asked = tabulate.get("temporal", [])
     yield from _unknown("tabulate.temporal", asked, params["search"]["systems"])
-    compared = [name for pair in tabulate.get("since", []) for name in pair]
-    yield from _unknown("tabulate.since", compared, list(params["collect"]))
-    explain = list(tabulate.get("explain", {}))
-    yield from _unknown("tabulate.explain", explain, list(params["collect"]))
-    ranked = tabulate.get("rankings", [])
-    yield from _unknown("tabulate.rankings", ranked, list(params["collect"]))
-    yield from _unknown("tabulate.facts", list(tabulate.get("facts", {})), list(params["collect"]))
-    for name, entry in tabulate.get("captioners", {}).items():
-        where = f"tabulate.captioners.{name}.source"
-        yield from _unknown(where, [entry["source"]], list(params["acquire"]))
-    described = [entry["source"] for entry in tabulate.get("captioners", {}).values()]
-    yield from _unknown("tabulate.side_by_side", list(tabulate.get("side_by_side", {})), described)
+    yield from _shown_collections(params)
+    yield from _shown_captions(params)
     for name, parts in tabulate.get("groups", {}).items():
         for part, members in parts.items():
             yield from _unknown(f"tabulate.groups.{name}.{part}", members, params["build"])
@@ -186,6 +176,24 @@ def _shown(params: Params) -> Iterator[tuple[str, str, list[str]]]:
         where, measures = f"tabulate.against.{name}", [entry["here"], entry["there"]]
         yield from _unknown(where, [name, entry["collection"]], params["build"])
         yield from _unknown(where, measures, params["score"]["measures"])
+
+
+def _shown_collections(params: Params) -> Iterator[tuple[str, str, list[str]]]:
+    tabulate, collections = params["tabulate"], list(params["collect"])
+    compared = [name for pair in tabulate.get("since", []) for name in pair]
+    yield from _unknown("tabulate.since", compared, collections)
+    for key in ("explain", "rankings", "facts"):
+        yield from _unknown(f"tabulate.{key}", list(tabulate.get(key, [])), collections)
+
+
+def _shown_captions(params: Params) -> Iterator[tuple[str, str, list[str]]]:
+    tabulate = params["tabulate"]
+    described: list[str] = []
+    for name, entry in tabulate.get("captioners", {}).items():
+        described.append(entry["source"])
+        where = f"tabulate.captioners.{name}.source"
+        yield from _unknown(where, [entry["source"]], list(params["acquire"]))
+    yield from _unknown("tabulate.side_by_side", list(tabulate.get("side_by_side", {})), described)
 
 
 def _unknown(

@@ -3,11 +3,12 @@
 Source: Lymperaiou et al., COLING 2022 (arXiv 2209.03723), Tables 6 to 10.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import polars as pl
+import pyarrow as pa
 
 from isotope import sql, store, tables
 from isotope.cells import Cell
@@ -26,16 +27,20 @@ def tabulate_ranking(runs: Sequence[Path], qrels: Path, stem: Path) -> None:
         ranks = Path(folder) / "ranks.parquet"
         with store.writer(ranks, tables.RANKS) as out:
             for path in runs:
-                out.write_table(_ranks(path, qrels).to_arrow().cast(tables.RANKS))
+                out.write_table(_ranks(path, qrels))
         tabulate(_SQL / "ranking.sql", {"ranks": ranks}, {}, stem)
 
 
-def _ranks(run: Path, qrels: Path) -> pl.DataFrame:
-    cell, rank = Cell.of(run), pl.col("rank")
-    asked = {"task": cell.task, "split": cell.split}
-    answers = rows(_SQL / "explain_answers.sql", {"run": run, "qrels": qrels}, asked)
-    labels = {name: pl.lit(value) for name, value in {**vars(cell), "system": run.stem}.items()}
-    table = answers.select(
-        "query_id", rank, rank_before=rank, perturbation=pl.lit("none"), **labels
-    )
-    return table.select(tables.RANKS.names)
+def intact_ranks(answers: pl.DataFrame, labels: Mapping[str, str]) -> pa.Table:
+    """Return the rows of RANKS of queries as they are: the rank is that before a perturbation."""
+    columns = {name: pl.lit(value) for name, value in labels.items()}
+    columns["perturbation"] = pl.lit(tables.INTACT)
+    table = answers.select("query_id", "rank", rank_before="rank", **columns)
+    return table.select(tables.RANKS.names).to_arrow().cast(tables.RANKS)
+
+
+def _ranks(run: Path, qrels: Path) -> pa.Table:
+    cell = Cell.of(run)
+    side = {"task": cell.task, "split": cell.split}
+    answers = rows(_SQL / "explain_answers.sql", {"run": run, "qrels": qrels}, side)
+    return intact_ranks(answers, {**vars(cell), "system": run.stem})

@@ -163,6 +163,8 @@ def _shown(params: Params) -> Iterator[tuple[str, str, list[str]]]:
     yield from _unknown("tabulate.cases.systems", sides, searched)
     shown = [s for pair in tabulate.get("gains", []) for s in pair]
     yield from _unknown("tabulate.gains", shown, params["search"]["systems"])
+    compared = [name for group in tabulate.get("comparisons", []) for name in group]
+    yield from _unknown("tabulate.comparisons", compared, list(params["systems"]))
     asked = tabulate.get("temporal", [])
     yield from _unknown("tabulate.temporal", asked, params["search"]["systems"])
     compared = [name for pair in tabulate.get("since", []) for name in pair]

@@ -141,6 +141,7 @@ def _words(cell: Cell, told: Mapping[str, Any]) -> dict[str, object]:
         "split": cell.split,
         "measure": told["measure"],
         "overlap": told["overlap"],
+        "alpha": f"{told['alpha']:g}",
         "tail": f"{told['tail']:.0%}",
         "level": f"{drawn['level']:.0%}",
         "samples": f"{drawn['samples']:,}",

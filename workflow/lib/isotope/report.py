@@ -142,7 +142,7 @@ def _words(cell: Cell, told: Mapping[str, Any]) -> dict[str, object]:
         "measure": told["measure"],
         "overlap": told["overlap"],
         "alpha": f"{told['alpha']:g}",
-        "tail": f"{told['tail']:.0%}",
+        "tail": {figure: f"{100 * share:g}%" for figure, share in told["tail"].items()},
         "level": f"{drawn['level']:.0%}",
         "samples": f"{drawn['samples']:,}",
     }

@@ -229,6 +229,16 @@ def test_a_url_with_a_star_is_left_to_the_server(tmp_path):
         ("styles", {"model": "clop", "classes": ["a", "b"], "prompts": ["{style}"]}, "clop"),
         ("against", {"toy": {"collection": "coco", "here": "R@10", "there": "R@10"}}, "coco"),
         ("against", {"toy": {"collection": "toy", "here": "R@10", "there": "R@7"}}, "R@7"),
+        (
+            "against",
+            {
+                "toy": {
+                    **{"collection": "toy", "here": "R@10", "there": "R@10"},
+                    "splits": ["validation", "train"],
+                }
+            },
+            "unknown name 'train'",
+        ),
         ("groups", {"both": {"all": ["toy", "tyo"]}}, "did you mean 'toy'"),
         ("since", [["toy", "toy-latr"]], "did you mean 'toy-later'"),
     ],

@@ -305,7 +305,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
     f"{SNAKEMAKE} <phase>": elsewhere(DVC, "test_every_stage_asks_for_its_own_phase"),
     f"{OVERLAID}/enwiki.yaml": elsewhere(LAYOUT, "test_full_scale_plans_under_1000_jobs"),
     f"{OVERLAID}/enwiki.yaml params/atomic-finetune.yaml": planned(
-        "train_model", "search_tuned", "tabulate_table5"
+        "train_model", "search_fused", "tabulate_table5"
     ),
     f"{OVERLAID}/local.yaml --config root=../snapshot name=mine": elsewhere(
         LOCAL, "test_two_collections_lie_side_by_side"
@@ -315,6 +315,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
     ),
     f"{OVERLAID}/track.yaml": planned("score_pool", "tabulate_catalog"),
     f"{SNAKEMAKE} tabulate --configfile params/styles.yaml": planned("tabulate_styles"),
+    f"{SNAKEMAKE} tabulate --configfile params/objects.yaml": planned("tabulate_objects"),
     f"{OVERLAID}/coco.yaml --config root=FOLDER": elsewhere(
         COCO, "test_the_real_pictures_give_the_numbers_of_the_page"
     ),

@@ -25,6 +25,8 @@ ABSENT = {
     "published_images": pa.schema([field for field in IMAGES if field.name != "image"]),
     "text_topics": LINES,
     "image_topics": LINES,
+    "karpathy": DOCUMENTS,
+    "ids": LINES,
 }
 _ROWS = 65_536
 _Item = TypeVar("_Item")

@@ -295,3 +295,21 @@ def test_a_gain_of_a_system_that_is_not_searched_is_refused(config, schema):
     config["tabulate"]["gains"] = [["wsum", "absent"]]
     with pytest.raises(BadParams, match="unknown name 'absent'"):
         params.resolve(config, schema)
+
+
+@pytest.mark.parametrize("name", ["atomic.yaml", "atomic-captions.yaml"])
+def test_a_published_release_is_cut_as_the_full_size_is(config, schema, root, name):
+    """AToMiC, Table 1: 10.1 million texts; none of their shards has more than 200,000."""
+    full, own = (
+        yaml.safe_load((root / "params" / overlay).read_text()) for overlay in ("enwiki.yaml", name)
+    )
+    resolved = params.resolve(overlaid(config, own) | {"root": "/tmp", "name": "atomic"}, schema)
+    assert resolved["encode"]["precision"] == full["encode"]["precision"] == "float16"
+    texts = 3_002_458 + 17_173 + 9_873 + 7_105_240
+    assert texts / resolved["encode"]["shards"] < 200_000
+    assert resolved["search"]["memory_mb"] == full["search"]["memory_mb"]
+
+
+def test_the_overlap_is_counted_at_the_depth_of_the_papers_runs(config, schema):
+    """AToMiC, Fig. 6: candidates "out of 1K"; section 5.3 has the coverage of the same runs."""
+    assert params.resolve(config, schema)["tabulate"]["overlap"] == 1000

@@ -313,9 +313,11 @@ EFFECTS: dict[str, Callable[..., None]] = {
     f"{OVERLAID}/full.yaml -- full": elsewhere(
         LOCAL, "test_the_target_full_plans_what_the_demo_leaves_out"
     ),
+    f"{OVERLAID}/atomic.yaml params/atomic-baselines.yaml params/coco-test.yaml"
+    " --config root=FOLDER name=NAME": planned("crawl_pictures", "tabulate_against"),
     f"{OVERLAID}/track.yaml": planned("score_pool", "tabulate_catalog"),
     f"{SNAKEMAKE} tabulate --configfile params/styles.yaml": planned("tabulate_styles"),
-    f"{SNAKEMAKE} tabulate --configfile params/objects.yaml": planned("tabulate_objects"),
+    f"{OVERLAID}/enwiki.yaml params/objects.yaml": planned("tabulate_objects", "tabulate_facts"),
     f"{OVERLAID}/coco.yaml --config root=FOLDER": elsewhere(
         COCO, "test_the_real_pictures_give_the_numbers_of_the_page"
     ),

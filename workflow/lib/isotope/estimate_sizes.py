@@ -15,7 +15,7 @@ _TOY_XML, _TOY_ZIPPED = 2_200, 400
 # ASSUME bz2 makes a dump 4.5 times smaller (enwiki: 90 GB in 20 GB).
 _ZIPPED = 4.5
 # ASSUME WIT's own proportions (37.6 M rows, 11.5 M images in 25 GB of tsv.gz; the AToMiC paper,
-# section 4.1): 680 bytes a row, 0.31 images a row, and 9 % of the rows in one large language.
+# section 3): 680 bytes a row, 0.31 images a row, and 9 % of the rows in one large language.
 _ROW_BYTES, _IMAGES_A_ROW, _ONE_LANGUAGE = 680, 0.31, 0.09
 # ASSUME three sections enter a collection for each association (10.1 M texts, 3.4 M pairs).
 _TEXTS_A_ROW = 3.0

@@ -54,12 +54,12 @@ def rows(name, relations, reads, **params):
 
 def test_a_page_counts_for_each_topic_surely_predicted_in_its_own_wiki(relations):
     found = rows("categories", relations, ("texts", "topics"), probability=0.5, tail=0.0)
-    assert found == [("Media", 3, 0.6), ("STEM", 1, 0.2), ("none", 1, 0.2)]
+    assert found == [("Media", 3, 3, 0.6), ("STEM", 1, 1, 0.2), ("none", 1, 1, 0.2)]
 
 
 def test_categories_below_the_threshold_are_others_and_a_page_counts_once_there(relations):
     found = rows("categories", relations, ("texts", "topics"), probability=0.05, tail=0.9)
-    assert [row[:2] for row in found] == [("others", 3), ("none", 1)]
+    assert [row[:3] for row in found] == [("others", 6, 3), ("none", 1, 1)]
     assert [share for *_, share in found] == pytest.approx([6 / 7, 1 / 7], abs=1e-6)
 
 
@@ -85,7 +85,9 @@ def test_regions_and_stem_are_one_category_each_as_in_fig_2(relations):
     sure = "\t".join("0.9" for _ in topics)
     relations["topics"].write_text(f"{head}\nenwiki\tQ1\t0\t9\t{sure}\n")
     found = rows("categories", relations, ("texts", "topics"), probability=0.5, tail=0.0)
-    assert {label: pages for label, pages, _ in found} == dict.fromkeys(CATEGORIES, 1) | {"none": 3}
+    assert {label: pages for label, _, pages, _ in found} == dict.fromkeys(CATEGORIES, 1) | {
+        "none": 3
+    }
     assert sum(share for *_, share in found) == pytest.approx(1, abs=1e-5)
 
 

@@ -49,7 +49,7 @@ named AS (
 )
 
 SELECT
-    label, count(DISTINCT page_id) AS pages,
+    label, count(*) AS categories, count(DISTINCT page_id) AS pages,
     round(count(*) / sum(count(*)) OVER (), 6) AS share
 FROM named
 GROUP BY label

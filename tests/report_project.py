@@ -184,7 +184,7 @@ TOLD = {
     "alpha": 0.05,
     "bootstrap": {"samples": 1000, "seed": 0, "level": 0.95},
     "overlap": 3,
-    "tail": 0.02,
+    "tail": {"categories": 0.025, "styles": 0.01, "objects": 0.02},
     "measure": "MRR@10",
     "built": {"kind": "wikipedia", "language": "en", "fingerprint": "00ff00ff00ff00ff"},
 }

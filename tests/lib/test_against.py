@@ -1,5 +1,6 @@
 """Two collections against each other."""
 
+import polars as pl
 import pytest
 
 from isotope import store, tables
@@ -8,7 +9,7 @@ from isotope.figures_against import against
 
 CHOSEN = {
     "here": "atomic", "there": "coco", "measure": "R@10", "other": "Success@10",
-    "setting": "small", "split": "test",
+    "setting": "small", "split": "test", "other_split": "test",
 }  # fmt: skip
 
 
@@ -62,3 +63,18 @@ def test_collections_without_a_common_system_are_refused(scores, tmp_path):
             scores, CHOSEN | {"there": "flickr"}, table=tmp_path / "t", figure=tmp_path / "a.svg"
         )
     assert not list(tmp_path.glob("t.*"))
+
+
+def test_each_collection_may_have_a_split_of_its_own(scores, tmp_path):
+    """AToMiC, appendix A: R@10 on its validation set against Success@10 on COCO's test set."""
+    held = pl.read_parquet(scores[0])
+    store.write(held.with_columns(split=pl.lit("validation")).to_arrow(), scores[0], tables.SCORES)
+    chosen = CHOSEN | {"split": "validation"}
+    against(scores, chosen, table=tmp_path / "against", figure=tmp_path / "a.svg")
+    lines = (tmp_path / "against.csv").read_text().splitlines()
+    assert lines[1:] == ["t2m,blip,0.75,1.0", "t2m,bm25,0.25,0.0", "t2m,clip,0.5,0.5"]
+    drawn = (tmp_path / "a.svg").read_text()
+    assert "R@10 on atomic, validation" in drawn
+    assert "Success@10 on coco, test" in drawn
+    with pytest.raises(EmptyTable):
+        against(scores, CHOSEN, table=tmp_path / "t", figure=tmp_path / "b.svg")

@@ -267,6 +267,16 @@ def test_a_url_with_a_star_is_left_to_the_server(tmp_path):
         ("styles", {"model": "clop", "classes": ["a", "b"], "prompts": ["{style}"]}, "clop"),
         ("against", {"toy": {"collection": "coco", "here": "R@10", "there": "R@10"}}, "coco"),
         ("against", {"toy": {"collection": "toy", "here": "R@10", "there": "R@7"}}, "R@7"),
+        (
+            "against",
+            {
+                "toy": {
+                    **{"collection": "toy", "here": "R@10", "there": "R@10"},
+                    "splits": ["validation", "train"],
+                }
+            },
+            "unknown name 'train'",
+        ),
         ("groups", {"both": {"all": ["toy", "tyo"]}}, "did you mean 'toy'"),
         ("since", [["toy", "toy-latr"]], "did you mean 'toy-later'"),
     ],
@@ -366,3 +376,21 @@ def test_a_gain_of_a_system_that_is_not_searched_is_refused(config, schema):
     config["tabulate"]["gains"] = [["wsum", "absent"]]
     with pytest.raises(BadParams, match="unknown name 'absent'"):
         params.resolve(config, schema)
+
+
+@pytest.mark.parametrize("name", ["atomic.yaml", "atomic-captions.yaml"])
+def test_a_published_release_is_cut_as_the_full_size_is(config, schema, root, name):
+    """AToMiC, Table 1: 10.1 million texts; none of their shards has more than 200,000."""
+    full, own = (
+        yaml.safe_load((root / "params" / overlay).read_text()) for overlay in ("enwiki.yaml", name)
+    )
+    resolved = params.resolve(overlaid(config, own) | {"root": "/tmp", "name": "atomic"}, schema)
+    assert resolved["encode"]["precision"] == full["encode"]["precision"] == "float16"
+    texts = 3_002_458 + 17_173 + 9_873 + 7_105_240
+    assert texts / resolved["encode"]["shards"] < 200_000
+    assert resolved["search"]["memory_mb"] == full["search"]["memory_mb"]
+
+
+def test_the_overlap_is_counted_at_the_depth_of_the_papers_runs(config, schema):
+    """AToMiC, Fig. 6: candidates "out of 1K"; section 5.3 has the coverage of the same runs."""
+    assert params.resolve(config, schema)["tabulate"]["overlap"] == 1000

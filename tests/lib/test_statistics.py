@@ -5,7 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from isotope import figures_bars, sql, statistics_tables, store, tables, tabulate, toy, toy_facts
+from isotope import (
+    figures_bars,
+    params_files,
+    sql,
+    statistics_tables,
+    store,
+    tables,
+    tabulate,
+    toy,
+    toy_facts,
+)
 from isotope.errors import EmptyTable, MissingFile
 from isotope.statistics_all import tabulate_facts
 
@@ -44,12 +54,53 @@ def rows(name, relations, reads, **params):
 
 def test_a_page_counts_for_each_topic_surely_predicted_in_its_own_wiki(relations):
     found = rows("categories", relations, ("texts", "topics"), probability=0.5, tail=0.0)
-    assert found == [("Culture.Media.Media*", 3, 0.75), ("STEM.STEM*", 1, 0.25), ("none", 1, 0.25)]
+    assert found == [("Media", 3, 3, 0.6), ("STEM", 1, 1, 0.2), ("none", 1, 1, 0.2)]
 
 
-def test_topics_below_the_threshold_are_others_and_a_page_counts_once_there(relations):
+def test_categories_below_the_threshold_are_others_and_a_page_counts_once_there(relations):
     found = rows("categories", relations, ("texts", "topics"), probability=0.05, tail=0.9)
-    assert found == [("others", 3, 0.75), ("none", 1, 0.25)]
+    assert [row[:3] for row in found] == [("others", 6, 3), ("none", 1, 1)]
+    assert [share for *_, share in found] == pytest.approx([6 / 7, 1 / 7], abs=1e-6)
+
+
+# Some of the 64 topics of Wikimedia's predictions, and the names that AToMiC's section 4.2 gives to
+# the three largest categories of Fig. 2: "regions (30.2%), Sports (12.3%), and STEM (10.1%)".
+CATEGORIES = {
+    "Regions": [
+        *("Geography.Regions.Africa.Eastern_Africa", "Geography.Regions.Americas.North_America"),
+        *("Geography.Regions.Asia.Asia*", "Geography.Regions.Europe.Europe*"),
+        "Geography.Regions.Oceania",
+    ],
+    "STEM": ["STEM.Biology", "STEM.Libraries_&_Information", "STEM.STEM*"],
+    "Sports": ["Culture.Sports"],
+    "Geographical": ["Geography.Geographical"],
+    "Visual arts": ["Culture.Visual_arts.Visual_arts*"],
+    "Women": ["Culture.Biography.Women"],
+}
+
+
+def test_regions_and_stem_are_one_category_each_as_in_fig_2(relations):
+    topics = [topic for of in CATEGORIES.values() for topic in of]
+    head = "\t".join(["wiki_db", "qid", "pid", "num_outlinks", *topics])
+    sure = "\t".join("0.9" for _ in topics)
+    relations["topics"].write_text(f"{head}\nenwiki\tQ1\t0\t9\t{sure}\n")
+    found = rows("categories", relations, ("texts", "topics"), probability=0.5, tail=0.0)
+    assert {label: pages for label, _, pages, _ in found} == dict.fromkeys(CATEGORIES, 1) | {
+        "none": 3
+    }
+    assert sum(share for *_, share in found) == pytest.approx(1, abs=1e-5)
+
+
+def test_the_tails_of_the_figures_are_the_papers(root):
+    """Section 4.2: "less than 2.5% as others" (Fig. 2); 4.3: "less than 1% as others" (Fig. 3)."""
+    tail = params_files.load(root=root)["tabulate"]["tail"]
+    assert (tail["categories"], tail["styles"]) == (0.025, 0.01)
+
+
+def test_a_part_of_just_the_threshold_stays(relations):
+    """Both are "less than", so 2.5 % itself is no tail."""
+    found = rows("categories", relations, ("texts", "topics"), probability=0.5, tail=0.2)
+    assert [label for label, *_ in found] == ["Media", "STEM", "none"]
 
 
 def test_objects_count_by_instance_and_by_image_of_the_collection_alone(relations):

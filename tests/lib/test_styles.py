@@ -51,7 +51,50 @@ def test_a_prompt_that_names_no_style_is_refused():
         styles.class_weights(HashEncoder(8), CLASSES, ["an image"])
 
 
-def test_the_list_of_the_paper_is_15_styles_by_2_prompts(root):
+# AToMiC, section B.1: "a set of 15 image styles in the format of <image style>: <description>",
+# named in the authors' repository, resource/clip_image_style_templates.md.
+STYLES = [
+    *("Photographs", "Artworks", "Charts", "Diagrams", "Relation Graphs", "Typography", "Icons"),
+    *("Geometric designs", "Maps", "Infographics", "Panoramic images", "Micrographs"),
+    *("Astrophotography", "Thermal images", "X-ray or MRI"),
+]
+
+
+def test_the_papers_styles_are_15_with_a_description_each(root):
     asked = yaml.safe_load((root / "params/styles.yaml").read_text())["tabulate"]["styles"]
-    assert (len(asked["classes"]), len(asked["prompts"])) == (15, 2)
-    assert all(styles.STYLE in prompt for prompt in asked["prompts"])
+    assert styles.style_names(asked["classes"]) == STYLES
+    assert len(STYLES) == 15
+    assert all(description for _, _, description in (c.partition(": ") for c in asked["classes"]))
+
+
+def test_the_papers_prompts_and_model_are_those_of_the_overlay(root):
+    """Sections B.1, "an image of and a rendering of", and 4.3, clip-vit-large-patch14."""
+    overlay = yaml.safe_load((root / "params/styles.yaml").read_text())
+    asked = overlay["tabulate"]["styles"]
+    assert asked["prompts"] == ["an image of {style}", "a rendering of {style}"]
+    model = overlay["models"][asked["model"]]
+    assert (model["name"], model["pretrained"]) == ("ViT-L-14", "openai")
+
+
+def test_prompts_have_the_description_and_the_table_the_name(shards, tmp_path):
+    described = [f"{name}: drawn like one" for name in CLASSES]
+    tables = []
+    for classes in (described, CLASSES):
+        out = tmp_path / f"{len(tables)}.parquet"
+        styles.styles_table(
+            *shards, model=HASH, weights=None, classes=classes, prompts=PROMPTS, out=out
+        )
+        tables.append(pl.read_parquet(out))
+    assert set(tables[0]["style"]) <= set(CLASSES)
+    assert not tables[0]["score"].equals(tables[1]["score"])
+
+
+def test_two_classes_of_one_style_are_refused():
+    with pytest.raises(BadParams, match="two classes are called 'map'"):
+        styles.style_names(["map: of a land", "logo", "map: of a town"])
+
+
+def test_the_papers_detector_is_that_of_the_overlay(root):
+    """Section 4.3, footnote 13: huggingface.co/facebook/detr-resnet-101."""
+    overlay = yaml.safe_load((root / "params/objects.yaml").read_text())
+    assert overlay["tabulate"]["detector"]["name"] == "facebook/detr-resnet-101"

@@ -15,14 +15,16 @@ import pytest
 import yaml
 from PIL import Image
 
-from isotope import sql, store, tables
+from isotope import index, sql, store, tables, tokens
 from isotope.acquire import acquire
 from isotope.collect import collect
 from isotope.crawl_pictures import crawl_pictures, list_pictures
+from isotope.encode import iter_texts
 from isotope.errors import BadParams, CorruptFile, EmptyTable, MissingColumn
 from isotope.params import substitute
 from isotope.release_parquet import IMAGES, QRELS, TEXTS
 from isotope.score import score_cells
+from isotope.train_rows import Source, write_rows
 
 PARAMS = Path(__file__).parents[2] / "params"
 KIND = sql.SQL / "collect/atomic"
@@ -34,6 +36,11 @@ PAIRS = {
     for n, split in enumerate(SPLITS, 1)
 }
 TREC = "{} Q0 {} 1\n"
+# The column's name is misspelt in the published tables.
+AUTHORS = (
+    *("page_title", "section_title", "hierachy"),
+    *("context_section_description", "context_page_description"),
+)
 
 
 def webp(n: int) -> bytes:
@@ -258,3 +265,30 @@ def test_the_published_qrels_and_topics_give_the_published_numbers(shared, tmp_p
     assert captions["caption_reference_description"][0][0].startswith("English: 2005 Holden")
     rejected = pl.read_parquet(tmp_path / "out/rejected.parquet")
     assert rejected.select("reason", "raw").rows() == [("bad_record", "{broken")]
+
+
+def test_a_published_text_is_read_as_the_authors_encoder_reads_it(tmp_path):
+    """TREC-AToMiC/AToMiC, examples/dense_retriever_baselines/encode.py: the five fields of the
+    paper (section 5.1, footnote 14) joined by spaces, and so the names in the list `hierachy`.
+    """
+    row: dict[str, Any] = text("train") | {"hierachy": ["History", "Early years", "AC/DC"]}
+    root = publish(tmp_path / "root")
+    table([row], TEXTS, root / "texts/train-00000-of-00001.parquet")
+    collected(root)
+    texts, ids = tmp_path / "collected/texts.parquet", pl.Series([row["text_id"]])
+    fields = [" ".join(row[f]) if f == "hierachy" else row[f] for f in AUTHORS]
+    assert list(iter_texts(texts, ids, tables.FIVE_FIELDS)) == [" ".join(fields)]
+    contents = index.contents("texts", texts, language="en")
+    assert contents.filter(id=row["text_id"])["contents"].item() == " ".join(fields)
+
+
+def test_a_training_and_table_2_read_a_hierarchy_as_the_encoder_does(tmp_path):
+    collected(publish(tmp_path / "root"))
+    folder = tmp_path / "collected"
+    texts, images, qrels = (folder / f"{name}.parquet" for name in ("texts", "images", "qrels"))
+    write_rows(Source(texts, images, qrels, [], "en"), "train", tmp_path / "rows")
+    assert b'"train", "train", "P train", "words"' in (tmp_path / "rows").read_bytes()
+    out = tmp_path / "tokens.parquet"
+    tokens.count_tokens(texts, images, tokenizers={"clip": tokens.CLIP}, language="en", out=out)
+    found = pl.read_parquet(out).filter(field="hierarchy")["tokens"]
+    assert found.to_list() == tokens.counter(tokens.CLIP)([f"P {split}" for split in SPLITS])

@@ -118,7 +118,8 @@ def test_a_figure_has_the_systems_in_the_order_of_the_params(place, tmp_path):
     subsets = {"subsets": place / "subsets.parquet"}
     figures_bars.subsets(SQL / "subsets_exact.sql", subsets, chosen, tmp_path / "subsets.svg")
     here = {"here": "toy", "there": "toy", "measure": "MAP", "other": "MAP"}
-    params = {**here, "setting": "small", "split": "test", "systems": ORDER}
+    params = {**here, "setting": "small", "systems": ORDER}
+    params |= {"split": "test", "other_split": "test"}
     out = {"table": tmp_path / "against", "figure": tmp_path / "against.svg"}
     against([place / "scores.parquet"], params, **out)
     for name in ("corpus_size", "subsets", "against"):

@@ -1,6 +1,8 @@
 """The overlay for COCO: it plans, and on the real pictures it runs to the known numbers."""
 
+import json
 import re
+import zipfile
 
 import polars as pl
 import pytest
@@ -51,3 +53,59 @@ def test_the_real_pictures_give_the_numbers_of_the_page(project, shared, shell):
     unknown = pl.read_csv(tables / "unknown_objects.csv").rows()
     assert unknown == [("unknown synset", "stop_sign.n.01", 3)]
     assert (place / "results/report/coco/failures.html").stat().st_size > 100_000
+
+
+SMALL = {
+    "build": ["coco-test"],
+    "snapshots": [],
+    "models": {"hash": {"kind": "hash", "dim": 16}},
+    "encode": {"shards": 1},
+    "systems": {"hash": {"kind": "dense", "model": "hash"}},
+    "search": {"systems": ["random", "hash"], "depth": 50},
+    "tabulate": {"system": "hash", "since": [], "explain": {}, "facts": {}, "comparisons": []},
+}
+
+
+def publish_karpathy(shared, root):
+    """Lay out real pictures as COCO 2014 and Karpathy's split are published: 40 test, 39 val."""
+    real, coco = shared / "collections/coco-mini", root / "coco"
+    coco.mkdir(parents=True)
+    told = json.loads((real / "captions_val2017.json").read_text())
+    (coco / "captions_val2014.json").write_text(json.dumps(told))
+    split = [
+        {"cocoid": picture["id"], "split": "test" if n < 40 else "val", "filepath": "val2014"}
+        for n, picture in enumerate(told["images"])
+    ]
+    (coco / "dataset_coco.json").write_text(json.dumps({"dataset": "coco", "images": split}))
+    with zipfile.ZipFile(coco / "val2014.zip", "w") as archive:
+        for picture in told["images"]:
+            name = picture["file_name"]
+            archive.write(real / "images" / name, f"val2014/{name}")
+    return root
+
+
+@pytest.mark.slow
+def test_karpathys_split_runs_to_fig_7_and_to_the_coco_row_of_table_2(
+    project, shared, shell, tmp_path
+):
+    """AToMiC, appendix A and Table 2, on 79 pictures of COCO with five captions each."""
+    place, root = project(), publish_karpathy(shared, tmp_path)
+    (place / "small.yaml").write_text(yaml.safe_dump(SMALL))
+    targets = ["results/figures/coco-test/against.svg", "results/tables/coco-test/table2.md"]
+    files = ["--configfile", "params/coco-test.yaml", "small.yaml"]
+    shell(
+        *("snakemake", "--cores", "2", *targets, *files),
+        *("--config", f"root={root}", "name=coco-test"),
+        cwd=place,
+    )
+    qrels = pl.read_parquet(place / "data/collect/coco-test/qrels.parquet")
+    counted = qrels.group_by("split").agg(pl.len(), pl.col("image_id").n_unique()).sort("split")
+    assert counted.rows() == [("test", 5 * 40, 40), ("validation", 5 * 39, 39)]
+    drawn = (place / "results/figures/coco-test/against.svg").read_text()
+    assert "R@10 on coco-test, validation" in drawn
+    assert "Success@10 on coco-test, test" in drawn
+    table2 = pl.read_csv(place / "results/tables/coco-test/table2.csv")
+    caption = table2.filter(field="context_section_description", tokenizer="clip").row(
+        0, named=True
+    )
+    assert (caption["items"], caption["empty_share"]) == (5 * 79, 0)

@@ -306,7 +306,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
     f"{SNAKEMAKE} <phase>": elsewhere(DVC, "test_every_stage_asks_for_its_own_phase"),
     f"{OVERLAID}/enwiki.yaml": elsewhere(LAYOUT, "test_full_scale_plans_under_1000_jobs"),
     f"{OVERLAID}/enwiki.yaml params/atomic-finetune.yaml": planned(
-        "train_model", "search_tuned", "tabulate_table5"
+        "train_model", "search_fused", "tabulate_table5"
     ),
     f"{OVERLAID}/local.yaml --config root=../snapshot name=mine": elsewhere(
         LOCAL, "test_two_collections_lie_side_by_side"
@@ -314,8 +314,11 @@ EFFECTS: dict[str, Callable[..., None]] = {
     f"{OVERLAID}/full.yaml -- full": elsewhere(
         LOCAL, "test_the_target_full_plans_what_the_demo_leaves_out"
     ),
+    f"{OVERLAID}/atomic.yaml params/atomic-baselines.yaml params/coco-test.yaml"
+    " --config root=FOLDER name=NAME": planned("crawl_pictures", "tabulate_against"),
     f"{OVERLAID}/track.yaml": planned("score_pool", "tabulate_catalog"),
     f"{SNAKEMAKE} tabulate --configfile params/styles.yaml": planned("tabulate_styles"),
+    f"{OVERLAID}/enwiki.yaml params/objects.yaml": planned("tabulate_objects", "tabulate_facts"),
     f"{OVERLAID}/coco.yaml --config root=FOLDER": elsewhere(
         COCO, "test_the_real_pictures_give_the_numbers_of_the_page"
     ),

@@ -13,6 +13,9 @@ OVERLAY = {
     "systems": {"hash": {"kind": "dense", "model": "hash"}},
     "tabulate": {"system": "random", "since": []},
     "search": {"systems": ["random", "hash"], "settings": ["small"], "depth": 5},
+    # Those of params.yaml, where params/atomic.yaml has what a full-size release needs.
+    "shards": {"index": 1, "search": 1, "score": 1},
+    "encode": {"shards": 1, "batch": 64, "precision": "float32"},
 }
 
 
@@ -36,7 +39,7 @@ def table1(folder) -> pl.DataFrame:
 @pytest.fixture(scope="module")
 def again(released, shell):
     """The release of the small project, built as a collection of its own up to the report."""
-    overlay = ["--configfile", "small.yaml", "params/atomic.yaml"]
+    overlay = ["--configfile", "params/atomic.yaml", "small.yaml"]
     root = f"root={released / 'results/release/toy'}"
     shell("snakemake", "--cores", "2", *overlay, "--config", root, "name=again", cwd=released)
     return released

@@ -146,8 +146,13 @@ def first_runs(collection, systems, **cell):
 
 def both_scores(wildcards):
     """The scores on a collection and on the one that it is held against."""
-    other = PARAMS["tabulate"]["against"][wildcards.collection]["collection"]
-    return [f"results/score/{c}.parquet" for c in dict.fromkeys([wildcards.collection, other])]
+    both = [wildcards.collection, held(wildcards)["collection"]]
+    return [f"results/score/{c}.parquet" for c in dict.fromkeys(both)]
+
+
+def held(wildcards):
+    """What a collection is held against, and in which measures, setting and splits."""
+    return PARAMS["tabulate"]["against"][wildcards.collection]
 
 
 def members(group):
@@ -208,8 +213,8 @@ def spoken_in(group):
 
 def statistics(wildcards):
     """The tables and figures that a collection has, beyond those of tabulate_tables."""
-    held = ["against"] if wildcards.collection in PARAMS["tabulate"]["against"] else []
-    own = [*figures_from(facts(wildcards)), *held]
+    other = ["against"] if wildcards.collection in PARAMS["tabulate"]["against"] else []
+    own = [*figures_from(facts(wildcards)), *other]
     kind = kind_tables(kind_of(wildcards.collection))
     learned = ["table5"] if adapted() else []
     learned += ["recall"] if APPROXIMATE else []

@@ -64,7 +64,7 @@ rule tabulate_facts:
         mem_mb=memory("tabulate_facts"),
     params:
         facts=facts,
-        tail=PARAMS["tabulate"]["tail"],
+        tail=lambda w: PARAMS["tabulate"]["tail"].get(w.table),
     message:
         "tabulate the {wildcards.table} of {wildcards.collection}"
     script:
@@ -87,12 +87,13 @@ rule tabulate_against:
         mem_mb=memory("tabulate_against"),
     params:
         here=lambda w: w.collection,
-        there=lambda w: PARAMS["tabulate"]["against"][w.collection]["collection"],
-        measure=lambda w: PARAMS["tabulate"]["against"][w.collection]["here"],
-        other=lambda w: PARAMS["tabulate"]["against"][w.collection]["there"],
+        there=lambda w: held(w)["collection"],
+        measure=lambda w: held(w)["here"],
+        other=lambda w: held(w)["there"],
         systems=SYSTEMS,
-        setting=SETTINGS[0],
-        split=SPLITS[0],
+        setting=lambda w: held(w).get("setting", SETTINGS[0]),
+        split=lambda w: held(w).get("splits", SPLITS[:1])[0],
+        other_split=lambda w: held(w).get("splits", SPLITS[:1])[-1],
     message:
         "hold {wildcards.collection} against another collection"
     script:

@@ -1,6 +1,7 @@
 rule tabulate_table5:
     input:
         scores="results/score/{collection}.parquet",
+        significance="results/score/{collection}.significance.parquet",
         trials=trials,
         sql=sql("tabulate/table5.sql"),
         code=code("table5"),
@@ -15,6 +16,8 @@ rule tabulate_table5:
     params:
         systems={s: PARAMS["systems"][s] for s in SYSTEMS},
         models=PARAMS["models"],
+        comparisons=PARAMS["tabulate"]["comparisons"],
+        alpha=PARAMS["tabulate"]["alpha"],
     message:
         "tabulate the trained and fused systems on {wildcards.collection}"
     script:

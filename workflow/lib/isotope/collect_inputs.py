@@ -31,6 +31,7 @@ ABSENT = {
     "tokens": LINES,
     "splits": LINES,
     "karpathy": DOCUMENTS,
+    "ids": LINES,
 }
 # Flickr's captions: lines of tokens, or a csv that no csv reader reads to its end.
 _TOKENS = "tokens"

@@ -1,7 +1,7 @@
 """Encode a collection's texts and images into shards of L2-normalised float32 vectors.
 
 The text of a section is its five fields in the order of the paper (Yang et al., AToMiC, SIGIR 2023,
-section 3): page title, section title, hierarchy, section context, page context.
+section 5.1): page title, section title, hierarchy, section context, page context.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from isotope.encode_pictures import batches, iter_pictures, shown_by
 from isotope.encode_store import Vectors, load_vectors
 from isotope.errors import BadParams, MissingColumn, MissingFile
 from isotope.progress import Progress
-from isotope.tables import FIVE_FIELDS
+from isotope.tables import FIVE_FIELDS, STEP
 
 __all__ = ["Vectors", "batches", "encode_images", "encode_texts", "load_vectors"]
 
@@ -162,11 +162,19 @@ def slice_ids(  # noqa: PLR0913, PLR0917
 def iter_texts(
     table: Path, ids: pl.Series, fields: Sequence[str], key: str = "text_id"
 ) -> Iterator[str]:
-    """Yield the fields of the rows with these sorted ids, joined, a few thousand in memory."""
-    filled = [pl.col(f).str.strip_chars().replace("", None) for f in fields]
+    """Yield the fields of the rows with these sorted ids, joined, a few thousand in memory.
+
+    The steps of a hierarchy are joined by a space, too.
+    """
+    filled = [_field(f).str.strip_chars().replace("", None) for f in fields]
     joined = pl.concat_str(filled, separator=" ", ignore_nulls=True).fill_null("")
     for start in range(0, len(ids), _TEXTS_PER_READ):
         some = ids[start : start + _TEXTS_PER_READ]
         within = pl.col(key).is_between(pl.lit(some[0]), pl.lit(some[-1]))
         rows = pl.scan_parquet(table).filter(within).sort(key).select(joined.alias("text"))
         yield from rows.collect().to_series().to_list()
+
+
+def _field(name: str) -> pl.Expr:
+    column = pl.col(name)
+    return column.str.replace_all(STEP, " ", literal=True) if name == "hierarchy" else column

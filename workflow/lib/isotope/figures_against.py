@@ -19,9 +19,9 @@ def against(
 ) -> None:
     """Write `table`.{csv,md,tex} and draw `figure`: a point a system, a panel a task.
 
-    `params` are here and there (collections), measure and other (their measures), setting and
-    split, and the order of systems. A panel's title has Kendall's tau between the two rankings of
-    the systems.
+    `params` are here and there (collections), measure and other (their measures), setting, split
+    and other_split (theirs), and the order of systems. A panel's title has Kendall's tau between
+    the two rankings of the systems.
 
     Raises:
         EmptyTable: no system that was scored on both collections.
@@ -34,6 +34,7 @@ def against(
     tabulate(sql_file, relations, params, table)
     tasks: list[str] = points["task"].unique(maintain_order=True).to_list()
     systems = in_order(points, params)
+    here, there = _axes(params)
     with canvas(figure, panels=len(tasks)) as (page, panels):
         for task, panel in zip(tasks, panels, strict=True):
             own = points.filter(pl.col("task") == task)
@@ -41,10 +42,21 @@ def against(
                 point = own.filter(pl.col("system") == system)
                 panel.plot(point["here"], point["there"], label=system, **style)
             panel.set(xlim=(0, None), ylim=(0, None))
-            panel.set_xlabel(f"{params['measure']} on {params['here']}")
+            panel.set_xlabel(here)
             panel.set_title(f"{TASKS.get(task, task)}{_tau(own)}", loc="left", fontsize=11)
-        panels[0].set_ylabel(f"{params['other']} on {params['there']}")
+        panels[0].set_ylabel(there)
         legend(page, panels[0], len(systems))
+
+
+def _axes(params: Mapping[str, object]) -> tuple[str, str]:
+    """Return what the axes show; the splits, too, where they differ."""
+    here, there = (
+        f"{params[measure]} on {params[collection]}"
+        for measure, collection in (("measure", "here"), ("other", "there"))
+    )
+    if params["split"] == params["other_split"]:
+        return here, there
+    return f"{here}, {params['split']}", f"{there}, {params['other_split']}"
 
 
 def _tau(points: pl.DataFrame) -> str:

@@ -42,7 +42,8 @@ def resolve(config: Mapping[str, Any], schema_file: Path, foreign: Iterable[Plac
         _fill(params.setdefault(phase, {}), schema["properties"][phase])
     shown = schema["properties"]["tabulate"]
     _fill(params["tabulate"], shown)
-    _fill(params["tabulate"]["cases"], shown["properties"]["cases"])
+    for key in ("cases", "tail"):
+        _fill(params["tabulate"][key], shown["properties"][key])
     for entry in params["tabulate"]["explain"].values():
         _fill(entry, schema["$defs"]["explain"])
     params = with_foreign(params, foreign)
@@ -163,6 +164,8 @@ def _shown(params: Params) -> Iterator[tuple[str, str, list[str]]]:
     yield from _unknown("tabulate.cases.systems", sides, searched)
     shown = [s for pair in tabulate.get("gains", []) for s in pair]
     yield from _unknown("tabulate.gains", shown, params["search"]["systems"])
+    compared = [name for group in tabulate.get("comparisons", []) for name in group]
+    yield from _unknown("tabulate.comparisons", compared, list(params["systems"]))
     asked = tabulate.get("temporal", [])
     yield from _unknown("tabulate.temporal", asked, params["search"]["systems"])
     yield from _shown_collections(params)
@@ -176,6 +179,8 @@ def _shown(params: Params) -> Iterator[tuple[str, str, list[str]]]:
         where, measures = f"tabulate.against.{name}", [entry["here"], entry["there"]]
         yield from _unknown(where, [name, entry["collection"]], params["build"])
         yield from _unknown(where, measures, params["score"]["measures"])
+        yield from _unknown(where, _listed(entry.get("setting")), params["search"]["settings"])
+        yield from _unknown(where, entry.get("splits", []), params["search"]["splits"])
 
 
 def _shown_collections(params: Params) -> Iterator[tuple[str, str, list[str]]]:

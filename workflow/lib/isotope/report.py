@@ -141,7 +141,8 @@ def _words(cell: Cell, told: Mapping[str, Any]) -> dict[str, object]:
         "split": cell.split,
         "measure": told["measure"],
         "overlap": told["overlap"],
-        "tail": f"{told['tail']:.0%}",
+        "alpha": f"{told['alpha']:g}",
+        "tail": {figure: f"{100 * share:g}%" for figure, share in told["tail"].items()},
         "level": f"{drawn['level']:.0%}",
         "samples": f"{drawn['samples']:,}",
     }

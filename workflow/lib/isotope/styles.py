@@ -38,6 +38,19 @@ def class_weights(encoder: Encoder, classes: Sequence[str], prompts: Sequence[st
     return (means / lengths).astype(np.float32)
 
 
+def style_names(classes: Sequence[str]) -> list[str]:
+    """Return what stands before the colon of each `<style>: <description>` (AToMiC, section B.1).
+
+    Raises:
+        BadParams: two classes of one style.
+    """
+    names = [name.partition(":")[0].strip() for name in classes]
+    if twice := [name for name in names if names.count(name) > 1]:
+        found = f"two classes are called {twice[0]!r}"
+        raise BadParams("tabulate.styles.classes", found, "give each style one class")
+    return names
+
+
 def styles_table(  # noqa: PLR0913
     vectors: Sequence[Path],
     ids: Sequence[Path],
@@ -50,16 +63,18 @@ def styles_table(  # noqa: PLR0913
 ) -> None:
     """Write tables.STYLES: for every encoded image the nearest class and its cosine.
 
+    A class may be `<style>: <description>`; prompts have all of it, the table the style.
+
     `vectors` and `ids` are the shards of the images that `model` encoded; they are mapped, so
     memory does not grow with them. Of equally near classes the first in the list is taken.
 
     Raises:
-        BadParams: see `class_weights`.
+        BadParams: see `class_weights` and `style_names`.
         As `isotope.models.load` and `isotope.encode_store.load_vectors`.
     """
+    names = np.array(style_names(classes))
     encoded = load_vectors(vectors, ids)
     heads = class_weights(models.load(model, weights=weights), classes, prompts).T
-    names = np.array(classes)
     progress = Progress("images classified", len(encoded))
     with store.writer(out, tables.STYLES) as writer:
         for block in encoded.blocks:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 import pyarrow as pa
@@ -20,12 +20,27 @@ SYSTEMS = pa.schema(
         *(pa.field(name, pa.string()) for name in ("system", "stage", "made_of", "parameters")),
     ]
 )
+COMPARISONS = pa.schema([pa.field("comparison", pa.int32()), pa.field("system", pa.string())])
 _TUNE = {"text": "text tower", "vision": "vision tower", "both": "both towers"}
 
 
-def table5(
+class Comparisons(NamedTuple):
+    """Paired t-tests (tables.SIGNIFICANCE), their level, and the systems that are compared.
+
+    Each of `comparisons` is a list of systems. A letter names a system of the same list that is
+    beaten with p below `alpha` after Bonferroni's correction for the list's s(s-1)/2 pairs; with
+    the paper's lists of four that is its "alpha = 6" (Yang et al., SIGIR 2023, Table 5).
+    """
+
+    significance: Path
+    comparisons: Sequence[Sequence[str]]
+    alpha: float
+
+
+def table5(  # noqa: PLR0913
     scores: Path,
     trials: Sequence[Path],
+    tested: Comparisons,
     *,
     systems: Mapping[str, Spec],
     models: Mapping[str, Spec],
@@ -34,20 +49,33 @@ def table5(
     """Write `out`.{csv,md,tex}: every measure of `systems` (params, by name), grouped by stage.
 
     `scores` is tables.SCORES; `trials` are the grids of tuned fusions, whose chosen parameters
-    stand in the table, one choice for each setting and task.
+    stand in the table, one choice for each setting and task. Rows have the letters a, b, c, ... in
+    the order of the table.
 
     Raises:
         MissingFile, CorruptFile: a table that is not there or not readable.
         KeyError: a dense system whose model is not among `models`.
     """
     with TemporaryDirectory() as folder:
-        told, tried = Path(folder) / "systems.parquet", Path(folder) / "trials.parquet"
+        told, tried, beside = (Path(folder) / f"{n}.parquet" for n in ("told", "tried", "beside"))
         store.write_rows(list(described(systems, models)), told, SYSTEMS)
+        store.write_rows(list(_listed(tested.comparisons)), beside, COMPARISONS)
         rows = [pl.read_csv(path, schema_overrides=_TYPES) for path in trials]
         empty = pl.DataFrame(schema=_TYPES)
         store.write(pl.concat([empty, *rows]).to_arrow(), tried, TUNING)
-        relations: Mapping[str, sql.Files] = {"scores": scores, "systems": told, "trials": tried}
-        tabulate(sql.SQL / "tabulate/table5.sql", relations, {}, out)
+        relations: Mapping[str, sql.Files] = {
+            "scores": scores,
+            "significance": tested.significance,
+            "systems": told,
+            "trials": tried,
+            "comparisons": beside,
+        }
+        tabulate(sql.SQL / "tabulate/table5.sql", relations, {"alpha": tested.alpha}, out)
+
+
+def _listed(comparisons: Sequence[Sequence[str]]) -> Iterator[dict[str, Any]]:
+    for number, names in enumerate(comparisons):
+        yield from ({"comparison": number, "system": name} for name in names)
 
 
 _NAMES = {"string": pl.String(), "double": pl.Float64(), "bool": pl.Boolean()}

@@ -164,7 +164,9 @@ def _of_fields(rows: pa.Table, group: _Group) -> Iterator[pa.Table]:
     for field in fields:
         values = _joined(rows, field, group.language) if group.side == "images" else rows[field]
         # Sections of a page share its description: each distinct value is counted once.
-        distinct = pa.array((v or None for v in values.to_pylist()), pa.string())
+        step = tables.STEP if field == "hierarchy" else " "
+        words = (v.replace(step, " ") if v else None for v in values.to_pylist())
+        distinct = pa.array(words, pa.string())
         distinct = distinct.dictionary_encode()
         for name, spec in group.tokenizers:
             counts = pa.array(counter(spec)(distinct.dictionary.to_pylist()), pa.int32())

@@ -8,7 +8,7 @@ SELECT
                 LAMBDA f: CASE f
                     WHEN 'page_title' THEN page_title
                     WHEN 'section_title' THEN section_title
-                    WHEN 'hierarchy' THEN hierarchy
+                    WHEN 'hierarchy' THEN replace(hierarchy, ' / ', ' ')
                     WHEN 'context_section_description' THEN context_section_description
                     WHEN 'context_page_description' THEN context_page_description
                 END

@@ -1,17 +1,20 @@
--- AToMiC (SIGIR 2023), Fig. 7: systems that were run on two collections, a measure for each.
+-- AToMiC (SIGIR 2023), Fig. 7 and appendix A: systems that were run on two collections, a measure
+-- and a split for each.
 WITH means AS (
-    SELECT collection, task, system, measure, round(favg(value), 6) AS value
+    SELECT collection, split, task, system, measure, round(favg(value), 6) AS value
     FROM scores
-    WHERE setting = $setting AND split = $split
-    GROUP BY collection, task, system, measure
+    WHERE setting = $setting
+    GROUP BY collection, split, task, system, measure
 ),
 
 here AS (
-    SELECT task, system, value FROM means WHERE collection = $here AND measure = $measure
+    SELECT task, system, value FROM means
+    WHERE collection = $here AND measure = $measure AND split = $split
 ),
 
 there AS (
-    SELECT task, system, value FROM means WHERE collection = $there AND measure = $other
+    SELECT task, system, value FROM means
+    WHERE collection = $there AND measure = $other AND split = $other_split
 )
 
 SELECT task, system, here.value AS here, there.value AS there

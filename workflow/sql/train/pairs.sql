@@ -1,5 +1,6 @@
 -- The judged pairs of a split by image: the five fields of the text, the captions in one language.
--- What lies beyond 1,000 characters of a field never reaches a context of 77 tokens.
+-- The steps of a hierarchy are joined by a space, as encoders read them. What lies beyond 1,000
+-- characters of a field never reaches a context of 77 tokens.
 -- ASSUME the caption lists run parallel to the list of languages, as in AToMiC's Parquet.
 WITH judged AS (
     SELECT
@@ -25,7 +26,7 @@ SELECT
     judged.text_id,
     coalesce(left(texts.page_title, 1000), '') AS page_title,
     coalesce(left(texts.section_title, 1000), '') AS section_title,
-    coalesce(left(texts.hierarchy, 1000), '') AS hierarchy,
+    coalesce(replace(left(texts.hierarchy, 1000), ' / ', ' '), '') AS hierarchy,
     coalesce(left(texts.context_section_description, 1000), '') AS context_section_description,
     coalesce(left(texts.context_page_description, 1000), '') AS context_page_description,
     coalesce(list_sort(list_distinct(list_transform(

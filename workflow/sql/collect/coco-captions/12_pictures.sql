@@ -1,0 +1,57 @@
+-- Each listed picture under the URL that it was taken in by, or its own; the id is that of crawl.
+-- Where no file tells splits, the name of a caption file does, as in kind coco.
+WITH one AS (
+    SELECT picture, min(split) AS split, count(DISTINCT split) > 1 AS is_in_two
+    FROM placed GROUP BY picture
+),
+
+named AS (
+    SELECT
+        regexp_extract(urls.image_url, '[^/]+$') AS name,
+        min(urls.image_url) AS image_url,
+        coalesce(min(ledger.upstream_sha256) <> max(ledger.upstream_sha256), FALSE) AS is_ambiguous
+    FROM urls LEFT JOIN ledger ON urls.image_url = ledger.image_url
+    GROUP BY name
+),
+
+located AS (
+    SELECT
+        listed.*,
+        coalesce(named.image_url, listed.coco_url) AS image_url,
+        coalesce(named.is_ambiguous, FALSE) AS is_ambiguous,
+        coalesce(one.is_in_two, FALSE) AS is_in_two,
+        row_number() OVER (PARTITION BY listed.id ORDER BY listed.file, listed.row) > 1 AS is_again,
+        CASE
+            WHEN EXISTS (SELECT 1 FROM placed) THEN one.split
+            WHEN listed.file LIKE '%train%' THEN 'train'
+            WHEN listed.file LIKE '%val%' THEN 'validation'
+            ELSE 'test'
+        END AS split
+    FROM listed
+    LEFT JOIN named ON listed.file_name = named.name
+    LEFT JOIN one ON listed.id = one.picture
+),
+
+hashed AS (
+    SELECT
+        *,
+        md5(from_hex('6ba7b8119dad11d180b400c04fd430c8') || encode(image_url)) AS h
+    FROM located
+)
+
+SELECT
+    hashed.* EXCLUDE (h),
+    taken.sha256,
+    concat_ws(
+        '-',
+        h[1:8],
+        h[9:12],
+        '3' || h[14:16],
+        substr('89ab', (('0x' || h[17])::INTEGER & 3) + 1, 1) || h[18:20],
+        h[21:32]
+    ) AS image_id,
+    NOT hashed.is_ambiguous
+    AND ((SELECT count(*) FROM ledger) = 0 OR coalesce(taken.status = 'success', FALSE))
+        AS has_pixels
+FROM hashed LEFT JOIN ledger AS taken USING (image_url)
+ORDER BY image_id, file, row

@@ -138,10 +138,14 @@ def iter_texts(
     table: Path, ids: pl.Series, fields: Sequence[str], key: str = "text_id"
 ) -> Iterator[str]:
     """Yield the fields of the rows with these sorted ids, joined, a few thousand in memory."""
-    filled = [pl.col(f).str.strip_chars().replace("", None) for f in fields]
-    joined = pl.concat_str(filled, separator=" ", ignore_nulls=True).fill_null("")
     for start in range(0, len(ids), _TEXTS_PER_READ):
         some = ids[start : start + _TEXTS_PER_READ]
         within = pl.col(key).is_between(pl.lit(some[0]), pl.lit(some[-1]))
-        rows = pl.scan_parquet(table).filter(within).sort(key).select(joined.alias("text"))
+        rows = pl.scan_parquet(table).filter(within).sort(key).select(joined(fields))
         yield from rows.collect().to_series().to_list()
+
+
+def joined(fields: Sequence[str]) -> pl.Expr:
+    """Return the fields of a row as one text, without what is empty."""
+    filled = [pl.col(f).str.strip_chars().replace("", None) for f in fields]
+    return pl.concat_str(filled, separator=" ", ignore_nulls=True).fill_null("").alias("text")

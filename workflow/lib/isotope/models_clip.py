@@ -7,7 +7,7 @@ import difflib
 import json
 import os
 import pickle
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -126,6 +126,22 @@ def create_trained(name: str, weights: Path) -> torch.nn.Module:
     notes = trained_notes(weights)
     quick = bool(notes.get("quick_gelu"))
     return _from_file(name, weights, notes.get("preprocess"), quick=quick)
+
+
+def empty(notes: Mapping[str, Any]) -> torch.nn.Module:
+    """Create the architecture that the metadata of trained weights tell, with random weights.
+
+    Raises:
+        UnknownModel: a config that is no longer there.
+    """
+    if "config" in notes:
+        return create_custom(str(notes["config"]))
+    return open_clip.create_model(
+        str(notes["name"]),
+        pretrained_text=False,
+        force_preprocess_cfg=notes.get("preprocess"),
+        force_quick_gelu=bool(notes.get("quick_gelu")),
+    )
 
 
 def trained_notes(weights: Path) -> dict[str, Any]:

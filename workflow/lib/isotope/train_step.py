@@ -98,7 +98,7 @@ class Stepper:
         self.schedule.load_state_dict(state["schedule"])
         _set_random_state(self._device, state["random"])
 
-    def _optimizer(self, recipe: Recipe, total: int) -> tuple[torch.optim.Optimizer, Share]:
+    def _optimizer(self, recipe: Any, total: int) -> tuple[torch.optim.Optimizer, Share]:  # noqa: ANN401
         """Choose what learns, by which optimizer, and the share of its rate after each step."""
         freeze(self._model, recipe.tune)
         warmup = round(recipe.warmup * total)

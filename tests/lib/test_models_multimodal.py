@@ -20,7 +20,7 @@ from isotope.models_multimodal import (
     load_multimodal,
     t5,
 )
-from isotope.multimodal_recipe import Clip2ClipRecipe, ClipFusionRecipe, recipe_of
+from isotope.multimodal_recipe import Clip2ClipRecipe, ClipFusionRecipe, MultimodalRecipe, recipe_of
 from isotope.multimodal_step import MultimodalStepper, adafactor
 from isotope.train_batches import Batch
 from isotope.train_ranks import Ranks
@@ -197,7 +197,7 @@ def test_the_sides_of_fusion_share_no_parameter():
     assert not any(torch.equal(one[n], other[n]) for n in products), "each begins at random"
 
 
-def rates(recipe: Clip2ClipRecipe) -> list[float]:
+def rates(recipe: MultimodalRecipe) -> list[float]:
     """What the optimizer itself has at every step."""
     model = nn.Linear(1, 1)
     optimizer = adafactor(model, recipe)

@@ -209,7 +209,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         "models.x.train: both steps and epochs; keep one of them",
     ),
     "a mix's step": (
-        model(kind="clip2clip", of="tiny-clip", learn={"step": 0.3}),
+        model(kind="clip2clip", of="tiny-clip", frozen=True, learn={"step": 0.3}),
         "models.x.learn: step 0.3; use one that divides 1",
     ),
     "lengths of n-grams": (

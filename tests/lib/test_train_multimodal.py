@@ -52,7 +52,7 @@ def collection(tmp_path_factory) -> dict[str, Any]:
 
 def trained(collection: dict[str, Any], place: Path, kind: str, **more: object) -> list[bytes]:
     place.mkdir(parents=True, exist_ok=True)
-    out = {"weights": place / "model.safetensors", "curve": place / "curve.csv"}
+    out: dict[str, Any] = {"weights": place / "model.safetensors", "curve": place / "curve.csv"}
     spec = {**SPECS[kind], "train": {**SPECS[kind]["train"], **more}}
     train_multimodal.train(**collection, spec=spec, base=BASE, **out, scratch=place / "scratch")
     return [path.read_bytes() for path in out.values()]
@@ -69,8 +69,8 @@ def points_of(curve: bytes) -> list[dict[str, float]]:
 
 
 def judged(collection: dict[str, Any], folder: Path, split: str) -> Any:
-    named = (collection[k] for k in ("texts", "images", "qrels", "pixels"))
-    return read_judged(Source(*named, ""), split, ["page_title"], squashed(16), Place(folder))
+    source = Source(**collection, language="")
+    return read_judged(source, split, ["page_title"], squashed(16), Place(folder))
 
 
 def test_a_pair_is_a_picture_and_its_question_with_an_entitys_picture_and_name(
@@ -121,8 +121,8 @@ def test_the_four_weights_begin_at_the_grids_best(collection, tmp_path):
     found = notes_of(tmp_path / "model.safetensors")["start"]
     assert sum(found) == 1
     assert all(weight in (0, 0.5, 1) for weight in found)
-    weights = load_multimodal(tmp_path / "model.safetensors")[0].weights.tolist()
-    assert weights == pytest.approx(found, abs=1e-6)
+    model: Any = load_multimodal(tmp_path / "model.safetensors")[0]
+    assert model.weights.tolist() == pytest.approx(found, abs=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,9 @@ SPOKEN = ["captions"] if PARAMS["tabulate"]["captions"] else []
 
 def curves(wildcards):
     """The learning curves behind a collection's report."""
-    return expand("data/train/{c}/{m}/curve.csv", c=wildcards.collection, m=trained())
+    folder = f"data/train/{wildcards.collection}"
+    accuracies = expand("{f}/{m}/accuracies.csv", f=folder, m=whole())
+    return expand("{f}/{m}/curve.csv", f=folder, m=trained()) + accuracies
 
 
 def tabulated(wildcards):

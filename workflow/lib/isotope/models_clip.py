@@ -78,8 +78,11 @@ def pick_device(device: str) -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def create(name: str, pretrained: str | None) -> torch.nn.Module:
+def create(name: str, pretrained: str | None, resize: str | None = None) -> torch.nn.Module:
     """Create a model of open_clip's own list; random weights where `pretrained` is None.
+
+    `resize`: how pictures get the model's size, `shortest` (and cut), `squash` or `longest` (and
+    filled), in place of its own way.
 
     Raises:
         UnknownModel, MissingFile, CorruptFile, FetchFailed: see `isotope.models.load`.
@@ -88,12 +91,13 @@ def create(name: str, pretrained: str | None) -> torch.nn.Module:
     # Names with a hub's prefix are refused: their configs may ask for remote code.
     if name not in known:
         raise UnknownModel("models", f"open_clip has no model {name!r}", _near(name, known))
+    own = None if resize is None else {"resize_mode": resize}
     with _fetching(name):
         if pretrained is None:
-            return open_clip.create_model(name, pretrained_text=False)
+            return open_clip.create_model(name, pretrained_text=False, force_preprocess_cfg=own)
         if Path(pretrained).suffix in _WEIGHTS:
-            return _from_file(name, Path(pretrained))
-        return _from_tag(name, pretrained)
+            return _from_file(name, Path(pretrained), own)
+        return _from_tag(name, pretrained, own)
 
 
 def create_custom(config: str, weights: Path | None = None) -> torch.nn.Module:
@@ -185,7 +189,7 @@ def _from_file(
         raise CorruptFile(weights, found, "fetch or train them again") from error
 
 
-def _from_tag(name: str, tag: str) -> torch.nn.Module:
+def _from_tag(name: str, tag: str, preprocess: dict[str, Any] | None) -> torch.nn.Module:
     settings = open_clip.get_pretrained_cfg(name, tag)
     if not settings:
         tags = open_clip.list_pretrained_tags_by_model(name)
@@ -193,7 +197,9 @@ def _from_tag(name: str, tag: str) -> torch.nn.Module:
     # A tag trained with QuickGELU computes other vectors under GELU, with a warning only.
     quick = quick_gelu(name, tag)
     try:
-        return open_clip.create_model(name, pretrained=tag, force_quick_gelu=quick)
+        return open_clip.create_model(
+            name, pretrained=tag, force_preprocess_cfg=preprocess, force_quick_gelu=quick
+        )
     except RuntimeError as error:
         # open_clip turns every failure to download, of whatever kind, into this one.
         raise OSError(str(error)) from error

@@ -6,13 +6,19 @@ side has a CLIP of its own, initialised separately from the same weights.
 """
 
 import json
+import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+import open_clip
 import torch
 from open_clip.transformer import VisionTransformer
+from PIL import Image
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import nn
@@ -22,11 +28,15 @@ from transformers.models.t5.modeling_t5 import T5Stack
 
 from isotope.errors import CorruptFile
 from isotope.models_clip import empty, trained_notes
+from isotope.models_device import Device
 from isotope.models_mix import FourWays
 from isotope.multimodal_recipe import ClipFusionRecipe, recipe_of
-from isotope.train_batches import standardised
+from isotope.train_batches import standardised, unit
+from isotope.train_start import cut_of
 
+FloatArray = npt.NDArray[np.float32]
 QUERY, TARGET = "query", "target"
+_THREADS = min(8, os.cpu_count() or 1)
 SIDES = (QUERY, TARGET)
 
 
@@ -190,6 +200,35 @@ def load_multimodal(weights: Path) -> tuple[Multimodal, str]:
         found = f"not a trained dual encoder ({str(error)[:200]})"
         raise CorruptFile(weights, found, "train it again") from error
     return model.eval(), str(notes.get("config") or notes["name"])
+
+
+class MultimodalEncoder:
+    """A trained model in evaluation mode, on the GPU in bf16 when there is one."""
+
+    def __init__(self, weights: Path, device: str = "auto") -> None:
+        """Load what `isotope.train_multimodal` wrote.
+
+        Raises:
+            MissingFile, CorruptFile: as `load_multimodal`.
+        """
+        self._device = Device(device)
+        model, name = load_multimodal(weights)
+        self._model = model.to(self._device.torch)
+        self._tokenize: Any = open_clip.get_tokenizer(name)
+        self._cut = cut_of(getattr(model, QUERY))
+        black = Image.new("RGB", (self._cut.side, self._cut.side))
+        self.dim = self.encode(TARGET, [(black, "")]).shape[1]
+
+    def encode(self, side: str, items: list[tuple[Image.Image, str]]) -> FloatArray:
+        """Return float32 [n, dim] of pictures with words; inner products across sides are scores.
+
+        Rows are unit vectors for clip_fusion; those of clip2clip hold its four weights.
+        """
+        with ThreadPoolExecutor(_THREADS) as pool:
+            squares = list(pool.map(lambda item: np.asarray(self._cut.cut(item[0])), items))
+        pictures = unit(np.stack(squares)).to(self._device.torch)
+        tokens = self._tokenize([words for _, words in items]).to(self._device.torch)
+        return self._device.rows(lambda: self._model.encode(side, pictures, tokens)).numpy()
 
 
 def _has_patches(tower: Any) -> bool:  # noqa: ANN401

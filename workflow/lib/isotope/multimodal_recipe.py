@@ -7,7 +7,7 @@ Defaults are the figures of Hu et al., Open-domain Visual Entity Recognition (IC
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from isotope.errors import BadParams
 from isotope.train_recipe import Means
@@ -15,33 +15,29 @@ from isotope.train_recipe import Means
 _OURS = "models: train"
 
 
-@dataclass(frozen=True)
-class Clip2ClipRecipe:
-    """Appendix 11.2: 2K steps from a rate of 1e-4 to 1e-6.
+@dataclass(frozen=True, kw_only=True)
+class MultimodalRecipe:
+    """What both have in common.
 
     `warmup`: steps. `every`: steps between measurements on validation, of which the best harmonic
     mean chooses the weights (section 6). `sample`: validation pairs that are measured, None for
-    all. `step`: of the grid that finds the four weights to start from on `grid_sample` training
-    pairs. `threads`: of torch's.
+    all. `threads`: of torch's.
     """
 
-    # ASSUME a batch of 4,096 here too, and Adafactor: 11.2 names neither, 11.1 and 11.3 do.
-    steps: int = 2_000
+    steps: int
     batch: int = 4_096
-    learning_rate: float = 1e-4
+    learning_rate: float
     final_learning_rate: float = 1e-6
-    warmup: int = 0
+    warmup: int
     every: int = 100
     sample: int | None = None
-    step: float = 0.1
-    grid_sample: int = 2_000
     seed: int = 0
     threads: int = 1
 
     tune: ClassVar[str] = "both"
 
     @classmethod
-    def of(cls, spec: Mapping[str, Any]) -> "Clip2ClipRecipe":
+    def of(cls, spec: Mapping[str, Any]) -> Self:
         """Read the `train` mapping of a model's entry; the means are no part of the recipe.
 
         Raises:
@@ -59,8 +55,7 @@ class Clip2ClipRecipe:
         """Refuse what no training can use.
 
         Raises:
-            BadParams: counts below 1, a warm-up longer than the training, a rate that would rise,
-                a step that does not divide 1.
+            BadParams: counts below 1, a warm-up longer than the training, a rate that would rise.
         """
         if min(self.counts()) < 1:
             raise BadParams(_OURS, f"a count too small in {self.as_dict()}", "raise it")
@@ -70,14 +65,11 @@ class Clip2ClipRecipe:
         if self.final_learning_rate > self.learning_rate:
             found = f"a rate that rises from {self.learning_rate} to {self.final_learning_rate}"
             raise BadParams(_OURS, found, "lower final_learning_rate")
-        if not math.isclose(round(1 / self.step) * self.step, 1):
-            raise BadParams(_OURS, f"step {self.step}", "use one that divides 1")
 
     def counts(self) -> list[int]:
         """Return what has to be 1 at least."""
         sample = 1 if self.sample is None else self.sample
-        pairs = self.batch - 1, self.grid_sample - 1
-        return [self.steps, self.every, self.threads, sample, *pairs]
+        return [self.steps, self.every, self.threads, sample, self.batch - 1]
 
     def total(self, _per_epoch: int) -> int:
         """Return the steps of the whole training."""
@@ -104,8 +96,38 @@ class Clip2ClipRecipe:
         return asdict(self)
 
 
-@dataclass(frozen=True)
-class ClipFusionRecipe(Clip2ClipRecipe):
+# ASSUME a batch of 4,096 and Adafactor for CLIP2CLIP too, without a warm-up: 11.2 names none of the
+# three, 11.1 and 11.3 name Adafactor, and only 11.1 a batch.
+@dataclass(frozen=True, kw_only=True)
+class Clip2ClipRecipe(MultimodalRecipe):
+    """Appendix 11.2: 2K steps from a rate of 1e-4 to 1e-6.
+
+    `step`: of the grid that finds the four weights to start from, on `grid_sample` training pairs.
+    """
+
+    steps: int = 2_000
+    learning_rate: float = 1e-4
+    warmup: int = 0
+    step: float = 0.1
+    grid_sample: int = 2_000
+
+    def demand_sense(self) -> None:
+        """Refuse what no training can use.
+
+        Raises:
+            BadParams: as for both, or a step that does not divide 1.
+        """
+        super().demand_sense()
+        if not math.isclose(round(1 / self.step) * self.step, 1):
+            raise BadParams(_OURS, f"step {self.step}", "use one that divides 1")
+
+    def counts(self) -> list[int]:
+        """Return what has to be 1 at least."""
+        return [*super().counts(), self.grid_sample - 1]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClipFusionRecipe(MultimodalRecipe):
     """Appendix 11.1: 10K steps of 4,096 pairs, 1K of warm-up to .001, then down to 1e-6.
 
     On either side a T5 encoder of `layers`, each of `heads` of `head_width` components.
@@ -123,13 +145,16 @@ class ClipFusionRecipe(Clip2ClipRecipe):
         return [*super().counts(), self.layers, self.heads, self.head_width]
 
 
-RECIPES = {"clip2clip": Clip2ClipRecipe, "clip_fusion": ClipFusionRecipe}
+RECIPES: dict[str, type[MultimodalRecipe]] = {
+    "clip2clip": Clip2ClipRecipe,
+    "clip_fusion": ClipFusionRecipe,
+}
 
 
-def recipe_of(spec: Mapping[str, Any]) -> Clip2ClipRecipe:
+def recipe_of(spec: Mapping[str, Any]) -> MultimodalRecipe:
     """Read the recipe of an entry of a kind of RECIPES.
 
     Raises:
-        BadParams: as `Clip2ClipRecipe.of`.
+        BadParams: as `MultimodalRecipe.of`.
     """
     return RECIPES[spec["kind"]].of(spec)

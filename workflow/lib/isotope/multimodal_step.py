@@ -6,7 +6,7 @@ import torch
 from transformers.optimization import Adafactor
 
 from isotope.models_multimodal import QUERY, TARGET
-from isotope.multimodal_recipe import Clip2ClipRecipe
+from isotope.multimodal_recipe import MultimodalRecipe
 from isotope.train_batches import Batch
 from isotope.train_step import Share, Stepper, Vectors
 
@@ -30,7 +30,7 @@ class MultimodalStepper(Stepper):
 
 # ASSUME Adafactor is T5's, whose transformers CLIP Fusion has: 11.1 names Shazeer & Stern [45]
 # and a rate, and no other setting.
-def adafactor(model: Any, recipe: Clip2ClipRecipe) -> Adafactor:  # noqa: ANN401
+def adafactor(model: Any, recipe: MultimodalRecipe) -> Adafactor:  # noqa: ANN401
     """Return Adafactor as T5 is fine-tuned with it: the rate comes from outside.
 
     Factored second moments that decay with 1 - step^-0.8, no momentum, updates clipped to a root

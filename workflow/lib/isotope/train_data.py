@@ -76,8 +76,8 @@ def read_split(source: Source, name: str, cut: Cut, place: Place) -> Split:
     rows, pictures = place.folder / f"{name}.rows", place.folder / f"{name}.pictures"
     if place.ranks.first:
         write_rows(source, name, rows)
-        shown = _shown(source, _ids(Packed(rows)))
-        write_pictures(shown, source.pixels, cut, place, pictures)
+        pictured = shown(source, _ids(Packed(rows)))
+        write_pictures(pictured, source.pixels, cut, place, pictures)
     place.ranks.wait()
     packed = Packed(rows)
     return Split(
@@ -128,7 +128,7 @@ def _fit(ids: Sequence[str], cut: Cut, place: Place) -> bool:
     return len(ids) * cut.side**2 * 3 <= place.squares_gib * 2**30
 
 
-def _shown(source: Source, ids: Sequence[str]) -> Sequence[str]:
+def shown(source: Source, ids: Sequence[str]) -> Sequence[str]:
     """Return the picture of the crawl that each image shows: itself, mostly."""
     if "picture_id" not in pq.read_schema(source.images).names:
         return ids

@@ -15,7 +15,7 @@ from isotope.models_multimodal import Clip2Clip, create
 from isotope.multimodal_data import Judged, Pairs, read_judged
 from isotope.multimodal_loop import EarlyStopping, Point
 from isotope.multimodal_measure import accuracies, grid_start
-from isotope.multimodal_recipe import recipe_of
+from isotope.multimodal_recipe import Clip2ClipRecipe, recipe_of
 from isotope.multimodal_step import MultimodalStepper
 from isotope.store import aside
 from isotope.tables import FIVE_FIELDS
@@ -106,7 +106,7 @@ def _fit(
     recipe, tokens = plan.recipe, Tokens(begun.tokenizer)
     model = create(spec, begun.model)
     notes = {**begun.notes, "kind": spec["kind"], "recipe": recipe.as_dict()}
-    if isinstance(model, Clip2Clip):
+    if isinstance(model, Clip2Clip) and isinstance(recipe, Clip2ClipRecipe):
         model.to(pick_device("auto"))
         notes["start"] = grid_start(model, splits[0], tokens, recipe.step, recipe.grid_sample)
         model.weigh(notes["start"])

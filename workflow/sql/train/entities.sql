@@ -1,4 +1,10 @@
 -- The texts that the pairs of a split name, by id: the five fields, and the picture of the text.
+WITH judged AS (
+    SELECT text_id
+    FROM qrels
+    WHERE split = $split AND relevance > 0
+)
+
 SELECT
     texts.text_id,
     texts.picture_id,
@@ -8,9 +14,5 @@ SELECT
     coalesce(left(texts.context_section_description, 1000), '') AS context_section_description,
     coalesce(left(texts.context_page_description, 1000), '') AS context_page_description
 FROM texts
-SEMI JOIN (
-    SELECT text_id
-    FROM qrels
-    WHERE split = $split AND relevance > 0
-) AS judged ON texts.text_id = judged.text_id
+SEMI JOIN judged ON texts.text_id = judged.text_id
 ORDER BY texts.text_id

@@ -3,9 +3,11 @@
 import json
 from typing import Any
 
+import numpy as np
 import open_clip
 import pytest
 import torch
+from PIL import Image
 from tests.oven_pairs import TINY
 from torch import nn
 from torch.optim.lr_scheduler import LambdaLR
@@ -25,6 +27,7 @@ from isotope.multimodal_step import MultimodalStepper, adafactor
 from isotope.train_batches import Batch
 from isotope.train_ranks import Ranks
 from isotope.train_recipe import Means
+from isotope.train_start import cut_of, start
 
 SMALL = {"heads": 2, "head_width": 8}
 SPECS: dict[str, dict[str, Any]] = {
@@ -287,3 +290,15 @@ def test_weights_of_something_else_are_refused(tmp_path):
     (tmp_path / "w.safetensors").write_bytes(b"nothing")
     with pytest.raises(CorruptFile):
         load_multimodal(tmp_path / "w.safetensors")
+
+
+@pytest.mark.parametrize("resize", ["squash", None])
+def test_a_picture_is_resized_to_a_square_as_section_5_1_says_where_params_ask(resize):
+    """Section 5.1: "We process all images in our dataset by resizing them to 224 x 224"."""
+    with torch.random.fork_rng():
+        clip = start({"name": "ViT-S-32-alt", "resize": resize}, None).model
+    picture = Image.fromarray(np.arange(60 * 40 * 3, dtype=np.uint8).reshape(40, 60, 3))
+    square = np.asarray(cut_of(clip).cut(picture))
+    assert square.shape == (224, 224, 3)
+    whole = np.asarray(picture.resize((224, 224), Image.Resampling.BICUBIC))
+    assert np.array_equal(square, whole) == (resize == "squash")

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import os
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,12 @@ import polars as pl
 import pytest
 import torch
 from safetensors import safe_open
+from safetensors.torch import load_file
 from tests import oven_pairs
 
-from isotope import models_clip, multimodal_measure, train_multimodal, train_step
+from isotope import models_clip, multimodal_measure, store, tables, train_multimodal, train_step
+from isotope.encode_multimodal import Part, encode_multimodal
+from isotope.encode_store import load_vectors
 from isotope.errors import EmptyTable, MissingColumn
 from isotope.models_multimodal import QUERY, TARGET, load_multimodal
 from isotope.multimodal_data import read_judged
@@ -26,9 +30,9 @@ from isotope.train_pictures import squashed
 from isotope.train_rows import Source
 
 BASE = {"kind": "open_clip", "config": "oven-clip", "fields": ["page_title"]}
-FEW = {"steps": 6, "batch": 8, "every": 2, "step": 0.5, "learning_rate": 0.01}
+FEW = {"steps": 6, "batch": 8, "every": 2, "learning_rate": 0.01}
 SPECS: dict[str, dict[str, Any]] = {
-    "clip2clip": {"kind": "clip2clip", "of": "clip", "train": FEW},
+    "clip2clip": {"kind": "clip2clip", "of": "clip", "train": {**FEW, "step": 0.5}},
     "clip_fusion": {
         "kind": "clip_fusion",
         "of": "clip",
@@ -286,3 +290,64 @@ def test_a_collection_without_questions_is_refused(collection, tmp_path):
     pl.read_parquet(collection["images"]).drop("question").write_parquet(images)
     with pytest.raises(MissingColumn, match="no column 'question'"):
         trained(collection | {"images": images}, tmp_path, "clip2clip")
+
+
+def encoded(collection: dict[str, Any], place: Path, shards: int) -> dict[str, np.ndarray]:
+    """Both sides by all shards, in order of id."""
+    found: dict[str, list[np.ndarray]] = {"images": [], "texts": []}
+    for shard in range(shards):
+        out = {k: place / f"{k}{shard}" for k in ("texts", "texts_ids", "images", "images_ids")}
+        encode_multimodal(
+            {k: collection[k] for k in ("texts", "images")},
+            collection["pixels"],
+            ["page_title"],
+            weights=place / "model.safetensors",
+            part=Part(shard, shards, 4),
+            out=out,
+        )
+        for side, parts in found.items():
+            parts.append(load_vectors([out[side]], [out[f"{side}_ids"]]).blocks[0])
+    return {side: np.concatenate(parts) for side, parts in found.items()}
+
+
+@EITHER
+def test_a_collection_is_encoded_as_the_model_was_measured(collection, tmp_path, kind):
+    """Inner products of what the phase encode writes give the accuracies of the last step."""
+    _, curve = trained(collection, tmp_path, kind, steps=2)
+    vectors = encoded(collection, tmp_path, 1)
+    images = pl.read_parquet(collection["images"]).sort("image_id").with_row_index()
+    qrels = pl.read_parquet(collection["qrels"]).select("image_id", "text_id")
+    first = (vectors["images"] @ vectors["texts"].T).argmax(axis=1)
+    asked = images.filter(split="validation").join(qrels, on="image_id")
+    right = [f"Q{first[row]:02}" == text for row, text in asked.select("index", "text_id").rows()]
+    table = asked.with_columns(right=pl.Series(right))
+    for subset, seen in multimodal_measure.GROUPS:
+        share = table.filter(subset=subset, seen=seen)["right"].mean()
+        assert points_of(curve)[-1][f"{subset}_{seen}"] == pytest.approx(share, abs=1e-6)
+
+
+def test_shards_hold_the_rows_of_one(collection, tmp_path):
+    trained(collection, tmp_path, "clip_fusion", steps=1, warmup=0)
+    one, three = (encoded(collection, tmp_path, shards) for shards in (1, 3))
+    assert all(np.array_equal(one[side], three[side]) for side in one)
+    assert np.allclose(np.linalg.norm(one["texts"], axis=1), 1, atol=1e-5)
+
+
+def test_two_processes_train_the_weights_of_one_and_name_their_errors(
+    collection, tmp_path, monkeypatch
+):
+    """With the project's own configuration, which the processes can see."""
+    monkeypatch.undo()
+    monkeypatch.setitem(os.environ, "PYTHONWARNINGS", "default")
+    monkeypatch.setitem(BASE, "config", "tiny-clip")
+    trained(collection, tmp_path / "alone", "clip2clip", steps=2, batch=7, micro_batch=4)
+    trained(collection, tmp_path / "both", "clip2clip", steps=2, batch=7, processes=2)
+    ours, theirs = (load_file(tmp_path / p / "model.safetensors") for p in ("both", "alone"))
+    for name, value in theirs.items():
+        torch.testing.assert_close(ours[name], value, rtol=0, atol=1e-3, msg=name)
+    losses = [points_of((tmp_path / p / "curve.csv").read_bytes()) for p in ("both", "alone")]
+    assert losses[0][0]["loss"] == pytest.approx(losses[1][0]["loss"], abs=1e-4)
+    store.write_rows([], tmp_path / "qrels.parquet", tables.QRELS)
+    empty = collection | {"qrels": tmp_path / "qrels.parquet"}
+    with pytest.raises(EmptyTable, match="0 pairs in split train"):
+        trained(empty, tmp_path / "none", "clip2clip", processes=2)

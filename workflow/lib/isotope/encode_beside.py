@@ -61,7 +61,7 @@ def encode_pictures(  # noqa: PLR0913
 ) -> None:
     """Encode the picture of each text of a shard as `encode.encode_texts` cuts them.
 
-    A text without one has a black picture, as in OVEN (Hu et al., ICCV 2023, section 4.2).
+    A text without one has a black picture, as in OVEN (Hu et al., ICCV 2023, section 5.1).
 
     Raises:
         As `encode.encode_images`; MissingColumn: a collection whose texts have no pictures.

@@ -89,7 +89,9 @@ def learning_curve(curve_csv: Path, out: Path) -> None:
     Raises:
         EmptyTable: a curve without points.
     """
-    curve = pl.read_csv(curve_csv)
+    # What nothing measures is `nan`, which is no number to what guesses types.
+    names = pl.read_csv(curve_csv, n_rows=0).columns
+    curve = pl.read_csv(curve_csv, schema_overrides=dict.fromkeys(names[2:], pl.Float64))
     if curve.is_empty():
         raise EmptyTable(curve_csv, "no points", "train for at least one epoch")
     tasks = {f"mrr10_{task}": name for task, name in TASKS.items()}

@@ -1,7 +1,9 @@
 """Models over the frozen vectors of another: query = image and question, text = words and picture.
 
-Hu et al., Open-domain Visual Entity Recognition (ICCV 2023), section 4.1: CLIP2CLIP weighs four
-similarities, CLIP Fusion puts a transformer of two layers on either side.
+They borrow the forms of Hu et al., Open-domain Visual Entity Recognition (ICCV 2023), section 4.1:
+CLIP2CLIP weighs four similarities, CLIP Fusion puts a transformer of two layers on either side. But
+there all parameters are fine-tuned, as `models_multimodal` does; here the towers' final vectors are
+all that is seen, one token each, so neither is the paper's system.
 """
 
 import json
@@ -85,7 +87,6 @@ def best_weights(four: Sequence[torch.Tensor], answer: torch.Tensor, step: float
     return start
 
 
-# ASSUME the frozen features are the towers' pooled vectors, one token each; the paper does not say.
 class Fuser(nn.Module):
     """A transformer over two tokens, what is seen and what is read, to one unit row."""
 

@@ -119,6 +119,17 @@ def test_every_parameter_of_both_copies_moves_and_they_part(kind):
     assert model.logit_scale.item() != before["logit_scale"].item()
 
 
+@EITHER
+def test_half_precision_is_near_and_keeps_full_precision_weights(kind):
+    batch, half, full = pairs(12), model_of(kind), model_of(kind)
+    for module in [*half.modules(), *full.modules()]:
+        without_dropout(module)
+    loss = stepper_of(half, kind, precision="bf16", micro_batch=5).gradients(batch)
+    assert loss == pytest.approx(stepper_of(full, kind).gradients(batch), rel=0.05)
+    assert {p.dtype for p in half.parameters()} == {torch.float32}
+    assert gradients(half).keys() == gradients(full).keys()
+
+
 def test_clip2clip_adds_four_parameters_and_sums_four_weighed_cosines():
     """Section 4.1: "only a minimal set of new parameters (i.e., four)"."""
     clip, model = models_clip.create_custom("oven-clip"), model_of("clip2clip")

@@ -17,7 +17,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file
 from tests import oven_pairs
 
-from isotope import models_clip, multimodal_measure, store, tables, train_multimodal, train_step
+from isotope import models_clip, multimodal_measure, train_multimodal, train_step
 from isotope.encode_multimodal import Part, encode_multimodal
 from isotope.encode_store import load_vectors
 from isotope.errors import EmptyTable, MissingColumn
@@ -265,7 +265,7 @@ def test_the_same_input_gives_the_same_bytes_and_another_seed_others(collection,
 
 @EITHER
 def test_the_model_learns(collection, tmp_path, kind):
-    _, curve = trained(collection, tmp_path, kind, steps=60, every=20, batch=10)
+    _, curve = trained(collection, tmp_path, kind, steps=40, every=20, batch=10)
     losses = [point["loss"] for point in points_of(curve)]
     assert losses[-1] < losses[0] - 0.1
 
@@ -313,7 +313,7 @@ def encoded(collection: dict[str, Any], place: Path, shards: int) -> dict[str, n
 @EITHER
 def test_a_collection_is_encoded_as_the_model_was_measured(collection, tmp_path, kind):
     """Inner products of what the phase encode writes give the accuracies of the last step."""
-    _, curve = trained(collection, tmp_path, kind, steps=2)
+    _, curve = trained(collection, tmp_path, kind, steps=4, every=4)
     vectors = encoded(collection, tmp_path, 1)
     images = pl.read_parquet(collection["images"]).sort("image_id").with_row_index()
     qrels = pl.read_parquet(collection["qrels"]).select("image_id", "text_id")
@@ -333,9 +333,7 @@ def test_shards_hold_the_rows_of_one(collection, tmp_path):
     assert np.allclose(np.linalg.norm(one["texts"], axis=1), 1, atol=1e-5)
 
 
-def test_two_processes_train_the_weights_of_one_and_name_their_errors(
-    collection, tmp_path, monkeypatch
-):
+def test_two_processes_train_the_weights_of_one(collection, tmp_path, monkeypatch):
     """With the project's own configuration, which the processes can see."""
     monkeypatch.undo()
     monkeypatch.setitem(os.environ, "PYTHONWARNINGS", "default")
@@ -347,7 +345,3 @@ def test_two_processes_train_the_weights_of_one_and_name_their_errors(
         torch.testing.assert_close(ours[name], value, rtol=0, atol=1e-3, msg=name)
     losses = [points_of((tmp_path / p / "curve.csv").read_bytes()) for p in ("both", "alone")]
     assert losses[0][0]["loss"] == pytest.approx(losses[1][0]["loss"], abs=1e-4)
-    store.write_rows([], tmp_path / "qrels.parquet", tables.QRELS)
-    empty = collection | {"qrels": tmp_path / "qrels.parquet"}
-    with pytest.raises(EmptyTable, match="0 pairs in split train"):
-        trained(empty, tmp_path / "none", "clip2clip", processes=2)

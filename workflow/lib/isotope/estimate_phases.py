@@ -82,7 +82,7 @@ def used_models(params: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     chosen = set(params["search"]["systems"])
     chosen |= {part for s in chosen for part in systems[s].get("of", [])}
     models = {systems[s]["model"] for s in chosen if "model" in systems[s]}
-    models |= {params["models"][m]["of"] for m in models if params["models"][m].get("frozen")}
+    models |= {params["models"][m]["of"] for m in models if "of" in params["models"][m]}
     names = sorted(models)
     return {name: params["models"][name] for name in names}
 

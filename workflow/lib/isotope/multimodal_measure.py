@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from statistics import harmonic_mean
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
+from isotope.models_device import Device
 from isotope.models_mix import best_weights
 from isotope.models_multimodal import QUERY, TARGET, Clip2Clip, Multimodal
 from isotope.multimodal_data import Ids, Judged, Side
@@ -102,11 +104,11 @@ def _features(
 def _inputs(
     model: Multimodal, items: Side, rows: Ids, tokens: Tokens
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    device = model.logit_scale.device
+    device = next(model.parameters()).device
     return items.pictures(rows).to(device), items.tokens(rows, tokens).to(device)
 
 
 def _blocks(encode: Callable[[Ids], torch.Tensor], rows: Ids) -> torch.Tensor:
-    with torch.inference_mode():
-        parts = [encode(rows[i : i + _BLOCK]).float().cpu() for i in range(0, len(rows), _BLOCK)]
-    return torch.cat(parts)
+    """Encode some rows at a time, in the precision of the phase encode."""
+    device, parts = Device(), np.array_split(rows, range(_BLOCK, len(rows), _BLOCK))
+    return torch.cat([device.rows(partial(encode, part)) for part in parts])

@@ -5,6 +5,9 @@ import io
 import json
 import math
 import os
+import signal
+import subprocess
+import sys
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -246,6 +249,48 @@ def test_a_training_stopped_anywhere_resumes_to_the_same_bytes(
     assert trained(collection, tmp_path / "stopped", kind, **means) == straight
     assert "resumed after step" in caplog.text
     assert not list((tmp_path / "stopped/scratch").iterdir()), "nothing is left behind"
+
+
+KILLED = """
+import json, os, signal, sys
+from pathlib import Path
+from isotope import models_clip, train_multimodal, train_step
+
+given = json.loads(sys.argv[1])
+models_clip.CONFIGS = Path(given.pop("configs"))
+step, done = train_step.Stepper.step, []
+
+def counted(self, batch):
+    done.append(1)
+    if len(done) == 6:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return step(self, batch)
+
+train_step.Stepper.step = counted
+told = {k: given.pop(k) for k in ("spec", "base")}
+pixels = [Path(p) for p in given.pop("pixels")]
+train_multimodal.train(**{k: Path(v) for k, v in given.items()}, **told, pixels=pixels)
+"""
+
+
+def test_a_training_killed_after_it_kept_better_weights_resumes_to_the_same_bytes(
+    collection, tmp_path
+):
+    """Killed in step 6, measured after 4, resumed after 3."""
+    straight = trained(collection, tmp_path / "straight", "clip2clip", checkpoint_every=3)
+    place = tmp_path / "killed"
+    out = {"weights": place / "model.safetensors", "curve": place / "curve.csv"}
+    spec = SPECS["clip2clip"]
+    spec = {**spec, "train": {**spec["train"], "checkpoint_every": 3}}
+    given = {**collection, **out, "spec": spec, "base": BASE, "scratch": place / "scratch"}
+    job = json.dumps({**given, "configs": models_clip.CONFIGS}, default=str)
+    place.mkdir()
+    command = [sys.executable, "-c", KILLED, job]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]
+    left = {path.name for path in (place / "scratch").iterdir()}
+    assert {"checkpoint.pt", "best.safetensors"} <= left
+    assert trained(collection, place, "clip2clip", checkpoint_every=3) == straight
 
 
 def test_a_checkpoint_of_another_clip_is_not_resumed(collection, tmp_path, caplog, monkeypatch):

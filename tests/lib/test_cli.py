@@ -154,6 +154,23 @@ def test_training_at_full_size_fits_in_memory_and_keeps_pictures_as_they_came():
     assert few.seconds > 4 * packed.seconds
 
 
+def test_a_model_trained_whole_costs_two_copies_and_a_frozen_one_no_training():
+    full = params_files.load([ROOT / "params/enwiki.yaml"], root=ROOT)
+    of = size(full["acquire"]["enwiki-20221101"])
+    recipe = {"micro_batch": 64, "steps": 2000, "batch": 4096}
+    whole = training({"kind": "clip2clip", "of": "x", "train": recipe}, of, 16, gpu=True)
+    assert whole.kept == 2 * training(trained(), of, 16, gpu=True).kept
+    assert whole.seconds >= 2 * 2000 * 4096 / 1500
+    mixes = {"kind": "clip2clip", "of": "vit-l-14"}
+    costs = {}
+    for frozen in (True, False):
+        full["models"]["mix"] = {**mixes, "frozen": frozen}
+        full["systems"]["mix"] = {"kind": "dense", "model": "mix"}
+        full["search"]["systems"] = ["mix"]
+        costs[frozen] = estimate.costs(full, HERE)["train"].seconds
+    assert costs[True] < costs[False] / 100
+
+
 def test_more_cores_and_a_gpu_take_less_time():
     full = params_files.load([ROOT / "params/enwiki.yaml"], root=ROOT)
     slow, fast = (estimate.costs(full, m)["encode"].seconds for m in (HERE, Machine(2, True)))

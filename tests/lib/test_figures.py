@@ -83,6 +83,18 @@ def test_the_learning_curve_shows_loss_and_both_tasks(tmp_path):
         assert words in text
 
 
+def test_the_curve_of_early_stopping_shows_the_accuracy_of_each_group_that_has_pairs(tmp_path):
+    """As the right half of Figure 4 of Hu et al. (OVEN, ICCV 2023)."""
+    columns = "entity_seen,entity_unseen,query_seen,query_unseen,harmonic_mean"
+    rows = "1,10,2.5,0.1,0.2,nan,nan,0.13\n1,20,1.5,0.3,0.4,nan,nan,0.34\n"
+    (tmp_path / "accuracies.csv").write_text(f"epoch,step,loss,{columns}\n{rows}")
+    figures.learning_curve(tmp_path / "accuracies.csv", tmp_path / "a.svg")
+    text = (tmp_path / "a.svg").read_text()
+    for words in ("Accuracy on validation, %", "entity seen", "entity unseen", "harmonic mean"):
+        assert words in text
+    assert "query seen" not in text
+
+
 def test_a_curve_without_points_is_refused(tmp_path):
     (tmp_path / "curve.csv").write_text("epoch,step,loss,mrr10_t2m,mrr10_m2t\n")
     with pytest.raises(EmptyTable, match="no points"):

@@ -1,4 +1,4 @@
-"""CLIP2CLIP and CLIP Fusion learn over frozen vectors, on a world whose answer is known."""
+"""The frozen variants of CLIP2CLIP and CLIP Fusion learn, on a world whose answer is known."""
 
 from pathlib import Path
 

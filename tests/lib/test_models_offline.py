@@ -181,7 +181,12 @@ def test_heads_trained_on_one_text_tower_are_refused_on_the_other(tmp_path, coco
     spec = {"kind": "lit", "text": "fuse", "heads": {"dim": 8, "epochs": 2, "batch": 8}}
     weights = tmp_path / "w.safetensors"
     train_heads(
-        **collection(tmp_path, *coco), spec=spec, weights=weights, curve=tmp_path / "curve.csv"
+        **collection(tmp_path, *coco),
+        spec=spec,
+        batch=8,
+        weights=weights,
+        curve=tmp_path / "curve.csv",
+        features=kept(tmp_path),
     )
     encoder = models.load(spec, weights=weights, device="cpu")
     assert encoder.encode_texts(CAPTIONS).shape == (2, 8)
@@ -234,6 +239,8 @@ def test_a_lit_model_trains_on_a_collection_and_encodes_both_sides(tmp_path, coc
         train_heads(
             **paths,
             spec={"kind": "lit", "heads": {"dim": 8, "epochs": 4, "batch": 8, "every": 2}},
+            batch=8,
+            features=kept(tmp_path),
             weights=tmp_path / f"{copy}.safetensors",
             curve=tmp_path / f"{copy}.csv",
         )
@@ -285,3 +292,7 @@ def collection(folder: Path, pictures: list[Image.Image], captions: list[str]) -
         pl.DataFrame(table, schema_overrides=own).write_parquet(folder / f"{name}.parquet")
     named = {name: folder / f"{name}.parquet" for name in ("texts", "images", "qrels")}
     return {**named, "pixels": [folder / "shard.parquet"]}
+
+
+def kept(folder: Path) -> dict[str, Path]:
+    return {"vectors": folder / "pictures.npy", "ids": folder / "pictures.ids.parquet"}

@@ -2,13 +2,21 @@
 
 import copy
 import re
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from isotope import doctor, open_clip_lists, params, params_paths
+from isotope import (
+    doctor,
+    multimodal_recipe,
+    open_clip_lists,
+    params,
+    params_paths,
+    train_recipe,
+)
 from isotope.errors import BadParams, MissingFile
 from isotope.estimate_phases import Machine
 
@@ -209,8 +217,33 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         "models.x.train: both steps and epochs; keep one of them",
     ),
     "a mix's step": (
-        model(kind="clip2clip", of="tiny-clip", learn={"step": 0.3}),
+        model(kind="clip2clip", of="tiny-clip", frozen=True, learn={"step": 0.3}),
         "models.x.learn: step 0.3; use one that divides 1",
+    ),
+    "a recipe of what is trained whole": (
+        model(kind="clip_fusion", of="tiny-clip", train={"warmup": 10_000}),
+        "models.x.train: a warm-up of 10000 of 10000 steps; shorten it",
+    ),
+    "a mix that is frozen and trained": (
+        model(kind="clip2clip", of="tiny-clip", frozen=True, train={"steps": 9}),
+        "models.x.train: train besides frozen: true; `learn` is for frozen: true",
+    ),
+    "a mix that learns and is not frozen": (
+        model(kind="clip2clip", of="tiny-clip", learn={"epochs": 9}),
+        "models.x.learn: learn besides frozen: false; `learn` is for frozen: true",
+    ),
+    "a model trained whole of what is no CLIP": (
+        {"models": {"h": {"kind": "hash", "dim": 4}, "x": {"kind": "clip2clip", "of": "h"}}},
+        "models.x.of: a model of kind hash, which can't be trained whole; name one of kind",
+    ),
+    "a model trained whole of a CLIP with another tokenizer": (
+        {
+            "models": {
+                "s": {"kind": "open_clip", "name": "ViT-B-16-SigLIP"},
+                "x": {"kind": "clip_fusion", "of": "s"},
+            }
+        },
+        "models.x.of: 's' reads text with the tokenizer of timm/ViT-B-16-SigLIP; name a model",
     ),
     "lengths of n-grams": (
         model(kind="dates", ngrams=[4, 2]),
@@ -379,3 +412,29 @@ def test_what_was_acquired_needs_its_upstream_files_no_more(tmp_path):
     manifest.parent.mkdir(parents=True)
     manifest.touch()
     assert list(params_paths.missing(found, tmp_path)) == []
+
+
+@pytest.mark.parametrize("kind", multimodal_recipe.RECIPES)
+def test_the_schema_tells_the_defaults_that_the_recipes_have(kind):
+    told = yaml.safe_load(SCHEMA.read_text("utf-8"))["$defs"][f"train_{kind}"]["properties"]
+    recipe = multimodal_recipe.RECIPES[kind].of({})
+    has = {**asdict(train_recipe.Means()), **recipe.as_dict()}
+    assert {key: entry["default"] for key, entry in told.items()} == has
+
+
+def test_ovens_published_params_have_the_papers_systems_and_honest_names_for_the_frozen():
+    """Hu et al., ICCV 2023: note 2 (the name alone), section 5.1 (squashed to 224 x 224), 11."""
+    models = yaml.safe_load((ROOT / "params/oven-published.yaml").read_text("utf-8"))["models"]
+    clip = {k: models["clip"][k] for k in ("name", "pretrained", "resize", "fields")}
+    assert clip == {
+        "name": "ViT-L-14",
+        "pretrained": "openai",
+        "resize": "squash",
+        "fields": ["page_title"],
+    }
+    mixes = {n: m for n, m in models.items() if m["kind"] in multimodal_recipe.RECIPES}
+    assert {n for n, m in mixes.items() if m.get("frozen")} == {n for n in mixes if "frozen" in n}
+    whole = [m for m in mixes.values() if not m.get("frozen")]
+    assert {m["kind"] for m in whole} == {*multimodal_recipe.RECIPES}
+    means = {*asdict(train_recipe.Means())}
+    assert all(set(m["train"]) <= means for m in whole), "what is learned is the paper's by default"

@@ -3,12 +3,16 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
+import torch
 import yaml
 from PIL import Image, ImageDraw
+from safetensors.torch import load_file
 
 from isotope import dump, toy
+from isotope.models_multimodal import TARGET, MultimodalEncoder
 
 LABELS, PICTURES = 10, 4
 PAGES, SEED, DATE = 20, 0, "20230101"
@@ -18,11 +22,26 @@ QUESTIONS = [
     {"category": "*", "question": "What is this?"},
 ]
 LEARN = {"epochs": 30, "batch": 16, "learning_rate": 0.003}
+WHOLE = {"steps": 4, "batch": 6, "micro_batch": 4, "every": 2, "checkpoint_every": 2}
 MODELS = {
+    "clip": {
+        "kind": "trained",
+        "config": "tiny-clip",
+        "fields": ["page_title"],
+        "train": {"steps": 1, "batch": 6, "learning_rate": 0.0001},
+    },
+    "clip2clip": {"kind": "clip2clip", "of": "clip", "train": {**WHOLE, "step": 0.5}},
+    "clip-fusion": {
+        "kind": "clip_fusion",
+        "of": "clip",
+        "train": {**WHOLE, "warmup": 1, "heads": 2, "head_width": 8},
+    },
     "hash": {"kind": "hash", "dim": 32, "fields": ["page_title", "context_page_description"]},
-    "fusion": {"kind": "clip_fusion", "of": "hash", "learn": {**LEARN, "heads": 2}},
+    "fusion": {"kind": "clip_fusion", "of": "hash", "frozen": True, "learn": {**LEARN, "heads": 2}},
 }
 SYSTEMS = {
+    "clip2clip": {"kind": "dense", "model": "clip2clip"},
+    "clip-fusion": {"kind": "dense", "model": "clip-fusion"},
     "fusion": {"kind": "approximate", "model": "fusion", "method": "hnsw"},
     "said": {"kind": "answers", "files": ["said.jsonl"]},
     "half": {"kind": "answers", "files": ["half.jsonl"]},
@@ -185,7 +204,40 @@ def test_every_system_is_on_the_sheet_with_the_same_questions(zoo):
     assert rows.filter(pl.col("found_id") == pl.col("truth_id"), system="said").height == LABELS
 
 
-def test_clip_fusion_knows_the_entities_that_it_has_seen(accuracy):
+@pytest.mark.parametrize("model", ["clip2clip", "clip-fusion"])
+def test_a_model_trained_whole_goes_from_a_clip_to_the_table(zoo, accuracy, model):
+    """All parameters of both copies have moved away from the CLIP that both began as."""
+    clip, whole = (
+        load_file(zoo / f"data/train/zoo/{name}/model.safetensors") for name in ("clip", model)
+    )
+    begun = {n: v for n, v in clip.items() if v.is_floating_point() and n != "logit_scale"}
+    for side in ("query", "target"):
+        assert {n for n in begun if f"{side}.{n}" not in whole} == set()
+        moved = {n for n, v in begun.items() if not torch.equal(v, whole[f"{side}.{n}"])}
+        assert {n for n in begun if "running_" not in n} <= moved
+    curve = pl.read_csv(zoo / f"data/train/zoo/{model}/accuracies.csv")
+    assert curve["step"].to_list() == [2, 4]
+    assert curve["harmonic_mean"].is_between(0, 1).all()
+    assert set(curve["query_seen"]) == {"nan"}, "the set has no such questions"
+    assert accuracy[model]["queries"] == LABELS
+    assert not (zoo / f".isotope/train/zoo/{model}/checkpoint.pt").exists()
+
+
+@pytest.mark.parametrize(("model", "dim"), [("clip2clip", 2 * 128), ("clip-fusion", 128)])
+def test_what_is_encoded_is_what_the_weights_make_of_pictures_with_words(zoo, model, dim):
+    folder = zoo / f"data/encode/zoo/{model}"
+    names = sorted(path.name for path in (folder / "texts").glob("*.npy"))
+    found = np.concatenate([np.load(folder / "texts" / name) for name in names])
+    texts = pl.read_parquet(zoo / "data/collect/zoo/texts.parquet").sort("text_id")
+    assert found.shape == (texts.height, dim)
+    encoder = MultimodalEncoder(zoo / f"data/train/zoo/{model}/model.safetensors", "cpu")
+    bare = texts.with_row_index().filter(texts["picture_id"].is_null()).head(3)
+    black = Image.new("RGB", (64, 64))
+    expected = encoder.encode(TARGET, [(black, title) for title in bare["page_title"]])
+    np.testing.assert_allclose(found[bare["index"].to_numpy()], expected, atol=1e-4)
+
+
+def test_clip_fusion_over_frozen_vectors_knows_the_entities_that_it_has_seen(accuracy):
     """Equal pixels have equal vectors, so what was learned is remembered, and nothing more."""
     assert accuracy["fusion"]["score_entity_seen"] > 50
     assert accuracy["fusion"]["score_entity_unseen"] < accuracy["fusion"]["score_entity_seen"]

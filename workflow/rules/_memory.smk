@@ -2,7 +2,7 @@ from isotope import memory as needs
 
 # Inputs that no job holds: code, queries, what only tells of a change, and what is mapped or
 # streamed by design.
-UNHELD = {"code", "sql", "templates", "configs", "manifest", "ledgers", "pixels"}
+UNHELD = {"code", "sql", "templates", "configs", "manifest", "ledgers", "pixels", "features"}
 UNHELD |= {"witness", "vocabulary", "summariser", "detector"}
 HELD = {"search_dense": 2 * PARAMS["search"]["memory_mb"]}
 HELD["search_approximate"] = HELD["search_dense"]

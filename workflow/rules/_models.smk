@@ -51,6 +51,12 @@ def encoders(*, sighted):
     return any_of(n for n, k in kinds.items() if k in ENCODERS and (eyes(n) == n) == sighted)
 
 
+def mixes(*, frozen):
+    """The models of pictures with words: over frozen vectors, or trained whole."""
+    own = {n: m for n, m in PARAMS["models"].items() if m["kind"] in MIXES}
+    return sorted(n for n, m in own.items() if m.get("frozen", False) == frozen)
+
+
 def models_of(*kinds):
     """A wildcard constraint: the models of these kinds."""
     return any_of(n for n, m in PARAMS["models"].items() if m["kind"] in kinds)
@@ -68,7 +74,8 @@ def fields(wildcards):
 
 def learned(collection, model):
     """The weights that a model needs from this run: learned ones only."""
-    if PARAMS["models"][base(model)]["kind"] not in (*LEARNED, *FITTED):
+    kind, whole = PARAMS["models"][base(model)]["kind"], mixes(frozen=False)
+    if kind not in (*LEARNED, *FITTED) and model not in whole:
         return []
     return [f"data/train/{collection}/{base(model)}/model.safetensors"]
 
@@ -78,15 +85,28 @@ def weights(wildcards):
     return learned(wildcards.collection, wildcards.model)
 
 
+def tower_features(wildcards):
+    """What a frozen tower has made of the pictures that its heads were trained on."""
+    if model_of(wildcards)["kind"] != "lit":
+        return []
+    folder = f"data/train/{wildcards.collection}/{base(wildcards.model)}"
+    return [f"{folder}/pictures.npy", f"{folder}/pictures.ids.parquet"]
+
+
 def start_weights(wildcards):
     """The weights that a trained model goes on from."""
-    other = PARAMS["models"][wildcards.model].get("from")
+    other = PARAMS["models"][wildcards.model].get("from", beneath(wildcards.model))
     return learned(wildcards.collection, other) if other else []
+
+
+def beneath(model):
+    """The model that a model of pictures with words is made of, if it is one."""
+    return PARAMS["models"][model].get("of")
 
 
 def recipe(wildcards):
     """The recipe of a trained model."""
-    return PARAMS["models"][wildcards.model]["train"]
+    return PARAMS["models"][wildcards.model].get("train", {})
 
 
 def cores(of):
@@ -102,6 +122,11 @@ def trained():
 def fitted():
     """The models without a learning curve that the experiment's systems use."""
     return sorted(m for m in {*map(base, used_models())} if PARAMS["models"][m]["kind"] in FITTED)
+
+
+def whole():
+    """The models of pictures with words that are trained whole and that systems use."""
+    return sorted({*used_models()} & {*mixes(frozen=False)})
 
 
 def used_models():

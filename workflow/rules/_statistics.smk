@@ -13,7 +13,9 @@ SIDE_BY_SIDE = PARAMS["tabulate"]["side_by_side"]
 
 def curves(wildcards):
     """The learning curves behind a collection's report."""
-    return expand("data/train/{c}/{m}/curve.csv", c=wildcards.collection, m=trained())
+    folder = f"data/train/{wildcards.collection}"
+    accuracies = expand("{f}/{m}/accuracies.csv", f=folder, m=whole())
+    return expand("{f}/{m}/curve.csv", f=folder, m=trained()) + accuracies
 
 
 def tabulated(wildcards):

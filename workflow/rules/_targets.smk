@@ -29,7 +29,11 @@ rule collect:
 
 rule train:
     input:
-        expand("data/train/{c}/{m}/model.safetensors", c=PARAMS["build"], m=trained() + fitted()),
+        expand(
+            "data/train/{c}/{m}/model.safetensors",
+            c=PARAMS["build"],
+            m=trained() + fitted() + whole(),
+        ),
 
 
 rule encode:

@@ -1,4 +1,5 @@
-# Models over the vectors of another: image and question on one side, words and picture on the other.
+# Models over the frozen vectors of another: image and question on one side, words and picture on
+# the other.
 rule encode_beside_shard:
     input:
         texts="data/collect/{collection}/texts.parquet",
@@ -44,7 +45,7 @@ rule encode_mix:
     benchmark:
         "logs/benchmarks/encode_mix/{collection}.{model}.tsv"
     wildcard_constraints:
-        model=models_of(*MIXES),
+        model=any_of(mixes(frozen=True)),
     threads: lambda w: PARAMS["models"][w.model].get("learn", {}).get("threads", 1)
     resources:
         mem_mb=memory("encode_mix"),
@@ -71,10 +72,43 @@ rule encode_mix_shard:
     benchmark:
         "logs/benchmarks/encode_mix_shard/{collection}.{model}.{shard}.tsv"
     wildcard_constraints:
-        model=models_of(*MIXES),
+        model=any_of(mixes(frozen=True)),
     resources:
         mem_mb=memory("encode_mix_shard"),
     message:
         "encode {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"
     script:
         "../scripts/encode_mix_shard.py"
+
+
+# Models trained whole, which see a picture and read its words at once.
+rule encode_multimodal_shard:
+    input:
+        texts="data/collect/{collection}/texts.parquet",
+        images="data/collect/{collection}/images.parquet",
+        ledgers=pictured,
+        weights=weights,
+        configs=lambda w: configs_of(beneath(w.model)),
+        code=code("encode_multimodal"),
+    output:
+        texts="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
+        texts_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
+        images="data/encode/{collection}/{model}/images/shard-{shard}.npy",
+        images_ids="data/encode/{collection}/{model}/images/shard-{shard}.ids.parquet",
+    log:
+        "logs/encode_multimodal_shard/{collection}/{model}/{shard}.log",
+    benchmark:
+        "logs/benchmarks/encode_multimodal_shard/{collection}.{model}.{shard}.tsv"
+    wildcard_constraints:
+        model=any_of(mixes(frozen=False)),
+    threads: 8
+    resources:
+        mem_mb=memory("encode_multimodal_shard"),
+    params:
+        **ENCODE,
+        fields=lambda w: PARAMS["models"][beneath(w.model)].get("fields", FIVE_FIELDS),
+        pixels=pixels,
+    message:
+        "encode {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"
+    script:
+        "../scripts/encode_multimodal_shard.py"

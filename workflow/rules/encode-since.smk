@@ -5,6 +5,7 @@ use rule encode_shard as encode_since_shard with:
         images=shown_images,
         ledgers=pictured,
         weights=old_weights,
+        features=[],
         configs=configs,
         sql=sql("encode/*.sql"),
         earlier_texts=ancient(of_old("texts", "npy")),

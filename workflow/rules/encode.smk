@@ -4,6 +4,7 @@ rule encode_shard:
         images=shown_images,
         ledgers=pictured,
         weights=weights,
+        features=tower_features,
         configs=configs,
         sql=sql("encode/*.sql"),
         earlier_texts=ancient(before("texts", "npy")),

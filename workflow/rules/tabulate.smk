@@ -8,7 +8,7 @@ rule tabulate_tables:
         tables=expand("results/tables/{{collection}}/{t}.{s}", t=TABLES, s=["csv", "md", "tex"]),
         metrics="results/tables/{collection}/metrics.json",
         corpus_size="results/figures/{collection}/corpus_size.svg",
-        learned=expand("results/figures/{{collection}}/curve-{m}.svg", m=trained()),
+        learned=expand("results/figures/{{collection}}/curve-{m}.svg", m=trained() + whole()),
     log:
         "logs/tabulate_tables/{collection}.log",
     benchmark:

@@ -29,6 +29,38 @@ rule train_model:
         "../scripts/train_model.py"
 
 
+rule train_multimodal:
+    input:
+        texts="data/collect/{collection}/texts.parquet",
+        images="data/collect/{collection}/images.parquet",
+        qrels="data/collect/{collection}/qrels.parquet",
+        pixels=pixels,
+        start=start_weights,
+        configs=lambda w: configs_of(beneath(w.model)),
+        sql=sql("train/*.sql"),
+        code=code("train_multimodal"),
+    output:
+        weights="data/train/{collection}/{model}/model.safetensors",
+        curve="data/train/{collection}/{model}/accuracies.csv",
+    log:
+        "logs/train_multimodal/{collection}/{model}.log",
+    benchmark:
+        "logs/benchmarks/train_multimodal/{collection}.{model}.tsv"
+    wildcard_constraints:
+        model=any_of(mixes(frozen=False)),
+    threads: lambda w: cores(recipe(w))
+    resources:
+        mem_mb=memory("train_multimodal"),
+    params:
+        spec=lambda w: PARAMS["models"][w.model],
+        base=lambda w: PARAMS["models"][beneath(w.model)],
+        scratch=".isotope/train/{collection}/{model}",
+    message:
+        "fine-tune {wildcards.model} on {wildcards.collection}"
+    script:
+        "../scripts/train_multimodal.py"
+
+
 rule train_heads:
     input:
         texts="data/collect/{collection}/texts.parquet",
@@ -40,6 +72,8 @@ rule train_heads:
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
         curve="data/train/{collection}/{model}/curve.csv",
+        features="data/train/{collection}/{model}/pictures.npy",
+        features_ids="data/train/{collection}/{model}/pictures.ids.parquet",
     log:
         "logs/train_heads/{collection}/{model}.log",
     benchmark:
@@ -51,6 +85,7 @@ rule train_heads:
         mem_mb=memory("train_heads"),
     params:
         spec=lambda w: PARAMS["models"][w.model],
+        batch=ENCODE["batch"],
     message:
         "train the heads of {wildcards.model} on {wildcards.collection}"
     script:

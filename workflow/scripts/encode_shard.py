@@ -27,6 +27,7 @@ with logged(snakemake.log[0], snakemake.rule):
         pixels=[Path(p) for p in snakemake.params.pixels],
         language=snakemake.params.language,
         earlier=[Path(p) for p in snakemake.input.earlier_images],
+        features=[Path(p) for p in snakemake.input.features],
         vectors=Path(snakemake.output.images),
         ids=Path(snakemake.output.images_ids),
         **common,

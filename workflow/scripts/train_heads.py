@@ -10,6 +10,11 @@ with logged(snakemake.log[0], snakemake.rule):
         qrels=Path(snakemake.input.qrels),
         pixels=[Path(p) for p in snakemake.input.pixels],
         spec=snakemake.params.spec,
+        batch=snakemake.params.batch,
         weights=Path(snakemake.output.weights),
         curve=Path(snakemake.output.curve),
+        features={
+            "vectors": Path(snakemake.output.features),
+            "ids": Path(snakemake.output.features_ids),
+        },
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from isotope import models
-from isotope.encode_fill import Batches, Filling, Out, filling
+from isotope.encode_fill import Batches, Encode, Filling, Out, filling
 from isotope.encode_key import How, picture_key, text_key
 from isotope.encode_means import LINES, WHOLE, lines, means
 from isotope.encode_pictures import batches, iter_pictures, shown_by
@@ -102,11 +102,14 @@ def encode_images(  # noqa: PLR0913
     ids: Path,
     precision: str = "float32",
     earlier: Sequence[Path] = (),
+    features: Sequence[Path] = (),
 ) -> None:
     """Encode shard `shard` of `shards` contiguous slices of the images in order of image_id.
 
     `pixels` are the crawl's shards, streamed; an image shows the picture of its `picture_id` where
-    the table has that column. `vectors`, `ids`, slices and `earlier` are as for texts.
+    the table has that column. `vectors`, `ids`, slices and `earlier` are as for texts. `features`,
+    a block and its ids, is what `train_heads` made of pictures: the model's tower sees none of
+    those again.
 
     Raises:
         MissingFile: a table or shard that is not there, or an image without pixels.
@@ -120,16 +123,44 @@ def encode_images(  # noqa: PLR0913
     progress = Progress(f"images encoded, shard {shard + 1} of {shards}", len(shown))
     with filling(Out(vectors, ids, rows, precision, key), encoder.dim, earlier) as made:
         waiting = Batches(made.block, encoder.encode_images, batch)
+        seen = _Seen(features, Batches(made.block, _head(encoder), batch))
 
         def new(picture: str, webp: bytes) -> bool:
             progress.add()
-            return not made.has(shown[picture], webp)
+            known = made.has(shown[picture], webp)
+            return not known and not seen.add(shown[picture], picture)
 
         for some in iter_pictures(shown, pixels, batch, new):
             for picture, image in some:
                 waiting.add(shown[picture], image)
         waiting.finish()
+        seen.finish()
     progress.finish()
+
+
+class _Seen:
+    """What a frozen tower has made of pictures, on its way through the heads."""
+
+    def __init__(self, features: Sequence[Path], waiting: Batches) -> None:
+        self._waiting = waiting
+        held = load_vectors(features[:1], features[1:]) if features else None
+        self._block = held.blocks[0] if held else None
+        self._rows = {picture: row for row, picture in enumerate(held.ids)} if held else {}
+
+    def add(self, places: Sequence[int], picture: str) -> bool:
+        """Fill the rows of a picture that is known; return whether it is."""
+        if self._block is None or picture not in self._rows:
+            return False
+        self._waiting.add(places, self._block[self._rows[picture]])
+        return True
+
+    def finish(self) -> None:
+        self._waiting.finish()
+
+
+def _head(encoder: models.Encoder) -> Encode:
+    """Return what makes vectors of features: only a model with heads over a tower can."""
+    return getattr(encoder, "encode_features", encoder.encode_images)
 
 
 def slice_ids(  # noqa: PLR0913, PLR0917
@@ -166,13 +197,17 @@ def iter_texts(
 
     The steps of a hierarchy are joined by a space, too.
     """
-    filled = [_field(f).str.strip_chars().replace("", None) for f in fields]
-    joined = pl.concat_str(filled, separator=" ", ignore_nulls=True).fill_null("")
     for start in range(0, len(ids), _TEXTS_PER_READ):
         some = ids[start : start + _TEXTS_PER_READ]
         within = pl.col(key).is_between(pl.lit(some[0]), pl.lit(some[-1]))
-        rows = pl.scan_parquet(table).filter(within).sort(key).select(joined.alias("text"))
+        rows = pl.scan_parquet(table).filter(within).sort(key).select(joined(fields))
         yield from rows.collect().to_series().to_list()
+
+
+def joined(fields: Sequence[str]) -> pl.Expr:
+    """Return the fields of a row as one text, without what is empty."""
+    filled = [_field(f).str.strip_chars().replace("", None) for f in fields]
+    return pl.concat_str(filled, separator=" ", ignore_nulls=True).fill_null("").alias("text")
 
 
 def _field(name: str) -> pl.Expr:

@@ -44,6 +44,7 @@ def encode_seen(  # noqa: PLR0913
     ids: Path,
     precision: str = "float32",
     earlier: Sequence[Path] = (),
+    features: Sequence[Path] = (),
 ) -> None:
     """Encode a shard of the images by what stands for them: `model["images"]`, pixels if unsaid.
 
@@ -54,7 +55,7 @@ def encode_seen(  # noqa: PLR0913
         common: dict[str, Any] = {"shard": shard, "shards": shards, "batch": batch}
         common |= {"model": model, "weights": weights, "vectors": vectors, "ids": ids}
         common |= {"precision": precision, "earlier": earlier}
-        encode_images(images=images, pixels=pixels, **common)
+        encode_images(images=images, pixels=pixels, features=features, **common)
         return
     encoder = models.load(model, weights=weights)
     rows = slice_ids(images, "image_id", ("language",), shard, shards, batch)

@@ -7,6 +7,7 @@ from typing import Any
 from isotope.estimate_curves import curves
 from isotope.estimate_sizes import Size
 from isotope.estimate_train import training
+from isotope.multimodal_recipe import RECIPES
 
 # ASSUME a core downloads and encodes 15 pictures a second, and a link brings 20 MB a second.
 _PICTURE_RATE, _LINK_RATE = 15, 20e6
@@ -86,12 +87,21 @@ def used_models(params: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     return {name: params["models"][name] for name in names}
 
 
+def whole(model: Mapping[str, Any]) -> bool:
+    """Whether a model of pictures with words is trained whole, not over frozen vectors."""
+    return model["kind"] in RECIPES and not model.get("frozen", False)
+
+
 def _large(model: Mapping[str, Any]) -> bool:
-    return model["kind"] not in ("trained", "hash", "dates", "clip2clip", "clip_fusion")
+    return whole(model) or model["kind"] not in ("trained", "hash", "dates", *RECIPES)
 
 
 def _train(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
-    specs = [model for model in used_models(params).values() if model["kind"] == "trained"]
+    specs = [
+        model
+        for model in used_models(params).values()
+        if model["kind"] == "trained" or whole(model)
+    ]
     found = [training(spec, of, machine.cores, gpu=machine.gpu) for spec in specs]
     memory = max((each.memory_gib for each in found), default=1.0)
     meanwhile = max((each.meanwhile for each in found), default=0)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from isotope.estimate_sizes import GIB, Size
+from isotope.multimodal_recipe import RECIPES, recipe_of
 from isotope.train_recipe import Means, Recipe
 
 # ASSUME a small model of ours reads squares of 64 px and has 5 M parameters, a published one
@@ -34,37 +35,68 @@ class Training(NamedTuple):
 
 
 def training(spec: Mapping[str, Any], of: Size, cores: int, *, gpu: bool) -> Training:
-    """Return the cost of an entry of kind `trained`.
+    """Return the cost of an entry of kind `trained`, or of a kind of RECIPES that is not frozen.
 
     Raises:
         BadParams: a recipe that no training can use.
     """
-    recipe, means, large = Recipe.of(spec), Means.of(spec), "name" in spec
+    if spec["kind"] in RECIPES:
+        return _whole(spec, of, cores, gpu=gpu)
+    recipe, large = Recipe.of(spec), "name" in spec
     batch = min(recipe.batch, of.pairs)
     samples = recipe.steps * batch if recipe.steps else recipe.epochs * of.pairs
-    squares = of.pairs * _SIDE[large] ** 2 * 3
+    at_once = _Work(samples, of.pairs, batch, recipe.threads, large=large)
+    return _cost(at_once, Means.of(spec), of, cores, gpu=gpu)
+
+
+class _Work(NamedTuple):
+    """Pictures that are learned from, in all, distinct ones, and in a batch; and the threads.
+
+    `copies`: of the model.
+    """
+
+    samples: int
+    pictures: int
+    batch: int
+    threads: int
+    large: bool
+    copies: int = 1
+
+
+def _whole(spec: Mapping[str, Any], of: Size, cores: int, *, gpu: bool) -> Training:
+    # ASSUME what is trained whole is a published model: two copies of it, two pictures a pair.
+    recipe = recipe_of(spec)
+    batch = 2 * min(recipe.batch, of.pairs)
+    pictures = 2 * of.pairs
+    work = _Work(recipe.steps * batch, pictures, batch, recipe.threads, large=True, copies=2)
+    return _cost(work, Means.of(spec), of, cores, gpu=gpu)
+
+
+def _cost(work: _Work, means: Means, of: Size, cores: int, *, gpu: bool) -> Training:
+    large = work.large
+    squares = work.pictures * _SIDE[large] ** 2 * 3
     fit = squares <= means.squares_gib * GIB
-    devices = means.processes if gpu else min(cores, recipe.threads * means.processes)
-    seconds = samples / _RATE[gpu, large] / devices
+    devices = means.processes if gpu else min(cores, work.threads * means.processes)
+    seconds = work.samples / _RATE[gpu, large] / devices
     if not fit:
         workers = min(cores, means.workers * means.processes)
-        seconds = max(seconds, samples / _DECODE_RATE / workers)
-    weights = round(_PARAMETERS[large] * _WEIGHT)
+        seconds = max(seconds, work.samples / _DECODE_RATE / workers)
+    weights = round(work.copies * _PARAMETERS[large] * _WEIGHT)
     checkpoint = 0 if means.checkpoint_every is None else 3 * weights
-    pictures = squares if fit else of.pairs * of.picture
+    pictures = squares if fit else work.pictures * of.picture
     return Training(
         weights,
         checkpoint + pictures + of.pairs * _ROW_BYTES,
-        seconds + of.pairs / _DECODE_RATE / cores,
-        round(_memory(recipe, means, of, large=large), 1),
+        seconds + work.pictures / _DECODE_RATE / cores,
+        round(_memory(work, means, of), 1),
     )
 
 
-def _memory(recipe: Recipe, means: Means, of: Size, *, large: bool) -> float:
-    batch = min(recipe.batch, of.pairs)
-    at_once = min(batch, means.micro_batch or batch) * _ACTIVATION[large]
+def _memory(work: _Work, means: Means, of: Size) -> float:
+    pairs = work.batch // work.copies
+    at_once = min(pairs, means.micro_batch or pairs) * work.copies * _ACTIVATION[work.large]
     # Squares of this batch and the next, and floats of this one, before and after they are moved.
-    pictures = batch * _SIDE[large] ** 2 * 3 * (2 + 2 * 4) / means.processes
-    learning = _PARAMETERS[large] * _OPTIMIZER + at_once + pictures
+    pictures = work.batch * _SIDE[work.large] ** 2 * 3 * (2 + 2 * 4) / means.processes
+    learning = work.copies * _PARAMETERS[work.large] * _OPTIMIZER + at_once + pictures
     joining = min(2 * GIB, of.pairs * _JOIN_BYTES)
     return _LIBRARIES + (max(learning, joining) + of.pairs * _PLACE_BYTES) / GIB

@@ -81,20 +81,30 @@ def in_order(points: pl.DataFrame, params: Mapping[str, Any]) -> list[str]:
 
 
 def learning_curve(curve_csv: Path, out: Path) -> None:
-    """Draw loss and MRR@10 in both tasks against the training step (columns of curve.csv).
+    """Draw loss, and what was measured on validation, against the training step.
+
+    That is MRR@10 in both tasks (columns of curve.csv), or the accuracy in percent of each group
+    that has pairs and their harmonic mean (those of accuracies.csv).
 
     Raises:
         EmptyTable: a curve without points.
     """
-    curve = pl.read_csv(curve_csv)
+    # What nothing measures is `nan`, which is no number to what guesses types.
+    names = pl.read_csv(curve_csv, n_rows=0).columns
+    curve = pl.read_csv(curve_csv, schema_overrides=dict.fromkeys(names[2:], pl.Float64))
     if curve.is_empty():
         raise EmptyTable(curve_csv, "no points", "train for at least one epoch")
+    tasks = {f"mrr10_{task}": name for task, name in TASKS.items()}
+    shares = {c: c.replace("_", " ") for c in curve.columns[3:] if not curve[c].is_nan().all()}
+    ranked = "mrr10_t2m" in curve.columns
+    lines, scale = (tasks, 1) if ranked else (shares, 100)
     with canvas(out, panels=2) as (figure, (loss, mrr)):
         loss.plot(curve["step"], curve["loss"], color=COLOURS[0], marker="o", markersize=3)
         loss.set_title("Training loss", loc="left", fontsize=11)
-        for (task, name), style in zip(TASKS.items(), styles(), strict=False):
-            mrr.plot(curve["step"], curve[f"mrr10_{task}"], label=name, **style)
-        mrr.set_title("MRR@10 on validation", loc="left", fontsize=11)
+        for (column, name), style in zip(lines.items(), styles(), strict=False):
+            mrr.plot(curve["step"], scale * curve[column], label=name, **style)
+        title = "MRR@10 on validation" if ranked else "Accuracy on validation, %"
+        mrr.set_title(title, loc="left", fontsize=11)
         mrr.set_ylim(bottom=0)
         for panel in (loss, mrr):
             panel.set_xlabel("training step")

@@ -4,7 +4,6 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,7 @@ from torch.nn.functional import cross_entropy
 from isotope.errors import EmptyTable
 from isotope.mix_data import Frozen, Pairs, sample
 from isotope.mix_recipe import Recipe
-from isotope.models_mix import FourWays, Fusion, create, scale
-from isotope.progress import log
+from isotope.models_mix import FourWays, Fusion, best_weights, create, scale
 from isotope.store import aside
 
 _COLUMNS = "epoch,step,loss,accuracy\n"
@@ -69,21 +67,12 @@ def best_start(frozen: Frozen, train: Pairs, recipe: Recipe) -> list[float]:
 
     The candidates are the texts of a sample of the training pairs; the first of equals wins.
     """
-    some, parts = sample(train, recipe.sample), round(1 / recipe.step)
+    some = sample(train, recipe.sample)
     texts, right = np.unique(some.texts, return_inverse=True)
     words, pictures = frozen.texts(texts)
     images, questions = frozen.queries(some.queries)
     four = [a @ b.T for a in (images, questions) for b in (pictures, words)]
-    grid = [w for w in product(range(parts, -1, -1), repeat=4) if sum(w) == parts]
-    answer = torch.from_numpy(right)
-    found = [
-        int((sum(n * s for n, s in zip(w, four, strict=True)).argmax(1) == answer).sum())  # pyright: ignore[reportAttributeAccessIssue]
-        for w in grid
-    ]
-    best = max(range(len(grid)), key=found.__getitem__)
-    start = [n / parts for n in grid[best]]
-    log.info("start at %s: %d of %d pairs", start, found[best], len(some))
-    return start
+    return best_weights(four, torch.from_numpy(right), recipe.step)
 
 
 def fit(

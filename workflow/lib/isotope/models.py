@@ -81,7 +81,8 @@ def _pretrained(spec: Mapping[str, object], device: str) -> Encoder:
         return SentenceEncoder(name, _text(spec, "revision"), device)
     from isotope.models_clip import ClipEncoder, create  # noqa: PLC0415
 
-    return ClipEncoder(name, create(name, _text(spec, "pretrained")), device)
+    model = create(name, _text(spec, "pretrained"), _text(spec, "resize"))
+    return ClipEncoder(name, model, device)
 
 
 def _learned(spec: Mapping[str, object], weights: Path, device: str) -> Encoder:

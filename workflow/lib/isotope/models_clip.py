@@ -7,7 +7,7 @@ import difflib
 import json
 import os
 import pickle
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -78,8 +78,11 @@ def pick_device(device: str) -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def create(name: str, pretrained: str | None) -> torch.nn.Module:
+def create(name: str, pretrained: str | None, resize: str | None = None) -> torch.nn.Module:
     """Create a model of open_clip's own list; random weights where `pretrained` is None.
+
+    `resize`: how pictures get the model's size, `shortest` (and cut), `squash` or `longest` (and
+    filled), in place of its own way.
 
     Raises:
         UnknownModel, MissingFile, CorruptFile, FetchFailed: see `isotope.models.load`.
@@ -88,12 +91,13 @@ def create(name: str, pretrained: str | None) -> torch.nn.Module:
     # Names with a hub's prefix are refused: their configs may ask for remote code.
     if name not in known:
         raise UnknownModel("models", f"open_clip has no model {name!r}", _near(name, known))
+    own = None if resize is None else {"resize_mode": resize}
     with _fetching(name):
         if pretrained is None:
-            return open_clip.create_model(name, pretrained_text=False)
+            return open_clip.create_model(name, pretrained_text=False, force_preprocess_cfg=own)
         if Path(pretrained).suffix in _WEIGHTS:
-            return _from_file(name, Path(pretrained))
-        return _from_tag(name, pretrained)
+            return _from_file(name, Path(pretrained), own)
+        return _from_tag(name, pretrained, own)
 
 
 def create_custom(config: str, weights: Path | None = None) -> torch.nn.Module:
@@ -126,6 +130,22 @@ def create_trained(name: str, weights: Path) -> torch.nn.Module:
     notes = trained_notes(weights)
     quick = bool(notes.get("quick_gelu"))
     return _from_file(name, weights, notes.get("preprocess"), quick=quick)
+
+
+def empty(notes: Mapping[str, Any]) -> torch.nn.Module:
+    """Create the architecture that the metadata of trained weights tell, with random weights.
+
+    Raises:
+        UnknownModel: a config that is no longer there.
+    """
+    if "config" in notes:
+        return create_custom(str(notes["config"]))
+    return open_clip.create_model(
+        str(notes["name"]),
+        pretrained_text=False,
+        force_preprocess_cfg=notes.get("preprocess"),
+        force_quick_gelu=bool(notes.get("quick_gelu")),
+    )
 
 
 def trained_notes(weights: Path) -> dict[str, Any]:
@@ -169,7 +189,7 @@ def _from_file(
         raise CorruptFile(weights, found, "fetch or train them again") from error
 
 
-def _from_tag(name: str, tag: str) -> torch.nn.Module:
+def _from_tag(name: str, tag: str, preprocess: dict[str, Any] | None) -> torch.nn.Module:
     settings = open_clip.get_pretrained_cfg(name, tag)
     if not settings:
         tags = open_clip.list_pretrained_tags_by_model(name)
@@ -177,7 +197,9 @@ def _from_tag(name: str, tag: str) -> torch.nn.Module:
     # A tag trained with QuickGELU computes other vectors under GELU, with a warning only.
     quick = quick_gelu(name, tag)
     try:
-        return open_clip.create_model(name, pretrained=tag, force_quick_gelu=quick)
+        return open_clip.create_model(
+            name, pretrained=tag, force_preprocess_cfg=preprocess, force_quick_gelu=quick
+        )
     except RuntimeError as error:
         # open_clip turns every failure to download, of whatever kind, into this one.
         raise OSError(str(error)) from error

@@ -72,8 +72,12 @@ class LitEncoder:
 
     def encode_images(self, images: list[Image.Image]) -> FloatArray:
         """Return float32 [n, dim], L2-normalised."""
+        return self.encode_features(list(self._pictures.see(images).features.numpy()))
+
+    def encode_features(self, features: list[FloatArray]) -> FloatArray:
+        """Return the same of what the frozen tower has made of pictures, [1280] each."""
         with torch.inference_mode():
-            return self._heads.of_images(self._pictures.see(images).features).numpy()
+            return self._heads.of_images(torch.from_numpy(np.stack(features))).numpy()
 
 
 def load_heads(weights: Path) -> Heads:

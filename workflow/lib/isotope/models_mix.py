@@ -1,10 +1,14 @@
 """Models over the frozen vectors of another: query = image and question, text = words and picture.
 
-Hu et al., Open-domain Visual Entity Recognition (ICCV 2023), section 4.2: CLIP2CLIP weighs four
-similarities, CLIP Fusion puts a transformer of two layers on either side.
+They borrow the forms of Hu et al., Open-domain Visual Entity Recognition (ICCV 2023), section 4.1:
+CLIP2CLIP weighs four similarities, CLIP Fusion puts a transformer of two layers on either side. But
+there all parameters are fine-tuned, as `models_multimodal` does; here the towers' final vectors are
+all that is seen, one token each, so neither is the paper's system.
 """
 
 import json
+from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,6 +20,7 @@ from safetensors.torch import load_file
 from torch import nn
 
 from isotope.errors import BadParams, CorruptFile, MissingFile, UnknownModel
+from isotope.progress import log
 
 FloatArray = npt.NDArray[np.float32]
 KINDS = ("clip2clip", "clip_fusion")
@@ -49,7 +54,11 @@ class FourWays(nn.Module):
 
     def queries(self, images: torch.Tensor, questions: torch.Tensor) -> torch.Tensor:
         """Return rows [n, 2 dim]."""
-        w = self.weights
+        return self.weigh(self.weights, images, questions)
+
+    @staticmethod
+    def weigh(w: torch.Tensor, images: torch.Tensor, questions: torch.Tensor) -> torch.Tensor:
+        """Return rows [n, 2 dim] for weights [4] in the order of FOUR."""
         seen, read = w[0] * images + w[2] * questions, w[1] * images + w[3] * questions
         return torch.cat([seen, read], dim=-1)
 
@@ -58,7 +67,26 @@ class FourWays(nn.Module):
         return torch.cat([pictures, words], dim=-1)
 
 
-# ASSUME the frozen features are the towers' pooled vectors, one token each; the paper does not say.
+# ASSUME the grid is of shares: appendix 11.2 tells that there was one, and neither step nor range.
+def best_weights(four: Sequence[torch.Tensor], answer: torch.Tensor, step: float) -> list[float]:
+    """Return the weights of `four` similarities [n, m] whose sum puts most answers [n] first.
+
+    They are multiples of `step` that add up to 1; the first of equals wins.
+    """
+    parts = round(1 / step)
+    grid = [w for w in product(range(parts, -1, -1), repeat=4) if sum(w) == parts]
+
+    def found(weights: Sequence[int]) -> int:
+        summed = torch.stack([w * s for w, s in zip(weights, four, strict=True)]).sum(dim=0)
+        return int((summed.argmax(dim=1) == answer).sum())
+
+    rights = [found(weights) for weights in grid]
+    best = max(range(len(grid)), key=rights.__getitem__)
+    start = [n / parts for n in grid[best]]
+    log.info("weights %s: %d of %d pairs", start, rights[best], len(answer))
+    return start
+
+
 class Fuser(nn.Module):
     """A transformer over two tokens, what is seen and what is read, to one unit row."""
 

@@ -4,20 +4,22 @@ import math
 from pathlib import PurePosixPath
 from typing import Any
 
-from isotope import prompts
+from isotope import open_clip_lists, prompts
 from isotope.errors import BadParams
 from isotope.params_schema import suggest
 
 Params = dict[str, Any]
 _ARCHITECTURES = ("config", "name")
-_NO_ENCODERS = ("dates", "clip2clip", "clip_fusion")
+MIXES = ("clip2clip", "clip_fusion")
+_NO_ENCODERS = ("dates", *MIXES)
 
 
 def link(params: Params) -> None:
     """Check trained models, fusions and prompts; give a model the architecture it goes on from.
 
     Raises:
-        BadParams: no architecture or two, a circle of `from`; weights or k besides `tune`, a
+        BadParams: no architecture or two, a circle of `from`; a mix that is frozen and trained, or
+            of what can't be trained; weights or k besides `tune`, a
             grid that does not fit, or one whose split is not searched; a template that nothing
             fills, or whose model reads no text; a split that is judged and unjudged; a system whose
             earlier build can't be asked later; sets of a source that has none so called; a tail
@@ -33,6 +35,7 @@ def link(params: Params) -> None:
             _check_fusion(f"params systems.{name}", entry, params["search"]["splits"])
         if entry["kind"] == "prompt":
             _check_prompt(f"params systems.{name}", entry, models)
+    _check_mixes(models)
     for name, entry in params.get("collect", {}).items():
         _check_source_splits(params, f"params collect.{name}.source_splits", entry)
     _check_unjudged(params)
@@ -109,6 +112,31 @@ def _check_weights(where: str, given: list[list[float]], of: list[str]) -> None:
     if wrong is not None:
         found = f"{wrong}: weights that are not one for each system"
         raise BadParams(where, found, f"give {len(of)}, of {', '.join(of)}")
+
+
+def _check_mixes(models: Params) -> None:
+    for name, entry in models.items():
+        if entry["kind"] in MIXES:
+            _check_mix(f"params models.{name}", entry, models)
+
+
+def _check_mix(where: str, entry: Params, models: Params) -> None:
+    """One over frozen vectors learns a mix of them; another trains copies of a CLIP."""
+    frozen, other = entry.get("frozen", False), "train" if entry.get("frozen") else "learn"
+    if other in entry:
+        found = f"{other} besides frozen: {str(frozen).lower()}"
+        remedy = "`learn` is for frozen: true, `train` for models that are trained whole"
+        raise BadParams(f"{where}.{other}", found, remedy)
+    below = models[entry["of"]]
+    if not frozen and below["kind"] not in ("open_clip", "trained"):
+        found = f"a model of kind {below['kind']}, which can't be trained whole"
+        raise BadParams(f"{where}.of", found, "name one of kind open_clip or trained, or freeze it")
+    tokenizer = (
+        None if frozen else open_clip_lists.tokenizer(below.get("name", below.get("config")))
+    )
+    if tokenizer:
+        found = f"{entry['of']!r} reads text with the tokenizer of {tokenizer}"
+        raise BadParams(f"{where}.of", found, "name a model with CLIP's own tokenizer")
 
 
 def _check_prompt(where: str, entry: Params, models: Params) -> None:

@@ -8,7 +8,14 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
-from isotope import measures, mix_recipe, open_clip_lists, train_heads_recipe, train_recipe
+from isotope import (
+    measures,
+    mix_recipe,
+    multimodal_recipe,
+    open_clip_lists,
+    train_heads_recipe,
+    train_recipe,
+)
 from isotope.crawl_wikimedia import has_contact
 from isotope.errors import BadParams
 from isotope.params_schema import suggest
@@ -21,6 +28,7 @@ _RECIPES = {
     "heads": (train_heads_recipe.HeadsRecipe.of,),
     "learn": (mix_recipe.Recipe.of,),
 }
+_WHOLE = (multimodal_recipe.recipe_of, train_recipe.Means.of)
 
 
 def check_values(params: Params) -> None:
@@ -105,7 +113,8 @@ def _check_judged(params: Params) -> None:
 
 def _check_model(where: str, entry: Params) -> None:
     for key in _RECIPES.keys() & entry.keys():
-        for recipe in _RECIPES[key]:
+        whole = key == "train" and entry["kind"] in multimodal_recipe.RECIPES
+        for recipe in _WHOLE if whole else _RECIPES[key]:
             with _at(f"{where}.{key}"):
                 recipe(entry)
     if entry["kind"] == "dates":

@@ -80,7 +80,7 @@ def _shown(stem: str, csv: Path | None, svg: Path | None, told: Mapping[str, obj
 def _unlisted(stem: str) -> Exhibit:
     if stem.startswith(_CURVE):
         model = stem.removeprefix(_CURVE)
-        caption = "Loss and MRR@10 on validation while it learned from the training split."
+        caption = "Loss, and its quality on validation, while it learned from the training split."
         return Exhibit("systems", "Table 5", f"How {model} learned", caption)
     return Exhibit("systems", "", stem.replace("_", " "), "")
 

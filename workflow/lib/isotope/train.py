@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors.torch import save_file
@@ -29,7 +30,7 @@ from isotope.train_rows import Source
 from isotope.train_start import cut_of
 from isotope.train_start import start as begin
 
-_CURVE = ("epoch", "step", "loss", "mrr10_t2m", "mrr10_m2t")
+_CURVE = Point._fields
 _SMALLEST = 2
 _SPLITS = ("train", "validation")
 _AGAIN = ("train.*", "validation.*", "job.json", "error.json")
@@ -65,12 +66,12 @@ def train(  # noqa: PLR0913
     """
     job = dict(locals())
     recipe, means = Recipe.of(spec), Means.of(spec)
-    with _folder(scratch) as folder:
+    with scratch_folder(scratch) as folder:
         if means.processes > 1 and "WORLD_SIZE" not in os.environ:
-            launch({**job, "scratch": folder}, means.processes, folder)
+            launch(__name__, {**job, "scratch": folder}, means.processes, folder)
             return
         source = Source(texts, images, qrels, pixels, recipe.language)
-        with _deterministic(seed, recipe.threads), joined() as ranks:
+        with deterministic(seed, recipe.threads), joined() as ranks:
             begun = begin(spec, start)
             place = Place(folder, ranks, means.squares_gib, means.workers)
             splits = _read(source, cut_of(begun.model), place)
@@ -81,13 +82,13 @@ def train(  # noqa: PLR0913
             points = fit(begun.model, batches, splits[1], Plan(recipe, means, ranks, checkpoint))
             if ranks.first:
                 notes = {**begun.notes, "seed": seed, "recipe": recipe.as_dict()}
-                _write_curve(points, curve)
-                _write_weights(begun.model, notes, weights)
+                write_curve(points, _CURVE, curve)
+                write_weights(begun.model, notes, weights)
                 checkpoint.clear()
 
 
 @contextmanager
-def _folder(scratch: Path | None) -> Generator[Path]:
+def scratch_folder(scratch: Path | None) -> Generator[Path]:
     """Yield the scratch folder, or one that does not last; what can be made again leaves it."""
     if scratch is None:
         with tempfile.TemporaryDirectory(prefix="isotope-") as folder:
@@ -115,7 +116,7 @@ def _demand_pairs(split: Split, qrels: Path) -> None:
 
 
 @contextmanager
-def _deterministic(seed: int, threads: int) -> Generator[None]:
+def deterministic(seed: int, threads: int) -> Generator[None]:
     """Seed torch, hold it to `threads`, and leave its state as it was."""
     before, strict = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
@@ -130,14 +131,16 @@ def _deterministic(seed: int, threads: int) -> Generator[None]:
         torch.use_deterministic_algorithms(strict)
 
 
-def _write_curve(points: Iterable[Point], path: Path) -> None:
+def write_curve(points: Iterable[tuple[Any, ...]], columns: Sequence[str], path: Path) -> None:
+    """Write points, of which the first two are epoch and step, under the names of `columns`."""
     with aside(path) as part, part.open("w", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
-        out.writerow(_CURVE)
+        out.writerow(columns)
         out.writerows((p[0], p[1], *(f"{value:.6f}" for value in p[2:])) for p in points)
 
 
-def _write_weights(model: torch.nn.Module, notes: Mapping[str, object], path: Path) -> None:
+def write_weights(model: torch.nn.Module, notes: Mapping[str, object], path: Path) -> None:
+    """Write safetensors with notes in their metadata, the same bytes for the same weights."""
     state = {name: value.contiguous().cpu() for name, value in model.state_dict().items()}
     # One key only: safetensors writes several in an order that changes from run to run.
     with aside(path) as part:

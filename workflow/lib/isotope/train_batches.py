@@ -14,7 +14,7 @@ from isotope.train_data import Split
 from isotope.train_ranks import Ranks
 from isotope.train_recipe import Recipe
 
-Batch = tuple[torch.Tensor, torch.Tensor]
+Batch = tuple[torch.Tensor, ...]
 _ALONE = Ranks()
 Ids = npt.NDArray[np.int64]
 _NONE = np.empty(0, np.int64)
@@ -47,41 +47,33 @@ class Tokens:
         return self.padded(self.ids(fields))
 
 
-class Batches:
-    """Shuffled epochs of a split; every draw comes from one seeded generator."""
+class Epochs:
+    """Shuffled epochs of n rows; every draw comes from one seeded generator."""
 
-    def __init__(
-        self, split: Split, tokens: Tokens, recipe: Recipe, seed: int, ranks: Ranks = _ALONE
-    ) -> None:
-        """Draw batches of at most the split's size; the rest of an epoch is left for the next.
-
-        Each of several ranks draws for the whole batch and makes only the pictures of its rows.
-        """
-        self.tokens, self._split, self._recipe, self._ranks = tokens, split, recipe, ranks
+    def __init__(self, n: int, batch: int, seed: int, ranks: Ranks = _ALONE) -> None:
+        """Draw batches of at most n rows; the rest of an epoch is left for the next."""
+        self.size, self._n, self._ranks = min(batch, n), n, ranks
         self._rng = np.random.default_rng(seed)
-        self.size = min(recipe.batch, len(split))
         self._order, self._next, self._restored = np.empty(0, np.int64), 0, False
-        self.per_epoch = len(split) // self.size
+        self.per_epoch = n // self.size
 
     def epoch(self) -> Iterator[Batch]:
-        """Yield (pictures float [b, 3, side, side] in 0..1, tokens int64 [b, context]).
+        """Yield what `batch` makes of the rows of each batch.
 
-        No picture comes twice in an epoch, so a batch holds no picture as its own negative. After
-        `restore` the rest of the interrupted epoch comes first.
+        No row comes twice in an epoch. After `restore` the rest of the interrupted epoch comes
+        first.
         """
         if not self._restored:
-            self._order, self._next = self._rng.permutation(len(self._split)), 0
+            self._order, self._next = self._rng.permutation(self._n), 0
         self._restored = False
         while self._next < self.per_epoch:
-            rows = self._rows(self._next)
-            mine = self._ranks.rows(len(rows))
-            texts = torch.from_numpy(np.stack([self._text(int(i)) for i in rows]))
-            pictures = self._augmented(rows, mine)
+            batch = self.batch(self._rows(self._next))
             self._next += 1
-            yield pictures, texts[mine]
+            yield batch
 
-    def _rows(self, number: int) -> Ids:
-        return np.sort(self._order[number * self.size :][: self.size])
+    def batch(self, rows: Ids) -> Batch:
+        """Return this rank's part of the batch of these rows."""
+        raise NotImplementedError
 
     def state(self) -> dict[str, Any]:
         """Return what `restore` needs to go on after the batch that was yielded last."""
@@ -89,10 +81,43 @@ class Batches:
         return {"rng": drawn, "order": torch.from_numpy(self._order), "next": self._next}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on where the batches of the same split, recipe and seed stood at `state`."""
+        """Go on where the batches of the same rows, recipe and seed stood at `state`."""
         self._rng.bit_generator.state = json.loads(state["rng"])
         self._order, self._next = state["order"].numpy(), state["next"]
         self._restored = True
+
+    def _rows(self, number: int) -> Ids:
+        return np.sort(self._order[number * self.size :][: self.size])
+
+    def _coming(self) -> Ids | None:
+        """Return this rank's rows of the epoch's next batch, None where there is none."""
+        if self._next + 1 >= self.per_epoch:
+            return None
+        rows = self._rows(self._next + 1)
+        return rows[self._ranks.rows(len(rows))]
+
+
+class Batches(Epochs):
+    """Pictures of a split, each with one of its texts or captions."""
+
+    def __init__(
+        self, split: Split, tokens: Tokens, recipe: Recipe, seed: int, ranks: Ranks = _ALONE
+    ) -> None:
+        """Draw from a split.
+
+        Each of several ranks draws for the whole batch and makes only the pictures of its rows.
+        """
+        super().__init__(len(split), recipe.batch, seed, ranks)
+        self.tokens, self._split, self._recipe = tokens, split, recipe
+
+    def batch(self, rows: Ids) -> Batch:
+        """Return (pictures float [b, 3, side, side] in 0..1, tokens int64 [b, context]).
+
+        No picture comes twice in an epoch, so a batch holds no picture as its own negative.
+        """
+        mine = self._ranks.rows(len(rows))
+        texts = torch.from_numpy(np.stack([self._text(int(i)) for i in rows]))
+        return self._augmented(rows, mine), texts[mine]
 
     def _text(self, i: int) -> Ids:
         captions, (_, views) = self._split.captions[i], self._split.views[i]
@@ -117,13 +142,6 @@ class Batches:
         grid = functional.affine_grid(torch.from_numpy(theta)[mine], shape, align_corners=False)
         moved = functional.grid_sample(pictures, grid, padding_mode="border", align_corners=False)
         return (moved * tint).clamp(0, 1)
-
-    def _coming(self) -> Ids | None:
-        """Return this rank's rows of the epoch's next batch, None where there is none."""
-        if self._next + 1 >= self.per_epoch:
-            return None
-        rows = self._rows(self._next + 1)
-        return rows[self._ranks.rows(len(rows))]
 
     def _spread(self, shape: tuple[int, ...], reach: float) -> npt.NDArray[np.float32]:
         return self._rng.uniform(-reach, reach, shape).astype(np.float32)

@@ -5,17 +5,25 @@ import json
 import pickle
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 
 from isotope.progress import log
 from isotope.store import aside
-from isotope.train_batches import Batches
-from isotope.train_data import Split
+from isotope.train_batches import Epochs
 from isotope.train_step import Stepper
 
+_CODE = ("train*.py", "multimodal*.py", "models_m*.py")
 _UNREADABLE = (pickle.UnpicklingError, RuntimeError, EOFError, KeyError, OSError)
+
+
+class Rows(Protocol):
+    """A split of what is trained on."""
+
+    def rows(self) -> Iterable[Any]:
+        """Return what is known of each pair, as JSON can write it."""
+        ...
 
 
 class Checkpoint:
@@ -25,7 +33,7 @@ class Checkpoint:
         """Keep checkpoints at `path`; keep none where it is None."""
         self._path, self._fingerprint = path, fingerprint
 
-    def save(self, stepper: Stepper, batches: Batches, progress: Mapping[str, Any]) -> None:
+    def save(self, stepper: Stepper, batches: Epochs, progress: Mapping[str, Any]) -> None:
         """Replace the checkpoint by the present state; `progress` is the loop's own."""
         if self._path is None:
             return
@@ -38,7 +46,7 @@ class Checkpoint:
         with aside(self._path) as part:
             torch.save(state, part)
 
-    def restore(self, stepper: Stepper, batches: Batches) -> Mapping[str, Any] | None:
+    def restore(self, stepper: Stepper, batches: Epochs) -> Mapping[str, Any] | None:
         """Put both where the checkpoint left them; return the loop's progress, None without one.
 
         A checkpoint of another recipe, input or version of this code is left aside, with a warning.
@@ -64,7 +72,7 @@ class Checkpoint:
 
 
 def fingerprint(
-    spec: Mapping[str, object], seed: int, splits: Iterable[Split], files: Iterable[Path]
+    spec: Mapping[str, object], seed: int, splits: Iterable[Rows], files: Iterable[Path]
 ) -> str:
     """Digest what the weights depend on: params, seed, judged pairs, files' sizes, code, torch.
 
@@ -72,10 +80,11 @@ def fingerprint(
     """
     digest = hashlib.sha256(json.dumps([spec, seed, torch.__version__], sort_keys=True).encode())
     for split in splits:
-        for row in zip(split.image_ids, split.views, split.captions, strict=True):
+        for row in split.rows():
             digest.update(json.dumps(row).encode())
     for path in files:
         digest.update(f"{path.name} {path.stat().st_size}".encode())
-    for module in sorted(Path(__file__).parent.glob("train*.py")):
-        digest.update(module.read_bytes())
+    for pattern in _CODE:
+        for module in sorted(Path(__file__).parent.glob(pattern)):
+            digest.update(module.read_bytes())
     return digest.hexdigest()

@@ -3,11 +3,11 @@
 Texts lie row by row in a file beside the pictures, so that memory holds places, not rows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -39,15 +39,17 @@ class Split:
     def __len__(self) -> int:
         return len(self.image_ids)
 
+    def rows(self) -> Iterable[tuple[Any, ...]]:
+        """Return id, views and captions of each image."""
+        return zip(self.image_ids, self.views, self.captions, strict=True)
+
     def squares(self, rows: Rows, then: Rows | None = None) -> Block:
         """Return the pictures of `rows`; those wanted `then` may be decoded meanwhile.
 
         Raises:
             CorruptFile: a picture that does not decode.
         """
-        if isinstance(self.pixels, Decoded):
-            return self.pixels.take(rows, then)
-        return self.pixels[rows]
+        return taken(self.pixels, rows, then)
 
 
 class Place(NamedTuple):
@@ -74,14 +76,15 @@ def read_split(source: Source, name: str, cut: Cut, place: Place) -> Split:
     rows, pictures = place.folder / f"{name}.rows", place.folder / f"{name}.pictures"
     if place.ranks.first:
         write_rows(source, name, rows)
-        _write_pictures(source, Packed(rows), cut, place, pictures)
+        pictured = shown(source, _ids(Packed(rows)))
+        write_pictures(pictured, source.pixels, cut, place, pictures)
     place.ranks.wait()
     packed = Packed(rows)
     return Split(
         _ids(packed),
         Column(packed, lambda row: (row[1], [tuple(fields) for fields in row[2]])),
         Column(packed, itemgetter(3)),
-        _pictures(packed, cut, place, pictures),
+        open_pictures(_ids(packed), cut, place, pictures),
     )
 
 
@@ -89,19 +92,43 @@ def _ids(rows: Packed) -> Sequence[str]:
     return Column(rows, itemgetter(0))
 
 
-def _fit(rows: Packed, cut: Cut, place: Place) -> bool:
-    return len(rows) * cut.side**2 * 3 <= place.squares_gib * 2**30
+def taken(pixels: Block | Decoded, rows: Rows, then: Rows | None = None) -> Block:
+    """Return the pictures of `rows`; those wanted `then` may be decoded meanwhile.
+
+    Raises:
+        CorruptFile: a picture that does not decode.
+    """
+    return pixels.take(rows, then) if isinstance(pixels, Decoded) else pixels[rows]
 
 
-def _write_pictures(source: Source, rows: Packed, cut: Cut, place: Place, file: Path) -> None:
-    shown = _shown(source, _ids(rows))
-    if _fit(rows, cut, place):
-        write_squares(shown, source.pixels, cut, file)
+def write_pictures(
+    ids: Sequence[str], shards: Sequence[Path], cut: Cut, place: Place, file: Path
+) -> None:
+    """Keep the pictures `ids` of the crawl's `shards` in `file`, to be opened by `open_pictures`.
+
+    Raises:
+        MissingFile, TruncatedFile, CorruptFile: pixels that are not there or do not decode.
+    """
+    if _fit(ids, cut, place):
+        write_squares(ids, shards, cut, file)
     else:
-        write_webp(shown, source.pixels, file)
+        write_webp(ids, shards, file)
 
 
-def _shown(source: Source, ids: Sequence[str]) -> Sequence[str]:
+def open_pictures(ids: Sequence[str], cut: Cut, place: Place, file: Path) -> Block | Decoded:
+    """Open what `write_pictures` wrote, of as many pictures as there are `ids`."""
+    if not len(ids):
+        return np.zeros((0, cut.side, cut.side, 3), np.uint8)
+    if _fit(ids, cut, place):
+        return np.load(file, mmap_mode="r")
+    return Decoded(Packed(file), ids, cut, place.workers)
+
+
+def _fit(ids: Sequence[str], cut: Cut, place: Place) -> bool:
+    return len(ids) * cut.side**2 * 3 <= place.squares_gib * 2**30
+
+
+def shown(source: Source, ids: Sequence[str]) -> Sequence[str]:
     """Return the picture of the crawl that each image shows: itself, mostly."""
     if "picture_id" not in pq.read_schema(source.images).names:
         return ids
@@ -111,11 +138,3 @@ def _shown(source: Source, ids: Sequence[str]) -> Sequence[str]:
         for place in places:
             pictures[place] = picture
     return pictures
-
-
-def _pictures(rows: Packed, cut: Cut, place: Place, file: Path) -> Block | Decoded:
-    if not len(rows):
-        return np.zeros((0, cut.side, cut.side, 3), np.uint8)
-    if _fit(rows, cut, place):
-        return np.load(file, mmap_mode="r")
-    return Decoded(Packed(file), _ids(rows), cut, place.workers)

@@ -1,8 +1,10 @@
 """Training in several processes: torchrun starts them, errors come back by name.
 
-`torchrun ... -m isotope.train_launch JOB` joins machines too; JOB holds `train`'s arguments.
+`torchrun ... -m isotope.train_launch JOB` joins machines too; JOB holds a module and the arguments
+of its function `train`.
 """
 
+import importlib
 import json
 import logging
 import subprocess
@@ -20,8 +22,8 @@ _PATHS = ("texts", "images", "qrels", "weights", "curve", "scratch", "start")
 _TOLD = 20
 
 
-def launch(arguments: Mapping[str, Any], processes: int, scratch: Path) -> None:
-    """Run `train(**arguments)` in `processes` processes of this machine.
+def launch(module: str, arguments: Mapping[str, Any], processes: int, scratch: Path) -> None:
+    """Run `train(**arguments)` of a module in `processes` processes of this machine.
 
     Raises:
         IsotopeError: what the first process raised.
@@ -30,7 +32,7 @@ def launch(arguments: Mapping[str, Any], processes: int, scratch: Path) -> None:
     job, failure = scratch / "job.json", scratch / "error.json"
     failure.unlink(missing_ok=True)
     with aside(job) as part:
-        part.write_text(json.dumps(dict(arguments), default=str))
+        part.write_text(json.dumps({**arguments, "module": module}, default=str))
     told: deque[str] = deque(maxlen=_TOLD)
     command = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
     with subprocess.Popen(
@@ -61,11 +63,10 @@ def run(job: Path) -> None:
     """Train as one of the processes that torchrun started.
 
     Raises:
-        As `train.train`; the first process leaves its error beside the job.
+        As `train` of the job's module; the first process leaves its error beside the job.
     """
-    from isotope.train import train  # noqa: PLC0415
-
     given = json.loads(job.read_text())
+    train = importlib.import_module(given.pop("module")).train
     for key in _PATHS:
         given[key] = None if given[key] is None else Path(given[key])
     given["pixels"] = [Path(p) for p in given["pixels"]]

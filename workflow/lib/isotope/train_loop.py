@@ -1,18 +1,18 @@
 """The loop of contrastive training: epochs of steps, measured on validation, checkpointed."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from isotope.errors import BadParams
 from isotope.progress import Progress, log
-from isotope.train_batches import Batches
+from isotope.train_batches import Batches, Epochs
 from isotope.train_checkpoint import Checkpoint
 from isotope.train_data import Split
 from isotope.train_measure import measure
 from isotope.train_ranks import Ranks
-from isotope.train_recipe import Means, Recipe
+from isotope.train_recipe import Means
 from isotope.train_step import Stepper
 
 
@@ -30,7 +30,7 @@ class Point(NamedTuple):
 class Plan:
     """What training follows: the recipe, the means, the processes and the place to resume from."""
 
-    recipe: Recipe
+    recipe: Any
     means: Means
     ranks: Ranks
     checkpoint: Checkpoint
@@ -42,71 +42,108 @@ def fit(model: Any, batches: Batches, validation: Split, plan: Plan) -> list[Poi
     Raises:
         BadParams: a batch too small for the processes, or a loss that is no number.
     """
-    if batches.size < plan.ranks.world:
-        found = f"a batch of {batches.size} for {plan.ranks.world} processes"
-        raise BadParams("models: train", found, "use fewer processes")
-    loop = _Loop(model, batches, validation, plan)
-    loop.resume()
-    while not loop.over:
-        loop.epoch()
-    loop.progress.finish()
-    return loop.points
+    total = plan.recipe.total(batches.per_epoch)
+    stepper = Stepper(model, plan.recipe, plan.means, plan.ranks, total)
+    return _Epochs(stepper, batches, plan, lambda: measure(model, validation, batches.tokens)).run()
 
 
-class _Loop:
-    def __init__(self, model: Any, batches: Batches, validation: Split, plan: Plan) -> None:  # noqa: ANN401
-        self._model, self._batches, self._validation, self._plan = model, batches, validation, plan
-        self._total = plan.recipe.total(batches.per_epoch)
-        self._stepper = Stepper(model, plan.recipe, plan.means, plan.ranks, self._total)
-        self._epoch, self._losses, self._saved = 1, list[float](), 0
-        self._started = time.monotonic()
-        self.points: list[Point] = []
-        self.progress = Progress("training steps", self._total)
-        self.over = False
+class Loop:
+    """Steps over epochs of batches, checkpointed; a subclass says when it measures.
 
-    def resume(self) -> None:
-        state = self._plan.checkpoint.restore(self._stepper, self._batches)
+    `point` is the named tuple of a measurement: epoch, step and mean loss, then what is measured.
+    """
+
+    point: Any
+
+    def __init__(
+        self, stepper: Stepper, batches: Epochs, plan: Plan, gauge: Callable[[], Sequence[float]]
+    ) -> None:
+        """Prepare to step; `gauge` measures on validation, after epoch, step and mean loss."""
+        self.stepper, self.plan, self._batches, self._gauge = stepper, plan, batches, gauge
+        self.total = plan.recipe.total(batches.per_epoch)
+        self.number, self.losses = 1, list[float]()
+        self.points: list[Any] = []
+        self.progress = Progress("training steps", self.total)
+
+    def run(self) -> list[Any]:
+        """Go on from the checkpoint, if there is one, to the end; return what was measured.
+
+        Raises:
+            BadParams: a batch too small for the processes, or a loss that is no number.
+        """
+        if self._batches.size < self.plan.ranks.world:
+            found = f"a batch of {self._batches.size} for {self.plan.ranks.world} processes"
+            raise BadParams("models: train", found, "use fewer processes")
+        self._resume()
+        over = False
+        while not over:
+            for batch in self._remaining():
+                self.losses.append(self.stepper.step(batch))
+                self.progress.add()
+                self.stepped()
+                self._save_sometimes()
+            over = self.passed()
+            self.number += 1
+        self.progress.finish()
+        return self.points
+
+    def stepped(self) -> None:
+        """Do what a step is followed by, before the checkpoint."""
+
+    def passed(self) -> bool:
+        """Do what an epoch is followed by; return whether it was the last."""
+        return self.progress.done >= self.total
+
+    def measure(self) -> None:
+        """Add a point to the curve, on the first rank."""
+        if self.plan.ranks.first:
+            mean = sum(self.losses) / len(self.losses)
+            head = self.number, self.progress.done, mean
+            self.points.append(self.point(*head, *self._gauge()))
+            named = self.points[-1]._asdict().items()
+            log.info(", ".join(f"{name} {value:.6g}" for name, value in named))
+
+    def _resume(self) -> None:
+        state = self.plan.checkpoint.restore(self.stepper, self._batches)
         if state is not None:
-            self._epoch, self._losses = state["epoch"], state["losses"]
-            self.points = [Point(*row) for row in state["points"]]
-            self.progress.done = self._saved = state["step"]
-            log.info("resumed after step %d", self._saved)
-
-    def epoch(self) -> None:
-        for batch in self._remaining():
-            self._losses.append(self._stepper.step(batch))
-            self.progress.add()
-            self._save_sometimes()
-        recipe, last = self._plan.recipe, self.progress.done >= self._total
-        late = recipe.limit_s is not None and time.monotonic() - self._started > recipe.limit_s
-        late = self._plan.ranks.agree(yes=late)
-        if late or last or self._epoch % recipe.every == 0:
-            self._measure()
-        if late:
-            log.warning(
-                "limit_s reached after epoch %d: these weights depend on speed", self._epoch
-            )
-        self.over = late or last
-        self._epoch, self._losses = self._epoch + 1, []
+            self.number, self.losses = state["epoch"], state["losses"]
+            self.points = [self.point(*row) for row in state["points"]]
+            self.progress.done = state["step"]
+            log.info("resumed after step %d", self.progress.done)
 
     def _remaining(self) -> Iterator[Any]:
-        for batch in self._batches.epoch() if self.progress.done < self._total else ():
+        for batch in self._batches.epoch() if self.progress.done < self.total else ():
             yield batch
-            if self.progress.done >= self._total:
+            if self.progress.done >= self.total:
                 return
 
     def _save_sometimes(self) -> None:
-        every = self._plan.means.checkpoint_every
-        if every is None or self.progress.done % every or not self._plan.ranks.first:
+        every = self.plan.means.checkpoint_every
+        if every is None or self.progress.done % every or not self.plan.ranks.first:
             return
-        state = {"epoch": self._epoch, "losses": self._losses, "step": self.progress.done}
+        state = {"epoch": self.number, "losses": self.losses, "step": self.progress.done}
         rows = [tuple(point) for point in self.points]
-        self._plan.checkpoint.save(self._stepper, self._batches, {**state, "points": rows})
+        self.plan.checkpoint.save(self.stepper, self._batches, {**state, "points": rows})
 
-    def _measure(self) -> None:
-        if self._plan.ranks.first:
-            measured = measure(self._model, self._validation, self._batches.tokens)
-            mean = sum(self._losses) / len(self._losses)
-            point = Point(self._epoch, self.progress.done, mean, *measured)
-            log.info("epoch %d, step %d: loss %.3f, MRR@10 t2m %.3f, m2t %.3f", *point)
-            self.points.append(point)
+
+class _Epochs(Loop):
+    """Measures after every few epochs, and may stop after one that came too late."""
+
+    point = Point
+
+    def __init__(self, *given: Any) -> None:  # noqa: ANN401
+        super().__init__(*given)
+        self._started = time.monotonic()
+
+    def passed(self) -> bool:
+        recipe, last = self.plan.recipe, super().passed()
+        late = recipe.limit_s is not None and time.monotonic() - self._started > recipe.limit_s
+        late = self.plan.ranks.agree(yes=late)
+        if late or last or self.number % recipe.every == 0:
+            self.measure()
+        if late:
+            log.warning(
+                "limit_s reached after epoch %d: these weights depend on speed", self.number
+            )
+        self.losses = []
+        return late or last

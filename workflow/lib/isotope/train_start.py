@@ -58,9 +58,8 @@ def _listed(
         given = trained_notes(weights)
         kept = {k: given[k] for k in ("preprocess", "quick_gelu") if k in given}
         return create_trained(name, weights), {"name": name, **kept}
-    tag = spec.get("pretrained")
-    tag = None if tag is None else str(tag)
-    model: Any = create(name, tag)
+    tag, resize = (None if spec.get(k) is None else str(spec[k]) for k in ("pretrained", "resize"))
+    model: Any = create(name, tag, resize)
     settings = model.visual.preprocess_cfg
     kept = {key: settings[key] for key in ("mean", "std", "interpolation", "resize_mode")}
     notes = {"name": name, "preprocess": kept, "quick_gelu": quick_gelu(name, tag)}

@@ -6,7 +6,7 @@ gradient at the vectors, then embed each micro-batch again and push its part of 
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import open_clip
@@ -22,6 +22,7 @@ from isotope.train_towers import freeze, learning
 _BETAS = (0.9, 0.98)
 _MAX_NORM = 1.0
 Vectors = list[torch.Tensor]
+Share = Callable[[int], float]
 # The paper clips the temperature so that logits are never scaled by more than 100.
 _MAX_LOG_SCALE = math.log(100)
 
@@ -32,7 +33,7 @@ class Stepper:
     def __init__(
         self,
         model: Any,  # noqa: ANN401
-        recipe: Recipe,
+        recipe: Any,  # noqa: ANN401
         means: Means,
         ranks: Ranks,
         total: int,
@@ -42,13 +43,9 @@ class Stepper:
         self._model: Any = model.to(self._device)
         self._means, self._ranks, self._tune = means, ranks, recipe.tune
         self._half = _half(means.precision, self._device)
-        freeze(model, recipe.tune)
         self._loss = open_clip.ClipLoss()
-        self.optimizer = _optimizer(model, recipe)
-        warmup = round(recipe.warmup * total)
-        self.schedule = torch.optim.lr_scheduler.LambdaLR(
-            self.optimizer, lambda done: rate(done, warmup, total)
-        )
+        self.optimizer, share = self._optimizer(recipe, total)
+        self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, share)
 
     def step(self, batch: Batch) -> float:
         """Learn from this rank's rows of a batch; return the loss of the whole batch.
@@ -58,7 +55,7 @@ class Stepper:
         """
         self.optimizer.zero_grad()
         loss = self.gradients(batch)
-        torch.nn.utils.clip_grad_norm_(self._learning(), _MAX_NORM)
+        self._clip()
         self.optimizer.step()
         self.schedule.step()
         with torch.no_grad():
@@ -101,13 +98,22 @@ class Stepper:
         self.schedule.load_state_dict(state["schedule"])
         _set_random_state(self._device, state["random"])
 
+    def _optimizer(self, recipe: Any, total: int) -> tuple[torch.optim.Optimizer, Share]:  # noqa: ANN401
+        """Choose what learns, by which optimizer, and the share of its rate after each step."""
+        freeze(self._model, recipe.tune)
+        warmup = round(recipe.warmup * total)
+        return _adamw(self._model, recipe), lambda done: rate(done, warmup, total)
+
+    def _clip(self) -> None:
+        torch.nn.utils.clip_grad_norm_(self._learning(), _MAX_NORM)
+
     def _pieces(self, batch: Batch) -> list[Batch]:
         size = self._means.micro_batch or len(batch[0])
         parts = (tensor.to(self._device).split(size) for tensor in batch)
         return list(zip(*parts, strict=True))
 
     def _embed(self, piece: Batch) -> Vectors:
-        """Return the vectors of pictures and texts, with a graph for the towers that learn."""
+        """Return the vectors of both sides, with a graph for the towers that learn."""
         pictures, tokens = piece
         with torch.autocast(self._device.type, torch.bfloat16, enabled=self._half):
             with torch.set_grad_enabled(torch.is_grad_enabled() and self._tune != "text"):
@@ -165,7 +171,7 @@ def _half(precision: str, device: torch.device) -> bool:
     return precision == "bf16"
 
 
-def _optimizer(model: torch.nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
+def _adamw(model: torch.nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
     matrices = [p for p in model.parameters() if p.requires_grad and p.ndim > 1]
     others = [p for p in model.parameters() if p.requires_grad and p.ndim <= 1]
     groups: list[dict[str, Any]] = [

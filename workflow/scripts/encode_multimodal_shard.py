@@ -1,0 +1,19 @@
+from pathlib import Path
+
+from isotope.encode_multimodal import Part, encode_multimodal
+from isotope.progress import logged
+
+with logged(snakemake.log[0], snakemake.rule):
+    encode_multimodal(
+        {side: Path(snakemake.input[side]) for side in ("texts", "images")},
+        [Path(p) for p in snakemake.params.pixels],
+        list(snakemake.params.fields),
+        weights=Path(snakemake.input.weights[0]),
+        part=Part(
+            int(snakemake.wildcards.shard),
+            snakemake.params.shards,
+            snakemake.params.batch,
+            snakemake.params.precision,
+        ),
+        out={name: Path(path) for name, path in snakemake.output.items()},
+    )

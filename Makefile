@@ -97,6 +97,7 @@ docs: .venv/installed
 	python docs/parameters.py
 	python docs/benchmarks.py
 	python docs/full_size.py
+	python docs/fidelity.py
 
 # A real Slurm of two nodes on this machine, for one test; where it can't be installed the test skips.
 test-cluster: .venv/installed

@@ -1,0 +1,130 @@
+"""Whether records of fidelity name what exists, and which tables and figures they cover."""
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol
+
+import yaml
+
+STATUSES = ("as the paper", "differs", "not possible")
+ROMAN = {"I": 1, "II": 2, "III": 3, "IV": 4, "V": 5}
+_NUMBER = r"(?:\d+|[IV]+)\b"
+_PART = r"(?: ?\([a-z]+\))?"
+_MANY = rf"{_NUMBER}{_PART}(?:(?:, and |, | and | to | ?[-–] ?){_NUMBER}{_PART})*"  # noqa: RUF001
+_EXHIBIT = re.compile(rf"\b(tab|fig)(?:les?|ures?|s?\.|s)? ({_MANY})", re.IGNORECASE)
+
+
+class Entry(Protocol):
+    """An entry of a record, as docs/fidelity.py reads it."""
+
+    @property
+    def item(self) -> str: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def why(self) -> str: ...
+    @property
+    def code(self) -> Sequence[str]: ...
+    @property
+    def tests(self) -> Sequence[str]: ...
+
+
+def wrong(entry: Entry, root: Path) -> list[str]:
+    """What an entry claims and the project in `root` does not bear out, one sentence each."""
+    found: list[str] = []
+    if entry.status not in STATUSES:
+        found.append(f"status {entry.status!r} is none of {STATUSES}")
+    elif entry.status == STATUSES[0]:
+        found += [f"as the paper, but no {k}" for k in ("code", "tests") if not getattr(entry, k)]
+    elif not entry.why.strip():
+        found.append(f"{entry.status}, but no reason why")
+    found += [w for path in entry.code if (w := wrong_code(path, root))]
+    found += [w for path in entry.tests if (w := wrong_test(path, root))]
+    return [f"{entry.item}: {w}" for w in found]
+
+
+def wrong_code(path: str, root: Path) -> str:
+    """Why no file, `file::name` or `file.yaml:key` is there; empty where there is one."""
+    if "::" in path:
+        file, _, name = path.partition("::")
+        return _missing(root / file, path, lambda: name in _names(root / file))
+    file, colon, key = path.partition(":")
+    return _missing(root / file, path, lambda: not colon or _resolves(root / file, key))
+
+
+def wrong_test(path: str, root: Path) -> str:
+    """Why no `path::test` or `path::Class::test` is there; empty where there is one."""
+    file, _, name = path.partition("::")
+    test = name.rpartition("::")[2]
+    if "[" in name or not file.startswith("tests/") or not test.startswith("test_"):
+        return f"{path!r} is no tests/file::test without brackets"
+    return _missing(root / file, path, lambda: name.replace("::", ".") in _names(root / file))
+
+
+def _missing(file: Path, path: str, holds: Callable[[], bool]) -> str:
+    if not file.exists():
+        return f"no file {path.partition(':')[0]}"
+    return "" if file.is_dir() or holds() else f"{path.replace('::', ' defines no ', 1)}"
+
+
+@cache
+def _names(file: Path) -> frozenset[str]:
+    """What a file defines: of Python by its syntax, of others every word."""
+    text = file.read_text("utf-8")
+    if file.suffix == ".py":
+        return frozenset(_defined(ast.parse(text).body))
+    return frozenset(re.findall(r"[\w$.-]+", text)) | frozenset(re.findall(r"\w+", text))
+
+
+def _defined(body: Sequence[ast.stmt], prefix: str = "") -> Iterator[str]:
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield prefix + node.name
+        if isinstance(node, ast.ClassDef):
+            for name in _defined(node.body, f"{prefix}{node.name}."):
+                yield from (name, name.replace(".", "::"))
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        yield from (prefix + t.id for t in targets if isinstance(t, ast.Name))
+
+
+def _resolves(file: Path, key: str) -> bool:
+    return file.suffix == ".yaml" and _leads(_loaded(file), key.split("."))
+
+
+@cache
+def _loaded(file: Path) -> Any:
+    return yaml.safe_load(file.read_text("utf-8"))
+
+
+def _leads(node: Any, words: Sequence[str]) -> bool:
+    """Whether words lead to a value; names with dots in them take several."""
+    if not words:
+        return True
+    if isinstance(node, list):
+        name = words[0]
+        inside = name.isdecimal() and int(name) < len(node)
+        return inside and _leads(node[int(name)], words[1:])
+    heads = range(1, len(words) + 1) if isinstance(node, dict) else ()
+    return any(
+        ".".join(words[:n]) in node and _leads(node[".".join(words[:n])], words[n:]) for n in heads
+    )
+
+
+def exhibits(text: str) -> set[str]:
+    """The tables and figures that a text names: "Tables 6 to 8 and Fig. 2" names four."""
+    found: set[str] = set()
+    for kind, numbers in _EXHIBIT.findall(text):
+        name = "Table" if kind.lower() == "tab" else "Fig."
+        found |= {f"{name} {n}" for n in _numbers(re.sub(r"\([a-z]+\)", "", numbers))}
+    return found
+
+
+def _numbers(text: str) -> set[int]:
+    found: set[int] = set()
+    for part in re.split(r",? and |, ", text):
+        ends = [ROMAN.get(n.upper()) or int(n) for n in re.findall(r"\d+|[IVivx]+", part)]
+        found |= set(range(ends[0], ends[-1] + 1)) if ends else set()
+    return found

@@ -32,7 +32,8 @@ STATISTICS: Mapping[str, Table] = {
     "subsets": Table(("subsets",), CHOSEN),
     "overlap": Table(("tops",), _ORDER),
 }
-# ASSUME a topic is predicted when its probability is above one half, as Wikimedia counts them.
+# ASSUME a topic is predicted when its probability is above one half, as Wikimedia counts them;
+# AToMiC takes the predicted classes (section 4.2) and does not say.
 FACTS: Mapping[str, Table] = {
     "categories": Table(("texts", "topics"), {"probability": 0.5, "tail": None}),
     "objects": Table(("images", "objects"), {"tail": None}),

@@ -1,4 +1,4 @@
-"""Which tables and figures of the paper need which relations; no import that a dry run feels."""
+"""Which tables and figures need which relations; no import that a dry run feels."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple

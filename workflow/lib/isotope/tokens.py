@@ -1,4 +1,4 @@
-"""How long the fields are, in the tokens of the models that read them (the paper's Table 2)."""
+"""How long the fields are, in the tokens of the models that read them (AToMiC's Table 2)."""
 
 import gzip
 from collections.abc import Callable, Iterator, Mapping

@@ -33,7 +33,8 @@ def test_every_assumption_says_what_leaves_it_open():
         "# ASSUME years are those of the issue; the paper does not say.\nx = 1",
         "-- ASSUME one redirect is followed; no paper says: none counts links.\nSELECT 1",
         "    # ASSUME a text is\n    # a section, which no measurement\n    # says.\n    x = 1",
-        'def f():\n    """Return it.\n\n    ASSUME titles meet nowhere; a file does not name them.\n    """',
+        'def f():\n    """Return it.\n\n    ASSUME titles differ; a file names no page.\n    """',
+        "# ASSUME the grid is of shares: appendix 11.2 has one, and neither step nor range.\nx = 1",
         "# ASSUME the mean, since AToMiC (section 4.2) leaves it open.\nx = 1",
     ],
 )
@@ -48,6 +49,7 @@ def test_a_reason_is_a_clause_with_a_source_that_does_not_say(tmp_path, comment)
     [
         "# ASSUME a picture's first caption asks, as the paper lets one caption ask.\nx = 1",
         "# ASSUME a core encodes 20 texts a second.\n# The paper does not say.\n",
+        "# ASSUME what the table lacks was not viewed, as in the paper.\nx = 1",
         "# ASSUME white is meant.\nx = 1  # no paper says",
         "# ASSUME one is enough; nobody says so.\n\n# The paper does not say.",
     ],

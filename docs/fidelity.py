@@ -1,12 +1,11 @@
 """Write docs/fidelity.md: what five papers describe, and what of it isotope does.
 
-python docs/fidelity.py [PAGE]
-
-Every entry comes from docs/fidelity/*.yaml; tests/workflow/test_fidelity.py follows its paths.
+Every entry comes from docs/fidelity/*.yaml, whose form docs/fidelity/README.md has;
+tests/workflow/test_fidelity.py follows the paths, keys and tests that they name.
 """
 
+import argparse
 import re
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -96,7 +95,10 @@ def entries(record: Path) -> list[Entry]:
     Raises:
         BadParams: the file is no list of entries with the keys and kinds of `Entry`.
     """
-    found = yaml.safe_load(record.read_text("utf-8"))
+    try:
+        found = yaml.safe_load(record.read_text("utf-8"))
+    except yaml.YAMLError as error:
+        raise BadParams(str(record), f"no YAML: {error}", "mend it there") from error
     if not isinstance(found, list):
         raise BadParams(str(record), "not a list", "write one entry a list item")
     return [_entry(fields, f"{record}, entry {n}") for n, fields in enumerate(found, start=1)]
@@ -192,10 +194,21 @@ def _test(path: str) -> str:
     return f"[{sentence or Path(file).name}](../{file})"
 
 
-def main(path: Path = PAGE) -> None:
-    """Write the page."""
-    path.write_text(page(), "utf-8")
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the page, or say what a record has wrong."""
+    told = argparse.ArgumentParser(prog="python docs/fidelity.py", description=__doc__)
+    told.formatter_class = argparse.RawDescriptionHelpFormatter
+    told.add_argument(
+        "page", nargs="?", type=Path, default=PAGE, help="what to write [%(default)s]"
+    )
+    told.add_argument("--records", type=Path, default=RECORDS, help="their folder [%(default)s]")
+    chosen = told.parse_args(arguments)
+    try:
+        text = page(chosen.records)
+    except BadParams as error:
+        told.exit(1, f"{error}\n")
+    chosen.page.write_text(text, "utf-8")
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:]))
+    main()

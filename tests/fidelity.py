@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
@@ -50,9 +50,14 @@ def wrong_code(path: str, root: Path) -> str:
     """Why no file, `file::name` or `file.yaml:key` is there; empty where there is one."""
     if "::" in path:
         file, _, name = path.partition("::")
-        return _missing(root / file, path, lambda: name in _names(root / file))
+        return _outside(file, root) or _undefined(root / file, file, name)
     file, colon, key = path.partition(":")
-    return _missing(root / file, path, lambda: not colon or _resolves(root / file, key))
+    outside = _outside(file, root)
+    if outside or not colon:
+        return outside
+    if not file.endswith(".yaml"):
+        return f"{path!r}: a key is of a .yaml; what a file defines is {file}::{key}"
+    return "" if _leads(_loaded(root / file), key.split(".")) else f"{file} has no key {key}"
 
 
 def wrong_test(path: str, root: Path) -> str:
@@ -61,13 +66,19 @@ def wrong_test(path: str, root: Path) -> str:
     test = name.rpartition("::")[2]
     if "[" in name or not file.startswith("tests/") or not test.startswith("test_"):
         return f"{path!r} is no tests/file::test without brackets"
-    return _missing(root / file, path, lambda: name.replace("::", ".") in _names(root / file))
+    return _outside(file, root) or _undefined(root / file, file, name.replace("::", "."))
 
 
-def _missing(file: Path, path: str, holds: Callable[[], bool]) -> str:
-    if not file.exists():
-        return f"no file {path.partition(':')[0]}"
-    return "" if file.is_dir() or holds() else f"{path.replace('::', ' defines no ', 1)}"
+def _outside(file: str, root: Path) -> str:
+    """Why a path leads to nothing in the project: absent, or anywhere else on this machine."""
+    there = root / file
+    if not file or not there.resolve().is_relative_to(root.resolve()):
+        return f"{file!r} is no path inside the project"
+    return "" if there.exists() else f"no file {file}"
+
+
+def _undefined(there: Path, file: str, name: str) -> str:
+    return "" if there.is_file() and name in _names(there) else f"{file} defines no {name}"
 
 
 @cache
@@ -88,10 +99,6 @@ def _defined(body: Sequence[ast.stmt], prefix: str = "") -> Iterator[str]:
                 yield from (name, name.replace(".", "::"))
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         yield from (prefix + t.id for t in targets if isinstance(t, ast.Name))
-
-
-def _resolves(file: Path, key: str) -> bool:
-    return file.suffix == ".yaml" and _leads(_loaded(file), key.split("."))
 
 
 @cache

@@ -71,9 +71,11 @@ PAGE = generator()
 
 
 def records() -> list[str]:
-    """The names of all records; on a branch without any, a skip."""
+    """The names of all records; a skip as long as neither they nor the page have an entry."""
     found = sorted(path.stem for path in RECORDS.glob("*.yaml"))
-    return found or pytest.skip("no record in docs/fidelity")
+    if not found and "| together | 0 | 0 | 0 | 0 |" in (ROOT / "docs/fidelity.md").read_text():
+        pytest.skip("the records of docs/fidelity are not merged yet")
+    return found
 
 
 @pytest.fixture
@@ -90,14 +92,16 @@ def test_the_page_of_fidelity_is_what_the_records_say():
 
 
 def test_every_paper_has_its_records():
-    assert set(records()) == {name for paper in PAGE.PAPERS for name in paper.records}
+    present = set(records())
+    missing = [n for paper in PAGE.PAPERS for n in paper.records if n not in present]
+    assert not missing, f"no docs/fidelity/{{{','.join(missing)}}}.yaml"
 
 
 def test_what_the_records_name_exists():
     found = [
-        f"docs/fidelity/{name}.yaml, {wrong}"
+        f"docs/fidelity/{name}.yaml, entry {n}, {wrong}"
         for name in records()
-        for entry in PAGE.entries(RECORDS / f"{name}.yaml")
+        for n, entry in enumerate(PAGE.entries(RECORDS / f"{name}.yaml"), start=1)
         for wrong in fidelity.wrong(entry, ROOT)
     ]
     assert not found, "\n".join(["", *found])
@@ -171,8 +175,12 @@ def test_long_lists_are_cut_and_signs_of_markdown_are_text(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("table1.sql", "table0.sql", "no file workflow/sql/tabulate/table0.sql"),
-        ("atomic.yaml:collect", "atomic.yaml:collect.nothing", "atomic.yaml:collect.nothing"),
+        ("table1.sql", "table0.sql", "Table 1: no file workflow/sql/tabulate/table0.sql"),
+        ("workflow/sql/tabulate/table1.sql", "/etc/hosts", "no path inside the project"),
+        ("workflow/sql/tabulate/table1.sql", "../shared/papers", "no path inside the project"),
+        ("workflow/sql/tabulate/table1.sql", '""', "no path inside the project"),
+        ("table1.sql,", "table1.sql:splits,", "table1.sql::splits"),
+        ("atomic.yaml:collect", "atomic.yaml:collect.x", "params/atomic.yaml has no key collect.x"),
         ("::MEASURES", "::MEASURE", "measures.py defines no MEASURE"),
         ("table3.sql::measure", "table3.sql::colour", "table3.sql defines no colour"),
         ("_of_atomic_validation", "_of_all", "test_tabulate.py defines no test_table_1"),
@@ -206,6 +214,7 @@ def test_what_a_record_gets_wrong_is_said(sample, old, new, told):
         ("- {item: Table 1, status: differs}\n", "paper"),
         ("- {item: Table 1, paper: says, status: differs, reason: so}\n", "reason"),
         ("- {item: Table 1, paper: says, status: differs, code: Makefile}\n", "code"),
+        ("- {item: Table 1\n", "no YAML"),
     ],
 )
 def test_what_is_no_record_is_a_named_error(tmp_path, text, told):
@@ -218,6 +227,19 @@ def test_a_record_of_no_paper_is_a_named_error(tmp_path):
     (tmp_path / "oven-model.yaml").write_text("[]")
     with pytest.raises(errors.BadParams, match="of no paper"):
         PAGE.page(tmp_path)
+
+
+def test_the_program_writes_the_page_has_help_and_tells_what_is_wrong(sample, tmp_path, capsys):
+    PAGE.main([str(tmp_path / "page.md"), "--records", str(sample)])
+    assert (tmp_path / "page.md").read_text("utf-8") == PAGE.page(sample)
+    with pytest.raises(SystemExit, match="0"):
+        PAGE.main(["--help"])
+    assert "docs/fidelity/README.md" in capsys.readouterr().out
+    (sample / "oven.yaml").write_text("- Table 1\n")
+    with pytest.raises(SystemExit, match="1"):
+        PAGE.main([str(tmp_path / "none.md"), "--records", str(sample)])
+    assert "oven.yaml, entry 1" in capsys.readouterr().err
+    assert not (tmp_path / "none.md").exists()
 
 
 @pytest.mark.parametrize(

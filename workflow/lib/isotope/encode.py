@@ -1,7 +1,7 @@
 """Encode a collection's texts and images into shards of L2-normalised float32 vectors.
 
-The text of a section is its five fields in the order of AToMiC (Yang et al., SIGIR 2023, section
-5.1): page title, section title, hierarchy, section context, page context.
+The text of a section is its five fields in the order of the paper (Yang et al., AToMiC, SIGIR 2023,
+section 5.1): page title, section title, hierarchy, section context, page context.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -19,7 +19,7 @@ def contents(
 ) -> pl.DataFrame:
     """Return id, split and contents (what BM25 reads) of every text or image, by id.
 
-    Texts give their fields in AToMiC's order (section 5.1), images their captions in `language`.
+    Texts give their fields in the paper's order (section 5.1), images their captions in `language`.
     """
     chosen = {"fields": list(fields or tables.FIVE_FIELDS)}
     params = chosen if side == "texts" else {"language": language}

@@ -47,7 +47,7 @@ _WRITTEN: dict[str, pl.DataType] = {**_HITS, "score": pl.Int64()}
 
 @dataclass(frozen=True)
 class Bm25:
-    """Parameters of the ranking; the defaults are Anserini's, AToMiC's too (section 4.2).
+    """Parameters of the ranking; the defaults are the AToMiC paper's (section 4.2).
 
     `pretokenized` takes what spaces separate for terms: no stemming, no stop words. `language` is
     that of the index; both must be what the index was built with.

@@ -1,4 +1,4 @@
-"""Each WIT text finds its section in the dump (AToMiC, section 4.2)."""
+"""Each WIT text finds its section in the dump (AToMiC paper, section 4.2)."""
 
 import tempfile
 from collections.abc import Iterator, Mapping

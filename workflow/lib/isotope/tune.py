@@ -1,4 +1,4 @@
-"""Fusion parameters chosen on a split that is not the one reported (AToMiC, section 5.3).
+"""Fusion parameters chosen on a split that is not the one reported (the paper's section 5.3).
 
 Every point of a grid is scored on the judged documents alone: a document's rank is one more than
 the candidates of its query that come before it, so nothing is sorted and no run is written.

@@ -1,4 +1,4 @@
--- AToMiC (SIGIR 2023), with Fig. 6: of the first hits of two systems for a query, the share that
+-- AToMiC (SIGIR 2023), section 5.3: of the first hits of two systems for a query, the share that
 -- both found, against the longer of the two lists; the mean over the queries that either answered.
 WITH lengths AS (
     SELECT task, system, query_id, count(*) AS hits FROM tops GROUP BY task, system, query_id

@@ -1,7 +1,7 @@
 -- The judged pairs of a split by image: the five fields of the text, the captions in one language.
 -- What lies beyond 1,000 characters of a field never reaches a context of 77 tokens.
--- ASSUME the caption lists run parallel to the list of languages, as in AToMiC's Parquet; its paper
--- does not say.
+-- ASSUME the caption lists run parallel to the list of languages, as in AToMiC's Parquet.
+-- Its paper does not say.
 WITH judged AS (
     SELECT
         image_id,

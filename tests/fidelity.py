@@ -16,6 +16,9 @@ _PART = r"(?: ?\([a-z]+\))?"
 _MANY = rf"{_NUMBER}{_PART}(?:(?:, and |, | and | to | ?[-–] ?){_NUMBER}{_PART})*"  # noqa: RUF001
 _EXHIBIT = re.compile(rf"\b(tab|fig)(?:les?|ures?|s?\.|s)? ({_MANY})", re.IGNORECASE)
 
+# Between a paper's name and a section, the name of whose section it is instead.
+_PEER = r"\b(?:AToMiC|OVEN|TICRC|design|Radford|Zhai|Vedantam|RFC)\b"
+
 
 class Entry(Protocol):
     """An entry of a record, as docs/fidelity.py reads it."""
@@ -134,4 +137,19 @@ def _numbers(text: str) -> set[int]:
     for part in re.split(r",? and |, ", text):
         ends = [ROMAN.get(n.upper()) or int(n) for n in re.findall(r"\d+|[IVivx]+", part)]
         found |= set(range(ends[0], ends[-1] + 1)) if ends else set()
+    return found
+
+
+def citations(text: str, paper: str) -> set[str]:
+    """The sections of a paper that a text cites, where nobody else stands between both.
+
+    `paper` is a pattern of its names; "AToMiC (SIGIR 2023), sections 4.1 and 5" cites two.
+    """
+    words = re.sub(r"\s+", " ", re.sub(r"^\s*(?:#|--)\s?", "", text, flags=re.MULTILINE))
+    number = r"[\dA-B](?:\d|\.\d)*"
+    cited = rf"(?:{paper})(?!\w)((?:(?!et al|[;:|]|[a-z]\. ).){{0,60}}?)\bsections? ({number}"
+    found: set[str] = set()
+    for between, numbers in re.findall(rf"{cited}(?:(?:, | and | to ){number})*)", words):
+        if not re.search(_PEER, between):
+            found |= set(re.findall(number, numbers))
     return found

@@ -25,6 +25,25 @@ EXHIBITS = {
     # An article without numbers: its headings stand in for them.
     "xm3600": (0, 0),
 }
+# By record: how code and docs name the paper, its sections, and a heading's first line in its text.
+SECTIONS = {
+    "atomic": (
+        r"AToMiC|Yang et al\.",
+        "1 2 3 4 4.1 4.2 4.3 4.4 5 5.1 5.2 5.3 5.4 6 7 A B B.1 B.2",
+        r"^(?:Appendix )?(\d(?:\.\d)?|[AB](?:\.\d)?)\.? [A-Z]\w",
+    ),
+    "oven": (
+        r"OVEN|Hu et al\.",
+        "1 2 3 4 4.1 4.2 5 5.1 5.2 6 7 8 9 10 10.1 10.2 11 11.1 11.2 11.3",
+        r"^(\d+(?:\.\d)?) [A-Z]",
+    ),
+    "explainable": (
+        r"Lymperaiou et al\.",
+        "1 2 3 3.1 3.2 3.3 4 4.1 4.2 5 5.1 5.2 6 6.1 6.2 6.3 6.4 6.5 7 A A.1 A.2 A.3",
+        r"^(\d(?:\.\d)?|A(?:\.\d)?) [A-Z]",
+    ),
+}
+CITING = ("workflow", "docs", "params", "tests", "benchmarks")
 HEADINGS = [
     "language selection",
     "image selection",
@@ -141,6 +160,39 @@ def test_the_list_of_tables_and_figures_is_that_of_the_papers(shared, paper):
     assert fidelity.exhibits(text) == set(wanted(paper))
     lines = {line.strip().lower() for line in text.splitlines()}
     assert paper != "xm3600" or set(HEADINGS) <= lines
+
+
+@pytest.mark.parametrize("paper", SECTIONS)
+def test_code_and_docs_cite_sections_that_the_paper_has(paper):
+    names, sections, _ = SECTIONS[paper]
+    files = [p for place in CITING for p in sorted((ROOT / place).rglob("*"))]
+    suffixes = {".py", ".sql", ".md", ".yaml", ".j2"}
+    texts = [p for p in files if p.suffix in suffixes and p != Path(__file__)]
+    cited = {p.relative_to(ROOT): fidelity.citations(p.read_text("utf-8"), names) for p in texts}
+    wrong = {str(p): sorted(found - set(sections.split())) for p, found in cited.items()}
+    assert not {p: found for p, found in wrong.items() if found}
+
+
+@pytest.mark.parametrize("paper", SECTIONS)
+def test_the_list_of_sections_is_that_of_the_paper(shared, paper):
+    text = (shared / f"papers/{paper}.txt").read_text("utf-8")
+    _, sections, heading = SECTIONS[paper]
+    assert set(re.findall(heading, text, re.MULTILINE)) == set(sections.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "sections"),
+    [
+        ("(AToMiC paper, section 3.1)", {"3.1"}),
+        ("-- AToMiC (SIGIR 2023),\n-- sections 4.1 and 4.3: so", {"4.1", "4.3"}),
+        ("Yang et al., SIGIR 2023, section 4.2", {"4.2"}),
+        ("AToMiC, unlike OVEN (section 3)", set()),
+        ("AToMiC trains. Nobody says how (section 9)", set()),
+        ("AToMiC, and Zhai et al., section 8", set()),
+    ],
+)
+def test_sections_are_read_off_the_words_after_a_papers_name(text, sections):
+    assert fidelity.citations(text, SECTIONS["atomic"][0]) == sections
 
 
 def test_a_true_record_has_nothing_wrong(sample):

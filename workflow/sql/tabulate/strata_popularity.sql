@@ -1,6 +1,5 @@
 -- Deciles of the views of a query's page, or of the links to it; an image has its best known page.
--- ASSUME a page that the table lacks was not viewed, or not linked to; AToMiC names popularity bias
--- (section 6) and does not say how to count it.
+-- ASSUME a page that the table lacks was not viewed, or not linked to.
 WITH padded AS ( -- the table has one of page_id and page_title, and one of views and inlinks
     SELECT * FROM known
     UNION ALL BY NAME

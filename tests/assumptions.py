@@ -14,7 +14,9 @@ _SOURCE = (
 )
 _NOT = r"\b(?:no|not|nor|none|nothing|neither|never|without|only|open|\w+n't)\b"
 # "no paper says", "the paper does not say", "section 5.1 names no base"
-_OPEN = re.compile(rf"{_NOT} (?:\w+ )?{_SOURCE}|{_SOURCE}.*{_NOT}")
+_OPEN = re.compile(rf"{_NOT} (?:\w+ )?{_SOURCE}|{_SOURCE}.*{_NOT}", re.IGNORECASE)
+# "...: the paper's objects have one name"
+_REASON = re.compile(rf"[;:.] .*(?:{_SOURCE}|\btables?\b)", re.IGNORECASE)
 
 
 class Assumption(NamedTuple):
@@ -26,8 +28,9 @@ class Assumption(NamedTuple):
 
     @property
     def unexplained(self) -> bool:
-        """Whether no clause of it names a source and what that one lacks."""
-        return not any(map(_OPEN.search, re.split(r"[;.](?=\s|$)", self.text)))
+        """Whether no clause names a source and what that one lacks, and no reason names one."""
+        clauses = re.split(r"[;.](?=\s|$)", self.text)
+        return not (any(map(_OPEN.search, clauses)) or _REASON.search(self.text))
 
 
 def assumptions(file: Path) -> Iterator[Assumption]:

@@ -35,6 +35,7 @@ def test_every_assumption_says_what_leaves_it_open():
         "    # ASSUME a text is\n    # a section, which no measurement\n    # says.\n    x = 1",
         'def f():\n    """Return it.\n\n    ASSUME titles differ; a file names no page.\n    """',
         "# ASSUME the grid is of shares: appendix 11.2 has one, and neither step nor range.\nx = 1",
+        "# ASSUME the first name will do: the paper's objects come with one.\nx = 1",
         "# ASSUME the mean, since AToMiC (section 4.2) leaves it open.\nx = 1",
     ],
 )

@@ -1,5 +1,6 @@
 -- Captions on one line each, in the order of their ids: the first is the query, the rest describe.
--- ASSUME a picture's first caption asks for it, as the paper lets one COCO caption ask.
+-- ASSUME a picture's first caption asks for it: the explainable paper has one query a picture
+-- (section 3), of one sentence or more (section 3.2), and does not say which.
 WITH parsed AS MATERIALIZED (
     SELECT
         file,

@@ -15,7 +15,7 @@ _SOURCE = (
 _NOT = r"\b(?:no|not|nor|none|nothing|neither|never|without|only|open|\w+n't)\b"
 # "no paper says", "the paper does not say", "section 5.1 names no base"
 _OPEN = re.compile(rf"{_NOT} (?:\w+ )?{_SOURCE}|{_SOURCE}.*{_NOT}", re.IGNORECASE)
-# "...: the paper's objects have one name"
+# A clause after a colon that names a source gives the reason: the paper has one name an object.
 _REASON = re.compile(rf"[;:.] .*(?:{_SOURCE}|\btables?\b)", re.IGNORECASE)
 
 

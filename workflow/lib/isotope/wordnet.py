@@ -69,7 +69,7 @@ class WordNet:
         A bare noun, as a detector may give it, is its first sense.
         """
         found = _NAME.fullmatch(name)
-        # ASSUME a label without a sense is the noun's most frequent one; the papers do not say.
+        # ASSUME a label without a sense is the noun's most frequent one.
         lemma, sense = (found["lemma"], int(found["sense"])) if found else (name, 1)
         senses = self.senses(lemma)
         return senses[sense - 1] if 1 <= sense <= len(senses) else None

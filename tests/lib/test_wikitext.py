@@ -20,7 +20,7 @@ GERMAN = Namespaces.named({6: "Datei", 14: "Kategorie"}, "dewiki")
 
 
 class TestLinkedWordsAreNeverLost:
-    """AToMiC's texts v0.2 lost the words of links: its Fig. 6 has "a depiction of with a mustache"."""
+    """AToMiC texts v0.2 lost the words of links: Fig. 6 has "a depiction of with a mustache"."""
 
     @pytest.mark.parametrize(
         ("wikitext", "text"),

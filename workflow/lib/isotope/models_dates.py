@@ -51,8 +51,7 @@ class DatesModel:
         out = np.zeros((len(years), self.dim), np.float32)
         known = np.flatnonzero(years.is_not_null().to_numpy())
         out[known, self.counts.place(years.drop_nulls().cast(pl.Int64).to_numpy())] = 1
-        # ASSUME a picture without a date is as old as the training pictures are on the whole; the
-        # paper does not say: each of its pictures has a date (TICRC, section VI).
+        # ASSUME a picture without a date is as old as the training pictures are on the whole.
         out[years.is_null().to_numpy()] = np.exp(self._table(WHOLE).prior / 2)
         return out
 

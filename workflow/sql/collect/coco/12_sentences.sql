@@ -1,6 +1,5 @@
 -- Captions on one line each, in the order of their ids: the first is the query, the rest describe.
--- ASSUME a picture's first caption asks for it: the explainable paper has one query a picture
--- (section 3), of one sentence or more (section 3.2), and does not say which.
+-- ASSUME a picture's first caption asks for it, as the paper lets one COCO caption ask.
 WITH parsed AS MATERIALIZED (
     SELECT
         file,

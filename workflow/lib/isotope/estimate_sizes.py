@@ -27,8 +27,8 @@ _ROW_BYTES, _IMAGES_A_ROW = 680, 0.31
 # ASSUME WIT's files have 2.5 GB (training) or 0.1 GB (others), a dump 20 GB, where the params do
 # not say.
 _UNTOLD = (("train.all", 2_500_000_000), ("wit_v1", 100_000_000), ("xml", 20_000_000_000))
-# ASSUME a crawled picture is 16 kB of WebP (on its hub AToMiC has 180 GB for 11 M) and 300 kB on its
-# way here, or 4 kB and 4 kB when it is drawn here; the paper does not say.
+# ASSUME a crawled picture is 16 kB of WebP (on its hub AToMiC has 180 GB for 11 M) and 300 kB on
+# its way here, or 4 kB and 4 kB when it is drawn here; the paper does not say.
 _WEB_PICTURE, _DRAWN_PICTURE = (16_000, 300_000), (4_000, 4_000)
 # ASSUME a thumbnail is two thirds as high as it is wide and takes a quarter of a byte a pixel on
 # its way here (42 kB at 500 pixels), and never more than the original; no paper says.

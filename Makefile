@@ -2,7 +2,7 @@
 # make lint   style, types and workflow checks                            make bench  the benchmarks
 # make test-long     the tests that take minutes  make test-cluster  the workflow on a real two-node Slurm, started here
 # make pull   fetch the data that git names through DVC, ready to use      make help   this list
-# make full   what the demo leaves out: every table and figure of the paper, a second collection, releases
+# make full   what the demo leaves out: the other tables and figures of AToMiC, a second collection, releases
 PYTHON ?= $(firstword $(shell command -v python3.11 python3))
 BIN := .venv/bin
 UV_VERSION := 0.13.8
@@ -97,6 +97,7 @@ docs: .venv/installed
 	python docs/parameters.py
 	python docs/benchmarks.py
 	python docs/full_size.py
+	python docs/fidelity.py
 
 # A real Slurm of two nodes on this machine, for one test; where it can't be installed the test skips.
 test-cluster: .venv/installed

@@ -119,7 +119,7 @@ def scored(at: dict[str, Path], rows: int) -> Timing:
 
 
 def tabulated(at: dict[str, Path], rows: int) -> Timing:
-    """Open the catalog of the collection, and print the sizes of the paper's first table."""
+    """Open the catalog of the collection, and print the sizes of AToMiC's Table 1."""
     relations = {n: at["collected"] / f"{n}.parquet" for n in ("texts", "images", "qrels")}
 
     def work() -> None:

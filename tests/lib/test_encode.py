@@ -86,6 +86,13 @@ def test_texts_are_encoded_in_order_of_their_id(run, texts):
     assert found.dim == 16
 
 
+def test_the_five_fields_are_in_the_papers_order():
+    """AToMiC, footnote 14: [title (P), title (S), hierarchy, context (S), context (P)]."""
+    titles, contexts = ("page_title", "section_title"), ("section", "page")
+    fields = (*titles, "hierarchy", *(f"context_{of}_description" for of in contexts))
+    assert fields == tables.FIVE_FIELDS
+
+
 def test_a_text_is_its_five_fields_in_the_papers_order_without_the_empty_ones(run, tmp_path):
     row = {
         "text_id": "t",

@@ -161,6 +161,6 @@ def test_the_lead_finds_its_section_by_its_name_in_that_language(edition, tmp_pa
     assert pl.read_parquet(tmp_path / "queries")["section_title"].to_list() == [edition.lead]
 
 
-def test_a_language_that_no_list_has_calls_its_lead_as_the_paper_does():
+def test_a_language_that_no_list_has_calls_its_lead_as_atomics_published_texts_do():
     assert lead("en") == lead("tlh") == "Introduction"
     assert lead("zh-yue") == lead("zh")

@@ -5,12 +5,14 @@ from typing import Any
 
 import polars as pl
 import pytest
+import yaml
 
 from isotope import lucene, project, sql, store, tables
 from isotope.errors import EmptyTable
 from isotope.gather import gather
 from isotope.lucene_merge import merge_indexes
 
+# AToMiC, section 4.2: BM25 with (k1, b) = (0.9, 0.4).
 SPEC = {"k1": 0.9, "b": 0.4}
 
 
@@ -42,6 +44,12 @@ TEXTS = [
     ("Page 2", "Old name", "Page 2 / Old name", "a green boat under a yellow moon"),
     ("Zzyzx", "Qqq", "Zzyzx / Qqq", "xyzzy"),
 ]
+
+
+def test_what_params_leave_out_is_the_papers_bm25(root):
+    assert {"k1": lucene.Bm25().k1, "b": lucene.Bm25().b} == SPEC
+    full = yaml.safe_load((root / "params/enwiki.yaml").read_text())
+    assert full["project"]["enwiki-20221101"] == {"mode": "bm25", **SPEC}
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from PIL import Image
+from tests import fidelity
 from tests.report_project import EVIL, TOLD, build, cell, drawing, files, lay
 
 from isotope import report, report_cite, report_overview
@@ -129,6 +130,10 @@ def test_what_is_shown_bears_the_papers_number():
     assert numbers["table2"] == "Table 2"
     assert numbers["categories"] == "Fig. 2"
     assert numbers["against"] == "Fig. 7"
+    of_the_paper = {f"Table {n}" for n in range(1, 6)} | {f"Fig. {n}" for n in range(1, 8)}
+    atomic = [n for n in numbers.values() if not n.startswith("OVEN, ")]
+    assert fidelity.exhibits(" ; ".join(atomic)) == of_the_paper - {"Fig. 1", "Fig. 6"}
+    assert [s for s, n in numbers.items() if n.startswith("Fig. 5")] == ["corpus_size"]
     assert all(e.page in PAGES and e.title for e in described().values())
     assert [s for s, e in described().items() if not e.caption] == ["table3"]
 

@@ -135,6 +135,7 @@ def test_a_path_that_names_no_run_is_refused(path):
 
 @pytest.mark.parametrize("direction", ["t2i", "i2t"])
 def test_a_run_made_of_the_published_qrels_is_perfect(shared, direction):
+    """AToMiC, Table 1, validation: 17,173 texts, 16,131 images, 17,801 qrels."""
     qrels = trec.read_qrels(
         shared / f"collections/atomic/qrels.atomic.validation.{direction}.trec.gz"
     )

@@ -36,6 +36,17 @@ def test_t_and_p_equal_those_of_scipy(queries):
         assert row["p_bonferroni"] == min(1.0, row["p"] * 10)
 
 
+@pytest.mark.parametrize(("systems", "pairs"), [(11, 55), (4, 6)])
+def test_the_correction_is_for_as_many_pairs_as_the_papers_alpha(systems, pairs):
+    """AToMiC: alpha = 55 for the eleven systems of Table 3, 6 for four in Table 5."""
+    generator = np.random.default_rng(0)
+    values = {f"s{i}": (generator.random(9) + i).tolist() for i in range(systems)}
+    found = compare(scores(values)).filter(pl.col("p") * pairs < 1)
+    assert found.height > 0
+    ratios = (found["p_bonferroni"] / found["p"]).to_list()
+    assert ratios == pytest.approx([pairs] * found.height)
+
+
 def test_both_directions_mirror_each_other():
     found = compare(scores({"a": [0.1, 0.5, 0.9], "b": [0.3, 0.4, 0.2]}))
     there, back = found.iter_rows(named=True)

@@ -125,6 +125,7 @@ def test_the_same_run_gives_the_same_bytes_gzipped(tmp_path):
 
 @pytest.mark.parametrize(("direction", "queries"), [("t2i", 17_173), ("i2t", 16_131)])
 def test_the_published_qrels_load_in_both_directions(shared, direction, queries):
+    """AToMiC, Table 1, validation."""
     path = shared / f"collections/atomic/qrels.atomic.validation.{direction}.trec.gz"
     qrels = trec.read_qrels(path)
     assert qrels.height == 17_801

@@ -20,7 +20,7 @@ GERMAN = Namespaces.named({6: "Datei", 14: "Kategorie"}, "dewiki")
 
 
 class TestLinkedWordsAreNeverLost:
-    """AToMiC v0.2 lost the words of links: `was written by [[Ray Charles]] and` lost the name."""
+    """AToMiC texts v0.2 lost the words of links: Fig. 6 has "a depiction of with a mustache"."""
 
     @pytest.mark.parametrize(
         ("wikitext", "text"),

@@ -68,7 +68,8 @@ def sift(data: bytes, content_type: str | None, max_pixels: int) -> Finding:
 
 def is_polyglot(data: bytes) -> bool:
     """Tell whether a picture is also a document, a page, a script or an archive."""
-    # ASSUME a photograph has no ZIP archive behind it; those of some cameras end with a film (MP4).
+    # ASSUME a photograph has no ZIP archive behind it (those of some cameras end with a film, MP4);
+    # no paper says.
     return bool(_OTHER_HEADS.search(data[:_LOOKED_AT])) or zipfile.is_zipfile(io.BytesIO(data))
 
 

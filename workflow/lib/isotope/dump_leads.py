@@ -1,7 +1,7 @@
 """What the section before the first heading is called, by the language of the wiki."""
 
-# ASSUME what these Wikipedias' own pages on layout call the lead; the collection of the paper,
-# which is English, calls it Introduction, and so do we in every other language.
+# ASSUME what these Wikipedias' own pages on layout call the lead; AToMiC is English and does not
+# say: its published texts call it Introduction, and so do we in every other language.
 _LEADS = {
     **{"ar": "مقدمة", "bn": "ভূমিকা", "ca": "Introducció", "cs": "Úvod", "da": "Indledning"},
     **{"de": "Einleitung", "el": "Εισαγωγή", "es": "Introducción", "fa": "مقدمه", "fi": "Johdanto"},

@@ -50,6 +50,6 @@ def _normal(title: str) -> str:
         title = unquote(title)
     if "&" in title:
         title = unescape(title)
-    # ASSUME a wiki whose titles begin with a capital, as those of all Wikipedias do.
+    # ASSUME titles begin with a capital, as in all Wikipedias; a page of a dump does not say.
     title = " ".join(title.replace("_", " ").split())
     return title[:1].upper() + title[1:]

@@ -17,7 +17,8 @@ from isotope.wikitext_infobox import infobox_picture
 from isotope.wikitext_links import categories
 
 _PAGE, _PAGE_END = b"<page>", b"</page>"
-# ASSUME these templates mark a disambiguation page; wikis use more, in their own languages.
+# ASSUME these templates mark a disambiguation page; wikis use more, in their own languages. OVEN
+# leaves such pages out (section 3) and does not say how it knows them.
 DISAMBIGUATION = re.compile(
     rf"__(?:{disambiguation()})__"
     r"|\{\{\s*(?:disambig(?![^{}|]*needed)[^{}|]*|dab|disam|hndis[^{}|]*|geodis"

@@ -77,7 +77,8 @@ def parse_entries(batch: Entries) -> tuple[pa.Table, pa.Table, Parsed]:
 def page_id_of(title: str) -> int:
     """Return the number of a page that tells none: the first 60 bits of its title's MD5.
 
-    ASSUME that no two titles of a wiki meet: among ten million the odds are 1 to 23,000.
+    ASSUME that no two titles of a wiki meet: among ten million the odds are 1 to 23,000; a ZIM file
+    does not say what number a page has.
     """
     digest = hashlib.md5(title.encode(), usedforsecurity=False).hexdigest()
     return int(digest[:_DIGITS], 16)

@@ -16,7 +16,8 @@ from isotope.params_union import sources
 
 PHASES = tuple(PHASE_COSTS)
 APART = "release"
-# ASSUME a job starts in 4 seconds: Snakemake, Python, its libraries.
+# ASSUME a job starts in 4 seconds: Snakemake, Python, its libraries; of other machines no
+# measurement says.
 START_S = 4.0
 
 
@@ -46,7 +47,8 @@ def costs(params: Mapping[str, Any], machine: Machine) -> dict[str, Cost]:
     """Return each phase's cost, over all collections that are built."""
     total = {phase: Cost() for phase in PHASES}
     for name in params["build"]:
-        # ASSUME a union costs what its members would: pictures that they share are few.
+        # ASSUME a union costs what its members would, as they share few pictures; no measurement
+        # says.
         for source in sources(params, name):
             for phase, one in _of_source(params, source, machine).items():
                 total[phase] = _add(total[phase], one)

@@ -26,7 +26,8 @@ class Curve(NamedTuple):
     def seconds(self, units: float, cores: int = 1) -> float:
         """Return the seconds for so many units on so many cores.
 
-        ASSUME cores share the work above the start, where they matter at all.
+        ASSUME cores share the work above the start, where they matter at all; the points of one
+        machine do not say.
         """
         return self.start_s + self.work(units, cores)
 
@@ -34,7 +35,7 @@ class Curve(NamedTuple):
         """Return the seconds above the start.
 
         ASSUME beyond what was measured a unit costs what it cost there, or more as it did: warm
-        caches and code, which make a power below 1, are warm by then.
+        caches and code, which make a power below 1, are warm by then; no measurement says.
         """
         share = self.cores / cores if self.cores else 1.0
         within = self.unit_s * min(units, self.upto) ** self.power * share

@@ -9,22 +9,24 @@ from isotope.estimate_sizes import Size
 from isotope.estimate_train import training
 from isotope.multimodal_recipe import RECIPES
 
-# ASSUME a core downloads and encodes 15 pictures a second, and a link brings 20 MB a second.
+# ASSUME a core downloads and encodes 15 pictures a second, and a link brings 20 MB a second; no
+# paper says.
 _PICTURE_RATE, _LINK_RATE = 15, 20e6
 # ASSUME a core encodes 20 texts or pictures a second with a large pretrained model and 2,000
-# with a small one of ours; a GPU 400 and 20,000.
+# with a small one of ours, a GPU 400 and 20,000; no paper says.
 _ENCODE = {(False, True): 20, (False, False): 2000, (True, True): 400, (True, False): 20_000}
-# ASSUME vectors of 768 float32 (256 for small models), and 20 bytes a hit of a run.
+# ASSUME vectors of 768 float32 (256 for small models), and 20 bytes a hit of a run, where the
+# params do not say.
 _DIM_LARGE, _DIM_SMALL, _HIT_BYTES = 768, 256, 20
 # ASSUME exact search does 100 GFLOP a second, and Lucene takes as long for a hit in a large pool
-# as in a small one.
+# as in a small one; no paper says.
 _FLOPS = 1e11
 # ASSUME a release packs 20 MB of rows a second and copies 100 MB of pictures; a row of a text or an
-# image takes 1,400 bytes there, as Parquet and as JSON lines, and a hit of a run 40.
+# image takes 1,400 bytes there, as Parquet and as JSON lines, and a hit of a run 40; no paper says.
 _PACK_RATE, _COPY_RATE, _PACKED_ROW, _PACKED_HIT = 20e6, 100e6, 1_400, 40
-# ASSUME 17,000 queries a split at the size of AToMiC: as many as 1 in 200 judged pairs, and
-# never fewer than 100.
-_QUERIES_A_PAIR, _FEWEST_QUERIES = 200, 100
+# AToMiC has 17,173 texts that ask for validation, 1 for 258 judged pairs of all splits (Table 1).
+# ASSUME as many of other collections, and never fewer than 100; no paper says.
+_QUERIES_A_PAIR, _FEWEST_QUERIES = 258, 100
 
 
 @dataclass(frozen=True)

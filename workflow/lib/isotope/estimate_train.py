@@ -8,18 +8,18 @@ from isotope.multimodal_recipe import RECIPES, recipe_of
 from isotope.train_recipe import Means, Recipe
 
 # ASSUME a small model of ours reads squares of 64 px and has 5 M parameters, a published one
-# 224 px and 151 M (ViT-B/32).
+# 224 px and 151 M (ViT-B/32), where the params do not say.
 _SIDE = {False: 64, True: 224}
 _PARAMETERS = {False: 5e6, True: 151e6}
 # ASSUME a core learns from 600 pairs a second with a small model and 5 with a large one, a GPU
-# from 20,000 and 1,500; and a thread decodes and cuts 150 pictures a second.
+# from 20,000 and 1,500, and a thread decodes and cuts 150 pictures a second; no paper says.
 _RATE = {(False, False): 600, (False, True): 5, (True, False): 20_000, (True, True): 1_500}
 _DECODE_RATE = 150
 # ASSUME a pair's texts take 1.2 kB in the reader's file, and its places 100 bytes of memory (id,
-# offsets, permutation); the join holds at most 2 GiB, and 3 kB a pair before that.
+# offsets, permutation); the join holds at most 2 GiB, and 3 kB a pair before that; no paper says.
 _ROW_BYTES, _PLACE_BYTES, _JOIN_BYTES = 1_200, 100, 3_000
 # ASSUME activations of 1 MB a pair for a small model and 20 MB for a large one, and 1 GiB for
-# Python and its libraries; AdamW holds four numbers a parameter.
+# Python and its libraries; no paper says. AdamW holds four numbers a parameter.
 _ACTIVATION = {False: 1e6, True: 20e6}
 _LIBRARIES, _OPTIMIZER = 1.0, 16
 _WEIGHT = 4

@@ -23,7 +23,8 @@ _NO_TEXT = (
     "template title track video"
 )
 _GONE_TAGS = frozenset(_NO_TEXT.split())
-# ASSUME formulas, code listings, scores and maps are no running text, as in wikitext.
+# ASSUME formulas, code listings, scores and maps are no running text, as in wikitext; no
+# paper says.
 _GONE_EXTENSIONS = re.compile(
     r"mw:Extension/(?:ref|references|math|chem|ce|syntaxhighlight|source|timeline|score|imagemap"
     r"|inputbox|hiero|categorytree|graph|map\w*|templatedata|templatestyles|indicator)\b"
@@ -84,7 +85,8 @@ def _is_media(tag: str, kind: str, named: list[str]) -> bool:
 def _is_made(node: HtmlElement, kind: str) -> bool:
     """Tell whether an extension, a citation, or a table that a template made stands here.
 
-    ASSUME templates that make tables make no running text, as templates of wikitext make none.
+    ASSUME templates that make tables make no running text, as templates of wikitext make none; no
+    paper says.
     """
     if _GONE_EXTENSIONS.search(kind) or (node.tag == "cite" and "citation" in classes(node)):
         return True

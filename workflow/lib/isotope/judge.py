@@ -97,7 +97,8 @@ def graded_qrels(grades: pl.DataFrame, pool: pl.DataFrame, qrels: pl.DataFrame) 
     `relevance` is the median of the assessors' grades, or the sparse one where nobody graded;
     `grades` counts assessors; `sparse` is the relevance in `qrels` (tables.QRELS), null if none.
     """
-    # ASSUME between two middle grades the lower one holds: doubt is not relevance.
+    # ASSUME between two middle grades the lower one holds, as doubt is not relevance; no paper
+    # says.
     middle = pl.col("grade").sort().get((pl.len() - 1) // 2)
     agreed = grades.group_by(_PAIR).agg(relevance=middle, grades=pl.len().cast(pl.Int32))
     queries = agreed.select("task", "query_id").unique()
@@ -105,7 +106,8 @@ def graded_qrels(grades: pl.DataFrame, pool: pl.DataFrame, qrels: pl.DataFrame) 
         queries, on=queries.columns, how="semi"
     )
     both = agreed.join(known, on=_PAIR, how="full", coalesce=True)
-    # ASSUME a sparse judgement that the pool missed holds for graded qrels, too.
+    # ASSUME a sparse judgement that the pool missed holds for graded qrels, too; AToMiC wants
+    # richer judgements (section 6) and does not say.
     filled = both.with_columns(
         pl.col("relevance").fill_null(pl.col("sparse")),
         pl.col("grades").fill_null(0),

@@ -75,7 +75,8 @@ def analyzer(language: str) -> str | None:
     zh-yue is read as its language is, and `mul`, several languages, by Lucene's CJKAnalyzer:
     words in lower case, pairs of letters where a script writes no spaces, and no stemming.
     """
-    # ASSUME its English stop words cost other languages little: few of them carry meaning there.
+    # ASSUME its English stop words cost other languages little, where few of them carry meaning; no
+    # paper says: AToMiC searches English alone (section 5.1).
     if language == SEVERAL:
         return _UNSTEMMED
     code = language.partition("-")[0]

@@ -110,7 +110,7 @@ MEASURES: dict[str, Measure] = {
     "R@k": Measure(
         _recall,
         "Relevant hits in the top k, divided by all relevant documents.",
-        f"the recall of the AToMiC paper (Yang et al., SIGIR 2023); {_TREC}, recall",
+        f"recall as in Yang et al., AToMiC, SIGIR 2023, section 4.4; {_TREC}, recall",
     ),
     "Success@k": Measure(
         _success,

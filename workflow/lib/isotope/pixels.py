@@ -102,6 +102,6 @@ def decode(webp: bytes, *, where: str = "picture") -> Image.Image:
 def _flatten(image: Image.Image) -> Image.Image:
     if not image.has_transparency_data:
         return image.convert("RGB")
-    # ASSUME transparency is shown over white, as on Wikipedia's pages.
+    # ASSUME transparency is shown over white, as on Wikipedia's pages; the papers do not say.
     white = Image.new("RGBA", image.size, "white")
     return Image.alpha_composite(white, image.convert("RGBA")).convert("RGB")

@@ -52,7 +52,8 @@ _TABLES = {
     "qrels": ("qrels/*.parquet", release_parquet.QRELS),
     "attributions": ("attributions.parquet", release_parquet.ATTRIBUTIONS),
 }
-# ASSUME texts are Wikipedia's, CC BY-SA 4.0; each image has the licence that its row states.
+# ASSUME texts are Wikipedia's, CC BY-SA 4.0, and each image has the licence that its row states;
+# the paper does not say.
 LICENCE = "https://creativecommons.org/licenses/by-sa/4.0/"
 CITATION = (
     "Yang, Lassance, Sampaio de Rezende, Srinivasan, Redi, Clinchant, Lin: AToMiC: An Image/Text "

@@ -1,4 +1,4 @@
-"""What the site shows: every table and figure with its page, its number in the paper, a caption."""
+"""What the site shows: every table and figure with its page, its number in AToMiC, a caption."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache

@@ -73,7 +73,8 @@ def judgements(qrels: pl.DataFrame) -> Judgements:
         query, doc = twice.select(KEY).row(0)
         found = f"query {query!r} judges document {doc!r} more than once"
         raise BrokenPromise("qrels", found, "keep one judgement for each pair")
-    # ASSUME a relevance of zero or less is "judged, not relevant", without further grades.
+    # A relevance of zero or less is "judged, not relevant", as for trec_eval, by which AToMiC is
+    # measured (section 4.4).
     relevant = qrels.filter(pl.col("relevance") > 0).sort("relevance", descending=True)
     place = pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("query_id")
     queries = qrels.select(pl.col("query_id").unique().sort())

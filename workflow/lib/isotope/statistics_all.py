@@ -1,4 +1,4 @@
-"""Tables and figures of the paper that need more than the collection and its scores."""
+"""Tables and figures that need more than the collection and its scores."""
 
 from collections.abc import Mapping
 from pathlib import Path

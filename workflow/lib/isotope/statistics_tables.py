@@ -1,4 +1,4 @@
-"""Which tables and figures of the paper need which relations; no import that a dry run feels."""
+"""Which tables and figures need which relations; no import that a dry run feels."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -32,7 +32,8 @@ STATISTICS: Mapping[str, Table] = {
     "subsets": Table(("subsets",), CHOSEN),
     "overlap": Table(("tops",), _ORDER),
 }
-# ASSUME a topic is predicted when its probability is above one half, as Wikimedia counts them.
+# ASSUME a topic is predicted when its probability is above one half, as Wikimedia counts them;
+# AToMiC takes the predicted classes (section 4.2) and does not say.
 FACTS: Mapping[str, Table] = {
     "categories": Table(("texts", "topics"), {"probability": 0.5, "tail": None}),
     "objects": Table(("images", "objects"), {"tail": None}),

@@ -1,4 +1,4 @@
-"""Means with bootstrap intervals, over all queries and over strata of them (section 6)."""
+"""Means with bootstrap intervals, over all queries and over strata of them."""
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path

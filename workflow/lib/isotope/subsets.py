@@ -1,4 +1,4 @@
-"""Effectiveness on nested random subsets of a pool, from runs on the whole of it (Fig. 5)."""
+"""Effectiveness on nested random subsets of a pool, from runs on the whole of it."""
 
 import re
 from collections.abc import Mapping, Sequence

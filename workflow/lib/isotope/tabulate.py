@@ -1,4 +1,4 @@
-"""Tables of the paper from one SQL file each, and the numbers that `dvc metrics` shows."""
+"""Tables from one SQL file each, and the numbers that `dvc metrics` shows."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -21,7 +21,8 @@ from isotope.strata import Resampling
 from isotope.tabulate import rows, tabulate
 from isotope.temporal_scores import CELL, COLUMN, aged_scores, at_home, beside
 
-# ASSUME a page keeps its split, so that no system has learned from what it is asked later.
+# ASSUME a page keeps its split, so that no system has learned from what it is asked later; AToMiC
+# leaves Wikipedia's change for later work (section 6) and does not say.
 _SQL = sql.SQL / "tabulate"
 
 

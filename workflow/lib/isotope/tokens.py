@@ -1,4 +1,4 @@
-"""How long the fields are, in the tokens of the models that read them (the paper's Table 2)."""
+"""How long the fields are, in the tokens of the models that read them (AToMiC's Table 2)."""
 
 import gzip
 from collections.abc import Callable, Iterator, Mapping
@@ -178,7 +178,8 @@ def _of_fields(rows: pa.Table, group: _Group) -> Iterator[pa.Table]:
 
 def _joined(rows: pa.Table, field: str, language: str) -> pa.Array:
     """Return what the caption oracle reads of a field: what is in one language or all, joined."""
-    # ASSUME an image's captions of one kind are one text, as BM25 sees them; the paper may differ.
+    # ASSUME captions of one kind are one text, as BM25 sees them (AToMiC, section 5.1); of the
+    # count of tokens (section 4.3, Table 2) the paper does not say.
     pairs = zip(rows["language"].to_pylist(), rows[field].to_pylist(), strict=True)
     texts = [
         " ".join(

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-# ASSUME the sense of each noun is the drawn thing, by the glosses of WordNet 3.0.
+# ASSUME the sense of each noun is the drawn thing, by the glosses of WordNet 3.0; no paper says:
+# the scenes are our own.
 SYNSETS = {
     "ball": "ball.n.03",
     "box": "box.n.01",

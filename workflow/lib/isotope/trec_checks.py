@@ -54,7 +54,7 @@ def checked(
     }
     for expected, condition in bad.items():
         trec.refuse(path, lines.filter(condition), expected)
-    # ASSUME equal scores may stand in any order: trec_eval orders them anew, and so do we.
+    # Equal scores may stand in any order: trec_eval orders them anew, and so do we.
     placed = lines.sort("query_id", "rank", maintain_order=True)
     above = pl.col("score").shift().over("query_id"), pl.col("rank").shift().over("query_id")
     wrong = placed.filter((pl.col("score") > above[0]) | (pl.col("rank") == above[1]))

@@ -8,7 +8,8 @@ _DROPPED = (
     "ref|references|gallery|math|syntaxhighlight|source|timeline|score|imagemap|inputbox|hiero"
     "|categorytree|graph|mapframe|maplink|templatedata|templatestyles|includeonly|indicator"
 )
-# ASSUME formulas, code listings, scores and galleries are no running text; chemistry is.
+# ASSUME formulas, code listings, scores and galleries are no running text, chemistry is; no paper
+# says.
 _LITERAL = "nowiki|pre|ce|chem"
 # No XML document has it.
 GALLERY = "\0"

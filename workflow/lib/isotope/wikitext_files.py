@@ -18,7 +18,8 @@ _ENDING = (
 _HAS_FILE = re.compile(rf"\.(?:{_ENDING})\b", re.IGNORECASE)
 _NAME = re.compile(rf"[^\n|\[\]{{}}<>#:/=]{{1,240}}\.(?:{_ENDING})", re.IGNORECASE)
 _TOKEN = re.compile(rf"\{{\{{|\}}\}}|\[\[|\]\]|^[ :*]*\{{\||^\|\}}|{GALLERY}", re.MULTILINE)
-# ASSUME these templates are what readers call an infobox; wikis have more, in their own languages.
+# ASSUME these templates are what readers call an infobox; wikis have more, in their own languages,
+# and no paper says which.
 _BOX = re.compile(
     r"\s*(?:[^|\n]*infobox|[^|\n]*taxobox|speciesbox|subspeciesbox|chembox|drugbox|geobox|ficha"
     r"|info/|infoboîte|infoboks|карточка|基礎情報|صندوق معلومات|ज्ञानसन्दूक)",

@@ -10,7 +10,8 @@ from urllib.parse import quote
 
 from isotope.wikitext_files import file_name
 
-# ASSUME these templates are what readers call an infobox; wikis have more, in their own languages.
+# ASSUME these templates are what readers call an infobox; OVEN takes the first infobox image
+# (section 3) and does not say which templates make one.
 _BOX = re.compile(
     r"\{\{\s*(?:[^{}|\n]*infobox|[^{}|\n]*taxobox|speciesbox|subspeciesbox|chembox|drugbox|geobox"
     r"|ficha|infoboîte|infoboks|карточка|基礎情報)",
@@ -24,7 +25,8 @@ _PICTURE = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_BOX = 60_000
-# ASSUME infoboxes show pictures of Wikimedia Commons; those of the wiki's own are not found there.
+# ASSUME infoboxes show pictures of Wikimedia Commons, and the wiki's own are not found there; the
+# paper does not say.
 _UPLOADS = "https://upload.wikimedia.org/wikipedia/commons"
 
 

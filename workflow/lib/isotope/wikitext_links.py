@@ -19,7 +19,8 @@ _EXTERNAL = re.compile(
 )
 _MEDIA = "media"
 _QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")
-# ASSUME the codes of Wikipedias that existed in 2023; a link to one of them is a language link.
+# ASSUME the codes of Wikipedias that existed in 2023, a link to one of which is a language link; a
+# dump does not say.
 _LANGUAGE = re.compile(
     r"""aa|ab|ace|ady|af|ak|als|alt|am|ami|an|ang|anp|ar|arc|ary|arz|as|ast|atj|
     av|avk|awa|ay|az|azb|ba|ban|bar|bat-smg|bcl|be|be-tarask|be-x-old|bg|bh|bi|
@@ -86,7 +87,8 @@ class Namespaces:
     def hides(self, prefix: str) -> bool:
         """Tell whether a link with this prefix leaves nothing in the running text.
 
-        ASSUME a link with what another wiki calls a file was copied from there: it is no text.
+        ASSUME a link with what another wiki calls a file was copied from there and is no text; no
+        paper says.
         """
         name = normal(prefix)
         hidden = name == _MEDIA or name in self.file or name in self.category

@@ -88,7 +88,8 @@ def _named(phrases: str, read: Callable[[_Call], str]) -> dict[str, Callable[[_C
     return dict.fromkeys((name.strip() for name in phrases.split(",")), read)
 
 
-# ASSUME these templates of the English Wikipedia carry words of the sentence; others carry none.
+# ASSUME these templates of the English Wikipedia carry words of the sentence and others carry none;
+# no paper says: AToMiC parses the dump (section 4.2) without naming templates.
 _TEXT_BEARING: dict[str, Callable[[_Call], str]] = {
     **_named(
         "nowrap,nobr,small,smaller,smalldiv,big,larger,resize,abbr,tooltip,sic,bold,em,strong,italic"

@@ -19,7 +19,8 @@ _TAIL_BYTES = 1 << 14
 HEADER_LIMIT_BYTES = 1 << 20
 RECORD_LIMIT_BYTES = 256 << 20
 _AGAIN = "download the file again and compare its size with the published one"
-# ASSUME a language code and a web address at these columns mark the start of a record.
+# ASSUME a language code and a web address at these columns mark the start of a record; WIT's
+# description does not say how quoted lines go on.
 _ANY = rb"[^\t\n]*"
 _ANCHORS = {
     "language": rb"[a-z][A-Za-z-]{1,19}",

@@ -47,7 +47,8 @@ def read_db(path: Path, part: str) -> tuple[bytes, bytes]:
         EmptyTable: no English lexicon.
         CorruptFile: not a database of wn.
     """
-    # ASSUME senses of words that differ in case only are numbered by rank, then by spelling.
+    # ASSUME senses of words that differ in case only are numbered by rank, then by spelling; the
+    # database does not say.
     try:
         with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as con:
             return _converted(con, path, part)

@@ -20,8 +20,8 @@ def zim_names(path: Path, files: Sequence[Path]) -> list[str]:
     """Return the address of every picture in a ZIM file, each once.
 
     `files` are the tables of the part `files`: what they call local has the wiki's own address.
-    ASSUME that anything else is of Wikimedia Commons, as the associations do. Of a split file, the
-    first piece has them all.
+    ASSUME that anything else is of Wikimedia Commons, as the associations do; a ZIM file does not
+    say. Of a split file, the first piece has them all.
 
     Raises:
         MissingFile, CorruptFile: as `zim_file.opened`, and what is damaged in it.

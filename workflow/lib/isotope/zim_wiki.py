@@ -66,7 +66,7 @@ def site_of(path: Path) -> Site:
     """Return the wiki that a file is of, as its metadata Source, Name or Language tell.
 
     ASSUME a file that names neither its source nor a project of Wikimedia is one of Wikipedia, in
-    its first language.
+    its first language; the file does not say.
 
     Raises:
         MissingFile, CorruptFile: as `zim_file.opened`; metadata that can't be read.

@@ -1,5 +1,6 @@
 -- Whom an image asks to be named and its licence, by its attribution captions; and its file's page.
--- ASSUME an image whose captions name no licence has an unknown one: it is not free to reuse.
+-- ASSUME an image whose captions name no licence has an unknown one, not free to reuse; no paper
+-- says: WIT gives captions, not licences.
 WITH told AS (
     SELECT
         image_id, image_url, array_to_string(list_sort(list_distinct(list_filter(

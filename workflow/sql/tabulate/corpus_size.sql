@@ -1,4 +1,5 @@
--- Effectiveness against the number of documents that the queries were asked of.
+-- AToMiC (SIGIR 2023), Fig. 5: effectiveness against the number of documents that the queries were
+-- asked of.
 WITH pools AS (
     SELECT 'small' AS setting, [$split] AS splits
     UNION ALL

@@ -1,4 +1,5 @@
--- AToMiC (SIGIR 2023), Fig. 5: one measure on nested random subsets of the pool, same queries.
+-- OVEN (ICCV 2023), Fig. 5: one measure on nested random subsets of the pool, same queries. The
+-- points of AToMiC's Fig. 5 are the settings: `corpus_size`.
 -- `exact_share` is the share of queries whose value is certain; the others count as they stand.
 SELECT
     task, system, documents, queries, round(value, 6) AS value, round(exact, 6) AS exact_share

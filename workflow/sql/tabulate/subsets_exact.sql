@@ -1,4 +1,4 @@
--- The points of Fig. 5 that are exact for every query.
+-- The points of `subsets` that are exact for every query.
 SELECT task, system, '' AS setting, documents, round(value, 6) AS value
 FROM subsets
 WHERE split = $split AND measure = $measure AND exact = 1

@@ -1,5 +1,6 @@
 -- AToMiC (SIGIR 2023), Table 1: sizes per split, images per text (M/T) and texts per image (T/M).
--- ASSUME the paper's ± is the population standard deviation; at its size both print alike.
+-- ASSUME ± is the population standard deviation; the paper does not say, and at the size of its
+-- splits that of a sample prints alike.
 WITH splits AS (
     SELECT unnest(['train', 'validation', 'test', 'other']) AS split
 ),

@@ -1,5 +1,5 @@
 -- AToMiC (SIGIR 2023), Table 2: how often a field is empty, and its tokens where it is not.
--- ASSUME the paper's ± is the population standard deviation, as in Table 1.
+-- ASSUME ± is the population standard deviation, as in Table 1; the paper does not say.
 SELECT
     side,
     field,

@@ -2,6 +2,7 @@
 -- The steps of a hierarchy are joined by a space, as encoders read them. What lies beyond 1,000
 -- characters of a field never reaches a context of 77 tokens.
 -- ASSUME the caption lists run parallel to the list of languages, as in AToMiC's Parquet.
+-- Its paper does not say.
 WITH judged AS (
     SELECT
         image_id,

@@ -1,4 +1,4 @@
--- ASSUME a published picture is WebP, as the collection's card says.
+-- A published picture is WebP (AToMiC, section 4.3).
 WITH splits AS (
     SELECT DISTINCT
         image_id,

@@ -1,4 +1,5 @@
 -- ASSUME a crowd's box holds no countable object, as COCO says; corners are rounded to whole px.
+-- The paper speaks of neither.
 SELECT
     picture,
     list(

@@ -1,6 +1,7 @@
 -- Every file that an article shows, with the reason for which it is no picture of its section.
 -- ASSUME the smallest thumbnail that WIT's filters leave is wider than 60 px; what stands bare and
--- without a word in a table is a flag, a medal, or a sign.
+-- without a word in a table is a flag, a medal, or a sign; no paper says: AToMiC reads WIT's rows
+-- (section 4.1), not wikitext.
 WITH named AS (
     SELECT *, lower(regexp_extract(file, '\.([^.]+)$', 1)) AS ending FROM pictures
 )

@@ -1,0 +1,214 @@
+"""Write docs/fidelity.md: what five papers describe, and what of it isotope does.
+
+Every entry comes from docs/fidelity/*.yaml, whose form docs/fidelity/README.md has;
+tests/workflow/test_fidelity.py follows the paths, keys and tests that they name.
+"""
+
+import argparse
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+
+from isotope.errors import BadParams
+from isotope.reference import grid
+
+PAGE = Path(__file__).with_name("fidelity.md")
+RECORDS = Path(__file__).with_name("fidelity")
+STATUSES = ("as the paper", "differs", "not possible")
+KEYS = ("item", "paper", "status", "why", "code", "tests")
+# Links in one cell; the record itself has all of them.
+MOST = 4
+INTRODUCTION = """# What the papers say, and what isotope does
+
+Written by `python docs/fidelity.py` from the records in `docs/fidelity/`: an entry for each method,
+system, measure, table, figure and detail of protocol that a paper describes, with the code and the
+tests that show it. A test follows every path, key and test that an entry names. Of longer lists the
+first links are shown. The statuses:
+
+* as the paper: does what the paper says;
+* differs: does something else, for the reason that the entry names;
+* not possible: what the paper used can't be had, for the reason that the entry names.
+
+"""
+
+
+class Paper(NamedTuple):
+    """A paper: how it is cited, and the records of its parts, by file name without ending."""
+
+    name: str
+    citation: str
+    records: Sequence[str]
+
+
+PAPERS = (
+    Paper(
+        "AToMiC",
+        "Yang et al., AToMiC: An Image/Text Retrieval Test Collection to Support Multimedia "
+        "Content Creation, SIGIR 2023",
+        ["atomic"],
+    ),
+    Paper(
+        "TICRC",
+        "Pokrywka et al., Temporal Image Caption Retrieval Competition: Description and "
+        "Results, FedCSIS 2023",
+        ["ticrc"],
+    ),
+    Paper(
+        "OVEN",
+        "Hu et al., Open-domain Visual Entity Recognition: Towards Recognizing Millions of "
+        "Wikipedia Entities, ICCV 2023",
+        ["oven", "oven-models"],
+    ),
+    Paper(
+        "Crossmodal-3600",
+        "Thapliyal et al., Crossmodal-3600: A Massively Multilingual Multimodal Evaluation "
+        "Dataset, EMNLP 2022, as its authors' article describes it",
+        ["xm3600"],
+    ),
+    Paper(
+        "Explainable evaluation",
+        "Lymperaiou et al., Towards Explainable Evaluation of Language Models on the Semantic "
+        "Similarity of Visual Concepts, COLING 2022",
+        ["explainable", "explainable-corpora"],
+    ),
+)
+
+
+class Entry(NamedTuple):
+    """One thing that a paper describes, and what is here of it."""
+
+    item: str
+    paper: str
+    status: str
+    why: str = ""
+    code: Sequence[str] = ()
+    tests: Sequence[str] = ()
+
+
+def entries(record: Path) -> list[Entry]:
+    """Return the entries of a record.
+
+    Raises:
+        BadParams: the file is no list of entries with the keys and kinds of `Entry`.
+    """
+    try:
+        found = yaml.safe_load(record.read_text("utf-8"))
+    except yaml.YAMLError as error:
+        raise BadParams(str(record), f"no YAML: {error}", "mend it there") from error
+    if not isinstance(found, list):
+        raise BadParams(str(record), "not a list", "write one entry a list item")
+    return [_entry(fields, f"{record}, entry {n}") for n, fields in enumerate(found, start=1)]
+
+
+def _entry(fields: object, where: str) -> Entry:
+    remedy = f"give item, paper and status as text, and of {', '.join(KEYS[3:])} what there is"
+    if not isinstance(fields, dict):
+        raise BadParams(where, f"{fields!r} is no mapping", remedy)
+    wrong = [key for key, value in fields.items() if not _fits(key, value)]
+    missing = [key for key in KEYS[:3] if not fields.get(key)]
+    if wrong or missing:
+        named = ", ".join(map(str, [*wrong, *missing]))
+        raise BadParams(where, f"missing, unknown or of the wrong kind: {named}", remedy)
+    return Entry(**fields)
+
+
+def _fits(key: object, value: object) -> bool:
+    if key in KEYS[:4]:
+        return isinstance(value, str)
+    listed = isinstance(value, list) and all(isinstance(v, str) for v in value)
+    return key in KEYS[4:] and listed
+
+
+def page(records: Path = RECORDS) -> str:
+    """Return the page from the records of a folder; a paper without a record is left out.
+
+    Raises:
+        BadParams: a record of no paper, or one that can't be read.
+    """
+    known = {name for paper in PAPERS for name in paper.records}
+    for path in sorted(records.glob("*.yaml")):
+        if path.stem not in known:
+            raise BadParams(str(path), "of no paper", f"name it {', '.join(sorted(known))}")
+    read = [
+        (paper, [e for name in paper.records for e in _present(records / f"{name}.yaml")])
+        for paper in PAPERS
+    ]
+    return INTRODUCTION + _counts(read) + "".join(_section(p, found) for p, found in read if found)
+
+
+def _present(record: Path) -> list[Entry]:
+    return entries(record) if record.exists() else []
+
+
+def _counts(read: Sequence[tuple[Paper, Sequence[Entry]]]) -> str:
+    rows = [[paper.name, *_row(found)] for paper, found in read if found]
+    together = [entry for _, found in read for entry in found]
+    return grid(["paper", *STATUSES, "entries"], [*rows, ["together", *_row(together)]]) + "\n"
+
+
+def _row(found: Sequence[Entry]) -> list[str]:
+    numbers = Counter(entry.status for entry in found)
+    return [*(str(numbers[status]) for status in STATUSES), str(len(found))]
+
+
+def _section(paper: Paper, found: Sequence[Entry]) -> str:
+    rows = [
+        [
+            _plain(entry.item),
+            _plain(entry.paper),
+            entry.status + (f": {_plain(entry.why)}" if entry.why.strip() else ""),
+            _links([_code(path) for path in entry.code]),
+            _links([_test(path) for path in entry.tests]),
+        ]
+        for entry in found
+    ]
+    table = grid(["item", "the paper", "here", "code", "tests"], rows)
+    return f"\n## {paper.name}\n\n{paper.citation}.\n\n{table}\n"
+
+
+def _plain(text: str) -> str:
+    """Return text on one line, in which only code between backticks means something."""
+    spans = re.split(r"(`[^`]*`)", " ".join(text.split()))
+    return "".join(s if s.startswith("`") else re.sub(r"([<*])", r"\\\1", s) for s in spans)
+
+
+def _links(links: Sequence[str]) -> str:
+    rest = [f"and {len(links) - MOST} more"] if len(links) > MOST else []
+    return "<br>".join([*links[:MOST], *rest])
+
+
+def _code(path: str) -> str:
+    """Return a link to a file, named by the file and what of it is meant."""
+    file, mark, part = (path if "::" in path else path.replace(":", "::", 1)).partition("::")
+    return f"[{Path(file).name}{mark and ': '}{part}](../{file})"
+
+
+def _test(path: str) -> str:
+    """Return a link to the file of a test, named by the sentence that the test is."""
+    file, _, name = path.partition("::")
+    sentence = name.rpartition("::")[2].partition("[")[0].removeprefix("test_").replace("_", " ")
+    return f"[{sentence or Path(file).name}](../{file})"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the page, or say what a record has wrong."""
+    told = argparse.ArgumentParser(prog="python docs/fidelity.py", description=__doc__)
+    told.formatter_class = argparse.RawDescriptionHelpFormatter
+    told.add_argument(
+        "page", nargs="?", type=Path, default=PAGE, help="what to write [%(default)s]"
+    )
+    told.add_argument("--records", type=Path, default=RECORDS, help="their folder [%(default)s]")
+    chosen = told.parse_args(arguments)
+    try:
+        text = page(chosen.records)
+    except BadParams as error:
+        told.exit(1, f"{error}\n")
+    chosen.page.write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -45,7 +45,7 @@ def means(said: Sequence[Sequence[str]], encoder: Encoder, batch: int) -> Floats
     first = np.cumsum([0, *map(len, said[:-1])])
     sums = np.add.reduceat(vectors.astype(np.float64), first, axis=0)
     lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-    # ASSUME sentences that cancel out exactly say nothing; their vector stays zero.
+    # ASSUME sentences that cancel out exactly mean nothing: their vector stays zero; no paper says.
     return (sums / np.where(lengths == 0, 1.0, lengths)).astype(np.float32)
 
 

@@ -64,7 +64,8 @@ class _Work(NamedTuple):
 
 
 def _whole(spec: Mapping[str, Any], of: Size, cores: int, *, gpu: bool) -> Training:
-    # ASSUME what is trained whole is a published model: two copies of it, two pictures a pair.
+    # ASSUME what is trained whole is a published model, two copies of it, two pictures a pair; the
+    # params do not say.
     recipe = recipe_of(spec)
     batch = 2 * min(recipe.batch, of.pairs)
     pictures = 2 * of.pairs

@@ -55,7 +55,7 @@ def tiny_params() -> dict[str, Any]:
     }
     params["systems"] = {name: dict(system) for name, system in SYSTEMS.items()}
     params["search"] |= {"systems": [*SYSTEMS], "settings": ["small"], "splits": ["validation"]}
-    params["tabulate"] |= {"system": "hash", "since": []}
+    params["tabulate"] |= {"system": "hash", "since": [], "comparisons": []}
     return params
 
 

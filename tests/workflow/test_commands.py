@@ -288,6 +288,9 @@ EFFECTS: dict[str, Callable[..., None]] = {
     "isotope judge toy --assessor ann --configfile params/track.yaml": elsewhere(
         JUDGE, "test_in_a_browser_judging_goes_on_after_a_restart_and_ends_as_graded_qrels"
     ),
+    "isotope judge COLLECTION --assessor ann --sheet mistakes": elsewhere(
+        SHEET, "test_sorted_mistakes_of_the_page_are_counted"
+    ),
     "isotope judge toy --assessor ann --sheet failures": elsewhere(
         SHEET, "test_in_a_browser_classes_and_ratings_are_given_by_keys_and_by_touch"
     ),

@@ -81,7 +81,7 @@ def _unlisted(stem: str) -> Exhibit:
     if stem.startswith(_CURVE):
         model = stem.removeprefix(_CURVE)
         caption = "Loss, and its quality on validation, while it learned from the training split."
-        return Exhibit("systems", "Table 5", f"How {model} learned", caption)
+        return Exhibit("systems", "", f"How {model} learned", caption)
     return Exhibit("systems", "", stem.replace("_", " "), "")
 
 

@@ -318,7 +318,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
         LOCAL, "test_the_target_full_plans_what_the_demo_leaves_out"
     ),
     f"{OVERLAID}/atomic.yaml params/atomic-baselines.yaml params/coco-test.yaml"
-    " --config root=FOLDER name=NAME": planned("crawl_pictures", "tabulate_against"),
+    " --config root=FOLDER name=atomic": planned("crawl_pictures", "tabulate_against"),
     f"{OVERLAID}/track.yaml": planned("score_pool", "tabulate_catalog"),
     f"{SNAKEMAKE} tabulate --configfile params/styles.yaml": planned("tabulate_styles"),
     f"{OVERLAID}/enwiki.yaml params/objects.yaml": planned("tabulate_objects", "tabulate_facts"),

@@ -164,7 +164,7 @@ def test_the_sheet_of_answers_offers_correct_and_ovens_is_of_the_human_set(confi
     kinds = ["wrong_but_relevant", "too_generic", "misunderstood_query", "miscellaneous"]
     assert own["classes"] == ["correct", *kinds]
     config["tabulate"]["mistakes"] = {**own, "classes": kinds}
-    with pytest.raises(BadParams, match=r"tabulate\.mistakes\.classes"):
+    with pytest.raises(BadParams, match=r"tabulate\.mistakes\.classes: no class 'correct' in"):
         params.resolve(config, schema)
 
 

@@ -12,6 +12,7 @@ Params = dict[str, Any]
 _ARCHITECTURES = ("config", "name")
 MIXES = ("clip2clip", "clip_fusion")
 _NO_ENCODERS = ("dates", *MIXES)
+_RIGHT = "correct"
 
 
 def link(params: Params) -> None:
@@ -23,7 +24,7 @@ def link(params: Params) -> None:
             grid that does not fit, or one whose split is not searched; a template that nothing
             fills, or whose model reads no text; a split that is judged and unjudged; a system whose
             earlier build can't be asked later; sets of a source that has none so called; a tail
-            above its head.
+            above its head; classes of answers without `correct`.
     """
     models = params["models"]
     trained = [name for name, entry in models.items() if entry["kind"] == "trained"]
@@ -42,6 +43,7 @@ def link(params: Params) -> None:
     tabulate = params.get("tabulate", {})
     _check_temporal(params, tabulate.get("temporal", []))
     _check_views(**tabulate.get("monthly_views", {"head": 0, "tail": 0}))
+    _check_classes(tabulate.get("mistakes", {}).get("classes", [_RIGHT]))
     crawled = {n: e["after"] for n, e in params.get("crawl", {}).items() if e.get("after")}
     encoded = params.get("encode", {}).get("after", {})
     for where, after in (("encode.after", encoded), ("crawl.<source>.after", crawled)):
@@ -175,6 +177,14 @@ def _check_unjudged(params: Params) -> None:
         if foreign:
             found = f"a fusion with the foreign run {foreign[0]!r}"
             raise BadParams(f"params systems.{name}", found, "drop it, or search.unjudged")
+
+
+def _check_classes(classes: list[str]) -> None:
+    if _RIGHT not in classes:
+        where = "params tabulate.mistakes.classes"
+        raise BadParams(
+            where, f"no class {_RIGHT!r} in {classes}", "add it: the sample has right ones"
+        )
 
 
 def _check_views(*, head: float, tail: float) -> None:

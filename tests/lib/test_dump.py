@@ -317,7 +317,7 @@ class TestOrderedMap:
             list(ordered_map(double, [1, 666], 2))
 
     def test_ctrl_c_ends_a_script_without_a_main_guard_and_leaves_nothing(self, tmp_path):
-        (tmp_path / "dump.xml.bz2").write_bytes(multistream(PAGES * 4000, 40))
+        (tmp_path / "dump.xml.bz2").write_bytes(multistream(PAGES * 16000, 40))
         script = tmp_path / "dump.xml.py"
         script.write_text(
             "from pathlib import Path\nfrom isotope import dump, dump_streams\n"
@@ -342,7 +342,7 @@ class TestOrderedMap:
         time.sleep(0.5)
         os.killpg(run.pid, signal.SIGINT)
         out, err = run.communicate(timeout=60)
-        assert run.returncode != 0, "it finished before the signal"
+        assert run.returncode != 0, f"it finished before the signal: {out}{err}"
         assert err.count("KeyboardInterrupt") == 1
         assert "started" not in out
         assert nothing_written(tmp_path)

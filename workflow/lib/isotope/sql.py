@@ -26,6 +26,16 @@ Files = str | Path | Sequence[str | Path]
 _Reader = Callable[..., duckdb.DuckDBPyRelation]
 SQL = Path(__file__).parents[2] / "sql"
 _OFFENDERS = 5
+# What queries may call: `url_uuid(url)` is uuid3(NAMESPACE_URL, url) of RFC 4122, section 4.3.
+_MACROS = """
+CREATE TEMP MACRO uuid_of_md5(h) AS concat_ws(
+    '-', h[1:8], h[9:12], '3' || h[14:16],
+    substr('89ab', (('0x' || h[17])::INTEGER & 3) + 1, 1) || h[18:20], h[21:32]
+);
+CREATE TEMP MACRO url_uuid(url) AS uuid_of_md5(
+    md5(from_hex('6ba7b8119dad11d180b400c04fd430c8') || encode(url))
+);
+"""
 
 
 def query(  # noqa: PLR0913
@@ -42,7 +52,8 @@ def query(  # noqa: PLR0913
 
     Each key of `relations` is a view over the Parquet (or `.csv`) files it names; `params` are the
     query's `$names`, all of them and no other; but for `systems`, which any query may be given: an
-    order of systems, read as `getvariable('systems')`, empty by default. After the columns of
+    order of systems, read as `getvariable('systems')`, empty by default. A query may call
+    `url_uuid(url)`, the UUID that an image has for its URL. After the columns of
     `schema` there may be some of `optional`. Sorts and joins larger than `memory_limit` (DuckDB's
     notation; by default what `memory` declares) spill to a folder beside `out`.
 
@@ -86,6 +97,7 @@ def _relation(
         con.execute("SET python_enable_replacements = false")
         con.execute("SET temp_directory = $aside", {"aside": aside})
         con.execute("SET memory_limit = $limit", {"limit": memory_limit or f"{DUCKDB_MB}MB"})
+        con.execute(_MACROS)
         for name, files in relations.items():
             _bind(con, name, files)
         with _named(sql_file):

@@ -35,30 +35,16 @@ located AS (
     CROSS JOIN lists
     LEFT JOIN named ON known.name = named.name
     LEFT JOIN divided ON known.name = divided.name
-),
-
-hashed AS (
-    SELECT
-        *,
-        md5(from_hex('6ba7b8119dad11d180b400c04fd430c8') || encode(image_url)) AS h
-    FROM located
 )
 
 SELECT
-    hashed.* EXCLUDE (h),
+    located.*,
     taken.width,
     taken.height,
     taken.sha256,
-    concat_ws(
-        '-',
-        h[1:8],
-        h[9:12],
-        '3' || h[14:16],
-        substr('89ab', (('0x' || h[17])::INTEGER & 3) + 1, 1) || h[18:20],
-        h[21:32]
-    ) AS image_id,
-    NOT hashed.is_ambiguous
+    url_uuid(located.image_url) AS image_id,
+    NOT located.is_ambiguous
     AND ((SELECT count(*) FROM ledger) = 0 OR coalesce(taken.status = 'success', FALSE))
         AS has_pixels
-FROM hashed LEFT JOIN ledger AS taken USING (image_url)
+FROM located LEFT JOIN ledger AS taken USING (image_url)
 ORDER BY name

@@ -13,20 +13,11 @@ addressed AS (
     SELECT
         * REPLACE (CASE WHEN again THEN image_url || '#' || data_id ELSE image_url END AS image_url)
     FROM usable
-),
-
-hashed AS (
-    SELECT
-        *, md5(from_hex('6ba7b8119dad11d180b400c04fd430c8') || encode(image_url)) AS h
-    FROM addressed
 )
 
 SELECT
-    * EXCLUDE (h, seen),
-    concat_ws(
-        '-', h[1:8], h[9:12], '3' || h[14:16],
-        substr('89ab', (('0x' || h[17])::INTEGER & 3) + 1, 1) || h[18:20], h[21:32]
-    ) AS image_id,
+    * EXCLUDE (seen),
+    url_uuid(image_url) AS image_id,
     -- Section 2 of the paper: unseen are "entities not present in the fine-tuning data"; so where
     -- the data do not say.
     coalesce(seen, CASE
@@ -34,5 +25,5 @@ SELECT
         WHEN count(*) FILTER (split = 'train') OVER (PARTITION BY entity_id) > 0 THEN 'seen'
         ELSE 'unseen'
     END) AS seen
-FROM hashed
+FROM addressed
 ORDER BY data_id

@@ -1,11 +1,10 @@
--- Every image that a line names; the URL is that of a file of images.tgz (RFC 4122, 4.3 for ids).
+-- Every image that a line names; the URL is that of a file of images.tgz.
 WITH named AS (
     SELECT
         image_key,
         max(locale) AS locale,
         'https://open-images-dataset.s3.amazonaws.com/crossmodal-3600/' || image_key || '.jpg'
-            AS image_url,
-        md5(from_hex('6ba7b8119dad11d180b400c04fd430c8') || encode(image_url)) AS h
+            AS image_url
     FROM lines
     WHERE reason IS NULL
     GROUP BY image_key
@@ -19,14 +18,7 @@ SELECT
     named.image_key,
     named.locale,
     named.image_url,
-    concat_ws(
-        '-',
-        h[1:8],
-        h[9:12],
-        '3' || h[14:16],
-        substr('89ab', (('0x' || h[17])::INTEGER & 3) + 1, 1) || h[18:20],
-        h[21:32]
-    ) AS image_id,
+    url_uuid(named.image_url) AS image_id,
     ledger.width,
     ledger.height,
     ledger.sha256,

@@ -67,9 +67,7 @@ def captioners_table(
         scored.append(_scored(name, language, captions, said))
     empty = pl.from_arrow(tables.CAPTIONERS.empty_table())
     rows = pl.concat([cast(pl.DataFrame, empty), *scored])
-    with store.writer(out, tables.CAPTIONERS) as writer:
-        table = rows.select(tables.CAPTIONERS.names).to_arrow().cast(tables.CAPTIONERS)
-        writer.write_table(table, row_group_size=store.ROWS_PER_GROUP)
+    store.write(rows.to_arrow(), out, tables.CAPTIONERS)
 
 
 def read_captions(files: Sequence[Path], languages: set[str]) -> pl.DataFrame:

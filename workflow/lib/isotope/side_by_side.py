@@ -68,9 +68,7 @@ def choices_table(
         pl.col("second").replace_strict(order, range(len(order)), default=None),
         "image_id",
     )
-    with store.writer(out, tables.SIDE_BY_SIDE) as writer:
-        table = scored.select(tables.SIDE_BY_SIDE.names).to_arrow().cast(tables.SIDE_BY_SIDE)
-        writer.write_table(table, row_group_size=store.ROWS_PER_GROUP)
+    store.write(scored.to_arrow(), out, tables.SIDE_BY_SIDE)
 
 
 def _language(row: Row, known: set[str]) -> str:

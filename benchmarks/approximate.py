@@ -11,8 +11,8 @@ import faiss
 import numpy as np
 from common import ELSEWHERE, Timing, alone, machine, write
 
-from isotope import approximate
-from isotope.exact import Shards, top_k
+from isotope.core.exact import Shards, top_k
+from isotope.index import approximate
 
 DIM, CENTRES, SPREAD, QUERIES, DEPTH = 256, 2_000, 0.7, 200, 100
 MEMORY_MB = 512

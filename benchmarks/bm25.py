@@ -17,7 +17,7 @@ import polars as pl
 from common import Claim, Timing, machine, rounds, timed, verdicts, write
 from peers import NOTE, batch_search, encyclopedia, searcher, topics
 
-from isotope import lucene, sql
+from isotope.core import lucene, sql
 
 K1, B, DEPTH, TOLERANCE = 0.9, 0.4, 1000, 1e-5
 AT_LEAST = {"Pyserini's batch search": 4.0, "bm25s": None}

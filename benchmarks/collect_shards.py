@@ -19,8 +19,13 @@ import polars as pl
 from common import RESULTS, Timing, alone, machine, write
 from scaling import ROWS_A_PAGE, parse, places
 
-from isotope import collect, collect_parts, project, sql, store, tables, toy
-from isotope.collect_pieces import EXCHANGED, GATHERED, IMAGE_PIECES, TEXT_PIECES
+from isotope import tables
+from isotope.collect import build
+from isotope.collect import parts as collect_parts
+from isotope.collect.pieces import EXCHANGED, GATHERED, IMAGE_PIECES, TEXT_PIECES
+from isotope.core import sql, store
+from isotope.project import match
+from isotope.toy import snapshot
 
 COPIES, SHARDS = 10, (4, 16)
 READ = ("associations", "sections", "members", "projection", "urls", "ledger")
@@ -38,12 +43,12 @@ KEYS = {"associations": ["file", "row"], "members": ["file", "row"], "sections":
 
 def one(at: Mapping[str, Path], rows: int) -> Timing:
     """Make the source that is copied."""
-    toy.generate(at["root"], pages=round(rows / ROWS_A_PAGE), draw=False)
+    snapshot.generate(at["root"], pages=round(rows / ROWS_A_PAGE), draw=False)
     parse(dict(at), rows)
     given = {"associations": at["associations"]}
     members, queries = at["members"], at["root"] / "queries"
     sql.query(sql.SQL / "project/members.sql", given, SPEC, out=members, schema=tables.MEMBERS)
-    project.ask({**given, "members": members}, queries)
+    match.ask({**given, "members": members}, queries)
     exact = {"queries": queries, "sections": at["sections"]}
     sql.query(sql.SQL / "project/exact.sql", exact, {}, out=at["root"] / "exact")
     texts = pl.read_parquet(queries).select("source_text_id")
@@ -78,7 +83,7 @@ def copied(at: Mapping[str, Path], out: Path) -> dict[str, Path]:
 
 def whole(given: Mapping[str, Path], out: Path) -> Timing:
     """Collect in one job."""
-    collect.collect(collect_parts.KIND, given, SPEC, out)
+    build.collect(collect_parts.KIND, given, SPEC, out)
     return {}
 
 
@@ -123,7 +128,7 @@ def measured(given: Mapping[str, Path], root: Path) -> list[dict[str, Any]]:
         for half, parts in (("texts", n), ("images", n), ("gather", 1)):
             done = [alone(job, half, given, at, (part, n)) for part in range(parts)]
             points.append(point(half, n, done))
-        for name in collect.SCHEMAS:
+        for name in build.SCHEMAS:
             file = f"{name}.parquet"
             assert (at / "out" / file).read_bytes() == (root / file).read_bytes(), (n, name)
     return points

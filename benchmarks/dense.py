@@ -20,7 +20,7 @@ import faiss
 import numpy as np
 from common import Claim, Timing, alone, machine, verdicts, write
 
-from isotope.exact import Shards, top_k
+from isotope.core.exact import Shards, top_k
 
 DIM, DEPTH, DEEP, ROUNDS, MEMORY_MB, LIMIT_GIB = 768, 100, 1_000, 5, 512, 8
 SHARDS, FEW, MILLION, TOLERANCE = 4, 20, 1_000_000, 1e-5

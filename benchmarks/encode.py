@@ -22,9 +22,12 @@ import polars as pl
 from common import Claim, Timing, machine, rounds, timed, verdicts, write
 from PIL import Image
 
-from isotope import encode, encode_key, models, store, tables
-from isotope.encode import encode_images, encode_texts
-from isotope.models_clip import ClipEncoder
+from isotope import tables
+from isotope.core import store
+from isotope.encode import key, shard
+from isotope.encode.shard import encode_images, encode_texts
+from isotope.models import encoders
+from isotope.models.open_clip import ClipEncoder
 
 NAME, BATCH, AT_LEAST, TOLERANCE, SIDE = "ViT-B-32", 64, 0.9, 1e-2, 300
 SIDES = ("texts", "images")
@@ -62,11 +65,11 @@ def encoder() -> ClipEncoder:
 def by_isotope(folder: Path) -> Timing:
     """Encode both tables; the model is loaded, and told from others, before the clock starts."""
     ready = encoder()
-    models.load = lambda *_, **__: ready  # pyright: ignore[reportAttributeAccessIssue]
-    how = encode_key.How({}, None, BATCH, "float32")
-    texts_key, images_key = encode_key.text_key(ready, how), encode_key.picture_key(ready, how)
-    encode.text_key = lambda *_: texts_key  # pyright: ignore[reportPrivateImportUsage]
-    encode.picture_key = lambda *_: images_key  # pyright: ignore[reportPrivateImportUsage]
+    encoders.load = lambda *_, **__: ready  # pyright: ignore[reportAttributeAccessIssue]
+    how = key.How({}, None, BATCH, "float32")
+    texts_key, images_key = key.text_key(ready, how), key.picture_key(ready, how)
+    shard.text_key = lambda *_: texts_key  # pyright: ignore[reportPrivateImportUsage]
+    shard.picture_key = lambda *_: images_key  # pyright: ignore[reportPrivateImportUsage]
     common: dict[str, Any] = {"model": {}, "weights": None, "shard": 0, "shards": 1}
     common |= {"batch": BATCH}
 

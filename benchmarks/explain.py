@@ -8,10 +8,12 @@ from pathlib import Path
 import polars as pl
 from common import Timing, alone, machine, timed, write
 
-from isotope import store, tables, wordnet_files
-from isotope.explain_failures import Given, explain_failures
-from isotope.runs import write_run
-from isotope.wordnet import WordNet
+from isotope import tables
+from isotope.core import store
+from isotope.core.runs import write_run
+from isotope.explain import wordnet_files
+from isotope.explain.failures import Given, explain_failures
+from isotope.explain.wordnet import WordNet
 
 LIMIT_S = 120.0
 SYNSETS = 2_000

@@ -32,11 +32,11 @@ CHANGED = " It was closed last month and opened again."
 
 def parsed(folder: Path, pages: int) -> None:
     """Write the first edition's pictures, sections and associations."""
-    from isotope import toy  # noqa: PLC0415
-    from isotope.dump import parse_dump  # noqa: PLC0415
-    from isotope.wit import parse_wit  # noqa: PLC0415
+    from isotope.parse.dump import parse_dump  # noqa: PLC0415
+    from isotope.parse.wit import parse_wit  # noqa: PLC0415
+    from isotope.toy import snapshot  # noqa: PLC0415
 
-    toy.generate(folder, pages=pages)
+    snapshot.generate(folder, pages=pages)
     shards = sorted((folder / "wit").glob("*.tsv.gz"))
     rejected = folder / "rejected.parquet"
     parse_wit(shards, out=folder / "associations.parquet", rejected=rejected)
@@ -74,7 +74,9 @@ def _file(folder: Path, url: str) -> Path:
 
 def crawled(edition: Path, out: Path, after: Path | None, most: int | None = None) -> None:
     """Crawl the pictures, or the first of them, after those of an earlier build."""
-    from isotope import crawl, params_files, sql  # noqa: PLC0415
+    from isotope.core import sql  # noqa: PLC0415
+    from isotope.crawl import shard  # noqa: PLC0415
+    from isotope.params import files as params_files  # noqa: PLC0415
 
     asked = {"associations": edition / "associations.parquet"}
     urls = sql.query(sql.SQL / "crawl/urls.sql", asked, {"shards": 1})
@@ -84,7 +86,7 @@ def crawled(edition: Path, out: Path, after: Path | None, most: int | None = Non
     spec |= {"serve": str(edition / "images"), "after": after and after.name}
     files = {name: out / f"{name}-00000.parquet" for name in ("shard", "ledger")}
     places = {"pixels": files["shard"], "ledger": files["ledger"]}
-    crawl.crawl_shard(out / "urls.parquet", spec, 0, places, out / "scratch")
+    shard.crawl_shard(out / "urls.parquet", spec, 0, places, out / "scratch")
     shutil.copyfile(files["ledger"], out / "ledger.parquet")
 
 
@@ -103,7 +105,7 @@ def collected(edition: Path, out: Path) -> None:
 
 def encoded(out: Path, after: Path | None, weights: Path, batch: int) -> None:
     """Encode both sides, after an earlier build's."""
-    from isotope.encode import encode_images, encode_texts  # noqa: PLC0415
+    from isotope.encode.shard import encode_images, encode_texts  # noqa: PLC0415
 
     model = {"kind": "open_clip", "name": MODEL, "pretrained": str(weights)}
     common: dict[str, Any] = {"model": model, "weights": None, "shard": 0, "shards": 1}
@@ -123,7 +125,7 @@ def encoded(out: Path, after: Path | None, weights: Path, batch: int) -> None:
 
 def indexed(out: Path, after: Path | None = None) -> None:
     """Index the words of both sides in one pool, after an earlier build's."""
-    from isotope.index import index_bm25  # noqa: PLC0415
+    from isotope.index.build import index_bm25  # noqa: PLC0415
 
     collection = {side: out / f"{side}.parquet" for side in ("texts", "images")}
     folder, *earlier = (p / "index/large/bm25" for p in (out, after) if p)
@@ -156,7 +158,7 @@ def build(edition: Path, out: Path, after: Path | None, weights: Path, batch: in
 
 def begun(edition: Path, built: Path, out: Path, weights: Path) -> Timing:
     """Start what a build starts, for one picture and one text; return the seconds likewise."""
-    from isotope import models  # noqa: PLC0415
+    from isotope.models import encoders  # noqa: PLC0415
 
     out.mkdir()
     start, found = spent(), Timing()
@@ -166,7 +168,7 @@ def begun(edition: Path, built: Path, out: Path, weights: Path) -> Timing:
         pl.read_parquet(built / f"{side}.parquet").head(1).write_parquet(out / f"{side}.parquet")
     start = spent()
     for _ in ("texts", "images"):
-        models.load({"kind": "open_clip", "name": MODEL, "pretrained": str(weights)})
+        encoders.load({"kind": "open_clip", "name": MODEL, "pretrained": str(weights)})
     found["encode"] = spent() - start
     start = spent()
     indexed(out)
@@ -176,7 +178,7 @@ def begun(edition: Path, built: Path, out: Path, weights: Path) -> Timing:
 
 def same(one: Path, other: Path) -> None:
     """Hold that two builds have the same bytes, and that their indexes answer alike."""
-    from isotope.lucene import Bm25, search  # noqa: PLC0415
+    from isotope.core.lucene import Bm25, search  # noqa: PLC0415
 
     files = ["shard-00000.parquet"]
     files += [f"{s}.{kind}" for s in ("texts", "images") for kind in ("npy", "contents.parquet")]

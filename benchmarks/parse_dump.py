@@ -25,7 +25,7 @@ import mwparserfromhell
 import polars as pl
 from common import Claim, Timing, machine, rounds, spent, verdicts, write
 
-from isotope.dump import parse_dump
+from isotope.parse.dump import parse_dump
 
 SNAPSHOTS = Path(__file__).parents[2] / "shared/snapshots"
 AT_LEAST = {"mwparserfromhell": 3.0, "WikiExtractor": 1.0}

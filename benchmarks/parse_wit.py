@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from common import Claim, Timing, machine, rounds, timed, verdicts, write
 
 from isotope import tables
-from isotope.wit import parse_wit
+from isotope.parse.wit import parse_wit
 
 SNAPSHOT = Path(__file__).parents[2] / "shared/snapshots/raycharles/wit"
 AT_LEAST, MOST_GIB, ROWS_AT_A_TIME = 5.0, 2.0, 65_536

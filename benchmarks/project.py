@@ -15,7 +15,7 @@ import polars as pl
 from common import Claim, Timing, machine, rounds, timed, verdicts, write
 from peers import NOTE, batch_search, encyclopedia, searcher, topics
 
-from isotope.project import ask, project
+from isotope.project.match import ask, project
 
 K1, B, TOLERANCE = 0.9, 0.4, 1e-5
 PEER = "Pyserini's batch search"

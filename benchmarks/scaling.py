@@ -5,7 +5,7 @@
 The embedded encyclopedia with so many rows of WIT is taken down the road, each phase in a process
 of its own (quick ones thrice: medians); search and score handle as many hits. A start and a power
 of the rows are fitted to the seconds: the constants of `isotope estimate`
-(workflow/lib/isotope/estimate_curves.csv), which is held against the largest size, as it is and
+(workflow/lib/isotope/cli/estimate_curves.csv), which is held against the largest size, as it is and
 calibrated without that size. A phase is spared the sizes at which it would take more than its
 budget of seconds. Points and curves are written after each point, benchmarks/results/scaling.md
 after each size: a run may be cut short.
@@ -31,23 +31,19 @@ from peers import topics
 from score import MEASURES
 from score import make as make_run
 
-from isotope import (
-    catalog,
-    collect,
-    estimate_curves,
-    lucene,
-    project,
-    score,
-    sql,
-    store,
-    tables,
-    toy,
-)
-from isotope.dump import parse_dump
-from isotope.estimate_curves import Curve
-from isotope.estimate_phases import PHASE_COSTS, Machine
-from isotope.estimate_sizes import Size, size
-from isotope.wit import parse_wit
+from isotope import tables
+from isotope.cli import estimate_curves
+from isotope.cli.estimate_curves import Curve
+from isotope.cli.estimate_phases import PHASE_COSTS, Machine
+from isotope.cli.estimate_sizes import Size, size
+from isotope.collect import build
+from isotope.core import lucene, sql, store
+from isotope.parse.dump import parse_dump
+from isotope.parse.wit import parse_wit
+from isotope.project import match
+from isotope.score import score
+from isotope.tabulate import catalog
+from isotope.toy import snapshot
 
 PHASES = ("parse", "project", "collect", "search", "score", "tabulate")
 ROWS_A_PAGE, DEPTH, MEMORY_MB, WITHIN = 1.65, 1000, 2048, 0.25
@@ -81,11 +77,11 @@ def projected(at: dict[str, Path], rows: int) -> Timing:
         by = {"language": "en"}
         members = sql.SQL / "project/members.sql"
         sql.query(members, given, by, out=at["members"], schema=tables.MEMBERS)
-        project.index_sections(at["sections"], at["index"], threads=CORES, memory_mb=MEMORY_MB)
+        match.index_sections(at["sections"], at["index"], threads=CORES, memory_mb=MEMORY_MB)
         queries = at["members"].with_name("queries")
-        project.ask({k: at[k] for k in ("associations", "members")}, queries)
+        match.ask({k: at[k] for k in ("associations", "members")}, queries)
         where = (queries, at["sections"], at["index"])
-        project.project(*where, SPEC, at["projection"], threads=CORES)
+        match.project(*where, SPEC, at["projection"], threads=CORES)
 
     return {"s": timed(work)[0]}
 
@@ -100,7 +96,7 @@ def collected(at: dict[str, Path], rows: int) -> Timing:
     wanted = ("associations", "sections", "members", "projection", "urls", "ledger")
     relations = {name: at[name] for name in wanted}
     kind = sql.SQL / "collect/wikipedia"
-    return {"s": timed(lambda: collect.collect(kind, relations, SPEC, at["collected"]))[0]}
+    return {"s": timed(lambda: build.collect(kind, relations, SPEC, at["collected"]))[0]}
 
 
 def searched(at: dict[str, Path], rows: int) -> Timing:
@@ -165,7 +161,7 @@ def affordable(phase: str, rows: int, found: Sequence[Point]) -> bool:
 def fixed_index(root: Path) -> dict[str, Path]:
     """Make what search asks at every size: an index of some thousand sections, and topics."""
     at = places(root)
-    toy.generate(root, pages=2_000, draw=False)
+    snapshot.generate(root, pages=2_000, draw=False)
     alone(parse, at, 0)
     alone(projected, at, 0)
     asked = topics(at, sys.maxsize)
@@ -311,7 +307,7 @@ def main(*given: int) -> None:
         for rows in sizes:
             root = Path(name) / str(rows)
             at = {**places(root), **fixed}
-            toy.generate(root, pages=max(20, round(rows / ROWS_A_PAGE)), draw=False)
+            snapshot.generate(root, pages=max(20, round(rows / ROWS_A_PAGE)), draw=False)
             make_run(root, max(1, rows // DEPTH), DEPTH)
             for phase in PHASES:
                 if affordable(phase, rows, found):

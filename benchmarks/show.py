@@ -23,7 +23,10 @@ from typing import Any
 import pyarrow as pa
 from common import machine, write
 
-from isotope import catalog, show, store, tables
+from isotope import tables
+from isotope.cli import show
+from isotope.core import store
+from isotope.tabulate import catalog
 
 TIMES, DEPTH, LIMIT_MS, SHARDS = 40, 1000, 50.0, 16
 PICTURES_A_GROUP = 1_000

@@ -10,8 +10,8 @@ from pathlib import Path
 import polars as pl
 from common import Timing, alone, machine, timed, write
 
-from isotope import toy
-from isotope.wit import parse_wit
+from isotope.parse.wit import parse_wit
+from isotope.toy import snapshot
 
 _ROWS_PER_PAGE = 2.15
 _MOST_GIB = 2.0
@@ -19,7 +19,9 @@ _MOST_GIB = 2.0
 
 def make(folder: Path, rows: int) -> Timing:
     """Write the encyclopedia without its pictures."""
-    seconds, _ = timed(lambda: toy.generate(folder, pages=int(rows / _ROWS_PER_PAGE), draw=False))
+    seconds, _ = timed(
+        lambda: snapshot.generate(folder, pages=int(rows / _ROWS_PER_PAGE), draw=False)
+    )
     return {"s": seconds}
 
 

@@ -17,7 +17,8 @@ import numpy as np
 from common import Timing, alone, machine, timed, write
 from PIL import Image
 
-from isotope import store, tables
+from isotope import tables
+from isotope.core import store
 
 STEPS, BATCH, TIMES, FEWEST, SIDE = 12, 64, 10, 64, 96
 LIMIT_BYTES = 1_000
@@ -62,22 +63,23 @@ def lay(root: Path, pictures: int) -> None:
 
 def learn(root: Path, squares_gib: float) -> Timing:
     """Train for a few steps; return the seconds and the bytes that lay on disk meanwhile."""
-    from isotope import train, train_data  # noqa: PLC0415 (each in a process of its own)
+    # Each in a process of its own.
+    from isotope.train import contrastive, data  # noqa: PLC0415
 
     files = {name: root / f"{name}.parquet" for name in ("texts", "images", "qrels")}
     recipe = {"batch": BATCH, "steps": STEPS, "learning_rate": 1e-3, "every": 1000, "workers": 2}
     spec = {"config": "tiny-clip", "train": {**recipe, "squares_gib": squares_gib}}
     scratch, sizes = root / "scratch", list[int]()
-    ids = train_data._ids  # pyright: ignore[reportPrivateUsage]
+    ids = data._ids  # pyright: ignore[reportPrivateUsage]
 
     def weighed(packed: Any) -> Any:  # noqa: ANN401
         sizes.append(sum(path.stat().st_size for path in scratch.iterdir()))
         return ids(packed)
 
-    train_data._ids = weighed  # pyright: ignore[reportPrivateUsage]
+    data._ids = weighed  # pyright: ignore[reportPrivateUsage]
     out = {"weights": root / "w.safetensors", "curve": root / "c.csv", "scratch": scratch}
     pixels = [root / "pixels.parquet"]
-    seconds, _ = timed(lambda: train.train(**files, pixels=pixels, spec=spec, seed=0, **out))
+    seconds, _ = timed(lambda: contrastive.train(**files, pixels=pixels, spec=spec, seed=0, **out))
     return {"seconds": seconds, "bytes": max(sizes)}
 
 

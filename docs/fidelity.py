@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import yaml
 
-from isotope.errors import BadParams
-from isotope.reference import grid
+from isotope.cli.reference import grid
+from isotope.core.errors import BadParams
 
 PAGE = Path(__file__).with_name("fidelity.md")
 RECORDS = Path(__file__).with_name("fidelity")

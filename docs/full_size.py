@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from isotope.estimate_sizes import size
-from isotope.params_files import load
+from isotope.cli.estimate_sizes import size
+from isotope.params.files import load
 
 ROOT = Path(__file__).parents[1]
 PAGE = Path(__file__).with_name("full-size.md")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from isotope.reference import documents, rewrite
+from isotope.cli.reference import documents, rewrite
 
 root = Path(__file__).resolve().parents[1]
 for page in documents(root):

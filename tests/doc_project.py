@@ -10,7 +10,8 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from isotope import store, tables
+from isotope import tables
+from isotope.core import store
 
 Row = dict[str, Any]
 COLLECTIONS = ("toy", "later")

@@ -6,7 +6,8 @@ from typing import Any
 import pyarrow as pa
 from PIL import Image
 
-from isotope import store, tables
+from isotope import tables
+from isotope.core import store
 
 ENTITIES = 12
 # A tiny CLIP with both towers of the real ones' kind: vision and text transformers.

@@ -8,19 +8,12 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw
 
-from isotope import (
-    figures,
-    report,
-    report_case_pages,
-    report_costs,
-    report_overview,
-    sql,
-    store,
-    tables,
-    tabulate,
-)
-from isotope.report_examples import Cell
-from isotope.tops import tops_table
+from isotope import tables
+from isotope.core import sql, store
+from isotope.report import case_pages, collection, costs_page, overview
+from isotope.report.examples import Cell
+from isotope.tabulate import figures, table
+from isotope.tabulate.tops import tops_table
 
 SQL = sql.SQL / "tabulate"
 EVIL = "<script>alert('owned')</script>"
@@ -145,10 +138,10 @@ def lay_tables(root: Path) -> None:
         ("crawl", {"ledger": root / "data/crawl/src/ledger.parquet"}, {}),
         ("projection", {"projection": root / "data/project/src/projection.parquet"}, {}),
     ):
-        tabulate.tabulate(SQL / f"{name}.sql", relations, params, out / name)
+        table.tabulate(SQL / f"{name}.sql", relations, params, out / name)
     runs = sorted(root.glob("results/search/toy/large/test/*/*.parquet"))
     tops_table(runs, depth=3, out=root / "tops.parquet")
-    tabulate.tabulate(SQL / "overlap.sql", {"tops": root / "tops.parquet"}, {}, out / "overlap")
+    table.tabulate(SQL / "overlap.sql", {"tops": root / "tops.parquet"}, {}, out / "overlap")
     drawn = root / "results/figures/toy"
     relations = {"scores": scores, "texts": three["texts"], "images": three["images"]}
     params = {"split": "test", "measure": "MRR@10"}
@@ -215,9 +208,9 @@ def build(root: Path) -> Path:
     """Write the whole site; return its folder."""
     about, site = cell(root), root / "results/report"
     own, asked = site / "toy", {**ASKED, "overlap": 3}
-    report.build(about, files(root), TOLD, own)
+    collection.build(about, files(root), TOLD, own)
     overlap = [root / "results/tables/toy/overlap.csv"]
-    report_case_pages.build(about, asked, overlap, page=own / "cases.html", folder=own / "cases")
-    report_costs.build(about, [root / "data/crawl/src/ledger.parquet"], own / "costs.html")
-    report_overview.build(root, "small", "test", site / "index.html")
+    case_pages.build(about, asked, overlap, page=own / "cases.html", folder=own / "cases")
+    costs_page.build(about, [root / "data/crawl/src/ledger.parquet"], own / "costs.html")
+    overview.build(root, "small", "test", site / "index.html")
     return site

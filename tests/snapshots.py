@@ -19,8 +19,8 @@ from xml.sax.saxutils import escape, quoteattr
 import lxml.html
 from libzim.writer import Creator, Hint, Item, StringProvider
 
-from isotope.dump_streams import unpacked
-from isotope.wikitext_infobox import upload_url
+from isotope.parse.infobox import upload_url
+from isotope.parse.streams import unpacked
 
 NAMES = {1: "Talk", 6: "File", 10: "Template", 14: "Category"}
 _FILE_LINK = r"\[\[(?:{names}):((?:[^\[\]]|\[\[[^\[\]]*\]\]|\[[^\[\]]*\])*)\]\]"

@@ -4,7 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from isotope import store, tables
+from isotope import tables
+from isotope.core import store
 
 URL = "https://upload.wikimedia.org/{}.png"
 Row = dict[str, Any]

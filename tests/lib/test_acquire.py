@@ -9,8 +9,14 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from isotope import acquire
-from isotope.errors import ChecksumMismatch, CorruptFile, FetchFailed, MissingFile, TruncatedFile
+from isotope.acquire import fetch
+from isotope.core.errors import (
+    ChecksumMismatch,
+    CorruptFile,
+    FetchFailed,
+    MissingFile,
+    TruncatedFile,
+)
 
 LOOSE = ("manifest.json", "objects.parquet", "faults.csv", "topics.csv", "views.csv")
 BYTES = bytes(range(256)) * 20_000
@@ -71,7 +77,7 @@ def server():
 def manifest_of(folder: Path, files: dict) -> Path:
     manifest = folder / "data" / "manifest.json"
     manifest.parent.mkdir(parents=True, exist_ok=True)
-    acquire.acquire({"files": files}, manifest, folder / "scratch")
+    fetch.acquire({"files": files}, manifest, folder / "scratch")
     return manifest
 
 
@@ -92,16 +98,16 @@ def test_any_scheme_of_fsspec_is_a_source(tmp_path, scheme):
     fs, path = fsspec.url_to_fs(url, auto_mkdir=True)
     fs.pipe_file(path, BYTES)
     manifest = manifest_of(tmp_path, {"wit": [url]})
-    assert acquire.placed(manifest, "wit")[0].read_bytes() == BYTES
+    assert fetch.placed(manifest, "wit")[0].read_bytes() == BYTES
 
 
 def test_a_file_arrives_over_http(tmp_path, server):
     manifest = manifest_of(tmp_path, {"wit": [f"{server}/file.bin"]})
-    assert acquire.placed(manifest, "wit")[0].read_bytes() == BYTES
+    assert fetch.placed(manifest, "wit")[0].read_bytes() == BYTES
 
 
 def test_a_broken_download_is_named_and_goes_on_where_it_stopped(tmp_path, server, monkeypatch):
-    monkeypatch.setattr(acquire, "_BLOCK", 1 << 17)
+    monkeypatch.setattr(fetch, "_BLOCK", 1 << 17)
     Flaky.breaks = 99
     with pytest.raises(FetchFailed, match="run again to resume"):
         manifest_of(tmp_path, {"wit": [f"{server}/file.bin"]})
@@ -110,7 +116,7 @@ def test_a_broken_download_is_named_and_goes_on_where_it_stopped(tmp_path, serve
     assert 0 < arrived < len(BYTES)
     Flaky.breaks, Flaky.ranges = 0, []
     manifest = manifest_of(tmp_path, {"wit": [f"{server}/file.bin"]})
-    assert acquire.placed(manifest, "wit")[0].read_bytes() == BYTES
+    assert fetch.placed(manifest, "wit")[0].read_bytes() == BYTES
     starts = {int(r.removeprefix("bytes=").split("-")[0]) for r in Flaky.ranges}
     assert min(starts) >= arrived
 
@@ -119,7 +125,7 @@ def test_what_arrived_of_another_version_is_forgotten(tmp_path):
     partial = tmp_path / "file.bin"
     partial.write_bytes(b"old")
     (partial.parent / f".{partial.name}.of").write_text('{"url": "x", "size": 5}')
-    assert acquire.resume_point(partial, {"url": "x", "size": 6}) == 0
+    assert fetch.resume_point(partial, {"url": "x", "size": 6}) == 0
     assert not partial.exists()
 
 
@@ -161,14 +167,14 @@ def test_a_shard_that_changed_after_it_was_acquired_is_named(tmp_path, spoil, er
     placed.chmod(0o644)
     spoil(placed)
     with pytest.raises(error, match=r"wit/f\.gz"):
-        acquire.placed(manifest, "wit")
+        fetch.placed(manifest, "wit")
 
 
 def test_a_part_without_files_is_named(tmp_path):
     (tmp_path / "f.gz").write_bytes(b"abc")
     manifest = manifest_of(tmp_path, {"wit": [str(tmp_path / "f.gz")]})
     with pytest.raises(MissingFile, match="no files of part 'dump'"):
-        acquire.placed(manifest, "dump")
+        fetch.placed(manifest, "dump")
 
 
 def test_a_generated_snapshot_takes_the_place_of_an_earlier_one(tmp_path):
@@ -176,8 +182,8 @@ def test_a_generated_snapshot_takes_the_place_of_an_earlier_one(tmp_path):
     manifest.parent.mkdir()
     for pages in (40, 20):
         spec = {"generate": {"pages": pages, "seed": 0}}
-        acquire.acquire(spec, manifest, tmp_path / "scratch")
-    acquire.acquire(
+        fetch.acquire(spec, manifest, tmp_path / "scratch")
+    fetch.acquire(
         {"generate": {"pages": 20, "seed": 0}}, tmp_path / "manifest.json", tmp_path / "s"
     )
     names = {p.relative_to(manifest.parent) for p in manifest.parent.rglob("*")}

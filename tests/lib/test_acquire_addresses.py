@@ -9,8 +9,8 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from isotope import acquire, origins
-from isotope.errors import BadParams, ChecksumMismatch, FetchFailed, MissingFile
+from isotope.acquire import fetch, origins
+from isotope.core.errors import BadParams, ChecksumMismatch, FetchFailed, MissingFile
 
 
 class Project:
@@ -28,7 +28,7 @@ class Project:
 
     def acquire(self, **files: list) -> dict[str, str]:
         """Acquire; return what the manifest's files hold, by path, once it is known to be true."""
-        acquire.acquire({"files": files}, self.manifest, self.scratch)
+        fetch.acquire({"files": files}, self.manifest, self.scratch)
         return self.told()
 
     def told(self) -> dict[str, str]:
@@ -161,7 +161,7 @@ def interrupted(project: Project, monkeypatch, url: Path) -> None:
         raise EOFError("cut off")
 
     with monkeypatch.context() as patch:
-        patch.setattr(acquire, "copy", breaking)
+        patch.setattr(fetch, "copy", breaking)
         with pytest.raises(FetchFailed, match="run again to resume"):
             project.acquire(wit=[str(url)])
     assert (project.scratch / "wit/x.tsv").read_bytes() == url.read_bytes()[:4]
@@ -182,14 +182,14 @@ def test_half_of_a_file_never_goes_on_as_its_edited_self(project, monkeypatch):
 
 
 def test_a_file_that_changes_while_it_is_fetched_is_not_placed(project, monkeypatch):
-    path, copy = project.put("x.tsv", "a" * 8), acquire.copy
+    path, copy = project.put("x.tsv", "a" * 8), fetch.copy
 
     def edited(*arguments):
         copy(*arguments)
         path.write_text("b" * 9)
 
     with monkeypatch.context() as patch:
-        patch.setattr(acquire, "copy", edited)
+        patch.setattr(fetch, "copy", edited)
         with pytest.raises(FetchFailed, match="changed while it was fetched"):
             project.acquire(wit=[str(path)])
     assert project.acquire(wit=[str(path)]) == {"wit/x.tsv": "b" * 9}

@@ -10,8 +10,8 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from isotope import acquire
-from isotope.errors import AccessDenied, FetchFailed, MissingFile
+from isotope.acquire import fetch
+from isotope.core.errors import AccessDenied, FetchFailed, MissingFile
 
 FILES: dict[str, bytes] = {}
 HEADERS: dict[str, str] = {}
@@ -68,7 +68,7 @@ def server(monkeypatch) -> Iterator[str]:
 
 def acquired(folder: Path, *urls: str | dict) -> dict[str, bytes]:
     manifest = folder / "data/manifest.json"
-    acquire.acquire({"files": {"wit": list(urls)}}, manifest, folder / "scratch")
+    fetch.acquire({"files": {"wit": list(urls)}}, manifest, folder / "scratch")
     files = json.loads(manifest.read_text())["files"]
     return {e["path"]: (manifest.parent / e["path"]).read_bytes() for e in files}
 
@@ -142,7 +142,7 @@ def test_half_a_file_is_forgotten_when_the_server_has_another_version(
 
     FILES["/x.gz"], HEADERS["Last-Modified"] = b"oldold", "Mon, 01 Jan 2024 00:00:00 GMT"
     with monkeypatch.context() as patch:
-        patch.setattr(acquire, "copy", breaking)
+        patch.setattr(fetch, "copy", breaking)
         with pytest.raises(FetchFailed, match="run again to resume"):
             acquired(tmp_path, f"{server}/x.gz")
     FILES["/x.gz"], HEADERS["Last-Modified"] = b"newnew", "Tue, 02 Jan 2024 00:00:00 GMT"
@@ -152,7 +152,7 @@ def test_half_a_file_is_forgotten_when_the_server_has_another_version(
 def test_the_same_version_is_not_fetched_twice(tmp_path, server, monkeypatch):
     FILES["/x.gz"], HEADERS["ETag"] = b"data", '"1"'
     acquired(tmp_path, f"{server}/x.gz")
-    monkeypatch.setattr(acquire, "download", None)
+    monkeypatch.setattr(fetch, "download", None)
     assert acquired(tmp_path, f"{server}/x.gz") == {"wit/x.gz": b"data"}
 
 
@@ -160,7 +160,7 @@ def test_a_file_with_a_published_digest_stays_when_its_mirror_moves(tmp_path, se
     FILES["/a/x.gz"] = FILES["/b/x.gz"] = b"data"
     published = {"sha1": "a17c9aaa61e80a1bf71d0d850af4e5baa9800bbd"}
     acquired(tmp_path, {"url": f"{server}/a/x.gz"} | published)
-    monkeypatch.setattr(acquire, "download", None)
+    monkeypatch.setattr(fetch, "download", None)
     acquired(tmp_path, {"url": f"{server}/b/x.gz"} | published)
     listed = json.loads((tmp_path / "data/manifest.json").read_text())["files"]
     assert [entry["url"] for entry in listed] == [f"{server}/b/x.gz"]

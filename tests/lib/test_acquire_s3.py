@@ -7,8 +7,8 @@ import pytest
 from s3fs import S3FileSystem
 from tests import s3
 
-from isotope import acquire
-from isotope.errors import AccessDenied, ChecksumMismatch, FetchFailed, MissingFile
+from isotope.acquire import fetch
+from isotope.core.errors import AccessDenied, ChecksumMismatch, FetchFailed, MissingFile
 
 URL = "s3://bucket/wit/file.bin"
 BYTES = random.Random(0).randbytes(20 << 20)
@@ -38,8 +38,8 @@ def acquired(folder, server, *files, **more):
     manifest = folder / "data/manifest.json"
     manifest.parent.mkdir(exist_ok=True)
     spec = {"endpoint": server.url, "files": {"wit": list(files)}} | more
-    acquire.acquire(spec, manifest, folder / "scratch")
-    return acquire.placed(manifest, "wit")[0].read_bytes()
+    fetch.acquire(spec, manifest, folder / "scratch")
+    return fetch.placed(manifest, "wit")[0].read_bytes()
 
 
 def test_a_file_arrives_from_the_server_that_the_params_name(tmp_path, server):

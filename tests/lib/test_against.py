@@ -3,9 +3,10 @@
 import polars as pl
 import pytest
 
-from isotope import store, tables
-from isotope.errors import EmptyTable
-from isotope.figures_against import against
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import EmptyTable
+from isotope.tabulate.drawings import against
 
 CHOSEN = {
     "here": "atomic", "there": "coco", "measure": "R@10", "other": "Success@10",

@@ -7,10 +7,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isotope import answers, search_answers, store, tables
-from isotope.answered import write_answered
-from isotope.errors import MissingFile
-from isotope.runs import read_run, write_run
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import MissingFile
+from isotope.core.runs import read_run, write_run
+from isotope.search import answer_files
+from isotope.search import answers as search_answers
+from isotope.tabulate.answered import write_answered
 
 NAMES = ["Cessna 172", "Ceviche", "Flip-flops", "Cessna", "Wrestling ring"]
 SAID = ["a cessna 172", "ceviche!", "flip flops", "zebra", "x"]
@@ -48,7 +51,7 @@ def lines(path: Path, rows: list[object]) -> Path:
 def test_answers_are_read_by_the_id_that_the_source_gave(collection, tmp_path):
     rows = [{"data_id": f"d{i}", "prediction": said} for i, said in enumerate(SAID)]
     file = lines(tmp_path / "said.jsonl.gz", [*rows[:4], {"data_id": "i4", "prediction": "x"}])
-    read = answers.read_answers([file], pl.read_parquet(collection["images"]))
+    read = answer_files.read_answers([file], pl.read_parquet(collection["images"]))
     assert read.answers.rows() == [(f"i{i}", said) for i, said in enumerate(SAID)]
     assert read.rejected == []
 
@@ -57,7 +60,7 @@ def test_rows_that_cannot_be_used_are_put_aside_with_line_and_reason(collection,
     good = {"data_id": "d1", "prediction": "ceviche"}
     bad = ["{", "[]", {"data_id": "d2"}, {**good, "prediction": " "}, {**good, "data_id": "d9"}]
     file = lines(tmp_path / "said.jsonl", [good, *bad, good])
-    read = answers.read_answers([file], pl.read_parquet(collection["images"]))
+    read = answer_files.read_answers([file], pl.read_parquet(collection["images"]))
     assert read.answers.rows() == [("i1", "ceviche")]
     assert [(r["row"], r["reason"], r["detail"]) for r in read.rejected] == [
         (2, "bad_json", ""),
@@ -71,7 +74,7 @@ def test_rows_that_cannot_be_used_are_put_aside_with_line_and_reason(collection,
 
 def test_a_file_of_answers_that_is_not_there_is_named(collection, tmp_path):
     with pytest.raises(MissingFile, match=r"systems\.<system>\.files"):
-        answers.read_answers([tmp_path / "no.jsonl"], pl.read_parquet(collection["images"]))
+        answer_files.read_answers([tmp_path / "no.jsonl"], pl.read_parquet(collection["images"]))
 
 
 def test_an_answer_finds_the_entity_of_that_name_in_its_pool(collection, tmp_path):

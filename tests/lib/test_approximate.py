@@ -9,12 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope import approximate, search_approximate, store, tables
-from isotope.encode_store import IDS
-from isotope.errors import BadParams, MissingFile
-from isotope.exact import Shards, top_k
-from isotope.recall import recall_table
-from isotope.runs import read_run
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import BadParams, MissingFile
+from isotope.core.exact import Shards, top_k
+from isotope.core.runs import read_run
+from isotope.core.vectors import IDS
+from isotope.index import approximate
+from isotope.search import approximate as search_approximate
+from isotope.tabulate.recall import recall_table
 
 DOCUMENTS, QUERIES, DIM = 3_000, 40, 24
 

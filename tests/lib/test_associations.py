@@ -8,11 +8,13 @@ from urllib.parse import quote, unquote
 import polars as pl
 import pytest
 
-from isotope import file_tables, store, tables
-from isotope.associations import associate
-from isotope.dump import parse_dump
-from isotope.errors import CorruptFile, MissingColumn
-from isotope.wit import parse_wit
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import CorruptFile, MissingColumn
+from isotope.parse import file_tables
+from isotope.parse.associations import associate
+from isotope.parse.dump import parse_dump
+from isotope.parse.wit import parse_wit
 
 RATIOS = {"validation": 0.1, "test": 0.1}
 PARTS = ("out", "links", "rejected", "infoboxes", "pictures", "counts")

@@ -3,7 +3,8 @@
 import pytest
 import yaml
 
-from isotope import params_files, tables
+from isotope import tables
+from isotope.params import files
 
 # Table 4: rows (a) to (d), the fields that OpenCLIP ViT-L-14 reads; "titles" is "Concatenated title
 # (P), title (S), and hierarchy".
@@ -32,7 +33,7 @@ def test_a_row_of_table_4_reads_its_fields_by_the_same_model(root, system, field
 
 def test_fig_5_has_its_five_systems_in_three_settings(root):
     """Section 5.2 and the legend of Fig. 5: BM25, ViT-B-32, ViT-L-14, ViT-H-14, ViT-G-14."""
-    of = params_files.load([root / "params/atomic-baselines.yaml"], root=root)
+    of = files.load([root / "params/atomic-baselines.yaml"], root=root)
     drawn = ["bm25", "openclip-b32-2b", "openclip-l14", "openclip-h14", "openclip-bigg14"]
     assert [s for s in of["search"]["systems"] if s in drawn] == drawn
     assert of["search"]["settings"] == ["small", "base", "large"]
@@ -41,5 +42,5 @@ def test_fig_5_has_its_five_systems_in_three_settings(root):
 
 def test_fig_6_shows_ten_hits_from_each_end_of_1000(root):
     """Fig. 6: "Top-10 and Bottom-10 (out of 1K) candidates"."""
-    of = params_files.load([root / "params/atomic-baselines.yaml"], root=root)
+    of = files.load([root / "params/atomic-baselines.yaml"], root=root)
     assert (of["tabulate"]["cases"]["hits"], of["search"]["depth"]) == (10, 1000)

@@ -14,11 +14,12 @@ import polars as pl
 import pytest
 from pycocoevalcap.cider.cider_scorer import CiderScorer
 
-from isotope import sql, store, tables
-from isotope.captioners import captioners_table
-from isotope.errors import BadCaptions, CorruptFile, MissingColumn, MissingFile
-from isotope.side_by_side import agreement, choices_table, correlations
-from isotope.tabulate import rows, tabulate
+from isotope import tables
+from isotope.core import sql, store
+from isotope.core.errors import BadCaptions, CorruptFile, MissingColumn, MissingFile
+from isotope.tabulate.captioners import captioners_table
+from isotope.tabulate.side_by_side import agreement, choices_table, correlations
+from isotope.tabulate.table import rows, tabulate
 
 CARS = "A vintage sports car in a showroom with many other vintage sports cars"
 ROW = "The branded classic cars in a row at display"

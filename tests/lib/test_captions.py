@@ -6,9 +6,10 @@ import polars as pl
 import pytest
 from pycocoevalcap.cider.cider_scorer import CiderScorer
 
-from isotope import sql, store, tables
-from isotope.captions import agreement, captions_table
-from isotope.errors import EmptyTable
+from isotope import tables
+from isotope.core import sql, store
+from isotope.core.errors import EmptyTable
+from isotope.tabulate.captions import agreement, captions_table
 
 TOKENS = sql.SQL / "tabulate/caption_tokens.sql"
 

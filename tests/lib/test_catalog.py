@@ -6,7 +6,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from isotope import catalog, sql, store, tables
+from isotope import tables
+from isotope.core import sql, store
+from isotope.tabulate import catalog
 
 PAGE = Path(__file__).parents[2] / "docs" / "queries.md"
 QUERIES = re.findall(r"^## (.+?)\n+```sql\n(.+?)```", PAGE.read_text(), re.S | re.M)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pycocoevalcap.cider.cider_scorer import CiderScorer
 
-from isotope.cider import cider
-from isotope.errors import EmptyTable
+from isotope.core.errors import EmptyTable
+from isotope.tabulate.cider import cider
 
 WORDS = st.sampled_from(["a", "dog", "runs", "在", "ไ", "the", "park", "ñ"])
 CAPTIONS = st.lists(WORDS, max_size=9)

@@ -7,23 +7,25 @@ from pathlib import Path
 import pytest
 import yaml
 
-from isotope import cli, doctor, estimate, params_files, wordnet_files
-from isotope.errors import BadParams, MissingFile
-from isotope.estimate_phases import Cost, Machine
-from isotope.estimate_sizes import GIB, size
-from isotope.estimate_train import training
+from isotope.cli import doctor, estimate, main
+from isotope.cli.estimate_phases import Cost, Machine
+from isotope.cli.estimate_sizes import GIB, size
+from isotope.cli.estimate_train import training
+from isotope.core.errors import BadParams, MissingFile
+from isotope.explain import wordnet_files
+from isotope.params import files as params_files
 
 ROOT = Path(__file__).parents[2]
 HERE = Machine(2, False)
 
 
 def commands() -> dict[str, argparse.ArgumentParser]:
-    actions = cli.parser()._subparsers._group_actions  # type: ignore[union-attr]
+    actions = main.parser()._subparsers._group_actions  # type: ignore[union-attr]
     return dict(actions[0].choices)  # type: ignore[arg-type]
 
 
 def test_every_subcommand_has_help_for_itself_and_all_its_arguments():
-    listed = cli.parser()._subparsers._group_actions[0]._choices_actions  # type: ignore[union-attr]
+    listed = main.parser()._subparsers._group_actions[0]._choices_actions  # type: ignore[union-attr]
     assert {a.dest for a in listed if a.help} == set(commands())
     for name, parser in commands().items():
         bare = [a.dest for a in parser._actions if not a.help]
@@ -34,7 +36,7 @@ def test_every_subcommand_has_help_for_itself_and_all_its_arguments():
 @pytest.mark.parametrize("name", commands())
 def test_every_subcommand_prints_its_help_and_is_in_the_docs(name, capsys):
     with pytest.raises(SystemExit) as stop:
-        cli.main([name, "--help"])
+        main.main([name, "--help"])
     assert stop.value.code == 0
     assert f"isotope {name}" in capsys.readouterr().out
     assert f"| `{name}` |" in (ROOT / "docs/cli.md").read_text("utf-8")
@@ -245,7 +247,7 @@ def test_a_crawl_of_wikimedia_without_a_contact_is_missing_something():
 
 def test_no_java_and_an_old_java_are_missing(tmp_path, monkeypatch):
     assert doctor.java(tmp_path).state == "missing"
-    monkeypatch.setattr("isotope.lucene.java_version", lambda _: 17)
+    monkeypatch.setattr("isotope.core.lucene.java_version", lambda _: 17)
     assert "version 17" in doctor.java(tmp_path).found
 
 
@@ -312,6 +314,6 @@ def test_a_dvc_remote_is_found_in_either_config(tmp_path):
 
 def test_the_doctor_ends_with_status_1_when_something_is_missing(monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(ROOT)
-    monkeypatch.setattr("isotope.lucene.java", lambda: tmp_path / "bin/java")
-    assert cli.main(["doctor"]) == 1
+    monkeypatch.setattr("isotope.core.lucene.java", lambda: tmp_path / "bin/java")
+    assert main.main(["doctor"]) == 1
     assert "no Java" in capsys.readouterr().out

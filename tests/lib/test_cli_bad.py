@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from isotope import catalog, cli, errors, store, tables
+from isotope import tables
+from isotope.cli import main
+from isotope.core import errors, store
+from isotope.tabulate import catalog
 
 ROOT = Path(__file__).parents[2]
 T = "projected-00000001-000"
@@ -160,9 +163,9 @@ def contents(root: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize("line", CASES)
 def test_it_is_one_named_sentence_and_nothing_is_written(line, project, monkeypatch, capsys):
     monkeypatch.chdir(project)
-    monkeypatch.setattr("isotope.judge_serve.serve", lambda *_: "served")
+    monkeypatch.setattr("isotope.judge.serve.serve", lambda *_: "served")
     before, known = contents(project), {n for n in dir(errors) if n[0].isupper()}
-    assert cli.main(shlex.split(line.format(**places()))) == 1
+    assert main.main(shlex.split(line.format(**places()))) == 1
     told = capsys.readouterr()
     assert told.out == ""
     [sentence] = told.err.splitlines()
@@ -172,7 +175,7 @@ def test_it_is_one_named_sentence_and_nothing_is_written(line, project, monkeypa
 
 
 def test_every_argument_of_every_subcommand_is_tried_with_a_bad_value():
-    parsers = cli.parser()._subparsers._group_actions[0].choices  # type: ignore[union-attr]
+    parsers = main.parser()._subparsers._group_actions[0].choices  # type: ignore[union-attr]
     assert set(BAD) == set(parsers)  # type: ignore[arg-type]
     for name, parser in parsers.items():  # type: ignore[union-attr]
         actions = [a for a in parser._actions if not isinstance(a, argparse._HelpAction)]
@@ -208,16 +211,16 @@ def test_every_argument_of_every_subcommand_is_tried_with_a_bad_value():
 )
 def test_the_sentence_says_what_is_allowed(line, told, project, monkeypatch, capsys):
     monkeypatch.chdir(project)
-    assert cli.main(shlex.split(line.format(**places()))) == 1
+    assert main.main(shlex.split(line.format(**places()))) == 1
     assert told in capsys.readouterr().err
 
 
 def test_what_is_well_said_is_done(project, monkeypatch, capsys):
     monkeypatch.chdir(project)
-    monkeypatch.setattr("isotope.judge_serve.serve", lambda *_: "served")
+    monkeypatch.setattr("isotope.judge.serve.serve", lambda *_: "served")
     judged = "judge toy --assessor ann --port 0"
     for line in ("report", "costs toy", f"sql {SELECT} --rows 1", f"show text {T}", judged):
-        assert cli.main(shlex.split(line)) == 0, line
+        assert main.main(shlex.split(line)) == 0, line
     assert capsys.readouterr().err == ""
 
 
@@ -225,5 +228,5 @@ def test_what_is_well_said_is_done(project, monkeypatch, capsys):
 def test_a_date_is_taken_in_each_form_that_dumps_have(date, tmp_path):
     file = tmp_path / "params.yaml"
     file.write_text("snapshots: []\n")
-    assert cli.main(["snapshot", date, "--params", str(file)]) == 0
+    assert main.main(["snapshot", date, "--params", str(file)]) == 0
     assert file.read_text() == f'snapshots: ["{date}"]\n'

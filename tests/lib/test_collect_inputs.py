@@ -8,10 +8,10 @@ import zipfile
 import polars as pl
 import pytest
 
-from isotope import collect_text
-from isotope.acquire import acquire
-from isotope.collect_inputs import ABSENT, expand
-from isotope.errors import BadParams, CorruptFile
+from isotope.acquire.fetch import acquire
+from isotope.collect.inputs import ABSENT, expand
+from isotope.core import files as collect_text
+from isotope.core.errors import BadParams, CorruptFile
 
 
 @pytest.fixture

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from tests.report_project import build, lay, lay_records
 
-from isotope import cli, costs
-from isotope.errors import MissingFile
+from isotope.cli import main
+from isotope.core.errors import MissingFile
+from isotope.report import costs
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ def test_the_command_prints_a_line_a_phase_and_their_sum(root):
 
 def test_isotope_costs_prints_it(root, monkeypatch, capsys):
     monkeypatch.chdir(root)
-    assert cli.main(["costs", "src"]) == 0
+    assert main.main(["costs", "src"]) == 0
     assert [x.split()[0] for x in capsys.readouterr().out.splitlines()] == [
         "phase",
         "parse",

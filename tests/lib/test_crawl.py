@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from isotope import crawl, params_files, serve, store, tables
-from isotope.crawl_ledger import gather_ledgers
-from isotope.errors import (
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import (
     BudgetSpent,
     HostDown,
     MissingFile,
@@ -23,11 +23,14 @@ from isotope.errors import (
     StaleCrawl,
     ToolFailed,
 )
-from isotope.serve import read_faults, serving
+from isotope.crawl import serve, shard
+from isotope.crawl.ledger import gather_ledgers
+from isotope.crawl.serve import read_faults, serving
+from isotope.params import files
 
 ROOT = Path(__file__).parents[2]
 OWN = {"threads": 4, "timeout_s": 5, "wait_s": 0.1, "user_agent": "isotope tests"}
-SPEC = {**params_files.load(root=ROOT)["crawl"]["toy"], **OWN}
+SPEC = {**files.load(root=ROOT)["crawl"]["toy"], **OWN}
 FAULTS = ["", "not_found", "gone", "rate_limited", "truncated", "html", "redirect"]
 
 
@@ -56,7 +59,7 @@ def crawled(world) -> dict[str, Path]:
     store.write_rows(listed, world / "urls.parquet", tables.URLS)
     out = {"pixels": world / "pixels.parquet", "ledger": world / "ledger.parquet"}
     spec = {**SPEC, "serve": str(world / "images")}
-    crawl.crawl_shard(world / "urls.parquet", spec, 0, out, world / "scratch")
+    shard.crawl_shard(world / "urls.parquet", spec, 0, out, world / "scratch")
     return out
 
 
@@ -106,7 +109,7 @@ def again(world: Path, name: str, **more: object) -> dict[str, Path]:
     """Crawl the world once more, to tables of another name."""
     out = {k: world / f"data/{name}/{k}.parquet" for k in ("pixels", "ledger")}
     spec = {**SPEC, "serve": str(world / "images"), **more}
-    crawl.crawl_shard(world / "urls.parquet", spec, 0, out, world / "scratch")
+    shard.crawl_shard(world / "urls.parquet", spec, 0, out, world / "scratch")
     return out
 
 
@@ -177,7 +180,7 @@ def test_a_changed_picture_is_fetched_anew(crawled, world, monkeypatch, tmp_path
     shutil.copy(crawled["ledger"], tmp_path / "data/first/ledger.parquet")
     out = {k: tmp_path / f"data/second/{k}.parquet" for k in ("pixels", "ledger")}
     spec = {**SPEC, "serve": str(changed), "after": "first", "attempts": 1}
-    crawl.crawl_shard(world / "urls.parquet", spec, 0, out, tmp_path / "scratch")
+    shard.crawl_shard(world / "urls.parquet", spec, 0, out, tmp_path / "scratch")
     sizes = dict(pl.read_parquet(out["pixels"]).select("image_id", "width").rows())
     assert sizes["id-0"] == 30
     assert sizes["id-3"] == 64
@@ -188,7 +191,7 @@ def test_wikimedia_is_not_asked_without_a_contact(world, tmp_path):
     for mirror in (None, "https://upload.wikimedia.org", "https://commons.wikimedia.org"):
         spec = {**SPEC, "serve": None, "mirror": mirror}
         with pytest.raises(NoContact, match=r"wikimedia\.org.*crawl\.<source>\.contact"):
-            crawl.crawl_shard(world / "urls.parquet", spec, 0, out, tmp_path / "scratch")
+            shard.crawl_shard(world / "urls.parquet", spec, 0, out, tmp_path / "scratch")
     assert not out["ledger"].exists()
 
 
@@ -197,7 +200,7 @@ def test_a_spent_budget_ends_the_crawl_and_a_larger_one_goes_on(world, crawled, 
     spec = {**SPEC, "serve": str(world / "images"), "attempts": 1, "threads": 1}
 
     def run(**more: float) -> None:
-        crawl.crawl_shard(
+        shard.crawl_shard(
             world / "urls.parquet", {**spec, **more}, 0, out, tmp_path / "scratch/toy"
         )
 
@@ -217,10 +220,10 @@ def test_a_host_that_nobody_reaches_stops_the_crawl_and_is_asked_again(world, tm
     limits = {"breaker_failures": 2, "breaker_pause_s": 0.01, "breaker_openings": 1, "threads": 1}
     spec = {**SPEC, **limits, "serve": None, "mirror": "http://127.0.0.1:9", "attempts": 1}
     with pytest.raises(HostDown, match=r"127\.0\.0\.1.*run again later"):
-        crawl.crawl_shard(world / "urls.parquet", spec, 0, out, tmp_path / "scratch/toy")
+        shard.crawl_shard(world / "urls.parquet", spec, 0, out, tmp_path / "scratch/toy")
     assert not out["ledger"].exists()
     served = {**SPEC, "serve": str(world / "images"), "attempts": 1}
-    crawl.crawl_shard(world / "urls.parquet", served, 0, out, tmp_path / "scratch/toy")
+    shard.crawl_shard(world / "urls.parquet", served, 0, out, tmp_path / "scratch/toy")
     found = pl.read_parquet(out["ledger"])["status"].to_list()
     assert "host_down" not in found
     assert "success" in found
@@ -228,19 +231,19 @@ def test_a_host_that_nobody_reaches_stops_the_crawl_and_is_asked_again(world, tm
 
 def test_a_mirror_changes_scheme_and_host_only():
     url = "https://upload.wikimedia.org/wikipedia/en/a/ab/X%20y.png?z=1"
-    mirrored = crawl.mirrored(url, "http://127.0.0.1:8000")
+    mirrored = shard.mirrored(url, "http://127.0.0.1:8000")
     assert mirrored == "http://127.0.0.1:8000/wikipedia/en/a/ab/X%20y.png?z=1"
 
 
 def test_a_mirror_leaves_what_is_no_web_address_alone():
     for url in ("ftp://x.org/a.png", "http://[::1", "nonsense"):
-        assert crawl.mirrored(url, "http://127.0.0.1:8000") == url
+        assert shard.mirrored(url, "http://127.0.0.1:8000") == url
 
 
 def test_a_url_without_an_outcome_is_an_error(tmp_path):
     wanted = pl.DataFrame({"image_id": ["a"], "image_url": ["https://x.org/a.png"]})
     with pytest.raises(ToolFailed, match=r"x\.org/a\.png"):
-        crawl.check(pl.DataFrame(tables.LEDGER.empty_table()), wanted, None)
+        shard.check(pl.DataFrame(tables.LEDGER.empty_table()), wanted, None)
 
 
 def test_the_server_never_leaves_its_folder(tmp_path):

@@ -14,14 +14,17 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from isotope import crawl, crawl_address, params_files, progress, serve, store, tables
-from isotope.crawl_earlier import Earlier
-from isotope.crawl_ledger import gather_ledgers
-from isotope.errors import DeadCrawl, DiskFull, HostDown, StaleCrawl
+from isotope import tables
+from isotope.core import progress, store
+from isotope.core.errors import DeadCrawl, DiskFull, HostDown, StaleCrawl
+from isotope.crawl import addresses, serve, shard
+from isotope.crawl.earlier import Earlier
+from isotope.crawl.ledger import gather_ledgers
+from isotope.params import files
 
 ROOT = Path(__file__).parents[2]
 OWN = {"threads": 4, "timeout_s": 5, "wait_s": 0.01, "user_agent": "isotope tests"}
-SPEC = {**params_files.load(root=ROOT)["crawl"]["toy"], **OWN}
+SPEC = {**files.load(root=ROOT)["crawl"]["toy"], **OWN}
 FOLDER = "wikipedia/commons/a/ab"
 
 
@@ -47,7 +50,7 @@ def run(root: Path, data: Path | None = None, **settings: Any) -> tuple[pl.DataF
         for name, file in (("pixels", "shard"), ("ledger", "ledger"))
     }
     spec = {**SPEC, "serve": str(root / "images"), **settings}
-    crawl.crawl_shard(root / "urls.parquet", spec, 0, out, place / "scratch/toy")
+    shard.crawl_shard(root / "urls.parquet", spec, 0, out, place / "scratch/toy")
     return pl.read_parquet(out["ledger"]), pl.read_parquet(out["pixels"])
 
 
@@ -243,7 +246,7 @@ def unresolved(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
 
     monkeypatch.setattr(aiohttp.resolver.ThreadedResolver, "resolve", resolve)
-    assert crawl_address.Guard.__mro__[1] is aiohttp.resolver.ThreadedResolver
+    assert addresses.Guard.__mro__[1] is aiohttp.resolver.ThreadedResolver
     return names
 
 
@@ -324,7 +327,7 @@ def test_one_dead_host_among_living_ones_does_not_end_the_crawl(tmp_path):
         table = both.with_columns(shard=pl.lit(0, pl.Int32)).select(rows.columns)
         store.write(table.to_arrow(), root / "urls.parquet", tables.URLS)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(crawl_address, "is_public", lambda _: True)
+            patch.setattr(addresses, "is_public", lambda _: True)
             limits: dict[str, Any] = {
                 "breaker_failures": 2,
                 "breaker_pause_s": 0.01,
@@ -399,7 +402,7 @@ def test_a_full_disk_in_the_numbers_that_jobs_share_is_named(tmp_path, monkeypat
     def refuse(*_: object) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("isotope.crawl_numbers.os.pwrite", refuse)
+    monkeypatch.setattr("isotope.crawl.numbers.os.pwrite", refuse)
     with pytest.raises(
         DiskFull, match=r"scratch/toy/spent: .*No space left on device.*MiB are free"
     ):

@@ -15,7 +15,9 @@ import polars as pl
 import pytest
 from tests.chaos import BODIES, CODES, ONCE, PLACES, Chaos, chaos
 
-from isotope import crawl, store, tables
+from isotope import tables
+from isotope.core import store
+from isotope.crawl import shard
 
 pytestmark = pytest.mark.long
 URLS, OF_EACH, KILLS = 20_000, 6, 4
@@ -150,7 +152,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pl.DataFrame 
     found: dict[str, pl.DataFrame | int] = {}
     with chaos() as server:
         spec = {**SPEC, "mirror": server.url}
-        crawl.crawl_shard(urls, spec, 0, out(place / "calm"), place / "scratch/calm")
+        shard.crawl_shard(urls, spec, 0, out(place / "calm"), place / "scratch/calm")
         found["bodies"], server.bodies = server.bodies, 0
         server.forget()
         told = [urls, place / "killed", place / "scratch/killed", json.dumps(spec)]
@@ -186,7 +188,7 @@ def test_the_killed_crawl_ends_with_the_tables_of_the_undisturbed_one(crawled):
 
 
 def test_a_kill_loses_only_what_was_in_flight(crawled):
-    from isotope.crawl_scratch import _ROWS_AT_ONCE  # noqa: PLC0415
+    from isotope.crawl.scratch import _ROWS_AT_ONCE  # noqa: PLC0415
 
     lost = crawled["bodies_again"] - crawled["bodies"]
     assert 0 <= lost <= KILLS * (_ROWS_AT_ONCE + 2 * int(SPEC["threads"]))

@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from isotope.acquire import acquire
-from isotope.crawl_pictures import crawl_pictures, list_pictures
-from isotope.errors import CorruptFile, MissingColumn
+from isotope.acquire.fetch import acquire
+from isotope.core.errors import CorruptFile, MissingColumn
+from isotope.crawl.pictures import crawl_pictures, list_pictures
 
 BASE = "https://pictures.example/"
 

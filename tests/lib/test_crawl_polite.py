@@ -13,10 +13,11 @@ import jsonschema
 import pytest
 import yaml
 
-from isotope import crawl_wikimedia, params, params_files
-from isotope.crawl_fetch import retry_after_s
-from isotope.crawl_host import Host, Manners
-from isotope.errors import NoContact
+from isotope.core.errors import NoContact
+from isotope.crawl import wikimedia
+from isotope.crawl.fetch import retry_after_s
+from isotope.crawl.hosts import Host, Manners
+from isotope.params import files, resolve
 
 ROOT = Path(__file__).parents[2]
 UPLOAD = "https://upload.wikimedia.org/wikipedia/commons"
@@ -44,7 +45,7 @@ class Clock(asyncio.SelectorEventLoop):
 def clock(monkeypatch):
     """A clock by which a host waits, whatever else the machine does."""
     made = Clock()
-    monkeypatch.setattr("isotope.crawl_host.time", made)
+    monkeypatch.setattr("isotope.crawl.hosts.time", made)
     yield made
     made.close()
 
@@ -206,8 +207,8 @@ def test_retry_after_is_read_in_seconds_and_as_a_date(header, seconds):
 @pytest.mark.parametrize("contact", ["me@example.org", "https://example.org/crawl", "(a@b.org)"])
 def test_a_mail_address_or_a_page_is_a_contact(contact):
     spec = {"user_agent": "isotope", "contact": contact}
-    crawl_wikimedia.require_contact(["upload.wikimedia.org"], spec)
-    assert contact in crawl_wikimedia.user_agent(spec)
+    wikimedia.require_contact(["upload.wikimedia.org"], spec)
+    assert contact in wikimedia.user_agent(spec)
 
 
 @pytest.mark.parametrize("contact", ["", "me", "put your address here", "@", "http://"])
@@ -215,8 +216,8 @@ def test_anything_else_is_none_for_wikimedia(contact):
     spec = {"user_agent": "isotope", "contact": contact}
     for host in ("upload.wikimedia.org", "EN.wikipedia.org.", "wikimedia.org"):
         with pytest.raises(NoContact):
-            crawl_wikimedia.require_contact(["x.org", host], spec)
-    crawl_wikimedia.require_contact(["x.org", "notwikimedia.org", None], spec)
+            wikimedia.require_contact(["x.org", host], spec)
+    wikimedia.require_contact(["x.org", "notwikimedia.org", None], spec)
 
 
 @pytest.mark.parametrize(
@@ -234,42 +235,42 @@ def test_anything_else_is_none_for_wikimedia(contact):
     ],
 )
 def test_only_originals_and_permitted_widths_are_asked_for(url, width, wanted):
-    assert crawl_wikimedia.asked(url, width) == (wanted or url)
+    assert wikimedia.asked(url, width) == (wanted or url)
 
 
 def test_a_long_name_has_a_short_thumbnail():
     url = f"{UPLOAD}/a/ab/{'x' * 170}.jpg"
-    assert crawl_wikimedia.asked(url, 120).endswith(".jpg/120px-thumbnail.jpg")
+    assert wikimedia.asked(url, 120).endswith(".jpg/120px-thumbnail.jpg")
 
 
 def test_the_store_of_wikimedia_tells_sha1_in_base_36():
     # The digest of nothing, as MediaWiki writes it.
-    assert crawl_wikimedia.sha1_of_base36("phoiac9h4m842xq45sp7s6u21eteeq1") == (
+    assert wikimedia.sha1_of_base36("phoiac9h4m842xq45sp7s6u21eteeq1") == (
         "da39a3ee5e6b4b0d3255bfef95601890afd80709"
     )
-    assert crawl_wikimedia.sha1_of_base36("not!") is None
+    assert wikimedia.sha1_of_base36("not!") is None
 
 
 def test_the_schema_permits_the_widths_that_wikimedia_does():
     schema = yaml.safe_load((ROOT / "workflow/schemas/params.schema.yaml").read_text())
     width = schema["$defs"]["crawl"]["properties"]["width"]
-    assert tuple(width["enum"]) == crawl_wikimedia.WIDTHS
+    assert tuple(width["enum"]) == wikimedia.WIDTHS
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(300, width)
 
 
 def test_a_crawl_goes_on_from_one_of_the_same_width_only():
-    base = params_files.load(root=ROOT)
+    base = files.load(root=ROOT)
     base["crawl"]["toy-later"] = {**base["crawl"]["toy"], "after": "toy"}
-    assert not [where for where, *_ in params.dangling(base) if "after" in where]
+    assert not [where for where, *_ in resolve.dangling(base) if "after" in where]
     base["crawl"]["toy-later"]["width"] = 960
-    found = [where for where, *_ in params.dangling(base)]
+    found = [where for where, *_ in resolve.dangling(base)]
     assert found == ["crawl.toy-later.after"]
 
 
 def test_the_full_size_crawl_names_no_contact_that_is_not_the_users():
     text = (ROOT / "params/enwiki.yaml").read_text()
     assert not re.search(r"^\s+contact:", text, re.MULTILINE)
-    spec = params_files.load([ROOT / "params/enwiki.yaml"], root=ROOT)["crawl"]["enwiki-20221101"]
-    assert not crawl_wikimedia.has_contact(spec)
+    spec = files.load([ROOT / "params/enwiki.yaml"], root=ROOT)["crawl"]["enwiki-20221101"]
+    assert not wikimedia.has_contact(spec)
     assert (spec["connections"], spec["megabits_per_s"]) == (2, 25)

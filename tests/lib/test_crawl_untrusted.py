@@ -22,15 +22,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests import chaos
 
-from isotope import params_files
-from isotope.crawl_address import BadUrl, Guard, is_public, target
-from isotope.crawl_decoders import Decoder
-from isotope.crawl_fetch import Answer, Fetcher
-from isotope.crawl_sift import sift
-from isotope.errors import ToolFailed
+from isotope.core.errors import ToolFailed
+from isotope.crawl.addresses import BadUrl, Guard, is_public, target
+from isotope.crawl.decoders import Decoder
+from isotope.crawl.fetch import Answer, Fetcher
+from isotope.crawl.validate import sift
+from isotope.params import files
 
 ROOT = Path(__file__).parents[2]
-SPEC = {**params_files.load(root=ROOT)["crawl"]["toy"], "contact": "tests@example.org"}
+SPEC = {**files.load(root=ROOT)["crawl"]["toy"], "contact": "tests@example.org"}
 PUBLIC = ("93.184.216.34", "208.80.154.240", "2620:0:861:ed1a::2:b", "2a02:ec80:300:ed1a::1")
 NOT_PUBLIC = (
     *("127.0.0.1", "127.8.8.8", "0.0.0.0", "10.0.0.1", "172.16.0.1", "192.168.1.1", "100.64.0.1"),

@@ -9,11 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from isotope import dates, encode_dates, models_dates, store, tables
-from isotope.dates import WHOLE, Choice, Recipe
-from isotope.encode_store import load_vectors
-from isotope.errors import BadParams, CorruptFile, EmptyTable, MissingColumn, MissingFile
-from isotope.train_dates import dated, train_dates
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingColumn, MissingFile
+from isotope.core.vectors import load_vectors
+from isotope.encode import dates as encode_dates
+from isotope.models import date_model
+from isotope.models import dates as models_dates
+from isotope.models.date_model import WHOLE, Choice, Recipe
+from isotope.train.dates import dated, train_dates
 
 OLD, NEW = "ye olde steam carriage", "the new automobile and its radio"
 IDS = pl.Series([f"t{n:02d}" for n in range(40)])
@@ -80,19 +84,19 @@ def test_a_text_without_known_words_is_as_old_as_the_training_texts(model):
 
 
 def test_the_prior_is_the_training_years_smoothed_by_a_normal_kernel():
-    counts = dates.count(
-        dates.ngrams(["a", "b"], (1, 1)), np.array([1900, 1904]), np.zeros(2, int), 1
+    counts = date_model.count(
+        date_model.ngrams(["a", "b"], (1, 1)), np.array([1900, 1904]), np.zeros(2, int), 1
     )
-    made = dates.table(counts, Choice(2.0, 1.0, 1.0))
+    made = date_model.table(counts, Choice(2.0, 1.0, 1.0))
     years = np.arange(1900, 1905)
     expected = norm.pdf(years, 1900, 2) + norm.pdf(years, 1904, 2)
     assert np.exp(made.prior) == pytest.approx(expected / expected.sum())
 
 
 def test_the_ratios_are_shares_of_ngrams_over_their_share_in_all_years():
-    rows = dates.ngrams(["a a", "b"], (1, 1))
-    counts = dates.count(rows, np.array([1900, 1950]), np.zeros(2, int), 1)
-    made = dates.table(counts, Choice(1.0, 0.5, 1.0))
+    rows = date_model.ngrams(["a a", "b"], (1, 1))
+    counts = date_model.count(rows, np.array([1900, 1950]), np.zeros(2, int), 1)
+    made = date_model.table(counts, Choice(1.0, 0.5, 1.0))
     # Each text has its letter and the space around it; fifty years apart, kernels do not meet.
     letter = np.log((1 + 0.5 * 0.25) / (2 + 0.5) / 0.25)
     absent = np.log(0.5 * 0.25 / (2 + 0.5) / 0.25)
@@ -102,13 +106,13 @@ def test_the_ratios_are_shares_of_ngrams_over_their_share_in_all_years():
 
 
 def test_a_fold_left_out_is_as_if_it_had_never_been_there():
-    folds = np.array([dates.fold_of(i, 5) for i in IDS])
+    folds = np.array([date_model.fold_of(i, 5) for i in IDS])
     years = YEARS.to_numpy()
-    rows, choice = dates.ngrams(WORDS, (2, 4)), Choice(8, 100, 0.2)
-    whole = dates.count(rows, years, folds, 5)
+    rows, choice = date_model.ngrams(WORDS, (2, 4)), Choice(8, 100, 0.2)
+    whole = date_model.count(rows, years, folds, 5)
     others = np.flatnonzero(folds != 3)
-    alone = dates.count(rows[others], years[others], folds[others], 5)
-    left, never = dates.table(whole, choice, without=3), dates.table(alone, choice)
+    alone = date_model.count(rows[others], years[others], folds[others], 5)
+    left, never = date_model.table(whole, choice, without=3), date_model.table(alone, choice)
     first = alone.first_year - whole.first_year
     here = slice(first, first + alone.years)
     assert (left.seen == never.seen).all()
@@ -121,20 +125,20 @@ def test_no_training_text_is_judged_by_what_it_taught():
     years = pl.Series(range(1860, 1900))
     recipe = Recipe(bandwidths_years=[2], smoothings=[1], temperatures=[1])
     model = models_dates.fit(IDS, words, years, recipe)
-    fold = dates.fold_of(IDS[20], recipe.folds)
+    fold = date_model.fold_of(IDS[20], recipe.folds)
     seen, unseen = model.encode_texts([words[20], words[20]], [WHOLE, fold]) ** 2
     assert seen.argmax() == 20
     assert seen[20] > 2 * unseen[20]
 
 
 def test_the_choice_is_the_one_that_tells_held_out_texts_most(model):
-    folds = np.array([dates.fold_of(i, 5) for i in IDS])
-    rows, years = dates.ngrams(WORDS, (2, 4)), YEARS.to_numpy()
+    folds = np.array([date_model.fold_of(i, 5) for i in IDS])
+    rows, years = date_model.ngrams(WORDS, (2, 4)), YEARS.to_numpy()
     told = [
-        dates.gains(model.counts, rows, years, folds, choice).mean()
-        for choice in dates.choices(Recipe())
+        date_model.gains(model.counts, rows, years, folds, choice).mean()
+        for choice in date_model.choices(Recipe())
     ]
-    chosen = dates.gains(model.counts, rows, years, folds, model.choice).mean()
+    chosen = date_model.gains(model.counts, rows, years, folds, model.choice).mean()
     assert chosen == max(told) > 0.5
 
 
@@ -206,7 +210,7 @@ def test_both_sides_of_a_collection_are_encoded_in_shards(collected, tmp_path):
     }
     assert sides["texts"].ids.to_list() == [*IDS, "v"]
     block = np.concatenate(sides["texts"].blocks)
-    folds = [*(dates.fold_of(i, 5) for i in IDS), WHOLE]
+    folds = [*(date_model.fold_of(i, 5) for i in IDS), WHOLE]
     assert block == pytest.approx(model.encode_texts([*WORDS, OLD], folds), abs=1e-6)
     images = dict(zip(sides["images"].ids, np.concatenate(sides["images"].blocks), strict=True))
     assert images["w"].argmax() == 0

@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from isotope import encode, encode_beside, models, store, tables
-from isotope.errors import (
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import (
     BadParams,
     CorruptFile,
     MissingColumn,
@@ -17,6 +18,8 @@ from isotope.errors import (
     TruncatedFile,
     UnknownModel,
 )
+from isotope.encode import beside, shard
+from isotope.models import encoders
 
 HASH = {"kind": "hash", "dim": 16}
 FIELDS = dict.fromkeys(tables.FIVE_FIELDS, "")
@@ -73,15 +76,15 @@ def run(tmp_path):
         for i, (vectors, ids) in enumerate(files):
             options = {"model": HASH, "weights": None, "batch": 2, "shard": i, "shards": shards}
             function(**options | given, vectors=vectors, ids=ids)
-        return encode.load_vectors(*zip(*files, strict=True))
+        return shard.load_vectors(*zip(*files, strict=True))
 
     return encoded
 
 
 def test_texts_are_encoded_in_order_of_their_id(run, texts):
-    found = run(encode.encode_texts, texts=texts)
+    found = run(shard.encode_texts, texts=texts)
     assert found.ids.to_list() == [f"t{n}" for n in range(7)]
-    expected = models.load(HASH).encode_texts([f"page {n}" for n in range(7)])
+    expected = encoders.load(HASH).encode_texts([f"page {n}" for n in range(7)])
     np.testing.assert_array_equal(found.blocks[0], expected)
     assert found.dim == 16
 
@@ -116,26 +119,26 @@ def test_a_text_is_its_five_fields_in_the_papers_order_without_the_empty_ones(ru
             return [0] * len(texts)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(models, "load", lambda *_args, **_options: Spy())
-        run(encode.encode_texts, texts=path)
-        run(encode.encode_texts, texts=path, fields=["context_section_description", "page_title"])
+        patch.setattr(encoders, "load", lambda *_args, **_options: Spy())
+        run(shard.encode_texts, texts=path)
+        run(shard.encode_texts, texts=path, fields=["context_section_description", "page_title"])
     assert seen == ["", "one four five", "", "four one"]
 
 
 @pytest.mark.parametrize("shards", [2, 3, 9])
 def test_shards_of_texts_give_the_rows_of_one(run, texts, shards):
-    whole = run(encode.encode_texts, texts=texts)
+    whole = run(shard.encode_texts, texts=texts)
     one = np.array(whole.blocks[0])
-    parts = run(encode.encode_texts, shards, texts=texts)
+    parts = run(shard.encode_texts, shards, texts=texts)
     assert parts.ids.to_list() == whole.ids.to_list()
     np.testing.assert_array_equal(np.concatenate(parts.blocks), one)
 
 
 @pytest.mark.parametrize("shards", [1, 3, 8])
 def test_every_image_gets_the_vector_of_its_own_pixels(run, images, pixels, shards):
-    found = run(encode.encode_images, shards, images=images, pixels=pixels)
+    found = run(shard.encode_images, shards, images=images, pixels=pixels)
     expected = {
-        image_id(n): models.load(HASH).encode_images([Image.open(io.BytesIO(webp(n)))])[0]
+        image_id(n): encoders.load(HASH).encode_images([Image.open(io.BytesIO(webp(n)))])[0]
         for n in range(7)
     }
     assert found.ids.to_list() == sorted(expected)
@@ -144,15 +147,15 @@ def test_every_image_gets_the_vector_of_its_own_pixels(run, images, pixels, shar
 
 
 def test_vectors_are_opened_by_mmap_and_normalised(run, images, pixels):
-    block = run(encode.encode_images, images=images, pixels=pixels).blocks[0]
+    block = run(shard.encode_images, images=images, pixels=pixels).blocks[0]
     assert isinstance(block, np.memmap)
     np.testing.assert_allclose(np.linalg.norm(block, axis=1), 1, atol=1e-6)
 
 
 def test_encoding_twice_gives_the_same_bytes(run, texts, tmp_path):
-    run(encode.encode_texts, texts=texts)
+    run(shard.encode_texts, texts=texts)
     first = [(tmp_path / name).read_bytes() for name in ("0.npy", "0.parquet")]
-    run(encode.encode_texts, texts=texts, batch=5)
+    run(shard.encode_texts, texts=texts, batch=5)
     assert [(tmp_path / name).read_bytes() for name in ("0.npy", "0.parquet")] == first
 
 
@@ -161,40 +164,40 @@ def test_a_picture_that_does_not_decode_is_named_and_leaves_no_vectors(run, imag
     rows[1]["webp"] = b"RIFF"
     write(pixels[0], tables.PIXELS, rows)
     with pytest.raises(CorruptFile, match=rows[1]["image_id"]):
-        run(encode.encode_images, images=images, pixels=pixels)
+        run(shard.encode_images, images=images, pixels=pixels)
     assert not list(pixels[0].parent.glob("*.npy*"))
 
 
 def test_an_image_without_pixels_is_named(run, images, pixels):
     with pytest.raises(MissingFile, match=r"image .*crawl"):
-        run(encode.encode_images, images=images, pixels=pixels[1:])
+        run(shard.encode_images, images=images, pixels=pixels[1:])
 
 
 def test_the_order_of_the_pixels_does_not_matter(run, images, pixels):
-    expected = run(encode.encode_images, images=images, pixels=pixels).blocks[0].copy()
+    expected = run(shard.encode_images, images=images, pixels=pixels).blocks[0].copy()
     rows = pl.read_parquet(pixels[1])
     write(pixels[1], tables.PIXELS, rows.reverse().to_dicts())
-    found = run(encode.encode_images, images=images, pixels=pixels[::-1])
+    found = run(shard.encode_images, images=images, pixels=pixels[::-1])
     assert np.array_equal(found.blocks[0], expected)
 
 
 def test_images_may_share_a_picture(run, images, pixels):
     rows = pl.read_parquet(images).with_columns(picture_id=pl.lit(image_id(3)))
     rows.write_parquet(images)
-    vectors = run(encode.encode_images, images=images, pixels=pixels)
+    vectors = run(shard.encode_images, images=images, pixels=pixels)
     [picture] = [Image.open(io.BytesIO(webp(3))).convert("RGB")]
     assert np.array_equal(
-        vectors.blocks[0], np.repeat(models.load(HASH).encode_images([picture]), 7, axis=0)
+        vectors.blocks[0], np.repeat(encoders.load(HASH).encode_images([picture]), 7, axis=0)
     )
 
 
 def test_a_text_without_a_picture_has_a_black_one(run, texts, pixels):
     shown = pl.Series("picture_id", [None, image_id(8), None, image_id(2), None, image_id(2), None])
     pl.read_parquet(texts).sort("text_id").with_columns(shown).write_parquet(texts)
-    vectors = run(encode_beside.encode_pictures, texts=texts, pixels=pixels, shards=2)
+    vectors = run(beside.encode_pictures, texts=texts, pixels=pixels, shards=2)
     block, dark = np.concatenate(vectors.blocks), Image.new("RGB", (224, 224))
     seen = [Image.open(io.BytesIO(webp(n))).convert("RGB") for n in (8, 2)]
-    black, eighth, second = models.load(HASH).encode_images([dark, *seen])
+    black, eighth, second = encoders.load(HASH).encode_images([dark, *seen])
     expected = [black, eighth, black, second, black, second, black]
     assert np.array_equal(block, expected)
 
@@ -203,62 +206,62 @@ def test_an_image_without_a_question_is_like_nothing(run, images):
     rows = pl.read_parquet(images).sort("image_id")
     asked = pl.Series("question", ["which bird?", None, "", "which dish?", None, None, "who?"])
     rows.with_columns(asked).write_parquet(images)
-    vectors = run(encode_beside.encode_questions, images=images)
-    said = models.load(HASH).encode_texts(["which bird?", "which dish?", "who?"])
+    vectors = run(beside.encode_questions, images=images)
+    said = encoders.load(HASH).encode_texts(["which bird?", "which dish?", "who?"])
     assert np.array_equal(vectors.blocks[0][[0, 3, 6]], said)
     assert not vectors.blocks[0][[1, 2, 4, 5]].any()
 
 
 def test_a_collection_without_questions_is_named(run, images):
     with pytest.raises(MissingColumn, match="'question'"):
-        run(encode_beside.encode_questions, images=images)
+        run(beside.encode_questions, images=images)
 
 
 def test_bad_input_gets_a_named_error(run, texts, tmp_path):
     with pytest.raises(MissingFile, match="collect"):
-        run(encode.encode_texts, texts=tmp_path / "none.parquet")
+        run(shard.encode_texts, texts=tmp_path / "none.parquet")
     with pytest.raises(MissingColumn, match="'title'"):
-        run(encode.encode_texts, texts=texts, fields=["title"])
+        run(shard.encode_texts, texts=texts, fields=["title"])
     with pytest.raises(UnknownModel):
-        run(encode.encode_texts, texts=texts, model={"kind": "none"})
+        run(shard.encode_texts, texts=texts, model={"kind": "none"})
     with pytest.raises(BadParams, match="batch 0"):
-        run(encode.encode_texts, texts=texts, batch=0)
+        run(shard.encode_texts, texts=texts, batch=0)
     with pytest.raises(BadParams, match="shard 3 of 3"):
-        run(encode.encode_texts, texts=texts, shard=3, shards=3)
+        run(shard.encode_texts, texts=texts, shard=3, shards=3)
 
 
 def test_a_truncated_block_of_vectors_is_named(run, texts, tmp_path):
-    run(encode.encode_texts, texts=texts)
+    run(shard.encode_texts, texts=texts)
     path = tmp_path / "0.npy"
     path.write_bytes(path.read_bytes()[:-8])
     with pytest.raises(TruncatedFile, match=r"0\.npy"):
-        encode.load_vectors([path], [tmp_path / "0.parquet"])
+        shard.load_vectors([path], [tmp_path / "0.parquet"])
 
 
 def test_vectors_and_ids_that_do_not_belong_together_are_refused(run, texts, tmp_path):
-    run(encode.encode_texts, 2, texts=texts)
+    run(shard.encode_texts, 2, texts=texts)
     with pytest.raises(CorruptFile, match="3 ids"):
-        encode.load_vectors([tmp_path / "0.npy"], [tmp_path / "1.parquet"])
+        shard.load_vectors([tmp_path / "0.npy"], [tmp_path / "1.parquet"])
 
 
 def test_missing_shards_of_vectors_are_named(run, texts, tmp_path):
-    run(encode.encode_texts, texts=texts)
+    run(shard.encode_texts, texts=texts)
     none = tmp_path / "none"
     for vectors, ids in (([], []), ([none], [none]), ([tmp_path / "0.npy"], [none])):
         with pytest.raises(MissingFile, match="encode phase"):
-            encode.load_vectors(vectors, ids)
+            shard.load_vectors(vectors, ids)
 
 
 def test_a_block_that_is_no_float32_matrix_is_refused(run, texts, tmp_path):
-    run(encode.encode_texts, texts=texts)
+    run(shard.encode_texts, texts=texts)
     np.save(tmp_path / "0.npy", np.zeros((7, 16)))
     with pytest.raises(CorruptFile, match="float64"):
-        encode.load_vectors([tmp_path / "0.npy"], [tmp_path / "0.parquet"])
+        shard.load_vectors([tmp_path / "0.npy"], [tmp_path / "0.parquet"])
 
 
 def test_ids_that_are_cut_short_are_named(run, texts, tmp_path):
-    run(encode.encode_texts, texts=texts)
+    run(shard.encode_texts, texts=texts)
     path = tmp_path / "0.parquet"
     path.write_bytes(path.read_bytes()[:-8])
     with pytest.raises(TruncatedFile, match=r"0\.parquet"):
-        encode.load_vectors([tmp_path / "0.npy"], [path])
+        shard.load_vectors([tmp_path / "0.npy"], [path])

@@ -7,9 +7,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from isotope import encode_captions, models, store, tables
-from isotope.encode_store import load_vectors
-from isotope.errors import BadParams, MissingFile
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import BadParams, MissingFile
+from isotope.core.vectors import load_vectors
+from isotope.encode import captions as encode_captions
+from isotope.models import encoders
 
 HASH: dict[str, object] = {"kind": "hash", "dim": 24, "images": "captions"}
 SAID = {
@@ -63,7 +66,7 @@ def encoded(images: Path, spec: dict[str, object] = HASH, shards: int = 1, **giv
 
 
 def mean_of(*captions: str) -> np.ndarray:
-    rows = models.load(HASH).encode_texts(list(captions)).astype(np.float64).sum(axis=0)
+    rows = encoders.load(HASH).encode_texts(list(captions)).astype(np.float64).sum(axis=0)
     return rows / np.linalg.norm(rows)
 
 

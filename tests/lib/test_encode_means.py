@@ -12,11 +12,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from isotope import models, perturb, store, tables, wordnet_files
-from isotope.encode import encode_texts
-from isotope.encode_means import lines, means
-from isotope.errors import MissingFile
-from isotope.wordnet import WordNet
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import MissingFile
+from isotope.encode.means import lines, means
+from isotope.encode.shard import encode_texts
+from isotope.explain import perturb, wordnet_files
+from isotope.explain.wordnet import WordNet
+from isotope.models import encoders
 
 HASH: dict[str, object] = {"kind": "hash", "dim": 32, "images": "captions"}
 TEXTS = {
@@ -48,7 +51,7 @@ def unit(vector: np.ndarray) -> np.ndarray:
 
 
 def test_a_query_of_several_sentences_is_the_mean_of_their_vectors(texts):
-    encoder = models.load(HASH)
+    encoder = encoders.load(HASH)
     found = encoded(texts, HASH | {"texts": "lines"})
     for name, text in TEXTS.items():
         expected = unit(encoder.encode_texts(lines(text)).astype(np.float64).sum(axis=0))
@@ -57,7 +60,7 @@ def test_a_query_of_several_sentences_is_the_mean_of_their_vectors(texts):
 
 def test_a_text_is_read_as_a_whole_unless_the_model_says_otherwise(texts):
     whole, by_line = encoded(texts, HASH), encoded(texts, HASH | {"texts": "lines"})
-    joined = models.load(HASH).encode_texts([TEXTS["a"]])[0]
+    joined = encoders.load(HASH).encode_texts([TEXTS["a"]])[0]
     np.testing.assert_allclose(whole["a"], joined, atol=1e-6)
     assert not np.allclose(whole["a"], by_line["a"], atol=1e-3)
     np.testing.assert_allclose(whole["b"], by_line["b"], atol=1e-6)

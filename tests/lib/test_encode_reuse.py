@@ -15,23 +15,19 @@ from hypothesis import strategies as st
 from PIL import Image
 from safetensors.torch import save_model
 
-from isotope import (
-    encode,
-    encode_captions,
-    encode_key,
-    models,
-    params,
-    params_files,
-    store,
-    tables,
-)
-from isotope.encode_fill import Batches
-from isotope.encode_store import contents_of
-from isotope.errors import BadParams, CorruptFile
-from isotope.models_clip import ClipEncoder, create_custom
-from isotope.models_hash import HashEncoder
-from isotope.params_links import _check_after
-from isotope.params_snapshots import expand
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import BadParams, CorruptFile
+from isotope.core.vectors import contents_of
+from isotope.encode import captions, key, shard
+from isotope.encode.fill import Batches
+from isotope.models import encoders
+from isotope.models.hash import HashEncoder
+from isotope.models.open_clip import ClipEncoder, create_custom
+from isotope.params import files as params_files
+from isotope.params import resolve
+from isotope.params.links import _check_after
+from isotope.params.snapshots import expand
 
 HASH: dict[str, object] = {"kind": "hash", "dim": 16}
 N, CHANGED = 40, (3, 17, 30)
@@ -102,11 +98,11 @@ def run(
     common |= {"vectors": vectors, "earlier": earlier}
     common |= {"ids": vectors.with_suffix(".ids.parquet"), **given}
     if side == "texts":
-        encode.encode_texts(texts=of["texts"], **common)
+        shard.encode_texts(texts=of["texts"], **common)
     else:
         common["model"] = {**common["model"], "images": side}
         seen: dict[str, Any] = {"images": of["images"], "pixels": [of["pixels"]], "language": "en"}
-        encode_captions.encode_seen(**seen, **common)
+        captions.encode_seen(**seen, **common)
     return vectors
 
 
@@ -168,10 +164,10 @@ def test_contents_are_digests_of_what_the_model_was_given(editions):
 
 @pytest.mark.parametrize("other", ["batch", "precision", "weights", "package", "answer"])
 def test_what_may_change_a_vector_changes_the_key(other, clip, monkeypatch, tmp_path):
-    encoder: Any = models.load(clip["model"], weights=clip["weights"])
-    how = encode_key.How(clip["model"], clip["weights"], BATCH, "float32")
-    before = encode_key.text_key(encoder, how)
-    assert before == encode_key.text_key(encoder, how)
+    encoder: Any = encoders.load(clip["model"], weights=clip["weights"])
+    how = key.How(clip["model"], clip["weights"], BATCH, "float32")
+    before = key.text_key(encoder, how)
+    assert before == key.text_key(encoder, how)
     if other == "batch":
         how = how._replace(batch=BATCH + 1)
     elif other == "precision":
@@ -180,15 +176,15 @@ def test_what_may_change_a_vector_changes_the_key(other, clip, monkeypatch, tmp_
         (tmp_path / "other").write_bytes(clip["weights"].read_bytes() + b" ")
         how = how._replace(weights=tmp_path / "other")
     elif other == "package":
-        monkeypatch.setattr(encode_key, "version", lambda _: "another")
+        monkeypatch.setattr(key, "version", lambda _: "another")
     else:
         encoder._model.positional_embedding.data += 1e-3
-    assert encode_key.text_key(encoder, how) != before
+    assert key.text_key(encoder, how) != before
 
 
 def test_which_fields_are_read_is_no_part_of_the_key():
     keys = [
-        encode_key.text_key(HashEncoder(8), encode_key.How(spec, None, BATCH, "float32"))
+        key.text_key(HashEncoder(8), key.How(spec, None, BATCH, "float32"))
         for spec in (HASH, {**HASH, "fields": ["page_title"]})
     ]
     assert keys[0] == keys[1]
@@ -204,7 +200,7 @@ class Neighbourly(HashEncoder):
 def test_vectors_that_depend_on_their_place_are_never_reused(
     editions, encoded, monkeypatch, caplog
 ):
-    monkeypatch.setattr(models, "load", lambda *_, **__: Neighbourly(8))
+    monkeypatch.setattr(encoders, "load", lambda *_, **__: Neighbourly(8))
     first, _ = editions
     given: dict[str, Any] = {"model": HASH, "weights": None}
     earlier = run("texts", first, "first", **given)
@@ -297,4 +293,4 @@ def test_an_earlier_collection_is_another_one_that_is_collected(after, named):
     base = params_files.load(root=Path(__file__).parents[2])
     assert base["encode"]["after"] == {}
     base["encode"]["after"] = after
-    assert [where for where, *_ in params.dangling(base)] == [named] * bool(named)
+    assert [where for where, *_ in resolve.dangling(base)] == [named] * bool(named)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope import exact
-from isotope.errors import BadParams
-from isotope.exact import Shards, top_k
-from isotope.exact_keys import decoded, keys_of, largest
+from isotope.core import exact
+from isotope.core.errors import BadParams
+from isotope.core.exact import Shards, top_k
+from isotope.core.keys import decoded, keys_of, largest
 
 DIM = 33
 
@@ -40,7 +40,7 @@ def test_blocks_shards_groups_and_devices_do_not_change_a_bit(tmp_path, monkeypa
     stored[3] = asked[0].astype(kind)
     rows = np.flatnonzero(np.arange(900) % 5)
     wanted = top_k(asked, saved(tmp_path, stored, 1), rows, k, 64, device="cpu")
-    monkeypatch.setattr("isotope.exact._MB", 1 << 10)
+    monkeypatch.setattr("isotope.core.exact._MB", 1 << 10)
     for parts in (3, 16):
         shards = saved(tmp_path, stored, parts)
         for memory_mb, device in ((16, "cpu"), (37, "torch-cpu"), (400, "torch-cpu")):
@@ -89,7 +89,7 @@ def test_keys_sort_by_score_then_by_row(pairs):
 
 
 def test_more_rows_than_a_key_can_hold_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("isotope.exact._LIMIT", 100)
+    monkeypatch.setattr("isotope.core.exact._LIMIT", 100)
     with pytest.raises(BadParams, match="several pools"):
         top_k(vectors(1, 0), saved(tmp_path, vectors(101, 0), 1), np.arange(9), 5, 16)
 

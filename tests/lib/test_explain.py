@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isotope import wordnet_files
-from isotope.errors import MissingFile
-from isotope.explain import Explanation, explain
-from isotope.wordnet import WordNet
+from isotope.core.errors import MissingFile
+from isotope.explain import wordnet_files
+from isotope.explain.compare import Explanation, explain
+from isotope.explain.wordnet import WordNet
 
 BOX = 100.0
 AREAS = st.lists(st.floats(1, 1e5), min_size=1, max_size=4)

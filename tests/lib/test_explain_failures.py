@@ -6,14 +6,16 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isotope import sql, store, tables, toy_wordnet
-from isotope.errors import EmptyTable, MissingColumn, MissingFile
-from isotope.explain_failures import Given, explain_failures
-from isotope.explain_tables import tabulate_explained
-from isotope.measures import MEASURES
-from isotope.runs import read_run, write_run
-from isotope.score import score_run
-from isotope.tabulate_layout import lay_out
+from isotope import tables
+from isotope.core import sql, store
+from isotope.core.errors import EmptyTable, MissingColumn, MissingFile
+from isotope.core.measures import MEASURES
+from isotope.core.runs import read_run, write_run
+from isotope.explain.failures import Given, explain_failures
+from isotope.explain.tables_of_failures import tabulate_explained
+from isotope.score.score import score_run
+from isotope.tabulate.layout import lay_out
+from isotope.toy import wordnet
 
 SCENES: Mapping[str, list[tuple[str, int]]] = {
     "i1": [("ball.n.03", 10), ("ball.n.03", 20), ("tree.n.01", 5)],
@@ -42,7 +44,7 @@ def collection(folder: Path) -> Given:
     pairs = [{"text_id": f"t{i}", "image_id": f"i{i}", "relevance": 1} for i in (1, 2, 3, 4)]
     qrels = [{**pair, "split": "validation"} for pair in pairs]
     store.write_rows(qrels, folder / "qrels.parquet", tables.QRELS)
-    toy_wordnet.write(folder / "wordnet")
+    wordnet.write(folder / "wordnet")
     return Given(folder / "images.parquet", folder / "qrels.parquet", None, str(folder / "wordnet"))
 
 

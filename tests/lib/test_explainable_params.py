@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
-from isotope import params, perturb, wordnet_files
-from isotope.errors import MissingFile
-from isotope.wordnet import WordNet
+from isotope.core.errors import MissingFile
+from isotope.explain import perturb, wordnet_files
+from isotope.explain.wordnet import WordNet
+from isotope.params import resolve
 
 # Table 3 and Table 11; Table 6 lacks paraphrase albert small, Table 13 stsb mpnet base.
 NAMES = """
@@ -47,7 +48,7 @@ def resolved(request, root) -> dict[str, Any]:
     """The default params with a corpus and the paper's models."""
     names = ("params.yaml", f"params/{request.param}.yaml", "params/explainable.yaml")
     config = merged(*(read(root, name) for name in names))
-    return params.resolve(config | {"root": "/r"}, root / "workflow/schemas/params.schema.yaml")
+    return resolve.resolve(config | {"root": "/r"}, root / "workflow/schemas/params.schema.yaml")
 
 
 def test_the_23_models_are_those_of_the_tables_each_in_three_representations(resolved):

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from isotope import store, tables
-from isotope.explain_objects import BOX
-from isotope.explain_words import noun, parts, sentences
-from isotope.failures_page import Sources, failures_page
+from isotope import tables
+from isotope.core import store
+from isotope.explain.concepts import BOX
+from isotope.explain.explain_words import noun, parts, sentences
+from isotope.explain.page import Sources, failures_page
 
 FAILURE = {
     "setting": "small",

@@ -4,8 +4,10 @@ import re
 
 import pytest
 
-from isotope import figures, sql, store, tables
-from isotope.errors import EmptyTable
+from isotope import tables
+from isotope.core import sql, store
+from isotope.core.errors import EmptyTable
+from isotope.tabulate import figures
 
 SQL = sql.SQL / "tabulate" / "corpus_size.sql"
 SPLITS = ["train"] * 30 + ["validation"] * 5 + ["test"] * 5 + ["other"] * 2

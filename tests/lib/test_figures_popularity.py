@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from isotope import store, tables
-from isotope.errors import EmptyTable
-from isotope.figures_popularity import popularity
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import EmptyTable
+from isotope.tabulate.popularity import popularity
 
 CELL = {"setting": "large", "split": "validation", "measure": "Success@1"}
 SYSTEMS = ["pali", "clip2clip"]

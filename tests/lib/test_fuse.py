@@ -4,10 +4,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from isotope.errors import BadParams
-from isotope.fuse import fused, rrf, wsum
-from isotope.fuse_order import Hits, coded, in_order
-from isotope.runs import ranked, write_run
+from isotope.core.errors import BadParams
+from isotope.core.runs import ranked, write_run
+from isotope.search.fuse import fused, rrf, wsum
+from isotope.search.order import Hits, coded, in_order
 
 QUERIES = 600
 pytestmark = [
@@ -125,7 +125,7 @@ def test_a_query_that_one_run_lacks_is_kept():
 
 def test_pieces_do_not_show(monkeypatch, three):
     whole = wsum(three, [0.5, 0.3, 0.2])
-    monkeypatch.setattr("isotope.fuse._QUERIES_PER_PIECE", 7)
+    monkeypatch.setattr("isotope.search.fuse._QUERIES_PER_PIECE", 7)
     assert wsum(three, [0.5, 0.3, 0.2]).equals(whole)
 
 
@@ -144,7 +144,7 @@ def test_a_fusion_that_cannot_be_is_refused(wrong, found):
 
 
 def test_runs_fused_where_they_lie_are_those_fused_in_memory(monkeypatch, tmp_path, three):
-    monkeypatch.setattr("isotope.fuse._HITS_PER_PIECE", 900)
+    monkeypatch.setattr("isotope.search.fuse._HITS_PER_PIECE", 900)
     paths = [tmp_path / f"{n}.parquet" for n in range(3)]
     for run_, path in zip(three, paths, strict=True):
         write_run(run_, path)

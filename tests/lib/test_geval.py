@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isotope import geval, geval_export, store, tables
-from isotope.cells import Cell
-from isotope.cli import main
-from isotope.errors import BadParams, CorruptFile, MissingColumn, MissingFile
-from isotope.runs import read_run, write_run
-from isotope.score import score_run
+from isotope import tables
+from isotope.cli.main import main
+from isotope.core import store
+from isotope.core.errors import BadParams, CorruptFile, MissingColumn, MissingFile
+from isotope.core.grid import Cell
+from isotope.core.runs import read_run, write_run
+from isotope.release import geval, geval_export
+from isotope.score.score import score_run
 
 WITHHELD = Cell("small", "test", "m2t", judged=False)
 

@@ -6,8 +6,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from isotope import lucene
-from isotope.index_reuse import build_or_copy, documents_digest
+from isotope.core import lucene
+from isotope.index.reuse import build_or_copy, documents_digest
 
 WORDS = {"a": "boats sail", "b": "", "c": None}
 

@@ -10,12 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isotope import index_shards, lucene, store, tables
-from isotope.errors import BadParams
-from isotope.index import index_bm25
-from isotope.index_shards import Reads, index_bm25_gather, index_bm25_shard, index_digests
-from isotope.parts import Part
-from isotope.store_slice import write_slice
+from isotope import tables
+from isotope.core import lucene, store
+from isotope.core.errors import BadParams
+from isotope.core.shards import Part
+from isotope.core.slices import write_slice
+from isotope.index import shards
+from isotope.index.build import index_bm25
+from isotope.index.shards import Reads, index_bm25_gather, index_bm25_shard, index_digests
 
 SPLITS = ["validation", "test"]
 SETTINGS = ("small", "base", "large")
@@ -114,8 +116,8 @@ def written(monkeypatch) -> list[Path]:
         (index / "documents").write_text(json.dumps([language, rows]))
 
     monkeypatch.setattr(lucene, "build_index", build)
-    monkeypatch.setattr(index_shards, "merge_indexes", merge)
-    monkeypatch.setattr(index_shards, "_ROWS", 4)
+    monkeypatch.setattr(shards, "merge_indexes", merge)
+    monkeypatch.setattr(shards, "_ROWS", 4)
     return built
 
 

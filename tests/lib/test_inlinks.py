@@ -7,10 +7,14 @@ import mwparserfromhell
 import polars as pl
 import pytest
 
-from isotope import dump, sql, store, tables, toy, toy_pages, toy_wiki
-from isotope.dump_links import targets
-from isotope.tabulate import rows as asked
-from isotope.wikitext_links import FILE, Namespaces
+from isotope import tables
+from isotope.core import sql, store
+from isotope.parse import dump
+from isotope.parse.links import FILE, Namespaces
+from isotope.parse.page_links import targets
+from isotope.tabulate.table import rows as asked
+from isotope.toy import pages as toy_pages
+from isotope.toy import snapshot, wiki
 
 GERMAN = Namespaces.named({FILE: "Datei"})
 QUERY = sql.SQL / "parse/inlinks.sql"
@@ -80,16 +84,16 @@ def test_an_article_goes_before_a_redirect_of_its_name(tables_of):
 
 
 def test_the_encyclopedias_links_are_those_that_mwparserfromhell_finds(tmp_path):
-    toy.generate(tmp_path, pages=60, draw=False)
+    snapshot.generate(tmp_path, pages=60, draw=False)
     found, titles = counted(tmp_path, sorted((tmp_path / "dump").glob("*.xml.bz2")))
     pages = [toy_pages.page(0, number, 60) for number in range(60)]
     ids, origins = {title: i for i, title in titles.items()}, defaultdict(set)
     for page in pages:
-        aliases = [p.title for p in toy_wiki.wiki_pages(page, 0) if p.redirect]
-        ids |= dict.fromkeys(aliases, toy_wiki.page_id(page.number))
+        aliases = [p.title for p in wiki.wiki_pages(page, 0) if p.redirect]
+        ids |= dict.fromkeys(aliases, wiki.page_id(page.number))
     for page in pages:
-        own = toy_wiki.page_id(page.number)
-        for title in judged(toy_wiki.article(page, 0)) & set(ids):
+        own = wiki.page_id(page.number)
+        for title in judged(wiki.article(page, 0)) & set(ids):
             origins[ids[title]] |= {own} - {ids[title]}
     assert found == {i: len(origins[i]) for i in titles}
     assert sum(found.values()) > 60

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 from sklearn.metrics import cohen_kappa_score
 
-from isotope import store, tables
-from isotope.errors import (
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import (
     BadParams,
     BrokenPromise,
     CorruptFile,
@@ -19,12 +20,12 @@ from isotope.errors import (
     MissingColumn,
     MissingFile,
 )
-from isotope.judge import found_sheets, graded_qrels, read_sheets
-from isotope.judge_agreement import agreement, cohen_kappa, kendall_tau
-from isotope.judge_scores import score_judged
-from isotope.pool import pool_runs, write_pool
-from isotope.reuse import Judged, leave_one_out, mean_scores, system_scores, without
-from isotope.runs import ranked, write_run
+from isotope.core.runs import ranked, write_run
+from isotope.judge.agreement import agreement, cohen_kappa, kendall_tau
+from isotope.judge.pool import pool_runs, write_pool
+from isotope.judge.reuse import Judged, leave_one_out, mean_scores, system_scores, without
+from isotope.judge.scores import score_judged
+from isotope.judge.sheets import found_sheets, graded_qrels, read_sheets
 
 RANKED = {"one": {"t1": "ab", "t2": "ab"}, "two": {"t1": "ca", "t2": "b"}, "three": {"t1": "abd"}}
 PAIR = ["task", "query_id", "doc_id"]

@@ -20,25 +20,21 @@ from playwright.sync_api import Page
 from sklearn.metrics import cohen_kappa_score
 from starlette.testclient import TestClient
 
-from isotope import (
-    cli,
-    judge_items,
-    judge_ledger,
-    judge_lines,
-    judge_serve,
-    params_files,
-    store,
-    tables,
-)
-from isotope.errors import BadParams, BrokenPromise, CorruptFile, DiskFull, MissingFile
-from isotope.judge import found_sheets, read_sheets
-from isotope.judge_app import app
-from isotope.judge_desk import Desk
-from isotope.judge_ledger import Ledger
-from isotope.judge_lines import PAIRS, Pair
-from isotope.judge_pictures import SIDE_PX, Pictures
-from isotope.judge_scores import score_judged
-from isotope.runs import ranked, write_run
+from isotope import tables
+from isotope.cli import main
+from isotope.core import store
+from isotope.core.errors import BadParams, BrokenPromise, CorruptFile, DiskFull, MissingFile
+from isotope.core.runs import ranked, write_run
+from isotope.judge import items, lines, serve
+from isotope.judge import ledger as judge_ledger
+from isotope.judge.app import app
+from isotope.judge.desk import Desk
+from isotope.judge.ledger import Ledger
+from isotope.judge.lines import PAIRS, Pair
+from isotope.judge.pictures import SIDE_PX, Pictures
+from isotope.judge.scores import score_judged
+from isotope.judge.sheets import found_sheets, read_sheets
+from isotope.params import files as params_files
 
 ROOT = Path(__file__).parents[2]
 WAIT_S = 60
@@ -96,7 +92,7 @@ def place(tmp_path, monkeypatch) -> Path:
 
 
 def sit(assessor: str) -> Desk:
-    return judge_serve.desk("toy", assessor, params_files.load())
+    return serve.desk("toy", assessor, params_files.load())
 
 
 @pytest.fixture
@@ -127,7 +123,7 @@ def test_a_later_grade_supersedes_and_null_takes_back(tmp_path):
         assert ledger.give(pair, grade, seen=seen) == grade
     assert len(ledger.path.read_bytes().splitlines()) == 4
     assert ledger.grades == Ledger(ledger.path, "ann", PAIRS).grades == {A: 0}
-    assert [w for w, _ in judge_lines.holding(ledger.path, PAIRS)] == [f"{ledger.path}:3"]
+    assert [w for w, _ in lines.holding(ledger.path, PAIRS)] == [f"{ledger.path}:3"]
 
 
 @settings(deadline=None, max_examples=30)
@@ -180,9 +176,9 @@ def test_a_line_torn_by_a_kill_is_put_aside_and_named(tmp_path, caplog, kept):
     ledger = Ledger(tmp_path / "ann.jsonl", "ann", PAIRS)
     ledger.give(A, 2, seen=None)
     whole = ledger.path.read_bytes()
-    torn = judge_lines.written(judge_lines.Line(B, 1, "ann"), PAIRS)[:kept]
+    torn = lines.written(lines.Line(B, 1, "ann"), PAIRS)[:kept]
     ledger.path.write_bytes(whole + torn)
-    assert [line.item for _, line in judge_lines.holding(ledger.path, PAIRS)] == [A]
+    assert [line.item for _, line in lines.holding(ledger.path, PAIRS)] == [A]
     assert "torn" in caplog.text
     caplog.clear()
     again = Ledger(ledger.path, "ann", PAIRS)
@@ -198,7 +194,7 @@ def test_a_line_that_lacks_only_its_newline_is_a_grade(tmp_path):
     ledger.give(A, 2, seen=None)
     whole = ledger.path.read_bytes()
     ledger.path.write_bytes(whole[:-1])
-    assert [line.grade for _, line in judge_lines.holding(ledger.path, PAIRS)] == [2]
+    assert [line.grade for _, line in lines.holding(ledger.path, PAIRS)] == [2]
     assert Ledger(ledger.path, "ann", PAIRS).grades == {A: 2}
     assert ledger.path.read_bytes() == whole
 
@@ -235,7 +231,7 @@ def test_a_line_within_the_file_that_is_no_grade_is_named(tmp_path, line):
     ledger.give(A, 2, seen=None)
     ledger.path.write_bytes(ledger.path.read_bytes() + line + b"\n")
     readers = (
-        lambda: list(judge_lines.holding(ledger.path, PAIRS)),
+        lambda: list(lines.holding(ledger.path, PAIRS)),
         lambda: Ledger(ledger.path, "ann", PAIRS),
     )
     for read in readers:
@@ -253,16 +249,16 @@ def test_a_grade_by_somebody_else_is_no_line_of_ones_file(tmp_path):
 @pytest.mark.parametrize("name", ["", "../ann", "a/b", ".ann", "a.csv", "an n", "x" * 65, "é"])
 def test_a_name_that_could_leave_the_folder_is_refused(tmp_path, name):
     with pytest.raises(BadParams, match="--assessor"):
-        judge_lines.place(tmp_path, name)
+        lines.place(tmp_path, name)
 
 
 def test_the_order_of_candidates_is_each_assessors_own_and_stays(place):
     documents = [f"d{n:02d}" for n in range(40)]
     pool = pl.DataFrame({"task": "t2m", "query_id": "q", "doc_id": documents})
-    orders = {a: judge_items.shuffled(pool, a)[0].documents for a in ("ann", "bob")}
+    orders = {a: items.shuffled(pool, a)[0].documents for a in ("ann", "bob")}
     assert orders["ann"] != orders["bob"] != tuple(pool["doc_id"])
     assert sorted(orders["ann"]) == sorted(orders["bob"]) == pool["doc_id"].to_list()
-    again = judge_items.shuffled(pool.reverse(), "ann")
+    again = items.shuffled(pool.reverse(), "ann")
     assert again[0].documents == orders["ann"]
 
 
@@ -414,9 +410,9 @@ def test_the_next_query_is_the_first_with_work_from_here_on(place):
 
 def test_without_a_pool_the_error_says_what_to_run(place, capsys):
     Path("results/score/toy/pool.parquet").unlink()
-    assert cli.main(["judge", "toy", "--assessor", "ann", "--port", "0"]) == 1
+    assert main.main(["judge", "toy", "--assessor", "ann", "--port", "0"]) == 1
     assert re.search(r"MissingFile: .*pool\.parquet: .*score --configfile", capsys.readouterr().err)
-    assert cli.main(["judge", "other", "--assessor", "ann"]) == 1
+    assert main.main(["judge", "other", "--assessor", "ann"]) == 1
     assert "BadParams: params collect: no collection 'other'" in capsys.readouterr().err
     Path("data/collect/toy/texts.parquet").unlink()
     with pytest.raises(MissingFile, match=r"pool\.parquet"):
@@ -426,29 +422,29 @@ def test_without_a_pool_the_error_says_what_to_run(place, capsys):
 def test_a_host_that_others_reach_needs_the_flag():
     for host in ("0.0.0.0", "::", "192.0.2.1", "elsewhere.example"):
         with pytest.raises(BadParams, match="--remote"):
-            judge_serve.bound(host, 0)
-    with judge_serve.bound("0.0.0.0", 0, remote=True) as found:
+            serve.bound(host, 0)
+    with serve.bound("0.0.0.0", 0, remote=True) as found:
         assert found.getsockname()[1] > 0
 
 
 def test_a_port_in_use_is_named():
-    with judge_serve.bound("127.0.0.1", 0) as taken:
+    with serve.bound("127.0.0.1", 0) as taken:
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(BadParams, match="another program"):
-            judge_serve.bound("127.0.0.1", port)
+            serve.bound("127.0.0.1", port)
     with pytest.raises(BadParams, match="--port 65536"):
-        judge_serve.bound("localhost", 65_536)
+        serve.bound("localhost", 65_536)
 
 
 def test_the_scale_is_that_of_the_params_or_the_schemas(place):
     params = params_files.load()
-    assert list(judge_serve.scale(params)) == [0, 1, 2, 3]
+    assert list(serve.scale(params)) == [0, 1, 2, 3]
     Path("scale.yaml").write_text(
         "score: {judge: {depth: 1, setting: small, split: test, measures: [MAP], "
         "scale: {2: worse, '1': bad}}}"
     )
-    assert judge_serve.scale(params_files.load([Path("scale.yaml")])) == {1: "bad", 2: "worse"}
+    assert serve.scale(params_files.load([Path("scale.yaml")])) == {1: "bad", 2: "worse"}
     for wrong in ("{10: ten, 1: one}", "{1: one}", "{1: one, x: two}", "{1: one, 2: 2}"):
         Path("scale.yaml").write_text(f"score: {{judge: {{scale: {wrong}}}}}")
         with pytest.raises(BadParams):
@@ -484,9 +480,7 @@ def end(process: subprocess.Popen[str], how: signal.Signals) -> str:
 def kept(assessor: str) -> dict[Pair, int | None]:
     path = Path(f"judgements/toy/{assessor}.jsonl")
     return (
-        {line.item: line.grade for _, line in judge_lines.holding(path, PAIRS)}
-        if path.exists()
-        else {}
+        {line.item: line.grade for _, line in lines.holding(path, PAIRS)} if path.exists() else {}
     )
 
 

@@ -12,12 +12,16 @@ import pytest
 from starlette.testclient import TestClient
 from tests.lib.test_judge_page import ORIGIN, WAIT_S, picture
 
-from isotope import cli, judge_lines, judge_serve, mistakes, params_files, store, study, tables
-from isotope.errors import BadParams, BrokenPromise, CorruptFile, MissingFile
-from isotope.judge_app import sheet_app
-from isotope.judge_ledger import Ledger
-from isotope.judge_sheet_desk import SheetDesk
-from isotope.judge_sheets import VERDICTS, Verdict
+from isotope import tables
+from isotope.cli import main
+from isotope.core import store
+from isotope.core.errors import BadParams, BrokenPromise, CorruptFile, MissingFile
+from isotope.judge import lines, mistakes, serve, study
+from isotope.judge.app import sheet_app
+from isotope.judge.failure_sheets import VERDICTS, Verdict
+from isotope.judge.failures import SheetDesk
+from isotope.judge.ledger import Ledger
+from isotope.params import files
 
 ROOT = Path(__file__).parents[2]
 KINDS = ["correct", "too_generic", "misunderstood_query", "other"]
@@ -48,8 +52,8 @@ def place(tmp_path, monkeypatch) -> Path:
 
 
 def sit(assessor: str, name: str) -> SheetDesk:
-    params = params_files.load([Path("mistakes.yaml")])
-    return judge_serve.sheet_desk("toy", assessor, name, params)
+    params = files.load([Path("mistakes.yaml")])
+    return serve.sheet_desk("toy", assessor, name, params)
 
 
 def post(client: TestClient, **changes: object) -> int:
@@ -157,7 +161,7 @@ def test_two_pages_do_not_overwrite_what_they_have_not_seen(place):
 
 def test_what_is_missing_for_a_sheet_is_said(place, capsys):
     for command in (["other", "--sheet", "failures"], ["toy", "--sheet", "mistakes"]):
-        assert cli.main(["judge", *command, "--assessor", "ann", "--port", "0"]) == 1
+        assert main.main(["judge", *command, "--assessor", "ann", "--port", "0"]) == 1
     told = capsys.readouterr().err
     assert "no collection 'other'" in told
     assert "BadParams: params tabulate.mistakes: not there" in told
@@ -187,7 +191,7 @@ def served(place, request) -> Iterator[str]:
 
 def held(name: str) -> dict[str, Verdict | None]:
     path = Path(f"judgements/toy/{name}/ann.jsonl")
-    return {line.item: line.grade for _, line in judge_lines.holding(path, VERDICTS)}
+    return {line.item: line.grade for _, line in lines.holding(path, VERDICTS)}
 
 
 @pytest.mark.parametrize("served", ["failures"], indirect=True)

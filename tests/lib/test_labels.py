@@ -6,8 +6,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isotope import labels, store, tables
-from isotope.errors import EmptyTable, MissingFile
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import EmptyTable, MissingFile
+from isotope.project import labels
 
 TITLES = ["Ceviche", "Boeing 747", "House cat", "Crane (bird)", "iPod", "CEVICHE (band)"]
 LEFT_OUT = [

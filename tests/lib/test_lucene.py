@@ -12,10 +12,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from isotope import lucene, provenance
-from isotope.errors import EmptyTable, ToolFailed
-from isotope.lucene_merge import merge_indexes
-from isotope.parts import part_of
+from isotope.core import lucene, provenance
+from isotope.core.errors import EmptyTable, ToolFailed
+from isotope.core.merge import merge_indexes
+from isotope.core.shards import part_of
 
 DOCUMENTS = [
     ("d1", "ray charles plays the piano"),
@@ -249,7 +249,7 @@ def test_what_starts_a_program_depends_on_it(module, program, other):
     assert len(own) > 1
     assert own < tracked
     assert not {name for name in files if other and other in name} & tracked
-    assert not files & set(provenance.files("score"))
+    assert not files & set(provenance.files("score.score"))
 
 
 def fake_java(home: Path, version: str) -> Path:

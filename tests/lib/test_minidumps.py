@@ -25,15 +25,17 @@ from mwparserfromhell.nodes import Text
 from mwparserfromhell.wikicode import Wikicode
 from PIL import Image
 
-from isotope import params, sql, store, tables
-from isotope.associations import associate
-from isotope.collect import collect
-from isotope.crawl import crawl_shard
-from isotope.crawl_ledger import gather_ledgers
-from isotope.dump import parse_dump
-from isotope.dump_streams import unpacked
-from isotope.project import ask, project
-from isotope.snapshot_diff import write_changes
+from isotope import tables
+from isotope.collect.build import collect
+from isotope.core import sql, store
+from isotope.crawl.ledger import gather_ledgers
+from isotope.crawl.shard import crawl_shard
+from isotope.params import resolve
+from isotope.parse.associations import associate
+from isotope.parse.dump import parse_dump
+from isotope.parse.streams import unpacked
+from isotope.project.match import ask, project
+from isotope.tabulate.since import write_changes
 
 ROOT = Path(__file__).parents[2]
 DATES = ("20200611", "20210122", "20210917", "20211213")
@@ -122,7 +124,7 @@ def resolved(address: str) -> dict[str, dict[str, dict[str, object]]]:
     for phase, entries in overlay.items():
         config.setdefault(phase, {}).update(entries)
     schema = ROOT / "workflow/schemas/params.schema.yaml"
-    whole = params.resolve({**config, "snapshots": list(DATES)}, schema)
+    whole = resolve.resolve({**config, "snapshots": list(DATES)}, schema)
     return {d: {p: whole[p][f"wiki-{d}"] for p in overlay} for d in DATES}
 
 

@@ -5,9 +5,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isotope import mistakes, store, tables
-from isotope.errors import CorruptFile, EmptyTable
-from isotope.runs import write_run
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import CorruptFile, EmptyTable
+from isotope.core.runs import write_run
+from isotope.judge import mistakes
 
 KINDS = ["same_granularity", "too_generic", "misunderstood_query", "other"]
 # Table 3 of the paper: of 100 answers of CLIP2CLIP as many are correct, (a), (b), (c) and (d).

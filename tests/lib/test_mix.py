@@ -9,10 +9,14 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope import encode_mix, mix_learn, models_mix, store, tables
-from isotope.encode_store import IDS, load_vectors
-from isotope.errors import BadParams, CorruptFile, EmptyTable, MissingFile, UnknownModel
-from isotope.mix_data import Frozen, sample
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile, UnknownModel
+from isotope.core.vectors import IDS, load_vectors
+from isotope.encode import mix as encode_mix
+from isotope.models import mix as models_mix
+from isotope.models.mix_data import Frozen, sample
+from isotope.train import mix as mix_learn
 
 ENTITIES, PER_ENTITY, DIM = 24, 6, 16
 

@@ -17,8 +17,9 @@ from PIL import Image
 from safetensors.torch import load_file, save_file
 from torchvision.transforms import functional
 
-from isotope import models, models_clip
-from isotope.errors import BadParams, CorruptFile, FetchFailed, MissingFile, UnknownModel
+from isotope.core.errors import BadParams, CorruptFile, FetchFailed, MissingFile, UnknownModel
+from isotope.models import encoders
+from isotope.models import open_clip as models_clip
 
 TINY: dict[str, Any] = {
     "embed_dim": 8,
@@ -56,7 +57,9 @@ def assert_unit_rows(vectors, shape):
 
 
 def test_a_trained_encoder_equals_open_clip_called_directly(weights, pictures):
-    encoder = models.load({"kind": "trained", "config": "test-clip"}, weights=weights, device="cpu")
+    encoder = encoders.load(
+        {"kind": "trained", "config": "test-clip"}, weights=weights, device="cpu"
+    )
     direct = open_clip.CLIP(**TINY).eval()
     direct.load_state_dict(load_file(weights))
     squashed = [p.resize((16, 16), Image.Resampling.BICUBIC) for p in pictures]
@@ -74,7 +77,7 @@ def test_an_open_clip_name_with_local_weights_equals_the_library(weights, pictur
     made: Any = open_clip.create_model_and_transforms("test-clip", str(weights))
     library, _, preprocess = made
     spec = {"kind": "open_clip", "name": "test-clip", "pretrained": str(weights)}
-    encoder = models.load(spec, device="cpu")
+    encoder = encoders.load(spec, device="cpu")
     with torch.inference_mode():
         batch = torch.stack([preprocess(p) for p in pictures])
         images = library.eval().encode_image(batch, normalize=True).numpy()
@@ -85,7 +88,7 @@ def test_an_open_clip_name_with_local_weights_equals_the_library(weights, pictur
 
 
 def test_vectors_of_a_trained_encoder_are_normalised(weights, pictures):
-    encoder = models.load({"kind": "trained", "config": "test-clip"}, weights=weights)
+    encoder = encoders.load({"kind": "trained", "config": "test-clip"}, weights=weights)
     assert encoder.dim == 8
     assert_unit_rows(encoder.encode_texts(TEXTS), (3, 8))
     assert_unit_rows(encoder.encode_images(pictures), (3, 8))
@@ -93,12 +96,12 @@ def test_vectors_of_a_trained_encoder_are_normalised(weights, pictures):
 
 @given(st.lists(st.text(), max_size=4), st.integers(1, 40))
 def test_vectors_of_the_hash_encoder_are_normalised_whatever_the_text(texts, dim):
-    encoder = models.load({"kind": "hash", "dim": dim})
+    encoder = encoders.load({"kind": "hash", "dim": dim})
     assert_unit_rows(encoder.encode_texts(texts), (len(texts), dim))
 
 
 def test_the_hash_encoder_is_the_same_on_every_machine(pictures):
-    encoder = models.load({"kind": "hash", "dim": 4})
+    encoder = encoders.load({"kind": "hash", "dim": 4})
     digest = np.array([97, 202, 249, 79]) - 127.5  # printf ball | openssl shake128 -xoflen 4
     expected = digest / np.linalg.norm(digest)
     np.testing.assert_allclose(encoder.encode_texts(["Ball"])[0], expected, atol=1e-6)
@@ -108,7 +111,7 @@ def test_the_hash_encoder_is_the_same_on_every_machine(pictures):
 
 
 def test_hashed_texts_that_share_words_are_closer_than_others():
-    encoder = models.load({"kind": "hash", "dim": 256})
+    encoder = encoders.load({"kind": "hash", "dim": 256})
     query, near, far = encoder.encode_texts(["two red balls", "red balls, two", "one green boat"])
     assert query @ near == pytest.approx(1)
     assert abs(query @ far) < 0.3
@@ -127,28 +130,28 @@ def test_the_hash_encoder_needs_no_torch():
 
 def test_an_unknown_name_lists_near_matches():
     with pytest.raises(UnknownModel, match=r"ViT-B-32"):
-        models.load({"kind": "open_clip", "name": "ViT-B32", "pretrained": None})
+        encoders.load({"kind": "open_clip", "name": "ViT-B32", "pretrained": None})
 
 
 def test_an_unknown_tag_lists_near_matches():
     spec = {"kind": "open_clip", "name": "ViT-B-32", "pretrained": "laion2b_s34b"}
     with pytest.raises(UnknownModel, match=r"laion2b_s34b_b79k"):
-        models.load(spec)
+        encoders.load(spec)
 
 
 def test_a_model_from_a_hub_repository_is_refused():
     with pytest.raises(UnknownModel, match="hf-hub"):
-        models.load({"kind": "open_clip", "name": "hf-hub:someone/model", "pretrained": None})
+        encoders.load({"kind": "open_clip", "name": "hf-hub:someone/model", "pretrained": None})
 
 
 def test_an_unknown_kind_lists_the_kinds():
     with pytest.raises(UnknownModel, match="open_clip, transformers"):
-        models.load({"kind": "word2vec"})
+        encoders.load({"kind": "word2vec"})
 
 
 def test_an_unknown_config_lists_the_configs():
     with pytest.raises(UnknownModel, match="tiny-clip"):
-        models.load({"kind": "trained", "config": "tinyclip"}, weights=Path(sys.executable))
+        encoders.load({"kind": "trained", "config": "tinyclip"}, weights=Path(sys.executable))
 
 
 def test_a_config_of_open_clip_is_made_as_ours_are():
@@ -160,21 +163,21 @@ def test_a_config_of_open_clip_is_made_as_ours_are():
 
 def test_a_missing_key_is_named():
     with pytest.raises(BadParams, match="'dim'"):
-        models.load({"kind": "hash"})
+        encoders.load({"kind": "hash"})
 
 
 def test_absent_weights_are_named(custom_clip, tmp_path):
     spec = {"kind": "trained", "config": "test-clip"}
     with pytest.raises(MissingFile, match="train"):
-        models.load(spec)
+        encoders.load(spec)
     with pytest.raises(MissingFile, match=r"none\.safetensors"):
-        models.load(spec, weights=tmp_path / "none.safetensors")
+        encoders.load(spec, weights=tmp_path / "none.safetensors")
 
 
 def test_weights_of_another_model_are_refused(weights):
     spec = {"kind": "open_clip", "name": "ViT-S-32-alt", "pretrained": str(weights)}
     with pytest.raises(CorruptFile, match=r"model\.safetensors"):
-        models.load(spec)
+        encoders.load(spec)
 
 
 class _Harmful:
@@ -187,7 +190,7 @@ def test_a_pickle_with_code_in_it_is_never_run(tmp_path):
     path = tmp_path / "weights.pt"
     path.write_bytes(pickle.dumps({"state_dict": _Harmful()}, protocol=2))
     with pytest.raises(CorruptFile, match=r"weights\.pt"):
-        models.load({"kind": "open_clip", "name": "test-clip", "pretrained": str(path)})
+        encoders.load({"kind": "open_clip", "name": "test-clip", "pretrained": str(path)})
 
 
 def test_a_tag_that_cannot_be_downloaded_is_a_failed_fetch(monkeypatch):
@@ -197,7 +200,7 @@ def test_a_tag_that_cannot_be_downloaded_is_a_failed_fetch(monkeypatch):
     monkeypatch.setattr(open_clip.factory, "download_pretrained", offline)
     spec = {"kind": "open_clip", "name": "RN50", "pretrained": "yfcc15m"}
     with pytest.raises(FetchFailed, match=r"yfcc15m.*unreachable.*local"):
-        models.load(spec)
+        encoders.load(spec)
 
 
 def test_the_shipped_config_has_at_most_five_million_parameters():
@@ -207,14 +210,14 @@ def test_the_shipped_config_has_at_most_five_million_parameters():
 def test_a_model_without_pretrained_weights_is_random_and_works(custom_clip):
     custom_clip.create_custom("test-clip")
     spec = {"kind": "open_clip", "name": "test-clip", "pretrained": None}
-    assert_unit_rows(models.load(spec).encode_texts(TEXTS), (3, 8))
+    assert_unit_rows(encoders.load(spec).encode_texts(TEXTS), (3, 8))
 
 
 def test_weights_in_another_format_are_refused(custom_clip, tmp_path):
     path = tmp_path / "weights.npz"
     path.write_bytes(b"")
     with pytest.raises(UnknownModel, match=r"\.npz"):
-        models.load({"kind": "trained", "config": "test-clip"}, weights=path)
+        encoders.load({"kind": "trained", "config": "test-clip"}, weights=path)
 
 
 def test_a_tokenizer_that_cannot_be_downloaded_is_a_failed_fetch(weights, monkeypatch):
@@ -223,4 +226,4 @@ def test_a_tokenizer_that_cannot_be_downloaded_is_a_failed_fetch(weights, monkey
 
     monkeypatch.setattr(open_clip, "get_tokenizer", offline)
     with pytest.raises(FetchFailed, match="no route to host"):
-        models.load({"kind": "trained", "config": "test-clip"}, weights=weights)
+        encoders.load({"kind": "trained", "config": "test-clip"}, weights=weights)

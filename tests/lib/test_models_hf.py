@@ -27,8 +27,8 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from isotope import models
-from isotope.errors import BadParams, CorruptFile, FetchFailed, UnknownModel
+from isotope.core.errors import BadParams, CorruptFile, FetchFailed, UnknownModel
+from isotope.models import encoders
 
 SIDE, CONTEXT, DIM = 32, 12, 10
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -142,7 +142,7 @@ def scores_of_the_library(model: Any, tokens: Any, pixels: torch.Tensor) -> np.n
 
 def test_both_sides_equal_the_library_called_directly(checkpoint, pictures):
     folder, model, processor = checkpoint
-    encoder = models.load(spec(folder), device="cpu")
+    encoder = encoders.load(spec(folder), device="cpu")
     tokens = tokenizer()(TEXTS, padding=True, truncation=True, return_tensors="pt")
     tokens = {key: tokens[key] for key in ("input_ids", "attention_mask")}
     with torch.inference_mode():
@@ -157,7 +157,7 @@ def test_both_sides_equal_the_library_called_directly(checkpoint, pictures):
 
 
 def test_a_text_has_the_same_vector_alone_and_beside_a_longer_one(checkpoint):
-    encoder = models.load(spec(checkpoint[0]), device="cpu")
+    encoder = encoders.load(spec(checkpoint[0]), device="cpu")
     alone, beside = encoder.encode_texts(TEXTS[:1]), encoder.encode_texts(TEXTS)
     np.testing.assert_allclose(alone[0], beside[0], atol=1e-5)
 
@@ -167,7 +167,7 @@ def test_pickled_weights_are_never_read(checkpoint):
     (folder / "model.safetensors").unlink()
     torch.save(model.state_dict(), folder / "pytorch_model.bin")
     with pytest.raises(FetchFailed, match=r"safetensors"):
-        models.load(spec(folder))
+        encoders.load(spec(folder))
 
 
 def test_code_that_a_checkpoint_brings_is_never_run(checkpoint):
@@ -177,7 +177,7 @@ def test_code_that_a_checkpoint_brings_is_never_run(checkpoint):
     config |= {"model_type": "own", "auto_map": {"AutoConfig": "evil.Own"}}
     (folder / "config.json").write_text(json.dumps(config))
     with pytest.raises(FetchFailed):
-        models.load(spec(folder))
+        encoders.load(spec(folder))
     assert not (folder / "ran").exists()
 
 
@@ -187,30 +187,30 @@ def test_weights_that_lack_a_part_are_refused_instead_of_filled_at_random(checkp
     state = {k: v for k, v in state.items() if "layer.1." not in k}
     model.save_pretrained(folder, state_dict=state)
     with pytest.raises(CorruptFile, match=r"weights missing, .*layer"):
-        models.load(spec(folder))
+        encoders.load(spec(folder))
 
 
 def test_weights_that_do_not_load_are_refused(checkpoint):
     (checkpoint[0] / "model.safetensors").write_bytes(b"not weights at all")
     with pytest.raises(CorruptFile, match="do not load"):
-        models.load(spec(checkpoint[0]))
+        encoders.load(spec(checkpoint[0]))
 
 
 def test_another_architecture_is_refused_with_those_that_can_be(tmp_path):
     BertModel(BertConfig(**TEXT)).save_pretrained(tmp_path)
     with pytest.raises(UnknownModel, match=r"'bert'.*clip, blip, flava"):
-        models.load(spec(tmp_path))
+        encoders.load(spec(tmp_path))
 
 
 def test_a_folder_that_is_not_there_and_no_hub_is_a_failed_fetch(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(FetchFailed, match="none"):
-        models.load(spec(tmp_path / "none"))
+        encoders.load(spec(tmp_path / "none"))
 
 
 def test_a_name_is_needed():
     with pytest.raises(BadParams, match="'name'"):
-        models.load({"kind": "transformers"})
+        encoders.load({"kind": "transformers"})
 
 
 def test_the_revision_is_asked_for(checkpoint, monkeypatch):
@@ -222,14 +222,14 @@ def test_the_revision_is_asked_for(checkpoint, monkeypatch):
         return real(name, **options)
 
     monkeypatch.setattr(models_config(), "from_pretrained", recorded)
-    models.load({**spec(checkpoint[0]), "revision": "0a1b2c"}, device="cpu")
+    encoders.load({**spec(checkpoint[0]), "revision": "0a1b2c"}, device="cpu")
     assert set(asked) == {"0a1b2c"}
 
 
 def models_config() -> Any:
-    from isotope import models_hf  # noqa: PLC0415
+    from isotope.models import transformers  # noqa: PLC0415
 
-    return models_hf.AutoConfig
+    return transformers.AutoConfig
 
 
 # AToMiC, Table 3, rows (b) to (k): models, and what they were trained on or, of (i) to (k), their

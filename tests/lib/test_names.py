@@ -6,8 +6,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isotope import names
-from isotope.errors import EmptyTable
+from isotope.core import names
+from isotope.core.errors import EmptyTable
 
 PREDICTIONS = "collections/oven-gallery/predictions_query_val_bm25.jsonl"
 # AvgLen(title) of the six million titles is 2.93 (the paper's Fig. 3, right), that of the sample is

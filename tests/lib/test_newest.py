@@ -4,8 +4,10 @@ import json
 
 import pytest
 
-from isotope import newest, store, tables
-from isotope.errors import MissingFile
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import MissingFile
+from isotope.tabulate import newest
 
 
 def written(folder, value=0.5):

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from isotope import params, params_union
-from isotope.errors import BadParams, MissingFile
-from isotope.trec_systems import Place
+from isotope.core.errors import BadParams, MissingFile
+from isotope.params import resolve, union
+from isotope.params.foreign import Place
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def overlaid(config: dict, overlay: dict) -> dict:
 
 
 def test_the_default_params_are_valid_and_get_their_defaults(config, schema):
-    resolved = params.resolve(config, schema)
+    resolved = resolve.resolve(config, schema)
     assert resolved["crawl"]["toy"]["attempts"] == 3
 
 
@@ -42,24 +42,24 @@ def test_the_default_params_are_valid_and_get_their_defaults(config, schema):
 def test_every_overlay_is_valid_over_the_default(config, schema, root, overlay):
     given = yaml.safe_load((root / "params" / overlay).read_text())
     names = {"name": "somewhere", "root": "/tmp"}
-    resolved = params.resolve(overlaid(config, given) | names, schema)
+    resolved = resolve.resolve(overlaid(config, given) | names, schema)
     assert set(resolved["build"]) <= set(resolved["collect"])
 
 
 def test_case_studies_have_defaults_and_show_systems_that_are_searched(config, schema):
-    resolved = params.resolve(copy.deepcopy(config), schema)
+    resolved = resolve.resolve(copy.deepcopy(config), schema)
     assert resolved["tabulate"]["cases"] == {"queries": 2, "seed": 0, "hits": 10}
     config["tabulate"]["cases"] = {"systems": ["tiny-clip", "bn25"]}
     with pytest.raises(BadParams, match=r"tabulate\.cases\.systems.*'bn25'.*'bm25'"):
-        params.resolve(config, schema)
+        resolve.resolve(config, schema)
 
 
 def test_a_mix_of_vectors_nobody_makes_is_refused(config, schema):
     config["models"]["mix"] = {"kind": "clip2clip", "of": "tiny-clip"}
-    params.resolve(copy.deepcopy(config), schema)
+    resolve.resolve(copy.deepcopy(config), schema)
     config["models"]["mixed"] = {"kind": "clip_fusion", "of": "mix"}
     with pytest.raises(BadParams, match=r"models\.mixed\.of"):
-        params.resolve(config, schema)
+        resolve.resolve(config, schema)
 
 
 def test_knowledge_that_nothing_acquires_is_refused(config, schema):
@@ -68,7 +68,7 @@ def test_knowledge_that_nothing_acquires_is_refused(config, schema):
     own = {"kind": "oven-labels", "source": "toy", "recognition": recognition}
     config["collect"]["labels"] = own
     with pytest.raises(BadParams, match=r"collect\.labels\.recognition\.knowledge"):
-        params.resolve(config, schema)
+        resolve.resolve(config, schema)
 
 
 @pytest.fixture
@@ -82,12 +82,12 @@ def editions(config) -> dict:
 
 
 def test_a_union_speaks_several_languages_unless_told_and_has_its_members_sources(editions, schema):
-    resolved = params.resolve(copy.deepcopy(editions), schema)
+    resolved = resolve.resolve(copy.deepcopy(editions), schema)
     assert resolved["collect"]["both"]["language"] == "mul"
-    assert params_union.sources(resolved, "both") == ["toy", "ru"]
-    assert params_union.sources(resolved, "ru") == ["ru"]
+    assert union.sources(resolved, "both") == ["toy", "ru"]
+    assert union.sources(resolved, "ru") == ["ru"]
     editions["collect"]["both"]["language"] = "en"
-    assert params.resolve(editions, schema)["collect"]["both"]["language"] == "en"
+    assert resolve.resolve(editions, schema)["collect"]["both"]["language"] == "en"
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_union_that_cant_be_told_apart_is_refused(editions, schema, change, fo
     editions["collect"]["data"] = {"kind": "coco", "source": "toy", "language": "fr"}
     editions["collect"]["both"] |= change
     with pytest.raises(BadParams, match=found):
-        params.resolve(editions, schema)
+        resolve.resolve(editions, schema)
 
 
 @pytest.mark.parametrize(
@@ -115,14 +115,14 @@ def test_a_union_that_cant_be_told_apart_is_refused(editions, schema, change, fo
 def test_what_is_told_by_page_is_not_told_of_two_editions_at_once(editions, schema, change):
     editions["tabulate"] |= change
     with pytest.raises(BadParams, match="name its members instead"):
-        params.resolve(editions, schema)
+        resolve.resolve(editions, schema)
 
 
 @pytest.mark.parametrize("overlays", [["xm3600.yaml"], ["xm3600.yaml", "xm3600-published.yaml"]])
 def test_crossmodal_3600_is_a_collection_a_language(config, schema, root, overlays):
     for name in overlays:
         config = overlaid(config, yaml.safe_load((root / "params" / name).read_text()))
-    resolved = params.resolve(config | {"root": "/tmp"}, schema)
+    resolved = resolve.resolve(config | {"root": "/tmp"}, schema)
     built = {name: resolved["collect"][name] for name in resolved["build"]}
     assert {n: e["language"] for n, e in built.items()} == {n: n.split("-")[1] for n in built}
     assert all(e["language"] != e["captions"] for e in built.values())
@@ -136,7 +136,7 @@ def test_the_languages_and_the_low_resource_ones_are_those_of_the_authors_list(
     """Crossmodal-3600's post, section Language Selection: 36 languages, five of them starred."""
     for name in ("xm3600.yaml", "xm3600-published.yaml"):
         config = overlaid(config, yaml.safe_load((root / "params" / name).read_text()))
-    resolved = params.resolve(config | {"root": "/tmp"}, schema)
+    resolved = resolve.resolve(config | {"root": "/tmp"}, schema)
     parts = resolved["tabulate"]["groups"]["xm3600"]
     spoken = {p: {resolved["collect"][c]["language"] for c in of} for p, of in parts.items()}
     # Arabic to Cusco Quechua, Czech to French, and so on, by the rows of the list.
@@ -150,11 +150,11 @@ def test_the_languages_and_the_low_resource_ones_are_those_of_the_authors_list(
 
 def test_ovens_head_and_tail_are_the_papers_unless_told_and_do_not_overlap(config, schema):
     """Section 6: more than 5K, less than 2.5K monthly page views."""
-    found = params.resolve(config, schema)["tabulate"]["monthly_views"]
+    found = resolve.resolve(config, schema)["tabulate"]["monthly_views"]
     assert found == {"head": 5000, "tail": 2500}
     config["tabulate"]["monthly_views"] = {"head": 100, "tail": 200}
     with pytest.raises(BadParams, match=r"tabulate\.monthly_views: a tail below 200 and a head"):
-        params.resolve(config, schema)
+        resolve.resolve(config, schema)
 
 
 def test_the_sheet_of_answers_offers_correct_and_ovens_is_of_the_human_set(config, schema, root):
@@ -165,43 +165,43 @@ def test_the_sheet_of_answers_offers_correct_and_ovens_is_of_the_human_set(confi
     assert own["classes"] == ["correct", *kinds]
     config["tabulate"]["mistakes"] = {**own, "classes": kinds}
     with pytest.raises(BadParams, match=r"tabulate\.mistakes\.classes: no class 'correct' in"):
-        params.resolve(config, schema)
+        resolve.resolve(config, schema)
 
 
 def test_a_misspelled_key_is_refused_with_the_likely_one(config, schema):
     config["search"]["dept"] = config["search"].pop("depth")
     with pytest.raises(BadParams, match=r"search.*dept"):
-        params.resolve(config, schema)
+        resolve.resolve(config, schema)
 
 
 def test_a_misspelled_top_level_key_suggests_the_right_one(config, schema):
     config["sytems"] = {}
     with pytest.raises(BadParams, match="did you mean 'systems'"):
-        params.resolve(config, schema)
+        resolve.resolve(config, schema)
 
 
 def test_a_value_of_the_wrong_kind_names_its_place(config, schema):
     config["search"]["depth"] = "deep"
     with pytest.raises(BadParams, match=r"search\.depth.*'deep' is not of type 'integer'"):
-        params.resolve(config, schema)
+        resolve.resolve(config, schema)
 
 
 def test_a_system_with_an_unknown_model_is_refused(config, schema):
     config["systems"]["tiny-clip"]["model"] = "tiny-clap"
     with pytest.raises(BadParams, match=r"systems\.tiny-clip\.model.*did you mean 'tiny-clip'"):
-        params.resolve(config, schema)
+        resolve.resolve(config, schema)
 
 
 def test_an_unknown_architecture_is_refused_with_the_known_ones(config, schema):
     config["models"]["tiny-clip"]["config"] = "tiny-clap"
     with pytest.raises(BadParams, match=r"models\.tiny-clip\.config.*did you mean 'tiny-clip'"):
-        params.resolve(config, schema)
+        resolve.resolve(config, schema)
 
 
 def test_a_fusion_of_itself_is_refused(config, schema):
     config["systems"]["rrf"]["of"] = ["bm25", "rrf"]
     with pytest.raises(BadParams, match=r"systems\.rrf\.of"):
-        params.resolve(config, schema)
+        resolve.resolve(config, schema)
 
 
 @pytest.mark.parametrize(
@@ -215,13 +215,13 @@ def test_a_fusion_of_itself_is_refused(config, schema):
 def test_what_stands_for_an_image_must_be_able_to_see(config, schema, model, found):
     blind = {"kind": "hash", "dim": 2, "images": "captions"}
     with pytest.raises(BadParams, match=found):
-        params.resolve(overlaid(config, {"models": {"new": model, "blind": blind}}), schema)
+        resolve.resolve(overlaid(config, {"models": {"new": model, "blind": blind}}), schema)
 
 
 def test_a_placeholder_without_a_value_is_refused(config, schema, root):
     given = yaml.safe_load((root / "params/local.yaml").read_text())
     with pytest.raises(BadParams, match=r"add --config name=|add --config root="):
-        params.resolve(overlaid(config, given), schema)
+        resolve.resolve(overlaid(config, given), schema)
 
 
 def test_every_key_of_the_schema_is_described_and_every_object_is_closed(schema):
@@ -246,17 +246,17 @@ def test_every_key_of_the_schema_is_described_and_every_object_is_closed(schema)
 def test_a_pattern_expands_to_sorted_files(tmp_path):
     for name in ("b.tsv.gz", "a.tsv.gz"):
         (tmp_path / name).touch()
-    found = params.expand_files({"wit": [f"{tmp_path}/*.tsv.gz"]})
+    found = resolve.expand_files({"wit": [f"{tmp_path}/*.tsv.gz"]})
     assert [Path(e["url"]).name for e in found["wit"]] == ["a.tsv.gz", "b.tsv.gz"]
 
 
 def test_a_pattern_that_matches_nothing_names_the_pattern(tmp_path):
     with pytest.raises(MissingFile, match=r"no such file"):
-        params.expand_files({"wit": [f"{tmp_path}/*.tsv.gz"]})
+        resolve.expand_files({"wit": [f"{tmp_path}/*.tsv.gz"]})
 
 
 def test_a_url_with_a_star_is_left_to_the_server(tmp_path):
-    found = params.expand_files({"wit": ["https://example.org/*.gz"]})
+    found = resolve.expand_files({"wit": ["https://example.org/*.gz"]})
     assert found["wit"] == [{"url": "https://example.org/*.gz"}]
 
 
@@ -284,14 +284,14 @@ def test_a_url_with_a_star_is_left_to_the_server(tmp_path):
 def test_what_tabulate_names_must_be_defined(config, schema, key, value, found):
     overlay = {"tabulate": {key: value}}
     with pytest.raises(BadParams, match=found):
-        params.resolve(overlaid(config, overlay), schema)
+        resolve.resolve(overlaid(config, overlay), schema)
 
 
 @pytest.mark.parametrize("overlays", [["ticrc.yaml"], ["ticrc.yaml", "ticrc-offline.yaml"]])
 def test_the_overlays_of_the_competition_are_valid(config, schema, root, overlays):
     for name in overlays:
         config = overlaid(config, yaml.safe_load((root / "params" / name).read_text()))
-    resolved = params.resolve(config | {"root": "/tmp"}, schema)
+    resolved = resolve.resolve(config | {"root": "/tmp"}, schema)
     assert resolved["build"] == ["ticrc"]
     assert resolved["search"]["unjudged"] == ["test"]
 
@@ -312,7 +312,7 @@ def test_the_five_sets_are_collections_by_the_names_of_their_folders(
     for name in ("ticrc.yaml", "ticrc-sets.yaml"):
         config = overlaid(config, yaml.safe_load((root / "params" / name).read_text()))
     config["root"] = "/tmp"
-    resolved = params.resolve(copy.deepcopy(config), schema)
+    resolved = resolve.resolve(copy.deepcopy(config), schema)
     sets = ["train", "train2", "dev-0", "test-A", "test-B"]
     assert [resolved["collect"][c]["source_splits"] for c in resolved["build"]] == [
         [name] for name in sets
@@ -320,7 +320,7 @@ def test_the_five_sets_are_collections_by_the_names_of_their_folders(
     assert "source_splits" not in resolved["collect"]["ticrc"]
     config["collect"]["ticrc-train"] |= change
     with pytest.raises(BadParams, match=found):
-        params.resolve(config, schema)
+        resolve.resolve(config, schema)
 
 
 @pytest.mark.parametrize(
@@ -336,22 +336,22 @@ def test_captions_by_models_are_of_a_source_and_choices_are_between_them(
 ):
     config["tabulate"] |= change
     with pytest.raises(BadParams, match=found):
-        params.resolve(config, schema)
+        resolve.resolve(config, schema)
 
 
 def test_a_split_is_either_judged_or_not_and_no_foreign_run_answers_where_it_is_not(config, schema):
     config["search"]["unjudged"] = ["test"]
     with pytest.raises(BadParams, match="'test' is in splits as well"):
-        params.resolve(copy.deepcopy(config), schema)
+        resolve.resolve(copy.deepcopy(config), schema)
     config["search"]["splits"] = ["validation"]
-    params.resolve(copy.deepcopy(config), schema)
+    resolve.resolve(copy.deepcopy(config), schema)
     config["systems"]["theirs"] = {"kind": "trec"}
     config["systems"]["both"] = {"kind": "rrf", "of": ["theirs", "bm25"]}
     grid = [("small", "t2m"), ("small", "m2t"), ("base", "t2m"), ("base", "m2t")]
     grid += [("large", "t2m"), ("large", "m2t")]
     theirs = [Place("toy", setting, "validation", task, "theirs") for setting, task in grid]
     with pytest.raises(BadParams, match="a fusion with the foreign run 'theirs'"):
-        params.resolve(config, schema, theirs)
+        resolve.resolve(config, schema, theirs)
 
 
 @pytest.mark.parametrize(
@@ -367,15 +367,15 @@ def test_a_prompt_that_cannot_be_read_is_refused(config, schema, entry, found):
     config["models"]["dates"] = {"kind": "dates"}
     config["systems"]["told"] = {"kind": "prompt", **entry}
     with pytest.raises(BadParams, match=re.escape(found)):
-        params.resolve(config, schema)
+        resolve.resolve(config, schema)
 
 
 def test_a_gain_of_a_system_that_is_not_searched_is_refused(config, schema):
     config["tabulate"]["gains"] = [["wsum", "bm25"]]
-    params.resolve(copy.deepcopy(config), schema)
+    resolve.resolve(copy.deepcopy(config), schema)
     config["tabulate"]["gains"] = [["wsum", "absent"]]
     with pytest.raises(BadParams, match="unknown name 'absent'"):
-        params.resolve(config, schema)
+        resolve.resolve(config, schema)
 
 
 @pytest.mark.parametrize("name", ["atomic.yaml", "atomic-captions.yaml"])
@@ -384,7 +384,7 @@ def test_a_published_release_is_cut_as_the_full_size_is(config, schema, root, na
     full, own = (
         yaml.safe_load((root / "params" / overlay).read_text()) for overlay in ("enwiki.yaml", name)
     )
-    resolved = params.resolve(overlaid(config, own) | {"root": "/tmp", "name": "atomic"}, schema)
+    resolved = resolve.resolve(overlaid(config, own) | {"root": "/tmp", "name": "atomic"}, schema)
     assert resolved["encode"]["precision"] == full["encode"]["precision"] == "float16"
     texts = 3_002_458 + 17_173 + 9_873 + 7_105_240
     assert texts / resolved["encode"]["shards"] < 200_000
@@ -393,4 +393,4 @@ def test_a_published_release_is_cut_as_the_full_size_is(config, schema, root, na
 
 def test_the_overlap_is_counted_at_the_depth_of_the_papers_runs(config, schema):
     """AToMiC, Fig. 6: candidates "out of 1K"; section 5.3 has the coverage of the same runs."""
-    assert params.resolve(config, schema)["tabulate"]["overlap"] == 1000
+    assert resolve.resolve(config, schema)["tabulate"]["overlap"] == 1000

@@ -7,9 +7,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isotope.cli import main
-from isotope.errors import BadParams, MissingFile
-from isotope.params_append import append_snapshot
+from isotope.cli.main import main
+from isotope.core.errors import BadParams, MissingFile
+from isotope.params.append import append_snapshot
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-from isotope import params, params_schema
-from isotope.errors import BadParams
+from isotope.core.errors import BadParams
+from isotope.params import resolve, schema
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "workflow/schemas/params.schema.yaml"
@@ -41,7 +41,7 @@ class Leaf(NamedTuple):
     def name(self) -> str:
         """Its place, with the kind of the union that it stands in."""
         kinds = [str(beside["kind"]) for beside in self.around if "kind" in beside]
-        return ":".join([params_schema.place(self.path), *kinds])
+        return ":".join([schema.place(self.path), *kinds])
 
 
 def resolved(node: dict[str, Any]) -> dict[str, Any]:
@@ -197,7 +197,7 @@ def beyond(rule: dict[str, Any]) -> Iterator[object]:
 
 def refused(config: dict[str, Any]) -> BadParams:
     with pytest.raises(BadParams) as caught:
-        params.resolve(config, SCHEMA)
+        resolve.resolve(config, SCHEMA)
     return caught.value
 
 
@@ -222,7 +222,7 @@ def test_the_walk_meets_every_key_of_the_schema():
 def test_what_stands_around_a_leaf_is_as_the_schema_wants_it(top):
     for leaf in LEAVES:
         if leaf.path[0] == top:
-            params_schema.validate(overlay(leaf, example(leaf.rule)), RULES)
+            schema.validate(overlay(leaf, example(leaf.rule)), RULES)
 
 
 @pytest.mark.parametrize("leaf", LEAVES, ids=[leaf.name for leaf in LEAVES])
@@ -232,10 +232,10 @@ def test_a_leaf_with_a_wrong_value_is_named_with_the_value_and_what_is_allowed(l
             continue
         error = refused(overlay(leaf, value))
         assert "any of the given schemas" not in str(error)
-        where = f"params {params_schema.place(leaf.path)}"
+        where = f"params {schema.place(leaf.path)}"
         added = isinstance(value, dict) and STRANGER in value
         assert error.where == (f"{where}.{STRANGER}" if added else where), value
-        assert params_schema.shown(1 if added else value) in error.found
+        assert schema.shown(1 if added else value) in error.found
         assert re.match("give |did you mean|known: ", error.remedy), error.remedy
         assert len(str(error).splitlines()) == 1
         for known in leaf.rule.get("enum", ()):

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from isotope.errors import BadParams
-from isotope.params_snapshots import expand
+from isotope.core.errors import BadParams
+from isotope.params.snapshots import expand
 
 SPEC = {
     "snapshots": [20230101, "20230201"],

@@ -9,16 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from isotope import (
-    doctor,
-    multimodal_recipe,
-    open_clip_lists,
-    params,
-    params_paths,
-    train_recipe,
-)
-from isotope.errors import BadParams, MissingFile
-from isotope.estimate_phases import Machine
+from isotope.cli import doctor
+from isotope.cli.estimate_phases import Machine
+from isotope.core.errors import BadParams, MissingFile
+from isotope.params import multimodal, open_clip, paths, recipes, resolve
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "workflow/schemas/params.schema.yaml"
@@ -35,7 +29,7 @@ def merged(config: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
 
 
 def resolved(overlay: dict[str, Any]) -> dict[str, Any]:
-    return params.resolve(merged(CONFIG, overlay), SCHEMA)
+    return resolve.resolve(merged(CONFIG, overlay), SCHEMA)
 
 
 def system(**entry: object) -> dict[str, Any]:
@@ -295,12 +289,12 @@ def test_it_is_refused_with_key_value_and_what_is_allowed(case):
 
 def test_params_that_are_no_mapping_are_refused():
     with pytest.raises(BadParams, match="is not of type 'object'"):
-        params.resolve([], SCHEMA)  # type: ignore[arg-type]
+        resolve.resolve([], SCHEMA)  # type: ignore[arg-type]
 
 
 def test_every_config_of_open_clip_that_can_be_trained_is_taken():
     """All of open_clip's, but those whose text is read with another's tokenizer."""
-    free = [n for n in open_clip_lists.configs() if open_clip_lists.tokenizer(n) is None]
+    free = [n for n in open_clip.configs() if open_clip.tokenizer(n) is None]
     assert {"tiny-clip", "ViT-S-32-alt", "RN50", "ViT-bigG-14"} <= set(free)
     entries = {
         f"x{i}": {"kind": "trained", "config": n, "train": TRAIN} for i, n in enumerate(free)
@@ -371,7 +365,7 @@ def missing(overlay: dict[str, Any]) -> dict[str, Any]:
     config = merged(CONFIG, overlay)
     if "files" in config["acquire"]["toy"]:
         del config["acquire"]["toy"]["generate"]
-    return params.resolve(config, SCHEMA)
+    return resolve.resolve(config, SCHEMA)
 
 
 @pytest.mark.parametrize("case", MISSING)
@@ -379,7 +373,7 @@ def test_a_local_file_that_no_job_makes_is_missed_before_the_first_job(case, mon
     monkeypatch.chdir(ROOT)
     overlay, told = MISSING[case]
     with pytest.raises(MissingFile, match=re.escape(told)):
-        params_paths.demand_files(missing(overlay))
+        paths.demand_files(missing(overlay))
 
 
 @pytest.mark.parametrize("case", MISSING)
@@ -393,32 +387,32 @@ def test_the_doctor_misses_it_too(case, monkeypatch):
 
 def test_what_is_there_or_is_made_by_acquire_is_not_missed(tmp_path):
     demo = resolved({})
-    params_paths.demand_files(demo, tmp_path)
+    paths.demand_files(demo, tmp_path)
     (tmp_path / "wit").mkdir()
     (tmp_path / "wit/a.gz").touch()
     config = merged(CONFIG, {"acquire": {"toy": {"files": {"images": ["wit/*.gz", "http://h/x"]}}}})
     del config["acquire"]["toy"]["generate"], config["tabulate"]["facts"]
     del config["tabulate"]["explain"]
-    params_paths.demand_files(params.resolve(config, SCHEMA), tmp_path)
+    paths.demand_files(resolve.resolve(config, SCHEMA), tmp_path)
 
 
 def test_what_was_acquired_needs_its_upstream_files_no_more(tmp_path):
     config = merged(CONFIG, {"acquire": {"toy": {"files": {"images": ["gone/*.gz"]}}}})
     del config["acquire"]["toy"]["generate"], config["tabulate"]["facts"]
     del config["tabulate"]["explain"]
-    found = params.resolve(config, SCHEMA)
-    assert len(list(params_paths.missing(found, tmp_path))) == 1
+    found = resolve.resolve(config, SCHEMA)
+    assert len(list(paths.missing(found, tmp_path))) == 1
     manifest = tmp_path / "data/acquire/toy/manifest.json"
     manifest.parent.mkdir(parents=True)
     manifest.touch()
-    assert list(params_paths.missing(found, tmp_path)) == []
+    assert list(paths.missing(found, tmp_path)) == []
 
 
-@pytest.mark.parametrize("kind", multimodal_recipe.RECIPES)
+@pytest.mark.parametrize("kind", multimodal.RECIPES)
 def test_the_schema_tells_the_defaults_that_the_recipes_have(kind):
     told = yaml.safe_load(SCHEMA.read_text("utf-8"))["$defs"][f"train_{kind}"]["properties"]
-    recipe = multimodal_recipe.RECIPES[kind].of({})
-    has = {**asdict(train_recipe.Means()), **recipe.as_dict()}
+    recipe = multimodal.RECIPES[kind].of({})
+    has = {**asdict(recipes.Means()), **recipe.as_dict()}
     assert {key: entry["default"] for key, entry in told.items()} == has
 
 
@@ -432,9 +426,9 @@ def test_ovens_published_params_have_the_papers_systems_and_honest_names_for_the
         "resize": "squash",
         "fields": ["page_title"],
     }
-    mixes = {n: m for n, m in models.items() if m["kind"] in multimodal_recipe.RECIPES}
+    mixes = {n: m for n, m in models.items() if m["kind"] in multimodal.RECIPES}
     assert {n for n, m in mixes.items() if m.get("frozen")} == {n for n in mixes if "frozen" in n}
     whole = [m for m in mixes.values() if not m.get("frozen")]
-    assert {m["kind"] for m in whole} == {*multimodal_recipe.RECIPES}
-    means = {*asdict(train_recipe.Means())}
+    assert {m["kind"] for m in whole} == {*multimodal.RECIPES}
+    means = {*asdict(recipes.Means())}
     assert all(set(m["train"]) <= means for m in whole), "what is learned is the paper's by default"

@@ -10,13 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isotope import dump, search, store, tables, wit
-from isotope.cells import Cell, query_ids
-from isotope.dump_gather import gather_dump
-from isotope.errors import BadParams
-from isotope.gather import gather
-from isotope.parts import part_of
-from isotope.search_gather import search_gather
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import BadParams
+from isotope.core.gathered import gather
+from isotope.core.grid import Cell, query_ids
+from isotope.core.shards import part_of
+from isotope.parse import dump, wit
+from isotope.parse.gather import gather_dump
+from isotope.search import systems
+from isotope.search.gather import search_gather
 
 HEAD = (
     '<mediawiki xml:lang="en"><siteinfo><base>https://en.wikipedia.org/wiki/Main</base></siteinfo>'
@@ -59,7 +62,7 @@ def in_shards(folder: Path, work: Callable[[Path, tuple[int, int]], None], n: in
 
 def test_a_dump_in_shards_is_the_same_bytes_ordinals_of_rejects_included(tmp_path, monkeypatch):
     """Two multistream files and one that can only be read from its start."""
-    monkeypatch.setattr("isotope.dump_streams.SPAN_BYTES", 1)
+    monkeypatch.setattr("isotope.parse.streams.SPAN_BYTES", 1)
     files = [tmp_path / name for name in ("1.xml.bz2", "2.xml", "3.xml.bz2")]
     files[0].write_bytes(multistream(1, 30))
     files[1].write_text(HEAD + "".join(map(page, range(31, 41))) + "</mediawiki>")
@@ -149,13 +152,13 @@ def test_runs_and_fusions_in_shards_are_the_same_bytes(collection, tmp_path):
     for n in COUNTS:
         shards, whole = tmp_path / f"shards-{n}", tmp_path / f"whole-{n}"
         made = {s: (run_path(shards, n, s), run_path(whole, None, s)) for s in "abf"}
-        search.search_random(collection, made["a"][0], depth=6, seed=1)
-        search.search_dense(
+        systems.search_random(collection, made["a"][0], depth=6, seed=1)
+        systems.search_dense(
             collection["qrels"], encoded, index, made["b"][0], depth=6, memory_mb=16, device="cpu"
         )
         for system in "ab":
             search_gather(*made[system])
         spec = {"kind": "rrf", "of": ["a", "b"]}
-        search.search_fused([*made["a"][1], *made["b"][1]], made["f"][1], spec, depth=7)
+        systems.search_fused([*made["a"][1], *made["b"][1]], made["f"][1], spec, depth=7)
         found.append([path.read_bytes() for _, out in made.values() for path in out])
     assert found[0] == found[1] == found[2]

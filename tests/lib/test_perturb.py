@@ -2,9 +2,9 @@
 
 import pytest
 
-from isotope import toy_wordnet, wordnet_files
-from isotope.errors import MissingFile
-from isotope.perturb import (
+from isotope.core.errors import MissingFile
+from isotope.explain import wordnet_files
+from isotope.explain.perturb import (
     KINDS,
     LARGE,
     SMALL,
@@ -15,8 +15,9 @@ from isotope.perturb import (
     perturb,
     spelled,
 )
-from isotope.perturb_words import article
-from isotope.wordnet import WordNet
+from isotope.explain.wordnet import WordNet
+from isotope.explain.words import article
+from isotope.toy import wordnet as toy_wordnet
 
 
 @pytest.fixture(scope="module")

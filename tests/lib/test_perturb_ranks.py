@@ -7,15 +7,17 @@ import numpy as np
 import polars as pl
 import pytest
 
-from isotope import store, tables, toy_wordnet
-from isotope.encode import encode_texts
-from isotope.encode_store import write_ids
-from isotope.index import index_bm25
-from isotope.models_hash import HashEncoder
-from isotope.perturb import Settings
-from isotope.perturb_ranks import Asked, Tower, perturbed_bm25, perturbed_dense
-from isotope.perturb_texts import perturb_texts
-from isotope.search import search_bm25
+from isotope import tables
+from isotope.core import store
+from isotope.core.vectors import write_ids
+from isotope.encode.shard import encode_texts
+from isotope.explain.perturb import Settings
+from isotope.explain.perturbed_texts import perturb_texts
+from isotope.explain.ranks import Asked, Tower, perturbed_bm25, perturbed_dense
+from isotope.index.build import index_bm25
+from isotope.models.hash import HashEncoder
+from isotope.search.systems import search_bm25
+from isotope.toy import wordnet
 
 SAID = ["A large red ball", "A small blue cup", "One white house", "The green tree", "No colour"]
 FIELDS = ["context_section_description"]
@@ -30,7 +32,7 @@ class Made(NamedTuple):
 @pytest.fixture(scope="module")
 def made(tmp_path_factory) -> Made:
     folder = tmp_path_factory.mktemp("perturbed")
-    toy_wordnet.write(folder / "wordnet")
+    wordnet.write(folder / "wordnet")
     numbered = list(enumerate(SAID))
     texts = [
         {"text_id": f"t{n}", "context_section_description": said, "split": "validation"}

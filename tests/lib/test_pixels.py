@@ -6,8 +6,9 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from isotope import pixels, store, tables
-from isotope.errors import CorruptFile, MissingFile, TruncatedFile
+from isotope import tables
+from isotope.core import pixels, store
+from isotope.core.errors import CorruptFile, MissingFile, TruncatedFile
 
 
 def webp(image: Image.Image) -> bytes:

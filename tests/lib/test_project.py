@@ -7,10 +7,12 @@ import polars as pl
 import pytest
 import yaml
 
-from isotope import lucene, project, sql, store, tables
-from isotope.errors import EmptyTable
-from isotope.gather import gather
-from isotope.lucene_merge import merge_indexes
+from isotope import tables
+from isotope.core import lucene, sql, store
+from isotope.core.errors import EmptyTable
+from isotope.core.gathered import gather
+from isotope.core.merge import merge_indexes
+from isotope.project import match
 
 # AToMiC, section 4.2: BM25 with (k1, b) = (0.9, 0.4).
 SPEC = {"k1": 0.9, "b": 0.4}
@@ -69,7 +71,7 @@ def source(tmp_path_factory) -> dict[str, Path]:
     wit = {"associations": paths["associations"]}
     members = sql.SQL / "project/members.sql"
     sql.query(members, wit, {"language": "en"}, out=paths["members"], schema=tables.MEMBERS)
-    project.index_sections(paths["sections"], folder / "lucene", threads=1, memory_mb=512)
+    match.index_sections(paths["sections"], folder / "lucene", threads=1, memory_mb=512)
     return paths
 
 
@@ -77,10 +79,10 @@ def projected(source, folder: Path, mode: str) -> list[tuple]:
     """Return (text_id, method, has a score) for each of TEXTS."""
     index = source["sections"].parent / "lucene"
     wit = {k: source[k] for k in ("associations", "members")}
-    project.ask(wit, folder / "queries.parquet")
+    match.ask(wit, folder / "queries.parquet")
     pieces = [folder / f"{n}.parquet" for n in range(3)]
     for n, piece in enumerate(pieces):
-        project.project(
+        match.project(
             folder / "queries.parquet",
             source["sections"],
             index,
@@ -125,14 +127,14 @@ def test_a_source_without_texts_in_the_language_is_an_error(source, tmp_path):
     store.write_rows([], empty, tables.MEMBERS)
     wit = {"associations": source["associations"], "members": empty}
     with pytest.raises(EmptyTable, match="no text in this language"):
-        project.ask(wit, tmp_path / "queries.parquet")
+        match.ask(wit, tmp_path / "queries.parquet")
 
 
 def test_sections_indexed_in_shards_answer_as_those_indexed_at_once(source, tmp_path):
     """Five sections in seven shards: some have none."""
     pieces = [tmp_path / f"{n}/lucene" for n in range(7)]
     for n, piece in enumerate(pieces):
-        project.index_sections(source["sections"], piece, threads=1, memory_mb=512, part=(n, 7))
+        match.index_sections(source["sections"], piece, threads=1, memory_mb=512, part=(n, 7))
     assert [len(list(piece.glob("segments_*"))) for piece in pieces] == [0, 1, 1, 0, 1, 1, 1]
     merge_indexes(pieces, tmp_path / "merged", memory_mb=512)
     queries, model = [(words, words) for *_, words in TEXTS], lucene.Bm25(memory_mb=512)
@@ -148,8 +150,8 @@ def test_a_dump_without_sections_is_an_error_in_shards_too(tmp_path):
     store.write_rows([], tmp_path / "sections", tables.SECTIONS)
     given: dict[str, Any] = {"threads": 1, "memory_mb": 512}
     with pytest.raises(EmptyTable, match="no documents to index"):
-        project.index_sections(tmp_path / "sections", tmp_path / "lucene", **given)
-    project.index_sections(tmp_path / "sections", tmp_path / "piece", **given, part=(0, 2))
+        match.index_sections(tmp_path / "sections", tmp_path / "lucene", **given)
+    match.index_sections(tmp_path / "sections", tmp_path / "piece", **given, part=(0, 2))
     with pytest.raises(EmptyTable, match="no documents to index"):
         merge_indexes([tmp_path / "piece"], tmp_path / "lucene")
     assert not (tmp_path / "lucene").exists()

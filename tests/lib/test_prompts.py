@@ -9,11 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isotope import models, prompts, store, tables
-from isotope.cells import Cell, query_ids
-from isotope.errors import BadParams, MissingColumn
-from isotope.runs import read_run
-from isotope.search_prompted import Reader, search_prompted
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import BadParams, MissingColumn
+from isotope.core.grid import Cell, query_ids
+from isotope.core.runs import read_run
+from isotope.models import encoders
+from isotope.search import prompts
+from isotope.search.prompted import Reader, search_prompted
 
 HASH = {"kind": "hash", "dim": 16}
 TEMPLATES = ["{text}, {year}", "of the {decade}: {text}"]
@@ -56,7 +59,7 @@ def encoded(tmp_path) -> dict[str, list[Path]]:
 
 
 def asked(texts: list[str]) -> np.ndarray:
-    return models.load(HASH).encode_texts(texts)
+    return encoders.load(HASH).encode_texts(texts)
 
 
 def expected(encoded, text: int, image: int, templates=TEMPLATES) -> float:

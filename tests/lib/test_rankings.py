@@ -11,10 +11,12 @@ import polars as pl
 import pytest
 import yaml
 
-from isotope import params, store, tables
-from isotope.errors import BadParams
-from isotope.rankings import tabulate_ranking
-from isotope.runs import write_run
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import BadParams
+from isotope.core.runs import write_run
+from isotope.explain.rankings import tabulate_ranking
+from isotope.params import resolve
 
 RANKS = [1, 3, 7, None]
 
@@ -57,7 +59,7 @@ def test_a_ranking_of_a_collection_that_nothing_defines_is_refused(root: Path):
     known = copy.deepcopy(config)
     known["tabulate"]["rankings"] = ["toy"]
     schema = root / "workflow/schemas/params.schema.yaml"
-    assert params.resolve(known, schema)["tabulate"]["rankings"] == ["toy"]
+    assert resolve.resolve(known, schema)["tabulate"]["rankings"] == ["toy"]
     config["tabulate"]["rankings"] = ["flickr9k"]
     with pytest.raises(BadParams, match=r"tabulate\.rankings.*'flickr9k'"):
-        params.resolve(config, schema)
+        resolve.resolve(config, schema)

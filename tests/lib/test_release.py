@@ -16,9 +16,11 @@ from ir_datasets.formats import JsonlDocs, JsonlQueries, TrecQrels
 from ir_datasets.util import GzipExtract
 from PIL import Image
 
-from isotope import release, sql, store, tables, trec
+from isotope import tables
+from isotope.core import sql, store, trec
+from isotope.parse.wit import parse_wit
+from isotope.release import collection
 from isotope.tables import CAPTION_FIELDS
-from isotope.wit import parse_wit
 
 PUBLISHED_TEXTS = [
     *("text_id", "page_url", "page_title", "section_title", "context_page_description"),
@@ -91,7 +93,7 @@ def out(tmp_path_factory) -> Path:
     hit = {"query_id": "projected-00000002-000", "doc_id": "i2", "rank": 1, "score": 0.1}
     store.write_rows([hit], run, tables.RUN)
     for name in ("one", "two"):
-        release.build(
+        collection.build(
             collection="toy",
             language="en",
             systems={"bm25": {"kind": "bm25", "k1": 0.9}},

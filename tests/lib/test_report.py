@@ -12,12 +12,12 @@ from PIL import Image
 from tests import fidelity
 from tests.report_project import EVIL, TOLD, build, cell, drawing, files, lay
 
-from isotope import report, report_cite, report_overview
-from isotope.errors import MissingFile
-from isotope.report_exhibits import described, exhibits
-from isotope.report_site import PAGES
-from isotope.report_templates import excerpt, symbol, web
-from isotope.report_thumbnails import SIDE_PX, thumbnail
+from isotope.core.errors import MissingFile
+from isotope.core.thumbnails import SIDE_PX, thumbnail
+from isotope.report import cite, collection, overview
+from isotope.report.exhibits import described, exhibits
+from isotope.report.site import PAGES
+from isotope.report.templates import excerpt, symbol, web
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +147,7 @@ def test_a_table_that_nothing_describes_is_shown_under_its_own_name(tmp_path):
 
 def test_the_level_of_significance_stands_beside_the_letters(root, site, tmp_path):
     assert "= 0.05 after Bonferroni" in (site / "toy/systems.html").read_text()
-    report.build(cell(root), files(root), {**TOLD, "alpha": 0.01}, tmp_path)
+    collection.build(cell(root), files(root), {**TOLD, "alpha": 0.01}, tmp_path)
     assert "= 0.01 after Bonferroni" in (tmp_path / "systems.html").read_text()
 
 
@@ -186,7 +186,9 @@ def test_a_collection_without_crawl_and_figures_leaves_their_sections_out(root, 
             if file.is_file() and inside.startswith(part):
                 (tmp_path / inside).parent.mkdir(parents=True, exist_ok=True)
                 (tmp_path / inside).write_bytes(file.read_bytes())
-    report.build(cell(tmp_path, sources=list[str]()), files(tmp_path), TOLD, tmp_path / "site/toy")
+    collection.build(
+        cell(tmp_path, sources=list[str]()), files(tmp_path), TOLD, tmp_path / "site/toy"
+    )
     bare = "".join(pages(tmp_path / "site").values())
     whole = "".join(pages(site).values())
     assert "Systems and measures" in bare
@@ -219,23 +221,23 @@ def test_bibtex_has_as_many_opening_as_closing_braces(site):
 
 def test_the_fingerprint_of_params_does_not_hang_on_the_order_of_their_keys():
     one, same = {"a": 1, "b": [2, 3]}, {"b": [2, 3], "a": 1}
-    assert report_cite.fingerprint(one) == report_cite.fingerprint(same)
-    assert report_cite.fingerprint(one) != report_cite.fingerprint({"a": 1, "b": [3, 2]})
-    assert re.fullmatch("[0-9a-f]{16}", report_cite.fingerprint(one))
+    assert cite.fingerprint(one) == cite.fingerprint(same)
+    assert cite.fingerprint(one) != cite.fingerprint({"a": 1, "b": [3, 2]})
+    assert re.fullmatch("[0-9a-f]{16}", cite.fingerprint(one))
 
 
 def test_a_report_about_a_system_without_runs_is_refused(root, tmp_path):
     with pytest.raises(MissingFile, match="no run of this system"):
-        report.build(cell(root, system="unheard-of"), files(root), TOLD, tmp_path)
+        collection.build(cell(root, system="unheard-of"), files(root), TOLD, tmp_path)
 
 
 def test_a_report_without_table_1_is_refused(tmp_path):
     with pytest.raises(MissingFile, match=r"table1\.csv"):
-        report.build(cell(tmp_path), [], TOLD, tmp_path)
+        collection.build(cell(tmp_path), [], TOLD, tmp_path)
 
 
 def test_the_headline_puts_the_best_system_on_top(root):
-    text = report.headline(root / "results/score/toy.parquet", setting="small", split="test")
+    text = collection.headline(root / "results/score/toy.parquet", setting="small", split="test")
     head, first, *_ = text.splitlines()
     assert head.split() == [
         "small/test",
@@ -258,13 +260,13 @@ def test_a_system_that_lacks_a_task_does_not_lead_by_the_mean_of_the_others():
     half = {**cells, "system": "half", "t2m MRR@10": 0.9, "m2t MRR@10": None}
     beats = {"t2m MRR@10 beats": "", "m2t MRR@10 beats": ""}
     table3 = pl.DataFrame([row | beats for row in (half, both)])
-    assert report.leader(table3, "small", "test").system == "both"
-    alone = report.leader(table3.filter(system="half"), "small", "test")
+    assert collection.leader(table3, "small", "test").system == "both"
+    alone = collection.leader(table3.filter(system="half"), "small", "test")
     assert alone.values == [("t2m", "0.900")]
 
 
 def test_a_measure_that_was_not_taken_is_a_dash_in_the_headline(root):
-    text = report.headline(
+    text = collection.headline(
         root / "results/score/toy.parquet", setting="small", split="test", measures=("MAP", "P@7")
     )
     assert text.splitlines()[1].split()[2] == "—"
@@ -304,7 +306,7 @@ def test_the_front_page_shows_the_tables_of_a_group_of_collections(site, tmp_pat
     pl.DataFrame(told).write_csv(folder / "correlation.csv")
     groups = {"xm3600": [folder / f"{t}.md" for t in ("captioners", "correlation")]}
     front = tmp_path / "results/report/index.html"
-    report_overview.build(tmp_path, "small", "test", front, groups)
+    overview.build(tmp_path, "small", "test", front, groups)
     text = front.read_text()
     Elements(text)
     assert re.findall(r'<section class="wide" id="([^"]+)"', text) == [

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.report_project import ASKED, cell, lay
 
-from isotope.errors import MissingFile, UnknownId
-from isotope.report_cases import Case, cases
-from isotope.report_choice import choose
+from isotope.core.errors import MissingFile, UnknownId
+from isotope.report.cases import Case, cases
+from isotope.report.choice import choose
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from isotope import report_overview, report_since, snapshot_diff, store, tables
-from isotope.report_since import Side
-from isotope.report_words import compared
+from isotope import tables
+from isotope.core import store
+from isotope.report import overview, since
+from isotope.report.since import Side
+from isotope.report.words import compared
+from isotope.tabulate import since as snapshot_diff
 
 EVIL = '<script>alert("1")</script><img src=x onerror=alert(2)>'
 WORDS = "The old bridge over the river was built of oak by the people of the town in 1820"
@@ -94,7 +97,7 @@ def page(root: Path, before: Rows = BEFORE, after: Rows = AFTER) -> Path:
     stems = [folder / name for name in ("snapshot_diff", "snapshot_survival")]
     snapshot_diff.tabulate_changes(folder / "changes.parquet", stems)
     out = root / "results/report/later/since/old.html"
-    report_since.build(*sides, folder / "changes.parquet", out)
+    since.build(*sides, folder / "changes.parquet", out)
     return out
 
 
@@ -179,7 +182,7 @@ def test_its_links_lead_to_files(written):
 
 def test_the_front_page_links_to_it(written):
     front = written.parents[2] / "index.html"
-    report_overview.build(written.parents[4], "small", "validation", front)
+    overview.build(written.parents[4], "small", "validation", front)
     assert '<a href="later/since/old.html">later since old</a>' in front.read_text()
 
 
@@ -188,9 +191,9 @@ def test_the_same_input_gives_the_same_page(written, tmp_path):
 
 
 def test_it_says_how_many_pages_and_changes_are_shown_of_how_many(tmp_path, monkeypatch):
-    monkeypatch.setattr(report_since, "PAGES", 2)
-    monkeypatch.setattr(report_since, "ITEMS", 3)
-    monkeypatch.setattr(report_since, "PICTURES", 1)
+    monkeypatch.setattr(since, "PAGES", 2)
+    monkeypatch.setattr(since, "ITEMS", 3)
+    monkeypatch.setattr(since, "PICTURES", 1)
     before = {
         "texts": [text(p, n, f"S{n}", "was") for p in range(1, 6) for n in range(p)],
         "images": [image(f"i{n}", "c") for n in range(5)],
@@ -217,8 +220,8 @@ def test_nothing_has_changed_since_the_same_snapshot(tmp_path):
 
 def test_the_headline_counts_by_kind_and_change(written):
     table = written.parents[4] / "results/tables/later/since/old/snapshot_diff.csv"
-    lines = report_since.summary(table).splitlines()
-    assert lines[0].split() == ["unchanged", *report_since.CHANGES]
+    lines = since.summary(table).splitlines()
+    assert lines[0].split() == ["unchanged", *since.CHANGES]
     assert lines[1].split() == ["texts", "1", "1", "0", "0", "0", "1", "1"]
     assert lines[2].split() == ["images", "0", "1", "0", "0", "1", "1", "1"]
 

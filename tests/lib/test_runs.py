@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope import store, tables
-from isotope.errors import BrokenPromise, CorruptFile, MissingColumn, MissingFile
-from isotope.random_system import random_run
-from isotope.runs import batches, empty, ranked, read_run, write_pieces, write_run
-from isotope.runs_pieces import aligned, by_query
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import BrokenPromise, CorruptFile, MissingColumn, MissingFile
+from isotope.core.run_pieces import aligned, by_query
+from isotope.core.runs import batches, empty, ranked, read_run, write_pieces, write_run
+from isotope.search.random_system import random_run
 
 HITS = st.dictionaries(
     st.tuples(st.sampled_from("pqr"), st.text("abé9", min_size=1, max_size=3)),

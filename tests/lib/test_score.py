@@ -7,10 +7,11 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from isotope import store, tables, trec
-from isotope.errors import BadParams, BrokenPromise, EmptyTable
-from isotope.runs import ranked, write_run
-from isotope.score import cell_of, score_collection, score_run
+from isotope import tables
+from isotope.core import store, trec
+from isotope.core.errors import BadParams, BrokenPromise, EmptyTable
+from isotope.core.runs import ranked, write_run
+from isotope.score.score import cell_of, score_collection, score_run
 
 HITS = pl.DataFrame(
     {

@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope import search, store, tables
-from isotope.cells import Cell, document_ids, pool_splits, query_ids
-from isotope.exact import Shards, top_k
-from isotope.index import contents, index_bm25, index_dense
-from isotope.runs import read_run
+from isotope import tables
+from isotope.core import store
+from isotope.core.exact import Shards, top_k
+from isotope.core.grid import Cell, document_ids, pool_splits, query_ids
+from isotope.core.runs import read_run
+from isotope.index.build import contents, index_bm25, index_dense
+from isotope.search import systems
 
 SPLITS = ["train", "validation", "test", "other"]
 
@@ -92,7 +94,7 @@ def test_bm25_finds_the_match_in_every_cell(collection, tmp_path):
     index_bm25(collection, folders, splits, language="en", fields=None, threads=1)
     paths = outputs(tmp_path / "runs", "bm25")
     spec = {"kind": "bm25"}
-    search.search_bm25(collection, folders, paths, spec, language="en", depth=5, threads=1)
+    systems.search_bm25(collection, folders, paths, spec, language="en", depth=5, threads=1)
     for path in paths:
         run = read_run(path).filter(pl.col("rank") == 1)
         assert run.height == 2
@@ -114,7 +116,7 @@ def test_dense_search_stays_inside_the_pool_and_finds_the_match(collection, tmp_
     ids = {side: encoded[f"{side}_ids"] for side in ("texts", "images")}
     index_dense(collection, ids, folders, ["validation", "test"])
     paths = outputs(tmp_path / "runs", "clip")
-    search.search_dense(collection["qrels"], encoded, folders, paths, depth=100, memory_mb=16)
+    systems.search_dense(collection["qrels"], encoded, folders, paths, depth=100, memory_mb=16)
     sizes = {"small": 2, "base": 6, "large": 8}
     for path in paths:
         run = read_run(path)
@@ -128,14 +130,14 @@ def test_random_and_fused_runs_fill_every_cell(collection, tmp_path):
     parts = []
     for seed, name in enumerate(("a", "b")):
         paths = outputs(tmp_path, name)
-        search.search_random(collection, paths, depth=4, seed=seed)
+        systems.search_random(collection, paths, depth=4, seed=seed)
         parts += paths
     for spec in (
         {"kind": "rrf", "of": ["a", "b"]},
         {"kind": "wsum", "of": ["b", "a"], "weights": [1, 2]},
     ):
         fused = outputs(tmp_path, str(spec["kind"]))
-        search.search_fused(parts, fused, spec, depth=3)
+        systems.search_fused(parts, fused, spec, depth=3)
         assert all(read_run(p)["rank"].max() in (2, 3) for p in fused)
 
 
@@ -173,7 +175,7 @@ def test_blocks_do_not_change_the_answer(monkeypatch, tmp_path):
     np.save(tmp_path / "v.npy", stored)
     rows = np.arange(1_000)
     whole = top_k(asked, Shards([tmp_path / "v.npy"]), rows, 10, 512)
-    monkeypatch.setattr("isotope.exact._MB", 256)
+    monkeypatch.setattr("isotope.core.exact._MB", 256)
     pieces = top_k(asked, Shards([tmp_path / "v.npy"]), rows, 10, 16)
     np.testing.assert_array_equal(whole[1], pieces[1])
     np.testing.assert_allclose(whole[0], pieces[0], rtol=1e-5)

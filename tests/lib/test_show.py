@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from isotope import catalog, cli, show, show_page, store, tables
-from isotope.errors import BadQuery, CorruptFile, MissingFile, UnknownId
+from isotope import tables
+from isotope.cli import main, show, show_page
+from isotope.core import store
+from isotope.core.errors import BadQuery, CorruptFile, MissingFile, UnknownId
+from isotope.tabulate import catalog
 
 T, OTHER = "projected-00000001-000", "projected-00000001-001"
 
@@ -132,7 +135,7 @@ def test_no_catalog_is_a_missing_file_and_a_wrong_one_corrupt(tmp_path):
 
 
 def sql(built: Path, capsys, *arguments: str) -> tuple[int, str, str]:
-    status = cli.main(["sql", "--catalog", str(built), *arguments])
+    status = main.main(["sql", "--catalog", str(built), *arguments])
     told = capsys.readouterr()
     return status, told.out, told.err
 

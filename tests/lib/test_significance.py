@@ -6,9 +6,10 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.stats import ttest_rel
 
-from isotope import store, tables
-from isotope.errors import BrokenPromise
-from isotope.significance import compare, paired_t, significance_table
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import BrokenPromise
+from isotope.score.significance import compare, paired_t, significance_table
 
 
 def scores(values: dict[str, list[float]], measure: str = "MAP", task: str = "t2m") -> pl.DataFrame:

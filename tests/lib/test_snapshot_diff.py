@@ -4,7 +4,9 @@ from pathlib import Path
 
 import polars as pl
 
-from isotope import snapshot_diff, store, tables
+from isotope import tables
+from isotope.core import store
+from isotope.tabulate import since
 
 WORDS = "a section about bees with words of its own {} and nothing else to tell apart"
 
@@ -42,7 +44,7 @@ Rows = dict[str, list[dict[str, object]]]
 def changes(folder: Path, before: Rows, after: Rows) -> tuple[pl.DataFrame, pl.DataFrame]:
     out = folder / "changes.parquet", folder / "identities.parquet"
     given = [written(folder, "before", before), written(folder, "after", after)]
-    snapshot_diff.write_changes(given[0], given[1], *out)
+    since.write_changes(given[0], given[1], *out)
     return pl.read_parquet(out[0]), pl.read_parquet(out[1])
 
 
@@ -171,7 +173,7 @@ def test_judgements_hold_move_are_replaced_or_go(tmp_path):
         "sha": "replaced",
     }
     stems = [tmp_path / name for name in ("snapshot_diff", "snapshot_survival")]
-    snapshot_diff.tabulate_changes(tmp_path / "changes.parquet", stems)
+    since.tabulate_changes(tmp_path / "changes.parquet", stems)
     survived = pl.read_csv(tmp_path / "snapshot_survival.csv")
     assert survived.select("split", "judgements", "held").rows() == [
         ("all", 4, 1),

@@ -10,11 +10,12 @@ import pytest
 from tests import snapshots
 from tests.snapshots import ENGLISH, Page
 
-from isotope import dump, html_media, toy
-from isotope.dump_gather import gather_dump
-from isotope.errors import CorruptFile, MissingFile, TruncatedFile
-from isotope.wikitext_infobox import upload_url
-from isotope.zim_pictures import zim_contents, zim_names
+from isotope.core.errors import CorruptFile, MissingFile, TruncatedFile
+from isotope.crawl.zim import zim_contents, zim_names
+from isotope.parse import dump, html_media
+from isotope.parse.gather import gather_dump
+from isotope.parse.infobox import upload_url
+from isotope.toy import snapshot as toy
 
 PAGES = 60
 TABLES = ("sections", "links", "rejected", "infoboxes", "pictures")
@@ -107,8 +108,8 @@ class TestEveryKind:
         assert counts(parsed[kind]) == counts(parsed["xml"])
 
     def test_the_number_of_workers_does_not_show(self, kind, files, parsed, tmp_path, monkeypatch):
-        monkeypatch.setattr("isotope.dump_enterprise.BATCH_BYTES", 10_000)
-        monkeypatch.setattr("isotope.dump_zim.ENTRIES", 10)
+        monkeypatch.setattr("isotope.parse.enterprise.BATCH_BYTES", 10_000)
+        monkeypatch.setattr("isotope.parse.zim.ENTRIES", 10)
         assert digests(parse([files[kind]], tmp_path, workers=2)) == digests(parsed[kind])
 
     def test_the_number_of_shards_does_not_show(self, kind, files, tmp_path):
@@ -369,7 +370,7 @@ class TestRejected:
         assert (told["articles"], told["bad_record"], told["pages"]) == (2, 1, 3)
 
     def test_of_an_articles_records_the_newest_revision_counts(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("isotope.dump_enterprise.BATCH_BYTES", 1)
+        monkeypatch.setattr("isotope.parse.enterprise.BATCH_BYTES", 1)
         texts = {1: "old", 2: "new", 3: "older", 4: "other"}
         pages = [Page(4 if n == 4 else 7, 0, "P", f"{word}") for n, word in texts.items()]
         records = [json.loads(line) for line in snapshots.records(pages)]

@@ -7,8 +7,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from isotope import sql, store, tables
-from isotope.errors import (
+from isotope import tables
+from isotope.core import sql, store
+from isotope.core.errors import (
     BrokenPromise,
     CorruptFile,
     EmptyTable,

@@ -5,19 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from isotope import (
-    figures_bars,
-    params_files,
-    sql,
-    statistics_tables,
-    store,
-    tables,
-    tabulate,
-    toy,
-    toy_facts,
-)
-from isotope.errors import EmptyTable, MissingFile
-from isotope.statistics_all import tabulate_facts
+from isotope import tables
+from isotope.core import sql, store
+from isotope.core.errors import EmptyTable, MissingFile
+from isotope.params import files
+from isotope.tabulate import bars, statistics_tables, table
+from isotope.tabulate.statistics import tabulate_facts
+from isotope.toy import facts, snapshot
 
 SQL = sql.SQL / "tabulate"
 
@@ -49,7 +43,7 @@ def relations(tmp_path):
 
 def rows(name, relations, reads, **params):
     chosen = {r: relations[r] for r in reads}
-    return tabulate.rows(SQL / f"{name}.sql", chosen, params).rows()
+    return table.rows(SQL / f"{name}.sql", chosen, params).rows()
 
 
 def test_a_page_counts_for_each_topic_surely_predicted_in_its_own_wiki(relations):
@@ -93,7 +87,7 @@ def test_regions_and_stem_are_one_category_each_as_in_fig_2(relations):
 
 def test_the_tails_of_the_figures_are_the_papers(root):
     """Section 4.2: "less than 2.5% as others" (Fig. 2); 4.3: "less than 1% as others" (Fig. 3)."""
-    tail = params_files.load(root=root)["tabulate"]["tail"]
+    tail = files.load(root=root)["tabulate"]["tail"]
     assert (tail["categories"], tail["styles"]) == (0.025, 0.01)
 
 
@@ -168,7 +162,7 @@ def test_subsets_are_drawn_where_they_are_exact(tmp_path):
     ]
     store.write_rows(points, tmp_path / "subsets.parquet", tables.SUBSETS)
     given, chosen = {"subsets": tmp_path / "subsets.parquet"}, {"split": "test", "measure": "MAP"}
-    figures_bars.subsets(SQL / "subsets_exact.sql", given, chosen, tmp_path / "s.svg")
+    bars.subsets(SQL / "subsets_exact.sql", given, chosen, tmp_path / "s.svg")
     drawn = (tmp_path / "s.svg").read_text()
     assert ">60<" in drawn
     assert ">30<" not in drawn
@@ -177,15 +171,15 @@ def test_subsets_are_drawn_where_they_are_exact(tmp_path):
 def test_subsets_without_an_exact_point_say_what_to_do(tmp_path):
     store.write_rows([], tmp_path / "subsets.parquet", tables.SUBSETS)
     given, chosen = {"subsets": tmp_path / "subsets.parquet"}, {"split": "test", "measure": "MAP"}
-    figures_bars.subsets(SQL / "subsets_exact.sql", given, chosen, tmp_path / "s.svg")
+    bars.subsets(SQL / "subsets_exact.sql", given, chosen, tmp_path / "s.svg")
     assert "raise search.depth" in (tmp_path / "s.svg").read_text()
 
 
 def test_the_toy_knows_topics_and_views_of_each_of_its_articles(tmp_path):
-    toy_facts.write(tmp_path, 30, 0)
+    facts.write(tmp_path, 30, 0)
     pages = [line.split(",")[2] for line in (tmp_path / "topics.csv").read_text().splitlines()[1:]]
     viewed = [line.split(",")[0] for line in (tmp_path / "views.csv").read_text().splitlines()[1:]]
     assert pages == viewed == [str(1000 + 10 * n) for n in range(30)]
-    toy.generate(tmp_path / "toy", pages=30, draw=False)
+    snapshot.generate(tmp_path / "toy", pages=30, draw=False)
     for name in ("topics.csv", "views.csv"):
         assert (tmp_path / "toy" / name).read_bytes() == (tmp_path / name).read_bytes()

@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope import store, store_columns, tables
-from isotope.store_groups import Grouped, grouped
+from isotope import tables
+from isotope.core import columns as store_columns
+from isotope.core import store
+from isotope.core.row_groups import Grouped, grouped
 
 SCHEMA = pa.schema(
     [

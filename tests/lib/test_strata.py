@@ -7,9 +7,11 @@ import polars as pl
 import pytest
 from scipy.stats import bootstrap
 
-from isotope import sql, store, strata, tables
-from isotope.errors import EmptyTable
-from isotope.tabulate import rows as asked
+from isotope import tables
+from isotope.core import sql, store
+from isotope.core.errors import EmptyTable
+from isotope.tabulate import strata
+from isotope.tabulate.table import rows as asked
 
 HOW = strata.Resampling(samples=200, seed=5, level=0.9)
 N = 20

@@ -6,10 +6,11 @@ import polars as pl
 import pytest
 import yaml
 
-from isotope import sql, store, tables
-from isotope.errors import BrokenPromise, CorruptFile, EmptyTable, MissingColumn, MissingFile
-from isotope.explain_tables import tabulate_study
-from isotope.study import found_sheets, read_sheets, write_sheet, write_study
+from isotope import tables
+from isotope.core import sql, store
+from isotope.core.errors import BrokenPromise, CorruptFile, EmptyTable, MissingColumn, MissingFile
+from isotope.explain.tables_of_failures import tabulate_study
+from isotope.judge.study import found_sheets, read_sheets, write_sheet, write_study
 
 ROOT = Path(__file__).parents[2]
 CLASSES = ["objects", "colour", "count"]

@@ -5,10 +5,11 @@ import polars as pl
 import pytest
 import yaml
 
-from isotope import models, styles
-from isotope.encode_store import write_ids
-from isotope.errors import BadParams
-from isotope.models_hash import HashEncoder
+from isotope.core.errors import BadParams
+from isotope.core.vectors import write_ids
+from isotope.models import encoders
+from isotope.models.hash import HashEncoder
+from isotope.tabulate import styles
 
 HASH = {"kind": "hash", "dim": 32}
 CLASSES, PROMPTS = ["map", "logo", "photo"], ["a {style}.", "in the style of a {style}"]
@@ -24,7 +25,7 @@ def test_a_class_is_the_unit_mean_of_its_prompts():
 @pytest.fixture
 def shards(tmp_path):
     """Images that lie near a class each, in two shards."""
-    heads = styles.class_weights(models.load(HASH), CLASSES, PROMPTS)
+    heads = styles.class_weights(encoders.load(HASH), CLASSES, PROMPTS)
     near = heads[[2, 0, 1, 1]] + np.random.default_rng(0).normal(0, 0.02, (4, 32))
     near = (near / np.linalg.norm(near, axis=1, keepdims=True)).astype(np.float32)
     for n, rows in enumerate((slice(0, 3), slice(3, 4))):

@@ -4,10 +4,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from isotope import sql, store, subsets, tables
-from isotope.errors import BadParams
-from isotope.runs import ranked, write_run
-from isotope.score import score_run
+from isotope import tables
+from isotope.core import sql, store
+from isotope.core.errors import BadParams
+from isotope.core.runs import ranked, write_run
+from isotope.score.score import score_run
+from isotope.tabulate import subsets
 
 SQL = sql.SQL / "tabulate"
 DOCUMENTS, QUERIES = 120, 12

@@ -8,9 +8,10 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
 
-from isotope import store, tables
-from isotope.errors import EmptyTable, FetchFailed, MissingColumn, MissingFile
-from isotope.summaries import write_summaries
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import EmptyTable, FetchFailed, MissingColumn, MissingFile
+from isotope.encode.summaries import write_summaries
 
 WORDS = {"i1": ["A dog runs.", "One brown dog"], "i2": ["Two cats", "Cats asleep!"], "i3": []}
 

@@ -6,11 +6,14 @@ import pytest
 import yaml
 from scipy import stats
 
-from isotope import params_files, significance, store, tables
-from isotope.errors import BadParams
-from isotope.params import resolve
-from isotope.table5 import Comparisons, described, table5
-from isotope.train_recipe import Recipe
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import BadParams
+from isotope.params import files as params_files
+from isotope.params.recipes import Recipe
+from isotope.params.resolve import resolve
+from isotope.score import significance
+from isotope.tabulate.table5 import Comparisons, described, table5
 
 SYSTEMS = {
     "bm25": {"kind": "bm25"},

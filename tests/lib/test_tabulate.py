@@ -5,10 +5,12 @@ import json
 import polars as pl
 import pytest
 
-from isotope import store, tables, tabulate
-from isotope.errors import EmptyTable
-from isotope.tabulate_layout import Cell, Column, Table, lay_out, widen
-from isotope.tabulate_render import latex, markdown
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import EmptyTable
+from isotope.tabulate import table as tabulate
+from isotope.tabulate.layout import Cell, Column, Table, lay_out, widen
+from isotope.tabulate.render import latex, markdown
 
 CELLS = pl.DataFrame(
     [

@@ -8,11 +8,13 @@ import polars as pl
 import pytest
 from tests.lib.test_snapshot_diff import Rows, changes, image, pair, text
 
-from isotope import params_links, runs, score
-from isotope.errors import BadParams, EmptyTable
-from isotope.report_exhibits import exhibits
-from isotope.strata import Resampling
-from isotope.temporal import tabulate_temporal
+from isotope.core import runs
+from isotope.core.errors import BadParams, EmptyTable
+from isotope.params import links
+from isotope.report.exhibits import exhibits
+from isotope.score import score
+from isotope.tabulate.strata import Resampling
+from isotope.tabulate.temporal import tabulate_temporal
 
 HOW = Resampling(200, 0, 0.95)
 SHOWN = {"measures": ["MRR@10", "R@10"], "setting": "small", "split": "test"}
@@ -232,4 +234,4 @@ def test_what_no_index_answers_is_refused_where_it_is_asked_for(entry):
     systems = {"plain": {"kind": "bm25"}, "loose": {"kind": "trec"}, "asked": entry}
     asked = {"models": {"dated": {"kind": "dates"}}, "tabulate": {"temporal": ["plain", "asked"]}}
     with pytest.raises(BadParams, match=r"tabulate\.temporal.*can't be asked"):
-        params_links.link({**asked, "systems": systems, "search": {"splits": ["validation"]}})
+        links.link({**asked, "systems": systems, "search": {"splits": ["validation"]}})

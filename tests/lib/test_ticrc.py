@@ -13,17 +13,21 @@ import yaml
 from PIL import Image
 from scipy.special import stdtr
 
-from isotope import encode_dates, geval, sql, store, strata, tables
-from isotope.acquire import acquire
-from isotope.collect import collect
-from isotope.crawl_pictures import crawl_pictures, list_pictures
-from isotope.encode_store import load_vectors
-from isotope.errors import BrokenPromise
-from isotope.random_system import random_run
-from isotope.runs import ranked
-from isotope.score import score_run
-from isotope.tabulate import rows
-from isotope.train_dates import train_dates
+from isotope import tables
+from isotope.acquire.fetch import acquire
+from isotope.collect.build import collect
+from isotope.core import sql, store
+from isotope.core.errors import BrokenPromise
+from isotope.core.runs import ranked
+from isotope.core.vectors import load_vectors
+from isotope.crawl.pictures import crawl_pictures, list_pictures
+from isotope.encode import dates as encode_dates
+from isotope.release import geval
+from isotope.score.score import score_run
+from isotope.search.random_system import random_run
+from isotope.tabulate import strata
+from isotope.tabulate.table import rows
+from isotope.train.dates import train_dates
 
 ROOT = Path(__file__).parents[2]
 KIND = sql.SQL / "collect/ticrc"

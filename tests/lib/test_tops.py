@@ -3,8 +3,9 @@
 import polars as pl
 import pytest
 
-from isotope import sql, tabulate, tops
-from isotope.runs import write_run
+from isotope.core import sql
+from isotope.core.runs import write_run
+from isotope.tabulate import table, tops
 
 ANSWERS = {
     "a": {"q1": "vwx", "q2": "vw", "q3": "z"},
@@ -24,7 +25,7 @@ def overlaps(tmp_path):
     def of(depth):
         runs = [run(tmp_path / f"large/test/t2m/{s}.parquet", a) for s, a in ANSWERS.items()]
         tops.tops_table(runs, depth=depth, out=tmp_path / "tops.parquet")
-        found = tabulate.rows(
+        found = table.rows(
             sql.SQL / "tabulate/overlap.sql", {"tops": tmp_path / "tops.parquet"}, {}
         )
         return {(a, b): (n, share) for _, a, b, n, share in found.iter_rows()}

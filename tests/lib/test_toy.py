@@ -17,8 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from isotope import tables, toy, toy_draw, toy_pages, toy_scenes, toy_words, wordnet_files
-from isotope.errors import BadParams
+from isotope import tables
+from isotope.core.errors import BadParams
+from isotope.explain import wordnet_files
+from isotope.toy import draw, scenes, words
+from isotope.toy import pages as toy_pages
+from isotope.toy import snapshot as toy
 
 PAGES = 400
 SEED = 0
@@ -199,7 +203,7 @@ def test_the_open_quote_breaks_rows_for_a_reader_that_trusts_quotes(snapshot):
 
 def test_other_languages_show_the_same_pictures_and_some_of_their_own(rows, english):
     foreign = [row for row in rows if row["language"] != "en"]
-    assert {row["language"] for row in foreign} == set(toy_words.LANGUAGES)
+    assert {row["language"] for row in foreign} == set(words.LANGUAGES)
     for row in foreign:
         assert row["page_url"].startswith(f"https://{row['language']}.wikipedia.org/wiki/")
     known = {row["image_url"] for row in english}
@@ -319,7 +323,7 @@ def test_the_dump_is_later_than_wit_in_about_a_tenth_of_the_sections(english, wi
         for row in known
         if f"= {row['section_title']} =" not in articles.get(row["page_title"], "")
     ]
-    edited = sum(any(edit in text for edit in toy_words.EDITS) for text in articles.values())
+    edited = sum(any(edit in text for edit in words.EDITS) for text in articles.values())
     assert 0.02 < len(gone) / len(known) < 0.12
     assert edited > PAGES / 20
 
@@ -405,12 +409,12 @@ def test_small_snapshots_have_every_fault_twice(tmp_path, pages):
 @settings(max_examples=40, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_a_drawn_object_fills_its_box_with_its_colour(rng):
-    scene = toy_scenes.scene(rng)
-    image = toy_draw.paint(scene)
-    for group, (x0, y0, x1, y1) in toy_scenes.objects(scene):
+    scene = scenes.scene(rng)
+    image = draw.paint(scene)
+    for group, (x0, y0, x1, y1) in scenes.objects(scene):
         raw = image.crop((x0, y0, x1, y1)).tobytes()
         pixels = zip(raw[::3], raw[1::3], raw[2::3], strict=True)
-        colour = toy_scenes.COLOURS[group.colour]
+        colour = scenes.COLOURS[group.colour]
         near = [max(abs(a - b) for a, b in zip(p, colour, strict=True)) < 40 for p in pixels]
         width = x1 - x0
         columns = {i % width for i, hit in enumerate(near) if hit}
@@ -422,11 +426,11 @@ def test_a_drawn_object_fills_its_box_with_its_colour(rng):
 
 @given(st.lists(st.integers(0, 10**7), unique=True, max_size=200))
 def test_titles_never_meet(numbers):
-    assert len({toy_words.title(number) for number in numbers}) == len(numbers)
+    assert len({words.title(number) for number in numbers}) == len(numbers)
 
 
 def test_the_first_fifty_thousand_titles_are_all_different():
-    assert len({toy_words.title(number) for number in range(50_000)}) == 50_000
+    assert len({words.title(number) for number in range(50_000)}) == 50_000
 
 
 def test_a_page_does_not_depend_on_those_before_it():
@@ -436,7 +440,7 @@ def test_a_page_does_not_depend_on_those_before_it():
 
 def test_plain_text_keeps_the_anchors_of_links():
     said = "A [[Oak Mill|path]] leads to [[Elm Inn]], ''The Inn''; see '''it''', Nora O'Dell."
-    assert toy_words.plain(said) == "A path leads to Elm Inn, The Inn; see it, Nora O'Dell."
+    assert words.plain(said) == "A path leads to Elm Inn, The Inn; see it, Nora O'Dell."
 
 
 @pytest.mark.skipif(not WORDNET.is_dir(), reason="no wordnet-base at /usr/share/wordnet")

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from isotope import toy, toy_wiki, toy_words
-from isotope.toy_edition import REVISIONS, entries
+from isotope.toy import snapshot, wiki, words
+from isotope.toy.edition import REVISIONS, entries
 
 PAGES = 300
 XMLNS = "{http://www.mediawiki.org/xml/export-0.10/}"
@@ -24,7 +24,7 @@ FIRST = "7bc35f14e66514d207c4ab0d5499bec28685b2dfbba5d18dc183a912178c4aa6"
 def editions(tmp_path_factory) -> list[Path]:
     places = [tmp_path_factory.mktemp(f"edition{n}") for n in (1, 2)]
     for n, place in enumerate(places, start=1):
-        toy.generate(place, pages=PAGES, edition=n, draw=False)
+        snapshot.generate(place, pages=PAGES, edition=n, draw=False)
     return places
 
 
@@ -62,7 +62,7 @@ def rows(place: Path) -> dict[str, list[str]]:
 
 
 def test_the_first_edition_is_what_it_was_before_there_was_a_second(tmp_path):
-    toy.generate(tmp_path, pages=60, draw=False)
+    snapshot.generate(tmp_path, pages=60, draw=False)
     seen = hashlib.sha256()
     for path in sorted(tmp_path.rglob("*")):
         if path.suffix == ".gz":
@@ -85,7 +85,7 @@ def test_only_pages_that_are_said_to_be_revised_differ(editions, revisions):
 
 def test_only_their_rows_of_wit_differ(editions, revisions):
     before, after = (rows(place) for place in editions)
-    revised = {toy_words.title(n) for n in range(2 * PAGES) if toy_wiki.page_id(n) in revisions}
+    revised = {words.title(n) for n in range(2 * PAGES) if wiki.page_id(n) in revisions}
     assert {t for t in before | after if before.get(t) != after.get(t)} <= revised
 
 

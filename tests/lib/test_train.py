@@ -15,14 +15,19 @@ import torch
 from PIL import Image
 from safetensors import safe_open
 
-from isotope import models, models_clip, store, tables, toy_draw, toy_scenes, train, train_step
-from isotope.errors import BadParams, EmptyTable, MissingFile
-from isotope.train_batches import Batches, Tokens
-from isotope.train_data import Place, Split, read_split
-from isotope.train_measure import measure, mrr10
-from isotope.train_pictures import squashed
-from isotope.train_recipe import Recipe
-from isotope.train_rows import Source
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import BadParams, EmptyTable, MissingFile
+from isotope.models import encoders
+from isotope.models import open_clip as models_clip
+from isotope.params.recipes import Recipe
+from isotope.toy import draw, scenes
+from isotope.train import contrastive, step
+from isotope.train.batches import Batches, Tokens
+from isotope.train.data import Place, Split, read_split
+from isotope.train.measure import measure, mrr10
+from isotope.train.pictures import squashed
+from isotope.train.rows import Source
 
 TINY = {
     "embed_dim": 16,
@@ -43,8 +48,8 @@ def collection(tmp_path_factory):
     root, rng = tmp_path_factory.mktemp("collection"), random.Random(0)
     rows = {"texts": [], "images": [], "qrels": [], "pixels": []}
     for n in range(32):
-        scene, split = toy_scenes.scene(rng), SPLITS[n % 4]
-        add_text(rows, n, toy_scenes.sentence(scene, "It"), split)
+        scene, split = scenes.scene(rng), SPLITS[n % 4]
+        add_text(rows, n, scenes.sentence(scene, "It"), split)
         add_image(rows, n, scene, split)
     schemas = {"texts": tables.TEXTS, "images": tables.IMAGES, "qrels": tables.QRELS}
     for name, schema in schemas.items():
@@ -71,12 +76,12 @@ def add_text(rows, n, sentence, split):
 
 def add_image(rows, n, scene, split):
     out = io.BytesIO()
-    toy_draw.paint(scene).save(out, "WEBP", quality=100)
+    draw.paint(scene).save(out, "WEBP", quality=100)
     rows["pixels"].append({"image_id": f"i{n:02}", "webp": out.getvalue()})
     captions = {
         "language": ["de", "en"],
         "caption_reference_description": ["Bild", f"Picture {n}"],
-        "caption_alt_text_description": [None, toy_scenes.listing(scene)],
+        "caption_alt_text_description": [None, scenes.listing(scene)],
         "caption_attribution_description": ["", ""],
     }
     rows["images"].append({"image_id": f"i{n:02}", "split": split} | captions)
@@ -94,7 +99,7 @@ def run(collection, tmp_path):
     def trained(name, seed=0, **recipe):
         weights, curve = tmp_path / f"{name}.safetensors", tmp_path / f"{name}.csv"
         spec = SPEC | {"train": SPEC["train"] | recipe}
-        train.train(**collection, spec=spec, seed=seed, weights=weights, curve=curve)
+        contrastive.train(**collection, spec=spec, seed=seed, weights=weights, curve=curve)
         return weights, curve
 
     return trained
@@ -130,7 +135,7 @@ def test_the_curve_has_a_row_every_few_epochs_and_one_for_the_last(run):
 
 def test_the_curves_mrr_is_that_of_the_encoder_made_from_the_weights(run, collection):
     weights, curve = run("model")
-    encoder = models.load(SPEC, weights=weights, device="cpu")
+    encoder = encoders.load(SPEC, weights=weights, device="cpu")
     rows = pq.read_table(collection["texts"]).to_pylist()
     held = [row for row in rows if row["split"] == "validation"]
     texts = [" ".join(filter(None, (row[field] for field in tables.FIVE_FIELDS))) for row in held]
@@ -174,7 +179,7 @@ def test_a_collection_without_training_pairs_is_an_empty_table(collection, tmp_p
     write(tmp_path / "qrels.parquet", tables.QRELS, [])
     outputs = {"weights": tmp_path / "w.safetensors", "curve": tmp_path / "c.csv"}
     with pytest.raises(EmptyTable, match="0 images"):
-        train.train(
+        contrastive.train(
             **collection | {"qrels": tmp_path / "qrels.parquet"}, spec=SPEC, seed=0, **outputs
         )
 
@@ -273,7 +278,7 @@ def test_a_tie_goes_to_the_greater_document_id():
 
 
 def test_the_learning_rate_rises_in_a_line_and_falls_to_zero():
-    shares = [train_step.rate(done, 4, 12) for done in range(13)]
+    shares = [step.rate(done, 4, 12) for done in range(13)]
     assert shares[:5] == [0.25, 0.5, 0.75, 1.0, 1.0]
     assert shares[4:] == sorted(shares[4:], reverse=True)
     assert shares[8] == pytest.approx(0.5)

@@ -13,16 +13,19 @@ import pytest
 import torch
 from PIL import Image
 
-from isotope import models_clip, store, tables, train
-from isotope.errors import BadParams, CorruptFile, MissingFile
-from isotope.train_batches import Batches, Tokens
-from isotope.train_data import Place, read_split
-from isotope.train_packed import Packed, packing
-from isotope.train_pictures import Decoded, squashed
-from isotope.train_ranks import Ranks
-from isotope.train_recipe import Means, Recipe
-from isotope.train_rows import Source
-from isotope.train_step import Stepper
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import BadParams, CorruptFile, MissingFile
+from isotope.models import open_clip as models_clip
+from isotope.params.recipes import Means, Recipe
+from isotope.train import contrastive
+from isotope.train.batches import Batches, Tokens
+from isotope.train.data import Place, read_split
+from isotope.train.packed import Packed, packing
+from isotope.train.pictures import Decoded, squashed
+from isotope.train.ranks import Ranks
+from isotope.train.rows import Source
+from isotope.train.step import Stepper
 
 TINY = {
     "embed_dim": 16,
@@ -85,7 +88,9 @@ def trained(source: Source, place: Path, **means) -> list[bytes]:
     out = {"weights": place / "model.safetensors", "curve": place / "curve.csv"}
     spec = {"config": "reader-clip", "train": {**RECIPE, **means}}
     files = {name: getattr(source, name) for name in ("texts", "images", "qrels")}
-    train.train(**files, pixels=source.pixels, spec=spec, seed=0, **out, scratch=place / "scratch")
+    contrastive.train(
+        **files, pixels=source.pixels, spec=spec, seed=0, **out, scratch=place / "scratch"
+    )
     assert not list((place / "scratch").iterdir()), "nothing is left behind"
     return [path.read_bytes() for path in out.values()]
 

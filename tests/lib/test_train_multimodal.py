@@ -20,17 +20,19 @@ from safetensors import safe_open
 from safetensors.torch import load_file
 from tests import oven_pairs
 
-from isotope import models_clip, multimodal_measure, train_multimodal, train_step
-from isotope.encode_multimodal import Part, encode_multimodal
-from isotope.encode_store import load_vectors
-from isotope.errors import EmptyTable, MissingColumn
-from isotope.models_multimodal import QUERY, TARGET, load_multimodal
-from isotope.multimodal_data import read_judged
-from isotope.multimodal_loop import Point, best
-from isotope.multimodal_measure import combined
-from isotope.train_data import Place
-from isotope.train_pictures import squashed
-from isotope.train_rows import Source
+from isotope.core.errors import EmptyTable, MissingColumn
+from isotope.core.vectors import load_vectors
+from isotope.encode.multimodal import Part, encode_multimodal
+from isotope.models import open_clip
+from isotope.models.multimodal import QUERY, TARGET, load_multimodal
+from isotope.train import multimodal, multimodal_measure
+from isotope.train import step as train_step
+from isotope.train.data import Place
+from isotope.train.multimodal_data import read_judged
+from isotope.train.multimodal_loop import Point, best
+from isotope.train.multimodal_measure import combined
+from isotope.train.pictures import squashed
+from isotope.train.rows import Source
 
 BASE = {"kind": "open_clip", "config": "oven-clip", "fields": ["page_title"]}
 FEW = {"steps": 6, "batch": 8, "every": 2, "learning_rate": 0.01}
@@ -49,7 +51,7 @@ EITHER = pytest.mark.parametrize("kind", SPECS)
 def tiny_clip(tmp_path_factory, monkeypatch):
     folder = tmp_path_factory.mktemp("configs")
     (folder / "oven-clip.json").write_text(json.dumps(oven_pairs.TINY))
-    monkeypatch.setattr(models_clip, "CONFIGS", folder)
+    monkeypatch.setattr(open_clip, "CONFIGS", folder)
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +63,7 @@ def trained(collection: dict[str, Any], place: Path, kind: str, **more: object) 
     place.mkdir(parents=True, exist_ok=True)
     out: dict[str, Any] = {"weights": place / "model.safetensors", "curve": place / "curve.csv"}
     spec = {**SPECS[kind], "train": {**SPECS[kind]["train"], **more}}
-    train_multimodal.train(**collection, spec=spec, base=BASE, **out, scratch=place / "scratch")
+    multimodal.train(**collection, spec=spec, base=BASE, **out, scratch=place / "scratch")
     return [path.read_bytes() for path in out.values()]
 
 
@@ -141,16 +143,12 @@ def test_early_stopping_keeps_the_weights_of_the_best_harmonic_mean(
 ):
     """Section 6: "the best harmonic mean combined score on the validation set"."""
     measured = iter(means)
-    monkeypatch.setattr(
-        train_multimodal, "accuracies", lambda *_: [math.nan] * 4 + [next(measured)]
-    )
+    monkeypatch.setattr(multimodal, "accuracies", lambda *_: [math.nan] * 4 + [next(measured)])
     trained(collection, tmp_path / "early", "clip2clip")
     assert notes_of(tmp_path / "early/model.safetensors")["step"] == chosen
     # Ended after that step on the same schedule, it has the same weights.
     measured = iter([0.9])
-    monkeypatch.setattr(
-        train_multimodal.EarlyStopping, "run", stopped_after(chosen, train_multimodal)
-    )
+    monkeypatch.setattr(multimodal.EarlyStopping, "run", stopped_after(chosen, multimodal))
     trained(collection, tmp_path / "there", "clip2clip", every=chosen)
     both = [load_multimodal(tmp_path / p / "model.safetensors")[0] for p in ("early", "there")]
     ours, theirs = (model.state_dict() for model in both)
@@ -198,7 +196,7 @@ def test_accuracies_are_shares_of_each_subset_by_what_was_seen(collection, tmp_p
     trained(collection, tmp_path, "clip_fusion")
     model, _ = load_multimodal(tmp_path / "model.safetensors")
     found = judged(collection, tmp_path, "validation")
-    tokens = train_multimodal.Tokens(models_clip.open_clip.SimpleTokenizer(context_length=16))
+    tokens = multimodal.Tokens(open_clip.open_clip.SimpleTokenizer(context_length=16))
     rows, every = np.arange(len(found)), np.arange(len(found.entities))
     with torch.inference_mode():
         queries = model.encode(
@@ -283,7 +281,7 @@ def test_a_training_killed_after_it_kept_better_weights_resumes_to_the_same_byte
     spec = SPECS["clip2clip"]
     spec = {**spec, "train": {**spec["train"], "checkpoint_every": 3}}
     given = {**collection, **out, "spec": spec, "base": BASE, "scratch": place / "scratch"}
-    job = json.dumps({**given, "configs": models_clip.CONFIGS}, default=str)
+    job = json.dumps({**given, "configs": open_clip.CONFIGS}, default=str)
     place.mkdir()
     command = [sys.executable, "-c", KILLED, job]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)

@@ -17,11 +17,16 @@ from PIL import Image
 from safetensors import safe_open
 from safetensors.torch import load_file
 
-from isotope import models, models_clip, store, tables, train, train_step
-from isotope.errors import BadParams, CorruptFile, EmptyTable, MissingFile, UnknownModel
-from isotope.train_recipe import Means
-from isotope.train_start import cut_of, start
-from isotope.train_towers import tower_of
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile, UnknownModel
+from isotope.models import encoders
+from isotope.models import open_clip as models_clip
+from isotope.params.recipes import Means
+from isotope.train import contrastive
+from isotope.train import step as train_step
+from isotope.train.start import cut_of, start
+from isotope.train.towers import tower_of
 
 TINY = {
     "embed_dim": 16,
@@ -73,7 +78,7 @@ def origin_clip(tmp_path_factory, monkeypatch):
 def trained(collection, place, spec, **more):
     place.mkdir(parents=True, exist_ok=True)
     out = {"weights": place / "model.safetensors", "curve": place / "curve.csv"}
-    train.train(**collection, spec=spec, seed=0, **out, scratch=place / "scratch", **more)
+    contrastive.train(**collection, spec=spec, seed=0, **out, scratch=place / "scratch", **more)
     return [path.read_bytes() for path in out.values()]
 
 
@@ -190,7 +195,7 @@ def test_a_listed_model_is_tuned_and_encodes_as_the_library_does(collection, tmp
     with safe_open(weights, framework="np") as file:
         notes = json.loads(file.metadata()["isotope"])
     assert (notes["name"], notes["quick_gelu"]) == (name, False)
-    encoder = models.load(spec, weights=weights, device="cpu")
+    encoder = encoders.load(spec, weights=weights, device="cpu")
     made: Any = open_clip.create_model_and_transforms(name, pretrained=str(weights))
     model, _, preprocess = made
     model.eval()

@@ -13,13 +13,13 @@ import pytest
 import torch
 from torch import nn
 
-from isotope import models_clip
-from isotope.train_batches import Batch, Batches, Tokens, standardised
-from isotope.train_data import Split
-from isotope.train_ranks import Ranks
-from isotope.train_recipe import Means, Recipe
-from isotope.train_step import Stepper
-from isotope.train_towers import tower_of
+from isotope.models import open_clip as models_clip
+from isotope.params.recipes import Means, Recipe
+from isotope.train.batches import Batch, Batches, Tokens, standardised
+from isotope.train.data import Split
+from isotope.train.ranks import Ranks
+from isotope.train.step import Stepper
+from isotope.train.towers import tower_of
 
 TINY = {
     "embed_dim": 16,

@@ -8,9 +8,9 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope import trec
-from isotope.errors import BrokenPromise, CorruptFile, MissingFile, TruncatedFile
-from isotope.runs import ranked
+from isotope.core import trec
+from isotope.core.errors import BrokenPromise, CorruptFile, MissingFile, TruncatedFile
+from isotope.core.runs import ranked
 
 ID = st.text(st.characters(categories=["L", "N", "P"]), min_size=1, max_size=6)
 SCORE = st.floats(allow_nan=False, allow_infinity=False)

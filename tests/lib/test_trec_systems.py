@@ -7,12 +7,14 @@ from typing import Any
 import polars as pl
 import pytest
 
-from isotope import cli, store, tables
-from isotope.errors import BadParams, CorruptFile, EmptyTable, MissingFile
-from isotope.runs import ranked, read_run, write_run
-from isotope.trec import read_qrels
-from isotope.trec_checks import checked, take_run
-from isotope.trec_systems import Place, discover, with_foreign
+from isotope import tables
+from isotope.cli import main
+from isotope.core import store
+from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile
+from isotope.core.runs import ranked, read_run, write_run
+from isotope.core.trec import read_qrels
+from isotope.params.foreign import Place, discover, with_foreign
+from isotope.search.foreign import checked, take_run
 
 PARAMS: dict[str, Any] = {
     "build": ["toy"],
@@ -174,7 +176,7 @@ def project(tmp_path) -> Path:
 
 def test_what_is_exported_is_taken_in_again_unchanged(project, monkeypatch, capsys):
     monkeypatch.chdir(project)
-    assert cli.main(["trec", "toy", "out"]) == 0
+    assert main.main(["trec", "toy", "out"]) == 0
     assert "3 files" in capsys.readouterr().out
     found = discover(Path("out/runs"))
     assert list(found) == [HERE]
@@ -189,7 +191,7 @@ def test_what_is_exported_is_taken_in_again_unchanged(project, monkeypatch, caps
 
 def test_qrels_are_exported_in_both_directions(project, monkeypatch):
     monkeypatch.chdir(project)
-    cli.main(["trec", "toy", "out"])
+    main.main(["trec", "toy", "out"])
     assert read_qrels("out/qrels/toy/test/t2m.qrels").rows() == [("t", "i", 1)]
     assert read_qrels("out/qrels/toy/test/m2t.qrels").rows() == [("i", "t", 1)]
     with gzip.open("out/runs/toy/small/test/t2m/mine.trec.gz", "rt") as lines:
@@ -198,7 +200,7 @@ def test_qrels_are_exported_in_both_directions(project, monkeypatch):
 
 def test_a_collection_that_is_not_built_has_nothing_to_export(project, monkeypatch, capsys):
     monkeypatch.chdir(project)
-    assert cli.main(["trec", "enwiki", "out"]) == 1
+    assert main.main(["trec", "enwiki", "out"]) == 1
     assert "MissingFile" in capsys.readouterr().err
     assert not Path("out").exists()
 

@@ -12,14 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope import store, tables
-from isotope.errors import BadParams
-from isotope.fuse import rrf, wsum
-from isotope.params_links import link
-from isotope.runs import ranked, read_run, write_run
-from isotope.score import score_run
-from isotope.search_tuned import COLUMNS, search_tuned
-from isotope.tune import Trial, best, grid, tune
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import BadParams
+from isotope.core.runs import ranked, read_run, write_run
+from isotope.params.links import link
+from isotope.score.score import score_run
+from isotope.search.fuse import rrf, wsum
+from isotope.search.tune import Trial, best, grid, tune
+from isotope.search.tuned import COLUMNS, search_tuned
 
 WSUM: dict[str, Any] = {"kind": "wsum", "of": ["a", "b"], "tune": {"grid": {"step": 0.1}}}
 RRF: dict[str, Any] = {
@@ -82,7 +83,7 @@ def test_a_trials_value_is_that_of_the_run_that_the_fusion_writes(seed, ties, me
 
 def test_every_value_is_that_of_the_run_that_ranx_fuses(monkeypatch):
     ranx = pytest.importorskip("ranx")
-    monkeypatch.setattr("isotope.tune._QUERIES_PER_PIECE", 7)
+    monkeypatch.setattr("isotope.search.tune._QUERIES_PER_PIECE", 7)
     runs = [random_run(seed, 60, 40) for seed in (1, 2)]
     qrels = random_qrels(3, 60, 40)
     theirs = [ranx.Run(nested(run, "score")) for run in runs]

@@ -11,11 +11,13 @@ from tests import snapshots
 from tests.lib.test_snapshots import parse, read
 from tests.snapshots import Page, Wiki
 
-from isotope import provenance, sql, tabulate, wiki_words
-from isotope.dump_site import Site, known_site
-from isotope.wiki_words_table import table, wiki_of
-from isotope.wikitext import plain_text, split_pictured
-from isotope.wikitext_options import Shown, options
+from isotope.core import provenance, sql
+from isotope.parse import words as wiki_words
+from isotope.parse.options import Shown, options
+from isotope.parse.site import Site, known_site
+from isotope.parse.wikitext import plain_text, split_pictured
+from isotope.parse.words_table import table, wiki_of
+from isotope.tabulate import table as tabulate
 
 # What `name` must be followed by so that MediaWiki reads it, by the kind of word.
 VALUES = {"page": "3", "upright": "1.2", "lang": "de", "lossy": "false", "width": "250x90"}
@@ -384,4 +386,4 @@ def test_siteinfo_becomes_a_line_of_the_table():
 
 
 def test_a_changed_table_is_a_changed_input_of_parse():
-    assert "wiki_words.json" in provenance.files("dump")
+    assert "wiki_words.json" in provenance.files("parse.dump")

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope.dump_streams import unpacked
-from isotope.wikitext import ENGLISH, Namespaces, plain_text, split_pictured, split_sections
-from isotope.wikitext_files import Use, file_name
-from isotope.wikitext_links import FILE
-from isotope.wikitext_options import Shown, options
+from isotope.parse.files import Use, file_name
+from isotope.parse.links import FILE
+from isotope.parse.options import Shown, options
+from isotope.parse.streams import unpacked
+from isotope.parse.wikitext import ENGLISH, Namespaces, plain_text, split_pictured, split_sections
 
 PAGE = """{{Infobox album
 | name = A

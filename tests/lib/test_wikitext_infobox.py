@@ -7,8 +7,8 @@ from urllib.parse import unquote
 import polars as pl
 import pytest
 
-from isotope import dump
-from isotope.wikitext_infobox import infobox_picture, upload_url
+from isotope.parse import dump
+from isotope.parse.infobox import infobox_picture, upload_url
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope import tables, wit, wit_blocks
-from isotope.errors import BadParams, CorruptFile, MissingColumn, MissingFile, TruncatedFile
+from isotope import tables
+from isotope.core.errors import BadParams, CorruptFile, MissingColumn, MissingFile, TruncatedFile
+from isotope.parse import wit, wit_blocks
 
 HEADER = "\t".join(tables.WIT_COLUMNS)
 # The csv module of Python 3.11 quotes a carriage return only when line ends have one.
@@ -165,7 +166,7 @@ def test_pandas_is_not_imported_to_parse(tmp_path):
     shard = tmp_path / "wit_v1.train.tsv"
     shard.write_text(as_tsv([record()] * 9))
     code = (
-        "import sys; from pathlib import Path; from isotope.wit import parse_wit;"
+        "import sys; from pathlib import Path; from isotope.parse.wit import parse_wit;"
         "at = Path(sys.argv[1]); bad = at.with_name('bad');"
         "parse_wit([at], out=at.with_name('out'), rejected=bad); sys.exit('pandas' in sys.modules)"
     )

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isotope.parallel import ahead
-from isotope.wit_rooms import Rooms
+from isotope.core.parallel import ahead
+from isotope.parse.wit_rooms import Rooms
 
 
 @given(st.lists(st.tuples(st.binary(max_size=9), st.integers(0, 20)), max_size=30))

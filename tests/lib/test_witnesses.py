@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from isotope import witnesses
+from isotope.plan import witnesses
 
 
 @pytest.fixture

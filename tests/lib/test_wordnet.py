@@ -7,15 +7,16 @@ from contextlib import closing
 
 import pytest
 
-from isotope import toy_scenes, toy_wordnet, wordnet_files
-from isotope.errors import CorruptFile, EmptyTable, MissingFile
-from isotope.wordnet import WordNet
+from isotope.core.errors import CorruptFile, EmptyTable, MissingFile
+from isotope.explain import wordnet_files
+from isotope.explain.wordnet import WordNet
+from isotope.toy import scenes, wordnet
 
 
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory) -> WordNet:
     folder = tmp_path_factory.mktemp("wordnet")
-    toy_wordnet.write(folder)
+    wordnet.write(folder)
     return WordNet(wordnet_files.find(folder))
 
 
@@ -65,19 +66,19 @@ def test_antonyms_are_direct_and_of_the_first_sense_that_has_some(whole):
 
 
 def test_the_toys_synsets_are_as_far_apart_as_in_wordnet(toy, whole):
-    for one, other in itertools.combinations(toy_wordnet.hypernyms(), 2):
+    for one, other in itertools.combinations(wordnet.hypernyms(), 2):
         there, here = (d.similarity(d.synset(one), d.synset(other)) for d in (whole, toy))
         assert here == there, (one, other)
 
 
 def test_every_object_of_the_toy_is_in_its_dictionary(toy):
-    assert None not in [toy.synset(name) for name in toy_scenes.SYNSETS.values()]
+    assert None not in [toy.synset(name) for name in scenes.SYNSETS.values()]
     assert toy.antonyms("white") == ["black"]
 
 
 def test_a_dictionary_is_found_below_nltks_folder_and_in_its_zip(tmp_path):
     folder = tmp_path / "data/corpora/wordnet"
-    toy_wordnet.write(folder)
+    wordnet.write(folder)
     assert wordnet_files.find(tmp_path / "data") == folder
     assert wordnet_files.find(environ={"NLTK_DATA": str(tmp_path / "data")}) == folder
     packed = tmp_path / "packed/corpora/wordnet.zip"
@@ -143,7 +144,7 @@ def test_a_missing_dictionary_is_named_with_the_way_to_get_one(tmp_path):
 
 
 def test_an_index_that_does_not_fit_its_data_is_refused(tmp_path):
-    toy_wordnet.write(tmp_path)
+    wordnet.write(tmp_path)
     file = tmp_path / "data.noun"
     file.write_bytes(b" " + file.read_bytes())
     broken = WordNet(wordnet_files.find(tmp_path))

@@ -13,12 +13,14 @@ from tests.lib.test_snapshots import counts, digests, parse, read
 from tests.old_zim import Item, article, redirect
 from tests.snapshots import Page
 
-from isotope import crawl_pictures, zim_file, zim_wiki
-from isotope.crawl_pictures import list_pictures
-from isotope.dump_gather import gather_dump
-from isotope.errors import CorruptFile, EmptyTable, IsotopeError, MissingFile
-from isotope.wikitext_infobox import upload_url
-from isotope.zim_pictures import local_url, zim_contents, zim_names
+from isotope.core import zim
+from isotope.core.errors import CorruptFile, EmptyTable, IsotopeError, MissingFile
+from isotope.crawl import pictures
+from isotope.crawl.pictures import list_pictures
+from isotope.crawl.zim import local_url, zim_contents, zim_names
+from isotope.parse import zim_wiki
+from isotope.parse.gather import gather_dump
+from isotope.parse.infobox import upload_url
 
 SVG = b"<?xml version='1.0'?><svg xmlns='http://www.w3.org/2000/svg'/>"
 
@@ -256,7 +258,7 @@ class TestPictures:
         told, spec = manifest([path], folder), {"part": "dump"}
         list_pictures(told, spec, 1, folder / "urls.parquet")
         out = {name: folder / f"{name}.parquet" for name in ("pixels", "ledger")}
-        crawl_pictures.crawl_pictures(told, folder / "urls.parquet", spec, 0, out)
+        pictures.crawl_pictures(told, folder / "urls.parquet", spec, 0, out)
         return pl.read_parquet(out["ledger"])
 
     def test_a_drawing_is_called_svg_as_in_a_crawl(self, tmp_path):
@@ -288,7 +290,7 @@ def test_metadata_that_is_no_text_is_named(tmp_path):
 
 @pytest.mark.parametrize(("name", "known"), [("a.zim", True), ("a.zimab", True), ("a.zip", False)])
 def test_a_zim_file_or_its_piece_is_told_by_its_name(name, known):
-    assert zim_file.is_zim(Path(name)) is known
+    assert zim.is_zim(Path(name)) is known
 
 
 @pytest.mark.parametrize(

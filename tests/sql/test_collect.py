@@ -6,8 +6,10 @@ import polars as pl
 import pytest
 from tests.wikipedia import URL, association, section, written
 
-from isotope import collect, sql, store, tables
-from isotope.errors import BadParams, BrokenPromise
+from isotope import tables
+from isotope.collect import build
+from isotope.core import sql, store
+from isotope.core.errors import BadParams, BrokenPromise
 
 SECTIONS = [
     section(1, 0, "Introduction", "lead 1"),
@@ -47,8 +49,8 @@ def relations(tmp_path_factory) -> dict[str, Path]:
 @pytest.fixture(scope="module")
 def collected(relations, tmp_path_factory) -> dict[str, pl.DataFrame]:
     out = tmp_path_factory.mktemp("collection")
-    collect.collect(sql.SQL / "collect/wikipedia", relations, {"language": "en"}, out)
-    return {name: pl.read_parquet(out / f"{name}.parquet") for name in collect.SCHEMAS}
+    build.collect(sql.SQL / "collect/wikipedia", relations, {"language": "en"}, out)
+    return {name: pl.read_parquet(out / f"{name}.parquet") for name in build.SCHEMAS}
 
 
 def pairs(collected) -> set[tuple[str, str, str]]:
@@ -94,7 +96,7 @@ def test_a_picture_with_two_addresses_counts_once_and_the_wikis_own_one_is_shown
     store.write_rows(ledger, relations["ledger"], tables.LEDGER)
     named = [{"image_id": f"i{n}", "image_url": u, "shard": 0} for n, u in enumerate(urls)]
     store.write_rows(named, relations["urls"], tables.URLS)
-    collect.collect(sql.SQL / "collect/wikipedia", relations, {"language": "en"}, tmp_path)
+    build.collect(sql.SQL / "collect/wikipedia", relations, {"language": "en"}, tmp_path)
     filters = pl.read_parquet(tmp_path / "filters.parquet")
     assert set(filters.select("before", "dropped", "after").rows()) == {(3, 0, 3)}
     judged = pl.read_parquet(tmp_path / "qrels.parquet").join(
@@ -133,7 +135,7 @@ def test_captions_of_all_languages_stay_in_step(collected):
 
 def test_an_unknown_kind_lists_the_known_ones(tmp_path, relations):
     with pytest.raises(BadParams, match=r"unknown kind 'wikipedai'.*wikipedia"):
-        collect.collect(sql.SQL / "collect/wikipedai", relations, {}, tmp_path)
+        build.collect(sql.SQL / "collect/wikipedai", relations, {}, tmp_path)
 
 
 def test_a_broken_promise_leaves_the_old_tables_alone(tmp_path, relations, monkeypatch):
@@ -142,9 +144,9 @@ def test_a_broken_promise_leaves_the_old_tables_alone(tmp_path, relations, monke
     def broken(_):
         raise BrokenPromise("every text appears once", "not so", "see the query")
 
-    monkeypatch.setattr(collect, "run_checks", broken)
+    monkeypatch.setattr(build, "run_checks", broken)
     with pytest.raises(BrokenPromise):
-        collect.collect(sql.SQL / "collect/wikipedia", relations, {"language": "en"}, tmp_path)
+        build.collect(sql.SQL / "collect/wikipedia", relations, {"language": "en"}, tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == ["texts.parquet"]
     assert (tmp_path / "texts.parquet").read_text() == "the old table"
 

@@ -15,16 +15,19 @@ import pytest
 import yaml
 from PIL import Image
 
-from isotope import index, sql, store, tables, tokens
-from isotope.acquire import acquire
-from isotope.collect import collect
-from isotope.crawl_pictures import crawl_pictures, list_pictures
-from isotope.encode import iter_texts
-from isotope.errors import BadParams, CorruptFile, EmptyTable, MissingColumn
-from isotope.params import substitute
-from isotope.release_parquet import IMAGES, QRELS, TEXTS
-from isotope.score import score_cells
-from isotope.train_rows import Source, write_rows
+from isotope import tables
+from isotope.acquire.fetch import acquire
+from isotope.collect.build import collect
+from isotope.core import sql, store
+from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingColumn
+from isotope.crawl.pictures import crawl_pictures, list_pictures
+from isotope.encode.shard import iter_texts
+from isotope.index import build
+from isotope.params.resolve import substitute
+from isotope.release.parquet import IMAGES, QRELS, TEXTS
+from isotope.score.score import score_cells
+from isotope.tabulate import tokens
+from isotope.train.rows import Source, write_rows
 
 PARAMS = Path(__file__).parents[2] / "params"
 KIND = sql.SQL / "collect/atomic"
@@ -278,7 +281,7 @@ def test_a_published_text_is_read_as_the_authors_encoder_reads_it(tmp_path):
     texts, ids = tmp_path / "collected/texts.parquet", pl.Series([row["text_id"]])
     fields = [" ".join(row[f]) if f == "hierachy" else row[f] for f in AUTHORS]
     assert list(iter_texts(texts, ids, tables.FIVE_FIELDS)) == [" ".join(fields)]
-    contents = index.contents("texts", texts, language="en")
+    contents = build.contents("texts", texts, language="en")
     assert contents.filter(id=row["text_id"])["contents"].item() == " ".join(fields)
 
 

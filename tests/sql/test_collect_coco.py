@@ -7,12 +7,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isotope import sql, store, tables, wordnet_files
-from isotope.collect import collect
-from isotope.collect_inputs import DOCUMENTS
-from isotope.errors import MissingFile
-from isotope.explain_objects import concepts, read_objects
-from isotope.wordnet import WordNet
+from isotope import tables
+from isotope.collect.build import collect
+from isotope.collect.inputs import DOCUMENTS
+from isotope.core import sql, store
+from isotope.core.errors import MissingFile
+from isotope.explain import wordnet_files
+from isotope.explain.concepts import concepts, read_objects
+from isotope.explain.wordnet import WordNet
 
 SYNSETS = {"dog": {"synset": "dog.n.01"}, "stop sign": {"synset": "stop_sign.n.01"}}
 BASE = "http://images.cocodataset.org/"

@@ -11,9 +11,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isotope import sql, store, tables
-from isotope.acquire import acquire
-from isotope.collect import collect
+from isotope import tables
+from isotope.acquire.fetch import acquire
+from isotope.collect.build import collect
+from isotope.core import sql, store
 
 NAMES = ("1000_a.jpg", "1001_b.jpg", "1002_c.jpg")
 SAID = {

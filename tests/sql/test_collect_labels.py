@@ -6,8 +6,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isotope import collect, sql, store, tables
-from isotope.collect_inputs import LINES
+from isotope import tables
+from isotope.collect import build
+from isotope.collect.inputs import LINES
+from isotope.core import sql, store
 
 BASE, UPLOADS = "https://x.org/zoo/", "https://upload.wikimedia.org/a/ab/"
 HEADER = "category\timage\tlabel\tsplit"
@@ -85,7 +87,7 @@ def given(tmp_path_factory) -> dict[str, Path]:
 
 def made(given: dict[str, Path], out: Path, **recognition) -> dict[str, pl.DataFrame]:
     params = {"language": "en", "recognition": RECOGNITION | recognition}
-    collect.collect(sql.SQL / "collect/oven-labels", given, params, out)
+    build.collect(sql.SQL / "collect/oven-labels", given, params, out)
     names = ("texts", "images", "qrels", "filters", "rejected")
     return {n: pl.read_parquet(out / f"{n}.parquet") for n in names}
 

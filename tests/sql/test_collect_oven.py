@@ -7,8 +7,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isotope import collect, sql, store, tables
-from isotope.collect_inputs import LINES
+from isotope import tables
+from isotope.collect import build
+from isotope.collect.inputs import LINES
+from isotope.core import sql, store
 
 BASE = "https://x.org/oven/"
 KNOWN = [
@@ -73,7 +75,7 @@ def made(tmp_path_factory) -> dict[str, pl.DataFrame]:
     given = {n: folder / f"{n}.parquet" for n in ("urls", "ledger", "queries", "entities")}
     lines(ASKED, given["queries"])
     lines(KNOWN, given["entities"])
-    collect.collect(sql.SQL / "collect/oven", given, {"language": "en"}, folder / "out")
+    build.collect(sql.SQL / "collect/oven", given, {"language": "en"}, folder / "out")
     names = ("texts", "images", "qrels", "filters", "rejected")
     return {n: pl.read_parquet(folder / f"out/{n}.parquet") for n in names}
 
@@ -162,7 +164,7 @@ def test_a_query_whose_picture_two_files_may_be_is_rejected(tmp_path):
     split = "query_val_seen"
     lines([asked("1", "p", "Q1", split), asked("2", "q", "Q1", split)], given["queries"])
     lines(KNOWN[:1], given["entities"])
-    collect.collect(sql.SQL / "collect/oven", given, {"language": "en"}, tmp_path / "out")
+    build.collect(sql.SQL / "collect/oven", given, {"language": "en"}, tmp_path / "out")
     images, rejected = (
         pl.read_parquet(tmp_path / f"out/{t}.parquet") for t in ("images", "rejected")
     )
@@ -189,7 +191,7 @@ def test_the_example_of_the_data_set_s_own_page_is_read(tmp_path):
     lines([example], given["queries"])
     named = {"wikidata_id": example["entity_id"], "wikipedia_title": example["entity_text"]}
     lines([named], given["entities"])
-    collect.collect(sql.SQL / "collect/oven", given, {"language": "en"}, tmp_path / "out")
+    build.collect(sql.SQL / "collect/oven", given, {"language": "en"}, tmp_path / "out")
     images = pl.read_parquet(tmp_path / "out/images.parquet")
     columns = ["source_image_id", "question", "split", "subset", "seen"]
     assert images.select(columns).row(0) == (

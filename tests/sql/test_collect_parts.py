@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.wikipedia import Row, association, section, written
 
-from isotope import collect, collect_parts
-from isotope.collect_pieces import EXCHANGED, GATHERED, IMAGE_PIECES, TEXT_PIECES
-from isotope.errors import BrokenPromise
+from isotope.collect import build
+from isotope.collect import parts as collect_parts
+from isotope.collect.pieces import EXCHANGED, GATHERED, IMAGE_PIECES, TEXT_PIECES
+from isotope.core.errors import BrokenPromise
 
 ENGLISH = {"language": "en", "kind": "wikipedia"}
 SPLITS = ("train", "validation", "test")
@@ -63,8 +64,8 @@ def world(folder: Path, told: Sequence[Told], dead: set[str]) -> dict[str, Path]
 
 
 def whole(relations: dict[str, Path], out: Path) -> dict[str, bytes]:
-    collect.collect(collect_parts.KIND, relations, ENGLISH, out)
-    return {name: (out / f"{name}.parquet").read_bytes() for name in collect.SCHEMAS}
+    build.collect(collect_parts.KIND, relations, ENGLISH, out)
+    return {name: (out / f"{name}.parquet").read_bytes() for name in build.SCHEMAS}
 
 
 def gathered(relations: dict[str, Path], shards: int, root: Path) -> dict[str, bytes]:
@@ -87,7 +88,7 @@ def gathered(relations: dict[str, Path], shards: int, root: Path) -> dict[str, b
     assert {p.name for p in (root / "0").iterdir()} == {
         f"{t}.parquet" for t in (*TEXT_PIECES, *IMAGE_PIECES)
     }
-    return {name: (root / "out" / f"{name}.parquet").read_bytes() for name in collect.SCHEMAS}
+    return {name: (root / "out" / f"{name}.parquet").read_bytes() for name in build.SCHEMAS}
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +148,7 @@ def test_any_source_gives_the_same_in_parts(told, homes, shards, tmp_path_factor
 
 
 def test_every_query_is_answered_once_and_in_order():
-    steps = [collect.named(p) for p in sorted(collect_parts.KIND.glob("[0-9]*_*.sql"))]
+    steps = [build.named(p) for p in sorted(collect_parts.KIND.glob("[0-9]*_*.sql"))]
     stages = (collect_parts.BY_TEXT, collect_parts.BY_IMAGE, collect_parts.GATHERED)
     assert sorted(step for stage in stages for step in stage) == sorted(steps)
     for stage in stages:

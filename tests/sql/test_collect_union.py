@@ -5,8 +5,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isotope import collect, sql, store, tables
-from isotope.errors import BrokenPromise
+from isotope import tables
+from isotope.collect import build
+from isotope.core import sql, store
+from isotope.core.errors import BrokenPromise
 
 KIND = sql.SQL / "collect/union"
 FIRST, SECOND, THIRD = (f"projected-00000001-00{n}" for n in range(3))
@@ -45,14 +47,14 @@ def write(folder: Path, language: str, told: dict) -> dict[str, Path]:
     }
     files = {name: folder / f"{language}-{name}.parquet" for name in rows}
     for name, path in files.items():
-        store.write_rows(rows[name], path, collect.SCHEMAS[name])
+        store.write_rows(rows[name], path, build.SCHEMAS[name])
     return files
 
 
 def united(folder: Path, *members: dict[str, Path]) -> dict[str, pl.DataFrame]:
     relations = {name: [member[name] for member in members] for name in members[0]}
-    collect.collect(KIND, relations, {"kind": "union", "language": "mul"}, folder / "out")
-    return {n: pl.read_parquet(folder / f"out/{n}.parquet") for n in collect.SCHEMAS}
+    build.collect(KIND, relations, {"kind": "union", "language": "mul"}, folder / "out")
+    return {n: pl.read_parquet(folder / f"out/{n}.parquet") for n in build.SCHEMAS}
 
 
 @pytest.fixture

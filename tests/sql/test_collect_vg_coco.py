@@ -14,11 +14,13 @@ from typing import Any
 import polars as pl
 import pytest
 
-from isotope import explain_objects, sql, store, tables, wordnet_files
-from isotope.acquire import acquire
-from isotope.collect import collect
-from isotope.errors import CorruptFile, MissingFile
-from isotope.wordnet import WordNet
+from isotope import tables
+from isotope.acquire.fetch import acquire
+from isotope.collect.build import collect
+from isotope.core import sql, store
+from isotope.core.errors import CorruptFile, MissingFile
+from isotope.explain import concepts, wordnet_files
+from isotope.explain.wordnet import WordNet
 
 BASE = "https://cs.stanford.edu/people/rak248/"
 
@@ -163,8 +165,8 @@ def test_the_collections_objects_are_wordnets(tmp_path):
     except MissingFile as error:
         pytest.skip(str(error))
     images = tmp_path / "out/images.parquet"
-    objects = explain_objects.read_objects(images, None)
-    kept, aside = explain_objects.concepts(objects, wordnet, images)
+    objects = concepts.read_objects(images, None)
+    kept, aside = concepts.concepts(objects, wordnet, images)
     assert (kept.height, aside.height) == (3, 0)
     assert set(kept["concept"]) == {"zebra.n.01", "clock.n.01"}
 

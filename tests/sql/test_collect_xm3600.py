@@ -13,10 +13,11 @@ import polars as pl
 import pytest
 from pycocoevalcap.cider.cider_scorer import CiderScorer
 
-from isotope import sql, store, tables
-from isotope.captions import captions_table
-from isotope.collect import collect
-from isotope.errors import BrokenPromise
+from isotope import tables
+from isotope.collect.build import collect
+from isotope.core import sql, store
+from isotope.core.errors import BrokenPromise
+from isotope.tabulate.captions import captions_table
 
 KIND = sql.SQL / "collect/xm3600"
 BASE = "https://open-images-dataset.s3.amazonaws.com/crossmodal-3600/"

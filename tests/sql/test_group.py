@@ -3,9 +3,10 @@
 import polars as pl
 import pytest
 
-from isotope import sql, store, tables
-from isotope.tabulate import tabulate
-from isotope.tabulate_layout import lay_out, widen
+from isotope import tables
+from isotope.core import sql, store
+from isotope.tabulate.layout import lay_out, widen
+from isotope.tabulate.table import tabulate
 
 VALUES = {
     ("xm-de", "t2m", "bm25", "Success@1"): [1, 0, 0, 0],

@@ -8,9 +8,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from isotope import figures, figures_bars, sql, store, tables, tabulate
-from isotope.figures_against import against
-from isotope.statistics_tables import ROAD, STATISTICS
+from isotope import tables
+from isotope.core import sql, store
+from isotope.tabulate import bars, figures
+from isotope.tabulate import table as tabulate
+from isotope.tabulate.drawings import against
+from isotope.tabulate.statistics_tables import ROAD, STATISTICS
 
 SQL = sql.SQL / "tabulate"
 ORDER = ["wsum", "bm25", "random"]
@@ -116,7 +119,7 @@ def test_a_figure_has_the_systems_in_the_order_of_the_params(place, tmp_path):
     three = {name: place / f"{name}.parquet" for name in ("scores", "texts", "images")}
     figures.corpus_size(SQL / "corpus_size.sql", three, chosen, tmp_path / "corpus_size.svg")
     subsets = {"subsets": place / "subsets.parquet"}
-    figures_bars.subsets(SQL / "subsets_exact.sql", subsets, chosen, tmp_path / "subsets.svg")
+    bars.subsets(SQL / "subsets_exact.sql", subsets, chosen, tmp_path / "subsets.svg")
     here = {"here": "toy", "there": "toy", "measure": "MAP", "other": "MAP"}
     params = {**here, "setting": "small", "systems": ORDER}
     params |= {"split": "test", "other_split": "test"}

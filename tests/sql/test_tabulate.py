@@ -6,8 +6,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isotope import sql, store, tables, tabulate
-from isotope.tabulate_layout import lay_out, widen
+from isotope import tables
+from isotope.core import sql, store
+from isotope.tabulate import table as tabulate
+from isotope.tabulate.layout import lay_out, widen
 
 SQL = sql.SQL / "tabulate"
 

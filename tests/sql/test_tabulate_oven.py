@@ -7,7 +7,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from isotope import sql, store, tables
+from isotope import tables
+from isotope.core import sql, store
 
 SETS = ("entity", "query", "human")
 STRATA = [(subset, seen) for subset in SETS for seen in ("seen", "unseen")]

@@ -19,8 +19,10 @@ import polars as pl
 import pytest
 import yaml
 
-from isotope import acquire, lucene, toy
-from isotope.errors import DiskFull, ToolFailed, as_disk_full
+from isotope.acquire import fetch
+from isotope.core import lucene
+from isotope.core.errors import DiskFull, ToolFailed, as_disk_full
+from isotope.toy import snapshot
 
 ROOT = Path(__file__).parents[2]
 LIMIT_S = 400
@@ -232,10 +234,10 @@ DAMAGE = {
 
 def acquired(folder: Path, damage: Damage) -> None:
     """Generate a source with its manifest, and damage it before or after that."""
-    toy.generate(folder, pages=12, draw=False)
+    snapshot.generate(folder, pages=12, draw=False)
     if not damage.after:
         damage.harm(folder / damage.file)
-    entries = [acquire.describe(p, folder) for p in acquire.generated(folder)]
+    entries = [fetch.describe(p, folder) for p in fetch.generated(folder)]
     (folder / "manifest.json").write_text(json.dumps({"files": entries}))
     if damage.after:
         damage.harm(folder / damage.file)

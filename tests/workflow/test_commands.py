@@ -15,8 +15,8 @@ import polars as pl
 import pytest
 import yaml
 
-from isotope import cli
-from isotope.trec import read_run
+from isotope.cli import main
+from isotope.core.trec import read_run
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ("isotope", "snakemake", "dvc", "make")
@@ -66,7 +66,7 @@ def answered(request: pytest.FixtureRequest, place: Path, *words: object) -> str
     """Run an `isotope` command in `place`, in this process; return what it printed."""
     captured = request.getfixturevalue("capsys")
     request.getfixturevalue("monkeypatch").chdir(place)
-    status = cli.main([str(word) for word in words])
+    status = main.main([str(word) for word in words])
     out, err = captured.readouterr()
     assert status == 0, err or out
     return out
@@ -87,7 +87,7 @@ def unfit(request: pytest.FixtureRequest) -> None:
     """`isotope doctor` of the full size: exit status 1, for want of a contact."""
     captured = request.getfixturevalue("capsys")
     request.getfixturevalue("monkeypatch").chdir(request.getfixturevalue("embedded"))
-    assert cli.main(["doctor", "--configfile", "params/enwiki.yaml"]) == 1
+    assert main.main(["doctor", "--configfile", "params/enwiki.yaml"]) == 1
     assert re.search(r"missing.*contact", captured.readouterr().out)
 
 

@@ -14,11 +14,15 @@ from hypothesis import strategies as st
 from snakemake.cli import get_argument_parser
 from snakemake.utils import update_config
 
-from isotope import cells, cli, crawl_outcome, errors, params, wit_records
-from isotope.dump_parsed import REASONS
-from isotope.reference import documents, rewrite
-from isotope.reference_graph import Edges, read_dot, reduced
-from isotope.reference_params import parameters
+from isotope.cli import main
+from isotope.cli.reference import documents, rewrite
+from isotope.cli.reference_graph import Edges, read_dot, reduced
+from isotope.cli.reference_params import parameters
+from isotope.core import errors, grid
+from isotope.crawl import outcome
+from isotope.params import resolve
+from isotope.parse import wit_records
+from isotope.parse.articles import REASONS
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "workflow/schemas/params.schema.yaml"
@@ -171,7 +175,7 @@ def test_every_file_in_a_page_is_called_so_by_the_rules_or_the_library():
     form = re.compile(r"[\w<>-][\w<>.-]*\.(parquet|json|csv|npy|safetensors|sql|yaml)")
     library = "\n".join(p.read_text("utf-8") for p in ROOT.glob("workflow/lib/isotope/*.py"))
     names = {name for p in patterns() if not (name := p.rpartition("/")[2]).startswith("*")}
-    names |= {f"{side}.npy" for side in cells.SIDES}
+    names |= {f"{side}.npy" for side in grid.SIDES}
     here = {p.name for p in (*ROOT.glob("*"), *ROOT.glob("workflow/sql/**/*.sql"))}
     spans = {span for _, span in inline() if form.fullmatch(span)}
     unknown = {
@@ -217,7 +221,7 @@ def test_every_dvc_and_isotope_command_in_a_page_parses():
     for words in of("dvc"):
         get_main_parser().parse_args(words)
     for words in of("isotope"):
-        cli.parser().parse_args(words)
+        main.parser().parse_args(words)
     assert len(of("dvc")) > 5
     assert of("isotope")
 
@@ -231,7 +235,7 @@ def test_every_other_command_is_a_plain_one():
 def test_every_yaml_block_is_a_valid_overlay(page, block):
     config = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))
     update_config(config, yaml.safe_load(block))
-    params.resolve(config, SCHEMA)
+    resolve.resolve(config, SCHEMA)
 
 
 def test_every_error_in_a_page_has_that_name_in_the_library():
@@ -246,8 +250,8 @@ def test_every_status_of_the_ledger_is_explained():
         r"^\| `(\w+)` \| [^|]+ \| (yes|no|) ?\|$", PAGES["docs/crawl.md"], re.MULTILINE
     )
     again = {status for status, answer in rows if answer == "yes"}
-    assert [status for status, _ in rows] == list(crawl_outcome.STATUSES)
-    assert again == crawl_outcome.MAY_PASS
+    assert [status for status, _ in rows] == list(outcome.STATUSES)
+    assert again == outcome.MAY_PASS
 
 
 def test_every_reason_to_reject_is_explained():

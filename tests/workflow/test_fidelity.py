@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests import fidelity
 
-from isotope import errors
+from isotope.core import errors
 
 ROOT = Path(__file__).parents[2]
 RECORDS = ROOT / "docs/fidelity"
@@ -63,7 +63,9 @@ SAMPLE = """
 - item: Section 4.4, measures
   paper: MRR@10, R@10 and R@1K
   status: as the paper
-  code: [workflow/lib/isotope/measures.py::MEASURES, "workflow/sql/tabulate/table3.sql::measure"]
+  code:
+    - workflow/lib/isotope/core/measures.py::MEASURES
+    - "workflow/sql/tabulate/table3.sql::measure"
   tests: ["tests/lib/test_score.py::test_a_run_made_of_the_published_qrels_is_perfect"]
 """
 OF_TICRC = """

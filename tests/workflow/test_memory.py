@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from isotope import memory
+from isotope.core import memory
 
 RULES = Path(__file__).parents[2] / "workflow/rules"
 DECLARED = {

@@ -11,8 +11,9 @@ import yaml
 from PIL import Image, ImageDraw
 from safetensors.torch import load_file
 
-from isotope import dump, toy
-from isotope.models_multimodal import TARGET, MultimodalEncoder
+from isotope.models.multimodal import TARGET, MultimodalEncoder
+from isotope.parse import dump
+from isotope.toy import snapshot
 
 LABELS, PICTURES = 10, 4
 PAGES, SEED, DATE = 20, 0, "20230101"
@@ -110,7 +111,7 @@ def draw(folder: Path, titles: list[str], ids: list[str]) -> None:
 
 def parsed(folder: Path) -> dict[str, pl.DataFrame]:
     """What the workflow will parse, known beforehand: the same seed makes the same dump."""
-    toy.generate(folder, pages=PAGES, seed=SEED, date=DATE)
+    snapshot.generate(folder, pages=PAGES, seed=SEED, date=DATE)
     files = sorted((folder / "dump").glob("*.xml.bz2"))
     names = ("out", "links", "rejected", "infoboxes", "pictures", "counts")
     dump.parse_dump(files, **{n: folder / n for n in names}, workers=1)  # pyright: ignore

@@ -80,7 +80,7 @@ def pulled(project, shell) -> dict[str, str]:
             ("as it should be", {}),
             ("the later crawl's ledger behind an earlier source out of date", stale),
             ("the manifests last", {f: 10 for f in files if f.endswith("manifest.json")}),
-            ("sources of tomorrow", {"workflow/lib/isotope/sql.py": -86_400}),
+            ("sources of tomorrow", {"workflow/lib/isotope/core/sql.py": -86_400}),
         ],
     }
     told = shell(sys.executable, "-c", PULL, json.dumps(asked), cwd=place)

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 import yaml
 
-from isotope import sql
+from isotope.core import sql
 
 OVERLAY = {
     "acquire": {"toy": {"generate": {"pages": 30, "seed": 0, "date": "20230101"}}},

@@ -153,7 +153,7 @@ def test_progress_is_visible_on_every_long_step(embedded):
 
 
 def test_touching_code_runs_nothing_and_editing_it_runs_what_depends_on_it(embedded, shell):
-    score = embedded / "workflow/lib/isotope/measures.py"
+    score = embedded / "workflow/lib/isotope/core/measures.py"
     score.touch()
     assert NOTHING in shell("snakemake", "--cores", "all", "-n", cwd=embedded)
     text = score.read_text()

@@ -12,8 +12,8 @@ from PIL import Image
 from tests import snapshots
 from tests.snapshots import Page, Wiki
 
-from isotope import toy
-from isotope.wikitext_infobox import upload_url
+from isotope.parse.infobox import upload_url
+from isotope.toy import snapshot as toy
 
 PAGES = 20
 TABLES = ("texts", "images", "qrels", "filters")

@@ -11,7 +11,7 @@ import yaml
 from tests.doc_answers import ANSWERS, Tables, differences, examples
 from transformers import DetrConfig, DetrForObjectDetection, DetrImageProcessor, ResNetConfig
 
-from isotope import catalog
+from isotope.tabulate import catalog
 
 AGAINST = {"collection": "again", "here": "R@10", "there": "Success@10"}
 OVERLAY = {

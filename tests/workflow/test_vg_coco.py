@@ -17,8 +17,8 @@ import yaml
 from PIL import Image
 from tests.tiny_models import save_summariser
 
-from isotope import wordnet_files
-from isotope.errors import MissingFile
+from isotope.core.errors import MissingFile
+from isotope.explain import wordnet_files
 
 PICTURES = 8
 THINGS = ("zebra", "dog", "cat", "horse", "clock", "boat", "tree", "house")

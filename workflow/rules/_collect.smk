@@ -1,4 +1,4 @@
-from isotope import collect_pieces as names
+from isotope.collect import pieces as names
 
 COLLECT_PIECE = ".isotope/collect/{{collection}}/{{part}}/{}.parquet"
 

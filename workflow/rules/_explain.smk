@@ -1,4 +1,4 @@
-from isotope import study
+from isotope.judge import study
 
 
 def askable(system):

@@ -1,4 +1,4 @@
-from isotope import memory as needs
+from isotope.core import memory as needs
 
 # Inputs that no job holds: code, queries, what only tells of a change, and what is mapped or
 # streamed by design.
@@ -11,7 +11,7 @@ SHARDS_OF = {"project_index": "index"}
 
 
 def memory(rule):
-    """What a job of a rule may take, from the sizes of its inputs; see isotope.memory."""
+    """What a job of a rule may take, from the sizes of its inputs; see isotope.core.memory."""
 
     def of(wildcards, input):
         names = needs.NEEDS[rule].reads or [k for k in input.keys() if k not in UNHELD]

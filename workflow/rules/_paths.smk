@@ -1,8 +1,13 @@
 import os
 from pathlib import Path
 
-from isotope import params as isotope_params
-from isotope import origins, params_paths, params_union, provenance, trec_systems, witnesses
+from isotope.params import resolve as isotope_params
+from isotope.acquire import origins
+from isotope.params import paths as params_paths
+from isotope.params import union as params_union
+from isotope.core import provenance
+from isotope.params import foreign as trec_systems
+from isotope.plan import witnesses
 
 HOME = workflow.basedir
 FOREIGN = trec_systems.discover()

@@ -1,4 +1,4 @@
-from isotope import report_cite
+from isotope.report import cite as report_cite
 
 CASES = PARAMS["tabulate"]["cases"]
 

@@ -1,6 +1,6 @@
 from itertools import product
 
-from isotope import judge
+from isotope.judge import sheets as judge
 
 RUNS = "results/search/{{collection}}/{setting}/{split}/{task}/{{system}}.parquet"
 APART = "results/search/{{collection}}/unjudged/{setting}/{split}/{task}/{{system}}.parquet"

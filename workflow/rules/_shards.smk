@@ -1,4 +1,4 @@
-from isotope import parts as cut
+from isotope.core import shards as cut
 
 INDEX_PIECES = expand(
     ".isotope/index/{{collection}}/{{part}}/{setting}/{{system}}", setting=SETTINGS

@@ -6,7 +6,7 @@ rule collect_tables:
             f"collect/{collected_as(w)}/member/*.sql",
             "check/*.sql",
         ),
-        code=code("collect"),
+        code=code("collect.build"),
     output:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",

@@ -3,7 +3,7 @@ rule crawl_listing:
     input:
         manifest="data/acquire/{source}/manifest.json",
         sql=sql("crawl/urls.sql"),
-        code=code("crawl_pictures"),
+        code=code("crawl.pictures"),
     output:
         urls="data/crawl/{source}/urls.parquet",
     log:
@@ -27,7 +27,7 @@ rule crawl_pictures:
     input:
         manifest="data/acquire/{source}/manifest.json",
         urls="data/crawl/{source}/urls.parquet",
-        code=code("crawl_pictures"),
+        code=code("crawl.pictures"),
     output:
         pixels="data/crawl/{source}/shard-{shard}.parquet",
         ledger="data/crawl/{source}/ledger-{shard}.parquet",

@@ -8,7 +8,7 @@ rule crawl_urls:
         ],
         earlier=earlier_crawl,
         sql=sql("crawl/urls.sql"),
-        code=code("sql"),
+        code=code("core.sql"),
     output:
         urls="data/crawl/{source}/urls.parquet",
     log:
@@ -58,7 +58,7 @@ rule crawl_ledger:
         urls="data/crawl/{source}/urls.parquet",
         ledgers=ledgers,
         sql=sql("crawl/ledger.sql", "crawl/o*.sql", "crawl/uncrawled.sql"),
-        code=code("crawl_ledger"),
+        code=code("crawl.ledger"),
     output:
         ledger="data/crawl/{source}/ledger.parquet",
     log:

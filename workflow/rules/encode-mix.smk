@@ -7,7 +7,7 @@ rule encode_beside_shard:
         ledgers=pictured,
         weights=weights,
         configs=configs,
-        code=code("encode_beside"),
+        code=code("encode.beside"),
     output:
         questions="data/encode/{collection}/{model}/questions/shard-{shard}.npy",
         questions_ids="data/encode/{collection}/{model}/questions/shard-{shard}.ids.parquet",
@@ -36,7 +36,7 @@ rule encode_mix:
     input:
         unpack(mixed(SHARDS)),
         qrels="data/collect/{collection}/qrels.parquet",
-        code=code("mix_learn"),
+        code=code("train.mix"),
     output:
         weights="data/encode/{collection}/{model}/mix.safetensors",
         curve="data/encode/{collection}/{model}/curve.csv",
@@ -61,7 +61,7 @@ rule encode_mix_shard:
     input:
         unpack(mixed(["{shard}"])),
         weights="data/encode/{collection}/{model}/mix.safetensors",
-        code=code("encode_mix"),
+        code=code("encode.mix"),
     output:
         texts="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
         texts_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
@@ -89,7 +89,7 @@ rule encode_multimodal_shard:
         ledgers=pictured,
         weights=weights,
         configs=lambda w: configs_of(beneath(w.model)),
-        code=code("encode_multimodal"),
+        code=code("encode.multimodal"),
     output:
         texts="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
         texts_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",

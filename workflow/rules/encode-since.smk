@@ -12,7 +12,7 @@ use rule encode_shard as encode_since_shard with:
         earlier_images=ancient(of_old("images", "npy")),
         texts_contents=ancient(of_old("texts", "contents.parquet")),
         images_contents=ancient(of_old("images", "contents.parquet")),
-        code=code("encode_captions"),
+        code=code("encode.captions"),
     output:
         texts="data/encode/{collection}/since/{earlier}/{model}/texts/shard-{shard}.npy",
         texts_ids="data/encode/{collection}/since/{earlier}/{model}/texts/shard-{shard}.ids.parquet",
@@ -35,7 +35,7 @@ use rule encode_texts_shard as encode_since_texts_shard with:
         configs=configs,
         earlier=ancient(of_old("texts", "npy")),
         contents=ancient(of_old("texts", "contents.parquet")),
-        code=code("encode"),
+        code=code("encode.shard"),
     output:
         texts="data/encode/{collection}/since/{earlier}/{model}/texts/shard-{shard}.npy",
         texts_ids="data/encode/{collection}/since/{earlier}/{model}/texts/shard-{shard}.ids.parquet",

@@ -3,7 +3,7 @@ rule encode_summaries:
         images="data/collect/{collection}/images.parquet",
         summariser=summariser,
         sql=sql("encode/captions.sql"),
-        code=code("summaries"),
+        code=code("encode.summaries"),
     output:
         images="data/encode/{collection}/summaries/{summary}.parquet",
     log:

@@ -11,7 +11,7 @@ rule encode_shard:
         earlier_images=ancient(before("images", "npy")),
         texts_contents=ancient(before("texts", "contents.parquet")),
         images_contents=ancient(before("images", "contents.parquet")),
-        code=code("encode_captions"),
+        code=code("encode.captions"),
     output:
         texts="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
         texts_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
@@ -47,7 +47,7 @@ rule encode_texts_shard:
         configs=configs,
         earlier=ancient(before("texts", "npy")),
         contents=ancient(before("texts", "contents.parquet")),
-        code=code("encode"),
+        code=code("encode.shard"),
     output:
         texts="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
         texts_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
@@ -76,7 +76,7 @@ rule encode_dates_shard:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
         weights=weights,
-        code=code("encode_dates"),
+        code=code("encode.dates"),
     output:
         texts="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
         texts_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",

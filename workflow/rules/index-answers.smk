@@ -2,7 +2,7 @@ rule index_answers:
     input:
         texts="data/collect/{collection}/texts.parquet",
         vocabulary=lambda w: vocabulary(system(w).get("tokenizer", "words")),
-        code=code("search_answers"),
+        code=code("search.answers"),
     output:
         folders=directory(INDEXES),
     log:

@@ -5,7 +5,7 @@ rule index_approximate:
         images=vectors("images", "npy"),
         texts_ids=vectors("texts", "ids.parquet"),
         images_ids=vectors("images", "ids.parquet"),
-        code=code("approximate", "index"),
+        code=code("index.approximate", "index.build"),
     output:
         folders=directory(INDEXES),
     log:

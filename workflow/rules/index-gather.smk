@@ -7,7 +7,7 @@ if is_cut("index"):
             images="data/collect/{collection}/images.parquet",
             earlier=ancient(indexed_before),
             sql=sql("index/*.sql"),
-            code=code("index_shards"),
+            code=code("index.shards"),
         output:
             digests=temp(".isotope/index/{collection}/{system}.digests.json"),
         log:
@@ -35,7 +35,7 @@ if is_cut("index"):
             images="data/collect/{collection}/images.parquet",
             digests=".isotope/index/{collection}/{system}.digests.json",
             sql=sql("index/*.sql"),
-            code=code("index_shards"),
+            code=code("index.shards"),
         output:
             folders=temp(directory(INDEX_PIECES)),
         log:
@@ -63,7 +63,7 @@ if is_cut("index"):
             digests=".isotope/index/{collection}/{system}.digests.json",
             earlier=ancient(indexed_before),
             pieces=shards("index", INDEX_PIECES),
-            code=code("index_shards"),
+            code=code("index.shards"),
         output:
             folders=directory(INDEXES),
         log:

@@ -4,7 +4,7 @@ rule index_bm25:
         images="data/collect/{collection}/images.parquet",
         earlier=ancient(indexed_before),
         sql=sql("index/*.sql"),
-        code=code("index"),
+        code=code("index.build"),
     output:
         folders=directory(INDEXES),
     log:
@@ -33,7 +33,7 @@ rule index_dense:
         images="data/collect/{collection}/images.parquet",
         texts_ids=vectors("texts", "ids.parquet"),
         images_ids=vectors("images", "ids.parquet"),
-        code=code("index"),
+        code=code("index.build"),
     output:
         folders=directory(INDEXES),
     log:

@@ -18,7 +18,7 @@ rule parse_associations:
         wit=known("associations.parquet"),
         wit_rejected=known("associations.rejected.parquet"),
         sql=sql("parse/wikitext/*.sql"),
-        code=code("associations"),
+        code=code("parse.associations"),
     output:
         associations="data/parse/{source}/associations.parquet",
         rejected="data/parse/{source}/associations.rejected.parquet",

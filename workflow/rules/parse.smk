@@ -1,7 +1,7 @@
 rule parse_wit:
     input:
         manifest="data/acquire/{source}/manifest.json",
-        code=code("wit"),
+        code=code("parse.wit"),
     output:
         **{k: parsed(f) for k, f in WIT.items()},
     log:
@@ -23,7 +23,7 @@ rule parse_wit:
 rule parse_dump:
     input:
         manifest="data/acquire/{source}/manifest.json",
-        code=code("dump"),
+        code=code("parse.dump"),
     output:
         **{k: parsed(f) for k, f in DUMP.items()},
     log:
@@ -47,7 +47,7 @@ rule parse_inlinks:
         links="data/parse/{source}/links.parquet",
         rejected="data/parse/{source}/sections.rejected.parquet",
         sql=sql("parse/inlinks.sql"),
-        code=code("sql"),
+        code=code("core.sql"),
     output:
         inlinks="data/parse/{source}/inlinks.parquet",
     log:

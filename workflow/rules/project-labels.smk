@@ -6,7 +6,7 @@ rule project_labels:
         left_out=lambda w: f"data/parse/{recognition_of(w.source)['knowledge']}/sections.rejected.parquet",
         vocabulary=lambda w: vocabulary(recognition_of(w.source).get("tokenizer", "words")),
         sql=sql("project/labels/*.sql"),
-        code=code("labels"),
+        code=code("project.labels"),
     output:
         projection="data/project/{source}/projection.parquet",
     log:

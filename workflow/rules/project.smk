@@ -2,7 +2,7 @@ rule project_members:
     input:
         associations="data/parse/{source}/associations.parquet",
         sql=sql("project/members.sql"),
-        code=code("sql"),
+        code=code("core.sql"),
     output:
         members="data/project/{source}/members.parquet",
     log:
@@ -23,7 +23,7 @@ rule project_index:
     input:
         sections="data/parse/{source}/sections.parquet",
         sql=sql("project/documents.sql"),
-        code=code("project"),
+        code=code("project.match"),
     output:
         index=piece(
             "index",
@@ -51,7 +51,7 @@ rule project_queries:
         associations="data/parse/{source}/associations.parquet",
         members="data/project/{source}/members.parquet",
         sql=sql("project/queries.sql"),
-        code=code("project"),
+        code=code("project.match"),
     output:
         queries=temp(".isotope/project/{source}/queries.parquet"),
     log:
@@ -74,7 +74,7 @@ rule project_texts:
         sections="data/parse/{source}/sections.parquet",
         index="data/project/{source}/lucene",
         sql=sql("project/exact.sql", "project/projection.sql"),
-        code=code("project"),
+        code=code("project.match"),
     output:
         projection=piece(
             "project",

@@ -9,7 +9,7 @@ rule release_collection:
         pixels=pixels,
         runs=runs,
         sql=sql("release/*.sql", "index/*.sql"),
-        code=code("release"),
+        code=code("release.collection"),
     output:
         release=directory("results/release/{collection}"),
     log:

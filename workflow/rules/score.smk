@@ -2,7 +2,7 @@ rule score_runs_shard:
     input:
         qrels="data/collect/{collection}/qrels.parquet",
         runs=scored_part,
-        code=code("score"),
+        code=code("score.score"),
     output:
         scores=temp(".isotope/score/{collection}/{part}.parquet"),
     log:
@@ -22,7 +22,7 @@ rule score_runs_shard:
 rule score_runs:
     input:
         pieces=shards("score", ".isotope/score/{collection}/{part}.parquet"),
-        code=code("gather", "significance"),
+        code=code("core.gathered", "score.significance"),
     output:
         scores="results/score/{collection}.parquet",
         significance="results/score/{collection}.significance.parquet",
@@ -43,7 +43,7 @@ rule score_pool:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
         runs=pooled,
-        code=code("pool"),
+        code=code("judge.pool"),
     output:
         pool="results/score/{collection}/pool.parquet",
         sheets=[
@@ -70,7 +70,7 @@ rule score_judged:
         qrels="data/collect/{collection}/qrels.parquet",
         sheets=judgement_sheets,
         runs=pooled,
-        code=code("judge_scores"),
+        code=code("judge.scores"),
     output:
         graded="results/score/{collection}/graded.parquet",
         scores="results/score/{collection}/scores.parquet",

@@ -4,7 +4,7 @@ rule search_answers:
         answers=lambda w: isotope_params.local_files(system(w)["files"]),
         indexes=INDEXES,
         vocabulary=lambda w: vocabulary(system(w).get("tokenizer", "words")),
-        code=code("search_answers"),
+        code=code("search.answers"),
     output:
         runs=GRID,
         rejected="results/search/{collection}/answers/{system}.rejected.parquet",

@@ -7,7 +7,7 @@ rule search_approximate:
         images=vectors("images", "npy"),
         texts_ids=vectors("texts", "ids.parquet"),
         images_ids=vectors("images", "ids.parquet"),
-        code=code("search_approximate"),
+        code=code("search.approximate"),
     output:
         runs=GRID,
         recall="results/search/{collection}/recall/{system}.csv",

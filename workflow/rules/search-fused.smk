@@ -1,7 +1,7 @@
 rule search_fused:
     input:
         runs=fused,
-        code=code("search"),
+        code=code("search.systems"),
     output:
         runs=GRID,
     log:
@@ -25,7 +25,7 @@ rule search_tuned:
     input:
         qrels="data/collect/{collection}/qrels.parquet",
         runs=fused,
-        code=code("search_tuned"),
+        code=code("search.tuned"),
     output:
         runs=GRID,
         trials="results/search/{collection}/tuning/{system}.csv",

@@ -4,7 +4,7 @@ if is_cut("search"):
     rule search_gather:
         input:
             pieces=shards("search", PIECES),
-            code=code("search_gather"),
+            code=code("search.gather"),
         output:
             runs=GRID,
         log:

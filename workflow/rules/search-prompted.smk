@@ -6,7 +6,7 @@ rule search_prompted:
         weights=lambda w: learned(w.collection, system(w)["model"]),
         configs=lambda w: configs_of(system(w)["model"]),
         sql=sql("index/texts.sql"),
-        code=code("search_prompted"),
+        code=code("search.prompted"),
     output:
         runs=GRID,
     log:

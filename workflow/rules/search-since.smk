@@ -6,7 +6,7 @@ use rule search_bm25 as search_since_bm25 with:
         qrels="data/collect/{collection}/qrels.parquet",
         indexes=old_index,
         sql=sql("index/*.sql"),
-        code=code("search"),
+        code=code("search.systems"),
     output:
         runs=expand(AGED, setting=SETTINGS, split=SPLITS, task=TASKS, allow_missing=True),
     log:
@@ -25,7 +25,7 @@ use rule search_dense as search_since_dense with:
         images=either("images", "npy"),
         texts_ids=either("texts", "ids.parquet"),
         images_ids=either("images", "ids.parquet"),
-        code=code("search"),
+        code=code("search.systems"),
     output:
         runs=expand(AGED, setting=SETTINGS, split=SPLITS, allow_missing=True),
     log:
@@ -39,7 +39,7 @@ use rule search_dense as search_since_dense with:
 use rule search_fused as search_since_fused with:
     input:
         runs=aged_parts,
-        code=code("search"),
+        code=code("search.systems"),
     output:
         runs=expand(AGED, setting=SETTINGS, split=SPLITS, task=TASKS, allow_missing=True),
     log:

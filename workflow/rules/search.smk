@@ -3,7 +3,7 @@ rule search_random:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
-        code=code("search"),
+        code=code("search.systems"),
     output:
         runs=piece("search", GRID, PIECES),
     log:
@@ -30,7 +30,7 @@ rule search_bm25:
         qrels="data/collect/{collection}/qrels.parquet",
         indexes=INDEXES,
         sql=sql("index/*.sql"),
-        code=code("search"),
+        code=code("search.systems"),
     output:
         runs=piece("search", GRID, PIECES),
     log:
@@ -62,7 +62,7 @@ rule search_dense:
         images=vectors("images", "npy"),
         texts_ids=vectors("texts", "ids.parquet"),
         images_ids=vectors("images", "ids.parquet"),
-        code=code("search"),
+        code=code("search.systems"),
     output:
         runs=piece("search", GRID, PIECES),
     log:
@@ -90,7 +90,7 @@ rule search_trec:
         run=foreign_run,
         documents=ranked_side,
         qrels="data/collect/{collection}/qrels.parquet",
-        code=code("trec_checks"),
+        code=code("search.foreign"),
     output:
         run="results/search/{collection}/{setting}/{split}/{task}/{system}.parquet",
     log:

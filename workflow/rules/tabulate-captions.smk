@@ -3,7 +3,7 @@ rule tabulate_captions:
         texts="data/collect/{collection}/texts.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
         sql=sql("tabulate/caption_tokens.sql"),
-        code=code("captions"),
+        code=code("tabulate.captions"),
     output:
         captions="results/tables/{collection}/captions.parquet",
     log:
@@ -22,7 +22,7 @@ rule tabulate_languages:
     input:
         captions=lambda w: expand("results/tables/{c}/captions.parquet", c=members(w.group)),
         sql=sql("tabulate/captions.sql"),
-        code=code("tabulate"),
+        code=code("tabulate.table"),
     output:
         tables=multiext("results/tables/{group}/captions", ".csv", ".md", ".tex"),
     log:
@@ -43,7 +43,7 @@ rule tabulate_group:
     input:
         scores=lambda w: expand("results/score/{c}.parquet", c=members(w.group)),
         sql=sql("tabulate/group.sql"),
-        code=code("tabulate"),
+        code=code("tabulate.table"),
     output:
         tables=multiext("results/tables/{group}/group", ".csv", ".md", ".tex"),
     log:
@@ -72,7 +72,7 @@ rule tabulate_captioners:
         unpack(collected),
         files=lambda w: captioned_files(w.collection),
         sql=sql("tabulate/caption_tokens.sql"),
-        code=code("captioners"),
+        code=code("tabulate.captioners"),
     output:
         captioners="results/tables/{collection}/captioners.parquet",
     log:
@@ -94,7 +94,7 @@ rule tabulate_captioned:
     input:
         captioners=lambda w: of_members(w.group, "captioners"),
         sql=sql("tabulate/captioners.sql"),
-        code=code("tabulate"),
+        code=code("tabulate.table"),
     output:
         tables=multiext("results/tables/{group}/captioners", ".csv", ".md", ".tex"),
     log:
@@ -120,7 +120,7 @@ rule tabulate_choices:
         captioners="results/tables/{collection}/captioners.parquet",
         images="data/collect/{collection}/images.parquet",
         files=lambda w: isotope_params.local_files(SIDE_BY_SIDE[source_of(w.collection)]),
-        code=code("side_by_side"),
+        code=code("tabulate.side_by_side"),
     output:
         choices="results/tables/{collection}/side_by_side.parquet",
     log:
@@ -142,7 +142,7 @@ rule tabulate_side_by_side:
         choices=lambda w: of_members(w.group, "side_by_side"),
         captioners=lambda w: of_members(w.group, "captioners"),
         sql=sql("tabulate/side_by_side.sql", "tabulate/correlation.sql"),
-        code=code("side_by_side", "tabulate"),
+        code=code("tabulate.side_by_side", "tabulate.table"),
     output:
         tables=multiext("results/tables/{group}/side_by_side", ".csv", ".md", ".tex"),
         correlation=multiext("results/tables/{group}/correlation", ".csv", ".md", ".tex"),

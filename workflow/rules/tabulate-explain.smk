@@ -6,7 +6,7 @@ rule tabulate_failures:
         runs=explained_runs,
         witness=objects_and_dictionary,
         sql=sql("tabulate/explain_answers.sql", "tabulate/study.sql"),
-        code=code("explain_failures", "study"),
+        code=code("explain.failures", "judge.study"),
     output:
         failures="results/tables/{collection}/failures.parquet",
         ranks="results/tables/{collection}/ranks.parquet",
@@ -36,7 +36,7 @@ rule tabulate_perturbations:
         images="data/collect/{collection}/images.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
         witness=dictionary,
-        code=code("perturb_texts"),
+        code=code("explain.perturbed_texts"),
     output:
         perturbed="results/tables/{collection}/perturbations.parquet",
     log:
@@ -66,7 +66,7 @@ rule tabulate_perturbed_dense:
         images=vectors("images", "npy"),
         texts_ids=vectors("texts", "ids.parquet"),
         images_ids=vectors("images", "ids.parquet"),
-        code=code("perturb_ranks"),
+        code=code("explain.ranks"),
     output:
         ranks="results/tables/{collection}/perturbed/{system}.parquet",
     log:
@@ -96,7 +96,7 @@ rule tabulate_perturbed_bm25:
         asked=asked_run,
         index=f"data/index/{{collection}}/{SETTINGS[0]}/{{system}}",
         sql=sql("index/texts.sql"),
-        code=code("perturb_ranks"),
+        code=code("explain.ranks"),
     output:
         ranks="results/tables/{collection}/perturbed/{system}.parquet",
     log:
@@ -124,7 +124,7 @@ rule tabulate_explained:
         rejected="results/tables/{collection}/rejected_objects.parquet",
         perturbed=perturbed_ranks,
         sql=expand(ours("workflow/sql/tabulate/{t}.sql"), t=EXPLAINED),
-        code=code("explain_tables"),
+        code=code("explain.tables_of_failures"),
     output:
         tables=expand("results/tables/{{collection}}/{t}.{s}", t=EXPLAINED, s=["csv", "md", "tex"]),
     log:
@@ -147,7 +147,7 @@ rule tabulate_study:
         study="results/tables/{collection}/study.parquet",
         sheets=study_sheets,
         sql=expand(ours("workflow/sql/tabulate/{t}.sql"), t=STUDIED),
-        code=code("study", "explain_tables"),
+        code=code("judge.study", "explain.tables_of_failures"),
     output:
         studied="results/tables/{collection}/studied.parquet",
         tables=expand("results/tables/{{collection}}/{t}.{s}", t=STUDIED, s=["csv", "md", "tex"]),
@@ -176,7 +176,7 @@ rule tabulate_failures_page:
         tables=rules.tabulate_explained.output.tables,
         pixels=pixels,
         sql=sql("tabulate/failures_*.sql", "tabulate/report_*.sql"),
-        code=code("failures_page"),
+        code=code("explain.page"),
     output:
         page="results/report/{collection}/failures.html",
     log:

@@ -4,7 +4,7 @@ rule tabulate_styles:
         ids=stylist("ids.parquet"),
         weights=stylist("weights"),
         configs=lambda w: configs_of(PARAMS["tabulate"]["styles"]["model"]),
-        code=code("styles"),
+        code=code("tabulate.styles"),
     output:
         styles="results/tables/{collection}/styles.parquet",
     log:
@@ -27,7 +27,7 @@ rule tabulate_objects:
     input:
         pixels=pixels,
         detector=lambda w: on_disk(*filter(None, [PARAMS["tabulate"]["detector"].get("name")])),
-        code=code("detect"),
+        code=code("explain.detect"),
     output:
         objects="results/tables/{collection}/objects.parquet",
     log:
@@ -50,7 +50,7 @@ rule tabulate_facts:
         unpack(collected),
         witness=witness,
         sql=lambda w: sql(f"tabulate/{w.table}.sql"),
-        code=code("statistics_all"),
+        code=code("tabulate.statistics"),
     output:
         tables=multiext("results/tables/{collection}/{table}", ".csv", ".md", ".tex"),
         figure="results/figures/{collection}/{table}.svg",
@@ -75,7 +75,7 @@ rule tabulate_against:
     input:
         scores=both_scores,
         sql=sql("tabulate/against.sql"),
-        code=code("figures_against"),
+        code=code("tabulate.drawings"),
     output:
         tables=multiext("results/tables/{collection}/against", ".csv", ".md", ".tex"),
         figure="results/figures/{collection}/against.svg",

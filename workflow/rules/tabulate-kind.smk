@@ -3,7 +3,7 @@ rule tabulate_answered:
     input:
         runs=lambda w: runs_of(w.collection, SYSTEMS, task=[t for t in TASKS if t == "m2t"]),
         answered=expand(ANSWERED, system=SAYING, allow_missing=True),
-        code=code("answered"),
+        code=code("tabulate.answered"),
     output:
         answered="results/tables/{collection}/answered.parquet",
     log:
@@ -25,7 +25,7 @@ rule tabulate_kind:
     input:
         unpack(reads),
         sql=lambda w: sql(f"tabulate/{kind_of(w.collection)}/{w.table}.sql"),
-        code=code("tabulate"),
+        code=code("tabulate.table"),
     output:
         tables=multiext("results/tables/{collection}/{table}", ".csv", ".md", ".tex"),
     log:
@@ -50,7 +50,7 @@ rule tabulate_popularity:
     input:
         intervals="results/tables/{collection}/intervals.parquet",
         sql=sql("tabulate/popularity.sql"),
-        code=code("figures_popularity"),
+        code=code("tabulate.popularity"),
     output:
         figure="results/figures/{collection}/popularity.svg",
     log:

@@ -4,7 +4,7 @@ rule tabulate_mistakes:
         unpack(collected),
         runs=lambda w: sorted_runs(w.collection),
         sql=sql("tabulate/mistakes.sql"),
-        code=code("mistakes"),
+        code=code("judge.mistakes"),
     output:
         given="results/tables/{collection}/mistakes.parquet",
         sheet="results/tables/{collection}/mistakes.csv",
@@ -27,7 +27,7 @@ rule tabulate_sorted:
         given="results/tables/{collection}/mistakes.parquet",
         sheets=lambda w: study.found_sheets(w.collection, "mistakes"),
         sql=sql("tabulate/mistakes_sorted.sql"),
-        code=code("mistakes"),
+        code=code("judge.mistakes"),
     output:
         tables=multiext("results/tables/{collection}/mistakes_sorted", ".csv", ".md", ".tex"),
     log:

@@ -7,7 +7,7 @@ rule tabulate_report:
         tables=rules.tabulate_tables.output,
         shown=shown,
         templates=templates(),
-        code=code("report"),
+        code=code("report.collection"),
     output:
         report=multiext(
             "results/report/{collection}/",
@@ -38,7 +38,7 @@ rule tabulate_cases:
         runs=case_runs,
         overlap="results/tables/{collection}/overlap.csv",
         templates=templates(),
-        code=code("report_case_pages"),
+        code=code("report.case_pages"),
     output:
         page="results/report/{collection}/cases.html",
         cases=directory("results/report/{collection}/cases"),
@@ -63,7 +63,7 @@ rule tabulate_costs:
         cases=rules.tabulate_cases.output.page,
         ledger=crawl_ledger,
         templates=templates(),
-        code=code("report_costs"),
+        code=code("report.costs_page"),
     output:
         page="results/report/{collection}/costs.html",
     log:
@@ -88,7 +88,7 @@ rule tabulate_overview:
         changes=changes(),
         groups=grouped(),
         templates=templates(),
-        code=code("report_overview"),
+        code=code("report.overview"),
     output:
         page="results/report/index.html",
     log:

@@ -4,7 +4,7 @@ rule tabulate_changes:
         before=lambda w: compared(w.earlier),
         after=lambda w: compared(w.collection),
         sql=sql("tabulate/since/*.sql", "tabulate/snapshot_*.sql"),
-        code=code("snapshot_diff"),
+        code=code("tabulate.since"),
     output:
         changes="results/tables/{collection}/since/{earlier}/changes.parquet",
         identities="results/tables/{collection}/since/{earlier}/identities.parquet",
@@ -37,7 +37,7 @@ rule tabulate_since_page:
         after_pixels=lambda w: pictures_of(w.collection),
         sql=sql("tabulate/since_*.sql", "tabulate/report_pixels.sql"),
         templates=templates(),
-        code=code("report_since"),
+        code=code("report.since"),
     output:
         page="results/report/{collection}/since/{earlier}.html",
     log:

@@ -3,7 +3,7 @@ rule tabulate_tokens:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
         vocabulary=[p for t in PARAMS["tabulate"]["tokenizers"].values() for p in vocabulary(t)],
-        code=code("tokens"),
+        code=code("tabulate.tokens"),
     output:
         tokens="results/tables/{collection}/tokens.parquet",
     log:
@@ -28,7 +28,7 @@ rule tabulate_intervals:
         scores="results/score/{collection}.parquet",
         witness=witness,
         sql=sql("tabulate/strata_*.sql"),
-        code=code("strata"),
+        code=code("tabulate.strata"),
     output:
         intervals="results/tables/{collection}/intervals.parquet",
     log:
@@ -54,7 +54,7 @@ rule tabulate_subsets:
         unpack(collected),
         runs=whole_runs,
         sql=sql("tabulate/subset_*.sql"),
-        code=code("subsets"),
+        code=code("tabulate.subsets"),
     output:
         subsets="results/tables/{collection}/subsets.parquet",
     log:
@@ -77,7 +77,7 @@ rule tabulate_subsets:
 rule tabulate_tops:
     input:
         runs=top_runs,
-        code=code("tops"),
+        code=code("tabulate.tops"),
     output:
         tops="results/tables/{collection}/tops.parquet",
     log:
@@ -101,7 +101,7 @@ rule tabulate_statistics:
         subsets=rules.tabulate_subsets.output.subsets,
         tops="results/tables/{collection}/tops.parquet",
         sql=sql(*(f"tabulate/{t}*.sql" for t in STATISTICS)),
-        code=code("statistics_all"),
+        code=code("tabulate.statistics"),
     output:
         tables=expand("results/tables/{{collection}}/{t}.{s}", t=STATISTICS, s=["csv", "md", "tex"]),
         figure="results/figures/{collection}/subsets.svg",

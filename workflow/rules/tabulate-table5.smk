@@ -4,7 +4,7 @@ rule tabulate_table5:
         significance="results/score/{collection}.significance.parquet",
         trials=trials,
         sql=sql("tabulate/table5.sql"),
-        code=code("table5"),
+        code=code("tabulate.table5"),
     output:
         tables=multiext("results/tables/{collection}/table5", ".csv", ".md", ".tex"),
     log:

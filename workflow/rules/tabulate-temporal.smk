@@ -9,7 +9,7 @@ rule tabulate_temporal:
         after_scores="results/score/{collection}.parquet",
         runs=aged,
         sql=sql("tabulate/temporal*.sql"),
-        code=code("temporal"),
+        code=code("tabulate.temporal"),
     output:
         drops="results/tables/{collection}/since/{earlier}/temporal.parquet",
         tables=multiext(

@@ -3,7 +3,7 @@ rule tabulate_tables:
         unpack(tabulated),
         curves=curves,
         sql=sql("tabulate/*.sql"),
-        code=code("tabulate_all"),
+        code=code("tabulate.exhibits"),
     output:
         tables=expand("results/tables/{{collection}}/{t}.{s}", t=TABLES, s=["csv", "md", "tex"]),
         metrics="results/tables/{collection}/metrics.json",
@@ -31,7 +31,7 @@ rule tabulate_account:
     input:
         table=lambda w: accounts(w.collection)[w.account],
         sql=lambda w: sql(f"tabulate/{w.account}.sql"),
-        code=code("tabulate"),
+        code=code("tabulate.table"),
     output:
         tables=multiext("results/tables/{collection}/{account}", ".csv", ".md", ".tex"),
     log:
@@ -57,7 +57,7 @@ rule tabulate_judged:
         tau="results/score/{collection}/tau.parquet",
         agreement="results/score/{collection}/agreement.parquet",
         sql=expand(ours("workflow/sql/tabulate/{t}.sql"), t=JUDGED),
-        code=code("tabulate"),
+        code=code("tabulate.table"),
     output:
         tables=expand("results/tables/{{collection}}/{t}.{s}", t=JUDGED, s=["csv", "md", "tex"]),
     log:
@@ -86,7 +86,7 @@ rule tabulate_catalog:
         judged=expand("results/tables/{c}/{t}.md", c=returned(), t=JUDGED),
         groups=grouped(),
         sql=sql("catalog/*.sql"),
-        code=code("catalog"),
+        code=code("tabulate.catalog"),
     output:
         catalog="results/catalog.duckdb",
     log:

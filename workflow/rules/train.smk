@@ -7,7 +7,7 @@ rule train_model:
         start=start_weights,
         configs=configs,
         sql=sql("train/*.sql"),
-        code=code("train"),
+        code=code("train.contrastive"),
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
         curve="data/train/{collection}/{model}/curve.csv",
@@ -38,7 +38,7 @@ rule train_multimodal:
         start=start_weights,
         configs=lambda w: configs_of(beneath(w.model)),
         sql=sql("train/*.sql"),
-        code=code("train_multimodal"),
+        code=code("train.multimodal"),
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
         curve="data/train/{collection}/{model}/accuracies.csv",
@@ -68,7 +68,7 @@ rule train_heads:
         qrels="data/collect/{collection}/qrels.parquet",
         pixels=pixels,
         sql=sql("train/*.sql"),
-        code=code("train_heads"),
+        code=code("train.heads"),
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
         curve="data/train/{collection}/{model}/curve.csv",
@@ -96,7 +96,7 @@ rule train_dates:
     input:
         unpack(collected),
         sql=sql("index/texts.sql"),
-        code=code("train_dates"),
+        code=code("train.dates"),
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
     log:

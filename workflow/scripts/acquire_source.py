@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.acquire import acquire
-from isotope.progress import logged
+from isotope.acquire.fetch import acquire
+from isotope.core.progress import logged
 
 with logged(snakemake.log[0], snakemake.rule):
     acquire(

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.collect_parts import collect_images
-from isotope.progress import logged
+from isotope.collect.parts import collect_images
+from isotope.core.progress import logged
 
 with logged(snakemake.log[0], snakemake.rule):
     collect_images(

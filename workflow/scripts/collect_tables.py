@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from isotope.collect import collect
-from isotope.progress import logged
-from isotope.sql import SQL
+from isotope.collect.build import collect
+from isotope.core.progress import logged
+from isotope.core.sql import SQL
 
 with logged(snakemake.log[0], snakemake.rule):
     collect(

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.crawl_ledger import gather_ledgers
-from isotope.progress import logged
+from isotope.core.progress import logged
+from isotope.crawl.ledger import gather_ledgers
 
 with logged(snakemake.log[0], snakemake.rule):
     gather_ledgers(

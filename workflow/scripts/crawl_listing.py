@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.crawl_pictures import list_pictures
-from isotope.progress import logged
+from isotope.core.progress import logged
+from isotope.crawl.pictures import list_pictures
 
 with logged(snakemake.log[0], snakemake.rule):
     list_pictures(

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.crawl_pictures import crawl_pictures
-from isotope.progress import logged
+from isotope.core.progress import logged
+from isotope.crawl.pictures import crawl_pictures
 
 with logged(snakemake.log[0], snakemake.rule):
     crawl_pictures(

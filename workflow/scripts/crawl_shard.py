@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.crawl import crawl_shard
-from isotope.progress import logged
+from isotope.core.progress import logged
+from isotope.crawl.shard import crawl_shard
 
 with logged(snakemake.log[0], snakemake.rule):
     crawl_shard(

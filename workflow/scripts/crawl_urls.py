@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.progress import logged
-from isotope.sql import query
+from isotope.core.progress import logged
+from isotope.core.sql import query
 from isotope.tables import URLS
 
 with logged(snakemake.log[0], snakemake.rule):

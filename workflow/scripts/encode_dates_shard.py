@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.encode_dates import encode_dated_images, encode_dated_texts
-from isotope.progress import logged
+from isotope.core.progress import logged
+from isotope.encode.dates import encode_dated_images, encode_dated_texts
 
 with logged(snakemake.log[0], snakemake.rule):
     into = snakemake.output

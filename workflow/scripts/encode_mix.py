@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from isotope.mix_data import FILES
-from isotope.mix_learn import learn_mix
-from isotope.progress import logged
+from isotope.core.progress import logged
+from isotope.models.mix_data import FILES
+from isotope.train.mix import learn_mix
 
 with logged(snakemake.log[0], snakemake.rule):
     learn_mix(

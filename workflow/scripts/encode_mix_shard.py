@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from isotope.encode_mix import encode_mix_shard
-from isotope.mix_data import FILES
-from isotope.progress import logged
+from isotope.core.progress import logged
+from isotope.encode.mix import encode_mix_shard
+from isotope.models.mix_data import FILES
 
 with logged(snakemake.log[0], snakemake.rule):
     encode_mix_shard(

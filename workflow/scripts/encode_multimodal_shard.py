@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.encode_multimodal import Part, encode_multimodal
-from isotope.progress import logged
+from isotope.core.progress import logged
+from isotope.encode.multimodal import Part, encode_multimodal
 
 with logged(snakemake.log[0], snakemake.rule):
     encode_multimodal(

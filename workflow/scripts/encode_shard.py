@@ -1,9 +1,9 @@
 from pathlib import Path
 from typing import Any
 
-from isotope.encode import encode_texts
-from isotope.encode_captions import encode_seen
-from isotope.progress import logged
+from isotope.core.progress import logged
+from isotope.encode.captions import encode_seen
+from isotope.encode.shard import encode_texts
 
 with logged(snakemake.log[0], snakemake.rule):
     common: dict[str, Any] = {

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.progress import logged
-from isotope.summaries import write_summaries
+from isotope.core.progress import logged
+from isotope.encode.summaries import write_summaries
 
 with logged(snakemake.log[0], snakemake.rule):
     write_summaries(

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.encode import encode_texts
-from isotope.progress import logged
+from isotope.core.progress import logged
+from isotope.encode.shard import encode_texts
 
 with logged(snakemake.log[0], snakemake.rule):
     encode_texts(

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.progress import logged
-from isotope.search_answers import index_answers
+from isotope.core.progress import logged
+from isotope.search.answers import index_answers
 
 with logged(snakemake.log[0], snakemake.rule):
     index_answers(

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.index_shards import Reads, index_digests
-from isotope.progress import logged
+from isotope.core.progress import logged
+from isotope.index.shards import Reads, index_digests
 
 told = snakemake.params
 with logged(snakemake.log[0], snakemake.rule):

@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from isotope.acquire import placed_if_any
-from isotope.associations import associate
-from isotope.progress import logged
+from isotope.acquire.fetch import placed_if_any
+from isotope.core.progress import logged
+from isotope.parse.associations import associate
 
 with logged(snakemake.log[0], snakemake.rule):
     associate(

@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from isotope.acquire import placed
-from isotope.dump import parse_dump
-from isotope.progress import logged
+from isotope.acquire.fetch import placed
+from isotope.core.progress import logged
+from isotope.parse.dump import parse_dump
 
 if __name__ == "__main__":
     with logged(snakemake.log[0], snakemake.rule):

@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from isotope.acquire import placed
-from isotope.progress import logged
-from isotope.wit import parse_wit
+from isotope.acquire.fetch import placed
+from isotope.core.progress import logged
+from isotope.parse.wit import parse_wit
 
 with logged(snakemake.log[0], snakemake.rule):
     parse_wit(

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.gather import gather
-from isotope.progress import log, logged
+from isotope.core.gathered import gather
+from isotope.core.progress import log, logged
 from isotope.tables import ASSOCIATIONS, REJECTED
 
 with logged(snakemake.log[0], snakemake.rule):

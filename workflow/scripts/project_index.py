@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from isotope.memory import HEAP_MB
-from isotope.progress import logged
-from isotope.project import index_sections
+from isotope.core.memory import HEAP_MB
+from isotope.core.progress import logged
+from isotope.project.match import index_sections
 
 with logged(snakemake.log[0], snakemake.rule):
     index_sections(

@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from isotope.lucene_merge import merge_indexes
-from isotope.memory import HEAP_MB
-from isotope.progress import logged
+from isotope.core.memory import HEAP_MB
+from isotope.core.merge import merge_indexes
+from isotope.core.progress import logged
 
 with logged(snakemake.log[0], snakemake.rule):
     merge_indexes(

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.labels import project_labels
-from isotope.progress import logged
+from isotope.core.progress import logged
+from isotope.project.labels import project_labels
 
 with logged(snakemake.log[0], snakemake.rule):
     project_labels(

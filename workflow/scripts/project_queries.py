@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.progress import logged
-from isotope.project import ask
+from isotope.core.progress import logged
+from isotope.project.match import ask
 
 with logged(snakemake.log[0], snakemake.rule):
     ask(

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.progress import logged
-from isotope.project import project
+from isotope.core.progress import logged
+from isotope.project.match import project
 
 with logged(snakemake.log[0], snakemake.rule):
     project(

@@ -1,10 +1,10 @@
 from pathlib import Path
 
-from isotope import release
-from isotope.progress import logged
+from isotope.core.progress import logged
+from isotope.release import collection
 
 with logged(snakemake.log[0], snakemake.rule):
-    release.build(
+    collection.build(
         collection=snakemake.wildcards.collection,
         collected=Path(snakemake.input.qrels).parent,
         runs=[Path(p) for p in snakemake.input.runs],

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.judge_scores import score_judged
-from isotope.progress import logged
+from isotope.core.progress import logged
+from isotope.judge.scores import score_judged
 
 with logged(snakemake.log[0], snakemake.rule):
     score_judged(

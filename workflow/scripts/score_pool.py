@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.pool import write_pool
-from isotope.progress import logged
+from isotope.core.progress import logged
+from isotope.judge.pool import write_pool
 
 with logged(snakemake.log[0], snakemake.rule):
     write_pool(

@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from isotope.gather import gather
-from isotope.progress import logged
-from isotope.significance import significance_table
+from isotope.core.gathered import gather
+from isotope.core.progress import logged
+from isotope.score.significance import significance_table
 from isotope.tables import SCORES
 
 with logged(snakemake.log[0], snakemake.rule):

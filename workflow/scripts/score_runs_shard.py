@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.progress import logged
-from isotope.score import score_collection
+from isotope.core.progress import logged
+from isotope.score.score import score_collection
 
 with logged(snakemake.log[0], snakemake.rule):
     score_collection(

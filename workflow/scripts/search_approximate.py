@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.progress import logged
-from isotope.search_approximate import search_approximate
+from isotope.core.progress import logged
+from isotope.search.approximate import search_approximate
 
 with logged(snakemake.log[0], snakemake.rule):
     search_approximate(

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.progress import logged
-from isotope.search import search_fused
+from isotope.core.progress import logged
+from isotope.search.systems import search_fused
 
 with logged(snakemake.log[0], snakemake.rule):
     search_fused(

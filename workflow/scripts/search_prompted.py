@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.progress import logged
-from isotope.search_prompted import Reader, search_prompted
+from isotope.core.progress import logged
+from isotope.search.prompted import Reader, search_prompted
 
 with logged(snakemake.log[0], snakemake.rule):
     weights = next(map(Path, snakemake.input.weights), None)

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.progress import logged
-from isotope.search import search_random
+from isotope.core.progress import logged
+from isotope.search.systems import search_random
 
 with logged(snakemake.log[0], snakemake.rule):
     search_random(

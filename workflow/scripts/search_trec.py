@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.progress import logged
-from isotope.trec_checks import take_run
+from isotope.core.progress import logged
+from isotope.search.foreign import take_run
 
 with logged(snakemake.log[0], snakemake.rule):
     take_run(

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.figures_against import against
-from isotope.progress import logged
+from isotope.core.progress import logged
+from isotope.tabulate.drawings import against
 
 with logged(snakemake.log[0], snakemake.rule):
     against(

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.answered import write_answered
-from isotope.progress import logged
+from isotope.core.progress import logged
+from isotope.tabulate.answered import write_answered
 
 with logged(snakemake.log[0], snakemake.rule):
     write_answered(

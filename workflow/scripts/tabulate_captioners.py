@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.captioners import captioners_table
-from isotope.progress import logged
+from isotope.core.progress import logged
+from isotope.tabulate.captioners import captioners_table
 
 with logged(snakemake.log[0], snakemake.rule):
     captioners_table(

@@ -1,11 +1,11 @@
 from pathlib import Path
 
-from isotope import report_case_pages
-from isotope.progress import logged
-from isotope.report_examples import Cell
+from isotope.core.progress import logged
+from isotope.report import case_pages
+from isotope.report.examples import Cell
 
 with logged(snakemake.log[0], snakemake.rule):
-    report_case_pages.build(
+    case_pages.build(
         Cell(Path(), snakemake.wildcards.collection, **snakemake.params.cell),
         snakemake.params.asked,
         [Path(snakemake.input.overlap)],

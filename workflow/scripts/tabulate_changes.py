@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.progress import logged
-from isotope.snapshot_diff import tabulate_changes, write_changes
+from isotope.core.progress import logged
+from isotope.tabulate.since import tabulate_changes, write_changes
 
 with logged(snakemake.log[0], snakemake.rule):
     before, after = (

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.progress import logged
-from isotope.side_by_side import choices_table
+from isotope.core.progress import logged
+from isotope.tabulate.side_by_side import choices_table
 
 with logged(snakemake.log[0], snakemake.rule):
     choices_table(

@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from isotope.explain_failures import Given, explain_failures
-from isotope.progress import logged
-from isotope.study import write_sheet
+from isotope.core.progress import logged
+from isotope.explain.failures import Given, explain_failures
+from isotope.judge.study import write_sheet
 
 with logged(snakemake.log[0], snakemake.rule):
     spec = snakemake.params.spec

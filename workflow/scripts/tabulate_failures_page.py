@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.failures_page import Sources, failures_page
-from isotope.progress import logged
+from isotope.core.progress import logged
+from isotope.explain.page import Sources, failures_page
 
 with logged(snakemake.log[0], snakemake.rule):
     failures_page(

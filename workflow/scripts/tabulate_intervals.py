@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.progress import logged
-from isotope.strata import Resampling, Thresholds, intervals_table
+from isotope.core.progress import logged
+from isotope.tabulate.strata import Resampling, Thresholds, intervals_table
 
 with logged(snakemake.log[0], snakemake.rule):
     collected = {t: snakemake.input[t] for t in ("texts", "images", "qrels")}

@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from isotope import sql
-from isotope.progress import logged
-from isotope.tabulate import tabulate
+from isotope.core import sql
+from isotope.core.progress import logged
+from isotope.tabulate.table import tabulate
 
 with logged(snakemake.log[0], snakemake.rule):
     order = {"systems": snakemake.params.systems}

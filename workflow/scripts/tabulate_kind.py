@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.progress import logged
-from isotope.tabulate import tabulate
+from isotope.core.progress import logged
+from isotope.tabulate.table import tabulate
 
 with logged(snakemake.log[0], snakemake.rule):
     tabulate(

@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from isotope.perturb import Settings
-from isotope.perturb_texts import perturb_texts
-from isotope.progress import logged
+from isotope.core.progress import logged
+from isotope.explain.perturb import Settings
+from isotope.explain.perturbed_texts import perturb_texts
 
 with logged(snakemake.log[0], snakemake.rule):
     spec = snakemake.params.spec

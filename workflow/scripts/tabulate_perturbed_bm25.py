@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.perturb_ranks import Asked, perturbed_bm25
-from isotope.progress import logged
+from isotope.core.progress import logged
+from isotope.explain.ranks import Asked, perturbed_bm25
 
 with logged(snakemake.log[0], snakemake.rule):
     perturbed_bm25(

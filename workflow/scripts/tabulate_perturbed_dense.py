@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.perturb_ranks import Asked, Tower, perturbed_dense
-from isotope.progress import logged
+from isotope.core.progress import logged
+from isotope.explain.ranks import Asked, Tower, perturbed_dense
 
 with logged(snakemake.log[0], snakemake.rule):
     params = snakemake.params

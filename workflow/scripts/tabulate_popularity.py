@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.figures_popularity import popularity
-from isotope.progress import logged
+from isotope.core.progress import logged
+from isotope.tabulate.popularity import popularity
 
 with logged(snakemake.log[0], snakemake.rule):
     popularity(

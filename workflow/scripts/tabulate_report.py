@@ -1,11 +1,11 @@
 from pathlib import Path
 
-from isotope import report
-from isotope.progress import logged
-from isotope.report_examples import Cell
+from isotope.core.progress import logged
+from isotope.report import collection
+from isotope.report.examples import Cell
 
 with logged(snakemake.log[0], snakemake.rule):
-    report.build(
+    collection.build(
         Cell(Path(), snakemake.wildcards.collection, **snakemake.params.cell),
         [Path(p) for p in (*snakemake.input.tables, *snakemake.input.shown)],
         snakemake.params.told,

@@ -1,9 +1,9 @@
 from pathlib import Path
 
-from isotope import sql
-from isotope.progress import logged
-from isotope.side_by_side import correlations
-from isotope.tabulate import tabulate
+from isotope.core import sql
+from isotope.core.progress import logged
+from isotope.tabulate.side_by_side import correlations
+from isotope.tabulate.table import tabulate
 
 with logged(snakemake.log[0], snakemake.rule):
     choices, captioners = (list(map(Path, snakemake.input[k])) for k in ("choices", "captioners"))

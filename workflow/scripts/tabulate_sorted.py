@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.mistakes import tabulate_mistakes
-from isotope.progress import logged
+from isotope.core.progress import logged
+from isotope.judge.mistakes import tabulate_mistakes
 
 with logged(snakemake.log[0], snakemake.rule):
     tabulate_mistakes(

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.progress import logged
-from isotope.statistics_all import tabulate_statistics
+from isotope.core.progress import logged
+from isotope.tabulate.statistics import tabulate_statistics
 
 with logged(snakemake.log[0], snakemake.rule):
     tabulate_statistics(

@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from isotope.explain_tables import tabulate_study
-from isotope.progress import logged
-from isotope.study import write_study
+from isotope.core.progress import logged
+from isotope.explain.tables_of_failures import tabulate_study
+from isotope.judge.study import write_study
 
 with logged(snakemake.log[0], snakemake.rule):
     spec = snakemake.params.spec["study"]

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.progress import logged
-from isotope.styles import styles_table
+from isotope.core.progress import logged
+from isotope.tabulate.styles import styles_table
 
 with logged(snakemake.log[0], snakemake.rule):
     styles_table(

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.progress import logged
-from isotope.subsets import Asked, subsets_table
+from isotope.core.progress import logged
+from isotope.tabulate.subsets import Asked, subsets_table
 
 with logged(snakemake.log[0], snakemake.rule):
     subsets_table(

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.progress import logged
-from isotope.table5 import Comparisons, table5
+from isotope.core.progress import logged
+from isotope.tabulate.table5 import Comparisons, table5
 
 with logged(snakemake.log[0], snakemake.rule):
     table5(

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.progress import logged
-from isotope.tabulate_all import tabulate_all
+from isotope.core.progress import logged
+from isotope.tabulate.exhibits import tabulate_all
 
 with logged(snakemake.log[0], snakemake.rule):
     tabulate_all(

@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from isotope.progress import logged
-from isotope.strata import Resampling
-from isotope.temporal import tabulate_temporal
+from isotope.core.progress import logged
+from isotope.tabulate.strata import Resampling
+from isotope.tabulate.temporal import tabulate_temporal
 
 with logged(snakemake.log[0], snakemake.rule):
     both = [f"{when}_{t}" for when in ("before", "after") for t in ("qrels", "scores")]

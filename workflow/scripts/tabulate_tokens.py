@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.progress import logged
-from isotope.tokens import count_tokens
+from isotope.core.progress import logged
+from isotope.tabulate.tokens import count_tokens
 
 with logged(snakemake.log[0], snakemake.rule):
     count_tokens(

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.progress import logged
-from isotope.train_dates import train_dates
+from isotope.core.progress import logged
+from isotope.train.dates import train_dates
 
 with logged(snakemake.log[0], snakemake.rule):
     train_dates(

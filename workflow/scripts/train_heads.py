@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.progress import logged
-from isotope.train_heads import train_heads
+from isotope.core.progress import logged
+from isotope.train.heads import train_heads
 
 with logged(snakemake.log[0], snakemake.rule):
     train_heads(

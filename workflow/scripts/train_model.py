@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.progress import logged
-from isotope.train import train
+from isotope.core.progress import logged
+from isotope.train.contrastive import train
 
 with logged(snakemake.log[0], snakemake.rule):
     train(

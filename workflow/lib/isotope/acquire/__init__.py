@@ -1,0 +1,1 @@
+"""Upstream files, fetched and checked."""

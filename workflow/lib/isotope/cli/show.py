@@ -1,0 +1,141 @@
+"""`isotope show`: what the catalog knows of one text, image, query or run."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import duckdb
+
+from isotope.cli.sql import Row, aligned
+from isotope.core.catalog_open import CATALOG, ask, opened
+from isotope.core.errors import UnknownId
+
+KINDS = ("text", "image", "query", "run")
+CELL = ("collection", "setting", "split", "task", "system")
+_SECTIONS = {
+    "text": ("siblings", "attached", "ranks"),
+    "image": ("pixels", "illustrated", "ranks"),
+    "run": ("run_scores", "run_extremes"),
+}
+_JUDGED = ("attached", "illustrated")
+_TITLES = {
+    "siblings": "Other sections of the page",
+    "attached": "Images judged to go with it",
+    "illustrated": "Texts judged to go with it",
+    "pixels": "Pixels",
+    "ranks": "Ranks of what is relevant to it",
+    "hits": "First documents of each system",
+    "run_scores": "Measures",
+    "run_extremes": "Queries answered best and worst",
+}
+Params = Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One table of a page."""
+
+    name: str
+    columns: Sequence[str]
+    rows: Sequence[Row]
+
+    @property
+    def title(self) -> str:
+        """Its heading."""
+        return _TITLES[self.name]
+
+
+@dataclass(frozen=True)
+class Page:
+    """Everything known of one thing: its fields, then tables."""
+
+    kind: str
+    ident: str
+    fields: Mapping[str, object]
+    sections: Sequence[Section] = field(default_factory=tuple)
+
+
+def show(
+    kind: str,
+    ident: str,
+    *,
+    collection: str | None = None,
+    most: int = 5,
+    catalog: Path = CATALOG,
+) -> Page:
+    """Look up a text or image, the answers to it as a query, or the run at its path.
+
+    A run's id is collection/setting/split/task/system. Where no `collection` is named, the first
+    by name that has the id is shown. `most` hits a system, best and worst queries are listed.
+
+    Raises:
+        UnknownId: no such thing in the catalog.
+        MissingFile, CorruptFile: no catalog.
+    """
+    with opened(catalog, threads=1) as con:
+        if kind == "run":
+            return _run(con, ident, most)
+        sides = ("text", "image") if kind == "query" else (kind,)
+        given: Params = {"id": ident, "collection": collection}
+        found = ((side, ask(con, side, given)) for side in sides)
+        side, fields = next(((s, _first(a)) for s, a in found if a[1]), ("", {}))
+        if not side:
+            where = f"{kind} {ident}"
+            raise UnknownId(where, "no such id in the catalog", _remedy(collection))
+        return Page(kind, ident, fields, _sections(con, kind, _given(side, fields, most)))
+
+
+def _given(side: str, fields: Mapping[str, object], most: int) -> dict[str, object]:
+    return {
+        "id": fields[f"{side}_id"],
+        "side": side,
+        "collection": fields["collection"],
+        "page": fields.get("page_id"),
+        "task": {"text": "t2m", "image": "m2t"}[side],
+        "most": most,
+    }
+
+
+def _sections(con: duckdb.DuckDBPyConnection, kind: str, given: Params) -> list[Section]:
+    side = str(given["side"])
+    names = _SECTIONS[side] if kind != "query" else (_SECTIONS[side][1], "ranks", "hits")
+    made: list[Section] = []
+    for name in names:
+        made.append(Section(name, *ask(con, name, {**given, **_judged(made)})))
+    return made
+
+
+def _judged(made: Sequence[Section]) -> dict[str, list[object]]:
+    """Return what a section before listed as judged, so that no later query looks it up again."""
+    rows = [row for section in made if section.name in _JUDGED for row in section.rows]
+    return {"judged": [row[0] for row in rows], "relevance": [row[1] for row in rows]}
+
+
+def _run(con: duckdb.DuckDBPyConnection, ident: str, most: int) -> Page:
+    parts = ident.split("/")
+    given = {**dict(zip(CELL, parts, strict=False)), "most": most}
+    answer = ask(con, "run", given) if len(parts) == len(CELL) else ([], [])
+    if not answer[1]:
+        remedy = f"write {'/'.join(CELL)}, see `isotope sql 'SELECT DISTINCT … FROM runs'`"
+        raise UnknownId(f"run {ident}", "no such run in the catalog", remedy)
+    sections = [Section(name, *ask(con, name, given)) for name in _SECTIONS["run"]]
+    return Page("run", ident, {**_first(answer), **given}, sections)
+
+
+def _first(answer: tuple[list[str], list[tuple[object, ...]]]) -> dict[str, object]:
+    return dict(zip(answer[0], answer[1][0], strict=True))
+
+
+def _remedy(collection: str | None) -> str:
+    return "check the id" + (f", or leave out --collection {collection}" if collection else "")
+
+
+def to_text(page: Page) -> str:
+    """Return the page for a terminal."""
+    wide = max(map(len, page.fields))
+    lines = [f"{page.kind} {page.ident}\n\n"]
+    lines += [f"{k:<{wide}}  {'—' if v is None else v}\n" for k, v in page.fields.items()]
+    for section in page.sections:
+        body = aligned(section.columns, section.rows) if section.rows else "none\n"
+        lines.append(f"\n{section.title}\n{body}")
+    return "".join(lines)

@@ -1,0 +1,1 @@
+"""Texts, images and judgements of a collection."""

@@ -1,0 +1,109 @@
+"""A collection from its source: queries of one kind in order, then checks, then the tables."""
+
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import cast
+
+from isotope import tables
+from isotope.collect.inputs import expand
+from isotope.core import sql, store
+from isotope.core.errors import BadParams
+from isotope.core.progress import log
+
+SCHEMAS = {
+    "texts": tables.TEXTS,
+    "images": tables.IMAGES,
+    "qrels": tables.QRELS,
+    "filters": tables.FILTERS,
+    "rejected": tables.REJECTED,
+}
+# Parameters that a collection may go without.
+CHOICES = {"source_splits": None}
+BASE = ("texts", "images", "qrels")
+_PARAMETER = re.compile(r"\$([a-z_]+)")
+
+
+def collect(
+    kind: Path, relations: Mapping[str, sql.Files], params: Mapping[str, object], out: Path
+) -> None:
+    """Run `kind`/NN_<name>.sql in order and place the tables of SCHEMAS in `out`.
+
+    Each query sees the given relations (see `collect_inputs.expand`) and the tables of the queries
+    before it. Texts and images may have columns of tables.OPTIONAL after their own; a kind without
+    a query for `rejected` rejects nothing. Nothing is placed unless every query of sql/check holds.
+
+    A kind with a folder `member` is made of other collections, whose tables its relations list in
+    one order. The folder's queries run once a collection, with its place from 0 as `$nth`, and the
+    kind's own see what they made, each the rows of all members.
+
+    Raises:
+        BadParams: no such kind.
+        BrokenPromise: a check that returned rows.
+    """
+    steps = sorted(kind.glob("[0-9]*_*.sql"))
+    if not steps:
+        known = ", ".join(sorted(p.name for p in kind.parent.iterdir() if p.is_dir()))
+        raise BadParams("params collect", f"unknown kind {kind.name!r}", f"known: {known}")
+    out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out, prefix=".staging-") as folder:
+        given, made = _given(kind, relations, Path(folder)), dict[str, sql.Files]()
+        told = {**CHOICES, **params, **cast(Mapping[str, object], params.get("recognition", {}))}
+        for step in steps:
+            made[named(step)] = run_step(step, {**given, **made}, told, Path(folder))
+        run_checks({name: made[name] for name in BASE})
+        place(Path(folder), out)
+
+
+def _given(kind: Path, relations: Mapping[str, sql.Files], folder: Path) -> dict[str, sql.Files]:
+    steps = sorted((kind / "member").glob("[0-9]*_*.sql"))
+    if not steps:
+        return expand(relations, folder)
+    listed = [cast(Sequence[Path], files) for files in relations.values()]
+    members = [dict(zip(relations, own, strict=True)) for own in zip(*listed, strict=True)]
+    return {
+        named(step): [
+            run_step(step, own, {"nth": n}, folder / str(n)) for n, own in enumerate(members)
+        ]
+        for step in steps
+    }
+
+
+def place(folder: Path, out: Path) -> None:
+    """Move the tables of SCHEMAS from one folder to another; nothing is rejected if none tells."""
+    rejected = folder / "rejected.parquet"
+    if not rejected.exists():
+        store.write_rows([], rejected, tables.REJECTED)
+    for name in SCHEMAS:
+        (folder / f"{name}.parquet").replace(out / f"{name}.parquet")
+
+
+def named(step: Path) -> str:
+    """Return the name of the table that a query makes."""
+    return step.stem.split("_", 1)[1]
+
+
+def run_step(
+    step: Path, relations: Mapping[str, sql.Files], params: Mapping[str, object], folder: Path
+) -> Path:
+    """Run one query with the relations and parameters that its text names; return its table."""
+    text = step.read_text(encoding="utf-8")
+    used = {k: v for k, v in relations.items() if re.search(rf"\b{k}\b", text)}
+    given = {k: params[k] for k in _PARAMETER.findall(text)}
+    table = folder / f"{named(step)}.parquet"
+    name = named(step)
+    optional = tables.OPTIONAL if name in ("texts", "images") else ()
+    sql.query(step, used, given, out=table, schema=SCHEMAS.get(name), optional=optional)
+    log.info("%s done", step.stem)
+    return table
+
+
+def run_checks(relations: Mapping[str, sql.Files]) -> None:
+    """Hold every claim of sql/check against texts, images and qrels.
+
+    Raises:
+        BrokenPromise: the first claim that does not hold.
+    """
+    for claim in sorted((sql.SQL / "check").glob("*.sql")):
+        sql.check(claim, relations, {})

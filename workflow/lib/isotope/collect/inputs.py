@@ -1,0 +1,158 @@
+"""What a collection's queries read: tables, and the lines and documents of an acquired data set."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar, cast
+
+import pyarrow as pa
+
+from isotope import tables
+from isotope.acquire.addresses import Entry
+from isotope.acquire.fetch import parts, placed
+from isotope.collect.judgements import write_judgements
+from isotope.core import files as collect_text
+from isotope.core import sql, store
+from isotope.core.errors import BadParams
+from isotope.release.parquet import IMAGES, TEXTS
+
+LINES = pa.schema([("file", pa.string()), ("row", pa.int64()), ("line", pa.string())])
+DOCUMENTS = pa.schema([("file", pa.string()), ("document", pa.string())])
+ACQUIRED = pa.schema([("part", pa.string()), ("file", pa.string()), ("address", pa.string())])
+# What a data set may come without; its queries then see a table without rows.
+ABSENT = {
+    "acquired": ACQUIRED,
+    "urls": tables.URLS,
+    "ledger": tables.LEDGER,
+    "attributions": tables.ATTRIBUTIONS,
+    "published_texts": TEXTS,
+    "published_images": pa.schema([field for field in IMAGES if field.name != "image"]),
+    "text_topics": LINES,
+    "image_topics": LINES,
+    "tokens": LINES,
+    "splits": LINES,
+    "karpathy": DOCUMENTS,
+    "ids": LINES,
+}
+# Flickr's captions: lines of tokens, or a csv that no csv reader reads to its end.
+_TOKENS = "tokens"
+_ROWS = 65_536
+_Item = TypeVar("_Item")
+_Form = Callable[[Mapping[Path, str], Path], sql.Files]
+
+
+def expand(inputs: Mapping[str, sql.Files], folder: Path) -> dict[str, sql.Files]:
+    """Return the relations of a collection's queries; converted ones are written to `folder`.
+
+    An input called `manifest` stands for the acquired parts that queries can read, one relation
+    each: Parquet and csv as they are; `.tsv`, `.jsonl`, `.txt` and `.token` as raw lines (file, row
+    from 1, line without its end); `.json` as documents (file, document), or, where it is a list,
+    its items as lines. Texts may be packed, `.gz` or a `.zip` of one file. A file is called by its
+    path below the part. Those of the part `judgements` may differ in form, see
+    `collect_judgements`; those of `tokens` are lines always. Other parts, such as pictures, are
+    passed over. The relation `acquired` has the part, the path below it and the upstream address of
+    every file. Of ABSENT, what is not given is an empty table.
+
+    Raises:
+        BadParams: a part whose files are not all of one form.
+        CorruptFile: as `collect_text.lines` and `collect_text.items`.
+        As `collect_judgements.write_judgements`.
+    """
+    found = {name: files for name, files in inputs.items() if name != "manifest"}
+    if "manifest" in inputs:
+        manifest = Path(cast(str, inputs["manifest"]))
+        found["acquired"] = _acquired(manifest, folder / "acquired.parquet")
+        for part in parts(manifest):
+            files, name = placed(manifest, part), part.replace("-", "_")
+            form = _form(manifest, part, files)
+            if form is not None:
+                named = {
+                    path: path.relative_to(manifest.parent / part).as_posix() for path in files
+                }
+                found[name] = form(named, folder / f"{name}.parquet")
+        for name in ABSENT.keys() - found.keys():
+            store.write_rows([], folder / f"{name}.parquet", ABSENT[name])
+            found[name] = folder / f"{name}.parquet"
+    return found
+
+
+def _acquired(manifest: Path, out: Path) -> sql.Files:
+    """Write ACQUIRED; a file that was made here has no address."""
+    files = cast(list[Entry], json.loads(manifest.read_text(encoding="utf-8"))["files"])
+    rows = [
+        {"part": f["part"], "file": f["path"].partition("/")[2], "address": f.get("url")}
+        for f in files
+    ]
+    store.write_rows(rows, out, ACQUIRED)
+    return out
+
+
+def _form(manifest: Path, part: str, files: Sequence[Path]) -> _Form | None:
+    if part in _OF_PART:
+        return _OF_PART[part]
+    suffixes = {collect_text.suffix_of(p.name) for p in files}
+    forms = {_form_of(p) for p in files}
+    if len(forms) > 1:
+        same = "lists and other documents" if suffixes == {".json"} else ", ".join(sorted(suffixes))
+        remedy = "give each form a part of its own in params acquire"
+        raise BadParams(manifest, f"part {part!r} mixes {same}", remedy)
+    return forms.pop()
+
+
+def _form_of(path: Path) -> _Form | None:
+    suffix = collect_text.suffix_of(path.name)
+    if suffix == ".json" and collect_text.is_list(path):
+        return _items
+    return _FORMS.get(suffix)
+
+
+def _as_they_are(files: Mapping[Path, str], _: Path) -> sql.Files:
+    return list(files)
+
+
+def _judgements(files: Mapping[Path, str], out: Path) -> sql.Files:
+    return write_judgements(list(files), out)
+
+
+def _lines(files: Mapping[Path, str], out: Path) -> sql.Files:
+    texts = ((file, enumerate(collect_text.lines(path), 1)) for path, file in files.items())
+    return _rows(((file, n, line.rstrip("\r\n")) for file, text in texts for n, line in text), out)
+
+
+def _items(files: Mapping[Path, str], out: Path) -> sql.Files:
+    texts = ((file, enumerate(collect_text.items(path), 1)) for path, file in files.items())
+    return _rows(((file, n, item) for file, text in texts for n, item in text), out)
+
+
+def _rows(rows: Iterable[tuple[str, int, str]], out: Path) -> sql.Files:
+    with store.writer(out, LINES) as table:
+        for some in _batches(iter(rows)):
+            columns = [pa.array(c) for c in zip(*some, strict=True)]
+            table.write_batch(pa.RecordBatch.from_arrays(columns, schema=LINES))
+    return out
+
+
+def _documents(files: Mapping[Path, str], out: Path) -> sql.Files:
+    with store.writer(out, DOCUMENTS) as table:
+        for path, file in files.items():
+            row = {"file": file, "document": "".join(collect_text.lines(path))}
+            table.write_batch(pa.RecordBatch.from_pylist([row], schema=DOCUMENTS))
+    return out
+
+
+def _batches(rows: Iterator[_Item]) -> Iterator[list[_Item]]:
+    while some := list(islice(rows, _ROWS)):
+        yield some
+
+
+_FORMS: Mapping[str, _Form] = {
+    ".parquet": _as_they_are,
+    ".csv": _as_they_are,
+    ".tsv": _lines,
+    ".jsonl": _lines,
+    ".txt": _lines,
+    ".token": _lines,
+    ".json": _documents,
+}
+_OF_PART: Mapping[str, _Form] = {"judgements": _judgements, _TOKENS: _lines}

@@ -1,0 +1,163 @@
+"""Exact inner-product search over memory-mapped vector shards, in bounded memory.
+
+The answer is a function of the vectors alone: every hit's score is computed pair by pair in one
+way, and equal scores are told apart by the row, so neither blocks, shards, threads nor the device
+that looks for candidates can change it.
+"""
+
+import mmap
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import faiss
+import numpy as np
+from numpy.typing import NDArray
+
+from isotope.core.errors import BadParams
+from isotope.core.keys import Keys, decoded, keys_of, largest
+from isotope.core.nearest import Ask, Vectors, seeker
+from isotope.core.progress import Progress
+
+Rows = NDArray[np.int64]
+_FAISS: Any = faiss
+_MB = 1 << 20
+_QUERIES = 4_096
+_LIMIT = 1 << 32
+# Candidates beyond k; where these do not prove the answer complete, twice as many are looked at.
+_SPARE, _SPARE_SHARE = 16, 16
+_ROUNDING = 2.0**-24
+
+
+class Shards:
+    """Vector shards seen as one array; only the rows asked for are read."""
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        """Map the files; every shard is float32 or float16 [rows, dim] with the same dim."""
+        self.parts: list[NDArray[np.floating]] = [np.load(p, mmap_mode="r") for p in paths]
+        self.starts = np.cumsum([0, *(len(p) for p in self.parts)])
+        self.dim = int(self.parts[0].shape[1])
+        self.row_bytes = self.dim * self.parts[0].itemsize
+
+    @contextmanager
+    def block(self, rows: Rows) -> Iterator[Vectors]:
+        """Yield what `take` returns: the mapped file itself where it can serve, until the end."""
+        n = int(np.searchsorted(self.starts, rows[0], side="right") - 1)
+        part, last = self.parts[n], int(rows[-1] - self.starts[n])
+        if part.dtype != np.float32 or last >= len(part) or not _is_run(rows):
+            yield self.take(rows)
+            return
+        yield np.asarray(part[last + 1 - len(rows) : last + 1])
+        _forget(part)
+
+    def take(self, rows: Rows) -> Vectors:
+        """Return float32 [len(rows), dim] in the order of `rows`; no page stays mapped."""
+        out = np.empty((len(rows), self.dim), np.float32)
+        part = np.searchsorted(self.starts, rows, side="right") - 1
+        for n in np.unique(part):
+            here = np.flatnonzero(part == n)
+            _copy(self.parts[n], rows[here] - self.starts[n], out, here)
+            _forget(self.parts[n])
+        return out
+
+
+def _copy(part: NDArray[np.floating], rows: Rows, out: Vectors, here: Rows) -> None:
+    """Copy rows of a part to places of `out`, as slices where both are runs of neighbours."""
+    if _is_run(rows) and _is_run(here):
+        out[here[0] : here[-1] + 1] = part[rows[0] : rows[-1] + 1]
+    else:
+        out[here] = part[rows]
+
+
+def _is_run(rows: Rows) -> bool:
+    return bool(rows[-1] - rows[0] + 1 == len(rows) and (np.diff(rows) == 1).all())
+
+
+def _forget(part: NDArray[np.floating]) -> None:
+    """Give mapped pages back: they would count as this process's memory until it ends."""
+    if isinstance(part.base, mmap.mmap):
+        part.base.madvise(mmap.MADV_DONTNEED)
+
+
+def top_k(  # noqa: PLR0913
+    queries: Vectors, shards: Shards, rows: Rows, k: int, memory_mb: int, *, device: str = "auto"
+) -> tuple[NDArray[np.float32], Rows]:
+    """Return scores and rows, both [queries, k'], of the k' = min(k, len(rows)) best documents.
+
+    Of equal scores the greater row comes first: ids are sorted, and trec_eval prefers the last.
+    Documents pass through once, in blocks, so that vectors and candidates hold about `memory_mb`
+    MiB beside the answer (12 bytes a hit). `device` is torch's name of one, `cpu` for FAISS, or
+    `auto`: the GPU where there is one.
+
+    Raises:
+        BadParams: more than 2**32 rows, or a device that is not there.
+    """
+    if shards.starts[-1] > _LIMIT:
+        raise BadParams("exact search", f"{shards.starts[-1]:,} vectors", "search in several pools")
+    k = min(k, len(rows))
+    best = np.zeros((len(queries), k), np.uint64)
+    progress = Progress("query-document pairs", len(queries) * len(rows))
+    seek = seeker(device)
+    for block in _blocks(rows, max(memory_mb * _MB // 2 // (4 * shards.dim), k, 1)):
+        with shards.block(block) as documents:
+            search = _Block(documents, block, seek(documents))
+            for group in _groups(len(queries), k, memory_mb):
+                search.improve(queries[group], best[group])
+                progress.add(len(best[group]) * len(block))
+    progress.finish()
+    return decoded(best)
+
+
+def _blocks(rows: Rows, size: int) -> Iterator[Rows]:
+    for start in range(0, len(rows), size):
+        yield rows[start : start + size]
+
+
+def _groups(queries: int, k: int, memory_mb: int) -> Iterator[slice]:
+    bytes_per_query = 4 * 12 * (k + _SPARE + k // _SPARE_SHARE)
+    size = int(np.clip(memory_mb * _MB // 2 // bytes_per_query, 1, _QUERIES))
+    for start in range(0, queries, size):
+        yield slice(start, start + size)
+
+
+class _Block:
+    """Some documents, and what looks for candidates among them."""
+
+    def __init__(self, documents: Vectors, rows: Rows, ask: Ask) -> None:
+        self.documents, self.rows, self.ask = documents, rows, ask
+        norms = np.empty(len(documents), np.float32)
+        pointers = map(faiss.swig_ptr, (norms, documents))
+        _FAISS.fvec_norms_L2sqr(*pointers, *documents.shape[::-1])
+        self.norm = float(np.sqrt(norms.max()))
+
+    def improve(self, queries: Vectors, best: Keys) -> None:
+        """Put this block's hits among the best ones of each query, [queries, k], best first.
+
+        A document is passed over only where its true score, within the error that any order of
+        summation can make (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1), is
+        below the k-th.
+        """
+        k, dim = best.shape[1], queries.shape[1]
+        error = 2 * dim * _ROUNDING / (1 - dim * _ROUNDING) * self.norm
+        slack = error * np.linalg.norm(queries.astype(np.float64), axis=1)[:, None]
+        left = np.arange(len(queries))
+        wanted = min(k + _SPARE + k // _SPARE_SHARE, len(self.rows))
+        while len(left):
+            near, places = self.ask(queries[left], wanted)
+            most = near + slack[left]
+            hopeless = most < decoded(best[left, -1:])[0]
+            keys = self._exact(queries[left], np.where(hopeless, -1, places))
+            merged = largest(np.hstack([best[left], keys]), k)
+            sure = decoded(merged[:, -1])[0] > most.min(axis=1)
+            done = sure | (wanted == len(self.rows))
+            best[left[done]] = merged[done]
+            left, wanted = left[~done], min(2 * wanted, len(self.rows))
+
+    def _exact(self, queries: Vectors, places: Rows) -> Keys:
+        """Return the keys of documents at `places`, [queries, n]; -1 scores minus infinity."""
+        scores = np.empty(places.shape, np.float32)
+        queries = np.ascontiguousarray(queries)
+        pointers = map(faiss.swig_ptr, (scores, queries, self.documents, places))
+        _FAISS.fvec_inner_products_by_idx(*pointers, queries.shape[1], *places.shape)
+        return keys_of(scores, self.rows[places])

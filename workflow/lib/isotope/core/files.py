@@ -1,0 +1,170 @@
+"""The text of acquired files: plain, gzipped, or the one file of a zip; its lines, or its items.
+
+Visual Genome's files are JSON lists of up to 700 MB on one line: their items are read one by one.
+"""
+
+import codecs
+import gzip
+import json
+import zipfile
+import zlib
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+from isotope.core.errors import CorruptFile
+
+_CHARACTERS = 1 << 20
+_SPACE = " \t\r\n"
+_MEND = "replace it upstream, delete the manifest, and run again"
+_PACKED = (".gz", ".zip")
+_BROKEN = (EOFError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error)
+
+
+def suffix_of(name: str) -> str:
+    """Return the suffix of a file's name below its packing: `.json` of `objects.json.zip`."""
+    path = Path(name)
+    return Path(path.stem).suffix if path.suffix in _PACKED else path.suffix
+
+
+def lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a text, ends included; only a newline ends a line.
+
+    Raises:
+        CorruptFile: bytes that are not UTF-8, with their row; a gzip or zip that is not whole.
+    """
+    with _opened(path) as file:
+        for row, line in enumerate(file, 1):
+            try:
+                yield line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                found = f"not UTF-8: {error.reason}"
+                raise CorruptFile(f"{path}, row {row}", found, _MEND) from error
+
+
+def is_list(path: Path) -> bool:
+    """Return whether a JSON text is a list.
+
+    Raises:
+        As `lines`.
+    """
+    with _opened(path) as file:
+        begun = next((text for text in _pieces(path, file) if text.strip(_SPACE)), "")
+    return begun.lstrip(_SPACE).startswith("[")
+
+
+def items(path: Path) -> Iterator[str]:
+    """Yield the items of a JSON list as they are written there, a few in memory.
+
+    Raises:
+        CorruptFile: an item that is no JSON, or a list that does not end, with the item's number
+            from 1; as `lines`.
+    """
+    with _opened(path) as file:
+        yield from _Items(path, _pieces(path, file))
+
+
+class _Items:
+    """Takes a list's items from pieces of its text."""
+
+    def __init__(self, path: Path, pieces: Iterator[str]) -> None:
+        self._path, self._pieces = path, pieces
+        self._text, self._place, self._item = "", 0, 0
+        self._parser = json.JSONDecoder()
+
+    def __iter__(self) -> Iterator[str]:
+        self._expect("[")
+        more = self._next() != "]"
+        self._place += not more
+        while more:
+            self._item += 1
+            yield self._take()
+            more = self._expect(",]") == ","
+        if self._next():
+            self._refuse("text after the list")
+
+    def _next(self) -> str:
+        """Return the next character that is no space, and stop before it; "" at the end."""
+        while True:
+            while self._place < len(self._text) and self._text[self._place] in _SPACE:
+                self._place += 1
+            if self._place < len(self._text):
+                return self._text[self._place]
+            if not self._more():
+                return ""
+
+    def _expect(self, characters: str) -> str:
+        found = self._next()
+        if not found or found not in characters:
+            self._refuse("no JSON" if found else "ends early")
+        self._place += 1
+        return found
+
+    def _take(self) -> str:
+        """Return an item; what ends where the text so far ends may go on in the next piece."""
+        self._next()
+        while True:
+            try:
+                end = self._parser.raw_decode(self._text, self._place)[1]
+            except (ValueError, RecursionError) as error:
+                if not self._more():
+                    self._refuse(f"no JSON: {error}")
+                continue
+            if end < len(self._text) or not self._more():
+                item = self._text[self._place : end]
+                self._place = end
+                return item
+
+    def _more(self) -> bool:
+        """Add as much text as there is, so that a long item is parsed a few times, not many."""
+        kept = self._text[self._place :]
+        added: list[str] = []
+        while sum(map(len, added)) <= len(kept) and (piece := next(self._pieces, "")):
+            added.append(piece)
+        self._text, self._place = kept + "".join(added), 0
+        return bool(added)
+
+    def _refuse(self, found: str) -> None:
+        raise CorruptFile(f"{self._path}, item {max(1, self._item)} of the list", found, _MEND)
+
+
+def _pieces(path: Path, file: IO[bytes]) -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        while block := file.read(_CHARACTERS):
+            if text := decoder.decode(block):
+                yield text
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        raise CorruptFile(path, f"not UTF-8: {error.reason}", _MEND) from error
+
+
+@contextmanager
+def _opened(path: Path) -> Generator[IO[bytes]]:
+    try:
+        if path.suffix == ".zip":
+            with zipfile.ZipFile(path) as archive, _only(path, archive) as file:
+                yield file
+        else:
+            with _unpacked(path) as file:
+                yield file
+    except _BROKEN as error:
+        kind = path.suffix.removeprefix(".")
+        raise CorruptFile(path, f"{kind} ends early or is broken: {error}", _MEND) from error
+
+
+def _unpacked(path: Path) -> IO[bytes]:
+    return cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
+
+
+def _only(path: Path, archive: zipfile.ZipFile) -> IO[bytes]:
+    """Open the one file of an archive; macOS adds entries that are none."""
+    files = [e for e in archive.infolist() if not (e.is_dir() or e.filename.startswith("__MACOSX"))]
+    if len(files) != 1:
+        found = f"a zip of {len(files)} files"
+        raise CorruptFile(path, found, "unpack it, and name the file that is meant in acquire")
+    try:
+        return archive.open(files[0])
+    except (RuntimeError, NotImplementedError) as error:
+        raise CorruptFile(path, f"a zip that can't be read: {error}", _MEND) from error

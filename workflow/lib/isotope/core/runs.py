@@ -1,0 +1,131 @@
+"""Runs: what a system answered, in trec_eval's order, written once and checked whenever read."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import polars as pl
+
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import BrokenPromise, CorruptFile, MissingColumn, MissingFile
+from isotope.core.row_groups import grouped
+
+KEY = ["query_id", "doc_id"]
+_ROWS_PER_BATCH = 1 << 20
+_DTYPES = {
+    "query_id": pl.String(),
+    "doc_id": pl.String(),
+    "rank": pl.Int32(),
+    "score": pl.Float64(),
+}
+
+
+def ranked(df: pl.DataFrame, depth: int | None = None) -> pl.DataFrame:
+    """Order hits (query_id, doc_id, score) as a run: by query_id, then rank, counted from 1.
+
+    Among equal scores the greater doc_id comes first, bytewise, as in trec_eval's
+    form_res_rels.c, so a run has one order whatever wrote it. `depth` keeps that many hits a query.
+    """
+    columns = df.select(pl.col(c).cast(_DTYPES[c]) for c in [*KEY, "score"])
+    ordered = columns.sort([KEY[0], "score", KEY[1]], descending=[False, True, True])
+    rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("query_id")
+    run = ordered.select(*KEY, rank.alias("rank"), "score")
+    return run if depth is None else run.filter(pl.col("rank") <= depth)
+
+
+def write_run(df: pl.DataFrame, path: Path | str) -> None:
+    """Rank hits (query_id, doc_id, score) and write them as a run.
+
+    Raises:
+        BrokenPromise: a score that is null, NaN or infinite; a document twice for one query.
+    """
+    finite = pl.col("score").is_finite().fill_null(value=False)
+    _refuse(df, ~finite, "a score that is no number", path)
+    _refuse(df, pl.struct(KEY).is_duplicated(), "a document twice", path)
+    store.write(ranked(df).to_arrow(), path, tables.RUN)
+
+
+def write_pieces(pieces: Iterable[pl.DataFrame], path: Path | str) -> int:
+    """Write a run that comes ranked, piece by piece, as `write_run` would; return how many hits.
+
+    Raises:
+        BrokenPromise: a hit out of order, ranked wrongly, or with a score that is no finite number.
+    """
+    with grouped(Path(path), tables.RUN) as out:
+        written = 0
+        for hits in _in_order(pieces, path):
+            out.add(hits.to_arrow().cast(tables.RUN))
+            written += hits.height
+    return written
+
+
+def read_run(path: Path | str) -> pl.DataFrame:
+    """Read a whole run: query_id, doc_id, rank, score.
+
+    Raises:
+        As `batches`.
+    """
+    return pl.concat([empty(), *batches(path)])
+
+
+def empty() -> pl.DataFrame:
+    """Return a run without hits."""
+    return pl.DataFrame(schema=_DTYPES)
+
+
+def batches(path: Path | str, rows: int = _ROWS_PER_BATCH) -> Iterator[pl.DataFrame]:
+    """Read a run in pieces of at most `rows` hits, so that a long one need not fit in memory.
+
+    Raises:
+        MissingFile, CorruptFile, MissingColumn: the file is not a run.
+        BrokenPromise: a hit out of order, ranked wrongly, or twice in a row.
+    """
+    yield from _in_order(_pieces(Path(path), rows), path)
+
+
+def _pieces(path: Path, rows: int) -> Iterator[pl.DataFrame]:
+    if not path.is_file():
+        raise MissingFile(path, "no such run", "run `snakemake search` to make it")
+    scan = pl.scan_parquet(path, glob=False)
+    try:
+        lacking = sorted(set(tables.RUN.names) - set(scan.collect_schema().names()))
+        if lacking:
+            found = f"a run without {', '.join(lacking)}"
+            raise MissingColumn(path, found, "write it with write_run")
+        chosen = scan.select(pl.col(c).cast(_DTYPES[c]) for c in tables.RUN.names)
+        total = int(scan.select(pl.len()).collect().item())
+        for start in range(0, total, rows):
+            yield chosen.slice(start, rows).collect()
+    except pl.exceptions.PolarsError as error:
+        found = f"not Parquet ({str(error).partition(chr(10))[0]})"
+        raise CorruptFile(path, found, "remove it, search again") from error
+
+
+def _in_order(pieces: Iterable[pl.DataFrame], path: Path | str) -> Iterator[pl.DataFrame]:
+    """Pass the pieces of a run on while each hit follows the one before it."""
+    last = empty()
+    for hits in pieces:
+        context = pl.concat([last, hits]).lazy()
+        follows = _follows(first=last.is_empty())
+        if not context.select(follows.slice(last.height).all()).collect().item():
+            checked = context.with_columns(follows=follows).collect().slice(last.height)
+            _refuse(checked, ~pl.col("follows"), "a hit that does not follow the one before", path)
+        last = hits.tail(1) if hits.height else last
+        yield hits
+
+
+def _follows(*, first: bool) -> pl.Expr:
+    """Hold where a row comes after the row above it; the table's top row needs rank 1 only."""
+    query, doc, rank, score = (pl.col(c) for c in tables.RUN.names)
+    lower = (score < score.shift()) | ((score == score.shift()) & (doc < doc.shift()))
+    same = (query == query.shift()) & (rank == rank.shift() + 1) & lower
+    new = (query > query.shift()).fill_null(value=first) & (rank == 1)
+    return ((same | new) & score.is_finite()).fill_null(value=False)
+
+
+def _refuse(df: pl.DataFrame, bad: pl.Expr, what: str, path: Path | str) -> None:
+    rows = df.filter(bad)
+    if rows.height:
+        query, doc = rows.select(pl.col(KEY).first()).row(0)
+        found = f"query {query!r} has {what} (document {doc!r}; {rows.height:,} such rows)"
+        raise BrokenPromise(path, found, "mend the system that wrote this run and search again")

@@ -1,0 +1,199 @@
+"""Run one SELECT of workflow/sql over files: no path in SQL, no SQL in Python."""
+
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import cast
+
+import duckdb
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from isotope.core import store
+from isotope.core.errors import (
+    BrokenPromise,
+    CorruptFile,
+    EmptyTable,
+    IsotopeError,
+    MissingColumn,
+    MissingFile,
+)
+from isotope.core.memory import DUCKDB_MB
+
+Files = str | Path | Sequence[str | Path]
+_Reader = Callable[..., duckdb.DuckDBPyRelation]
+SQL = Path(__file__).parents[3] / "sql"
+_OFFENDERS = 5
+# What queries may call: `url_uuid(url)` is uuid3(NAMESPACE_URL, url) of RFC 4122, section 4.3.
+_MACROS = """
+CREATE TEMP MACRO uuid_of_md5(h) AS concat_ws(
+    '-', h[1:8], h[9:12], '3' || h[14:16],
+    substr('89ab', (('0x' || h[17])::INTEGER & 3) + 1, 1) || h[18:20], h[21:32]
+);
+CREATE TEMP MACRO url_uuid(url) AS uuid_of_md5(
+    md5(from_hex('6ba7b8119dad11d180b400c04fd430c8') || encode(url))
+);
+"""
+
+
+def query(  # noqa: PLR0913
+    sql_file: Path,
+    relations: Mapping[str, Files],
+    params: Mapping[str, object],
+    *,
+    out: Path | None = None,
+    schema: pa.Schema | None = None,
+    optional: Iterable[pa.Field] = (),
+    memory_limit: str | None = None,
+) -> pl.DataFrame | None:
+    """Run the SELECT in `sql_file`; return its rows, or stream them to the Parquet file `out`.
+
+    Each key of `relations` is a view over the Parquet (or `.csv`) files it names; `params` are the
+    query's `$names`, all of them and no other; but for `systems`, which any query may be given: an
+    order of systems, read as `getvariable('systems')`, empty by default. A query may call
+    `url_uuid(url)`, the UUID that an image has for its URL. After the columns of
+    `schema` there may be some of `optional`. Sorts and joins larger than `memory_limit` (DuckDB's
+    notation; by default what `memory` declares) spill to a folder beside `out`.
+
+    Raises:
+        MissingFile: a relation's file or `sql_file` itself is absent.
+        CorruptFile: a relation's file that DuckDB cannot read.
+        MissingColumn: columns that are not those of `schema`, in its order.
+        IsotopeError: any other complaint of DuckDB, with the name of the SQL file.
+    """
+    with _relation(sql_file, relations, params, (out, memory_limit)) as rows:
+        if out is None:
+            return rows.pl()
+        _stream(sql_file, rows, out, _extended(schema, optional, rows.columns))
+        return None
+
+
+def check(sql_file: Path, relations: Mapping[str, Files], params: Mapping[str, object]) -> None:
+    """Hold the claim that is the file's name: its query must return no row.
+
+    Raises:
+        BrokenPromise: the claim and the first offending rows.
+    """
+    with _relation(sql_file, relations, params) as rows:
+        offenders = rows.limit(_OFFENDERS).pl().rows(named=True)
+    if offenders:
+        claim = Path(sql_file).stem.replace("_", " ")
+        found = "; ".join(str(row) for row in offenders)
+        raise BrokenPromise(claim, f"not so, first rows: {found}", f"see {sql_file}")
+
+
+@contextmanager
+def _relation(
+    sql_file: Path,
+    relations: Mapping[str, Files],
+    params: Mapping[str, object],
+    spill: tuple[Path | None, str | None] = (None, None),
+) -> Generator[duckdb.DuckDBPyRelation, None, None]:
+    text = _read(Path(sql_file))
+    out, memory_limit = spill
+    with _spill_folder(out) as aside, duckdb.connect() as con:
+        con.execute("SET python_enable_replacements = false")
+        con.execute("SET temp_directory = $aside", {"aside": aside})
+        con.execute("SET memory_limit = $limit", {"limit": memory_limit or f"{DUCKDB_MB}MB"})
+        con.execute(_MACROS)
+        for name, files in relations.items():
+            _bind(con, name, files)
+        with _named(sql_file):
+            named = dict(params)
+            order = {"order": list(cast("Sequence[str]", named.pop("systems", [])))}
+            con.execute("SET VARIABLE systems = $order::VARCHAR[]", order)
+            yield con.sql(text, params=named)
+
+
+def _spill_folder(out: Path | None) -> tempfile.TemporaryDirectory[str]:
+    if out is None:
+        return tempfile.TemporaryDirectory(prefix="isotope-")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    return tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent)
+
+
+def _read(sql_file: Path) -> str:
+    if not sql_file.is_file():
+        raise MissingFile(sql_file, "no such query", "restore it from git")
+    return sql_file.read_text(encoding="utf-8")
+
+
+def _bind(con: duckdb.DuckDBPyConnection, name: str, files: Files) -> None:
+    paths = [str(files)] if isinstance(files, str | Path) else [str(f) for f in files]
+    if not paths:
+        raise EmptyTable(name, "a relation without files", "run the phase that writes them")
+    for path in paths:
+        if not any(c in path for c in "*?[") and not Path(path).is_file():
+            found = f"no such file, wanted as {name}"
+            raise MissingFile(path, found, "run the phase that writes it")
+    read = cast("_Reader", con.read_csv if paths[0].endswith(".csv") else con.read_parquet)
+    try:
+        read(paths, union_by_name=len(paths) > 1).create_view(name)
+    except duckdb.Error as error:
+        found = _first_line(error)
+        raise CorruptFile(paths[0], found, "remove it and run the phase again") from error
+
+
+@contextmanager
+def _named(sql_file: Path) -> Generator[None, None, None]:
+    try:
+        yield
+    except (duckdb.Error, pa.ArrowException) as error:
+        remedy = "mend the query, or the rule that names its relations and parameters"
+        raise IsotopeError(sql_file, _first_line(error), remedy) from error
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
+
+
+def _extended(
+    schema: pa.Schema | None, optional: Iterable[pa.Field], columns: Sequence[str]
+) -> pa.Schema | None:
+    """Return `schema` with the optional columns that were selected."""
+    if schema is None:
+        return None
+    known = {field.name: field for field in optional}
+    further = [known[c] for c in columns if c in known and c not in schema.names]
+    return pa.schema([*schema, *further])
+
+
+def _stream(
+    sql_file: Path, rows: duckdb.DuckDBPyRelation, out: Path, schema: pa.Schema | None
+) -> None:
+    size = store.ROWS_PER_GROUP if schema is None else store.rows_per_group(schema)
+    batches = rows.to_arrow_reader(size)
+    if schema is not None and batches.schema.names != schema.names:
+        found = f"columns {batches.schema.names}"
+        raise MissingColumn(sql_file, found, f"select {schema.names}, in this order")
+    with store.writer(out, batches.schema if schema is None else schema) as file:
+        _write_groups(_named_batches(sql_file, batches), file)
+
+
+def _named_batches(
+    sql_file: Path, batches: pa.RecordBatchReader
+) -> Generator[pa.RecordBatch, None, None]:
+    """Yield the batches; Arrow reports a query that fails on the way as an OSError."""
+    try:
+        yield from batches
+    except OSError as error:
+        raise IsotopeError(sql_file, _first_line(error), "mend the query or its input") from error
+
+
+def _write_groups(batches: Iterable[pa.RecordBatch], file: pq.ParquetWriter) -> None:
+    """Regroup the rows, so that row groups do not depend on how the query was parallelised.
+
+    Nor do their pages, which would end where a batch does.
+    """
+    size = store.rows_per_group(file.schema)
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        held.append(batch)
+        while sum(b.num_rows for b in held) >= size:
+            table = pa.Table.from_batches(held)
+            file.write_table(table.slice(0, size).combine_chunks().cast(file.schema))
+            held = table.slice(size).to_batches()
+    if held:
+        file.write_table(pa.Table.from_batches(held).combine_chunks().cast(file.schema))

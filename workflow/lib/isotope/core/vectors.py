@@ -1,0 +1,116 @@
+"""Vectors on disk: a `.npy` block opened by mmap, and the ids of its rows beside it."""
+
+import os
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+
+from isotope.core import store
+from isotope.core.errors import CorruptFile, MissingFile, TruncatedFile
+
+IDS = pa.schema([pa.field("id", pa.string())])
+FloatArray = npt.NDArray[np.float32]
+PRECISIONS = {"float32": np.float32, "float16": np.float16}
+_AGAIN = "remove the shard and run the encode phase again"
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """The shards of one encoded table: row i of their concatenation belongs to `ids[i]`."""
+
+    ids: pl.Series
+    blocks: list[FloatArray]
+
+    @property
+    def dim(self) -> int:
+        """Components of a vector."""
+        return int(self.blocks[0].shape[1])
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+def load_vectors(vectors: Sequence[Path], ids: Sequence[Path]) -> Vectors:
+    """Map shards into memory, read only; both lists in the order of the shards.
+
+    Raises:
+        MissingFile: no shards, or one that is not there.
+        TruncatedFile: a block shorter than its header says.
+        CorruptFile: a block that is no float32 or float16 matrix, or that has not one id per row.
+    """
+    if not vectors:
+        raise MissingFile("vectors", "no shards", "run the encode phase")
+    blocks = [_map(Path(path)) for path in vectors]
+    columns = [_read_ids(Path(path)) for path in ids]
+    for path, block, column in zip(vectors, blocks, columns, strict=True):
+        if len(block) != len(column) or block.shape[1] != blocks[0].shape[1]:
+            found = f"vectors {block.shape}, {len(column)} ids, first shard {blocks[0].shape}"
+            raise CorruptFile(path, found, _AGAIN)
+    return Vectors(pl.concat(columns), blocks)
+
+
+def _map(path: Path) -> FloatArray:
+    if not path.is_file():
+        raise MissingFile(path, "no such shard of vectors", "run the encode phase")
+    try:
+        block: FloatArray = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise TruncatedFile(path, f"not a whole .npy file ({error})", _AGAIN) from error
+    if block.ndim != 2 or block.dtype not in PRECISIONS.values():  # noqa: PLR2004
+        raise CorruptFile(path, f"{block.dtype} {block.shape}, not a matrix of floats", _AGAIN)
+    return block
+
+
+def _read_ids(path: Path) -> pl.Series:
+    if not path.is_file():
+        raise MissingFile(path, "no ids beside the vectors", "run the encode phase")
+    try:
+        return pl.read_parquet(path, columns=["id"]).to_series()
+    except pl.exceptions.PolarsError as error:
+        raise TruncatedFile(path, f"not a readable Parquet file ({error})", _AGAIN) from error
+
+
+@contextmanager
+def created(
+    vectors: Path, shape: tuple[int, int], precision: str = "float32"
+) -> Generator[FloatArray]:
+    """Yield a block of a key of PRECISIONS to fill row by row; it gets its name when complete."""
+    kind = PRECISIONS[precision]
+    with store.aside(vectors) as part:
+        if 0 in shape:
+            with part.open("wb") as file:
+                np.save(file, np.zeros(shape, kind))
+            yield np.zeros(shape, np.float32)
+        else:
+            block = mapped(part, shape, kind)
+            yield block
+            block.flush()
+
+
+def mapped(path: Path, shape: tuple[int, ...], kind: type[np.generic]) -> np.memmap[Any, Any]:
+    """Create a `.npy` file to fill through memory.
+
+    Raises:
+        OSError: no room for all of it; a sparse map that met a full disk later would die of SIGBUS.
+    """
+    block = np.lib.format.open_memmap(path, mode="w+", dtype=kind, shape=shape)
+    with path.open("r+b") as file:
+        os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+    return block
+
+
+def contents_of(vectors: Path) -> Path:
+    """Return the table beside a shard of vectors that tells what each row was made of."""
+    return vectors.with_suffix(".contents.parquet")
+
+
+def write_ids(ids: pl.Series, path: Path) -> None:
+    """Write the ids of a block's rows, in their order."""
+    store.write(ids.rename("id").to_frame().to_arrow(), path, IDS)

@@ -1,0 +1,1 @@
+"""Pictures from their addresses to WebP, with a ledger."""

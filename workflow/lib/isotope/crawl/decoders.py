@@ -1,0 +1,173 @@
+"""Processes that decode for a crawl, and what happens when one of them dies."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from isotope.core.errors import ToolFailed
+from isotope.core.progress import log
+from isotope.crawl.decode import MAGIC, REPLY, REQUEST
+
+_LIBRARY = Path(__file__).parents[2].as_posix()
+_TRIES = 2
+# One picture is decoded while the next is on its way.
+_AHEAD = 2
+# To start, on a machine that is busy.
+_PATIENCE_S = 300.0
+_LEAVING_S = 5.0
+_BUFFER = 1 << 20
+Converted = tuple[dict[str, Any], bytes]
+
+
+class Decoder:
+    """One process of isotope.crawl.decode, started when first asked."""
+
+    def __init__(self, limits: Mapping[str, Any]) -> None:
+        """Take max_pixels, decode_s and decode_mb of `limits`."""
+        self._limits = {key: limits[key] for key in ("max_pixels", "decode_s", "decode_mb")}
+        self._waiting: dict[int, asyncio.Future[Converted]] = {}
+        self._number = 0
+        self._lock = asyncio.Lock()
+        self._process: Process | None = None
+        self._reading: asyncio.Task[None] | None = None
+
+    @property
+    def load(self) -> int:
+        """How many pictures it has."""
+        return len(self._waiting)
+
+    @property
+    def pid(self) -> int:
+        """Of the process; 0 for none."""
+        return self._process.pid if self._process else 0
+
+    async def alive(self) -> Process:
+        """Return the process, a new one if there is none.
+
+        Raises:
+            ToolFailed: it can't be started.
+        """
+        async with self._lock:
+            if self._process and self._reading and not self._reading.done():
+                return self._process
+            if self._process:
+                code = await self._process.wait()
+                if code > 0:
+                    found, remedy = f"ended with status {code}", "see its words above in this log"
+                    raise ToolFailed("isotope.crawl.decode", found, remedy)
+                log.warning("a decoder is gone; another is started")
+            search = os.pathsep.join(filter(None, [_LIBRARY, os.environ.get("PYTHONPATH")]))
+            program = ("-m", "isotope.crawl.decode", json.dumps(self._limits))
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                *program,
+                stdin=PIPE,
+                stdout=PIPE,
+                limit=_BUFFER,
+                env={**os.environ, "PYTHONPATH": search},
+                start_new_session=True,
+            )
+            self._reading = asyncio.create_task(self._read(self._process))
+            return self._process
+
+    async def convert(self, data: bytes, content_type: str | None) -> Converted:
+        """Return what became of a picture (columns of the ledger), and its WebP bytes.
+
+        A death is tried again once: the system may have killed whoever was large at the moment.
+        """
+        told: dict[str, Any] = {}
+        for _ in range(_TRIES):
+            told, webp = await self._asked(data, (content_type or "").encode())
+            if told["status"] != "decoder_died":
+                return told, webp
+        return told, b""
+
+    async def _asked(self, data: bytes, kind: bytes) -> Converted:
+        process = await self.alive()
+        self._number += 1
+        found = asyncio.get_running_loop().create_future()
+        self._waiting[self._number] = found
+        if process.stdin is not None:
+            process.stdin.write(REQUEST.pack(self._number, len(kind), len(data)) + kind)
+            process.stdin.write(data)
+        try:
+            async with asyncio.timeout(_PATIENCE_S + _AHEAD * self._limits["decode_s"]):
+                return await found
+        except TimeoutError:
+            self._kill()
+            return _GONE
+
+    async def _read(self, process: Process) -> None:
+        """Hand out the answers until there are no more; what is left then is lost."""
+        source = process.stdout
+        try:
+            while source is not None:
+                magic, number, said, size = REPLY.unpack(await source.readexactly(REPLY.size))
+                if magic != MAGIC:
+                    break
+                told = json.loads(await source.readexactly(said))
+                webp = await source.readexactly(size)
+                # A number that nobody waits for: who died between an answer and saying so.
+                if (found := self._waiting.pop(number, None)) and not found.done():
+                    found.set_result((told, webp))
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        self._kill()
+        left, self._waiting = self._waiting, {}
+        for found in left.values():
+            if not found.done():
+                found.set_result(_GONE)
+
+    def _kill(self) -> None:
+        if self._process is not None and self._process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
+    async def close(self) -> None:
+        """Let the process end, or end it if it is busy."""
+        if self._process is None or self._reading is None:
+            return
+        if self._waiting or self._process.stdin is None:
+            self._kill()
+        else:
+            self._process.stdin.close()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._process.wait(), _LEAVING_S)
+        self._kill()
+        await self._process.wait()
+        await self._reading
+
+
+class Decoders:
+    """Several of them; each gets one picture ahead of its answers."""
+
+    def __init__(self, limits: Mapping[str, Any]) -> None:
+        """Take `limits["decoders"]` and what a Decoder takes."""
+        self._all = [Decoder(limits) for _ in range(limits["decoders"])]
+        self._places = asyncio.Semaphore(_AHEAD * len(self._all))
+
+    async def start(self) -> None:
+        """Start the processes, which takes seconds, while something else goes on."""
+        for decoder in self._all:
+            await decoder.alive()
+
+    async def convert(self, data: bytes, content_type: str | None) -> Converted:
+        """Return what became of a picture, and its WebP bytes."""
+        async with self._places:
+            least = min(self._all, key=lambda decoder: decoder.load)
+            return await least.convert(data, content_type)
+
+    async def close(self) -> None:
+        """End the processes."""
+        for decoder in self._all:
+            await decoder.close()
+
+
+_GONE: Converted = ({"status": "decoder_died", "error": "gone"}, b"")

@@ -1,0 +1,249 @@
+"""One URL over the network: every hop checked, paced, capped, and its outcome named."""
+
+import asyncio
+import errno
+import os
+import ssl
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+from multidict import CIMultiDictProxy
+from yarl import URL
+
+from isotope.core.errors import HostDown
+from isotope.crawl.addresses import BadUrl, ForbiddenAddress, Guard, target
+from isotope.crawl.hosts import Host, Manners
+from isotope.crawl.outcome import HOST_DOWN, OF_THE_HOST, of_code
+from isotope.crawl.wikimedia import has_contact, is_wikimedias, sha1_of_base36, user_agent
+
+ARRIVED, UNCHANGED = "arrived", "unchanged"
+_OK, _NOT_MODIFIED = 200, 304
+_MOVED = (301, 302, 303, 307, 308)
+_MAY_TELL_WHEN = (429, 503)
+_MIB = 2**20
+NO_NETWORK = "check the network, and run again later; nothing that was fetched is asked for twice"
+# img2dataset's defaults: owners who say so keep their pictures out of data sets.
+_OPT_OUT = {"noai", "noimageai", "noindex", "noimageindex"}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of one request; `body` is there for the status ARRIVED only."""
+
+    status: str
+    http_status: int | None = None
+    error: str | None = None
+    body: bytes = b""
+    content_type: str | None = None
+    etag: str | None = None
+    last_modified: str | None = None
+    commons_sha1: str | None = None
+    retry_after_s: float | None = None
+    location: str | None = None
+
+
+class Fetcher:
+    """Asks for URLs; at most `threads` answers are on their way or in memory at a time."""
+
+    def __init__(self, spec: Mapping[str, Any], mirror: str | None, shared: Path | None) -> None:
+        """Start within a running event loop; `shared` is the folder of all jobs' politeness."""
+        self.spec, self.mirror, self.shared = spec, mirror, shared
+        self.received, self.answered = 0, False
+        self._hosts: dict[str, Host] = {}
+        self._gate = asyncio.Semaphore(spec["threads"])
+        self._guard = Guard(mirror)
+        connector = aiohttp.TCPConnector(
+            limit=0, resolver=self._guard, socket_factory=self._guard.open, ttl_dns_cache=300
+        )
+        self._session = aiohttp.ClientSession(
+            connector=connector,
+            timeout=aiohttp.ClientTimeout(total=spec["timeout_s"]),
+            headers={"User-Agent": user_agent(spec), "Accept-Encoding": "identity"},
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
+            trust_env=False,
+        )
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._session.close()
+
+    def host(self, url: URL) -> Host:
+        """Return the host of a URL, port included."""
+        name = url.authority.lower()
+        if name not in self._hosts:
+            self._hosts[name] = Host(name, Manners.of(self.spec), self.shared)
+        return self._hosts[name]
+
+    def check_network(self) -> None:
+        """Look whether there is anybody to ask.
+
+        Raises:
+            HostDown: no host has answered, all that were asked have failed, and the breaker of one
+                has opened; pauses are for a host in trouble, not for a network that is not there.
+        """
+        hosts = list(self._hosts.values())
+        if self.answered or not all(host.last_error for host in hosts):
+            return
+        paused = next((host for host in hosts if host.paused), None)
+        if paused is not None:
+            found = f"no answer, and none from any other host; the last error: {paused.last_error}"
+            raise HostDown(paused.name, found, NO_NETWORK)
+
+    @asynccontextmanager
+    async def fetched(
+        self, url: str, headers: Mapping[str, str], *, fresh: bool
+    ) -> AsyncGenerator[Answer, None]:
+        """Yield the last answer on the way from `url`; its body may stay in memory until then."""
+        answer, where, hops = Answer("bad_redirect", error="too many redirects"), None, 0
+        while hops <= self.spec["redirects"]:
+            try:
+                where = self._allowed(target(url, where), where)
+            except BadUrl as error:
+                answer = Answer("bad_redirect" if hops else "bad_url", error=str(error))
+                break
+            async with self._asked(where, headers, fresh=fresh) as answer:
+                if answer.location is None:
+                    wrong = hops and answer.status == "bad_url"
+                    yield replace(answer, status="bad_redirect") if wrong else answer
+                    return
+            url, hops = answer.location, hops + 1
+            answer = Answer("bad_redirect", answer.http_status, "too many redirects")
+        yield answer
+
+    def _allowed(self, where: URL, before: URL | None) -> URL:
+        if before is not None and is_wikimedias(where.host) and not has_contact(self.spec):
+            raise BadUrl("leads to Wikimedia, and no contact is given")
+        return where
+
+    @asynccontextmanager
+    async def _asked(
+        self, where: URL, headers: Mapping[str, str], *, fresh: bool
+    ) -> AsyncGenerator[Answer, None]:
+        host, held = self.host(where), False
+        try:
+            async with host.turn() as started:
+                await self._gate.acquire()
+                held = True
+                down = Answer(HOST_DOWN, error=host.why)
+                answer = down if host.down else await self._one(where, headers)
+                if answer.status != HOST_DOWN:
+                    failed = answer.status in OF_THE_HOST
+                    host.heard(failed, fresh=fresh, started=started, error=_cause(answer))
+                    host.received(len(answer.body))
+                    self.received += len(answer.body)
+                if answer.retry_after_s is not None:
+                    host.pause(answer.retry_after_s)
+            yield answer
+        finally:
+            if held:
+                self._gate.release()
+
+    async def _one(self, where: URL, headers: Mapping[str, str]) -> Answer:
+        try:
+            async with self._session.get(where, headers=headers, allow_redirects=False) as response:
+                return await self._read(response, conditional=bool(headers))
+        except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
+            return _failure(error)
+
+    async def _read(self, response: aiohttp.ClientResponse, *, conditional: bool) -> Answer:
+        self.answered = True
+        code, said = response.status, response.headers
+        told = Answer(
+            ARRIVED,
+            code,
+            content_type=said.get("Content-Type"),
+            etag=said.get("ETag"),
+            last_modified=said.get("Last-Modified"),
+            commons_sha1=sha1_of_base36(said.get("X-Object-Meta-Sha1base36")),
+        )
+        if code == _NOT_MODIFIED and conditional:
+            return replace(told, status=UNCHANGED)
+        if code in _MOVED and "Location" in said:
+            return replace(told, status="bad_redirect", location=said["Location"])
+        if code != _OK:
+            wait = retry_after_s(said.get("Retry-After")) if code in _MAY_TELL_WHEN else None
+            return replace(told, status=of_code(code), retry_after_s=wait)
+        if _opts_out(said, self.spec["user_agent"].lower()):
+            return replace(told, status="refused", error="X-Robots-Tag")
+        return await self._body(response, told)
+
+    async def _body(self, response: aiohttp.ClientResponse, told: Answer) -> Answer:
+        most = self.spec["max_mib"] * _MIB
+        large = replace(told, status="too_large", error=f"more than {self.spec['max_mib']} MiB")
+        if (response.content_length or 0) > most:
+            return large
+        parts: list[bytes] = []
+        size = 0
+        async for part in response.content.iter_any():
+            parts.append(part)
+            size += len(part)
+            if size > most:
+                self.received += size
+                return large
+        return replace(told, body=b"".join(parts))
+
+
+def retry_after_s(text: str | None, now: Callable[[], datetime] | None = None) -> float | None:
+    """Return the seconds that a Retry-After header asks for, given in seconds or as an HTTP date.
+
+    RFC 9110, 10.2.3. What is neither is None; a date that has passed is 0.
+    """
+    if text is None:
+        return None
+    if text.strip().isdecimal():
+        return float(text)
+    try:
+        until = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    until = until if until.tzinfo else until.replace(tzinfo=UTC)
+    return max(0.0, (until - (now() if now else datetime.now(UTC))).total_seconds())
+
+
+def _opts_out(headers: CIMultiDictProxy[str], agent: str) -> bool:
+    """Tell whether X-Robots-Tag forbids this use, to all or to this crawl (as img2dataset does)."""
+    for value in headers.getall("X-Robots-Tag", []):
+        name, colon, rest = value.partition(":")
+        words = {word.strip().lower() for word in (rest if colon else value).split(",")}
+        if words & _OPT_OUT and (not colon or name.strip().lower() == agent):
+            return True
+    return False
+
+
+def _cause(answer: Answer) -> str:
+    """Say in a few words what a host in trouble did."""
+    code = f"HTTP {answer.http_status}" if answer.http_status else answer.status
+    return ": ".join(filter(None, [code, answer.error]))
+
+
+_CUT, _NOT_THERE = "cut off", "no answer at this address"
+# The system's words for these say whether it is the host or the way to it.
+_TOLD_APART = (errno.ECONNREFUSED, errno.ENETUNREACH, errno.EHOSTUNREACH)
+
+
+def _failure(error: Exception) -> Answer:
+    """Name what went wrong, in words without addresses, ports or the order of events."""
+    cause = getattr(error, "os_error", error)
+    number = getattr(cause, "errno", None)
+    not_there = f"{_NOT_THERE}: {os.strerror(number)}" if number in _TOLD_APART else _NOT_THERE
+    known: list[tuple[type[BaseException] | tuple[type[BaseException], ...], str, str | None]] = [
+        (ForbiddenAddress, "forbidden_address", "not on the public internet"),
+        (TimeoutError, "timeout", "slower than timeout_s"),
+        (aiohttp.ClientConnectorDNSError, "connection", "the name does not resolve"),
+        ((aiohttp.ClientSSLError, ssl.SSLError), "tls", "certificate or handshake refused"),
+        (aiohttp.ClientPayloadError, "truncated", "fewer bytes than announced"),
+        ((aiohttp.InvalidURL, UnicodeError), "bad_url", "not a URL"),
+        (aiohttp.ClientConnectorError, "connection", not_there),
+        ((aiohttp.ClientConnectionError, OSError), "connection", _CUT),
+    ]
+    for kinds, status, words in known:
+        if isinstance(cause, kinds) or isinstance(error, kinds):
+            return Answer(status, error=words)
+    return Answer("http_error", error="an answer that is not HTTP")

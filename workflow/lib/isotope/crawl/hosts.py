@@ -1,0 +1,188 @@
+"""One host as a crawl treats it: so many requests a second and at a time, pauses, a breaker."""
+
+import asyncio
+import fcntl
+import os
+import time
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from isotope.core.progress import log
+from isotope.crawl.numbers import Numbers, opened
+
+_POLL_S = 0.02
+# Wikimedia's Robot policy measures the speed of downloads over 10 seconds.
+_WINDOW_S = 10.0
+_BITS = 8e-6
+_LONGEST_PAUSE_S = 900.0
+
+
+@dataclass(frozen=True)
+class Manners:
+    """Limits for each host: of all jobs together, and (the breaker) of this one."""
+
+    connections: int
+    rate_per_s: float | None = None
+    burst: int = 1
+    megabits_per_s: float | None = None
+    failures: int = 20
+    pause_s: float = 30.0
+    openings: int = 5
+    patience_s: float = 3600.0
+
+    @classmethod
+    def of(cls, spec: Mapping[str, Any]) -> "Manners":
+        """Read crawl.<source>; a folder that is served on loopback is asked without limits."""
+        breaker = {
+            "failures": spec["breaker_failures"],
+            "pause_s": spec["breaker_pause_s"],
+            "openings": spec["breaker_openings"],
+            "patience_s": spec["patience_s"],
+        }
+        if spec.get("serve"):
+            return cls(spec["threads"], **breaker)
+        limits = {key: spec[key] for key in ("rate_per_s", "burst", "megabits_per_s")}
+        return cls(spec["connections"], **limits, **breaker)
+
+
+class Host:
+    """Gives turns to ask a host, and hears how it went.
+
+    `shared` is a folder where all jobs find each other; a token bucket (requests and bytes), a
+    pause that the host asked for, and the connections are shared through it.
+    """
+
+    def __init__(self, name: str, manners: Manners, shared: Path | None) -> None:
+        """Share with other jobs, if this host's manners need it."""
+        self.name, self.manners = name, manners
+        own = shared / quote(name, safe="") if shared and manners.rate_per_s else None
+        # When the next request, the next byte and anything at all is due (seconds since 1970).
+        self._due = Numbers(own, 3)
+        self._slots = _Slots(own, manners.connections)
+        self._probe = asyncio.Lock()
+        self._in_a_row, self._openings, self._closed_until = 0, 0, 0.0
+        self.down = False
+        # What went wrong the last time, and why the host was given up.
+        self.last_error: str | None = None
+        self.why: str | None = None
+
+    @property
+    def paused(self) -> bool:
+        """Whether the breaker has opened, and nothing has come through since."""
+        return self._openings > 0
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncGenerator[float, None]:
+        """Wait for the turn to send one request; yield the time (monotonic) at which it came."""
+        async with self._probe if self._openings else nullcontext():
+            if (closed := self._closed_until - time.monotonic()) > 0:
+                await asyncio.sleep(closed)
+            slot = await self._slots.take()
+            try:
+                while not self.down and (wait := self._wait()) > 0:
+                    await asyncio.sleep(wait)
+                yield time.monotonic()
+            finally:
+                self._slots.leave(slot)
+
+    def _wait(self) -> float:
+        """Return the seconds to wait and ask again, or take one request from the bucket."""
+        manners, now = self.manners, time.time()
+        with self._due.held() as due:
+            if due[2] > now:
+                if due[2] - now > manners.patience_s:
+                    self._give_up(f"asks for a pause of {due[2] - now:,.0f} s")
+                return due[2] - now
+            early = due[1] - now - _WINDOW_S
+            if manners.rate_per_s is not None and early <= 0:
+                each = 1 / manners.rate_per_s
+                due[0] = max(due[0], now)
+                early = due[0] - now - (manners.burst - 1) * each
+                due[0] += each if early <= 0 else 0
+            return early if manners.rate_per_s is not None else 0.0
+
+    def received(self, count: int) -> None:
+        """Charge the bytes of an answer."""
+        if self.manners.megabits_per_s is not None:
+            with self._due.held() as due:
+                start = max(due[1], time.time())
+                due[1] = start + count * _BITS / self.manners.megabits_per_s
+
+    def pause(self, seconds: float) -> None:
+        """Leave the host alone, as it asked; longer than `patience_s` means for good."""
+        with self._due.held() as due:
+            due[2] = max(due[2], time.time() + seconds)
+        if seconds > self.manners.patience_s:
+            self._give_up(f"asks for a pause of {seconds:,.0f} s")
+
+    def heard(self, failed: bool, *, fresh: bool, started: float, error: str = "no answer") -> None:
+        """Count failures in a row of URLs asked for the first time, and open the breaker.
+
+        A URL that fails again says something of the URL; a new one, or the probe after a pause,
+        of the host. What was on its way when the breaker opened does not count.
+        """
+        self.last_error = error if failed else None
+        if not failed:
+            self._in_a_row = self._openings = 0
+        elif started >= self._closed_until and (fresh or self._openings):
+            self._in_a_row += 1
+            if self._openings or self._in_a_row >= self.manners.failures:
+                self._open()
+
+    def _open(self) -> None:
+        pause = min(self.manners.pause_s * 2**self._openings, _LONGEST_PAUSE_S)
+        self._openings += 1
+        self._closed_until = time.monotonic() + pause
+        failures = f"{self._in_a_row} failures in a row, the last: {self.last_error}"
+        if self._openings > self.manners.openings:
+            self._give_up(failures)
+        else:
+            log.warning("%s: %s; %g s pause", self.name, failures, pause)
+
+    def _give_up(self, why: str) -> None:
+        if not self.down:
+            log.warning("%s: %s; it is not asked again in this run", self.name, why)
+            self.why = why
+        self.down, self._closed_until = True, 0.0
+
+
+class _Slots:
+    """Connections to a host; with a path, of all jobs together: locks that end with their job."""
+
+    def __init__(self, path: Path | None, count: int) -> None:
+        self._local = asyncio.Semaphore(count)
+        self._files: list[Path] = []
+        if path is not None:
+            self._files = [path.with_name(f"{path.name}.{n}") for n in range(count)]
+
+    async def take(self) -> int | None:
+        await self._local.acquire()
+        try:
+            while self._files:
+                for path in self._files:
+                    if (slot := _locked(path)) is not None:
+                        return slot
+                await asyncio.sleep(_POLL_S)
+        except BaseException:
+            self._local.release()
+            raise
+        return None
+
+    def leave(self, slot: int | None) -> None:
+        if slot is not None:
+            os.close(slot)
+        self._local.release()
+
+
+def _locked(path: Path) -> int | None:
+    file = opened(path)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(file)
+        return None
+    return file

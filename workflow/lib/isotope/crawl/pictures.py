@@ -1,0 +1,313 @@
+"""Pictures that came with a data set, from files, archives and tables into the crawl's shards."""
+
+import hashlib
+import io
+import tarfile
+import zipfile
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import cast
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+from PIL import Image
+
+from isotope import tables
+from isotope.acquire.fetch import placed, placed_if_any
+from isotope.core import sql, store
+from isotope.core.errors import CorruptFile, EmptyTable, MissingColumn
+from isotope.core.pixels import groups_within
+from isotope.core.progress import Progress, log
+from isotope.core.zim import is_zim
+from isotope.crawl.conversion import IMAGE_LIMIT_PIXELS, webp_encoder
+from isotope.crawl.validate import NO_PIXELS, form
+from isotope.crawl.zim import zim_contents, zim_names
+
+_SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
+_ROWS = 64
+Encode = Callable[[bytes], tuple[bytes, int, int]]
+
+
+def list_pictures(manifest: Path, spec: Mapping[str, str], shards: int, out: Path) -> None:
+    """Write tables.URLS for every picture of the acquired part `spec["part"]`.
+
+    A picture's image_url is `spec["base"]` and its name: the path of the file below the part, or
+    that in a zip or tar archive, below the archive's own path where two pictures have one name. The
+    rows of a Parquet file bring an `image_url` of their own. Those of a ZIM file have that of their
+    upload (`zim_pictures`). What repeats an address, or a name within one archive, is logged.
+
+    Raises:
+        MissingFile, TruncatedFile, CorruptFile: a file that is gone, changed or unreadable; a row
+            of a Parquet file without an address.
+        MissingColumn: a Parquet file without `image_url`, or without a column of bytes.
+        EmptyTable: no picture in any of the files.
+    """
+    files, part = placed_if_any(manifest, "files"), manifest.parent / spec["part"]
+    paths = placed(manifest, spec["part"])
+    named = [
+        (place, name)
+        for path in paths
+        for place in [path.relative_to(part).as_posix()]
+        for name in _names(path, place, files)
+    ]
+    if not named:
+        raise _without_pictures(paths)
+    urls = pl.DataFrame({"image_url": _apart(spec, named)}, {"image_url": pl.String})
+    repeated = len(urls) - urls["image_url"].n_unique()
+    if repeated:
+        log.warning("%d pictures repeat an address; one of each is kept", repeated)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    listed = out.with_name(f".{out.name}.listed.parquet")
+    try:
+        urls.write_parquet(listed)
+        found: dict[str, sql.Files] = {"associations": listed}
+        query = sql.SQL / "crawl/urls.sql"
+        sql.query(query, found, {"shards": shards}, out=out, schema=tables.URLS)
+    finally:
+        listed.unlink(missing_ok=True)
+
+
+def crawl_pictures(
+    manifest: Path, urls: Path, spec: Mapping[str, str], shard: int, out: Mapping[str, Path]
+) -> None:
+    """Write one shard of the listed pictures: out["pixels"] and out["ledger"], one row each.
+
+    WebP is kept as it is; anything else becomes WebP of quality 100 at its own size, through
+    img2dataset's converter. In the ledger a drawing is `svg` and a document `pdf`, as in a crawl;
+    what can't be decoded, or is NULL in its table, is `not_an_image`.
+
+    Raises:
+        MissingFile, TruncatedFile, CorruptFile: as `list_pictures`.
+    """
+    wanted = pl.read_parquet(urls).filter(shard=shard)
+    ids = dict(zip(wanted["image_url"], wanted["image_id"], strict=True))
+    progress, encode = Progress("pictures", len(ids)), webp_encoder()
+    rows: list[dict[str, object]] = []
+    ledger: list[dict[str, object]] = []
+    when = datetime.fromtimestamp(int(manifest.stat().st_mtime), UTC)
+    files = placed_if_any(manifest, "files")
+    paths = placed(manifest, spec["part"])
+    named = _Named(spec, manifest.parent / spec["part"], paths, urls)
+    for url, data in _read(paths, files, named, ids):
+        entry, webp = _convert(url, data, encode)
+        ledger.append(entry | {"fetched_at": when})
+        if webp is not None:
+            size = {k: entry[k] for k in ("width", "height")}
+            rows.append({"image_id": ids[url], "image_url": url, "webp": webp, **size})
+        progress.add()
+    progress.finish()
+    store.write_rows(sorted(rows, key=lambda r: str(r["image_id"])), out["pixels"], tables.PIXELS)
+    by_url = sorted(ledger, key=lambda r: str(r["image_url"]))
+    store.write_rows(by_url, out["ledger"], tables.LEDGER)
+
+
+def _url(spec: Mapping[str, str], name: str) -> str:
+    return name if "://" in name else spec.get("base", "") + name.removeprefix("./")
+
+
+def _apart(spec: Mapping[str, str], named: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the address of each picture, given the place of its file and its name."""
+    holders: dict[str, str] = {}
+    shared: set[str] = set()
+    for place, name in named:
+        url = _url(spec, name)
+        if holders.setdefault(url, place) != place:
+            shared.add(url)
+    return [
+        _within(spec, place, name) if _url(spec, name) in shared else _url(spec, name)
+        for place, name in named
+    ]
+
+
+def _within(spec: Mapping[str, str], place: str, name: str) -> str:
+    """Return the address of a picture below that of its archive; others have just one."""
+    if _is_archive(Path(place)):
+        return _url(spec, f"{place}/{name.removeprefix('./')}")
+    return _url(spec, name)
+
+
+class _Named:
+    """The addresses of pictures as they were listed, in one shard and beyond it."""
+
+    def __init__(
+        self, spec: Mapping[str, str], part: Path, paths: Sequence[Path], urls: Path
+    ) -> None:
+        self._spec, self._part = spec, part
+        listed = pl.scan_parquet(urls).select("image_url")
+        places = (self.place(path) for path in paths if _is_archive(path))
+        own = pl.any_horizontal(
+            pl.lit(value=False),
+            *(pl.col("image_url").str.starts_with(_url(spec, f"{place}/")) for place in places),
+        )
+        self._moved = frozenset(listed.filter(own).collect()["image_url"])
+
+    def place(self, path: Path) -> str:
+        """Return the path of a file below its part."""
+        return path.relative_to(self._part).as_posix()
+
+    def url(self, path: Path, name: str) -> str:
+        """Return the address that a picture in a file was listed under."""
+        within = _within(self._spec, self.place(path), name)
+        return within if within in self._moved else _url(self._spec, name)
+
+
+def _names(path: Path, place: str, files: Sequence[Path]) -> list[str]:
+    """Return the names of the pictures in a file: its own place, or those of what it holds."""
+    with _opening(path):
+        if path.suffix == ".zip":
+            with zipfile.ZipFile(path) as archive:
+                return [n for n in archive.namelist() if _is_picture(n)]
+        if _is_tar(path):
+            with tarfile.open(path) as archive:
+                return [m.name for m in archive if m.isfile() and _is_picture(m.name)]
+        if path.suffix == ".parquet":
+            return _urls(path)
+        if is_zim(path):
+            return zim_names(path, files)
+    return [place]
+
+
+def _without_pictures(paths: Sequence[Path]) -> EmptyTable:
+    told = ", ".join(path.name for path in paths)
+    if any(is_zim(path) for path in paths):
+        found = f"{told}: a ZIM file without pictures, as Kiwix's `nopic` and `mini` are"
+        remedy = "give a `maxi`, or drop `pictures` from params crawl to download them"
+    else:
+        found, remedy = (
+            f"{told}: no picture in it",
+            "check `crawl.<source>.pictures.part` in params",
+        )
+    return EmptyTable(paths[0], found, remedy)
+
+
+def _urls(path: Path) -> list[str]:
+    with pq.ParquetFile(path) as file:
+        if "image_url" not in file.schema_arrow.names:
+            found = f"columns {', '.join(file.schema_arrow.names)}"
+            raise MissingColumn(path, found, "add `image_url`, the address of each picture")
+        _picture_column(path, file.schema_arrow)
+        urls = file.read(["image_url"])["image_url"]
+    if urls.null_count:
+        row = urls.is_null().to_pylist().index(True) + 1
+        raise CorruptFile(f"{path}, row {row}", "image_url is NULL", "give the picture an address")
+    return cast(list[str], urls.to_pylist())
+
+
+def _is_picture(name: str) -> bool:
+    return name.lower().endswith(_SUFFIXES)
+
+
+def _is_archive(path: Path) -> bool:
+    return path.suffix == ".zip" or _is_tar(path)
+
+
+def _is_tar(path: Path) -> bool:
+    return ".tar" in path.suffixes or path.suffix in (".tgz", ".tbz2", ".txz")
+
+
+def _read(
+    paths: Sequence[Path], files: Sequence[Path], named: _Named, ids: Mapping[str, str]
+) -> Iterator[tuple[str, bytes | None]]:
+    """Yield each picture of `ids` once, the first of its address; None where it has no bytes."""
+    left = set(ids)
+    for path in paths:
+
+        def wanted(name: str, path: Path = path) -> bool:
+            return named.url(path, name) in left
+
+        with _opening(path):
+            kept = _contents(path, named.place(path), wanted, ids.values())
+            for name, data in zim_contents(path, files, wanted) if is_zim(path) else kept:
+                left.discard(named.url(path, name))
+                yield named.url(path, name), data
+
+
+def _contents(
+    path: Path, place: str, wanted: Callable[[str], bool], ids: Collection[str]
+) -> Iterator[tuple[str, bytes | None]]:
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path) as archive:
+            for name in filter(_is_picture, archive.namelist()):
+                if wanted(name):
+                    yield name, archive.read(name)
+    elif _is_tar(path):
+        with tarfile.open(path) as archive:
+            for member in archive:
+                file = archive.extractfile(member) if wanted(member.name) else None
+                if file is not None:
+                    yield member.name, file.read()
+    elif path.suffix == ".parquet":
+        yield from ((n, data) for n, data in _rows(path, ids) if wanted(n))
+    elif wanted(place):
+        yield place, path.read_bytes()
+
+
+def _rows(path: Path, ids: Collection[str]) -> Iterator[tuple[str, bytes | None]]:
+    with pq.ParquetFile(path) as file:
+        column = _picture_column(path, file.schema_arrow)
+        known = "image_id" in file.schema_arrow.names
+        groups = groups_within(file, (min(ids), max(ids))) if known and ids else None
+        for batch in file.iter_batches(_ROWS, groups, ["image_url", column]):
+            for name, value in zip(*batch.to_pydict().values(), strict=True):
+                yield name, value["bytes"] if isinstance(value, dict) else value
+
+
+def _picture_column(path: Path, schema: pa.Schema) -> str:
+    """Return the column of bytes, or of a struct with `bytes` as the hub's data sets have it."""
+    for field in schema:
+        inner = field.type.field("bytes").type if pa.types.is_struct(field.type) else field.type
+        if pa.types.is_binary(inner) or pa.types.is_large_binary(inner):
+            return field.name
+    remedy = (
+        "give it `image_url` and a binary `image`, or leave the source out of params crawl, as "
+        "params/atomic-captions.yaml does, to work with captions alone"
+    )
+    raise MissingColumn(path, f"no column of pictures among {', '.join(schema.names)}", remedy)
+
+
+def _convert(
+    url: str, data: bytes | None, encode: Encode
+) -> tuple[dict[str, object], bytes | None]:
+    entry: dict[str, object] = {"image_url": url, "status": "success", "attempts": 1}
+    if data is None:
+        return entry | {"status": "not_an_image", "error": "no bytes: the picture is NULL"}, None
+    found = form(data)
+    if found in NO_PIXELS:
+        return entry | {"status": found, "format": found, "error": "no picture of pixels"}, None
+    try:
+        webp, width, height = (data, *_webp_size(data)) if _is_webp(data) else encode(data)
+    except (OSError, ValueError, Image.DecompressionBombError, Warning) as error:
+        return entry | {"status": "not_an_image", "error": str(error)}, None
+    digests = {"sha256": _sha256(webp), "upstream_sha256": _sha256(data)}
+    return entry | digests | {"bytes": len(webp), "width": width, "height": height}, webp
+
+
+def _is_webp(data: bytes) -> bool:
+    return data[:4] == b"RIFF" and data[8:12] == b"WEBP"
+
+
+def _webp_size(data: bytes) -> tuple[int, int]:
+    with Image.open(io.BytesIO(data), formats=["WEBP"]) as image:
+        if image.width * image.height > IMAGE_LIMIT_PIXELS:
+            raise ValueError(f"{image.width} x {image.height} pixels are too many")
+        image.load()
+        return image.size
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+class _opening:  # noqa: N801 (a context manager that reads as a verb)
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        broken = (zipfile.BadZipFile, tarfile.TarError, pa.ArrowInvalid, EOFError)
+        if isinstance(error, broken):
+            remedy = "replace the file upstream, delete the manifest, and run again"
+            raise CorruptFile(self._path, f"can't be read: {error}", remedy) from error

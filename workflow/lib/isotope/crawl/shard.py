@@ -1,0 +1,201 @@
+"""Images from their URLs to WebP shards, with one ledger row per URL, whatever became of it."""
+
+import asyncio
+import hashlib
+import heapq
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing, nullcontext
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import polars as pl
+import pyarrow as pa
+
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import HostDown, ToolFailed
+from isotope.core.progress import Progress
+from isotope.crawl.decoders import Decoders
+from isotope.crawl.earlier import Earlier
+from isotope.crawl.fetch import NO_NETWORK, Fetcher
+from isotope.crawl.numbers import Budget
+from isotope.crawl.origin import OWN_HOST, origin
+from isotope.crawl.outcome import DECIDED_BY, FAILURES, HOST_DOWN, LATER, UNASKED, UNREACHED
+from isotope.crawl.queue import Crawl, Means
+from isotope.crawl.scratch import Scratch
+from isotope.crawl.serve import serving
+from isotope.crawl.wikimedia import require_contact
+
+_ROWS = 1_000
+
+
+def crawl_shard(
+    urls: Path, spec: Mapping[str, Any], shard: int, out: Mapping[str, Path], scratch: Path
+) -> None:
+    """Download one shard of `urls` (tables.URLS); write out["pixels"] and out["ledger"].
+
+    What a killed run had finished is found in `scratch` and not asked for again; after a run that
+    ended, only failures that may have passed are, or all where nothing had succeeded. What came
+    from another origin is not found there, nor what other settings may turn into something else.
+    With spec["after"], the crawl of that source, which lies beside this one's folder, is asked
+    about first.
+
+    Raises:
+        NoContact: Wikimedia would be asked by nobody in particular.
+        BudgetSpent: the source's bytes or hours are used up.
+        HostDown: a host that had answered, or every host, stopped to; run again later.
+        DiskFull: no room; what was committed stays.
+    """
+    wanted = pl.read_parquet(urls).filter(pl.col("shard") == shard).drop("shard")
+    serve, after = spec.get("serve"), spec.get("after")
+    folder = out["ledger"].parent.parent / after if after else None
+    earlier = Earlier(folder, wanted, origin(spec))
+    named = _name(wanted, spec)
+    with ExitStack() as stack:
+        served = serving(Path(serve)) if serve else nullcontext(spec.get("mirror"))
+        mirror = stack.enter_context(served)
+        kept = stack.enter_context(closing(Scratch(scratch / f"{shard:05d}-{named}.sqlite")))
+        try:
+            crawl_all(wanted, {**spec, "mirror": mirror}, kept, earlier)
+            ledger = kept.ledger()
+            check(ledger, wanted, mirror)
+        except HostDown:
+            kept.forget(LATER)
+            raise
+        write_pixels(wanted, (kept, earlier), ledger, out["pixels"])
+        store.write(ledger.to_arrow(), out["ledger"], tables.LEDGER)
+        kept.finished = True
+
+
+def _name(wanted: pl.DataFrame, spec: Mapping[str, Any]) -> str:
+    """Return what tells apart the crawls whose pictures are not each other's."""
+    told = [*wanted["image_url"], f"width {spec.get('width')}"]
+    if (place := origin(spec)) != OWN_HOST:
+        told.append(f"origin {place}")
+    return hashlib.sha256("\n".join(told).encode()).hexdigest()[:16]
+
+
+def mirrored(url: str, mirror: str | None) -> str:
+    """Return an http(s) URL with scheme and host of `mirror`; ids go on naming the original."""
+    if not mirror or not url.lower().startswith(("http://", "https://")):
+        return url
+    host = urlsplit(mirror)
+    try:
+        return urlunsplit(urlsplit(url)._replace(scheme=host.scheme, netloc=host.netloc))
+    except ValueError:
+        return url
+
+
+def crawl_all(
+    wanted: pl.DataFrame, spec: Mapping[str, Any], kept: Scratch, earlier: Earlier
+) -> None:
+    """Ask for every URL that `kept` does not have, or not under these settings."""
+    _forget_outdated(kept, spec, earlier)
+    kept.finished = False
+    known = kept.known()
+    left = [row for row in wanted.select("image_id", "image_url").rows() if row[1] not in known]
+    if left:
+        to_host = partial(mirrored, mirror=spec["mirror"])
+        require_contact((_host(to_host(url)) for _, url in left), spec)
+        asyncio.run(_crawl(left, spec, kept, earlier))
+
+
+def _forget_outdated(kept: Scratch, spec: Mapping[str, Any], earlier: Earlier) -> None:
+    """Drop from `kept` what is to be asked for again: see `crawl_shard`."""
+    again = set(LATER if kept.finished else {HOST_DOWN})
+    if kept.finished and not kept.succeeded():
+        again |= FAILURES
+    before, now = kept.settings, {name: spec.get(name) for name in DECIDED_BY}
+    changed = [name for name in before.keys() & now.keys() if before[name] != now[name]]
+    kept.forget(again.union(*(DECIDED_BY[name] for name in changed)))
+    if {"max_mib", "max_pixels"} & {*changed}:
+        kept.forget_larger(spec["max_mib"] * 2**20, spec["max_pixels"])
+    kept.forget_urls([url for url, digest in kept.reused() if not earlier.has(url, digest)])
+    kept.settings = now
+
+
+def _host(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
+
+
+async def _crawl(
+    left: list[tuple[str, str]], spec: Mapping[str, Any], kept: Scratch, earlier: Earlier
+) -> None:
+    folder = kept.path.parent
+    progress = Progress("images", len(left))
+    to_host = partial(mirrored, mirror=spec["mirror"])
+
+    def keep(image_id: str, row: Mapping[str, Any], webp: bytes | None) -> None:
+        kept.add(image_id, row, webp)
+        progress.add()
+
+    budget = Budget(folder / "spent", spec.get("budget_gib"), spec.get("budget_hours"))
+    fetcher, decoders = Fetcher(spec, spec["mirror"], folder.parent / ".hosts"), Decoders(spec)
+    try:
+        await decoders.start()
+        await Crawl(spec, Means(fetcher, decoders, earlier, budget, to_host), keep).run(left)
+    except BaseExceptionGroup as group:
+        raise group.exceptions[0] from None
+    finally:
+        await fetcher.close()
+        await decoders.close()
+        kept.commit()
+    progress.finish()
+
+
+def check(ledger: pl.DataFrame, wanted: pl.DataFrame, mirror: str | None) -> None:
+    """Hold a shard's ledger against what was wanted, and against an outage.
+
+    Raises:
+        ToolFailed: a URL without an outcome.
+        HostDown: a host was given up that had answered before, or no host answered at all.
+    """
+    lost = wanted.join(ledger, on="image_url", how="anti")
+    if lost.height:
+        remedy = "delete .isotope/crawl and run again"
+        raise ToolFailed("crawl", f"no outcome for {lost['image_url'][0]}", remedy)
+    again = _unreached(ledger, mirror)
+    if again.height:
+        found = f"stopped to answer; {again.height} URLs are left; {again['error'][0]}"
+        raise HostDown(again["host"][0], found, NO_NETWORK)
+
+
+def _unreached(ledger: pl.DataFrame, mirror: str | None) -> pl.DataFrame:
+    """Return the rows that an outage explains, with their `host`."""
+    hosts = pl.Series([_host(mirrored(url, mirror)) or "" for url in ledger["image_url"]])
+    known = ledger.with_columns(host=hosts)
+    answered = known.filter(pl.col("http_status").is_not_null())
+    down = known.filter(pl.col("status") == HOST_DOWN)
+    if not answered.is_empty():
+        return down.join(answered, on="host", how="semi")
+    asked = known.filter(~pl.col("status").is_in(UNASKED))
+    unreached = asked.filter(pl.col("status").is_in(UNREACHED))
+    return unreached if down.height or unreached.height == asked.height else down
+
+
+def write_pixels(
+    wanted: pl.DataFrame, found: tuple[Scratch, Earlier], ledger: pl.DataFrame, path: Path
+) -> None:
+    """Write all pictures as tables.PIXELS, by image_id: the new ones, and the earlier crawl's."""
+    success = ledger.filter(pl.col("status") == "success").join(wanted, on="image_url")
+    about = {row[0]: row[1:] for row in success.select(tables.PIXELS.names[:-1]).rows()}
+    kept, earlier = found
+    reused = sorted(about.keys() - kept.with_picture())
+    by_id = heapq.merge(kept.pictures(), earlier.pictures(reused), key=lambda one: one[0])
+    rows = ((image_id, *about[image_id], webp) for image_id, webp in by_id)
+    with store.writer(path, tables.PIXELS) as out:
+        for batch in _batches(rows):
+            out.write_batch(batch)
+
+
+def _batches(rows: Iterator[tuple[Any, ...]]) -> Iterator[pa.RecordBatch]:
+    while some := list(islice(rows, _ROWS)):
+        columns = zip(*some, strict=True)
+        arrays = [pa.array(c, f.type) for c, f in zip(columns, tables.PIXELS, strict=True)]
+        yield pa.RecordBatch.from_arrays(arrays, schema=tables.PIXELS)

@@ -1,0 +1,56 @@
+"""Encode a collection's texts and images as a temporal model sees them."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from isotope.core.progress import Progress
+from isotope.core.vectors import created, write_ids
+from isotope.encode.shard import batches, iter_texts, slice_ids
+from isotope.models.date_model import WHOLE, fold_of
+from isotope.models.dates import load, years_of
+
+_TEXTS_AT_A_TIME = 4_096
+
+
+def encode_dated_texts(
+    texts: Path, fields: Sequence[str], model: Path, part: tuple[int, int], out: Mapping[str, Path]
+) -> None:
+    """Encode shard `part` (n, of how many) of the texts; `out` has the paths vectors and ids.
+
+    A training text is judged by a model that has not learned from its fold.
+
+    Raises:
+        As `encode.encode_texts` and `models_dates.load`.
+    """
+    dated = load(model)
+    rows = slice_ids(texts, "text_id", fields, *part)
+    learned = set(pl.scan_parquet(texts).filter(split="train").collect()["text_id"])
+    folds = [fold_of(i, len(dated.counts.texts)) if i in learned else WHOLE for i in rows]
+    progress = Progress("texts dated", len(rows))
+    with created(out["vectors"], (len(rows), dated.dim)) as block:
+        for some in batches(iter_texts(texts, rows, fields), _TEXTS_AT_A_TIME):
+            here = slice(progress.done, progress.done + len(some))
+            block[here] = dated.encode_texts(some, folds[here])
+            progress.add(len(some))
+    write_ids(rows, out["ids"])
+    progress.finish()
+
+
+def encode_dated_images(
+    images: Path, column: str, model: Path, part: tuple[int, int], out: Mapping[str, Path]
+) -> None:
+    """Encode shard `part` (n, of how many) of the images by their dates; pixels are not read.
+
+    Raises:
+        As `encode.encode_images`, `models_dates.load` and `models_dates.years_of`.
+    """
+    dated = load(model)
+    rows = slice_ids(images, "image_id", (), *part)
+    table = pl.read_parquet(images)
+    years = table.select("image_id").with_columns(years_of(table, column, images).alias("year"))
+    own = rows.to_frame().join(years, on="image_id", how="left", maintain_order="left")
+    with created(out["vectors"], (len(rows), dated.dim)) as block:
+        block[:] = dated.encode_years(own["year"])
+    write_ids(rows, out["ids"])

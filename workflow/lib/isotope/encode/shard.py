@@ -1,0 +1,215 @@
+"""Encode a collection's texts and images into shards of L2-normalised float32 vectors.
+
+The text of a section is its five fields in the order of the paper (Yang et al., AToMiC, SIGIR 2023,
+section 5.1): page title, section title, hierarchy, section context, page context.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from isotope.core.errors import BadParams, MissingColumn, MissingFile
+from isotope.core.picture_rows import batches, iter_pictures, shown_by
+from isotope.core.progress import Progress
+from isotope.core.vectors import Vectors, load_vectors
+from isotope.encode.fill import Batches, Encode, Filling, Out, filling
+from isotope.encode.key import How, picture_key, text_key
+from isotope.encode.means import LINES, WHOLE, lines, means
+from isotope.models import encoders
+from isotope.tables import FIVE_FIELDS, STEP
+
+__all__ = ["Vectors", "batches", "encode_images", "encode_texts", "load_vectors"]
+
+_TEXTS_PER_READ = 16_384
+
+
+def encode_texts(  # noqa: PLR0913
+    *,
+    texts: Path,
+    model: Mapping[str, object],
+    weights: Path | None,
+    fields: Sequence[str] = FIVE_FIELDS,
+    shard: int,
+    shards: int,
+    batch: int,
+    vectors: Path,
+    ids: Path,
+    precision: str = "float32",
+    earlier: Sequence[Path] = (),
+) -> None:
+    """Encode shard `shard` of `shards` contiguous slices of the texts in order of text_id.
+
+    `vectors` gets [n, dim] in a precision of encode_store.PRECISIONS, `ids` the text_id of each
+    row, and `encode_store.contents_of(vectors)` what the row was made of. A text that `earlier`,
+    the vectors of another collection, has already is not encoded again. Where `model["texts"]` is
+    `lines`, a text's vector is the mean of its lines' (`encode_means.means`).
+
+    Raises:
+        MissingFile, MissingColumn: a table or a field that is not there.
+        BadParams: a shard outside 0..shards-1, or an empty batch.
+        UnknownModel, CorruptFile, FetchFailed: see `isotope.models.encoders.load`.
+    """
+    rows = slice_ids(texts, "text_id", fields, shard, shards, batch)
+    encoder = encoders.load(model, weights=weights)
+    key = text_key(encoder, How(model, weights, batch, precision))
+    progress = Progress(f"texts encoded, shard {shard + 1} of {shards}", len(rows))
+    with filling(Out(vectors, ids, rows, precision, key), encoder.dim, earlier) as made:
+        fill = _fill_lines if model.get("texts", WHOLE) == LINES else _fill_texts
+        numbered = batches(enumerate(iter_texts(texts, rows, fields)), batch)
+        fill(made, _new(made, numbered, progress), encoder, batch)
+    progress.finish()
+
+
+def _new(
+    made: Filling, numbered: Iterable[list[tuple[int, str]]], progress: Progress
+) -> Iterator[list[tuple[int, str]]]:
+    """Yield what is to be encoded of each batch of texts and their places."""
+    for some in numbered:
+        yield [(place, text) for place, text in some if not made.has([place], text.encode())]
+        progress.add(len(some))
+
+
+def _fill_texts(
+    made: Filling, texts: Iterable[list[tuple[int, str]]], encoder: encoders.Encoder, batch: int
+) -> None:
+    waiting = Batches(made.block, encoder.encode_texts, batch)
+    for new in texts:
+        shapes = encoder.shapes([text for _, text in new])
+        for (place, text), shape in zip(new, shapes, strict=True):
+            waiting.add([place], text, shape)
+    waiting.finish()
+
+
+def _fill_lines(
+    made: Filling, texts: Iterable[list[tuple[int, str]]], encoder: encoders.Encoder, batch: int
+) -> None:
+    for new in filter(None, texts):
+        places = [place for place, _ in new]
+        made.block[places] = means([lines(text) for _, text in new], encoder, batch)
+
+
+def encode_images(  # noqa: PLR0913
+    *,
+    images: Path,
+    pixels: Sequence[Path],
+    model: Mapping[str, object],
+    weights: Path | None,
+    shard: int,
+    shards: int,
+    batch: int,
+    vectors: Path,
+    ids: Path,
+    precision: str = "float32",
+    earlier: Sequence[Path] = (),
+    features: Sequence[Path] = (),
+) -> None:
+    """Encode shard `shard` of `shards` contiguous slices of the images in order of image_id.
+
+    `pixels` are the crawl's shards, streamed; an image shows the picture of its `picture_id` where
+    the table has that column. `vectors`, `ids`, slices and `earlier` are as for texts. `features`,
+    a block and its ids, is what `train_heads` made of pictures: the model's tower sees none of
+    those again.
+
+    Raises:
+        MissingFile: a table or shard that is not there, or an image without pixels.
+        TruncatedFile, CorruptFile: a shard that ends early, a picture that does not decode.
+        BadParams, UnknownModel, FetchFailed: as for texts.
+    """
+    rows = slice_ids(images, "image_id", (), shard, shards, batch)
+    encoder = encoders.load(model, weights=weights)
+    shown = shown_by(images, "image_id", rows)
+    key = picture_key(encoder, How(model, weights, batch, precision))
+    progress = Progress(f"images encoded, shard {shard + 1} of {shards}", len(shown))
+    with filling(Out(vectors, ids, rows, precision, key), encoder.dim, earlier) as made:
+        waiting = Batches(made.block, encoder.encode_images, batch)
+        seen = _Seen(features, Batches(made.block, _head(encoder), batch))
+
+        def new(picture: str, webp: bytes) -> bool:
+            progress.add()
+            known = made.has(shown[picture], webp)
+            return not known and not seen.add(shown[picture], picture)
+
+        for some in iter_pictures(shown, pixels, batch, new):
+            for picture, image in some:
+                waiting.add(shown[picture], image)
+        waiting.finish()
+        seen.finish()
+    progress.finish()
+
+
+class _Seen:
+    """What a frozen tower has made of pictures, on its way through the heads."""
+
+    def __init__(self, features: Sequence[Path], waiting: Batches) -> None:
+        self._waiting = waiting
+        held = load_vectors(features[:1], features[1:]) if features else None
+        self._block = held.blocks[0] if held else None
+        self._rows = {picture: row for row, picture in enumerate(held.ids)} if held else {}
+
+    def add(self, places: Sequence[int], picture: str) -> bool:
+        """Fill the rows of a picture that is known; return whether it is."""
+        if self._block is None or picture not in self._rows:
+            return False
+        self._waiting.add(places, self._block[self._rows[picture]])
+        return True
+
+    def finish(self) -> None:
+        self._waiting.finish()
+
+
+def _head(encoder: encoders.Encoder) -> Encode:
+    """Return what makes vectors of features: only a model with heads over a tower can."""
+    return getattr(encoder, "encode_features", encoder.encode_images)
+
+
+def slice_ids(  # noqa: PLR0913, PLR0917
+    table: Path, key: str, fields: Sequence[str], shard: int, shards: int, unit: int = 1
+) -> pl.Series:
+    """Return the sorted ids of one shard; shards are cut at multiples of `unit` rows.
+
+    They differ in size by at most one unit.
+
+    Raises:
+        BadParams: no such shard, or a unit below 1.
+        MissingFile, MissingColumn: no such table, or a field that it lacks.
+    """
+    if not 0 <= shard < shards:
+        raise BadParams("encode", f"shard {shard} of {shards}", "count shards from 0")
+    if unit < 1:
+        raise BadParams("encode", f"batch {unit}", "use 1 or more")
+    if not table.is_file():
+        raise MissingFile(table, "no such table", "run the collect phase")
+    rows = pl.scan_parquet(table)
+    missing = {key, *fields} - set(rows.collect_schema().names())
+    if missing:
+        raise MissingColumn(table, f"no column {min(missing)!r}", "correct the model's `fields`")
+    ids = rows.select(key).collect().to_series().sort()
+    units = -(-len(ids) // unit)
+    start, stop = (unit * (units * i // shards) for i in (shard, shard + 1))
+    return ids[start:stop]
+
+
+def iter_texts(
+    table: Path, ids: pl.Series, fields: Sequence[str], key: str = "text_id"
+) -> Iterator[str]:
+    """Yield the fields of the rows with these sorted ids, joined, a few thousand in memory.
+
+    The steps of a hierarchy are joined by a space, too.
+    """
+    for start in range(0, len(ids), _TEXTS_PER_READ):
+        some = ids[start : start + _TEXTS_PER_READ]
+        within = pl.col(key).is_between(pl.lit(some[0]), pl.lit(some[-1]))
+        rows = pl.scan_parquet(table).filter(within).sort(key).select(joined(fields))
+        yield from rows.collect().to_series().to_list()
+
+
+def joined(fields: Sequence[str]) -> pl.Expr:
+    """Return the fields of a row as one text, without what is empty."""
+    filled = [_field(f).str.strip_chars().replace("", None) for f in fields]
+    return pl.concat_str(filled, separator=" ", ignore_nulls=True).fill_null("").alias("text")
+
+
+def _field(name: str) -> pl.Expr:
+    column = pl.col(name)
+    return column.str.replace_all(STEP, " ", literal=True) if name == "hierarchy" else column

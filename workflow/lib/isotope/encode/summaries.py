@@ -1,0 +1,90 @@
+"""One sentence in place of a picture's captions: the paper's second representation.
+
+Source: Lymperaiou et al., COLING 2022 (arXiv 2209.03723): an abstractive summary by T5 or Pegasus,
+then one embedding. Or a table of summaries that somebody has made.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+
+from isotope import tables
+from isotope.core import sql, store
+from isotope.core.errors import EmptyTable, MissingColumn, MissingFile
+from isotope.core.progress import Progress
+from isotope.encode.shard import batches
+
+_IMAGES_AT_A_TIME = 1_024
+_KEYS = ("image_id", "image_url")
+
+
+def write_summaries(
+    images: Path, spec: Mapping[str, Any], *, language: str, batch: int, out: Path
+) -> None:
+    """Write tables.IMAGES with one reference caption in `language` each: the summary.
+
+    `spec` has `file`, a csv or Parquet table of image_id or image_url and summary, or the `name` of
+    a model (and revision, prefix, tokens, beams). An image without captions keeps none.
+
+    Raises:
+        MissingFile, MissingColumn, EmptyTable: a table that is not one, or that fits no image.
+        IsotopeError: as `summaries_model.Summarizer`.
+    """
+    known = pl.read_parquet(images, columns=["image_id", "image_url"]).sort("image_id")
+    if "file" in spec:
+        told = _told(Path(spec["file"]), known)
+    else:
+        told = dict(_made(images, known["image_id"], spec, (language, batch)))
+    with store.writer(out, tables.IMAGES) as file:
+        whole = pl.read_parquet(images, columns=tables.IMAGES.names).sort("image_id")
+        for some in whole.iter_slices(_IMAGES_AT_A_TIME):
+            rows = [row | _caption(told.get(row["image_id"]), language) for row in some.to_dicts()]
+            file.write_table(pa.Table.from_pylist(rows, schema=tables.IMAGES))
+
+
+def _caption(summary: str | None, language: str) -> dict[str, list[str | None]]:
+    said = [] if summary is None else [summary]
+    silent: list[str | None] = [None for _ in said]
+    others = dict.fromkeys(tables.CAPTION_FIELDS[1:], silent)
+    return {"language": [language for _ in said], tables.CAPTION_FIELDS[0]: [*said], **others}
+
+
+def _told(path: Path, known: pl.DataFrame) -> dict[str, str]:
+    if not path.is_file():
+        raise MissingFile(path, "no such table", "correct encode.summaries")
+    table = pl.read_csv(path) if path.suffix == ".csv" else pl.read_parquet(path)
+    key = next((k for k in _KEYS if k in table.columns), None)
+    if key is None or "summary" not in table.columns:
+        found = f"columns {', '.join(table.columns)}"
+        raise MissingColumn(path, found, "give image_id or image_url, and summary")
+    own = known.join(table.drop_nulls("summary"), on=key).select("image_id", "summary")
+    if own.is_empty():
+        raise EmptyTable(path, "no summary of an image of this collection", "compare the ids")
+    return dict(own.iter_rows())
+
+
+def _made(
+    images: Path, ids: pl.Series, spec: Mapping[str, Any], how: tuple[str, int]
+) -> Iterator[tuple[str, str]]:
+    from isotope.encode.summary_model import Summarizer  # noqa: PLC0415
+
+    language, batch = how
+    model, progress = Summarizer(spec), Progress("images summarised", len(ids))
+    for start in range(0, len(ids), _IMAGES_AT_A_TIME):
+        some = ids[start : start + _IMAGES_AT_A_TIME]
+        asked = {"first": some[0], "last": some[-1], "language": language}
+        found = sql.query(sql.SQL / "encode/captions.sql", {"images": images}, asked)
+        captions = pl.DataFrame() if found is None else found
+        joined = captions.group_by("image_id", maintain_order=True).agg("caption").rows()
+        for group in batches(iter(joined), batch):
+            texts = [" ".join(map(_sentence, said)) for _, said in group]
+            yield from zip((key for key, _ in group), model.summarise(texts), strict=True)
+        progress.add(len(some))
+    progress.finish()
+
+
+def _sentence(caption: str) -> str:
+    return caption if caption.endswith((".", "!", "?")) else f"{caption}."

@@ -1,0 +1,113 @@
+"""Objects in images, as rows of the objects table (Fig. 4), by DETR (Carion et al., ECCV 2020)."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from PIL import Image
+
+from isotope import tables
+from isotope.core import store
+from isotope.core.errors import UnknownModel
+from isotope.core.pixels import decode, ordered, repeated
+from isotope.core.progress import Progress
+
+# From RGB images and a threshold to the label and box of each image's objects.
+Finder = Callable[[list[Image.Image], float], list[list[tuple[str, list[float]]]]]
+
+
+def load(spec: Mapping[str, Any]) -> Finder:
+    """Load the detector that `tabulate.detector` describes: DETR by `name`, or of kind `ssd`.
+
+    Raises:
+        UnknownModel: a DETR that is not in reach, or without safetensors.
+        MissingFile: the dependency group `offline` is not installed, for `ssd`.
+    """
+    if spec.get("kind") == "ssd":
+        from isotope.explain.detect_ssd import SsdDetector  # noqa: PLC0415
+
+        return SsdDetector()
+    return Detector(spec["name"], spec.get("revision"))
+
+
+class Detector:
+    """DETR of the transformers library, from a folder or the hub; safetensors only."""
+
+    def __init__(self, name: str, revision: str | None = None) -> None:
+        """Load the checkpoint `name` onto the GPU, when there is one.
+
+        Raises:
+            UnknownModel: no such folder or name in reach, or one without safetensors.
+        """
+        import torch  # noqa: PLC0415
+        from transformers import AutoImageProcessor, DetrForObjectDetection  # noqa: PLC0415
+
+        options: dict[str, Any] = {"revision": revision} if revision else {}
+        try:
+            self._prepare: Any = AutoImageProcessor.from_pretrained(name, **options)
+            model = DetrForObjectDetection.from_pretrained(name, use_safetensors=True, **options)
+        except (OSError, ValueError) as error:
+            remedy = "give a folder, or the name of a DETR with safetensors on the hub"
+            raise UnknownModel(f"detector {name}", str(error).partition("\n")[0], remedy) from error
+        self._device = "cuda" if torch.cuda.is_available() else "cpu"
+        self._model: Any = model.to(self._device).eval()  # pyright: ignore[reportArgumentType]
+
+    def __call__(
+        self, images: list[Image.Image], threshold: float
+    ) -> list[list[tuple[str, list[float]]]]:
+        """Return label and box (x_min, y_min, x_max, y_max in pixels) of each image's objects."""
+        import torch  # noqa: PLC0415
+
+        given = self._prepare(images=images, return_tensors="pt").to(self._device)
+        with torch.inference_mode():
+            answers = self._model(**given)
+        sizes = [(image.height, image.width) for image in images]
+        found = self._prepare.post_process_object_detection(
+            answers, threshold=threshold, target_sizes=sizes
+        )
+        names = self._model.config.id2label
+        return [
+            [(names[int(n)], b.tolist()) for n, b in zip(f["labels"], f["boxes"], strict=True)]
+            for f in found
+        ]
+
+
+def detect_objects(
+    pixels: Sequence[Path], *, detector: Finder, threshold: float, batch: int, out: Path
+) -> None:
+    """Write tables.OBJECTS for the crawl's shards: an object's label stands in for its synset.
+
+    Boxes are of the crawled picture, rounded; `threshold` is the least probability of an object.
+    """
+    progress = Progress("images searched for objects")
+    with store.writer(out, tables.OBJECTS) as writer:
+        for shard in (shards := ordered(pixels)):
+            known = repeated(shard, shards)
+            with pq.ParquetFile(shard) as file:
+                for rows in file.iter_batches(batch, columns=["image_id", "image_url", "webp"]):
+                    writer.write_table(_found(rows, known, detector, threshold))
+                    progress.add(rows.num_rows)
+    progress.finish()
+
+
+def _found(
+    rows: pa.RecordBatch, known: Collection[str], detector: Finder, threshold: float
+) -> pa.Table:
+    new = [row for row in rows.to_pylist() if row["image_id"] not in known]
+    urls, webps = ([row[name] for row in new] for name in ("image_url", "webp"))
+    images = [decode(webp, where=url) for url, webp in zip(urls, webps, strict=True)]
+    return pa.Table.from_pylist(
+        list(_rows(urls, detector(images, threshold))), schema=tables.OBJECTS
+    )
+
+
+def _rows(
+    urls: list[str], found: list[list[tuple[str, list[float]]]]
+) -> Iterator[dict[str, object]]:
+    corners = ("x_min", "y_min", "x_max", "y_max")
+    for url, objects in zip(urls, found, strict=True):
+        for label, box in objects:
+            whole = dict(zip(corners, map(round, box), strict=True))
+            yield {"image_url": url, "synset": label, **whole}

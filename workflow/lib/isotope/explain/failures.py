@@ -1,0 +1,121 @@
+"""Every failure of every system explained: the local table, and the ranks of the ranking table."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+import pyarrow as pa
+
+from isotope import tables
+from isotope.core import sql, store
+from isotope.core.grid import Cell
+from isotope.core.progress import Progress, log
+from isotope.explain import wordnet_files
+from isotope.explain.compare import Explanation, Objects, explain
+from isotope.explain.concepts import Pictures, concepts, pictures, read_objects
+from isotope.explain.rankings import intact_ranks
+from isotope.explain.wordnet import WordNet
+from isotope.tabulate.table import rows
+
+_ROWS_PER_GROUP = 8_192
+_ANSWERS = sql.SQL / "tabulate" / "explain_answers.sql"
+_MEASURES: Sequence[str] = (
+    *("ca", "ncs", "ce", "sd", "sd_continuous"),
+    *("hit", "miss", "extra"),
+)
+_MATCHES: Sequence[str] = ("pairs", "counts", "sizes")
+_NOTHING: Mapping[str, Any] = dict.fromkeys((*_MEASURES, *_MATCHES))
+
+
+class Given(NamedTuple):
+    """A collection's tables, its objects by a file if they are not in the images, a dictionary."""
+
+    images: Path
+    qrels: Path
+    objects: Path | None
+    wordnet: str | None
+
+
+def explain_failures(  # noqa: PLR0913
+    given: Given,
+    runs: Sequence[Path],
+    *,
+    threshold: float,
+    failures: Path,
+    ranks: Path,
+    known: Path,
+    rejected: Path,
+) -> None:
+    """Write tables.FAILURES and tables.RANKS for runs, and the objects that WordNet knows or lacks.
+
+    A failure is a query whose first answer is not relevant; its measures are null where one of the
+    two pictures has no known object, or nothing was returned. Both tables are sorted by cell and
+    system as the runs are given, then by query.
+
+    Raises:
+        MissingFile: no dictionary, objects or run.
+        MissingColumn, EmptyTable: see `explain_objects`.
+    """
+    wordnet = WordNet(wordnet_files.find(given.wordnet))
+    objects = read_objects(given.images, given.objects)
+    kept, aside = concepts(objects, wordnet, given.objects or given.images)
+    store.write(kept.to_arrow(), known, tables.CONCEPTS)
+    store.write(aside.to_arrow(), rejected, tables.REJECTED)
+    log.info("%d objects known to %s, %d not", kept.height, wordnet.place, aside.height)
+    explainer = Explainer(pictures(kept), wordnet, threshold)
+    with (
+        store.writer(failures, tables.FAILURES) as local,
+        store.writer(ranks, tables.RANKS) as ranking,
+    ):
+        for path in runs:
+            cell = Cell.of(path)
+            answers = rows(
+                _ANSWERS,
+                {"run": path, "qrels": given.qrels},
+                {"task": cell.task, "split": cell.split},
+            )
+            labels = {**vars(cell), "system": path.stem}
+            ranking.write_table(intact_ranks(answers, labels))
+            for batch in explainer.tables(answers, labels):
+                local.write_table(batch)
+
+
+class Explainer:
+    """Compares pictures of one collection by its objects."""
+
+    def __init__(self, known: Pictures, wordnet: WordNet, threshold: float) -> None:
+        """Keep the objects; `threshold` is that of `explain.explain`."""
+        self._known, self._wordnet, self._threshold = known, wordnet, threshold
+
+    def explain(self, truth_id: str, found_id: str | None) -> Explanation | None:
+        """Compare two pictures, None where one of them has no known object."""
+        areas = self._known.areas
+        truth, found = areas.get(truth_id), areas.get(found_id or "")
+        return None if not truth or not found else self.compare(truth, found)
+
+    def compare(self, truth: Objects, found: Objects) -> Explanation:
+        """Compare two pictures by their objects."""
+        return explain(truth, found, self._similarity, threshold=self._threshold)
+
+    def _similarity(self, one: str, other: str) -> float:
+        return self._wordnet.similarity(self._known.offsets[one], self._known.offsets[other])
+
+    def tables(self, answers: pl.DataFrame, labels: Mapping[str, str]) -> Iterator[pa.Table]:
+        """Yield the failures among the rows of explain_answers.sql, explained."""
+        wrong = answers.filter(pl.col("rank").ne_missing(1))
+        progress = Progress(f"failures of {labels['system']}", wrong.height)
+        for some in wrong.iter_slices(_ROWS_PER_GROUP):
+            found = [
+                {**labels, **answer, **self._row(answer)} for answer in some.iter_rows(named=True)
+            ]
+            yield pa.Table.from_pylist(found, schema=tables.FAILURES)
+            progress.add(len(found))
+        progress.finish()
+
+    def _row(self, answer: Mapping[str, str]) -> Mapping[str, Any]:
+        found = self.explain(answer["truth_id"], answer["found_id"])
+        if found is None:
+            return _NOTHING
+        measures = {name: getattr(found, name) for name in _MEASURES}
+        return measures | {m: [each._asdict() for each in getattr(found, m)] for m in _MATCHES}

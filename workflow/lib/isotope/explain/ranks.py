@@ -1,0 +1,188 @@
+"""Where the right answers stand when a query's words are exchanged: dense systems and BM25."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from isotope import tables
+from isotope.core import lucene, store
+from isotope.core.exact import Rows, Shards
+from isotope.core.grid import Cell
+from isotope.core.nearest import Vectors
+from isotope.core.progress import Progress
+from isotope.core.runs import ranked, read_run
+from isotope.core.sides import Encoded
+from isotope.encode.shard import encode_texts
+from isotope.index.build import contents
+
+_DOCUMENTS, _QUERIES = 1 << 16, 256
+_CHANGED = ["perturbation", "query_id"]
+
+
+class Asked(NamedTuple):
+    """The perturbed texts, the judgements, and the run of the intact ones at its place."""
+
+    perturbed: Path
+    qrels: Path
+    run: Path
+
+
+class Tower(NamedTuple):
+    """What encodes texts: an entry of `models`, learned weights, fields, texts at a time."""
+
+    model: Mapping[str, Any]
+    weights: Path | None
+    fields: Sequence[str]
+    batch: int
+
+
+def perturbed_dense(
+    asked: Asked, encoded: Mapping[str, Sequence[Path]], index: Path, tower: Tower, out: Path
+) -> None:
+    """Write tables.RANKS for a dense system, ranks counted in the whole pool before and after.
+
+    Every judged query has a row as it is too, `tables.INTACT`. `encoded` is that of
+    `search.search_dense`, `index` the setting's folder of rows. Among equal scores the later id
+    comes first, as in a run.
+
+    Raises:
+        IsotopeError: what `encode.encode_texts` raises.
+    """
+    vectors, cell = Encoded(encoded), Cell.of(asked.run)
+    queries, right = _queries(asked), _right(asked)
+    pool = np.load(index / cell.pool / f"{cell.document_side}.npy")
+    places = vectors.ids["images"].gather(pool)
+    intact = right.select("query_id").unique().sort("query_id")
+    rows = _rows_of(intact["query_id"], vectors.ids["texts"])
+    with TemporaryDirectory(dir=out.parent, prefix=".perturbed-") as folder:
+        changed = _encoded(asked.perturbed, tower, Path(folder))
+
+        def placed(queries: pl.DataFrame, own: Vectors) -> pl.DataFrame:
+            targets = _targets(queries, right, places)
+            found = _ranks(own, targets, vectors.shards["images"], pool)
+            return queries.with_columns(rank=pl.Series(found, dtype=pl.Int32))
+
+        before = placed(intact, vectors.shards["texts"].take(rows))
+        _write(before, placed(queries, changed), asked, out)
+
+
+def perturbed_bm25(  # noqa: PLR0913
+    asked: Asked,
+    index: Path,
+    spec: Mapping[str, Any],
+    out: Path,
+    *,
+    threads: int,
+    language: str = "en",
+) -> None:
+    """Write tables.RANKS for a BM25 system, null where the right answer has no word of the query.
+
+    Every judged query has a row as it is too, `tables.INTACT`. `language` is that of the captions,
+    and so of the index.
+
+    Raises:
+        ToolFailed: Anserini failed.
+    """
+    words = contents("texts", asked.perturbed, language="", fields=spec.get("fields"))
+    own = {k: spec[k] for k in ("k1", "b") if k in spec}
+    model = lucene.Bm25(**own, language=language)
+    cell, queries = Cell.of(asked.run), _queries(asked)
+    topics = words.sort("id").select("id", "contents").iter_rows()
+    place, before = index / cell.pool / cell.document_side, read_run(asked.run)
+    depth = max(before["rank"].to_list(), default=1)
+    found = lucene.search(place, topics, model, hits=depth, threads=threads)
+    after = ranked(found).rename({"query_id": "text_id"})
+    answers = _right(asked)
+    changed = answers.join(queries, on="query_id")
+    _write(
+        _first(answers, before, ["query_id"]),
+        _first(changed, after, ["text_id", *_CHANGED]),
+        asked,
+        out,
+    )
+
+
+def _first(answers: pl.DataFrame, run: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Return the rank of each query's first right answer, null without one in the run."""
+    found = run.select(keys[0], "doc_id", "rank")
+    joined = answers.join(found, on=[keys[0], "doc_id"], how="left")
+    return joined.group_by(keys).agg(pl.col("rank").min())
+
+
+def _queries(asked: Asked) -> pl.DataFrame:
+    """Return text_id, perturbation and query_id, in the order that they are encoded in."""
+    return pl.read_parquet(asked.perturbed, columns=["text_id", *_CHANGED]).sort("text_id")
+
+
+def _right(asked: Asked) -> pl.DataFrame:
+    qrels = pl.read_parquet(asked.qrels)
+    kept = qrels.filter(pl.col("split") == Cell.of(asked.run).split, pl.col("relevance") > 0)
+    return kept.select(query_id="text_id", doc_id="image_id")
+
+
+def _targets(queries: pl.DataFrame, answers: pl.DataFrame, pool: pl.Series) -> list[Rows]:
+    """Return for each query the places of its right answers in the pool."""
+    places = pl.DataFrame({"doc_id": pool}).with_row_index("place")
+    right = answers.join(places, on="doc_id").group_by("query_id").agg("place")
+    joined = queries.join(right, on="query_id", how="left", maintain_order="left")
+    return [np.array(own or [], np.int64) for own in joined["place"].to_list()]
+
+
+def _rows_of(ids: pl.Series, known: pl.Series) -> Rows:
+    at = pl.DataFrame({"id": known}).with_row_index("row")
+    found = pl.DataFrame({"id": ids}).join(at, on="id", how="left", maintain_order="left")
+    return found["row"].cast(pl.Int64).to_numpy()
+
+
+def _encoded(texts: Path, tower: Tower, folder: Path) -> Vectors:
+    places = {"vectors": folder / "texts.npy", "ids": folder / "ids.parquet"}
+    how: dict[str, Any] = {**tower._asdict(), **places}
+    encode_texts(texts=texts, shard=0, shards=1, **how)
+    return np.load(places["vectors"])
+
+
+def _ranks(queries: Vectors, targets: list[Rows], shards: Shards, pool: Rows) -> list[int | None]:
+    progress = Progress("queries ranked", len(queries))
+    ranks: list[int | None] = []
+    for start in range(0, len(queries), _QUERIES):
+        some = slice(start, start + _QUERIES)
+        ranks += _group(queries[some], targets[some], shards, pool)
+        progress.add(len(ranks) - progress.done)
+    return ranks
+
+
+def _group(
+    queries: Vectors, targets: list[Rows], shards: Shards, pool: Rows
+) -> Iterator[int | None]:
+    """Yield the best rank among each query's right answers, None without one in the pool."""
+    scores = np.concatenate(
+        [
+            queries @ shards.take(pool[start : start + _DOCUMENTS]).T
+            for start in range(0, len(pool), _DOCUMENTS)
+        ],
+        axis=1,
+    )
+    for row, own in zip(scores, targets, strict=True):
+        if not len(own):
+            yield None
+            continue
+        best = max((float(row[t]), int(t)) for t in own)
+        ahead = np.count_nonzero(row > best[0])
+        yield 1 + int(ahead + np.count_nonzero(row[best[1] + 1 :] == best[0]))
+
+
+def _write(before: pl.DataFrame, after: pl.DataFrame, asked: Asked, out: Path) -> None:
+    """Write the ranks of the queries as they are, then those of the perturbed ones beside them."""
+    labels = {**vars(Cell.of(asked.run)), "system": asked.run.stem}
+    known = before.select("query_id", rank_before="rank")
+    intact = before.sort("query_id").with_columns(
+        perturbation=pl.lit(tables.INTACT), rank_before="rank"
+    )
+    changed = after.join(known, on="query_id", how="left").sort("text_id")
+    columns = {name: pl.lit(value) for name, value in labels.items()}
+    both = [each.with_columns(**columns).select(tables.RANKS.names) for each in (intact, changed)]
+    store.write(pl.concat(both).to_arrow(), out, tables.RANKS)

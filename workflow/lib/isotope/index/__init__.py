@@ -1,0 +1,1 @@
+"""Indexes over words and over vectors."""

@@ -1,0 +1,127 @@
+"""Judgement sheets come back: checked, and merged into graded qrels beside the sparse ones."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from isotope import tables
+from isotope.core.errors import BrokenPromise, CorruptFile, EmptyTable, MissingColumn, MissingFile
+from isotope.core.runs import KEY
+from isotope.judge import lines
+from isotope.score.score import TASKS
+
+FOLDER = Path("judgements")
+_PAIR = ["task", *KEY]
+_NEEDED = [*_PAIR, "grade", "assessor"]
+_GRADE = r"^[0-9]$"
+
+
+def found_sheets(collection: str, folder: Path = FOLDER) -> list[str]:
+    """Return the sheets below `folder`/<collection>, sorted: csv, Parquet, and JSON lines."""
+    kinds = {".csv", ".parquet", lines.SUFFIX}
+    files = [p for p in (folder / collection).glob("*") if p.suffix in kinds]
+    return sorted(str(p) for p in files)
+
+
+def read_sheets(paths: Sequence[Path], pool: pl.DataFrame) -> pl.DataFrame:
+    """Return all grades: task, query_id, doc_id, grade (0 to 9), assessor; rows without are left.
+
+    Raises:
+        MissingFile, MissingColumn, CorruptFile: not a sheet, or a row (named by its line) with a
+            grade that is no digit, or without assessor.
+        BrokenPromise: a pair outside of the pool, or graded twice by one assessor.
+        EmptyTable: no grade in any sheet.
+    """
+    read = [_read_sheet(path) for path in paths]
+    if not any(sheet.height for sheet in read):
+        raise EmptyTable(", ".join(map(str, paths)) or FOLDER, "no grade", "grade some rows first")
+    graded = pl.concat(read)
+    _refuse(graded.join(pool, on=_PAIR, how="anti"), "a pair that was not pooled", "remove it")
+    again = graded.filter(~pl.struct([*_PAIR, "assessor"]).is_first_distinct())
+    _refuse(again, "a pair that its assessor has graded before", "keep one of the two")
+    return graded.select(_NEEDED).sort(*_PAIR, "assessor")
+
+
+def _read_sheet(path: Path) -> pl.DataFrame:
+    if not path.is_file():
+        raise MissingFile(path, "no such sheet", "put it there, or remove it from the list")
+    if path.suffix == lines.SUFFIX:
+        return _read_lines(path)
+    try:
+        table = pl.read_parquet(path) if path.suffix == ".parquet" else _read_csv(path)
+    except (pl.exceptions.ComputeError, pl.exceptions.NoDataError) as error:
+        raise CorruptFile(
+            path, f"not a sheet ({error})", "fill in the one that was given"
+        ) from error
+    lacking = [c for c in _NEEDED if c not in table.columns]
+    if lacking:
+        raise MissingColumn(path, f"a sheet without {', '.join(lacking)}", "keep all its columns")
+    rows = table.select(pl.col(c).cast(pl.String).str.strip_chars() for c in _NEEDED)
+    rows = rows.with_columns(
+        where=pl.lit(f"{path}:") + (pl.int_range(pl.len()) + 2).cast(pl.String)
+    )
+    given = rows.filter(pl.col("grade").fill_null("") != "")
+    wrong = given.filter(~pl.col("grade").str.contains(_GRADE))
+    _refuse(wrong, "a grade that is not 0 to 9", "grade it anew", CorruptFile)
+    nobody = given.filter(pl.col("assessor").fill_null("") == "")
+    _refuse(nobody, "a grade by nobody", "fill in the assessor", CorruptFile)
+    return given.with_columns(pl.col("grade").cast(pl.Int32))
+
+
+def _read_lines(path: Path) -> pl.DataFrame:
+    held = lines.holding(path, lines.PAIRS)
+    rows = [(*line.item, line.grade, line.assessor, w) for w, line in held]
+    columns = {c: pl.Int32 if c == "grade" else pl.String for c in (*_NEEDED, "where")}
+    return pl.DataFrame(rows, schema=columns, orient="row")
+
+
+def _read_csv(path: Path) -> pl.DataFrame:
+    return pl.read_csv(path, infer_schema=False)
+
+
+def _refuse(
+    bad: pl.DataFrame,
+    what: str,
+    remedy: str,
+    error: type[CorruptFile | BrokenPromise] = BrokenPromise,
+) -> None:
+    if bad.height:
+        row = bad.row(0, named=True)
+        found = f"{what} (query {row['query_id']!r}, document {row['doc_id']!r}, {row['grade']!r})"
+        raise error(row["where"], f"{found}, the first of {bad.height:,}", remedy)
+
+
+def graded_qrels(grades: pl.DataFrame, pool: pl.DataFrame, qrels: pl.DataFrame) -> pl.DataFrame:
+    """Return tables.GRADED for every query with a grade, sorted.
+
+    `relevance` is the median of the assessors' grades, or the sparse one where nobody graded;
+    `grades` counts assessors; `sparse` is the relevance in `qrels` (tables.QRELS), null if none.
+    """
+    # ASSUME between two middle grades the lower one holds, as doubt is not relevance; no paper
+    # says.
+    middle = pl.col("grade").sort().get((pl.len() - 1) // 2)
+    agreed = grades.group_by(_PAIR).agg(relevance=middle, grades=pl.len().cast(pl.Int32))
+    queries = agreed.select("task", "query_id").unique()
+    known = sparse(qrels, pool["split"].unique().to_list()).join(
+        queries, on=queries.columns, how="semi"
+    )
+    both = agreed.join(known, on=_PAIR, how="full", coalesce=True)
+    # ASSUME a sparse judgement that the pool missed holds for graded qrels, too; AToMiC wants
+    # richer judgements (section 6) and does not say.
+    filled = both.with_columns(
+        pl.col("relevance").fill_null(pl.col("sparse")),
+        pl.col("grades").fill_null(0),
+        split=pl.lit(pool["split"][0]),
+    )
+    return filled.select(tables.GRADED.names).sort(_PAIR)
+
+
+def sparse(qrels: pl.DataFrame, splits: Sequence[str]) -> pl.DataFrame:
+    """Return qrels in both directions: task, query_id, doc_id, sparse (the relevance)."""
+    own = qrels.filter(pl.col("split").is_in(splits))
+    columns = {t: {"query_id": q, "doc_id": d} for t, (q, d) in TASKS.items()}
+    return pl.concat(
+        own.select(task=pl.lit(task), **names, sparse=pl.col("relevance").cast(pl.Int32))
+        for task, names in columns.items()
+    )

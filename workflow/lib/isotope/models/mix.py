@@ -1,0 +1,164 @@
+"""Models over the frozen vectors of another: query = image and question, text = words and picture.
+
+They borrow the forms of Hu et al., Open-domain Visual Entity Recognition (ICCV 2023), section 4.1:
+CLIP2CLIP weighs four similarities, CLIP Fusion puts a transformer of two layers on either side. But
+there all parameters are fine-tuned, as `models_multimodal` does; here the towers' final vectors are
+all that is seen, one token each, so neither is the paper's system.
+"""
+
+import json
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file
+from torch import nn
+
+from isotope.core.errors import BadParams, CorruptFile, MissingFile, UnknownModel
+from isotope.core.progress import log
+
+FloatArray = npt.NDArray[np.float32]
+KINDS = ("clip2clip", "clip_fusion")
+# The order of the four weights: query's part, then the text's.
+FOUR = ("image picture", "image words", "question picture", "question words")
+_HOTTEST = 100.0
+
+
+class Mix(Protocol):
+    """What is learned: both sides as rows whose inner product is the score."""
+
+    logit_scale: nn.Parameter
+
+    def queries(self, images: torch.Tensor, questions: torch.Tensor) -> torch.Tensor:
+        """Return rows for images and the questions on them, both [n, dim]."""
+        ...
+
+    def texts(self, words: torch.Tensor, pictures: torch.Tensor) -> torch.Tensor:
+        """Return rows for the words of texts and their pictures, both [n, dim]."""
+        ...
+
+
+class FourWays(nn.Module):
+    """CLIP2CLIP: the weighted sum of the four similarities, as one inner product of [n, 2 dim]."""
+
+    def __init__(self, weights: list[float]) -> None:
+        """Start from four weights in the order of FOUR, and CLIP's temperature, 0.07."""
+        super().__init__()
+        self.weights = nn.Parameter(torch.tensor(weights, dtype=torch.float32))
+        self.logit_scale = nn.Parameter(torch.tensor(1 / 0.07).log())
+
+    def queries(self, images: torch.Tensor, questions: torch.Tensor) -> torch.Tensor:
+        """Return rows [n, 2 dim]."""
+        return self.weigh(self.weights, images, questions)
+
+    @staticmethod
+    def weigh(w: torch.Tensor, images: torch.Tensor, questions: torch.Tensor) -> torch.Tensor:
+        """Return rows [n, 2 dim] for weights [4] in the order of FOUR."""
+        seen, read = w[0] * images + w[2] * questions, w[1] * images + w[3] * questions
+        return torch.cat([seen, read], dim=-1)
+
+    def texts(self, words: torch.Tensor, pictures: torch.Tensor) -> torch.Tensor:
+        """Return rows [n, 2 dim], which the weights do not change."""
+        return torch.cat([pictures, words], dim=-1)
+
+
+# ASSUME the grid is of shares: appendix 11.2 tells that there was one, and neither step nor range.
+def best_weights(four: Sequence[torch.Tensor], answer: torch.Tensor, step: float) -> list[float]:
+    """Return the weights of `four` similarities [n, m] whose sum puts most answers [n] first.
+
+    They are multiples of `step` that add up to 1; the first of equals wins.
+    """
+    parts = round(1 / step)
+    grid = [w for w in product(range(parts, -1, -1), repeat=4) if sum(w) == parts]
+
+    def found(weights: Sequence[int]) -> int:
+        summed = torch.stack([w * s for w, s in zip(weights, four, strict=True)]).sum(dim=0)
+        return int((summed.argmax(dim=1) == answer).sum())
+
+    rights = [found(weights) for weights in grid]
+    best = max(range(len(grid)), key=rights.__getitem__)
+    start = [n / parts for n in grid[best]]
+    log.info("weights %s: %d of %d pairs", start, rights[best], len(answer))
+    return start
+
+
+class Fuser(nn.Module):
+    """A transformer over two tokens, what is seen and what is read, to one unit row."""
+
+    def __init__(self, dim: int, layers: int, heads: int) -> None:
+        """Start from random weights."""
+        super().__init__()
+        self.kinds = nn.Parameter(0.02 * torch.randn(2, dim))
+        layer = nn.TransformerEncoderLayer(
+            dim, heads, 4 * dim, activation="gelu", batch_first=True, norm_first=True
+        )
+        self.layers = nn.TransformerEncoder(layer, layers, enable_nested_tensor=False)
+
+    def forward(self, seen: torch.Tensor, read: torch.Tensor) -> torch.Tensor:
+        """Return [n, dim] for two tokens [n, dim] each."""
+        tokens = torch.stack([seen, read], dim=1) + self.kinds
+        return nn.functional.normalize(self.layers(tokens).mean(dim=1), dim=-1)
+
+
+class Fusion(nn.Module):
+    """CLIP Fusion: a transformer of its own on either side."""
+
+    def __init__(self, dim: int, layers: int = 2, heads: int = 8) -> None:
+        """Start from random weights and CLIP's temperature, 0.07."""
+        super().__init__()
+        self.asking, self.answering = Fuser(dim, layers, heads), Fuser(dim, layers, heads)
+        self.logit_scale = nn.Parameter(torch.tensor(1 / 0.07).log())
+
+    def queries(self, images: torch.Tensor, questions: torch.Tensor) -> torch.Tensor:
+        """Return unit rows [n, dim]."""
+        return self.asking(images, questions)
+
+    def texts(self, words: torch.Tensor, pictures: torch.Tensor) -> torch.Tensor:
+        """Return unit rows [n, dim]."""
+        return self.answering(pictures, words)
+
+
+def scale(mix: Mix) -> torch.Tensor:
+    """Return what similarities are multiplied by, at most 100 as in CLIP."""
+    return mix.logit_scale.exp().clamp(max=_HOTTEST)
+
+
+def load_mix(weights: Path) -> Mix:
+    """Read what `isotope.train.mix` wrote.
+
+    Raises:
+        MissingFile: no such file.
+        CorruptFile, UnknownModel: weights of something else.
+    """
+    if not weights.is_file():
+        raise MissingFile(weights, "no learned mix", "run the phase encode")
+    try:
+        with safe_open(weights, framework="np") as file:
+            notes: dict[str, Any] = json.loads((file.metadata() or {})["isotope"])
+        mix = create(notes["kind"], notes)
+        mix.load_state_dict(load_file(weights))
+    except (SafetensorError, KeyError, ValueError, RuntimeError) as error:
+        raise CorruptFile(weights, f"not a mix ({str(error)[:200]})", "learn it again") from error
+    return mix.eval()
+
+
+def create(kind: str, notes: dict[str, Any]) -> FourWays | Fusion:
+    """Create a mix of a kind; `notes` has dim, and layers and heads for clip_fusion.
+
+    Raises:
+        UnknownModel: another kind.
+        BadParams: heads that do not divide the components.
+    """
+    if kind == "clip2clip":
+        return FourWays(notes.get("weights", [0.25] * 4))
+    if kind == "clip_fusion":
+        if notes["dim"] % notes["heads"]:
+            found = f"{notes['heads']} heads for vectors of {notes['dim']} components"
+            raise BadParams("models: learn", found, "give a number of heads that divides them")
+        return Fusion(notes["dim"], notes["layers"], notes["heads"])
+    raise UnknownModel("models", f"kind {kind!r}", f"use one of {', '.join(KINDS)}")

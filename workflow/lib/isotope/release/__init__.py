@@ -1,0 +1,1 @@
+"""What others load: collections, runs, submissions."""

@@ -1,0 +1,88 @@
+"""A collection under the column names of the published AToMiC Parquet files."""
+
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+
+from isotope import tables
+from isotope.core import sql, store
+from isotope.core.pixels import ordered, repeated
+from isotope.core.progress import Progress
+
+SPLITS = ("train", "validation", "test", "other")
+JUDGED = SPLITS[:3]
+_STRINGS = pa.list_(pa.string())
+_WORDS = ("text_id", "page_url", "page_title", "section_title")
+_CONTEXTS = ("context_page_description", "context_section_description")
+TEXTS = pa.schema(
+    [
+        *((name, pa.string()) for name in (*_WORDS, *_CONTEXTS)),
+        *((name, _STRINGS) for name in ("media", "hierachy", "category")),
+        ("source_id", pa.string()),
+    ]
+)
+IMAGES = pa.schema(
+    [
+        ("image_url", pa.string()),
+        ("image_id", pa.string()),
+        *((name, _STRINGS) for name in ("language", *tables.CAPTION_FIELDS)),
+        ("image", pa.binary()),
+    ]
+)
+QRELS = pa.schema([*((n, pa.string()) for n in ("text_id", "Q0", "image_id")), ("rel", pa.int32())])
+ATTRIBUTIONS = pa.schema(
+    [
+        (name, pa.string())
+        for name in ("image_id", "image_url", "attribution", "licence", "file_page")
+    ]
+)
+_RELEASE = sql.SQL / "release"
+
+
+def write_parquet(collected: Path, shards: Sequence[Path], out: Path) -> None:
+    """Write `texts/`, `images/` and `qrels/`, a file a split, and `attributions.parquet`.
+
+    `collected` holds the collection's tables, `shards` the crawl's pictures; one shard is in
+    memory at a time.
+
+    Raises:
+        MissingFile, CorruptFile: a table or shard that is not there or not readable.
+    """
+    of = {name: collected / f"{name}.parquet" for name in ("texts", "images", "qrels")}
+    for split in SPLITS:
+        used: dict[str, sql.Files] = {"texts": of["texts"], "qrels": of["qrels"]}
+        _query("texts", used, out / f"texts/{split}.parquet", TEXTS, split=split)
+    for split in JUDGED:
+        _query("qrels", {"qrels": of["qrels"]}, out / f"qrels/{split}.parquet", QRELS, split=split)
+    _query("attributions", {"images": of["images"]}, out / "attributions.parquet", ATTRIBUTIONS)
+    _images(of["images"], ordered(shards), out / "images")
+
+
+def _query(
+    name: str, relations: dict[str, sql.Files], out: Path, schema: pa.Schema, **params: object
+) -> None:
+    sql.query(_RELEASE / f"{name}.sql", relations, params, out=out, schema=schema)
+
+
+def _images(images: Path, shards: Sequence[Path], out: Path) -> None:
+    progress = Progress("shards of pictures", total=len(shards))
+    with ExitStack() as stack, tempfile.TemporaryDirectory(dir=out.parent) as folder:
+        files = {
+            split: stack.enter_context(store.writer(out / f"{split}.parquet", IMAGES))
+            for split in SPLITS
+        }
+        for shard in shards:
+            one = Path(folder) / "one.parquet"
+            relations: dict[str, sql.Files] = {"images": images, "pixels": shard}
+            sql.query(_RELEASE / "images.sql", relations, {}, out=one)
+            twice = pl.col("image_id").is_in(repeated(shard, shards))
+            rows = pl.read_parquet(one).filter(~twice)
+            for split, file in files.items():
+                part = rows.filter(split=split).drop("split").to_arrow()
+                file.write_table(part.cast(IMAGES), row_group_size=1024)
+            progress.add()
+    progress.finish()

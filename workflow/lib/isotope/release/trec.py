@@ -1,0 +1,119 @@
+"""TREC topics, qrels and runs of a collection, and what ir_datasets' classes load.
+
+Run headers follow ir-metadata (https://www.ir-metadata.org): YAML in comment lines before a run.
+"""
+
+import json
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from gzip import GzipFile
+from pathlib import Path
+from typing import cast
+
+import polars as pl
+import pyarrow.parquet as pq
+import yaml
+
+from isotope import tables
+from isotope.core import sql, store, trec
+from isotope.core.progress import Progress
+from isotope.core.runs import read_run
+from isotope.release.trec_export import export_qrels
+from isotope.score.score import TASKS
+
+_SIDES = {"texts": "text_id", "images": "image_id"}
+
+
+def write_trec(collected: Path, runs: Sequence[Path], out: Path, params: dict[str, object]) -> None:
+    """Write `qrels/<split>/<task>.qrels` and `runs/<setting>/<split>/<task>/<system>.trec.gz`.
+
+    `runs` lie in folders <setting>/<split>/<task>; `params` is {collection, systems}: what the
+    header of a run says of its origin.
+
+    Raises:
+        MissingFile, CorruptFile: a table or run that is not there or not readable.
+    """
+    export_qrels(collected / "qrels.parquet", out / "qrels")
+    progress = Progress("runs", total=len(runs))
+    for path in sorted(runs):
+        cell = path.parts[-4:-1]
+        place = out.joinpath("runs", *cell, f"{path.stem}.trec.gz")
+        _run(path, place, _header(path.stem, cell, params))
+        progress.add()
+
+
+def _header(system: str, cell: tuple[str, ...], params: dict[str, object]) -> str:
+    systems = cast("dict[str, object]", params["systems"])
+    told = {
+        "tag": system,
+        "actor": {"team": "isotope"},
+        "research goal": {"hypotheses": [], "venue": {"name": "AToMiC"}},
+        "data": {
+            "test collection": {
+                "name": params["collection"],
+                "qrels": f"qrels/{cell[1]}/{cell[2]}.qrels",
+                "topics": f"topics/{cell[1]}/{cell[2]}.jsonl.gz",
+                "candidate pool": cell[0],
+            }
+        },
+        "method": {"automatic": True, "retrieval": [{"name": system, **_entry(systems, system)}]},
+    }
+    lines = yaml.safe_dump(told, sort_keys=False, allow_unicode=True).splitlines()
+    marked = ["# ir_metadata.start", *(f"# {line}" for line in lines), "# ir_metadata.end"]
+    return "\n".join(marked) + "\n"
+
+
+def _entry(systems: dict[str, object], system: str) -> dict[str, object]:
+    return {"params": systems[system]} if system in systems else {}
+
+
+def _run(path: Path, out: Path, header: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        plain = Path(folder) / "run.trec"
+        trec.write_run(read_run(path), plain, tag=path.stem)
+        _gzip([header.encode(), plain.read_bytes()], out)
+
+
+def _gzip(parts: Iterable[bytes], out: Path) -> None:
+    with (
+        store.aside(out) as part,
+        part.open("wb") as raw,
+        GzipFile("", "wb", fileobj=raw, mtime=0) as file,
+    ):
+        for each in parts:
+            file.write(each)
+
+
+def write_jsonl(collected: Path, out: Path, language: str) -> None:
+    """Write `<side>.jsonl.gz`: doc_id and text; and the topics of every split and task.
+
+    A line of `topics/<split>/<task>.jsonl.gz` has query_id and text: the five fields of a text, or
+    the captions of an image in `language`, as BM25 sees them; pictures are in the Parquet files.
+
+    Raises:
+        MissingFile, CorruptFile: a table that is not there or not readable.
+    """
+    asked: dict[str, dict[str, object]] = {
+        "texts": {"fields": list(tables.FIVE_FIELDS)},
+        "images": {"language": language},
+    }
+    qrels = pl.read_parquet(collected / "qrels.parquet")
+    with tempfile.TemporaryDirectory(dir=out.parent) as folder:
+        for side, ident in _SIDES.items():
+            words = Path(folder) / f"{side}.parquet"
+            given: dict[str, sql.Files] = {side: collected / f"{side}.parquet"}
+            sql.query(sql.SQL / f"index/{side}.sql", given, asked[side], out=words)
+            _gzip(_lines(words, "doc_id", None), out / f"{side}.jsonl.gz")
+            task = next(t for t, (query, _) in TASKS.items() if query == ident)
+            for (split,), judged in qrels.group_by(["split"], maintain_order=True):
+                topics = out / f"topics/{split}/{task}.jsonl.gz"
+                _gzip(_lines(words, "query_id", set(judged[ident])), topics)
+
+
+def _lines(words: Path, name: str, wanted: set[str] | None) -> Iterator[bytes]:
+    with pq.ParquetFile(words) as file:
+        for batch in file.iter_batches(columns=["id", "contents"]):
+            for ident, text in zip(*batch.to_pydict().values(), strict=True):
+                if wanted is None or ident in wanted:
+                    line = json.dumps({name: ident, "text": text}, ensure_ascii=False)
+                    yield line.encode() + b"\n"

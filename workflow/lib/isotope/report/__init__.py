@@ -1,0 +1,1 @@
+"""The pages that show tables and figures."""

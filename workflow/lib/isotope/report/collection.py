@@ -1,0 +1,166 @@
+"""A collection's pages (overview, collection, systems, how to cite), and its headline."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from isotope.core import sql
+from isotope.core.errors import BadArgument, MissingFile
+from isotope.report import cite
+from isotope.report.examples import Cell, Example, examples
+from isotope.report.exhibits import Shown, exhibits
+from isotope.report.site import TASKS, write_page
+from isotope.tabulate.layout import BEATS
+from isotope.tabulate.layout import Cell as Printed
+from isotope.tabulate.table import rows
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The rows of Table 3 for one setting and split; `chosen` if the pages are about it."""
+
+    setting: str
+    split: str
+    rows: list[list[Printed]]
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class Leader:
+    """The system with the highest mean of the first measure over the tasks, and its values."""
+
+    system: str
+    pool: str
+    measure: str
+    values: list[tuple[str, str]]
+
+
+def build(cell: Cell, files: Sequence[Path], told: Mapping[str, Any], out: Path) -> None:
+    """Write index.html, collection.html, systems.html and cite.html to the folder `out`.
+
+    `files` are the collection's tables and figures; Table 1, Table 3 and the runs of the cell's
+    system must be there. `told` is what the params say of them: alpha, bootstrap, tail, overlap,
+    measure, and `built`, an account of what was built. Same input, same bytes.
+
+    Raises:
+        MissingFile: a table or run that must be there.
+    """
+    folder = cell.root / "results/tables" / cell.collection
+    table1, table3 = need(folder / "table1.csv"), need(folder / "table3.csv")
+    shown = exhibits(files, _words(cell, told))
+    common = {"cell": cell, "up": "", "shown": shown, "told": told}
+    sizes = {"sizes": table1, "totals": totals(table1)}
+    pools, best = _pools(table3, shown["table3"], cell), leader(table3, cell.setting, cell.split)
+    origin = cite.origin(cell.root, cell.sources)
+    write_page("collection", out / "collection.html", **common, **sizes)
+    write_page("systems", out / "systems.html", **common, pools=pools)
+    write_page("cite", out / "cite.html", **common, origin=origin)
+    write_page("index", out / "index.html", **common, **sizes, leader=best, examples=_best(cell))
+
+
+def need(path: Path) -> pl.DataFrame:
+    """Return the table at `path`.
+
+    Raises:
+        MissingFile: it is not there.
+    """
+    if not path.is_file():
+        raise MissingFile(path, "no such table", "run the phase tabulate")
+    return pl.read_csv(path, infer_schema_length=None)
+
+
+def totals(table1: pl.DataFrame) -> dict[str, int]:
+    """Return the texts, images and qrels of all splits."""
+    return table1.select(pl.col("texts", "images", "qrels").sum()).row(0, named=True)
+
+
+def leader(table3: pl.DataFrame, setting: str, split: str) -> Leader:
+    """Return the leader of a pool; of the first one where that was not measured.
+
+    A system with a run in some tasks only comes after those with a run in more of them.
+    """
+    measured = [c.removesuffix(BEATS) for c in table3.columns if c.endswith(BEATS)]
+    measure = measured[0].partition(" ")[2]
+    columns = [c for c in measured if c.partition(" ")[2] == measure]
+    pool = table3.filter(pl.col("setting") == setting, pl.col("split") == split)
+    if pool.is_empty():
+        return leader(table3, *table3.select("setting", "split").row(0))
+    lacks = pl.sum_horizontal(pl.col(columns).is_null())
+    best = pool.sort(lacks, -pl.mean_horizontal(columns), "system").row(0, named=True)
+    values = [(c.partition(" ")[0], f"{best[c]:.3f}") for c in columns if best[c] is not None]
+    return Leader(best["system"], f"{setting}/{split}", measure, values)
+
+
+def headline(
+    scores: Path, *, setting: str, split: str, measures: Sequence[str] = ("MRR@10", "R@10")
+) -> str:
+    """Return a plain-text table of one pool: a line a system, by the first column.
+
+    Raises:
+        BadArgument: a pool that was not measured.
+    """
+    means = rows(sql.SQL / "tabulate" / "metrics.sql", {"scores": scores}, {})
+    pool = means.filter(
+        pl.col("setting") == setting, pl.col("split") == split, pl.col("measure").is_in(measures)
+    )
+    if pool.is_empty():
+        pools: list[tuple[str, str]] = (
+            means.select("setting", "split").unique().sort(pl.all()).rows()
+        )
+        found = f"{scores.stem} was not measured there"
+        remedy = f"measured: {', '.join(map('/'.join, pools))}"
+        raise BadArgument(f"--setting {setting} --split {split}", found, remedy)
+    columns = [(t, m) for t in TASKS for m in measures]
+    value = {(r["system"], r["task"], r["measure"]): r["value"] for r in pool.to_dicts()}
+    systems = sorted(set(pool["system"]), key=lambda s: (-value.get((s, *columns[0]), 0.0), s))
+    head = [f"{setting}/{split}", *(f"{t} {m}" for t, m in columns)]
+    body = [[s, *(_four_digits(value.get((s, *c))) for c in columns)] for s in systems]
+    return aligned([head, *body])
+
+
+def _four_digits(value: float | None) -> str:
+    return "—" if value is None else f"{value:.4f}"
+
+
+def aligned(lines: list[list[str]]) -> str:
+    """Return lines of cells as columns, the first to the left and the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    padded = [
+        [line[0].ljust(widths[0]), *(t.rjust(w) for t, w in zip(line[1:], widths[1:], strict=True))]
+        for line in lines
+    ]
+    return "\n".join("  ".join(line) for line in padded)
+
+
+def _words(cell: Cell, told: Mapping[str, Any]) -> dict[str, object]:
+    drawn = told["bootstrap"]
+    return {
+        "setting": cell.setting,
+        "split": cell.split,
+        "measure": told["measure"],
+        "overlap": told["overlap"],
+        "alpha": f"{told['alpha']:g}",
+        "tail": {figure: f"{100 * share:g}%" for figure, share in told["tail"].items()},
+        "level": f"{drawn['level']:.0%}",
+        "samples": f"{drawn['samples']:,}",
+    }
+
+
+def _best(cell: Cell) -> dict[str, list[Example]]:
+    found = {t: examples(cell, t, 1)[:1] for t in TASKS if cell.run(t).is_file()}
+    if not found:
+        raise MissingFile(cell.run("t2m"), "no run of this system", "run the phase search")
+    return found
+
+
+def _pools(table3: pl.DataFrame, shown: Shown, cell: Cell) -> list[Pool]:
+    laid = shown.table.rows if shown.table else []
+    keys: list[tuple[str, str]] = table3.select("setting", "split").rows()
+    pools: list[Pool] = []
+    for setting, split in dict.fromkeys(keys):
+        own = [r[2:] for r, key in zip(laid, keys, strict=True) if key == (setting, split)]
+        pools.append(Pool(setting, split, own, (setting, split) == (cell.setting, cell.split)))
+    return pools

@@ -1,0 +1,151 @@
+"""Late fusion of runs: reciprocal rank fusion, and the weighted sum of normalised scores.
+
+Both equal `ranx.fuse(norm="min-max", method=...)` in their scores, and differ in two ways: ties are
+ranked by doc_id, descending, and a query that only some of the runs answer is kept.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from isotope.core.errors import BadParams
+from isotope.core.run_pieces import aligned, by_query
+from isotope.core.runs import empty
+from isotope.search.order import Codes, coded, in_order, summed
+
+_QUERIES_PER_PIECE = 1024
+_HITS_PER_PIECE = 1 << 20
+_LEAST_RUNS = 2
+_LEAST_RANGE = 1e-9
+Scores = NDArray[np.float64]
+# What a run gives each of its hits, from its rows and from where its queries begin.
+Part = Callable[[pl.DataFrame, Codes], Scores]
+
+
+def _min_max(run: pl.DataFrame, starts: Codes) -> Scores:
+    scores = run["score"].to_numpy()
+    sizes = np.diff(starts, append=len(scores))
+    low, high = (np.repeat(f.reduceat(scores, starts), sizes) for f in (np.minimum, np.maximum))
+    return (scores - low) / np.maximum(high - low, _LEAST_RANGE)
+
+
+def _as_it_is(run: pl.DataFrame, starts: Codes) -> Scores:
+    return run["score"].to_numpy()
+
+
+NORMS: Mapping[str, Part] = {"min-max": _min_max, "none": _as_it_is}
+
+
+def rrf(runs: Sequence[pl.DataFrame], k: int = 60, depth: int | None = None) -> pl.DataFrame:
+    """Fuse by the sum of 1 / (k + rank): robust when the scores of the runs are not comparable.
+
+    Source: Cormack, Clarke and Buettcher, SIGIR 2009, where k = 60.
+
+    Raises:
+        BadParams: fewer than two runs, or a negative k.
+    """
+    return _whole(runs, rrf_parts(k, len(runs)), depth)
+
+
+def wsum(
+    runs: Sequence[pl.DataFrame],
+    weights: Sequence[float],
+    norm: str = "min-max",
+    depth: int | None = None,
+) -> pl.DataFrame:
+    """Fuse by the weighted sum of scores, each query's first brought to 0..1 by min-max.
+
+    A document that a run lacks adds nothing for it. A query whose hits all score the same becomes
+    zeros, because its range is replaced by 1e-9, as in ranx. `norm="none"` adds scores as they are.
+
+    Raises:
+        BadParams: fewer than two runs, not one weight for each, or an unknown norm.
+    """
+    return _whole(runs, wsum_parts(weights, len(runs), norm), depth)
+
+
+def fused(paths: Sequence[Path], spec: Mapping[str, Any], depth: int) -> Iterator[pl.DataFrame]:
+    """Fuse runs where they lie, as `systems.<name>` says, a piece after the other, in order.
+
+    Memory follows the number of runs and not their length: some million hits of each are held.
+
+    Raises:
+        BadParams: as `rrf` and `wsum`.
+        As `runs.batches`.
+    """
+    if spec["kind"] == "rrf":
+        parts = rrf_parts(spec.get("k", 60), len(paths))
+    else:
+        parts = wsum_parts(spec["weights"], len(paths))
+    for piece in aligned(paths, _HITS_PER_PIECE // len(paths)):
+        yield _merged(piece, parts, depth)
+
+
+def rrf_parts(k: int, runs: int) -> list[Part]:
+    """Return what `rrf` adds up, one part for each run."""
+    if k < 0:
+        raise BadParams("systems", f"rrf with k = {k}", "use k of 0 or more; 60 is usual")
+    return [lambda run, _: 1 / (k + run["rank"].to_numpy())] * _enough(runs)
+
+
+def wsum_parts(weights: Sequence[float], runs: int, norm: str = "min-max") -> list[Part]:
+    """Return what `wsum` adds up, one part for each run."""
+    if len(weights) != runs:
+        found = f"wsum of {runs} runs with {len(weights)} weights"
+        raise BadParams("systems", found, "give one weight for each run")
+    if norm not in NORMS:
+        raise BadParams("systems", f"no norm {norm!r}", f"use one of {', '.join(NORMS)}")
+    _enough(runs)
+    scores = NORMS[norm]
+    return [lambda run, starts, w=w: scores(run, starts) * w for w in weights]
+
+
+def _enough(runs: int) -> int:
+    if runs < _LEAST_RUNS:
+        raise BadParams("systems", f"fusion of {runs} runs", "name two or more runs to fuse")
+    return runs
+
+
+def _whole(runs: Sequence[pl.DataFrame], parts: list[Part], depth: int | None) -> pl.DataFrame:
+    pieces: Iterable[list[pl.DataFrame]] = by_query(runs, _QUERIES_PER_PIECE)
+    return pl.concat([empty(), *(_merged(piece, parts, depth) for piece in pieces)])
+
+
+def normalised(run: pl.DataFrame, norm: str = "min-max") -> Scores:
+    """Return the scores of a run (sorted by query_id), each query's brought to 0..1 by itself."""
+    return NORMS[norm](run, _starts(run))
+
+
+def _merged(runs: Sequence[pl.DataFrame], parts: list[Part], depth: int | None) -> pl.DataFrame:
+    """Fuse runs that are small enough to sort at once."""
+    documents = coded(pl.concat([run["doc_id"] for run in runs]))
+    begun = [_starts(run) for run in runs]
+    asked = pl.concat([run["query_id"].gather(at) for run, at in zip(runs, begun, strict=True)])
+    queries, sizes = coded(asked), [len(at) for at in begun]
+    own = np.split(queries.codes, np.cumsum(sizes)[:-1])
+    answered = [
+        np.repeat(codes, np.diff(at, append=run.height))
+        for codes, at, run in zip(own, begun, runs, strict=True)
+    ]
+    found = np.split(documents.codes, np.cumsum([run.height for run in runs])[:-1])
+    scored = [part(run, at) for part, run, at in zip(parts, runs, begun, strict=True)]
+    hits = in_order(summed(list(zip(answered, found, strict=True)), scored))
+    first = np.flatnonzero(np.diff(hits.queries, prepend=-1))
+    rank = np.arange(len(hits.queries)) - np.repeat(first, np.diff(first, append=len(hits.queries)))
+    keep = slice(None) if depth is None else np.flatnonzero(rank < depth)
+    columns = {
+        "query_id": queries.values.gather(hits.queries[keep]),
+        "doc_id": documents.values.gather(hits.documents[keep]),
+        "rank": (rank[keep] + 1).astype(np.int32),
+        "score": hits.scores[keep],
+    }
+    return pl.DataFrame(columns)
+
+
+def _starts(run: pl.DataFrame) -> Codes:
+    """Return the rows where a query's answers begin."""
+    return np.flatnonzero(np.diff(run["query_id"].rle_id().to_numpy().astype(np.int64), prepend=-1))

@@ -1,0 +1,166 @@
+"""Fusion parameters chosen on a split that is not the one reported (the paper's section 5.3).
+
+Every point of a grid is scored on the judged documents alone: a document's rank is one more than
+the candidates of its query that come before it, so nothing is sorted and no run is written.
+"""
+
+import itertools
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from isotope.core.errors import BadParams
+from isotope.core.run_pieces import by_query
+from isotope.core.runs import KEY, empty
+from isotope.score.score import score_run
+from isotope.search import fuse
+
+Matrix = npt.NDArray[np.float64]
+_QUERIES_PER_PIECE = 256
+# Means that differ by rounding only are a tie, which the first in the grid wins.
+_TIE = 1e-12
+
+
+class Trial(NamedTuple):
+    """One point of the grid: the fusion's parameters, and the mean of the measure under them."""
+
+    parameters: dict[str, Any]
+    value: float
+
+
+def grid(spec: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the points that a tuned system's `tune.grid` stands for, in order.
+
+    `step` stands for all weights that are its multiples and add up to 1, those of the first run
+    falling: 1, 0 comes before 0, 1.
+
+    Raises:
+        BadParams: a step that does not divide 1.
+    """
+    given = spec["tune"]["grid"]
+    if "step" not in given:
+        return [{key: value} for key, values in given.items() for value in values]
+    parts = round(1 / given["step"])
+    if not math.isclose(parts * given["step"], 1):
+        raise BadParams("systems: tune", f"step {given['step']}", "use one that divides 1, as 0.1")
+    shares = itertools.product(range(parts, -1, -1), repeat=len(spec["of"]))
+    return [{"weights": [s / parts for s in share]} for share in shares if sum(share) == parts]
+
+
+def tune(
+    spec: Mapping[str, Any], runs: Sequence[pl.DataFrame], qrels: pl.DataFrame, depth: int
+) -> list[Trial]:
+    """Score every point of `spec`'s grid for fusing `runs` on qrels (query_id, doc_id, relevance).
+
+    The values are those of `fuse` and `score_run` one after the other.
+
+    Raises:
+        BadParams: an unknown measure or a grid that does not fit.
+    """
+    points, measure = grid(spec), spec["tune"].get("measure", "MRR@10")
+    found: list[list[pl.DataFrame]] = [[] for _ in points]
+    for piece in by_query(runs, _QUERIES_PER_PIECE):
+        judged = _Candidates(piece, qrels)
+        for hits, point in zip(found, points, strict=True):
+            hits.append(judged.ranked(spec["kind"], point).filter(pl.col("rank") <= depth))
+    return [
+        Trial(point, _mean(pl.concat([_nothing(), *hits]), qrels, measure))
+        for point, hits in zip(points, found, strict=True)
+    ]
+
+
+def best(trials: Sequence[Trial]) -> int:
+    """Return the place of the best trial, the first of them where several are."""
+    highest = max(trial.value for trial in trials)
+    return next(i for i, trial in enumerate(trials) if trial.value >= highest - _TIE)
+
+
+def rows(trials: Sequence[Trial], labels: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """Yield a row of text for each trial: the labels, the parameters, value and choice."""
+    chosen = best(trials)
+    for i, trial in enumerate(trials):
+        yield {
+            **labels,
+            "parameters": json.dumps(trial.parameters),
+            "value": f"{trial.value:.6f}",
+            "chosen": str(i == chosen).lower(),
+        }
+
+
+def _nothing() -> pl.DataFrame:
+    return empty().select(*KEY, "rank")
+
+
+def _mean(hits: pl.DataFrame, qrels: pl.DataFrame, measure: str) -> float:
+    return float(score_run(hits, qrels, [measure])["value"].to_numpy().mean())
+
+
+class _Candidates:
+    """All candidates of some queries, and which of them are judged."""
+
+    def __init__(self, runs: Sequence[pl.DataFrame], qrels: pl.DataFrame) -> None:
+        """Join the runs (of whole queries) in trec_eval's order of ties: greater doc_id first."""
+        parts = [
+            run.select(
+                *KEY,
+                pl.col("rank").alias(f"rank{i}"),
+                pl.Series(f"score{i}", fuse.normalised(run)),
+            )
+            for i, run in enumerate(runs)
+        ]
+        pairs = pl.concat([part.select(KEY) for part in parts]).unique()
+        pairs = pairs.join(qrels.select("query_id").unique(), on="query_id", how="semi")
+        for part in parts:
+            pairs = pairs.join(part, on=KEY, how="left")
+        table = pairs.join(qrels.select(*KEY, judged=pl.lit(value=True)), on=KEY, how="left").sort(
+            KEY, descending=[False, True]
+        )
+        self._ranks = self._columns(table, "rank", len(runs))
+        self._scores = self._columns(table, "score", len(runs))
+        self._place(table.with_row_index("row"))
+
+    @staticmethod
+    def _columns(table: pl.DataFrame, name: str, n: int) -> list[Matrix]:
+        return [table[f"{name}{i}"].cast(pl.Float64).fill_null(0).to_numpy() for i in range(n)]
+
+    def _place(self, table: pl.DataFrame) -> None:
+        """Pair every judged row with all rows of its query, once for the whole grid."""
+        spans = table.group_by("query_id", maintain_order=True).agg(
+            start=pl.col("row").first(), size=pl.len()
+        )
+        self._judged = table.filter(pl.col("judged").fill_null(value=False)).join(
+            spans, on="query_id", maintain_order="left"
+        )
+        size = self._judged["size"].cast(pl.Int64).to_numpy()
+        start = self._judged["start"].cast(pl.Int64).to_numpy()
+        self._ends = np.cumsum(size)
+        self._which = np.repeat(np.arange(len(size)), size)
+        within = np.arange(int(size.sum())) - np.repeat(self._ends - size, size)
+        self._against = np.repeat(start, size) + within
+        self._own = self._judged["row"].cast(pl.Int64).to_numpy()
+        self._above = self._against < self._own[self._which]
+
+    def ranked(self, kind: str, point: Mapping[str, Any]) -> pl.DataFrame:
+        """Return query_id, doc_id and rank of the judged documents under a point of the grid."""
+        fused = self._fused(kind, point)
+        other, own = fused[self._against], fused[self._own][self._which]
+        before = (other > own) | ((other == own) & self._above)
+        rank = 1 + np.bincount(self._which, weights=before, minlength=len(self._own))
+        judged = self._judged.select(*KEY).with_columns(rank=pl.Series(rank).cast(pl.Int32))
+        return judged.sort("query_id", "rank")
+
+    def _fused(self, kind: str, point: Mapping[str, Any]) -> Matrix:
+        if kind == "rrf":
+            # Rank 0 stands for a document that the run lacks.
+            parts = [np.where(rank > 0, 1 / (point["k"] + rank), 0.0) for rank in self._ranks]
+        else:
+            parts = [s * w for s, w in zip(self._scores, point["weights"], strict=True)]
+        total = np.zeros(len(parts[0]))
+        for part in parts:
+            total = total + part
+        return total

@@ -1,0 +1,230 @@
+"""Captions by models, scored by CIDEr against what people wrote of the same pictures.
+
+That is what Crossmodal-3600 was made for: a model's captions of its pictures are compared with the
+references of each language by CIDEr, from 0 to 10 (its authors' post, sections Overview and
+Empirical Evaluation).
+"""
+
+import gzip
+import json
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from csv import DictReader
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import polars as pl
+
+from isotope import tables
+from isotope.core import sql, store
+from isotope.core.errors import BadCaptions, CorruptFile, EmptyTable, MissingColumn, MissingFile
+from isotope.core.progress import log
+from isotope.tabulate.cider import cider
+
+COLUMNS = ("image", "language", "caption")
+_SQL = sql.SQL / "tabulate"
+_SCHEMA = {"image": pl.String, "language": pl.String, "caption": pl.String, "place": pl.String}
+
+
+class Row(NamedTuple):
+    """A row of a file: where it stands, for errors, and its values by column."""
+
+    place: str
+    values: Mapping[str, object]
+
+
+def captioners_table(
+    collected: Mapping[str, Path],
+    captioners: Mapping[str, Sequence[Path]],
+    languages: Sequence[str],
+    out: Path,
+) -> None:
+    """Write tables.CAPTIONERS: a row for each captioner and image of a collection that has both.
+
+    `collected` has texts, images and qrels; its texts, all in one language, are the references. An
+    image's are an item of the corpus of CIDEr, whoever captions. A captioner without a caption in
+    the language is left out; one with some must have one for each image with references.
+    `languages` are those that the files may have, besides that of the collection.
+
+    Raises:
+        EmptyTable: no text that is paired with an image.
+        BadCaptions: a language that no collection has, an image that is not in the collection, one
+            without references, one that is captioned twice or not at all.
+        As `rows_of`.
+    """
+    references = _tokens(collected["texts"], collected["qrels"])
+    if references.is_empty():
+        raise EmptyTable(collected["qrels"], "no captions", "look at the collection's texts")
+    [language] = references["language"].unique()
+    known = image_ids(pl.read_parquet(collected["images"]))
+    said = references.group_by("image_id", maintain_order=True).agg("tokens").sort("image_id")
+    scored: list[pl.DataFrame] = []
+    for name, files in captioners.items():
+        own = read_captions(files, {*languages, language}).filter(language=language)
+        if own.is_empty():
+            log.info("%s has no caption in %s", name, language)
+            continue
+        captions = _checked(name, own, known, said["image_id"])
+        scored.append(_scored(name, language, captions, said))
+    empty = pl.from_arrow(tables.CAPTIONERS.empty_table())
+    rows = pl.concat([cast(pl.DataFrame, empty), *scored])
+    store.write(rows.to_arrow(), out, tables.CAPTIONERS)
+
+
+def read_captions(files: Sequence[Path], languages: set[str]) -> pl.DataFrame:
+    """Return image, language, caption and place of each row, of all languages.
+
+    Raises:
+        BadCaptions: a language that is not among `languages`.
+        As `rows_of`.
+    """
+    rows = [
+        {**{c: _text(row, c) for c in COLUMNS}, "place": row.place}
+        for row in rows_of(files, COLUMNS, "tabulate.captioners")
+    ]
+    for row in rows:
+        demand_language(row["place"], row["language"], languages)
+    return pl.DataFrame(rows, schema=_SCHEMA)
+
+
+def demand_language(place: str, language: str, known: set[str]) -> None:
+    """Check that a collection has the language.
+
+    Raises:
+        BadCaptions: it has not.
+    """
+    if language not in known:
+        remedy = f"known: {', '.join(sorted(known))}; add its collection, or leave these rows out"
+        raise BadCaptions(place, f"no collection in language {language!r}", remedy)
+
+
+def rows_of(files: Sequence[Path], columns: Sequence[str], key: str) -> Iterator[Row]:
+    """Yield the rows of csv, JSON lines (also gzip) or Parquet files; all values are text.
+
+    Raises:
+        MissingFile: a file that is not there.
+        CorruptFile: a file that can't be read as what its name says.
+        MissingColumn: one that lacks a column of `columns`.
+    """
+    for path in files:
+        if not path.is_file():
+            raise MissingFile(path, "no such file", f"correct `{key}`")
+        name = path.name.removesuffix(".gz")
+        read = next((r for suffix, r in _READERS.items() if name.endswith(suffix)), None)
+        if read is None:
+            raise CorruptFile(path, "no csv, JSON lines or Parquet", "name it for its form")
+        for row in read(path):
+            lacking = [c for c in columns if row.values.get(c) is None]
+            if lacking:
+                found = f"no {' and no '.join(lacking)}"
+                raise MissingColumn(row.place, found, f"give {', '.join(columns)} in each row")
+            yield row
+
+
+def _csv(path: Path) -> Iterator[Row]:
+    with path.open(encoding="utf-8", newline="") as file:
+        for n, values in enumerate(DictReader(file), 2):
+            yield Row(f"{path}, row {n}", values)
+
+
+def _json_lines(path: Path) -> Iterator[Row]:
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        for n, line in enumerate(file, 1):
+            place = f"{path}, row {n}"
+            try:
+                values = json.loads(line)
+            except ValueError as error:
+                raise CorruptFile(place, f"no JSON: {error}", "write an object a line") from error
+            if not isinstance(values, dict):
+                raise CorruptFile(place, "no JSON object", "write an object a line")
+            yield Row(place, cast(dict[str, object], values))
+
+
+def _parquet(path: Path) -> Iterator[Row]:
+    for n, values in enumerate(pl.read_parquet(path).iter_rows(named=True), 1):
+        yield Row(f"{path}, row {n}", values)
+
+
+_READERS = {".csv": _csv, ".jsonl": _json_lines, ".parquet": _parquet}
+
+
+def _text(row: Row, column: str) -> str:
+    value = row.values[column]
+    if not isinstance(value, str):
+        raise CorruptFile(row.place, f"{column} {value!r} is no text", "write it as text")
+    return value.strip()
+
+
+def image_ids(images: pl.DataFrame) -> dict[str, str]:
+    """Return the image_id by each name of an image: its id, its URL, its file without suffix."""
+    urls = images.select("image_url", "image_id").iter_rows()
+    named = {n: i for url, i in urls for n in (url, Path(url.rsplit("/", 1)[-1]).stem)}
+    return named | {i: i for i in images["image_id"]}
+
+
+def _checked(
+    name: str, captions: pl.DataFrame, known: Mapping[str, str], described: pl.Series
+) -> pl.DataFrame:
+    """Return image_id and caption, one row for each described image."""
+    places: dict[str, str] = {}
+    held, ids = set(described), list[str]()
+    for image, language, place in captions.select("image", "language", "place").iter_rows():
+        image_id = known.get(image)
+        if image_id is None:
+            raise BadCaptions(place, f"no image {image!r}", "name an image of the collection")
+        if image_id not in held:
+            found = f"image {image!r} has no reference in {language}"
+            raise BadCaptions(place, found, "leave the row out")
+        if image_id in places:
+            found = f"image {image!r} has a caption in {language} at {places[image_id]}"
+            raise BadCaptions(place, found, "keep one of the two")
+        places[image_id] = place
+        ids.append(image_id)
+    missing = sorted(held - places.keys())
+    if missing:
+        language, names = captions["language"][0], _shortest(known)
+        found = f"no caption of {len(missing)} of {len(held)} images in {language}"
+        remedy = f"add them, the first is image {names[missing[0]]!r}"
+        raise BadCaptions(f"tabulate.captioners.{name}", found, remedy)
+    return captions.select("caption", image_id=pl.Series(ids)).sort("image_id")
+
+
+def _shortest(known: Mapping[str, str]) -> dict[str, str]:
+    """Return the shortest name of each image."""
+    return {i: name for name, i in sorted(known.items(), key=lambda k: -len(k[0]))}
+
+
+def _scored(name: str, language: str, captions: pl.DataFrame, said: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of tables.CAPTIONERS of one captioner; both tables are in one order."""
+    tokens = _own_tokens(captions, language)
+    log.info("%s: %d captions in %s", name, tokens.height, language)
+    return tokens.select(
+        "image_id",
+        "characters",
+        captioner=pl.lit(name),
+        language=pl.lit(language),
+        tokens=pl.col("tokens").list.len().cast(pl.Int32),
+        cider=pl.Series(cider(tokens["tokens"].to_list(), said["tokens"].to_list())),
+    ).select(tables.CAPTIONERS.names)
+
+
+def _own_tokens(captions: pl.DataFrame, language: str) -> pl.DataFrame:
+    """Cut captions as the references are cut, by the same query; one row an image, by image_id."""
+    empty: dict[str, Any] = dict.fromkeys(tables.TEXTS.names)
+    texts = [
+        {**empty, "text_id": i, "language": language, "context_section_description": caption}
+        for caption, i in captions.select("caption", "image_id").iter_rows()
+    ]
+    pairs = [
+        {"text_id": i, "image_id": i, "relevance": 1, "split": "test"} for i in captions["image_id"]
+    ]
+    with tempfile.TemporaryDirectory(prefix="isotope-") as folder:
+        said, paired = Path(folder) / "texts.parquet", Path(folder) / "qrels.parquet"
+        store.write_rows(texts, said, tables.TEXTS)
+        store.write_rows(pairs, paired, tables.QRELS)
+        return _tokens(said, paired).sort("image_id")
+
+
+def _tokens(texts: Path, qrels: Path) -> pl.DataFrame:
+    found = sql.query(_SQL / "caption_tokens.sql", {"texts": texts, "qrels": qrels}, {})
+    return pl.DataFrame() if found is None else found

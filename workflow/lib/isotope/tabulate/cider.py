@@ -1,0 +1,94 @@
+"""CIDEr: how well a caption agrees with what others wrote of the same picture.
+
+CIDEr-D of Vedantam, Zitnick and Parikh (CVPR 2015, sections 4 and 7), with the constants and the
+habits of the scorer that the field reports (coco-caption's, in Python pycocoevalcap): n-grams of 1
+to 4 tokens, weights clipped at those of the reference, a penalty of width 6 on the difference in
+length, where a length is the number of bigrams, and a scale of 10.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from math import exp, log, sqrt
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from isotope.core.errors import EmptyTable
+
+Tokens = tuple[str, ...]
+_LONGEST, _SIGMA, _SCALE = 4, 6.0, 10.0
+
+
+class _Vector(NamedTuple):
+    """The n-grams of a caption for n = 1 to 4, weighted by tf-idf, their norms, and the length."""
+
+    weights: list[dict[Tokens, float]]
+    norms: list[float]
+    length: int
+
+
+def cider(
+    candidates: Sequence[Sequence[str]], references: Sequence[Sequence[Sequence[str]]]
+) -> npt.NDArray[np.float64]:
+    """Return the score of each candidate, float64 [n], from 0 to 10, against its references.
+
+    An n-gram's document frequency is the number of items among whose references it occurs; so a
+    score depends on the whole corpus, and of a single item it is 0.
+
+    Raises:
+        EmptyTable: an item without references.
+        ValueError: candidates and references that are not equally many.
+    """
+    if alone := [n for n, refs in enumerate(references) if not refs]:
+        raise EmptyTable(f"caption {alone[0]}", "no reference", "leave it out")
+    vector = _vectors(references)
+    pairs = zip(candidates, references, strict=True)
+    return np.array([_agreement(vector, tuple(c), map(tuple, refs)) for c, refs in pairs])
+
+
+def _vectors(references: Sequence[Sequence[Sequence[str]]]) -> Callable[[Tokens], _Vector]:
+    seen: Counter[Tokens] = Counter()
+    for refs in references:
+        seen.update({gram for ref in refs for gram in _grams(tuple(ref))})
+    most = log(len(references)) if references else 0.0
+
+    @cache
+    def vector(tokens: Tokens) -> _Vector:
+        weights: list[dict[Tokens, float]] = [{} for _ in range(_LONGEST)]
+        for gram, count in _grams(tokens).items():
+            weights[len(gram) - 1][gram] = count * (most - log(max(1, seen[gram])))
+        norms = [sqrt(sum(w * w for w in part.values())) for part in weights]
+        return _Vector(weights, norms, max(0, len(tokens) - 1))
+
+    return vector
+
+
+def _grams(tokens: Tokens) -> Counter[Tokens]:
+    spans = ((i, i + n) for n in range(1, _LONGEST + 1) for i in range(len(tokens) - n + 1))
+    return Counter(tokens[i:j] for i, j in spans)
+
+
+def _agreement(
+    vector: Callable[[Tokens], _Vector], candidate: Tokens, references: Iterable[Tokens]
+) -> float:
+    own = vector(candidate)
+    each = [_similarity(own, vector(reference)) for reference in references]
+    return _SCALE * sum(each) / len(each)
+
+
+def _similarity(own: _Vector, other: _Vector) -> float:
+    penalty = exp(-((own.length - other.length) ** 2) / (2 * _SIGMA**2))
+    cosines = [
+        _clipped(mine, theirs) / (a * b) if a and b else 0.0
+        for mine, theirs, a, b in zip(
+            own.weights, other.weights, own.norms, other.norms, strict=True
+        )
+    ]
+    return penalty * sum(cosines) / _LONGEST
+
+
+def _clipped(mine: dict[Tokens, float], theirs: dict[Tokens, float]) -> float:
+    shared = mine.keys() & theirs.keys()
+    return sum(min(mine[gram], theirs[gram]) * theirs[gram] for gram in sorted(shared))

@@ -1,0 +1,167 @@
+"""Figures as SVG: same numbers, same bytes; they take the ink of the page that embeds them."""
+
+import io
+import math
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from itertools import cycle
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from isotope.core import sql, store
+from isotope.core.errors import EmptyTable
+from isotope.tabulate.table import rows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito (2008), without the yellow that white paper swallows.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+_DASHES = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (6, 2, 1.5, 2)), (0, (9, 3)))
+_TICK_ROOM = 0.14
+_INK, _FAINT = "#010203", "#010204"
+TASKS = {"t2m": "Image suggestion (T2M)", "m2t": "Image promotion (M2T)"}
+_STYLE: dict[Any, object] = {
+    "svg.hashsalt": "isotope",
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "text.color": _INK,
+    "axes.labelcolor": _INK,
+    "axes.edgecolor": _INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "grid.color": _FAINT,
+    "grid.linewidth": 0.6,
+    "xtick.color": _INK,
+    "ytick.color": _INK,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 6,
+    "legend.frameon": False,
+}
+
+
+def corpus_size(
+    sql_file: Path, relations: Mapping[str, sql.Files], params: Mapping[str, Any], out: Path
+) -> None:
+    """Draw `params["measure"]` against the number of documents: a panel a task, a line a system.
+
+    `relations` are scores, texts and images; `params` are split and measure, and the order of
+    systems, if there is one.
+
+    Raises:
+        EmptyTable: no score of this split and measure.
+    """
+    points = rows(sql_file, relations, params)
+    if points.is_empty():
+        raise EmptyTable(
+            sql_file, f"no scores for {dict(params)}", "name a scored split and measure"
+        )
+    tasks: list[str] = points["task"].unique(maintain_order=True).to_list()
+    systems = in_order(points, params)
+    with canvas(out, panels=len(tasks)) as (figure, panels):
+        for task, panel in zip(tasks, panels, strict=True):
+            _panel(panel, points.filter(pl.col("task") == task), systems)
+            panel.set_title(TASKS.get(task, task), loc="left", fontsize=11)
+        panels[0].set_ylabel(str(params["measure"]))
+        legend(figure, panels[0], len(systems))
+
+
+def in_order(points: pl.DataFrame, params: Mapping[str, Any]) -> list[str]:
+    """Return the systems of `points` in the order of `params["systems"]`, then others by name."""
+    found = set(points["system"].to_list())
+    told = [system for system in params.get("systems", []) if system in found]
+    return [*told, *sorted(found - set(told))]
+
+
+def learning_curve(curve_csv: Path, out: Path) -> None:
+    """Draw loss, and what was measured on validation, against the training step.
+
+    That is MRR@10 in both tasks (columns of curve.csv), or the accuracy in percent of each group
+    that has pairs and their harmonic mean (those of accuracies.csv).
+
+    Raises:
+        EmptyTable: a curve without points.
+    """
+    # What nothing measures is `nan`, which is no number to what guesses types.
+    names = pl.read_csv(curve_csv, n_rows=0).columns
+    curve = pl.read_csv(curve_csv, schema_overrides=dict.fromkeys(names[2:], pl.Float64))
+    if curve.is_empty():
+        raise EmptyTable(curve_csv, "no points", "train for at least one epoch")
+    tasks = {f"mrr10_{task}": name for task, name in TASKS.items()}
+    shares = {c: c.replace("_", " ") for c in curve.columns[3:] if not curve[c].is_nan().all()}
+    ranked = "mrr10_t2m" in curve.columns
+    lines, scale = (tasks, 1) if ranked else (shares, 100)
+    with canvas(out, panels=2) as (figure, (loss, mrr)):
+        loss.plot(curve["step"], curve["loss"], color=COLOURS[0], marker="o", markersize=3)
+        loss.set_title("Training loss", loc="left", fontsize=11)
+        for (column, name), style in zip(lines.items(), styles(), strict=False):
+            mrr.plot(curve["step"], scale * curve[column], label=name, **style)
+        title = "MRR@10 on validation" if ranked else "Accuracy on validation, %"
+        mrr.set_title(title, loc="left", fontsize=11)
+        mrr.set_ylim(bottom=0)
+        for panel in (loss, mrr):
+            panel.set_xlabel("training step")
+        legend(figure, mrr, 2)
+
+
+def _panel(panel: "Axes", points: pl.DataFrame, systems: list[str]) -> None:
+    for system, style in zip(systems, styles(), strict=False):
+        line = points.filter(pl.col("system") == system)
+        panel.plot(line["documents"], line["value"], label=system, **style)
+    ticks = _ticks(points)
+    panel.set_xscale("log")
+    panel.set_xticks(list(ticks), list(ticks.values()), fontsize=8)
+    panel.minorticks_off()
+    panel.set_ylim(bottom=0)
+    panel.set_xlabel("documents")
+
+
+def _ticks(points: pl.DataFrame) -> dict[int, str]:
+    """Return a label for each corpus size, lowered where it would run into its left neighbour."""
+    pools = points.group_by("documents").agg(pl.col("setting").unique().sort()).sort("documents")
+    sizes: list[int] = pools["documents"].to_list()
+    room = _TICK_ROOM * math.log(max(2.0, sizes[-1] / sizes[0]))
+    labels: dict[int, str] = {}
+    lowered = False
+    for i, (size, settings) in enumerate(pools.iter_rows()):
+        close = i > 0 and math.log(size / sizes[i - 1]) < room
+        lowered = close and not lowered
+        labels[size] = "\n\n" * lowered + f"{size:,}\n{' = '.join(settings)}"
+    return labels
+
+
+def styles() -> Generator[dict[str, Any], None, None]:
+    """Yield colour, marker and dash of one line after another; 210 differ."""
+    for colour, marker, dash in zip(cycle(COLOURS), cycle(_MARKERS), cycle(_DASHES), strict=False):
+        yield {"color": colour, "marker": marker, "linestyle": dash}
+
+
+def legend(figure: "Figure", panel: "Axes", entries: int) -> None:
+    """Put the names of a panel's lines below the figure."""
+    handles, labels = panel.get_legend_handles_labels()
+    columns = min(entries, 4)
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns, handlelength=3.5)
+
+
+@contextmanager
+def canvas(out: Path, panels: int) -> Generator[tuple["Figure", list["Axes"]], None, None]:
+    """Yield a figure with panels side by side; write it to `out` when it has been drawn."""
+    import matplotlib as mpl  # noqa: PLC0415
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(4.6 * panels, 3.9), layout="constrained")
+        yield figure, [figure.add_subplot(1, panels, n + 1) for n in range(panels)]
+        text = io.StringIO()
+        figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
+    svg = text.getvalue()
+    faint = svg.replace(f"stroke: {_FAINT}", "stroke: currentColor; stroke-opacity: 0.18")
+    with store.aside(out) as part:
+        part.write_text(faint.replace(_INK, "currentColor"), encoding="utf-8")

@@ -1,0 +1,156 @@
+"""Effectiveness on nested random subsets of a pool, from runs on the whole of it."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import polars as pl
+
+from isotope import tables
+from isotope.core import sql, store
+from isotope.core.errors import BadParams
+from isotope.core.grid import pool_splits
+from isotope.core.progress import Progress, log
+from isotope.score.score import Cell, cell_of, score_run
+
+_SQL = sql.SQL / "tabulate"
+_SIDES = {"t2m": ("text_id", "image_id"), "m2t": ("image_id", "text_id")}
+_CUT = re.compile(r".*@(\d+)")
+
+
+class Asked(NamedTuple):
+    """Sizes in documents, measures, and the depth to which the runs were kept.
+
+    With `positives` every subset holds the judged documents of all splits, and one holds no other.
+    """
+
+    sizes: Sequence[int]
+    measures: Sequence[str]
+    depth: int
+    positives: bool = False
+
+
+def subsets_table(
+    runs: Sequence[Path], collected: Mapping[str, Path], asked: Asked, out: Path
+) -> None:
+    """Write tables.SUBSETS from runs at `.../<setting>/<split>/<task>/<system>.parquet`.
+
+    A subset holds every document that the split's queries (with `asked.positives`, those of any
+    split) are judged on, then others in the order
+    of the MD5 of their ids, so that a smaller subset lies within a larger one. What a system ranks
+    in a subset is what it ranks in the pool, less the documents left out: ranks are exact for
+    dense systems, whose scores look at one document at a time. A query's value is certain if the
+    run held all that matched, or if all its relevant documents are among the hits, or if as many
+    hits remain as the measure looks at; `exact` is the share of such queries.
+
+    A size below the number of judged documents or above the pool is left out, and logged.
+
+    Raises:
+        BadParams: runs of more than one setting or split.
+    """
+    cells = [cell_of(path) for path in runs]
+    if len({(cell.setting, cell.split) for cell in cells}) > 1:
+        raise BadParams(
+            "subsets", "runs of several pools", "give the runs of one setting and split"
+        )
+    progress = Progress("runs", len(runs))
+    with (
+        TemporaryDirectory(dir=_made(out.parent), prefix=".subsets-") as folder,
+        store.writer(out, tables.SUBSETS) as writer,
+    ):
+        places = Path(folder) / "places.parquet"
+        for n, (cell, path) in enumerate(sorted(zip(cells, runs, strict=True))):
+            if n == 0:
+                _put_in_order(places, collected, cell, positives=asked.positives)
+            sizes = _possible(places, cell.task, asked)
+            relations = {"run": path, "places": places, "qrels": collected["qrels"]}
+            given = {"split": cell.split, "task": cell.task, "sizes": sizes}
+            found = sql.query(_SQL / "subset_hits.sql", relations, given)
+            judged = _judged(collected["qrels"], cell.split, cell.task)
+            rows = _scored(found, judged, sizes, asked).with_columns(  # pyright: ignore[reportArgumentType]
+                pl.lit(v).alias(k) for k, v in cell._asdict().items()
+            )
+            writer.write_table(rows.select(tables.SUBSETS.names).to_arrow().cast(tables.SUBSETS))
+            progress.add()
+    progress.finish()
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _put_in_order(
+    places: Path, collected: Mapping[str, Path], cell: Cell, *, positives: bool
+) -> None:
+    relations = {name: collected[name] for name in ("texts", "images", "qrels")}
+    pool = list(pool_splits(cell.setting, cell.split))
+    given = {"split": cell.split, "pool": pool, "positives": positives}
+    sql.query(_SQL / "subset_places.sql", relations, given, out=places)
+
+
+def _possible(places: Path, task: str, asked: Asked) -> list[int]:
+    counts = sql.query(_SQL / "subset_sizes.sql", {"places": places}, {})
+    own = counts.filter(pl.col("task") == task)  # pyright: ignore[reportOptionalMemberAccess]
+    if own.is_empty():
+        return []
+    _, least, most = own.row(0)
+    ends = {least, most} if asked.positives else {most}
+    possible = sorted({size for size in asked.sizes if least <= size < most} | ends)
+    if left := sorted(set(asked.sizes) - set(possible)):
+        log.info(
+            "%s: no subset of %s documents; judged %d, in the pool %d", task, left, least, most
+        )
+    return possible
+
+
+def _judged(qrels: Path, split: str, task: str) -> pl.DataFrame:
+    query, doc = _SIDES[task]
+    own = pl.read_parquet(qrels).filter(pl.col("split") == split)
+    return own.select(query_id=query, doc_id=doc, relevance="relevance")
+
+
+def _scored(
+    found: pl.DataFrame, judged: pl.DataFrame, sizes: Sequence[int], asked: Asked
+) -> pl.DataFrame:
+    parts = [_of_size(found.filter(pl.col("size") == n), judged, n, asked) for n in sizes]
+    return pl.concat(parts)
+
+
+def _of_size(found: pl.DataFrame, judged: pl.DataFrame, size: int, asked: Asked) -> pl.DataFrame:
+    hits = found.drop_nulls("doc_id").select("query_id", "doc_id", "rank")
+    values = score_run(hits, judged, asked.measures)
+    known = _known(found, judged, size, asked.depth)
+    means = values.join(known, on="query_id").with_columns(
+        sure=pl.col("whole") | (pl.col("kept") >= _looks_at())
+    )
+    return means.group_by("measure", maintain_order=True).agg(
+        documents=pl.lit(size, pl.Int64),
+        queries=pl.len().cast(pl.Int64),
+        value=pl.col("value").mean(),
+        exact=pl.col("sure").mean(),
+    )
+
+
+def _known(found: pl.DataFrame, judged: pl.DataFrame, size: int, depth: int) -> pl.DataFrame:
+    """Return for each query how many hits the subset keeps, and whether that is all there is."""
+    relevant = judged.group_by("query_id").agg(relevant=(pl.col("relevance") > 0).sum())
+    counted = found.group_by("query_id").agg(
+        pl.col("retrieved", "kept").first(), hits=pl.col("doc_id").count()
+    )
+    both = relevant.join(counted, on="query_id", how="left")
+    # A query that the run lacks matched nothing, so nothing is missing.
+    counts = both.with_columns(pl.col("retrieved", "kept", "hits").fill_null(0))
+    whole = (
+        (pl.col("retrieved") < depth)
+        | (pl.col("kept") >= size)
+        | (pl.col("hits") >= pl.col("relevant"))
+    )
+    return counts.select("query_id", "kept", whole=whole)
+
+
+def _looks_at() -> pl.Expr:
+    """Return the rank down to which a measure looks; none for one that reads the whole run."""
+    return pl.col("measure").str.extract(_CUT.pattern).cast(pl.Int64).fill_null(1 << 31)

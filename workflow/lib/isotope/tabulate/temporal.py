@@ -1,0 +1,103 @@
+"""Systems built on an earlier snapshot, judged on a later one, beside those that were built on it.
+
+A system that grows old answers the later queries with the documents, and the weights, that it has.
+What it loses is the relative drop (later - earlier) / later of a measure's mean over the same
+queries: with the system built anew as the baseline, it is what not building anew costs. LongEval
+(Galuščáková et al., SIGIR 2023) holds a system against its own earlier test set instead, which is
+`home` here; from there the drop is also that of the queries' difficulty.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from isotope import tables
+from isotope.core import sql, store
+from isotope.core.bootstrap import Floats, percentiles, resampled_means
+from isotope.tabulate.strata import Resampling
+from isotope.tabulate.table import rows, tabulate
+from isotope.tabulate.temporal_drawing import draw_drops
+from isotope.tabulate.temporal_scores import CELL, COLUMN, aged_scores, at_home, beside
+
+# ASSUME a page keeps its split, so that no system has learned from what it is asked later; AToMiC
+# leaves Wikipedia's change for later work (section 6) and does not say.
+_SQL = sql.SQL / "tabulate"
+
+
+def tabulate_temporal(  # noqa: PLR0913
+    runs: Sequence[Path],
+    reads: Mapping[str, Path],
+    params: Mapping[str, Any],
+    *,
+    how: Resampling,
+    drops: Path,
+    figure: Path,
+) -> None:
+    """Write tables.TEMPORAL to `drops`, a table of one pool beside it, and draw that as `figure`.
+
+    `runs` are of later queries on earlier documents. `reads` are before_qrels, after_qrels, changes
+    and identities of the two snapshots, and before_scores and after_scores, what the systems built
+    on each reach there. `params` are measures, the setting and split that are shown, and the
+    order of systems.
+
+    Raises:
+        EmptyTable: a system without scores on the later snapshot.
+        As `score.score_cells`.
+    """
+    old = aged_scores(runs, reads["after_qrels"], reads["identities"], params["measures"])
+    both = beside(old, reads["after_scores"])
+    changed = {k: reads[k] for k in ("before_qrels", "after_qrels", "changes", "identities")}
+    strata = rows(_SQL / "temporal_queries.sql", changed, {})
+    home = at_home(reads["before_scores"], reads["identities"], strata)
+    found = relative_drops(both, home, strata, how)
+    store.write(found.to_arrow(), drops, tables.TEMPORAL)
+    query, relations = _SQL / "temporal.sql", {"temporal": drops}
+    tabulate(query, relations, params, drops.with_suffix(""))
+    draw_drops(rows(query, relations, params), params, figure)
+
+
+def relative_drops(
+    both: pl.DataFrame, home: pl.DataFrame, strata: pl.DataFrame, how: Resampling
+) -> pl.DataFrame:
+    """Return tables.TEMPORAL of `beside` and `at_home`, and of strata: task, query_id, stratum.
+
+    A drop is null where the later system finds nothing, an interval also where it finds nothing in
+    one of the draws.
+    """
+    group, labelled = [*CELL, "stratum"], both.join(strata, on=["task", "query_id"])
+    parts = list[pl.DataFrame]()
+    for key, queries in sorted(labelled.partition_by(group, as_dict=True).items()):
+        names = zip(group, key, strict=True)
+        parts.append(_of_group(queries, how).with_columns(pl.lit(v).alias(k) for k, v in names))
+    drops = pl.concat(parts)
+    told = drops.join(home, on=[*group, *COLUMN], how="left", maintain_order="left")
+    return told.select(tables.TEMPORAL.names)
+
+
+def _of_group(group: pl.DataFrame, how: Resampling) -> pl.DataFrame:
+    columns = group.select(COLUMN).unique().sort(COLUMN)
+    earlier, later = _wide(group, "earlier"), _wide(group, "later")
+    # What is lost is drawn itself, so that where both sides are the same it is 0 and not nearly 0.
+    values, generator = np.hstack([later - earlier, later]), np.random.default_rng(how.seed)
+    means = resampled_means(values, how.samples, generator)
+    low, high = percentiles(_share(*np.hsplit(means, 2)), how.level)
+    drop = _share(*np.hsplit(values.mean(axis=0), 2))
+    told = {"earlier": earlier.mean(axis=0), "later": later.mean(axis=0)}
+    told |= {"relative_drop": drop, "low": low, "high": high}
+    series = [pl.Series(name, column).fill_nan(None) for name, column in told.items()]
+    return columns.with_columns(pl.lit(len(values), pl.Int64).alias("queries"), *series)
+
+
+def _wide(group: pl.DataFrame, side: str) -> Floats:
+    wide = group.sort(*COLUMN, "query_id").pivot(
+        COLUMN, index="query_id", values=side, maintain_order=True
+    )
+    return np.ascontiguousarray(wide.drop("query_id").to_numpy())
+
+
+def _share(lost: Floats, later: Floats) -> Floats:
+    found = later > 0
+    return np.where(found, lost / np.where(found, later, 1.0), np.nan)

@@ -1,0 +1,183 @@
+"""The second edition of the toy encyclopedia: one page in twenty revised, some new, some gone.
+
+A revised page is the first edition's with one thing changed; nothing else about it differs, since
+what was drawn by chance is drawn again as it was (`toy_replay.replayed`).
+"""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from isotope.toy import pages as toy_pages
+from isotope.toy import scenes
+from isotope.toy.pages import Page, Picture, Section
+
+_EVERY, _STRIDE, _FIRST = 20, 7, 4
+_NEW_PER_PAGES = 100
+_YEAR = 2023
+_SENTENCE = "In January 2023 the keepers counted the chairs again and found twelve."
+_NOTE = ", as it hangs since 2023"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A page in both editions: `before` is None for a new one, `now` for one that is gone."""
+
+    before: Page | None
+    now: Page | None
+    revision: str = ""
+
+    @property
+    def made(self) -> list[Picture]:
+        """The files of both editions: none is deleted, of one address the later counts."""
+        made = [p for page in (self.before, self.now) if page for p in page.made]
+        return list({picture.path: picture for picture in made}.values())
+
+
+def entries(seed: int, pages: int, edition: int) -> Iterator[Entry]:
+    """Yield the pages of the first or second edition, by number, with what became of each."""
+    for turn, start in enumerate(range(0, pages, _EVERY)):
+        numbers = range(start, min(start + _EVERY, pages))
+        some = [toy_pages.page(seed, number, pages) for number in numbers]
+        change = _revised(some, turn) if edition > 1 else None
+        for page in some:
+            yield change if change and change.before is page else Entry(page, page)
+    for number in range(pages, pages + max(1, pages // _NEW_PER_PAGES) * (edition - 1)):
+        yield Entry(None, toy_pages.page(seed, number, pages), "page added")
+
+
+def _revised(pages: Sequence[Page], turn: int) -> Entry | None:
+    """Revise one of these pages in the way whose turn it is: the first one that allows it."""
+    name, start = list(REVISIONS)[turn % len(REVISIONS)], turn * _STRIDE + _FIRST
+    for step in range(len(pages)):
+        page = pages[(start + step) % len(pages)]
+        sections = [
+            replace(s, origin=n, pictures=[*s.pictures], sentences=[*s.sentences])
+            for n, s in enumerate(page.sections)
+        ]
+        now = replace(page, sections=sections, first=page)
+        if REVISIONS[name](now):
+            return Entry(page, None if name == "page removed" else now, name)
+    return None
+
+
+def _edit(page: Page) -> bool:
+    page.sections[-1].sentences.append(_SENTENCE)
+    return True
+
+
+def _retitle(page: Page) -> bool:
+    section = next((s for s in _plain(page) if len(s.sentences) > 1), None)
+    if section:
+        section.title = f"{section.title} and people"
+    return section is not None
+
+
+def _rename(page: Page) -> bool:
+    page.later_title = f"{page.title} House"
+    return page.first is not None and page.first.later_title == page.title
+
+
+def _remove(page: Page) -> bool:
+    return bool(page.sections)
+
+
+def _swap(page: Page) -> bool:
+    section = _shown(page)
+    old = section.pictures[-1]
+    new = _picture(page, old.medium)
+    was, said = (scenes.sentence(picture.scene, "") for picture in (old, new))
+    section.sentences = [sentence.replace(was, said) for sentence in section.sentences]
+    section.pictures[-1] = new
+    return True
+
+
+def _recaption(page: Page) -> bool:
+    _replace(page, lambda picture: replace(picture, note=_NOTE))
+    return True
+
+
+def _take_picture(page: Page) -> bool:
+    several = len(page.made) > len(page.abroad) + 1
+    if several:
+        _shown(page).pictures.pop()
+    return several
+
+
+def _give_picture(page: Page) -> bool:
+    page.sections[-1].pictures.append(_picture(page, "Poster"))
+    return True
+
+
+def _move(page: Page) -> bool:
+    plain = _plain(page)
+    if len(plain) > 1:
+        plain[-1].above = (plain[0].title,)
+        page.sections.remove(plain[-1])
+        page.sections.insert(page.sections.index(plain[0]) + 1, plain[-1])
+    return len(plain) > 1
+
+
+def _give_section(page: Page) -> bool:
+    page.sections.append(Section("Visitors", (), [_SENTENCE]))
+    return True
+
+
+def _take_section(page: Page) -> bool:
+    plain = _plain(page)
+    if plain:
+        page.sections.remove(plain[-1])
+    return bool(plain)
+
+
+def _redraw(page: Page) -> bool:
+    last = _shown(page).pictures[-1]
+    other = replace(last, scene=replace(last.scene, grain=last.scene.grain + 1))
+    _replace(page, lambda picture: other if picture == last else picture)
+    return True
+
+
+def _replace(page: Page, change: Callable[[Picture], Picture]) -> None:
+    for section in page.sections:
+        section.pictures = [change(picture) for picture in section.pictures]
+
+
+REVISIONS: dict[str, Callable[[Page], bool]] = {
+    "text edited": _edit,
+    "section renamed": _retitle,
+    "page renamed": _rename,
+    "page removed": _remove,
+    "picture exchanged": _swap,
+    "caption changed": _recaption,
+    "picture removed": _take_picture,
+    "picture added": _give_picture,
+    "section moved": _move,
+    "section added": _give_section,
+    "section removed": _take_section,
+    "picture redrawn": _redraw,
+}
+
+
+def _plain(page: Page) -> list[Section]:
+    """Return the sections of the first level with nothing in them or below them but text."""
+    parents = {title for section in page.sections for title in section.above}
+    return [
+        s
+        for s in page.sections[1:]
+        if not (s.pictures or s.above or s.later_title or s.title in parents)
+    ]
+
+
+def _shown(page: Page) -> Section:
+    """Return the last section with a picture of the page's own."""
+    return next(
+        s
+        for s in reversed(page.sections)
+        if s.pictures and s.pictures[-1].owner == page.title and s.title != "Copies"
+    )
+
+
+def _picture(page: Page, medium: str) -> Picture:
+    rng = random.Random(f"{page.title}/{medium}/{_YEAR}")
+    name = f"{page.title} {medium.lower()} {_YEAR}.png"
+    return Picture(name, medium, page.title, scenes.scene(rng), "image/png")

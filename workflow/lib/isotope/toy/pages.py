@@ -1,0 +1,247 @@
+"""Articles of the toy encyclopedia as data, each a pure function of (seed, number).
+
+Nothing is remembered between pages, so any number of them can be made in bounded memory, and a page
+may show a picture of its neighbour by making that picture again.
+"""
+
+import hashlib
+import random
+from dataclasses import dataclass, field
+from urllib.parse import quote
+
+from isotope.toy import scenes as toy_scenes
+from isotope.toy import words
+from isotope.toy.scenes import Scene
+
+_VAL, _TEST = (3, 9, 16), (6, 12, 19)
+SPLITS = tuple("val" if n in _VAL else "test" if n in _TEST else "train" for n in range(20))
+_NAMES = ("{} {}", "{} {}", "{} {}", "{} {} (detail)", "{} & {}", "{} — {} für Gäste")
+_PARAGRAPH = 3
+_SHARES = {"jpeg": 0.25, "lead": 0.25, "joined": 0.2, "nested": 0.4, "retitled": 0.04}
+_SHARES["edited"] = 0.1
+_DUE = {
+    "abroad": (25, 13),
+    "copies": (12, 5),
+    "moved": (35, 21),
+    "straddles": (80, 10),
+    "twins": (45, 9),
+    "val's guest": (80, 4),
+    "train's guest": (80, 7),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """One file on upload.wikimedia.org and the scene it shows."""
+
+    name: str
+    medium: str
+    owner: str
+    scene: Scene
+    mime_type: str
+    note: str = ""
+
+    @property
+    def path(self) -> str:
+        """The decoded upload path: two folders from the MD5 of the name, as MediaWiki lays out."""
+        name = self.name.replace(" ", "_")
+        digest = hashlib.md5(name.encode(), usedforsecurity=False).hexdigest()
+        return f"/wikipedia/commons/{digest[0]}/{digest[:2]}/{name}"
+
+    @property
+    def url(self) -> str:
+        """The percent-encoded address, as WIT's image_url has it."""
+        return "https://upload.wikimedia.org" + quote(self.path)
+
+    @property
+    def sentence(self) -> str:
+        """What it shows, as the article says it."""
+        return toy_scenes.sentence(self.scene, f"The {self.medium.lower()}")
+
+
+@dataclass(slots=True)
+class Section:
+    """One section: its text as WIT saw it, and how the later dump differs.
+
+    `origin` is its place in the page's first edition, -1 where it has none.
+    """
+
+    title: str
+    above: tuple[str, ...]
+    sentences: list[str]
+    pictures: list[Picture] = field(default_factory=list[Picture])
+    splits: dict[str, str] = field(default_factory=dict[str, str])
+    later_title: str = ""
+    later_sentence: str = ""
+    origin: int = -1
+
+    @property
+    def text(self) -> str:
+        """The plain text of 2020, a line a paragraph."""
+        parts = [words.plain(sentence) for sentence in self.sentences]
+        return "\n".join(" ".join(paragraph) for paragraph in paragraphs(parts))
+
+
+@dataclass(slots=True)
+class Page:
+    """One article; `sections[0]` is the lead, `abroad` what only other languages show.
+
+    `first` is what a revised page was in the first edition.
+    """
+
+    number: int
+    title: str
+    later_title: str
+    split: str
+    sections: list[Section]
+    abroad: list[Picture]
+    first: "Page | None" = None
+
+    @property
+    def made(self) -> list[Picture]:
+        """The pictures that were made for this page, once each; none that are borrowed."""
+        shown = [picture for section in self.sections for picture in section.pictures]
+        made = {p.url: p for p in (*shown, *self.abroad) if p.owner == self.title}
+        return list(made.values())
+
+
+def pictures(seed: int, number: int) -> list[Picture]:
+    """Return the one to three pictures that a page shows, and a spare one."""
+    rng = random.Random(f"{seed}/{number}/pictures")
+    owner = words.title(number)
+    n = rng.choices((1, 2, 3), weights=(66, 24, 10))[0]
+    return [_picture(rng, owner, medium) for medium in rng.sample(words.MEDIA, n + 1)]
+
+
+def _picture(rng: random.Random, owner: str, medium: str, label: str = "") -> Picture:
+    jpeg = rng.random() < _SHARES["jpeg"]
+    stem = rng.choice(_NAMES).format(owner, label or medium.lower())
+    name, mime = (f"{stem}.jpg", "image/jpeg") if jpeg else (f"{stem}.png", "image/png")
+    return Picture(name, medium, owner, toy_scenes.scene(rng), mime)
+
+
+def page(seed: int, number: int, pages: int) -> Page:
+    """Make article `number` of `pages`; links point at other articles among them."""
+    rng = random.Random(f"{seed}/{number}/text")
+    title = words.title(number)
+    *own, spare = pictures(seed, number)
+    sections = [_lead(rng, title, pages), *_plain_sections(rng, pages)]
+    _hang(rng, own, sections, pages)
+    _oddities(rng, seed, number, sections)
+    for section in sections[1:]:
+        if not section.above:
+            _edit(rng, section)
+    moved = f"{title} Museum" if _due("moved", number) else title
+    abroad = [spare] if _due("abroad", number) else []
+    return Page(number, title, moved, SPLITS[number % len(SPLITS)], sections, abroad)
+
+
+def paragraphs(sentences: list[str]) -> list[list[str]]:
+    """Cut sentences into paragraphs of three."""
+    starts = range(0, len(sentences), _PARAGRAPH)
+    return [sentences[start : start + _PARAGRAPH] for start in starts]
+
+
+def _due(what: str, number: int) -> bool:
+    every, first = _DUE[what]
+    return number % every == first
+
+
+def _fill(rng: random.Random, sentence: str, pages: int, medium: str = "") -> str:
+    return sentence.format(
+        who=rng.choice(words.PEOPLE),
+        year=rng.randrange(1700, 2015),
+        place=words.title(rng.randrange(pages)),
+        trade=rng.choice(words.TRADES),
+        mood=rng.choice(words.MOODS),
+        medium=medium,
+    )
+
+
+def _stock(
+    rng: random.Random, stock: tuple[str, ...], n: int, pages: int, medium: str = ""
+) -> list[str]:
+    return [_fill(rng, sentence, pages, medium) for sentence in rng.sample(stock, n)]
+
+
+def _lead(rng: random.Random, title: str, pages: int) -> Section:
+    kind = title.rsplit(maxsplit=1)[-1].lower()
+    first = f"'''{title}''' is a public {kind} near [[{words.title(rng.randrange(pages))}]]."
+    return Section("", (), [first, *_stock(rng, words.ABOUT_PLACE, 1, pages)])
+
+
+def _plain_sections(rng: random.Random, pages: int) -> list[Section]:
+    n = rng.choices((0, 1, 2, 3), weights=(32, 40, 20, 8))[0]
+    titles = rng.sample(words.PLAIN_TITLES, n)
+    nested = n > 1 and rng.random() < _SHARES["nested"]
+    above = [(titles[i - 1],) if nested and i == n - 1 else () for i in range(n)]
+    return [
+        Section(t, a, _stock(rng, words.ABOUT_PLACE, rng.randint(2, 5), pages))
+        for t, a in zip(titles, above, strict=True)
+    ]
+
+
+def _hang(rng: random.Random, own: list[Picture], sections: list[Section], pages: int) -> None:
+    """Give each picture a section that begins with what it shows: the lead, a shared or its own."""
+    for i, picture in enumerate(own):
+        where = rng.random()
+        if i == 0 and where < _SHARES["lead"]:
+            _lead_with(sections[0], picture)
+        elif i > 0 and where < _SHARES["joined"] and sections[-1].pictures:
+            sections[-1].sentences.insert(1, picture.sentence)
+            sections[-1].pictures.append(picture)
+        else:
+            told = _stock(rng, words.ABOUT_ART, rng.randint(2, 3), pages, picture.medium)
+            sections.append(Section(picture.medium, (), [picture.sentence, *told], [picture]))
+
+
+def _lead_with(lead: Section, picture: Picture) -> None:
+    name, rest = lead.sentences[0].split(" is ", 1)
+    lead.sentences[0] = f"{name[3:-3]} is {rest}"
+    subject = f"The {picture.medium.lower()} of {name}"
+    lead.sentences.insert(0, toy_scenes.sentence(picture.scene, subject))
+    lead.pictures.append(picture)
+
+
+def _oddities(rng: random.Random, seed: int, number: int, sections: list[Section]) -> None:
+    """Add what the qrel filters look for: copies, twins, and pictures and texts in two splits."""
+    shown = next(s for s in sections if s.pictures)
+    first = shown.pictures[0]
+    if _due("copies", number):
+        copied = [first.sentence, "This copy was painted [[replica|from memory]]."]
+        sections.append(Section("Copies", (), copied, [first]))
+    if _due("twins", number):
+        sections.extend(_twins(rng, seed, number))
+    if _due("val's guest", number) or _due("train's guest", number):
+        guest = pictures(seed, number - 1)[0]
+        lent = [guest.sentence, f"It is on loan from [[{guest.owner}|its owner]]."]
+        sections.append(Section("Loans", (), lent, [guest]))
+    if _due("straddles", number):
+        second = pictures(seed, number)[-1]
+        shown.pictures.append(second)
+        shown.sentences.insert(1, second.sentence)
+        shown.splits[second.url] = "val"
+
+
+def _twins(rng: random.Random, seed: int, number: int) -> list[Section]:
+    """Two sections with one title and one text under two parents, each with its own picture."""
+    owner, scenes = words.title(number), random.Random(f"{seed}/{number}/twins")
+    pair = [_picture(scenes, owner, "Plate", f"{side} plate") for side in ("east", "west")]
+    text = [picture.sentence for picture in pair]
+    year = rng.randrange(1700, 2015)
+    halls = [f"{side} hall" for side in ("East", "West")]
+    told = [f"The {hall.lower()} was added in {year}." for hall in halls]
+    nested = [
+        (Section(hall, (), [line]), Section("Plates", (hall,), text, [picture]))
+        for hall, line, picture in zip(halls, told, pair, strict=True)
+    ]
+    return [section for both in nested for section in both]
+
+
+def _edit(rng: random.Random, section: Section) -> None:
+    """Change one section in ten between WIT's day and the dump's: a heading or a new sentence."""
+    chance = rng.random()
+    if chance < _SHARES["retitled"]:
+        section.later_title = f"{section.title} today"
+    elif chance < _SHARES["edited"]:
+        section.later_sentence = rng.choice(words.EDITS)

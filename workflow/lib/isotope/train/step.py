@@ -1,0 +1,194 @@
+"""One step of contrastive training, in as little memory as a micro-batch needs.
+
+Gao et al., Scaling Deep Contrastive Learning Batch Size under Memory Limited Setup (GradCache,
+RepL4NLP 2021): embed all micro-batches without a graph, take the loss over the whole batch and its
+gradient at the vectors, then embed each micro-batch again and push its part of that gradient back.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import open_clip
+import torch
+
+from isotope.core.errors import BadParams
+from isotope.models.open_clip import pick_device
+from isotope.params.recipes import Means, Recipe
+from isotope.train.batches import Batch, standardised
+from isotope.train.ranks import Ranks
+from isotope.train.towers import freeze, learning
+
+_BETAS = (0.9, 0.98)
+_MAX_NORM = 1.0
+Vectors = list[torch.Tensor]
+Share = Callable[[int], float]
+# The paper clips the temperature so that logits are never scaled by more than 100.
+_MAX_LOG_SCALE = math.log(100)
+
+
+class Stepper:
+    """Model, optimizer and schedule, moved together one batch at a time."""
+
+    def __init__(
+        self,
+        model: Any,  # noqa: ANN401
+        recipe: Any,  # noqa: ANN401
+        means: Means,
+        ranks: Ranks,
+        total: int,
+    ) -> None:
+        """Prepare `total` steps of `recipe`; the model moves to the GPU when there is one."""
+        self._device = torch.device(pick_device("auto"))
+        self._model: Any = model.to(self._device)
+        self._means, self._ranks, self._tune = means, ranks, recipe.tune
+        self._half = _half(means.precision, self._device)
+        self._loss = open_clip.ClipLoss()
+        self.optimizer, share = self._optimizer(recipe, total)
+        self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, share)
+
+    def step(self, batch: Batch) -> float:
+        """Learn from this rank's rows of a batch; return the loss of the whole batch.
+
+        Raises:
+            BadParams: a loss that is no number.
+        """
+        self.optimizer.zero_grad()
+        loss = self.gradients(batch)
+        self._clip()
+        self.optimizer.step()
+        self.schedule.step()
+        with torch.no_grad():
+            self._model.logit_scale.clamp_(0, _MAX_LOG_SCALE)
+        return _demand_number(loss)
+
+    def gradients(self, batch: Batch) -> float:
+        """Set the gradients of the whole batch's loss, given this rank's rows; return the loss."""
+        pieces = self._pieces(batch)
+        whole = len(pieces) == 1
+        learning(self._model, self._tune, whole_batch=whole and self._ranks.world == 1)
+        states: list[torch.Tensor] = []
+        vectors: list[Vectors] = []
+        for piece in pieces:
+            states.append(_random_state(self._device))
+            with torch.set_grad_enabled(whole):
+                vectors.append(self._embed(piece))
+        sides = vectors[0] if whole else [torch.cat(parts) for parts in zip(*vectors, strict=True)]
+        loss, grads = self._loss_at(sides)
+        if whole:
+            _push(sides, grads)
+        else:
+            self._replay(pieces, states, grads)
+        self._ranks.sum_gradients([p for p in self._learning() if p is not self._model.logit_scale])
+        return loss
+
+    def state(self) -> dict[str, Any]:
+        """Return what `restore` needs to take the next step as if nothing had come between."""
+        return {
+            "model": self._model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "schedule": self.schedule.state_dict(),
+            "random": _random_state(self._device),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go back to what `state` returned for the same model and recipe."""
+        self._model.load_state_dict(state["model"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.schedule.load_state_dict(state["schedule"])
+        _set_random_state(self._device, state["random"])
+
+    def _optimizer(self, recipe: Any, total: int) -> tuple[torch.optim.Optimizer, Share]:  # noqa: ANN401
+        """Choose what learns, by which optimizer, and the share of its rate after each step."""
+        freeze(self._model, recipe.tune)
+        warmup = round(recipe.warmup * total)
+        return _adamw(self._model, recipe), lambda done: rate(done, warmup, total)
+
+    def _clip(self) -> None:
+        torch.nn.utils.clip_grad_norm_(self._learning(), _MAX_NORM)
+
+    def _pieces(self, batch: Batch) -> list[Batch]:
+        size = self._means.micro_batch or len(batch[0])
+        parts = (tensor.to(self._device).split(size) for tensor in batch)
+        return list(zip(*parts, strict=True))
+
+    def _embed(self, piece: Batch) -> Vectors:
+        """Return the vectors of both sides, with a graph for the towers that learn."""
+        pictures, tokens = piece
+        with torch.autocast(self._device.type, torch.bfloat16, enabled=self._half):
+            with torch.set_grad_enabled(torch.is_grad_enabled() and self._tune != "text"):
+                given = standardised(pictures, self._model)
+                of_pictures = self._model.encode_image(given, normalize=True)
+            with torch.set_grad_enabled(torch.is_grad_enabled() and self._tune != "vision"):
+                of_texts = self._model.encode_text(tokens, normalize=True)
+        return [of_pictures.float(), of_texts.float()]
+
+    def _loss_at(self, own: Vectors) -> tuple[float, Vectors]:
+        """Return the whole batch's loss, and its gradient at this rank's vectors."""
+        n = self._ranks.count(own[0])
+        leaves = [self._ranks.gather(side, n).requires_grad_() for side in own]
+        loss = self._loss(*leaves, self._model.logit_scale.exp())
+        loss.backward()
+        mine = self._ranks.rows(n)
+        return loss.item(), [_gradient(leaf)[mine] for leaf in leaves]
+
+    def _replay(self, pieces: list[Batch], states: list[torch.Tensor], grads: Vectors) -> None:
+        after = _random_state(self._device)
+        parts = zip(*(grad.split(len(pieces[0][0])) for grad in grads), strict=True)
+        for piece, state, part in zip(pieces, states, parts, strict=True):
+            # Dropout must leave out in the second pass what it left out in the first.
+            _set_random_state(self._device, state)
+            _push(self._embed(piece), part)
+        _set_random_state(self._device, after)
+
+    def _learning(self) -> list[torch.nn.Parameter]:
+        return [p for p in self._model.parameters() if p.grad is not None]
+
+
+def _push(vectors: Sequence[torch.Tensor], grads: Sequence[torch.Tensor]) -> None:
+    pairs = [(v, g) for v, g in zip(vectors, grads, strict=True) if v.requires_grad]
+    torch.autograd.backward([v for v, _ in pairs], [g for _, g in pairs])
+
+
+def _gradient(leaf: torch.Tensor) -> torch.Tensor:
+    return torch.zeros_like(leaf) if leaf.grad is None else leaf.grad
+
+
+def _random_state(device: torch.device) -> torch.Tensor:
+    return torch.cuda.get_rng_state(device) if device.type == "cuda" else torch.get_rng_state()
+
+
+def _set_random_state(device: torch.device, state: torch.Tensor) -> None:
+    if device.type == "cuda":
+        torch.cuda.set_rng_state(state, device)
+    else:
+        torch.set_rng_state(state)
+
+
+def _half(precision: str, device: torch.device) -> bool:
+    if precision == "auto":
+        return device.type == "cuda" and torch.cuda.is_bf16_supported()
+    return precision == "bf16"
+
+
+def _adamw(model: torch.nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
+    matrices = [p for p in model.parameters() if p.requires_grad and p.ndim > 1]
+    others = [p for p in model.parameters() if p.requires_grad and p.ndim <= 1]
+    groups: list[dict[str, Any]] = [
+        {"params": matrices, "weight_decay": recipe.weight_decay},
+        {"params": others, "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, lr=recipe.learning_rate, betas=_BETAS, fused=True)
+
+
+def rate(done: int, warmup: int, total: int) -> float:
+    """Return the share of the learning rate after `done` steps: a line up, half a cosine down."""
+    if done < warmup:
+        return (done + 1) / warmup
+    return 0.5 * (1 + math.cos(math.pi * (done - warmup) / max(total - warmup, 1)))
+
+
+def _demand_number(loss: float) -> float:
+    if not math.isfinite(loss):
+        raise BadParams("models: train", f"the loss became {loss}", "lower learning_rate")
+    return loss

@@ -17,7 +17,7 @@ BY_TEXT = (
     *("split_texts", "sources", "counted"),
 )
 BY_IMAGE = ("split_images", "one_split", "qrels", "captions", "images")
-GATHERED = ("texts", "filters")
+_BY_TEXT = ("texts", "filters")
 
 
 def collect_texts(
@@ -55,7 +55,7 @@ def collect_gather(pieces: Mapping[str, Sequence[Path]], out: Path) -> None:
     """
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out, prefix=".staging-") as folder:
-        made = _answered("gather", GATHERED, pieces, {}, Path(folder))
+        made = _answered("gather", _BY_TEXT, pieces, {}, Path(folder))
         made["images"] = Path(folder) / "images.parquet"
         gather(pieces["images"], made["images"], tables.IMAGES)
         run_checks({name: made[name] for name in BASE})

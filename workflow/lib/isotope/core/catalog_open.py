@@ -36,7 +36,7 @@ def opened(
         con = duckdb.connect(catalog, read_only=True, config=config)
     except duckdb.Error as error:
         remedy = "run `snakemake --cores all tabulate`"
-        raise CorruptFile(catalog, _first_line(error), remedy) from error
+        raise CorruptFile(catalog, _cause(error), remedy) from error
     root = catalog.resolve().parent.parent
     try:
         con.execute("SET file_search_path = $root", {"root": str(root)})
@@ -45,7 +45,7 @@ def opened(
         yield con
     except duckdb.Error as error:
         remedy = "see docs/queries.md for the views and their columns"
-        raise BadQuery("isotope", _first_line(error), remedy) from error
+        raise BadQuery("isotope", _cause(error), remedy) from error
     finally:
         con.close()
 
@@ -60,5 +60,5 @@ def ask(
     return [column[0] for column in found.description or []], found.fetchall()
 
 
-def _first_line(error: Exception) -> str:
+def _cause(error: Exception) -> str:
     return " ".join(str(error).partition("LINE ")[0].split())

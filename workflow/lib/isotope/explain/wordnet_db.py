@@ -23,7 +23,7 @@ JOIN forms ON forms.entry_rowid = entries.rowid AND forms.rank = 0
 WHERE senses.lexicon_rowid = ? AND entries.pos IN (?, ?)
 ORDER BY senses.entry_rank, forms.form, entries.pos, senses.rowid
 """
-_HYPERNYMS = """
+_HYPERNYM_PAIRS = """
 SELECT source_rowid, target_rowid
 FROM synset_relations JOIN relation_types ON type_rowid = relation_types.rowid
 WHERE lexicon_rowid = ? AND type IN ('hypernym', 'instance_hypernym')
@@ -78,7 +78,7 @@ def _converted(con: sqlite3.Connection, path: Path, part: str) -> tuple[bytes, b
 def _pointers(
     con: sqlite3.Connection, lexicon: int, place: dict[int, tuple[int, int]]
 ) -> Iterator[tuple[int, str, int, str]]:
-    for source, target in con.execute(_HYPERNYMS, (lexicon,)):
+    for source, target in con.execute(_HYPERNYM_PAIRS, (lexicon,)):
         yield source, "@", target, "0000"
     for one, other in con.execute(_ANTONYMS, (lexicon,)):
         if one in place and other in place:

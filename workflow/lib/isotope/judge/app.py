@@ -113,13 +113,13 @@ def _picture(pictures: Pictures) -> _Answer:
 
 def _grade(desk: Any, taken: _Taken) -> Callable[[Request], Awaitable[Response]]:  # noqa: ANN401 (desk and form belong together)
     async def answer(request: Request) -> Response:
-        record = judge_given.record(await request.body())
-        if record is None:
+        sent = judge_given.record(await request.body())
+        if sent is None:
             return _json({"error": "not a grade"}, 422)
         # A tab may outlive its server, and find somebody else's in its place.
-        if (record["collection"], record["assessor"]) != (desk.collection, desk.assessor):
+        if (sent["collection"], sent["assessor"]) != (desk.collection, desk.assessor):
             return _json({"error": f"now {desk.assessor} judges {desk.collection} here"}, 409)
-        given = judge_given.graded(record, taken.form)
+        given = judge_given.graded(sent, taken.form)
         if given is None or not (given[1] is None or taken.fits(given[1])):
             return _json({"error": "not a grade on the scale"}, 422)
         item, grade, seen = given

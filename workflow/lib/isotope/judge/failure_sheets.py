@@ -32,7 +32,7 @@ def _verdict(given: object) -> Verdict | None:
     return Verdict(tuple(dict.fromkeys(named)), rating) if fits else None
 
 
-def _read(record: Mapping[str, Any]) -> tuple[str, Verdict | None] | None:
+def _read_sheet(record: Mapping[str, Any]) -> tuple[str, Verdict | None] | None:
     lot, grade = words(record, "lot"), record.get("grade", "none")
     verdict = _verdict(grade)
     return (lot[0], verdict) if lot and (verdict or grade is None) else None
@@ -44,7 +44,7 @@ def told(verdict: Verdict | None) -> dict[str, Any] | None:
 
 
 VERDICTS: Form[str, Verdict] = Form(
-    lambda line: {"lot": line.item, "grade": told(line.grade)}, _read
+    lambda line: {"lot": line.item, "grade": told(line.grade)}, _read_sheet
 )
 
 

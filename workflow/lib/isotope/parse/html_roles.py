@@ -62,7 +62,7 @@ def role(node: HtmlElement) -> str:
         return BOX
     if "gallery" in named or "mw:Extension/gallery" in kind:
         return GALLERY
-    if _is_media(tag, kind, named):
+    if _holds_media(tag, kind, named):
         return MEDIA
     if _GONE_CLASSES.intersection(named) or node.get("id") in _GONE_IDS or _is_made(node, kind):
         return GONE
@@ -74,7 +74,7 @@ def _is_box(node: HtmlElement, named: list[str]) -> bool:
     return told or node.get("id", "").startswith("Vorlage_Infobox")
 
 
-def _is_media(tag: str, kind: str, named: list[str]) -> bool:
+def _holds_media(tag: str, kind: str, named: list[str]) -> bool:
     return bool(
         tag in ("figure", "figure-inline", "img")
         or (tag == "div" and _THUMBS.intersection(named))

@@ -12,7 +12,7 @@ from isotope.parse.files import file_name
 
 # ASSUME these templates are what readers call an infobox; OVEN takes the first infobox image
 # (section 3) and does not say which templates make one.
-_BOX = re.compile(
+_INFOBOX = re.compile(
     r"\{\{\s*(?:[^{}|\n]*infobox|[^{}|\n]*taxobox|speciesbox|subspeciesbox|chembox|drugbox|geobox"
     r"|ficha|infoboîte|infoboks|карточка|基礎情報)",
     re.IGNORECASE,
@@ -32,7 +32,7 @@ _UPLOADS = "https://upload.wikimedia.org/wikipedia/commons"
 
 def infobox_picture(text: str) -> str | None:
     """Return the name of the first picture in the first infobox, such as `A b.jpg`, or None."""
-    start = _BOX.search(text)
+    start = _INFOBOX.search(text)
     if start is None:
         return None
     found = _PICTURE.search(_COMMENT.sub("", _template(text, start.start())))

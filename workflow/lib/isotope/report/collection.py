@@ -54,10 +54,10 @@ def build(cell: Cell, files: Sequence[Path], told: Mapping[str, Any], out: Path)
     common = {"cell": cell, "up": "", "shown": shown, "told": told}
     sizes = {"sizes": table1, "totals": totals(table1)}
     pools, best = _pools(table3, shown["table3"], cell), leader(table3, cell.setting, cell.split)
-    origin = cite.origin(cell.root, cell.sources)
+    source = cite.origin(cell.root, cell.sources)
     write_page("collection", out / "collection.html", **common, **sizes)
     write_page("systems", out / "systems.html", **common, pools=pools)
-    write_page("cite", out / "cite.html", **common, origin=origin)
+    write_page("cite", out / "cite.html", **common, origin=source)
     write_page("index", out / "index.html", **common, **sizes, leader=best, examples=_best(cell))
 
 

@@ -21,8 +21,8 @@ from scaling import ROWS_A_PAGE, parse, places
 
 from isotope import tables
 from isotope.collect import build
-from isotope.collect import parts as collect_parts
-from isotope.collect.pieces import EXCHANGED, GATHERED, IMAGE_PIECES, TEXT_PIECES
+from isotope.collect import build as collect_parts
+from isotope.collect.build import EXCHANGED, GATHERED, IMAGE_PIECES, TEXT_PIECES
 from isotope.core import sql, store
 from isotope.project import match
 from isotope.toy import snapshot

@@ -8,7 +8,7 @@ import numpy as np
 from common import this_machine
 from scipy.optimize import nnls
 
-from isotope.cli.estimate_curves import COLUMNS, Curve
+from isotope.cli.estimate_sizes import COLUMNS, Curve
 
 POWERS = np.arange(0.5, 2.01, 0.01)
 # How far three points may pull the power off 1: by 0.3 where the line misses them by some 4 % each.

@@ -11,7 +11,7 @@ from common import Timing, alone, machine, timed, write
 from isotope import tables
 from isotope.core import store
 from isotope.core.runs import write_run
-from isotope.explain import wordnet_files
+from isotope.explain import wordnet as wordnet_files
 from isotope.explain.failures import Given, explain_failures
 from isotope.explain.wordnet import WordNet
 

@@ -18,7 +18,7 @@ from score import nested, uuids
 
 from isotope.core.runs import batches, empty, write_run
 from isotope.search.fuse import fused
-from isotope.search.random_system import random_run
+from isotope.search.systems import random_run
 
 WEIGHTS, K, MOST_GIB, AT_LEAST, TOLERANCE = [0.3, 0.7], 60, 2.0, 10.0, 1e-12
 SPECS: dict[str, dict[str, Any]] = {

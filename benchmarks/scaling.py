@@ -32,10 +32,9 @@ from score import MEASURES
 from score import make as make_run
 
 from isotope import tables
-from isotope.cli import estimate_curves
-from isotope.cli.estimate_curves import Curve
+from isotope.cli import estimate_sizes
 from isotope.cli.estimate_phases import PHASE_COSTS, Machine
-from isotope.cli.estimate_sizes import Size, size
+from isotope.cli.estimate_sizes import Curve, Size, size
 from isotope.collect import build
 from isotope.core import lucene, sql, store
 from isotope.parse.dump import parse_dump
@@ -211,22 +210,22 @@ def calibrated(
 @contextmanager
 def estimating(curves: Mapping[str, tuple[str, Curve, int]]) -> Generator[None]:
     """Let `isotope estimate` go by these curves."""
-    kept = estimate_curves.FILE
+    kept = estimate_sizes.FILE
     with tempfile.TemporaryDirectory() as name:
-        estimate_curves.FILE = Path(name) / "curves.csv"
-        save(curves, estimate_curves.FILE)
-        estimate_curves.curves.cache_clear()
+        estimate_sizes.FILE = Path(name) / "curves.csv"
+        save(curves, estimate_sizes.FILE)
+        estimate_sizes.curves.cache_clear()
         try:
             yield
         finally:
-            estimate_curves.FILE = kept
-            estimate_curves.curves.cache_clear()
+            estimate_sizes.FILE = kept
+            estimate_sizes.curves.cache_clear()
 
 
 def estimated(phase: str, rows: int) -> float:
     """Return the seconds that `isotope estimate` has for a phase, the dump parsed on one core."""
     if phase in ("search", "score"):
-        return estimate_curves.curves()[phase].seconds(units(rows)[phase][1], CORES)
+        return estimate_sizes.curves()[phase].seconds(units(rows)[phase][1], CORES)
     here = Machine(1 if phase == "parse" else CORES, False)
     return PHASE_COSTS[phase](source(rows), {}, here).seconds
 
@@ -268,7 +267,7 @@ def against(found: Sequence[Point]) -> list[str]:
 def keep(found: Sequence[Point]) -> None:
     """Write every point measured so far, and the curves of the estimate."""
     if not common.ELSEWHERE:
-        save(calibrated(found), estimate_curves.FILE)
+        save(calibrated(found), estimate_sizes.FILE)
     common.RESULTS.mkdir(exist_ok=True)
     with (common.RESULTS / "scaling_points.csv").open("w", newline="", encoding="utf-8") as file:
         out = csv.DictWriter(file, POINT, restval="", lineterminator="\n")

@@ -19,7 +19,7 @@ from common import Claim, Timing, machine, rounds, timed, verdicts, write
 
 from isotope.core.runs import batches, write_run
 from isotope.score.score import score_file
-from isotope.search.random_system import random_run
+from isotope.search.systems import random_run
 
 MEASURES = ["MRR@10", "R@10", "R@1000", "Success@10", "nDCG@10", "MAP"]
 RANX = ["mrr@10", "recall@10", "recall@1000", "hit_rate@10", "ndcg@10", "map"]

@@ -10,10 +10,10 @@ from PIL import Image, ImageDraw
 
 from isotope import tables
 from isotope.core import sql, store
-from isotope.report import case_pages, collection, costs_page, overview
+from isotope.report import cases, collection, costs, overview
 from isotope.report.examples import Cell
 from isotope.tabulate import figures, table
-from isotope.tabulate.tops import tops_table
+from isotope.tabulate.answered import tops_table
 
 SQL = sql.SQL / "tabulate"
 EVIL = "<script>alert('owned')</script>"
@@ -210,7 +210,7 @@ def build(root: Path) -> Path:
     own, asked = site / "toy", {**ASKED, "overlap": 3}
     collection.build(about, files(root), TOLD, own)
     overlap = [root / "results/tables/toy/overlap.csv"]
-    case_pages.build(about, asked, overlap, page=own / "cases.html", folder=own / "cases")
-    costs_page.build(about, [root / "data/crawl/src/ledger.parquet"], own / "costs.html")
+    cases.build(about, asked, overlap, page=own / "cases.html", folder=own / "cases")
+    costs.build(about, [root / "data/crawl/src/ledger.parquet"], own / "costs.html")
     overview.build(root, "small", "test", site / "index.html")
     return site

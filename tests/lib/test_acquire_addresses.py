@@ -9,7 +9,7 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from isotope.acquire import fetch, origins
+from isotope.acquire import addresses, fetch
 from isotope.core.errors import BadParams, ChecksumMismatch, FetchFailed, MissingFile
 
 
@@ -44,7 +44,7 @@ class Project:
         return told
 
     def originals(self, **files: list) -> str | None:
-        return origins.originals({"files": files}, self.manifest.parent, self.memory)
+        return addresses.originals({"files": files}, self.manifest.parent, self.memory)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from isotope import tables
 from isotope.core import store
 from isotope.core.errors import MissingFile
 from isotope.core.runs import read_run, write_run
-from isotope.search import answer_files
+from isotope.search import answers as answer_files
 from isotope.search import answers as search_answers
 from isotope.tabulate.answered import write_answered
 

@@ -17,7 +17,7 @@ from isotope.core.runs import read_run
 from isotope.core.vectors import IDS
 from isotope.index import approximate
 from isotope.search import approximate as search_approximate
-from isotope.tabulate.recall import recall_table
+from isotope.tabulate.answered import recall_table
 
 DOCUMENTS, QUERIES, DIM = 3_000, 40, 24
 

@@ -8,11 +8,10 @@ import pytest
 import yaml
 
 from isotope.cli import doctor, estimate, main
-from isotope.cli.estimate_phases import Cost, Machine
+from isotope.cli.estimate_phases import Cost, Machine, training
 from isotope.cli.estimate_sizes import GIB, size
-from isotope.cli.estimate_train import training
 from isotope.core.errors import BadParams, MissingFile
-from isotope.explain import wordnet_files
+from isotope.explain import wordnet as wordnet_files
 from isotope.params import files as params_files
 
 ROOT = Path(__file__).parents[2]

@@ -18,8 +18,7 @@ from isotope import tables
 from isotope.core import progress, store
 from isotope.core.errors import DeadCrawl, DiskFull, HostDown, StaleCrawl
 from isotope.crawl import addresses, serve, shard
-from isotope.crawl.earlier import Earlier
-from isotope.crawl.ledger import gather_ledgers
+from isotope.crawl.ledger import Earlier, gather_ledgers
 from isotope.params import files
 
 ROOT = Path(__file__).parents[2]
@@ -402,7 +401,7 @@ def test_a_full_disk_in_the_numbers_that_jobs_share_is_named(tmp_path, monkeypat
     def refuse(*_: object) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("isotope.crawl.numbers.os.pwrite", refuse)
+    monkeypatch.setattr("isotope.crawl.hosts.os.pwrite", refuse)
     with pytest.raises(
         DiskFull, match=r"scratch/toy/spent: .*No space left on device.*MiB are free"
     ):

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from isotope.core.errors import NoContact
-from isotope.crawl import wikimedia
+from isotope.crawl import addresses
 from isotope.crawl.fetch import retry_after_s
 from isotope.crawl.hosts import Host, Manners
 from isotope.params import files, resolve
@@ -207,8 +207,8 @@ def test_retry_after_is_read_in_seconds_and_as_a_date(header, seconds):
 @pytest.mark.parametrize("contact", ["me@example.org", "https://example.org/crawl", "(a@b.org)"])
 def test_a_mail_address_or_a_page_is_a_contact(contact):
     spec = {"user_agent": "isotope", "contact": contact}
-    wikimedia.require_contact(["upload.wikimedia.org"], spec)
-    assert contact in wikimedia.user_agent(spec)
+    addresses.require_contact(["upload.wikimedia.org"], spec)
+    assert contact in addresses.user_agent(spec)
 
 
 @pytest.mark.parametrize("contact", ["", "me", "put your address here", "@", "http://"])
@@ -216,8 +216,8 @@ def test_anything_else_is_none_for_wikimedia(contact):
     spec = {"user_agent": "isotope", "contact": contact}
     for host in ("upload.wikimedia.org", "EN.wikipedia.org.", "wikimedia.org"):
         with pytest.raises(NoContact):
-            wikimedia.require_contact(["x.org", host], spec)
-    wikimedia.require_contact(["x.org", "notwikimedia.org", None], spec)
+            addresses.require_contact(["x.org", host], spec)
+    addresses.require_contact(["x.org", "notwikimedia.org", None], spec)
 
 
 @pytest.mark.parametrize(
@@ -235,26 +235,26 @@ def test_anything_else_is_none_for_wikimedia(contact):
     ],
 )
 def test_only_originals_and_permitted_widths_are_asked_for(url, width, wanted):
-    assert wikimedia.asked(url, width) == (wanted or url)
+    assert addresses.asked(url, width) == (wanted or url)
 
 
 def test_a_long_name_has_a_short_thumbnail():
     url = f"{UPLOAD}/a/ab/{'x' * 170}.jpg"
-    assert wikimedia.asked(url, 120).endswith(".jpg/120px-thumbnail.jpg")
+    assert addresses.asked(url, 120).endswith(".jpg/120px-thumbnail.jpg")
 
 
 def test_the_store_of_wikimedia_tells_sha1_in_base_36():
     # The digest of nothing, as MediaWiki writes it.
-    assert wikimedia.sha1_of_base36("phoiac9h4m842xq45sp7s6u21eteeq1") == (
+    assert addresses.sha1_of_base36("phoiac9h4m842xq45sp7s6u21eteeq1") == (
         "da39a3ee5e6b4b0d3255bfef95601890afd80709"
     )
-    assert wikimedia.sha1_of_base36("not!") is None
+    assert addresses.sha1_of_base36("not!") is None
 
 
 def test_the_schema_permits_the_widths_that_wikimedia_does():
     schema = yaml.safe_load((ROOT / "workflow/schemas/params.schema.yaml").read_text())
     width = schema["$defs"]["crawl"]["properties"]["width"]
-    assert tuple(width["enum"]) == wikimedia.WIDTHS
+    assert tuple(width["enum"]) == addresses.WIDTHS
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(300, width)
 
@@ -272,5 +272,5 @@ def test_the_full_size_crawl_names_no_contact_that_is_not_the_users():
     text = (ROOT / "params/enwiki.yaml").read_text()
     assert not re.search(r"^\s+contact:", text, re.MULTILINE)
     spec = files.load([ROOT / "params/enwiki.yaml"], root=ROOT)["crawl"]["enwiki-20221101"]
-    assert not wikimedia.has_contact(spec)
+    assert not addresses.has_contact(spec)
     assert (spec["connections"], spec["megabits_per_s"]) == (2, 25)

@@ -14,9 +14,9 @@ from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingColumn, MissingFile
 from isotope.core.vectors import load_vectors
 from isotope.encode import dates as encode_dates
-from isotope.models import date_model
+from isotope.models import dates as date_model
 from isotope.models import dates as models_dates
-from isotope.models.date_model import WHOLE, Choice, Recipe
+from isotope.models.dates import WHOLE, Choice, Recipe
 from isotope.train.dates import dated, train_dates
 
 OLD, NEW = "ye olde steam carriage", "the new automobile and its radio"

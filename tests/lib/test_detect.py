@@ -133,6 +133,6 @@ def test_boxes_stay_within_a_picture_of_any_shape(ssd):
 
 
 def test_without_its_package_the_detector_says_what_to_install(monkeypatch):
-    monkeypatch.setattr("isotope.explain.detect_ssd.find_spec", lambda _: None)
+    monkeypatch.setattr("isotope.explain.detect.find_spec", lambda _: None)
     with pytest.raises(MissingFile, match="--group offline"):
         load({"kind": "ssd"})

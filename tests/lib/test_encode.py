@@ -18,7 +18,7 @@ from isotope.core.errors import (
     TruncatedFile,
     UnknownModel,
 )
-from isotope.encode import beside, shard
+from isotope.encode import multimodal, shard
 from isotope.models import encoders
 
 HASH = {"kind": "hash", "dim": 16}
@@ -194,7 +194,7 @@ def test_images_may_share_a_picture(run, images, pixels):
 def test_a_text_without_a_picture_has_a_black_one(run, texts, pixels):
     shown = pl.Series("picture_id", [None, image_id(8), None, image_id(2), None, image_id(2), None])
     pl.read_parquet(texts).sort("text_id").with_columns(shown).write_parquet(texts)
-    vectors = run(beside.encode_pictures, texts=texts, pixels=pixels, shards=2)
+    vectors = run(multimodal.encode_pictures, texts=texts, pixels=pixels, shards=2)
     block, dark = np.concatenate(vectors.blocks), Image.new("RGB", (224, 224))
     seen = [Image.open(io.BytesIO(webp(n))).convert("RGB") for n in (8, 2)]
     black, eighth, second = encoders.load(HASH).encode_images([dark, *seen])
@@ -206,7 +206,7 @@ def test_an_image_without_a_question_is_like_nothing(run, images):
     rows = pl.read_parquet(images).sort("image_id")
     asked = pl.Series("question", ["which bird?", None, "", "which dish?", None, None, "who?"])
     rows.with_columns(asked).write_parquet(images)
-    vectors = run(beside.encode_questions, images=images)
+    vectors = run(multimodal.encode_questions, images=images)
     said = encoders.load(HASH).encode_texts(["which bird?", "which dish?", "who?"])
     assert np.array_equal(vectors.blocks[0][[0, 3, 6]], said)
     assert not vectors.blocks[0][[1, 2, 4, 5]].any()
@@ -214,7 +214,7 @@ def test_an_image_without_a_question_is_like_nothing(run, images):
 
 def test_a_collection_without_questions_is_named(run, images):
     with pytest.raises(MissingColumn, match="'question'"):
-        run(beside.encode_questions, images=images)
+        run(multimodal.encode_questions, images=images)
 
 
 def test_bad_input_gets_a_named_error(run, texts, tmp_path):

@@ -15,9 +15,10 @@ import pytest
 from isotope import tables
 from isotope.core import store
 from isotope.core.errors import MissingFile
-from isotope.encode.means import lines, means
+from isotope.encode.fill import lines, means
 from isotope.encode.shard import encode_texts
-from isotope.explain import perturb, wordnet_files
+from isotope.explain import perturb
+from isotope.explain import wordnet as wordnet_files
 from isotope.explain.wordnet import WordNet
 from isotope.models import encoders
 

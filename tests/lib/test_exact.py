@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from isotope.core import exact
 from isotope.core.errors import BadParams
-from isotope.core.exact import Shards, top_k
-from isotope.core.keys import decoded, keys_of, largest
+from isotope.core.exact import Shards, decoded, keys_of, largest, top_k
 
 DIM = 33
 

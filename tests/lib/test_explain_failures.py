@@ -11,8 +11,7 @@ from isotope.core import sql, store
 from isotope.core.errors import EmptyTable, MissingColumn, MissingFile
 from isotope.core.measures import MEASURES
 from isotope.core.runs import read_run, write_run
-from isotope.explain.failures import Given, explain_failures
-from isotope.explain.tables_of_failures import tabulate_explained
+from isotope.explain.failures import Given, explain_failures, tabulate_explained
 from isotope.score.score import score_run
 from isotope.tabulate.layout import lay_out
 from isotope.toy import wordnet

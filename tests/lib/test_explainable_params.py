@@ -11,7 +11,8 @@ import pytest
 import yaml
 
 from isotope.core.errors import MissingFile
-from isotope.explain import perturb, wordnet_files
+from isotope.explain import perturb
+from isotope.explain import wordnet as wordnet_files
 from isotope.explain.wordnet import WordNet
 from isotope.params import resolve
 

@@ -10,8 +10,7 @@ from PIL import Image
 from isotope import tables
 from isotope.core import store
 from isotope.explain.concepts import BOX
-from isotope.explain.explain_words import noun, parts, sentences
-from isotope.explain.page import Sources, failures_page
+from isotope.explain.page import Sources, failures_page, noun, parts, sentences
 
 FAILURE = {
     "setting": "small",

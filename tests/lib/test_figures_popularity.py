@@ -8,7 +8,7 @@ import pytest
 from isotope import tables
 from isotope.core import store
 from isotope.core.errors import EmptyTable
-from isotope.tabulate.popularity import popularity
+from isotope.tabulate.drawings import popularity
 
 CELL = {"setting": "large", "split": "validation", "measure": "Success@1"}
 SYSTEMS = ["pali", "clip2clip"]

@@ -8,7 +8,7 @@ from tests.lib.test_dump import multistream
 from tests.lib.test_dump import parse as parse_dump
 from tests.lib.test_wit import as_tsv, parse_files, record
 
-from isotope.core.file_labels import labels
+from isotope.core.files import labels
 
 
 def test_files_are_called_by_name_and_by_folder_where_names_repeat(tmp_path):

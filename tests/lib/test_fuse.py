@@ -6,8 +6,7 @@ import pytest
 
 from isotope.core.errors import BadParams
 from isotope.core.runs import ranked, write_run
-from isotope.search.fuse import fused, rrf, wsum
-from isotope.search.order import Hits, coded, in_order
+from isotope.search.fuse import Hits, coded, fused, in_order, rrf, wsum
 
 QUERIES = 600
 pytestmark = [

@@ -11,7 +11,7 @@ from isotope import tables
 from isotope.core import sql, store
 from isotope.parse import dump
 from isotope.parse.links import FILE, Namespaces
-from isotope.parse.page_links import targets
+from isotope.parse.pages import targets
 from isotope.tabulate.table import rows as asked
 from isotope.toy import pages as toy_pages
 from isotope.toy import snapshot, wiki

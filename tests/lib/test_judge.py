@@ -21,11 +21,18 @@ from isotope.core.errors import (
     MissingFile,
 )
 from isotope.core.runs import ranked, write_run
-from isotope.judge.agreement import agreement, cohen_kappa, kendall_tau
-from isotope.judge.pool import pool_runs, write_pool
-from isotope.judge.reuse import Judged, leave_one_out, mean_scores, system_scores, without
-from isotope.judge.scores import score_judged
-from isotope.judge.sheets import found_sheets, graded_qrels, read_sheets
+from isotope.judge.scores import (
+    Judged,
+    agreement,
+    cohen_kappa,
+    kendall_tau,
+    leave_one_out,
+    mean_scores,
+    score_judged,
+    system_scores,
+    without,
+)
+from isotope.judge.sheets import found_sheets, graded_qrels, pool_runs, read_sheets, write_pool
 
 RANKED = {"one": {"t1": "ab", "t2": "ab"}, "two": {"t1": "ca", "t2": "b"}, "three": {"t1": "abd"}}
 PAIR = ["task", "query_id", "doc_id"]

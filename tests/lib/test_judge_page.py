@@ -25,13 +25,12 @@ from isotope.cli import main
 from isotope.core import store
 from isotope.core.errors import BadParams, BrokenPromise, CorruptFile, DiskFull, MissingFile
 from isotope.core.runs import ranked, write_run
-from isotope.judge import items, lines, serve
+from isotope.judge import items, serve
 from isotope.judge import ledger as judge_ledger
+from isotope.judge import ledger as lines
 from isotope.judge.app import app
-from isotope.judge.desk import Desk
-from isotope.judge.ledger import Ledger
-from isotope.judge.lines import PAIRS, Pair
-from isotope.judge.pictures import SIDE_PX, Pictures
+from isotope.judge.desk import SIDE_PX, Desk, Pictures
+from isotope.judge.ledger import PAIRS, Ledger, Pair
 from isotope.judge.scores import score_judged
 from isotope.judge.sheets import found_sheets, read_sheets
 from isotope.params import files as params_files

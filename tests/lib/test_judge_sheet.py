@@ -16,11 +16,11 @@ from isotope import tables
 from isotope.cli import main
 from isotope.core import store
 from isotope.core.errors import BadParams, BrokenPromise, CorruptFile, MissingFile
-from isotope.judge import lines, mistakes, serve, study
+from isotope.judge import ledger, mistakes, serve, study
 from isotope.judge.app import sheet_app
-from isotope.judge.failure_sheets import VERDICTS, Verdict
-from isotope.judge.failures import SheetDesk
+from isotope.judge.desk import SheetDesk
 from isotope.judge.ledger import Ledger
+from isotope.judge.study import VERDICTS, Verdict
 from isotope.params import files
 
 ROOT = Path(__file__).parents[2]
@@ -191,7 +191,7 @@ def served(place, request) -> Iterator[str]:
 
 def held(name: str) -> dict[str, Verdict | None]:
     path = Path(f"judgements/toy/{name}/ann.jsonl")
-    return {line.item: line.grade for _, line in lines.holding(path, VERDICTS)}
+    return {line.item: line.grade for _, line in ledger.holding(path, VERDICTS)}
 
 
 @pytest.mark.parametrize("served", ["failures"], indirect=True)

@@ -12,7 +12,7 @@ from tests.snapshots import Page, Wiki
 
 from isotope import tables
 from isotope.core import lucene, store
-from isotope.parse.leads import lead
+from isotope.parse.articles import lead
 from isotope.project import match
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from isotope.core import lucene, provenance
 from isotope.core.errors import EmptyTable, ToolFailed
-from isotope.core.merge import merge_indexes
+from isotope.core.lucene import merge_indexes
 from isotope.core.shards import part_of
 
 DOCUMENTS = [

@@ -15,7 +15,7 @@ from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile,
 from isotope.core.vectors import IDS, load_vectors
 from isotope.encode import mix as encode_mix
 from isotope.models import mix as models_mix
-from isotope.models.mix_data import Frozen, sample
+from isotope.models.mix import Frozen, sample
 from isotope.train import mix as mix_learn
 
 ENTITIES, PER_ENTITY, DIM = 24, 6, 16

@@ -18,9 +18,9 @@ from isotope.models.multimodal import QUERY, SIDES, TARGET, create, load_multimo
 from isotope.params.multimodal import Clip2ClipRecipe, ClipFusionRecipe, MultimodalRecipe, recipe_of
 from isotope.params.recipes import Means
 from isotope.train.batches import Batch
-from isotope.train.multimodal_step import MultimodalStepper, adafactor
+from isotope.train.checkpoint import cut_of, start
+from isotope.train.multimodal import MultimodalStepper, adafactor
 from isotope.train.ranks import Ranks
-from isotope.train.start import cut_of, start
 
 SMALL = {"heads": 2, "head_width": 8}
 SPECS: dict[str, dict[str, Any]] = {

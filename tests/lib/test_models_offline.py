@@ -19,12 +19,11 @@ from safetensors.torch import load_file, save_file
 from isotope.core.errors import BadParams, CorruptFile, MissingFile, UnknownModel
 from isotope.models import encoders
 from isotope.models.conse import combined
-from isotope.models.device import Device
+from isotope.models.encoders import Device
 from isotope.models.lit import Heads, load_heads
-from isotope.models.offline import SIDE, Pictures, Sentences, class_names, square
-from isotope.models.text_towers import text_tower
-from isotope.params.heads_recipe import HeadsRecipe
-from isotope.train.heads_loop import Features, fit, measure
+from isotope.models.offline import SIDE, Pictures, Sentences, class_names, square, text_tower
+from isotope.params.recipes import HeadsRecipe
+from isotope.train.heads import Features, fit, measure
 
 CAPTIONS = ["A giraffe eats leaves from a tree.", "A slice of pizza on a plate."]
 

@@ -24,7 +24,7 @@ from transformers import (
 )
 
 from isotope.core.errors import BadParams, CorruptFile, FetchFailed, UnknownModel
-from isotope.encode.means import means
+from isotope.encode.fill import means
 from isotope.models import encoders
 
 sentence_transformers = pytest.importorskip("sentence_transformers")

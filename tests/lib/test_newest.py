@@ -7,7 +7,7 @@ import pytest
 from isotope import tables
 from isotope.core import store
 from isotope.core.errors import MissingFile
-from isotope.tabulate import newest
+from isotope.tabulate import since
 
 
 def written(folder, value=0.5):
@@ -30,7 +30,7 @@ def test_sizes_scores_and_what_still_holds_stand_under_names_without_a_date(tmp_
     survival = tmp_path / "snapshot_survival.csv"
     survival.write_text("split,judgements,held,held_share\nall,4,3,0.75\ntest,2,2,1.0\n")
     given = tmp_path / "scores.parquet", tmp_path / "headline.csv"
-    newest.write_newest(collected, *given, survival, tmp_path / "newest")
+    since.write_newest(collected, *given, survival, tmp_path / "newest")
     assert json.loads((tmp_path / "newest/metrics.json").read_text()) == {
         **{"texts": 1, "images": 1, "qrels": 1},
         "score": {"small": {"test": {"t2m": {"bm25": {"MRR@10": 0.75}}}}},
@@ -42,7 +42,7 @@ def test_sizes_scores_and_what_still_holds_stand_under_names_without_a_date(tmp_
 def test_the_first_snapshot_has_nothing_that_could_hold(tmp_path):
     collected = written(tmp_path)
     given = tmp_path / "scores.parquet", tmp_path / "headline.csv"
-    newest.write_newest(collected, *given, None, tmp_path / "newest")
+    since.write_newest(collected, *given, None, tmp_path / "newest")
     assert "held" not in json.loads((tmp_path / "newest/metrics.json").read_text())
 
 
@@ -50,5 +50,5 @@ def test_a_table_that_is_not_there_is_named_and_nothing_is_written(tmp_path):
     collected = written(tmp_path)
     given = tmp_path / "scores.parquet", tmp_path / "none.csv"
     with pytest.raises(MissingFile, match=r"none\.csv"):
-        newest.write_newest(collected, *given, None, tmp_path / "newest")
+        since.write_newest(collected, *given, None, tmp_path / "newest")
     assert not (tmp_path / "newest").exists()

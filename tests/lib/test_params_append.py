@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from isotope.cli.main import main
 from isotope.core.errors import BadParams, MissingFile
-from isotope.params.append import append_snapshot
+from isotope.params.files import append_snapshot
 
 
 @pytest.mark.parametrize(

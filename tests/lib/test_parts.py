@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 from isotope import tables
 from isotope.core import store
 from isotope.core.errors import BadParams
-from isotope.core.gathered import gather
 from isotope.core.grid import Cell, query_ids
-from isotope.core.shards import part_of
+from isotope.core.shards import gather, part_of
 from isotope.parse import dump, wit
-from isotope.parse.gather import gather_dump
+from isotope.parse.dump import gather_dump
 from isotope.search import systems
-from isotope.search.gather import search_gather
+from isotope.search.systems import search_gather
 
 HEAD = (
     '<mediawiki xml:lang="en"><siteinfo><base>https://en.wikipedia.org/wiki/Main</base></siteinfo>'

@@ -3,20 +3,20 @@
 import pytest
 
 from isotope.core.errors import MissingFile
-from isotope.explain import wordnet_files
+from isotope.explain import wordnet as wordnet_files
 from isotope.explain.perturb import (
     KINDS,
     LARGE,
     SMALL,
     Settings,
     apart,
+    article,
     colours,
     mentioned,
     perturb,
     spelled,
 )
 from isotope.explain.wordnet import WordNet
-from isotope.explain.words import article
 from isotope.toy import wordnet as toy_wordnet
 
 

@@ -12,8 +12,7 @@ from isotope.core import store
 from isotope.core.vectors import write_ids
 from isotope.encode.shard import encode_texts
 from isotope.explain.perturb import Settings
-from isotope.explain.perturbed_texts import perturb_texts
-from isotope.explain.ranks import Asked, Tower, perturbed_bm25, perturbed_dense
+from isotope.explain.ranks import Asked, Tower, perturb_texts, perturbed_bm25, perturbed_dense
 from isotope.index.build import index_bm25
 from isotope.models.hash import HashEncoder
 from isotope.search.systems import search_bm25

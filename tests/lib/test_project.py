@@ -10,8 +10,8 @@ import yaml
 from isotope import tables
 from isotope.core import lucene, sql, store
 from isotope.core.errors import EmptyTable
-from isotope.core.gathered import gather
-from isotope.core.merge import merge_indexes
+from isotope.core.lucene import merge_indexes
+from isotope.core.shards import gather
 from isotope.project import match
 
 # AToMiC, section 4.2: BM25 with (k1, b) = (0.9, 0.4).

@@ -15,7 +15,7 @@ from isotope.core.errors import BadParams, MissingColumn
 from isotope.core.grid import Cell, query_ids
 from isotope.core.runs import read_run
 from isotope.models import encoders
-from isotope.search import prompts
+from isotope.search import prompted
 from isotope.search.prompted import Reader, search_prompted
 
 HASH = {"kind": "hash", "dim": 16}
@@ -64,7 +64,7 @@ def asked(texts: list[str]) -> np.ndarray:
 
 def expected(encoded, text: int, image: int, templates=TEMPLATES) -> float:
     """The score of a pair, straight from what a prompt is."""
-    frame = prompts.frame(DATES[image], templates)
+    frame = prompted.frame(DATES[image], templates)
     mean = sum(asked([f.replace("{text}", WORDS[text])])[0] for f in frame)
     return float(np.load(encoded["images"][0])[image] @ (mean / np.linalg.norm(mean)))
 
@@ -77,31 +77,31 @@ def searched(collected, encoded, outputs, **spec) -> None:
 
 def test_a_date_is_told_in_several_ways():
     template = "{value} {year} {decade} {month}: {text}"
-    [told] = prompts.frame(dt.date(1907, 5, 31), [template])
+    [told] = prompted.frame(dt.date(1907, 5, 31), [template])
     assert told == "1907-05-31 1907 1900s May: {text}"
-    assert prompts.frame(None, [template]) == ("{text}",)
-    assert prompts.frame("Warsaw", ["{text} in {value}"]) == ("{text} in Warsaw",)
+    assert prompted.frame(None, [template]) == ("{text}",)
+    assert prompted.frame("Warsaw", ["{text} in {value}"]) == ("{text} in Warsaw",)
 
 
 @given(st.text())
 def test_a_text_is_put_in_as_it_is(text):
-    assert prompts.apply("{text} (1907)", [text]) == [f"{text} (1907)"]
+    assert prompted.apply("{text} (1907)", [text]) == [f"{text} (1907)"]
 
 
 @pytest.mark.parametrize("template", ["no place", "{year} only", "{text} of {yaer}"])
 def test_a_template_that_nothing_fills_is_refused(template):
     with pytest.raises(BadParams, match=r"use \{text\} and any of"):
-        prompts.check([template], "params systems.x")
+        prompted.check([template], "params systems.x")
 
 
 def test_a_year_of_what_is_no_date_is_refused():
     with pytest.raises(BadParams, match=r"\{year\} of 'Warsaw'"):
-        prompts.frame("Warsaw", ["{text} of {year}"])
+        prompted.frame("Warsaw", ["{text} of {year}"])
 
 
 def test_pictures_of_one_year_share_a_frame():
     rows = [(f"i{n}", date) for n, date in enumerate(DATES)]
-    found = prompts.frames(rows, ["{text} {year}"])
+    found = prompted.frames(rows, ["{text} {year}"])
     assert found == {("{text} 1901",): ["i0", "i1"], ("{text} 1915",): ["i2"]} | {
         ("{text}",): ["i3"]
     }

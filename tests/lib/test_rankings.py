@@ -15,7 +15,7 @@ from isotope import tables
 from isotope.core import store
 from isotope.core.errors import BadParams
 from isotope.core.runs import write_run
-from isotope.explain.rankings import tabulate_ranking
+from isotope.explain.failures import tabulate_ranking
 from isotope.params import resolve
 
 RANKS = [1, 3, 7, None]

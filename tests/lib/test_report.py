@@ -13,11 +13,11 @@ from tests import fidelity
 from tests.report_project import EVIL, TOLD, build, cell, drawing, files, lay
 
 from isotope.core.errors import MissingFile
-from isotope.core.thumbnails import SIDE_PX, thumbnail
-from isotope.report import cite, collection, overview
+from isotope.core.pixels import SIDE_PX, thumbnail
+from isotope.report import collection, overview
+from isotope.report import collection as cite
 from isotope.report.exhibits import described, exhibits
-from isotope.report.site import PAGES
-from isotope.report.templates import excerpt, symbol, web
+from isotope.report.site import PAGES, excerpt, symbol, web
 
 
 @pytest.fixture(scope="module")

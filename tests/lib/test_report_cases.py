@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from tests.report_project import ASKED, cell, lay
 
 from isotope.core.errors import MissingFile, UnknownId
-from isotope.report.cases import Case, cases
-from isotope.report.choice import choose
+from isotope.report.cases import Case, cases, choose
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ from PIL import Image
 from isotope import tables
 from isotope.core import store
 from isotope.report import overview, since
+from isotope.report.changes import compared
 from isotope.report.since import Side
-from isotope.report.words import compared
 from isotope.tabulate import since as snapshot_diff
 
 EVIL = '<script>alert("1")</script><img src=x onerror=alert(2)>'

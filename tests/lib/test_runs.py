@@ -10,9 +10,17 @@ from hypothesis import strategies as st
 from isotope import tables
 from isotope.core import store
 from isotope.core.errors import BrokenPromise, CorruptFile, MissingColumn, MissingFile
-from isotope.core.run_pieces import aligned, by_query
-from isotope.core.runs import batches, empty, ranked, read_run, write_pieces, write_run
-from isotope.search.random_system import random_run
+from isotope.core.runs import (
+    aligned,
+    batches,
+    by_query,
+    empty,
+    ranked,
+    read_run,
+    write_pieces,
+    write_run,
+)
+from isotope.search.systems import random_run
 
 HITS = st.dictionaries(
     st.tuples(st.sampled_from("pqr"), st.text("abé9", min_size=1, max_size=3)),

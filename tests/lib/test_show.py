@@ -9,7 +9,8 @@ import pytest
 from PIL import Image
 
 from isotope import tables
-from isotope.cli import main, show, show_page
+from isotope.cli import main, show
+from isotope.cli import show as show_page
 from isotope.core import store
 from isotope.core.errors import BadQuery, CorruptFile, MissingFile, UnknownId
 from isotope.tabulate import catalog

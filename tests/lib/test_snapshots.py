@@ -11,10 +11,10 @@ from tests import snapshots
 from tests.snapshots import ENGLISH, Page
 
 from isotope.core.errors import CorruptFile, MissingFile, TruncatedFile
-from isotope.crawl.zim import zim_contents, zim_names
+from isotope.crawl.pictures import zim_contents, zim_names
 from isotope.parse import dump, html_media
-from isotope.parse.gather import gather_dump
-from isotope.parse.infobox import upload_url
+from isotope.parse.dump import gather_dump
+from isotope.parse.files import upload_url
 from isotope.toy import snapshot as toy
 
 PAGES = 60

@@ -9,8 +9,8 @@ from isotope import tables
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable, MissingFile
 from isotope.params import files
-from isotope.tabulate import bars, statistics_tables, table
-from isotope.tabulate.statistics import tabulate_facts
+from isotope.tabulate import exhibits, figures, table
+from isotope.tabulate.exhibits import tabulate_facts
 from isotope.toy import facts, snapshot
 
 SQL = sql.SQL / "tabulate"
@@ -115,7 +115,7 @@ def test_rare_styles_are_others(relations):
     assert found == [("photo", 2, 0.5), ("others", 2, 0.5)]
 
 
-@pytest.mark.parametrize("name", statistics_tables.FACTS)
+@pytest.mark.parametrize("name", exhibits.FACTS)
 def test_every_fact_has_its_tables_and_a_figure_with_the_same_bytes_each_time(
     name, relations, tmp_path
 ):
@@ -147,8 +147,8 @@ def test_a_fact_that_is_not_there_is_named(relations, tmp_path):
 
 
 def test_only_figures_whose_facts_are_named_are_drawn():
-    assert statistics_tables.figures_from({"views": "v"}) == []
-    assert statistics_tables.figures_from({"topics": "t", "objects": "o"}) == [
+    assert exhibits.figures_from({"views": "v"}) == []
+    assert exhibits.figures_from({"topics": "t", "objects": "o"}) == [
         "categories", "objects", "object_counts",
     ]  # fmt: skip
 
@@ -162,7 +162,7 @@ def test_subsets_are_drawn_where_they_are_exact(tmp_path):
     ]
     store.write_rows(points, tmp_path / "subsets.parquet", tables.SUBSETS)
     given, chosen = {"subsets": tmp_path / "subsets.parquet"}, {"split": "test", "measure": "MAP"}
-    bars.subsets(SQL / "subsets_exact.sql", given, chosen, tmp_path / "s.svg")
+    figures.subsets(SQL / "subsets_exact.sql", given, chosen, tmp_path / "s.svg")
     drawn = (tmp_path / "s.svg").read_text()
     assert ">60<" in drawn
     assert ">30<" not in drawn
@@ -171,7 +171,7 @@ def test_subsets_are_drawn_where_they_are_exact(tmp_path):
 def test_subsets_without_an_exact_point_say_what_to_do(tmp_path):
     store.write_rows([], tmp_path / "subsets.parquet", tables.SUBSETS)
     given, chosen = {"subsets": tmp_path / "subsets.parquet"}, {"split": "test", "measure": "MAP"}
-    bars.subsets(SQL / "subsets_exact.sql", given, chosen, tmp_path / "s.svg")
+    figures.subsets(SQL / "subsets_exact.sql", given, chosen, tmp_path / "s.svg")
     assert "raise search.depth" in (tmp_path / "s.svg").read_text()
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isotope import tables
-from isotope.core import columns as store_columns
+from isotope.core import row_groups as store_columns
 from isotope.core import store
 from isotope.core.row_groups import Grouped, grouped
 

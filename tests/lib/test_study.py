@@ -9,7 +9,7 @@ import yaml
 from isotope import tables
 from isotope.core import sql, store
 from isotope.core.errors import BrokenPromise, CorruptFile, EmptyTable, MissingColumn, MissingFile
-from isotope.explain.tables_of_failures import tabulate_study
+from isotope.explain.failures import tabulate_study
 from isotope.judge.study import found_sheets, read_sheets, write_sheet, write_study
 
 ROOT = Path(__file__).parents[2]

@@ -24,7 +24,7 @@ from isotope.crawl.pictures import crawl_pictures, list_pictures
 from isotope.encode import dates as encode_dates
 from isotope.release import geval
 from isotope.score.score import score_run
-from isotope.search.random_system import random_run
+from isotope.search.systems import random_run
 from isotope.tabulate import strata
 from isotope.tabulate.table import rows
 from isotope.train.dates import train_dates

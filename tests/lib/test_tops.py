@@ -5,7 +5,7 @@ import pytest
 
 from isotope.core import sql
 from isotope.core.runs import write_run
-from isotope.tabulate import table, tops
+from isotope.tabulate import answered, table
 
 ANSWERS = {
     "a": {"q1": "vwx", "q2": "vw", "q3": "z"},
@@ -24,7 +24,7 @@ def run(path, answers):
 def overlaps(tmp_path):
     def of(depth):
         runs = [run(tmp_path / f"large/test/t2m/{s}.parquet", a) for s, a in ANSWERS.items()]
-        tops.tops_table(runs, depth=depth, out=tmp_path / "tops.parquet")
+        answered.tops_table(runs, depth=depth, out=tmp_path / "tops.parquet")
         found = table.rows(
             sql.SQL / "tabulate/overlap.sql", {"tops": tmp_path / "tops.parquet"}, {}
         )

@@ -19,9 +19,10 @@ from PIL import Image
 
 from isotope import tables
 from isotope.core.errors import BadParams
-from isotope.explain import wordnet_files
-from isotope.toy import draw, scenes, words
+from isotope.explain import wordnet as wordnet_files
 from isotope.toy import pages as toy_pages
+from isotope.toy import scenes, words
+from isotope.toy import scenes as draw
 from isotope.toy import snapshot as toy
 
 PAGES = 400

@@ -21,13 +21,13 @@ from isotope.core.errors import BadParams, EmptyTable, MissingFile
 from isotope.models import encoders
 from isotope.models import open_clip as models_clip
 from isotope.params.recipes import Recipe
-from isotope.toy import draw, scenes
+from isotope.toy import scenes
+from isotope.toy import scenes as draw
 from isotope.train import contrastive, step
 from isotope.train.batches import Batches, Tokens
-from isotope.train.data import Place, Split, read_split
-from isotope.train.measure import measure, mrr10
+from isotope.train.data import Place, Source, Split, read_split
+from isotope.train.loop import measure, mrr10
 from isotope.train.pictures import squashed
-from isotope.train.rows import Source
 
 TINY = {
     "embed_dim": 16,

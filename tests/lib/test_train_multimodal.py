@@ -25,14 +25,13 @@ from isotope.core.vectors import load_vectors
 from isotope.encode.multimodal import Part, encode_multimodal
 from isotope.models import open_clip
 from isotope.models.multimodal import QUERY, TARGET, load_multimodal
-from isotope.train import multimodal, multimodal_measure
+from isotope.train import multimodal
+from isotope.train import multimodal as multimodal_measure
 from isotope.train import step as train_step
-from isotope.train.data import Place
+from isotope.train.data import Place, Source
+from isotope.train.multimodal import Point, best, combined
 from isotope.train.multimodal_data import read_judged
-from isotope.train.multimodal_loop import Point, best
-from isotope.train.multimodal_measure import combined
 from isotope.train.pictures import squashed
-from isotope.train.rows import Source
 
 BASE = {"kind": "open_clip", "config": "oven-clip", "fields": ["page_title"]}
 FEW = {"steps": 6, "batch": 8, "every": 2, "learning_rate": 0.01}

@@ -25,8 +25,8 @@ from isotope.models import open_clip as models_clip
 from isotope.params.recipes import Means
 from isotope.train import contrastive
 from isotope.train import step as train_step
-from isotope.train.start import cut_of, start
-from isotope.train.towers import tower_of
+from isotope.train.checkpoint import cut_of, start
+from isotope.train.step import tower_of
 
 TINY = {
     "embed_dim": 16,

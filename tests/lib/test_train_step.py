@@ -18,8 +18,7 @@ from isotope.params.recipes import Means, Recipe
 from isotope.train.batches import Batch, Batches, Tokens, standardised
 from isotope.train.data import Split
 from isotope.train.ranks import Ranks
-from isotope.train.step import Stepper
-from isotope.train.towers import tower_of
+from isotope.train.step import Stepper, tower_of
 
 TINY = {
     "embed_dim": 16,

@@ -19,8 +19,7 @@ from isotope.core.runs import ranked, read_run, write_run
 from isotope.params.links import link
 from isotope.score.score import score_run
 from isotope.search.fuse import rrf, wsum
-from isotope.search.tune import Trial, best, grid, tune
-from isotope.search.tuned import COLUMNS, search_tuned
+from isotope.search.tune import COLUMNS, Trial, best, grid, search_tuned, tune
 
 WSUM: dict[str, Any] = {"kind": "wsum", "of": ["a", "b"], "tune": {"grid": {"step": 0.1}}}
 RRF: dict[str, Any] = {

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope.parse.files import Use, file_name
+from isotope.parse.files import Shown, Use, file_name, options
 from isotope.parse.links import FILE
-from isotope.parse.options import Shown, options
 from isotope.parse.streams import unpacked
 from isotope.parse.wikitext import ENGLISH, Namespaces, plain_text, split_pictured, split_sections
 

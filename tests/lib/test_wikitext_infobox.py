@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from isotope.parse import dump
-from isotope.parse.infobox import infobox_picture, upload_url
+from isotope.parse.files import infobox_picture, upload_url
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from isotope.core.errors import CorruptFile, EmptyTable, MissingFile
-from isotope.explain import wordnet_files
+from isotope.explain import wordnet as wordnet_files
 from isotope.explain.wordnet import WordNet
 from isotope.toy import scenes, wordnet
 

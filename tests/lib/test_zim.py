@@ -16,11 +16,10 @@ from tests.snapshots import Page
 from isotope.core import zim
 from isotope.core.errors import CorruptFile, EmptyTable, IsotopeError, MissingFile
 from isotope.crawl import pictures
-from isotope.crawl.pictures import list_pictures
-from isotope.crawl.zim import local_url, zim_contents, zim_names
-from isotope.parse import zim_wiki
-from isotope.parse.gather import gather_dump
-from isotope.parse.infobox import upload_url
+from isotope.crawl.pictures import list_pictures, local_url, zim_contents, zim_names
+from isotope.parse import zim as zim_wiki
+from isotope.parse.dump import gather_dump
+from isotope.parse.files import upload_url
 
 SVG = b"<?xml version='1.0'?><svg xmlns='http://www.w3.org/2000/svg'/>"
 

@@ -27,7 +27,7 @@ from isotope.params.resolve import substitute
 from isotope.release.parquet import IMAGES, QRELS, TEXTS
 from isotope.score.score import score_cells
 from isotope.tabulate import tokens
-from isotope.train.rows import Source, write_rows
+from isotope.train.data import Source, write_rows
 
 PARAMS = Path(__file__).parents[2] / "params"
 KIND = sql.SQL / "collect/atomic"

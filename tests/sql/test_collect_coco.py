@@ -12,7 +12,7 @@ from isotope.collect.build import collect
 from isotope.collect.inputs import DOCUMENTS
 from isotope.core import sql, store
 from isotope.core.errors import MissingFile
-from isotope.explain import wordnet_files
+from isotope.explain import wordnet as wordnet_files
 from isotope.explain.concepts import concepts, read_objects
 from isotope.explain.wordnet import WordNet
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.wikipedia import Row, association, section, written
 
 from isotope.collect import build
-from isotope.collect import parts as collect_parts
-from isotope.collect.pieces import EXCHANGED, GATHERED, IMAGE_PIECES, TEXT_PIECES
+from isotope.collect import build as collect_parts
+from isotope.collect.build import EXCHANGED, GATHERED, IMAGE_PIECES, TEXT_PIECES
 from isotope.core.errors import BrokenPromise
 
 ENGLISH = {"language": "en", "kind": "wikipedia"}

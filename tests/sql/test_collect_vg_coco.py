@@ -19,7 +19,8 @@ from isotope.acquire.fetch import acquire
 from isotope.collect.build import collect
 from isotope.core import sql, store
 from isotope.core.errors import CorruptFile, MissingFile
-from isotope.explain import concepts, wordnet_files
+from isotope.explain import concepts
+from isotope.explain import wordnet as wordnet_files
 from isotope.explain.wordnet import WordNet
 
 BASE = "https://cs.stanford.edu/people/rak248/"

@@ -10,10 +10,11 @@ import pytest
 
 from isotope import tables
 from isotope.core import sql, store
-from isotope.tabulate import bars, figures
+from isotope.tabulate import figures
+from isotope.tabulate import figures as bars
 from isotope.tabulate import table as tabulate
 from isotope.tabulate.drawings import against
-from isotope.tabulate.statistics_tables import ROAD, STATISTICS
+from isotope.tabulate.exhibits import ROAD, STATISTICS
 
 SQL = sql.SQL / "tabulate"
 ORDER = ["wsum", "bm25", "random"]

@@ -15,13 +15,12 @@ from snakemake.cli import get_argument_parser
 from snakemake.utils import update_config
 
 from isotope.cli import main
-from isotope.cli.reference import documents, rewrite
-from isotope.cli.reference_graph import Edges, read_dot, reduced
+from isotope.cli.reference import Edges, documents, read_dot, reduced, rewrite
 from isotope.cli.reference_params import parameters
 from isotope.core import errors, grid
 from isotope.crawl import outcome
 from isotope.params import resolve
-from isotope.parse import wit_records
+from isotope.parse import wit as wit_records
 from isotope.parse.articles import REASONS
 
 ROOT = Path(__file__).parents[2]

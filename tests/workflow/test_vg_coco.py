@@ -18,7 +18,7 @@ from PIL import Image
 from tests.tiny_models import save_summariser
 
 from isotope.core.errors import MissingFile
-from isotope.explain import wordnet_files
+from isotope.explain import wordnet as wordnet_files
 
 PICTURES = 8
 THINGS = ("zebra", "dog", "cat", "horse", "clock", "boat", "tree", "house")

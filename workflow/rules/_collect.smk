@@ -1,4 +1,4 @@
-from isotope.collect import pieces as names
+from isotope.collect import build as names
 
 COLLECT_PIECE = ".isotope/collect/{{collection}}/{{part}}/{}.parquet"
 

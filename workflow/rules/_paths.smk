@@ -2,7 +2,7 @@ import os
 from pathlib import Path
 
 from isotope.params import resolve as isotope_params
-from isotope.acquire import origins
+from isotope.acquire import addresses as origins
 from isotope.params import paths as params_paths
 from isotope.params import union as params_union
 from isotope.core import provenance

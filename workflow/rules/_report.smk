@@ -1,4 +1,4 @@
-from isotope.report import cite as report_cite
+from isotope.report import collection as report_cite
 
 CASES = PARAMS["tabulate"]["cases"]
 

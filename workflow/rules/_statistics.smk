@@ -1,5 +1,5 @@
 from isotope.judge import study
-from isotope.tabulate.statistics_tables import ACCOUNTS, FACTS, ROAD, STATISTICS, figures_from
+from isotope.tabulate.exhibits import ACCOUNTS, FACTS, ROAD, STATISTICS, figures_from
 
 TABLES = list(ROAD)
 JUDGED = ["graded", "reuse", "tau", "agreement"]

@@ -5,7 +5,7 @@ if is_cut("collect"):
         input:
             unpack(read_by("texts")),
             sql=sql("collect/wikipedia/*.sql", "collect/wikipedia/text/*.sql"),
-            code=code("collect.parts"),
+            code=code("collect.build"),
         output:
             **collect_pieces(names.TEXT_PIECES),
         log:
@@ -28,7 +28,7 @@ if is_cut("collect"):
             unpack(read_by("images")),
             **gathered_pieces(names.EXCHANGED),
             sql=sql("collect/wikipedia/*.sql", "collect/wikipedia/image/*.sql"),
-            code=code("collect.parts"),
+            code=code("collect.build"),
         output:
             **collect_pieces(names.IMAGE_PIECES),
         log:
@@ -49,7 +49,7 @@ if is_cut("collect"):
         input:
             **gathered_pieces(names.GATHERED),
             sql=sql("collect/wikipedia/*.sql", "collect/wikipedia/gather/*.sql", "check/*.sql"),
-            code=code("collect.parts"),
+            code=code("collect.build"),
         output:
             texts="data/collect/{collection}/texts.parquet",
             images="data/collect/{collection}/images.parquet",

@@ -7,7 +7,7 @@ rule encode_beside_shard:
         ledgers=pictured,
         weights=weights,
         configs=configs,
-        code=code("encode.beside"),
+        code=code("encode.multimodal"),
     output:
         questions="data/encode/{collection}/{model}/questions/shard-{shard}.npy",
         questions_ids="data/encode/{collection}/{model}/questions/shard-{shard}.ids.parquet",

@@ -7,7 +7,7 @@ if is_cut("parse"):
                 k: shards("parse", f".isotope/parse/{{source}}/{{part}}/{f}")
                 for k, f in WIT.items()
             },
-            code=code("core.gathered"),
+            code=code("core.shards"),
         output:
             associations="data/parse/{source}/associations.parquet",
             rejected="data/parse/{source}/associations.rejected.parquet",
@@ -30,7 +30,7 @@ if is_cut("parse"):
                 k: shards("parse", f".isotope/parse/{{source}}/{{part}}/{f}")
                 for k, f in DUMP.items()
             },
-            code=code("parse.gather"),
+            code=code("parse.dump"),
         output:
             sections="data/parse/{source}/sections.parquet",
             links="data/parse/{source}/links.parquet",

@@ -4,7 +4,7 @@ if is_cut("project"):
     rule project_texts_gather:
         input:
             pieces=shards("project", ".isotope/project/{source}/{part}/projection.parquet"),
-            code=code("core.gathered"),
+            code=code("core.shards"),
         output:
             projection="data/project/{source}/projection.parquet",
         log:
@@ -25,7 +25,7 @@ if is_cut("index"):
     rule project_index_gather:
         input:
             pieces=shards("index", ".isotope/project/{source}/{part}/lucene"),
-            code=code("core.merge"),
+            code=code("core.lucene"),
         output:
             index=temp(directory("data/project/{source}/lucene")),
         log:

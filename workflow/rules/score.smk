@@ -22,7 +22,7 @@ rule score_runs_shard:
 rule score_runs:
     input:
         pieces=shards("score", ".isotope/score/{collection}/{part}.parquet"),
-        code=code("core.gathered", "score.significance"),
+        code=code("core.shards", "score.significance"),
     output:
         scores="results/score/{collection}.parquet",
         significance="results/score/{collection}.significance.parquet",
@@ -43,7 +43,7 @@ rule score_pool:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
         runs=pooled,
-        code=code("judge.pool"),
+        code=code("judge.sheets"),
     output:
         pool="results/score/{collection}/pool.parquet",
         sheets=[

@@ -25,7 +25,7 @@ rule search_tuned:
     input:
         qrels="data/collect/{collection}/qrels.parquet",
         runs=fused,
-        code=code("search.tuned"),
+        code=code("search.tune"),
     output:
         runs=GRID,
         trials="results/search/{collection}/tuning/{system}.csv",

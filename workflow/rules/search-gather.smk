@@ -4,7 +4,7 @@ if is_cut("search"):
     rule search_gather:
         input:
             pieces=shards("search", PIECES),
-            code=code("search.gather"),
+            code=code("search.systems"),
         output:
             runs=GRID,
         log:

@@ -5,7 +5,7 @@ rule tabulate_associations:
         lambda w: f"data/parse/{source_of(w.collection)}/associations.rejected.parquet",
         lambda w: f"data/parse/{source_of(w.collection)}/sections.parquet",
         sql=sql("tabulate/associations*.sql"),
-        code=code("tabulate.agreement"),
+        code=code("tabulate.answered"),
     output:
         agreed=multiext("results/tables/{collection}/associations", ".csv", ".md", ".tex"),
         missed=multiext("results/tables/{collection}/associations_missed", ".csv", ".md", ".tex"),

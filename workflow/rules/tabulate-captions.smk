@@ -3,7 +3,7 @@ rule tabulate_captions:
         texts="data/collect/{collection}/texts.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
         sql=sql("tabulate/caption_tokens.sql"),
-        code=code("tabulate.captions"),
+        code=code("tabulate.cider"),
     output:
         captions="results/tables/{collection}/captions.parquet",
     log:

@@ -36,7 +36,7 @@ rule tabulate_perturbations:
         images="data/collect/{collection}/images.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
         witness=dictionary,
-        code=code("explain.perturbed_texts"),
+        code=code("explain.ranks"),
     output:
         perturbed="results/tables/{collection}/perturbations.parquet",
     log:
@@ -124,7 +124,7 @@ rule tabulate_explained:
         rejected="results/tables/{collection}/rejected_objects.parquet",
         perturbed=perturbed_ranks,
         sql=expand(ours("workflow/sql/tabulate/{t}.sql"), t=EXPLAINED),
-        code=code("explain.tables_of_failures"),
+        code=code("explain.failures"),
     output:
         tables=expand("results/tables/{{collection}}/{t}.{s}", t=EXPLAINED, s=["csv", "md", "tex"]),
     log:
@@ -147,7 +147,7 @@ rule tabulate_study:
         study="results/tables/{collection}/study.parquet",
         sheets=study_sheets,
         sql=expand(ours("workflow/sql/tabulate/{t}.sql"), t=STUDIED),
-        code=code("judge.study", "explain.tables_of_failures"),
+        code=code("judge.study", "explain.failures"),
     output:
         studied="results/tables/{collection}/studied.parquet",
         tables=expand("results/tables/{{collection}}/{t}.{s}", t=STUDIED, s=["csv", "md", "tex"]),

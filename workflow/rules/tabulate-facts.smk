@@ -50,7 +50,7 @@ rule tabulate_facts:
         unpack(collected),
         witness=witness,
         sql=lambda w: sql(f"tabulate/{w.table}.sql"),
-        code=code("tabulate.statistics"),
+        code=code("tabulate.exhibits"),
     output:
         tables=multiext("results/tables/{collection}/{table}", ".csv", ".md", ".tex"),
         figure="results/figures/{collection}/{table}.svg",

@@ -50,7 +50,7 @@ rule tabulate_popularity:
     input:
         intervals="results/tables/{collection}/intervals.parquet",
         sql=sql("tabulate/popularity.sql"),
-        code=code("tabulate.popularity"),
+        code=code("tabulate.drawings"),
     output:
         figure="results/figures/{collection}/popularity.svg",
     log:

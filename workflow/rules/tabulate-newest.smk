@@ -8,7 +8,7 @@ rule tabulate_newest:
         headline=f"results/tables/{NEWEST}/headline.csv",
         survival=survival(),
         sql=sql("tabulate/metrics.sql"),
-        code=code("tabulate.newest"),
+        code=code("tabulate.since"),
     output:
         metrics="results/tables/newest/metrics.json",
         headline="results/tables/newest/headline.csv",

@@ -7,7 +7,7 @@ rule tabulate_ranking:
         qrels="data/collect/{collection}/qrels.parquet",
         runs=explained_runs,
         sql=sql("tabulate/ranking.sql", "tabulate/explain_answers.sql"),
-        code=code("explain.rankings"),
+        code=code("explain.failures"),
     output:
         tables=multiext("results/tables/{collection}/ranking", ".csv", ".md", ".tex"),
     log:

@@ -4,7 +4,7 @@ rule tabulate_recall:
             "results/search/{c}/recall/{s}.csv", c=w.collection, s=APPROXIMATE
         ),
         sql=sql("tabulate/recall.sql"),
-        code=code("tabulate.recall"),
+        code=code("tabulate.answered"),
     output:
         tables=multiext("results/tables/{collection}/recall", ".csv", ".md", ".tex"),
     log:

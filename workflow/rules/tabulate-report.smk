@@ -38,7 +38,7 @@ rule tabulate_cases:
         runs=case_runs,
         overlap="results/tables/{collection}/overlap.csv",
         templates=templates(),
-        code=code("report.case_pages"),
+        code=code("report.cases"),
     output:
         page="results/report/{collection}/cases.html",
         cases=directory("results/report/{collection}/cases"),
@@ -63,7 +63,7 @@ rule tabulate_costs:
         cases=rules.tabulate_cases.output.page,
         ledger=crawl_ledger,
         templates=templates(),
-        code=code("report.costs_page"),
+        code=code("report.costs"),
     output:
         page="results/report/{collection}/costs.html",
     log:

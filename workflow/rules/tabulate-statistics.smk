@@ -77,7 +77,7 @@ rule tabulate_subsets:
 rule tabulate_tops:
     input:
         runs=top_runs,
-        code=code("tabulate.tops"),
+        code=code("tabulate.answered"),
     output:
         tops="results/tables/{collection}/tops.parquet",
     log:
@@ -101,7 +101,7 @@ rule tabulate_statistics:
         subsets=rules.tabulate_subsets.output.subsets,
         tops="results/tables/{collection}/tops.parquet",
         sql=sql(*(f"tabulate/{t}*.sql" for t in STATISTICS)),
-        code=code("tabulate.statistics"),
+        code=code("tabulate.exhibits"),
     output:
         tables=expand("results/tables/{{collection}}/{t}.{s}", t=STATISTICS, s=["csv", "md", "tex"]),
         figure="results/figures/{collection}/subsets.svg",

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from isotope.collect.parts import collect_gather
+from isotope.collect.build import collect_gather
 from isotope.core.progress import logged
 
 with logged(snakemake.log[0], snakemake.rule):

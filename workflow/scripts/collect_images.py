@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from isotope.collect.parts import collect_images
+from isotope.collect.build import collect_images
 from isotope.core.progress import logged
 
 with logged(snakemake.log[0], snakemake.rule):

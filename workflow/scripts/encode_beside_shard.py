@@ -2,7 +2,7 @@ from pathlib import Path
 from typing import Any
 
 from isotope.core.progress import logged
-from isotope.encode.beside import encode_pictures, encode_questions
+from isotope.encode.multimodal import encode_pictures, encode_questions
 
 with logged(snakemake.log[0], snakemake.rule):
     common: dict[str, Any] = {

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from isotope.core.progress import logged
-from isotope.models.mix_data import FILES
+from isotope.models.mix import FILES
 from isotope.train.mix import learn_mix
 
 with logged(snakemake.log[0], snakemake.rule):

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from isotope.core.progress import logged
-from isotope.parse.gather import gather_dump
+from isotope.parse.dump import gather_dump
 
 with logged(snakemake.log[0], snakemake.rule):
     gather_dump(

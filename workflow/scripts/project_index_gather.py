@@ -1,7 +1,7 @@
 from pathlib import Path
 
+from isotope.core.lucene import merge_indexes
 from isotope.core.memory import HEAP_MB
-from isotope.core.merge import merge_indexes
 from isotope.core.progress import logged
 
 with logged(snakemake.log[0], snakemake.rule):

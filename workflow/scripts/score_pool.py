@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from isotope.core.progress import logged
-from isotope.judge.pool import write_pool
+from isotope.judge.sheets import write_pool
 
 with logged(snakemake.log[0], snakemake.rule):
     write_pool(

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from isotope.core.gathered import gather
 from isotope.core.progress import logged
+from isotope.core.shards import gather
 from isotope.score.significance import significance_table
 from isotope.tables import SCORES
 

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from isotope.core.progress import logged
-from isotope.search.gather import search_gather
+from isotope.search.systems import search_gather
 
 with logged(snakemake.log[0], snakemake.rule):
     search_gather(

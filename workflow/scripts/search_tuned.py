@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from isotope.core.progress import logged
-from isotope.search.tuned import search_tuned
+from isotope.search.tune import search_tuned
 
 with logged(snakemake.log[0], snakemake.rule):
     search_tuned(

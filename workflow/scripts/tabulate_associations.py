@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from isotope.core.progress import logged
-from isotope.tabulate.agreement import tabulate_agreement
+from isotope.tabulate.answered import tabulate_agreement
 
 with logged(snakemake.log[0], snakemake.rule):
     tabulate_agreement(

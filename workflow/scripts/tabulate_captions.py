@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from isotope.core.progress import logged
-from isotope.tabulate.captions import captions_table
+from isotope.tabulate.cider import captions_table
 
 with logged(snakemake.log[0], snakemake.rule):
     captions_table(

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from isotope.core.progress import logged
-from isotope.report import costs_page
+from isotope.report import costs as costs_page
 from isotope.report.examples import Cell
 
 with logged(snakemake.log[0], snakemake.rule):

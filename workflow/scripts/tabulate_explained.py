@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from isotope.core.progress import logged
-from isotope.explain.tables_of_failures import tabulate_explained
+from isotope.explain.failures import tabulate_explained
 
 with logged(snakemake.log[0], snakemake.rule):
     single = {name: [Path(snakemake.input[name])] for name in ("failures", "ranks", "rejected")}

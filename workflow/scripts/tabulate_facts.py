@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from isotope.core.progress import logged
-from isotope.tabulate.statistics import tabulate_facts
+from isotope.tabulate.exhibits import tabulate_facts
 
 with logged(snakemake.log[0], snakemake.rule):
     collected = {t: snakemake.input[t] for t in ("texts", "images")}

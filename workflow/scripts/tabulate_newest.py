@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from isotope.core.progress import logged
-from isotope.tabulate.newest import write_newest
+from isotope.tabulate.since import write_newest
 
 with logged(snakemake.log[0], snakemake.rule):
     write_newest(

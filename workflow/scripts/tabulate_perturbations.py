@@ -2,7 +2,7 @@ from pathlib import Path
 
 from isotope.core.progress import logged
 from isotope.explain.perturb import Settings
-from isotope.explain.perturbed_texts import perturb_texts
+from isotope.explain.ranks import perturb_texts
 
 with logged(snakemake.log[0], snakemake.rule):
     spec = snakemake.params.spec

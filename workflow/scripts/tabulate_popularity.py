@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from isotope.core.progress import logged
-from isotope.tabulate.popularity import popularity
+from isotope.tabulate.drawings import popularity
 
 with logged(snakemake.log[0], snakemake.rule):
     popularity(

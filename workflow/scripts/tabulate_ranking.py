@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from isotope.core.progress import logged
-from isotope.explain.rankings import tabulate_ranking
+from isotope.explain.failures import tabulate_ranking
 
 with logged(snakemake.log[0], snakemake.rule):
     tabulate_ranking(

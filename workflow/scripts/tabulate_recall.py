@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from isotope.core.progress import logged
-from isotope.tabulate.recall import recall_table
+from isotope.tabulate.answered import recall_table
 
 with logged(snakemake.log[0], snakemake.rule):
     recall_table(

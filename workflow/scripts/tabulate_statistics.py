@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from isotope.core.progress import logged
-from isotope.tabulate.statistics import tabulate_statistics
+from isotope.tabulate.exhibits import tabulate_statistics
 
 with logged(snakemake.log[0], snakemake.rule):
     tabulate_statistics(

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from isotope.core.progress import logged
-from isotope.explain.tables_of_failures import tabulate_study
+from isotope.explain.failures import tabulate_study
 from isotope.judge.study import write_study
 
 with logged(snakemake.log[0], snakemake.rule):

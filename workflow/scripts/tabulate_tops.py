@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from isotope.core.progress import logged
-from isotope.tabulate.tops import tops_table
+from isotope.tabulate.answered import tops_table
 
 with logged(snakemake.log[0], snakemake.rule):
     tops_table(

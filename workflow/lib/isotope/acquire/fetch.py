@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from isotope.acquire import addresses, origins, remote
-from isotope.acquire.addresses import Entry, Upstream
-from isotope.acquire.origins import Origin
+from isotope.acquire import addresses, remote
+from isotope.acquire import addresses as origins
+from isotope.acquire.addresses import Entry, Origin, Upstream
 from isotope.core import store
 from isotope.core.errors import (
     AccessDenied,

@@ -5,7 +5,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from isotope.cli.arguments import date, filled, port, whole
+from isotope.cli.main import date, filled, port, whole
 from isotope.params.foreign import SETTINGS, SPLITS
 
 CATALOG = Path("results/catalog.duckdb")
@@ -98,14 +98,14 @@ def _catalog(parser: argparse.ArgumentParser) -> None:
 
 
 def _trec(chosen: argparse.Namespace) -> str:
-    from isotope.release.trec_export import export  # noqa: PLC0415
+    from isotope.release.trec import export  # noqa: PLC0415
 
     files = export(chosen.collection, chosen.folder)
     return f"{len(files)} files in {chosen.folder.resolve()}\n"
 
 
 def _geval(chosen: argparse.Namespace) -> str:
-    from isotope.release import geval_export  # noqa: PLC0415
+    from isotope.release import geval as geval_export  # noqa: PLC0415
 
     return geval_export.told(
         chosen.collection,
@@ -133,14 +133,14 @@ def _show(chosen: argparse.Namespace) -> str:
         catalog=chosen.catalog,
     )
     if chosen.html:
-        from isotope.cli.show_page import write_html  # noqa: PLC0415 (templates load slowly)
+        from isotope.cli.show import write_html  # noqa: PLC0415 (templates load slowly)
 
         write_html(page, chosen.html, catalog=chosen.catalog)
     return show.to_text(page)
 
 
 def _snapshot(chosen: argparse.Namespace) -> str:
-    from isotope.params.append import append_snapshot  # noqa: PLC0415
+    from isotope.params.files import append_snapshot  # noqa: PLC0415
 
     new = append_snapshot(chosen.params, chosen.name)
     return f"{chosen.name} is {'now' if new else 'already'} a snapshot of {chosen.params}\n"

@@ -14,8 +14,8 @@ from isotope.cli.estimate_phases import Cost, Machine, used_models
 from isotope.cli.estimate_sizes import GIB
 from isotope.core import lucene
 from isotope.core.errors import IsotopeError
-from isotope.crawl.wikimedia import has_contact, user_agent
-from isotope.explain import wordnet_files
+from isotope.crawl.addresses import has_contact, user_agent
+from isotope.explain import wordnet as wordnet_files
 from isotope.params import paths, union
 from isotope.params.resolve import expand_files
 

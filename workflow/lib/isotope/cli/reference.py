@@ -1,6 +1,9 @@
 """The generated parts of README and docs, from `<!-- name -->` to `<!-- /name -->`."""
 
 import re
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,10 +11,97 @@ from typing import Any
 import pyarrow as pa
 
 from isotope import tables
-from isotope.cli.reference_graph import rule_graph
 from isotope.cli.reference_params import parameters
-from isotope.core.errors import BadParams
+from isotope.core.errors import BadParams, ToolFailed
 from isotope.core.measures import MEASURES
+
+_NODE = re.compile(r'^\s*(\d+)\[label = "([^"]+)"', re.MULTILINE)
+_EDGE = re.compile(r"^\s*(\d+) -> (\d+)\s*$", re.MULTILINE)
+_TARGET = "all"
+Edges = set[tuple[str, str]]
+
+
+def rule_graph(root: Path) -> str:
+    """Return the graph of the default experiment, built in an empty folder.
+
+    Edges that longer paths imply are left out, and so is the target `all`.
+
+    Raises:
+        ToolFailed: Snakemake could not plan the experiment.
+    """
+    edges = sorted(edge for edge in reduced(read_dot(_rulegraph(root))) if edge[1] != _TARGET)
+    after = {a: " & ".join(b for start, b in edges if start == a) for a, _ in edges}
+    return "\n".join(["flowchart TD", *(f"    {a} --> {after[a]}" for a in after)])
+
+
+def _rulegraph(root: Path) -> str:
+    where = ["--snakefile", str(root / "Snakefile"), "--configfile", str(root / "params.yaml")]
+    with tempfile.TemporaryDirectory(prefix="isotope-") as empty:
+        command = [sys.executable, "-m", "snakemake", *where, "--directory", empty, "--rulegraph"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        remedy = f"run it by hand: {' '.join(command)}"
+        raise ToolFailed("snakemake --rulegraph", done.stderr.strip()[-500:], remedy)
+    return done.stdout
+
+
+def read_dot(dot: str) -> Edges:
+    """Return the edges of a graph in Snakemake's DOT, by rule name."""
+    names = dict(_NODE.findall(dot))
+    return {(names[a], names[b]) for a, b in _EDGE.findall(dot)}
+
+
+def reduced(edges: Edges) -> Edges:
+    """Return the edges of a graph without those that a longer path implies, or that lead back.
+
+    A rule waits for a later one where a source goes on from another (`crawl.<source>.after`).
+    """
+    edges = edges - _back(edges)
+    after = _after(edges)
+    return {(a, b) for a, b in edges if not any(_leads(c, b, after) for c in after[a] - {b})}
+
+
+def _after(edges: Edges) -> dict[str, set[str]]:
+    return {a: {b for start, b in edges if start == a} for a, _ in edges}
+
+
+def _back(edges: Edges) -> Edges:
+    """Return the edges that lead to a rule which comes before their own."""
+    order = {name: n for n, name in enumerate(_order(edges))}
+    return {(a, b) for a, b in edges if order[b] <= order[a]}
+
+
+def _order(edges: Edges) -> list[str]:
+    """Return the rules, each after those that it needs.
+
+    A circle is entered where most lies behind: at the rule that the longest way leads to.
+    """
+    after = _after(edges)
+    needs: dict[str, set[str]] = {name: set() for edge in edges for name in edge}
+    for a, b in edges:
+        needs[b].add(a)
+    circles = {name: {n for n in needs[name] if _leads(name, n, after)} for name in needs}
+    depth = dict[str, int]()
+
+    def behind(name: str) -> tuple[bool, bool, int, int, str]:
+        absent = needs[name] - depth.keys()
+        there = [depth[n] for n in needs[name] - absent]
+        return not absent, absent <= circles[name], max(there, default=-1), len(there), name
+
+    while left := needs.keys() - depth.keys():
+        name = max(left, key=behind)
+        depth[name] = behind(name)[2] + 1
+    return [*depth]
+
+
+def _leads(start: str, end: str, after: dict[str, set[str]]) -> bool:
+    seen, todo = {start}, [start]
+    while todo:
+        new = after.get(todo.pop(), set()) - seen
+        seen |= new
+        todo += new
+    return end in seen
+
 
 _BLOCK = re.compile(r"<!-- ([a-z]+)((?: [\w:]+)*) -->\n.*?<!-- /\1 -->", re.DOTALL)
 _LIST = re.compile(r"list<\w+: (.*)>")

@@ -13,10 +13,9 @@ import yaml
 from isotope.core import lucene
 from isotope.core.errors import BadParams
 from isotope.index import approximate
-from isotope.models import date_model
-from isotope.params.heads_recipe import HeadsRecipe
+from isotope.models import dates
 from isotope.params.mix_recipe import Recipe as MixRecipe
-from isotope.params.recipes import Means, Recipe
+from isotope.params.recipes import HeadsRecipe, Means, Recipe
 from isotope.search import fuse
 from isotope.tables import FIVE_FIELDS
 from isotope.toy import snapshot
@@ -170,7 +169,7 @@ def _in_code() -> dict[str, object]:
         **mix,
         **near,
         **made,
-        **{f"models.<model>.{k}": v for k, v in date_model.Recipe()._asdict().items()},
+        **{f"models.<model>.{k}": v for k, v in dates.Recipe()._asdict().items()},
         "models.<model>.train.seed": 0,
         "models.<model>.revision": None,
         "models.<model>.top": 10,

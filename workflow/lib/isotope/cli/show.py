@@ -7,8 +7,11 @@ from pathlib import Path
 import duckdb
 
 from isotope.cli.sql import Row, aligned
-from isotope.core.catalog_open import CATALOG, ask, opened
+from isotope.core import store
 from isotope.core.errors import UnknownId
+from isotope.core.pixels import thumbnail
+from isotope.core.sql import CATALOG, ask, opened
+from isotope.report.site import environment
 
 KINDS = ("text", "image", "query", "run")
 CELL = ("collection", "setting", "split", "task", "system")
@@ -139,3 +142,35 @@ def to_text(page: Page) -> str:
         body = aligned(section.columns, section.rows) if section.rows else "none\n"
         lines.append(f"\n{section.title}\n{body}")
     return "".join(lines)
+
+
+_IDS = ("image_id", "doc_id")
+
+
+def write_html(page: Page, out: Path, *, catalog: Path = CATALOG) -> None:
+    """Write the page; every image that it names is shown where its pixels were crawled.
+
+    Raises:
+        DiskFull: no room for it.
+        MissingFile, BadQuery: no catalog, or a shard that it names and that is gone.
+    """
+    html = (
+        environment()
+        .get_template("show.html.j2")
+        .render(page=page, pictures=_pictures(page, catalog))
+    )
+    with store.aside(out) as part:
+        part.write_text(html, encoding="utf-8", newline="\n")
+
+
+def _pictures(page: Page, catalog: Path) -> dict[str, str]:
+    ids = {page.ident}
+    for section in page.sections:
+        for i, column in enumerate(section.columns):
+            ids |= {str(row[i]) for row in section.rows if column in _IDS}
+    with opened(catalog, threads=1) as con:
+        wanted = {"ids": sorted(ids)}
+        shards = [row[0] for row in ask(con, "shards", wanted)[1]]
+        found = ask(con, "pictures", {**wanted, "shards": shards})[1] if shards else []
+    small = {str(ident): thumbnail(bytes(webp)) for ident, webp in found}  # pyright: ignore[reportArgumentType]
+    return {ident: uri for ident, uri in small.items() if uri}

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import duckdb
 
-from isotope.core.catalog_open import CATALOG, opened
 from isotope.core.errors import BadQuery
+from isotope.core.sql import CATALOG, opened
 
 FORMATS = ("table", "csv", "json")
 _WIDEST = 60

@@ -6,19 +6,115 @@ that looks for candidates can change it.
 """
 
 import mmap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import faiss
 import numpy as np
+import numpy.typing as npt
+import polars as pl
 from numpy.typing import NDArray
 
 from isotope.core.errors import BadParams
-from isotope.core.keys import Keys, decoded, keys_of, largest
-from isotope.core.nearest import Ask, Vectors, seeker
+from isotope.core.grid import SIDES, Cell, query_ids
 from isotope.core.progress import Progress
+
+Vectors = NDArray[np.float32]
+Found = tuple[NDArray[np.float32], NDArray[np.int64]]
+# Queries and k to scores and places in the block, both [queries, k], in no order.
+Ask = Callable[[Vectors, int], Found]
+Seek = Callable[[Vectors], Ask]
+_SCORES = 1 << 28
+
+
+def seeker(device: str) -> Seek:
+    """Return what takes a block of documents and looks for its nearest ones to queries.
+
+    `cpu` is FAISS; any other name is a device of torch's, `torch-cpu` its processor; `auto` is the
+    GPU where torch sees one, else FAISS.
+
+    Raises:
+        BadParams: a device that is not there.
+    """
+    if device == "auto":
+        device = "cuda" if _driver() and _torch().cuda.is_available() else "cpu"
+    if device == "cpu":
+        return by_faiss
+    torch = _torch()
+    try:
+        place = torch.device(device.removeprefix("torch-"))
+        torch.empty(1, device=place)
+    except (AssertionError, RuntimeError) as error:
+        raise BadParams("search.device", f"no device {device!r}", "use auto or cpu") from error
+    return lambda documents: by_torch(documents, place)
+
+
+def by_faiss(documents: Vectors) -> Ask:
+    """Let FAISS look, by its blocked matrix products."""
+
+    def ask(queries: Vectors, k: int) -> Found:
+        return faiss.knn(queries, documents, k, metric=faiss.METRIC_INNER_PRODUCT)
+
+    return ask
+
+
+def by_torch(documents: Vectors, device: Any) -> Ask:  # noqa: ANN401
+    """Let torch look on one of its devices, where the block lies until the last query."""
+    torch = _torch()
+    there = torch.from_numpy(documents).to(device).T
+    size = max(1, _SCORES // max(1, len(documents)))
+
+    def ask(queries: Vectors, k: int) -> Found:
+        asked = torch.from_numpy(np.ascontiguousarray(queries))
+        tops = [torch.topk(part.to(device) @ there, k, sorted=False) for part in asked.split(size)]
+        scores, places = (torch.cat(parts).cpu().numpy() for parts in zip(*tops, strict=True))
+        return scores, places
+
+    return ask
+
+
+def _driver() -> bool:
+    """Tell whether a driver of NVIDIA's is loaded; torch takes seconds to say that none is."""
+    return any(Path("/dev").glob("nvidia[0-9]*"))
+
+
+def _torch() -> Any:  # noqa: ANN401
+    import torch  # noqa: PLC0415
+
+    return torch
+
+
+Keys = NDArray[np.uint64]
+_SIGN = np.uint32(1 << 31)
+_ROW_BITS = np.uint64(32)
+_ROW = np.uint64((1 << 32) - 1)
+
+
+def keys_of(scores: NDArray[np.float32], rows: NDArray[np.int64]) -> Keys:
+    """Return keys of float32 scores and rows below 2**32; they sort by score, then by row.
+
+    The bits of a positive float grow with it, those of a negative one shrink (IEEE 754, 5.10).
+    """
+    bits = (scores + np.float32(0)).view(np.uint32)
+    ordered = np.where(bits & _SIGN, ~bits, bits | _SIGN)
+    return (ordered.astype(np.uint64) << _ROW_BITS) | rows.astype(np.uint64)
+
+
+def decoded(keys: Keys) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Return the scores and rows of keys; key 0, which no score has, gives NaN."""
+    ordered = (keys >> _ROW_BITS).astype(np.uint32)
+    bits = np.where(ordered & _SIGN, ordered & ~_SIGN, ~ordered)
+    return bits.view(np.float32), (keys & _ROW).astype(np.int64)
+
+
+def largest(keys: Keys, k: int) -> Keys:
+    """Return the k largest keys of each row, the largest first."""
+    top = np.partition(keys, keys.shape[1] - k, axis=1)[:, keys.shape[1] - k :]
+    top.sort(axis=1)
+    return np.ascontiguousarray(top[:, ::-1])
+
 
 Rows = NDArray[np.int64]
 _FAISS: Any = faiss
@@ -161,3 +257,37 @@ class _Block:
         pointers = map(faiss.swig_ptr, (scores, queries, self.documents, places))
         _FAISS.fvec_inner_products_by_idx(*pointers, queries.shape[1], *places.shape)
         return keys_of(scores, self.rows[places])
+
+
+class Encoded:
+    """The shards of vectors (texts, images) and of their ids (texts_ids, images_ids)."""
+
+    def __init__(self, files: Mapping[str, Sequence[Path]]) -> None:
+        """Map the vectors and read the ids."""
+        self.shards = {side: Shards(files[side]) for side in SIDES}
+        self.ids = {
+            side: pl.concat([pl.read_parquet(p) for p in files[f"{side}_ids"]])["id"]
+            for side in SIDES
+        }
+
+    def asked(self, qrels: Path, cell: Cell) -> tuple[pl.Series, Vectors]:
+        """Return the ids of the cell's queries and their vectors, float32 [queries, dim]."""
+        ids = pl.DataFrame({"id": query_ids(qrels, cell)}, schema={"id": pl.String})
+        known = pl.DataFrame({"id": self.ids[cell.query_side]}).with_row_index("row")
+        at = ids.join(known, on="id", maintain_order="left")
+        rows = at["row"].cast(pl.Int64).to_numpy()
+        return at["id"], self.shards[cell.query_side].take(rows)
+
+    def hits(
+        self, cell: Cell, queries: pl.Series, scores: npt.NDArray[np.float32], rows: Rows
+    ) -> pl.DataFrame:
+        """Return query_id, doc_id and score for scores and rows [queries, k]; row -1 is none."""
+        found, width = rows.ravel(), rows.shape[1]
+        kept = found >= 0
+        return pl.DataFrame(
+            {
+                "query_id": queries.gather(np.repeat(np.arange(len(queries)), width)[kept]),
+                "doc_id": self.ids[cell.document_side].gather(found[kept]),
+                "score": scores.ravel()[kept].astype(np.float64),
+            }
+        )

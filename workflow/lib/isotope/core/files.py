@@ -6,14 +6,25 @@ Visual Genome's files are JSON lists of up to 700 MB on one line: their items ar
 import codecs
 import gzip
 import json
+import os
 import zipfile
 import zlib
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
 
 from isotope.core.errors import CorruptFile
+
+
+def labels(paths: Sequence[Path]) -> dict[Path, str]:
+    """Return the name of each file; where two share one, all have their path below the folder that
+    holds them all."""
+    if len({path.name for path in paths}) == len(set(paths)):
+        return {path: path.name for path in paths}
+    root = os.path.commonpath([path.parent for path in paths])
+    return {path: path.relative_to(root).as_posix() for path in paths}
+
 
 _CHARACTERS = 1 << 20
 _SPACE = " \t\r\n"

@@ -142,7 +142,7 @@ def _encoder() -> Encode:
     """Import everything before the fork, and outside of the worker's limits."""
     import cv2  # noqa: PLC0415 (seconds of imports)
 
-    from isotope.crawl.conversion import webp_encoder  # noqa: PLC0415
+    from isotope.crawl.validate import webp_encoder  # noqa: PLC0415
 
     cv2.setNumThreads(1)
     encode = webp_encoder()

@@ -17,10 +17,18 @@ from multidict import CIMultiDictProxy
 from yarl import URL
 
 from isotope.core.errors import HostDown
-from isotope.crawl.addresses import BadUrl, ForbiddenAddress, Guard, target
+from isotope.crawl.addresses import (
+    BadUrl,
+    ForbiddenAddress,
+    Guard,
+    has_contact,
+    is_wikimedias,
+    sha1_of_base36,
+    target,
+    user_agent,
+)
 from isotope.crawl.hosts import Host, Manners
 from isotope.crawl.outcome import HOST_DOWN, OF_THE_HOST, of_code
-from isotope.crawl.wikimedia import has_contact, is_wikimedias, sha1_of_base36, user_agent
 
 ARRIVED, UNCHANGED = "arrived", "unchanged"
 _OK, _NOT_MODIFIED = 200, 304

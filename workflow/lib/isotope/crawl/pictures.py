@@ -6,8 +6,11 @@ import tarfile
 import zipfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import cast
+from urllib.parse import quote, urlsplit
 
 import polars as pl
 import pyarrow as pa
@@ -20,10 +23,80 @@ from isotope.core import sql, store
 from isotope.core.errors import CorruptFile, EmptyTable, MissingColumn
 from isotope.core.pixels import groups_within
 from isotope.core.progress import Progress, log
-from isotope.core.zim import is_zim
-from isotope.crawl.conversion import IMAGE_LIMIT_PIXELS, webp_encoder
-from isotope.crawl.validate import NO_PIXELS, form
-from isotope.crawl.zim import zim_contents, zim_names
+from isotope.core.zim import Page, content_of, is_zim, opened, page_at, pieces
+from isotope.crawl.validate import IMAGE_LIMIT_PIXELS, NO_PIXELS, form, webp_encoder
+from isotope.parse.associations import read_files
+from isotope.parse.files import upload_url
+from isotope.parse.html_media import file_of
+from isotope.parse.zim import site_of
+
+
+def zim_names(path: Path, files: Sequence[Path]) -> list[str]:
+    """Return the address of every picture in a ZIM file, each once.
+
+    `files` are the tables of the part `files`: what they call local has the wiki's own address.
+    ASSUME that anything else is of Wikimedia Commons, as the associations do; a ZIM file does not
+    say. Of a split file, the first piece has them all.
+
+    Raises:
+        MissingFile, CorruptFile: as `zim_file.opened`, and what is damaged in it.
+    """
+    return list(dict.fromkeys(address for _, address in _pictures(path, files)))
+
+
+def zim_contents(
+    path: Path, files: Sequence[Path], wanted: Callable[[str], bool]
+) -> Iterator[tuple[str, bytes]]:
+    """Yield address and bytes of the wanted pictures, as `zim_names` calls them.
+
+    Raises:
+        MissingFile, CorruptFile: as `zim_names`.
+    """
+    for picture, address in _pictures(path, files):
+        if wanted(address):
+            yield address, content_of(path, picture)
+
+
+def _pictures(path: Path, files: Sequence[Path]) -> Iterator[tuple[Page, str]]:
+    if path != pieces(path)[0]:
+        return
+    base, own = urlsplit(site_of(path).base_url), _local(tuple(files))
+    for number in range(opened(path).entry_count):
+        _, picture = page_at(path, number)
+        if picture and not picture.is_redirected and picture.kind.startswith("image/"):
+            name = file_of(quote(picture.address))
+            if name:
+                yield picture, local_url(name, base.netloc) if name in own else upload_url(name)
+
+
+@cache
+def _local(files: tuple[Path, ...]) -> frozenset[str]:
+    """Return the files that the wiki itself has."""
+    if not files:
+        return frozenset()
+    with TemporaryDirectory() as folder:
+        read_files(files, Path(folder) / "files.parquet")
+        told = pl.read_parquet(Path(folder) / "files.parquet")
+    return frozenset(told.filter(pl.col("project") == "local")["file"].to_list())
+
+
+def local_url(name: str, host: str) -> str:
+    """Return the address of a file that a wiki has uploaded itself."""
+    digest = hashlib.md5(name.replace(" ", "_").encode(), usedforsecurity=False).hexdigest()
+    folder = f"{_uploads_of(host)}/{digest[0]}/{digest[:2]}"
+    return f"https://upload.wikimedia.org/{folder}/{quote(name.replace(' ', '_'), safe='')}"
+
+
+def _uploads_of(host: str) -> str:
+    """Return the folder of a wiki's own uploads, as Wikimedia's $wgUploadPath composes it.
+
+    A wiki of a language has `<project>/<language>`, one that stands alone `wikipedia/<name>`.
+    """
+    language, project, *_ = host.split(".")
+    if language == "www":
+        return f"wikipedia/{'sources' if project == 'wikisource' else project}"
+    return f"wikipedia/{language}" if project == "wikimedia" else f"{project}/{language}"
+
 
 _SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 _ROWS = 64

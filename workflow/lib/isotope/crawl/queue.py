@@ -10,14 +10,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from isotope.crawl.addresses import BadUrl, target
+from isotope.crawl.addresses import BadUrl, asked, target
 from isotope.crawl.decoders import Decoders
-from isotope.crawl.earlier import Earlier
 from isotope.crawl.fetch import ARRIVED, UNCHANGED, Answer, Fetcher
-from isotope.crawl.numbers import Budget
-from isotope.crawl.origin import origin
-from isotope.crawl.outcome import MAY_PASS, Row
-from isotope.crawl.wikimedia import asked
+from isotope.crawl.hosts import Budget
+from isotope.crawl.ledger import Earlier
+from isotope.crawl.outcome import MAY_PASS, Row, origin
 
 _LONGEST_WAIT_S = 900.0
 _ACCOUNT_EVERY_S = 1.0

@@ -18,16 +18,24 @@ from isotope import tables
 from isotope.core import store
 from isotope.core.errors import HostDown, ToolFailed
 from isotope.core.progress import Progress
+from isotope.crawl.addresses import require_contact
 from isotope.crawl.decoders import Decoders
-from isotope.crawl.earlier import Earlier
 from isotope.crawl.fetch import NO_NETWORK, Fetcher
-from isotope.crawl.numbers import Budget
-from isotope.crawl.origin import OWN_HOST, origin
-from isotope.crawl.outcome import DECIDED_BY, FAILURES, HOST_DOWN, LATER, UNASKED, UNREACHED
+from isotope.crawl.hosts import Budget
+from isotope.crawl.ledger import Earlier
+from isotope.crawl.outcome import (
+    DECIDED_BY,
+    FAILURES,
+    HOST_DOWN,
+    LATER,
+    OWN_HOST,
+    UNASKED,
+    UNREACHED,
+    origin,
+)
 from isotope.crawl.queue import Crawl, Means
 from isotope.crawl.scratch import Scratch
 from isotope.crawl.serve import serving
-from isotope.crawl.wikimedia import require_contact
 
 _ROWS = 1_000
 

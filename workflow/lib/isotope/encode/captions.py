@@ -13,9 +13,8 @@ import polars as pl
 
 from isotope.core import sql
 from isotope.core.progress import Progress, log
-from isotope.encode.fill import Filling, Out, filling
+from isotope.encode.fill import Filling, Out, filling, means
 from isotope.encode.key import How, text_key
-from isotope.encode.means import means
 from isotope.encode.shard import encode_images, slice_ids
 from isotope.models import encoders
 from isotope.models.encoders import Encoder

@@ -8,8 +8,7 @@ import polars as pl
 from isotope.core.progress import Progress
 from isotope.core.vectors import created, write_ids
 from isotope.encode.shard import batches, iter_texts, slice_ids
-from isotope.models.date_model import WHOLE, fold_of
-from isotope.models.dates import load, years_of
+from isotope.models.dates import WHOLE, fold_of, load, years_of
 
 _TEXTS_AT_A_TIME = 4_096
 

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +19,61 @@ import pyarrow as pa
 from isotope import tables
 from isotope.core import store
 from isotope.core.progress import log
-from isotope.core.vectors import FloatArray, contents_of, created, write_ids
-from isotope.encode.known import DIGEST_BYTES, Known
+from isotope.core.vectors import FloatArray, contents_of, created, load_vectors, write_ids
+from isotope.models.encoders import Encoder
+
+DIGEST_BYTES = 32
+_HEAD_BYTES = 8
+
+
+class Known:
+    """What shards of vectors, and the tables of contents beside them, have of one key."""
+
+    def __init__(self, vectors: Sequence[Path], key: str) -> None:
+        """Map the shards; vectors that another key made, and all where it is empty, are unknown.
+
+        Memory: 48 bytes a vector.
+
+        Raises:
+            MissingFile, TruncatedFile, CorruptFile: as `encode_store.load_vectors`.
+        """
+        contents = [contents_of(path) for path in vectors]
+        self._blocks = load_vectors(vectors, contents).blocks if vectors and key else []
+        self._starts = np.cumsum([0, *map(len, self._blocks)])
+        digests, rows = _read(contents if self._blocks else [], key)
+        heads = np.ascontiguousarray(digests[:, :_HEAD_BYTES]).view(np.uint64).ravel()
+        order = np.argsort(heads, kind="stable")
+        self._heads, self._digests, self._rows = heads[order], digests[order], rows[order]
+
+    def vector(self, content: bytes) -> FloatArray | None:
+        """Return the vector [dim] made of a content, by its SHA-256; None where it is unknown."""
+        head = np.frombuffer(content[:_HEAD_BYTES], np.uint64)[0]
+        at = int(np.searchsorted(self._heads, head))
+        while at < len(self._heads) and self._heads[at] == head:
+            if self._digests[at].tobytes() == content:
+                return self._row(int(self._rows[at]))
+            at += 1
+        return None
+
+    def _row(self, row: int) -> FloatArray:
+        shard = int(np.searchsorted(self._starts, row, side="right")) - 1
+        return self._blocks[shard][row - self._starts[shard]]
+
+
+def _read(
+    contents: Sequence[Path], key: str
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    """Return the digests [n, 32] and the rows of the vectors that this key made."""
+    digests, rows, start = [np.empty((0, DIGEST_BYTES), np.uint8)], [np.empty(0, np.int64)], 0
+    for path in contents:
+        table = pl.read_parquet(path, columns=["model", "content"]).with_row_index("row", start)
+        start += table.height
+        kept = table.filter((pl.col("model") == key) & pl.col("content").is_not_null())
+        found = b"".join(kept["content"].str.decode("hex").to_list())
+        digests.append(np.frombuffer(found, np.uint8).reshape(-1, DIGEST_BYTES))
+        rows.append(kept["row"].cast(pl.Int64).to_numpy())
+    return np.concatenate(digests), np.concatenate(rows)
+
 
 Encode = Callable[[list[Any]], FloatArray]
 
@@ -110,3 +163,49 @@ def _write_contents(out: Out, made: Filling) -> None:
     columns = {"id": out.ids.to_arrow(), "content": pa.array(contents, pa.string())}
     columns["model"] = pa.array([out.key] * len(contents), pa.string())
     store.write(pa.table(columns), contents_of(out.vectors), tables.CONTENTS)
+
+
+Floats = npt.NDArray[np.float32]
+WHOLE, LINES = "whole", "lines"
+
+
+@runtime_checkable
+class SentenceVectors(Protocol):
+    """An encoder that tells the vectors of sentences in their own lengths."""
+
+    def encode_sentences(self, texts: list[str]) -> Floats:
+        """Return float32 [n, dim], as the model leaves them."""
+        ...
+
+
+def means(said: Sequence[Sequence[str]], encoder: Encoder, batch: int) -> Floats:
+    """Return the mean of each group's vectors, L2-normalised float32 [groups, dim].
+
+    What is averaged is what the model makes of each sentence, of any length where the encoder tells
+    it (`SentenceVectors`), else of length 1. `batch` sentences are encoded at a time; no group is
+    empty.
+
+    Raises:
+        IsotopeError: what the encoder raises.
+    """
+    texts = [sentence for group in said for sentence in group]
+    vectors = np.empty((len(texts), encoder.dim), np.float32)
+    waiting = Batches(vectors, _encoding(encoder), batch)
+    for place, shape in enumerate(encoder.shapes(texts)):
+        waiting.add([place], texts[place], shape)
+    waiting.finish()
+    first = np.cumsum([0, *map(len, said[:-1])])
+    sums = np.add.reduceat(vectors.astype(np.float64), first, axis=0)
+    lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+    # ASSUME sentences that cancel out exactly mean nothing: their vector stays zero; no paper says.
+    return (sums / np.where(lengths == 0, 1.0, lengths)).astype(np.float32)
+
+
+def lines(text: str) -> list[str]:
+    """Return the lines of a text that have words; an empty text is one empty line."""
+    return [line.strip() for line in text.splitlines() if line.strip()] or [""]
+
+
+def _encoding(encoder: Encoder) -> Encode:
+    told = isinstance(encoder, SentenceVectors)
+    return encoder.encode_sentences if told else encoder.encode_texts

@@ -10,8 +10,7 @@ import torch
 from isotope.core.exact import Shards
 from isotope.core.progress import Progress
 from isotope.core.vectors import created, write_ids
-from isotope.models.mix import Mix, load_mix
-from isotope.models.mix_data import Rows
+from isotope.models.mix import Mix, Rows, load_mix
 
 _ROWS = 8_192
 

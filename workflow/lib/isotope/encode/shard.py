@@ -10,12 +10,11 @@ from pathlib import Path
 import polars as pl
 
 from isotope.core.errors import BadParams, MissingColumn, MissingFile
-from isotope.core.picture_rows import batches, iter_pictures, shown_by
+from isotope.core.pixels import batches, iter_pictures, shown_by
 from isotope.core.progress import Progress
 from isotope.core.vectors import Vectors, load_vectors
-from isotope.encode.fill import Batches, Encode, Filling, Out, filling
+from isotope.encode.fill import LINES, WHOLE, Batches, Encode, Filling, Out, filling, lines, means
 from isotope.encode.key import How, picture_key, text_key
-from isotope.encode.means import LINES, WHOLE, lines, means
 from isotope.models import encoders
 from isotope.tables import FIVE_FIELDS, STEP
 

@@ -10,10 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from isotope.core.errors import BadParams
-from isotope.core.exact import Rows, Shards
-from isotope.core.nearest import Vectors
+from isotope.core.exact import Encoded, Rows, Shards, Vectors
 from isotope.core.progress import Progress, log
-from isotope.core.sides import Encoded
 from isotope.core.store import aside
 
 _BLOCK = 65_536

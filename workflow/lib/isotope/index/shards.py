@@ -15,11 +15,10 @@ import polars as pl
 
 from isotope.core import lucene, store
 from isotope.core.grid import SIDES, pool_splits, pools
-from isotope.core.merge import merge_indexes
+from isotope.core.lucene import merge_indexes
 from isotope.core.shards import Part
-from isotope.core.slices import rows_in, write_slice
-from isotope.index.build import contents, filled, pools_of
-from isotope.index.reuse import Digest, copy, tell, told_beside
+from isotope.core.store import rows_in, write_slice
+from isotope.index.build import Digest, contents, copy, filled, pools_of, tell, told_beside
 
 _ROWS = 50_000
 

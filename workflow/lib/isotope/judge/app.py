@@ -1,9 +1,13 @@
 """The judging pages as web applications: what one desk answers."""
 
+import ipaddress
+import json
+import socket
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
+from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -11,16 +15,87 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from isotope.core.errors import IsotopeError
-from isotope.judge import grade as judge_given
-from isotope.judge.desk import Desk
-from isotope.judge.failure_sheets import RATINGS, VERDICTS
-from isotope.judge.failures import SheetDesk
-from isotope.judge.guard import HEADERS, Guard
-from isotope.judge.lines import PAIRS, Form
-from isotope.judge.pictures import Pictures
-from isotope.report.templates import environment
+from isotope.judge.desk import Desk, Pictures, SheetDesk
+from isotope.judge.ledger import PAIRS, Form, Grade, Item
+from isotope.judge.study import RATINGS, VERDICTS
+from isotope.report.site import environment
+
+
+def record(body: bytes) -> dict[str, Any] | None:
+    """Return what JSON says, None if it is no object with an assessor and a collection."""
+    try:
+        given: Any = json.loads(body)
+        named = [given[name] for name in ("assessor", "collection")]
+    except (ValueError, KeyError, TypeError):
+        return None
+    return given if all(isinstance(word, str) for word in named) else None
+
+
+def graded(
+    given: Mapping[str, Any], form: Form[Item, Grade]
+) -> tuple[Item, Grade | None, Grade | None] | None:
+    """Return an item, its grade and the one that the page showed before; None if it has none."""
+    if not {"grade", "seen"} <= given.keys():
+        return None
+    found, before = form.read(given), form.read({**given, "grade": given["seen"]})
+    return None if found is None or before is None else (*found, before[1])
+
+
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+_OWN = {"localhost", socket.gethostname().lower()}
+
+
+class Guard:
+    """Refuses what another site could send: foreign Host headers, posts from elsewhere.
+
+    A page elsewhere may point a name of its own at this machine (DNS rebinding), so only
+    addresses, `localhost` and this machine's own name are answered.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Stand before `app`."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or answer 403."""
+        if scope["type"] == "http" and (found := refused(Request(scope))):
+            await PlainTextResponse(found, 403, HEADERS)(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+
+def refused(request: Request) -> str | None:
+    """Return why a request is refused, None if it is not."""
+    host = request.headers.get("host", "")
+    if not _is_ours(host):
+        return f"this page is not to be had under the name {host!r}"
+    if request.method in {"GET", "HEAD"}:
+        return None
+    if request.headers.get("origin") != f"{request.url.scheme}://{host}":
+        return "grades are taken from this page only"
+    if request.headers.get("content-type", "").partition(";")[0] != "application/json":
+        return "grades come as JSON"
+    return None
+
+
+def _is_ours(host: str) -> bool:
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+        return name in _OWN or bool(ipaddress.ip_address(name))
+    except ValueError:
+        return False
+
 
 BODY_BYTES = 16_384
 _KINDS = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
@@ -113,13 +188,13 @@ def _picture(pictures: Pictures) -> _Answer:
 
 def _grade(desk: Any, taken: _Taken) -> Callable[[Request], Awaitable[Response]]:  # noqa: ANN401 (desk and form belong together)
     async def answer(request: Request) -> Response:
-        sent = judge_given.record(await request.body())
+        sent = record(await request.body())
         if sent is None:
             return _json({"error": "not a grade"}, 422)
         # A tab may outlive its server, and find somebody else's in its place.
         if (sent["collection"], sent["assessor"]) != (desk.collection, desk.assessor):
             return _json({"error": f"now {desk.assessor} judges {desk.collection} here"}, 409)
-        given = judge_given.graded(sent, taken.form)
+        given = graded(sent, taken.form)
         if given is None or not (given[1] is None or taken.fits(given[1])):
             return _json({"error": "not a grade on the scale"}, 422)
         item, grade, seen = given

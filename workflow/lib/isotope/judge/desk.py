@@ -1,21 +1,171 @@
 """An assessor's desk: which queries are there, what is graded, what the others think."""
 
-from collections.abc import Mapping
+import io
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic
 from urllib.parse import quote
 
 import polars as pl
+from PIL import Image
 
 from isotope.core.errors import BrokenPromise, EmptyTable, IsotopeError
 from isotope.core.grid import Cell
-from isotope.judge import sheets
-from isotope.judge.agreement import agreement
+from isotope.core.pixels import decode, iter_pixels
+from isotope.judge import sheets, study
 from isotope.judge.items import Items, Query
-from isotope.judge.ledger import Ledger
-from isotope.judge.lines import PAIRS, place
-from isotope.judge.pictures import Pictures
-from isotope.judge.work import Work
+from isotope.judge.ledger import PAIRS, Grade, Item, Ledger, place
+from isotope.judge.scores import agreement
+from isotope.judge.study import VERDICTS, Sheet, Verdict, told
+
+SIDE_PX = 480
+_QUALITY = 80
+
+
+class Pictures:
+    """Pooled images as small WebP pictures, from the shards of the crawl."""
+
+    def __init__(self, shards: Sequence[Path], ids: Collection[str]) -> None:
+        """Find which shard has each of `ids`."""
+        self._shards: dict[str, str] = {}
+        if shards:
+            lazy = pl.scan_parquet(list(shards), include_file_paths="shard").select(
+                "image_id", "shard"
+            )
+            self._shards = dict(lazy.filter(pl.col("image_id").is_in(ids)).collect().iter_rows())
+
+    def __contains__(self, image_id: object) -> bool:
+        """Tell whether the picture's pixels were crawled."""
+        return image_id in self._shards
+
+    def webp(self, image_id: str) -> bytes:
+        """Return the picture within SIDE_PX squared.
+
+        Raises:
+            KeyError: no pixels of that image.
+            CorruptFile, TruncatedFile, MissingFile: as `pixels`.
+        """
+        shard = Path(self._shards[image_id])
+        _, found = next(iter_pixels([shard], {image_id}))
+        picture, small = decode(found, where=f"{shard}: {image_id}"), io.BytesIO()
+        picture.thumbnail((SIDE_PX, SIDE_PX), Image.Resampling.LANCZOS)
+        picture.save(small, "WEBP", quality=_QUALITY)
+        return small.getvalue()
+
+
+class Work(Generic[Item, Grade]):
+    """The items of each page, with the ledger of their grades."""
+
+    def __init__(self, pages: Sequence[Sequence[Item]], ledger: Ledger[Item, Grade]) -> None:
+        """Take up `ledger`, which may have grades of items that are on no page (any more)."""
+        self.pages, self.ledger = pages, ledger
+        self._places = {item: n for n, items in enumerate(pages) for item in items}
+
+    def turn_to(self, number: int) -> None:
+        """Take in what other tabs have given, before a page is shown.
+
+        Raises:
+            IndexError: no page of that number.
+            CorruptFile: as `Ledger.refresh`.
+        """
+        if not 0 <= number < len(self.pages):
+            raise IndexError(number)
+        self.ledger.refresh()
+
+    def progress(self, after: int = 0) -> dict[str, int | None]:
+        """Return items graded and in all, pages, and the first one from `after` on with work."""
+        grades = self.ledger.grades
+        return {
+            "done": sum(item in self._places for item in list(grades)),
+            "total": len(self._places),
+            "queries": len(self.pages),
+            "next": self._next(after),
+        }
+
+    def _next(self, after: int) -> int | None:
+        every, grades = self.pages, self.ledger.grades
+        order = (*range(after, len(every)), *range(min(after, len(every))))
+        return next((n for n in order if any(i not in grades for i in every[n])), None)
+
+    def give(self, item: Item, grade: Grade | None, *, seen: Grade | None) -> dict[str, Any]:
+        """Keep a grade; return the one that holds, which another page may have given.
+
+        Raises:
+            KeyError: an item of no page.
+            DiskFull, CorruptFile: as `Ledger.give`.
+        """
+        number = self._places[item]
+        return {
+            "grade": self.ledger.give(item, grade, seen=seen),
+            "progress": self.progress(number),
+        }
+
+
+_SHOWN = {"query_id": "asked", "truth_id": "right", "found_id": "found"}
+
+
+class SheetDesk:
+    """One assessor at a sheet of one collection; every answer is ready for JSON."""
+
+    def __init__(
+        self,
+        collection: str,
+        assessor: str,
+        sheet: Sheet,
+        pictures: Pictures,
+        folder: Path = study.FOLDER,
+    ) -> None:
+        """Take up the assessor's file below `folder`, which is made with the first verdict.
+
+        Raises:
+            BadParams: a name that can't be a file's.
+            CorruptFile: as `Ledger`.
+            BrokenPromise: verdicts by the same name on a sheet that has come back as csv.
+        """
+        self.collection, self.assessor = f"{collection}/{sheet.name}", assessor
+        self.sheet, self.pictures = sheet, pictures
+        path = place(folder / collection / sheet.name, assessor)
+        self.ledger = Ledger(path, assessor, VERDICTS)
+        self._work = Work([[row["lot"]] for row in sheet.rows], self.ledger)
+        self.progress = self._work.progress
+        if path.with_suffix(".csv").exists():
+            found = f"a sheet that {assessor!r} has filled in by hand"
+            raise BrokenPromise(path.with_suffix(".csv"), found, "take another name, or move it")
+
+    def query(self, number: int) -> dict[str, Any]:
+        """Return a failure, without the system that it is of, and its verdict.
+
+        Raises:
+            IndexError: no failure of that number.
+            CorruptFile: as `Ledger.refresh`.
+        """
+        self._work.turn_to(number)
+        row = self.sheet.rows[number]
+        return {
+            "number": number,
+            "lot": row["lot"],
+            "query": row["query"],
+            "pictures": self._pictures(row),
+            "grade": told(self.ledger.grades.get(row["lot"])),
+            "progress": self.progress(number),
+        }
+
+    def _pictures(self, row: Mapping[str, Any]) -> list[dict[str, str]]:
+        return [
+            {"role": role, "picture": f"/picture/{quote(row[column], safe='')}"}
+            for column, role in _SHOWN.items()
+            if row[column] in self.pictures
+        ]
+
+    def give(self, lot: str, grade: Verdict | None, *, seen: Verdict | None) -> dict[str, Any]:
+        """Keep a verdict; return the one that holds, which another page may have given.
+
+        Raises:
+            KeyError, DiskFull, CorruptFile: as `Work.give`.
+        """
+        kept = self._work.give(lot, grade, seen=seen)
+        return {**kept, "grade": told(kept["grade"])}
+
 
 _GRADED = {
     "task": pl.String,

@@ -10,7 +10,7 @@ import polars as pl
 
 from isotope.core.errors import MissingFile
 from isotope.core.grid import SIDES, Cell, id_column
-from isotope.judge.lines import Pair
+from isotope.judge.ledger import Pair
 
 _Value = str | list[str] | None
 _FIELDS = {

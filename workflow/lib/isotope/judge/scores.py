@@ -1,17 +1,142 @@
 """What graded judgements say of the systems, and how far it is what sparse ones say."""
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import ArrayLike
 
 from isotope import tables
 from isotope.core import store
 from isotope.core.grid import Cell
 from isotope.core.progress import Progress
+from isotope.core.runs import KEY, batches, empty
 from isotope.judge import sheets
-from isotope.judge.agreement import agreement, kendall_tau
-from isotope.judge.reuse import Judged, judged_part, leave_one_out, mean_scores, system_scores
+from isotope.score.score import score_run
+
+_SCORED = ["query_id", "measure", "value"]
+
+
+class Judged(NamedTuple):
+    """One task: the judged hits of each system, graded qrels (tables.GRADED), and the pool."""
+
+    runs: Mapping[str, pl.DataFrame]
+    graded: pl.DataFrame
+    pool: pl.DataFrame
+
+
+def judged_part(run: Path, graded: pl.DataFrame) -> pl.DataFrame:
+    """Keep the hits of a run that are judged, with the ranks that they have in it."""
+    pairs = graded.select(KEY)
+    kept = [p.join(pairs, on=KEY, how="semi", maintain_order="left") for p in batches(run)]
+    return pl.concat([empty(), *kept])
+
+
+def system_scores(
+    runs: Mapping[str, pl.DataFrame], qrels: pl.DataFrame, measures: Sequence[str]
+) -> pl.DataFrame:
+    """Return system, query_id, measure and value on qrels (query_id, doc_id, relevance)."""
+    parts = [
+        score_run(run, qrels, measures).select(pl.lit(name).alias("system"), *_SCORED)
+        for name, run in sorted(runs.items())
+    ]
+    return pl.concat(parts)
+
+
+def mean_scores(scores: pl.DataFrame, queries: int) -> pl.DataFrame:
+    """Return measure, system, value: the mean over `queries`, of which one without a row has 0."""
+    grouped = scores.sort("query_id").group_by("measure", "system")
+    return grouped.agg(pl.col("value").sum() / queries).sort("measure", "system")
+
+
+def leave_one_out(
+    task: str, judged: Judged, means: pl.DataFrame, measures: Sequence[str]
+) -> pl.DataFrame:
+    """Return tables.REUSE: value and place of each system, and both had it not been pooled.
+
+    `alone` counts its judged documents that no other system pooled. The place, from 1, is among
+    all systems on the same judgements; equal values share the better place.
+    """
+    queries = judged.graded["query_id"].n_unique()
+    parts: list[pl.DataFrame] = []
+    for name in sorted(judged.runs):
+        reduced, alone = without(judged, name)
+        scores = system_scores(judged.runs, reduced, measures)
+        left = placed(mean_scores(scores, queries)).filter(system=name)
+        both = placed(means).filter(system=name).join(left, on="measure", suffix="_without")
+        labels = {"task": pl.lit(task), "alone": pl.lit(alone), "without": "value_without"}
+        parts.append(both.with_columns(**labels).select(tables.REUSE.names))
+    return pl.concat(parts).sort("measure", "place", "system")
+
+
+def without(judged: Judged, system: str) -> tuple[pl.DataFrame, int]:
+    """Return the graded qrels had `system` not been pooled, and how many judged pairs change.
+
+    A pair of the sparse qrels falls back to what they say, any other becomes unjudged.
+    """
+    own = judged.pool.filter(pl.col("systems").list.len() == 1)
+    mine = own.filter(pl.col("systems").list.first() == system).select(KEY)
+    lost = judged.graded.filter(pl.col("grades") > 0).join(mine, on=KEY, how="semi")
+    kept = judged.graded.join(lost, on=KEY, how="anti")
+    back = lost.filter(pl.col("sparse").is_not_null()).with_columns(relevance="sparse")
+    return pl.concat([kept, back]), lost.height
+
+
+def placed(means: pl.DataFrame) -> pl.DataFrame:
+    """Add the place of each system by its value, for each measure."""
+    place = pl.col("value").rank("min", descending=True).over("measure").cast(pl.Int32)
+    return means.with_columns(place=place)
+
+
+def kendall_tau(one: ArrayLike, other: ArrayLike) -> float:
+    """Return tau-b of two lists of values, NaN if either has no two different ones.
+
+    Source: Kendall, Biometrika 33, 1945, which corrects for ties.
+    """
+    signs = [np.sign(np.subtract.outer(v, v)) for v in map(np.asarray, (one, other))]
+    agree, first, second = (float((a * b).sum()) for a, b in _products(signs))
+    norm = np.sqrt(first * second)
+    return agree / norm if norm else float("nan")
+
+
+def _products(signs: list[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
+    return [(signs[0], signs[1]), (signs[0], signs[0]), (signs[1], signs[1])]
+
+
+def cohen_kappa(pairs: pl.DataFrame) -> float | None:
+    """Return kappa of the columns `grade` and `grade_other`, null where chance explains it all.
+
+    Source: Cohen, Educational and Psychological Measurement 20(1), 1960.
+    """
+    same = float((pairs["grade"] == pairs["grade_other"]).sum()) / pairs.height
+    one, other = (pairs[c].value_counts(name="n") for c in ("grade", "grade_other"))
+    both = one.join(other, left_on="grade", right_on="grade_other")
+    chance = float((both["n"].cast(pl.Float64) * both["n_right"]).sum()) / pairs.height**2
+    return (same - chance) / (1 - chance) if chance < 1 else None
+
+
+def agreement(grades: pl.DataFrame) -> pl.DataFrame:
+    """Return tables.AGREEMENT: every two assessors on the pairs that both have graded."""
+    rows: list[dict[str, object]] = []
+    for name, other in combinations(grades["assessor"].unique().sort().to_list(), 2):
+        one, two = (grades.filter(assessor=a).drop("assessor") for a in (name, other))
+        pairs = one.join(two, on=["task", "query_id", "doc_id"], suffix="_other")
+        if pairs.height:
+            same = float((pairs["grade"] == pairs["grade_other"]).sum()) / pairs.height
+            rows.append(
+                {
+                    "assessor": name,
+                    "other": other,
+                    "pairs": pairs.height,
+                    "same_share": same,
+                    "kappa": cohen_kappa(pairs),
+                }
+            )
+    empty = pl.DataFrame(tables.AGREEMENT.empty_table())
+    return pl.DataFrame(rows, schema=empty.schema)
 
 
 def score_judged(

@@ -12,11 +12,9 @@ import yaml
 from starlette.applications import Starlette
 
 from isotope.core.errors import BadParams
-from isotope.judge import failure_sheets
 from isotope.judge import items as judge_items
-from isotope.judge.desk import Desk
-from isotope.judge.failures import SheetDesk
-from isotope.judge.pictures import Pictures
+from isotope.judge import study
+from isotope.judge.desk import Desk, Pictures, SheetDesk
 from isotope.params.files import SCHEMA
 from isotope.params.resolve import Params
 from isotope.params.union import sources
@@ -55,7 +53,7 @@ def sheet_desk(collection: str, assessor: str, name: str, params: Params) -> She
         BrokenPromise, CorruptFile: as `SheetDesk`.
     """
     _known(collection, params)
-    sheet = failure_sheets.load(collection, name, params["tabulate"])
+    sheet = study.load(collection, name, params["tabulate"])
     ids = {row[c] for row in sheet.rows for c in ("query_id", "truth_id", "found_id")}
     pictures = Pictures(_shards(collection, params), ids)
     return SheetDesk(collection, assessor, sheet, pictures)

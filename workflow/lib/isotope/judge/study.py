@@ -5,15 +5,103 @@ returned picture is as good an answer, and rates 1 (hopeless) to 10.
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from isotope import tables
 from isotope.core import sql, store
-from isotope.core.errors import BrokenPromise, CorruptFile, EmptyTable, MissingColumn, MissingFile
-from isotope.judge import lines
-from isotope.judge.failure_sheets import VERDICTS
+from isotope.core.errors import (
+    BadParams,
+    BrokenPromise,
+    CorruptFile,
+    EmptyTable,
+    MissingColumn,
+    MissingFile,
+)
+from isotope.judge import ledger
+from isotope.judge.ledger import Form, words
+
+RATINGS = range(1, 11)
+
+
+class Verdict(NamedTuple):
+    """Classes of failure, each once, and a rating from 1 (hopeless) to 10, or None."""
+
+    classes: tuple[str, ...]
+    rating: int | None
+
+
+def _verdict(given: object) -> Verdict | None:
+    if not isinstance(given, dict):
+        return None
+    classes, rating = given.get("classes"), given.get("rating")
+    rated = rating is None or (type(rating) is int and rating in RATINGS)
+    if not rated or not isinstance(classes, list) or not (classes or rating):
+        return None
+    named: list[Any] = classes
+    fits = all(isinstance(name, str) and name for name in named)
+    return Verdict(tuple(dict.fromkeys(named)), rating) if fits else None
+
+
+def _read_sheet(record: Mapping[str, Any]) -> tuple[str, Verdict | None] | None:
+    lot, grade = words(record, "lot"), record.get("grade", "none")
+    verdict = _verdict(grade)
+    return (lot[0], verdict) if lot and (verdict or grade is None) else None
+
+
+def told(verdict: Verdict | None) -> dict[str, Any] | None:
+    """Return a verdict ready for JSON."""
+    return verdict and verdict._asdict()
+
+
+VERDICTS: Form[str, Verdict] = Form(
+    lambda line: {"lot": line.item, "grade": told(line.grade)}, _read_sheet
+)
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """What people are asked on a sheet; `name` is its folder below judgements/<collection>.
+
+    `alternative` is the class, if any, that is named alone.
+    """
+
+    name: str
+    classes: Sequence[str]
+    rows: Sequence[Mapping[str, Any]]
+    is_rated: bool
+    alternative: str = ""
+
+    def fits(self, verdict: Verdict) -> bool:
+        """Tell whether a verdict says what may be said on this sheet."""
+        known = set(verdict.classes) <= set(self.classes)
+        alone = self.alternative not in verdict.classes or len(verdict.classes) == 1
+        return known and alone and verdict.rating in {None, *(RATINGS if self.is_rated else ())}
+
+
+def load(collection: str, name: str, tabulate: Mapping[str, Any], root: Path = Path()) -> Sheet:
+    """Return the sheet `mistakes` or `failures` of a collection, as the params `tabulate` ask.
+
+    Raises:
+        BadParams: params that do not ask for it.
+        MissingFile: it was not drawn yet.
+    """
+    rated = name == "failures"
+    asked = tabulate.get("explain", {}).get(collection, {}).get("study") if rated else None
+    asked = tabulate.get("mistakes") if not rated else asked
+    if not asked:
+        key = f"tabulate.explain.{collection}" if rated else "tabulate.mistakes"
+        raise BadParams(f"params {key}", "not there", "name its overlay with --configfile")
+    path = root / f"results/tables/{collection}/{'study' if rated else 'mistakes'}.parquet"
+    if not path.is_file():
+        raise MissingFile(path, "no sheet to judge", "run `snakemake --cores all` first")
+    alternative = asked.get("alternative", "")
+    classes = [*asked["classes"], *filter(None, [alternative])]
+    return Sheet(name, classes, pl.read_parquet(path).to_dicts(), rated, alternative)
+
 
 FOLDER = Path("judgements")
 _KEY = "lot"
@@ -31,7 +119,7 @@ _JUDGED = {
 
 def found_sheets(collection: str, name: str = "failures", folder: Path = FOLDER) -> list[str]:
     """Return the sheets in `folder`/<collection>/`name`, sorted: csv, and a page's JSON lines."""
-    kinds = {".csv", lines.SUFFIX}
+    kinds = {".csv", ledger.SUFFIX}
     found = (folder / collection / name).glob("*")
     return sorted(str(p) for p in found if p.suffix in kinds)
 
@@ -106,7 +194,7 @@ def write_study(
 
 
 def _read(path: Path, classes: Collection[str]) -> pl.DataFrame:
-    rows = _lines(path) if path.suffix == lines.SUFFIX else _table(path)
+    rows = _lines(path) if path.suffix == ledger.SUFFIX else _table(path)
     rows = rows.filter((pl.col("classes").list.len() > 0) | pl.col("rating").is_not_null())
     known = pl.Series(sorted(classes), dtype=pl.String).implode()
     strange = pl.col("classes").list.set_difference(known).list.len() > 0
@@ -121,7 +209,7 @@ def _lines(path: Path) -> pl.DataFrame:
     """Return what a page has written: lot, classes, rating (as words), assessor, where."""
     rows = [
         (line.item, sorted(said.classes), said.rating and str(said.rating), line.assessor, where)
-        for where, line in lines.holding(path, VERDICTS)
+        for where, line in ledger.holding(path, VERDICTS)
         if (said := line.grade)
     ]
     return pl.DataFrame(rows, schema=_JUDGED, orient="row")

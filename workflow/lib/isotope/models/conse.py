@@ -8,9 +8,8 @@ import numpy.typing as npt
 import torch
 from PIL import Image
 
-from isotope.models.device import Device
-from isotope.models.offline import Pictures, class_names
-from isotope.models.text_towers import DEFAULT, text_tower
+from isotope.models.encoders import Device
+from isotope.models.offline import DEFAULT, Pictures, class_names, text_tower
 
 FloatArray = npt.NDArray[np.float32]
 _PROMPT = "a photo of a {}"
@@ -20,7 +19,7 @@ class ConseEncoder:
     """Sentence embeddings, and their combination by the `top` likeliest classes of a picture."""
 
     def __init__(self, top: int = 10, device: str = "auto", *, text: str = DEFAULT) -> None:
-        """Load both towers; `text` is a name of `isotope.models.text_towers`.
+        """Load both towers; `text` is a name of `isotope.models.offline`.
 
         Raises:
             UnknownModel: no such text tower.

@@ -4,22 +4,183 @@ A text is the square root of its distribution over years, a picture with a date 
 its year: both have length 1, and their product, the root of P(year | text), ranks as P does.
 """
 
+import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
+from scipy.special import logsumexp
 
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingColumn, MissingFile
 from isotope.core.progress import log
 from isotope.core.store import aside
-from isotope.models import date_model
-from isotope.models.date_model import WHOLE, Choice, Counts, Ints, Recipe, Table
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+# Rows of n-grams, scipy's csr; its stubs say nothing.
+Sparse = Any
+_BITS = 18
+WHOLE = -1
+
+
+class Choice(NamedTuple):
+    """What the cross-fitted training texts choose: see `Recipe`."""
+
+    bandwidth_years: float
+    smoothing: float
+    temperature: float
+
+
+class Recipe(NamedTuple):
+    """Lengths of n-grams, the grid of choices, folds, and the most texts that are learned from."""
+
+    ngrams: Sequence[int] = (2, 4)
+    bandwidths_years: Sequence[float] = (4, 8, 16)
+    smoothings: Sequence[float] = (100, 300, 1000)
+    temperatures: Sequence[float] = (0.1, 0.2, 0.5)
+    folds: int = 5
+    texts: int = 200_000
+
+    @classmethod
+    def of(cls, spec: Mapping[str, Any]) -> "Recipe":
+        """Read a model's entry of the params.
+
+        Raises:
+            BadParams: a shortest n-gram that is longer than the longest.
+        """
+        recipe = cls(**{k: spec[k] for k in cls._fields if k in spec})
+        if recipe.ngrams[0] > recipe.ngrams[1]:
+            found = f"n-grams from {recipe.ngrams[0]} to {recipe.ngrams[1]}"
+            raise BadParams("models: ngrams", found, "give the shortest first")
+        return recipe
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How often n-grams occur: row i says `count[i]` in texts of a fold and year.
+
+    `texts` [folds, years] counts texts; years are consecutive from `first_year`.
+    """
+
+    first_year: int
+    texts: Ints
+    fold: Ints
+    feature: Ints
+    year: Ints
+    count: Ints
+
+    @property
+    def years(self) -> int:
+        """How many consecutive years there are."""
+        return int(self.texts.shape[1])
+
+    def place(self, years: Ints) -> Ints:
+        """Return the column of each year; what lies outside goes to the nearest end."""
+        return np.clip(years - self.first_year, 0, self.years - 1)
+
+
+class Table(NamedTuple):
+    """Log ratios [features, years] of the n-grams `seen`, and the log prior [years]."""
+
+    seen: Ints
+    ratios: Floats
+    prior: Floats
+
+
+def fold_of(ident: str, folds: int) -> int:
+    """Return the fold of a training text, by its id alone."""
+    return int.from_bytes(blake2b(ident.encode(), digest_size=8).digest(), "big") % folds
+
+
+def ngrams(texts: Sequence[str], lengths: Sequence[int]) -> Sparse:
+    """Return which character n-grams, hashed and within words, each text has: [texts, 2^18]."""
+    from sklearn.feature_extraction.text import HashingVectorizer  # noqa: PLC0415 (loads slowly)
+
+    kind: Any = HashingVectorizer
+    # Capitals stay: newspapers of different decades set them differently.
+    hashing = kind(
+        analyzer="char_wb",
+        ngram_range=(lengths[0], lengths[1]),
+        n_features=1 << _BITS,
+        lowercase=False,
+        binary=True,
+        norm=None,
+        alternate_sign=False,
+    )
+    return hashing.transform(texts)
+
+
+def count(rows: Sparse, years: Ints, folds: Ints, n: int) -> Counts:
+    """Count the n-grams of training texts by fold (0..n-1) and year."""
+    first = int(years.min())
+    columns = years - first
+    texts = np.zeros((n, int(columns.max()) + 1), np.int64)
+    np.add.at(texts, (folds, columns), 1)
+    entries = rows.tocoo()
+    keys = np.stack([folds[entries.row], entries.col, columns[entries.row]])
+    unique, number = np.unique(keys, axis=1, return_counts=True)
+    fold, feature, year = unique.astype(np.int64)
+    return Counts(first, texts, fold, feature, year, number.astype(np.int64))
+
+
+def table(counts: Counts, choice: Choice, without: int = WHOLE) -> Table:
+    """Smooth the counts, those of fold `without` left out, into log ratios and a prior."""
+    from scipy.sparse import coo_matrix  # noqa: PLC0415
+
+    kept = counts.fold != without
+    seen, local = np.unique(counts.feature[kept], return_inverse=True)
+    shape = (len(seen), counts.years)
+    place = (local, counts.year[kept])
+    by_year: Sparse = coo_matrix((counts.count[kept].astype(float), place), shape=shape).tocsr()
+    years = np.arange(counts.years)
+    kernel = np.exp(-0.5 * ((years[:, None] - years) / choice.bandwidth_years) ** 2)
+    near = by_year @ kernel
+    share = np.asarray(by_year.sum(axis=1)).ravel() / max(by_year.sum(), 1)
+    smooth = (near + choice.smoothing * share[:, None]) / (near.sum(axis=0) + choice.smoothing)
+    left = np.delete(counts.texts, without, axis=0) if without != WHOLE else counts.texts
+    prior = left.sum(axis=0) @ kernel
+    return Table(seen, np.log(smooth) - np.log(share)[:, None], np.log(prior / prior.sum()))
+
+
+def log_posterior(rows: Sparse, made: Table, temperature: float) -> Floats:
+    """Return log P(year | text) [texts, years] for rows of `ngrams`.
+
+    The evidence of a text's n-grams, which are far from independent, is divided by the square
+    root of their number and tempered.
+    """
+    known = rows[:, made.seen]
+    length = np.sqrt(np.maximum(known.getnnz(axis=1), 1))
+    evidence = known @ made.ratios * (temperature / length)[:, None] + made.prior
+    return evidence - logsumexp(evidence, axis=1, keepdims=True)
+
+
+def choices(recipe: Recipe) -> Iterator[Choice]:
+    """Yield the points of the grid."""
+    grid = itertools.product(recipe.bandwidths_years, recipe.smoothings, recipe.temperatures)
+    return itertools.starmap(Choice, grid)
+
+
+def gains(counts: Counts, rows: Sparse, years: Ints, folds: Ints, choice: Choice) -> Floats:
+    """Return the nats that each training text tells of its year to a model that never saw it."""
+    told = np.zeros(len(years))
+    column = counts.place(years)
+    for fold in range(len(counts.texts)):
+        own = np.flatnonzero(folds == fold)
+        if len(own) and len(own) < len(years):
+            made = table(counts, choice, without=fold)
+            guess = log_posterior(rows[own], made, choice.temperature)
+            told[own] = guess[np.arange(len(own)), column[own]] - made.prior[column[own]]
+    return told
+
 
 FloatArray = npt.NDArray[np.float32]
 _ARRAYS = ("texts", "fold", "feature", "year", "count")
@@ -36,13 +197,13 @@ class DatesModel:
 
     def encode_texts(self, texts: Sequence[str], folds: Sequence[int]) -> FloatArray:
         """Return float32 [n, dim] of length 1; a text of fold k is judged without that fold."""
-        rows = date_model.ngrams(texts, self.ngrams)
+        rows = ngrams(texts, self.ngrams)
         out = np.empty((len(texts), self.dim), np.float32)
         which = np.asarray(folds)
         for fold in np.unique(which):
             own = np.flatnonzero(which == fold)
             made = self._table(int(fold))
-            found = date_model.log_posterior(rows[own], made, self.choice.temperature)
+            found = log_posterior(rows[own], made, self.choice.temperature)
             out[own] = np.exp(found / 2)
         return out
 
@@ -58,7 +219,7 @@ class DatesModel:
 
     def _table(self, fold: int) -> Table:
         if fold not in self._tables:
-            self._tables[fold] = date_model.table(self.counts, self.choice, without=fold)
+            self._tables[fold] = table(self.counts, self.choice, without=fold)
         return self._tables[fold]
 
 
@@ -93,13 +254,11 @@ def fit(ids: pl.Series, texts: Sequence[str], years: pl.Series, recipe: Recipe) 
     if len(texts) < recipe.folds:
         found = f"{len(texts)} dated training texts"
         raise EmptyTable("split train", found, f"give {recipe.folds} or more, or fewer folds")
-    folds = np.array([date_model.fold_of(i, recipe.folds) for i in ids], np.int64)
+    folds = np.array([fold_of(i, recipe.folds) for i in ids], np.int64)
     at: Ints = years.to_numpy()
-    rows = date_model.ngrams(texts, recipe.ngrams)
-    counts = date_model.count(rows, at, folds, recipe.folds)
-    told = {
-        c: date_model.gains(counts, rows, at, folds, c).mean() for c in date_model.choices(recipe)
-    }
+    rows = ngrams(texts, recipe.ngrams)
+    counts = count(rows, at, folds, recipe.folds)
+    told = {c: gains(counts, rows, at, folds, c).mean() for c in choices(recipe)}
     chosen = max(told, key=lambda choice: told[choice])
     log.info("%s: a text tells %.3f nats of its year", chosen, told[chosen])
     return DatesModel(counts, chosen, recipe.ngrams)

@@ -16,9 +16,8 @@ from safetensors.torch import load_file
 from torch import nn
 
 from isotope.core.errors import CorruptFile, MissingFile
-from isotope.models.device import Device
-from isotope.models.offline import PICTURE_FEATURES, TEXT_FEATURES, Pictures
-from isotope.models.text_towers import DEFAULT, text_tower
+from isotope.models.encoders import Device
+from isotope.models.offline import DEFAULT, PICTURE_FEATURES, TEXT_FEATURES, Pictures, text_tower
 
 FloatArray = npt.NDArray[np.float32]
 

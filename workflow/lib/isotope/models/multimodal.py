@@ -27,12 +27,12 @@ from transformers import T5Config
 from transformers.models.t5.modeling_t5 import T5Stack
 
 from isotope.core.errors import CorruptFile
-from isotope.models.device import Device
+from isotope.models.encoders import Device
 from isotope.models.mix import FourWays
 from isotope.models.open_clip import empty, trained_notes
 from isotope.params.multimodal import ClipFusionRecipe, recipe_of
 from isotope.train.batches import standardised, unit
-from isotope.train.start import cut_of
+from isotope.train.checkpoint import cut_of
 
 FloatArray = npt.NDArray[np.float32]
 QUERY, TARGET = "query", "target"

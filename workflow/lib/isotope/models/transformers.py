@@ -23,8 +23,7 @@ from transformers import (
 )
 
 from isotope.core.errors import CorruptFile, FetchFailed, UnknownModel
-from isotope.models.device import Device
-from isotope.models.lengths import lengths, tokenized
+from isotope.models.encoders import Device, lengths, tokenized
 
 FloatArray = npt.NDArray[np.float32]
 

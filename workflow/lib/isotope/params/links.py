@@ -7,7 +7,7 @@ from typing import Any
 from isotope.core.errors import BadParams
 from isotope.params import open_clip as open_clip_lists
 from isotope.params.schema import suggest
-from isotope.search import prompts
+from isotope.search import prompted
 
 Params = dict[str, Any]
 _ARCHITECTURES = ("config", "name")
@@ -143,7 +143,7 @@ def _check_mix(where: str, entry: Params, models: Params) -> None:
 
 
 def _check_prompt(where: str, entry: Params, models: Params) -> None:
-    prompts.check(entry["templates"], where)
+    prompted.check(entry["templates"], where)
     if models[entry["model"]]["kind"] in _NO_ENCODERS:
         found = f"model {entry['model']!r} is no encoder of prompts"
         raise BadParams(where, found, "name a model that reads texts and sees pictures")

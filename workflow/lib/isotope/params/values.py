@@ -10,8 +10,9 @@ from typing import Any
 
 from isotope.core import measures
 from isotope.core.errors import BadParams
-from isotope.crawl.wikimedia import has_contact
-from isotope.params import heads_recipe, mix_recipe, multimodal, open_clip, recipes
+from isotope.crawl.addresses import has_contact
+from isotope.params import mix_recipe, multimodal, open_clip, recipes
+from isotope.params import recipes as heads_recipe
 from isotope.params.schema import suggest
 
 Params = Mapping[str, Any]
@@ -112,10 +113,10 @@ def _check_model(where: str, entry: Params) -> None:
             with _at(f"{where}.{key}"):
                 recipe(entry)
     if entry["kind"] == "dates":
-        from isotope.models import date_model  # noqa: PLC0415 (scipy loads slowly)
+        from isotope.models import dates  # noqa: PLC0415 (scipy loads slowly)
 
         with _at(f"{where}.ngrams"):
-            date_model.Recipe.of(entry)
+            dates.Recipe.of(entry)
     if entry["kind"] in ("open_clip", "trained"):
         _check_architecture(where, entry)
 

@@ -2,22 +2,125 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import cast
 
 import pyarrow as pa
 
 from isotope import tables
 from isotope.core import store
 from isotope.core.errors import MissingFile
-from isotope.core.file_labels import labels
+from isotope.core.files import labels
 from isotope.core.parallel import ordered_map
 from isotope.core.progress import Progress, log
 from isotope.core.row_groups import grouped
-from isotope.core.shards import WHOLE, Part, bounds
+from isotope.core.shards import WHOLE, Part, bounds, gather
+from isotope.core.zim import is_zim, opened
+from isotope.parse import enterprise, streams, zim
 from isotope.parse.articles import REASONS, Parsed
-from isotope.parse.kinds import Cut, Task, parse_task, prepared
-from isotope.parse.picture_words import WordsAccount
+from isotope.parse.enterprise import Records
+from isotope.parse.pages import parse_batch
+from isotope.parse.site import Site, read_site
+from isotope.parse.streams import Chunk, Span
+from isotope.parse.zim import Entries
+
+_COMMONEST = 5
+_LONGEST = 40
+_LINKED = ("link", "gallery")
+_ADD = "docs/wiki_words.py makes a list of a wiki's own words from its siteinfo"
+
+
+class WordsAccount:
+    """Sums over all pieces of a snapshot."""
+
+    def __init__(self) -> None:
+        self._words: dict[str, str | None] = {}
+        self._pictures, self._unread = Counter[str](), Counter[str]()
+        self._parts = Counter[tuple[str, str]]()
+
+    def enter(
+        self, wikis: Mapping[str, str | None], pictures: Sequence[Mapping[str, object]]
+    ) -> None:
+        """Count a piece: its wikis with whose words they have, None for none of their own.
+
+        `pictures` are rows of `tables.PICTURES`.
+        """
+        self._words.update(wikis)
+        for picture in pictures:
+            if picture["origin"] in _LINKED:
+                wiki, parts = str(picture["wiki"]), cast(tuple[str, ...], picture["unread"])
+                self._pictures[wiki] += 1
+                self._unread[wiki] += bool(parts)
+                self._parts.update((wiki, part) for part in parts)
+
+    def warnings(self) -> Iterator[str]:
+        """Yield a line for each wiki without words of its own."""
+        for wiki in sorted(wiki for wiki, words in self._words.items() if words is None):
+            read = "English ones, and those of the nearest language, were read"
+            told = f"{self._pictures[wiki]:,} pictures, {self._unread[wiki]:,} with parts unread"
+            yield f"no words of the wiki {wiki} are known: {read}; {told}; {_ADD}"
+
+    def lines(self) -> Iterator[str]:
+        """Yield a line for each wiki with parts that no word explains, the commonest named."""
+        for wiki in sorted(self._unread):
+            if self._unread[wiki]:
+                of = f"{self._unread[wiki]:,} of {self._pictures[wiki]:,} pictures of {wiki}"
+                yield f"{of} have parts that no word explains: {', '.join(self._commonest(wiki))}"
+
+    def _commonest(self, wiki: str) -> list[str]:
+        own = [(part, n) for (name, part), n in self._parts.items() if name == wiki]
+        first = sorted(own, key=lambda counted: (-counted[1], counted[0]))[:_COMMONEST]
+        return [f"{part[:_LONGEST]!r} ({n:,})" for part, n in first]
+
+
+Task = tuple[Site, Span | Chunk] | Records | Entries
+# What there is to do for the bytes from the first number to before the second one.
+Cut = Callable[[int, int], Iterator[Task]]
+_RECORDS = (".ndjson", ".ndjson.gz", ".tar.gz", ".tgz")
+
+
+def prepared(path: Path) -> Cut:
+    """Open a snapshot as far as is needed to refuse what is none; return how it is cut.
+
+    A dump is cut by the bytes of its streams, a ZIM file by its entries; a file of Enterprise
+    belongs as a whole to the slice that has its first byte.
+
+    Raises:
+        MissingFile: no such file, or not all pieces of a split one.
+        CorruptFile, TruncatedFile: a file that is not what its name says.
+    """
+    if not path.is_file():
+        raise MissingFile(path, "no such file", "check the path, or run `acquire` first")
+    if is_zim(path):
+        opened(path)
+        return partial(zim.batches, path)
+    if path.name.endswith(_RECORDS):
+        return partial(_of_records, path)
+    return partial(_of_xml, path, read_site(path, streams.unpacked(path)))
+
+
+def parse_task(task: Task) -> tuple[pa.Table, pa.Table, Parsed]:
+    """Return sections, links, and the rest of what a piece holds.
+
+    Raises:
+        CorruptFile, TruncatedFile: the piece can't be unpacked.
+    """
+    if isinstance(task, Records):
+        return enterprise.parse_records(task)
+    return zim.parse_entries(task) if isinstance(task, Entries) else parse_batch(task)
+
+
+def _of_xml(path: Path, site: Site, start: int, stop: int) -> Iterator[Task]:
+    for batch in streams.batches(path, start, stop):
+        yield site, batch
+
+
+def _of_records(path: Path, start: int, stop: int) -> Iterator[Task]:
+    if start == 0 and stop > 0:
+        yield from enterprise.batches(path)
+
 
 PAGES = "pages_of_files"
 
@@ -119,3 +222,41 @@ class _Account:
     def pages(self) -> dict[str, int]:
         """Return the pages of each file."""
         return {self._named[path]: n for path, n in self._pages_before.items()}
+
+
+_TABLES = {
+    "sections": tables.SECTIONS,
+    "links": tables.LINKS,
+    "rejected": tables.REJECTED,
+    "infoboxes": tables.INFOBOXES,
+    "pictures": tables.PICTURES,
+}
+
+
+def gather_dump(parts: Mapping[str, Sequence[Path]], out: Mapping[str, Path]) -> None:
+    """Write the tables and counts of all shards of `dump.parse_dump`.
+
+    A rejected page's row, its ordinal in its file, goes on from the shard before.
+    """
+    told = [json.loads(path.read_text("utf-8")) for path in parts["counts"]]
+    before = [Counter[str]()]
+    for counts in told:
+        before.append(before[-1] + Counter(counts.pop(PAGES, {})))
+
+    def numbered(part: int, rows: pa.Table) -> pa.Table:
+        row = [
+            r + before[part][f]
+            for r, f in zip(rows["row"].to_pylist(), rows["file"].to_pylist(), strict=True)
+        ]
+        at = rows.schema.get_field_index("row")
+        return rows.set_column(
+            at, rows.schema.field(at), [pa.array(row, rows.schema.field(at).type)]
+        )
+
+    for name, schema in _TABLES.items():
+        mended = {"mend": numbered} if name == "rejected" else {}
+        gather(parts[name], out[name], schema, **mended)
+    sums = {name: sum(counts[name] for counts in told) for name in told[0]}
+    with store.aside(out["counts"]) as part:
+        part.write_text(json.dumps(sums, indent=2) + "\n", "utf-8")
+    log.info("dump: %s", sums)

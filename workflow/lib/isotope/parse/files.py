@@ -3,13 +3,74 @@
 Grammar: https://www.mediawiki.org/wiki/Help:Images, Help:Gallery_tag and Help:Templates.
 """
 
+import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from urllib.parse import quote
 
-from isotope.parse.blocks import GALLERY, strip_blocks
 from isotope.parse.links import Namespaces
-from isotope.parse.options import Shown, options, parts
+from isotope.parse.templates import GALLERY, strip_blocks
+from isotope.parse.words import Words, words_of
+
+ENGLISH = words_of("enwiki")
+_OPEN, _CLOSED = ("[[", "{{"), ("]]", "}}")
+_BAR = re.compile(r"\[\[|\]\]|\{\{|\}\}|\|")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How a file is shown: wikitext of caption and alternative text, width in px if it is told.
+
+    `unread` are the parts that are neither an option that the wiki has a word for nor the caption.
+    """
+
+    caption: str = ""
+    alt: str = ""
+    width: int | None = None
+    is_framed: bool = False
+    unread: tuple[str, ...] = ()
+
+
+def parts(content: str) -> list[str]:
+    """Split at the bars that are not within links or templates."""
+    if "|" not in content:
+        return [content]
+    found, begin, depth = list[str](), 0, 0
+    for mark in _BAR.finditer(content):
+        if mark[0] in _OPEN:
+            depth += 1
+        elif mark[0] in _CLOSED:
+            depth = max(0, depth - 1)
+        elif not depth:
+            found.append(content[begin : mark.start()])
+            begin = mark.end()
+    return [*found, content[begin:]]
+
+
+def options(given: list[str], words: Words = ENGLISH, *, framed: bool = False) -> Shown:
+    """Read the parts after a file's name; of several captions the last one counts, as in MediaWiki.
+
+    The caption of a picture that is neither a thumbnail nor framed is shown to nobody but those who
+    can't see it: then it is the alternative text.
+    """
+    captions, alt, width = list[str](), "", None
+    for part in filter(None, map(str.strip, given)):
+        flag = words.flags.get(part)
+        if flag is not None:
+            framed |= flag
+        elif (size := words.size.fullmatch(part)) and (size[1] or size[2]):
+            width = int(size[1] or size[2])
+        elif valued := words.valued.fullmatch(part):
+            framed |= valued[2] is not None
+            alt = alt if valued[1] is None else valued[1].strip()
+        else:
+            captions.append(part)
+    caption, unread = (captions[-1] if captions else ""), tuple(captions[:-1])
+    if framed:
+        return Shown(caption, alt, width, framed, unread)
+    return Shown("", alt or caption, width, framed, unread)
+
 
 # What is uploaded to a wiki and shown on its pages (https://commons.wikimedia.org/wiki/COM:FT).
 _ENDING = (
@@ -173,3 +234,52 @@ def _first(named: dict[str, str], what: str, key: str, stem: str, end: str) -> s
     if not stem or stem in _MAIN:
         tried.append(what)
     return next((named[name].strip() for name in tried if named.get(name, "").strip()), "")
+
+
+# ASSUME these templates are what readers call an infobox; OVEN takes the first infobox image
+# (section 3) and does not say which templates make one.
+_INFOBOX = re.compile(
+    r"\{\{\s*(?:[^{}|\n]*infobox|[^{}|\n]*taxobox|speciesbox|subspeciesbox|chembox|drugbox|geobox"
+    r"|ficha|infoboîte|infoboks|карточка|基礎情報)",
+    re.IGNORECASE,
+)
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_BRACES = re.compile(r"\{\{|\}\}")
+_PICTURE = re.compile(
+    r"=\s*(?:\[\[[^\[\]|:\n]{1,30}:\s*|[^\[\]|:=\n]{1,30}:\s*)?"
+    r"([^\n=|\[\]{}<>:]{1,240}\.(?:jpe?g|png|gif|svg|tiff?|webp))(?=\s*[\n|\]}<])",
+    re.IGNORECASE,
+)
+_LONGEST_BOX = 60_000
+# ASSUME infoboxes show pictures of Wikimedia Commons, and the wiki's own are not found there; the
+# paper does not say.
+_UPLOADS = "https://upload.wikimedia.org/wikipedia/commons"
+
+
+def infobox_picture(text: str) -> str | None:
+    """Return the name of the first picture in the first infobox, such as `A b.jpg`, or None."""
+    start = _INFOBOX.search(text)
+    if start is None:
+        return None
+    found = _PICTURE.search(_COMMENT.sub("", _template(text, start.start())))
+    return file_name(found[1]) if found else None
+
+
+def upload_url(name: str) -> str:
+    """Return the address of a file on Wikimedia Commons, as WIT writes it.
+
+    Source: https://www.mediawiki.org/wiki/Manual:$wgHashedUploadDirectory.
+    """
+    file = name.replace(" ", "_")
+    digest = hashlib.md5(file.encode(), usedforsecurity=False).hexdigest()
+    return f"{_UPLOADS}/{digest[0]}/{digest[:2]}/{quote(file)}"
+
+
+def _template(text: str, start: int) -> str:
+    """Return a template with all that it encloses, or what there is of it."""
+    depth = 0
+    for brace in _BRACES.finditer(text, start, start + _LONGEST_BOX):
+        depth += 1 if brace[0] == "{{" else -1
+        if not depth:
+            return text[start : brace.end()]
+    return text[start : start + _LONGEST_BOX]

@@ -11,12 +11,115 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import accumulate
 
-from isotope.parse.blocks import GALLERY, decode_entities, strip_blocks
 from isotope.parse.files import Use, uses
 from isotope.parse.links import ENGLISH, Namespaces, strip_external_links, strip_links
-from isotope.parse.quotes import strip_quotes
-from isotope.parse.templates import strip_templates
-from isotope.parse.wikitables import strip_tables
+from isotope.parse.templates import GALLERY, decode_entities, strip_blocks, strip_templates
+
+_BREAK = re.compile(r"<br[\s/]*>|\n", re.IGNORECASE)
+_CELL_END = re.compile(r"\|\||!!")
+_BULLET = re.compile(r"^[*#:;\s]+")
+
+
+def strip_tables(text: str) -> str:
+    """Turn every table row into one line of its cells' text; a caption gets a line of its own.
+
+    A table without its end mark keeps its lines as they are, less the marks: it can't swallow
+    what follows. Source: https://www.mediawiki.org/wiki/Help:Tables.
+    """
+    if "{|" not in text and "\n|" not in text and not text.startswith("|"):
+        return text
+    return _Tables(text).strip()
+
+
+class _Tables:
+    def __init__(self, text: str) -> None:
+        self.lines = text.split("\n")
+        marks = [line.lstrip(" \t:")[:2] for line in self.lines]
+        self.marks = marks
+        self.ends_left = marks.count("|}")
+        # A section may begin inside a table whose start lies before its heading.
+        self.depth = 1 if self.ends_left > marks.count("{|") else 0
+        self.row: list[str] = []
+        self.out: list[str] = []
+
+    def strip(self) -> str:
+        for line, mark in zip(self.lines, self.marks, strict=True):
+            if mark in ("{|", "|}", "|-", "|+"):
+                self._border(mark, line.lstrip(" \t:")[2:])
+            elif mark[:1] == "|" or (self.depth and mark[:1] == "!"):
+                self._cells(line.lstrip(" \t:"))
+            elif self.depth:
+                self.row.append(_BULLET.sub("", line))
+            else:
+                self.out.append(line)
+        self._end_row()
+        return "\n".join(self.out)
+
+    def _border(self, mark: str, rest: str) -> None:
+        self._end_row()
+        if mark == "{|":
+            self.depth += self.ends_left > self.depth
+            self.out.append("" if "=" in rest else rest)
+        elif mark == "|}":
+            self.ends_left -= 1
+            self.depth = max(self.depth - 1, 0)
+            self.out.append(rest)
+        elif mark == "|+":
+            self.out.append(_without_attributes(rest))
+
+    def _cells(self, line: str) -> None:
+        cells = _CELL_END.split(line[1:]) if line[0] == "!" else line[1:].split("||")
+        self.row += [_without_attributes(cell) for cell in cells]
+        if not self.depth:
+            self._end_row()
+
+    def _end_row(self) -> None:
+        if self.row:
+            self.out.append(_BREAK.sub(" ", " ".join(self.row)))
+            self.row = []
+
+
+def _without_attributes(cell: str) -> str:
+    """Drop attributes, which a pipe ends; words before a pipe and the pipe of a link stay."""
+    attributes, _, content = cell.partition("|")
+    if "[[" in attributes or not content:
+        return cell
+    return content if "=" in attributes or attributes.strip() in ("", "nowrap") else cell
+
+
+_RUN = re.compile(r"'{2,}")
+_ITALIC, _BOLD, _BOTH = 2, 3, 5
+
+
+def strip_quotes(line: str) -> str:
+    """Drop runs of two, three and five quotes; of four or more than five, the surplus is text.
+
+    When bold and italic are both unbalanced, one bold run is an apostrophe before italics
+    (`l'''amour''` reads `l'amour`), chosen as `Parser::doQuotes` of MediaWiki chooses it.
+    """
+    runs = list(_RUN.finditer(line))
+    markup = [_BOLD if len(run[0]) == _BOLD + 1 else min(len(run[0]), _BOTH) for run in runs]
+    bolds = sum(marks != _ITALIC for marks in markup)
+    italics = sum(marks != _BOLD for marks in markup)
+    if bolds % 2 and italics % 2:
+        candidates = [i for i, marks in enumerate(markup) if marks == _BOLD]
+        if candidates:
+            markup[min(candidates, key=lambda i: _rank(line, runs[i]))] = _ITALIC
+    kept: list[str] = []
+    at = 0
+    for run, marks in zip(runs, markup, strict=True):
+        kept.append(line[at : run.end() - marks])
+        at = run.end()
+    return "".join(kept) + line[at:]
+
+
+def _rank(line: str, run: re.Match[str]) -> int:
+    """Rank an apostrophe's likelihood: after a one-letter word, a longer word, a space."""
+    before = line[: run.end() - _BOLD][-2:]
+    if before.endswith(" "):
+        return 2
+    return 0 if before[:1] == " " and len(before) == len("l'") else 1
+
 
 __all__ = ["ENGLISH", "Namespaces", "plain_text", "reduce", "split_pictured", "split_sections"]
 

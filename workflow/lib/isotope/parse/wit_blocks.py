@@ -1,16 +1,52 @@
 """Bytes of a WIT shard: decompress in big blocks and cut them where records start."""
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 from isal import igzip, isal_zlib
 
 from isotope.core.errors import CorruptFile, MissingColumn, MissingFile, TruncatedFile
-from isotope.core.parallel import ahead
-from isotope.parse.wit_rooms import Rooms
+from isotope.core.parallel import AHEAD, ahead
 from isotope.tables import WIT_COLUMNS
+
+# A block in use, those ahead of it, and the beginning of the next.
+_ROOMS = 1 + AHEAD + 1
+
+
+class Rooms:
+    """Rooms filled in turn: a block stays as it is while `parallel.ahead` makes others."""
+
+    def __init__(self, most: int) -> None:
+        """Start with nothing gathered; a block of more than `most` bytes makes room for itself."""
+        self._rooms = deque(np.empty(most, np.uint8) for _ in range(_ROOMS))
+        self.size = 0
+
+    def add(self, piece: bytes | memoryview) -> None:
+        """Put bytes behind those gathered."""
+        end = self.size + len(piece)
+        if end > len(self._rooms[0]):
+            more = np.empty(2 * end, np.uint8)
+            more[: self.size] = self._rooms[0][: self.size]
+            self._rooms[0] = more
+        self._rooms[0].data[self.size : end] = piece
+        self.size = end
+
+    def gathered(self) -> memoryview:
+        """Return the bytes gathered."""
+        return self._rooms[0].data[: self.size]
+
+    def take(self, cut: int) -> memoryview:
+        """Return the first `cut` bytes; the next block begins with the others."""
+        block = self.gathered()
+        self._rooms.rotate(-1)
+        self.size = 0
+        self.add(block[cut:])
+        return block[:cut]
+
 
 # Small enough that memory just freed is used again: touching new pages costs as much as parsing.
 READ_BYTES = 1 << 18

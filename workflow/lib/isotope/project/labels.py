@@ -9,7 +9,7 @@ import polars as pl
 
 from isotope import tables
 from isotope.collect.inputs import expand
-from isotope.core import names, sql
+from isotope.core import lucene, sql
 from isotope.core.errors import EmptyTable, MissingFile
 from isotope.core.progress import log
 
@@ -65,10 +65,10 @@ def _by_name(
 ) -> pl.DataFrame:
     leads = pl.scan_parquet(sections).filter(section=0).select("text_id", "page_title")
     named = leads.sort("text_id").collect().iter_rows()
-    tokenizer = spec.get("tokenizer", names.WORDS)
-    names.index_names(named, index, tokenizer=tokenizer, threads=threads)
+    tokenizer = spec.get("tokenizer", lucene.WORDS)
+    lucene.index_names(named, index, tokenizer=tokenizer, threads=threads)
     asked = pl.DataFrame({"id": [str(n) for n in range(len(labels))], "text": labels})
-    found = names.find_names(asked, index, spec, hits=1, threads=threads)
+    found = lucene.find_names(asked, index, spec, hits=1, threads=threads)
     # A run's format knows no spaces, and labels do.
     label = labels.gather(found["query_id"].cast(pl.UInt32))
     return found.with_columns(label.alias("query_id"))

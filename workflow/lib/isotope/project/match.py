@@ -13,8 +13,8 @@ from isotope.core import lucene, sql, store
 from isotope.core.errors import EmptyTable
 from isotope.core.progress import log
 from isotope.core.shards import WHOLE, Part, bounds
-from isotope.core.slices import rows_in, write_slice
-from isotope.parse.leads import lead
+from isotope.core.store import rows_in, write_slice
+from isotope.parse.articles import lead
 
 _SQL = sql.SQL / "project"
 _ROWS = 10_000

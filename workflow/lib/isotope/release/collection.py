@@ -1,13 +1,116 @@
 """What others load: a collection as Parquet, TREC files, JSON lines and Croissant."""
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
 
 from isotope.core import sql, store
-from isotope.release.croissant import CITATION, LICENCE, write_croissant
+from isotope.release import parquet
 from isotope.release.parquet import write_parquet
 from isotope.release.trec import write_jsonl, write_trec
 from isotope.tabulate.table import rows
+
+_CONTEXT: dict[str, Any] = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "citeAs": "cr:citeAs",
+    "column": "cr:column",
+    "conformsTo": "dct:conformsTo",
+    "cr": "http://mlcommons.org/croissant/",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "dct": "http://purl.org/dc/terms/",
+    "equivalentProperty": "cr:equivalentProperty",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "extract": "cr:extract",
+    "field": "cr:field",
+    "fileObject": "cr:fileObject",
+    "fileProperty": "cr:fileProperty",
+    "fileSet": "cr:fileSet",
+    "format": "cr:format",
+    "includes": "cr:includes",
+    "isLiveDataset": "cr:isLiveDataset",
+    "jsonPath": "cr:jsonPath",
+    "key": "cr:key",
+    "md5": "cr:md5",
+    "parentField": "cr:parentField",
+    "path": "cr:path",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "recordSet": "cr:recordSet",
+    "references": "cr:references",
+    "regex": "cr:regex",
+    "repeated": "cr:repeated",
+    "replace": "cr:replace",
+    "samplingRate": "cr:samplingRate",
+    "sc": "https://schema.org/",
+    "separator": "cr:separator",
+    "source": "cr:source",
+    "subField": "cr:subField",
+    "transform": "cr:transform",
+}
+_TABLES = {
+    "texts": ("texts/*.parquet", parquet.TEXTS),
+    "images": ("images/*.parquet", parquet.IMAGES),
+    "qrels": ("qrels/*.parquet", parquet.QRELS),
+    "attributions": ("attributions.parquet", parquet.ATTRIBUTIONS),
+}
+# ASSUME texts are Wikipedia's, CC BY-SA 4.0, and each image has the licence that its row states;
+# the paper does not say.
+LICENCE = "https://creativecommons.org/licenses/by-sa/4.0/"
+CITATION = (
+    "Yang, Lassance, Sampaio de Rezende, Srinivasan, Redi, Clinchant, Lin: AToMiC: An Image/Text "
+    "Retrieval Test Collection to Support Multimedia Content Creation. SIGIR 2023."
+)
+
+
+def write_croissant(name: str, out: Path) -> None:
+    """Write croissant.json, which describes the Parquet files in the same folder."""
+    told = {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "name": name,
+        "description": f"{name}: sections and images of Wikipedia, and which belong together.",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "license": LICENCE,
+        "citeAs": CITATION,
+        "url": "https://github.com/TREC-AToMiC/AToMiC",
+        "version": "1.0.0",
+        "distribution": [_files(table, glob) for table, (glob, _) in _TABLES.items()],
+        "recordSet": [_records(table, schema) for table, (_, schema) in _TABLES.items()],
+    }
+    with store.aside(out / "croissant.json") as part:
+        part.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _files(table: str, glob: str) -> dict[str, Any]:
+    return {
+        "@type": "cr:FileSet",
+        "@id": f"{table}-files",
+        "name": f"{table}-files",
+        "encodingFormat": "application/x-parquet",
+        "includes": glob,
+    }
+
+
+def _records(table: str, schema: pa.Schema) -> dict[str, Any]:
+    fields = [_field(table, column.name, column.type) for column in schema]
+    return {"@type": "cr:RecordSet", "@id": table, "name": table, "field": fields}
+
+
+def _field(table: str, column: str, kind: pa.DataType) -> dict[str, Any]:
+    name = "sc:Integer" if pa.types.is_integer(kind) else "sc:Text"
+    told = {
+        "@type": "cr:Field",
+        "@id": f"{table}/{column}",
+        "name": f"{table}/{column}",
+        "dataType": "sc:ImageObject" if pa.types.is_binary(kind) else name,
+        "source": {"fileSet": {"@id": f"{table}-files"}, "extract": {"column": column}},
+    }
+    return {**told, "repeated": True} if pa.types.is_list(kind) else told
+
 
 _README = """# {name}
 

@@ -2,20 +2,64 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import md5
 from itertools import chain
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from isotope.core import sql
-from isotope.core.errors import MissingFile
-from isotope.report.choice import check_ids, choose, ranks_of
-from isotope.report.examples import Cell, Item, items, pictures
-from isotope.report.site import TASKS
+from isotope.core import sql, store
+from isotope.core.errors import MissingFile, UnknownId
+from isotope.report.examples import Cell, Example, Item, examples, items, pictures
+from isotope.report.exhibits import exhibits
+from isotope.report.site import TASKS, write_page
 from isotope.tabulate.table import rows
 
-QUERY_PX = 420
 _SQL = sql.SQL / "tabulate"
+
+
+def ranks_of(cell: Cell, task: str, systems: Sequence[str]) -> pl.DataFrame:
+    """Return a row a judged pair of the task: query_id, doc_id, rank by the first and the last."""
+    one, two = (replace(cell, system=s).run(task) for s in (systems[0], systems[-1]))
+    relations = {"one": one, "two": two, "qrels": cell.table("qrels")}
+    params = {"task": task, "split": cell.split}
+    return rows(_SQL / "cases_answers.sql", relations, params)
+
+
+def choose(ranks: pl.DataFrame, asked: Mapping[str, Any]) -> dict[str, str]:
+    """Return {query id: why it was chosen}."""
+    firsts = ranks.group_by("query_id").agg(pl.col("rank", "other_rank").min())
+    gain = (1 / pl.col("rank")).fill_null(0.0) - (1 / pl.col("other_rank")).fill_null(0.0)
+    gains = firsts.select("query_id", gain=gain).sort("gain", "query_id", descending=[True, False])
+    if isinstance(asked["queries"], list):
+        known = set(gains["query_id"])
+        return {q: "as asked for" for q in asked["queries"] if q in known}
+    n = asked["queries"]
+    best = gains.filter(pl.col("gain") > 0).head(n)["query_id"]
+    worst = gains.filter(pl.col("gain") < 0).sort("gain", "query_id").head(n)["query_id"]
+    chosen = {**dict.fromkeys(best, "largest gain"), **dict.fromkeys(worst, "largest loss")}
+    others = sorted(set(gains["query_id"]) - set(chosen), key=lambda q: _drawn(asked["seed"], q))
+    return {**chosen, **dict.fromkeys(others[:n], "at random")}
+
+
+def _drawn(seed: int, query: str) -> tuple[str, str]:
+    return md5(f"{seed}/{query}".encode(), usedforsecurity=False).hexdigest(), query
+
+
+def check_ids(queries: int | list[str], chosen: Mapping[str, Mapping[str, str]]) -> None:
+    """Refuse ids that no task has judgements for.
+
+    Raises:
+        UnknownId: the first of them.
+    """
+    unknown = set(queries if isinstance(queries, list) else ()) - set(chain(*chosen.values()))
+    if unknown:
+        found = f"no judged query {min(unknown)!r} in this split"
+        raise UnknownId("params tabulate.cases.queries", found, "see the view qrels of the catalog")
+
+
+QUERY_PX = 420
 _SIDES = {"t2m": "texts", "m2t": "images"}
 _LAST = 1 << 30
 
@@ -164,3 +208,32 @@ def _filled(fields: Mapping[str, str | list[str] | None]) -> dict[str, str]:
     lines = {n: [v] if isinstance(v, str) else v or [] for n, v in fields.items()}
     words = {n: "\n".join(dict.fromkeys(x for x in v if x.strip())) for n, v in lines.items()}
     return {name.replace("_", " "): text for name, text in words.items() if text}
+
+
+PER_VERDICT = 3
+
+
+def build(
+    cell: Cell, asked: Mapping[str, Any], files: Sequence[Path], *, page: Path, folder: Path
+) -> None:
+    """Write `page`, the list, and a page for each case to `folder`, both within one site.
+
+    `asked` is as for `report_cases.cases`, with the `setting` of the pool and the hits (`overlap`)
+    that the table among `files` compares. Same input, same bytes.
+
+    Raises:
+        As `report_cases.cases`.
+    """
+    pool = replace(cell, setting=asked["setting"])
+    found = cases(pool, asked)
+    common = {"cell": cell, "pool": pool, "cases": found, "hits": asked["hits"]}
+    with store.folder_aside(folder) as part:
+        for n, case in enumerate(found):
+            ends = {"before": found[n - 1] if n else None, "after": (found[n + 1 :] or [None])[0]}
+            write_page("case", part / f"{case.name}.html", up="../", case=case, **ends, **common)
+    shown = exhibits(files, {"overlap": asked["overlap"]})
+    write_page("cases", page, up="", shown=shown, examples=_examples(cell), **common)
+
+
+def _examples(cell: Cell) -> dict[str, list[Example]]:
+    return {t: examples(cell, t, PER_VERDICT) for t in TASKS if cell.run(t).is_file()}

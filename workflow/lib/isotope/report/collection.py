@@ -1,21 +1,61 @@
 """A collection's pages (overview, collection, systems, how to cite), and its headline."""
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from isotope.core import sql
 from isotope.core.errors import BadArgument, MissingFile
-from isotope.report import cite
 from isotope.report.examples import Cell, Example, examples
 from isotope.report.exhibits import Shown, exhibits
 from isotope.report.site import TASKS, write_page
 from isotope.tabulate.layout import BEATS
 from isotope.tabulate.layout import Cell as Printed
 from isotope.tabulate.table import rows
+
+_DAY = re.compile(r"(?<!\d)(20\d\d)(\d\d)(\d\d)(?!\d)")
+_MOST = 40
+
+
+class Upstream(NamedTuple):
+    """A file that was fetched or made: its path in the source's folder, size and digest."""
+
+    path: str
+    size: int
+    sha256: str
+    url: str
+
+
+class Origin(NamedTuple):
+    """The first files of a source, how many there are, dates in their names, isotope's version."""
+
+    files: list[Upstream]
+    total: int
+    dates: list[str]
+    version: str
+
+
+def origin(root: Path, sources: Sequence[str]) -> Origin:
+    """Return what the sources' manifests say; nothing for a source that was not acquired."""
+    manifests = [root / "data/acquire" / source / "manifest.json" for source in sources]
+    told = [json.loads(m.read_text(encoding="utf-8")) for m in manifests if m.is_file()]
+    listed = [file for manifest in told for file in manifest["files"]]
+    files = [Upstream(f["path"], f["bytes"], f["sha256"], f["url"] or "") for f in listed]
+    days = {"-".join(found.groups()) for f in files if (found := _DAY.search(f.path))}
+    return Origin(files[:_MOST], len(files), sorted(days), version("isotope-ir"))
+
+
+def fingerprint(params: Any) -> str:  # noqa: ANN401
+    """Return 16 hex digits of the SHA-256 of params, whatever the order of their keys."""
+    told = json.dumps(params, sort_keys=True, ensure_ascii=False)
+    return sha256(told.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -54,7 +94,7 @@ def build(cell: Cell, files: Sequence[Path], told: Mapping[str, Any], out: Path)
     common = {"cell": cell, "up": "", "shown": shown, "told": told}
     sizes = {"sizes": table1, "totals": totals(table1)}
     pools, best = _pools(table3, shown["table3"], cell), leader(table3, cell.setting, cell.split)
-    source = cite.origin(cell.root, cell.sources)
+    source = origin(cell.root, cell.sources)
     write_page("collection", out / "collection.html", **common, **sizes)
     write_page("systems", out / "systems.html", **common, pools=pools)
     write_page("cite", out / "cite.html", **common, origin=source)

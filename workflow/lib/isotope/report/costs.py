@@ -8,6 +8,8 @@ import polars as pl
 from isotope.cli.sql import aligned
 from isotope.core.errors import BadArgument, MissingFile
 from isotope.params.schema import suggest
+from isotope.report.examples import Cell
+from isotope.report.site import write_page
 
 BENCHMARKS = Path("logs/benchmarks")
 _NUMBERS = {"s": "seconds", "cpu_time": "cpu_seconds", "max_rss": "memory_mib"}
@@ -81,3 +83,31 @@ def _number(text: str | None) -> float | None:
         return float(text or "")
     except ValueError:
         return None
+
+
+def build(cell: Cell, ledgers: Sequence[Path], out: Path) -> None:
+    """Write time and memory by phase and by rule, and when the pictures were fetched.
+
+    Raises:
+        DiskFull: no room for it.
+    """
+    names = [cell.collection, *cell.sources]
+    found = jobs(names, cell.root)
+    write_page(
+        "costs",
+        out,
+        cell=cell,
+        up="",
+        phases=by(found, "phase").to_dicts(),
+        rules=by(found, "phase", "rule").to_dicts(),
+        fetched=_fetched(ledgers),
+    )
+
+
+def _fetched(ledgers: Sequence[Path]) -> list[str]:
+    """Return the first and the last day of the crawl, one if they are the same."""
+    if not ledgers:
+        return []
+    days = pl.scan_parquet(list(ledgers)).select(pl.col("fetched_at").dt.date().drop_nulls())
+    ends = days.select(first=pl.all().min(), last=pl.all().max()).collect().row(0)
+    return sorted({f"{day:%Y-%m-%d}" for day in ends if day})

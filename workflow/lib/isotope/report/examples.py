@@ -8,7 +8,7 @@ from urllib.parse import unquote
 import polars as pl
 
 from isotope.core import sql
-from isotope.core.thumbnails import SIDE_PX, thumbnail
+from isotope.core.pixels import SIDE_PX, thumbnail
 from isotope.tabulate.table import rows
 
 DEPTH = 5

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from isotope.core import sql
-from isotope.core.thumbnails import thumbnail
+from isotope.core.pixels import thumbnail
 from isotope.report.changes import Change, Drawn, Known, change, pictures
 from isotope.report.collection import aligned, need
 from isotope.report.site import write_page

@@ -3,19 +3,137 @@
 OVEN (Hu et al., ICCV 2023, sections 2 and 4.2) maps so what a generative model says to an entity.
 """
 
-from collections.abc import Mapping, Sequence
+import gzip
+import json
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TextIO, cast
 
 import polars as pl
 
 from isotope import tables
-from isotope.core import names, store
+from isotope.core import lucene, store
+from isotope.core.errors import MissingFile
 from isotope.core.grid import Cell, pool_splits, query_ids
+from isotope.core.progress import log
 from isotope.core.runs import empty
 from isotope.index.build import filled, pools_of
-from isotope.search.answer_files import read_answers
 from isotope.search.systems import by_index, fill
+
+_SCHEMA = {"query_id": pl.String, "text": pl.String}
+_PLACE = {"file": pl.String, "row": pl.Int64, "raw": pl.String}
+
+
+class Read(NamedTuple):
+    """Answers by the image they are on, and rows of tables.REJECTED.
+
+    `answers` have query_id and text, to be mapped to an entity; `chosen` have query_id and the
+    `entity` that they name, with the file, row and raw line. `answered` are the images that some
+    line is on, sorted: those of answers without a word are among them.
+    """
+
+    answers: pl.DataFrame
+    rejected: list[dict[str, object]]
+    chosen: pl.DataFrame
+    answered: list[str]
+
+
+class _Said(NamedTuple):
+    data_id: str
+    text: str
+    is_entity: bool
+
+
+def read_answers(files: Sequence[Path], images: pl.DataFrame) -> Read:
+    """Read objects with `data_id` and `prediction` or `pred_entity_id`, one a line, for `images`.
+
+    Files are plain or gzip. `data_id` is the `source_image_id` of an image, where the collection
+    has that column, or its `image_id`. A line with `pred_entity_id`, the form of OVEN's official
+    scorer (edchengg/oven_eval), names its entity itself, whatever else it has. Put aside are: lines
+    that are no such object (bad_json), answers without a word (empty_answer), on no image of the
+    collection (unknown_query), or on one that has an answer already (answered_before).
+
+    Raises:
+        MissingFile: a file that is not there.
+    """
+    known = dict(_known(images))
+    answers: dict[str, _Said] = {}
+    places: dict[str, dict[str, object]] = {}
+    answered: set[str] = set()
+    rejected: list[dict[str, object]] = []
+    for path, row, line in _lines(files):
+        said = _parsed(line)
+        image_id = known.get(said.data_id) if said else None
+        reason = _reason(said, image_id, answers)
+        place: dict[str, object] = {"file": path.name, "row": row, "raw": line}
+        if reason:
+            rejected.append({**place, "reason": reason, "detail": said.data_id if said else ""})
+        elif said and image_id:
+            answers[image_id] = said
+            places[image_id] = place
+        if image_id:
+            answered.add(image_id)
+    log.info("%d answers, %d put aside", len(answers), len(rejected))
+    return Read(_texts(answers), rejected, _chosen(answers, places), sorted(answered))
+
+
+def _texts(answers: Mapping[str, _Said]) -> pl.DataFrame:
+    rows = [(i, said.text) for i, said in answers.items() if not said.is_entity]
+    return pl.DataFrame(rows, schema=_SCHEMA, orient="row").sort("query_id")
+
+
+def _chosen(
+    answers: Mapping[str, _Said], places: Mapping[str, Mapping[str, object]]
+) -> pl.DataFrame:
+    named = [(i, said.text) for i, said in answers.items() if said.is_entity]
+    rows = [{"query_id": i, "entity": entity, **places[i]} for i, entity in named]
+    schema = {"query_id": pl.String, "entity": pl.String, **_PLACE}
+    return pl.DataFrame(rows, schema=schema).sort("query_id")
+
+
+def _known(images: pl.DataFrame) -> Iterator[tuple[str, str]]:
+    yield from ((i, i) for i in images["image_id"])
+    if "source_image_id" in images.columns:
+        rows = images.drop_nulls("source_image_id").select("source_image_id", "image_id")
+        yield from rows.iter_rows()
+
+
+def _lines(files: Sequence[Path]) -> Iterator[tuple[Path, int, str]]:
+    for path in files:
+        if not path.is_file():
+            raise MissingFile(path, "no such file of answers", "correct `systems.<system>.files`")
+        with _opened(path) as file:
+            yield from ((path, n, line.rstrip("\r\n")) for n, line in enumerate(file, 1))
+
+
+def _opened(path: Path) -> TextIO:
+    read = gzip.open if path.suffix == ".gz" else open
+    return cast(TextIO, read(path, "rt", encoding="utf-8", errors="replace"))
+
+
+def _parsed(line: str) -> _Said | None:
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return None
+    if not isinstance(row, dict):
+        return None
+    given = cast(dict[str, object], row)
+    key, entity, text = (given.get(k) for k in ("data_id", "pred_entity_id", "prediction"))
+    said = text if entity is None else entity
+    if not (isinstance(key, str) and isinstance(said, str)):
+        return None
+    return _Said(key, said, entity is not None)
+
+
+def _reason(said: _Said | None, image_id: str | None, answers: Container[str]) -> str | None:
+    if said is None:
+        return "bad_json"
+    if not said.text.strip():
+        return "empty_answer"
+    if image_id is None:
+        return "unknown_query"
+    return "answered_before" if image_id in answers else None
 
 
 def index_answers(
@@ -23,7 +141,7 @@ def index_answers(
     folders: Sequence[Path],
     splits: list[str],
     *,
-    tokenizer: str = names.WORDS,
+    tokenizer: str = lucene.WORDS,
     threads: int = 1,
 ) -> None:
     """Fill each `.../<setting>/<system>` folder with a `<pool>/texts` index of the texts' names.
@@ -38,7 +156,7 @@ def index_answers(
             pairs = own.select("text_id", pl.col("page_title").fill_null("")).iter_rows()
             if own.height:
                 place = part / pool / "texts"
-                names.index_names(pairs, place, tokenizer=tokenizer, threads=threads)
+                lucene.index_names(pairs, place, tokenizer=tokenizer, threads=threads)
 
 
 def search_answers(  # noqa: PLR0913
@@ -77,7 +195,7 @@ def search_answers(  # noqa: PLR0913
                 pl.col("split").is_in(pool_splits(cells[0].setting, cells[0].pool))
             )
             if place.exists() and own.height:
-                hits = names.find_names(own, place, spec, hits=depth, threads=threads)
+                hits = lucene.find_names(own, place, spec, hits=depth, threads=threads)
             hits = pl.concat([hits, told.select(hits.columns)])
 
         def answer(

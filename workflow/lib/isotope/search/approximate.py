@@ -11,10 +11,9 @@ import numpy.typing as npt
 import polars as pl
 
 from isotope.core.errors import MissingFile
-from isotope.core.exact import top_k
+from isotope.core.exact import Encoded, top_k
 from isotope.core.grid import Cell
 from isotope.core.runs import empty
-from isotope.core.sides import Encoded
 from isotope.core.store import aside
 from isotope.index.approximate import DEFAULTS, nearest, recall
 from isotope.search.systems import fill

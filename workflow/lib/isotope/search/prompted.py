@@ -4,7 +4,9 @@ The vector of a text then depends on the picture that it is held against, so tex
 for every distinct frame of words, such as every year: texts times frames, not texts times pictures.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import datetime as dt
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,16 +14,77 @@ import faiss
 import numpy as np
 import polars as pl
 
-from isotope.core.errors import MissingColumn
-from isotope.core.exact import Shards
+from isotope.core.errors import BadParams, MissingColumn
+from isotope.core.exact import Shards, Vectors
 from isotope.core.grid import Cell, document_ids, query_ids
-from isotope.core.nearest import Vectors
 from isotope.core.progress import Progress
 from isotope.core.runs import empty, ranked
 from isotope.index.build import contents
 from isotope.models import encoders
-from isotope.search import prompts
 from isotope.search.systems import fill
+
+TEXT = "text"
+# What a template may say of a date; of a value of another type only `value`.
+PLACES = (TEXT, "value", "year", "decade", "month")
+_PLACE = re.compile(r"\{(\w+)\}")
+Frame = tuple[str, ...]
+
+
+def check(templates: Sequence[str], where: str) -> None:
+    """Refuse templates without `{text}`, or with a place that nothing fills.
+
+    Raises:
+        BadParams: such a template.
+    """
+    for template in templates:
+        named = _PLACE.findall(template)
+        unknown = [name for name in named if name not in PLACES]
+        if unknown or TEXT not in named:
+            found = f"template {template!r}"
+            known = ", ".join(f"{{{name}}}" for name in PLACES)
+            raise BadParams(where, found, f"use {{text}} and any of {known}")
+
+
+def frame(value: object, templates: Sequence[str]) -> Frame:
+    """Fill in the templates for one value, all but `{text}`; without a value the text stands alone.
+
+    Raises:
+        BadParams: a template that asks for the year of what is no date.
+    """
+    if value is None:
+        return ("{text}",)
+    told = facts(value)
+
+    def fill(place: re.Match[str]) -> str:
+        if place[1] == TEXT:
+            return place[0]
+        if place[1] not in told:
+            raise BadParams("systems: templates", f"{place[0]} of {value!r}", "use {value}")
+        return told[place[1]]
+
+    return tuple(_PLACE.sub(fill, template) for template in templates)
+
+
+def facts(value: object) -> dict[str, str]:
+    """Return what can be said of a value; of a date its year, decade and month as well."""
+    if not isinstance(value, dt.date):
+        return {"value": str(value)}
+    year, decade = f"{value.year}", f"{value.year // 10 * 10}s"
+    return {"value": f"{value:%Y-%m-%d}", "year": year, "decade": decade, "month": f"{value:%B}"}
+
+
+def frames(items: Iterable[tuple[str, object]], templates: Sequence[str]) -> dict[Frame, list[str]]:
+    """Return the ids of the (id, value) items that share a frame, by frame, both sorted."""
+    found: dict[Frame, list[str]] = {}
+    for ident, value in items:
+        found.setdefault(frame(value, templates), []).append(ident)
+    return {key: sorted(found[key]) for key in sorted(found)}
+
+
+def apply(template: str, texts: Sequence[str]) -> list[str]:
+    """Put each text in its place."""
+    return [template.replace("{text}", text) for text in texts]
+
 
 _TEXTS_AT_A_TIME = 16_384
 
@@ -95,13 +158,13 @@ def _has(cell: Cell, sides: Sequence[set[str]], images: _Block) -> bool:
     return not sides[cell.task == "t2m"].isdisjoint(images.ids)
 
 
-def _frames(images: Path, spec: Mapping[str, Any]) -> dict[prompts.Frame, list[str]]:
+def _frames(images: Path, spec: Mapping[str, Any]) -> dict[Frame, list[str]]:
     column = spec.get("column", "date")
     if column not in pl.read_parquet_schema(images):
         found = f"no column {column!r}"
         raise MissingColumn(images, found, "correct the system's `column`, or collect it")
     table = pl.read_parquet(images, columns=["image_id", column]).select("image_id", column)
-    return prompts.frames(table.iter_rows(), spec["templates"])
+    return frames(table.iter_rows(), spec["templates"])
 
 
 class _Pictures:
@@ -118,7 +181,7 @@ class _Pictures:
 
 
 def _texts(
-    words: pl.DataFrame, wanted: set[str], frame: prompts.Frame, by: tuple[encoders.Encoder, int]
+    words: pl.DataFrame, wanted: set[str], frame: Frame, by: tuple[encoders.Encoder, int]
 ) -> Iterator[_Block]:
     """Yield the wanted texts in the frame's words, some thousands at a time."""
     encoder, batch = by
@@ -127,7 +190,7 @@ def _texts(
         texts = some["contents"].to_list()
         total = np.zeros((len(texts), encoder.dim), np.float32)
         for template in frame:
-            said = prompts.apply(template, texts)
+            said = apply(template, texts)
             for start in range(0, len(said), batch):
                 part = slice(start, start + batch)
                 total[part] += encoder.encode_texts(said[part])

@@ -1,21 +1,69 @@
 """Systems answer queries: one call fills all cells (setting, split, task) of one system."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from isotope.core import lucene
-from isotope.core.exact import top_k
+from isotope.core.exact import Encoded, top_k
 from isotope.core.grid import Cell, document_ids, query_ids
 from isotope.core.progress import log
 from isotope.core.runs import empty, write_pieces, write_run
-from isotope.core.sides import Encoded
+from isotope.core.shards import WHOLE, gather
 from isotope.index.build import contents
 from isotope.search import fuse
-from isotope.search.random_system import random_run
+from isotope.tables import RUN
+
+
+def random_run(
+    query_ids: Iterable[str], doc_ids: Iterable[str], *, depth: int, seed: int
+) -> pl.DataFrame:
+    """Answer each query with `depth` documents (or all, if fewer), drawn without replacement.
+
+    A query's answer depends on the seed, its id and the set of documents only: order and repetition
+    of the input do not matter, and queries may come in any batches. Scores fall in even steps from
+    1, distinct at single precision. Memory holds the document ids and the hits, no matrix.
+    """
+    documents, queries = _distinct(doc_ids), _distinct(query_ids)
+    depth = min(depth, documents.len())
+    places = np.empty((queries.len(), depth), dtype=np.int64)
+    for row, query in enumerate(queries):
+        places[row] = _draw(query, documents.len(), depth=depth, seed=seed)
+    rank = np.arange(1, depth + 1, dtype=np.int32)
+    return pl.DataFrame(
+        {
+            "query_id": queries.gather(np.repeat(np.arange(queries.len()), depth)),
+            "doc_id": documents.gather(places.ravel()),
+            "rank": np.tile(rank, queries.len()),
+            "score": np.tile((depth + 1 - rank) / max(depth, 1), queries.len()),
+        }
+    )
+
+
+def _draw(query: str, documents: int, *, depth: int, seed: int) -> NDArray[np.int64]:
+    digest = blake2b(f"{seed}\0{query}".encode(), digest_size=16).digest()
+    generator = np.random.Generator(np.random.PCG64(int.from_bytes(digest, "big")))
+    return generator.choice(documents, size=depth, replace=False)
+
+
+def _distinct(ids: Iterable[str]) -> pl.Series:
+    series = ids if isinstance(ids, pl.Series) else pl.Series(list(ids), dtype=pl.String)
+    return series.unique().sort()
+
+
+def search_gather(pieces: Sequence[Path], outputs: Sequence[Path]) -> None:
+    """Write each run from the pieces of its cell; slices of sorted queries follow each other."""
+    cells = {path: Cell.of(path) for path in pieces}
+    for out in outputs:
+        own = [p for p, cell in cells.items() if replace(cell, part=WHOLE) == Cell.of(out)]
+        gather(sorted(own, key=lambda path: cells[path].part), out, RUN)
+
 
 Tables = Mapping[str, Path]
 Answer = Callable[[Cell], pl.DataFrame]

@@ -2,14 +2,96 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from scipy.stats import kendalltau
 
 from isotope.core import sql
 from isotope.core.errors import EmptyTable
-from isotope.tabulate.figures import TASKS, canvas, in_order, legend, styles
+from isotope.tabulate.figures import COLOURS, TASKS, canvas, in_order, legend, styles
 from isotope.tabulate.table import rows, tabulate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_SPREAD = 0.6
+
+
+def draw_drops(points: pl.DataFrame, params: Mapping[str, Any], out: Path) -> None:
+    """Draw the relative drop by strata of queries: a panel a task, a mark a system.
+
+    It is that of the first of `params["measures"]`; `params["systems"]` orders the systems.
+    `points` are rows of sql/tabulate/temporal.sql; a whisker is the interval, where there is one.
+    """
+    measure = params["measures"][0]
+    chosen = points.filter(pl.col("measure") == measure)
+    tasks: list[str] = chosen["task"].unique(maintain_order=True).to_list()
+    systems = in_order(chosen, params)
+    with canvas(out, panels=max(1, len(tasks))) as (figure, panels):
+        for task, panel in zip(tasks, panels, strict=False):
+            _panel(panel, chosen.filter(pl.col("task") == task), systems)
+            panel.set_title(TASKS.get(task, task), loc="left", fontsize=11)
+            panel.set_xlabel(f"% of {measure} lost")
+        if systems:
+            legend(figure, panels[0], len(systems))
+
+
+def _panel(panel: "Axes", points: pl.DataFrame, systems: list[str]) -> None:
+    strata: list[str] = points["queries"].unique(maintain_order=True).to_list()
+    sizes = dict(points.select("queries", "number").rows())
+    step = _SPREAD / max(1, len(systems) - 1)
+    for place, (system, style) in enumerate(zip(systems, styles(), strict=False)):
+        own = points.filter(pl.col("system") == system).drop_nulls("drop_share")
+        rows = [strata.index(s) + place * step - _SPREAD / 2 for s in own["queries"]]
+        drop = own["drop_share"]
+        ends = [(drop - own["low_share"]).fill_null(0), (own["high_share"] - drop).fill_null(0)]
+        whiskers = [(100 * end.clip(0)).to_list() for end in ends]
+        marks: dict[str, Any] = {**style, "linestyle": "none", "elinewidth": 1.2, "capsize": 2}
+        panel.errorbar((100 * drop).to_list(), rows, xerr=whiskers, label=system, **marks)
+    panel.axvline(0, color=panel.spines["left"].get_edgecolor(), linewidth=0.8)
+    panel.set_yticks(range(len(strata)), [f"{s} ({sizes[s]:,})" for s in strata])
+    panel.set_ylim(len(strata) - 0.5, -0.5)
+    panel.grid(visible=True, axis="x")
+    panel.grid(visible=False, axis="y")
+
+
+_SQL = sql.SQL / "tabulate" / "popularity.sql"
+_HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo")
+_GROUP = 0.8
+
+
+def popularity(intervals: Path, params: Mapping[str, Any], out: Path) -> None:
+    """Draw bars of a measure, tail to head, a bar a system, with the ends of its interval.
+
+    `intervals` are tables.INTERVALS; `params` are setting, split and measure, and the systems in
+    their order.
+
+    Raises:
+        EmptyTable: no stratum of monthly views in this pool.
+    """
+    found = rows(_SQL, {"intervals": intervals}, params)
+    if found.is_empty():
+        remedy = "name a file of views that has this collection's entities"
+        raise EmptyTable(intervals, "no entity with monthly views", remedy)
+    systems = in_order(found, params)
+    strata: list[str] = found["stratum"].unique(maintain_order=True).to_list()
+    width = _GROUP / len(systems)
+    with canvas(out, panels=1) as (figure, (panel,)):
+        for n, system in enumerate(systems):
+            own = found.filter(pl.col("system") == system)
+            at = [strata.index(s) + (n + 0.5) * width - _GROUP / 2 for s in own["stratum"]]
+            bars = panel.bar(at, own["value"], width, label=system, color=COLOURS[n % len(COLOURS)])
+            for bar in bars:
+                bar.set_hatch(_HATCHES[n % len(_HATCHES)])
+            ends = [own["value"] - own["low"], own["high"] - own["value"]]
+            panel.errorbar(at, own["value"], ends, fmt="none", ecolor="#010203", linewidth=1)
+        counts = found.group_by("stratum").agg(pl.col("queries").max())
+        sizes = dict(counts.iter_rows())
+        panel.set_xticks(range(len(strata)), [f"{s}\n{sizes[s]:,} questions" for s in strata])
+        panel.set_ylabel(str(params["measure"]))
+        legend(figure, panel, len(systems))
+
 
 _TWO = 2
 

@@ -2,12 +2,62 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from isotope.core import sql
+from isotope.tabulate import figures as bars
 from isotope.tabulate import figures as draw
-from isotope.tabulate.statistics_tables import CHOSEN, ROAD, Table, given
 from isotope.tabulate.table import metrics, tabulate
+
+
+class Table(NamedTuple):
+    """The relations that a query reads, and the params that it asks for."""
+
+    reads: tuple[str, ...]
+    asks: Mapping[str, object]
+
+
+_ORDER: Mapping[str, object] = {"systems": None}
+CHOSEN: Mapping[str, object] = dict.fromkeys(("split", "measure", "systems"))
+_CELL: Mapping[str, object] = {**CHOSEN, "setting": None}
+ROAD: Mapping[str, Table] = {
+    "table1": Table(("texts", "images", "qrels"), {}),
+    "account": Table(("filters",), {}),
+    "table3": Table(("scores", "significance"), {"alpha": None, **_ORDER}),
+    "headline": Table(("scores",), _CELL),
+}
+ACCOUNTS: Mapping[str, str] = {
+    "crawl": "ledger",
+    "projection": "projection",
+    "picture_words": "pictures",
+}
+STATISTICS: Mapping[str, Table] = {
+    "table2": Table(("tokens",), {}),
+    "intervals": Table(("intervals",), _ORDER),
+    "strata": Table(("intervals",), _CELL),
+    "subsets": Table(("subsets",), CHOSEN),
+    "overlap": Table(("tops",), _ORDER),
+}
+# ASSUME a topic is predicted when its probability is above one half, as Wikimedia counts them;
+# AToMiC takes the predicted classes (section 4.2) and does not say.
+FACTS: Mapping[str, Table] = {
+    "categories": Table(("texts", "topics"), {"probability": 0.5, "tail": None}),
+    "objects": Table(("images", "objects"), {"tail": None}),
+    "object_counts": Table(("images", "objects"), {"most": 10}),
+    "styles": Table(("images", "styles"), {"tail": None}),
+}
+
+
+def given(table: Table, params: Mapping[str, Any]) -> dict[str, object]:
+    """Return the query's parameters: fixed ones, and the others from `params`."""
+    return {k: params[k] if v is None else v for k, v in table.asks.items()}
+
+
+def figures_from(facts: Mapping[str, object]) -> list[str]:
+    """Return the names of FACTS whose facts are there."""
+    collected = {"texts", "images"}
+    return [n for n, table in FACTS.items() if set(table.reads) - collected <= set(facts)]
+
 
 _SQL = sql.SQL / "tabulate"
 
@@ -48,3 +98,40 @@ def tabulate_each(
     for name, table in chosen.items():
         reads = {r: relations[r] for r in table.reads}
         tabulate(_SQL / f"{name}.sql", reads, given(table, params), folder / name)
+
+
+def tabulate_statistics(
+    relations: Mapping[str, Path], *, tables: Path, figures: Path, params: Mapping[str, Any]
+) -> None:
+    """Write `tables`/<name>.{csv,md,tex} for each of STATISTICS, and `figures`/subsets.svg.
+
+    `relations` are tokens, intervals, subsets and tops; `params` the setting, split and measure.
+
+    Raises:
+        IsotopeError: what `tabulate` raises.
+    """
+    tabulate_each(STATISTICS, relations, params, tables)
+    subsets, shown = {"subsets": relations["subsets"]}, {k: params[k] for k in CHOSEN}
+    bars.subsets(_SQL / "subsets_exact.sql", subsets, shown, figures / "subsets.svg")
+
+
+def tabulate_facts(
+    name: str,
+    relations: Mapping[str, Path],
+    *,
+    tables: Path,
+    figures: Path,
+    params: Mapping[str, Any],
+) -> None:
+    """Write one of FACTS as `tables`/<name>.{csv,md,tex} and `figures`/<name>.svg.
+
+    `relations` are the collection's tables and its facts; `params` has the tail.
+
+    Raises:
+        MissingFile: a fact that is not where the params say.
+        EmptyTable: a fact that says nothing of this collection.
+    """
+    table = FACTS[name]
+    chosen, asked = {r: relations[r] for r in table.reads}, given(table, params)
+    bars.bars(_SQL / f"{name}.sql", chosen, asked, figures / f"{name}.svg")
+    tabulate_each({name: table}, relations, params, tables)

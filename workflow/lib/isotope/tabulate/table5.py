@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 
 from isotope.core import sql, store
-from isotope.tabulate.catalog_views import TUNING
+from isotope.tabulate.catalog import TUNING
 from isotope.tabulate.table import tabulate
 
 Spec = Mapping[str, Any]

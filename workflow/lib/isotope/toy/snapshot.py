@@ -17,10 +17,10 @@ from isotope import tables
 from isotope.core import store
 from isotope.core.errors import BadParams
 from isotope.core.progress import Progress
-from isotope.toy import draw as toy_draw
 from isotope.toy import dump as toy_dump
 from isotope.toy import edition as toy_edition
 from isotope.toy import facts, scenes, wiki, wordnet
+from isotope.toy import scenes as toy_draw
 from isotope.toy import wit as toy_wit
 from isotope.toy.edition import Entry
 from isotope.toy.pages import Picture

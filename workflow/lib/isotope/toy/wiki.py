@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from isotope.toy import pages, scenes, words
+from isotope.toy.edition import replayed
 from isotope.toy.pages import Page, Picture, Section
-from isotope.toy.replay import replayed
 
 _DUE = {
     "redirect": (10, 0),

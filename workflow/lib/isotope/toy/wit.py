@@ -16,8 +16,8 @@ from urllib.parse import quote
 from isotope import tables
 from isotope.core import store
 from isotope.toy import scenes, words
+from isotope.toy.edition import replayed
 from isotope.toy.pages import SPLITS, Page, Picture, Section
-from isotope.toy.replay import replayed
 from isotope.toy.wiki import caption_of
 
 Row = list[str]

@@ -7,8 +7,7 @@ from typing import Any
 import polars as pl
 
 from isotope.index.build import contents
-from isotope.models.date_model import Recipe, fold_of
-from isotope.models.dates import fit, save, years_of
+from isotope.models.dates import Recipe, fit, fold_of, save, years_of
 
 _HASHES = 1 << 32
 

@@ -2,27 +2,174 @@
 
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 import torch
 from safetensors.torch import save_file
+from torch.nn.functional import cross_entropy
 
 from isotope.core.errors import EmptyTable
+from isotope.core.progress import Progress
 from isotope.core.store import aside
 from isotope.core.vectors import FloatArray, created, write_ids
-from isotope.models.device import Device
+from isotope.encode.fill import Batches
+from isotope.models.encoders import Device
 from isotope.models.lit import Heads
-from isotope.models.offline import PICTURE_FEATURES, SIDE, Pictures, square
-from isotope.models.text_towers import DEFAULT, text_tower
-from isotope.params.heads_recipe import HeadsRecipe
-from isotope.train.data import Place, read_split, shown
-from isotope.train.heads_features import Towers
-from isotope.train.heads_loop import Features, fit
+from isotope.models.offline import (
+    DEFAULT,
+    PICTURE_FEATURES,
+    SIDE,
+    Pictures,
+    TextTower,
+    square,
+    text_tower,
+)
+from isotope.params.recipes import HeadsRecipe
+from isotope.train.data import Place, Source, Split, read_split, shown
+from isotope.train.loop import mrr10
 from isotope.train.pictures import Cut
-from isotope.train.rows import Source
+
+_WARMUP = 0.1
+_HOTTEST = 100.0
+
+
+class Features(NamedTuple):
+    """A split's features: `images` [n, 1280], `texts` [t, 384] of distinct strings.
+
+    `shown`: per image the rows of its texts; `said`: of its captions. `text_ids` names the rows of
+    texts that are no captions.
+    """
+
+    image_ids: list[str]
+    text_ids: list[str]
+    images: torch.Tensor
+    texts: torch.Tensor
+    shown: list[list[int]]
+    said: list[list[int]]
+
+
+def fit(heads: Heads, train: Features, held_out: Features, recipe: HeadsRecipe) -> Iterator[str]:
+    """Train `heads` in place and yield the lines of the curve.
+
+    The loss is InfoNCE over in-batch negatives (Radford et al., CLIP, 2021, figure 3).
+    """
+    size = min(recipe.batch, len(train.image_ids))
+    steps = recipe.epochs * (len(train.image_ids) // size)
+    learner = torch.optim.AdamW(
+        heads.parameters(), recipe.learning_rate, weight_decay=recipe.weight_decay
+    )
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        learner, recipe.learning_rate, total_steps=steps + 1, pct_start=_WARMUP
+    )
+    for epoch in range(1, recipe.epochs + 1):
+        heads.train()
+        losses: list[float] = []
+        for rows in torch.randperm(len(train.image_ids)).split(size)[: steps // recipe.epochs]:
+            loss = _loss(heads, train, rows.tolist(), recipe)
+            learner.zero_grad()
+            loss.backward()
+            learner.step()
+            schedule.step()
+            losses.append(loss.item())
+        if epoch % recipe.every == 0 or epoch == recipe.epochs:
+            numbers = (sum(losses) / len(losses), *measure(heads.eval(), held_out))
+            told = ",".join(f"{number:.6f}" for number in numbers)
+            yield f"{epoch},{epoch * len(losses)},{told}\n"
+
+
+def _loss(heads: Heads, train: Features, rows: Sequence[int], recipe: HeadsRecipe) -> torch.Tensor:
+    chosen = [_view(train, row, recipe.caption_rate) for row in rows]
+    images = heads.of_images(train.images[list(rows)])
+    scale = heads.logit_scale.exp().clamp(max=_HOTTEST)
+    logits = scale * images @ heads.of_texts(train.texts[chosen]).T
+    target = torch.arange(len(chosen))
+    return (cross_entropy(logits, target) + cross_entropy(logits.T, target)) / 2
+
+
+def _view(train: Features, row: int, caption_rate: float) -> int:
+    """Draw one of an image's captions or of its texts."""
+    caption, which = torch.rand(2).tolist()
+    views = train.said[row] if train.said[row] and caption < caption_rate else train.shown[row]
+    return views[int(which * len(views))]
+
+
+def measure(heads: Heads, split: Features) -> tuple[float, float]:
+    """Return MRR@10 of t2m and of m2t on setting `small`; NaN where the split has no pairs."""
+    if not split.image_ids:
+        return float("nan"), float("nan")
+    with torch.inference_mode():
+        images = heads.of_images(split.images).numpy()
+        texts = heads.of_texts(split.texts[: len(split.text_ids)]).numpy()
+    shown_in = [{split.text_ids[row] for row in rows} for rows in split.shown]
+    shows: list[set[str]] = [set() for _ in split.text_ids]
+    for image_id, rows in zip(split.image_ids, split.shown, strict=True):
+        for row in rows:
+            shows[row].add(image_id)
+    return (
+        mrr10(texts, images, split.image_ids, shows),
+        mrr10(images, texts, split.text_ids, shown_in),
+    )
+
+
+_TEXTS = 32
+
+
+class Towers:
+    """Both frozen towers; `seen` has the features [1280] of every picture by its id."""
+
+    def __init__(self, pictures: Pictures, sentences: TextTower, batch: int) -> None:
+        """See `batch` pictures at a time, as the phase encode does, so that features agree."""
+        self._pictures, self._sentences, self._batch = pictures, sentences, batch
+        self.seen: dict[str, FloatArray] = {}
+
+    def features(self, split: Split, shown: Sequence[str]) -> Features:
+        """Run them over a split whose images show the pictures `shown`."""
+        fields_of = {t: f for ids, views in split.views for t, f in zip(ids, views, strict=True)}
+        strings = [" ".join(filter(None, map(str.strip, f))) for f in fields_of.values()]
+        row = {text_id: i for i, text_id in enumerate(fields_of)}
+        captions = {c: i for i, c in enumerate(sorted({c for cs in split.captions for c in cs}))}
+        self._see(split, shown)
+        read = [self._sentences.read(some) for some in _counted([*strings, *captions])]
+        images = [torch.from_numpy(self.seen[picture]) for picture in shown]
+        return Features(
+            list(split.image_ids),
+            list(fields_of),
+            torch.stack(images) if images else torch.zeros(0),
+            torch.cat(read) if read else torch.zeros(0),
+            [[row[t] for t in ids] for ids, _ in split.views],
+            [[len(strings) + captions[c] for c in cs] for cs in split.captions],
+        )
+
+    def _see(self, split: Split, shown: Sequence[str]) -> None:
+        rows = {picture: row for row, picture in enumerate(shown) if picture not in self.seen}
+        block = np.empty((len(rows), PICTURE_FEATURES), np.float32)
+        waiting, progress = (
+            Batches(block, self._of_squares, self._batch),
+            Progress("seen", len(rows)),
+        )
+        for place, row in enumerate(rows.values()):
+            waiting.add([place], split.squares(np.array([row]))[0])
+            progress.add()
+        waiting.finish()
+        progress.finish()
+        self.seen |= dict(zip(rows, block, strict=True))
+
+    def _of_squares(self, squares: list[Any]) -> FloatArray:
+        return self._pictures.see_squares(np.stack(squares)).features.numpy()
+
+
+def _counted(texts: list[str]) -> Iterator[list[str]]:
+    progress = Progress("texts read", len(texts))
+    for start in range(0, len(texts), _TEXTS):
+        yield texts[start : start + _TEXTS]
+        progress.add(len(texts[start : start + _TEXTS]))
+    progress.finish()
+
 
 _COLUMNS = "epoch,step,loss,mrr10_t2m,mrr10_m2t\n"
 

@@ -14,8 +14,7 @@ from torch.nn.functional import cross_entropy
 
 from isotope.core.errors import EmptyTable
 from isotope.core.store import aside
-from isotope.models.mix import FourWays, Fusion, best_weights, create, scale
-from isotope.models.mix_data import Frozen, Pairs, sample
+from isotope.models.mix import FourWays, Frozen, Fusion, Pairs, best_weights, create, sample, scale
 from isotope.params.mix_recipe import Recipe
 
 _COLUMNS = "epoch,step,loss,accuracy\n"

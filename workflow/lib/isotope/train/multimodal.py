@@ -3,34 +3,226 @@
 Hu et al., Open-domain Visual Entity Recognition (ICCV 2023), section 4.1, appendices 11.1 and 11.2.
 """
 
+import math
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from statistics import harmonic_mean
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from transformers.optimization import Adafactor
 
 from isotope.core.errors import EmptyTable
 from isotope.core.store import aside
-from isotope.models.multimodal import Clip2Clip, create
+from isotope.models.encoders import Device
+from isotope.models.mix import best_weights
+from isotope.models.multimodal import QUERY, TARGET, Clip2Clip, Multimodal, create
 from isotope.models.open_clip import pick_device
-from isotope.params.multimodal import Clip2ClipRecipe, recipe_of
+from isotope.params.multimodal import Clip2ClipRecipe, MultimodalRecipe, recipe_of
 from isotope.params.recipes import Means
 from isotope.tables import FIVE_FIELDS
-from isotope.train.batches import Tokens
-from isotope.train.checkpoint import Checkpoint, fingerprint
-from isotope.train.contrastive import deterministic, scratch_folder, write_curve, write_weights
-from isotope.train.data import Place
-from isotope.train.launch import launch
-from isotope.train.loop import Plan
-from isotope.train.multimodal_data import Judged, Pairs, read_judged
-from isotope.train.multimodal_loop import EarlyStopping, Point
-from isotope.train.multimodal_measure import accuracies, grid_start
-from isotope.train.multimodal_step import MultimodalStepper
+from isotope.train.batches import Batch, Tokens
+from isotope.train.checkpoint import Checkpoint, Start, cut_of, fingerprint
+from isotope.train.checkpoint import start as begin
+from isotope.train.contrastive import (
+    deterministic,
+    launch,
+    scratch_folder,
+    write_curve,
+    write_weights,
+)
+from isotope.train.data import Place, Source
+from isotope.train.loop import Loop, Plan
+from isotope.train.multimodal_data import Ids, Judged, Pairs, Side, read_judged
 from isotope.train.pictures import Cut
 from isotope.train.ranks import joined
-from isotope.train.rows import Source
-from isotope.train.start import Start, cut_of
-from isotope.train.start import start as begin
+from isotope.train.step import Share, Stepper, Vectors
+
+GROUPS = (("entity", "seen"), ("entity", "unseen"), ("query", "seen"), ("query", "unseen"))
+_BLOCK = 64
+
+
+# ASSUME the candidates are the entities that validation asks for: encoding all six million after
+# every hundred steps would take longer than training, and section 6 does not tell.
+def accuracies(
+    model: Multimodal, judged: Judged, tokens: Tokens, sample: int | None
+) -> list[float]:
+    """Return the share of pairs whose entity comes first, of each of GROUPS, and their mean.
+
+    NaN for a group without pairs; the mean is `combined`.
+    """
+    rows = spaced(len(judged), sample)
+    model.eval()
+    entities = _encoded(model, TARGET, judged.entities, np.arange(len(judged.entities)), tokens)
+    queries = _encoded(model, QUERY, judged.questions, rows, tokens)
+    blocks = (queries[i : i + _BLOCK] @ entities.T for i in range(0, len(queries), _BLOCK))
+    first = np.concatenate([block.argmax(axis=1) for block in blocks])
+    right = first == judged.answers[rows]
+    known = judged.known[rows]
+    shares: list[float] = []
+    for subset, seen in GROUPS:
+        own = right[((known["subset"] == subset) & (known["seen"] == seen)).to_numpy()]
+        shares.append(float(own.mean()) if len(own) else math.nan)
+    return [*shares, combined(shares)]
+
+
+def combined(shares: list[float]) -> float:
+    """Return the harmonic mean of the two subsets' harmonic means of seen and unseen.
+
+    It is Table 1's `Overall`, which section 6 calls the combined score; groups without pairs have
+    no part in it. NaN without any.
+    """
+    pairs = (shares[:2], shares[2:])
+    subsets = [
+        harmonic_mean(own) for pair in pairs if (own := [s for s in pair if not math.isnan(s)])
+    ]
+    return harmonic_mean(subsets) if subsets else math.nan
+
+
+def grid_start(
+    model: Clip2Clip, judged: Judged, tokens: Tokens, step: float, sample: int
+) -> list[float]:
+    """Return the weights in the order of `models_mix.FOUR` that find most entities untrained.
+
+    Multiples of `step` that add up to 1, on a sample of pairs among the entities of the sample
+    (appendix 11.2: a grid search on the training data).
+    """
+    rows = spaced(len(judged), sample)
+    places, right = np.unique(judged.answers[rows], return_inverse=True)
+    model.eval()
+    images, questions = _features(model, QUERY, judged.questions, rows, tokens)
+    pictures, names = _features(model, TARGET, judged.entities, places, tokens)
+    four = [a @ b.T for a in (images, questions) for b in (pictures, names)]
+    return best_weights(four, torch.from_numpy(right), step)
+
+
+def spaced(n: int, most: int | None) -> Ids:
+    """Return the places of at most `most` of n items, evenly spaced."""
+    places = np.linspace(0, n - 1, n if most is None else min(most, n))
+    return np.unique(places.astype(np.int64))
+
+
+def _encoded(model: Multimodal, side: str, items: Side, rows: Ids, tokens: Tokens) -> Vectors:
+    def encode(some: Ids) -> torch.Tensor:
+        pictures, words = _inputs(model, items, some, tokens)
+        return model.encode(side, pictures, words)
+
+    return _blocks(encode, rows).numpy()
+
+
+def _features(
+    model: Clip2Clip, side: str, items: Side, rows: Ids, tokens: Tokens
+) -> tuple[torch.Tensor, torch.Tensor]:
+    def encode(some: Ids) -> torch.Tensor:
+        pictures, words = _inputs(model, items, some, tokens)
+        both = model.see(side, pictures), model.read(side, words)
+        return torch.cat([found.states[:, 0] for found in both], dim=-1)
+
+    found = _blocks(encode, rows)
+    seen, read = found.chunk(2, dim=-1)
+    return seen, read
+
+
+def _inputs(
+    model: Multimodal, items: Side, rows: Ids, tokens: Tokens
+) -> tuple[torch.Tensor, torch.Tensor]:
+    device = next(model.parameters()).device
+    return items.pictures(rows).to(device), items.tokens(rows, tokens).to(device)
+
+
+def _blocks(encode: Callable[[Ids], torch.Tensor], rows: Ids) -> torch.Tensor:
+    """Encode some rows at a time, in the precision of the phase encode."""
+    device, parts = Device(), np.array_split(rows, range(_BLOCK, len(rows), _BLOCK))
+    return torch.cat([device.rows(partial(encode, part)) for part in parts])
+
+
+class MultimodalStepper(Stepper):
+    """CLIP's loss within the batch, at the vectors of both sides; every parameter learns."""
+
+    def _embed(self, piece: Batch) -> Vectors:
+        pictures, words, shown, names = piece
+        with torch.autocast(self._device.type, torch.bfloat16, enabled=self._half):
+            queries = self._model.encode(QUERY, pictures, words)
+            targets = self._model.encode(TARGET, shown, names)
+        return [queries.float(), targets.float()]
+
+    def _optimizer(self, recipe: Any, total: int) -> tuple[torch.optim.Optimizer, Share]:  # noqa: ANN401
+        return adafactor(self._model, recipe), lambda done: recipe.rate(done) / recipe.learning_rate
+
+    def _clip(self) -> None:
+        """Leave gradients as they are: Adafactor clips its updates."""
+
+
+# ASSUME Adafactor is T5's, whose transformers CLIP Fusion has: 11.1 names Shazeer & Stern [45]
+# and a rate, and no other setting.
+def adafactor(model: Any, recipe: MultimodalRecipe) -> Adafactor:  # noqa: ANN401
+    """Return Adafactor as T5 is fine-tuned with it: the rate comes from outside.
+
+    Factored second moments that decay with 1 - step^-0.8, no momentum, updates clipped to a root
+    mean square of 1 and scaled by that of the parameter (Shazeer & Stern, Adafactor, ICML 2018,
+    algorithms 4 to 6; Raffel et al., T5, JMLR 2020, section 3.1.2).
+    """
+    return Adafactor(
+        model.parameters(),
+        lr=recipe.learning_rate,
+        eps=(1e-30, 1e-3),
+        clip_threshold=1.0,
+        decay_rate=-0.8,
+        beta1=None,
+        weight_decay=0.0,
+        scale_parameter=True,
+        relative_step=False,
+        warmup_init=False,
+    )
+
+
+class Point(NamedTuple):
+    """One row of the learning curve: accuracies on validation, and their harmonic mean."""
+
+    epoch: int
+    step: int
+    loss: float
+    entity_seen: float
+    entity_unseen: float
+    query_seen: float
+    query_unseen: float
+    harmonic_mean: float
+
+
+class EarlyStopping(Loop):
+    """Measures after every few steps and the last, and keeps the best weights aside.
+
+    Section 6 of the paper: "we employ the early stopping strategy for model selection, and pick the
+    model with the best harmonic mean combined score on the validation set". The first of equals
+    stays, since it has learned for the shortest time.
+    """
+
+    point = Point
+
+    def __init__(self, *given: Any, keep: Callable[[Point, Path], None], best: Path) -> None:  # noqa: ANN401
+        """As `Loop`; `keep` writes the model as it is to the file `best`."""
+        super().__init__(*given)
+        self._keep, self._best = keep, best
+
+    def stepped(self) -> None:
+        """Measure where it is time to."""
+        done = self.progress.done
+        if done % self.plan.recipe.every and done < self.total:
+            return
+        self.measure()
+        self.losses = []
+        if self.plan.ranks.first and best(self.points) == self.points[-1]:
+            self._keep(self.points[-1], self._best)
+
+
+def best(points: list[Point]) -> Point:
+    """Return the first point with the greatest harmonic mean."""
+    return max(points, key=lambda point: point.harmonic_mean)
+
 
 _BEST = "best.safetensors"
 _LEAST = {"train": 2, "validation": 1}

@@ -17,10 +17,9 @@ from isotope.core.errors import MissingColumn
 from isotope.encode.shard import joined
 from isotope.tables import FIVE_FIELDS
 from isotope.train.batches import Batch, Epochs, Tokens, unit
-from isotope.train.data import Place, open_pictures, taken, write_pictures
+from isotope.train.data import Place, Source, open_pictures, taken, write_pictures
 from isotope.train.pictures import Block, Cut, Decoded
 from isotope.train.ranks import Ranks
-from isotope.train.rows import Source
 
 _ALONE = Ranks()
 _JOIN_MEMORY = "2GB"

@@ -19,12 +19,14 @@ import polars as pl
 from common import RESULTS, Timing, alone, machine, write
 from scaling import ROWS_A_PAGE, parse, places
 
-from isotope import tables
 from isotope.collect import build
 from isotope.collect import build as collect_parts
 from isotope.collect.build import EXCHANGED, GATHERED, IMAGE_PIECES, TEXT_PIECES
 from isotope.core import sql, store
+from isotope.crawl.tables import LEDGER
+from isotope.parse.tables import ASSOCIATIONS, SECTIONS
 from isotope.project import match
+from isotope.project.tables import MEMBERS, PROJECTION
 from isotope.toy import snapshot
 
 COPIES, SHARDS = 10, (4, 16)
@@ -38,6 +40,12 @@ NAMES = {
     "members": ("source_text_id", "file"),
     "projection": ("source_text_id", "text_id"),
 }
+SCHEMAS = {
+    "associations": ASSOCIATIONS,
+    "sections": SECTIONS,
+    "members": MEMBERS,
+    "projection": PROJECTION,
+}
 KEYS = {"associations": ["file", "row"], "members": ["file", "row"], "sections": ["text_id"]}
 
 
@@ -47,14 +55,14 @@ def one(at: Mapping[str, Path], rows: int) -> Timing:
     parse(dict(at), rows)
     given = {"associations": at["associations"]}
     members, queries = at["members"], at["root"] / "queries"
-    sql.query(sql.SQL / "project/members.sql", given, SPEC, out=members, schema=tables.MEMBERS)
+    sql.query(sql.SQL / "project/members.sql", given, SPEC, out=members, schema=MEMBERS)
     match.ask({**given, "members": members}, queries)
     exact = {"queries": queries, "sections": at["sections"]}
     sql.query(sql.SQL / "project/exact.sql", exact, {}, out=at["root"] / "exact")
     texts = pl.read_parquet(queries).select("source_text_id")
     found = texts.join(pl.read_parquet(at["root"] / "exact"), "source_text_id", how="left")
     told = found.with_columns(method=pl.lit("exact"), score=pl.lit(None, pl.Float64))
-    store.write(told.to_arrow(), at["projection"], tables.PROJECTION)
+    store.write(told.to_arrow(), at["projection"], PROJECTION)
     return {}
 
 
@@ -70,14 +78,14 @@ def copied(at: Mapping[str, Path], out: Path) -> dict[str, Path]:
             for n in range(COPIES)
         ]
         ordered = pl.concat(again).sort(KEYS.get(name, ["source_text_id"]))
-        store.write(ordered.to_arrow(), out / name, getattr(tables, name.upper()))
+        store.write(ordered.to_arrow(), out / name, SCHEMAS[name])
     given = {"associations": out / "associations"}
     sql.query(sql.SQL / "crawl/urls.sql", given, {"shards": 1}, out=out / "urls")
     dead = pl.col("image_id").str.starts_with("0")
     status = pl.when(dead).then(pl.lit("not_found")).otherwise(pl.lit("success"))
     urls = pl.read_parquet(out / "urls").select("image_url", status=status)
-    missing = {f: pl.lit(None) for f in tables.LEDGER.names if f not in urls.columns}
-    store.write(urls.with_columns(**missing).to_arrow(), out / "ledger", tables.LEDGER)
+    missing = {f: pl.lit(None) for f in LEDGER.names if f not in urls.columns}
+    store.write(urls.with_columns(**missing).to_arrow(), out / "ledger", LEDGER)
     return {name: out / name for name in READ}
 
 

@@ -22,8 +22,10 @@ import polars as pl
 from common import Claim, Timing, machine, rounds, timed, verdicts, write
 from PIL import Image
 
-from isotope import tables
+from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import store
+from isotope.core.schemas import FIVE_FIELDS
+from isotope.crawl.tables import PIXELS
 from isotope.encode import key, shard
 from isotope.encode.shard import encode_images, encode_texts
 from isotope.models import encoders
@@ -39,7 +41,7 @@ def make(folder: Path, items: int) -> None:
     draw = np.random.default_rng(0)
     for n, ident in enumerate(sorted(str(uuid.UUID(int=n * 2**96)) for n in range(items))):
         words = " ".join(hashlib.md5(f"{n} {i}".encode()).hexdigest() for i in range(12))
-        fields: dict[str, Any] = dict.fromkeys(tables.FIVE_FIELDS, words)
+        fields: dict[str, Any] = dict.fromkeys(FIVE_FIELDS, words)
         texts.append({**fields, "text_id": ident, "page_id": n, "split": "test"})
         url = f"https://upload.wikimedia.org/{n}.jpg"
         images.append({"image_id": ident, "image_url": url, "split": "test"})
@@ -48,9 +50,9 @@ def make(folder: Path, items: int) -> None:
         Image.fromarray(coarse).resize((SIDE, SIDE)).save(file, "WEBP", quality=100)
         sizes = {"width": SIDE, "height": SIDE, "webp": file.getvalue()}
         pixels.append({"image_id": ident, "image_url": url, **sizes})
-    store.write_rows(texts, folder / "texts.parquet", tables.TEXTS)
-    store.write_rows(images, folder / "images.parquet", tables.IMAGES)
-    store.write_rows(pixels, folder / "pixels.parquet", tables.PIXELS)
+    store.write_rows(texts, folder / "texts.parquet", TEXTS)
+    store.write_rows(images, folder / "images.parquet", IMAGES)
+    store.write_rows(pixels, folder / "pixels.parquet", PIXELS)
 
 
 def encoder() -> ClipEncoder:
@@ -92,7 +94,7 @@ def by_bare_model(folder: Path) -> Timing:
 
     ready: Any = encoder()
     texts = pl.read_parquet(folder / "texts.parquet")
-    words = texts.select(pl.concat_str(tables.FIVE_FIELDS, separator=" ")).to_series().to_list()
+    words = texts.select(pl.concat_str(FIVE_FIELDS, separator=" ")).to_series().to_list()
     webp = pl.read_parquet(folder / "pixels.parquet")["webp"].to_list()
     pictures = [ready._preprocess(Image.open(io.BytesIO(w)).convert("RGB")) for w in webp]
     tensors = {"texts": ready._tokenize(words), "images": torch.stack(pictures)}

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 from common import Timing, alone, machine, timed, write
 
-from isotope import tables
+from isotope.collect.tables import QRELS
 from isotope.core import store
 from isotope.core.runs import write_run
 from isotope.explain import wordnet as wordnet_files
@@ -30,7 +30,7 @@ def make(folder: Path, failures: int, objects: int) -> None:
     qrels = [
         {"text_id": f"t{i}", "image_id": i, "relevance": 1, "split": "validation"} for i in ids
     ]
-    store.write_rows(qrels, folder / "qrels.parquet", tables.QRELS)
+    store.write_rows(qrels, folder / "qrels.parquet", QRELS)
     wrong = {"query_id": [f"t{i}" for i in ids], "doc_id": [*ids[1:], ids[0]]}
     run = folder / "small/validation/t2m/wrong.parquet"
     write_run(pl.DataFrame(wrong).with_columns(score=pl.lit(1.0)), run)

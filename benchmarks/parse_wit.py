@@ -21,12 +21,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from common import Claim, Timing, machine, rounds, timed, verdicts, write
 
-from isotope import tables
+from isotope.parse.tables import ASSOCIATIONS, WIT_COLUMNS
 from isotope.parse.wit import parse_wit
 
 SNAPSHOT = Path(__file__).parents[2] / "shared/snapshots/raycharles/wit"
 AT_LEAST, MOST_GIB, ROWS_AT_A_TIME = 5.0, 2.0, 65_536
-NAMES, WIT = tables.WIT_COLUMNS, tables.ASSOCIATIONS
+NAMES, WIT = WIT_COLUMNS, ASSOCIATIONS
 NUMBERS = [f.name for f in WIT if pa.types.is_int32(f.type)]
 TRUTHS = [f.name for f in WIT if pa.types.is_boolean(f.type)]
 

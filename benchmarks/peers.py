@@ -8,11 +8,12 @@ from typing import Any
 
 import polars as pl
 
-from isotope import tables
 from isotope.core import lucene, sql
+from isotope.core.schemas import FIVE_FIELDS
 from isotope.parse.dump import parse_dump
 from isotope.parse.wit import parse_wit
 from isotope.project.match import ask, index_sections
+from isotope.project.tables import MEMBERS
 from isotope.toy import snapshot
 
 NOTE = (
@@ -37,7 +38,7 @@ def encyclopedia(folder: Path, pages: int) -> dict[str, Path]:
         parse_dump(dumps, out=at["sections"], workers=1, **where)
     given = {"associations": at["associations"]}
     members = sql.SQL / "project/members.sql"
-    sql.query(members, given, {"language": "en"}, out=at["members"], schema=tables.MEMBERS)
+    sql.query(members, given, {"language": "en"}, out=at["members"], schema=MEMBERS)
     index_sections(at["sections"], at["index"], threads=os.cpu_count() or 1, memory_mb=2048)
     return at
 
@@ -47,7 +48,7 @@ def topics(at: dict[str, Path], most: int) -> pl.DataFrame:
     queries = at["members"].with_name("queries")
     ask({k: at[k] for k in ("associations", "members")}, queries)
     asked = pl.read_parquet(queries)
-    words = pl.concat_str(pl.col(tables.FIVE_FIELDS).fill_null(""), separator=" ")
+    words = pl.concat_str(pl.col(FIVE_FIELDS).fill_null(""), separator=" ")
     texts = asked.select("source_text_id", text=words.map_elements(lucene.topic, pl.String))
     return texts.filter(pl.col("text") != "").gather_every(max(1, texts.height // most)).head(most)
 

@@ -31,15 +31,16 @@ from peers import topics
 from score import MEASURES
 from score import make as make_run
 
-from isotope import tables
 from isotope.cli import estimate_sizes
 from isotope.cli.estimate_phases import PHASE_COSTS, Machine
 from isotope.cli.estimate_sizes import Curve, Size, size
 from isotope.collect import build
 from isotope.core import lucene, sql, store
+from isotope.crawl.tables import LEDGER
 from isotope.parse.dump import parse_dump
 from isotope.parse.wit import parse_wit
 from isotope.project import match
+from isotope.project.tables import MEMBERS
 from isotope.score import score
 from isotope.tabulate import catalog
 from isotope.toy import snapshot
@@ -75,7 +76,7 @@ def projected(at: dict[str, Path], rows: int) -> Timing:
         given = {"associations": at["associations"]}
         by = {"language": "en"}
         members = sql.SQL / "project/members.sql"
-        sql.query(members, given, by, out=at["members"], schema=tables.MEMBERS)
+        sql.query(members, given, by, out=at["members"], schema=MEMBERS)
         match.index_sections(at["sections"], at["index"], threads=CORES, memory_mb=MEMORY_MB)
         queries = at["members"].with_name("queries")
         match.ask({k: at[k] for k in ("associations", "members")}, queries)
@@ -90,8 +91,8 @@ def collected(at: dict[str, Path], rows: int) -> Timing:
     given = {"associations": at["associations"]}
     sql.query(sql.SQL / "crawl/urls.sql", given, {"shards": 1}, out=at["urls"])
     urls = pl.read_parquet(at["urls"]).select("image_url", status=pl.lit("success"))
-    missing = {f: pl.lit(None) for f in tables.LEDGER.names if f not in urls.columns}
-    store.write(urls.with_columns(**missing).to_arrow(), at["ledger"], tables.LEDGER)
+    missing = {f: pl.lit(None) for f in LEDGER.names if f not in urls.columns}
+    store.write(urls.with_columns(**missing).to_arrow(), at["ledger"], LEDGER)
     wanted = ("associations", "sections", "members", "projection", "urls", "ledger")
     relations = {name: at[name] for name in wanted}
     kind = sql.SQL / "collect/wikipedia"

@@ -23,9 +23,11 @@ from typing import Any
 import pyarrow as pa
 from common import machine, write
 
-from isotope import tables
 from isotope.cli import show
+from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
+from isotope.core.schemas import CAPTION_FIELDS, FIVE_FIELDS, RUN
+from isotope.crawl.tables import PIXELS
 from isotope.tabulate import catalog
 
 TIMES, DEPTH, LIMIT_MS, SHARDS = 40, 1000, 50.0, 16
@@ -48,7 +50,7 @@ def texts(rows: int) -> Rows:
     """Yield the texts, with contexts of 500 characters."""
     for n in range(rows):
         words = (hashlib.md5(str(n).encode()).hexdigest() + " ") * 15
-        fields = {f: words for f in tables.FIVE_FIELDS if f.startswith("context")}
+        fields = {f: words for f in FIVE_FIELDS if f.startswith("context")}
         page = {"page_id": n // 5, "page_title": f"Page {n // 5}", "split": "test"}
         yield {"text_id": text_id(n), "section_title": f"Section {n}", **page, **fields}
 
@@ -56,7 +58,7 @@ def texts(rows: int) -> Rows:
 def images(rows: int) -> Rows:
     """Yield the images in the order of their ids."""
     for ident, n in sorted((image_id(n), n) for n in range(rows)):
-        captions = {f: [f"{f} {ident}"] for f in tables.CAPTION_FIELDS}
+        captions = {f: [f"{f} {ident}"] for f in CAPTION_FIELDS}
         url = f"https://upload.wikimedia.org/{n}.jpg"
         yield {"image_id": ident, "image_url": url, "language": ["en"], "split": "test", **captions}
 
@@ -90,7 +92,7 @@ def hits(rows: int) -> Rows:
 
 def put(rows: Rows, path: Path, schema: pa.Schema) -> None:
     """Write rows in the row groups of the workflow."""
-    size = PICTURES_A_GROUP if schema == tables.PIXELS else store.rows_per_group(schema)
+    size = PICTURES_A_GROUP if schema == PIXELS else store.rows_per_group(schema)
     with store.writer(path, schema) as out:
         held: list[dict[str, Any]] = []
         for row in rows:
@@ -106,14 +108,14 @@ def main(rows: int) -> None:
     """Write the tables, look up, compare with the claim."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        put(texts(rows), root / "data/collect/big/texts.parquet", tables.TEXTS)
-        put(images(rows), root / "data/collect/big/images.parquet", tables.IMAGES)
-        put(qrels(rows), root / "data/collect/big/qrels.parquet", tables.QRELS)
+        put(texts(rows), root / "data/collect/big/texts.parquet", TEXTS)
+        put(images(rows), root / "data/collect/big/images.parquet", IMAGES)
+        put(qrels(rows), root / "data/collect/big/qrels.parquet", QRELS)
         for n in range(SHARDS):
-            put(pixels(rows, n), root / f"data/crawl/big/shard-{n:05d}.parquet", tables.PIXELS)
+            put(pixels(rows, n), root / f"data/crawl/big/shard-{n:05d}.parquet", PIXELS)
         for system in ("one", "two"):
             run = root / f"results/search/big/small/test/t2m/{system}.parquet"
-            put(hits(rows), run, tables.RUN)
+            put(hits(rows), run, RUN)
         catalog.build(root / "results/catalog.duckdb", root)
         asked = [n * (rows // DEPTH) // TIMES for n in range(TIMES)]
         ids = {

@@ -17,8 +17,9 @@ import numpy as np
 from common import Timing, alone, machine, timed, write
 from PIL import Image
 
-from isotope import tables
+from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
+from isotope.crawl.tables import PIXELS
 
 STEPS, BATCH, TIMES, FEWEST, SIDE = 12, 64, 10, 64, 96
 LIMIT_BYTES = 1_000
@@ -55,8 +56,8 @@ def lay(root: Path, pictures: int) -> None:
     rng = np.random.default_rng(0)
     drawn = [webp(rng) for _ in range(200)]
     made = [rows(n, rng, drawn) for n in range(pictures)]
-    for name in ("texts", "images", "qrels", "pixels"):
-        schema = getattr(tables, name.upper())
+    schemas = {"texts": TEXTS, "images": IMAGES, "qrels": QRELS, "pixels": PIXELS}
+    for name, schema in schemas.items():
         blank = dict.fromkeys(schema.names)
         store.write_rows([blank | row[name] for row in made], root / f"{name}.parquet", schema)
 

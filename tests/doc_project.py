@@ -10,8 +10,16 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from isotope import tables
+from isotope.collect.tables import FILTERS, IMAGES, QRELS, TEXTS
 from isotope.core import store
+from isotope.core.schemas import CAPTION_FIELDS, RUN
+from isotope.crawl.tables import LEDGER, PIXELS
+from isotope.explain.tables import FAILURES, RANKS, STUDIED
+from isotope.judge.tables import AGREEMENT, GRADED, POOL, REUSE, SHEET, TAU
+from isotope.parse.tables import ASSOCIATIONS, INLINKS, REJECTED, SECTIONS
+from isotope.project.tables import PROJECTION
+from isotope.score.tables import SCORES, SIGNIFICANCE
+from isotope.tabulate.tables import INTERVALS, SUBSETS, TEMPORAL, TOKENS, TOPS
 
 Row = dict[str, Any]
 COLLECTIONS = ("toy", "later")
@@ -63,17 +71,17 @@ def _collected(root: Path, collection: str, qrels: list[Row], chance: random.Ran
     images = [
         {"image_id": f"i{n:02}", "image_url": f"http://h/{n}.png", "split": split}
         | {"language": chance.sample(["en", "fr", "de"], chance.randint(1, 3))}
-        | {field: ["words"] * chance.randint(0, 2) for field in tables.CAPTION_FIELDS}
+        | {field: ["words"] * chance.randint(0, 2) for field in CAPTION_FIELDS}
         for n, split in enumerate(_SPLIT)
     ]  # fmt: skip
-    _write(texts, folder / "texts.parquet", tables.TEXTS)
-    _write(images, folder / "images.parquet", tables.IMAGES)
-    _write(qrels, folder / "qrels.parquet", tables.QRELS)
+    _write(texts, folder / "texts.parquet", TEXTS)
+    _write(images, folder / "images.parquet", IMAGES)
+    _write(qrels, folder / "qrels.parquet", QRELS)
     steps = [
         {"step": s, "split": p, "before": 9, "dropped": chance.randint(0, 4), "after": 5}
         for s, p in product(("alive", "canonical"), SPLITS)
     ]
-    _write(steps, folder / "filters.parquet", tables.FILTERS)
+    _write(steps, folder / "filters.parquet", FILTERS)
     curve = pl.DataFrame(
         [
             {"epoch": n, "step": 10 * n, "loss": chance.random()}
@@ -120,17 +128,17 @@ def _source(root: Path, source: str, chance: random.Random) -> None:
     ]
     rejected = [{"reason": chance.choice(["redirect", "empty"]), "detail": "d"} for _ in range(9)]
     parse = root / "data/parse" / source
-    _write(sections, parse / "sections.parquet", tables.SECTIONS)
-    _write(associations, parse / "associations.parquet", tables.ASSOCIATIONS)
-    _write(rejected[:5], parse / "sections.rejected.parquet", tables.REJECTED)
-    _write(rejected[5:], parse / "associations.rejected.parquet", tables.REJECTED)
+    _write(sections, parse / "sections.parquet", SECTIONS)
+    _write(associations, parse / "associations.parquet", ASSOCIATIONS)
+    _write(rejected[:5], parse / "sections.rejected.parquet", REJECTED)
+    _write(rejected[5:], parse / "associations.rejected.parquet", REJECTED)
     inlinks = [{"page_id": n, "inlinks": chance.randrange(50)} for n in range(ITEMS // 2)]
-    _write(inlinks, parse / "inlinks.parquet", tables.INLINKS)
-    _write(projection, root / f"data/project/{source}/projection.parquet", tables.PROJECTION)
+    _write(inlinks, parse / "inlinks.parquet", INLINKS)
+    _write(projection, root / f"data/project/{source}/projection.parquet", PROJECTION)
     crawl = root / "data/crawl" / source
-    _write(ledger, crawl / "ledger.parquet", tables.LEDGER)
-    _write(pixels[:7], crawl / "shard-00000.parquet", tables.PIXELS)
-    _write(pixels[7:], crawl / "shard-00001.parquet", tables.PIXELS)
+    _write(ledger, crawl / "ledger.parquet", LEDGER)
+    _write(pixels[:7], crawl / "shard-00000.parquet", PIXELS)
+    _write(pixels[7:], crawl / "shard-00001.parquet", PIXELS)
 
 
 def cells(collection: str) -> Iterator[Row]:
@@ -151,7 +159,7 @@ def _searched(root: Path, collection: str, qrels: list[Row], chance: random.Rand
             for rank, n in enumerate(chance.sample(range(ITEMS), 11), start=1)
         ]
         path = "results/search/{c}/{setting}/{split}/{task}/{system}.parquet"
-        _write(hits, root / path.format(c=collection, **cell), tables.RUN)
+        _write(hits, root / path.format(c=collection, **cell), RUN)
         scores += [
             {
                 "collection": collection,
@@ -162,14 +170,14 @@ def _searched(root: Path, collection: str, qrels: list[Row], chance: random.Rand
             }
             for q, m in product(queries, MEASURES)
         ]
-    _write(scores, root / f"results/score/{collection}.parquet", tables.SCORES)
+    _write(scores, root / f"results/score/{collection}.parquet", SCORES)
     tests = [
         {"collection": collection, **cell, "measure": m, "other": "wsum"}
         | {"difference": chance.uniform(-1, 1), "p_bonferroni": chance.choice([0.001, 0.2])}
         for cell, m in product(cells(collection), MEASURES)
     ]
     path = root / f"results/score/{collection}.significance.parquet"
-    _write(tests, path, tables.SIGNIFICANCE)
+    _write(tests, path, SIGNIFICANCE)
     trials = pl.DataFrame(
         [
             {"collection": collection, "system": "rrf", "setting": s, "task": t}
@@ -193,34 +201,34 @@ def _judged(root: Path, collection: str, chance: random.Random) -> None:
     pool = [
         p | {"systems": chance.sample(SYSTEMS[collection], chance.randint(1, 2))} for p in places
     ]
-    _write(pool, folder / "pool.parquet", tables.POOL)
+    _write(pool, folder / "pool.parquet", POOL)
     _write(
         [p | {"query": "q", "document": "d"} for p in places],
         folder / "sheet.parquet",
-        tables.SHEET,
+        SHEET,
     )
     graded = [
         p | {"relevance": chance.randint(0, 3), "sparse": chance.choice([0, 1, None]), "grades": 1}
         for p in places[::2]
     ]
-    _write(graded, folder / "graded.parquet", tables.GRADED)
+    _write(graded, folder / "graded.parquet", GRADED)
     systems = list(product(TASKS, SYSTEMS[collection]))
     scores = [
         {"collection": collection, "setting": "small", "split": "test", "task": task}
         | {"system": system, "query_id": f"q{n}", "measure": "MAP", "value": chance.random()}
         for (task, system), n in product(systems, range(5))
     ]
-    _write(scores, folder / "scores.parquet", tables.SCORES)
+    _write(scores, folder / "scores.parquet", SCORES)
     reuse = [
         {"task": task, "measure": "MAP", "system": system}
         | {"place": chance.randint(1, 3), "place_without": chance.randint(1, 3)}
         for task, system in systems
     ]
-    _write(reuse, folder / "reuse.parquet", tables.REUSE)
+    _write(reuse, folder / "reuse.parquet", REUSE)
     taus = [{"task": task, "measure": "MAP", "tau": chance.random()} for task in TASKS]
-    _write(taus, folder / "tau.parquet", tables.TAU)
+    _write(taus, folder / "tau.parquet", TAU)
     pairs = [{"assessor": a, "other": b, "kappa": chance.random()} for a, b in ("ab", "ac", "bc")]
-    _write(pairs, folder / "agreement.parquet", tables.AGREEMENT)
+    _write(pairs, folder / "agreement.parquet", AGREEMENT)
 
 
 def _counted(root: Path, collection: str, chance: random.Random) -> None:
@@ -230,7 +238,7 @@ def _counted(root: Path, collection: str, chance: random.Random) -> None:
         | {"tokens": chance.choice([0, 20, 75, 76, 300])}
         for n, field in product(range(ITEMS), ("title", "section"))
     ]
-    _write(tokens, folder / "tokens.parquet", tables.TOKENS)
+    _write(tokens, folder / "tokens.parquet", TOKENS)
     tops = [
         {"task": cell["task"], "system": cell["system"], "query_id": f"q{n}", "doc_id": f"d{m}"}
         for cell in cells(collection)
@@ -238,7 +246,7 @@ def _counted(root: Path, collection: str, chance: random.Random) -> None:
         for n in range(4)
         for m in chance.sample(range(5), 3)
     ]
-    _write(tops, folder / "tops.parquet", tables.TOPS)
+    _write(tops, folder / "tops.parquet", TOPS)
     ends = ("low", "value", "high")
     kinds = [("all", "all"), ("caption", "present"), ("caption", "absent")]
     intervals = [
@@ -246,20 +254,20 @@ def _counted(root: Path, collection: str, chance: random.Random) -> None:
         | dict(zip(ends, sorted(chance.random() for _ in ends), strict=True))
         for cell, (kind, stratum) in product(cells(collection), kinds)
     ]  # fmt: skip
-    _write(intervals, folder / "intervals.parquet", tables.INTERVALS)
+    _write(intervals, folder / "intervals.parquet", INTERVALS)
     subsets = [
         cell | {"measure": "MRR@10", "documents": n, "value": chance.random()}
         | {"exact": chance.choice([1.0, 1.0, 0.5])}
         for cell, n in product(cells(collection), (10, 20, 40, 80))
         if (cell["setting"], cell["split"]) == ("large", "validation")
     ]  # fmt: skip
-    _write(subsets, folder / "subsets.parquet", tables.SUBSETS)
+    _write(subsets, folder / "subsets.parquet", SUBSETS)
     drops = [
         cell | {"measure": "MRR@10", "stratum": stratum, "queries": 6}
         | {"relative_drop": chance.random(), "low": chance.uniform(-1, 1)}
         for cell, stratum in product(cells(collection), ("all", "new"))
     ]  # fmt: skip
-    _write(drops, folder / "since/old/temporal.parquet", tables.TEMPORAL)
+    _write(drops, folder / "since/old/temporal.parquet", TEMPORAL)
     _explained(folder, collection, chance)
 
 
@@ -268,11 +276,11 @@ def _explained(folder: Path, collection: str, chance: random.Random) -> None:
     asked = [cell | {"query_id": f"q{n}"} for cell, n in product(first, range(4))]
     failures = [a | {"ca": chance.choice([None, chance.random()]), "ce": 2} for a in asked]
     ranks = [a | {"rank": chance.choice([None, chance.randint(2, 90)])} for a in asked]
-    _write(failures, folder / "failures.parquet", tables.FAILURES)
-    _write([r | {"perturbation": "none"} for r in ranks], folder / "ranks.parquet", tables.RANKS)
+    _write(failures, folder / "failures.parquet", FAILURES)
+    _write([r | {"perturbation": "none"} for r in ranks], folder / "ranks.parquet", RANKS)
     studied = [
         {k: a[k] for k in ("task", "system", "query_id")}
         | {"assessor": who, "rating": chance.randint(0, 10), "classes": [who]}
         for a, who in product(asked[::3], ("ann", "bob"))
     ]
-    _write(studied, folder / "studied.parquet", tables.STUDIED)
+    _write(studied, folder / "studied.parquet", STUDIED)

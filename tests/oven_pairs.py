@@ -6,8 +6,9 @@ from typing import Any
 import pyarrow as pa
 from PIL import Image
 
-from isotope import tables
+from isotope.collect.tables import IMAGES, OPTIONAL, QRELS, TEXTS
 from isotope.core import store
+from isotope.crawl.tables import PIXELS
 
 ENTITIES = 12
 # A tiny CLIP with both towers of the real ones' kind: vision and text transformers.
@@ -69,10 +70,10 @@ def asked(n: int) -> list[tuple[str, str, str]]:
 
 
 def written(rows: dict[str, list[dict[str, Any]]], folder: Path) -> dict[str, Any]:
-    schemas = {"texts": tables.TEXTS, "images": tables.IMAGES, "qrels": tables.QRELS}
+    schemas = {"texts": TEXTS, "images": IMAGES, "qrels": QRELS}
     more = {"texts": ("picture_id",), "images": ("picture_id", "question", "subset", "seen")}
-    for name, schema in {**schemas, "pixels": tables.PIXELS}.items():
-        whole = pa.schema([*schema, *(tables.OPTIONAL.field(key) for key in more.get(name, ()))])
+    for name, schema in {**schemas, "pixels": PIXELS}.items():
+        whole = pa.schema([*schema, *(OPTIONAL.field(key) for key in more.get(name, ()))])
         blank = dict.fromkeys(whole.names)
         store.write_rows([blank | row for row in rows[name]], folder / f"{name}.parquet", whole)
     return {n: folder / f"{n}.parquet" for n in schemas} | {"pixels": [folder / "pixels.parquet"]}

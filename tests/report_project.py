@@ -8,10 +8,14 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw
 
-from isotope import tables
+from isotope.collect.tables import FILTERS, IMAGES, QRELS, TEXTS
 from isotope.core import sql, store
+from isotope.core.schemas import RUN
+from isotope.crawl.tables import LEDGER, PIXELS
+from isotope.project.tables import PROJECTION
 from isotope.report import cases, collection, costs, overview
 from isotope.report.examples import Cell
+from isotope.score.tables import SCORES, SIGNIFICANCE
 from isotope.tabulate import figures, table
 from isotope.tabulate.answered import tops_table
 
@@ -63,23 +67,23 @@ def lay_collection(root: Path) -> None:
         for p in ("train", "validation", "test")
     ]
     collect = root / "data/collect/toy"
-    store.write_rows(texts, collect / "texts.parquet", tables.TEXTS)
-    store.write_rows(images, collect / "images.parquet", tables.IMAGES)
-    store.write_rows(qrels, collect / "qrels.parquet", tables.QRELS)
-    store.write_rows(filters, collect / "filters.parquet", tables.FILTERS)
+    store.write_rows(texts, collect / "texts.parquet", TEXTS)
+    store.write_rows(images, collect / "images.parquet", IMAGES)
+    store.write_rows(qrels, collect / "qrels.parquet", QRELS)
+    store.write_rows(filters, collect / "filters.parquet", FILTERS)
     pixels = [{"image_id": f"i{n:02}", "webp": drawing(n)} for n in range(PAIRS - 1)]
     crawl = root / "data/crawl/src"
-    store.write_rows(pixels[:6], crawl / "shard-00000.parquet", tables.PIXELS)
-    store.write_rows(pixels[6:], crawl / "shard-00001.parquet", tables.PIXELS)
+    store.write_rows(pixels[:6], crawl / "shard-00000.parquet", PIXELS)
+    store.write_rows(pixels[6:], crawl / "shard-00001.parquet", PIXELS)
     ledger = [
         {"image_url": str(n), "status": "success", "attempts": 1, "fetched_at": FETCHED}
         for n in range(PAIRS)
     ]
-    store.write_rows(ledger, crawl / "ledger.parquet", tables.LEDGER)
+    store.write_rows(ledger, crawl / "ledger.parquet", LEDGER)
     found = [
         {"source_text_id": f"s{n}", "text_id": f"t{n:02}", "method": "exact"} for n in range(9)
     ]
-    store.write_rows(found, root / "data/project/src/projection.parquet", tables.PROJECTION)
+    store.write_rows(found, root / "data/project/src/projection.parquet", PROJECTION)
 
 
 def lay_run(path: Path, ids: tuple[str, str], first: int, step: int) -> None:
@@ -91,7 +95,7 @@ def lay_run(path: Path, ids: tuple[str, str], first: int, step: int) -> None:
         for q in range(8)
         for rank in range(1, 8)
     ]
-    store.write_rows(run, path, tables.RUN)
+    store.write_rows(run, path, RUN)
 
 
 def lay_runs(root: Path) -> None:
@@ -115,14 +119,14 @@ def lay_runs(root: Path) -> None:
         for measure in MEASURES
         for q in range(8)
     ]
-    store.write_rows(scores, root / "results/score/toy.parquet", tables.SCORES)
+    store.write_rows(scores, root / "results/score/toy.parquet", SCORES)
     wins = [
         {"collection": "toy", "setting": "small", "split": "test", "task": "t2m", "measure": m}
         | {"system": "rrf", "other": o, "difference": 0.2, "p_bonferroni": 0.001}
         for m in MEASURES
         for o in ("bm25", "random")
     ]
-    store.write_rows(wins, root / "results/score/toy.significance.parquet", tables.SIGNIFICANCE)
+    store.write_rows(wins, root / "results/score/toy.significance.parquet", SIGNIFICANCE)
 
 
 def lay_tables(root: Path) -> None:

@@ -4,8 +4,10 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from isotope import tables
 from isotope.core import store
+from isotope.crawl.tables import LEDGER, URLS
+from isotope.parse.tables import ASSOCIATIONS, SECTIONS, WIT_COLUMNS
+from isotope.project.tables import MEMBERS, PROJECTION
 
 URL = "https://upload.wikimedia.org/{}.png"
 Row = dict[str, Any]
@@ -13,7 +15,7 @@ Row = dict[str, Any]
 
 def association(row: int, image: str, split: str, **given: object) -> Row:
     """A row of WIT, in English and without words unless they are given."""
-    blank: Row = dict.fromkeys(tables.WIT_COLUMNS, "")
+    blank: Row = dict.fromkeys(WIT_COLUMNS, "")
     blank |= {"original_height": 1, "original_width": 1, "is_main_image": True}
     blank |= {"attribution_passes_lang_id": True, "page_changed_recently": True}
     blank |= {"language": "en", "image_url": URL.format(image), "mime_type": "image/png"}
@@ -62,15 +64,15 @@ def written(
         for u in urls
     ]
     made = {
-        "associations": (rows, tables.ASSOCIATIONS),
-        "sections": (sections, tables.SECTIONS),
+        "associations": (rows, ASSOCIATIONS),
+        "sections": (sections, SECTIONS),
         "members": (
             [{"source_text_id": s, "file": "f", "row": n} for n, (s, _) in about.items()],
-            tables.MEMBERS,
+            MEMBERS,
         ),
-        "projection": (projected(dict(about.values())), tables.PROJECTION),
-        "urls": ([{"image_id": names[u], "image_url": u, "shard": 0} for u in urls], tables.URLS),
-        "ledger": (ledger, tables.LEDGER),
+        "projection": (projected(dict(about.values())), PROJECTION),
+        "urls": ([{"image_id": names[u], "image_url": u, "shard": 0} for u in urls], URLS),
+        "ledger": (ledger, LEDGER),
     }
     for name, (values, schema) in made.items():
         store.write_rows(values, folder / f"{name}.parquet", schema)

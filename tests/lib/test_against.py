@@ -3,9 +3,9 @@
 import polars as pl
 import pytest
 
-from isotope import tables
 from isotope.core import store
 from isotope.core.errors import EmptyTable
+from isotope.score.tables import SCORES
 from isotope.tabulate.drawings import against
 
 CHOSEN = {
@@ -30,7 +30,7 @@ def scores(tmp_path):
             for measure in ("R@10", "Success@10")
         ]
         paths.append(tmp_path / f"{collection}.parquet")
-        store.write_rows(rows, paths[-1], tables.SCORES)
+        store.write_rows(rows, paths[-1], SCORES)
     return paths
 
 
@@ -69,7 +69,7 @@ def test_collections_without_a_common_system_are_refused(scores, tmp_path):
 def test_each_collection_may_have_a_split_of_its_own(scores, tmp_path):
     """AToMiC, appendix A: R@10 on its validation set against Success@10 on COCO's test set."""
     held = pl.read_parquet(scores[0])
-    store.write(held.with_columns(split=pl.lit("validation")).to_arrow(), scores[0], tables.SCORES)
+    store.write(held.with_columns(split=pl.lit("validation")).to_arrow(), scores[0], SCORES)
     chosen = CHOSEN | {"split": "validation"}
     against(scores, chosen, table=tmp_path / "against", figure=tmp_path / "a.svg")
     lines = (tmp_path / "against.csv").read_text().splitlines()

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isotope import tables
+from isotope.collect.tables import QRELS, TEXTS
 from isotope.core import store
 from isotope.core.errors import MissingFile
 from isotope.core.runs import read_run, write_run
@@ -33,9 +33,9 @@ def collection(tmp_path_factory) -> dict[str, Path]:
         for i, split in enumerate(splits)
     ]
     paths = {name: folder / f"{name}.parquet" for name in ("texts", "images", "qrels")}
-    blank = pl.DataFrame(schema=pl.Schema(tables.TEXTS))
+    blank = pl.DataFrame(schema=pl.Schema(TEXTS))
     pl.concat([blank, pl.DataFrame(texts)], how="diagonal").write_parquet(paths["texts"])
-    store.write_rows(qrels, paths["qrels"], tables.QRELS)
+    store.write_rows(qrels, paths["qrels"], QRELS)
     ids = {"image_id": [f"i{i}" for i in range(5)], "source_image_id": [f"d{i}" for i in range(5)]}
     pl.DataFrame(ids).write_parquet(paths["images"])
     return paths

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope import tables
+from isotope.collect.tables import QRELS
 from isotope.core import store
 from isotope.core.errors import BadParams, MissingFile
 from isotope.core.exact import Shards, top_k
@@ -131,7 +131,7 @@ def test_a_system_writes_its_runs_and_the_table_of_its_recall(encoded, tmp_path)
         {"text_id": f"t{i:05d}", "image_id": f"i{i:05d}", "relevance": 1, "split": "test"}
         for i in range(QUERIES)
     ]
-    store.write_rows(pairs, qrels, tables.QRELS)
+    store.write_rows(pairs, qrels, QRELS)
     spec = {"method": "ivf", "lists": 32, "probes": 4, "sample": 7}
     approximate.index_approximate(encoded, [folder], spec)
     run, table = tmp_path / "run/large/test/m2t/near.parquet", tmp_path / "recall.csv"

@@ -8,12 +8,12 @@ from urllib.parse import quote, unquote
 import polars as pl
 import pytest
 
-from isotope import tables
 from isotope.core import store
 from isotope.core.errors import CorruptFile, MissingColumn
 from isotope.parse import associations
 from isotope.parse.associations import associate
 from isotope.parse.dump import parse_dump
+from isotope.parse.tables import ASSOCIATIONS, PICTURES, REJECTED, SECTIONS
 from isotope.parse.wit import parse_wit
 
 RATIOS = {"validation": 0.1, "test": 0.1}
@@ -49,8 +49,8 @@ class World:
         self.known: dict[str, list[Path]] = {"wit": [], "wit_rejected": []}
 
     def of(self, sections: list[dict[str, object]], pictures: list[dict[str, object]]) -> None:
-        store.write_rows(sections, self.folder / "sections", tables.SECTIONS)
-        store.write_rows(pictures, self.folder / "pictures", tables.PICTURES)
+        store.write_rows(sections, self.folder / "sections", SECTIONS)
+        store.write_rows(pictures, self.folder / "pictures", PICTURES)
 
     def rows(self, *files: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
         outputs = {n: self.folder / f"out/{n}" for n in ("associations", "rejected")}
@@ -80,7 +80,7 @@ def test_a_picture_has_wits_columns_and_is_looked_for_in_both_wikis(world):
         [picture(1, 0, "A.PNG"), picture(1, 1, NAME, 1, caption="c", alt="a")],
     )
     found, rejected = world.rows()
-    assert found.columns == tables.ASSOCIATIONS.names
+    assert found.columns == ASSOCIATIONS.names
     assert rejected.is_empty()
     assert found["image_url"].to_list() == [
         upload(project, name) for name in ("A.PNG", NAME) for project in ("commons", "en")
@@ -194,9 +194,9 @@ def test_a_page_keeps_its_split_whatever_else_the_snapshot_has(world):
 def test_wits_rows_come_first_and_its_splits_win(world, tmp_path):
     world.of([section(1), section(2)], [picture(1, 0, "A.jpg"), picture(2, 0, "B.jpg")])
     wit = {"language": "en", "page_title": "P1", "image_url": "u", "split": "validation"}
-    store.write_rows([{**wit, "file": "wit", "row": 1}], tmp_path / "wit", tables.ASSOCIATIONS)
+    store.write_rows([{**wit, "file": "wit", "row": 1}], tmp_path / "wit", ASSOCIATIONS)
     lost = {"file": "wit", "row": 2, "reason": "bad_url", "detail": "", "raw": ""}
-    store.write_rows([lost], tmp_path / "lost", tables.REJECTED)
+    store.write_rows([lost], tmp_path / "lost", REJECTED)
     world.known = {"wit": [tmp_path / "wit"], "wit_rejected": [tmp_path / "lost"]}
     found, rejected = world.rows()
     assert found["image_url"][0] == "u"

@@ -3,14 +3,14 @@
 import pytest
 import yaml
 
-from isotope import tables
+from isotope.core.schemas import FIVE_FIELDS
 from isotope.params import files
 
 # Table 4: rows (a) to (d), the fields that OpenCLIP ViT-L-14 reads; "titles" is "Concatenated title
 # (P), title (S), and hierarchy".
 TITLES = ["page_title", "section_title", "hierarchy"]
 TABLE_4 = {
-    "vit-l-14": list(tables.FIVE_FIELDS),
+    "vit-l-14": list(FIVE_FIELDS),
     "titles": TITLES,
     "section-context": ["context_section_description"],
     "page-context": ["context_page_description"],
@@ -26,7 +26,7 @@ def test_a_row_of_table_4_reads_its_fields_by_the_same_model(root, system, field
     of = overlay(root, "atomic-fields.yaml")
     assert system in of["search"]["systems"]
     model = of["models"][of["systems"][system]["model"]]
-    assert model.get("fields", list(tables.FIVE_FIELDS)) == fields
+    assert model.get("fields", list(FIVE_FIELDS)) == fields
     weights = of["models"][model.get("weights_of", "vit-l-14")]
     assert (weights["name"], weights["pretrained"].partition("_")[0]) == ("ViT-L-14", "laion2b")
 

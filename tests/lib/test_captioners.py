@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from pycocoevalcap.cider.cider_scorer import CiderScorer
 
-from isotope import tables
+from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import BadCaptions, CorruptFile, MissingColumn, MissingFile
 from isotope.tabulate.captioners import captioners_table
@@ -36,7 +36,7 @@ def collection(tmp_path):
     """Make texts, images and qrels of a language: image to captions."""
 
     def make(language: str, said: dict[str, list[str]]) -> dict[str, Path]:
-        folder, empty = tmp_path / language, dict.fromkeys(tables.TEXTS.names)
+        folder, empty = tmp_path / language, dict.fromkeys(TEXTS.names)
         found = [(i, f"{i}-{n}", c) for i, own in said.items() for n, c in enumerate(own)]
         texts = [
             {**empty, "text_id": t, "language": language, "context_section_description": c}
@@ -47,13 +47,12 @@ def collection(tmp_path):
             for i, t, _ in found
         ]
         images = [
-            {**dict.fromkeys(tables.IMAGES.names), "image_id": f"id-{i}"}
-            | {"image_url": f"{BASE}{i}.jpg"}
+            {**dict.fromkeys(IMAGES.names), "image_id": f"id-{i}"} | {"image_url": f"{BASE}{i}.jpg"}
             for i in said
         ]
-        store.write_rows(texts, folder / "texts.parquet", tables.TEXTS)
-        store.write_rows(pairs, folder / "qrels.parquet", tables.QRELS)
-        store.write_rows(images, folder / "images.parquet", tables.IMAGES)
+        store.write_rows(texts, folder / "texts.parquet", TEXTS)
+        store.write_rows(pairs, folder / "qrels.parquet", QRELS)
+        store.write_rows(images, folder / "images.parquet", IMAGES)
         return {t: folder / f"{t}.parquet" for t in ("texts", "images", "qrels")}
 
     return make

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from pycocoevalcap.cider.cider_scorer import CiderScorer
 
-from isotope import tables
+from isotope.collect.tables import QRELS, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable
 from isotope.tabulate.cider import agreement, captions_table
@@ -16,7 +16,7 @@ TOKENS = sql.SQL / "tabulate/caption_tokens.sql"
 
 def collection(folder: Path, said: list[tuple[str, str, str]]) -> tuple[Path, Path]:
     """Write texts and qrels of (image, language, caption)."""
-    empty = dict.fromkeys(tables.TEXTS.names)
+    empty = dict.fromkeys(TEXTS.names)
     ids = [f"t{n:02d}" for n in range(len(said))]
     texts = [
         {**empty, "text_id": i, "language": language, "context_section_description": caption}
@@ -26,8 +26,8 @@ def collection(folder: Path, said: list[tuple[str, str, str]]) -> tuple[Path, Pa
         {"text_id": i, "image_id": image, "relevance": 1, "split": "test"}
         for i, (image, _, _) in zip(ids, said, strict=True)
     ]
-    store.write_rows(texts, folder / "texts.parquet", tables.TEXTS)
-    store.write_rows(pairs, folder / "qrels.parquet", tables.QRELS)
+    store.write_rows(texts, folder / "texts.parquet", TEXTS)
+    store.write_rows(pairs, folder / "qrels.parquet", QRELS)
     return folder / "texts.parquet", folder / "qrels.parquet"
 
 

@@ -6,9 +6,17 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from isotope import tables
+from isotope.collect.tables import FILTERS, IMAGES, QRELS, TEXTS
 from isotope.core import sql, store
+from isotope.core.schemas import RUN
+from isotope.crawl.tables import LEDGER, PIXELS
+from isotope.explain.tables import FAILURES, RANKS, STUDIED
+from isotope.judge.tables import AGREEMENT, GRADED, POOL, REUSE, SHEET, TAU
+from isotope.parse.tables import ASSOCIATIONS, INLINKS, REJECTED, SECTIONS
+from isotope.project.tables import PROJECTION
+from isotope.score.tables import SCORES, SIGNIFICANCE
 from isotope.tabulate import catalog
+from isotope.tabulate.tables import INTERVALS, SUBSETS, TEMPORAL, TOKENS, TOPS
 
 PAGE = Path(__file__).parents[2] / "docs" / "queries.md"
 QUERIES = re.findall(r"^## (.+?)\n+```sql\n(.+?)```", PAGE.read_text(), re.S | re.M)
@@ -22,49 +30,49 @@ def lay(root: Path) -> None:
     section = {"text_id": "t1", "page_title": "Cats", "section": 0}
     image = {"image_id": "i1", "image_url": "http://h/a.png", "language": ["en"], "split": "test"}
     rows = {
-        "data/collect/toy/texts": ([text], tables.TEXTS),
-        "data/collect/toy/images": ([image], tables.IMAGES),
-        "data/collect/toy/qrels": ([QREL], tables.QRELS),
-        "data/collect/toy/filters": ([], tables.FILTERS),
-        "data/crawl/src/ledger": ([{"image_url": "http://h/a.png"}], tables.LEDGER),
-        "data/crawl/src/shard-00000": ([{"image_id": "i1", "webp": b"x"}], tables.PIXELS),
+        "data/collect/toy/texts": ([text], TEXTS),
+        "data/collect/toy/images": ([image], IMAGES),
+        "data/collect/toy/qrels": ([QREL], QRELS),
+        "data/collect/toy/filters": ([], FILTERS),
+        "data/crawl/src/ledger": ([{"image_url": "http://h/a.png"}], LEDGER),
+        "data/crawl/src/shard-00000": ([{"image_id": "i1", "webp": b"x"}], PIXELS),
         "data/project/src/projection": (
             [{"source_text_id": "s1", "text_id": "t1", "method": "bm25"}],
-            tables.PROJECTION,
+            PROJECTION,
         ),
-        "data/parse/src/sections": ([section], tables.SECTIONS),
-        "data/parse/src/associations": ([{"language": "en"}], tables.ASSOCIATIONS),
+        "data/parse/src/sections": ([section], SECTIONS),
+        "data/parse/src/associations": ([{"language": "en"}], ASSOCIATIONS),
         "results/search/toy/small/test/t2m/ViT-B.32": (
             [{"query_id": "t1", "doc_id": "i1", "rank": 1, "score": 2.5}],
-            tables.RUN,
+            RUN,
         ),
         "data/parse/src/sections.rejected": (
             [{"reason": "redirect", "detail": "Cat", "raw": "Cats"}],
-            tables.REJECTED,
+            REJECTED,
         ),
-        "data/parse/src/inlinks": ([{"page_id": 1, "inlinks": 2}], tables.INLINKS),
-        "results/score/toy/pool": ([{"query_id": "t1", "systems": ["bm25"]}], tables.POOL),
-        "results/score/toy/sheet": ([{"query_id": "t1"}], tables.SHEET),
-        "results/score/toy/graded": ([{"query_id": "t1", "relevance": 2}], tables.GRADED),
-        "results/score/toy/scores": ([CELL | {"measure": "MAP", "value": 0.5}], tables.SCORES),
-        "results/score/toy/reuse": ([{"measure": "MAP"}], tables.REUSE),
-        "results/score/toy/tau": ([{"measure": "MAP", "tau": 1.0}], tables.TAU),
-        "results/score/toy/agreement": ([{"kappa": 0.5}], tables.AGREEMENT),
-        "results/tables/toy/tokens": ([{"tokens": 80}], tables.TOKENS),
-        "results/tables/toy/tops": ([{"query_id": "t1"}], tables.TOPS),
-        "results/tables/toy/intervals": ([{"kind": "all"}], tables.INTERVALS),
-        "results/tables/toy/subsets": ([{"documents": 100}], tables.SUBSETS),
-        "results/tables/toy/since/old/temporal": ([{"stratum": "new"}], tables.TEMPORAL),
-        "results/tables/toy/failures": ([{"query_id": "t1", "ca": 0.5}], tables.FAILURES),
-        "results/tables/toy/ranks": ([{"query_id": "t1", "rank": 3}], tables.RANKS),
-        "results/tables/toy/studied": ([{"query_id": "t1", "rating": 3}], tables.STUDIED),
+        "data/parse/src/inlinks": ([{"page_id": 1, "inlinks": 2}], INLINKS),
+        "results/score/toy/pool": ([{"query_id": "t1", "systems": ["bm25"]}], POOL),
+        "results/score/toy/sheet": ([{"query_id": "t1"}], SHEET),
+        "results/score/toy/graded": ([{"query_id": "t1", "relevance": 2}], GRADED),
+        "results/score/toy/scores": ([CELL | {"measure": "MAP", "value": 0.5}], SCORES),
+        "results/score/toy/reuse": ([{"measure": "MAP"}], REUSE),
+        "results/score/toy/tau": ([{"measure": "MAP", "tau": 1.0}], TAU),
+        "results/score/toy/agreement": ([{"kappa": 0.5}], AGREEMENT),
+        "results/tables/toy/tokens": ([{"tokens": 80}], TOKENS),
+        "results/tables/toy/tops": ([{"query_id": "t1"}], TOPS),
+        "results/tables/toy/intervals": ([{"kind": "all"}], INTERVALS),
+        "results/tables/toy/subsets": ([{"documents": 100}], SUBSETS),
+        "results/tables/toy/since/old/temporal": ([{"stratum": "new"}], TEMPORAL),
+        "results/tables/toy/failures": ([{"query_id": "t1", "ca": 0.5}], FAILURES),
+        "results/tables/toy/ranks": ([{"query_id": "t1", "rank": 3}], RANKS),
+        "results/tables/toy/studied": ([{"query_id": "t1", "rating": 3}], STUDIED),
         "results/score/toy": (
             [CELL | {"system": "bm25", "query_id": "t1", "measure": "MRR@10", "value": 1.0}],
-            tables.SCORES,
+            SCORES,
         ),
         "results/score/toy.significance": (
             [CELL | {"system": "bm25", "other": "rrf", "measure": "MRR@10", "p_bonferroni": 0.01}],
-            tables.SIGNIFICANCE,
+            SIGNIFICANCE,
         ),
     }
     for stem, (table, schema) in rows.items():
@@ -143,7 +151,7 @@ def test_graded_scores_are_not_read_as_scores(con):
 
 
 def test_a_file_that_appears_later_is_seen_without_building_again(con, tmp_path):
-    store.write_rows([QREL], tmp_path / "data/collect/other/qrels.parquet", tables.QRELS)
+    store.write_rows([QREL], tmp_path / "data/collect/other/qrels.parquet", QRELS)
     assert con.sql("SELECT collection FROM qrels ORDER BY 1").fetchall() == [("other",), ("toy",)]
 
 
@@ -159,7 +167,7 @@ def test_views_without_files_are_empty_and_have_the_columns_of_full_ones(con, tm
 
 
 def test_scores_alone_are_not_looked_for_in_a_significance_table(tmp_path):
-    store.write_rows([], tmp_path / "results/score/c.significance.parquet", tables.SIGNIFICANCE)
+    store.write_rows([], tmp_path / "results/score/c.significance.parquet", SIGNIFICANCE)
     catalog.build(tmp_path / "catalog.duckdb", tmp_path)
     with duckdb.connect(tmp_path / "catalog.duckdb", read_only=True) as con:
         assert con.sql("SELECT value FROM scores").fetchall() == []

@@ -9,9 +9,13 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from isotope import tables
 from isotope.cli import main
+from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import errors, store
+from isotope.core.schemas import RUN
+from isotope.crawl.tables import PIXELS
+from isotope.judge.tables import POOL
+from isotope.score.tables import SCORES
 from isotope.tabulate import catalog
 
 ROOT = Path(__file__).parents[2]
@@ -107,26 +111,26 @@ def project(tmp_path_factory) -> Path:
     hit = {"query_id": T, "doc_id": "i1", "rank": 1, "score": 1.0}
     image = {"image_id": "i1", "image_url": "http://h/i1.png", "split": "validation"}
     for name, row, schema in (
-        ("data/collect/toy/texts", {"text_id": T, "split": "validation"}, tables.TEXTS),
-        ("data/collect/toy/images", image, tables.IMAGES),
+        ("data/collect/toy/texts", {"text_id": T, "split": "validation"}, TEXTS),
+        ("data/collect/toy/images", image, IMAGES),
         (
             "data/collect/toy/qrels",
             {"text_id": T, "image_id": "i1", "relevance": 1, "split": "validation"},
-            tables.QRELS,
+            QRELS,
         ),
         (
             "results/score/toy/pool",
             {"task": "t2m", "query_id": T, "doc_id": "i1", "split": "validation"},
-            tables.POOL,
+            POOL,
         ),
-        ("data/crawl/toy/shard-00000", {"image_id": "i1", "webp": webp()}, tables.PIXELS),
+        ("data/crawl/toy/shard-00000", {"image_id": "i1", "webp": webp()}, PIXELS),
         (
             "results/score/toy",
             score | {"system": "a", "query_id": T, "measure": "MRR@10", "value": 0.5},
-            tables.SCORES,
+            SCORES,
         ),
-        ("results/search/toy/small/validation/t2m/a", hit, tables.RUN),
-        ("results/search/toy/small/test/m2t/a", hit, tables.RUN),
+        ("results/search/toy/small/validation/t2m/a", hit, RUN),
+        ("results/search/toy/small/test/m2t/a", hit, RUN),
     ):
         store.write_rows([row], root / f"{name}.parquet", schema)
     catalog.build(root / "results/catalog.duckdb", root)

@@ -13,7 +13,6 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from isotope import tables
 from isotope.core import store
 from isotope.core.errors import (
     BudgetSpent,
@@ -26,6 +25,7 @@ from isotope.core.errors import (
 from isotope.crawl import serve, shard
 from isotope.crawl.ledger import gather_ledgers
 from isotope.crawl.serve import read_faults, serving
+from isotope.crawl.tables import LEDGER, URLS
 from isotope.params import files
 
 ROOT = Path(__file__).parents[2]
@@ -56,7 +56,7 @@ def crawled(world) -> dict[str, Path]:
     urls = [base.replace("_", "%20") + f"({n}).png" for n in range(len(FAULTS))]
     listed = [{"image_id": f"id-{n}", "image_url": u, "shard": 0} for n, u in enumerate(urls)]
     listed.append({"image_id": "id-9", "image_url": "https://elsewhere.org/x.png", "shard": 1})
-    store.write_rows(listed, world / "urls.parquet", tables.URLS)
+    store.write_rows(listed, world / "urls.parquet", URLS)
     out = {"pixels": world / "pixels.parquet", "ledger": world / "ledger.parquet"}
     spec = {**SPEC, "serve": str(world / "images")}
     shard.crawl_shard(world / "urls.parquet", spec, 0, out, world / "scratch")
@@ -243,7 +243,7 @@ def test_a_mirror_leaves_what_is_no_web_address_alone():
 def test_a_url_without_an_outcome_is_an_error(tmp_path):
     wanted = pl.DataFrame({"image_id": ["a"], "image_url": ["https://x.org/a.png"]})
     with pytest.raises(ToolFailed, match=r"x\.org/a\.png"):
-        shard.check(pl.DataFrame(tables.LEDGER.empty_table()), wanted, None)
+        shard.check(pl.DataFrame(LEDGER.empty_table()), wanted, None)
 
 
 def test_the_server_never_leaves_its_folder(tmp_path):
@@ -269,8 +269,8 @@ def test_a_folder_without_faults_serves_everything(tmp_path):
 def test_a_list_of_urls_that_was_not_the_one_crawled_is_refused(tmp_path):
     urls = [{"image_id": i, "image_url": f"https://x.org/{i}.png", "shard": 0} for i in "abc"]
     rows = [{"image_url": f"https://x.org/{i}.png", "status": "success"} for i in "abd"]
-    store.write_rows(urls, tmp_path / "urls.parquet", tables.URLS)
-    store.write_rows(rows, tmp_path / "ledger-00000.parquet", tables.LEDGER)
+    store.write_rows(urls, tmp_path / "urls.parquet", URLS)
+    store.write_rows(rows, tmp_path / "ledger-00000.parquet", LEDGER)
     ledgers = [tmp_path / "ledger-00000.parquet"]
     with pytest.raises(StaleCrawl, match=r"1 wanted URLs were never crawled, 1 are wanted no more"):
         gather_ledgers(tmp_path / "urls.parquet", ledgers, tmp_path / "ledger.parquet")

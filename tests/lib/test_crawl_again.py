@@ -14,11 +14,11 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from isotope import tables
 from isotope.core import progress, store
 from isotope.core.errors import DeadCrawl, DiskFull, HostDown, StaleCrawl
 from isotope.crawl import addresses, serve, shard
 from isotope.crawl.ledger import Earlier, gather_ledgers
+from isotope.crawl.tables import LEDGER, URLS
 from isotope.params import files
 
 ROOT = Path(__file__).parents[2]
@@ -37,7 +37,7 @@ def world(root: Path, count: int, side: int, colour: int = 0) -> Path:
     rows = [
         {"image_id": f"{n:03d}", "image_url": f"{base}/{n}.png", "shard": 0} for n in range(count)
     ]
-    store.write_rows(rows, root / "urls.parquet", tables.URLS)
+    store.write_rows(rows, root / "urls.parquet", URLS)
     return root
 
 
@@ -75,7 +75,7 @@ def test_what_failed_under_another_setting_is_asked_for_again(tmp_path, setting,
     Image.new("RGB", (2, 2)).save(root / f"images/{FOLDER}/small.png")
     url = f"https://upload.wikimedia.org/{FOLDER}/small.png"
     small = pl.DataFrame({"image_id": "999", "image_url": url, "shard": 0}, schema=rows.schema)
-    store.write(rows.vstack(small).to_arrow(), root / "urls.parquet", tables.URLS)
+    store.write(rows.vstack(small).to_arrow(), root / "urls.parquet", URLS)
     first, _ = run(root, **{setting: old})
     assert first.filter(status=status).height >= 3
     again, pixels = run(root, **{setting: new})
@@ -150,7 +150,7 @@ def test_dates_and_tags_of_one_origin_are_not_shown_to_another(tmp_path):
     wanted = pl.DataFrame({"image_id": ["a"], "image_url": ["https://x.org/a.svg"]})
     row = {"image_url": "https://x.org/a.svg", "status": "svg", "etag": '"1"'}
     for place in (None, "own host", "https://mirror.example.org", "images"):
-        store.write_rows([{**row, "origin": place}], tmp_path / "ledger.parquet", tables.LEDGER)
+        store.write_rows([{**row, "origin": place}], tmp_path / "ledger.parquet", LEDGER)
         told = [
             bool(Earlier(tmp_path, wanted, origin).headers("https://x.org/a.svg"))
             for origin in ("own host", "https://mirror.example.org", "images", "images-later")
@@ -324,7 +324,7 @@ def test_one_dead_host_among_living_ones_does_not_end_the_crawl(tmp_path):
             {"image_id": [f"{n:02d}" for n in range(15)], "image_url": [*urls, *dead]}
         )
         table = both.with_columns(shard=pl.lit(0, pl.Int32)).select(rows.columns)
-        store.write(table.to_arrow(), root / "urls.parquet", tables.URLS)
+        store.write(table.to_arrow(), root / "urls.parquet", URLS)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(addresses, "is_public", lambda _: True)
             limits: dict[str, Any] = {

@@ -15,9 +15,9 @@ import polars as pl
 import pytest
 from tests.chaos import BODIES, CODES, ONCE, PLACES, Chaos, chaos
 
-from isotope import tables
 from isotope.core import store
 from isotope.crawl import shard
+from isotope.crawl import tables as crawl_tables
 
 pytestmark = pytest.mark.long
 URLS, OF_EACH, KILLS = 20_000, 6, 4
@@ -111,7 +111,7 @@ def listed(path: Path, count: int) -> Path:
         {"image_id": str(uuid.uuid3(uuid.NAMESPACE_URL, url)), "image_url": url, "shard": 0}
         for url in urls
     ]
-    store.write_rows(sorted(rows, key=lambda row: row["image_id"]), path, tables.URLS)
+    store.write_rows(sorted(rows, key=lambda row: row["image_id"]), path, crawl_tables.URLS)
     return path
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from isotope import tables
+from isotope.collect.tables import IMAGES, OPTIONAL, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingColumn, MissingFile
 from isotope.core.vectors import load_vectors
@@ -54,10 +54,10 @@ def collected(tmp_path) -> dict:
         for n, i in enumerate(IDS)
     ]
     paths = {name: tmp_path / f"{name}.parquet" for name in ("texts", "images", "qrels")}
-    schema = tables.IMAGES.append(tables.OPTIONAL.field("date"))
-    store.write_rows(texts, paths["texts"], tables.TEXTS)
+    schema = IMAGES.append(OPTIONAL.field("date"))
+    store.write_rows(texts, paths["texts"], TEXTS)
     store.write_rows(images, paths["images"], schema)
-    store.write_rows(qrels, paths["qrels"], tables.QRELS)
+    store.write_rows(qrels, paths["qrels"], QRELS)
     return paths
 
 

@@ -12,9 +12,9 @@ import torch
 from PIL import Image
 from transformers import DetrConfig, DetrForObjectDetection, DetrImageProcessor, ResNetConfig
 
-from isotope import tables
 from isotope.core import store
 from isotope.core.errors import MissingFile, UnknownModel
+from isotope.crawl.tables import PIXELS
 from isotope.explain.detect import Detector, detect_objects, load
 
 LABELS = {0: "cat", 1: "dog", 2: "boat"}
@@ -73,8 +73,8 @@ def test_every_picture_of_the_shards_is_searched(checkpoint, pictures, tmp_path)
         buffer = io.BytesIO()
         picture.save(buffer, "WEBP", lossless=True)
         rows.append({"image_id": f"i{n}", "image_url": f"u{n}", "webp": buffer.getvalue()})
-    store.write_rows(rows[:2], tmp_path / "0.parquet", tables.PIXELS)
-    store.write_rows(rows[2:], tmp_path / "1.parquet", tables.PIXELS)
+    store.write_rows(rows[:2], tmp_path / "0.parquet", PIXELS)
+    store.write_rows(rows[2:], tmp_path / "1.parquet", PIXELS)
     out = tmp_path / "objects.parquet"
     shards = [tmp_path / "1.parquet", tmp_path / "0.parquet"]
     detect_objects(shards, detector=Detector(str(checkpoint)), threshold=0.0, batch=1, out=out)

@@ -16,11 +16,11 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from isotope import tables
 from isotope.core.errors import CorruptFile, IsotopeError, MissingFile, ToolFailed, TruncatedFile
 from isotope.core.parallel import ordered_map
 from isotope.parse import dump, streams
 from isotope.parse.articles import REASONS
+from isotope.parse.tables import REJECTED, SECTIONS
 
 NAMES = {6: "Datei", 14: "Kategorie", 1: "Diskussion"}
 HEAD = (
@@ -74,8 +74,8 @@ def parse(folder: Path, files: list[Path], workers: int = 1):
         for name in ("out", "links", "rejected", "infoboxes", "pictures", "counts")
     }
     dump.parse_dump(files, **out, workers=workers)  # pyright: ignore[reportArgumentType]
-    assert pq.read_schema(out["out"]).equals(tables.SECTIONS)
-    assert pq.read_schema(out["rejected"]).equals(tables.REJECTED)
+    assert pq.read_schema(out["out"]).equals(SECTIONS)
+    assert pq.read_schema(out["rejected"]).equals(REJECTED)
     return (
         pl.read_parquet(out["out"]),
         pl.read_parquet(out["rejected"]),

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from isotope import tables
+from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import store
 from isotope.core.errors import (
     BadParams,
@@ -18,11 +18,13 @@ from isotope.core.errors import (
     TruncatedFile,
     UnknownModel,
 )
+from isotope.core.schemas import FIVE_FIELDS
+from isotope.crawl.tables import PIXELS
 from isotope.encode import multimodal, shard
 from isotope.models import encoders
 
 HASH = {"kind": "hash", "dim": 16}
-FIELDS = dict.fromkeys(tables.FIVE_FIELDS, "")
+FIELDS = dict.fromkeys(FIVE_FIELDS, "")
 
 
 def write(path, schema, rows):
@@ -44,23 +46,20 @@ def webp(n):
 @pytest.fixture
 def texts(tmp_path):
     rows = [FIELDS | {"text_id": f"t{n}", "page_title": f"page {n}"} for n in (3, 0, 4, 1, 2, 6, 5)]
-    return write(tmp_path / "texts.parquet", tables.TEXTS, rows)
+    return write(tmp_path / "texts.parquet", TEXTS, rows)
 
 
 @pytest.fixture
 def images(tmp_path):
     rows = [{"image_id": image_id(n)} for n in range(7)]
-    return write(tmp_path / "images.parquet", tables.IMAGES, rows)
+    return write(tmp_path / "images.parquet", IMAGES, rows)
 
 
 @pytest.fixture
 def pixels(tmp_path):
     rows = sorted(({"image_id": image_id(n), "webp": webp(n)} for n in range(9)), key=by_id)
     some = [rows[:4], rows[4:]]
-    return [
-        write(tmp_path / f"shard-0000{i}.parquet", tables.PIXELS, part)
-        for i, part in enumerate(some)
-    ]
+    return [write(tmp_path / f"shard-0000{i}.parquet", PIXELS, part) for i, part in enumerate(some)]
 
 
 def by_id(row):
@@ -93,7 +92,7 @@ def test_the_five_fields_are_in_the_papers_order():
     """AToMiC, footnote 14: [title (P), title (S), hierarchy, context (S), context (P)]."""
     titles, contexts = ("page_title", "section_title"), ("section", "page")
     fields = (*titles, "hierarchy", *(f"context_{of}_description" for of in contexts))
-    assert fields == tables.FIVE_FIELDS
+    assert fields == FIVE_FIELDS
 
 
 def test_a_text_is_its_five_fields_in_the_papers_order_without_the_empty_ones(run, tmp_path):
@@ -105,7 +104,7 @@ def test_a_text_is_its_five_fields_in_the_papers_order_without_the_empty_ones(ru
         "section_title": "  ",
         "page_title": "one",
     }
-    path = write(tmp_path / "texts.parquet", tables.TEXTS, [row])
+    path = write(tmp_path / "texts.parquet", TEXTS, [row])
     seen = []
 
     class Spy:
@@ -162,7 +161,7 @@ def test_encoding_twice_gives_the_same_bytes(run, texts, tmp_path):
 def test_a_picture_that_does_not_decode_is_named_and_leaves_no_vectors(run, images, pixels):
     rows = pl.read_parquet(pixels[0]).to_dicts()
     rows[1]["webp"] = b"RIFF"
-    write(pixels[0], tables.PIXELS, rows)
+    write(pixels[0], PIXELS, rows)
     with pytest.raises(CorruptFile, match=rows[1]["image_id"]):
         run(shard.encode_images, images=images, pixels=pixels)
     assert not list(pixels[0].parent.glob("*.npy*"))
@@ -176,7 +175,7 @@ def test_an_image_without_pixels_is_named(run, images, pixels):
 def test_the_order_of_the_pixels_does_not_matter(run, images, pixels):
     expected = run(shard.encode_images, images=images, pixels=pixels).blocks[0].copy()
     rows = pl.read_parquet(pixels[1])
-    write(pixels[1], tables.PIXELS, rows.reverse().to_dicts())
+    write(pixels[1], PIXELS, rows.reverse().to_dicts())
     found = run(shard.encode_images, images=images, pixels=pixels[::-1])
     assert np.array_equal(found.blocks[0], expected)
 

@@ -7,9 +7,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from isotope import tables
+from isotope.collect.tables import IMAGES
 from isotope.core import store
 from isotope.core.errors import BadParams, MissingFile
+from isotope.core.schemas import CAPTION_FIELDS
 from isotope.core.vectors import load_vectors
 from isotope.encode import captions as encode_captions
 from isotope.models import encoders
@@ -26,17 +27,17 @@ SAID = {
 
 @pytest.fixture
 def images(tmp_path):
-    blank = dict.fromkeys(tables.IMAGES.names)
+    blank = dict.fromkeys(IMAGES.names)
     rows = [
         {
             **blank,
             "image_id": image,
             "language": [s[0] for s in said],
-            **{f: [s[n] for s in said] for n, f in enumerate(tables.CAPTION_FIELDS, 1)},
+            **{f: [s[n] for s in said] for n, f in enumerate(CAPTION_FIELDS, 1)},
         }
         for image, said in reversed(SAID.items())
     ]
-    store.write_rows(rows, tmp_path / "images.parquet", tables.IMAGES)
+    store.write_rows(rows, tmp_path / "images.parquet", IMAGES)
     return tmp_path / "images.parquet"
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from isotope import tables
+from isotope.collect import tables as collect_tables
 from isotope.core import store
 from isotope.core.errors import MissingFile
 from isotope.encode.fill import lines, means
@@ -33,9 +33,9 @@ TEXTS = {
 
 @pytest.fixture
 def texts(tmp_path) -> Path:
-    blank = dict.fromkeys(tables.TEXTS.names)
+    blank = dict.fromkeys(collect_tables.TEXTS.names)
     rows = [{**blank, "text_id": i, "context_section_description": t} for i, t in TEXTS.items()]
-    store.write_rows(rows, tmp_path / "texts.parquet", tables.TEXTS)
+    store.write_rows(rows, tmp_path / "texts.parquet", collect_tables.TEXTS)
     return tmp_path / "texts.parquet"
 
 

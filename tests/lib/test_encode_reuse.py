@@ -15,10 +15,12 @@ from hypothesis import strategies as st
 from PIL import Image
 from safetensors.torch import save_model
 
-from isotope import tables
+from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile
+from isotope.core.schemas import CAPTION_FIELDS
 from isotope.core.vectors import contents_of
+from isotope.crawl.tables import PIXELS
 from isotope.encode import captions, key, shard
 from isotope.encode.fill import Batches
 from isotope.models import encoders
@@ -72,12 +74,10 @@ def edition(folder: Path, number: int) -> dict[str, Path]:
     kept = [n for n in of if number == 0 or n != 5]
     ids = {n: f"{n if number == 0 or n < 20 else n + 1:04d}" for n in kept}
     texts = [{"text_id": ids[n], "page_title": said(n, of[n])} for n in kept]
-    lists = {f: [None] for f in tables.CAPTION_FIELDS[1:]} | {"language": ["en"]}
-    images = [
-        {"image_id": ids[n], tables.CAPTION_FIELDS[0]: [said(n, of[n])], **lists} for n in kept
-    ]
+    lists = {f: [None] for f in CAPTION_FIELDS[1:]} | {"language": ["en"]}
+    images = [{"image_id": ids[n], CAPTION_FIELDS[0]: [said(n, of[n])], **lists} for n in kept]
     pixels = [{"image_id": ids[n], "webp": picture(n, of[n])} for n in kept]
-    made = {"texts": tables.TEXTS, "images": tables.IMAGES, "pixels": tables.PIXELS}
+    made = {"texts": TEXTS, "images": IMAGES, "pixels": PIXELS}
     for (name, schema), rows in zip(made.items(), (texts, images, pixels), strict=True):
         blank = dict.fromkeys(schema.names)
         store.write_rows([blank | row for row in rows], folder / f"{name}.parquet", schema)

@@ -6,12 +6,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isotope import tables
+from isotope.collect.tables import QRELS
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable, MissingColumn, MissingFile
 from isotope.core.measures import MEASURES
 from isotope.core.runs import read_run, write_run
 from isotope.explain.failures import Given, explain_failures, tabulate_explained
+from isotope.explain.tables import FAILURES, INTACT, RANKS
 from isotope.score.score import score_run
 from isotope.tabulate.layout import lay_out
 from isotope.toy import wordnet
@@ -42,7 +43,7 @@ def collection(folder: Path) -> Given:
     pl.DataFrame(rows).write_parquet(folder / "images.parquet")
     pairs = [{"text_id": f"t{i}", "image_id": f"i{i}", "relevance": 1} for i in (1, 2, 3, 4)]
     qrels = [{**pair, "split": "validation"} for pair in pairs]
-    store.write_rows(qrels, folder / "qrels.parquet", tables.QRELS)
+    store.write_rows(qrels, folder / "qrels.parquet", QRELS)
     wordnet.write(folder / "wordnet")
     return Given(folder / "images.parquet", folder / "qrels.parquet", None, str(folder / "wordnet"))
 
@@ -182,7 +183,7 @@ def test_a_measures_name_means_the_same_in_every_table(tmp_path):
     more = [("t1", "i3"), ("t1", "i4"), ("t3", "i1"), ("t2", "i1")]
     pairs = [*((f"t{i}", f"i{i}") for i in (1, 2, 3, 4)), *more]
     rows = [{"text_id": t, "image_id": i, "relevance": 1, "split": "validation"} for t, i in pairs]
-    store.write_rows(rows, given.qrels, tables.QRELS)
+    store.write_rows(rows, given.qrels, QRELS)
     out = {n: tmp_path / f"{n}.parquet" for n in ("failures", "ranks", "known", "rejected")}
     explain_failures(given, [path], threshold=1.0, **out)
     tabulate_explained({"ranks": [out["ranks"]]}, ["ranking"], tmp_path)
@@ -217,9 +218,7 @@ def spread(total: int) -> list[int]:
 
 
 def explained(rows: Sequence[Row], folder: Path) -> dict[str, float]:
-    store.write_rows(
-        [{**LABELS, **row} for row in rows], folder / "failures.parquet", tables.FAILURES
-    )
+    store.write_rows([{**LABELS, **row} for row in rows], folder / "failures.parquet", FAILURES)
     query = sql.SQL / "tabulate" / "explained.sql"
     found = sql.query(query, {"failures": folder / "failures.parquet"}, {})
     assert found is not None
@@ -273,7 +272,7 @@ def moved(
 
 
 def placed(told: Sequence[Row], tmp_path: Path, name: str) -> pl.DataFrame:
-    store.write_rows(told, tmp_path / "ranks.parquet", tables.RANKS)
+    store.write_rows(told, tmp_path / "ranks.parquet", RANKS)
     query = sql.SQL / "tabulate" / f"{name}.sql"
     found = sql.query(query, {"perturbed": tmp_path / "ranks.parquet"}, {})
     assert found is not None
@@ -303,7 +302,7 @@ PERTURBATIONS = {
 def test_the_counts_of_appendix_a2_give_table_4(tmp_path):
     """Ranks of which the paper says where they went; it prints none of them."""
     labels = LABELS | {"rank_before": 2}
-    intact = LABELS | {"perturbation": tables.INTACT, "rank": 2, "rank_before": 2}
+    intact = LABELS | {"perturbation": INTACT, "rank": 2, "rank_before": 2}
     rows: list[Row] = [intact | {"query_id": str(n)} for n in range(N)]
     for kind, (counts, _, _) in PERTURBATIONS.items():
         ranks = [rank for rank, n in zip((3, 1, 2), counts, strict=True) for _ in range(n)]
@@ -329,7 +328,7 @@ def test_perturbed_queries_are_measured_beside_themselves_intact(tmp_path):
 def test_the_original_is_all_queries_and_who_is_not_first_fails(tmp_path):
     """Table 5, Original: 15.31 % recall@1 and 84.69 % fails are all queries together."""
     ranks = [(1, 1)] * 2 + [(2, 2)] * 3
-    row = moved(ranks, tmp_path, "perturbed", tables.INTACT).row(0, named=True)
+    row = moved(ranks, tmp_path, "perturbed", INTACT).row(0, named=True)
     assert (row["perturbation"], row["query"], row["queries"]) == ("none", "all", 5)
     assert (row["success_at_1"], row["fails"], row["fails_share"]) == (0.4, 3, 0.6)
 

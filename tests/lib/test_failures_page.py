@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from isotope import tables
+from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import store
+from isotope.crawl.tables import PIXELS
 from isotope.explain.concepts import BOX
 from isotope.explain.page import Sources, failures_page, noun, parts, sentences
+from isotope.explain.tables import CONCEPTS, FAILURES
 
 FAILURE = {
     "setting": "small",
@@ -47,19 +49,19 @@ def given(tmp_path) -> Sources:
     texts, images, failures, known = (tmp_path / f"{n}.parquet" for n in ("t", "i", "f", "k"))
     given = Sources(texts, images, failures, known, [tmp_path / "p"])
     asked = [{"text_id": "t1", "context_section_description": "A <b>ball</b> by a sign"}]
-    store.write_rows(asked, given.texts, tables.TEXTS)
+    store.write_rows(asked, given.texts, TEXTS)
     listed = [
         {"image_id": i, "image_url": f"http://x/{i}.jpg", "width": 100, "height": 90}
         for i in ("i1", "i2")
     ]
-    store.write_rows(listed, given.images, tables.IMAGES)
-    store.write_rows([FAILURE], given.failures, tables.FAILURES)
+    store.write_rows(listed, given.images, IMAGES)
+    store.write_rows([FAILURE], given.failures, FAILURES)
     boxes = [{"image_id": i, "concept": c, **dict(zip(BOX, b, strict=True))} for i, c, b in OBJECTS]
-    store.write_rows(boxes, given.known, tables.CONCEPTS)
+    store.write_rows(boxes, given.known, CONCEPTS)
     picture = io.BytesIO()
     Image.new("RGB", (100, 90), "teal").save(picture, "WEBP")
     pixels = [{"image_id": "i1", "image_url": "http://x/i1.jpg", "webp": picture.getvalue()}]
-    store.write_rows(pixels, tmp_path / "p", tables.PIXELS)
+    store.write_rows(pixels, tmp_path / "p", PIXELS)
     return given
 
 
@@ -112,7 +114,7 @@ def test_the_page_is_self_contained_and_escapes_what_it_is_given(given, tmp_path
 
 
 def test_a_page_without_failures_says_so(given, tmp_path):
-    store.write_rows([], given.failures, tables.FAILURES)
+    store.write_rows([], given.failures, FAILURES)
     assert "No failure could be explained" in page(given, tmp_path / "failures.html")
 
 

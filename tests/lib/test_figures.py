@@ -4,9 +4,10 @@ import re
 
 import pytest
 
-from isotope import tables
+from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable
+from isotope.score.tables import SCORES
 from isotope.tabulate import figures
 
 SQL = sql.SQL / "tabulate" / "corpus_size.sql"
@@ -25,9 +26,9 @@ def relations(tmp_path):
     ]
     texts = [{"text_id": str(n), "split": s} for n, s in enumerate(SPLITS)]
     images = [{"image_id": str(n), "split": s} for n, s in enumerate(SPLITS)]
-    store.write_rows(scores, tmp_path / "scores.parquet", tables.SCORES)
-    store.write_rows(texts, tmp_path / "texts.parquet", tables.TEXTS)
-    store.write_rows(images, tmp_path / "images.parquet", tables.IMAGES)
+    store.write_rows(scores, tmp_path / "scores.parquet", SCORES)
+    store.write_rows(texts, tmp_path / "texts.parquet", TEXTS)
+    store.write_rows(images, tmp_path / "images.parquet", IMAGES)
     return {n: tmp_path / f"{n}.parquet" for n in ("scores", "texts", "images")}
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from isotope import tables
 from isotope.core import store
 from isotope.core.errors import EmptyTable
 from isotope.tabulate.drawings import popularity
+from isotope.tabulate.tables import INTERVALS
 
 CELL = {"setting": "large", "split": "validation", "measure": "Success@1"}
 SYSTEMS = ["pali", "clip2clip"]
@@ -22,8 +22,8 @@ def written(folder: Path, kind: str = "popularity by monthly views") -> Path:
             SYSTEMS, [("head", 1200), ("tail", 70), ("between", 5), ("head - tail", 9)]
         )
     ]
-    kept = [{k: v for k, v in row.items() if k in tables.INTERVALS.names} for row in rows]
-    store.write_rows(kept, folder / "intervals.parquet", tables.INTERVALS)
+    kept = [{k: v for k, v in row.items() if k in INTERVALS.names} for row in rows]
+    store.write_rows(kept, folder / "intervals.parquet", INTERVALS)
     return folder / "intervals.parquet"
 
 

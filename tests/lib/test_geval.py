@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isotope import tables
 from isotope.cli.main import main
+from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, MissingColumn, MissingFile
 from isotope.core.grid import Cell
@@ -41,8 +41,8 @@ def built(tmp_path, monkeypatch) -> Path:
     texts = [
         {"text_id": f"test-0000{n}", "source_text_id": str(n), "split": "test"} for n in (1, 2, 3)
     ]
-    store.write_rows(images, collected / "images.parquet", tables.IMAGES)
-    store.write_rows(texts, collected / "texts.parquet", tables.TEXTS)
+    store.write_rows(images, collected / "images.parquet", IMAGES)
+    store.write_rows(texts, collected / "texts.parquet", TEXTS)
     answers = {"i-a": "312", "i-b": "231"}
     hits = [
         {"query_id": q, "doc_id": f"test-0000{n}", "score": -float(place)}

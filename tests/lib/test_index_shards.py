@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isotope import tables
+from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import lucene, store
 from isotope.core.errors import BadParams
+from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.shards import Part
 from isotope.core.store import write_slice
 from isotope.index import shards
@@ -30,7 +31,7 @@ def collect(folder: Path, count: int = 9, word: str = "Häuser") -> Collection:
     folder.mkdir()
     splits = [("train", "validation", "test", "test", "other")[n % 5] for n in range(count)]
     texts = [
-        dict.fromkeys(tables.FIVE_FIELDS, "")
+        dict.fromkeys(FIVE_FIELDS, "")
         | {"text_id": f"t{n:02}", "page_title": f"Stars {n % 4}", "section_title": f"{word} {n}"}
         | {"split": split, "language": "en", "category": []}
         for n, split in enumerate(splits)
@@ -43,8 +44,8 @@ def collect(folder: Path, count: int = 9, word: str = "Häuser") -> Collection:
         for n, split in enumerate(splits)
     ]
     paths = {side: folder / f"{side}.parquet" for side in ("texts", "images")}
-    store.write_rows(texts, paths["texts"], tables.TEXTS)
-    store.write_rows(images, paths["images"], tables.IMAGES)
+    store.write_rows(texts, paths["texts"], TEXTS)
+    store.write_rows(images, paths["images"], IMAGES)
     return paths
 
 

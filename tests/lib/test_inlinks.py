@@ -7,11 +7,11 @@ import mwparserfromhell
 import polars as pl
 import pytest
 
-from isotope import tables
 from isotope.core import sql, store
 from isotope.parse import dump
 from isotope.parse.links import FILE, Namespaces
 from isotope.parse.pages import targets
+from isotope.parse.tables import INLINKS, LINKS, REJECTED, SECTIONS
 from isotope.tabulate.table import rows as asked
 from isotope.toy import pages as toy_pages
 from isotope.toy import snapshot, wiki
@@ -28,7 +28,7 @@ def counted(folder, files):
     dump.parse_dump(files, **paths, workers=1)
     found = {"sections": paths["out"], "links": paths["links"], "rejected": paths["rejected"]}
     out = folder / "inlinks.parquet"
-    sql.query(QUERY, found, {}, out=out, schema=tables.INLINKS, memory_limit="200MB")
+    sql.query(QUERY, found, {}, out=out, schema=INLINKS, memory_limit="200MB")
     sections = pl.read_parquet(paths["out"])
     titles = dict(sections.select("page_id", "page_title").iter_rows())
     return dict(pl.read_parquet(out).iter_rows()), titles
@@ -61,7 +61,7 @@ def tables_of(tmp_path):
                 {"reason": why, "detail": title, "raw": to} for why, title, to in redirects
             ],
         }
-        kinds = {"sections": tables.SECTIONS, "links": tables.LINKS, "rejected": tables.REJECTED}
+        kinds = {"sections": SECTIONS, "links": LINKS, "rejected": REJECTED}
         for name, schema in kinds.items():
             store.write_rows(rows[name], tmp_path / f"{name}.parquet", schema)
         return {name: tmp_path / f"{name}.parquet" for name in kinds}

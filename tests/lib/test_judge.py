@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 from sklearn.metrics import cohen_kappa_score
 
-from isotope import tables
+from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.errors import (
     BadParams,
@@ -33,6 +33,8 @@ from isotope.judge.scores import (
     without,
 )
 from isotope.judge.sheets import found_sheets, graded_qrels, pool_runs, read_sheets, write_pool
+from isotope.judge.tables import SHEET
+from isotope.score.tables import SCORES
 
 RANKED = {"one": {"t1": "ab", "t2": "ab"}, "two": {"t1": "ca", "t2": "b"}, "three": {"t1": "abd"}}
 PAIR = ["task", "query_id", "doc_id"]
@@ -59,9 +61,9 @@ def runs(tmp_path) -> list[Path]:
         for i in "abcd"
     ]
     qrels = [{"text_id": t, "image_id": "a", "relevance": 1, "split": "test"} for t in ("t1", "t2")]
-    store.write_rows(texts, tmp_path / "texts.parquet", tables.TEXTS)
-    store.write_rows(images, tmp_path / "images.parquet", tables.IMAGES)
-    store.write_rows(qrels, tmp_path / "qrels.parquet", tables.QRELS)
+    store.write_rows(texts, tmp_path / "texts.parquet", TEXTS)
+    store.write_rows(images, tmp_path / "images.parquet", IMAGES)
+    store.write_rows(qrels, tmp_path / "qrels.parquet", QRELS)
     return paths
 
 
@@ -116,7 +118,7 @@ def test_a_pool_is_the_union_of_the_tops(tmp_path_factory, answers, depth):
 
 
 def test_a_sheet_has_words_on_one_line_and_says_nothing_of_systems(sheet, tmp_path):
-    assert sheet.columns == tables.SHEET.names
+    assert sheet.columns == SHEET.names
     assert sheet["query"][0] == "Page | The section t1"
     assert sheet["document"][0] == "http://x/a.png | A"
     assert sheet["grade"].null_count() == sheet.height == 5
@@ -255,7 +257,7 @@ def test_everything_is_written_and_a_second_time_the_same_bytes(runs, sheet, tmp
         first, second = ((tmp_path / p / f"{name}.parquet").read_bytes() for p in "12")
         assert first == second
     scores = pl.read_parquet(tmp_path / "1/scores.parquet")
-    assert scores.columns == tables.SCORES.names
+    assert scores.columns == SCORES.names
     two = scores.filter(system="two", query_id="t1").select("measure", "value").rows()
     assert two == [("Judged@2", 1.0), ("MAP", 1.0), ("bpref", 1.0)]
     tau = pl.read_parquet(tmp_path / "1/tau.parquet").filter(measure="MAP")

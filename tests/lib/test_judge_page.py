@@ -20,11 +20,12 @@ from playwright.sync_api import Page
 from sklearn.metrics import cohen_kappa_score
 from starlette.testclient import TestClient
 
-from isotope import tables
 from isotope.cli import main
+from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.errors import BadParams, BrokenPromise, CorruptFile, DiskFull, MissingFile
 from isotope.core.runs import ranked, write_run
+from isotope.crawl.tables import PIXELS
 from isotope.judge import items, serve
 from isotope.judge import ledger as judge_ledger
 from isotope.judge import ledger as lines
@@ -33,6 +34,7 @@ from isotope.judge.desk import SIDE_PX, Desk, Pictures
 from isotope.judge.ledger import PAIRS, Ledger, Pair
 from isotope.judge.scores import score_judged
 from isotope.judge.sheets import found_sheets, read_sheets
+from isotope.judge.tables import POOL
 from isotope.params import files as params_files
 
 ROOT = Path(__file__).parents[2]
@@ -82,11 +84,11 @@ def place(tmp_path, monkeypatch) -> Path:
         for q, docs in queries.items()
         for d in docs
     ]
-    store.write_rows(texts, Path("data/collect/toy/texts.parquet"), tables.TEXTS)
-    store.write_rows(images, Path("data/collect/toy/images.parquet"), tables.IMAGES)
-    store.write_rows(qrels, Path("data/collect/toy/qrels.parquet"), tables.QRELS)
-    store.write_rows(pixels, Path("data/crawl/toy/shard-00000.parquet"), tables.PIXELS)
-    store.write_rows(pool, Path("results/score/toy/pool.parquet"), tables.POOL)
+    store.write_rows(texts, Path("data/collect/toy/texts.parquet"), TEXTS)
+    store.write_rows(images, Path("data/collect/toy/images.parquet"), IMAGES)
+    store.write_rows(qrels, Path("data/collect/toy/qrels.parquet"), QRELS)
+    store.write_rows(pixels, Path("data/crawl/toy/shard-00000.parquet"), PIXELS)
+    store.write_rows(pool, Path("results/score/toy/pool.parquet"), POOL)
     return tmp_path
 
 

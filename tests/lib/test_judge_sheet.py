@@ -12,10 +12,11 @@ import pytest
 from starlette.testclient import TestClient
 from tests.lib.test_judge_page import ORIGIN, WAIT_S, picture
 
-from isotope import tables
 from isotope.cli import main
 from isotope.core import store
 from isotope.core.errors import BadParams, BrokenPromise, CorruptFile, MissingFile
+from isotope.crawl.tables import PIXELS
+from isotope.explain.tables import STUDY
 from isotope.judge import ledger, mistakes, serve, study
 from isotope.judge.app import sheet_app
 from isotope.judge.desk import SheetDesk
@@ -42,11 +43,11 @@ def place(tmp_path, monkeypatch) -> Path:
         for n, s in enumerate(["bm25", "bm25", "dense"])
     ]
     for name in ("study", "mistakes"):
-        store.write_rows(failures, Path(f"results/tables/toy/{name}.parquet"), tables.STUDY)
+        store.write_rows(failures, Path(f"results/tables/toy/{name}.parquet"), STUDY)
     pixels = [
         {"image_id": i, "image_url": "", "width": 8, "height": 4, "webp": picture(64)} for i in "ab"
     ]
-    store.write_rows(pixels, Path("data/crawl/toy/shard-00000.parquet"), tables.PIXELS)
+    store.write_rows(pixels, Path("data/crawl/toy/shard-00000.parquet"), PIXELS)
     Path("mistakes.yaml").write_text(OVERLAY)
     return tmp_path
 

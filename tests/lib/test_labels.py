@@ -6,9 +6,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isotope import tables
 from isotope.core import store
 from isotope.core.errors import EmptyTable, MissingFile
+from isotope.parse.tables import REJECTED, SECTIONS
 from isotope.project import labels
 
 TITLES = ["Ceviche", "Boeing 747", "House cat", "Crane (bird)", "iPod", "CEVICHE (band)"]
@@ -36,15 +36,15 @@ def manifest(folder: Path, part: str, lines: list[str]) -> Path:
 @pytest.fixture(scope="module")
 def snapshot(tmp_path_factory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("snapshot")
-    blank = dict.fromkeys(tables.SECTIONS.names)
+    blank = dict.fromkeys(SECTIONS.names)
     sections = [
         blank | {"text_id": f"projected-{n:08d}-{s:03d}", "page_title": title, "section": s}
         for n, title in enumerate(TITLES)
         for s in (0, 1)
     ]
-    store.write_rows(sections, folder / "sections", tables.SECTIONS)
+    store.write_rows(sections, folder / "sections", SECTIONS)
     rows = [{"file": "d", "row": 1, "reason": r, "detail": t, "raw": x} for r, t, x in LEFT_OUT]
-    store.write_rows(rows, folder / "left_out", tables.REJECTED)
+    store.write_rows(rows, folder / "left_out", REJECTED)
     return {"sections": folder / "sections", "left_out": folder / "left_out"}
 
 

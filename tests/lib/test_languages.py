@@ -10,10 +10,11 @@ from tests import snapshots
 from tests.lib.test_snapshots import parse, read
 from tests.snapshots import Page, Wiki
 
-from isotope import tables
 from isotope.core import lucene, store
 from isotope.parse.articles import lead
+from isotope.parse.tables import ASSOCIATIONS
 from isotope.project import match
+from isotope.project.tables import MEMBERS
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,7 @@ def test_a_language_without_an_analyzer_gets_anserinis_default(language, flags):
 
 @each_edition
 def test_the_lead_finds_its_section_by_its_name_in_that_language(edition, tmp_path):
-    row = dict.fromkeys(tables.ASSOCIATIONS.names) | {
+    row = dict.fromkeys(ASSOCIATIONS.names) | {
         "language": edition.language,
         "page_title": edition.title,
         "section_title": "",
@@ -155,9 +156,9 @@ def test_the_lead_finds_its_section_by_its_name_in_that_language(edition, tmp_pa
         "file": "wit",
         "row": 1,
     }
-    store.write_rows([row], tmp_path / "associations", tables.ASSOCIATIONS)
+    store.write_rows([row], tmp_path / "associations", ASSOCIATIONS)
     member = {"source_text_id": "t", "file": "wit", "row": 1}
-    store.write_rows([member], tmp_path / "members", tables.MEMBERS)
+    store.write_rows([member], tmp_path / "members", MEMBERS)
     relations = {name: tmp_path / name for name in ("associations", "members")}
     match.ask(relations, tmp_path / "queries", edition.language)
     assert pl.read_parquet(tmp_path / "queries")["section_title"].to_list() == [edition.lead]

@@ -25,16 +25,18 @@ from mwparserfromhell.nodes import Text
 from mwparserfromhell.wikicode import Wikicode
 from PIL import Image
 
-from isotope import tables
 from isotope.collect.build import collect
+from isotope.collect.tables import TEXTS
 from isotope.core import sql, store
 from isotope.crawl.ledger import gather_ledgers
 from isotope.crawl.shard import crawl_shard
+from isotope.crawl.tables import URLS
 from isotope.params import resolve
 from isotope.parse.associations import associate
 from isotope.parse.dump import parse_dump
 from isotope.parse.streams import unpacked
 from isotope.project.match import ask, project
+from isotope.project.tables import MEMBERS
 from isotope.tabulate.since import write_changes
 
 ROOT = Path(__file__).parents[2]
@@ -139,13 +141,13 @@ def road(place: Path, of: dict[str, Path], spec: dict[str, dict[str, object]]) -
     outputs = {n: at[n] for n in ("associations", "rejected")}
     associate(pictured, {"wit": [], "wit_rejected": []}, [], ratios, outputs)
     linked = {"associations": at["associations"]}
-    sql.query(sql.SQL / "crawl/urls.sql", linked, {"shards": 1}, out=at["urls"], schema=tables.URLS)
+    sql.query(sql.SQL / "crawl/urls.sql", linked, {"shards": 1}, out=at["urls"], schema=URLS)
     shard = {n: place / f"{n}-00000.parquet" for n in ("pixels", "ledger")}
     crawl_shard(at["urls"], spec["crawl"], 0, shard, place / "scratch")
     gather_ledgers(at["urls"], [shard["ledger"]], place / "ledger.parquet")
     members = sql.SQL / "project/members.sql"
     told = {"language": "en"}
-    sql.query(members, linked, told, out=at["members"], schema=tables.MEMBERS)
+    sql.query(members, linked, told, out=at["members"], schema=MEMBERS)
     ask({n: at[n] for n in ("associations", "members")}, at["queries"])
     where = (at["queries"], of["sections"], place / "no-index")
     project(*where, spec["project"], at["projection"], threads=1)
@@ -165,7 +167,7 @@ def changes(parsed, built, tmp_path_factory) -> dict[tuple[str, str], pl.DataFra
         sections = pl.read_parquet(parsed[date]["sections"])
         of[date]["texts"] = place / f"{date}.parquet"
         texts = sections.drop("section").with_columns(split=pl.lit("test")).to_dicts()
-        store.write_rows(texts, of[date]["texts"], tables.TEXTS)
+        store.write_rows(texts, of[date]["texts"], TEXTS)
     for before, after in pairwise(DATES):
         out = place / f"{after}-changes.parquet"
         write_changes(of[before], of[after], out, place / f"{after}-identities.parquet")

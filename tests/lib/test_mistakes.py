@@ -5,10 +5,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isotope import tables
+from isotope.collect.tables import QRELS
 from isotope.core import store
 from isotope.core.errors import CorruptFile, EmptyTable
 from isotope.core.runs import write_run
+from isotope.explain.tables import STUDY
 from isotope.judge import mistakes
 
 KINDS = ["same_granularity", "too_generic", "misunderstood_query", "other"]
@@ -37,7 +38,7 @@ def collected(tmp_path_factory) -> dict[str, Path]:
     pairs = [
         {"text_id": f"Q{i}", "image_id": f"i{i}", "relevance": 1, "split": "test"} for i in ids
     ]
-    store.write_rows(pairs, paths["qrels"], tables.QRELS)
+    store.write_rows(pairs, paths["qrels"], QRELS)
     return paths
 
 
@@ -60,7 +61,7 @@ def sheet(collected, tmp_path) -> Path:
 def test_every_system_is_shown_with_the_same_questions_right_answers_included(sheet):
     """Section 6: "we sampled a random 100 examples"; Table 3 has 29 % and 15 % of them correct."""
     rows = pl.read_parquet(sheet.with_suffix(".parquet"))
-    assert rows.columns == tables.STUDY.names
+    assert rows.columns == STUDY.names
     assert dict(rows["system"].value_counts().rows()) == {"good": 3, "bad": 3}
     good, bad = (set(rows.filter(system=s)["query_id"]) for s in ("good", "bad"))
     assert good == bad
@@ -150,7 +151,7 @@ def test_the_papers_counts_of_clip2clip_give_its_85_percent_of_incorrect_answers
         {"lot": f"l{n}", "task": "m2t", "system": "clip2clip", "query_id": f"i{n}"}
         for n in range(len(classes))
     ]
-    store.write_rows(drawn, tmp_path / "given.parquet", tables.STUDY)
+    store.write_rows(drawn, tmp_path / "given.parquet", STUDY)
     back = pl.DataFrame(drawn).with_columns(
         classes=pl.Series(classes), rating=pl.lit(""), assessor=pl.lit("ann")
     )

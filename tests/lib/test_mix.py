@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope import tables
+from isotope.collect.tables import QRELS
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile, UnknownModel
 from isotope.core.vectors import IDS, load_vectors
@@ -51,7 +51,7 @@ def world(tmp_path_factory) -> tuple[dict[str, list[Path]], Path]:
         {"text_id": ids["texts"][own[i]], "image_id": ids["images"][i], "relevance": 1, "split": s}
         for i, s in enumerate(splits)
     ]
-    store.write_rows(pairs, folder / "qrels.parquet", tables.QRELS)
+    store.write_rows(pairs, folder / "qrels.parquet", QRELS)
     return files, folder / "qrels.parquet"
 
 

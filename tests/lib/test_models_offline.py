@@ -19,7 +19,7 @@ from safetensors.torch import load_file, save_file
 from isotope.core.errors import BadParams, CorruptFile, MissingFile, UnknownModel
 from isotope.models import encoders
 from isotope.models.conse import combined
-from isotope.models.encoders import Device
+from isotope.models.device import Device
 from isotope.models.lit import Heads, load_heads
 from isotope.models.offline import SIDE, Pictures, Sentences, class_names, square, text_tower
 from isotope.params.recipes import HeadsRecipe

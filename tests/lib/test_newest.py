@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from isotope import tables
+from isotope.collect.tables import QRELS
 from isotope.core import store
 from isotope.core.errors import MissingFile
+from isotope.score.tables import SCORES
 from isotope.tabulate import since
 
 
@@ -14,13 +15,13 @@ def written(folder, value=0.5):
     """A collection of one pair, and its score."""
     pair = {"text_id": "t", "image_id": "i", "relevance": 1, "split": "test"}
     for name in ("texts", "images", "qrels"):
-        store.write_rows([pair], folder / f"{name}.parquet", tables.QRELS)
+        store.write_rows([pair], folder / f"{name}.parquet", QRELS)
     cell = {"collection": "wiki-20230101", "setting": "small", "split": "test", "task": "t2m"}
     rows = [
         {**cell, "system": "bm25", "query_id": q, "measure": "MRR@10", "value": v}
         for q, v in (("a", value), ("b", 1.0))
     ]
-    store.write_rows(rows, folder / "scores.parquet", tables.SCORES)
+    store.write_rows(rows, folder / "scores.parquet", SCORES)
     (folder / "headline.csv").write_text("system,t2m\nbm25,0.75\n")
     return {t: folder / f"{t}.parquet" for t in ("texts", "images", "qrels")}
 

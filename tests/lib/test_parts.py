@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isotope import tables
+from isotope.collect.tables import QRELS
 from isotope.core import store
 from isotope.core.errors import BadParams
 from isotope.core.grid import Cell, query_ids
 from isotope.core.shards import gather, part_of
 from isotope.parse import dump, wit
 from isotope.parse.dump import gather_dump
+from isotope.parse.tables import ASSOCIATIONS, WIT_COLUMNS
 from isotope.search import systems
 from isotope.search.systems import search_gather
 
@@ -86,11 +87,11 @@ def test_a_dump_in_shards_is_the_same_bytes_ordinals_of_rejects_included(tmp_pat
 
 
 def test_wit_in_shards_is_the_same_bytes(tmp_path):
-    row = dict.fromkeys(tables.WIT_COLUMNS, "") | {"language": "en", "page_url": "http://a"}
+    row = dict.fromkeys(WIT_COLUMNS, "") | {"language": "en", "page_url": "http://a"}
     files = [tmp_path / f"wit.train.{n}.tsv" for n in range(5)]
     for n, file in enumerate(files):
         rows = [row | {"image_url": f"http://b/{n}-{i}"} for i in range(n * 7)]
-        lines = ["\t".join(tables.WIT_COLUMNS), *("\t".join(r.values()) for r in rows)]
+        lines = ["\t".join(WIT_COLUMNS), *("\t".join(r.values()) for r in rows)]
         file.write_text("\n".join(lines) + "\n")
 
     def work(place: Path, part: tuple[int, int]) -> None:
@@ -100,7 +101,7 @@ def test_wit_in_shards_is_the_same_bytes(tmp_path):
     for n in COUNTS:
         places = in_shards(tmp_path, work, n)
         out = tmp_path / f"good-{n}"
-        assert gather([place / "good" for place in places], out, tables.ASSOCIATIONS) == 70
+        assert gather([place / "good" for place in places], out, ASSOCIATIONS) == 70
         found.append(out.read_bytes())
     assert found[0] == found[1] == found[2]
 
@@ -123,7 +124,7 @@ def collection(tmp_path_factory) -> dict[str, Path]:
     pairs = [
         {"text_id": f"t{n}", "image_id": f"i{n}", "relevance": 1, "split": "test"} for n in range(9)
     ]
-    store.write_rows(pairs, paths["qrels"], tables.QRELS)
+    store.write_rows(pairs, paths["qrels"], QRELS)
     return paths
 
 

@@ -7,12 +7,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from isotope import tables
+from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.vectors import write_ids
 from isotope.encode.shard import encode_texts
 from isotope.explain.perturb import Settings
 from isotope.explain.ranks import Asked, Tower, perturb_texts, perturbed_bm25, perturbed_dense
+from isotope.explain.tables import INTACT
 from isotope.index.build import index_bm25
 from isotope.models.hash import HashEncoder
 from isotope.search.systems import search_bm25
@@ -52,9 +53,9 @@ def made(tmp_path_factory) -> Made:
     ]
     pairs = [{"text_id": f"t{n}", "image_id": f"i{n}", "relevance": 1} for n, _ in numbered]
     qrels = [{**pair, "split": "validation"} for pair in pairs]
-    store.write_rows(texts, folder / "texts.parquet", tables.TEXTS)
-    store.write_rows(images, folder / "images.parquet", tables.IMAGES)
-    store.write_rows(qrels, folder / "qrels.parquet", tables.QRELS)
+    store.write_rows(texts, folder / "texts.parquet", TEXTS)
+    store.write_rows(images, folder / "images.parquet", IMAGES)
+    store.write_rows(qrels, folder / "qrels.parquet", QRELS)
     perturb_texts(
         *(folder / f"{name}.parquet" for name in ("texts", "images", "qrels")),
         split="validation",
@@ -100,7 +101,7 @@ def changed(ranks: Path) -> pl.DataFrame:
     every = pl.read_parquet(ranks)
     intact = every.head(5)
     assert intact["query_id"].to_list() == [f"t{n}" for n in range(5)]
-    assert set(intact["perturbation"]) == {tables.INTACT}
+    assert set(intact["perturbation"]) == {INTACT}
     assert intact.select("rank", "rank_before").rows() == [(1, 1)] * 5
     return every.slice(5)
 

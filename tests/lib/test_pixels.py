@@ -2,13 +2,14 @@
 
 import io
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from isotope import tables
 from isotope.core import pixels, store
 from isotope.core.errors import CorruptFile, MissingFile, TruncatedFile
+from isotope.crawl.tables import PIXELS
 
 
 def webp(image: Image.Image) -> bytes:
@@ -21,10 +22,10 @@ def shard(path, ids, rows_per_group=2):
     rows = [
         {"image_id": i, "image_url": i, "width": 1, "height": 1, "webp": i.encode()} for i in ids
     ]
-    with store.writer(path, tables.PIXELS) as out:
+    with store.writer(path, PIXELS) as out:
         for start in range(0, len(rows), rows_per_group):
             some = rows[start : start + rows_per_group]
-            out.write_table(tables.pa.Table.from_pylist(some, schema=tables.PIXELS))
+            out.write_table(pa.Table.from_pylist(some, schema=PIXELS))
     return path
 
 

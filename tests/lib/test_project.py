@@ -7,12 +7,14 @@ import polars as pl
 import pytest
 import yaml
 
-from isotope import tables
 from isotope.core import lucene, sql, store
 from isotope.core.errors import EmptyTable
 from isotope.core.lucene import merge_indexes
 from isotope.core.shards import gather
+from isotope.parse import tables as parse_tables
+from isotope.parse.tables import ASSOCIATIONS, WIT_COLUMNS
 from isotope.project import match
+from isotope.project.tables import MEMBERS, PROJECTION
 
 # AToMiC, section 4.2: BM25 with (k1, b) = (0.9, 0.4).
 SPEC = {"k1": 0.9, "b": 0.4}
@@ -59,18 +61,18 @@ def source(tmp_path_factory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("source")
     rows = []
     for n, (page, title, hierarchy, words) in enumerate([*TEXTS, TEXTS[0]]):
-        blank = dict.fromkeys(tables.WIT_COLUMNS, "")
+        blank = dict.fromkeys(WIT_COLUMNS, "")
         blank |= {"original_height": 1, "original_width": 1, "is_main_image": True}
         blank |= {"attribution_passes_lang_id": True, "page_changed_recently": True}
         blank |= {"language": "en", "page_title": page, "section_title": title}
         blank |= {"hierarchical_section_title": hierarchy, "context_section_description": words}
         rows.append(blank | {"image_url": f"u{n}", "split": "train", "file": "f", "row": n})
     paths = {n: folder / f"{n}.parquet" for n in ("associations", "sections", "members")}
-    store.write_rows(rows, paths["associations"], tables.ASSOCIATIONS)
-    store.write_rows(SECTIONS, paths["sections"], tables.SECTIONS)
+    store.write_rows(rows, paths["associations"], ASSOCIATIONS)
+    store.write_rows(SECTIONS, paths["sections"], parse_tables.SECTIONS)
     wit = {"associations": paths["associations"]}
     members = sql.SQL / "project/members.sql"
-    sql.query(members, wit, {"language": "en"}, out=paths["members"], schema=tables.MEMBERS)
+    sql.query(members, wit, {"language": "en"}, out=paths["members"], schema=MEMBERS)
     match.index_sections(paths["sections"], folder / "lucene", threads=1, memory_mb=512)
     return paths
 
@@ -91,7 +93,7 @@ def projected(source, folder: Path, mode: str) -> list[tuple]:
             threads=1,
             part=(n, 3),
         )
-    gather(pieces, folder / "p.parquet", tables.PROJECTION)
+    gather(pieces, folder / "p.parquet", PROJECTION)
     found = pl.read_parquet(folder / "p.parquet")
     names = pl.read_parquet(source["members"]).sort("row").head(4)
     joined = names.join(found, on="source_text_id", maintain_order="left")
@@ -124,7 +126,7 @@ def test_mode_exact_then_bm25_trusts_titles_and_asks_for_the_rest(source, tmp_pa
 
 def test_a_source_without_texts_in_the_language_is_an_error(source, tmp_path):
     empty = tmp_path / "members.parquet"
-    store.write_rows([], empty, tables.MEMBERS)
+    store.write_rows([], empty, MEMBERS)
     wit = {"associations": source["associations"], "members": empty}
     with pytest.raises(EmptyTable, match="no text in this language"):
         match.ask(wit, tmp_path / "queries.parquet")
@@ -147,7 +149,7 @@ def test_sections_indexed_in_shards_answer_as_those_indexed_at_once(source, tmp_
 
 
 def test_a_dump_without_sections_is_an_error_in_shards_too(tmp_path):
-    store.write_rows([], tmp_path / "sections", tables.SECTIONS)
+    store.write_rows([], tmp_path / "sections", parse_tables.SECTIONS)
     given: dict[str, Any] = {"threads": 1, "memory_mb": 512}
     with pytest.raises(EmptyTable, match="no documents to index"):
         match.index_sections(tmp_path / "sections", tmp_path / "lucene", **given)

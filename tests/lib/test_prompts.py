@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isotope import tables
+from isotope.collect.tables import IMAGES, OPTIONAL, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.errors import BadParams, MissingColumn
 from isotope.core.grid import Cell, query_ids
@@ -41,10 +41,10 @@ def collected(tmp_path) -> dict[str, Path]:
         for n in range(3)
     ]
     paths = {name: tmp_path / f"{name}.parquet" for name in ("texts", "images", "qrels")}
-    store.write_rows(texts, paths["texts"], tables.TEXTS)
-    schema = tables.IMAGES.append(tables.OPTIONAL.field("date"))
+    store.write_rows(texts, paths["texts"], TEXTS)
+    schema = IMAGES.append(OPTIONAL.field("date"))
     store.write_rows(images, paths["images"], schema)
-    store.write_rows(qrels, paths["qrels"], tables.QRELS)
+    store.write_rows(qrels, paths["qrels"], QRELS)
     return paths
 
 

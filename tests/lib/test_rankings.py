@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 import yaml
 
-from isotope import tables
+from isotope.collect.tables import QRELS
 from isotope.core import store
 from isotope.core.errors import BadParams
 from isotope.core.runs import write_run
@@ -27,7 +27,7 @@ def table(tmp_path) -> pl.DataFrame:
     qrels = [
         {"text_id": f"t{n}", "image_id": f"i{n}", "relevance": 1, "split": "test"} for n in range(4)
     ]
-    store.write_rows(qrels, tmp_path / "qrels.parquet", tables.QRELS)
+    store.write_rows(qrels, tmp_path / "qrels.parquet", QRELS)
     hits = [
         (f"t{n}", f"i{n}" if place == rank else f"other{place}", float(-place))
         for n, rank in enumerate(RANKS)

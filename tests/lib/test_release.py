@@ -16,11 +16,12 @@ from ir_datasets.formats import JsonlDocs, JsonlQueries, TrecQrels
 from ir_datasets.util import GzipExtract
 from PIL import Image
 
-from isotope import tables
+from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import sql, store, trec
+from isotope.core.schemas import CAPTION_FIELDS, RUN
+from isotope.crawl.tables import PIXELS
 from isotope.parse.wit import parse_wit
 from isotope.release import collection
-from isotope.tables import CAPTION_FIELDS
 
 PUBLISHED_TEXTS = [
     *("text_id", "page_url", "page_title", "section_title", "context_page_description"),
@@ -85,13 +86,13 @@ def out(tmp_path_factory) -> Path:
         {"image_id": f"i{n}", "image_url": "u", "width": 4, "height": 3, "webp": webp()}
         for n in (1, 2, 3)
     ]
-    store.write_rows(texts, collected / "texts.parquet", tables.TEXTS)
-    store.write_rows(images, collected / "images.parquet", tables.IMAGES)
-    store.write_rows(qrels, collected / "qrels.parquet", tables.QRELS)
-    store.write_rows(pixels, shard, tables.PIXELS)
+    store.write_rows(texts, collected / "texts.parquet", TEXTS)
+    store.write_rows(images, collected / "images.parquet", IMAGES)
+    store.write_rows(qrels, collected / "qrels.parquet", QRELS)
+    store.write_rows(pixels, shard, PIXELS)
     run = root / "runs/small/test/t2m/bm25.parquet"
     hit = {"query_id": "projected-00000002-000", "doc_id": "i2", "rank": 1, "score": 0.1}
-    store.write_rows([hit], run, tables.RUN)
+    store.write_rows([hit], run, RUN)
     for name in ("one", "two"):
         collection.build(
             collection="toy",
@@ -197,7 +198,7 @@ def test_every_image_has_its_licence_and_an_unknown_one_is_said_to_be_unknown(ou
 )
 def test_a_licence_is_read_from_the_caption(tmp_path, caption, licence):
     images = tmp_path / "images.parquet"
-    store.write_rows([image(1, "test", caption)], images, tables.IMAGES)
+    store.write_rows([image(1, "test", caption)], images, IMAGES)
     found = sql.query(sql.SQL / "release/attributions.sql", {"images": images}, {})
     assert found is not None
     assert found["licence"].to_list() == [licence]
@@ -217,7 +218,7 @@ def test_a_licence_is_read_from_the_caption(tmp_path, caption, licence):
 def test_the_page_of_a_file_is_found_from_its_address(tmp_path, url, page):
     images = tmp_path / "images.parquet"
     row = image(1, "test", "x") | {"image_url": f"https://upload.wikimedia.org/{url}"}
-    store.write_rows([row], images, tables.IMAGES)
+    store.write_rows([row], images, IMAGES)
     found = sql.query(sql.SQL / "release/attributions.sql", {"images": images}, {})
     assert found is not None
     assert found["file_page"].to_list() == [page]

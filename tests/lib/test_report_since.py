@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from isotope import tables
+from isotope.collect import tables as collect_tables
 from isotope.core import store
+from isotope.crawl.tables import PIXELS
 from isotope.report import overview, since
 from isotope.report.changes import compared
 from isotope.report.since import Side
@@ -77,13 +78,13 @@ Rows = dict[str, list[dict[str, object]]]
 def side(folder: Path, name: str, rows: Rows, colour: str) -> Side:
     files = {table: folder / f"{name}-{table}.parquet" for table in rows}
     for table, path in files.items():
-        store.write_rows(rows[table], path, getattr(tables, table.upper()))
+        store.write_rows(rows[table], path, getattr(collect_tables, table.upper()))
     made = [
         {"image_id": row["image_id"], "image_url": "", "width": 8, "height": 4}
         for row in rows["images"]
     ]
     pixels = folder / f"{name}-shard.parquet"
-    store.write_rows([{**row, "webp": picture(colour)} for row in made], pixels, tables.PIXELS)
+    store.write_rows([{**row, "webp": picture(colour)} for row in made], pixels, PIXELS)
     return Side(name, files, [pixels])
 
 

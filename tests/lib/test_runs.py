@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope import tables
 from isotope.core import store
 from isotope.core.errors import BrokenPromise, CorruptFile, MissingColumn, MissingFile
 from isotope.core.runs import (
@@ -20,6 +19,7 @@ from isotope.core.runs import (
     write_pieces,
     write_run,
 )
+from isotope.core.schemas import RUN
 from isotope.search.systems import random_run
 
 HITS = st.dictionaries(
@@ -64,7 +64,7 @@ def test_a_run_comes_back_as_it_was_written(tmp_path_factory, hits):
     rows = [(query, doc, score) for (query, doc), score in hits.items()]
     write_run(frame(rows), path)
     assert read_run(path).equals(ranked(frame(rows)))
-    assert pq.read_schema(path).equals(tables.RUN)
+    assert pq.read_schema(path).equals(RUN)
     small = list(batches(path, rows=2))
     assert pl.concat([empty(), *small]).equals(read_run(path))
     assert all(batch.height <= 2 for batch in small)
@@ -103,9 +103,9 @@ def test_a_run_that_breaks_its_promise_is_not_written(tmp_path, rows, found):
 @pytest.mark.parametrize("rows_per_batch", [1, 10])
 def test_a_run_out_of_order_is_refused_when_read(tmp_path, rows, rows_per_batch):
     path = tmp_path / "run.parquet"
-    names = tables.RUN.names
+    names = RUN.names
     table = pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows])
-    store.write(table, path, tables.RUN)
+    store.write(table, path, RUN)
     with pytest.raises(BrokenPromise, match="does not follow"):
         list(batches(path, rows=rows_per_batch))
 

@@ -7,11 +7,12 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from isotope import tables
+from isotope.collect import tables as collect_tables
 from isotope.core import store, trec
 from isotope.core.errors import BadParams, BrokenPromise, EmptyTable
 from isotope.core.runs import ranked, write_run
 from isotope.score.score import cell_of, score_collection, score_run
+from isotope.score.tables import SCORES
 
 HITS = pl.DataFrame(
     {
@@ -58,8 +59,10 @@ def results(tmp_path):
     rows = [("t1", "i1", 1, "test"), ("t1", "i2", 1, "test"), ("t2", "i2", 0, "test")]
     rows += [("t3", "i3", 2, "validation")]
     qrels = tmp_path / "qrels.parquet"
-    names = tables.QRELS.names
-    store.write_rows([dict(zip(names, row, strict=True)) for row in rows], qrels, tables.QRELS)
+    names = collect_tables.QRELS.names
+    store.write_rows(
+        [dict(zip(names, row, strict=True)) for row in rows], qrels, collect_tables.QRELS
+    )
     hits = {
         "t2m": {"query_id": ["t1", "t3"], "doc_id": ["i2", "i3"], "score": [1.0, 1.0]},
         "m2t": {"query_id": ["i1", "i2"], "doc_id": ["t1", "t2"], "score": [1.0, 1.0]},
@@ -78,7 +81,7 @@ def test_a_collection_is_scored_by_split_and_task(results, tmp_path):
     paths, qrels = results
     out = tmp_path / "scores.parquet"
     score_collection(paths, qrels, collection="toy", measures=["R@10", "MAP"], out=out)
-    assert pq.read_schema(out).equals(tables.SCORES)
+    assert pq.read_schema(out).equals(SCORES)
     scores = pl.read_parquet(out)
     assert set(scores["collection"]) == {"toy"}
     assert set(scores["system"]) == {"bm25-k0.9", "random"}

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope import tables
+from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.exact import Shards, top_k
 from isotope.core.grid import Cell, document_ids, pool_splits, query_ids
 from isotope.core.runs import read_run
+from isotope.core.schemas import FIVE_FIELDS
 from isotope.index.build import contents, index_bm25, index_dense
 from isotope.search import systems
 
@@ -30,7 +31,7 @@ def collection(tmp_path_factory) -> dict[str, Path]:
         split = SPLITS[i // 2]
         word = f"word{i}"
         texts.append(
-            dict.fromkeys(tables.FIVE_FIELDS, "")
+            dict.fromkeys(FIVE_FIELDS, "")
             | {"text_id": f"t{i}", "page_title": f"Page {word}", "section_title": "Introduction"}
             | {"split": split, "language": "en", "category": []}
         )
@@ -44,9 +45,9 @@ def collection(tmp_path_factory) -> dict[str, Path]:
             row = {"text_id": f"t{i}", "image_id": f"i{i}", "relevance": 1, "split": split}
             qrels.append(row)
     paths = {name: folder / f"{name}.parquet" for name in ("texts", "images", "qrels")}
-    store.write_rows(texts, paths["texts"], tables.TEXTS)
-    store.write_rows(images, paths["images"], tables.IMAGES)
-    store.write_rows(qrels, paths["qrels"], tables.QRELS)
+    store.write_rows(texts, paths["texts"], TEXTS)
+    store.write_rows(images, paths["images"], IMAGES)
+    store.write_rows(qrels, paths["qrels"], QRELS)
     return paths
 
 

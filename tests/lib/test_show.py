@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from isotope import tables
 from isotope.cli import main, show
 from isotope.cli import show as show_page
+from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.errors import BadQuery, CorruptFile, MissingFile, UnknownId
+from isotope.core.schemas import RUN
+from isotope.crawl.tables import PIXELS
+from isotope.score.tables import SCORES
 from isotope.tabulate import catalog
 
 T, OTHER = "projected-00000001-000", "projected-00000001-001"
@@ -50,13 +53,13 @@ def built(tmp_path_factory) -> Path:
     score = {"collection": "toy", "setting": "small", "split": "test", "task": "t2m"}
     scores = [score | {"system": "a", "query_id": T, "measure": "MRR@10", "value": 0.5}]
     for name, rows, schema in (
-        ("data/collect/toy/texts", texts, tables.TEXTS),
-        ("data/collect/toy/images", images, tables.IMAGES),
-        ("data/collect/toy/qrels", qrels, tables.QRELS),
-        ("data/crawl/toy/shard-00000", pixels, tables.PIXELS),
-        ("results/score/toy", scores, tables.SCORES),
-        (*hits("a", "i2", "i1"), tables.RUN),
-        (*hits("b", "i2"), tables.RUN),
+        ("data/collect/toy/texts", texts, TEXTS),
+        ("data/collect/toy/images", images, IMAGES),
+        ("data/collect/toy/qrels", qrels, QRELS),
+        ("data/crawl/toy/shard-00000", pixels, PIXELS),
+        ("results/score/toy", scores, SCORES),
+        (*hits("a", "i2", "i1"), RUN),
+        (*hits("b", "i2"), RUN),
     ):
         store.write_rows(rows, root / f"{name}.parquet", schema)
     out = root / "results/catalog.duckdb"

@@ -6,10 +6,10 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.stats import ttest_rel
 
-from isotope import tables
 from isotope.core import store
 from isotope.core.errors import BrokenPromise
 from isotope.score.significance import compare, paired_t, significance_table
+from isotope.score.tables import SCORES, SIGNIFICANCE
 
 
 def scores(values: dict[str, list[float]], measure: str = "MAP", task: str = "t2m") -> pl.DataFrame:
@@ -101,13 +101,13 @@ def test_a_file_of_scores_becomes_a_table_of_tests(tmp_path):
         for task in ("m2t", "t2m")
         for measure in ("MAP", "R@10")
     ]
-    store.write(pl.concat(parts).to_arrow(), tmp_path / "scores.parquet", tables.SCORES)
+    store.write(pl.concat(parts).to_arrow(), tmp_path / "scores.parquet", SCORES)
     significance_table(tmp_path / "scores.parquet", tmp_path / "out.parquet")
-    assert pq.read_schema(tmp_path / "out.parquet").equals(tables.SIGNIFICANCE)
+    assert pq.read_schema(tmp_path / "out.parquet").equals(SIGNIFICANCE)
     assert pl.read_parquet(tmp_path / "out.parquet").equals(compare(pl.concat(parts)))
 
 
 def test_no_scores_make_an_empty_table():
     found = compare(scores({"a": [1.0]}).clear())
-    assert found.columns == tables.SIGNIFICANCE.names
+    assert found.columns == SIGNIFICANCE.names
     assert found.is_empty()

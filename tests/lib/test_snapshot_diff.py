@@ -4,7 +4,7 @@ from pathlib import Path
 
 import polars as pl
 
-from isotope import tables
+from isotope.collect import tables as collect_tables
 from isotope.core import store
 from isotope.tabulate import since
 
@@ -51,7 +51,7 @@ def changes(folder: Path, before: Rows, after: Rows) -> tuple[pl.DataFrame, pl.D
 def written(folder: Path, when: str, rows: Rows) -> dict[str, Path]:
     files = {t: folder / f"{when}-{t}" for t in ("texts", "images", "qrels")}
     for name, path in files.items():
-        store.write_rows(rows.get(name, []), path, getattr(tables, name.upper()))
+        store.write_rows(rows.get(name, []), path, getattr(collect_tables, name.upper()))
     return files
 
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from isotope import tables
+from isotope.collect.tables import QRELS
 from isotope.core import sql, store
 from isotope.core.errors import (
     BrokenPromise,
@@ -94,7 +94,7 @@ def test_rows_are_cast_to_the_schema_and_grouped_alike_at_any_parallelism(select
 
 def test_a_file_is_the_same_as_if_its_rows_had_been_written_at_once(select, tmp_path):
     """DuckDB's batches are short now and then, here after 122,880 rows, and pages end with them."""
-    schema = pa.schema([*tables.QRELS, pa.field("words", pa.list_(pa.string()))])
+    schema = pa.schema([*QRELS, pa.field("words", pa.list_(pa.string()))])
     query = select(
         "SELECT i::VARCHAR AS text_id, '' AS image_id, 1 AS relevance, 'test' AS split, "
         "[md5(i::VARCHAR), i::VARCHAR, ''][:i % 4] AS words FROM range(150000) r (i) ORDER BY i"

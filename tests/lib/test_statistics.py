@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from isotope import tables
+from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable, MissingFile
+from isotope.explain.tables import OBJECTS
 from isotope.params import files
 from isotope.tabulate import exhibits, figures, table
 from isotope.tabulate.exhibits import tabulate_facts
+from isotope.tabulate.tables import SUBSETS
 from isotope.toy import facts, snapshot
 
 SQL = sql.SQL / "tabulate"
@@ -24,9 +26,9 @@ def relations(tmp_path):
     images = [{"image_id": f"i{n}", "image_url": f"u{n}", "split": "test"} for n in range(4)]
     boxes = [("u0", "cat"), ("u0", "cat"), ("u0", "dog"), ("u1", "cat"), ("u9", "cat")]
     objects = [{"image_url": url, "synset": name} for url, name in boxes]
-    store.write_rows(texts, tmp_path / "texts.parquet", tables.TEXTS)
-    store.write_rows(images, tmp_path / "images.parquet", tables.IMAGES)
-    store.write_rows(objects, tmp_path / "objects.parquet", tables.OBJECTS)
+    store.write_rows(texts, tmp_path / "texts.parquet", TEXTS)
+    store.write_rows(images, tmp_path / "images.parquet", IMAGES)
+    store.write_rows(objects, tmp_path / "objects.parquet", OBJECTS)
     (tmp_path / "topics.csv").write_text(
         "wiki_db\tqid\tpid\tnum_outlinks\tSTEM.STEM*\tCulture.Media.Media*\n"
         "enwiki\tQ1\t0\t9\t0.501\t0.9\n"
@@ -160,7 +162,7 @@ def test_subsets_are_drawn_where_they_are_exact(tmp_path):
         for task in ("t2m", "m2t")
         for n, exact in ((30, 0.9), (60, 1.0), (90, 1.0))
     ]
-    store.write_rows(points, tmp_path / "subsets.parquet", tables.SUBSETS)
+    store.write_rows(points, tmp_path / "subsets.parquet", SUBSETS)
     given, chosen = {"subsets": tmp_path / "subsets.parquet"}, {"split": "test", "measure": "MAP"}
     figures.subsets(SQL / "subsets_exact.sql", given, chosen, tmp_path / "s.svg")
     drawn = (tmp_path / "s.svg").read_text()
@@ -169,7 +171,7 @@ def test_subsets_are_drawn_where_they_are_exact(tmp_path):
 
 
 def test_subsets_without_an_exact_point_say_what_to_do(tmp_path):
-    store.write_rows([], tmp_path / "subsets.parquet", tables.SUBSETS)
+    store.write_rows([], tmp_path / "subsets.parquet", SUBSETS)
     given, chosen = {"subsets": tmp_path / "subsets.parquet"}, {"split": "test", "measure": "MAP"}
     figures.subsets(SQL / "subsets_exact.sql", given, chosen, tmp_path / "s.svg")
     assert "raise search.depth" in (tmp_path / "s.svg").read_text()

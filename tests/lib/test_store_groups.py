@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope import tables
+from isotope.collect.tables import QRELS
 from isotope.core import row_groups as store_columns
 from isotope.core import store
 from isotope.core.row_groups import Grouped, grouped
@@ -116,9 +116,9 @@ def test_pages_are_those_of_a_table_written_at_once(tmp_path):
 def test_tables_that_ids_are_looked_up_in_have_the_row_groups_of_one_written_at_once(tmp_path):
     columns = {"text_id": map(str, range(40_000)), "image_id": ["i"] * 40_000}
     rest = {"relevance": [1] * 40_000, "split": ["test"] * 40_000}
-    whole = pa.table({k: list(v) for k, v in {**columns, **rest}.items()}).cast(tables.QRELS)
-    store.write(whole, tmp_path / "once", tables.QRELS)
-    with grouped(tmp_path / "cut", tables.QRELS) as out:
+    whole = pa.table({k: list(v) for k, v in {**columns, **rest}.items()}).cast(QRELS)
+    store.write(whole, tmp_path / "once", QRELS)
+    with grouped(tmp_path / "cut", QRELS) as out:
         for at in range(0, len(whole), 9_999):
             out.add(whole.slice(at, 9_999))
     assert (tmp_path / "cut").read_bytes() == (tmp_path / "once").read_bytes()

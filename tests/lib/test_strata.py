@@ -7,9 +7,11 @@ import polars as pl
 import pytest
 from scipy.stats import bootstrap
 
-from isotope import tables
+from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable
+from isotope.parse.tables import INLINKS
+from isotope.score.tables import SCORES
 from isotope.tabulate import strata
 from isotope.tabulate.table import rows as asked
 
@@ -33,9 +35,9 @@ def facts(tmp_path):
         | {"split": "test" if n < 15 else "validation"}
         for n in range(N)
     ]
-    store.write_rows(texts, tmp_path / "texts.parquet", tables.TEXTS)
-    store.write_rows(images, tmp_path / "images.parquet", tables.IMAGES)
-    store.write_rows(qrels, tmp_path / "qrels.parquet", tables.QRELS)
+    store.write_rows(texts, tmp_path / "texts.parquet", TEXTS)
+    store.write_rows(images, tmp_path / "images.parquet", IMAGES)
+    store.write_rows(qrels, tmp_path / "qrels.parquet", QRELS)
     views = "".join(f"{n},{n * 10}\n" for n in range(1, N))
     (tmp_path / "views.csv").write_text(f"page_id,views\n{views}")
     (tmp_path / "styles.csv").write_text(
@@ -55,7 +57,7 @@ def scores(tmp_path):
         for n in range(N)
         for split in ["test" if n < 15 else "validation"]
     ]
-    store.write_rows(rows, tmp_path / "scores.parquet", tables.SCORES)
+    store.write_rows(rows, tmp_path / "scores.parquet", SCORES)
     return tmp_path / "scores.parquet"
 
 
@@ -163,7 +165,7 @@ def test_without_views_there_are_no_deciles(scores, facts, tmp_path):
 def test_links_make_the_same_deciles_as_views_that_are_as_many(facts):
     views = pl.read_csv(facts["views"]).rename({"views": "inlinks"})
     inlinks = facts["views"].with_name("inlinks.parquet")
-    store.write(views.to_arrow(), inlinks, tables.INLINKS)
+    store.write(views.to_arrow(), inlinks, INLINKS)
     rows = strata.members({**facts, "inlinks": inlinks}, "en").partition_by("kind", as_dict=True)
     by_views, by_links = (rows[f"popularity by {what}",] for what in ("views", "in-links"))
     assert by_links.drop("kind").equals(by_views.drop("kind"))
@@ -171,7 +173,7 @@ def test_links_make_the_same_deciles_as_views_that_are_as_many(facts):
 
 
 def test_the_table_says_what_popularity_is_counted_from(scores, facts, tmp_path):
-    store.write_rows([], tmp_path / "inlinks.parquet", tables.INLINKS)
+    store.write_rows([], tmp_path / "inlinks.parquet", INLINKS)
     del facts["views"]
     given = {**facts, "inlinks": tmp_path / "inlinks.parquet"}
     strata.intervals_table(scores, given, language="en", how=HOW, out=tmp_path / "x.parquet")
@@ -189,7 +191,7 @@ def test_the_same_seed_gives_the_same_bytes(scores, facts, found, tmp_path):
 
 
 def test_intervals_of_nothing_are_refused(facts, tmp_path):
-    store.write_rows([], tmp_path / "none.parquet", tables.SCORES)
+    store.write_rows([], tmp_path / "none.parquet", SCORES)
     with pytest.raises(EmptyTable, match="no scores"):
         strata.intervals_table(
             tmp_path / "none.parquet", facts, language="en", how=HOW, out=tmp_path / "x.parquet"

@@ -6,10 +6,11 @@ import polars as pl
 import pytest
 import yaml
 
-from isotope import tables
+from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import BrokenPromise, CorruptFile, EmptyTable, MissingColumn, MissingFile
 from isotope.explain.failures import tabulate_study
+from isotope.explain.tables import FAILURES, STUDIED
 from isotope.judge.study import found_sheets, read_sheets, write_sheet, write_study
 
 ROOT = Path(__file__).parents[2]
@@ -31,11 +32,11 @@ def sheet(tmp_path) -> Path:
         for s, most in (("a", 10), ("b", 2))
         for n in range(most)
     ]
-    store.write_rows(failures, tmp_path / "failures.parquet", tables.FAILURES)
+    store.write_rows(failures, tmp_path / "failures.parquet", FAILURES)
     texts = [{"text_id": f"t{n}", "context_section_description": f"said {n}"} for n in range(10)]
-    store.write_rows(texts, tmp_path / "texts.parquet", tables.TEXTS)
+    store.write_rows(texts, tmp_path / "texts.parquet", TEXTS)
     images = [{"image_id": f"i{n}", "image_url": f"u{n}"} for n in (1, 2)]
-    store.write_rows(images, tmp_path / "images.parquet", tables.IMAGES)
+    store.write_rows(images, tmp_path / "images.parquet", IMAGES)
     relations = {n: tmp_path / f"{n}.parquet" for n in ("failures", "texts", "images")}
     places = {"given": tmp_path / "study.parquet", "sheet": tmp_path / "study.csv"}
     write_sheet(relations, seed=0, failures=4, **places)
@@ -89,13 +90,13 @@ def test_a_query_that_shares_too_few_words_with_its_captions_is_left_out(sheet, 
     """
     said = {"t0": "Two dogs near the boat.", "t1": "The dogs and the trees", "t2": None}
     texts = [{"text_id": t, "context_section_description": words} for t, words in said.items()]
-    store.write_rows(texts, tmp_path / "texts.parquet", tables.TEXTS)
+    store.write_rows(texts, tmp_path / "texts.parquet", TEXTS)
     captions = ["A boat and the sea", "Dogs, and more dogs"]
     images = [
         {"image_id": f"i{n}", "image_url": "u", "caption_reference_description": captions}
         for n in (1, 2)
     ]
-    store.write_rows(images, tmp_path / "images.parquet", tables.IMAGES)
+    store.write_rows(images, tmp_path / "images.parquet", IMAGES)
     relations = {n: tmp_path / f"{n}.parquet" for n in ("failures", "texts", "images")}
     places = {"given": tmp_path / "study.parquet", "sheet": tmp_path / "study.csv"}
     for least, kept in ((2, {"t0"}), (1, {"t0", "t1"}), (0, {"t0", "t1", "t2"})):
@@ -188,7 +189,7 @@ def judged(tmp_path_factory) -> dict[str, pl.DataFrame]:
         | {"rating": (None, 10, 1, 10)[n % 4]}
         for n, classes in enumerate(JUDGEMENTS)
     ]
-    store.write_rows(rows, folder / "studied.parquet", tables.STUDIED)
+    store.write_rows(rows, folder / "studied.parquet", STUDIED)
     least = {"support": 0.0, "confidence": 0.0}
     tabulate_study(folder / "studied.parquet", NAMES, least, folder)
     return {name: pl.read_csv(folder / f"{name}.csv") for name in NAMES}
@@ -237,7 +238,7 @@ def test_a_rule_may_have_two_premises(tmp_path):
         {"task": "t2m", "system": "s", "query_id": str(n), "assessor": "a", "classes": list(c)}
         for n, c in enumerate(["abc", "abc", "ab", "c"])
     ]
-    store.write_rows(rows, tmp_path / "studied.parquet", tables.STUDIED)
+    store.write_rows(rows, tmp_path / "studied.parquet", STUDIED)
     query, asked = sql.SQL / "tabulate/study_rules.sql", {"support": 0.0, "confidence": 0.0}
     found = sql.query(query, {"studied": tmp_path / "studied.parquet"}, asked)
     assert found is not None

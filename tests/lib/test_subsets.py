@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from isotope import tables
+from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import BadParams
 from isotope.core.runs import ranked, write_run
@@ -28,9 +28,9 @@ def collected(tmp_path):
         for n in range(QUERIES)
         for m in (n, n + 3)
     ]
-    store.write_rows(texts, tmp_path / "texts.parquet", tables.TEXTS)
-    store.write_rows(images, tmp_path / "images.parquet", tables.IMAGES)
-    store.write_rows(qrels, tmp_path / "qrels.parquet", tables.QRELS)
+    store.write_rows(texts, tmp_path / "texts.parquet", TEXTS)
+    store.write_rows(images, tmp_path / "images.parquet", IMAGES)
+    store.write_rows(qrels, tmp_path / "qrels.parquet", QRELS)
     return {n: tmp_path / f"{n}.parquet" for n in ("texts", "images", "qrels")}
 
 

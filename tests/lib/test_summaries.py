@@ -8,7 +8,7 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
 
-from isotope import tables
+from isotope.collect.tables import IMAGES
 from isotope.core import store
 from isotope.core.errors import EmptyTable, FetchFailed, MissingColumn, MissingFile
 from isotope.encode.summaries import write_summaries
@@ -30,7 +30,7 @@ def images(tmp_path) -> Path:
         }
         for i, said in WORDS.items()
     ]
-    store.write_rows(rows, tmp_path / "images.parquet", tables.IMAGES)
+    store.write_rows(rows, tmp_path / "images.parquet", IMAGES)
     return tmp_path / "images.parquet"
 
 
@@ -58,7 +58,7 @@ def folder(tmp_path_factory) -> str:
 
 def said(path: Path) -> dict[str, list[str]]:
     table = pl.read_parquet(path)
-    assert table.columns == tables.IMAGES.names
+    assert table.columns == IMAGES.names
     return dict(table.select("image_id", "caption_reference_description").iter_rows())
 
 

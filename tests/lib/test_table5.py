@@ -6,13 +6,13 @@ import pytest
 import yaml
 from scipy import stats
 
-from isotope import tables
 from isotope.core import store
 from isotope.core.errors import BadParams
 from isotope.params import files as params_files
 from isotope.params.recipes import Recipe
 from isotope.params.resolve import resolve
 from isotope.score import significance
+from isotope.score.tables import SCORES
 from isotope.tabulate.table5 import Comparisons, described, table5
 
 SYSTEMS = {
@@ -145,7 +145,7 @@ def written(tmp_path):
         for n, system in enumerate(SYSTEMS)
         for q, value in (("a", n / 10 + more), ("b", 0.0))
     ]
-    store.write_rows(rows, tmp_path / "scores.parquet", tables.SCORES)
+    store.write_rows(rows, tmp_path / "scores.parquet", SCORES)
     point = "c,tuned,small,{},validation,MRR@10,{},{},{}"
     half, one = (f'"{{""weights"": {w}}}"' for w in ([0.5, 0.5], [1.0, 0.0]))
     trials = [
@@ -204,7 +204,7 @@ def lettered(tmp_path, recipe):
         for s, of in values.items()
         for q, v in enumerate(sign * of)
     ]
-    store.write_rows(rows, tmp_path / "scores.parquet", tables.SCORES)
+    store.write_rows(rows, tmp_path / "scores.parquet", SCORES)
     tests = tmp_path / "significance.parquet"
     significance.significance_table(tmp_path / "scores.parquet", tests)
     systems = {s: recipe["systems"][s] for s in recipe["search"]["systems"]}

@@ -5,9 +5,9 @@ import json
 import polars as pl
 import pytest
 
-from isotope import tables
 from isotope.core import store
 from isotope.core.errors import EmptyTable
+from isotope.score.tables import SCORES
 from isotope.tabulate import table as tabulate
 from isotope.tabulate.layout import Cell, Column, Table, lay_out, widen
 from isotope.tabulate.table import latex, markdown
@@ -91,7 +91,7 @@ def test_metrics_nest_by_collection_setting_split_task_and_system(tmp_path):
     cell = {"collection": "c", "setting": "small", "split": "test", "task": "t2m"}
     for name, value in (("bm25", 0.5), ("rrf", 1 / 3)):
         rows = [cell | {"system": name, "query_id": "q", "measure": "MAP", "value": value}]
-        store.write_rows(rows, tmp_path / f"{name}.parquet", tables.SCORES)
+        store.write_rows(rows, tmp_path / f"{name}.parquet", SCORES)
     scores = [tmp_path / "bm25.parquet", tmp_path / "rrf.parquet"]
     tabulate.metrics(scores, tmp_path / "metrics.json")
     assert json.loads((tmp_path / "metrics.json").read_text()) == {
@@ -100,6 +100,6 @@ def test_metrics_nest_by_collection_setting_split_task_and_system(tmp_path):
 
 
 def test_metrics_of_nothing_are_refused(tmp_path):
-    store.write_rows([], tmp_path / "s.parquet", tables.SCORES)
+    store.write_rows([], tmp_path / "s.parquet", SCORES)
     with pytest.raises(EmptyTable, match="no scores"):
         tabulate.metrics([tmp_path / "s.parquet"], tmp_path / "metrics.json")

@@ -13,7 +13,6 @@ import yaml
 from PIL import Image
 from scipy.special import stdtr
 
-from isotope import tables
 from isotope.acquire.fetch import acquire
 from isotope.collect.build import collect
 from isotope.core import sql, store
@@ -21,6 +20,7 @@ from isotope.core.errors import BrokenPromise
 from isotope.core.runs import ranked
 from isotope.core.vectors import load_vectors
 from isotope.crawl.pictures import crawl_pictures, list_pictures
+from isotope.crawl.tables import LEDGER, URLS
 from isotope.encode import dates as encode_dates
 from isotope.release import geval
 from isotope.score.score import score_run
@@ -48,8 +48,8 @@ def build(files: dict[str, list[str]], names: list[str], folder: Path, broken: s
         {"image_url": u, "status": "not_an_image" if broken and broken in u else "success"}
         for u in urls
     ]
-    store.write_rows(listed, folder / "urls.parquet", tables.URLS)
-    store.write_rows(ledger, folder / "ledger.parquet", tables.LEDGER)
+    store.write_rows(listed, folder / "urls.parquet", URLS)
+    store.write_rows(ledger, folder / "ledger.parquet", LEDGER)
     given = {"manifest": manifest} | {t: folder / f"{t}.parquet" for t in ("urls", "ledger")}
     collect(KIND, given, {"language": "en"}, folder / "collected")
     return folder / "collected"
@@ -512,7 +512,7 @@ def whole(shared, tmp_path_factory) -> Path:
     list_pictures(manifest, {"part": "pictures", "base": "https://x.org/"}, 1, folder / "u.parquet")
     urls = pl.read_parquet(folder / "u.parquet")["image_url"]
     ledger = [{"image_url": u, "status": "success", "upstream_sha256": u} for u in urls]
-    store.write_rows(ledger, folder / "ledger.parquet", tables.LEDGER)
+    store.write_rows(ledger, folder / "ledger.parquet", LEDGER)
     given = {"manifest": manifest, "urls": folder / "u.parquet"}
     collect(
         KIND,

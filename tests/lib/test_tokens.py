@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from open_clip import tokenizer as judge
 from tokenizers import BertWordPieceTokenizer
 
-from isotope import tables
+from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import UnknownModel
 from isotope.tabulate import table, tokens
@@ -42,8 +42,8 @@ def collected(tmp_path):
             "caption_alt_text_description": ["", "Katze", ""],
         }
     ]
-    store.write_rows(rows, tmp_path / "texts.parquet", tables.TEXTS)
-    store.write_rows(images, tmp_path / "images.parquet", tables.IMAGES)
+    store.write_rows(rows, tmp_path / "texts.parquet", TEXTS)
+    store.write_rows(images, tmp_path / "images.parquet", IMAGES)
     return tmp_path
 
 

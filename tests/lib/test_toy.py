@@ -17,9 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from isotope import tables
 from isotope.core.errors import BadParams
+from isotope.core.schemas import CAPTION_FIELDS
 from isotope.explain import wordnet as wordnet_files
+from isotope.parse.tables import WIT_COLUMNS
 from isotope.toy import pages as toy_pages
 from isotope.toy import scenes, words
 from isotope.toy import scenes as draw
@@ -48,7 +49,7 @@ def rows(snapshot) -> list[dict[str, str]]:
         for record in RECORD.split(text)[1:]:
             fields = next(csv.reader(io.StringIO(record, newline=""), delimiter="\t"))
             split = path.name.split(".")[1]
-            found.append({**dict(zip(tables.WIT_COLUMNS, fields, strict=True)), "split": split})
+            found.append({**dict(zip(WIT_COLUMNS, fields, strict=True)), "split": split})
     return found
 
 
@@ -157,7 +158,7 @@ def test_no_partial_file_is_left(snapshot):
 def test_every_shard_starts_with_the_seventeen_columns(snapshot):
     for path in (snapshot / "wit").iterdir():
         with gzip.open(path, "rt", encoding="utf-8") as file:
-            assert file.readline().rstrip("\n").split("\t") == tables.WIT_COLUMNS
+            assert file.readline().rstrip("\n").split("\t") == WIT_COLUMNS
 
 
 def test_the_counts_are_near_the_targets(rows, english, wiki):
@@ -223,7 +224,7 @@ def test_some_pictures_and_some_texts_are_in_two_splits(english):
 
 def test_some_sections_are_twins_under_different_parents(english):
     twins = defaultdict(set)
-    fields = ("page_title", "section_title", *tables.WIT_COLUMNS[-2:])
+    fields = ("page_title", "section_title", *WIT_COLUMNS[-2:])
     for row in english:
         twins[tuple(row[f] for f in fields)].add(row["hierarchical_section_title"])
     assert sum(len(parents) > 1 for parents in twins.values()) >= 5
@@ -240,7 +241,7 @@ def test_a_section_may_have_two_pictures_and_a_picture_two_sections(english):
 
 
 def test_some_captions_are_empty_but_never_all_of_a_kind(english):
-    for column in tables.CAPTION_FIELDS:
+    for column in CAPTION_FIELDS:
         assert 0 < sum(not row[column] for row in english) < len(english) / 2
 
 

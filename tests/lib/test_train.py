@@ -15,9 +15,11 @@ import torch
 from PIL import Image
 from safetensors import safe_open
 
-from isotope import tables
+from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.errors import BadParams, EmptyTable, MissingFile
+from isotope.core.schemas import FIVE_FIELDS
+from isotope.crawl.tables import PIXELS
 from isotope.models import encoders
 from isotope.models import open_clip as models_clip
 from isotope.params.recipes import Recipe
@@ -51,10 +53,10 @@ def collection(tmp_path_factory):
         scene, split = scenes.scene(rng), SPLITS[n % 4]
         add_text(rows, n, scenes.sentence(scene, "It"), split)
         add_image(rows, n, scene, split)
-    schemas = {"texts": tables.TEXTS, "images": tables.IMAGES, "qrels": tables.QRELS}
+    schemas = {"texts": TEXTS, "images": IMAGES, "qrels": QRELS}
     for name, schema in schemas.items():
         write(root / f"{name}.parquet", schema, rows[name])
-    write(root / "shard-00000.parquet", tables.PIXELS, rows["pixels"])
+    write(root / "shard-00000.parquet", PIXELS, rows["pixels"])
     return {name: root / f"{name}.parquet" for name in schemas} | {
         "pixels": [root / "shard-00000.parquet"]
     }
@@ -138,7 +140,7 @@ def test_the_curves_mrr_is_that_of_the_encoder_made_from_the_weights(run, collec
     encoder = encoders.load(SPEC, weights=weights, device="cpu")
     rows = pq.read_table(collection["texts"]).to_pylist()
     held = [row for row in rows if row["split"] == "validation"]
-    texts = [" ".join(filter(None, (row[field] for field in tables.FIVE_FIELDS))) for row in held]
+    texts = [" ".join(filter(None, (row[field] for field in FIVE_FIELDS))) for row in held]
     shard = pq.read_table(collection["pixels"][0]).to_pylist()
     webp = [row["webp"] for row in shard if row["image_id"][1:] in {r["text_id"][1:] for r in held}]
     pictures = [Image.open(io.BytesIO(w)).convert("RGB") for w in webp]
@@ -176,7 +178,7 @@ def test_a_recipe_that_cannot_train_is_refused(recipe):
 
 
 def test_a_collection_without_training_pairs_is_an_empty_table(collection, tmp_path):
-    write(tmp_path / "qrels.parquet", tables.QRELS, [])
+    write(tmp_path / "qrels.parquet", QRELS, [])
     outputs = {"weights": tmp_path / "w.safetensors", "curve": tmp_path / "c.csv"}
     with pytest.raises(EmptyTable, match="0 images"):
         contrastive.train(

@@ -13,9 +13,10 @@ import pytest
 import torch
 from PIL import Image
 
-from isotope import tables
+from isotope.collect import tables as collect_tables
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, MissingFile
+from isotope.crawl.tables import PIXELS
 from isotope.models import open_clip as models_clip
 from isotope.params.recipes import Means, Recipe
 from isotope.train import contrastive
@@ -57,9 +58,9 @@ def lay(root: Path, count: int) -> Source:
     other = {"text_id": "t00000", "image_id": "i00001", "split": "train"}
     rows["qrels"] += [{**other, "relevance": 1}, {**other, "image_id": "i00002", "relevance": 0}]
     for name in ("texts", "images", "qrels"):
-        put(root / f"{name}.parquet", rows[name], getattr(tables, name.upper()))
+        put(root / f"{name}.parquet", rows[name], getattr(collect_tables, name.upper()))
     for n in range(2):
-        put(root / f"shard-{n}.parquet", rows["pixels"][n::2], tables.PIXELS)
+        put(root / f"shard-{n}.parquet", rows["pixels"][n::2], PIXELS)
     texts, images, qrels = (root / f"{name}.parquet" for name in ("texts", "images", "qrels"))
     return Source(texts, images, qrels, [root / "shard-0.parquet", root / "shard-1.parquet"], "en")
 
@@ -154,7 +155,7 @@ def test_what_is_wanted_next_is_decoded_once(source, tmp_path, monkeypatch):
 def test_a_picture_that_does_not_decode_is_named_when_it_is_wanted(source, tmp_path):
     rows = [row for shard in source.pixels for row in pq.read_table(shard).to_pylist()]
     bad = [{**row, "webp": b"no"} if row["image_id"] == "i00001" else row for row in rows]
-    put(tmp_path / "shard.parquet", bad, tables.PIXELS)
+    put(tmp_path / "shard.parquet", bad, PIXELS)
     wrong = replace(source, pixels=[tmp_path / "shard.parquet"])
     split = read_split(wrong, "train", squashed(16), Place(tmp_path, squares_gib=0))
     assert len(split.squares(np.array([0, 2]))) == 2

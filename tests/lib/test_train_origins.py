@@ -17,9 +17,10 @@ from PIL import Image
 from safetensors import safe_open
 from safetensors.torch import load_file
 
-from isotope import tables
+from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile, UnknownModel
+from isotope.crawl.tables import PIXELS
 from isotope.models import encoders
 from isotope.models import open_clip as models_clip
 from isotope.params.recipes import Means
@@ -50,8 +51,8 @@ def collection(tmp_path_factory):
         rows["images"].append({"image_id": keys["image_id"], "split": split})
         rows["qrels"].append({**keys, "relevance": 1})
         rows["pixels"].append({"image_id": keys["image_id"], "webp": webp(n, root)})
-    schemas = {"texts": tables.TEXTS, "images": tables.IMAGES, "qrels": tables.QRELS}
-    for name, schema in {**schemas, "pixels": tables.PIXELS}.items():
+    schemas = {"texts": TEXTS, "images": IMAGES, "qrels": QRELS}
+    for name, schema in {**schemas, "pixels": PIXELS}.items():
         blank = dict.fromkeys(schema.names)
         store.write_rows([blank | row for row in rows[name]], root / f"{name}.parquet", schema)
     given = {name: root / f"{name}.parquet" for name in schemas}
@@ -276,6 +277,6 @@ def test_two_processes_train_the_weights_of_one_and_name_their_errors(
     assert share < 1e-3 * sum(v.numel() for v in ours.values())
     losses = [(tmp_path / p / "curve.csv").read_text().split(",")[6] for p in ("alone", "both")]
     assert float(losses[0]) == pytest.approx(float(losses[1]), abs=1e-4)
-    store.write_rows([], tmp_path / "qrels.parquet", tables.QRELS)
+    store.write_rows([], tmp_path / "qrels.parquet", QRELS)
     with pytest.raises(EmptyTable, match="0 images"):
         trained(collection | {"qrels": tmp_path / "qrels.parquet"}, tmp_path / "none", both)

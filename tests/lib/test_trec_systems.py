@@ -7,8 +7,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from isotope import tables
 from isotope.cli import main
+from isotope.collect.tables import IMAGES, QRELS
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile
 from isotope.core.runs import ranked, read_run, write_run
@@ -166,9 +166,9 @@ def project(tmp_path) -> Path:
     """A collection with one judged pair, one more candidate, and a run of ours."""
     collected = tmp_path / "data/collect/toy"
     qrels = pl.DataFrame({"text_id": ["t"], "image_id": ["i"], "relevance": [1], "split": ["test"]})
-    store.write(qrels.to_arrow(), collected / "qrels.parquet", tables.QRELS)
+    store.write(qrels.to_arrow(), collected / "qrels.parquet", QRELS)
     images = [{"image_id": name, "split": "test"} for name in ("i", "j")]
-    store.write_rows(images, collected / "images.parquet", tables.IMAGES)
+    store.write_rows(images, collected / "images.parquet", IMAGES)
     hits = pl.DataFrame({"query_id": ["t"] * 2, "doc_id": ["i", "j"], "score": [1 / 3, -0.25]})
     write_run(hits, tmp_path / "results/search/toy/small/test/t2m/mine.parquet")
     return tmp_path

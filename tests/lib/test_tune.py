@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope import tables
+from isotope.collect.tables import QRELS
 from isotope.core import store
 from isotope.core.errors import BadParams
 from isotope.core.runs import ranked, read_run, write_run
@@ -171,7 +171,7 @@ def cells(tmp_path):
         {"text_id": f"t-{s}", "image_id": f"i-{s}", "relevance": 1, "split": s}
         for s in ("validation", "test")
     ]
-    store.write_rows(pairs, tmp_path / "qrels.parquet", tables.QRELS)
+    store.write_rows(pairs, tmp_path / "qrels.parquet", QRELS)
     return tmp_path
 
 

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope import tables
 from isotope.core.errors import BadParams, CorruptFile, MissingColumn, MissingFile, TruncatedFile
 from isotope.parse import wit, wit_blocks
+from isotope.parse.tables import ASSOCIATIONS, REJECTED, WIT_COLUMNS
 
-HEADER = "\t".join(tables.WIT_COLUMNS)
+HEADER = "\t".join(WIT_COLUMNS)
 # The csv module of Python 3.11 quotes a carriage return only when line ends have one.
 WINDOWS = "\r\n"
 NUMBERS = ("original_height", "original_width")
@@ -26,7 +26,7 @@ TRUTHS = ("is_main_image", "attribution_passes_lang_id", "page_changed_recently"
 
 
 def record(**values: str) -> dict[str, str]:
-    plain = dict.fromkeys(tables.WIT_COLUMNS, "")
+    plain = dict.fromkeys(WIT_COLUMNS, "")
     plain |= {
         "language": "en",
         "page_url": "https://en.wikipedia.org/wiki/A",
@@ -58,8 +58,8 @@ def parse_files(folder: Path, files: list[Path]):
     out, rejected = folder / "out.parquet", folder / "rejected.parquet"
     wit.parse_wit(files, out=out, rejected=rejected)
     good, bad = pq.read_table(out), pq.read_table(rejected)
-    assert good.schema.equals(tables.ASSOCIATIONS)
-    assert bad.schema.equals(tables.REJECTED)
+    assert good.schema.equals(ASSOCIATIONS)
+    assert bad.schema.equals(REJECTED)
     return good.to_pylist(), bad.to_pylist()
 
 
@@ -70,7 +70,7 @@ def typed(row: dict[str, str]) -> dict[str, object]:
 
 
 def bare(row: dict[str, object]) -> dict[str, object]:
-    return {name: row[name] for name in tables.WIT_COLUMNS}
+    return {name: row[name] for name in WIT_COLUMNS}
 
 
 def real_shards(shared: Path) -> list[Path]:
@@ -130,7 +130,7 @@ class TestRoundTrip:
         assert not bad
 
     @settings(max_examples=40, deadline=None)
-    @given(rows=st.lists(records, max_size=6), order=st.permutations(tables.WIT_COLUMNS))
+    @given(rows=st.lists(records, max_size=6), order=st.permutations(WIT_COLUMNS))
     def test_the_order_of_the_columns_does_not_matter(self, rows, order, tmp_path_factory):
         content = as_tsv(rows, "\t".join(order), WINDOWS)
         good, bad = parse(tmp_path_factory.mktemp("wit"), content)

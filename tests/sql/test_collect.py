@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 from tests.wikipedia import URL, association, section, written
 
-from isotope import tables
 from isotope.collect import build
 from isotope.core import sql, store
 from isotope.core.errors import BadParams, BrokenPromise
+from isotope.crawl.tables import LEDGER, URLS
 
 SECTIONS = [
     section(1, 0, "Introduction", "lead 1"),
@@ -93,9 +93,9 @@ def test_a_picture_with_two_addresses_counts_once_and_the_wikis_own_one_is_shown
     relations = written(tmp_path / "source", SECTIONS, rows, about)
     alive = [u for n, u in enumerate(urls) if n not in (1, 2)]
     ledger = [{"image_url": u, "status": "success"} for u in alive]
-    store.write_rows(ledger, relations["ledger"], tables.LEDGER)
+    store.write_rows(ledger, relations["ledger"], LEDGER)
     named = [{"image_id": f"i{n}", "image_url": u, "shard": 0} for n, u in enumerate(urls)]
-    store.write_rows(named, relations["urls"], tables.URLS)
+    store.write_rows(named, relations["urls"], URLS)
     build.collect(sql.SQL / "collect/wikipedia", relations, {"language": "en"}, tmp_path)
     filters = pl.read_parquet(tmp_path / "filters.parquet")
     assert set(filters.select("before", "dropped", "after").rows()) == {(3, 0, 3)}

@@ -15,11 +15,11 @@ import pytest
 import yaml
 from PIL import Image
 
-from isotope import tables
 from isotope.acquire.fetch import acquire
 from isotope.collect.build import collect
 from isotope.core import sql, store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingColumn
+from isotope.core.schemas import FIVE_FIELDS, RUN
 from isotope.crawl.pictures import crawl_pictures, list_pictures
 from isotope.encode.shard import iter_texts
 from isotope.index import build
@@ -158,7 +158,7 @@ def test_one_split_alone_is_a_collection(tmp_path):
 def test_a_split_that_is_searched_and_not_judged_is_named_with_those_that_are(tmp_path):
     collected(publish(tmp_path / "root", ("validation",)))
     run = tmp_path / "small/test/t2m/random.parquet"
-    store.write_rows([], run, tables.RUN)
+    store.write_rows([], run, RUN)
     with pytest.raises(EmptyTable, match=r"no judgement in split 'test'; set search.* validation"):
         list(score_cells([run], tmp_path / "collected/qrels.parquet", {}))
 
@@ -280,7 +280,7 @@ def test_a_published_text_is_read_as_the_authors_encoder_reads_it(tmp_path):
     collected(root)
     texts, ids = tmp_path / "collected/texts.parquet", pl.Series([row["text_id"]])
     fields = [" ".join(row[f]) if f == "hierachy" else row[f] for f in AUTHORS]
-    assert list(iter_texts(texts, ids, tables.FIVE_FIELDS)) == [" ".join(fields)]
+    assert list(iter_texts(texts, ids, FIVE_FIELDS)) == [" ".join(fields)]
     contents = build.contents("texts", texts, language="en")
     assert contents.filter(id=row["text_id"])["contents"].item() == " ".join(fields)
 

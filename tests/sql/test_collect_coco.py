@@ -7,11 +7,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isotope import tables
 from isotope.collect.build import collect
 from isotope.collect.inputs import DOCUMENTS
 from isotope.core import sql, store
 from isotope.core.errors import MissingFile
+from isotope.crawl.tables import LEDGER, URLS
 from isotope.explain import wordnet as wordnet_files
 from isotope.explain.concepts import concepts, read_objects
 from isotope.explain.wordnet import WordNet
@@ -28,9 +28,9 @@ def made(folder: Path, documents: dict[str, dict[str, str]], taken: list[str] | 
         store.write_rows(rows, folder / f"{part}.parquet", DOCUMENTS)
         relations[part] = folder / f"{part}.parquet"
     urls = [{"image_id": "", "image_url": BASE + name} for name in taken or []]
-    store.write_rows(urls, folder / "urls.parquet", tables.URLS)
+    store.write_rows(urls, folder / "urls.parquet", URLS)
     ledger = [{"image_url": url["image_url"], "status": "success"} for url in urls]
-    store.write_rows(ledger, folder / "ledger.parquet", tables.LEDGER)
+    store.write_rows(ledger, folder / "ledger.parquet", LEDGER)
     relations |= {name: folder / f"{name}.parquet" for name in ("urls", "ledger")}
     collect(sql.SQL / "collect" / "coco", relations, {"language": "en"}, folder / "out")
     names = ("texts", "images", "qrels", "filters", "rejected")
@@ -150,8 +150,8 @@ def test_a_picture_whose_name_two_others_have_is_rejected_and_a_copy_is_not(tmp_
         relations[part] = tmp_path / f"{part}.parquet"
         rows = [{"file": "val.json", "document": text}]
         store.write_rows(rows, tmp_path / f"{part}.parquet", DOCUMENTS)
-    store.write_rows(urls, tmp_path / "urls.parquet", tables.URLS)
-    store.write_rows(ledger, tmp_path / "ledger.parquet", tables.LEDGER)
+    store.write_rows(urls, tmp_path / "urls.parquet", URLS)
+    store.write_rows(ledger, tmp_path / "ledger.parquet", LEDGER)
     relations |= {name: tmp_path / f"{name}.parquet" for name in ("urls", "ledger")}
     collect(sql.SQL / "collect" / "coco", relations, {"language": "en"}, tmp_path / "out")
     images, rejected = (

@@ -6,10 +6,11 @@ import re
 import polars as pl
 import pytest
 
-from isotope import tables
 from isotope.collect.build import collect
 from isotope.collect.inputs import DOCUMENTS, LINES
 from isotope.core import sql, store
+from isotope.core.schemas import CAPTION_FIELDS
+from isotope.crawl.tables import LEDGER, URLS
 from isotope.tabulate import table, tokens
 
 NAMES = ("texts", "images", "qrels", "filters", "rejected")
@@ -28,8 +29,8 @@ def made(folder, captions, *, karpathy=None, ids=None):
         ("captions", documents, DOCUMENTS),
         ("karpathy", split if karpathy else [], DOCUMENTS),
         ("ids", lines, LINES),
-        ("urls", [], tables.URLS),
-        ("ledger", [], tables.LEDGER),
+        ("urls", [], URLS),
+        ("ledger", [], LEDGER),
     ):
         store.write_rows(rows, folder / f"{name}.parquet", schema)
     given: dict[str, sql.Files] = {
@@ -136,7 +137,7 @@ def test_without_such_files_a_caption_file_says_its_split(tmp_path):
 def test_no_words_stand_for_a_picture(tmp_path):
     """Appendix A: "the COCO dataset lacks oracle features"."""
     images = made(tmp_path, CAPTIONS)["images"]
-    for field in tables.CAPTION_FIELDS:
+    for field in CAPTION_FIELDS:
         assert images[field].list.len().sum() == 0
 
 

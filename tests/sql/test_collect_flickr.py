@@ -11,10 +11,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isotope import tables
 from isotope.acquire.fetch import acquire
 from isotope.collect.build import collect
 from isotope.core import sql, store
+from isotope.crawl.tables import LEDGER, URLS
 
 NAMES = ("1000_a.jpg", "1001_b.jpg", "1002_c.jpg")
 SAID = {
@@ -66,8 +66,8 @@ def collected(folder: Path, parts: dict[str, dict[str, str]], *taken: str) -> di
     acquire(spec, folder / "acquired/manifest.json", folder / "scratch")
     urls = [{"image_id": "", "image_url": f"flickr8k/{name}"} for name in taken]
     ledger = [{"image_url": url["image_url"], "status": "success"} for url in urls]
-    store.write_rows(urls, folder / "urls.parquet", tables.URLS)
-    store.write_rows(ledger, folder / "ledger.parquet", tables.LEDGER)
+    store.write_rows(urls, folder / "urls.parquet", URLS)
+    store.write_rows(ledger, folder / "ledger.parquet", LEDGER)
     relations: dict[str, sql.Files] = {"manifest": str(folder / "acquired/manifest.json")}
     relations |= {name: folder / f"{name}.parquet" for name in ("urls", "ledger")}
     collect(sql.SQL / "collect/flickr", relations, {"language": "en"}, folder / "out")

@@ -6,10 +6,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isotope import tables
 from isotope.collect import build
 from isotope.collect.inputs import LINES
 from isotope.core import sql, store
+from isotope.crawl.tables import LEDGER, URLS
+from isotope.parse.tables import INFOBOXES, SECTIONS
+from isotope.project.tables import PROJECTION
 
 BASE, UPLOADS = "https://x.org/zoo/", "https://upload.wikimedia.org/a/ab/"
 HEADER = "category\timage\tlabel\tsplit"
@@ -59,12 +61,12 @@ def given(tmp_path_factory) -> dict[str, Path]:
     infobox = [f"{UPLOADS}Common_crane.jpg", f"{UPLOADS}Dead.jpg"]
     for prefix, urls in (("", own), ("knowledge_", infobox)):
         rows = [{"image_id": image_id(u), "image_url": u, "shard": 0} for u in urls]
-        store.write_rows(rows, paths[f"{prefix}urls"], tables.URLS)
+        store.write_rows(rows, paths[f"{prefix}urls"], URLS)
         bad = {"broken": "not_an_image", "Dead": "not_found"}
         status = [next((s for b, s in bad.items() if b in u), "success") for u in urls]
         ledger = [{"image_url": u, "status": s} for u, s in zip(urls, status, strict=True)]
-        store.write_rows(ledger, paths[f"{prefix}ledger"], tables.LEDGER)
-    blank = dict.fromkeys(tables.SECTIONS.names)
+        store.write_rows(ledger, paths[f"{prefix}ledger"], LEDGER)
+    blank = dict.fromkeys(SECTIONS.names)
     sections = [
         blank
         | {"text_id": f"projected-{p:08d}-{s:03d}", "page_id": p, "page_title": f"Page {p}"}
@@ -72,16 +74,16 @@ def given(tmp_path_factory) -> dict[str, Path]:
         for p in (1, 2, 3, 4)
         for s in (0, 1)
     ]
-    store.write_rows(sections, paths["sections"], tables.SECTIONS)
+    store.write_rows(sections, paths["sections"], SECTIONS)
     boxes = [{"page_id": 1, "file": "Common crane.jpg"}, {"page_id": 2, "file": "Dead.jpg"}]
     rows = [{"page_title": "", "image_url": "", **box} for box in boxes]
-    store.write_rows(rows, paths["infoboxes"], tables.INFOBOXES)
+    store.write_rows(rows, paths["infoboxes"], INFOBOXES)
     links = [
         {"source_text_id": label, "text_id": text_id(page) if page else None, "method": "title"}
         for label, page in LINKS.items()
     ]
-    blank = dict.fromkeys(tables.PROJECTION.names)
-    store.write_rows([blank | row for row in links], paths["projection"], tables.PROJECTION)
+    blank = dict.fromkeys(PROJECTION.names)
+    store.write_rows([blank | row for row in links], paths["projection"], PROJECTION)
     return paths
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isotope import tables
 from isotope.collect import build
 from isotope.collect.inputs import LINES
 from isotope.core import sql, store
+from isotope.crawl.tables import LEDGER, URLS
 
 BASE = "https://x.org/oven/"
 KNOWN = [
@@ -70,8 +70,8 @@ def made(tmp_path_factory) -> dict[str, pl.DataFrame]:
         {"image_url": BASE + f, "status": "not_an_image" if "4" in f else "success", "width": 9}
         for f in FILES
     ]
-    store.write_rows(urls, folder / "urls.parquet", tables.URLS)
-    store.write_rows(ledger, folder / "ledger.parquet", tables.LEDGER)
+    store.write_rows(urls, folder / "urls.parquet", URLS)
+    store.write_rows(ledger, folder / "ledger.parquet", LEDGER)
     given = {n: folder / f"{n}.parquet" for n in ("urls", "ledger", "queries", "entities")}
     lines(ASKED, given["queries"])
     lines(KNOWN, given["entities"])
@@ -158,8 +158,8 @@ def test_a_query_whose_picture_two_files_may_be_is_rejected(tmp_path):
         {"image_url": BASE + name, "status": "success", "upstream_sha256": digest}
         for name, digest in zip(names, ["a", "b", "c", "c"], strict=True)
     ]
-    store.write_rows(urls, tmp_path / "urls.parquet", tables.URLS)
-    store.write_rows(ledger, tmp_path / "ledger.parquet", tables.LEDGER)
+    store.write_rows(urls, tmp_path / "urls.parquet", URLS)
+    store.write_rows(ledger, tmp_path / "ledger.parquet", LEDGER)
     given = {n: tmp_path / f"{n}.parquet" for n in ("urls", "ledger", "queries", "entities")}
     split = "query_val_seen"
     lines([asked("1", "p", "Q1", split), asked("2", "q", "Q1", split)], given["queries"])
@@ -184,9 +184,9 @@ def test_the_example_of_the_data_set_s_own_page_is_read(tmp_path):
     }
     url = f"{BASE}oven_00000000.jpg"
     row = {"image_id": image_id(url), "image_url": url}
-    store.write_rows([{**row, "shard": 0}], tmp_path / "urls.parquet", tables.URLS)
+    store.write_rows([{**row, "shard": 0}], tmp_path / "urls.parquet", URLS)
     ledger = [{"image_url": url, "status": "success"}]
-    store.write_rows(ledger, tmp_path / "ledger.parquet", tables.LEDGER)
+    store.write_rows(ledger, tmp_path / "ledger.parquet", LEDGER)
     given = {n: tmp_path / f"{n}.parquet" for n in ("urls", "ledger", "queries", "entities")}
     lines([example], given["queries"])
     named = {"wikidata_id": example["entity_id"], "wikipedia_title": example["entity_text"]}

@@ -5,10 +5,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isotope import tables
 from isotope.collect import build
+from isotope.collect.tables import FILTERS
 from isotope.core import sql, store
 from isotope.core.errors import BrokenPromise
+from isotope.core.schemas import CAPTION_FIELDS
 
 KIND = sql.SQL / "collect/union"
 FIRST, SECOND, THIRD = (f"projected-00000001-00{n}" for n in range(3))
@@ -36,14 +37,14 @@ def write(folder: Path, language: str, told: dict) -> dict[str, Path]:
         ],
         "images": [
             {"image_id": i, "image_url": f"https://x/{i}.png", "language": spoken}
-            | {name: [f"{i} {s}" for s in spoken] for name in tables.CAPTION_FIELDS}
+            | {name: [f"{i} {s}" for s in spoken] for name in CAPTION_FIELDS}
             | {"width": 8, "height": 8, "sha256": language, "split": shown[i]}
             for i, spoken in told["images"].items()
         ],
         "qrels": [
             {"text_id": t, "image_id": i, "relevance": 1, "split": s} for t, i, s in told["pairs"]
         ],
-        "filters": [dict(zip(tables.FILTERS.names, r, strict=True)) for r in told["filters"]],
+        "filters": [dict(zip(FILTERS.names, r, strict=True)) for r in told["filters"]],
     }
     files = {name: folder / f"{language}-{name}.parquet" for name in rows}
     for name, path in files.items():
@@ -90,7 +91,7 @@ def test_a_picture_in_other_splits_of_two_editions_loses_its_pairs_in_both(union
 def test_a_shared_picture_has_the_captions_of_all_members_in_their_order_each_once(union):
     shared = union["images"].row(by_predicate=pl.col("image_id") == "shared", named=True)
     assert shared["language"] == ["en", "fr", "ru"]
-    for name in tables.CAPTION_FIELDS:
+    for name in CAPTION_FIELDS:
         assert shared[name] == ["shared en", "shared fr", "shared ru"]
     assert shared["sha256"] == "en"
     assert union["images"]["image_id"].to_list() == ["apart", "english", "russian", "shared"]

@@ -14,11 +14,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from isotope import tables
 from isotope.acquire.fetch import acquire
 from isotope.collect.build import collect
 from isotope.core import sql, store
 from isotope.core.errors import CorruptFile, MissingFile
+from isotope.crawl.tables import LEDGER, URLS
 from isotope.explain import concepts
 from isotope.explain import wordnet as wordnet_files
 from isotope.explain.wordnet import WordNet
@@ -119,8 +119,8 @@ def collected(
     acquire(spec, folder / "acquired/manifest.json", folder / "scratch")
     urls = [{"image_id": "", "image_url": BASE + name} for name in taken or []]
     ledger = [{"image_url": url["image_url"], "status": "success"} for url in urls]
-    store.write_rows(urls, folder / "urls.parquet", tables.URLS)
-    store.write_rows(ledger, folder / "ledger.parquet", tables.LEDGER)
+    store.write_rows(urls, folder / "urls.parquet", URLS)
+    store.write_rows(ledger, folder / "ledger.parquet", LEDGER)
     relations: dict[str, sql.Files] = {"manifest": str(folder / "acquired/manifest.json")}
     relations |= {name: folder / f"{name}.parquet" for name in ("urls", "ledger")}
     collect(sql.SQL / "collect/vg-coco", relations, {"language": "en"}, folder / "out")

@@ -13,10 +13,10 @@ import polars as pl
 import pytest
 from pycocoevalcap.cider.cider_scorer import CiderScorer
 
-from isotope import tables
 from isotope.collect.build import collect
 from isotope.core import sql, store
 from isotope.core.errors import BrokenPromise
+from isotope.crawl.tables import LEDGER
 from isotope.tabulate.cider import captions_table
 
 KIND = sql.SQL / "collect/xm3600"
@@ -70,7 +70,7 @@ def collected(tmp_path):
             parts["attributions"] = {"image_attributions.csv": more["attributions"].encode()}
         inputs: dict[str, Any] = {"manifest": str(manifest(tmp_path, parts))}
         if "ledger" in more:
-            store.write_rows(more["ledger"], tmp_path / "ledger.parquet", tables.LEDGER)
+            store.write_rows(more["ledger"], tmp_path / "ledger.parquet", LEDGER)
             inputs["ledger"] = tmp_path / "ledger.parquet"
         collect(KIND, inputs, {"language": language}, tmp_path / "out")
         names = ("texts", "images", "qrels", "filters", "rejected")
@@ -133,7 +133,7 @@ def test_every_line_that_cannot_be_used_is_kept_aside_with_its_reason(collected)
 
 
 def test_a_picture_that_is_missing_takes_its_captions_along(collected):
-    ledger = {**dict.fromkeys(tables.LEDGER.names), "image_url": f"{BASE}00aa.jpg"}
+    ledger = {**dict.fromkeys(LEDGER.names), "image_url": f"{BASE}00aa.jpg"}
     ledger |= {"status": "success", "width": 640, "height": 480, "sha256": "ab"}
     made = collected(lines(*FLAT), ledger=[ledger])
     assert made["texts"]["source_text_id"].to_list() == ["00aa"]

@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from isotope import tables
 from isotope.core import sql, store
+from isotope.score.tables import SCORES
 from isotope.tabulate.layout import lay_out, widen
 from isotope.tabulate.table import tabulate
 
@@ -32,7 +32,7 @@ def scores(tmp_path):
         rows = [
             dict(
                 zip(
-                    tables.SCORES.names,
+                    SCORES.names,
                     (of, "small", split, task, system, f"q{n}", measure, value),
                     strict=True,
                 )
@@ -42,7 +42,7 @@ def scores(tmp_path):
             for split in ("test", "validation")
             if of == collection
         ]
-        store.write_rows(rows, tmp_path / f"{collection}.parquet", tables.SCORES)
+        store.write_rows(rows, tmp_path / f"{collection}.parquet", SCORES)
         paths.append(tmp_path / f"{collection}.parquet")
     return paths
 

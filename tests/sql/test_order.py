@@ -8,13 +8,16 @@ from typing import Any
 import polars as pl
 import pytest
 
-from isotope import tables
+from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import sql, store
+from isotope.explain.tables import RANKS, STUDIED
+from isotope.score.tables import SCORES, SIGNIFICANCE
 from isotope.tabulate import figures
 from isotope.tabulate import figures as bars
 from isotope.tabulate import table as tabulate
 from isotope.tabulate.drawings import against
 from isotope.tabulate.exhibits import ROAD, STATISTICS
+from isotope.tabulate.tables import INTERVALS, SUBSETS, TEMPORAL, TOPS
 
 SQL = sql.SQL / "tabulate"
 ORDER = ["wsum", "bm25", "random"]
@@ -38,23 +41,23 @@ def place(tmp_path_factory) -> Path:
         {"kind": kind, "stratum": "all", "queries": 4, "value": 0.5} for kind in ("all", "a b")
     ]
     written: dict[str, tuple[list[dict[str, Any]], Any]] = {
-        "scores": (rows(values), tables.SCORES),
-        "graded": (rows(values), tables.SCORES),
-        "significance": ([], tables.SIGNIFICANCE),
-        "intervals": (rows(means), tables.INTERVALS),
+        "scores": (rows(values), SCORES),
+        "graded": (rows(values), SCORES),
+        "significance": ([], SIGNIFICANCE),
+        "intervals": (rows(means), INTERVALS),
         "subsets": (
             rows([{"documents": n, "value": 0.5, "exact": 1.0} for n in (10, 20)]),
-            tables.SUBSETS,
+            SUBSETS,
         ),
-        "tops": (rows([{"query_id": "q", "doc_id": "d"}]), tables.TOPS),
-        "perturbed": (rows([{"perturbation": "size", "query_id": "q", "rank": 1}]), tables.RANKS),
+        "tops": (rows([{"query_id": "q", "doc_id": "d"}]), TOPS),
+        "perturbed": (rows([{"perturbation": "size", "query_id": "q", "rank": 1}]), RANKS),
         "temporal": (
             rows([{"stratum": "all", "queries": 4, "relative_drop": 0.1}]),
-            tables.TEMPORAL,
+            TEMPORAL,
         ),
-        "studied": (rows([{"classes": ["wrong"], "assessor": "ann"}]), tables.STUDIED),
-        "texts": ([{"text_id": "t", "split": "test"}], tables.TEXTS),
-        "images": ([{"image_id": f"i{n}", "split": "test"} for n in range(9)], tables.IMAGES),
+        "studied": (rows([{"classes": ["wrong"], "assessor": "ann"}]), STUDIED),
+        "texts": ([{"text_id": "t", "split": "test"}], TEXTS),
+        "images": ([{"image_id": f"i{n}", "split": "test"} for n in range(9)], IMAGES),
     }
     for name, (own, schema) in written.items():
         kept = [{k: v for k, v in row.items() if k in schema.names} for row in own]

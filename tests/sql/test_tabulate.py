@@ -6,8 +6,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isotope import tables
+from isotope.collect.tables import FILTERS, IMAGES, QRELS, TEXTS
 from isotope.core import sql, store
+from isotope.crawl.tables import LEDGER
+from isotope.project.tables import PROJECTION
+from isotope.score.tables import SCORES, SIGNIFICANCE
 from isotope.tabulate import table as tabulate
 from isotope.tabulate.layout import lay_out, widen
 
@@ -30,7 +33,7 @@ def significance(tmp_path):
                 | {"t": 1.0, "p": p, "p_bonferroni": p}
                 for s, o, d, p in rows
             ],
-            tables.SIGNIFICANCE,
+            SIGNIFICANCE,
         )  # fmt: skip
 
     return write
@@ -45,7 +48,7 @@ def scores(tmp_path):
             for system, of_system in values.items()
             for i, value in enumerate(of_system)
         ]
-        return put(tmp_path / f"scores-{'-'.join(cell.values())}.parquet", rows, tables.SCORES)
+        return put(tmp_path / f"scores-{'-'.join(cell.values())}.parquet", rows, SCORES)
 
     return write
 
@@ -62,9 +65,9 @@ def test_table_1_prints_the_published_numbers_of_atomic_validation(shared, tmp_p
     texts = [{"text_id": t, "split": "validation"} for t in {q["text_id"] for q in qrels}]
     images = [{"image_id": i, "split": "validation"} for i in {q["image_id"] for q in qrels}]
     relations = {
-        "texts": put(tmp_path / "texts.parquet", texts, tables.TEXTS),
-        "images": put(tmp_path / "images.parquet", images, tables.IMAGES),
-        "qrels": put(tmp_path / "qrels.parquet", qrels, tables.QRELS),
+        "texts": put(tmp_path / "texts.parquet", texts, TEXTS),
+        "images": put(tmp_path / "images.parquet", images, IMAGES),
+        "qrels": put(tmp_path / "qrels.parquet", qrels, QRELS),
     }
     tabulate.tabulate(SQL / "table1.sql", relations, {}, tmp_path / "table1")
     printed = (tmp_path / "table1.md").read_text().splitlines()
@@ -74,9 +77,9 @@ def test_table_1_prints_the_published_numbers_of_atomic_validation(shared, tmp_p
 
 def test_table_1_counts_texts_that_nobody_points_to_and_leaves_their_ratio_blank(tmp_path):
     relations = {
-        "texts": put(tmp_path / "t", [{"text_id": "a", "split": "other"}], tables.TEXTS),
-        "images": put(tmp_path / "i", [], tables.IMAGES),
-        "qrels": put(tmp_path / "q", [], tables.QRELS),
+        "texts": put(tmp_path / "t", [{"text_id": "a", "split": "other"}], TEXTS),
+        "images": put(tmp_path / "i", [], IMAGES),
+        "qrels": put(tmp_path / "q", [], QRELS),
     }
     rows = tabulate.rows(SQL / "table1.sql", relations, {}).rows()
     assert rows[3] == ("other", 1, 0, 0, None, None, None, None)
@@ -89,7 +92,7 @@ def test_the_filter_account_keeps_the_order_in_which_filters_ran(tmp_path):
         for step in ("one_split", "canonical", "alive")
         for split in ("test", "train")
     ]
-    filters = put(tmp_path / "filters", rows, tables.FILTERS)
+    filters = put(tmp_path / "filters", rows, FILTERS)
     account = tabulate.rows(SQL / "account.sql", {"filters": filters}, {})
     assert account["step"].unique(maintain_order=True).to_list() == [
         "alive", "canonical", "one_split",
@@ -104,7 +107,7 @@ def test_the_crawl_account_adds_up_to_every_url(tmp_path):
             [("success", 1, 10), ("success", 2, 20), ("success", 1, 30), ("http_404", 3, None)]
         )
     ]
-    ledger = put(tmp_path / "ledger", rows, tables.LEDGER)
+    ledger = put(tmp_path / "ledger", rows, LEDGER)
     account = tabulate.rows(SQL / "crawl.sql", {"ledger": ledger}, {})
     assert account.rows() == [("success", 3, 0.75, 4, 60), ("http_404", 1, 0.25, 3, 0)]
 
@@ -116,7 +119,7 @@ def test_the_match_rate_counts_texts_that_found_no_section(tmp_path):
         {"source_text_id": "s3", "text_id": "t3", "method": "exact", "score": None},
         {"source_text_id": "s4", "text_id": None, "method": "bm25", "score": None},
     ]
-    projection = put(tmp_path / "projection", rows, tables.PROJECTION)
+    projection = put(tmp_path / "projection", rows, PROJECTION)
     rates = tabulate.rows(SQL / "projection.sql", {"projection": projection}, {})
     assert rates.select("matched_by", "texts", "share", "score_median").rows() == [
         ("bm25", 2, 0.5, 3.0),
@@ -191,8 +194,8 @@ def test_the_corpus_grows_with_the_setting(scores, tmp_path):
     texts = [{"text_id": f"t{n}", "split": s} for n, s in enumerate(splits[:9])]
     relations = {
         "scores": [scores({"a": [0.5]}, setting=s) for s in ("small", "base", "large")],
-        "texts": put(tmp_path / "texts", texts, tables.TEXTS),
-        "images": put(tmp_path / "images", images, tables.IMAGES),
+        "texts": put(tmp_path / "texts", texts, TEXTS),
+        "images": put(tmp_path / "images", images, IMAGES),
     }
     sizes = tabulate.rows(SQL / "corpus_size.sql", relations, {"split": "test", "measure": "MAP"})
     assert sizes.select("setting", "documents").rows() == [

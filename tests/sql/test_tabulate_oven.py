@@ -7,8 +7,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from isotope import tables
 from isotope.core import sql, store
+from isotope.score.tables import SCORES
+from isotope.tabulate.tables import ANSWERED_BY
 
 SETS = ("entity", "query", "human")
 STRATA = [(subset, seen) for subset in SETS for seen in ("seen", "unseen")]
@@ -52,12 +53,10 @@ def tabulated(folder: Path, images: pl.DataFrame, scores: pl.DataFrame) -> list[
     images.write_parquet(folder / "images.parquet")
     if "answered" not in scores.columns:
         scores = scores.with_columns(answered=True)
-    said = scores.filter("answered").select(tables.ANSWERED_BY.names)
-    store.write(said.to_arrow(), folder / "answered.parquet", tables.ANSWERED_BY)
+    said = scores.filter("answered").select(ANSWERED_BY.names)
+    store.write(said.to_arrow(), folder / "answered.parquet", ANSWERED_BY)
     whole = scores.with_columns(pl.lit(v).alias(k) for k, v in CELL.items())
-    store.write(
-        whole.select(tables.SCORES.names).to_arrow(), folder / "scores.parquet", tables.SCORES
-    )
+    store.write(whole.select(SCORES.names).to_arrow(), folder / "scores.parquet", SCORES)
     relations = {name: folder / f"{name}.parquet" for name in ("images", "scores", "answered")}
     found = sql.query(sql.SQL / "tabulate/oven/accuracy.sql", relations, {})
     assert found is not None

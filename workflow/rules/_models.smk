@@ -1,6 +1,6 @@
 from itertools import repeat
 
-from isotope.tables import FIVE_FIELDS
+from isotope.core.schemas import FIVE_FIELDS
 
 ENCODE = {k: PARAMS["encode"][k] for k in ("shards", "batch", "precision")}
 LEARNED = ("trained", "lit")

@@ -2,7 +2,7 @@ from pathlib import Path
 
 from isotope.core.progress import logged
 from isotope.core.sql import query
-from isotope.tables import INLINKS
+from isotope.parse.tables import INLINKS
 
 with logged(snakemake.log[0], snakemake.rule):
     query(

@@ -2,7 +2,7 @@ from pathlib import Path
 
 from isotope.core.progress import log, logged
 from isotope.core.shards import gather
-from isotope.tables import ASSOCIATIONS, REJECTED
+from isotope.parse.tables import ASSOCIATIONS, REJECTED
 
 with logged(snakemake.log[0], snakemake.rule):
     kept = gather(

@@ -2,7 +2,7 @@ from pathlib import Path
 
 from isotope.core.progress import logged
 from isotope.core.sql import query
-from isotope.tables import MEMBERS
+from isotope.project.tables import MEMBERS
 
 with logged(snakemake.log[0], snakemake.rule):
     query(

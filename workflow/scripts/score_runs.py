@@ -3,7 +3,7 @@ from pathlib import Path
 from isotope.core.progress import logged
 from isotope.core.shards import gather
 from isotope.score.significance import significance_table
-from isotope.tables import SCORES
+from isotope.score.tables import SCORES
 
 with logged(snakemake.log[0], snakemake.rule):
     scores = Path(snakemake.output.scores)

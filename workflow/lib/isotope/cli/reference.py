@@ -5,13 +5,15 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from isotope import tables
+import isotope
 from isotope.cli.reference_params import parameters
+from isotope.core import schemas
 from isotope.core.errors import BadParams, ToolFailed
 from isotope.core.measures import MEASURES
 
@@ -143,11 +145,20 @@ def _parameters(words: Sequence[str], root: Path) -> str:
 
 
 def _columns(words: Sequence[str], _: Path) -> str:
-    schema: Any = getattr(tables, words[0].upper(), None)
+    schema: Any = _schemas().get(words[0].upper())
     if schema is None:
-        raise BadParams("<!-- columns -->", f"no table {words[0]!r}", "see isotope.tables")
+        remedy = "see the tables.py of each package"
+        raise BadParams("<!-- columns -->", f"no table {words[0]!r}", remedy)
     pairs = zip(schema.names, schema.types, strict=True)
     return grid(["column", "type"], [[f"`{name}`", kind_of(kind)] for name, kind in pairs])
+
+
+def _schemas() -> dict[str, pa.Schema]:
+    """Return the schemas of all phases by name."""
+    files = sorted(Path(isotope.__path__[0]).glob("*/tables.py"))
+    modules = [import_module(f"isotope.{file.parent.name}.tables") for file in files]
+    own = [schemas, *modules]
+    return {n: s for m in own for n, s in vars(m).items() if isinstance(s, pa.Schema)}
 
 
 def kind_of(kind: pa.DataType) -> str:

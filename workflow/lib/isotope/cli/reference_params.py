@@ -12,12 +12,12 @@ import yaml
 
 from isotope.core import lucene
 from isotope.core.errors import BadParams
+from isotope.core.schemas import FIVE_FIELDS
 from isotope.index import approximate
 from isotope.models import dates
 from isotope.params.mix_recipe import Recipe as MixRecipe
 from isotope.params.recipes import HeadsRecipe, Means, Recipe
 from isotope.search import fuse
-from isotope.tables import FIVE_FIELDS
 from isotope.toy import snapshot
 
 Node = Mapping[str, Any]

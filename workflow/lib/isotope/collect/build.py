@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from isotope import tables
 from isotope.collect.inputs import expand
+from isotope.collect.tables import FILTERS, IMAGES, OPTIONAL, QRELS, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import BadParams
 from isotope.core.progress import log
 from isotope.core.shards import Part, gather
+from isotope.parse.tables import REJECTED
 
 READ_BY = {
     "texts": ["associations", "sections", "members", "projection", "ledger"],
@@ -25,11 +26,11 @@ GATHERED = [*_KEPT, *IMAGE_PIECES]
 
 
 SCHEMAS = {
-    "texts": tables.TEXTS,
-    "images": tables.IMAGES,
-    "qrels": tables.QRELS,
-    "filters": tables.FILTERS,
-    "rejected": tables.REJECTED,
+    "texts": TEXTS,
+    "images": IMAGES,
+    "qrels": QRELS,
+    "filters": FILTERS,
+    "rejected": REJECTED,
 }
 # Parameters that a collection may go without.
 CHOICES = {"source_splits": None}
@@ -86,7 +87,7 @@ def place(folder: Path, out: Path) -> None:
     """Move the tables of SCHEMAS from one folder to another; nothing is rejected if none tells."""
     rejected = folder / "rejected.parquet"
     if not rejected.exists():
-        store.write_rows([], rejected, tables.REJECTED)
+        store.write_rows([], rejected, REJECTED)
     for name in SCHEMAS:
         (folder / f"{name}.parquet").replace(out / f"{name}.parquet")
 
@@ -105,7 +106,7 @@ def run_step(
     given = {k: params[k] for k in _PARAMETER.findall(text)}
     table = folder / f"{named(step)}.parquet"
     name = named(step)
-    optional = tables.OPTIONAL if name in ("texts", "images") else ()
+    optional = OPTIONAL if name in ("texts", "images") else ()
     sql.query(step, used, given, out=table, schema=SCHEMAS.get(name), optional=optional)
     log.info("%s done", step.stem)
     return table
@@ -168,7 +169,7 @@ def collect_gather(pieces: Mapping[str, Sequence[Path]], out: Path) -> None:
     with tempfile.TemporaryDirectory(dir=out, prefix=".staging-") as folder:
         made = _answered("gather", _BY_TEXT, pieces, {}, Path(folder))
         made["images"] = Path(folder) / "images.parquet"
-        gather(pieces["images"], made["images"], tables.IMAGES)
+        gather(pieces["images"], made["images"], IMAGES)
         run_checks({name: made[name] for name in BASE})
         place(Path(folder), out)
 

@@ -10,12 +10,13 @@ from typing import TypeVar, cast
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from isotope import tables
 from isotope.acquire.addresses import Entry
 from isotope.acquire.fetch import parts, placed
+from isotope.collect.tables import ATTRIBUTIONS
 from isotope.core import files as collect_text
 from isotope.core import sql, store, trec
 from isotope.core.errors import BadParams, CorruptFile, MissingColumn
+from isotope.crawl.tables import LEDGER, URLS
 from isotope.release.parquet import IMAGES, TEXTS
 
 JUDGEMENTS = pa.schema(
@@ -98,9 +99,9 @@ ACQUIRED = pa.schema([("part", pa.string()), ("file", pa.string()), ("address", 
 # What a data set may come without; its queries then see a table without rows.
 ABSENT = {
     "acquired": ACQUIRED,
-    "urls": tables.URLS,
-    "ledger": tables.LEDGER,
-    "attributions": tables.ATTRIBUTIONS,
+    "urls": URLS,
+    "ledger": LEDGER,
+    "attributions": ATTRIBUTIONS,
     "published_texts": TEXTS,
     "published_images": pa.schema([field for field in IMAGES if field.name != "image"]),
     "text_topics": LINES,

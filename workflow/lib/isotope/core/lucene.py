@@ -22,7 +22,7 @@ import polars as pl
 from isotope.core import store
 from isotope.core.errors import EmptyTable, MissingFile, ToolFailed
 from isotope.core.progress import Progress, log
-from isotope.tables import SEVERAL
+from isotope.core.schemas import SEVERAL
 from isotope.tabulate import tokens
 
 _OLDEST_JAVA = 21

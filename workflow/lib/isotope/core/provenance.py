@@ -9,8 +9,10 @@ LIBRARY = Path(__file__).parents[1]
 _NEVER = {"core.errors", "core.memory", "core.progress"}
 # What a module starts as a program of its own.
 _PROGRAMS = {
-    "core.lucene": ("BatchSearch.java", "BatchSearch.class", "BatchSearch$AtLeast.class"),
-    "core.merge": ("MergeIndexes.java", "MergeIndexes.class"),
+    "core.lucene": (
+        *("BatchSearch.java", "BatchSearch.class", "BatchSearch$AtLeast.class"),
+        *("MergeIndexes.java", "MergeIndexes.class"),
+    ),
 }
 # What a module reads that decides its answers.
 _DATA = {"parse.words": ["parse/wiki_words.json"]}

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import polars as pl
 
-from isotope import tables
 from isotope.core import store
 from isotope.core.errors import BrokenPromise, CorruptFile, MissingColumn, MissingFile
 from isotope.core.row_groups import grouped
+from isotope.core.schemas import RUN
 
 KEY = ["query_id", "doc_id"]
 _ROWS_PER_BATCH = 1 << 20
@@ -42,7 +42,7 @@ def write_run(df: pl.DataFrame, path: Path | str) -> None:
     finite = pl.col("score").is_finite().fill_null(value=False)
     _refuse(df, ~finite, "a score that is no number", path)
     _refuse(df, pl.struct(KEY).is_duplicated(), "a document twice", path)
-    store.write(ranked(df).to_arrow(), path, tables.RUN)
+    store.write(ranked(df).to_arrow(), path, RUN)
 
 
 def write_pieces(pieces: Iterable[pl.DataFrame], path: Path | str) -> int:
@@ -51,10 +51,10 @@ def write_pieces(pieces: Iterable[pl.DataFrame], path: Path | str) -> int:
     Raises:
         BrokenPromise: a hit out of order, ranked wrongly, or with a score that is no finite number.
     """
-    with grouped(Path(path), tables.RUN) as out:
+    with grouped(Path(path), RUN) as out:
         written = 0
         for hits in _in_order(pieces, path):
-            out.add(hits.to_arrow().cast(tables.RUN))
+            out.add(hits.to_arrow().cast(RUN))
             written += hits.height
     return written
 
@@ -88,11 +88,11 @@ def _pieces(path: Path, rows: int) -> Iterator[pl.DataFrame]:
         raise MissingFile(path, "no such run", "run `snakemake search` to make it")
     scan = pl.scan_parquet(path, glob=False)
     try:
-        lacking = sorted(set(tables.RUN.names) - set(scan.collect_schema().names()))
+        lacking = sorted(set(RUN.names) - set(scan.collect_schema().names()))
         if lacking:
             found = f"a run without {', '.join(lacking)}"
             raise MissingColumn(path, found, "write it with write_run")
-        chosen = scan.select(pl.col(c).cast(_DTYPES[c]) for c in tables.RUN.names)
+        chosen = scan.select(pl.col(c).cast(_DTYPES[c]) for c in RUN.names)
         total = int(scan.select(pl.len()).collect().item())
         for start in range(0, total, rows):
             yield chosen.slice(start, rows).collect()
@@ -116,7 +116,7 @@ def _in_order(pieces: Iterable[pl.DataFrame], path: Path | str) -> Iterator[pl.D
 
 def _follows(*, first: bool) -> pl.Expr:
     """Hold where a row comes after the row above it; the table's top row needs rank 1 only."""
-    query, doc, rank, score = (pl.col(c) for c in tables.RUN.names)
+    query, doc, rank, score = (pl.col(c) for c in RUN.names)
     lower = (score < score.shift()) | ((score == score.shift()) & (doc < doc.shift()))
     same = (query == query.shift()) & (rank == rank.shift() + 1) & lower
     new = (query > query.shift()).fill_null(value=first) & (rank == 1)

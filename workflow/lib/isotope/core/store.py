@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core.errors import as_disk_full, as_unwritable
 from isotope.core.shards import Part, bounds
-from isotope.tables import IMAGES, QRELS, TEXTS
 
 
 def rows_in(table: Path) -> int:

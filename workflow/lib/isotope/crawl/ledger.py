@@ -7,11 +7,11 @@ from typing import Any
 
 import polars as pl
 
-from isotope import tables
 from isotope.core import sql, store
 from isotope.core.errors import DeadCrawl, MissingFile, StaleCrawl
 from isotope.core.pixels import iter_pixels
 from isotope.crawl.outcome import OF_THE_BYTES, OWN_HOST, origin, share_tags
+from isotope.crawl.tables import LEDGER
 
 Row = dict[str, Any]
 
@@ -82,7 +82,7 @@ def _with_all_columns(ledger: Path) -> pl.LazyFrame:
     """Read a ledger, an older one with fewer columns included."""
     rows = pl.scan_parquet(ledger)
     there = rows.collect_schema().names()
-    absent = [pl.lit(None).alias(name) for name in tables.LEDGER.names if name not in there]
+    absent = [pl.lit(None).alias(name) for name in LEDGER.names if name not in there]
     return rows.with_columns(absent)
 
 
@@ -106,13 +106,13 @@ def gather_ledgers(
     with tempfile.TemporaryDirectory(prefix="isotope-") as folder:
         # Older ledgers have fewer columns.
         columns = Path(folder) / "columns.parquet"
-        store.write(tables.LEDGER.empty_table(), columns, tables.LEDGER)
+        store.write(LEDGER.empty_table(), columns, LEDGER)
         relations: dict[str, sql.Files] = {"ledgers": [columns, *ledgers]}
         _check_urls(relations | {"urls": urls}, out.parent)
         if spec is not None and not spec.get("pictures"):
             _check_origin(relations, spec, out.parent)
             _check_pictures(relations, spec, ledgers)
-        sql.query(_SQL / "ledger.sql", relations, {}, out=out, schema=tables.LEDGER)
+        sql.query(_SQL / "ledger.sql", relations, {}, out=out, schema=LEDGER)
 
 
 def _check_urls(relations: Mapping[str, sql.Files], folder: Path) -> None:

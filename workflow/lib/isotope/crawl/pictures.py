@@ -17,13 +17,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
-from isotope import tables
 from isotope.acquire.fetch import placed, placed_if_any
 from isotope.core import sql, store
 from isotope.core.errors import CorruptFile, EmptyTable, MissingColumn
 from isotope.core.pixels import groups_within
 from isotope.core.progress import Progress, log
 from isotope.core.zim import Page, content_of, is_zim, opened, page_at, pieces
+from isotope.crawl.tables import LEDGER, PIXELS, URLS
 from isotope.crawl.validate import IMAGE_LIMIT_PIXELS, NO_PIXELS, form, webp_encoder
 from isotope.parse.associations import read_files
 from isotope.parse.files import upload_url
@@ -137,7 +137,7 @@ def list_pictures(manifest: Path, spec: Mapping[str, str], shards: int, out: Pat
         urls.write_parquet(listed)
         found: dict[str, sql.Files] = {"associations": listed}
         query = sql.SQL / "crawl/urls.sql"
-        sql.query(query, found, {"shards": shards}, out=out, schema=tables.URLS)
+        sql.query(query, found, {"shards": shards}, out=out, schema=URLS)
     finally:
         listed.unlink(missing_ok=True)
 
@@ -171,9 +171,9 @@ def crawl_pictures(
             rows.append({"image_id": ids[url], "image_url": url, "webp": webp, **size})
         progress.add()
     progress.finish()
-    store.write_rows(sorted(rows, key=lambda r: str(r["image_id"])), out["pixels"], tables.PIXELS)
+    store.write_rows(sorted(rows, key=lambda r: str(r["image_id"])), out["pixels"], PIXELS)
     by_url = sorted(ledger, key=lambda r: str(r["image_url"]))
-    store.write_rows(by_url, out["ledger"], tables.LEDGER)
+    store.write_rows(by_url, out["ledger"], LEDGER)
 
 
 def _url(spec: Mapping[str, str], name: str) -> str:

@@ -9,8 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from isotope import tables
 from isotope.core.errors import DiskFull, free_space
+from isotope.crawl.tables import LEDGER
 
 _TABLES = """
     CREATE TABLE IF NOT EXISTS done (
@@ -21,7 +21,7 @@ _TABLES = """
 # SQLite tells apart a disk without room, and any other refusal to write: a quota, a limit.
 _NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_WRITE")
 _ROWS_AT_ONCE = 64
-_LEDGER: dict[str, Any] = dict(pl.DataFrame(tables.LEDGER.empty_table()).schema)
+_LEDGER: dict[str, Any] = dict(pl.DataFrame(LEDGER.empty_table()).schema)
 
 
 class Scratch:

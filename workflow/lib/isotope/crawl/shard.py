@@ -14,7 +14,6 @@ from urllib.parse import urlsplit, urlunsplit
 import polars as pl
 import pyarrow as pa
 
-from isotope import tables
 from isotope.core import store
 from isotope.core.errors import HostDown, ToolFailed
 from isotope.core.progress import Progress
@@ -36,6 +35,7 @@ from isotope.crawl.outcome import (
 from isotope.crawl.queue import Crawl, Means
 from isotope.crawl.scratch import Scratch
 from isotope.crawl.serve import serving
+from isotope.crawl.tables import LEDGER, PIXELS
 
 _ROWS = 1_000
 
@@ -74,7 +74,7 @@ def crawl_shard(
             kept.forget(LATER)
             raise
         write_pixels(wanted, (kept, earlier), ledger, out["pixels"])
-        store.write(ledger.to_arrow(), out["ledger"], tables.LEDGER)
+        store.write(ledger.to_arrow(), out["ledger"], LEDGER)
         kept.finished = True
 
 
@@ -192,12 +192,12 @@ def write_pixels(
 ) -> None:
     """Write all pictures as tables.PIXELS, by image_id: the new ones, and the earlier crawl's."""
     success = ledger.filter(pl.col("status") == "success").join(wanted, on="image_url")
-    about = {row[0]: row[1:] for row in success.select(tables.PIXELS.names[:-1]).rows()}
+    about = {row[0]: row[1:] for row in success.select(PIXELS.names[:-1]).rows()}
     kept, earlier = found
     reused = sorted(about.keys() - kept.with_picture())
     by_id = heapq.merge(kept.pictures(), earlier.pictures(reused), key=lambda one: one[0])
     rows = ((image_id, *about[image_id], webp) for image_id, webp in by_id)
-    with store.writer(path, tables.PIXELS) as out:
+    with store.writer(path, PIXELS) as out:
         for batch in _batches(rows):
             out.write_batch(batch)
 
@@ -205,5 +205,5 @@ def write_pixels(
 def _batches(rows: Iterator[tuple[Any, ...]]) -> Iterator[pa.RecordBatch]:
     while some := list(islice(rows, _ROWS)):
         columns = zip(*some, strict=True)
-        arrays = [pa.array(c, f.type) for c, f in zip(columns, tables.PIXELS, strict=True)]
-        yield pa.RecordBatch.from_arrays(arrays, schema=tables.PIXELS)
+        arrays = [pa.array(c, f.type) for c, f in zip(columns, PIXELS, strict=True)]
+        yield pa.RecordBatch.from_arrays(arrays, schema=PIXELS)

@@ -16,10 +16,10 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from isotope import tables
 from isotope.core import store
 from isotope.core.progress import log
 from isotope.core.vectors import FloatArray, contents_of, created, load_vectors, write_ids
+from isotope.encode.tables import CONTENTS
 from isotope.models.encoders import Encoder
 
 DIGEST_BYTES = 32
@@ -162,7 +162,7 @@ def _write_contents(out: Out, made: Filling) -> None:
     contents = [told[width * n : width * (n + 1)] if f else None for n, f in enumerate(made.filled)]
     columns = {"id": out.ids.to_arrow(), "content": pa.array(contents, pa.string())}
     columns["model"] = pa.array([out.key] * len(contents), pa.string())
-    store.write(pa.table(columns), contents_of(out.vectors), tables.CONTENTS)
+    store.write(pa.table(columns), contents_of(out.vectors), CONTENTS)
 
 
 Floats = npt.NDArray[np.float32]

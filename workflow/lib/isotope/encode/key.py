@@ -25,7 +25,7 @@ _T = TypeVar("_T")
 _PACKAGES = ("numpy", "pillow", "torch", "torchvision", "open_clip_torch", "transformers", "timm")
 _CODE = (
     *provenance.modules("models.encoders", "core.pixels"),
-    *("encode.captions", "encode.fill", "encode.means"),
+    *("encode.captions", "encode.fill"),
 )
 # They choose what is encoded, which the content tells, and not how.
 _NOT_HOW = frozenset({"fields", "images", "summary"})

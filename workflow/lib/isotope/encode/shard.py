@@ -12,11 +12,11 @@ import polars as pl
 from isotope.core.errors import BadParams, MissingColumn, MissingFile
 from isotope.core.pixels import batches, iter_pictures, shown_by
 from isotope.core.progress import Progress
+from isotope.core.schemas import FIVE_FIELDS, STEP
 from isotope.core.vectors import Vectors, load_vectors
 from isotope.encode.fill import LINES, WHOLE, Batches, Encode, Filling, Out, filling, lines, means
 from isotope.encode.key import How, picture_key, text_key
 from isotope.models import encoders
-from isotope.tables import FIVE_FIELDS, STEP
 
 __all__ = ["Vectors", "batches", "encode_images", "encode_texts", "load_vectors"]
 

@@ -10,64 +10,13 @@ from typing import Any
 
 import polars as pl
 import pyarrow as pa
-import torch
-from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
 
-from isotope import tables
+from isotope.collect.tables import IMAGES
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable, MissingColumn, MissingFile
 from isotope.core.progress import Progress
+from isotope.core.schemas import CAPTION_FIELDS
 from isotope.encode.shard import batches
-from isotope.models.encoders import Device
-from isotope.models.transformers import fetching, whole
-
-_PREFIXES = {"t5": "summarize: ", "mt5": "summarize: "}
-_TOKENS, _BEAMS, _CONTEXT = 64, 4, 512
-
-
-class Summarizer:
-    """A model in evaluation mode, searched by beams: the same texts give the same summaries."""
-
-    def __init__(self, spec: Mapping[str, Any], device: str = "auto") -> None:
-        """Load `spec["name"]`, a local folder or a hub's id, at `revision`; safetensors only.
-
-        `prefix` is what the model was taught to be asked with (T5's if it is one), `tokens` the
-        most of a summary, `beams` the width of the search.
-
-        Raises:
-            CorruptFile: weights that do not load, or that are not all there.
-            FetchFailed: a folder without the files it needs, or a hub that is out of reach.
-        """
-        name = str(spec["name"])
-        options = {"revision": spec.get("revision") or "main", "trust_remote_code": False}
-        with fetching(name):
-            config: Any = AutoConfig.from_pretrained(name, **options)
-            model = whole(name, AutoModelForSeq2SeqLM, options)
-            self._tokenizer: Any = AutoTokenizer.from_pretrained(name, **options)
-        self._device = Device(device)
-        self._model: Any = model.eval().to(self._device.torch)
-        self._prefix = spec.get("prefix", _PREFIXES.get(str(config.model_type), ""))
-        self._search = {
-            "max_new_tokens": spec.get("tokens", _TOKENS),
-            "num_beams": spec.get("beams", _BEAMS),
-            "do_sample": False,
-        }
-
-    def summarise(self, texts: list[str]) -> list[str]:
-        """Return a summary of each text; what exceeds 512 tokens is cut."""
-        given: Any = self._tokenizer(
-            [self._prefix + text for text in texts],
-            padding=True,
-            truncation=True,
-            max_length=_CONTEXT,
-            return_tensors="pt",
-        )
-        batch = {k: given[k].to(self._device.torch) for k in ("input_ids", "attention_mask")}
-        with torch.inference_mode():
-            found = self._model.generate(**batch, **self._search)
-        said = self._tokenizer.batch_decode(found.cpu(), skip_special_tokens=True)
-        return [" ".join(text.split()) for text in said]
-
 
 _IMAGES_AT_A_TIME = 1_024
 _KEYS = ("image_id", "image_url")
@@ -76,7 +25,7 @@ _KEYS = ("image_id", "image_url")
 def write_summaries(
     images: Path, spec: Mapping[str, Any], *, language: str, batch: int, out: Path
 ) -> None:
-    """Write tables.IMAGES with one reference caption in `language` each: the summary.
+    """Write IMAGES with one reference caption in `language` each: the summary.
 
     `spec` has `file`, a csv or Parquet table of image_id or image_url and summary, or the `name` of
     a model (and revision, prefix, tokens, beams). An image without captions keeps none.
@@ -90,18 +39,18 @@ def write_summaries(
         told = _told(Path(spec["file"]), known)
     else:
         told = dict(_made(images, known["image_id"], spec, (language, batch)))
-    with store.writer(out, tables.IMAGES) as file:
-        whole = pl.read_parquet(images, columns=tables.IMAGES.names).sort("image_id")
+    with store.writer(out, IMAGES) as file:
+        whole = pl.read_parquet(images, columns=IMAGES.names).sort("image_id")
         for some in whole.iter_slices(_IMAGES_AT_A_TIME):
             rows = [row | _caption(told.get(row["image_id"]), language) for row in some.to_dicts()]
-            file.write_table(pa.Table.from_pylist(rows, schema=tables.IMAGES))
+            file.write_table(pa.Table.from_pylist(rows, schema=IMAGES))
 
 
 def _caption(summary: str | None, language: str) -> dict[str, list[str | None]]:
     said = [] if summary is None else [summary]
     silent: list[str | None] = [None for _ in said]
-    others = dict.fromkeys(tables.CAPTION_FIELDS[1:], silent)
-    return {"language": [language for _ in said], tables.CAPTION_FIELDS[0]: [*said], **others}
+    others = dict.fromkeys(CAPTION_FIELDS[1:], silent)
+    return {"language": [language for _ in said], CAPTION_FIELDS[0]: [*said], **others}
 
 
 def _told(path: Path, known: pl.DataFrame) -> dict[str, str]:
@@ -121,7 +70,7 @@ def _told(path: Path, known: pl.DataFrame) -> dict[str, str]:
 def _made(
     images: Path, ids: pl.Series, spec: Mapping[str, Any], how: tuple[str, int]
 ) -> Iterator[tuple[str, str]]:
-    pass  # noqa: PLC0415
+    from isotope.models.summariser import Summarizer  # noqa: PLC0415
 
     language, batch = how
     model, progress = Summarizer(spec), Progress("images summarised", len(ids))

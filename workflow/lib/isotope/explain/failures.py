@@ -8,14 +8,15 @@ from typing import Any, NamedTuple
 import polars as pl
 import pyarrow as pa
 
-from isotope import tables
 from isotope.core import sql, store
 from isotope.core.grid import Cell
 from isotope.core.progress import Progress, log
 from isotope.explain import wordnet as wordnet_files
 from isotope.explain.compare import Explanation, Objects, explain
 from isotope.explain.concepts import Pictures, concepts, pictures, read_objects
+from isotope.explain.tables import CONCEPTS, FAILURES, INTACT, RANKS
 from isotope.explain.wordnet import WordNet
+from isotope.parse.tables import REJECTED
 from isotope.tabulate.table import rows, tabulate
 
 _SQL = sql.SQL / "tabulate"
@@ -29,7 +30,7 @@ def tabulate_ranking(runs: Sequence[Path], qrels: Path, stem: Path) -> None:
     """
     with TemporaryDirectory(dir=stem.parent, prefix=f".{stem.name}-") as folder:
         ranks = Path(folder) / "ranks.parquet"
-        with store.writer(ranks, tables.RANKS) as out:
+        with store.writer(ranks, RANKS) as out:
             for path in runs:
                 out.write_table(_ranks(path, qrels))
         tabulate(_SQL / "ranking.sql", {"ranks": ranks}, {}, stem)
@@ -38,9 +39,9 @@ def tabulate_ranking(runs: Sequence[Path], qrels: Path, stem: Path) -> None:
 def intact_ranks(answers: pl.DataFrame, labels: Mapping[str, str]) -> pa.Table:
     """Return the rows of RANKS of queries as they are: the rank is that before a perturbation."""
     columns = {name: pl.lit(value) for name, value in labels.items()}
-    columns["perturbation"] = pl.lit(tables.INTACT)
+    columns["perturbation"] = pl.lit(INTACT)
     table = answers.select("query_id", "rank", rank_before="rank", **columns)
-    return table.select(tables.RANKS.names).to_arrow().cast(tables.RANKS)
+    return table.select(RANKS.names).to_arrow().cast(RANKS)
 
 
 def _ranks(run: Path, qrels: Path) -> pa.Table:
@@ -140,13 +141,13 @@ def explain_failures(  # noqa: PLR0913
     wordnet = WordNet(wordnet_files.find(given.wordnet))
     objects = read_objects(given.images, given.objects)
     kept, aside = concepts(objects, wordnet, given.objects or given.images)
-    store.write(kept.to_arrow(), known, tables.CONCEPTS)
-    store.write(aside.to_arrow(), rejected, tables.REJECTED)
+    store.write(kept.to_arrow(), known, CONCEPTS)
+    store.write(aside.to_arrow(), rejected, REJECTED)
     log.info("%d objects known to %s, %d not", kept.height, wordnet.place, aside.height)
     explainer = Explainer(pictures(kept), wordnet, threshold)
     with (
-        store.writer(failures, tables.FAILURES) as local,
-        store.writer(ranks, tables.RANKS) as ranking,
+        store.writer(failures, FAILURES) as local,
+        store.writer(ranks, RANKS) as ranking,
     ):
         for path in runs:
             cell = Cell.of(path)
@@ -189,7 +190,7 @@ class Explainer:
             found = [
                 {**labels, **answer, **self._row(answer)} for answer in some.iter_rows(named=True)
             ]
-            yield pa.Table.from_pylist(found, schema=tables.FAILURES)
+            yield pa.Table.from_pylist(found, schema=FAILURES)
             progress.add(len(found))
         progress.finish()
 

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from isotope import tables
+from isotope.collect.tables import TEXTS
 from isotope.core import lucene, store
 from isotope.core.exact import Encoded, Rows, Shards, Vectors
 from isotope.core.grid import Cell
@@ -19,6 +19,7 @@ from isotope.core.runs import ranked, read_run
 from isotope.encode.shard import encode_texts
 from isotope.explain import wordnet as wordnet_files
 from isotope.explain.perturb import KINDS, Settings, mentioned, perturb
+from isotope.explain.tables import INTACT, PERTURBED, RANKS
 from isotope.explain.wordnet import WordNet
 from isotope.index.build import contents
 
@@ -50,18 +51,16 @@ def perturb_texts(  # noqa: PLR0913
     """
     known = WordNet(wordnet_files.find(wordnet))
     judged = pl.read_parquet(qrels).filter(pl.col("split") == split)
-    asked = pl.read_parquet(texts, columns=tables.TEXTS.names).join(
-        judged, on="text_id", how="semi"
-    )
+    asked = pl.read_parquet(texts, columns=TEXTS.names).join(judged, on="text_id", how="semi")
     asked = asked.filter(pl.col(FIELD).fill_null("") != "").sort("text_id")
     colours = mentioned(chain(asked[FIELD], _captions(images, judged)), known)
     log.info("colours that queries and captions mention: %s", ", ".join(sorted(colours)))
     settings = settings._replace(mentioned=colours)
-    with store.writer(out, tables.PERTURBED) as file:
+    with store.writer(out, PERTURBED) as file:
         for kind in sorted(KINDS):
             for some in asked.iter_slices(_TEXTS_PER_READ):
                 rows = list(_rows(kind, some, known, settings))
-                file.write_table(pa.Table.from_pylist(rows, schema=tables.PERTURBED))
+                file.write_table(pa.Table.from_pylist(rows, schema=PERTURBED))
                 log.info("%s: %d of %d queries", kind, len(rows), some.height)
 
 
@@ -252,10 +251,8 @@ def _write(before: pl.DataFrame, after: pl.DataFrame, asked: Asked, out: Path) -
     """Write the ranks of the queries as they are, then those of the perturbed ones beside them."""
     labels = {**vars(Cell.of(asked.run)), "system": asked.run.stem}
     known = before.select("query_id", rank_before="rank")
-    intact = before.sort("query_id").with_columns(
-        perturbation=pl.lit(tables.INTACT), rank_before="rank"
-    )
+    intact = before.sort("query_id").with_columns(perturbation=pl.lit(INTACT), rank_before="rank")
     changed = after.join(known, on="query_id", how="left").sort("text_id")
     columns = {name: pl.lit(value) for name, value in labels.items()}
-    both = [each.with_columns(**columns).select(tables.RANKS.names) for each in (intact, changed)]
-    store.write(pl.concat(both).to_arrow(), out, tables.RANKS)
+    both = [each.with_columns(**columns).select(RANKS.names) for each in (intact, changed)]
+    store.write(pl.concat(both).to_arrow(), out, RANKS)

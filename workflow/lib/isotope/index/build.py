@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from isotope import tables
 from isotope.core import lucene, sql, store
 from isotope.core.grid import SIDES, id_column, pool_splits, pools
 from isotope.core.progress import log
+from isotope.core.schemas import FIVE_FIELDS
 
 
 class Digest:
@@ -90,7 +90,7 @@ def contents(
 
     Texts give their fields in the paper's order (section 5.1), images their captions in `language`.
     """
-    chosen = {"fields": list(fields or tables.FIVE_FIELDS)}
+    chosen = {"fields": list(fields or FIVE_FIELDS)}
     params = chosen if side == "texts" else {"language": language}
     found = sql.query(_SQL / f"{side}.sql", {side: table}, params)
     return pl.DataFrame() if found is None else found

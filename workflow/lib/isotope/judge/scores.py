@@ -9,13 +9,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from isotope import tables
 from isotope.core import store
 from isotope.core.grid import Cell
 from isotope.core.progress import Progress
 from isotope.core.runs import KEY, batches, empty
 from isotope.judge import sheets
+from isotope.judge.tables import AGREEMENT, GRADED, REUSE, TAU
 from isotope.score.score import score_run
+from isotope.score.tables import SCORES
 
 _SCORED = ["query_id", "measure", "value"]
 
@@ -68,7 +69,7 @@ def leave_one_out(
         left = placed(mean_scores(scores, queries)).filter(system=name)
         both = placed(means).filter(system=name).join(left, on="measure", suffix="_without")
         labels = {"task": pl.lit(task), "alone": pl.lit(alone), "without": "value_without"}
-        parts.append(both.with_columns(**labels).select(tables.REUSE.names))
+        parts.append(both.with_columns(**labels).select(REUSE.names))
     return pl.concat(parts).sort("measure", "place", "system")
 
 
@@ -135,7 +136,7 @@ def agreement(grades: pl.DataFrame) -> pl.DataFrame:
                     "kappa": cohen_kappa(pairs),
                 }
             )
-    empty = pl.DataFrame(tables.AGREEMENT.empty_table())
+    empty = pl.DataFrame(AGREEMENT.empty_table())
     return pl.DataFrame(rows, schema=empty.schema)
 
 
@@ -171,11 +172,11 @@ def score_judged(
         progress.add()
     progress.finish()
     whole = {name: pl.concat(part[name] for part in found) for name in found[0]}
-    store.write(graded.to_arrow(), outputs["graded"], tables.GRADED)
-    store.write(whole["scores"].to_arrow(), outputs["scores"], tables.SCORES)
-    store.write(whole["reuse"].to_arrow(), outputs["reuse"], tables.REUSE)
-    store.write(whole["tau"].to_arrow(), outputs["tau"], tables.TAU)
-    store.write(agreement(grades).to_arrow(), outputs["agreement"], tables.AGREEMENT)
+    store.write(graded.to_arrow(), outputs["graded"], GRADED)
+    store.write(whole["scores"].to_arrow(), outputs["scores"], SCORES)
+    store.write(whole["reuse"].to_arrow(), outputs["reuse"], REUSE)
+    store.write(whole["tau"].to_arrow(), outputs["tau"], TAU)
+    store.write(agreement(grades).to_arrow(), outputs["agreement"], AGREEMENT)
 
 
 def _one(value: Path | Sequence[Path]) -> Path:
@@ -203,7 +204,7 @@ def _results(
     below = mean_scores(system_scores(judged.runs, sparse, measures), queries)
     labels = {k: pl.lit(v) for k, v in {**cell, "task": task}.items()}
     return {
-        "scores": scores.with_columns(**labels).select(tables.SCORES.names),
+        "scores": scores.with_columns(**labels).select(SCORES.names),
         "tau": taus(task, means, below),
         "reuse": leave_one_out(task, judged, means, measures),
     }
@@ -223,5 +224,5 @@ def taus(task: str, graded: pl.DataFrame, sparse: pl.DataFrame) -> pl.DataFrame:
             "measure", as_dict=True, maintain_order=True
         ).items()
     ]
-    empty_table = pl.DataFrame(tables.TAU.empty_table())
+    empty_table = pl.DataFrame(TAU.empty_table())
     return pl.DataFrame(rows, schema=empty_table.schema).with_columns(pl.col("tau").fill_nan(None))

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import polars as pl
 
-from isotope import tables
 from isotope.core import store
 from isotope.core.errors import (
     BadParams,
@@ -18,11 +17,13 @@ from isotope.core.errors import (
 from isotope.core.grid import Cell, id_column
 from isotope.core.progress import Progress
 from isotope.core.runs import KEY, batches
+from isotope.core.schemas import CAPTION_FIELDS, FIVE_FIELDS
 from isotope.judge import ledger
+from isotope.judge.tables import GRADED, POOL, SHEET
 from isotope.score.score import TASKS
 
-_TEXT = (*tables.FIVE_FIELDS[:4],)
-_IMAGE = ("image_url", *tables.CAPTION_FIELDS)
+_TEXT = (*FIVE_FIELDS[:4],)
+_IMAGE = ("image_url", *CAPTION_FIELDS)
 
 
 def pool_runs(runs: Sequence[Path], *, depth: int) -> pl.DataFrame:
@@ -47,7 +48,7 @@ def pool_runs(runs: Sequence[Path], *, depth: int) -> pl.DataFrame:
     progress.finish()
     grouped = pl.concat(tops).group_by("split", "task", *KEY)
     pooled = grouped.agg(pl.col("rank").min(), systems=pl.col("system").unique().sort())
-    return pooled.sort("split", "task", *KEY).select(tables.POOL.names)
+    return pooled.sort("split", "task", *KEY).select(POOL.names)
 
 
 def write_pool(  # noqa: PLR0913
@@ -65,11 +66,11 @@ def write_pool(  # noqa: PLR0913
         As `pool_runs`.
     """
     pooled = pool_runs(runs, depth=depth)
-    store.write(pooled.to_arrow(), pool, tables.POOL)
+    store.write(pooled.to_arrow(), pool, POOL)
     filled = sheet(pooled, texts, images)
     for path in sheets:
         if path.suffix != ".csv":
-            store.write(filled.to_arrow(), path, tables.SHEET)
+            store.write(filled.to_arrow(), path, SHEET)
             continue
         with store.aside(path) as part:
             filled.write_csv(part)
@@ -92,7 +93,7 @@ def sheet(pool: pl.DataFrame, texts: Path, images: Path) -> pl.DataFrame:
     ]
     empty = {"grade": pl.lit(None, pl.Int32), "assessor": pl.lit(None, pl.String)}
     rows = pl.concat(parts).with_columns(**empty).sort("split", "task", *KEY)
-    return rows.select(tables.SHEET.names)
+    return rows.select(SHEET.names)
 
 
 def _with_words(pool: pl.DataFrame, queries: pl.LazyFrame, documents: pl.LazyFrame) -> pl.DataFrame:
@@ -217,7 +218,7 @@ def graded_qrels(grades: pl.DataFrame, pool: pl.DataFrame, qrels: pl.DataFrame) 
         pl.col("grades").fill_null(0),
         split=pl.lit(pool["split"][0]),
     )
-    return filled.select(tables.GRADED.names).sort(_PAIR)
+    return filled.select(GRADED.names).sort(_PAIR)
 
 
 def sparse(qrels: pl.DataFrame, splits: Sequence[str]) -> pl.DataFrame:

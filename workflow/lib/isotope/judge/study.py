@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from isotope import tables
 from isotope.core import sql, store
 from isotope.core.errors import (
     BadParams,
@@ -21,6 +20,7 @@ from isotope.core.errors import (
     MissingColumn,
     MissingFile,
 )
+from isotope.explain.tables import STUDIED, STUDY
 from isotope.judge import ledger
 from isotope.judge.ledger import Form, words
 
@@ -142,12 +142,12 @@ def write_sheet(  # noqa: PLR0913
     """
     params = {"seed": seed, "failures": failures, "common_words": common_words}
     found = sql.query(sql.SQL / "tabulate" / "study.sql", dict(relations), params)
-    hand_out(pl.DataFrame(tables.STUDY.empty_table()) if found is None else found, given, sheet)
+    hand_out(pl.DataFrame(STUDY.empty_table()) if found is None else found, given, sheet)
 
 
 def hand_out(rows: pl.DataFrame, given: Path, sheet: Path) -> None:
     """Write tables.STUDY to `given`, and to `sheet` as csv what people are told of it."""
-    store.write(rows.to_arrow(), given, tables.STUDY)
+    store.write(rows.to_arrow(), given, STUDY)
     with store.aside(sheet) as part:
         rows.select(_TOLD).write_csv(part)
 
@@ -177,7 +177,7 @@ def read_sheets(
     _refuse(judged.join(drawn, on=_KEY, how="anti"), "a row that was not given out", BrokenPromise)
     again = judged.filter(~pl.struct(_KEY, "assessor").is_first_distinct())
     _refuse(again, "a failure that its assessor has judged before", BrokenPromise)
-    whole = judged.join(drawn, on=_KEY).select(tables.STUDIED.names)
+    whole = judged.join(drawn, on=_KEY).select(STUDIED.names)
     return whole.sort("task", "system", "query_id", "assessor")
 
 
@@ -190,7 +190,7 @@ def write_study(
         As `read_sheets`.
     """
     found = read_sheets(paths, given, classes, alternative)
-    store.write(found.to_arrow(), out, tables.STUDIED)
+    store.write(found.to_arrow(), out, STUDIED)
 
 
 def _read(path: Path, classes: Collection[str]) -> pl.DataFrame:

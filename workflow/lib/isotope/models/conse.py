@@ -8,7 +8,7 @@ import numpy.typing as npt
 import torch
 from PIL import Image
 
-from isotope.models.encoders import Device
+from isotope.models.device import Device
 from isotope.models.offline import DEFAULT, Pictures, class_names, text_tower
 
 FloatArray = npt.NDArray[np.float32]

@@ -16,7 +16,7 @@ from safetensors.torch import load_file
 from torch import nn
 
 from isotope.core.errors import CorruptFile, MissingFile
-from isotope.models.encoders import Device
+from isotope.models.device import Device
 from isotope.models.offline import DEFAULT, PICTURE_FEATURES, TEXT_FEATURES, Pictures, text_tower
 
 FloatArray = npt.NDArray[np.float32]

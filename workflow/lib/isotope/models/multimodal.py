@@ -27,7 +27,7 @@ from transformers import T5Config
 from transformers.models.t5.modeling_t5 import T5Stack
 
 from isotope.core.errors import CorruptFile
-from isotope.models.encoders import Device
+from isotope.models.device import Device
 from isotope.models.mix import FourWays
 from isotope.models.open_clip import empty, trained_notes
 from isotope.params.multimodal import ClipFusionRecipe, recipe_of

@@ -21,7 +21,7 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer, MT5EncoderModel, 
 from transformers.utils.hub import cached_file
 
 from isotope.core.errors import BadParams, CorruptFile, UnknownModel
-from isotope.models.encoders import Device, lengths, tokenized
+from isotope.models.device import Device, lengths, tokenized
 from isotope.models.transformers import fetching, whole
 
 _Pooling = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]

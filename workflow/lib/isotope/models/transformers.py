@@ -23,7 +23,7 @@ from transformers import (
 )
 
 from isotope.core.errors import CorruptFile, FetchFailed, UnknownModel
-from isotope.models.encoders import Device, lengths, tokenized
+from isotope.models.device import Device, lengths, tokenized
 
 FloatArray = npt.NDArray[np.float32]
 

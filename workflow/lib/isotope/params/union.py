@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from isotope.core.errors import BadParams
-from isotope.tables import SEVERAL
+from isotope.core.schemas import SEVERAL
 
 Params = Mapping[str, Any]
 _BY_PAGE = ("views", "topics")

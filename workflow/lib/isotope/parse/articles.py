@@ -7,9 +7,9 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from isotope import tables
 from isotope.parse.files import upload_url
 from isotope.parse.site import Site
+from isotope.parse.tables import LINKS, SECTIONS
 
 # ASSUME what these Wikipedias' own pages on layout call the lead; AToMiC is English and does not
 # say: its published texts call it Introduction, and so do we in every other language.
@@ -103,13 +103,13 @@ class Parsed:
 
         So that a worker process hands over columns in place of many rows.
         """
-        sections = tables.SECTIONS.empty_table()
+        sections = SECTIONS.empty_table()
         if self.rows:
             columns = [list(column) for column in zip(*self.rows, strict=True)]
-            sections = pa.table(columns, schema=tables.SECTIONS)
-        linked = [[link[i] for link in self.links] for i in range(len(tables.LINKS))]
+            sections = pa.table(columns, schema=SECTIONS)
+        linked = [[link[i] for link in self.links] for i in range(len(LINKS))]
         rest = replace(self, rows=[], links=[])
-        return sections, pa.table(linked, schema=tables.LINKS), rest
+        return sections, pa.table(linked, schema=LINKS), rest
 
 
 def _rows(article: Article, site: Site) -> Iterator[tuple[object, ...]]:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import polars as pl
 
-from isotope import tables
 from isotope.core import sql, store
 from isotope.core.errors import CorruptFile, MissingColumn
 from isotope.core.shards import gather
 from isotope.parse.files import file_name
+from isotope.parse.tables import ASSOCIATIONS, FILES, REJECTED
 
 _INSERT = "INSERT INTO `image` VALUES "
 _ROW = re.compile(r"\('((?:[^'\\]|\\.)*)'(?:,(?:'(?:[^'\\]|\\.)*'|[^,'()]+))*\)[,;]")
@@ -32,10 +32,10 @@ def read_files(paths: Sequence[Path], out: Path) -> bool:
         CorruptFile: a project that is not commons or local, or no table at all.
     """
     found = [_read(path) for path in paths]
-    empty = pl.DataFrame(tables.FILES.empty_table())
+    empty = pl.DataFrame(FILES.empty_table())
     every = pl.concat([empty, *found]).group_by("file", maintain_order=True)
     last = (pl.col(name).drop_nulls().last() for name in ("project", "attribution"))
-    store.write(every.agg(*last).sort("file").to_arrow(), out, tables.FILES)
+    store.write(every.agg(*last).sort("file").to_arrow(), out, FILES)
     return any(_is_sql(path) for path in paths)
 
 
@@ -46,7 +46,7 @@ def _is_sql(path: Path) -> bool:
 def _read(path: Path) -> pl.DataFrame:
     if _is_sql(path):
         rows = [{"file": name, "project": "local", "attribution": None} for name in _local(path)]
-        return pl.DataFrame(rows, schema=dict.fromkeys(tables.FILES.names, pl.String))
+        return pl.DataFrame(rows, schema=dict.fromkeys(FILES.names, pl.String))
     try:
         table = pl.read_parquet(path) if path.suffix == ".parquet" else _csv(path)
     except (pl.exceptions.ComputeError, pl.exceptions.NoDataError) as error:
@@ -64,7 +64,7 @@ def _csv(path: Path) -> pl.DataFrame:
 def _checked(path: Path, table: pl.DataFrame) -> pl.DataFrame:
     told = [
         (pl.col(n).cast(pl.String) if n in table.columns else pl.lit(None, pl.String)).alias(n)
-        for n in tables.FILES.names
+        for n in FILES.names
     ]
     named = table.select(told).with_columns(
         pl.col("file").map_elements(file_name, return_dtype=pl.String)
@@ -132,8 +132,8 @@ def associate(
             given = told.get(step, {})
             sql.query(_STEPS / f"{step}.sql", relations, given, out=out)
         for name, table, schema in (
-            ("associations", "wit", tables.ASSOCIATIONS),
-            ("rejected", "wit_rejected", tables.REJECTED),
+            ("associations", "wit", ASSOCIATIONS),
+            ("rejected", "wit_rejected", REJECTED),
         ):
             own = Path(folder) / f"{'left_out' if name == 'rejected' else name}.parquet"
             gather([*known[table], own], outputs[name], schema)
@@ -143,5 +143,5 @@ def _wit(known: Sequence[Path], folder: Path) -> Sequence[Path]:
     if known:
         return known
     empty = folder / "wit.parquet"
-    store.write_rows([], empty, tables.ASSOCIATIONS)
+    store.write_rows([], empty, ASSOCIATIONS)
     return [empty]

@@ -9,7 +9,6 @@ from typing import cast
 
 import pyarrow as pa
 
-from isotope import tables
 from isotope.core import store
 from isotope.core.errors import MissingFile
 from isotope.core.files import labels
@@ -24,6 +23,7 @@ from isotope.parse.enterprise import Records
 from isotope.parse.pages import parse_batch
 from isotope.parse.site import Site, read_site
 from isotope.parse.streams import Chunk, Span
+from isotope.parse.tables import INFOBOXES, LINKS, PICTURES, REJECTED, SECTIONS
 from isotope.parse.zim import Entries
 
 _COMMONEST = 5
@@ -160,18 +160,18 @@ def parse_dump(  # noqa: PLR0913
     cuts = [prepared(path) for path in paths]
     account = _Account(labels(paths))
     with (
-        grouped(out, tables.SECTIONS) as good,
-        grouped(links, tables.LINKS) as linked,
-        grouped(rejected, tables.REJECTED) as bad,
-        grouped(infoboxes, tables.INFOBOXES) as boxes,
-        grouped(pictures, tables.PICTURES) as pictured,
+        grouped(out, SECTIONS) as good,
+        grouped(links, LINKS) as linked,
+        grouped(rejected, REJECTED) as bad,
+        grouped(infoboxes, INFOBOXES) as boxes,
+        grouped(pictures, PICTURES) as pictured,
     ):
         for sections, found, parsed in ordered_map(parse_task, _tasks(paths, cuts, part), workers):
             bad.add(account.enter(parsed, len(sections)))
             linked.add(found)
             good.add(sections)
-            boxes.add(pa.Table.from_pylist(parsed.infoboxes, schema=tables.INFOBOXES))
-            pictured.add(pa.Table.from_pylist(parsed.pictures, schema=tables.PICTURES))
+            boxes.add(pa.Table.from_pylist(parsed.infoboxes, schema=INFOBOXES))
+            pictured.add(pa.Table.from_pylist(parsed.pictures, schema=PICTURES))
     with store.aside(counts) as aside:
         own = account.counts() if part == WHOLE else {**account.counts(), PAGES: account.pages()}
         aside.write_text(json.dumps(own, indent=2) + "\n", "utf-8")
@@ -213,7 +213,7 @@ class _Account:
             {**row, "file": self._named[parsed.path], "row": before + int(str(row["row"]))}
             for row in parsed.rejected
         ]
-        return pa.Table.from_pylist(rows, schema=tables.REJECTED)
+        return pa.Table.from_pylist(rows, schema=REJECTED)
 
     def counts(self) -> dict[str, int]:
         """Return pages, articles, sections and one number a reason, zeros included."""
@@ -225,11 +225,11 @@ class _Account:
 
 
 _TABLES = {
-    "sections": tables.SECTIONS,
-    "links": tables.LINKS,
-    "rejected": tables.REJECTED,
-    "infoboxes": tables.INFOBOXES,
-    "pictures": tables.PICTURES,
+    "sections": SECTIONS,
+    "links": LINKS,
+    "rejected": REJECTED,
+    "infoboxes": INFOBOXES,
+    "pictures": PICTURES,
 }
 
 

@@ -14,16 +14,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from isotope import tables
 from isotope.core.errors import BadParams, MissingFile
 from isotope.core.files import labels
 from isotope.core.parallel import ahead
 from isotope.core.progress import Progress, log
 from isotope.core.row_groups import grouped
 from isotope.core.shards import WHOLE, Part, part_of
+from isotope.parse.tables import ASSOCIATIONS, REJECTED, WIT_COLUMNS
 from isotope.parse.wit_blocks import Shard
 
-_WIT = pa.schema([tables.ASSOCIATIONS.field(name) for name in tables.WIT_COLUMNS])
+_WIT = pa.schema([ASSOCIATIONS.field(name) for name in WIT_COLUMNS])
 _TRUE, _FALSE = ["true", "True", "TRUE", "1"], ["false", "False", "FALSE", "0"]
 _BOOLS = {**dict.fromkeys(_TRUE, True), **dict.fromkeys(_FALSE, False), "": None}
 _INT32_MAX = 2**31 - 1
@@ -31,7 +31,7 @@ _TAB, _AT_A_TIME = ord("\t"), 1 << 20
 _PARSE = pacsv.ParseOptions(delimiter="\t", newlines_in_values=True)
 _CONVERT = pacsv.ConvertOptions(
     column_types=_WIT,
-    include_columns=list(tables.WIT_COLUMNS),
+    include_columns=list(WIT_COLUMNS),
     null_values=[""],
     true_values=_TRUE,
     false_values=_FALSE,
@@ -228,7 +228,7 @@ def parse_wit(files: Sequence[Path], *, out: Path, rejected: Path, part: Part = 
     named = labels([Path(path) for path in files])
     reasons: Counter[str] = Counter()
     progress = Progress("WIT records")
-    with grouped(out, tables.ASSOCIATIONS) as good, grouped(rejected, tables.REJECTED) as bad:
+    with grouped(out, ASSOCIATIONS) as good, grouped(rejected, REJECTED) as bad:
         for path, split in part_of(own, part):
             for associations, rejects in ahead(
                 _parse_shard(Shard(Path(path), label=named[Path(path)]), split)
@@ -236,7 +236,7 @@ def parse_wit(files: Sequence[Path], *, out: Path, rejected: Path, part: Part = 
                 progress.add(len(associations) + len(rejects))
                 good.add(associations)
                 if rejects:
-                    bad.add(pa.Table.from_pylist(rejects, schema=tables.REJECTED))
+                    bad.add(pa.Table.from_pylist(rejects, schema=REJECTED))
                 reasons.update(str(row["reason"]) for row in rejects)
     progress.finish()
     log.info("WIT: %d records, %d rejected %s", progress.done, reasons.total(), dict(reasons))
@@ -260,14 +260,14 @@ def _parse_shard(shard: Shard, split: str) -> Iterator[tuple[pa.Table, list[dict
     for block in shard.blocks():
         records = parse_block(block, shard)
         found = pa.concat_tables(records.good) if records.good else None
-        yield _labelled(found, own) if found else tables.ASSOCIATIONS.empty_table(), records.bad
+        yield _labelled(found, own) if found else ASSOCIATIONS.empty_table(), records.bad
     log.info("%s: %d records", shard.label, shard.rows)
 
 
 def _labelled(table: pa.Table, own: dict[str, pa.Scalar]) -> pa.Table:
     for name, label in own.items():
         table = table.append_column(name, pa.repeat(label, len(table)))
-    return table.select(tables.ASSOCIATIONS.names)
+    return table.select(ASSOCIATIONS.names)
 
 
 def _scalar(text: str) -> pa.Scalar:

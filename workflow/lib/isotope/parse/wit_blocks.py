@@ -11,7 +11,7 @@ from isal import igzip, isal_zlib
 
 from isotope.core.errors import CorruptFile, MissingColumn, MissingFile, TruncatedFile
 from isotope.core.parallel import AHEAD, ahead
-from isotope.tables import WIT_COLUMNS
+from isotope.parse.tables import WIT_COLUMNS
 
 # A block in use, those ahead of it, and the beginning of the next.
 _ROOMS = 1 + AHEAD + 1

@@ -7,11 +7,11 @@ from typing import Any
 
 import polars as pl
 
-from isotope import tables
 from isotope.collect.inputs import expand
 from isotope.core import lucene, sql
 from isotope.core.errors import EmptyTable, MissingFile
 from isotope.core.progress import log
+from isotope.project.tables import PROJECTION
 
 _SQL = sql.SQL / "project/labels"
 
@@ -53,7 +53,7 @@ def project_labels(
         ranked = _by_name(rest["label"], snapshot["sections"], spec, here / "index", threads)
         ranked.write_parquet(here / "ranked")
         last = {t: here / t for t in ("asked", "titled", "ranked")}
-        sql.query(_SQL / "projection.sql", last, {}, out=out, schema=tables.PROJECTION)
+        sql.query(_SQL / "projection.sql", last, {}, out=out, schema=PROJECTION)
         log.info("%d labels asked BM25, %d found a name", len(rest), ranked.height)
 
 

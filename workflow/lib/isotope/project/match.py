@@ -8,13 +8,14 @@ from typing import Any
 import polars as pl
 import pyarrow.parquet as pq
 
-from isotope import tables
 from isotope.core import lucene, sql, store
 from isotope.core.errors import EmptyTable
 from isotope.core.progress import log
+from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.shards import WHOLE, Part, bounds
 from isotope.core.store import rows_in, write_slice
 from isotope.parse.articles import lead
+from isotope.project.tables import PROJECTION
 
 _SQL = sql.SQL / "project"
 _ROWS = 10_000
@@ -97,7 +98,7 @@ def project(  # noqa: PLR0913
         model = lucene.Bm25(spec["k1"], spec["b"], language=language)
         best_sections(rest, index, model, threads).write_parquet(ranked)
         tables_in = {"queries": own, "exact": exact, "ranked": ranked}
-        sql.query(_SQL / "projection.sql", tables_in, {}, out=out, schema=tables.PROJECTION)
+        sql.query(_SQL / "projection.sql", tables_in, {}, out=out, schema=PROJECTION)
 
 
 def exact_matches(queries: Path, sections: Path, mode: str) -> pl.DataFrame:
@@ -114,6 +115,6 @@ def best_sections(
     """Return query_id, doc_id and score of the top section for each text."""
     texts = asked.select(
         "source_text_id",
-        text=pl.concat_str(pl.col(tables.FIVE_FIELDS).fill_null(""), separator=" "),
+        text=pl.concat_str(pl.col(FIVE_FIELDS).fill_null(""), separator=" "),
     )
     return lucene.search(index, texts.iter_rows(), model, hits=1, threads=threads)

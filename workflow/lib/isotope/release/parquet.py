@@ -8,10 +8,10 @@ from pathlib import Path
 import polars as pl
 import pyarrow as pa
 
-from isotope import tables
 from isotope.core import sql, store
 from isotope.core.pixels import ordered, repeated
 from isotope.core.progress import Progress
+from isotope.core.schemas import CAPTION_FIELDS
 
 SPLITS = ("train", "validation", "test", "other")
 JUDGED = SPLITS[:3]
@@ -29,7 +29,7 @@ IMAGES = pa.schema(
     [
         ("image_url", pa.string()),
         ("image_id", pa.string()),
-        *((name, _STRINGS) for name in ("language", *tables.CAPTION_FIELDS)),
+        *((name, _STRINGS) for name in ("language", *CAPTION_FIELDS)),
         ("image", pa.binary()),
     ]
 )

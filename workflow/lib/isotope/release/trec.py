@@ -14,12 +14,12 @@ import polars as pl
 import pyarrow.parquet as pq
 import yaml
 
-from isotope import tables
 from isotope.core import sql, store, trec
 from isotope.core.errors import MissingFile
 from isotope.core.grid import JUDGED
 from isotope.core.progress import Progress
 from isotope.core.runs import read_run
+from isotope.core.schemas import FIVE_FIELDS
 from isotope.score.score import TASKS
 
 
@@ -145,7 +145,7 @@ def write_jsonl(collected: Path, out: Path, language: str) -> None:
         MissingFile, CorruptFile: a table that is not there or not readable.
     """
     asked: dict[str, dict[str, object]] = {
-        "texts": {"fields": list(tables.FIVE_FIELDS)},
+        "texts": {"fields": list(FIVE_FIELDS)},
         "images": {"language": language},
     }
     qrels = pl.read_parquet(collected / "qrels.parquet")

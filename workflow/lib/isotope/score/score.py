@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import polars as pl
 
-from isotope import tables
 from isotope.core import store
 from isotope.core.errors import BadParams, BrokenPromise, EmptyTable
 from isotope.core.measures import Ratio, parse_all
 from isotope.core.progress import Progress
 from isotope.core.runs import KEY, batches, empty
+from isotope.score.tables import SCORES
 
 TASKS = {"t2m": ("text_id", "image_id"), "m2t": ("image_id", "text_id")}
 
@@ -105,11 +105,11 @@ def score_collection(
         As `runs.batches`.
     """
     cells = score_cells(runs, qrels, parse_all(measures))
-    with store.writer(out, tables.SCORES) as writer:
+    with store.writer(out, SCORES) as writer:
         for cell, values in cells:
             labels = {"collection": collection, **cell._asdict()}
             labelled = values.with_columns(**{key: pl.lit(label) for key, label in labels.items()})
-            rows = labelled.select(tables.SCORES.names).to_arrow().cast(tables.SCORES)
+            rows = labelled.select(SCORES.names).to_arrow().cast(SCORES)
             writer.write_table(rows, row_group_size=store.ROWS_PER_GROUP)
 
 

@@ -8,10 +8,10 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
-from isotope import tables
 from isotope.core import store
 from isotope.core.errors import BrokenPromise
 from isotope.core.progress import Progress
+from isotope.score.tables import SIGNIFICANCE
 
 _RUNS = ["collection", "setting", "split", "task"]
 _CELL = [*_RUNS, "measure"]
@@ -32,7 +32,7 @@ def compare(scores: pl.DataFrame) -> pl.DataFrame:
     """
     cells = scores.sort("system", "query_id").partition_by(_CELL, as_dict=True)
     found = [_compare_cell(cell).with_columns(_label(key)) for key, cell in sorted(cells.items())]
-    return pl.concat([_nothing(), *(table.select(tables.SIGNIFICANCE.names) for table in found)])
+    return pl.concat([_nothing(), *(table.select(SIGNIFICANCE.names) for table in found)])
 
 
 def significance_table(scores: Path, out: Path) -> None:
@@ -46,10 +46,10 @@ def significance_table(scores: Path, out: Path) -> None:
     lazy = pl.scan_parquet(scores)
     cells = lazy.select(_RUNS).unique().sort(_RUNS).collect()
     progress = Progress("cells", total=cells.height)
-    with store.writer(out, tables.SIGNIFICANCE) as writer:
+    with store.writer(out, SIGNIFICANCE) as writer:
         for cell in cells.iter_rows(named=True):
             own = lazy.filter(pl.col(key) == value for key, value in cell.items()).collect()
-            writer.write_table(compare(own).to_arrow().cast(tables.SIGNIFICANCE))
+            writer.write_table(compare(own).to_arrow().cast(SIGNIFICANCE))
             progress.add()
     progress.finish()
 
@@ -96,7 +96,7 @@ def _against_others(systems: list[str], values: NDArray[np.float64]) -> Iterator
 
 
 def _nothing() -> pl.DataFrame:
-    return pl.DataFrame(tables.SIGNIFICANCE.empty_table())
+    return pl.DataFrame(SIGNIFICANCE.empty_table())
 
 
 def _nothing_to_label() -> pl.DataFrame:

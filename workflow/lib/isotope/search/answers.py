@@ -11,14 +11,15 @@ from typing import Any, NamedTuple, TextIO, cast
 
 import polars as pl
 
-from isotope import tables
 from isotope.core import lucene, store
 from isotope.core.errors import MissingFile
 from isotope.core.grid import Cell, pool_splits, query_ids
 from isotope.core.progress import log
 from isotope.core.runs import empty
 from isotope.index.build import filled, pools_of
+from isotope.parse.tables import REJECTED
 from isotope.search.systems import by_index, fill
+from isotope.tabulate.tables import ANSWERED
 
 _SCHEMA = {"query_id": pl.String, "text": pl.String}
 _PLACE = {"file": pl.String, "row": pl.Int64, "raw": pl.String}
@@ -180,9 +181,9 @@ def search_answers(  # noqa: PLR0913
     read = read_answers(files, pl.read_parquet(tables_["images"]))
     chosen, strange = _entities(read.chosen, tables_["texts"])
     in_order = sorted([*read.rejected, *strange], key=_place)
-    store.write_rows(in_order, rejected, tables.REJECTED)
+    store.write_rows(in_order, rejected, REJECTED)
     ids = pl.DataFrame({"query_id": read.answered}, schema={"query_id": pl.String})
-    store.write(ids.to_arrow(), answered, tables.ANSWERED)
+    store.write(ids.to_arrow(), answered, ANSWERED)
     folders = {folder.parts[-2]: folder for folder in indexes}
     for cells in by_index(outputs):
         place = folders[cells[0].setting] / cells[0].pool / cells[0].document_side

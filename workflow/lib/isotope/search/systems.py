@@ -15,10 +15,10 @@ from isotope.core.exact import Encoded, top_k
 from isotope.core.grid import Cell, document_ids, query_ids
 from isotope.core.progress import log
 from isotope.core.runs import empty, write_pieces, write_run
+from isotope.core.schemas import RUN
 from isotope.core.shards import WHOLE, gather
 from isotope.index.build import contents
 from isotope.search import fuse
-from isotope.tables import RUN
 
 
 def random_run(

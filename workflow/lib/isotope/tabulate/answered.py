@@ -7,13 +7,13 @@ from tempfile import TemporaryDirectory
 import polars as pl
 import pyarrow as pa
 
-from isotope import tables
 from isotope.core import sql, store
 from isotope.core.grid import Cell
 from isotope.core.progress import Progress
 from isotope.core.runs import batches
 from isotope.score.score import cell_of
 from isotope.tabulate.table import tabulate
+from isotope.tabulate.tables import ANSWERED_BY, TOPS
 
 _SQL = sql.SQL / "tabulate"
 _SECTIONS = 25
@@ -71,12 +71,12 @@ def tops_table(runs: Sequence[Path], *, depth: int, out: Path) -> None:
         As `runs.batches` and `score.cell_of`.
     """
     progress = Progress("runs", len(runs))
-    with store.writer(out, tables.TOPS) as writer:
+    with store.writer(out, TOPS) as writer:
         for cell, path in sorted((cell_of(path), path) for path in runs):
             named = {"task": pl.lit(cell.task), "system": pl.lit(cell.system)}
             for piece in batches(path):
                 first = piece.filter(pl.col("rank") <= depth).with_columns(**named)
-                rows = first.select(tables.TOPS.names).to_arrow().cast(tables.TOPS)
+                rows = first.select(TOPS.names).to_arrow().cast(TOPS)
                 writer.write_table(rows, row_group_size=store.ROWS_PER_GROUP)
             progress.add()
     progress.finish()
@@ -88,7 +88,7 @@ def write_answered(runs: Sequence[Path], answered: Mapping[str, Path], out: Path
     A query is answered when it has a hit, or when a file of answers has a line on it, though the
     entity is not found: `answered` has tables.ANSWERED of such systems, by name.
     """
-    with store.writer(out, tables.ANSWERED_BY) as writer:
+    with store.writer(out, ANSWERED_BY) as writer:
         for path in runs:
             cell, system = Cell.of(path), path.stem
             parts = [pl.scan_parquet(p, glob=False) for p in (path, answered.get(system)) if p]
@@ -99,4 +99,4 @@ def write_answered(runs: Sequence[Path], answered: Mapping[str, Path], out: Path
                 pl.lit(system).alias("system"),
                 "query_id",
             ).collect()
-            writer.write_table(rows.to_arrow().cast(tables.ANSWERED_BY))
+            writer.write_table(rows.to_arrow().cast(ANSWERED_BY))

@@ -15,11 +15,12 @@ from typing import Any, NamedTuple, cast
 
 import polars as pl
 
-from isotope import tables
+from isotope.collect.tables import QRELS, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import BadCaptions, CorruptFile, EmptyTable, MissingColumn, MissingFile
 from isotope.core.progress import log
 from isotope.tabulate.cider import cider
+from isotope.tabulate.tables import CAPTIONERS
 
 COLUMNS = ("image", "language", "caption")
 _SQL = sql.SQL / "tabulate"
@@ -66,9 +67,9 @@ def captioners_table(
             continue
         captions = _checked(name, own, known, said["image_id"])
         scored.append(_scored(name, language, captions, said))
-    empty = pl.from_arrow(tables.CAPTIONERS.empty_table())
+    empty = pl.from_arrow(CAPTIONERS.empty_table())
     rows = pl.concat([cast(pl.DataFrame, empty), *scored])
-    store.write(rows.to_arrow(), out, tables.CAPTIONERS)
+    store.write(rows.to_arrow(), out, CAPTIONERS)
 
 
 def read_captions(files: Sequence[Path], languages: set[str]) -> pl.DataFrame:
@@ -205,12 +206,12 @@ def _scored(name: str, language: str, captions: pl.DataFrame, said: pl.DataFrame
         language=pl.lit(language),
         tokens=pl.col("tokens").list.len().cast(pl.Int32),
         cider=pl.Series(cider(tokens["tokens"].to_list(), said["tokens"].to_list())),
-    ).select(tables.CAPTIONERS.names)
+    ).select(CAPTIONERS.names)
 
 
 def _own_tokens(captions: pl.DataFrame, language: str) -> pl.DataFrame:
     """Cut captions as the references are cut, by the same query; one row an image, by image_id."""
-    empty: dict[str, Any] = dict.fromkeys(tables.TEXTS.names)
+    empty: dict[str, Any] = dict.fromkeys(TEXTS.names)
     texts = [
         {**empty, "text_id": i, "language": language, "context_section_description": caption}
         for caption, i in captions.select("caption", "image_id").iter_rows()
@@ -220,8 +221,8 @@ def _own_tokens(captions: pl.DataFrame, language: str) -> pl.DataFrame:
     ]
     with tempfile.TemporaryDirectory(prefix="isotope-") as folder:
         said, paired = Path(folder) / "texts.parquet", Path(folder) / "qrels.parquet"
-        store.write_rows(texts, said, tables.TEXTS)
-        store.write_rows(pairs, paired, tables.QRELS)
+        store.write_rows(texts, said, TEXTS)
+        store.write_rows(pairs, paired, QRELS)
         return _tokens(said, paired).sort("image_id")
 
 

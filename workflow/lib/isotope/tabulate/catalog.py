@@ -8,9 +8,17 @@ from tempfile import TemporaryDirectory
 import duckdb
 import pyarrow as pa
 
-from isotope import tables
+from isotope.collect.tables import FILTERS, IMAGES, QRELS, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import IsotopeError
+from isotope.core.schemas import RUN
+from isotope.crawl.tables import LEDGER, PIXELS
+from isotope.explain.tables import FAILURES, RANKS, STUDIED
+from isotope.judge.tables import AGREEMENT, GRADED, POOL, REUSE, SHEET, TAU
+from isotope.parse.tables import ASSOCIATIONS, INLINKS, REJECTED, SECTIONS
+from isotope.project.tables import PROJECTION
+from isotope.score.tables import SCORES, SIGNIFICANCE
+from isotope.tabulate.tables import INTERVALS, SUBSETS, TEMPORAL, TOKENS, TOPS
 
 _CURVES = pa.schema(
     [
@@ -41,36 +49,36 @@ class View:
 
 
 VIEWS: Mapping[str, View] = {
-    "texts": View("data/collect/*/texts.parquet", tables.TEXTS, varies=True),
-    "images": View("data/collect/*/images.parquet", tables.IMAGES, varies=True),
-    "qrels": View("data/collect/*/qrels.parquet", tables.QRELS),
-    "filters": View("data/collect/*/filters.parquet", tables.FILTERS),
-    "runs": View("results/search/*/*/*/*/*.parquet", tables.RUN),
+    "texts": View("data/collect/*/texts.parquet", TEXTS, varies=True),
+    "images": View("data/collect/*/images.parquet", IMAGES, varies=True),
+    "qrels": View("data/collect/*/qrels.parquet", QRELS),
+    "filters": View("data/collect/*/filters.parquet", FILTERS),
+    "runs": View("results/search/*/*/*/*/*.parquet", RUN),
     "tuning": View("results/search/*/tuning/*.csv", TUNING),
-    "scores": View("results/score/*.parquet", tables.SCORES, ".significance.parquet"),
-    "significance": View("results/score/*.significance.parquet", tables.SIGNIFICANCE),
-    "pools": View("results/score/*/pool.parquet", tables.POOL),
-    "sheets": View("results/score/*/sheet.parquet", tables.SHEET),
-    "graded": View("results/score/*/graded.parquet", tables.GRADED),
-    "graded_scores": View("results/score/*/scores.parquet", tables.SCORES),
-    "reuse": View("results/score/*/reuse.parquet", tables.REUSE),
-    "tau": View("results/score/*/tau.parquet", tables.TAU),
-    "agreement": View("results/score/*/agreement.parquet", tables.AGREEMENT),
-    "tokens": View("results/tables/*/tokens.parquet", tables.TOKENS),
-    "tops": View("results/tables/*/tops.parquet", tables.TOPS),
-    "intervals": View("results/tables/*/intervals.parquet", tables.INTERVALS),
-    "subsets": View("results/tables/*/subsets.parquet", tables.SUBSETS),
-    "temporal": View("results/tables/*/since/*/temporal.parquet", tables.TEMPORAL),
-    "failures": View("results/tables/*/failures.parquet", tables.FAILURES),
-    "ranks": View("results/tables/*/ranks.parquet", tables.RANKS),
-    "studied": View("results/tables/*/studied.parquet", tables.STUDIED),
-    "ledger": View("data/crawl/*/ledger.parquet", tables.LEDGER),
-    "pixels": View("data/crawl/*/shard-*.parquet", tables.PIXELS),
-    "projection": View("data/project/*/projection.parquet", tables.PROJECTION),
-    "sections": View("data/parse/*/sections.parquet", tables.SECTIONS),
-    "associations": View("data/parse/*/associations.parquet", tables.ASSOCIATIONS),
-    "rejected": View("data/parse/*/*.rejected.parquet", tables.REJECTED),
-    "inlinks": View("data/parse/*/inlinks.parquet", tables.INLINKS),
+    "scores": View("results/score/*.parquet", SCORES, ".significance.parquet"),
+    "significance": View("results/score/*.significance.parquet", SIGNIFICANCE),
+    "pools": View("results/score/*/pool.parquet", POOL),
+    "sheets": View("results/score/*/sheet.parquet", SHEET),
+    "graded": View("results/score/*/graded.parquet", GRADED),
+    "graded_scores": View("results/score/*/scores.parquet", SCORES),
+    "reuse": View("results/score/*/reuse.parquet", REUSE),
+    "tau": View("results/score/*/tau.parquet", TAU),
+    "agreement": View("results/score/*/agreement.parquet", AGREEMENT),
+    "tokens": View("results/tables/*/tokens.parquet", TOKENS),
+    "tops": View("results/tables/*/tops.parquet", TOPS),
+    "intervals": View("results/tables/*/intervals.parquet", INTERVALS),
+    "subsets": View("results/tables/*/subsets.parquet", SUBSETS),
+    "temporal": View("results/tables/*/since/*/temporal.parquet", TEMPORAL),
+    "failures": View("results/tables/*/failures.parquet", FAILURES),
+    "ranks": View("results/tables/*/ranks.parquet", RANKS),
+    "studied": View("results/tables/*/studied.parquet", STUDIED),
+    "ledger": View("data/crawl/*/ledger.parquet", LEDGER),
+    "pixels": View("data/crawl/*/shard-*.parquet", PIXELS),
+    "projection": View("data/project/*/projection.parquet", PROJECTION),
+    "sections": View("data/parse/*/sections.parquet", SECTIONS),
+    "associations": View("data/parse/*/associations.parquet", ASSOCIATIONS),
+    "rejected": View("data/parse/*/*.rejected.parquet", REJECTED),
+    "inlinks": View("data/parse/*/inlinks.parquet", INLINKS),
     "curves": View("data/train/*/*/curve.csv", _CURVES),
 }
 

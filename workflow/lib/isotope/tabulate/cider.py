@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from isotope import tables
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable
 from isotope.core.progress import Progress
+from isotope.tabulate.tables import CAPTIONS
 
 Tokens = tuple[str, ...]
 _LONGEST, _SIGMA, _SCALE = 4, 6.0, 10.0
@@ -115,11 +115,11 @@ def captions_table(texts: Path, qrels: Path, out: Path) -> None:
     if found is None or found.is_empty():
         raise EmptyTable(qrels, "no captions", "look at the collection's texts")
     progress = Progress("captions compared", found.height)
-    with store.writer(out, tables.CAPTIONS) as writer:
+    with store.writer(out, CAPTIONS) as writer:
         for part in found.partition_by("language", maintain_order=True):
             told = part.with_columns(cider=agreement(part["image_id"], part["tokens"]))
             counted = told.with_columns(tokens=pl.col("tokens").list.len().cast(pl.Int32))
-            rows = counted.select(tables.CAPTIONS.names).to_arrow().cast(tables.CAPTIONS)
+            rows = counted.select(CAPTIONS.names).to_arrow().cast(CAPTIONS)
             writer.write_table(rows, row_group_size=store.ROWS_PER_GROUP)
             progress.add(part.height)
     progress.finish()

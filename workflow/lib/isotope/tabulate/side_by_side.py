@@ -14,10 +14,10 @@ import numpy as np
 import polars as pl
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
-from isotope import tables
 from isotope.core import store
 from isotope.core.errors import BadCaptions
 from isotope.tabulate.captioners import Row, demand_language, image_ids, rows_of
+from isotope.tabulate.tables import CORRELATIONS, SIDE_BY_SIDE
 
 COLUMNS = ("image", "language", "first", "second", "choice")
 _CHOICES = {"first": 1, "second": -1, "same": 0}
@@ -69,7 +69,7 @@ def choices_table(
         pl.col("second").replace_strict(order, range(len(order)), default=None),
         "image_id",
     )
-    store.write(scored.to_arrow(), out, tables.SIDE_BY_SIDE)
+    store.write(scored.to_arrow(), out, SIDE_BY_SIDE)
 
 
 def _language(row: Row, known: set[str]) -> str:
@@ -124,7 +124,7 @@ def correlations(choices: Sequence[Path], captioners: Sequence[Path], out: Path)
     scores = pl.concat([pl.read_parquet(path) for path in captioners])
     points = gains(picked, scores)
     rows = [*_over_languages(points), *_over_images(picked)]
-    store.write_rows(rows, out, tables.CORRELATIONS)
+    store.write_rows(rows, out, CORRELATIONS)
 
 
 def gains(choices: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:

@@ -16,10 +16,10 @@ from typing import Any
 
 import polars as pl
 
-from isotope import tables
 from isotope.core import sql, store
 from isotope.core.errors import MissingFile
 from isotope.tabulate.table import means, tabulate
+from isotope.tabulate.tables import CHANGES, IDENTITIES
 
 _SIZES = ("texts", "images", "qrels")
 
@@ -72,7 +72,7 @@ def write_changes(
         for when, of in (("before", before), ("after", after))
         for table in _TABLES
     }
-    kept = {"changes": (changes, tables.CHANGES), "identities": (identities, tables.IDENTITIES)}
+    kept = {"changes": (changes, CHANGES), "identities": (identities, IDENTITIES)}
     changes.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=changes.parent, prefix=".since-") as folder:
         for step in sorted((_SQL / "since").glob("*.sql")):

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from isotope import tables
 from isotope.core import sql, store
 from isotope.core.bootstrap import Floats, percentiles, resampled_means
 from isotope.core.errors import EmptyTable
 from isotope.core.progress import Progress
+from isotope.tabulate.tables import INTERVALS
 
 ALL, MACRO, GAP = "all", "macro", "head - tail"
 # The SQL file strata_<first word of the kind>.sql says who is in which stratum: its relations, by
@@ -98,13 +98,13 @@ def intervals_table(  # noqa: PLR0913
         raise EmptyTable(scores, "no scores", "run the phase score")
     strata = members(facts, language, views)
     progress = Progress("settings and tasks", len(places))
-    with store.writer(out, tables.INTERVALS) as writer:
+    with store.writer(out, INTERVALS) as writer:
         for setting, task in places:
             own = lazy.filter(pl.col("setting") == setting, pl.col("task") == task).collect()
             told = pl.concat([own, *(gain(own, *pair) for pair in how.gains)])
             for table in _of_place(told, strata.filter(pl.col("task") == task), how):
-                rows = table.select(tables.INTERVALS.names)
-                writer.write_table(rows.to_arrow().cast(tables.INTERVALS))
+                rows = table.select(INTERVALS.names)
+                writer.write_table(rows.to_arrow().cast(INTERVALS))
             progress.add()
     progress.finish()
 

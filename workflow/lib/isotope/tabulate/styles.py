@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from isotope import tables
 from isotope.core import store
 from isotope.core.errors import BadParams
 from isotope.core.progress import Progress
 from isotope.core.vectors import load_vectors
 from isotope.models import encoders
 from isotope.models.encoders import Encoder
+from isotope.tabulate.tables import STYLES
 
 Floats = npt.NDArray[np.float32]
 STYLE = "{style}"
@@ -78,7 +78,7 @@ def styles_table(  # noqa: PLR0913
     encoded = load_vectors(vectors, ids)
     heads = class_weights(encoders.load(model, weights=weights), classes, prompts).T
     progress = Progress("images classified", len(encoded))
-    with store.writer(out, tables.STYLES) as writer:
+    with store.writer(out, STYLES) as writer:
         for block in encoded.blocks:
             for start in range(0, len(block), _ROWS):
                 cosines = block[start : start + _ROWS].astype(np.float32) @ heads
@@ -88,6 +88,6 @@ def styles_table(  # noqa: PLR0913
                     "style": pa.array(names[best].tolist(), pa.string()),
                     "score": cosines.max(axis=1).astype(np.float64),
                 }
-                writer.write_table(pa.table(found).cast(tables.STYLES))
+                writer.write_table(pa.table(found).cast(STYLES))
                 progress.add(len(best))
     progress.finish()

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import polars as pl
 
-from isotope import tables
 from isotope.core import sql, store
 from isotope.core.errors import BadParams
 from isotope.core.grid import pool_splits
 from isotope.core.progress import Progress, log
 from isotope.score.score import Cell, cell_of, score_run
+from isotope.tabulate.tables import SUBSETS
 
 _SQL = sql.SQL / "tabulate"
 _SIDES = {"t2m": ("text_id", "image_id"), "m2t": ("image_id", "text_id")}
@@ -58,7 +58,7 @@ def subsets_table(
     progress = Progress("runs", len(runs))
     with (
         TemporaryDirectory(dir=_made(out.parent), prefix=".subsets-") as folder,
-        store.writer(out, tables.SUBSETS) as writer,
+        store.writer(out, SUBSETS) as writer,
     ):
         places = Path(folder) / "places.parquet"
         for n, (cell, path) in enumerate(sorted(zip(cells, runs, strict=True))):
@@ -72,7 +72,7 @@ def subsets_table(
             rows = _scored(found, judged, sizes, asked).with_columns(  # pyright: ignore[reportArgumentType]
                 pl.lit(v).alias(k) for k, v in cell._asdict().items()
             )
-            writer.write_table(rows.select(tables.SUBSETS.names).to_arrow().cast(tables.SUBSETS))
+            writer.write_table(rows.select(SUBSETS.names).to_arrow().cast(SUBSETS))
             progress.add()
     progress.finish()
 

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from isotope import tables
 from isotope.core import sql, store
 from isotope.core.bootstrap import Floats, percentiles, resampled_means
 from isotope.core.errors import EmptyTable
@@ -23,6 +22,7 @@ from isotope.score.score import Cell, score_cells
 from isotope.tabulate.drawings import draw_drops
 from isotope.tabulate.strata import Resampling
 from isotope.tabulate.table import rows, tabulate
+from isotope.tabulate.tables import TEMPORAL
 
 CELL = ["setting", "split", "task"]
 COLUMN = ["measure", "system"]
@@ -115,7 +115,7 @@ def tabulate_temporal(  # noqa: PLR0913
     strata = rows(_SQL / "temporal_queries.sql", changed, {})
     home = at_home(reads["before_scores"], reads["identities"], strata)
     found = relative_drops(both, home, strata, how)
-    store.write(found.to_arrow(), drops, tables.TEMPORAL)
+    store.write(found.to_arrow(), drops, TEMPORAL)
     query, relations = _SQL / "temporal.sql", {"temporal": drops}
     tabulate(query, relations, params, drops.with_suffix(""))
     draw_drops(rows(query, relations, params), params, figure)
@@ -136,7 +136,7 @@ def relative_drops(
         parts.append(_of_group(queries, how).with_columns(pl.lit(v).alias(k) for k, v in names))
     drops = pl.concat(parts)
     told = drops.join(home, on=[*group, *COLUMN], how="left", maintain_order="left")
-    return told.select(tables.TEMPORAL.names)
+    return told.select(TEMPORAL.names)
 
 
 def _of_group(group: pl.DataFrame, how: Resampling) -> pl.DataFrame:

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from isotope import tables
 from isotope.core import store
 from isotope.core.errors import UnknownModel
 from isotope.core.parallel import ordered_map
 from isotope.core.progress import Progress
+from isotope.core.schemas import CAPTION_FIELDS, FIVE_FIELDS, SEVERAL, STEP
+from isotope.tabulate.tables import TOKENS
 from isotope.toy import words as toy_words
 
 Counter = Callable[[list[str]], list[int]]
@@ -24,8 +25,8 @@ CLIP, TOY = "open_clip", "toy"
 _CLIP_MERGES = 49_152 - 256 - 2
 _CLIP_WORDS = r"(?i)'s|'t|'re|'ve|'m|'ll|'d|\p{L}+|\p{N}|[^\s\p{L}\p{N}]+"
 _SIDES = {
-    "texts": ("text_id", tables.FIVE_FIELDS),
-    "images": ("image_id", tables.CAPTION_FIELDS),
+    "texts": ("text_id", FIVE_FIELDS),
+    "images": ("image_id", CAPTION_FIELDS),
 }
 
 
@@ -66,7 +67,7 @@ def count_tokens(  # noqa: PLR0913
         for number in range(pq.read_metadata(path).num_row_groups)
     ]
     progress = Progress("row groups", len(groups))
-    with store.writer(out, tables.TOKENS) as writer:
+    with store.writer(out, TOKENS) as writer:
         for counted in ordered_map(_count, groups, workers):
             writer.write_table(counted, row_group_size=store.ROWS_PER_GROUP)
             progress.add()
@@ -166,7 +167,7 @@ def _of_fields(rows: pa.Table, group: _Group) -> Iterator[pa.Table]:
     for field in fields:
         values = _joined(rows, field, group.language) if group.side == "images" else rows[field]
         # Sections of a page share its description: each distinct value is counted once.
-        step = tables.STEP if field == "hierarchy" else " "
+        step = STEP if field == "hierarchy" else " "
         words = (v.replace(step, " ") if v else None for v in values.to_pylist())
         distinct = pa.array(words, pa.string())
         distinct = distinct.dictionary_encode()
@@ -175,7 +176,7 @@ def _of_fields(rows: pa.Table, group: _Group) -> Iterator[pa.Table]:
             columns = {"side": group.side, "field": field, "tokenizer": name}
             constant = {k: pa.repeat(v, rows.num_rows) for k, v in columns.items()}
             found = {**constant, "item_id": rows[key], "tokens": counts.take(distinct.indices)}
-            yield pa.table({c: found[c] for c in tables.TOKENS.names}, schema=tables.TOKENS)
+            yield pa.table({c: found[c] for c in TOKENS.names}, schema=TOKENS)
 
 
 def _joined(rows: pa.Table, field: str, language: str) -> pa.Array:
@@ -187,7 +188,7 @@ def _joined(rows: pa.Table, field: str, language: str) -> pa.Array:
         " ".join(
             v
             for k, v in zip(languages or (), values or (), strict=False)
-            if language in (k, tables.SEVERAL) and v
+            if language in (k, SEVERAL) and v
         )
         for languages, values in pairs
     ]

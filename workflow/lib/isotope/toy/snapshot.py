@@ -13,10 +13,10 @@ from typing import TextIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from isotope import tables
 from isotope.core import store
 from isotope.core.errors import BadParams
 from isotope.core.progress import Progress
+from isotope.explain.tables import OBJECTS
 from isotope.toy import dump as toy_dump
 from isotope.toy import edition as toy_edition
 from isotope.toy import facts, scenes, wiki, wordnet
@@ -109,7 +109,7 @@ class _Objects:
             self.flush()
 
     def flush(self) -> None:
-        self._out.write_table(pa.Table.from_pylist(self._rows, schema=tables.OBJECTS))
+        self._out.write_table(pa.Table.from_pylist(self._rows, schema=OBJECTS))
         self._rows.clear()
 
 
@@ -126,7 +126,7 @@ def _object_rows(picture: Picture) -> Iterator[dict[str, object]]:
 
 @contextmanager
 def _objects(path: Path) -> Generator[_Objects, None, None]:
-    with store.writer(path, tables.OBJECTS) as out:
+    with store.writer(path, OBJECTS) as out:
         objects = _Objects(out)
         yield objects
         objects.flush()

@@ -13,8 +13,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from isotope import tables
 from isotope.core import store
+from isotope.parse.tables import WIT_COLUMNS
 from isotope.toy import scenes, words
 from isotope.toy.edition import replayed
 from isotope.toy.pages import SPLITS, Page, Picture, Section
@@ -32,7 +32,7 @@ class Shards:
     def __init__(self, files: Mapping[str, list[io.TextIOWrapper]], broken: int) -> None:
         self._files, self._broken = files, broken
         for file in (file for split in files.values() for file in split):
-            _write(file, tables.WIT_COLUMNS)
+            _write(file, WIT_COLUMNS)
 
     def add(self, page: Page, seed: int) -> int:
         """Write the page's rows and return their number."""

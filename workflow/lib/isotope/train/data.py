@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from isotope.core import sql
 from isotope.core.pixels import shown_by
-from isotope.tables import FIVE_FIELDS
+from isotope.core.schemas import FIVE_FIELDS
 from isotope.train.pictures import (
     Block,
     Column,

@@ -18,7 +18,7 @@ from isotope.core.progress import Progress
 from isotope.core.store import aside
 from isotope.core.vectors import FloatArray, created, write_ids
 from isotope.encode.fill import Batches
-from isotope.models.encoders import Device
+from isotope.models.device import Device
 from isotope.models.lit import Heads
 from isotope.models.offline import (
     DEFAULT,

@@ -17,14 +17,14 @@ import torch
 from transformers.optimization import Adafactor
 
 from isotope.core.errors import EmptyTable
+from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.store import aside
-from isotope.models.encoders import Device
+from isotope.models.device import Device
 from isotope.models.mix import best_weights
 from isotope.models.multimodal import QUERY, TARGET, Clip2Clip, Multimodal, create
 from isotope.models.open_clip import pick_device
 from isotope.params.multimodal import Clip2ClipRecipe, MultimodalRecipe, recipe_of
 from isotope.params.recipes import Means
-from isotope.tables import FIVE_FIELDS
 from isotope.train.batches import Batch, Tokens
 from isotope.train.checkpoint import Checkpoint, Start, cut_of, fingerprint
 from isotope.train.checkpoint import start as begin

@@ -14,8 +14,8 @@ import torch
 
 from isotope.core import sql
 from isotope.core.errors import MissingColumn
+from isotope.core.schemas import FIVE_FIELDS
 from isotope.encode.shard import joined
-from isotope.tables import FIVE_FIELDS
 from isotope.train.batches import Batch, Epochs, Tokens, unit
 from isotope.train.data import Place, Source, open_pictures, taken, write_pictures
 from isotope.train.pictures import Block, Cut, Decoded

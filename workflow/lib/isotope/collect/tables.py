@@ -1,0 +1,63 @@
+"""Tables of a collection."""
+
+import pyarrow as pa
+
+from isotope.core.schemas import STRINGS, schema, structure
+
+TEXTS = schema(
+    text_id=pa.string(),
+    page_id=pa.int64(),
+    revision_id=pa.int64(),
+    page_url=pa.string(),
+    page_title=pa.string(),
+    section_title=pa.string(),
+    hierarchy=pa.string(),
+    context_page_description=pa.string(),
+    context_section_description=pa.string(),
+    language=pa.string(),
+    category=STRINGS,
+    split=pa.string(),
+    source_text_id=pa.string(),
+)
+IMAGES = schema(
+    image_id=pa.string(),
+    image_url=pa.string(),
+    language=STRINGS,
+    caption_reference_description=STRINGS,
+    caption_alt_text_description=STRINGS,
+    caption_attribution_description=STRINGS,
+    mime_type=pa.string(),
+    width=pa.int32(),
+    height=pa.int32(),
+    sha256=pa.string(),
+    split=pa.string(),
+)
+ATTRIBUTIONS = schema(
+    ImageID=pa.string(), License=pa.string(), Author=pa.string(), Title=pa.string()
+)
+# Typed columns that a collection of another kind may add to its texts or images.
+OPTIONAL = schema(
+    objects=pa.list_(
+        structure(
+            synset=pa.string(),
+            x_min=pa.int32(),
+            y_min=pa.int32(),
+            x_max=pa.int32(),
+            y_max=pa.int32(),
+        )
+    ),
+    date=pa.date32(),
+    locale=pa.string(),
+    translation=pa.string(),
+    synsets=STRINGS,
+    source_image_id=pa.string(),
+    picture_id=pa.string(),
+    question=pa.string(),
+    subset=pa.string(),
+    seen=pa.string(),
+    source_split=pa.string(),
+)
+QRELS = schema(text_id=pa.string(), image_id=pa.string(), relevance=pa.int32(), split=pa.string())
+FILTERS = schema(
+    step=pa.string(), split=pa.string(), before=pa.int64(), dropped=pa.int64(), after=pa.int64()
+)

@@ -1,0 +1,35 @@
+"""Schemas: how tables are described, and what several phases share."""
+
+import pyarrow as pa
+
+STRINGS = pa.list_(pa.string())
+
+
+def schema(**columns: pa.DataType) -> pa.Schema:
+    """Return the schema of columns in this order."""
+    return pa.schema([pa.field(name, kind) for name, kind in columns.items()])
+
+
+def structure(**fields: pa.DataType) -> pa.StructType:
+    """Return the type of a column of records."""
+    return pa.struct([pa.field(name, kind) for name, kind in fields.items()])
+
+
+RUN = schema(query_id=pa.string(), doc_id=pa.string(), rank=pa.int32(), score=pa.float64())
+# What stands for several languages (ISO 639-2).
+SEVERAL = "mul"
+FIVE_FIELDS = (
+    "page_title",
+    "section_title",
+    "hierarchy",
+    "context_section_description",
+    "context_page_description",
+)
+# Between the steps of a hierarchy, here and in WIT. What reads it sees a space there, as do encoder
+# and BM25 of AToMiC's authors (TREC-AToMiC/AToMiC, examples/), whose hierarchies are lists.
+STEP = " / "
+CAPTION_FIELDS = (
+    "caption_reference_description",
+    "caption_alt_text_description",
+    "caption_attribution_description",
+)

@@ -1,0 +1,76 @@
+"""Tables that parse writes."""
+
+import pyarrow as pa
+
+from isotope.core.schemas import STRINGS, schema
+
+WIT_COLUMNS = [
+    "language",
+    "page_url",
+    "image_url",
+    "page_title",
+    "section_title",
+    "hierarchical_section_title",
+    "caption_reference_description",
+    "caption_attribution_description",
+    "caption_alt_text_description",
+    "mime_type",
+    "original_height",
+    "original_width",
+    "is_main_image",
+    "attribution_passes_lang_id",
+    "page_changed_recently",
+    "context_page_description",
+    "context_section_description",
+]
+_WIT_KINDS: dict[str, pa.DataType] = {
+    "original_height": pa.int32(),
+    "original_width": pa.int32(),
+    "is_main_image": pa.bool_(),
+    "attribution_passes_lang_id": pa.bool_(),
+    "page_changed_recently": pa.bool_(),
+}
+ASSOCIATIONS = schema(
+    **{c: _WIT_KINDS.get(c, pa.string()) for c in WIT_COLUMNS},
+    split=pa.string(),
+    file=pa.string(),
+    row=pa.int64(),
+)
+SECTIONS = schema(
+    text_id=pa.string(),
+    page_id=pa.int64(),
+    revision_id=pa.int64(),
+    page_url=pa.string(),
+    page_title=pa.string(),
+    section=pa.int32(),
+    section_title=pa.string(),
+    hierarchy=pa.string(),
+    context_page_description=pa.string(),
+    context_section_description=pa.string(),
+    language=pa.string(),
+    category=STRINGS,
+)
+REJECTED = schema(
+    file=pa.string(), row=pa.int64(), reason=pa.string(), detail=pa.string(), raw=pa.string()
+)
+LINKS = schema(page_id=pa.int64(), target=pa.string())
+INLINKS = schema(page_id=pa.int64(), inlinks=pa.int64())
+INFOBOXES = schema(
+    page_id=pa.int64(), page_title=pa.string(), file=pa.string(), image_url=pa.string()
+)
+PICTURES = schema(
+    page_id=pa.int64(),
+    place=pa.int32(),
+    text_id=pa.string(),
+    file=pa.string(),
+    origin=pa.string(),
+    caption=pa.string(),
+    alt=pa.string(),
+    width=pa.int32(),
+    is_framed=pa.bool_(),
+    is_in_table=pa.bool_(),
+    wiki=pa.string(),
+    words=pa.string(),
+    unread=STRINGS,
+)
+FILES = schema(file=pa.string(), project=pa.string(), attribution=pa.string())

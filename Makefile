@@ -48,7 +48,7 @@ test: .venv/installed
 
 # Whole runs again and again: 1, 3 and 16 shards, a month after the other, 20,000 faults and kills.
 test-long: .venv/installed
-	pytest -m long tests/workflow/test_layout.py tests/workflow/test_month.py tests/lib/test_crawl_chaos.py
+	pytest -m long tests/workflow/test_layout.py tests/workflow/test_month.py tests/lib/crawl/test_crawl_chaos.py
 
 # Chromium for the tests of pages, WordNet for those of failures; where they can't be installed tests skip.
 system:

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 import yaml
 
-from isotope.cli import main
+from isotope.cli import command as main
 from isotope.core.trec import read_run
 
 ROOT = Path(__file__).parents[2]
@@ -247,11 +247,11 @@ CORPORA = "tests/workflow/test_vg_coco.py"
 XM3600 = "tests/workflow/test_xm3600.py"
 RELEASE = "tests/workflow/test_release.py"
 DOCS = "tests/workflow/test_docs.py"
-JUDGE = "tests/lib/test_judge_page.py"
-SHEET = "tests/lib/test_judge_sheet.py"
-EXAMPLES = "tests/lib/test_examples.py"
-SHOW = "tests/lib/test_show.py"
-LUCENE = "tests/lib/test_lucene.py"
+JUDGE = "tests/lib/judge/test_judge_page.py"
+SHEET = "tests/lib/judge/test_judge_sheet.py"
+EXAMPLES = "tests/lib/tabulate/test_examples.py"
+SHOW = "tests/lib/cli/test_show.py"
+LUCENE = "tests/lib/core/test_lucene.py"
 CLUSTER = "tests/cluster/test_cluster.py"
 BUILT = "test_repro_on_a_fresh_clone_builds_all"
 PUSHED = "test_a_push_completes_what_killed_ones_left"

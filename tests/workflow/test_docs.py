@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from snakemake.cli import get_argument_parser
 from snakemake.utils import update_config
 
-from isotope.cli import main
+from isotope.cli import command
 from isotope.cli.reference import Edges, documents, read_dot, reduced, rewrite
 from isotope.cli.reference_params import parameters
 from isotope.core import errors, grid
@@ -220,7 +220,7 @@ def test_every_dvc_and_isotope_command_in_a_page_parses():
     for words in of("dvc"):
         get_main_parser().parse_args(words)
     for words in of("isotope"):
-        main.parser().parse_args(words)
+        command.parser().parse_args(words)
     assert len(of("dvc")) > 5
     assert of("isotope")
 

@@ -66,7 +66,7 @@ SAMPLE = """
   code:
     - workflow/lib/isotope/core/measures.py::MEASURES
     - "workflow/sql/tabulate/table3.sql::measure"
-  tests: ["tests/lib/test_score.py::test_a_run_made_of_the_published_qrels_is_perfect"]
+  tests: ["tests/lib/score/test_score.py::test_a_run_made_of_the_published_qrels_is_perfect"]
 """
 OF_TICRC = """
 - item: Section V, annotation

@@ -188,7 +188,7 @@ from pathlib import Path
 import yaml
 sys.path[:0] = sys.argv[1:]
 from isotope import newest
-from tests.lib.test_newest import written
+from tests.lib.tabulate.test_newest import written
 value = len(yaml.safe_load(Path("params.yaml").read_text())["snapshots"]) / 4
 at = Path(".isotope")
 at.mkdir(exist_ok=True)

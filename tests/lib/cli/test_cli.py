@@ -1,0 +1,318 @@
+"""Every subcommand has help and a place in the docs; doctor and estimate know what they look at."""
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+
+from isotope.cli import command, doctor, estimate
+from isotope.cli.estimate_phases import Cost, Machine, training
+from isotope.cli.estimate_sizes import GIB, size
+from isotope.core.errors import BadParams, MissingFile
+from isotope.explain import wordnet as wordnet_files
+from isotope.params import files as params_files
+
+ROOT = Path(__file__).parents[3]
+HERE = Machine(2, False)
+
+
+def commands() -> dict[str, argparse.ArgumentParser]:
+    actions = command.parser()._subparsers._group_actions  # type: ignore[union-attr]
+    return dict(actions[0].choices)  # type: ignore[arg-type]
+
+
+def test_every_subcommand_has_help_for_itself_and_all_its_arguments():
+    listed = command.parser()._subparsers._group_actions[0]._choices_actions  # type: ignore[union-attr]
+    assert {a.dest for a in listed if a.help} == set(commands())
+    for name, parser in commands().items():
+        bare = [a.dest for a in parser._actions if not a.help]
+        assert bare == [], name
+    assert {"report", "sql", "show", "doctor", "estimate"} <= set(commands())
+
+
+@pytest.mark.parametrize("name", commands())
+def test_every_subcommand_prints_its_help_and_is_in_the_docs(name, capsys):
+    with pytest.raises(SystemExit) as stop:
+        command.main([name, "--help"])
+    assert stop.value.code == 0
+    assert f"isotope {name}" in capsys.readouterr().out
+    assert f"| `{name}` |" in (ROOT / "docs/cli.md").read_text("utf-8")
+
+
+def params(tmp_path: Path, overlay: dict) -> dict:
+    (tmp_path / "overlay.yaml").write_text(yaml.safe_dump(overlay))
+    return params_files.load([tmp_path / "overlay.yaml"], root=ROOT)
+
+
+def test_an_overlay_changes_only_what_it_names(tmp_path):
+    found = params(tmp_path, {"search": {"depth": 7}})
+    assert found["search"]["depth"] == 7
+    assert found["search"]["memory_mb"] == params_files.load(root=ROOT)["search"]["memory_mb"]
+
+
+def test_a_missing_overlay_and_a_pair_without_equals_are_named(tmp_path):
+    with pytest.raises(MissingFile, match=r"none\.yaml"):
+        params_files.load([tmp_path / "none.yaml"], root=ROOT)
+    with pytest.raises(BadParams, match="key=value"):
+        params_files.load(pairs=["name"], root=ROOT)
+
+
+def test_the_size_of_local_and_published_files_is_exact(tmp_path):
+    (tmp_path / "wit_v1.train.all.tsv.gz").write_bytes(b"x" * 6800)
+    files = {
+        "wit": [str(tmp_path / "wit*.gz")],
+        "dump": [{"url": "https://h/pages.xml.bz2", "bytes": 1_000}],
+    }
+    found = size({"files": files})
+    assert (found.upstream, found.dump, found.files) == (7_800, 1_000, 1)
+    assert found.associations == 10
+
+
+def test_twice_the_pages_cost_twice_the_requests_and_disk():
+    one, two = (params_files.load(root=ROOT) for _ in range(2))
+    two["acquire"]["toy"]["generate"]["pages"] *= 2
+    small, large = estimate.costs(one, HERE), estimate.costs(two, HERE)
+    assert large["crawl"].requests == 2 * small["crawl"].requests > 0
+    assert large["collect"].disk == 2 * small["collect"].disk > 0
+
+
+def test_at_full_size_the_estimate_is_near_the_papers_numbers():
+    """AToMiC, Table 1, all splits and the others: texts, images and qrels."""
+    texts = 3_002_458 + 17_173 + 9_873 + 7_105_240
+    images = 3_386_183 + 16_131 + 8_605 + 7_608_283
+    qrels = 4_401_903 + 17_801 + 9_873
+    full = params_files.load([ROOT / "params/enwiki.yaml"], root=ROOT)
+    crawl = estimate.costs(full, HERE)["crawl"]
+    assert images < crawl.requests < 1.2 * images, "some addresses are dead"
+    of = size(full["acquire"]["enwiki-20221101"])
+    assert of.associations == pytest.approx(37.6e6, rel=0.05), "tuples of WIT, section 4.1"
+    assert of.pairs == pytest.approx(qrels, rel=0.05)
+    assert of.texts == pytest.approx(texts, rel=0.05)
+
+
+def test_a_crawled_picture_is_assumed_to_take_16_kb():
+    """The paper does not say how many bytes AToMiC has; its hub says 180 GB for 11 M images."""
+    full = params_files.load([ROOT / "params/enwiki.yaml"], root=ROOT)
+    crawl = estimate.costs(full, HERE)["crawl"]
+    assert crawl.disk == 16_000 * crawl.requests == pytest.approx(180e9, rel=0.2)
+
+
+def test_a_polite_crawl_takes_as_long_as_the_host_allows():
+    full = params_files.load([ROOT / "params/enwiki.yaml"], root=ROOT)
+    spec = full["crawl"]["enwiki-20221101"]
+    crawl = estimate.costs(full, HERE)["crawl"]
+    assert crawl.seconds == pytest.approx(crawl.requests / 10)
+    spec["rate_per_s"] = 100
+    assert estimate.costs(full, HERE)["crawl"].seconds == pytest.approx(crawl.fetched * 8e-6 / 25)
+
+
+def test_thumbnails_are_fetched_with_fewer_bytes_and_as_many_requests():
+    full = params_files.load([ROOT / "params/enwiki.yaml"], root=ROOT)
+    originals = estimate.costs(full, HERE)["crawl"]
+    full["crawl"]["enwiki-20221101"]["width"] = 500
+    small = estimate.costs(full, HERE)["crawl"]
+    assert small.requests == originals.requests
+    assert small.fetched < originals.fetched / 5
+    full["crawl"]["enwiki-20221101"]["width"] = 3840
+    assert estimate.costs(full, HERE)["crawl"].fetched == originals.fetched
+
+
+def test_the_readme_says_of_full_size_what_the_estimate_says():
+    """For the 11 million images of AToMiC (Table 1), where the estimate counts 11.9 addresses."""
+    text = (ROOT / "README.md").read_text().partition("**At full size**")[2].partition("\n## ")[0]
+    words = " ".join(text.split())
+    assert "`contact`" in words
+    assert "user_agent" not in words
+    full = params_files.load([ROOT / "params/enwiki.yaml"], root=ROOT)
+    told: dict[int | None, list[float]] = {}
+    for width in (None, 500):
+        spec = full["crawl"]["enwiki-20221101"]
+        spec.update({} if width is None else {"width": width})
+        cost = estimate.costs(full, HERE)["crawl"]
+        of_paper = 11e6 / cost.requests
+        told[width] = [of_paper * n for n in (cost.fetched, cost.disk, cost.seconds)]
+    originals, thumbnails = told[None], told[500]
+    assert "about 11 million pictures" in words
+    assert f"{originals[0] / 1e12:.1f} TB are fetched" in words
+    assert f"{round(originals[1] / 1e9, -1):.0f} GB of WebP kept" in words
+    assert (
+        f"`width: 500` thumbnails of that width are fetched instead, {thumbnails[0] / 1e12:.1f} TB"
+        in words
+    )
+    weeks = {round(each[2] / (7 * 24 * 3600)) for each in told.values()}
+    assert weeks == {2}
+    assert "Both take two weeks" in words
+    assert "assumptions" in words
+
+
+def trained(**recipe) -> dict:
+    spec = {"batch": 1024, "learning_rate": 1e-5, "steps": 9075, "micro_batch": 128, **recipe}
+    return {"kind": "trained", "name": "ViT-B-32", "train": spec}
+
+
+def test_training_at_full_size_fits_in_memory_and_keeps_pictures_as_they_came():
+    full = params_files.load([ROOT / "params/enwiki.yaml"], root=ROOT)
+    of = size(full["acquire"]["enwiki-20221101"])
+    packed = training(trained(workers=8), of, 16, gpu=True)
+    squares = training(trained(workers=8, squares_gib=1000), of, 16, gpu=True)
+    assert packed.memory_gib == squares.memory_gib < 10
+    assert packed.meanwhile == pytest.approx(of.pairs * (of.picture + 1_200))
+    assert squares.meanwhile > of.pairs * 224 * 224 * 3 > 5 * packed.meanwhile
+    few = training(trained(workers=1), of, 16, gpu=True)
+    assert few.seconds == pytest.approx(9075 * 1024 / 150, rel=0.2), "decoding is the limit"
+    assert few.seconds > 4 * packed.seconds
+
+
+def test_a_model_trained_whole_costs_two_copies_and_a_frozen_one_no_training():
+    full = params_files.load([ROOT / "params/enwiki.yaml"], root=ROOT)
+    of = size(full["acquire"]["enwiki-20221101"])
+    recipe = {"micro_batch": 64, "steps": 2000, "batch": 4096}
+    whole = training({"kind": "clip2clip", "of": "x", "train": recipe}, of, 16, gpu=True)
+    assert whole.kept == 2 * training(trained(), of, 16, gpu=True).kept
+    assert whole.seconds >= 2 * 2000 * 4096 / 1500
+    mixes = {"kind": "clip2clip", "of": "vit-l-14"}
+    costs = {}
+    for frozen in (True, False):
+        full["models"]["mix"] = {**mixes, "frozen": frozen}
+        full["systems"]["mix"] = {"kind": "dense", "model": "mix"}
+        full["search"]["systems"] = ["mix"]
+        costs[frozen] = estimate.costs(full, HERE)["train"].seconds
+    assert costs[True] < costs[False] / 100
+
+
+def test_more_cores_and_a_gpu_take_less_time():
+    full = params_files.load([ROOT / "params/enwiki.yaml"], root=ROOT)
+    slow, fast = (estimate.costs(full, m)["encode"].seconds for m in (HERE, Machine(2, True)))
+    assert fast < slow / 5
+
+
+def test_the_last_line_is_the_sum_and_the_peak():
+    found = {"parse": Cost(1, 0, GIB, 3600.0, 2.0), "crawl": Cost(2, GIB, 0, 3600.0, 5.0)}
+    shown = estimate.told({"parse": 1, "crawl": 1}, found, Machine(10**9, False)).splitlines()
+    assert shown[-2].split() == ["all", "2", "3", "1.0", "1.0", "2.0", "5.0"]
+
+
+def test_a_release_stands_below_the_sum():
+    found = {"tabulate": Cost(0, 0, GIB, 0.0, 2.0), "release": Cost(0, 0, 3 * GIB, 0.0, 5.0)}
+    shown = estimate.told({"tabulate": 1, "release": 1}, found, Machine(10**9, False)).splitlines()
+    assert [line.split()[0] for line in shown[-4:-1]] == ["tabulate", "all", "release"]
+    assert shown[-3].split() == ["all", "1", "0", "0.0", "1.0", "0.0", "2.0"]
+
+
+def test_every_phase_has_jobs_and_a_cost(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    phases = {p.stem.split("-")[0] for p in (ROOT / "workflow/rules").glob("[a-z]*.smk")}
+    jobs = estimate.planned([])
+    assert set(estimate.PHASES) == phases == {phase for phase, n in jobs.items() if n}
+    found = estimate.costs(params_files.load(root=ROOT), HERE)
+    assert min(cost.disk for cost in found.values()) > 0
+
+
+def test_a_release_is_larger_than_the_pictures_in_it():
+    found = estimate.costs(params_files.load([ROOT / "params/enwiki.yaml"], root=ROOT), HERE)
+    assert found["crawl"].disk < found["release"].disk < 2 * found["crawl"].disk
+
+
+def test_a_data_set_that_brings_its_pictures_makes_no_request(tmp_path):
+    for name, count in (("a.jsonl", 680_000), ("1.jpg", 5_000), ("2.jpg", 7_000)):
+        (tmp_path / name).write_bytes(b"x" * count)
+    files = {"data": [f"{tmp_path}/a.jsonl"], "images": [f"{tmp_path}/*.jpg"]}
+    of = size({"files": files}, "images")
+    assert (of.texts, of.images, of.picture, of.files) == (1_000, 2, 6_000, 0)
+    assert estimate.PHASE_COSTS["crawl"](of, {}, HERE).requests == 0
+
+
+def state(findings: list[doctor.Finding], what: str) -> str:
+    return next(f.state for f in findings if f.what == what)
+
+
+def test_a_healthy_machine_misses_nothing(tmp_path):
+    found = doctor.findings(params_files.load(root=ROOT), HERE, tmp_path)
+    assert [f for f in found if f.state == "missing"] == []
+    assert state(found, "GPU") == "note"
+    assert "nothing is missing" in doctor.told(found)
+
+
+def test_a_crawl_of_wikimedia_without_a_contact_is_missing_something():
+    full = params_files.load([ROOT / "params/enwiki.yaml"], root=ROOT)
+    (found,) = doctor.contacts(full)
+    assert (found.state, "crawl.enwiki-20221101.contact" in found.remedy) == ("missing", True)
+    full["crawl"]["enwiki-20221101"]["contact"] = "me@example.org"
+    assert [f.state for f in doctor.contacts(full)] == ["ok"]
+    assert list(doctor.contacts(params_files.load(root=ROOT))) == []
+
+
+def test_no_java_and_an_old_java_are_missing(tmp_path, monkeypatch):
+    assert doctor.java(tmp_path).state == "missing"
+    monkeypatch.setattr("isotope.core.lucene.java_version", lambda _: 17)
+    assert "version 17" in doctor.java(tmp_path).found
+
+
+def test_a_source_without_its_files_is_missing(tmp_path):
+    base = params_files.load(root=ROOT)
+    for url in (str(tmp_path / "none.gz"), str(tmp_path / "*.gz")):
+        base["acquire"]["toy"] = {"files": {"wit": [url]}}
+        found = doctor.findings(base, HERE, tmp_path)
+        assert state(found, "source toy") == "missing"
+        assert url in doctor.told(found)
+
+
+def test_a_wordnet_is_looked_for_where_failures_are_explained(tmp_path):
+    base = params_files.load(root=ROOT)
+    assert list(doctor.wordnets(base)) == []
+    base["tabulate"]["explain"]["toy"] = {"wordnet": str(tmp_path)}
+    (found,) = doctor.wordnets(base)
+    assert (found.what, found.state) == ("WordNet of toy", "missing")
+    assert "wordnet-base" in found.remedy
+    for name in wordnet_files.NAMES:
+        (tmp_path / name).touch()
+    assert [f.state for f in doctor.wordnets(base)] == ["ok"]
+    assert list(doctor.wordnets({**base, "build": []})) == []
+
+
+def test_a_model_file_that_the_params_name_and_is_not_there_is_missing(tmp_path):
+    base = params_files.load(root=ROOT)
+    weights = tmp_path / "w.safetensors"
+    base["models"]["tiny-clip"] = {"kind": "open_clip", "name": "ViT-B-32"} | {
+        "pretrained": str(weights)
+    }
+    assert next(doctor.models(base)).state == "missing"
+    weights.touch()
+    assert next(doctor.models(base)).state == "ok"
+    base["models"]["tiny-clip"]["pretrained"] = str(tmp_path / "w.pt")
+    (tmp_path / "w.pt").touch()
+    assert "may run code" in next(doctor.models(base)).found
+
+
+def test_a_tag_that_open_clip_does_not_know_is_missing():
+    base = params_files.load(root=ROOT)
+    spec = {"kind": "open_clip", "name": "ViT-B-32", "pretrained": "nobody"}
+    base["models"]["tiny-clip"] = spec
+    found = next(doctor.models(base))
+    assert (found.state, "laion2b_s34b_b79k" in found.remedy) == ("missing", True)
+    spec["pretrained"] = "laion2b_s34b_b79k"
+    assert next(doctor.models(base)).state in ("note", "ok")
+
+
+def test_too_little_disk_or_memory_is_missing():
+    needed = {"crawl": replace(Cost(), disk=10 * GIB, memory_gib=8)}
+    assert doctor.disk(needed, 9 * GIB).state == "missing"
+    assert doctor.disk(needed, 11 * GIB).state == "ok"
+    assert doctor.memory(needed, 4 * GIB).state == "missing"
+    assert doctor.memory(needed, 16 * GIB).state == "ok"
+
+
+def test_a_dvc_remote_is_found_in_either_config(tmp_path):
+    assert doctor.remote(tmp_path).state == "note"
+    (tmp_path / ".dvc").mkdir()
+    (tmp_path / ".dvc/config.local").write_text("[core]\n    remote = store\n")
+    assert (doctor.remote(tmp_path).state, doctor.remote(tmp_path).found) == ("ok", "store")
+
+
+def test_the_doctor_ends_with_status_1_when_something_is_missing(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr("isotope.core.lucene.java", lambda: tmp_path / "bin/java")
+    assert command.main(["doctor"]) == 1
+    assert "no Java" in capsys.readouterr().out

@@ -1,0 +1,236 @@
+"""A bad value for any argument: one named sentence, status 1, no traceback, nothing written."""
+
+import argparse
+import io
+import os
+import shlex
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from isotope.cli import command as main
+from isotope.collect.tables import IMAGES, QRELS, TEXTS
+from isotope.core import errors, store
+from isotope.core.schemas import RUN
+from isotope.crawl.tables import PIXELS
+from isotope.judge.tables import POOL
+from isotope.score.tables import SCORES
+from isotope.tabulate import catalog
+
+ROOT = Path(__file__).parents[3]
+T = "projected-00000001-000"
+SELECT = "'SELECT 1'"
+# What an argument is told, by command and argument. {f} is a file, {d} a folder, {n} neither.
+BAD: dict[str, dict[str, list[str]]] = {
+    "report": {
+        "collection": ["report toi", "report toy ''"],
+        "--setting": ["report --setting huge", "report --setting base", "report --setting"],
+        "--split": ["report --split tset", "report --split train"],
+    },
+    "trec": {
+        "collection": ["trec toi out", "trec '' out", "trec ../toy out"],
+        "folder": ["trec toy {f}", "trec toy {f}/below", "trec toy"],
+    },
+    "costs": {"names": ["costs toi", "costs toy toi", "costs ''"]},
+    "snapshot": {
+        "name": [
+            *("snapshot not-a-date", "snapshot 20231301", "snapshot 20230229", "snapshot ''"),
+            *("snapshot 2023011", "snapshot -3", "snapshot 2023-13"),
+        ],
+        "--params": [
+            *("snapshot 20230101 --params {n}", "snapshot 20230101 --params {d}"),
+            *("snapshot 20230101 --params {f}", "snapshot 20230101 --params {yaml}"),
+            *("snapshot 20230101 --params {bytes}", "snapshot 20230101 --params /dev/full"),
+        ],
+    },
+    "geval": {
+        "collection": ["geval toi {challenge} out", "geval '' {challenge} out"],
+        "challenge": ["geval toy {n} out", "geval toy {f} out", "geval toy {d} out"],
+        "folder": ["geval toy {challenge} {f}", "geval toy {challenge} {f}/below"],
+        "--split": [
+            "geval toy {challenge} out --split dev",
+            "geval toy {challenge} out --split train",
+        ],
+        "--setting": ["geval toy {challenge} out --setting huge"],
+    },
+    "sql": {
+        "query": ["sql 'SELEC 1'", "sql ''", "sql 'DROP VIEW texts'", "sql 'FROM nobody'", "sql"],
+        "--format": [f"sql {SELECT} --format xml"],
+        "--rows": [f"sql {SELECT} --rows {n}" for n in ("-3", "0", "many", "1.5", "''")],
+        "--catalog": [f"sql {SELECT} --catalog {{{at}}}" for at in "nfd"],
+    },
+    "show": {
+        "kind": [f"show picture {T}"],
+        "id": ["show text nobody", "show run toy/small", "show text ''", "show text"],
+        "--collection": [f"show text {T} --collection toi", f"show text {T} --collection ''"],
+        "--most": [f"show text {T} --most {n}" for n in ("-1", "0", "all")],
+        "--html": [f"show text {T} --html {at}" for at in ("{d}", "{f}/below.html", "/proc/x/y")],
+        "--catalog": [f"show text {T} --catalog {{{at}}}" for at in "nfd"],
+    },
+    **{
+        command.partition(" ")[0]: {
+            "--configfile": [
+                f"{command} --configfile {at}" for at in ("{n}", "{d}", "{f}", "{yaml}", "{bytes}")
+            ]
+            + [f"{command} --configfile {{empty}}", f"{command} --configfile"],
+            "--config": [
+                f"{command} --config {pair}" for pair in ("name", "rooot=x", "name='A B'")
+            ],
+        }
+        for command in ("doctor", "estimate", "judge toy --assessor ann --port 0")
+    },
+}
+BAD["judge"] |= {
+    "collection": [f"judge {name} --assessor ann --port 0" for name in ("toi", "toy-later")],
+    "--assessor": ["judge toy"]
+    + [f"judge toy --port 0 --assessor {name}" for name in ("''", "../ann", "-", "ann/bob")],
+    "--sheet": ["judge toy --assessor ann --sheet pool"]
+    + [f"judge toy --assessor ann --port 0 --sheet {name}" for name in ("failures", "mistakes")],
+    "--host": [
+        "judge toy --assessor ann --host 0.0.0.0",
+        "judge toy --assessor ann --host no.host",
+    ],
+    "--port": [f"judge toy --assessor ann --port {n}" for n in ("-1", "65536", "http")],
+    "--remote": ["judge toy --assessor ann --remote=yes"],
+}
+CASES = [line for options in BAD.values() for lines in options.values() for line in lines]
+
+
+def webp() -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (4, 3), "red").save(out, "WEBP")
+    return out.getvalue()
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory) -> Path:
+    """What a build leaves of a collection of one text and one picture; and things to trip over."""
+    root = tmp_path_factory.mktemp("cli") / "project"
+    score = {"collection": "toy", "setting": "small", "split": "validation", "task": "t2m"}
+    hit = {"query_id": T, "doc_id": "i1", "rank": 1, "score": 1.0}
+    image = {"image_id": "i1", "image_url": "http://h/i1.png", "split": "validation"}
+    for name, row, schema in (
+        ("data/collect/toy/texts", {"text_id": T, "split": "validation"}, TEXTS),
+        ("data/collect/toy/images", image, IMAGES),
+        (
+            "data/collect/toy/qrels",
+            {"text_id": T, "image_id": "i1", "relevance": 1, "split": "validation"},
+            QRELS,
+        ),
+        (
+            "results/score/toy/pool",
+            {"task": "t2m", "query_id": T, "doc_id": "i1", "split": "validation"},
+            POOL,
+        ),
+        ("data/crawl/toy/shard-00000", {"image_id": "i1", "webp": webp()}, PIXELS),
+        (
+            "results/score/toy",
+            score | {"system": "a", "query_id": T, "measure": "MRR@10", "value": 0.5},
+            SCORES,
+        ),
+        ("results/search/toy/small/validation/t2m/a", hit, RUN),
+        ("results/search/toy/small/test/m2t/a", hit, RUN),
+    ):
+        store.write_rows([row], root / f"{name}.parquet", schema)
+    catalog.build(root / "results/catalog.duckdb", root)
+    written = {
+        "results/report/toy/index.html": b"<!doctype html>",
+        "logs/benchmarks/parse_dump/toy.tsv": b"s\tmax_rss\tcpu_time\n1\t1\t1\n",
+        "params.yaml": (ROOT / "params.yaml").read_bytes(),
+        "challenge/in-header.tsv": b"picture_id\n",
+        "challenge/test/in.tsv": b"i1.png\n",
+        "challenge/test/captions.tsv": b"7\n",
+        "traps/file": b"no YAML mapping",
+        "traps/yaml": b"search: [",
+        "traps/bytes": b"search: \xff",
+        "traps/empty": b"",
+    }
+    for name, text in written.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(text)
+    for name in ("workflow", "Snakefile"):
+        (root / name).symlink_to(ROOT / name)
+    return root
+
+
+def places() -> dict[str, str]:
+    traps = {name: f"traps/{name}" for name in ("yaml", "bytes", "empty")}
+    return {"f": "traps/file", "d": "traps", "n": "none", "challenge": "challenge/test", **traps}
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    files = (Path(top) / name for top, _, names in os.walk(root) for name in names)
+    return {str(path): path.read_bytes() for path in files if path.is_file()}
+
+
+@pytest.mark.parametrize("line", CASES)
+def test_it_is_one_named_sentence_and_nothing_is_written(line, project, monkeypatch, capsys):
+    monkeypatch.chdir(project)
+    monkeypatch.setattr("isotope.judge.serve.serve", lambda *_: "served")
+    before, known = contents(project), {n for n in dir(errors) if n[0].isupper()}
+    assert main.main(shlex.split(line.format(**places()))) == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    [sentence] = told.err.splitlines()
+    assert sentence.partition(":")[0] in known
+    assert len(sentence) > len("BadArgument: ")
+    assert contents(project) == before
+
+
+def test_every_argument_of_every_subcommand_is_tried_with_a_bad_value():
+    parsers = main.parser()._subparsers._group_actions[0].choices  # type: ignore[union-attr]
+    assert set(BAD) == set(parsers)  # type: ignore[arg-type]
+    for name, parser in parsers.items():  # type: ignore[union-attr]
+        actions = [a for a in parser._actions if not isinstance(a, argparse._HelpAction)]
+        assert set(BAD[name]) == {
+            a.option_strings[0] if a.option_strings else a.dest for a in actions
+        }
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("report --setting huge", "invalid choice: 'huge' (choose from 'small', 'base', 'large')"),
+        ("report --setting base", "toy was not measured there; measured: small/validation"),
+        ("report toi", "did you mean 'toy'?"),
+        (f"sql {SELECT} --rows -3", "argument --rows: '-3': give a whole number, at least 1"),
+        ("trec toy {f}", "Unwritable: traps/file/qrels/toy/validation/t2m.qrels: not a dir"),
+        (
+            "snapshot not-a-date",
+            "'not-a-date' is no date: give one as in the dump's address: 20230101",
+        ),
+        ("costs toy toi", "no job of 'toi'; did you mean 'toy'?"),
+        ("doctor --configfile {yaml}", "BadParams: traps/yaml:1:10: not YAML: "),
+        ("judge toy --assessor ann --port 65536", "at least 0 and at most 65535"),
+        ("judge toy --assessor ../ann --port 0", "'../ann' can't be the name of a file"),
+        (
+            "judge toy --assessor ann --host 0.0.0.0",
+            "--host: 0.0.0.0 can be reached from elsewhere",
+        ),
+        ("judge toy --assessor ann --sheet failures --port 0", "study.parquet: no sheet to judge"),
+        ("nothing", "invalid choice: 'nothing'"),
+        ("", "the following arguments are required: command"),
+    ],
+)
+def test_the_sentence_says_what_is_allowed(line, told, project, monkeypatch, capsys):
+    monkeypatch.chdir(project)
+    assert main.main(shlex.split(line.format(**places()))) == 1
+    assert told in capsys.readouterr().err
+
+
+def test_what_is_well_said_is_done(project, monkeypatch, capsys):
+    monkeypatch.chdir(project)
+    monkeypatch.setattr("isotope.judge.serve.serve", lambda *_: "served")
+    judged = "judge toy --assessor ann --port 0"
+    for line in ("report", "costs toy", f"sql {SELECT} --rows 1", f"show text {T}", judged):
+        assert main.main(shlex.split(line)) == 0, line
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("date", ["20230101", "2023-01-01", "2023-01"])
+def test_a_date_is_taken_in_each_form_that_dumps_have(date, tmp_path):
+    file = tmp_path / "params.yaml"
+    file.write_text("snapshots: []\n")
+    assert main.main(["snapshot", date, "--params", str(file)]) == 0
+    assert file.read_text() == f'snapshots: ["{date}"]\n'

@@ -1,0 +1,609 @@
+"""A page takes grades, keeps each one, and gives them back as a sheet."""
+
+import errno
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+from playwright.sync_api import Page
+from sklearn.metrics import cohen_kappa_score
+from starlette.testclient import TestClient
+
+from isotope.cli import command as main
+from isotope.collect.tables import IMAGES, QRELS, TEXTS
+from isotope.core import store
+from isotope.core.errors import BadParams, BrokenPromise, CorruptFile, DiskFull, MissingFile
+from isotope.core.runs import ranked, write_run
+from isotope.crawl.tables import PIXELS
+from isotope.judge import items, serve
+from isotope.judge import ledger as judge_ledger
+from isotope.judge import ledger as lines
+from isotope.judge.app import app
+from isotope.judge.desk import SIDE_PX, Desk, Pictures
+from isotope.judge.ledger import PAIRS, Ledger, Pair
+from isotope.judge.scores import score_judged
+from isotope.judge.sheets import found_sheets, read_sheets
+from isotope.judge.tables import POOL
+from isotope.params import files as params_files
+
+ROOT = Path(__file__).parents[3]
+WAIT_S = 60
+SCALE = {0: "no", 1: "a little", 2: "yes"}
+A, B, C = (Pair("t2m", "t1", d) for d in "abc")
+POOLED = {
+    "t2m": {"t1": "abc", "t2": "ab"},
+    "m2t": {"a": ["t1", "t2"]},
+}
+HERE = "http://localhost"
+ORIGIN = {"Origin": HERE}
+
+
+def picture(side: int) -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (side, side // 2), "teal").save(out, "WEBP")
+    return out.getvalue()
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch) -> Path:
+    """A project's folder with a built collection of two texts and three images, and its pool."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("workflow", "params", "params.yaml"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    texts = [
+        {"text_id": t, "page_title": "Bees", "section_title": f"Part {t}", "hierarchy": "Bees"}
+        for t in ("t1", "t2")
+    ]
+    images = [
+        {
+            "image_id": i,
+            "image_url": f"http://x/A_{i}%C3%A9.png",
+            "caption_alt_text_description": [f"An <b>{i}</b>", None, f"An <b>{i}</b>"],
+        }
+        for i in "abc"
+    ]
+    pixels = [
+        {"image_id": i, "image_url": "", "width": 8, "height": 4, "webp": picture(side)}
+        for i, side in (("a", 2 * SIDE_PX), ("b", 16))
+    ]
+    qrels = [{"text_id": "t1", "image_id": "a", "relevance": 1, "split": "test"}]
+    pool = [
+        {"split": "test", "task": t, "query_id": q, "doc_id": d, "rank": 1, "systems": ["one"]}
+        for t, queries in POOLED.items()
+        for q, docs in queries.items()
+        for d in docs
+    ]
+    store.write_rows(texts, Path("data/collect/toy/texts.parquet"), TEXTS)
+    store.write_rows(images, Path("data/collect/toy/images.parquet"), IMAGES)
+    store.write_rows(qrels, Path("data/collect/toy/qrels.parquet"), QRELS)
+    store.write_rows(pixels, Path("data/crawl/toy/shard-00000.parquet"), PIXELS)
+    store.write_rows(pool, Path("results/score/toy/pool.parquet"), POOL)
+    return tmp_path
+
+
+def sit(assessor: str) -> Desk:
+    return serve.desk("toy", assessor, params_files.load())
+
+
+@pytest.fixture
+def client(place) -> TestClient:
+    return TestClient(app(sit("ann"), SCALE), HERE)
+
+
+def body(pair: Pair = A, **changes: object) -> dict[str, object]:
+    """What the page sends."""
+    rest = {"grade": 2, "seen": None, "assessor": "ann", "collection": "toy"}
+    return {**pair._asdict(), **rest, **changes}
+
+
+def test_a_grade_is_a_line_on_the_disk_before_the_answer_comes(tmp_path, monkeypatch):
+    synced: list[int] = []
+    monkeypatch.setattr(judge_ledger.os, "fsync", lambda f: synced.append(os.fstat(f).st_size))
+    ledger = Ledger(tmp_path / "toy/ann.jsonl", "ann", PAIRS)
+    assert not ledger.path.exists()
+    assert ledger.give(A, 2, seen=None) == 2
+    (line,) = ledger.path.read_bytes().splitlines(keepends=True)
+    assert synced[-1] == len(line)
+    assert json.loads(line).items() >= {**A._asdict(), "grade": 2, "assessor": "ann"}.items()
+
+
+def test_a_later_grade_supersedes_and_null_takes_back(tmp_path):
+    ledger = Ledger(tmp_path / "ann.jsonl", "ann", PAIRS)
+    for pair, grade, seen in ((A, 2, None), (B, 1, None), (A, 0, 2), (B, None, 1)):
+        assert ledger.give(pair, grade, seen=seen) == grade
+    assert len(ledger.path.read_bytes().splitlines()) == 4
+    assert ledger.grades == Ledger(ledger.path, "ann", PAIRS).grades == {A: 0}
+    assert [w for w, _ in lines.holding(ledger.path, PAIRS)] == [f"{ledger.path}:3"]
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.none() | st.integers(0, 9), st.booleans())))
+def test_two_ledgers_on_one_file_hold_what_was_given_last(tmp_path_factory, steps):
+    path = tmp_path_factory.mktemp("ledger") / "ann.jsonl"
+    pages, expected = [Ledger(path, "ann", PAIRS), Ledger(path, "ann", PAIRS)], {}
+    for doc, grade, page in steps:
+        pair = Pair("t2m", "t1", doc)
+        pages[page].refresh()
+        pages[page].give(pair, grade, seen=pages[page].grades.get(pair))
+        expected[pair] = grade
+    kept = {pair: grade for pair, grade in expected.items() if grade is not None}
+    for page in pages:
+        page.refresh()
+        assert page.grades == kept
+
+
+def test_a_page_that_has_not_seen_a_grade_does_not_overwrite_it(tmp_path):
+    one, two = (Ledger(tmp_path / "ann.jsonl", "ann", PAIRS) for _ in range(2))
+    assert one.give(A, 2, seen=None) == 2
+    assert two.give(A, 0, seen=None) == 2
+    assert two.give(A, 0, seen=2) == 0
+    # The same grade sent again, as after a lost answer, is no second line.
+    assert two.give(A, 0, seen=2) == 0
+    assert len((tmp_path / "ann.jsonl").read_bytes().splitlines()) == 2
+
+
+MANY = """
+import sys
+from pathlib import Path
+from isotope.judge_ledger import Ledger
+from isotope.judge_lines import PAIRS, Pair
+ledger = Ledger(Path(sys.argv[1]), "ann", PAIRS)
+for n in range(50):
+    ledger.give(Pair("t2m", sys.argv[2], str(n)), n % 3, seen=None)
+"""
+
+
+def test_two_processes_lose_nothing_of_each_other(tmp_path):
+    path = tmp_path / "ann.jsonl"
+    command = [sys.executable, "-c", MANY, str(path)]
+    both = [subprocess.Popen([*command, query]) for query in ("t1", "t2")]
+    assert [each.wait(WAIT_S) for each in both] == [0, 0]
+    assert len(Ledger(path, "ann", PAIRS).grades) == 100
+
+
+@pytest.mark.parametrize("kept", [1, 20, -2])
+def test_a_line_torn_by_a_kill_is_put_aside_and_named(tmp_path, caplog, kept):
+    ledger = Ledger(tmp_path / "ann.jsonl", "ann", PAIRS)
+    ledger.give(A, 2, seen=None)
+    whole = ledger.path.read_bytes()
+    torn = lines.written(lines.Line(B, 1, "ann"), PAIRS)[:kept]
+    ledger.path.write_bytes(whole + torn)
+    assert [line.item for _, line in lines.holding(ledger.path, PAIRS)] == [A]
+    assert "torn" in caplog.text
+    caplog.clear()
+    again = Ledger(ledger.path, "ann", PAIRS)
+    assert (again.grades, ledger.path.read_bytes()) == ({A: 2}, whole)
+    assert (tmp_path / "ann.torn").read_bytes() == torn + b"\n"
+    assert str(tmp_path / "ann.torn") in caplog.text
+    assert again.give(B, 1, seen=None) == 1
+    assert Ledger(ledger.path, "ann", PAIRS).grades == {A: 2, B: 1}
+
+
+def test_a_line_that_lacks_only_its_newline_is_a_grade(tmp_path):
+    ledger = Ledger(tmp_path / "ann.jsonl", "ann", PAIRS)
+    ledger.give(A, 2, seen=None)
+    whole = ledger.path.read_bytes()
+    ledger.path.write_bytes(whole[:-1])
+    assert [line.grade for _, line in lines.holding(ledger.path, PAIRS)] == [2]
+    assert Ledger(ledger.path, "ann", PAIRS).grades == {A: 2}
+    assert ledger.path.read_bytes() == whole
+
+
+def test_a_full_disk_leaves_the_file_as_it_was(tmp_path, monkeypatch):
+    ledger = Ledger(tmp_path / "ann.jsonl", "ann", PAIRS)
+    ledger.give(A, 2, seen=None)
+    before, write = ledger.path.read_bytes(), os.write
+    monkeypatch.setattr(judge_ledger.os, "write", lambda f, content: write(f, content[:9]))
+    with pytest.raises(DiskFull):
+        ledger.give(B, 1, seen=None)
+    assert (ledger.path.read_bytes(), ledger.grades) == (before, {A: 2})
+    full = OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr(judge_ledger.os, "write", lambda *_: (_ for _ in ()).throw(full))
+    with pytest.raises(DiskFull):
+        ledger.give(B, 1, seen=None)
+    assert ledger.path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"{}",
+        b"[1]",
+        b"\xff",
+        b'{"task": "t2m", "query_id": "q", "doc_id": 1, "grade": 1, "assessor": "ann"}',
+        b'{"task": "t2m", "query_id": "q", "doc_id": "d", "grade": 10, "assessor": "ann"}',
+        b'{"task": "t2m", "query_id": "q", "doc_id": "d", "grade": true, "assessor": "ann"}',
+        b'{"task": "t2m", "query_id": "q", "doc_id": "d", "grade": 1, "assessor": ""}',
+    ],
+)
+def test_a_line_within_the_file_that_is_no_grade_is_named(tmp_path, line):
+    ledger = Ledger(tmp_path / "ann.jsonl", "ann", PAIRS)
+    ledger.give(A, 2, seen=None)
+    ledger.path.write_bytes(ledger.path.read_bytes() + line + b"\n")
+    readers = (
+        lambda: list(lines.holding(ledger.path, PAIRS)),
+        lambda: Ledger(ledger.path, "ann", PAIRS),
+    )
+    for read in readers:
+        with pytest.raises(CorruptFile) as caught:
+            read()
+        assert caught.value.where == f"{ledger.path}:2"
+
+
+def test_a_grade_by_somebody_else_is_no_line_of_ones_file(tmp_path):
+    Ledger(tmp_path / "ann.jsonl", "ann", PAIRS).give(A, 2, seen=None)
+    with pytest.raises(CorruptFile, match="'ann' among those of 'bob'"):
+        Ledger(tmp_path / "ann.jsonl", "bob", PAIRS)
+
+
+@pytest.mark.parametrize("name", ["", "../ann", "a/b", ".ann", "a.csv", "an n", "x" * 65, "é"])
+def test_a_name_that_could_leave_the_folder_is_refused(tmp_path, name):
+    with pytest.raises(BadParams, match="--assessor"):
+        lines.place(tmp_path, name)
+
+
+def test_the_order_of_candidates_is_each_assessors_own_and_stays(place):
+    documents = [f"d{n:02d}" for n in range(40)]
+    pool = pl.DataFrame({"task": "t2m", "query_id": "q", "doc_id": documents})
+    orders = {a: items.shuffled(pool, a)[0].documents for a in ("ann", "bob")}
+    assert orders["ann"] != orders["bob"] != tuple(pool["doc_id"])
+    assert sorted(orders["ann"]) == sorted(orders["bob"]) == pool["doc_id"].to_list()
+    again = items.shuffled(pool.reverse(), "ann")
+    assert again[0].documents == orders["ann"]
+
+
+def test_a_query_comes_with_words_and_pictures_and_no_systems(client):
+    found = client.get("/api/query/1").json()
+    assert (found["task"], found["query_id"], found["progress"]["total"]) == ("t2m", "t1", 7)
+    assert found["query"]["fields"] == {"Page": "Bees", "Section": "Part t1", "Hierarchy": "Bees"}
+    by_id = {each["doc_id"]: each for each in found["candidates"]}
+    assert by_id["a"]["fields"] == {"Alternative text": "An <b>a</b>", "File": "A aé.png"}
+    assert [by_id[i]["picture"] for i in "abc"] == ["/picture/a", "/picture/b", None]
+    assert not {"rank", "systems", "relevance"} & set(by_id["a"])
+    assert client.get("/api/query/3").status_code == 404
+
+
+def test_pictures_are_small_and_those_not_kept_are_missing(client):
+    with Image.open(io.BytesIO(client.get("/picture/a").content)) as found:
+        assert (found.format, found.size) == ("WEBP", (SIDE_PX, SIDE_PX // 2))
+    assert client.get("/picture/c").status_code == 404
+    assert "a" not in Pictures([], {"a"})
+
+
+def test_a_grade_that_is_posted_is_kept(client):
+    answer = client.post("/api/grade", json=body(), headers=ORIGIN)
+    assert answer.json()["grade"] == 2
+    assert answer.json()["progress"]["done"] == 1
+    assert client.post("/api/grade", json=body(grade=1), headers=ORIGIN).json()["grade"] == 2
+    pool = pl.read_parquet("results/score/toy/pool.parquet")
+    read = read_sheets([Path("judgements/toy/ann.jsonl")], pool)
+    assert read.rows() == [(*A, 2, "ann")]
+
+
+@pytest.mark.parametrize(
+    ("changes", "status"),
+    [
+        ({"grade": 3}, 422),
+        ({"grade": True}, 422),
+        ({"grade": "2"}, 422),
+        ({"doc_id": "z"}, 422),
+        ({"doc_id": 1}, 422),
+        ({"seen": "2"}, 422),
+        ({"assessor": "bob"}, 409),
+        ({"collection": "other"}, 409),
+    ],
+)
+def test_what_is_no_grade_of_this_desk_is_refused(client, changes, status):
+    assert client.post("/api/grade", json=body(**changes), headers=ORIGIN).status_code == status
+    for content in (b"{", b"[]", b"{}"):
+        headers = {**ORIGIN, "Content-Type": "application/json"}
+        assert client.post("/api/grade", content=content, headers=headers).status_code == 422
+    assert not Path("judgements").exists()
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Origin": "http://elsewhere.example"},
+        {"Origin": "null"},
+        {"Origin": "http://localhost:81"},
+        {**ORIGIN, "Content-Type": "text/plain"},
+        {"Host": "elsewhere.example", "Origin": "http://elsewhere.example"},
+    ],
+)
+def test_a_post_from_another_site_is_refused(client, headers):
+    kind = {"Content-Type": "application/json"}
+    sent = client.post("/api/grade", content=json.dumps(body()), headers={**kind, **headers})
+    assert sent.status_code == 403
+    assert not Path("judgements").exists()
+
+
+@pytest.mark.parametrize("host", ["elsewhere.example", "", "[", "127.0.0.1.example", "127.0.0.1@x"])
+def test_the_page_is_not_to_be_had_under_a_foreign_name(client, host):
+    assert client.get("/api/progress", headers={"Host": host}).status_code == 403
+    for own in ("127.0.0.1:8000", "[::1]:8000", "localhost:8000", "localhost"):
+        assert client.get("/", headers={"Host": own}).status_code == 200
+
+
+def test_a_post_that_is_too_long_is_refused(client):
+    long = client.post("/api/grade", json=body(query_id="q" * 100_000), headers=ORIGIN)
+    assert long.status_code == 413
+
+
+def test_the_page_has_nothing_from_elsewhere_and_explains_the_scale(client):
+    page = client.get("/")
+    assert "default-src 'none'" in page.headers["Content-Security-Policy"]
+    assert not re.search(r"https?://", page.text)
+    for grade, label in SCALE.items():
+        assert f"<kbd>{grade}</kbd></dt><dd>{label}</dd>" in page.text
+    for kind in ("js", "css", "svg"):
+        assert client.get(f"/judge.{kind}").status_code == 200
+    assert client.get("/judge.html").status_code == 404
+
+
+def test_a_broken_file_under_the_page_is_told(client):
+    client.post("/api/grade", json=body(), headers=ORIGIN)
+    path = Path("judgements/toy/ann.jsonl")
+    path.write_bytes(path.read_bytes() + b"{}\n")
+    told = client.get("/api/query/0")
+    assert told.status_code == 500
+    assert f"{path}:2" in told.json()["error"]
+
+
+def judged_by(assessor: str, grades: dict[Pair, int]) -> Desk:
+    desk = sit(assessor)
+    for pair, grade in grades.items():
+        desk.give(pair, grade, seen=None)
+    return desk
+
+
+def test_kappa_is_shown_once_assessors_share_pairs(place):
+    ann = judged_by("ann", {A: 2, B: 0, C: 1})
+    assert ann.agreement() == {"others": [], "error": None}
+    judged_by("bob", {A: 2, B: 1, C: 1})
+    judged_by("cal", {Pair("m2t", "a", "t1"): 1})
+    (found,) = ann.agreement()["others"]
+    assert (found["other"], found["pairs"]) == ("bob", 3)
+    assert found["kappa"] == pytest.approx(cohen_kappa_score([2, 0, 1], [2, 1, 1]))
+    (seen,) = sit("bob").agreement()["others"]
+    assert (seen["other"], seen["kappa"]) == ("ann", found["kappa"])
+
+
+def test_a_broken_sheet_of_somebody_else_is_told_and_stops_nobody(place):
+    Path("judgements/toy").mkdir(parents=True)
+    Path("judgements/toy/bob.csv").write_text("query_id,doc_id\nt1,a\n")
+    ann = judged_by("ann", {A: 2})
+    assert "bob.csv" in str(ann.agreement()["error"])
+    assert ann.progress()["done"] == 1
+
+
+def test_a_name_that_has_graded_in_another_sheet_is_refused(place):
+    judged_by("ann", {A: 2})
+    Path("judgements/toy/ann.jsonl").rename("judgements/toy/old.jsonl")
+    with pytest.raises(BrokenPromise, match="1 grades by 'ann' in other sheets"):
+        sit("ann")
+    assert sit("bob").progress()["done"] == 0
+
+
+def test_the_next_query_is_the_first_with_work_from_here_on(place):
+    desk = sit("ann")
+    assert [desk.progress(n)["next"] for n in range(3)] == [0, 1, 2]
+    for query in (desk.items.queries[0], desk.items.queries[2]):
+        for pair in query.pairs:
+            desk.give(pair, 1, seen=None)
+    assert [desk.progress(n)["next"] for n in range(3)] == [1, 1, 1]
+    for pair in desk.items.queries[1].pairs:
+        desk.give(pair, 0, seen=None)
+    assert desk.progress() == {"done": 7, "total": 7, "queries": 3, "next": None}
+
+
+def test_without_a_pool_the_error_says_what_to_run(place, capsys):
+    Path("results/score/toy/pool.parquet").unlink()
+    assert main.main(["judge", "toy", "--assessor", "ann", "--port", "0"]) == 1
+    assert re.search(r"MissingFile: .*pool\.parquet: .*score --configfile", capsys.readouterr().err)
+    assert main.main(["judge", "other", "--assessor", "ann"]) == 1
+    assert "BadParams: params collect: no collection 'other'" in capsys.readouterr().err
+    Path("data/collect/toy/texts.parquet").unlink()
+    with pytest.raises(MissingFile, match=r"pool\.parquet"):
+        sit("ann")
+
+
+def test_a_host_that_others_reach_needs_the_flag():
+    for host in ("0.0.0.0", "::", "192.0.2.1", "elsewhere.example"):
+        with pytest.raises(BadParams, match="--remote"):
+            serve.bound(host, 0)
+    with serve.bound("0.0.0.0", 0, remote=True) as found:
+        assert found.getsockname()[1] > 0
+
+
+def test_a_port_in_use_is_named():
+    with serve.bound("127.0.0.1", 0) as taken:
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(BadParams, match="another program"):
+            serve.bound("127.0.0.1", port)
+    with pytest.raises(BadParams, match="--port 65536"):
+        serve.bound("localhost", 65_536)
+
+
+def test_the_scale_is_that_of_the_params_or_the_schemas(place):
+    params = params_files.load()
+    assert list(serve.scale(params)) == [0, 1, 2, 3]
+    Path("scale.yaml").write_text(
+        "score: {judge: {depth: 1, setting: small, split: test, measures: [MAP], "
+        "scale: {2: worse, '1': bad}}}"
+    )
+    assert serve.scale(params_files.load([Path("scale.yaml")])) == {1: "bad", 2: "worse"}
+    for wrong in ("{10: ten, 1: one}", "{1: one}", "{1: one, x: two}", "{1: one, 2: 2}"):
+        Path("scale.yaml").write_text(f"score: {{judge: {{scale: {wrong}}}}}")
+        with pytest.raises(BadParams):
+            params_files.load([Path("scale.yaml")])
+
+
+@pytest.fixture
+def serving(place) -> Iterator[Callable[..., tuple[subprocess.Popen[str], str]]]:
+    """Start `isotope judge` on loopback: the process and the address that it prints."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(assessor: str, port: int = 0) -> tuple[subprocess.Popen[str], str]:
+        command = [Path(sys.executable).with_name("isotope"), "judge", "toy"]
+        options = ["--assessor", assessor, "--port", str(port)]
+        each = subprocess.Popen([*command, *options], cwd=place, stdout=subprocess.PIPE, text=True)
+        started.append(each)
+        assert each.stdout is not None
+        found = re.search(r"http://127\.0\.0\.1:\d+/", each.stdout.readline())
+        assert found
+        return each, found[0]
+
+    yield start
+    for each in started:
+        each.kill()
+        each.communicate(timeout=WAIT_S)
+
+
+def end(process: subprocess.Popen[str], how: signal.Signals) -> str:
+    process.send_signal(how)
+    return process.communicate(timeout=WAIT_S)[0]
+
+
+def kept(assessor: str) -> dict[Pair, int | None]:
+    path = Path(f"judgements/toy/{assessor}.jsonl")
+    return (
+        {line.item: line.grade for _, line in lines.holding(path, PAIRS)} if path.exists() else {}
+    )
+
+
+def counts(page: Page, words: str) -> None:
+    page.locator("#counts", has_text=words).wait_for()
+
+
+def test_in_a_browser_no_grade_is_lost_when_the_server_is_killed(serving, chromium):
+    server, address = serving("ann")
+    port = int(address.rstrip("/").rpartition(":")[2])
+    page = chromium.open(address)
+    counts(page, "0 of 7 pairs, query 1 of 3")
+    first, second, _ = (query.pairs for query in sit("ann").items.queries)
+    # Typed ahead: what follows n is meant for the next query.
+    for key in "20nj3":
+        page.keyboard.press(key)
+    counts(page, "3 of 7 pairs, query 2 of 3")
+    expected = {first[0]: 2, first[1]: 0, second[1]: 3}
+    assert (kept("ann"), chromium.faults) == (expected, [])
+
+    end(server, signal.SIGKILL)
+    page.keyboard.press("1")
+    page.locator("#state.trouble", has_text="1 not saved yet").wait_for()
+    assert page.get_by_text("not saved yet", exact=True).count() == 1
+    assert kept("ann") == expected
+    with Path("judgements/toy/ann.jsonl").open("ab") as file:
+        file.write(b'{"task": "t2m", "query_id": "t1", "doc_')
+    assert serving("ann", port)[1] == address
+    counts(page, "4 of 7")
+    assert kept("ann") == {**expected, second[2]: 1}
+    assert Path("judgements/toy/ann.torn").read_bytes().startswith(b'{"task": "t2m"')
+
+
+def test_in_a_browser_judging_goes_on_after_a_restart_and_ends_as_graded_qrels(
+    place, serving, chromium
+):
+    server, address = serving("ann")
+    page = chromium.open(address)
+    counts(page, "0 of 7 pairs, query 1 of 3")
+    for key in "31n2":
+        page.keyboard.press(key)
+    counts(page, "3 of 7 pairs, query 2 of 3")
+    end(server, signal.SIGKILL)
+    server, _ = serving("ann", int(address.rstrip("/").rpartition(":")[2]))
+    # Questions that were on their way when the server died are faults that must be.
+    page.goto("about:blank")
+    chromium.faults.clear()
+    page.goto(address)
+    counts(page, "3 of 7 pairs, query 2 of 3")
+    assert page.locator("button[aria-pressed=true]").all_inner_texts() == ["2"]
+    for key in "00n11":
+        page.keyboard.press(key)
+    page.locator("#state", has_text="All pairs are graded").wait_for()
+    for left in (6, 5):
+        page.keyboard.press("u")
+        counts(page, f"{left} of 7")
+    assert sorted(map(str, kept("ann").values())) == ["0", "0", "1", "2", "3"]
+    assert chromium.faults == []
+    assert all(url.startswith(address) for url in chromium.requests)
+    assert "5 of 7 are graded in judgements/toy/ann.jsonl" in end(server, signal.SIGINT)
+    check_scores(place, kept("ann"))
+
+
+def check_scores(place: Path, expected: dict[Pair, int | None]) -> None:
+    """What the browser has left is a sheet like any other, and its grades are graded qrels."""
+    runs = [place / f"toy/small/test/{task}/one.parquet" for task in POOLED]
+    columns = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
+    for path, queries in zip(runs, POOLED.values(), strict=True):
+        rows = [(q, d, -float(n)) for q, docs in queries.items() for n, d in enumerate(docs)]
+        write_run(ranked(pl.DataFrame(rows, schema=columns, orient="row")), path)
+    names = ["graded", "scores", "reuse", "tau", "agreement"]
+    files = {
+        "pool": Path("results/score/toy/pool.parquet"),
+        "qrels": Path("data/collect/toy/qrels.parquet"),
+        "sheets": [Path(p) for p in found_sheets("toy")],
+        "runs": runs,
+    }
+    outputs = {name: Path(f"out/{name}.parquet") for name in names}
+    score_judged(files, outputs, collection="toy", measures=["MAP"])
+    graded = pl.read_parquet("out/graded.parquet").filter(pl.col("grades") > 0)
+    found = graded.select("task", "query_id", "doc_id", "relevance").rows()
+    assert {Pair(*row[:3]): row[3] for row in found} == expected
+
+
+def test_two_tabs_of_one_assessor_do_not_clobber_each_other(place, serving, chromium):
+    _, address = serving("ann")
+    _, others = serving("bob")
+    one, two = chromium.open(address), chromium.open(address)
+    for page in (one, two):
+        counts(page, "0 of 7")
+    first = sit("ann").items.queries[0].pairs
+    one.keyboard.press("2")
+    counts(one, "1 of 7")
+    # The second tab has not looked since, so its grade is not what it seemed to be.
+    two.evaluate("give(0), null")
+    two.locator("#state.trouble", has_text="Another page has graded this 2").wait_for()
+    assert kept("ann") == {first[0]: 2}
+    two.keyboard.press("0")
+    two.locator("#state:not(.trouble)").wait_for(state="attached")
+    two.wait_for_function("outbox.length === 0")
+    assert kept("ann") == {first[0]: 0}
+    third = chromium.open(others)
+    counts(third, "0 of 7")
+    third.evaluate(f"goTo(shown.candidates.findIndex((c) => c.doc_id === '{first[0].doc_id}'))")
+    third.keyboard.press("0")
+    third.locator("#agreement", has_text="ann: Cohen's kappa undefined").wait_for()
+    assert (kept("ann"), kept("bob")) == ({first[0]: 0}, {first[0]: 0})
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_page_fits_a_telephone_and_is_worked_by_touch(serving, chromium, width):
+    _, address = serving("ann")
+    page = chromium.open(address, width=width)
+    for query in range(3):
+        counts(page, f"query {query + 1} of 3")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.locator(".candidate").last.get_by_role("button", name=re.compile("^1")).click()
+        counts(page, f"{query + 1} of 7")
+        page.locator("[data-key=l]").click()
+    assert list(kept("ann").values()) == [1, 1, 1]
+    page.keyboard.press("ArrowLeft")
+    counts(page, "query 2 of 3")
+    assert page.get_by_text("An <b>a</b>").count() == 1
+    assert page.get_by_text("no picture was kept").count() == 1
+    assert chromium.faults == []

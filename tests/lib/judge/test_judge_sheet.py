@@ -1,0 +1,238 @@
+"""Failures are sorted on a page: what is wrong with them, and how bad it is."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+from starlette.testclient import TestClient
+from tests.lib.judge.test_judge_page import ORIGIN, WAIT_S, picture
+
+from isotope.cli import command as main
+from isotope.core import store
+from isotope.core.errors import BadParams, BrokenPromise, CorruptFile, MissingFile
+from isotope.crawl.tables import PIXELS
+from isotope.explain.tables import STUDY
+from isotope.judge import ledger, mistakes, serve, study
+from isotope.judge.app import sheet_app
+from isotope.judge.desk import SheetDesk
+from isotope.judge.ledger import Ledger
+from isotope.judge.study import VERDICTS, Verdict
+from isotope.params import files
+
+ROOT = Path(__file__).parents[3]
+KINDS = ["correct", "too_generic", "misunderstood_query", "other"]
+CLASSES = ["object class", "object color", "object enumeration", "action", "size", "details"]
+ALTERNATIVE = "successful alternative"
+OVERLAY = f"tabulate: {{mistakes: {{examples: 2, seed: 0, classes: {json.dumps(KINDS)}}}}}"
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch) -> Path:
+    """A project's folder with three failures of two systems, on both sheets."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("workflow", "params", "params.yaml"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    ids = {"query_id": "t1", "truth_id": "a", "found_id": "b"}
+    failures = [
+        {"lot": f"lot{n}", "task": "t2m", "system": s, **ids, "query": f"A bee | found: {n}"}
+        for n, s in enumerate(["bm25", "bm25", "dense"])
+    ]
+    for name in ("study", "mistakes"):
+        store.write_rows(failures, Path(f"results/tables/toy/{name}.parquet"), STUDY)
+    pixels = [
+        {"image_id": i, "image_url": "", "width": 8, "height": 4, "webp": picture(64)} for i in "ab"
+    ]
+    store.write_rows(pixels, Path("data/crawl/toy/shard-00000.parquet"), PIXELS)
+    Path("mistakes.yaml").write_text(OVERLAY)
+    return tmp_path
+
+
+def sit(assessor: str, name: str) -> SheetDesk:
+    params = files.load([Path("mistakes.yaml")])
+    return serve.sheet_desk("toy", assessor, name, params)
+
+
+def post(client: TestClient, **changes: object) -> int:
+    grade = {"classes": ["object class"], "rating": 10}
+    rest = {"lot": "lot0", "grade": grade, "seen": None, "assessor": "ann"}
+    body = {**rest, "collection": "toy/failures", **changes}
+    return client.post("/api/grade", json=body, headers=ORIGIN).status_code
+
+
+def test_a_failure_comes_with_its_pictures_and_without_its_system(place):
+    client = TestClient(sheet_app(sit("ann", "failures")), "http://localhost")
+    found = client.get("/api/query/2").json()
+    assert (found["lot"], found["query"], found["grade"]) == ("lot2", "A bee | found: 2", None)
+    assert [(p["role"], p["picture"]) for p in found["pictures"]] == [
+        ("right", "/picture/a"),
+        ("found", "/picture/b"),
+    ]
+    assert "dense" not in json.dumps(found)
+    assert client.get("/api/query/3").status_code == 404
+    assert client.get("/picture/a").headers["Content-Type"] == "image/webp"
+    assert client.get("/picture/t1").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("changes", "status"),
+    [
+        ({}, 200),
+        ({"grade": {"classes": [], "rating": 1}}, 200),
+        ({"grade": {"classes": [], "rating": None}}, 422),
+        ({"grade": {"classes": ["shape"], "rating": 1}}, 422),
+        ({"grade": {"classes": ["object class"], "rating": 11}}, 422),
+        ({"grade": {"classes": ["object class"], "rating": True}}, 422),
+        ({"grade": {"classes": "object class", "rating": 1}}, 422),
+        ({"grade": {"classes": [1], "rating": 1}}, 422),
+        ({"grade": {"classes": [ALTERNATIVE], "rating": 9}}, 200),
+        ({"grade": {"classes": [ALTERNATIVE, "size"], "rating": 9}}, 422),
+        ({"grade": 3}, 422),
+        ({"seen": 3}, 422),
+        ({"lot": "lot9"}, 422),
+        ({"lot": 1}, 422),
+        ({"collection": "toy"}, 409),
+        ({"assessor": "bob"}, 409),
+    ],
+)
+def test_only_verdicts_on_this_sheet_are_taken(place, changes, status):
+    client = TestClient(sheet_app(sit("ann", "failures")), "http://localhost")
+    assert post(client, **changes) == status
+    assert Path("judgements/toy/failures/ann.jsonl").exists() == (status == 200)
+
+
+def test_mistakes_are_not_rated(place):
+    client = TestClient(sheet_app(sit("ann", "mistakes")), "http://localhost")
+    own = {"collection": "toy/mistakes"}
+    assert post(client, grade={"classes": ["other"], "rating": 3}, **own) == 422
+    assert post(client, grade={"classes": ["other"], "rating": None}, **own) == 200
+
+
+def test_verdicts_of_the_page_are_tabulated_like_a_sheet_that_came_back(place):
+    desk = sit("ann", "failures")
+    assert desk.give("lot0", Verdict(("details", "action"), 3), seen=None)["progress"]["done"] == 1
+    desk.give("lot2", Verdict((), 10), seen=None)
+    desk.give("lot1", Verdict(("size",), None), seen=None)
+    desk.give("lot1", None, seen=Verdict(("size",), None))
+    Path("judgements/toy/failures/bob.csv").write_text(
+        "lot,classes,rating,assessor\nlot0,details,4,bob\n"
+    )
+    sheets = [Path(p) for p in study.found_sheets("toy")]
+    given = Path("results/tables/toy/study.parquet")
+    found = study.read_sheets(sheets, given, CLASSES)
+    columns = ("system", "assessor", "rating", "classes")
+    assert found.select(columns).rows() == [
+        ("bm25", "ann", 3, ["action", "details"]),
+        ("bm25", "bob", 4, ["details"]),
+        ("dense", "ann", 10, []),
+    ]
+    with pytest.raises(CorruptFile, match=r"ann\.jsonl:1: a class other than action"):
+        study.read_sheets(sheets, given, ["action"])
+
+
+def test_sorted_mistakes_of_the_page_are_counted(place):
+    for lot, classes in (("lot0", ("other",)), ("lot1", ("too_generic",)), ("lot2", ("other",))):
+        sit("ann", "mistakes").give(lot, Verdict(classes, None), seen=None)
+    sheets = [Path(p) for p in study.found_sheets("toy", "mistakes")]
+    given = Path("results/tables/toy/mistakes.parquet")
+    mistakes.tabulate_mistakes(sheets, given, KINDS, Path("sorted"))
+    shares = pl.read_csv("sorted.csv").select("system", "class", "judgements_share").rows()
+    assert shares == [
+        ("bm25", "incorrect", 1.0),
+        ("bm25", "other", 0.5),
+        ("bm25", "too_generic", 0.5),
+        ("dense", "incorrect", 1.0),
+        ("dense", "other", 1.0),
+    ]
+
+
+def test_two_pages_do_not_overwrite_what_they_have_not_seen(place):
+    one, two = sit("ann", "failures"), sit("ann", "failures")
+    first, second = Verdict(("action",), 2), Verdict(("size",), None)
+    assert one.give("lot0", first, seen=None)["grade"] == {"classes": ("action",), "rating": 2}
+    assert two.give("lot0", second, seen=None)["grade"]["rating"] == 2
+    assert two.give("lot0", second, seen=first)["grade"]["rating"] is None
+    path = Path("judgements/toy/failures/ann.jsonl")
+    assert Ledger(path, "ann", VERDICTS).grades == {"lot0": second}
+
+
+def test_what_is_missing_for_a_sheet_is_said(place, capsys):
+    for command in (["other", "--sheet", "failures"], ["toy", "--sheet", "mistakes"]):
+        assert main.main(["judge", *command, "--assessor", "ann", "--port", "0"]) == 1
+    told = capsys.readouterr().err
+    assert "no collection 'other'" in told
+    assert "BadParams: params tabulate.mistakes: not there" in told
+    Path("results/tables/toy/study.parquet").unlink()
+    with pytest.raises(MissingFile, match=r"study\.parquet: no sheet to judge"):
+        sit("ann", "failures")
+    with pytest.raises(BadParams, match="--assessor"):
+        sit("../ann", "mistakes")
+    Path("judgements/toy/mistakes").mkdir(parents=True)
+    Path("judgements/toy/mistakes/ann.csv").touch()
+    with pytest.raises(BrokenPromise, match="filled in by hand"):
+        sit("ann", "mistakes")
+
+
+@pytest.fixture
+def served(place, request) -> Iterator[str]:
+    command = [Path(sys.executable).with_name("isotope"), "judge", "toy", "--assessor", "ann"]
+    options = ["--port", "0", "--sheet", request.param, "--configfile", "mistakes.yaml"]
+    each = subprocess.Popen([*command, *options], cwd=place, stdout=subprocess.PIPE, text=True)
+    assert each.stdout is not None
+    found = re.search(r"http://127\.0\.0\.1:\d+/", each.stdout.readline())
+    assert found
+    yield found[0]
+    each.kill()
+    each.communicate(timeout=WAIT_S)
+
+
+def held(name: str) -> dict[str, Verdict | None]:
+    path = Path(f"judgements/toy/{name}/ann.jsonl")
+    return {line.item: line.grade for _, line in ledger.holding(path, VERDICTS)}
+
+
+@pytest.mark.parametrize("served", ["failures"], indirect=True)
+@pytest.mark.parametrize("width", [390, 1280])
+def test_in_a_browser_classes_and_ratings_are_given_by_keys_and_by_touch(served, chromium, width):
+    page = chromium.open(served, width=width)
+    page.locator("#counts", has_text="0 of 3 failures judged, failure 1 of 3").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("figcaption").all_inner_texts() == [
+        "The right picture",
+        "The picture that was found",
+    ]
+    for key in "72662--n":
+        page.keyboard.press(key)
+    page.locator("#counts", has_text="1 of 3 failures judged, failure 2 of 3").wait_for()
+    page.get_by_role("button", name="object color").click()
+    page.get_by_role("button", name="10", exact=True).click()
+    page.locator("#counts", has_text="2 of 3 failures judged").wait_for()
+    page.keyboard.press("n")
+    page.locator("#counts", has_text="failure 3 of 3").wait_for()
+    page.keyboard.press("1")
+    page.locator("#state", has_text="All failures are judged").wait_for()
+    page.reload()
+    page.locator("#state", has_text="All failures are judged").wait_for()
+    assert held("failures") == {
+        "lot0": Verdict((), 3),
+        "lot1": Verdict(("object color",), 10),
+        "lot2": Verdict(("object class",), None),
+    }
+    assert chromium.faults == []
+    assert all(url.startswith(served) for url in chromium.requests)
+
+
+@pytest.mark.parametrize("served", ["mistakes"], indirect=True)
+def test_in_a_browser_a_mistake_has_a_kind_and_no_rating(served, chromium):
+    page = chromium.open(served)
+    page.locator("#counts", has_text="0 of 3").wait_for()
+    assert page.locator("#ratings").count() == 0
+    assert page.locator("#query p").all_inner_texts() == ["A bee", "found: 0"]
+    page.keyboard.press("4")
+    page.locator("#counts", has_text="1 of 3 failures judged").wait_for()
+    assert held("mistakes") == {"lot0": Verdict(("other",), None)}
+    assert chromium.faults == []

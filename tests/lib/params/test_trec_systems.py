@@ -1,0 +1,217 @@
+"""A TREC file at its place becomes a system; one that breaks a promise is refused by its line."""
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from isotope.cli import command
+from isotope.collect.tables import IMAGES, QRELS
+from isotope.core import store
+from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile
+from isotope.core.runs import ranked, read_run, write_run
+from isotope.core.trec import read_qrels
+from isotope.params.foreign import Place, discover, with_foreign
+from isotope.search.foreign import checked, take_run
+
+PARAMS: dict[str, Any] = {
+    "build": ["toy"],
+    "systems": {"bm25": {"kind": "bm25"}},
+    "search": {"systems": ["bm25"], "settings": ["small"], "splits": ["test"], "tasks": ["t2m"]},
+}
+HERE = Place("toy", "small", "test", "t2m", "mine")
+
+
+def put(folder: Path, name: str, text: str = "") -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_a_run_is_found_by_its_place_plain_or_gzipped(tmp_path):
+    plain = put(tmp_path, "toy/small/test/t2m/mine.trec")
+    packed = put(tmp_path, "toy/small/test/m2t/v1.2.trec.gz")
+    put(tmp_path, "README.md")
+    other = Place("toy", "small", "test", "m2t", "v1.2")
+    assert discover(tmp_path) == {other: packed, HERE: plain}
+    assert discover(tmp_path / "absent") == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("mine.trec", "not at the place"),
+        ("toy/small/test/t2m/more/mine.trec", "not at the place"),
+        ("toy/small/test/t2m/.trec", "not at the place"),
+        ("toy/tiny/test/t2m/mine.trec", "no setting 'tiny'"),
+        ("toy/small/dev/t2m/mine.trec", "no split 'dev'"),
+        ("toy/small/test/t2i/mine.trec", "no task 't2i'"),
+    ],
+)
+def test_a_run_at_no_place_is_an_error(tmp_path, name, found):
+    path = put(tmp_path, name)
+    with pytest.raises(BadParams, match=found) as error:
+        discover(tmp_path)
+    assert error.value.where == str(path)
+
+
+def test_a_run_may_not_be_there_both_plain_and_gzipped(tmp_path):
+    put(tmp_path, "toy/small/test/t2m/mine.trec")
+    put(tmp_path, "toy/small/test/t2m/mine.trec.gz")
+    with pytest.raises(BadParams, match="the same run"):
+        discover(tmp_path)
+
+
+def test_a_foreign_run_becomes_a_system_after_the_others():
+    params = with_foreign(PARAMS, [HERE, HERE._replace(system="alpha")])
+    assert params["search"]["systems"] == ["bm25", "alpha", "mine"]
+    assert params["systems"]["mine"] == {"kind": "trec"}
+    assert PARAMS["search"]["systems"] == ["bm25"]
+
+
+@pytest.mark.parametrize("field", ["collection", "setting", "split", "task"])
+def test_a_run_outside_of_the_grid_is_left_alone(field):
+    elsewhere = {"collection": "enwiki", "setting": "large", "split": "train", "task": "m2t"}
+    assert with_foreign(PARAMS, [HERE._replace(**{field: elsewhere[field]})]) == PARAMS
+
+
+def test_a_run_that_bears_the_name_of_our_own_system_is_an_error():
+    with pytest.raises(BadParams, match="kind bm25"):
+        with_foreign(PARAMS, [HERE._replace(system="bm25")])
+
+
+def test_a_named_foreign_system_keeps_its_place_and_must_have_a_run():
+    named = {**PARAMS, "systems": {"mine": {"kind": "trec"}, **PARAMS["systems"]}}
+    named["search"] = {**PARAMS["search"], "systems": ["mine", "bm25"]}
+    assert with_foreign(named, [HERE])["search"]["systems"] == ["mine", "bm25"]
+    with pytest.raises(MissingFile, match="mine"):
+        with_foreign(named, [])
+
+
+def test_a_fusion_needs_a_foreign_run_in_every_cell():
+    both = {"both": {"kind": "rrf", "of": ["bm25", "mine"]}}
+    fused = {**PARAMS, "systems": {**PARAMS["systems"], **both}}
+    assert with_foreign(fused, [HERE])["systems"]["both"] == both["both"]
+    fused["search"] = {**PARAMS["search"], "splits": ["validation", "test"]}
+    with pytest.raises(BadParams, match="1 of 2 cells"):
+        with_foreign(fused, [HERE])
+
+
+def test_a_report_about_a_foreign_system_needs_its_run_in_the_first_cell():
+    grid = {**PARAMS["search"], "splits": ["validation", "test"]}
+    about = {**PARAMS, "search": grid, "tabulate": {"system": "mine"}}
+    first = HERE._replace(split="validation")
+    assert with_foreign(about, [HERE, first])["search"]["systems"] == ["bm25", "mine"]
+    with pytest.raises(BadParams, match="no run in toy/small/validation") as error:
+        with_foreign(about, [HERE])
+    assert error.value.where == "params tabulate.system"
+    with pytest.raises(BadParams, match="no run in again/small/validation"):
+        with_foreign({**about, "build": ["toy", "again"]}, [HERE, first])
+
+
+GOOD = "q1 Q0 b 1 2.0 mine\nq1 Q0 a 2 2.0 mine\nq2 Q0 a 1 0.5 mine\n"
+
+
+def check(path: Path) -> pl.DataFrame:
+    return checked(path, queries=["q1", "q2"], documents=["a", "b", "c"], depth=2)
+
+
+def test_a_good_run_is_taken_as_it_is_whatever_the_order_of_its_lines(tmp_path):
+    lines = GOOD.splitlines(keepends=True)
+    for text in (GOOD, "".join(reversed(lines))):
+        found = check(put(tmp_path, "mine.trec", text))
+        assert sorted(found.rows()) == [("q1", "a", 2.0), ("q1", "b", 2.0), ("q2", "a", 0.5)]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("q2 Q0 b 2 0.4 yours", "tag 'mine'"),
+        ("q3 Q0 a 1 0.4 mine", "a judged query"),
+        ("q2 Q0 z 2 0.4 mine", "candidate pool"),
+        ("q1 Q0 c 3 0.4 mine", "at most 2 hits"),
+        ("q2 Q0 a 2 0.4 mine", "each document once"),
+        ("q2 Q0 b 2 0.6 mine", "ranks that follow the scores"),
+        ("q2 Q0 b 1 0.4 mine", "ranks that follow the scores"),
+        ("q2 Q0 b 2", "query Q0 document"),
+    ],
+)
+def test_a_bad_line_is_named_with_what_was_expected(tmp_path, line, expected):
+    path = put(tmp_path, "mine.trec", f"{GOOD}{line}\n")
+    with pytest.raises(CorruptFile, match=expected) as error:
+        check(path)
+    assert error.value.where == f"{path}:4"
+    assert repr(line) in error.value.found
+
+
+@pytest.mark.parametrize("tag", ["mine", "anserini", "Run-3:final_v2"])
+def test_a_runs_own_tag_is_accepted_whatever_the_file_is_called(project, tag):
+    path = put(project, "theirs.trec", f"t Q0 j 1 2 {tag}\nt Q0 i 2 1 {tag}\n")
+    out, collected = project / "back/small/test/t2m/theirs.parquet", project / "data/collect/toy"
+    relations = {"table": collected / "images.parquet", "qrels": collected / "qrels.parquet"}
+    take_run(path, out, **relations, depth=10)
+    assert read_run(out)["doc_id"].to_list() == ["j", "i"]
+
+
+def test_a_run_without_a_line_is_an_error(tmp_path):
+    with pytest.raises(EmptyTable, match="without a line"):
+        check(put(tmp_path, "mine.trec"))
+
+
+@pytest.fixture
+def project(tmp_path) -> Path:
+    """A collection with one judged pair, one more candidate, and a run of ours."""
+    collected = tmp_path / "data/collect/toy"
+    qrels = pl.DataFrame({"text_id": ["t"], "image_id": ["i"], "relevance": [1], "split": ["test"]})
+    store.write(qrels.to_arrow(), collected / "qrels.parquet", QRELS)
+    images = [{"image_id": name, "split": "test"} for name in ("i", "j")]
+    store.write_rows(images, collected / "images.parquet", IMAGES)
+    hits = pl.DataFrame({"query_id": ["t"] * 2, "doc_id": ["i", "j"], "score": [1 / 3, -0.25]})
+    write_run(hits, tmp_path / "results/search/toy/small/test/t2m/mine.parquet")
+    return tmp_path
+
+
+def test_what_is_exported_is_taken_in_again_unchanged(project, monkeypatch, capsys):
+    monkeypatch.chdir(project)
+    assert command.main(["trec", "toy", "out"]) == 0
+    assert "3 files" in capsys.readouterr().out
+    found = discover(Path("out/runs"))
+    assert list(found) == [HERE]
+    ours = Path("results/search/toy/small/test/t2m/mine.parquet")
+    back = project / "back/small/test/t2m/mine.parquet"
+    collected = Path("data/collect/toy")
+    relations = {"table": collected / "images.parquet", "qrels": collected / "qrels.parquet"}
+    take_run(found[HERE], back, **relations, depth=10)
+    assert read_run(back).equals(read_run(ours))
+    assert back.read_bytes() == ours.read_bytes()
+
+
+def test_qrels_are_exported_in_both_directions(project, monkeypatch):
+    monkeypatch.chdir(project)
+    command.main(["trec", "toy", "out"])
+    assert read_qrels("out/qrels/toy/test/t2m.qrels").rows() == [("t", "i", 1)]
+    assert read_qrels("out/qrels/toy/test/m2t.qrels").rows() == [("i", "t", 1)]
+    with gzip.open("out/runs/toy/small/test/t2m/mine.trec.gz", "rt") as lines:
+        assert {line.split()[-1] for line in lines} == {"mine"}
+
+
+def test_a_collection_that_is_not_built_has_nothing_to_export(project, monkeypatch, capsys):
+    monkeypatch.chdir(project)
+    assert command.main(["trec", "enwiki", "out"]) == 1
+    assert "MissingFile" in capsys.readouterr().err
+    assert not Path("out").exists()
+
+
+def test_a_run_need_not_be_as_deep_as_the_pool(project):
+    text = "t Q0 j 1 1 mine\n"
+    path = put(project, "mine.trec", text)
+    out = project / "back/small/test/t2m/mine.parquet"
+    collected = project / "data/collect/toy"
+    take_run(
+        path, out, table=collected / "images.parquet", qrels=collected / "qrels.parquet", depth=1
+    )
+    hits = pl.DataFrame({"query_id": ["t"], "doc_id": ["j"], "score": [1.0]})
+    assert read_run(out).equals(ranked(hits))

@@ -1,0 +1,65 @@
+"""Time and memory of a run, from what Snakemake measured."""
+
+from pathlib import Path
+
+import pytest
+from tests.report_project import build, lay, lay_records
+
+from isotope.cli import command
+from isotope.core.errors import MissingFile
+from isotope.report import costs
+
+
+@pytest.fixture
+def root(tmp_path) -> Path:
+    lay_records(tmp_path)
+    return tmp_path
+
+
+def test_a_row_a_job_of_the_collection_and_its_source(root):
+    found = costs.jobs(["toy", "src"], root)
+    assert found.rows() == [
+        ("crawl", "crawl_shard", 10.0, 1.0, None),
+        ("parse", "parse_dump", 3.5, 2.5, 200.5),
+        ("score", "score_runs", 2.0, None, 300.0),
+    ]
+    assert costs.jobs(root=root).height == 4
+
+
+def test_phases_stand_in_the_order_of_the_road_with_sums_and_peaks(root):
+    found = costs.by(costs.jobs(root=root), "phase")
+    assert found.rows() == [
+        ("parse", 1, 3.5, 2.5, 200.0),
+        ("crawl", 1, 10.0, 1.0, None),
+        ("score", 2, 101.0, 9.0, 900.0),
+    ]
+
+
+def test_the_command_prints_a_line_a_phase_and_their_sum(root):
+    lines = costs.told(["toy"], root).splitlines()
+    assert [line.split()[0] for line in lines] == ["phase", "score", "all"]
+    assert lines[-1].split()[1:3] == ["1", "2.0"]
+
+
+def test_isotope_costs_prints_it(root, monkeypatch, capsys):
+    monkeypatch.chdir(root)
+    assert command.main(["costs", "src"]) == 0
+    assert [x.split()[0] for x in capsys.readouterr().out.splitlines()] == [
+        "phase",
+        "parse",
+        "crawl",
+        "all",
+    ]
+
+
+def test_where_no_job_was_measured_the_command_says_so(tmp_path):
+    with pytest.raises(MissingFile, match="no job was measured"):
+        costs.told(root=tmp_path)
+
+
+def test_the_page_has_phases_rules_and_the_day_of_the_crawl(tmp_path):
+    text = (build(lay(tmp_path)) / "toy/costs.html").read_text()
+    assert '<th scope="row">parse_dump</th>' in text
+    assert '<th scope="row">crawl</th>' in text
+    assert "another" not in text
+    assert "2023-02-03 (UTC)" in text

@@ -1,0 +1,180 @@
+"""The catalog's views, and every query that its documentation shows."""
+
+import re
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from isotope.collect.tables import FILTERS, IMAGES, QRELS, TEXTS
+from isotope.core import sql, store
+from isotope.core.schemas import RUN
+from isotope.crawl.tables import LEDGER, PIXELS
+from isotope.explain.tables import FAILURES, RANKS, STUDIED
+from isotope.judge.tables import AGREEMENT, GRADED, POOL, REUSE, SHEET, TAU
+from isotope.parse.tables import ASSOCIATIONS, INLINKS, REJECTED, SECTIONS
+from isotope.project.tables import PROJECTION
+from isotope.score.tables import SCORES, SIGNIFICANCE
+from isotope.tabulate import catalog
+from isotope.tabulate.tables import INTERVALS, SUBSETS, TEMPORAL, TOKENS, TOPS
+
+PAGE = Path(__file__).parents[3] / "docs" / "queries.md"
+QUERIES = re.findall(r"^## (.+?)\n+```sql\n(.+?)```", PAGE.read_text(), re.S | re.M)
+QREL = {"text_id": "t1", "image_id": "i1", "relevance": 1, "split": "test"}
+CELL = {"collection": "toy", "setting": "small", "split": "test", "task": "t2m"}
+
+
+def lay(root: Path) -> None:
+    """Write one row or two of every table at its place under `root`."""
+    text = {"text_id": "t1", "page_title": "Cats", "section_title": "Naps", "split": "test"}
+    section = {"text_id": "t1", "page_title": "Cats", "section": 0}
+    image = {"image_id": "i1", "image_url": "http://h/a.png", "language": ["en"], "split": "test"}
+    rows = {
+        "data/collect/toy/texts": ([text], TEXTS),
+        "data/collect/toy/images": ([image], IMAGES),
+        "data/collect/toy/qrels": ([QREL], QRELS),
+        "data/collect/toy/filters": ([], FILTERS),
+        "data/crawl/src/ledger": ([{"image_url": "http://h/a.png"}], LEDGER),
+        "data/crawl/src/shard-00000": ([{"image_id": "i1", "webp": b"x"}], PIXELS),
+        "data/project/src/projection": (
+            [{"source_text_id": "s1", "text_id": "t1", "method": "bm25"}],
+            PROJECTION,
+        ),
+        "data/parse/src/sections": ([section], SECTIONS),
+        "data/parse/src/associations": ([{"language": "en"}], ASSOCIATIONS),
+        "results/search/toy/small/test/t2m/ViT-B.32": (
+            [{"query_id": "t1", "doc_id": "i1", "rank": 1, "score": 2.5}],
+            RUN,
+        ),
+        "data/parse/src/sections.rejected": (
+            [{"reason": "redirect", "detail": "Cat", "raw": "Cats"}],
+            REJECTED,
+        ),
+        "data/parse/src/inlinks": ([{"page_id": 1, "inlinks": 2}], INLINKS),
+        "results/score/toy/pool": ([{"query_id": "t1", "systems": ["bm25"]}], POOL),
+        "results/score/toy/sheet": ([{"query_id": "t1"}], SHEET),
+        "results/score/toy/graded": ([{"query_id": "t1", "relevance": 2}], GRADED),
+        "results/score/toy/scores": ([CELL | {"measure": "MAP", "value": 0.5}], SCORES),
+        "results/score/toy/reuse": ([{"measure": "MAP"}], REUSE),
+        "results/score/toy/tau": ([{"measure": "MAP", "tau": 1.0}], TAU),
+        "results/score/toy/agreement": ([{"kappa": 0.5}], AGREEMENT),
+        "results/tables/toy/tokens": ([{"tokens": 80}], TOKENS),
+        "results/tables/toy/tops": ([{"query_id": "t1"}], TOPS),
+        "results/tables/toy/intervals": ([{"kind": "all"}], INTERVALS),
+        "results/tables/toy/subsets": ([{"documents": 100}], SUBSETS),
+        "results/tables/toy/since/old/temporal": ([{"stratum": "new"}], TEMPORAL),
+        "results/tables/toy/failures": ([{"query_id": "t1", "ca": 0.5}], FAILURES),
+        "results/tables/toy/ranks": ([{"query_id": "t1", "rank": 3}], RANKS),
+        "results/tables/toy/studied": ([{"query_id": "t1", "rating": 3}], STUDIED),
+        "results/score/toy": (
+            [CELL | {"system": "bm25", "query_id": "t1", "measure": "MRR@10", "value": 1.0}],
+            SCORES,
+        ),
+        "results/score/toy.significance": (
+            [CELL | {"system": "bm25", "other": "rrf", "measure": "MRR@10", "p_bonferroni": 0.01}],
+            SIGNIFICANCE,
+        ),
+    }
+    for stem, (table, schema) in rows.items():
+        store.write_rows(table, root / f"{stem}.parquet", schema)
+    curve = root / "data/train/toy/clip/curve.csv"
+    curve.parent.mkdir(parents=True)
+    trials = root / "results/search/toy/tuning/rrf.csv"
+    trials.parent.mkdir(parents=True)
+    told = "collection,system,setting,task,split,measure,parameters,value,chosen\n"
+    trials.write_text(f'{told}toy,rrf,small,t2m,validation,MRR@10,"{{""k"": 60}}",0.5,true\n')
+    curve.write_text("epoch,step,loss,mrr10_t2m,mrr10_m2t\n1,10,2.5,0.1,0.2\n")
+
+
+@pytest.fixture
+def con(tmp_path, monkeypatch):
+    """A catalog of one-row tables, opened in its own root."""
+    lay(tmp_path)
+    catalog.build(tmp_path / "results/catalog.duckdb", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    with duckdb.connect("results/catalog.duckdb", read_only=True) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(("question", "query"), QUERIES, ids=[q for q, _ in QUERIES])
+def test_every_documented_query_runs(con, question, query):
+    assert con.sql(query).columns, question
+
+
+def test_the_page_documents_a_dozen_queries_and_every_view():
+    assert len(QUERIES) >= 12
+    shown = " ".join(query for _, query in QUERIES)
+    assert set(catalog.VIEWS) - set(re.findall(r"\w+", shown)) == {"filters"}
+    assert all(f"| `{view}` |" in PAGE.read_text() for view in catalog.VIEWS)
+
+
+def test_every_view_has_one_sql_file():
+    assert {p.stem for p in (sql.SQL / "catalog").glob("*.sql")} == set(catalog.VIEWS)
+
+
+def test_a_run_knows_its_cell_from_its_path_even_with_a_dot_in_its_name(con):
+    row = con.sql("SELECT * EXCLUDE (rank, score) FROM runs").fetchall()
+    assert row == [("toy", "small", "test", "t2m", "ViT-B.32", "t1", "i1")]
+
+
+def test_the_significance_table_beside_the_scores_is_not_read_as_scores(con):
+    assert con.sql("SELECT system, value FROM scores").fetchall() == [("bm25", 1.0)]
+    assert con.sql("SELECT other FROM significance").fetchall() == [("rrf",)]
+
+
+def test_pixels_say_where_the_bytes_lie_and_do_not_carry_them(con):
+    view = con.sql("FROM pixels")
+    assert "webp" not in view.columns
+    assert con.sql("SELECT shard FROM pixels").fetchall() == [
+        ("data/crawl/src/shard-00000.parquet",)
+    ]
+
+
+def test_the_trials_of_a_fusion_keep_their_parameters_and_the_choice(con):
+    rows = con.sql("SELECT system, parameters, value, chosen FROM tuning").fetchall()
+    assert rows == [("rrf", '{"k": 60}', 0.5, True)]
+
+
+def test_what_is_lost_says_on_what_its_systems_were_built(con):
+    rows = con.sql("SELECT collection, built_on, stratum FROM temporal").fetchall()
+    assert rows == [("toy", "old", "new")]
+
+
+def test_a_rejected_record_says_which_table_lacks_it(con):
+    rows = con.sql("SELECT source, missing_from, reason FROM rejected").fetchall()
+    assert rows == [("src", "sections", "redirect")]
+
+
+def test_graded_scores_are_not_read_as_scores(con):
+    assert con.sql("SELECT measure, value FROM graded_scores").fetchall() == [("MAP", 0.5)]
+    assert con.sql("SELECT DISTINCT measure FROM scores").fetchall() == [("MRR@10",)]
+
+
+def test_a_file_that_appears_later_is_seen_without_building_again(con, tmp_path):
+    store.write_rows([QREL], tmp_path / "data/collect/other/qrels.parquet", QRELS)
+    assert con.sql("SELECT collection FROM qrels ORDER BY 1").fetchall() == [("other",), ("toy",)]
+
+
+def test_views_without_files_are_empty_and_have_the_columns_of_full_ones(con, tmp_path):
+    empty = tmp_path / "elsewhere"
+    empty.mkdir()
+    catalog.build(empty / "catalog.duckdb", empty)
+    with duckdb.connect(empty / "catalog.duckdb", read_only=True) as bare:
+        for view in catalog.VIEWS:
+            full, none = con.sql(f"FROM {view}"), bare.sql(f"FROM {view}")
+            assert (none.columns, none.types) == (full.columns, full.types), view
+            assert none.fetchall() == []
+
+
+def test_scores_alone_are_not_looked_for_in_a_significance_table(tmp_path):
+    store.write_rows([], tmp_path / "results/score/c.significance.parquet", SIGNIFICANCE)
+    catalog.build(tmp_path / "catalog.duckdb", tmp_path)
+    with duckdb.connect(tmp_path / "catalog.duckdb", read_only=True) as con:
+        assert con.sql("SELECT value FROM scores").fetchall() == []
+
+
+def test_building_again_replaces_the_catalog_and_leaves_nothing_beside_it(tmp_path):
+    out = tmp_path / "results/catalog.duckdb"
+    catalog.build(out, tmp_path)
+    catalog.build(out, tmp_path)
+    assert [p.name for p in out.parent.iterdir()] == ["catalog.duckdb"]

@@ -30,8 +30,8 @@ def ours(path):
 
 
 def code(*modules):
-    """These library files and all that they import or start, as inputs."""
-    return [ours(f"workflow/lib/isotope/{file}") for file in provenance.files(*modules)]
+    """The files that modules, or functions of them, depend on, as inputs."""
+    return [ours(f"workflow/lib/isotope/{file}") for file in provenance.closure(*modules)]
 
 
 def sql(*patterns):

@@ -227,7 +227,7 @@ def test_the_classes_are_what_a_compiler_makes_of_their_sources(tmp_path):
     compiler = shutil.which("javac")
     if not compiler or " 17." not in subprocess.check_output([compiler, "--version"], text=True):
         pytest.skip("no javac 17, which made the classes (make java)")
-    sources = Path(lucene.__file__).parent / "java"
+    sources = Path(lucene.__file__).parents[1] / "java"
     flags = ["-g:none", "--release", "17", "-cp", lucene.jar(), "-d", tmp_path]
     subprocess.run([compiler, *flags, *sources.glob("*.java")], check=True)
     made, kept = (
@@ -240,16 +240,16 @@ def test_the_classes_are_what_a_compiler_makes_of_their_sources(tmp_path):
 
 @pytest.mark.parametrize(
     ("module", "program", "other"),
-    [("search", "BatchSearch", "MergeIndexes"), ("index_shards", "MergeIndexes", "")],
+    [("search.systems", "BatchSearch", "MergeIndexes"), ("index.shards", "MergeIndexes", "")],
 )
 def test_what_starts_a_program_depends_on_it(module, program, other):
-    files = {f"java/{path.name}" for path in (Path(lucene.__file__).parent / "java").iterdir()}
+    files = {f"java/{path.name}" for path in (Path(lucene.__file__).parents[1] / "java").iterdir()}
     own = {name for name in files if program in name}
-    tracked = set(provenance.files(module))
+    tracked = set(provenance.closure(module))
     assert len(own) > 1
     assert own < tracked
     assert not {name for name in files if other and other in name} & tracked
-    assert not files & set(provenance.files("score.score"))
+    assert not files & set(provenance.closure("score.score"))
 
 
 def fake_java(home: Path, version: str) -> Path:

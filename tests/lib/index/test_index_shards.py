@@ -14,8 +14,7 @@ from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import lucene, store
 from isotope.core.errors import BadParams
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.core.shards import Part
-from isotope.core.store import write_slice
+from isotope.core.shards import Part, write_slice
 from isotope.index import shards
 from isotope.index.build import index_bm25
 from isotope.index.shards import Reads, index_bm25_gather, index_bm25_shard, index_digests

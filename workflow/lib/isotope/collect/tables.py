@@ -3,34 +3,39 @@
 import pyarrow as pa
 
 from isotope.core.schemas import STRINGS, schema, structure
+from isotope.core.store import look_up
 
-TEXTS = schema(
-    text_id=pa.string(),
-    page_id=pa.int64(),
-    revision_id=pa.int64(),
-    page_url=pa.string(),
-    page_title=pa.string(),
-    section_title=pa.string(),
-    hierarchy=pa.string(),
-    context_page_description=pa.string(),
-    context_section_description=pa.string(),
-    language=pa.string(),
-    category=STRINGS,
-    split=pa.string(),
-    source_text_id=pa.string(),
+TEXTS = look_up(
+    schema(
+        text_id=pa.string(),
+        page_id=pa.int64(),
+        revision_id=pa.int64(),
+        page_url=pa.string(),
+        page_title=pa.string(),
+        section_title=pa.string(),
+        hierarchy=pa.string(),
+        context_page_description=pa.string(),
+        context_section_description=pa.string(),
+        language=pa.string(),
+        category=STRINGS,
+        split=pa.string(),
+        source_text_id=pa.string(),
+    )
 )
-IMAGES = schema(
-    image_id=pa.string(),
-    image_url=pa.string(),
-    language=STRINGS,
-    caption_reference_description=STRINGS,
-    caption_alt_text_description=STRINGS,
-    caption_attribution_description=STRINGS,
-    mime_type=pa.string(),
-    width=pa.int32(),
-    height=pa.int32(),
-    sha256=pa.string(),
-    split=pa.string(),
+IMAGES = look_up(
+    schema(
+        image_id=pa.string(),
+        image_url=pa.string(),
+        language=STRINGS,
+        caption_reference_description=STRINGS,
+        caption_alt_text_description=STRINGS,
+        caption_attribution_description=STRINGS,
+        mime_type=pa.string(),
+        width=pa.int32(),
+        height=pa.int32(),
+        sha256=pa.string(),
+        split=pa.string(),
+    )
 )
 ATTRIBUTIONS = schema(
     ImageID=pa.string(), License=pa.string(), Author=pa.string(), Title=pa.string()
@@ -57,7 +62,10 @@ OPTIONAL = schema(
     seen=pa.string(),
     source_split=pa.string(),
 )
-QRELS = schema(text_id=pa.string(), image_id=pa.string(), relevance=pa.int32(), split=pa.string())
+QRELS = look_up(
+    schema(text_id=pa.string(), image_id=pa.string(), relevance=pa.int32(), split=pa.string()),
+    "image_id",
+)
 FILTERS = schema(
     step=pa.string(), split=pa.string(), before=pa.int64(), dropped=pa.int64(), after=pa.int64()
 )

@@ -9,41 +9,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core.errors import as_disk_full, as_unwritable
-from isotope.core.shards import Part, bounds
-
-
-def rows_in(table: Path) -> int:
-    """Return how many rows a Parquet table has."""
-    with pq.ParquetFile(table) as file:
-        return file.metadata.num_rows
-
-
-def write_slice(table: Path, part: Part, out: Path) -> int:
-    """Write the rows of part (i, n) in their order; return how many.
-
-    Memory follows the size of a row group, not of a table.
-
-    Raises:
-        BadParams: no such part.
-    """
-    start, stop = bounds(rows_in(table), part)
-    seen = 0
-    with pq.ParquetFile(table) as file, pq.ParquetWriter(out, file.schema_arrow) as rows:
-        for group in range(file.num_row_groups):
-            size = file.metadata.row_group(group).num_rows
-            first, last = max(start - seen, 0), min(stop - seen, size)
-            if first < last:
-                rows.write_table(file.read_row_group(group).slice(first, last - first))
-            seen += size
-    return stop - start
-
 
 ROWS_PER_GROUP = 65_536
 _ROWS_LOOKED_UP = 16_384
 # A row that is looked up costs the decoding of a page, and of a dictionary, for each column.
 _PAGE_BYTES = 65_536
+_LOOKED_UP: set[tuple[str, ...]] = set()
+_FILTERED: dict[tuple[str, ...], tuple[str, ...]] = {}
 
 
 @contextmanager
@@ -99,10 +72,10 @@ def _raise_named(error: BaseException, path: Path) -> None:
 def writer(path: Path | str, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
     """Open a Parquet writer (zstd) whose file appears under its name only when complete."""
     options: dict[str, Any] = {}
-    if _looked_up(schema):
+    if is_looked_up(schema):
         options |= {"data_page_size": _PAGE_BYTES, "dictionary_pagesize_limit": _PAGE_BYTES}
-    if schema == QRELS:
-        options["bloom_filter_options"] = {"image_id": {"ndv": _ROWS_LOOKED_UP}}
+    if filtered := _FILTERED.get(tuple(schema.names)):
+        options["bloom_filter_options"] = {name: {"ndv": _ROWS_LOOKED_UP} for name in filtered}
     with (
         aside(path) as part,
         pq.ParquetWriter(part, schema, compression="zstd", **options) as out,
@@ -112,11 +85,22 @@ def writer(path: Path | str, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
 
 def rows_per_group(schema: pa.Schema) -> int:
     """Return how many rows go together: few in the tables that `isotope show` looks ids up in."""
-    return _ROWS_LOOKED_UP if _looked_up(schema) else ROWS_PER_GROUP
+    return _ROWS_LOOKED_UP if is_looked_up(schema) else ROWS_PER_GROUP
 
 
-def _looked_up(schema: pa.Schema) -> bool:
-    return any(schema.names[: len(t)] == t.names for t in (TEXTS, IMAGES, QRELS))
+def look_up(schema: pa.Schema, *filtered: str) -> pa.Schema:
+    """Return the schema; rows of tables that begin with its columns are found one by one, by id.
+
+    Such tables have small row groups and pages, and a Bloom filter for each column in `filtered`.
+    """
+    _LOOKED_UP.add(tuple(schema.names))
+    _FILTERED[tuple(schema.names)] = filtered
+    return schema
+
+
+def is_looked_up(schema: pa.Schema) -> bool:
+    """Tell whether rows of tables with this schema are found one by one."""
+    return any(tuple(schema.names[: len(names)]) == names for names in _LOOKED_UP)
 
 
 def write(table: pa.Table, path: Path | str, schema: pa.Schema) -> None:

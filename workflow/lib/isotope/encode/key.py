@@ -24,8 +24,8 @@ FloatArray = npt.NDArray[np.float32]
 _T = TypeVar("_T")
 _PACKAGES = ("numpy", "pillow", "torch", "torchvision", "open_clip_torch", "transformers", "timm")
 _CODE = (
-    *provenance.modules("models.encoders", "core.pixels"),
-    *("encode.captions", "encode.fill"),
+    *provenance.closure("models.encoders", "core.pixels"),
+    *("encode/captions.py", "encode/fill.py"),
 )
 # They choose what is encoded, which the content tells, and not how.
 _NOT_HOW = frozenset({"fields", "images", "summary"})
@@ -73,7 +73,7 @@ def _key(of: str, how: How, encode: Callable[[list[_T]], FloatArray], items: lis
         "batch": how.batch,
         "precision": how.precision,
         "packages": {name: _version(name) for name in _PACKAGES},
-        "code": digest(*(provenance.path_of(module) for module in _CODE)),
+        "code": digest(*(provenance.LIBRARY / file for file in _CODE)),
         "answer": hashlib.sha256(answer.tobytes()).hexdigest(),
     }
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()

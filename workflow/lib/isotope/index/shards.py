@@ -16,8 +16,7 @@ import polars as pl
 from isotope.core import lucene, store
 from isotope.core.grid import SIDES, pool_splits, pools
 from isotope.core.lucene import merge_indexes
-from isotope.core.shards import Part
-from isotope.core.store import rows_in, write_slice
+from isotope.core.shards import Part, rows_in, write_slice
 from isotope.index.build import Digest, contents, copy, filled, pools_of, tell, told_beside
 
 _ROWS = 50_000

@@ -12,8 +12,7 @@ from isotope.core import lucene, sql, store
 from isotope.core.errors import EmptyTable
 from isotope.core.progress import log
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.core.shards import WHOLE, Part, bounds
-from isotope.core.store import rows_in, write_slice
+from isotope.core.shards import WHOLE, Part, bounds, rows_in, write_slice
 from isotope.parse.articles import lead
 from isotope.project.tables import PROJECTION
 

@@ -165,6 +165,6 @@ def fingerprint(
             digest.update(json.dumps(row).encode())
     for path in files:
         digest.update(f"{path.name} {path.stat().st_size}".encode())
-    for file in provenance.files(code):
+    for file in provenance.closure(code):
         digest.update((provenance.LIBRARY / file).read_bytes())
     return digest.hexdigest()

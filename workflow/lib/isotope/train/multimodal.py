@@ -106,7 +106,9 @@ def spaced(n: int, most: int | None) -> Ids:
     return np.unique(places.astype(np.int64))
 
 
-def _encoded(model: Multimodal, side: str, items: Side, rows: Ids, tokens: Tokens) -> Vectors:
+def _encoded(
+    model: Multimodal, side: str, items: Side, rows: Ids, tokens: Tokens
+) -> npt.NDArray[np.float32]:
     def encode(some: Ids) -> torch.Tensor:
         pictures, words = _inputs(model, items, some, tokens)
         return model.encode(side, pictures, words)

@@ -13,6 +13,7 @@ from statistics import harmonic_mean
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from transformers.optimization import Adafactor
 

@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from isotope.core.errors import BadParams
-from isotope.params import open_clip as open_clip_lists
+from isotope.models import open_clip_lists
 from isotope.params.schema import suggest
 from isotope.search import prompted
 

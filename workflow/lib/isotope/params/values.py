@@ -11,7 +11,10 @@ from typing import Any
 from isotope.core import measures
 from isotope.core.errors import BadParams
 from isotope.crawl.addresses import has_contact
-from isotope.params import mix_recipe, multimodal, open_clip, recipes
+from isotope.params import mix_recipe
+from isotope.params import multimodal
+from isotope.models import open_clip_lists
+from isotope.params import recipes
 from isotope.params import recipes as heads_recipe
 from isotope.params.schema import suggest
 
@@ -131,25 +134,25 @@ def _at(where: str) -> Iterator[None]:
 
 
 def _check_architecture(where: str, entry: Params) -> None:
-    lists = {"config": open_clip.configs, "name": open_clip.architectures}
+    lists = {"config": open_clip_lists.configs, "name": open_clip_lists.architectures}
     key = next((k for k in lists if k in entry), None)
     if key is None:
         return
     name, tag = entry[key], entry.get("pretrained")
     if name not in lists[key]():
         raise BadParams(f"{where}.{key}", f"unknown name {name!r}", suggest(name, lists[key]()))
-    other = open_clip.tokenizer(name) if entry["kind"] == "trained" else None
+    other = open_clip_lists.tokenizer(name) if entry["kind"] == "trained" else None
     if other:
         found = f"{name} reads text with the tokenizer of {other}"
         raise BadParams(f"{where}.{key}", found, "train a model with CLIP's own tokenizer")
-    tags = open_clip.tags(name)
+    tags = open_clip_lists.tags(name)
     if tag is not None and not _is_file(tag) and tag.replace("-", "_").lower() not in tags:
         found = f"{name} has no weights {tag!r}"
         raise BadParams(f"{where}.pretrained", found, suggest(tag, tags))
 
 
 def _is_file(tag: str) -> bool:
-    return any(tag.endswith(suffix) for suffix in open_clip.WEIGHTS)
+    return any(tag.endswith(suffix) for suffix in open_clip_lists.WEIGHTS)
 
 
 def _tokenizers(params: Params) -> Iterator[tuple[str, str]]:

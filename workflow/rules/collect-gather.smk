@@ -1,3 +1,5 @@
+from isotope.collect import build as names
+
 # Where the phase is cut into shards.
 if plan.is_sharded("collect"):
 

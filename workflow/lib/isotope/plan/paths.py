@@ -168,9 +168,12 @@ class Paths:
     def earlier_crawl(self, wildcards):
         """The ledger of the crawl that a crawl goes on from; it comes after all of its shards.
 
-        The list of URLs waits for it in place of the shards, which are there for good: were the earlier
-        crawl fetched again, Snakemake would want to make them anew. It is not ancient, because Snakemake
-        does not look for reasons to run what comes after a job that runs, though by such inputs alone.
+        The list of URLs waits for it in place of the shards, which are there for good: were the
+        earlier
+        crawl fetched again, Snakemake would want to make them anew. It is not ancient, because
+        Snakemake
+        does not look for reasons to run what comes after a job that runs, though by such inputs
+        alone.
         """
         after = self.params["crawl"][wildcards.source].get("after")
         return [f"data/crawl/{after}/ledger.parquet"] if after else []
@@ -242,7 +245,8 @@ class Paths:
         return next(c["recognition"] for c in made if "recognition" in c)
 
     def entities(self, source, snapshot):
-        """What a collection of recognition reads beside its labels; pictures of a snapshot that is not
+        """What a collection of recognition reads beside its labels; pictures of a snapshot that
+        is not
         crawled are looked for among those that came with the labels."""
         brought = snapshot if snapshot in self.params["crawl"] else source
         crawl, parse = f"data/crawl/{brought}", f"data/parse/{snapshot}"

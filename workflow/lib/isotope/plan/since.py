@@ -75,7 +75,8 @@ class Since(Tables):
         return self.indexes_of(wildcards.earlier, wildcards.system)
 
     def stale_sides(self, side, suffix):
-        """The vectors of one side: those of the later collection ask, those of the earlier are found.
+        """The vectors of one side: those of the later collection ask, those of the earlier are
+        found.
         Both are made with the weights of the earlier one."""
 
         def of(wildcards):

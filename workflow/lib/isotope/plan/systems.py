@@ -68,7 +68,8 @@ class Systems(Models):
         )
 
     def runs_of(self, collection, systems, **cell):
-        """The runs of some systems, or of one, that there are; of some cells only: setting, split or
+        """The runs of some systems, or of one, that there are; of some cells only: setting, split
+        or
         task, each one or several. Our own systems fill the grid, a foreign one need not."""
         within = {"setting": self.settings, "split": self.splits, "task": self.tasks, **cell}
         names = self.as_list(systems)

@@ -157,8 +157,7 @@ def test_a_page_that_has_not_seen_a_grade_does_not_overwrite_it(tmp_path):
 MANY = """
 import sys
 from pathlib import Path
-from isotope.judge_ledger import Ledger
-from isotope.judge_lines import PAIRS, Pair
+from isotope.judge.ledger import PAIRS, Ledger, Pair
 ledger = Ledger(Path(sys.argv[1]), "ann", PAIRS)
 for n in range(50):
     ledger.give(Pair("t2m", sys.argv[2], str(n)), n % 3, seen=None)

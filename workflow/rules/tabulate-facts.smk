@@ -32,7 +32,7 @@ rule tabulate_objects:
         detector=lambda w: plan.local_files(
             *filter(None, [plan.params["tabulate"]["detector"].get("name")])
         ),
-        code=plan.code("explain.detect"),
+        code=plan.code("explain.objects"),
     output:
         objects="results/tables/{collection}/objects.parquet",
     log:

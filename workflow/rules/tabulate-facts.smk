@@ -27,7 +27,7 @@ rule tabulate_objects:
     input:
         pixels=pixels,
         detector=lambda w: on_disk(*filter(None, [PARAMS["tabulate"]["detector"].get("name")])),
-        code=code("explain.detect"),
+        code=code("explain.objects"),
     output:
         objects="results/tables/{collection}/objects.parquet",
     log:

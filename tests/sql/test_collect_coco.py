@@ -13,7 +13,7 @@ from isotope.core import sql, store
 from isotope.core.errors import MissingFile
 from isotope.crawl.tables import LEDGER, URLS
 from isotope.explain import wordnet as wordnet_files
-from isotope.explain.concepts import concepts, read_objects
+from isotope.explain.objects import concepts, read_objects
 from isotope.explain.wordnet import WordNet
 
 SYNSETS = {"dog": {"synset": "dog.n.01"}, "stop sign": {"synset": "stop_sign.n.01"}}

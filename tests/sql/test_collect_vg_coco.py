@@ -19,7 +19,7 @@ from isotope.collect.build import collect
 from isotope.core import sql, store
 from isotope.core.errors import CorruptFile, MissingFile
 from isotope.crawl.tables import LEDGER, URLS
-from isotope.explain import concepts
+from isotope.explain import objects as concepts
 from isotope.explain import wordnet as wordnet_files
 from isotope.explain.wordnet import WordNet
 

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from isotope.core.progress import logged
-from isotope.explain.detect import detect_objects, load
+from isotope.explain.objects import detect_objects, load
 
 with logged(snakemake.log[0], snakemake.rule):
     spec = snakemake.params.spec

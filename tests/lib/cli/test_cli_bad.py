@@ -167,7 +167,7 @@ def contents(root: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize("line", CASES)
 def test_it_is_one_named_sentence_and_nothing_is_written(line, project, monkeypatch, capsys):
     monkeypatch.chdir(project)
-    monkeypatch.setattr("isotope.judge.serve.serve", lambda *_: "served")
+    monkeypatch.setattr("isotope.judge.app.serve", lambda *_: "served")
     before, known = contents(project), {n for n in dir(errors) if n[0].isupper()}
     assert main.main(shlex.split(line.format(**places()))) == 1
     told = capsys.readouterr()
@@ -221,7 +221,7 @@ def test_the_sentence_says_what_is_allowed(line, told, project, monkeypatch, cap
 
 def test_what_is_well_said_is_done(project, monkeypatch, capsys):
     monkeypatch.chdir(project)
-    monkeypatch.setattr("isotope.judge.serve.serve", lambda *_: "served")
+    monkeypatch.setattr("isotope.judge.app.serve", lambda *_: "served")
     judged = "judge toy --assessor ann --port 0"
     for line in ("report", "costs toy", f"sql {SELECT} --rows 1", f"show text {T}", judged):
         assert main.main(shlex.split(line)) == 0, line

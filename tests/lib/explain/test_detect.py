@@ -15,7 +15,7 @@ from transformers import DetrConfig, DetrForObjectDetection, DetrImageProcessor,
 from isotope.core import store
 from isotope.core.errors import MissingFile, UnknownModel
 from isotope.crawl.tables import PIXELS
-from isotope.explain.detect import Detector, detect_objects, load
+from isotope.explain.objects import Detector, detect_objects, load
 
 LABELS = {0: "cat", 1: "dog", 2: "boat"}
 
@@ -133,6 +133,6 @@ def test_boxes_stay_within_a_picture_of_any_shape(ssd):
 
 
 def test_without_its_package_the_detector_says_what_to_install(monkeypatch):
-    monkeypatch.setattr("isotope.explain.detect.find_spec", lambda _: None)
+    monkeypatch.setattr("isotope.explain.objects.find_spec", lambda _: None)
     with pytest.raises(MissingFile, match="--group offline"):
         load({"kind": "ssd"})

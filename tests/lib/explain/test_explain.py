@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from isotope.core.errors import MissingFile
 from isotope.explain import wordnet as wordnet_files
-from isotope.explain.compare import Explanation, explain
+from isotope.explain.failures import Explanation, explain
 from isotope.explain.wordnet import WordNet
 
 BOX = 100.0

@@ -10,7 +10,7 @@ from PIL import Image
 from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import store
 from isotope.crawl.tables import PIXELS
-from isotope.explain.concepts import BOX
+from isotope.explain.objects import BOX
 from isotope.explain.page import Sources, failures_page, noun, parts, sentences
 from isotope.explain.tables import CONCEPTS, FAILURES
 

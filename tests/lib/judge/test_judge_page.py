@@ -26,13 +26,14 @@ from isotope.core import store
 from isotope.core.errors import BadParams, BrokenPromise, CorruptFile, DiskFull, MissingFile
 from isotope.core.runs import ranked, write_run
 from isotope.crawl.tables import PIXELS
-from isotope.judge import items, serve
+from isotope.judge import app as serve
 from isotope.judge import ledger as judge_ledger
 from isotope.judge import ledger as lines
+from isotope.judge import session
 from isotope.judge.app import app
-from isotope.judge.desk import SIDE_PX, Desk, Pictures
 from isotope.judge.ledger import PAIRS, Ledger, Pair
 from isotope.judge.scores import score_judged
+from isotope.judge.session import SIDE_PX, Desk, Pictures
 from isotope.judge.sheets import found_sheets, read_sheets
 from isotope.judge.tables import POOL
 from isotope.params import files as params_files
@@ -156,8 +157,7 @@ def test_a_page_that_has_not_seen_a_grade_does_not_overwrite_it(tmp_path):
 MANY = """
 import sys
 from pathlib import Path
-from isotope.judge_ledger import Ledger
-from isotope.judge_lines import PAIRS, Pair
+from isotope.judge.ledger import PAIRS, Ledger, Pair
 ledger = Ledger(Path(sys.argv[1]), "ann", PAIRS)
 for n in range(50):
     ledger.give(Pair("t2m", sys.argv[2], str(n)), n % 3, seen=None)
@@ -256,10 +256,10 @@ def test_a_name_that_could_leave_the_folder_is_refused(tmp_path, name):
 def test_the_order_of_candidates_is_each_assessors_own_and_stays(place):
     documents = [f"d{n:02d}" for n in range(40)]
     pool = pl.DataFrame({"task": "t2m", "query_id": "q", "doc_id": documents})
-    orders = {a: items.shuffled(pool, a)[0].documents for a in ("ann", "bob")}
+    orders = {a: session.shuffled(pool, a)[0].documents for a in ("ann", "bob")}
     assert orders["ann"] != orders["bob"] != tuple(pool["doc_id"])
     assert sorted(orders["ann"]) == sorted(orders["bob"]) == pool["doc_id"].to_list()
-    again = items.shuffled(pool.reverse(), "ann")
+    again = session.shuffled(pool.reverse(), "ann")
     assert again[0].documents == orders["ann"]
 
 

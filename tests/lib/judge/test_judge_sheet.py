@@ -17,10 +17,10 @@ from isotope.core import store
 from isotope.core.errors import BadParams, BrokenPromise, CorruptFile, MissingFile
 from isotope.crawl.tables import PIXELS
 from isotope.explain.tables import STUDY
-from isotope.judge import ledger, mistakes, serve, study
+from isotope.judge import app, ledger, mistakes, study
 from isotope.judge.app import sheet_app
-from isotope.judge.desk import SheetDesk
 from isotope.judge.ledger import Ledger
+from isotope.judge.session import SheetDesk
 from isotope.judge.study import VERDICTS, Verdict
 from isotope.params import files
 
@@ -54,7 +54,7 @@ def place(tmp_path, monkeypatch) -> Path:
 
 def sit(assessor: str, name: str) -> SheetDesk:
     params = files.load([Path("mistakes.yaml")])
-    return serve.sheet_desk("toy", assessor, name, params)
+    return app.sheet_desk("toy", assessor, name, params)
 
 
 def post(client: TestClient, **changes: object) -> int:

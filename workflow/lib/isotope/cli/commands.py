@@ -237,7 +237,7 @@ def _costs(chosen: argparse.Namespace) -> str:
 
 def _judge(chosen: argparse.Namespace) -> str:
     from isotope.judge import app as judge_app  # noqa: PLC0415
-    from isotope.judge import serve  # noqa: PLC0415
+    from isotope.judge import app as serve  # noqa: PLC0415
     from isotope.params import files as params_files  # noqa: PLC0415
 
     params = params_files.load(chosen.configfile, chosen.config)

@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 
 from isotope.core import sql, store
+from isotope.params.sections import model_kind
 from isotope.tabulate.catalog import TUNING
 from isotope.tabulate.table import tabulate
 

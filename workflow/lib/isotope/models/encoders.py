@@ -6,7 +6,7 @@ another one's.
 
 import importlib
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -54,16 +54,20 @@ def load(
         BadParams: a key that the kind needs and that is absent.
     """
     kind = str(spec.get("kind"))
-    if kind in _names():
-        module = importlib.import_module(f"{kinds.__name__}.{kind}")
-        if hasattr(module, "load"):
-            return module.load(spec, weights=weights, device=device)
-    raise UnknownModel("models", f"kind {kind!r}", f"use one of {', '.join(_names())}")
+    if kind not in _names() or (load_kind := _loader(kind)) is None:
+        known = ", ".join(filter(_loader, _names()))
+        raise UnknownModel("models", f"kind {kind!r}", f"use one of {known}")
+    return load_kind(spec, weights=weights, device=device)
 
 
 def _names() -> list[str]:
     found = (module.name for module in pkgutil.iter_modules(kinds.__path__))
     return sorted(name for name in found if not name.startswith("_"))
+
+
+def _loader(kind: str) -> Callable[..., Encoder] | None:
+    """Return what loads an encoder of a kind; None for a kind without encoders of its own."""
+    return getattr(importlib.import_module(f"{kinds.__name__}.{kind}"), "load", None)
 
 
 def need(spec: Mapping[str, object], key: str) -> str:

@@ -10,7 +10,7 @@ from isotope.core.errors import BadParams
 from isotope.models import open_clip_lists
 from isotope.params.recipes import MixRecipe, MultimodalRecipe
 from isotope.params.schema import suggest
-from isotope.params.sections import ModelKind, Opt, Params, model_kind
+from isotope.params.sections import NOT_NULL, ModelKind, Opt, Params, model_kind
 
 Images = Annotated[
     str,
@@ -21,7 +21,8 @@ Images = Annotated[
     ),
 ]
 Summary = Annotated[
-    str,
+    str | None,
+    NOT_NULL,
     Field(
         description="A key of `encode.summaries`: with `images: captions`, one summary stands for "
         "an image in place of the mean of its captions."
@@ -35,7 +36,8 @@ Texts = Annotated[
     ),
 ]
 Tower = Annotated[
-    Literal["minilm", "fuse"],
+    Literal["minilm", "fuse"] | None,
+    NOT_NULL,
     Field(
         description="The frozen text tower: minilm (all-MiniLM-L6-v2, English, 384 components) or "
         "fuse (Universal Sentence Encoder, 16 languages, 512); minilm unless told."

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.models.kinds._shared import Tower
-from isotope.params.sections import ModelKind, Opt, TextFields, Whole
+from isotope.params.sections import ModelKind, TextFields, Whole
 
 if TYPE_CHECKING:
     from isotope.models.encoders import Encoder
@@ -23,7 +23,7 @@ class Conse(ModelKind):
     top: Annotated[Whole, Field(ge=1, le=1000)] = Field(
         _TOP, description="Classes of a picture whose meanings are mixed."
     )
-    text: Opt[Tower] = None
+    text: Tower = None
     fields: TextFields = Field(list(FIVE_FIELDS))
 
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.models.kinds._shared import Images, Summary, Texts
-from isotope.params.sections import ModelKind, Opt, TextFields, Whole
+from isotope.params.sections import ModelKind, TextFields, Whole
 
 if TYPE_CHECKING:
     from isotope.models.encoders import Encoder
@@ -20,7 +20,7 @@ class Hash(ModelKind):
     is_large: ClassVar[bool] = False
 
     kind: Literal["hash"]
-    summary: Opt[Summary] = None
+    summary: Summary = None
     texts: Texts = "whole"
     dim: Annotated[Whole, Field(ge=2)] = Field(description="Components of a vector.")
     images: Images = "pixels"

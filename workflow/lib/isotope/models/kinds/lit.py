@@ -25,7 +25,7 @@ class Lit(ModelKind):
     heads: Opt[HeadsRecipe] = Field(
         None, description="The recipe of the heads of a model of kind `lit`."
     )
-    text: Opt[Tower] = None
+    text: Tower = None
     fields: TextFields = Field(list(FIVE_FIELDS))
 
 

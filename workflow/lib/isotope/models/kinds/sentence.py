@@ -8,7 +8,7 @@ from pydantic import Field
 
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.models.kinds._shared import Images, Revision, Summary, Texts
-from isotope.params.sections import ModelKind, Opt, TextFields
+from isotope.params.sections import ModelKind, TextFields
 
 if TYPE_CHECKING:
     from isotope.models.encoders import Encoder
@@ -21,7 +21,7 @@ class Sentence(ModelKind):
     path_keys: ClassVar[Sequence[str]] = ("name",)
 
     kind: Literal["sentence"]
-    summary: Opt[Summary] = None
+    summary: Summary = None
     texts: Texts = "whole"
     name: str = Field(
         description="A folder, or a hub's id, with a sentence-transformers model in safetensors."

@@ -6,6 +6,7 @@ from typing import Any
 
 from isotope.core.memory import Need
 from isotope.plan.call import PREREQUISITES
+from isotope.plan.paths import as_list
 from isotope.plan.shards import Shards
 
 
@@ -43,12 +44,8 @@ class Memory(Shards):
 
         def mem_mb(_: Any, input: Any) -> int:
             names = reads or [k for k, _ in input.items() if k not in self.UNREAD_INPUTS]
-            files = {path for name in names for path in _listed(input[name])}
+            files = {path for name in names for path in as_list(input[name])}
             size_mb = sum(Path(p).stat().st_size for p in sorted(files)) / 1e6
             return need.mem_mb(size_mb, shards=count, extra_mb=extra_mb)
 
         return mem_mb
-
-
-def _listed(paths: str | Sequence[str]) -> list[str]:
-    return [paths] if isinstance(paths, str) else list(paths)

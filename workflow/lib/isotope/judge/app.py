@@ -14,7 +14,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import uvicorn
-import yaml
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
@@ -29,7 +28,7 @@ from isotope.judge import study
 from isotope.judge.ledger import PAIRS, Form, Grade, Item
 from isotope.judge.session import Desk, Pictures, SheetDesk
 from isotope.judge.study import RATINGS, VERDICTS
-from isotope.params.files import SCHEMA
+from isotope.params.phases import Judge
 from isotope.params.resolve import Params
 from isotope.params.union import sources
 from isotope.report.site import environment
@@ -37,11 +36,9 @@ from isotope.report.site import environment
 _SHUT_S = 2
 
 
-def scale(params: Params, schema_file: Path = SCHEMA) -> dict[int, str]:
-    """Return the label of each grade: `score.judge.scale`, or the schema's default."""
-    schema = yaml.safe_load(schema_file.read_text(encoding="utf-8"))
-    judge = schema["properties"]["score"]["properties"]["judge"]["properties"]
-    given = params["score"].get("judge", {}).get("scale", judge["scale"]["default"])
+def scale(params: Params) -> dict[int, str]:
+    """Return the label of each grade: `score.judge.scale`, or its default."""
+    given = params["score"].get("judge", {}).get("scale", Judge.defaults()["scale"])
     return {int(key): label for key, label in sorted(given.items(), key=lambda item: str(item[0]))}
 
 

@@ -1,7 +1,7 @@
 """The phases from acquire to score in params.yaml: their keys, defaults and descriptions."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal, cast
+from typing import Annotated, Any, ClassVar, Literal, cast, get_args
 
 from pydantic import Field, Tag
 
@@ -414,7 +414,7 @@ class Judge(Section):
     )
     scale: Annotated[
         dict[Grade, Annotated[Text, Field(description="What the grade means.")]],
-        Field(min_length=2),
+        Field(min_length=2, json_schema_extra={"propertyNames": {"enum": [*get_args(Grade)]}}),
     ] = Field(
         {
             0: "not relevant",

@@ -50,5 +50,6 @@ class Fusion(SystemKind):
         """
         wrong = next((weights for weights in given if len(weights) != len(self.of)), None)
         if wrong is not None:
-            found = f"{wrong}: weights that are not one for each system"
+            listed = ", ".join(f"{weight:g}" for weight in wrong)
+            found = f"[{listed}]: weights that are not one for each system"
             raise BadParams(where, found, f"give {len(self.of)}, of {', '.join(self.of)}")

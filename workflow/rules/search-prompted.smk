@@ -20,7 +20,7 @@ rule search_prompted:
         system=plan.systems_of("prompt"),
     threads: 8
     resources:
-        mem_mb=plan.memory("search_prompted"),
+        mem_mb=plan.needs(LEARNS),
     params:
         spec=plan.system_params,
         model=lambda w: plan.params["models"][plan.base_model(plan.system_params(w)["model"])],

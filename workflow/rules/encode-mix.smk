@@ -10,7 +10,7 @@ rule encode_beside_shard:
         ledgers=plan.picture_ledgers,
         weights=plan.weights,
         configs=plan.configs,
-        code=plan.code("encode.multimodal"),
+        code=plan.encoder_code("encode.multimodal"),
     output:
         questions="data/encode/{collection}/{model}/questions/shard-{shard}.npy",
         questions_ids="data/encode/{collection}/{model}/questions/shard-{shard}.ids.parquet",
@@ -92,7 +92,7 @@ rule encode_multimodal_shard:
         ledgers=plan.picture_ledgers,
         weights=plan.weights,
         configs=lambda w: plan.configs_of(plan.inner_model(w.model)),
-        code=plan.code("encode.multimodal"),
+        code=plan.encoder_code("encode.multimodal"),
     output:
         texts="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
         texts_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",

@@ -9,7 +9,7 @@ rule search_prompted:
         weights=lambda w: plan.learned_weights(w.collection, plan.system_params(w)["model"]),
         configs=lambda w: plan.configs_of(plan.system_params(w)["model"]),
         sql=plan.sql("index/texts.sql"),
-        code=plan.code("search.prompted"),
+        code=plan.encoder_code("search.prompted"),
     output:
         runs=plan.run_grid,
     log:

@@ -38,7 +38,7 @@ rule train_multimodal:
         start=plan.start_weights,
         configs=lambda w: plan.configs_of(plan.inner_model(w.model)),
         sql=plan.sql("train/*.sql"),
-        code=plan.code("train.multimodal"),
+        code=plan.encoder_code("train.multimodal"),
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
         curve="data/train/{collection}/{model}/accuracies.csv",

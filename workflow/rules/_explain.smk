@@ -74,12 +74,12 @@ def tower(wildcards):
 
 def study_sheets(wildcards):
     """The sheets of the human study that have come back."""
-    return study.found_sheets(wildcards.collection)
+    return study.sheet_paths(wildcards.collection)
 
 
 def failures():
     """What explaining writes: pages, tables, the sheet, and what the sheets that came back say."""
-    back = [c for c in explained() if study.found_sheets(c)]
+    back = [c for c in explained() if study.sheet_paths(c)]
     pages = expand("results/report/{c}/failures.html", c=explained())
     sheets = expand("results/tables/{c}/study.csv", c=explained())
     tables = expand("results/tables/{c}/{t}.md", c=explained(), t=EXPLAINED)

@@ -98,12 +98,12 @@ def pooled(wildcards):
 
 def judgement_sheets(wildcards):
     """The sheets that have come back."""
-    return judge.found_sheets(wildcards.collection)
+    return judge.sheet_paths(wildcards.collection)
 
 
 def returned():
     """The built collections whose sheets have come back."""
-    return [c for c in judging() if judge.found_sheets(c)]
+    return [c for c in judging() if judge.sheet_paths(c)]
 
 
 def judged():

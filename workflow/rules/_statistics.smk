@@ -253,7 +253,7 @@ def sorted_runs(collection):
 
 def sorted_answers(collection):
     """The table of a collection's answers that people have sorted, once a sheet has come back."""
-    back = "mistakes" in PARAMS["tabulate"] and study.found_sheets(collection, "mistakes")
+    back = "mistakes" in PARAMS["tabulate"] and study.sheet_paths(collection, "mistakes")
     return [f"results/tables/{collection}/mistakes_sorted.md"] if back else []
 
 

@@ -6,7 +6,7 @@
 PYTHON ?= $(firstword $(shell command -v python3.11 python3))
 BIN := .venv/bin
 UV_VERSION := 0.13.8
-LIBRARY := workflow/lib workflow/scripts tests benchmarks docs
+LIBRARY := workflow/lib workflow/scripts tests benchmarks docs .ci
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Every job is a start of Python: without compiled modules each takes twice as long.
 unexport PYTHONDONTWRITEBYTECODE
@@ -77,9 +77,13 @@ java: .venv/installed
 	    -cp "$$(python -c 'from isotope import lucene; print(lucene.jar())')" \
 	    workflow/lib/isotope/java/*.java
 
+# The platform is Debian 12's; any later Linux installs its wheels too.
 lock: .venv/installed
-	uv pip compile pyproject.toml --group dev --generate-hashes --no-emit-index-url \
-	    --python-version 3.11.2 --no-header --no-annotate --quiet --output-file requirements.lock
+	mkdir -p .isotope
+	uv pip compile pyproject.toml --group dev --format pylock.toml --python-version 3.11.2 \
+	    --python-platform x86_64-manylinux_2_36 --no-header --no-annotate --quiet \
+	    --output-file .isotope/pylock.toml
+	python .ci/lock.py .isotope/pylock.toml > requirements.lock
 
 bench: .venv/installed
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --group bench

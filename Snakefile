@@ -1,5 +1,3 @@
-import re
-
 from snakemake.utils import min_version
 
 min_version("9.27")
@@ -14,20 +12,11 @@ container: "docker://python:3.11"
 # Pictures are named, since Snakemake does not miss a file that is only on the way to another.
 rule all:
     input:
-        lambda wildcards: crawled_tables(),
+        lambda wildcards: plan.crawl_tables(),
         "results/catalog.duckdb",
 
 
-include: "workflow/rules/_paths.smk"
-include: "workflow/rules/_models.smk"
-include: "workflow/rules/_runs.smk"
-include: "workflow/rules/_shards.smk"
-include: "workflow/rules/_collect.smk"
-include: "workflow/rules/_memory.smk"
-include: "workflow/rules/_statistics.smk"
-include: "workflow/rules/_since.smk"
-include: "workflow/rules/_report.smk"
-include: "workflow/rules/_explain.smk"
+include: "workflow/rules/_common.smk"
 include: "workflow/rules/acquire.smk"
 include: "workflow/rules/parse.smk"
 include: "workflow/rules/parse-associations.smk"

@@ -1,62 +1,64 @@
 # One target a phase, in the order of the road.
 rule acquire:
     input:
-        expand("data/acquire/{source}/manifest.json", source=sources()),
+        expand("data/acquire/{source}/manifest.json", source=plan.sources()),
 
 
 rule parse:
     input:
         expand(
-            "data/parse/{s}/{t}.parquet", s=sources(snapshots=True), t=["associations", "sections"]
+            "data/parse/{s}/{t}.parquet",
+            s=plan.sources(snapshots=True),
+            t=["associations", "sections"],
         ),
-        [path for c in PARAMS["build"] for path in linked(c).values()],
+        [path for c in plan.params["build"] for path in plan.inlinks_of(c).values()],
 
 
 rule crawl:
     input:
-        crawled_tables,
+        plan.crawl_tables,
 
 
 rule project:
     input:
-        expand("data/project/{s}/projection.parquet", s=sources(snapshots=True)),
+        expand("data/project/{s}/projection.parquet", s=plan.sources(snapshots=True)),
 
 
 rule collect:
     input:
-        expand("data/collect/{c}/{t}.parquet", c=collections(), t=["texts", "images", "qrels"]),
+        expand("data/collect/{c}/{t}.parquet", c=plan.collections(), t=["texts", "images", "qrels"]),
 
 
 rule train:
     input:
         expand(
             "data/train/{c}/{m}/model.safetensors",
-            c=PARAMS["build"],
-            m=trained() + fitted() + whole(),
+            c=plan.params["build"],
+            m=plan.trained_models() + plan.fitted_models() + plan.fine_tuned_models(),
         ),
 
 
 rule encode:
     input:
-        encoded(),
-        every_old_vector(),
+        plan.vector_shards(),
+        plan.all_earlier_vectors(),
 
 
 rule index:
     input:
-        by_kind("data/index/{collection}/{setting}/{system}", *INDEXED),
+        plan.by_kind("data/index/{collection}/{setting}/{system}", *plan.INDEXED),
 
 
 rule search:
     input:
-        [runs_of(c, used_systems()) for c in PARAMS["build"]],
-        every_aged(),
+        [plan.runs_of(c, plan.used_systems()) for c in plan.params["build"]],
+        plan.all_stale_runs(),
 
 
 rule score:
     input:
-        expand("results/score/{collection}.parquet", collection=PARAMS["build"]),
-        judged(),
+        expand("results/score/{collection}.parquet", collection=plan.params["build"]),
+        plan.judgement_tables(),
 
 
 rule tabulate:
@@ -66,7 +68,7 @@ rule tabulate:
 
 rule release:
     input:
-        expand("results/release/{collection}", collection=PARAMS["build"]),
+        expand("results/release/{collection}", collection=plan.params["build"]),
 
 
 # All that the params ask for, also what is made only on request.

@@ -7,9 +7,9 @@ rule acquire_source:
     benchmark:
         "logs/benchmarks/acquire_source/{source}.tsv"
     resources:
-        mem_mb=memory("acquire_source"),
+        mem_mb=plan.needs(STREAMS),
     params:
-        spec=upstream,
+        spec=plan.upstream,
         scratch=".isotope/acquire/{source}",
     message:
         "acquire {wildcards.source}"

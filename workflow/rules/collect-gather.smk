@@ -1,22 +1,24 @@
+from isotope.collect import build as names
+
 # Where the phase is cut into shards.
-if is_cut("collect"):
+if plan.is_sharded("collect"):
 
     rule collect_texts:
         input:
-            unpack(read_by("texts")),
-            sql=sql("collect/wikipedia/*.sql", "collect/wikipedia/text/*.sql"),
-            code=code("collect.build"),
+            unpack(plan.half_inputs("texts")),
+            sql=plan.sql("collect/wikipedia/*.sql", "collect/wikipedia/text/*.sql"),
+            code=plan.code("collect.build"),
         output:
-            **collect_pieces(names.TEXT_PIECES),
+            **plan.collect_pieces(names.TEXT_PIECES),
         log:
             "logs/collect_texts/{collection}/{part}.log",
         benchmark:
             "logs/benchmarks/collect_texts/{collection}.{part}.tsv"
         resources:
-            mem_mb=memory("collect_texts"),
+            mem_mb=plan.needs(DUCKDB_LARGE, shards="collect"),
         params:
-            spec=entry("collect"),
-            part=part,
+            spec=plan.entry("collect"),
+            part=plan.part,
             relations=names.READ_BY["texts"],
         message:
             "collect the texts of {wildcards.collection}, shard {wildcards.part}"
@@ -25,20 +27,20 @@ if is_cut("collect"):
 
     rule collect_images:
         input:
-            unpack(read_by("images")),
-            **gathered_pieces(names.EXCHANGED),
-            sql=sql("collect/wikipedia/*.sql", "collect/wikipedia/image/*.sql"),
-            code=code("collect.build"),
+            unpack(plan.half_inputs("images")),
+            **plan.collect_piece_files(names.EXCHANGED),
+            sql=plan.sql("collect/wikipedia/*.sql", "collect/wikipedia/image/*.sql"),
+            code=plan.code("collect.build"),
         output:
-            **collect_pieces(names.IMAGE_PIECES),
+            **plan.collect_pieces(names.IMAGE_PIECES),
         log:
             "logs/collect_images/{collection}/{part}.log",
         benchmark:
             "logs/benchmarks/collect_images/{collection}.{part}.tsv"
         resources:
-            mem_mb=memory("collect_images"),
+            mem_mb=plan.needs(DUCKDB_LARGE, shards="collect"),
         params:
-            part=part,
+            part=plan.part,
             relations=[*names.READ_BY["images"], *names.EXCHANGED],
         message:
             "collect the images of {wildcards.collection}, shard {wildcards.part}"
@@ -47,9 +49,9 @@ if is_cut("collect"):
 
     rule collect_gather:
         input:
-            **gathered_pieces(names.GATHERED),
-            sql=sql("collect/wikipedia/*.sql", "collect/wikipedia/gather/*.sql", "check/*.sql"),
-            code=code("collect.build"),
+            **plan.collect_piece_files(names.GATHERED),
+            sql=plan.sql("collect/wikipedia/*.sql", "collect/wikipedia/gather/*.sql", "check/*.sql"),
+            code=plan.code("collect.build"),
         output:
             texts="data/collect/{collection}/texts.parquet",
             images="data/collect/{collection}/images.parquet",
@@ -61,9 +63,9 @@ if is_cut("collect"):
         benchmark:
             "logs/benchmarks/collect_gather/{collection}.tsv"
         wildcard_constraints:
-            collection=collected_in(shards=True),
+            collection=plan.sharded_collections(shards=True),
         resources:
-            mem_mb=memory("collect_gather"),
+            mem_mb=plan.needs(DUCKDB_LARGE),
         params:
             pieces=names.GATHERED,
         message:

@@ -1,12 +1,12 @@
 rule collect_tables:
     input:
-        unpack(relations),
-        sql=lambda w: sql(
-            f"collect/{collected_as(w)}/*.sql",
-            f"collect/{collected_as(w)}/member/*.sql",
+        unpack(plan.relations),
+        sql=lambda w: plan.sql(
+            f"collect/{plan.kind_of_collection(w)}/*.sql",
+            f"collect/{plan.kind_of_collection(w)}/member/*.sql",
             "check/*.sql",
         ),
-        code=code("collect.build"),
+        code=plan.code("collect.build"),
     output:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
@@ -18,12 +18,12 @@ rule collect_tables:
     benchmark:
         "logs/benchmarks/collect_tables/{collection}.tsv"
     wildcard_constraints:
-        collection=collected_in(shards=False),
+        collection=plan.sharded_collections(shards=False),
     resources:
-        mem_mb=memory("collect_tables"),
+        mem_mb=plan.needs(DUCKDB_LARGE),
     params:
-        spec=entry("collect"),
-        relations=lambda w: sorted(relations(w)),
+        spec=plan.entry("collect"),
+        relations=lambda w: sorted(plan.relations(w)),
     message:
         "collect {wildcards.collection}"
     script:

@@ -2,8 +2,8 @@
 rule crawl_listing:
     input:
         manifest="data/acquire/{source}/manifest.json",
-        sql=sql("crawl/urls.sql"),
-        code=code("crawl.pictures"),
+        sql=plan.sql("crawl/urls.sql"),
+        code=plan.code("crawl.pictures"),
     output:
         urls="data/crawl/{source}/urls.parquet",
     log:
@@ -11,12 +11,12 @@ rule crawl_listing:
     benchmark:
         "logs/benchmarks/crawl_listing/{source}.tsv"
     wildcard_constraints:
-        source=crawled(pictures=True),
+        source=plan.crawl_sources(pictures=True),
     resources:
-        mem_mb=memory("crawl_listing"),
+        mem_mb=plan.needs(HOLDS),
     params:
-        spec=lambda w: PARAMS["crawl"][w.source]["pictures"],
-        shards=lambda w: PARAMS["crawl"][w.source]["shards"],
+        spec=lambda w: plan.params["crawl"][w.source]["pictures"],
+        shards=lambda w: plan.params["crawl"][w.source]["shards"],
     message:
         "list the pictures of {wildcards.source}"
     script:
@@ -27,7 +27,7 @@ rule crawl_pictures:
     input:
         manifest="data/acquire/{source}/manifest.json",
         urls="data/crawl/{source}/urls.parquet",
-        code=code("crawl.pictures"),
+        code=plan.code("crawl.pictures"),
     output:
         pixels="data/crawl/{source}/shard-{shard}.parquet",
         ledger="data/crawl/{source}/ledger-{shard}.parquet",
@@ -36,11 +36,11 @@ rule crawl_pictures:
     benchmark:
         "logs/benchmarks/crawl_pictures/{source}.{shard}.tsv"
     wildcard_constraints:
-        source=crawled(pictures=True),
+        source=plan.crawl_sources(pictures=True),
     resources:
-        mem_mb=memory("crawl_pictures"),
+        mem_mb=plan.needs(BUFFERS),
     params:
-        spec=lambda w: PARAMS["crawl"][w.source]["pictures"],
+        spec=lambda w: plan.params["crawl"][w.source]["pictures"],
     message:
         "take over the pictures of {wildcards.source}, shard {wildcards.shard}"
     script:

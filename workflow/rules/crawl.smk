@@ -4,11 +4,11 @@ from collections import UserDict
 rule crawl_urls:
     input:
         listed=lambda w: [
-            f"data/parse/{w.source}/{t}.parquet" for t in PARAMS["crawl"][w.source]["of"]
+            f"data/parse/{w.source}/{t}.parquet" for t in plan.params["crawl"][w.source]["of"]
         ],
-        earlier=earlier_crawl,
-        sql=sql("crawl/urls.sql"),
-        code=code("core.sql"),
+        earlier=plan.earlier_crawl,
+        sql=plan.sql("crawl/urls.sql"),
+        code=plan.code("core.sql"),
     output:
         urls="data/crawl/{source}/urls.parquet",
     log:
@@ -16,11 +16,11 @@ rule crawl_urls:
     benchmark:
         "logs/benchmarks/crawl_urls/{source}.tsv"
     wildcard_constraints:
-        source=crawled(pictures=False),
+        source=plan.crawl_sources(pictures=False),
     resources:
-        mem_mb=memory("crawl_urls"),
+        mem_mb=plan.needs(DUCKDB),
     params:
-        shards=lambda w: PARAMS["crawl"][w.source]["shards"],
+        shards=lambda w: plan.params["crawl"][w.source]["shards"],
     message:
         "list the images of {wildcards.source}"
     script:
@@ -39,13 +39,13 @@ rule crawl_shard:
     benchmark:
         "logs/benchmarks/crawl_shard/{source}.{shard}.tsv"
     wildcard_constraints:
-        source=crawled(pictures=False),
+        source=plan.crawl_sources(pictures=False),
     resources:
-        mem_mb=memory("crawl_shard"),
+        mem_mb=plan.needs(BUFFERS),
     params:
         # Snakemake compares plain values only; another place to go on from is no reason to crawl anew.
-        spec=lambda w: UserDict(PARAMS["crawl"][w.source]),
-        compared=lambda w: {k: v for k, v in PARAMS["crawl"][w.source].items() if k != "after"},
+        spec=lambda w: UserDict(plan.params["crawl"][w.source]),
+        compared=lambda w: {k: v for k, v in plan.params["crawl"][w.source].items() if k != "after"},
         scratch=".isotope/crawl/{source}",
     message:
         "crawl {wildcards.source}, shard {wildcards.shard}"
@@ -56,9 +56,9 @@ rule crawl_shard:
 rule crawl_ledger:
     input:
         urls="data/crawl/{source}/urls.parquet",
-        ledgers=ledgers,
-        sql=sql("crawl/ledger.sql", "crawl/o*.sql", "crawl/uncrawled.sql"),
-        code=code("crawl.ledger"),
+        ledgers=plan.ledgers,
+        sql=plan.sql("crawl/ledger.sql", "crawl/o*.sql", "crawl/uncrawled.sql"),
+        code=plan.code("crawl.ledger"),
     output:
         ledger="data/crawl/{source}/ledger.parquet",
     log:
@@ -66,10 +66,10 @@ rule crawl_ledger:
     benchmark:
         "logs/benchmarks/crawl_ledger/{source}.tsv"
     resources:
-        mem_mb=memory("crawl_ledger"),
+        mem_mb=plan.needs(DUCKDB),
     params:
         spec=lambda w: {
-            k: PARAMS["crawl"][w.source].get(k) for k in ("serve", "mirror", "pictures")
+            k: plan.params["crawl"][w.source].get(k) for k in ("serve", "mirror", "pictures")
         },
     message:
         "gather the ledger of {wildcards.source}"

@@ -1,13 +1,16 @@
+from isotope.core.schemas import FIVE_FIELDS
+
+
 # Models over the frozen vectors of another: image and question on one side, words and picture on
 # the other.
 rule encode_beside_shard:
     input:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
-        ledgers=pictured,
-        weights=weights,
-        configs=configs,
-        code=code("encode.multimodal"),
+        ledgers=plan.picture_ledgers,
+        weights=plan.weights,
+        configs=plan.configs,
+        code=plan.encoder_code("encode.multimodal"),
     output:
         questions="data/encode/{collection}/{model}/questions/shard-{shard}.npy",
         questions_ids="data/encode/{collection}/{model}/questions/shard-{shard}.ids.parquet",
@@ -18,14 +21,14 @@ rule encode_beside_shard:
     benchmark:
         "logs/benchmarks/encode_beside_shard/{collection}.{model}.{shard}.tsv"
     wildcard_constraints:
-        model=encoders(sighted=True),
+        model=plan.encoders(sighted=True),
     threads: 8
     resources:
-        mem_mb=memory("encode_beside_shard"),
+        mem_mb=plan.needs(ENCODES),
     params:
-        **ENCODE,
-        model=model_of,
-        pixels=pixels,
+        **plan.encode_params,
+        model=plan.model_params,
+        pixels=plan.pixels,
     message:
         "encode questions and pictures of {wildcards.collection} with {wildcards.model}"
     script:
@@ -34,9 +37,9 @@ rule encode_beside_shard:
 
 rule encode_mix:
     input:
-        unpack(mixed(SHARDS)),
+        unpack(plan.mix_inputs(plan.shard_names)),
         qrels="data/collect/{collection}/qrels.parquet",
-        code=code("train.mix"),
+        code=plan.code("train.mix"),
     output:
         weights="data/encode/{collection}/{model}/mix.safetensors",
         curve="data/encode/{collection}/{model}/curve.csv",
@@ -45,12 +48,12 @@ rule encode_mix:
     benchmark:
         "logs/benchmarks/encode_mix/{collection}.{model}.tsv"
     wildcard_constraints:
-        model=any_of(mixes(frozen=True)),
-    threads: lambda w: PARAMS["models"][w.model].get("learn", {}).get("threads", 1)
+        model=plan.any_of(plan.mixes(frozen=True)),
+    threads: lambda w: plan.params["models"][w.model].get("learn", {}).get("threads", 1)
     resources:
-        mem_mb=memory("encode_mix"),
+        mem_mb=plan.needs(LEARNS),
     params:
-        spec=model_of,
+        spec=plan.model_params,
     message:
         "learn {wildcards.model} on {wildcards.collection}"
     script:
@@ -59,9 +62,9 @@ rule encode_mix:
 
 rule encode_mix_shard:
     input:
-        unpack(mixed(["{shard}"])),
+        unpack(plan.mix_inputs(["{shard}"])),
         weights="data/encode/{collection}/{model}/mix.safetensors",
-        code=code("encode.mix"),
+        code=plan.code("encode.mix"),
     output:
         texts="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
         texts_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
@@ -72,9 +75,9 @@ rule encode_mix_shard:
     benchmark:
         "logs/benchmarks/encode_mix_shard/{collection}.{model}.{shard}.tsv"
     wildcard_constraints:
-        model=any_of(mixes(frozen=True)),
+        model=plan.any_of(plan.mixes(frozen=True)),
     resources:
-        mem_mb=memory("encode_mix_shard"),
+        mem_mb=plan.needs(ENCODES),
     message:
         "encode {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"
     script:
@@ -86,10 +89,10 @@ rule encode_multimodal_shard:
     input:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
-        ledgers=pictured,
-        weights=weights,
-        configs=lambda w: configs_of(beneath(w.model)),
-        code=code("encode.multimodal"),
+        ledgers=plan.picture_ledgers,
+        weights=plan.weights,
+        configs=lambda w: plan.configs_of(plan.inner_model(w.model)),
+        code=plan.encoder_code("encode.multimodal"),
     output:
         texts="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
         texts_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
@@ -100,14 +103,14 @@ rule encode_multimodal_shard:
     benchmark:
         "logs/benchmarks/encode_multimodal_shard/{collection}.{model}.{shard}.tsv"
     wildcard_constraints:
-        model=any_of(mixes(frozen=False)),
+        model=plan.any_of(plan.mixes(frozen=False)),
     threads: 8
     resources:
-        mem_mb=memory("encode_multimodal_shard"),
+        mem_mb=plan.needs(ENCODES),
     params:
-        **ENCODE,
-        fields=lambda w: PARAMS["models"][beneath(w.model)].get("fields", FIVE_FIELDS),
-        pixels=pixels,
+        **plan.encode_params,
+        fields=lambda w: plan.params["models"][plan.inner_model(w.model)].get("fields", FIVE_FIELDS),
+        pixels=plan.pixels,
     message:
         "encode {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"
     script:

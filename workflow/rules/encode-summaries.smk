@@ -1,9 +1,9 @@
 rule encode_summaries:
     input:
         images="data/collect/{collection}/images.parquet",
-        summariser=summariser,
-        sql=sql("encode/captions.sql"),
-        code=code("encode.summaries"),
+        summariser=plan.summariser,
+        sql=plan.sql("encode/captions.sql"),
+        code=plan.code("encode.summaries"),
     output:
         images="data/encode/{collection}/summaries/{summary}.parquet",
     log:
@@ -12,11 +12,11 @@ rule encode_summaries:
         "logs/benchmarks/encode_summaries/{collection}.{summary}.tsv"
     threads: 8
     resources:
-        mem_mb=memory("encode_summaries"),
+        mem_mb=plan.needs(ENCODES),
     params:
-        spec=lambda w: PARAMS["encode"]["summaries"][w.summary],
-        language=spoken,
-        batch=PARAMS["encode"]["batch"],
+        spec=lambda w: plan.params["encode"]["summaries"][w.summary],
+        language=plan.caption_language,
+        batch=plan.params["encode"]["batch"],
     message:
         "summarise the captions of {wildcards.collection} with {wildcards.summary}"
     script:

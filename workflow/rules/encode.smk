@@ -1,17 +1,17 @@
 rule encode_shard:
     input:
         texts="data/collect/{collection}/texts.parquet",
-        images=shown_images,
-        ledgers=pictured,
-        weights=weights,
-        features=tower_features,
-        configs=configs,
-        sql=sql("encode/*.sql"),
-        earlier_texts=ancient(before("texts", "npy")),
-        earlier_images=ancient(before("images", "npy")),
-        texts_contents=ancient(before("texts", "contents.parquet")),
-        images_contents=ancient(before("images", "contents.parquet")),
-        code=code("encode.captions"),
+        images=plan.image_table,
+        ledgers=plan.picture_ledgers,
+        weights=plan.weights,
+        features=plan.tower_features,
+        configs=plan.configs,
+        sql=plan.sql("encode/*.sql"),
+        earlier_texts=ancient(plan.earlier_side("texts", "npy")),
+        earlier_images=ancient(plan.earlier_side("images", "npy")),
+        texts_contents=ancient(plan.earlier_side("texts", "contents.parquet")),
+        images_contents=ancient(plan.earlier_side("images", "contents.parquet")),
+        code=plan.encoder_code("encode.captions"),
     output:
         texts="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
         texts_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
@@ -24,16 +24,16 @@ rule encode_shard:
     benchmark:
         "logs/benchmarks/encode_shard/{collection}.{model}.{shard}.tsv"
     wildcard_constraints:
-        model=encoders(sighted=True),
+        model=plan.encoders(sighted=True),
     threads: 8
     resources:
-        mem_mb=memory("encode_shard"),
+        mem_mb=plan.needs(ENCODES),
     params:
-        **ENCODE,
-        model=model_of,
-        fields=fields,
-        language=spoken,
-        pixels=pixels,
+        **plan.encode_params,
+        model=plan.model_params,
+        fields=plan.fields,
+        language=plan.caption_language,
+        pixels=plan.pixels,
     message:
         "encode {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"
     script:
@@ -43,11 +43,11 @@ rule encode_shard:
 rule encode_texts_shard:
     input:
         texts="data/collect/{collection}/texts.parquet",
-        weights=weights,
-        configs=configs,
-        earlier=ancient(before("texts", "npy")),
-        contents=ancient(before("texts", "contents.parquet")),
-        code=code("encode.shard"),
+        weights=plan.weights,
+        configs=plan.configs,
+        earlier=ancient(plan.earlier_side("texts", "npy")),
+        contents=ancient(plan.earlier_side("texts", "contents.parquet")),
+        code=plan.encoder_code("encode.shard"),
     output:
         texts="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
         texts_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
@@ -57,14 +57,14 @@ rule encode_texts_shard:
     benchmark:
         "logs/benchmarks/encode_texts_shard/{collection}.{model}.{shard}.tsv"
     wildcard_constraints:
-        model=encoders(sighted=False),
+        model=plan.encoders(sighted=False),
     threads: 8
     resources:
-        mem_mb=memory("encode_texts_shard"),
+        mem_mb=plan.needs(ENCODES),
     params:
-        **ENCODE,
-        model=model_of,
-        fields=fields,
+        **plan.encode_params,
+        model=plan.model_params,
+        fields=plan.fields,
     message:
         "encode texts of {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"
     script:
@@ -75,8 +75,8 @@ rule encode_dates_shard:
     input:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
-        weights=weights,
-        code=code("encode.dates"),
+        weights=plan.weights,
+        code=plan.code("encode.dates"),
     output:
         texts="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
         texts_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
@@ -87,13 +87,13 @@ rule encode_dates_shard:
     benchmark:
         "logs/benchmarks/encode_dates_shard/{collection}.{model}.{shard}.tsv"
     wildcard_constraints:
-        model=models_of("dates"),
+        model=plan.models_of("dates"),
     resources:
-        mem_mb=memory("encode_dates_shard"),
+        mem_mb=plan.needs(HOLDS),
     params:
-        shards=PARAMS["encode"]["shards"],
-        column=lambda w: model_of(w).get("column", "date"),
-        fields=fields,
+        shards=plan.params["encode"]["shards"],
+        column=lambda w: plan.model_params(w).get("column", "date"),
+        fields=plan.fields,
     message:
         "date {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"
     script:

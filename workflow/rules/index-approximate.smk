@@ -1,25 +1,27 @@
 rule index_approximate:
     input:
-        collected=lambda w: [f"{COLLECTION}/{t}.parquet".format(**w) for t in ("texts", "images")],
-        texts=vectors("texts", "npy"),
-        images=vectors("images", "npy"),
-        texts_ids=vectors("texts", "ids.parquet"),
-        images_ids=vectors("images", "ids.parquet"),
-        code=code("index.approximate", "index.build"),
+        collected=lambda w: [
+            f"{plan.COLLECTION}/{t}.parquet".format(**w) for t in ("texts", "images")
+        ],
+        texts=plan.vectors("texts", "npy"),
+        images=plan.vectors("images", "npy"),
+        texts_ids=plan.vectors("texts", "ids.parquet"),
+        images_ids=plan.vectors("images", "ids.parquet"),
+        code=plan.code("index.approximate", "index.build"),
     output:
-        folders=directory(INDEXES),
+        folders=directory(plan.index_pattern),
     log:
         "logs/index_approximate/{collection}/{system}.log",
     benchmark:
         "logs/benchmarks/index_approximate/{collection}.{system}.tsv"
     wildcard_constraints:
-        system=systems_of("approximate"),
+        system=plan.systems_of("approximate"),
     threads: 8
     resources:
-        mem_mb=memory("index_approximate"),
+        mem_mb=plan.needs(VECTORS),
     params:
-        spec=system,
-        splits=[*SPLITS, *UNJUDGED],
+        spec=plan.system_params,
+        splits=[*plan.splits, *plan.unjudged],
     message:
         "index the vectors of {wildcards.collection} for {wildcards.system}"
     script:

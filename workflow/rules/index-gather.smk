@@ -1,13 +1,13 @@
 # Where the phase is cut into shards.
-if is_cut("index"):
+if plan.is_sharded("index"):
 
     rule index_digests:
         input:
             texts="data/collect/{collection}/texts.parquet",
             images="data/collect/{collection}/images.parquet",
-            earlier=ancient(indexed_before),
-            sql=sql("index/*.sql"),
-            code=code("index.shards"),
+            earlier=ancient(plan.earlier_indexes),
+            sql=plan.sql("index/*.sql"),
+            code=plan.code("index.shards"),
         output:
             digests=temp(".isotope/index/{collection}/{system}.digests.json"),
         log:
@@ -15,15 +15,15 @@ if is_cut("index"):
         benchmark:
             "logs/benchmarks/index_digests/{collection}.{system}.tsv"
         wildcard_constraints:
-            system=systems_of("bm25"),
+            system=plan.systems_of("bm25"),
         resources:
-            mem_mb=memory("index_digests"),
+            mem_mb=plan.needs(BUFFERS),
         params:
-            spec=system,
-            settings=SETTINGS,
-            splits=[*SPLITS, *UNJUDGED],
-            language=spoken,
-            texts_in=language,
+            spec=plan.system_params,
+            settings=plan.settings,
+            splits=[*plan.splits, *plan.unjudged],
+            language=plan.caption_language,
+            texts_in=plan.language,
         message:
             "digest the words of {wildcards.collection} for {wildcards.system}"
         script:
@@ -34,25 +34,25 @@ if is_cut("index"):
             texts="data/collect/{collection}/texts.parquet",
             images="data/collect/{collection}/images.parquet",
             digests=".isotope/index/{collection}/{system}.digests.json",
-            sql=sql("index/*.sql"),
-            code=code("index.shards"),
+            sql=plan.sql("index/*.sql"),
+            code=plan.code("index.shards"),
         output:
-            folders=temp(directory(INDEX_PIECES)),
+            folders=temp(directory(plan.index_pieces)),
         log:
             "logs/index_bm25_shard/{collection}/{system}/{part}.log",
         benchmark:
             "logs/benchmarks/index_bm25_shard/{collection}.{system}.{part}.tsv"
         wildcard_constraints:
-            system=systems_of("bm25"),
+            system=plan.systems_of("bm25"),
         threads: 2
         resources:
-            mem_mb=memory("index_bm25_shard"),
+            mem_mb=plan.needs(JAVA, reads=["texts", "images"], shards="index"),
         params:
-            spec=system,
-            splits=[*SPLITS, *UNJUDGED],
-            part=part,
-            language=spoken,
-            texts_in=language,
+            spec=plan.system_params,
+            splits=[*plan.splits, *plan.unjudged],
+            part=plan.part,
+            language=plan.caption_language,
+            texts_in=plan.language,
         message:
             "index the words of {wildcards.collection} for {wildcards.system}, shard {wildcards.part}"
         script:
@@ -61,21 +61,21 @@ if is_cut("index"):
     rule index_bm25_gather:
         input:
             digests=".isotope/index/{collection}/{system}.digests.json",
-            earlier=ancient(indexed_before),
-            pieces=shards("index", INDEX_PIECES),
-            code=code("index.shards"),
+            earlier=ancient(plan.earlier_indexes),
+            pieces=plan.part_files("index", plan.index_pieces),
+            code=plan.code("index.shards"),
         output:
-            folders=directory(INDEXES),
+            folders=directory(plan.index_pattern),
         log:
             "logs/index_bm25_gather/{collection}/{system}.log",
         benchmark:
             "logs/benchmarks/index_bm25_gather/{collection}.{system}.tsv"
         wildcard_constraints:
-            system=systems_of("bm25"),
+            system=plan.systems_of("bm25"),
         resources:
-            mem_mb=memory("index_bm25_gather"),
+            mem_mb=plan.needs(JAVA_MERGES),
         params:
-            splits=[*SPLITS, *UNJUDGED],
+            splits=[*plan.splits, *plan.unjudged],
         message:
             "merge the indexes of {wildcards.collection} for {wildcards.system}"
         script:

@@ -2,25 +2,25 @@ rule index_bm25:
     input:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
-        earlier=ancient(indexed_before),
-        sql=sql("index/*.sql"),
-        code=code("index.build"),
+        earlier=ancient(plan.earlier_indexes),
+        sql=plan.sql("index/*.sql"),
+        code=plan.code("index.build"),
     output:
-        folders=directory(INDEXES),
+        folders=directory(plan.index_pattern),
     log:
         "logs/index_bm25/{collection}/{system}.log",
     benchmark:
         "logs/benchmarks/index_bm25/{collection}.{system}.tsv"
     wildcard_constraints:
-        system=systems_of("bm25"),
+        system=plan.systems_of("bm25"),
     threads: 8
     resources:
-        mem_mb=memory("index_bm25"),
+        mem_mb=plan.needs(JAVA, reads=["texts", "images"]),
     params:
-        spec=system,
-        splits=[*SPLITS, *UNJUDGED],
-        language=spoken,
-        texts_in=language,
+        spec=plan.system_params,
+        splits=[*plan.splits, *plan.unjudged],
+        language=plan.caption_language,
+        texts_in=plan.language,
     message:
         "index the words of {wildcards.collection} for {wildcards.system}"
     script:
@@ -31,21 +31,21 @@ rule index_dense:
     input:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
-        texts_ids=vectors("texts", "ids.parquet"),
-        images_ids=vectors("images", "ids.parquet"),
-        code=code("index.build"),
+        texts_ids=plan.vectors("texts", "ids.parquet"),
+        images_ids=plan.vectors("images", "ids.parquet"),
+        code=plan.code("index.build"),
     output:
-        folders=directory(INDEXES),
+        folders=directory(plan.index_pattern),
     log:
         "logs/index_dense/{collection}/{system}.log",
     benchmark:
         "logs/benchmarks/index_dense/{collection}.{system}.tsv"
     wildcard_constraints:
-        system=systems_of("dense"),
+        system=plan.systems_of("dense"),
     resources:
-        mem_mb=memory("index_dense"),
+        mem_mb=plan.needs(HOLDS),
     params:
-        splits=[*SPLITS, *UNJUDGED],
+        splits=[*plan.splits, *plan.unjudged],
     message:
         "index the vectors of {wildcards.collection} for {wildcards.system}"
     script:

@@ -1,13 +1,13 @@
 # Where the phase is cut into shards.
-if is_cut("parse"):
+if plan.is_sharded("parse"):
 
     rule parse_wit_gather:
         input:
             **{
-                k: shards("parse", f".isotope/parse/{{source}}/{{part}}/{f}")
-                for k, f in WIT.items()
+                k: plan.part_files("parse", f".isotope/parse/{{source}}/{{part}}/{f}")
+                for k, f in plan.WIT.items()
             },
-            code=code("core.shards"),
+            code=plan.code("core.shards"),
         output:
             associations="data/parse/{source}/associations.parquet",
             rejected="data/parse/{source}/associations.rejected.parquet",
@@ -16,9 +16,9 @@ if is_cut("parse"):
         benchmark:
             "logs/benchmarks/parse_wit_gather/{source}.tsv"
         wildcard_constraints:
-            source=associated("wit"),
+            source=plan.association_sources("wit"),
         resources:
-            mem_mb=memory("parse_wit_gather"),
+            mem_mb=plan.needs(STREAMS),
         message:
             "gather the WIT rows of {wildcards.source}"
         script:
@@ -27,10 +27,10 @@ if is_cut("parse"):
     rule parse_dump_gather:
         input:
             **{
-                k: shards("parse", f".isotope/parse/{{source}}/{{part}}/{f}")
-                for k, f in DUMP.items()
+                k: plan.part_files("parse", f".isotope/parse/{{source}}/{{part}}/{f}")
+                for k, f in plan.DUMP.items()
             },
-            code=code("parse.dump"),
+            code=plan.code("parse.dump"),
         output:
             sections="data/parse/{source}/sections.parquet",
             links="data/parse/{source}/links.parquet",
@@ -43,9 +43,9 @@ if is_cut("parse"):
         benchmark:
             "logs/benchmarks/parse_dump_gather/{source}.tsv"
         resources:
-            mem_mb=memory("parse_dump_gather"),
+            mem_mb=plan.needs(STREAMS),
         params:
-            tables=list(DUMP),
+            tables=list(plan.DUMP),
         message:
             "gather the sections of {wildcards.source}"
         script:

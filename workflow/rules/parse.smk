@@ -1,19 +1,19 @@
 rule parse_wit:
     input:
         manifest="data/acquire/{source}/manifest.json",
-        code=code("parse.wit"),
+        code=plan.code("parse.wit"),
     output:
-        **{k: parsed(f) for k, f in WIT.items()},
+        **{k: plan.parse_output(f) for k, f in plan.WIT.items()},
     log:
-        f"logs/parse_wit/{{source}}{by_part('parse', '/')}.log",
+        f"logs/parse_wit/{{source}}{plan.part_suffix('parse', '/')}.log",
     benchmark:
-        f"logs/benchmarks/parse_wit/{{source}}{by_part('parse', '.')}.tsv"
+        f"logs/benchmarks/parse_wit/{{source}}{plan.part_suffix('parse', '.')}.tsv"
     wildcard_constraints:
-        source=associated("wit"),
+        source=plan.association_sources("wit"),
     resources:
-        mem_mb=memory("parse_wit"),
+        mem_mb=plan.needs(BUFFERS),
     params:
-        part=part,
+        part=plan.part,
     message:
         "parse the WIT rows of {wildcards.source}"
     script:
@@ -23,18 +23,18 @@ rule parse_wit:
 rule parse_dump:
     input:
         manifest="data/acquire/{source}/manifest.json",
-        code=code("parse.dump"),
+        code=plan.code("parse.dump"),
     output:
-        **{k: parsed(f) for k, f in DUMP.items()},
+        **{k: plan.parse_output(f) for k, f in plan.DUMP.items()},
     log:
-        f"logs/parse_dump/{{source}}{by_part('parse', '/')}.log",
+        f"logs/parse_dump/{{source}}{plan.part_suffix('parse', '/')}.log",
     benchmark:
-        f"logs/benchmarks/parse_dump/{{source}}{by_part('parse', '.')}.tsv"
+        f"logs/benchmarks/parse_dump/{{source}}{plan.part_suffix('parse', '.')}.tsv"
     threads: 16
     resources:
-        mem_mb=memory("parse_dump"),
+        mem_mb=plan.needs(PAGES),
     params:
-        part=part,
+        part=plan.part,
     message:
         "parse the dump of {wildcards.source}"
     script:
@@ -46,8 +46,8 @@ rule parse_inlinks:
         sections="data/parse/{source}/sections.parquet",
         links="data/parse/{source}/links.parquet",
         rejected="data/parse/{source}/sections.rejected.parquet",
-        sql=sql("parse/inlinks.sql"),
-        code=code("core.sql"),
+        sql=plan.sql("parse/inlinks.sql"),
+        code=plan.code("core.sql"),
     output:
         inlinks="data/parse/{source}/inlinks.parquet",
     log:
@@ -55,7 +55,7 @@ rule parse_inlinks:
     benchmark:
         "logs/benchmarks/parse_inlinks/{source}.tsv"
     resources:
-        mem_mb=memory("parse_inlinks"),
+        mem_mb=plan.needs(DUCKDB),
     message:
         "count the links to each article of {wildcards.source}"
     script:

@@ -1,10 +1,10 @@
 # Where the phase is cut into shards.
-if is_cut("project"):
+if plan.is_sharded("project"):
 
     rule project_texts_gather:
         input:
-            pieces=shards("project", ".isotope/project/{source}/{part}/projection.parquet"),
-            code=code("core.shards"),
+            pieces=plan.part_files("project", ".isotope/project/{source}/{part}/projection.parquet"),
+            code=plan.code("core.shards"),
         output:
             projection="data/project/{source}/projection.parquet",
         log:
@@ -12,7 +12,7 @@ if is_cut("project"):
         benchmark:
             "logs/benchmarks/project_texts_gather/{source}.tsv"
         resources:
-            mem_mb=memory("project_texts_gather"),
+            mem_mb=plan.needs(STREAMS),
         message:
             "gather the projection of {wildcards.source}"
         script:
@@ -20,12 +20,12 @@ if is_cut("project"):
 
 
 # Its index is that of another phase, and so are its shards.
-if is_cut("index"):
+if plan.is_sharded("index"):
 
     rule project_index_gather:
         input:
-            pieces=shards("index", ".isotope/project/{source}/{part}/lucene"),
-            code=code("core.lucene"),
+            pieces=plan.part_files("index", ".isotope/project/{source}/{part}/lucene"),
+            code=plan.code("core.lucene"),
         output:
             index=temp(directory("data/project/{source}/lucene")),
         log:
@@ -33,7 +33,7 @@ if is_cut("index"):
         benchmark:
             "logs/benchmarks/project_index_gather/{source}.tsv"
         resources:
-            mem_mb=memory("project_index_gather"),
+            mem_mb=plan.needs(JAVA_MERGES),
         message:
             "merge the indexes of the sections of {wildcards.source}"
         script:

@@ -2,11 +2,13 @@
 rule project_labels:
     input:
         manifest="data/acquire/{source}/manifest.json",
-        sections=lambda w: f"data/parse/{recognition_of(w.source)['knowledge']}/sections.parquet",
-        left_out=lambda w: f"data/parse/{recognition_of(w.source)['knowledge']}/sections.rejected.parquet",
-        vocabulary=lambda w: vocabulary(recognition_of(w.source).get("tokenizer", "words")),
-        sql=sql("project/labels/*.sql"),
-        code=code("project.labels"),
+        sections=lambda w: f"data/parse/{plan.recognition_of(w.source)['knowledge']}/sections.parquet",
+        left_out=lambda w: f"data/parse/{plan.recognition_of(w.source)['knowledge']}/sections.rejected.parquet",
+        vocabulary=lambda w: plan.vocabulary(
+            plan.recognition_of(w.source).get("tokenizer", "words")
+        ),
+        sql=plan.sql("project/labels/*.sql"),
+        code=plan.code("project.labels"),
     output:
         projection="data/project/{source}/projection.parquet",
     log:
@@ -14,12 +16,12 @@ rule project_labels:
     benchmark:
         "logs/benchmarks/project_labels/{source}.tsv"
     wildcard_constraints:
-        source=any_of(labelled()),
+        source=plan.any_of(plan.recognition_sources()),
     threads: 8
     resources:
-        mem_mb=memory("project_labels"),
+        mem_mb=plan.needs(JAVA),
     params:
-        spec=lambda w: recognition_of(w.source),
+        spec=lambda w: plan.recognition_of(w.source),
     message:
         "link the labels of {wildcards.source} to a snapshot"
     script:

@@ -1,8 +1,8 @@
 rule project_members:
     input:
         associations="data/parse/{source}/associations.parquet",
-        sql=sql("project/members.sql"),
-        code=code("core.sql"),
+        sql=plan.sql("project/members.sql"),
+        code=plan.code("core.sql"),
     output:
         members="data/project/{source}/members.parquet",
     log:
@@ -10,9 +10,9 @@ rule project_members:
     benchmark:
         "logs/benchmarks/project_members/{source}.tsv"
     resources:
-        mem_mb=memory("project_members"),
+        mem_mb=plan.needs(DUCKDB),
     params:
-        language=language_of_source,
+        language=plan.language_of_source,
     message:
         "name the WIT texts of {wildcards.source}"
     script:
@@ -22,24 +22,24 @@ rule project_members:
 rule project_index:
     input:
         sections="data/parse/{source}/sections.parquet",
-        sql=sql("project/documents.sql"),
-        code=code("project.match"),
+        sql=plan.sql("project/documents.sql"),
+        code=plan.code("project.match"),
     output:
-        index=piece(
+        index=plan.piece(
             "index",
             temp(directory("data/project/{source}/lucene")),
             directory(".isotope/project/{source}/{part}/lucene"),
         ),
     log:
-        f"logs/project_index/{{source}}{by_part('index', '/')}.log",
+        f"logs/project_index/{{source}}{plan.part_suffix('index', '/')}.log",
     benchmark:
-        f"logs/benchmarks/project_index/{{source}}{by_part('index', '.')}.tsv"
-    threads: 2 if is_cut("index") else 8
+        f"logs/benchmarks/project_index/{{source}}{plan.part_suffix('index', '.')}.tsv"
+    threads: 2 if plan.is_sharded("index") else 8
     resources:
-        mem_mb=memory("project_index"),
+        mem_mb=plan.needs(JAVA, shards="index"),
     params:
-        part=part,
-        language=language_of_source,
+        part=plan.part,
+        language=plan.language_of_source,
     message:
         "index the sections of {wildcards.source}"
     script:
@@ -50,8 +50,8 @@ rule project_queries:
     input:
         associations="data/parse/{source}/associations.parquet",
         members="data/project/{source}/members.parquet",
-        sql=sql("project/queries.sql"),
-        code=code("project.match"),
+        sql=plan.sql("project/queries.sql"),
+        code=plan.code("project.match"),
     output:
         queries=temp(".isotope/project/{source}/queries.parquet"),
     log:
@@ -59,9 +59,9 @@ rule project_queries:
     benchmark:
         "logs/benchmarks/project_queries/{source}.tsv"
     resources:
-        mem_mb=memory("project_queries"),
+        mem_mb=plan.needs(DUCKDB),
     params:
-        language=language_of_source,
+        language=plan.language_of_source,
     message:
         "let the texts of {wildcards.source} ask for their sections"
     script:
@@ -73,25 +73,25 @@ rule project_texts:
         queries=".isotope/project/{source}/queries.parquet",
         sections="data/parse/{source}/sections.parquet",
         index="data/project/{source}/lucene",
-        sql=sql("project/exact.sql", "project/projection.sql"),
-        code=code("project.match"),
+        sql=plan.sql("project/exact.sql", "project/projection.sql"),
+        code=plan.code("project.match"),
     output:
-        projection=piece(
+        projection=plan.piece(
             "project",
             "data/project/{source}/projection.parquet",
             ".isotope/project/{source}/{part}/projection.parquet",
         ),
     log:
-        f"logs/project_texts/{{source}}{by_part('project', '/')}.log",
+        f"logs/project_texts/{{source}}{plan.part_suffix('project', '/')}.log",
     benchmark:
-        f"logs/benchmarks/project_texts/{{source}}{by_part('project', '.')}.tsv"
+        f"logs/benchmarks/project_texts/{{source}}{plan.part_suffix('project', '.')}.tsv"
     threads: 8
     resources:
-        mem_mb=memory("project_texts"),
+        mem_mb=plan.needs(JAVA_DUCKDB, shards="project"),
     params:
-        spec=entry("project"),
-        part=part,
-        language=language_of_source,
+        spec=plan.entry("project"),
+        part=plan.part,
+        language=plan.language_of_source,
     message:
         "project the texts of {wildcards.source} onto its dump"
     script:

@@ -5,11 +5,11 @@ onstart:
 
 rule release_collection:
     input:
-        unpack(collected),
-        pixels=pixels,
-        runs=runs,
-        sql=sql("release/*.sql", "index/*.sql"),
-        code=code("release.collection"),
+        unpack(plan.collection_tables),
+        pixels=plan.pixels,
+        runs=plan.runs,
+        sql=plan.sql("release/*.sql", "index/*.sql"),
+        code=plan.code("release.collection"),
     output:
         release=directory("results/release/{collection}"),
     log:
@@ -17,10 +17,10 @@ rule release_collection:
     benchmark:
         "logs/benchmarks/release_collection/{collection}.tsv"
     resources:
-        mem_mb=memory("release_collection"),
+        mem_mb=plan.needs(DUCKDB_LARGE),
     params:
-        language=language,
-        systems=lambda w: {s: PARAMS["systems"][s] for s in SYSTEMS},
+        language=plan.language,
+        systems=lambda w: {s: plan.params["systems"][s] for s in plan.systems},
     message:
         "release {wildcards.collection}"
     script:

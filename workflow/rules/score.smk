@@ -1,8 +1,8 @@
 rule score_runs_shard:
     input:
         qrels="data/collect/{collection}/qrels.parquet",
-        runs=scored_part,
-        code=code("score.score"),
+        runs=plan.score_slice,
+        code=plan.code("score.score"),
     output:
         scores=temp(".isotope/score/{collection}/{part}.parquet"),
     log:
@@ -10,9 +10,9 @@ rule score_runs_shard:
     benchmark:
         "logs/benchmarks/score_runs_shard/{collection}.{part}.tsv"
     resources:
-        mem_mb=memory("score_runs_shard"),
+        mem_mb=plan.needs(DUCKDB_LARGE),
     params:
-        measures=PARAMS["score"]["measures"],
+        measures=plan.params["score"]["measures"],
     message:
         "score the runs on {wildcards.collection}, shard {wildcards.part}"
     script:
@@ -21,8 +21,8 @@ rule score_runs_shard:
 
 rule score_runs:
     input:
-        pieces=shards("score", ".isotope/score/{collection}/{part}.parquet"),
-        code=code("core.shards", "score.significance"),
+        pieces=plan.part_files("score", ".isotope/score/{collection}/{part}.parquet"),
+        code=plan.code("core.shards", "score.significance"),
     output:
         scores="results/score/{collection}.parquet",
         significance="results/score/{collection}.significance.parquet",
@@ -31,7 +31,7 @@ rule score_runs:
     benchmark:
         "logs/benchmarks/score_runs/{collection}.tsv"
     resources:
-        mem_mb=memory("score_runs"),
+        mem_mb=plan.needs(HOLDS),
     message:
         "gather the scores on {wildcards.collection} and compare its systems"
     script:
@@ -42,8 +42,8 @@ rule score_pool:
     input:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
-        runs=pooled,
-        code=code("judge.sheets"),
+        runs=plan.pooled_runs,
+        code=plan.code("judge.sheets"),
     output:
         pool="results/score/{collection}/pool.parquet",
         sheets=[
@@ -55,9 +55,9 @@ rule score_pool:
     benchmark:
         "logs/benchmarks/score_pool/{collection}.tsv"
     resources:
-        mem_mb=memory("score_pool"),
+        mem_mb=plan.needs(HOLDS),
     params:
-        depth=lambda w: PARAMS["score"]["judge"]["depth"],
+        depth=lambda w: plan.params["score"]["judge"]["depth"],
     message:
         "pool the runs on {wildcards.collection}"
     script:
@@ -68,9 +68,9 @@ rule score_judged:
     input:
         pool="results/score/{collection}/pool.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
-        sheets=judgement_sheets,
-        runs=pooled,
-        code=code("judge.scores"),
+        sheets=plan.judgement_sheets,
+        runs=plan.pooled_runs,
+        code=plan.code("judge.scores"),
     output:
         graded="results/score/{collection}/graded.parquet",
         scores="results/score/{collection}/scores.parquet",
@@ -82,9 +82,9 @@ rule score_judged:
     benchmark:
         "logs/benchmarks/score_judged/{collection}.tsv"
     resources:
-        mem_mb=memory("score_judged"),
+        mem_mb=plan.needs(HOLDS),
     params:
-        measures=lambda w: PARAMS["score"]["judge"]["measures"],
+        measures=lambda w: plan.params["score"]["judge"]["measures"],
     message:
         "score the runs on {wildcards.collection} with graded judgements"
     script:

@@ -1,29 +1,29 @@
 rule search_approximate:
     input:
         qrels="data/collect/{collection}/qrels.parquet",
-        sides=lambda w: [collected(w)[side] for side in ("texts", "images")],
-        indexes=INDEXES,
-        texts=vectors("texts", "npy"),
-        images=vectors("images", "npy"),
-        texts_ids=vectors("texts", "ids.parquet"),
-        images_ids=vectors("images", "ids.parquet"),
-        code=code("search.approximate"),
+        sides=lambda w: [plan.collection_tables(w)[side] for side in ("texts", "images")],
+        indexes=plan.index_pattern,
+        texts=plan.vectors("texts", "npy"),
+        images=plan.vectors("images", "npy"),
+        texts_ids=plan.vectors("texts", "ids.parquet"),
+        images_ids=plan.vectors("images", "ids.parquet"),
+        code=plan.code("search.approximate"),
     output:
-        runs=GRID,
+        runs=plan.run_grid,
         recall="results/search/{collection}/recall/{system}.csv",
     log:
         "logs/search_approximate/{collection}/{system}.log",
     benchmark:
         "logs/benchmarks/search_approximate/{collection}.{system}.tsv"
     wildcard_constraints:
-        system=systems_of("approximate"),
+        system=plan.systems_of("approximate"),
     threads: 8
     resources:
-        mem_mb=memory("search_approximate"),
+        mem_mb=plan.needs(VECTORS, extra_mb=plan.search_memory_mb),
     params:
-        spec=system,
-        depth=PARAMS["search"]["depth"],
-        memory_mb=PARAMS["search"]["memory_mb"],
+        spec=plan.system_params,
+        depth=plan.params["search"]["depth"],
+        memory_mb=plan.params["search"]["memory_mb"],
     message:
         "search {wildcards.collection} with {wildcards.system}"
     script:

@@ -1,20 +1,20 @@
 rule search_fused:
     input:
-        runs=fused,
-        code=code("search.systems"),
+        runs=plan.fused_runs,
+        code=plan.code("search.systems"),
     output:
-        runs=GRID,
+        runs=plan.run_grid,
     log:
         "logs/search_fused/{collection}/{system}.log",
     benchmark:
         "logs/benchmarks/search_fused/{collection}.{system}.tsv"
     wildcard_constraints:
-        system=fusions(tuned=False),
+        system=plan.fusions(tuned=False),
     resources:
-        mem_mb=memory("search_fused"),
+        mem_mb=plan.needs(BUFFERS),
     params:
-        spec=system,
-        depth=PARAMS["search"]["depth"],
+        spec=plan.system_params,
+        depth=plan.params["search"]["depth"],
     message:
         "search {wildcards.collection} with {wildcards.system}"
     script:
@@ -24,22 +24,22 @@ rule search_fused:
 rule search_tuned:
     input:
         qrels="data/collect/{collection}/qrels.parquet",
-        runs=fused,
-        code=code("search.tune"),
+        runs=plan.fused_runs,
+        code=plan.code("search.tune"),
     output:
-        runs=GRID,
+        runs=plan.run_grid,
         trials="results/search/{collection}/tuning/{system}.csv",
     log:
         "logs/search_tuned/{collection}/{system}.log",
     benchmark:
         "logs/benchmarks/search_tuned/{collection}.{system}.tsv"
     wildcard_constraints:
-        system=fusions(tuned=True),
+        system=plan.fusions(tuned=True),
     resources:
-        mem_mb=memory("search_tuned"),
+        mem_mb=plan.needs(HOLDS_TWICE),
     params:
-        spec=system,
-        depth=PARAMS["search"]["depth"],
+        spec=plan.system_params,
+        depth=plan.params["search"]["depth"],
     message:
         "tune {wildcards.system} on {wildcards.collection} and search with it"
     script:

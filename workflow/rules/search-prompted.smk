@@ -1,29 +1,34 @@
+from isotope.core.schemas import FIVE_FIELDS
+
+
 rule search_prompted:
     input:
-        unpack(collected),
-        vectors=vectors("images", "npy"),
-        ids=vectors("images", "ids.parquet"),
-        weights=lambda w: learned(w.collection, system(w)["model"]),
-        configs=lambda w: configs_of(system(w)["model"]),
-        sql=sql("index/texts.sql"),
-        code=code("search.prompted"),
+        unpack(plan.collection_tables),
+        vectors=plan.vectors("images", "npy"),
+        ids=plan.vectors("images", "ids.parquet"),
+        weights=lambda w: plan.learned_weights(w.collection, plan.system_params(w)["model"]),
+        configs=lambda w: plan.configs_of(plan.system_params(w)["model"]),
+        sql=plan.sql("index/texts.sql"),
+        code=plan.encoder_code("search.prompted"),
     output:
-        runs=GRID,
+        runs=plan.run_grid,
     log:
         "logs/search_prompted/{collection}/{system}.log",
     benchmark:
         "logs/benchmarks/search_prompted/{collection}.{system}.tsv"
     wildcard_constraints:
-        system=systems_of("prompt"),
+        system=plan.systems_of("prompt"),
     threads: 8
     resources:
-        mem_mb=memory("search_prompted"),
+        mem_mb=plan.needs(LEARNS),
     params:
-        spec=system,
-        model=lambda w: PARAMS["models"][base(system(w)["model"])],
-        fields=lambda w: PARAMS["models"][system(w)["model"]].get("fields", FIVE_FIELDS),
-        batch=PARAMS["encode"]["batch"],
-        depth=PARAMS["search"]["depth"],
+        spec=plan.system_params,
+        model=lambda w: plan.params["models"][plan.base_model(plan.system_params(w)["model"])],
+        fields=lambda w: plan.params["models"][plan.system_params(w)["model"]].get(
+            "fields", FIVE_FIELDS
+        ),
+        batch=plan.params["encode"]["batch"],
+        depth=plan.params["search"]["depth"],
     message:
         "search {wildcards.collection} with {wildcards.system}"
     script:

@@ -4,11 +4,17 @@ use rule search_bm25 as search_since_bm25 with:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
-        indexes=old_index,
-        sql=sql("index/*.sql"),
-        code=code("search.systems"),
+        indexes=plan.earlier_index,
+        sql=plan.sql("index/*.sql"),
+        code=plan.code("search.systems"),
     output:
-        runs=expand(AGED, setting=SETTINGS, split=SPLITS, task=TASKS, allow_missing=True),
+        runs=expand(
+            plan.STALE,
+            setting=plan.settings,
+            split=plan.splits,
+            task=plan.tasks,
+            allow_missing=True,
+        ),
     log:
         "logs/search_since_bm25/{collection}/{earlier}/{system}.log",
     benchmark:
@@ -20,14 +26,14 @@ use rule search_bm25 as search_since_bm25 with:
 use rule search_dense as search_since_dense with:
     input:
         qrels="data/collect/{collection}/qrels.parquet",
-        indexes=old_index,
-        texts=either("texts", "npy"),
-        images=either("images", "npy"),
-        texts_ids=either("texts", "ids.parquet"),
-        images_ids=either("images", "ids.parquet"),
-        code=code("search.systems"),
+        indexes=plan.earlier_index,
+        texts=plan.stale_sides("texts", "npy"),
+        images=plan.stale_sides("images", "npy"),
+        texts_ids=plan.stale_sides("texts", "ids.parquet"),
+        images_ids=plan.stale_sides("images", "ids.parquet"),
+        code=plan.code("search.systems"),
     output:
-        runs=expand(AGED, setting=SETTINGS, split=SPLITS, allow_missing=True),
+        runs=expand(plan.STALE, setting=plan.settings, split=plan.splits, allow_missing=True),
     log:
         "logs/search_since_dense/{collection}/{earlier}/{task}.{system}.log",
     benchmark:
@@ -38,10 +44,16 @@ use rule search_dense as search_since_dense with:
 
 use rule search_fused as search_since_fused with:
     input:
-        runs=aged_parts,
-        code=code("search.systems"),
+        runs=plan.stale_parts,
+        code=plan.code("search.systems"),
     output:
-        runs=expand(AGED, setting=SETTINGS, split=SPLITS, task=TASKS, allow_missing=True),
+        runs=expand(
+            plan.STALE,
+            setting=plan.settings,
+            split=plan.splits,
+            task=plan.tasks,
+            allow_missing=True,
+        ),
     log:
         "logs/search_since_fused/{collection}/{earlier}/{system}.log",
     benchmark:

@@ -3,20 +3,20 @@ rule search_random:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
-        code=code("search.systems"),
+        code=plan.code("search.systems"),
     output:
-        runs=piece("search", GRID, PIECES),
+        runs=plan.piece("search", plan.run_grid, plan.run_pieces),
     log:
-        f"logs/search_random/{{collection}}/{{system}}{by_part('search', '/')}.log",
+        f"logs/search_random/{{collection}}/{{system}}{plan.part_suffix('search', '/')}.log",
     benchmark:
-        f"logs/benchmarks/search_random/{{collection}}.{{system}}{by_part('search', '.')}.tsv"
+        f"logs/benchmarks/search_random/{{collection}}.{{system}}{plan.part_suffix('search', '.')}.tsv"
     wildcard_constraints:
-        system=systems_of("random"),
+        system=plan.systems_of("random"),
     resources:
-        mem_mb=memory("search_random"),
+        mem_mb=plan.needs(HOLDS, shards="search"),
     params:
-        spec=system,
-        depth=PARAMS["search"]["depth"],
+        spec=plan.system_params,
+        depth=plan.params["search"]["depth"],
     message:
         "search {wildcards.collection} with {wildcards.system}"
     script:
@@ -28,25 +28,25 @@ rule search_bm25:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
-        indexes=INDEXES,
-        sql=sql("index/*.sql"),
-        code=code("search.systems"),
+        indexes=plan.index_pattern,
+        sql=plan.sql("index/*.sql"),
+        code=plan.code("search.systems"),
     output:
-        runs=piece("search", GRID, PIECES),
+        runs=plan.piece("search", plan.run_grid, plan.run_pieces),
     log:
-        f"logs/search_bm25/{{collection}}/{{system}}{by_part('search', '/')}.log",
+        f"logs/search_bm25/{{collection}}/{{system}}{plan.part_suffix('search', '/')}.log",
     benchmark:
-        f"logs/benchmarks/search_bm25/{{collection}}.{{system}}{by_part('search', '.')}.tsv"
+        f"logs/benchmarks/search_bm25/{{collection}}.{{system}}{plan.part_suffix('search', '.')}.tsv"
     wildcard_constraints:
-        system=systems_of("bm25"),
+        system=plan.systems_of("bm25"),
     threads: 8
     resources:
-        mem_mb=memory("search_bm25"),
+        mem_mb=plan.needs(JAVA_SEARCHES),
     params:
-        spec=system,
-        language=spoken,
-        texts_in=language,
-        depth=PARAMS["search"]["depth"],
+        spec=plan.system_params,
+        language=plan.caption_language,
+        texts_in=plan.language,
+        depth=plan.params["search"]["depth"],
     message:
         "search {wildcards.collection} with {wildcards.system}"
     script:
@@ -56,29 +56,31 @@ rule search_bm25:
 rule search_dense:
     input:
         qrels="data/collect/{collection}/qrels.parquet",
-        sides=lambda w: [collected(w)[side] for side in ("texts", "images")],
-        indexes=INDEXES,
-        texts=vectors("texts", "npy"),
-        images=vectors("images", "npy"),
-        texts_ids=vectors("texts", "ids.parquet"),
-        images_ids=vectors("images", "ids.parquet"),
-        code=code("search.systems"),
+        sides=lambda w: [plan.collection_tables(w)[side] for side in ("texts", "images")],
+        indexes=plan.index_pattern,
+        texts=plan.vectors("texts", "npy"),
+        images=plan.vectors("images", "npy"),
+        texts_ids=plan.vectors("texts", "ids.parquet"),
+        images_ids=plan.vectors("images", "ids.parquet"),
+        code=plan.code("search.systems"),
     output:
-        runs=piece("search", GRID, PIECES),
+        runs=plan.piece("search", plan.run_grid, plan.run_pieces),
     log:
-        f"logs/search_dense/{{collection}}/{{system}}{by_part('search', '/')}.log",
+        f"logs/search_dense/{{collection}}/{{system}}{plan.part_suffix('search', '/')}.log",
     benchmark:
-        f"logs/benchmarks/search_dense/{{collection}}.{{system}}{by_part('search', '.')}.tsv"
+        f"logs/benchmarks/search_dense/{{collection}}.{{system}}{plan.part_suffix('search', '.')}.tsv"
     wildcard_constraints:
-        system=systems_of("dense"),
+        system=plan.systems_of("dense"),
     threads: 8
     resources:
-        mem_mb=memory("search_dense"),
+        mem_mb=plan.needs(
+            HOLDS, reads=["texts_ids", "images_ids", "qrels"], extra_mb=plan.search_memory_mb
+        ),
     params:
         encoded=["texts", "images", "texts_ids", "images_ids"],
-        depth=PARAMS["search"]["depth"],
-        memory_mb=PARAMS["search"]["memory_mb"],
-        device=PARAMS["search"]["device"],
+        depth=plan.params["search"]["depth"],
+        memory_mb=plan.params["search"]["memory_mb"],
+        device=plan.params["search"]["device"],
     message:
         "search {wildcards.collection} with {wildcards.system}"
     script:
@@ -87,10 +89,10 @@ rule search_dense:
 
 rule search_trec:
     input:
-        run=foreign_run,
-        documents=ranked_side,
+        run=plan.foreign_run,
+        documents=plan.candidates,
         qrels="data/collect/{collection}/qrels.parquet",
-        code=code("search.foreign"),
+        code=plan.code("search.foreign"),
     output:
         run="results/search/{collection}/{setting}/{split}/{task}/{system}.parquet",
     log:
@@ -98,11 +100,11 @@ rule search_trec:
     benchmark:
         "logs/benchmarks/search_trec/{collection}.{setting}.{split}.{task}.{system}.tsv"
     wildcard_constraints:
-        system=systems_of("trec"),
+        system=plan.systems_of("trec"),
     resources:
-        mem_mb=memory("search_trec"),
+        mem_mb=plan.needs(HOLDS),
     params:
-        depth=PARAMS["search"]["depth"],
+        depth=plan.params["search"]["depth"],
     message:
         "take in the run by {wildcards.system} on {wildcards.collection}"
     script:

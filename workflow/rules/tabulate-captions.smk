@@ -1,9 +1,12 @@
+from isotope.params import resolve
+
+
 rule tabulate_captions:
     input:
         texts="data/collect/{collection}/texts.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
-        sql=sql("tabulate/caption_tokens.sql"),
-        code=code("tabulate.cider"),
+        sql=plan.sql("tabulate/caption_tokens.sql"),
+        code=plan.code("tabulate.cider"),
     output:
         captions="results/tables/{collection}/captions.parquet",
     log:
@@ -11,7 +14,7 @@ rule tabulate_captions:
     benchmark:
         "logs/benchmarks/tabulate_captions/{collection}.tsv"
     resources:
-        mem_mb=memory("tabulate_captions"),
+        mem_mb=plan.needs(HOLDS),
     message:
         "compare the captions of {wildcards.collection}"
     script:
@@ -20,9 +23,11 @@ rule tabulate_captions:
 
 rule tabulate_languages:
     input:
-        captions=lambda w: expand("results/tables/{c}/captions.parquet", c=members(w.group)),
-        sql=sql("tabulate/captions.sql"),
-        code=code("tabulate.table"),
+        captions=lambda w: expand(
+            "results/tables/{c}/captions.parquet", c=plan.group_members(w.group)
+        ),
+        sql=plan.sql("tabulate/captions.sql"),
+        code=plan.code("tabulate.table"),
     output:
         tables=multiext("results/tables/{group}/captions", ".csv", ".md", ".tex"),
     log:
@@ -30,9 +35,9 @@ rule tabulate_languages:
     benchmark:
         "logs/benchmarks/tabulate_languages/{group}.tsv"
     wildcard_constraints:
-        group=any_of([*PARAMS["build"], *GROUPS]),
+        group=plan.any_of([*plan.params["build"], *plan.groups]),
     resources:
-        mem_mb=memory("tabulate_languages"),
+        mem_mb=plan.needs(DUCKDB),
     message:
         "tabulate the captions of {wildcards.group} by language"
     script:
@@ -41,9 +46,9 @@ rule tabulate_languages:
 
 rule tabulate_group:
     input:
-        scores=lambda w: expand("results/score/{c}.parquet", c=members(w.group)),
-        sql=sql("tabulate/group.sql"),
-        code=code("tabulate.table"),
+        scores=lambda w: expand("results/score/{c}.parquet", c=plan.group_members(w.group)),
+        sql=plan.sql("tabulate/group.sql"),
+        code=plan.code("tabulate.table"),
     output:
         tables=multiext("results/tables/{group}/group", ".csv", ".md", ".tex"),
     log:
@@ -51,16 +56,16 @@ rule tabulate_group:
     benchmark:
         "logs/benchmarks/tabulate_group/{group}.tsv"
     wildcard_constraints:
-        group=any_of(GROUPS),
+        group=plan.any_of(plan.groups),
     resources:
-        mem_mb=memory("tabulate_group"),
+        mem_mb=plan.needs(DUCKDB),
     params:
-        parts=lambda w: list(GROUPS[w.group]),
-        members=lambda w: list(GROUPS[w.group].values()),
-        measures=PARAMS["score"]["measures"],
-        systems=SYSTEMS,
-        setting=SETTINGS[0],
-        split=SPLITS[0],
+        parts=lambda w: list(plan.groups[w.group]),
+        members=lambda w: list(plan.groups[w.group].values()),
+        measures=plan.params["score"]["measures"],
+        systems=plan.systems,
+        setting=plan.settings[0],
+        split=plan.splits[0],
     message:
         "hold the collections of {wildcards.group} side by side"
     script:
@@ -69,10 +74,10 @@ rule tabulate_group:
 
 rule tabulate_captioners:
     input:
-        unpack(collected),
-        files=lambda w: captioned_files(w.collection),
-        sql=sql("tabulate/caption_tokens.sql"),
-        code=code("tabulate.captioners"),
+        unpack(plan.collection_tables),
+        files=lambda w: plan.caption_files(w.collection),
+        sql=plan.sql("tabulate/caption_tokens.sql"),
+        code=plan.code("tabulate.captioners"),
     output:
         captioners="results/tables/{collection}/captioners.parquet",
     log:
@@ -80,10 +85,10 @@ rule tabulate_captioners:
     benchmark:
         "logs/benchmarks/tabulate_captioners/{collection}.tsv"
     resources:
-        mem_mb=memory("tabulate_captioners"),
+        mem_mb=plan.needs(HOLDS),
     params:
-        captioners=lambda w: captioners(w.collection),
-        languages=lambda w: languages_of(w.collection),
+        captioners=lambda w: plan.caption_sources(w.collection),
+        languages=lambda w: plan.languages_of(w.collection),
     message:
         "hold captions by models against those of {wildcards.collection}"
     script:
@@ -92,9 +97,9 @@ rule tabulate_captioners:
 
 rule tabulate_captioned:
     input:
-        captioners=lambda w: of_members(w.group, "captioners"),
-        sql=sql("tabulate/captioners.sql"),
-        code=code("tabulate.table"),
+        captioners=lambda w: plan.member_tables(w.group, "captioners"),
+        sql=plan.sql("tabulate/captioners.sql"),
+        code=plan.code("tabulate.table"),
     output:
         tables=multiext("results/tables/{group}/captioners", ".csv", ".md", ".tex"),
     log:
@@ -102,13 +107,13 @@ rule tabulate_captioned:
     benchmark:
         "logs/benchmarks/tabulate_captioned/{group}.tsv"
     wildcard_constraints:
-        group=any_of([*PARAMS["build"], *GROUPS]),
+        group=plan.any_of([*plan.params["build"], *plan.groups]),
     resources:
-        mem_mb=memory("tabulate_captioned"),
+        mem_mb=plan.needs(DUCKDB),
     params:
-        parts=lambda w: list(GROUPS.get(w.group, {})),
-        members=lambda w: spoken_in(w.group),
-        systems=list(CAPTIONERS),
+        parts=lambda w: list(plan.groups.get(w.group, {})),
+        members=lambda w: plan.group_languages(w.group),
+        systems=list(plan.caption_models),
     message:
         "tabulate the CIDEr of models on {wildcards.group}"
     script:
@@ -119,8 +124,8 @@ rule tabulate_choices:
     input:
         captioners="results/tables/{collection}/captioners.parquet",
         images="data/collect/{collection}/images.parquet",
-        files=lambda w: isotope_params.local_files(SIDE_BY_SIDE[source_of(w.collection)]),
-        code=code("tabulate.side_by_side"),
+        files=lambda w: resolve.local_files(plan.side_by_side[plan.source_of(w.collection)]),
+        code=plan.code("tabulate.side_by_side"),
     output:
         choices="results/tables/{collection}/side_by_side.parquet",
     log:
@@ -128,9 +133,9 @@ rule tabulate_choices:
     benchmark:
         "logs/benchmarks/tabulate_choices/{collection}.tsv"
     resources:
-        mem_mb=memory("tabulate_choices"),
+        mem_mb=plan.needs(HOLDS),
     params:
-        languages=lambda w: languages_of(w.collection),
+        languages=lambda w: plan.languages_of(w.collection),
     message:
         "count choices between captions of {wildcards.collection}"
     script:
@@ -139,10 +144,10 @@ rule tabulate_choices:
 
 rule tabulate_side_by_side:
     input:
-        choices=lambda w: of_members(w.group, "side_by_side"),
-        captioners=lambda w: of_members(w.group, "captioners"),
-        sql=sql("tabulate/side_by_side.sql", "tabulate/correlation.sql"),
-        code=code("tabulate.side_by_side", "tabulate.table"),
+        choices=lambda w: plan.member_tables(w.group, "side_by_side"),
+        captioners=lambda w: plan.member_tables(w.group, "captioners"),
+        sql=plan.sql("tabulate/side_by_side.sql", "tabulate/correlation.sql"),
+        code=plan.code("tabulate.side_by_side", "tabulate.table"),
     output:
         tables=multiext("results/tables/{group}/side_by_side", ".csv", ".md", ".tex"),
         correlation=multiext("results/tables/{group}/correlation", ".csv", ".md", ".tex"),
@@ -152,11 +157,11 @@ rule tabulate_side_by_side:
     benchmark:
         "logs/benchmarks/tabulate_side_by_side/{group}.tsv"
     wildcard_constraints:
-        group=any_of([*PARAMS["build"], *GROUPS]),
+        group=plan.any_of([*plan.params["build"], *plan.groups]),
     resources:
-        mem_mb=memory("tabulate_side_by_side"),
+        mem_mb=plan.needs(DUCKDB),
     params:
-        systems=list(CAPTIONERS),
+        systems=list(plan.caption_models),
     message:
         "correlate choices with CIDEr on {wildcards.group}"
     script:

@@ -1,12 +1,15 @@
+from isotope.core.schemas import FIVE_FIELDS
+
+
 rule tabulate_failures:
     input:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
-        runs=explained_runs,
-        witness=objects_and_dictionary,
-        sql=sql("tabulate/explain_answers.sql", "tabulate/study.sql"),
-        code=code("explain.failures", "judge.study"),
+        runs=plan.explained_runs,
+        witness=plan.concept_inputs,
+        sql=plan.sql("tabulate/explain_answers.sql", "tabulate/study.sql"),
+        code=plan.code("explain.failures", "judge.study"),
     output:
         failures="results/tables/{collection}/failures.parquet",
         ranks="results/tables/{collection}/ranks.parquet",
@@ -19,11 +22,11 @@ rule tabulate_failures:
     benchmark:
         "logs/benchmarks/tabulate_failures/{collection}.tsv"
     resources:
-        mem_mb=memory("tabulate_failures"),
+        mem_mb=plan.needs(SHOWS),
     params:
         outputs=["failures", "ranks", "known", "rejected"],
-        spec=explains("wordnet", "threshold", "seed", "study"),
-        objects=told_objects,
+        spec=plan.explain_params("wordnet", "threshold", "seed", "study"),
+        objects=plan.object_file,
     message:
         "explain the failures on {wildcards.collection}"
     script:
@@ -35,8 +38,8 @@ rule tabulate_perturbations:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
-        witness=dictionary,
-        code=code("explain.ranks"),
+        witness=plan.dictionary,
+        code=plan.code("explain.ranks"),
     output:
         perturbed="results/tables/{collection}/perturbations.parquet",
     log:
@@ -44,10 +47,10 @@ rule tabulate_perturbations:
     benchmark:
         "logs/benchmarks/tabulate_perturbations/{collection}.tsv"
     resources:
-        mem_mb=memory("tabulate_perturbations"),
+        mem_mb=plan.needs(HOLDS),
     params:
-        split=SPLITS[0],
-        spec=explains("wordnet", "seed", "colour_distance"),
+        split=plan.splits[0],
+        spec=plan.explain_params("wordnet", "seed", "colour_distance"),
     message:
         "exchange words in the queries of {wildcards.collection}"
     script:
@@ -58,15 +61,15 @@ rule tabulate_perturbed_dense:
     input:
         perturbed="results/tables/{collection}/perturbations.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
-        asked=asked_run,
-        index=f"data/index/{{collection}}/{SETTINGS[0]}/{{system}}",
-        weights=lambda w: learned(w.collection, tower(w)),
-        configs=lambda w: configs_of(tower(w)),
-        texts=vectors("texts", "npy"),
-        images=vectors("images", "npy"),
-        texts_ids=vectors("texts", "ids.parquet"),
-        images_ids=vectors("images", "ids.parquet"),
-        code=code("explain.ranks"),
+        asked=plan.perturbed_run,
+        index=f"data/index/{{collection}}/{plan.settings[0]}/{{system}}",
+        weights=lambda w: plan.learned_weights(w.collection, plan.query_encoder(w)),
+        configs=lambda w: plan.configs_of(plan.query_encoder(w)),
+        texts=plan.vectors("texts", "npy"),
+        images=plan.vectors("images", "npy"),
+        texts_ids=plan.vectors("texts", "ids.parquet"),
+        images_ids=plan.vectors("images", "ids.parquet"),
+        code=plan.code("explain.ranks"),
     output:
         ranks="results/tables/{collection}/perturbed/{system}.parquet",
     log:
@@ -74,15 +77,15 @@ rule tabulate_perturbed_dense:
     benchmark:
         "logs/benchmarks/tabulate_perturbed_dense/{collection}.{system}.tsv"
     wildcard_constraints:
-        system=systems_of("dense"),
+        system=plan.systems_of("dense"),
     threads: 8
     resources:
-        mem_mb=memory("tabulate_perturbed_dense"),
+        mem_mb=plan.needs(LEARNS),
     params:
         encoded=["texts", "images", "texts_ids", "images_ids"],
-        model=lambda w: PARAMS["models"][base(tower(w))],
-        fields=lambda w: PARAMS["models"][tower(w)].get("fields", FIVE_FIELDS),
-        batch=PARAMS["encode"]["batch"],
+        model=lambda w: plan.params["models"][plan.base_model(plan.query_encoder(w))],
+        fields=lambda w: plan.params["models"][plan.query_encoder(w)].get("fields", FIVE_FIELDS),
+        batch=plan.params["encode"]["batch"],
     message:
         "ask {wildcards.system} the perturbed queries of {wildcards.collection}"
     script:
@@ -93,10 +96,10 @@ rule tabulate_perturbed_bm25:
     input:
         perturbed="results/tables/{collection}/perturbations.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
-        asked=asked_run,
-        index=f"data/index/{{collection}}/{SETTINGS[0]}/{{system}}",
-        sql=sql("index/texts.sql"),
-        code=code("explain.ranks"),
+        asked=plan.perturbed_run,
+        index=f"data/index/{{collection}}/{plan.settings[0]}/{{system}}",
+        sql=plan.sql("index/texts.sql"),
+        code=plan.code("explain.ranks"),
     output:
         ranks="results/tables/{collection}/perturbed/{system}.parquet",
     log:
@@ -104,13 +107,13 @@ rule tabulate_perturbed_bm25:
     benchmark:
         "logs/benchmarks/tabulate_perturbed_bm25/{collection}.{system}.tsv"
     wildcard_constraints:
-        system=systems_of("bm25"),
+        system=plan.systems_of("bm25"),
     threads: 8
     resources:
-        mem_mb=memory("tabulate_perturbed_bm25"),
+        mem_mb=plan.needs(JAVA),
     params:
-        spec=system,
-        language=spoken,
+        spec=plan.system_params,
+        language=plan.caption_language,
     message:
         "ask {wildcards.system} the perturbed queries of {wildcards.collection}"
     script:
@@ -122,20 +125,24 @@ rule tabulate_explained:
         failures="results/tables/{collection}/failures.parquet",
         ranks="results/tables/{collection}/ranks.parquet",
         rejected="results/tables/{collection}/rejected_objects.parquet",
-        perturbed=perturbed_ranks,
-        sql=expand(ours("workflow/sql/tabulate/{t}.sql"), t=EXPLAINED),
-        code=code("explain.failures"),
+        perturbed=plan.perturbed_ranks,
+        sql=expand(plan.project_file("workflow/sql/tabulate/{t}.sql"), t=plan.explained_tables),
+        code=plan.code("explain.failures"),
     output:
-        tables=expand("results/tables/{{collection}}/{t}.{s}", t=EXPLAINED, s=["csv", "md", "tex"]),
+        tables=expand(
+            "results/tables/{{collection}}/{t}.{s}",
+            t=plan.explained_tables,
+            s=["csv", "md", "tex"],
+        ),
     log:
         "logs/tabulate_explained/{collection}.log",
     benchmark:
         "logs/benchmarks/tabulate_explained/{collection}.tsv"
     resources:
-        mem_mb=memory("tabulate_explained"),
+        mem_mb=plan.needs(HOLDS),
     params:
-        names=EXPLAINED,
-        systems=SYSTEMS,
+        names=plan.explained_tables,
+        systems=plan.systems,
     message:
         "tabulate the failures on {wildcards.collection}"
     script:
@@ -145,22 +152,24 @@ rule tabulate_explained:
 rule tabulate_study:
     input:
         study="results/tables/{collection}/study.parquet",
-        sheets=study_sheets,
-        sql=expand(ours("workflow/sql/tabulate/{t}.sql"), t=STUDIED),
-        code=code("judge.study", "explain.failures"),
+        sheets=plan.study_sheets,
+        sql=expand(plan.project_file("workflow/sql/tabulate/{t}.sql"), t=plan.STUDY_TABLES),
+        code=plan.code("judge.study", "explain.failures"),
     output:
         studied="results/tables/{collection}/studied.parquet",
-        tables=expand("results/tables/{{collection}}/{t}.{s}", t=STUDIED, s=["csv", "md", "tex"]),
+        tables=expand(
+            "results/tables/{{collection}}/{t}.{s}", t=plan.STUDY_TABLES, s=["csv", "md", "tex"]
+        ),
     log:
         "logs/tabulate_study/{collection}.log",
     benchmark:
         "logs/benchmarks/tabulate_study/{collection}.tsv"
     resources:
-        mem_mb=memory("tabulate_study"),
+        mem_mb=plan.needs(HOLDS),
     params:
-        names=STUDIED,
-        systems=SYSTEMS,
-        spec=explains("study"),
+        names=plan.STUDY_TABLES,
+        systems=plan.systems,
+        spec=plan.explain_params("study"),
     message:
         "tabulate what people say of the failures on {wildcards.collection}"
     script:
@@ -174,9 +183,9 @@ rule tabulate_failures_page:
         failures="results/tables/{collection}/failures.parquet",
         known="results/tables/{collection}/concepts.parquet",
         tables=rules.tabulate_explained.output.tables,
-        pixels=pixels,
-        sql=sql("tabulate/failures_*.sql", "tabulate/report_*.sql"),
-        code=code("explain.page"),
+        pixels=plan.pixels,
+        sql=plan.sql("tabulate/failures_*.sql", "tabulate/report_*.sql"),
+        code=plan.code("explain.page"),
     output:
         page="results/report/{collection}/failures.html",
     log:
@@ -184,10 +193,10 @@ rule tabulate_failures_page:
     benchmark:
         "logs/benchmarks/tabulate_failures_page/{collection}.tsv"
     resources:
-        mem_mb=memory("tabulate_failures_page"),
+        mem_mb=plan.needs(SHOWS),
     params:
-        spec=explains("shown"),
-        names=EXPLAINED,
+        spec=plan.explain_params("shown"),
+        names=plan.explained_tables,
     message:
         "show the failures on {wildcards.collection}"
     script:

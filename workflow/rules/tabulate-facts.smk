@@ -1,10 +1,13 @@
+from isotope.tabulate.exhibits import FACTS
+
+
 rule tabulate_styles:
     input:
-        vectors=stylist("npy"),
-        ids=stylist("ids.parquet"),
-        weights=stylist("weights"),
-        configs=lambda w: configs_of(PARAMS["tabulate"]["styles"]["model"]),
-        code=code("tabulate.styles"),
+        vectors=plan.style_inputs("npy"),
+        ids=plan.style_inputs("ids.parquet"),
+        weights=plan.style_inputs("weights"),
+        configs=lambda w: plan.configs_of(plan.params["tabulate"]["styles"]["model"]),
+        code=lambda w: plan.code("tabulate.styles", plan.code_of(plan.params["tabulate"]["styles"]["model"])),
     output:
         styles="results/tables/{collection}/styles.parquet",
     log:
@@ -12,11 +15,11 @@ rule tabulate_styles:
     benchmark:
         "logs/benchmarks/tabulate_styles/{collection}.tsv"
     resources:
-        mem_mb=memory("tabulate_styles"),
+        mem_mb=plan.needs(ENCODES),
     params:
-        model=lambda w: PARAMS["models"][PARAMS["tabulate"]["styles"]["model"]],
-        classes=lambda w: PARAMS["tabulate"]["styles"]["classes"],
-        prompts=lambda w: PARAMS["tabulate"]["styles"]["prompts"],
+        model=lambda w: plan.params["models"][plan.params["tabulate"]["styles"]["model"]],
+        classes=lambda w: plan.params["tabulate"]["styles"]["classes"],
+        prompts=lambda w: plan.params["tabulate"]["styles"]["prompts"],
     message:
         "tell the styles of the images of {wildcards.collection}"
     script:
@@ -25,9 +28,11 @@ rule tabulate_styles:
 
 rule tabulate_objects:
     input:
-        pixels=pixels,
-        detector=lambda w: on_disk(*filter(None, [PARAMS["tabulate"]["detector"].get("name")])),
-        code=code("explain.objects"),
+        pixels=plan.pixels,
+        detector=lambda w: plan.local_files(
+            *filter(None, [plan.params["tabulate"]["detector"].get("name")])
+        ),
+        code=plan.code("explain.objects"),
     output:
         objects="results/tables/{collection}/objects.parquet",
     log:
@@ -36,9 +41,9 @@ rule tabulate_objects:
         "logs/benchmarks/tabulate_objects/{collection}.tsv"
     threads: 8
     resources:
-        mem_mb=memory("tabulate_objects"),
+        mem_mb=plan.needs(ENCODES),
     params:
-        spec=lambda w: PARAMS["tabulate"]["detector"],
+        spec=lambda w: plan.params["tabulate"]["detector"],
     message:
         "look for objects in the images of {wildcards.collection}"
     script:
@@ -47,10 +52,10 @@ rule tabulate_objects:
 
 rule tabulate_facts:
     input:
-        unpack(collected),
-        witness=witness,
-        sql=lambda w: sql(f"tabulate/{w.table}.sql"),
-        code=code("tabulate.exhibits"),
+        unpack(plan.collection_tables),
+        witness=plan.fact_witnesses,
+        sql=lambda w: plan.sql(f"tabulate/{w.table}.sql"),
+        code=plan.code("tabulate.exhibits"),
     output:
         tables=multiext("results/tables/{collection}/{table}", ".csv", ".md", ".tex"),
         figure="results/figures/{collection}/{table}.svg",
@@ -61,10 +66,10 @@ rule tabulate_facts:
     wildcard_constraints:
         table="|".join(FACTS),
     resources:
-        mem_mb=memory("tabulate_facts"),
+        mem_mb=plan.needs(DUCKDB),
     params:
-        facts=facts,
-        tail=lambda w: PARAMS["tabulate"]["tail"].get(w.table),
+        facts=plan.facts,
+        tail=lambda w: plan.params["tabulate"]["tail"].get(w.table),
     message:
         "tabulate the {wildcards.table} of {wildcards.collection}"
     script:
@@ -73,9 +78,9 @@ rule tabulate_facts:
 
 rule tabulate_against:
     input:
-        scores=both_scores,
-        sql=sql("tabulate/against.sql"),
-        code=code("tabulate.drawings"),
+        scores=plan.cross_scores,
+        sql=plan.sql("tabulate/against.sql"),
+        code=plan.code("tabulate.drawings"),
     output:
         tables=multiext("results/tables/{collection}/against", ".csv", ".md", ".tex"),
         figure="results/figures/{collection}/against.svg",
@@ -84,16 +89,16 @@ rule tabulate_against:
     benchmark:
         "logs/benchmarks/tabulate_against/{collection}.tsv"
     resources:
-        mem_mb=memory("tabulate_against"),
+        mem_mb=plan.needs(DUCKDB),
     params:
         here=lambda w: w.collection,
-        there=lambda w: held(w)["collection"],
-        measure=lambda w: held(w)["here"],
-        other=lambda w: held(w)["there"],
-        systems=SYSTEMS,
-        setting=lambda w: held(w).get("setting", SETTINGS[0]),
-        split=lambda w: held(w).get("splits", SPLITS[:1])[0],
-        other_split=lambda w: held(w).get("splits", SPLITS[:1])[-1],
+        there=lambda w: plan.cross_params(w)["collection"],
+        measure=lambda w: plan.cross_params(w)["here"],
+        other=lambda w: plan.cross_params(w)["there"],
+        systems=plan.systems,
+        setting=lambda w: plan.cross_params(w).get("setting", plan.settings[0]),
+        split=lambda w: plan.cross_params(w).get("splits", plan.splits[:1])[0],
+        other_split=lambda w: plan.cross_params(w).get("splits", plan.splits[:1])[-1],
     message:
         "hold {wildcards.collection} against another collection"
     script:

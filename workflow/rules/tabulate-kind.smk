@@ -1,9 +1,11 @@
 # Which questions a system has answered: an official scorer may leave out the others.
 rule tabulate_answered:
     input:
-        runs=lambda w: runs_of(w.collection, SYSTEMS, task=[t for t in TASKS if t == "m2t"]),
-        answered=expand(ANSWERED, system=SAYING, allow_missing=True),
-        code=code("tabulate.answered"),
+        runs=lambda w: plan.runs_of(
+            w.collection, plan.systems, task=[t for t in plan.tasks if t == "m2t"]
+        ),
+        answered=expand(plan.ANSWERED, system=plan.answer_systems, allow_missing=True),
+        code=plan.code("tabulate.answered"),
     output:
         answered="results/tables/{collection}/answered.parquet",
     log:
@@ -11,9 +13,9 @@ rule tabulate_answered:
     benchmark:
         "logs/benchmarks/tabulate_answered/{collection}.tsv"
     resources:
-        mem_mb=memory("tabulate_answered"),
+        mem_mb=plan.needs(HOLDS),
     params:
-        systems=SAYING,
+        systems=plan.answer_systems,
     message:
         "list the answered questions of {wildcards.collection}"
     script:
@@ -23,9 +25,9 @@ rule tabulate_answered:
 # A kind of data set may bring statistics of its own: the queries of workflow/sql/tabulate/<kind>/.
 rule tabulate_kind:
     input:
-        unpack(reads),
-        sql=lambda w: sql(f"tabulate/{kind_of(w.collection)}/{w.table}.sql"),
-        code=code("tabulate.table"),
+        unpack(plan.kind_inputs),
+        sql=lambda w: plan.sql(f"tabulate/{plan.kind_family(w.collection)}/{w.table}.sql"),
+        code=plan.code("tabulate.table"),
     output:
         tables=multiext("results/tables/{collection}/{table}", ".csv", ".md", ".tex"),
     log:
@@ -33,12 +35,12 @@ rule tabulate_kind:
     benchmark:
         "logs/benchmarks/tabulate_kind/{collection}.{table}.tsv"
     wildcard_constraints:
-        table=any_of(kind_tables("*")),
+        table=plan.any_of(plan.kind_tables("*")),
     resources:
-        mem_mb=memory("tabulate_kind"),
+        mem_mb=plan.needs(DUCKDB),
     params:
-        relations=lambda w: sorted(reads(w)),
-        systems=SYSTEMS,
+        relations=lambda w: sorted(plan.kind_inputs(w)),
+        systems=plan.systems,
     message:
         "tabulate the {wildcards.table} of {wildcards.collection}"
     script:
@@ -49,8 +51,8 @@ rule tabulate_kind:
 rule tabulate_popularity:
     input:
         intervals="results/tables/{collection}/intervals.parquet",
-        sql=sql("tabulate/popularity.sql"),
-        code=code("tabulate.drawings"),
+        sql=plan.sql("tabulate/popularity.sql"),
+        code=plan.code("tabulate.drawings"),
     output:
         figure="results/figures/{collection}/popularity.svg",
     log:
@@ -58,12 +60,12 @@ rule tabulate_popularity:
     benchmark:
         "logs/benchmarks/tabulate_popularity/{collection}.tsv"
     resources:
-        mem_mb=memory("tabulate_popularity"),
+        mem_mb=plan.needs(HOLDS),
     params:
-        setting=SETTINGS[0],
-        split=SPLITS[0],
-        measure=PARAMS["score"]["measures"][0],
-        systems=SYSTEMS,
+        setting=plan.settings[0],
+        split=plan.splits[0],
+        measure=plan.params["score"]["measures"][0],
+        systems=plan.systems,
     message:
         "draw popular and rare entities of {wildcards.collection}"
     script:

@@ -1,10 +1,13 @@
+from isotope.judge import study
+
+
 # First answers go out for people to sort, right ones included; what comes back is counted.
 rule tabulate_mistakes:
     input:
-        unpack(collected),
-        runs=lambda w: sorted_runs(w.collection),
-        sql=sql("tabulate/mistakes.sql"),
-        code=code("judge.mistakes"),
+        unpack(plan.collection_tables),
+        runs=lambda w: plan.mistake_runs(w.collection),
+        sql=plan.sql("tabulate/mistakes.sql"),
+        code=plan.code("judge.mistakes"),
     output:
         sample="results/tables/{collection}/mistakes.parquet",
         sheet="results/tables/{collection}/mistakes.csv",
@@ -13,9 +16,9 @@ rule tabulate_mistakes:
     benchmark:
         "logs/benchmarks/tabulate_mistakes/{collection}.tsv"
     resources:
-        mem_mb=memory("tabulate_mistakes"),
+        mem_mb=plan.needs(HOLDS),
     params:
-        spec=lambda w: PARAMS["tabulate"]["mistakes"],
+        spec=lambda w: plan.params["tabulate"]["mistakes"],
     message:
         "draw answers on {wildcards.collection} for people to sort"
     script:
@@ -26,8 +29,8 @@ rule tabulate_sorted:
     input:
         sample="results/tables/{collection}/mistakes.parquet",
         sheets=lambda w: study.sheet_paths(w.collection, "mistakes"),
-        sql=sql("tabulate/mistakes_sorted.sql"),
-        code=code("judge.mistakes"),
+        sql=plan.sql("tabulate/mistakes_sorted.sql"),
+        code=plan.code("judge.mistakes"),
     output:
         tables=multiext("results/tables/{collection}/mistakes_sorted", ".csv", ".md", ".tex"),
     log:
@@ -35,10 +38,10 @@ rule tabulate_sorted:
     benchmark:
         "logs/benchmarks/tabulate_sorted/{collection}.tsv"
     resources:
-        mem_mb=memory("tabulate_sorted"),
+        mem_mb=plan.needs(HOLDS),
     params:
-        classes=lambda w: PARAMS["tabulate"]["mistakes"]["classes"],
-        systems=SYSTEMS,
+        classes=lambda w: plan.params["tabulate"]["mistakes"]["classes"],
+        systems=plan.systems,
     message:
         "count the sorted answers on {wildcards.collection}"
     script:

@@ -1,14 +1,14 @@
 # What two revisions are compared by: the newest collection, whatever it is called.
 rule tabulate_newest:
     input:
-        texts=f"data/collect/{NEWEST}/texts.parquet",
-        images=f"data/collect/{NEWEST}/images.parquet",
-        qrels=f"data/collect/{NEWEST}/qrels.parquet",
-        scores=f"results/score/{NEWEST}.parquet",
-        headline=f"results/tables/{NEWEST}/headline.csv",
-        survival=survival(),
-        sql=sql("tabulate/metrics.sql"),
-        code=code("tabulate.since"),
+        texts=f"data/collect/{plan.newest}/texts.parquet",
+        images=f"data/collect/{plan.newest}/images.parquet",
+        qrels=f"data/collect/{plan.newest}/qrels.parquet",
+        scores=f"results/score/{plan.newest}.parquet",
+        headline=f"results/tables/{plan.newest}/headline.csv",
+        survival=plan.survival(),
+        sql=plan.sql("tabulate/metrics.sql"),
+        code=plan.code("tabulate.since"),
     output:
         metrics="results/tables/newest/metrics.json",
         headline="results/tables/newest/headline.csv",
@@ -17,8 +17,8 @@ rule tabulate_newest:
     benchmark:
         "logs/benchmarks/tabulate_newest.tsv"
     resources:
-        mem_mb=memory("tabulate_newest"),
+        mem_mb=plan.needs(DUCKDB),
     message:
-        f"tell what revisions are compared by: {NEWEST}"
+        f"tell what revisions are compared by: {plan.newest}"
     script:
         "../scripts/tabulate_newest.py"

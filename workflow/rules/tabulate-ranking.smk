@@ -5,9 +5,9 @@ ruleorder: tabulate_ranking > tabulate_explained
 rule tabulate_ranking:
     input:
         qrels="data/collect/{collection}/qrels.parquet",
-        runs=explained_runs,
-        sql=sql("tabulate/ranking.sql", "tabulate/explain_answers.sql"),
-        code=code("explain.failures"),
+        runs=plan.explained_runs,
+        sql=plan.sql("tabulate/ranking.sql", "tabulate/explain_answers.sql"),
+        code=plan.code("explain.failures"),
     output:
         tables=multiext("results/tables/{collection}/ranking", ".csv", ".md", ".tex"),
     log:
@@ -15,9 +15,9 @@ rule tabulate_ranking:
     benchmark:
         "logs/benchmarks/tabulate_ranking/{collection}.tsv"
     wildcard_constraints:
-        collection=any_of(ranked()),
+        collection=plan.any_of(plan.ranking_collections()),
     resources:
-        mem_mb=memory("tabulate_ranking"),
+        mem_mb=plan.needs(DUCKDB),
     message:
         "tabulate the ranks of right answers on {wildcards.collection}"
     script:

@@ -1,10 +1,10 @@
 rule tabulate_recall:
     input:
         measured=lambda w: expand(
-            "results/search/{c}/recall/{s}.csv", c=w.collection, s=APPROXIMATE
+            "results/search/{c}/recall/{s}.csv", c=w.collection, s=plan.approximate_systems
         ),
-        sql=sql("tabulate/recall.sql"),
-        code=code("tabulate.answered"),
+        sql=plan.sql("tabulate/recall.sql"),
+        code=plan.code("tabulate.answered"),
     output:
         tables=multiext("results/tables/{collection}/recall", ".csv", ".md", ".tex"),
     log:
@@ -12,9 +12,9 @@ rule tabulate_recall:
     benchmark:
         "logs/benchmarks/tabulate_recall/{collection}.tsv"
     resources:
-        mem_mb=memory("tabulate_recall"),
+        mem_mb=plan.needs(DUCKDB),
     params:
-        systems=SYSTEMS,
+        systems=plan.systems,
     message:
         "tabulate what approximate search finds on {wildcards.collection}"
     script:

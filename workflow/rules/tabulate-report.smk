@@ -1,13 +1,13 @@
 rule tabulate_report:
     input:
-        unpack(tabulated),
-        pixels=pixels,
-        runs=runs,
-        manifest=cited,
+        unpack(plan.tabulate_inputs),
+        pixels=plan.pixels,
+        runs=plan.runs,
+        manifest=plan.manifests,
         tables=rules.tabulate_tables.output,
-        shown=shown,
-        templates=templates(),
-        code=code("report.collection"),
+        shown=plan.report_tables,
+        templates=plan.templates(),
+        code=plan.code("report.collection"),
     output:
         report=multiext(
             "results/report/{collection}/",
@@ -21,10 +21,14 @@ rule tabulate_report:
     benchmark:
         "logs/benchmarks/tabulate_report/{collection}.tsv"
     resources:
-        mem_mb=memory("tabulate_report"),
+        mem_mb=plan.needs(SHOWS),
     params:
-        cell=cell,
-        told=lambda w: {**told(), "built": built(w), "failures": w.collection in explained()},
+        cell=plan.report_cell,
+        told=lambda w: {
+            **plan.report_params(),
+            "built": plan.build_facts(w),
+            "failures": w.collection in plan.explained_collections(),
+        },
     message:
         "write the report on {wildcards.collection}"
     script:
@@ -33,12 +37,12 @@ rule tabulate_report:
 
 rule tabulate_cases:
     input:
-        unpack(collected),
-        pixels=pixels,
-        runs=case_runs,
+        unpack(plan.collection_tables),
+        pixels=plan.pixels,
+        runs=plan.case_runs,
         overlap="results/tables/{collection}/overlap.csv",
-        templates=templates(),
-        code=code("report.cases"),
+        templates=plan.templates(),
+        code=plan.code("report.cases"),
     output:
         page="results/report/{collection}/cases.html",
         cases=directory("results/report/{collection}/cases"),
@@ -47,10 +51,10 @@ rule tabulate_cases:
     benchmark:
         "logs/benchmarks/tabulate_cases/{collection}.tsv"
     resources:
-        mem_mb=memory("tabulate_cases"),
+        mem_mb=plan.needs(SHOWS),
     params:
-        cell=cell,
-        asked=case_params,
+        cell=plan.report_cell,
+        asked=plan.case_params,
     message:
         "write the case studies on {wildcards.collection}"
     script:
@@ -61,9 +65,9 @@ rule tabulate_costs:
     input:
         pages=rules.tabulate_report.output,
         cases=rules.tabulate_cases.output.page,
-        ledger=crawl_ledger,
-        templates=templates(),
-        code=code("report.costs"),
+        ledger=plan.crawl_ledger,
+        templates=plan.templates(),
+        code=plan.code("report.costs"),
     output:
         page="results/report/{collection}/costs.html",
     log:
@@ -71,9 +75,9 @@ rule tabulate_costs:
     benchmark:
         "logs/benchmarks/tabulate_costs/{collection}.tsv"
     resources:
-        mem_mb=memory("tabulate_costs"),
+        mem_mb=plan.needs(SHOWS),
     params:
-        cell=cell,
+        cell=plan.report_cell,
     message:
         "write what {wildcards.collection} has cost"
     script:
@@ -83,12 +87,14 @@ rule tabulate_costs:
 rule tabulate_overview:
     input:
         pages=expand(
-            "results/report/{c}/{page}.html", c=PARAMS["build"], page=["index", "cases", "costs"]
+            "results/report/{c}/{page}.html",
+            c=plan.params["build"],
+            page=["index", "cases", "costs"],
         ),
-        changes=changes(),
-        groups=grouped(),
-        templates=templates(),
-        code=code("report.overview"),
+        changes=plan.since_pages(),
+        groups=plan.group_tables(),
+        templates=plan.templates(),
+        code=plan.code("report.overview"),
     output:
         page="results/report/index.html",
     log:
@@ -96,10 +102,10 @@ rule tabulate_overview:
     benchmark:
         "logs/benchmarks/tabulate_overview.tsv"
     resources:
-        mem_mb=memory("tabulate_overview"),
+        mem_mb=plan.needs(SHOWS),
     params:
-        setting=SETTINGS[0],
-        split=SPLITS[0],
+        setting=plan.settings[0],
+        split=plan.splits[0],
     message:
         "write the front page of the report"
     script:

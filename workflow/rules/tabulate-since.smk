@@ -1,10 +1,10 @@
 # What has changed since an earlier snapshot.
 rule tabulate_changes:
     input:
-        before=lambda w: compared(w.earlier),
-        after=lambda w: compared(w.collection),
-        sql=sql("tabulate/since/*.sql", "tabulate/snapshot_*.sql"),
-        code=code("tabulate.since"),
+        before=lambda w: plan.comparison_tables(w.earlier),
+        after=lambda w: plan.comparison_tables(w.collection),
+        sql=plan.sql("tabulate/since/*.sql", "tabulate/snapshot_*.sql"),
+        code=plan.code("tabulate.since"),
     output:
         changes="results/tables/{collection}/since/{earlier}/changes.parquet",
         identities="results/tables/{collection}/since/{earlier}/identities.parquet",
@@ -18,9 +18,9 @@ rule tabulate_changes:
     benchmark:
         "logs/benchmarks/tabulate_changes/{collection}.{earlier}.tsv"
     wildcard_constraints:
-        earlier=any_of(collections()),
+        earlier=plan.any_of(plan.collections()),
     resources:
-        mem_mb=memory("tabulate_changes"),
+        mem_mb=plan.needs(DUCKDB),
     message:
         "compare {wildcards.collection} with {wildcards.earlier}"
     script:
@@ -31,13 +31,13 @@ rule tabulate_since_page:
     input:
         changes=rules.tabulate_changes.output.changes,
         tables=rules.tabulate_changes.output.tables,
-        before=lambda w: compared(w.earlier),
-        after=lambda w: compared(w.collection),
-        before_pixels=lambda w: pictures_of(w.earlier),
-        after_pixels=lambda w: pictures_of(w.collection),
-        sql=sql("tabulate/since_*.sql", "tabulate/report_pixels.sql"),
-        templates=templates(),
-        code=code("report.since"),
+        before=lambda w: plan.comparison_tables(w.earlier),
+        after=lambda w: plan.comparison_tables(w.collection),
+        before_pixels=lambda w: plan.pictures_of(w.earlier),
+        after_pixels=lambda w: plan.pictures_of(w.collection),
+        sql=plan.sql("tabulate/since_*.sql", "tabulate/report_pixels.sql"),
+        templates=plan.templates(),
+        code=plan.code("report.since"),
     output:
         page="results/report/{collection}/since/{earlier}.html",
     log:
@@ -45,9 +45,9 @@ rule tabulate_since_page:
     benchmark:
         "logs/benchmarks/tabulate_since_page/{collection}.{earlier}.tsv"
     wildcard_constraints:
-        earlier=any_of(collections()),
+        earlier=plan.any_of(plan.collections()),
     resources:
-        mem_mb=memory("tabulate_since_page"),
+        mem_mb=plan.needs(DUCKDB),
     message:
         "show what has changed in {wildcards.collection} since {wildcards.earlier}"
     script:

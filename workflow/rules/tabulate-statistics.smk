@@ -1,9 +1,14 @@
+from isotope.tabulate.exhibits import STATISTICS
+
+
 rule tabulate_tokens:
     input:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
-        vocabulary=[p for t in PARAMS["tabulate"]["tokenizers"].values() for p in vocabulary(t)],
-        code=code("tabulate.tokens"),
+        vocabulary=[
+            p for t in plan.params["tabulate"]["tokenizers"].values() for p in plan.vocabulary(t)
+        ],
+        code=plan.code("tabulate.tokens"),
     output:
         tokens="results/tables/{collection}/tokens.parquet",
     log:
@@ -12,10 +17,10 @@ rule tabulate_tokens:
         "logs/benchmarks/tabulate_tokens/{collection}.tsv"
     threads: 8
     resources:
-        mem_mb=memory("tabulate_tokens"),
+        mem_mb=plan.needs(ENCODES),
     params:
-        tokenizers=PARAMS["tabulate"]["tokenizers"],
-        language=spoken,
+        tokenizers=plan.params["tabulate"]["tokenizers"],
+        language=plan.caption_language,
     message:
         "count the tokens of {wildcards.collection}"
     script:
@@ -24,11 +29,11 @@ rule tabulate_tokens:
 
 rule tabulate_intervals:
     input:
-        unpack(collected),
+        unpack(plan.collection_tables),
         scores="results/score/{collection}.parquet",
-        witness=witness,
-        sql=sql("tabulate/strata_*.sql"),
-        code=code("tabulate.strata"),
+        witness=plan.fact_witnesses,
+        sql=plan.sql("tabulate/strata_*.sql"),
+        code=plan.code("tabulate.strata"),
     output:
         intervals="results/tables/{collection}/intervals.parquet",
     log:
@@ -36,13 +41,13 @@ rule tabulate_intervals:
     benchmark:
         "logs/benchmarks/tabulate_intervals/{collection}.tsv"
     resources:
-        mem_mb=memory("tabulate_intervals"),
+        mem_mb=plan.needs(HOLDS),
     params:
-        **PARAMS["tabulate"]["bootstrap"],
-        gains=PARAMS["tabulate"]["gains"],
-        views=PARAMS["tabulate"]["monthly_views"],
-        language=spoken,
-        facts=facts,
+        **plan.params["tabulate"]["bootstrap"],
+        gains=plan.params["tabulate"]["gains"],
+        views=plan.params["tabulate"]["monthly_views"],
+        language=plan.caption_language,
+        facts=plan.facts,
     message:
         "draw the queries of {wildcards.collection} anew"
     script:
@@ -51,10 +56,10 @@ rule tabulate_intervals:
 
 rule tabulate_subsets:
     input:
-        unpack(collected),
-        runs=whole_runs,
-        sql=sql("tabulate/subset_*.sql"),
-        code=code("tabulate.subsets"),
+        unpack(plan.collection_tables),
+        runs=plan.independent_runs,
+        sql=plan.sql("tabulate/subset_*.sql"),
+        code=plan.code("tabulate.subsets"),
     output:
         subsets="results/tables/{collection}/subsets.parquet",
     log:
@@ -62,12 +67,12 @@ rule tabulate_subsets:
     benchmark:
         "logs/benchmarks/tabulate_subsets/{collection}.tsv"
     resources:
-        mem_mb=memory("tabulate_subsets"),
+        mem_mb=plan.needs(HOLDS),
     params:
-        sizes=PARAMS["tabulate"]["sizes"],
-        measures=PARAMS["score"]["measures"],
-        depth=PARAMS["search"]["depth"],
-        positives=lambda w: kind_of(w.collection) == "oven",
+        sizes=plan.params["tabulate"]["sizes"],
+        measures=plan.params["score"]["measures"],
+        depth=plan.params["search"]["depth"],
+        positives=lambda w: plan.kind_family(w.collection) == "oven",
     message:
         "hold the runs on {wildcards.collection} against smaller pools"
     script:
@@ -76,8 +81,8 @@ rule tabulate_subsets:
 
 rule tabulate_tops:
     input:
-        runs=top_runs,
-        code=code("tabulate.answered"),
+        runs=plan.top_runs,
+        code=plan.code("tabulate.answered"),
     output:
         tops="results/tables/{collection}/tops.parquet",
     log:
@@ -85,9 +90,9 @@ rule tabulate_tops:
     benchmark:
         "logs/benchmarks/tabulate_tops/{collection}.tsv"
     resources:
-        mem_mb=memory("tabulate_tops"),
+        mem_mb=plan.needs(HOLDS),
     params:
-        depth=PARAMS["tabulate"]["overlap"],
+        depth=plan.params["tabulate"]["overlap"],
     message:
         "take the first hits of the runs on {wildcards.collection}"
     script:
@@ -100,8 +105,8 @@ rule tabulate_statistics:
         intervals=rules.tabulate_intervals.output.intervals,
         subsets=rules.tabulate_subsets.output.subsets,
         tops="results/tables/{collection}/tops.parquet",
-        sql=sql(*(f"tabulate/{t}*.sql" for t in STATISTICS)),
-        code=code("tabulate.exhibits"),
+        sql=plan.sql(*(f"tabulate/{t}*.sql" for t in STATISTICS)),
+        code=plan.code("tabulate.exhibits"),
     output:
         tables=expand("results/tables/{{collection}}/{t}.{s}", t=STATISTICS, s=["csv", "md", "tex"]),
         figure="results/figures/{collection}/subsets.svg",
@@ -110,12 +115,12 @@ rule tabulate_statistics:
     benchmark:
         "logs/benchmarks/tabulate_statistics/{collection}.tsv"
     resources:
-        mem_mb=memory("tabulate_statistics"),
+        mem_mb=plan.needs(DUCKDB),
     params:
-        setting=SETTINGS[0],
-        split=SPLITS[0],
-        measure=PARAMS["score"]["measures"][0],
-        systems=SYSTEMS,
+        setting=plan.settings[0],
+        split=plan.splits[0],
+        measure=plan.params["score"]["measures"][0],
+        systems=plan.systems,
     message:
         "tabulate the statistics of {wildcards.collection}"
     script:

@@ -2,9 +2,9 @@ rule tabulate_table5:
     input:
         scores="results/score/{collection}.parquet",
         significance="results/score/{collection}.significance.parquet",
-        trials=trials,
-        sql=sql("tabulate/table5.sql"),
-        code=code("tabulate.table5"),
+        trials=plan.tuning_grids,
+        sql=plan.sql("tabulate/table5.sql"),
+        code=plan.code("tabulate.table5"),
     output:
         tables=multiext("results/tables/{collection}/table5", ".csv", ".md", ".tex"),
     log:
@@ -12,12 +12,12 @@ rule tabulate_table5:
     benchmark:
         "logs/benchmarks/tabulate_table5/{collection}.tsv"
     resources:
-        mem_mb=memory("tabulate_table5"),
+        mem_mb=plan.needs(DUCKDB),
     params:
-        systems={s: PARAMS["systems"][s] for s in SYSTEMS},
-        models=PARAMS["models"],
-        comparisons=PARAMS["tabulate"]["comparisons"],
-        alpha=PARAMS["tabulate"]["alpha"],
+        systems={s: plan.params["systems"][s] for s in plan.systems},
+        models=plan.params["models"],
+        comparisons=plan.params["tabulate"]["comparisons"],
+        alpha=plan.params["tabulate"]["alpha"],
     message:
         "tabulate the trained and fused systems on {wildcards.collection}"
     script:

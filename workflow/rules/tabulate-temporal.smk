@@ -7,9 +7,9 @@ rule tabulate_temporal:
         identities="results/tables/{collection}/since/{earlier}/identities.parquet",
         before_scores="results/score/{earlier}.parquet",
         after_scores="results/score/{collection}.parquet",
-        runs=aged,
-        sql=sql("tabulate/temporal*.sql"),
-        code=code("tabulate.temporal"),
+        runs=plan.stale_runs,
+        sql=plan.sql("tabulate/temporal*.sql"),
+        code=plan.code("tabulate.temporal"),
     output:
         drops="results/tables/{collection}/since/{earlier}/temporal.parquet",
         tables=multiext(
@@ -21,15 +21,15 @@ rule tabulate_temporal:
     benchmark:
         "logs/benchmarks/tabulate_temporal/{collection}.{earlier}.tsv"
     wildcard_constraints:
-        earlier=any_of(PARAMS["build"]),
+        earlier=plan.any_of(plan.params["build"]),
     resources:
-        mem_mb=memory("tabulate_temporal"),
+        mem_mb=plan.needs(DUCKDB),
     params:
-        **PARAMS["tabulate"]["bootstrap"],
-        measures=PARAMS["score"]["measures"],
-        systems=SYSTEMS,
-        setting=SETTINGS[0],
-        split=SPLITS[0],
+        **plan.params["tabulate"]["bootstrap"],
+        measures=plan.params["score"]["measures"],
+        systems=plan.systems,
+        setting=plan.settings[0],
+        split=plan.splits[0],
     message:
         "ask what systems of {wildcards.earlier} lose on {wildcards.collection}"
     script:

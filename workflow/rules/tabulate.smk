@@ -1,26 +1,34 @@
+from isotope.tabulate.exhibits import ACCOUNTS
+
+
 rule tabulate_tables:
     input:
-        unpack(tabulated),
-        curves=curves,
-        sql=sql("tabulate/*.sql"),
-        code=code("tabulate.exhibits"),
+        unpack(plan.tabulate_inputs),
+        curves=plan.curves,
+        sql=plan.sql("tabulate/*.sql"),
+        code=plan.code("tabulate.exhibits"),
     output:
-        tables=expand("results/tables/{{collection}}/{t}.{s}", t=TABLES, s=["csv", "md", "tex"]),
+        tables=expand(
+            "results/tables/{{collection}}/{t}.{s}", t=plan.TABLE_NAMES, s=["csv", "md", "tex"]
+        ),
         metrics="results/tables/{collection}/metrics.json",
         corpus_size="results/figures/{collection}/corpus_size.svg",
-        learned=expand("results/figures/{{collection}}/curve-{m}.svg", m=trained() + whole()),
+        learned=expand(
+            "results/figures/{{collection}}/curve-{m}.svg",
+            m=plan.trained_models() + plan.fine_tuned_models(),
+        ),
     log:
         "logs/tabulate_tables/{collection}.log",
     benchmark:
         "logs/benchmarks/tabulate_tables/{collection}.tsv"
     resources:
-        mem_mb=memory("tabulate_tables"),
+        mem_mb=plan.needs(DUCKDB),
     params:
-        alpha=PARAMS["tabulate"]["alpha"],
-        systems=SYSTEMS,
-        setting=SETTINGS[0],
-        split=SPLITS[0],
-        measure=PARAMS["score"]["measures"][0],
+        alpha=plan.params["tabulate"]["alpha"],
+        systems=plan.systems,
+        setting=plan.settings[0],
+        split=plan.splits[0],
+        measure=plan.params["score"]["measures"][0],
     message:
         "tabulate {wildcards.collection}"
     script:
@@ -29,9 +37,9 @@ rule tabulate_tables:
 
 rule tabulate_account:
     input:
-        table=lambda w: accounts(w.collection)[w.account],
-        sql=lambda w: sql(f"tabulate/{w.account}.sql"),
-        code=code("tabulate.table"),
+        table=lambda w: plan.accounts(w.collection)[w.account],
+        sql=lambda w: plan.sql(f"tabulate/{w.account}.sql"),
+        code=plan.code("tabulate.table"),
     output:
         tables=multiext("results/tables/{collection}/{account}", ".csv", ".md", ".tex"),
     log:
@@ -41,7 +49,7 @@ rule tabulate_account:
     wildcard_constraints:
         account="|".join(ACCOUNTS),
     resources:
-        mem_mb=memory("tabulate_account"),
+        mem_mb=plan.needs(DUCKDB),
     params:
         relation=lambda w: ACCOUNTS[w.account],
     message:
@@ -56,19 +64,21 @@ rule tabulate_judged:
         reuse="results/score/{collection}/reuse.parquet",
         tau="results/score/{collection}/tau.parquet",
         agreement="results/score/{collection}/agreement.parquet",
-        sql=expand(ours("workflow/sql/tabulate/{t}.sql"), t=JUDGED),
-        code=code("tabulate.table"),
+        sql=expand(plan.project_file("workflow/sql/tabulate/{t}.sql"), t=plan.GRADED_TABLES),
+        code=plan.code("tabulate.table"),
     output:
-        tables=expand("results/tables/{{collection}}/{t}.{s}", t=JUDGED, s=["csv", "md", "tex"]),
+        tables=expand(
+            "results/tables/{{collection}}/{t}.{s}", t=plan.GRADED_TABLES, s=["csv", "md", "tex"]
+        ),
     log:
         "logs/tabulate_judged/{collection}.log",
     benchmark:
         "logs/benchmarks/tabulate_judged/{collection}.tsv"
     resources:
-        mem_mb=memory("tabulate_judged"),
+        mem_mb=plan.needs(DUCKDB),
     params:
-        names=JUDGED,
-        systems=SYSTEMS,
+        names=plan.GRADED_TABLES,
+        systems=plan.systems,
     message:
         "tabulate the judgements on {wildcards.collection}"
     script:
@@ -77,16 +87,18 @@ rule tabulate_judged:
 
 rule tabulate_catalog:
     input:
-        expand("results/report/{collection}/index.html", collection=PARAMS["build"]),
+        expand("results/report/{collection}/index.html", collection=plan.params["build"]),
         site="results/report/index.html",
-        pools=judged(),
-        failures=failures(),
-        mistakes=mistakes(),
+        pools=plan.judgement_tables(),
+        failures=plan.failure_tables(),
+        mistakes=plan.mistake_tables(),
         newest="results/tables/newest/metrics.json",
-        judged=expand("results/tables/{c}/{t}.md", c=returned(), t=JUDGED),
-        groups=grouped(),
-        sql=sql("catalog/*.sql"),
-        code=code("tabulate.catalog"),
+        judged=expand(
+            "results/tables/{c}/{t}.md", c=plan.graded_collections(), t=plan.GRADED_TABLES
+        ),
+        groups=plan.group_tables(),
+        sql=plan.sql("catalog/*.sql"),
+        code=plan.code("tabulate.catalog"),
     output:
         catalog="results/catalog.duckdb",
     log:
@@ -94,7 +106,7 @@ rule tabulate_catalog:
     benchmark:
         "logs/benchmarks/tabulate_catalog.tsv"
     resources:
-        mem_mb=memory("tabulate_catalog"),
+        mem_mb=plan.needs(DUCKDB),
     message:
         "build the catalog"
     script:

@@ -3,11 +3,11 @@ rule train_model:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
-        pixels=pixels,
-        start=start_weights,
-        configs=configs,
-        sql=sql("train/*.sql"),
-        code=code("train.contrastive"),
+        pixels=plan.pixels,
+        start=plan.start_weights,
+        configs=plan.configs,
+        sql=plan.sql("train/*.sql"),
+        code=plan.code("train.contrastive"),
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
         curve="data/train/{collection}/{model}/curve.csv",
@@ -16,12 +16,12 @@ rule train_model:
     benchmark:
         "logs/benchmarks/train_model/{collection}.{model}.tsv"
     wildcard_constraints:
-        model=models_of("trained"),
-    threads: lambda w: cores(recipe(w))
+        model=plan.models_of("trained"),
+    threads: lambda w: plan.cores(plan.recipe(w))
     resources:
-        mem_mb=memory("train_model"),
+        mem_mb=plan.needs(LEARNS),
     params:
-        spec=lambda w: PARAMS["models"][w.model],
+        spec=lambda w: plan.params["models"][w.model],
         scratch=".isotope/train/{collection}/{model}",
     message:
         "train {wildcards.model} on {wildcards.collection}"
@@ -34,11 +34,11 @@ rule train_multimodal:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
-        pixels=pixels,
-        start=start_weights,
-        configs=lambda w: configs_of(beneath(w.model)),
-        sql=sql("train/*.sql"),
-        code=code("train.multimodal"),
+        pixels=plan.pixels,
+        start=plan.start_weights,
+        configs=lambda w: plan.configs_of(plan.inner_model(w.model)),
+        sql=plan.sql("train/*.sql"),
+        code=plan.encoder_code("train.multimodal"),
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
         curve="data/train/{collection}/{model}/accuracies.csv",
@@ -47,13 +47,13 @@ rule train_multimodal:
     benchmark:
         "logs/benchmarks/train_multimodal/{collection}.{model}.tsv"
     wildcard_constraints:
-        model=any_of(mixes(frozen=False)),
-    threads: lambda w: cores(recipe(w))
+        model=plan.any_of(plan.mixes(frozen=False)),
+    threads: lambda w: plan.cores(plan.recipe(w))
     resources:
-        mem_mb=memory("train_multimodal"),
+        mem_mb=plan.needs(LEARNS),
     params:
-        spec=lambda w: PARAMS["models"][w.model],
-        base=lambda w: PARAMS["models"][beneath(w.model)],
+        spec=lambda w: plan.params["models"][w.model],
+        base=lambda w: plan.params["models"][plan.inner_model(w.model)],
         scratch=".isotope/train/{collection}/{model}",
     message:
         "fine-tune {wildcards.model} on {wildcards.collection}"
@@ -66,9 +66,9 @@ rule train_heads:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
-        pixels=pixels,
-        sql=sql("train/*.sql"),
-        code=code("train.heads"),
+        pixels=plan.pixels,
+        sql=plan.sql("train/*.sql"),
+        code=plan.code("train.heads"),
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
         curve="data/train/{collection}/{model}/curve.csv",
@@ -79,13 +79,13 @@ rule train_heads:
     benchmark:
         "logs/benchmarks/train_heads/{collection}.{model}.tsv"
     wildcard_constraints:
-        model=models_of("lit"),
-    threads: lambda w: PARAMS["models"][w.model].get("heads", {}).get("threads", 1)
+        model=plan.models_of("lit"),
+    threads: lambda w: plan.params["models"][w.model].get("heads", {}).get("threads", 1)
     resources:
-        mem_mb=memory("train_heads"),
+        mem_mb=plan.needs(LEARNS),
     params:
-        spec=lambda w: PARAMS["models"][w.model],
-        batch=ENCODE["batch"],
+        spec=lambda w: plan.params["models"][w.model],
+        batch=plan.encode_params["batch"],
     message:
         "train the heads of {wildcards.model} on {wildcards.collection}"
     script:
@@ -94,9 +94,9 @@ rule train_heads:
 
 rule train_dates:
     input:
-        unpack(collected),
-        sql=sql("index/texts.sql"),
-        code=code("train.dates"),
+        unpack(plan.collection_tables),
+        sql=plan.sql("index/texts.sql"),
+        code=plan.code("train.dates"),
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
     log:
@@ -104,12 +104,12 @@ rule train_dates:
     benchmark:
         "logs/benchmarks/train_dates/{collection}.{model}.tsv"
     wildcard_constraints:
-        model=models_of("dates"),
+        model=plan.models_of("dates"),
     resources:
-        mem_mb=memory("train_dates"),
+        mem_mb=plan.needs(HOLDS),
     params:
-        spec=model_of,
-        fields=fields,
+        spec=plan.model_params,
+        fields=plan.fields,
     message:
         "learn from {wildcards.collection} how {wildcards.model} tells years"
     script:

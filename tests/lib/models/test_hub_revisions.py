@@ -23,9 +23,9 @@ from tests.tiny_models import save_summariser
 
 ASK = r"""
 import json, sys
-from isotope import models
-from isotope.errors import FetchFailed
-from isotope.summaries_model import Summarizer
+from isotope.core.errors import FetchFailed
+from isotope.models import encoders
+from isotope.models.summariser import Summarizer
 
 said = {}
 for name, spec in json.loads(sys.argv[1]).items():
@@ -33,7 +33,7 @@ for name, spec in json.loads(sys.argv[1]).items():
         if name.startswith("summaries"):
             said[name] = Summarizer(spec, "cpu").summarise(["a dog runs ."])
         else:
-            said[name] = models.load(spec, device="cpu").encode_texts(["a"]).shape[0]
+            said[name] = encoders.load(spec, device="cpu").encode_texts(["a"]).shape[0]
     except FetchFailed as error:
         said[name] = f"FetchFailed: {error}"
 print(json.dumps(said))

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import open_clip
 import pytest
+import sentence_transformers
 import torch
 from PIL import Image
-from safetensors.torch import save_file, save_model
+from safetensors.torch import load_file, save_file, save_model
 from tokenizers import Tokenizer, pre_tokenizers, processors
 from tokenizers import models as tokenizer_models
 from transformers import (
@@ -26,8 +27,6 @@ from transformers import (
 from isotope.core.errors import BadParams, CorruptFile, FetchFailed, UnknownModel
 from isotope.encode.fill import means
 from isotope.models import encoders
-
-sentence_transformers = pytest.importorskip("sentence_transformers")
 
 CONTEXT, WIDTH, DIM = 12, 16, 10
 SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]
@@ -227,6 +226,25 @@ def test_dense_weights_that_do_not_load_are_refused(tmp_path):
     path = with_dense(checkpoint(tmp_path, "bert", MEAN), "torch.nn.Tanh", bias=True)
     (path / "2_Dense" / "model.safetensors").write_bytes(b"not weights")
     with pytest.raises(CorruptFile, match="2_Dense: weights that do not load"):
+        encoders.load(spec(path), device="cpu")
+
+
+def test_a_checkpoint_without_some_of_its_weights_is_refused(tmp_path):
+    path = checkpoint(tmp_path, "bert", MEAN)
+    weights = load_file(path / "model.safetensors")
+    del weights["encoder.layer.1.output.dense.weight"]
+    save_file(weights, path / "model.safetensors", metadata={"format": "pt"})
+    missing = r"1 weights missing, encoder.layer.1.output.dense.weight first"
+    with pytest.raises(CorruptFile, match=missing):
+        encoders.load(spec(path), device="cpu")
+
+
+def test_pickled_weights_of_a_dense_layer_are_not_read(tmp_path):
+    path = with_dense(checkpoint(tmp_path, "bert", MEAN), "torch.nn.Tanh", bias=True)
+    state = load_file(path / "2_Dense" / "model.safetensors")
+    (path / "2_Dense" / "model.safetensors").unlink()
+    torch.save(state, path / "2_Dense" / "pytorch_model.bin")
+    with pytest.raises(FetchFailed, match="safetensors"):
         encoders.load(spec(path), device="cpu")
 
 

@@ -1,13 +1,12 @@
 """Sentence encoders: checkpoints of the sentence-transformers library, from a folder or a hub.
 
 `modules.json` lists the modules in order (https://sbert.net/docs/sentence_transformer/usage/
-custom_models.html): a transformer, a pooling of its states, then dense layers and normalisation.
-Built here from transformers and safetensors alone, so that no pickle and no module of the
-checkpoint's own is ever loaded.
+custom_models.html). Each is loaded by the library's own class of that kind, so that no class that a
+checkpoint names is imported and no pickle is read. Prompt, case and truncation are the library's.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -16,78 +15,19 @@ import numpy.typing as npt
 import torch
 from PIL import Image
 from safetensors import SafetensorError
-from safetensors.torch import load_file
-from transformers import AutoConfig, AutoModel, AutoTokenizer, MT5EncoderModel, T5EncoderModel
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.base.modules import Dense, Module, Normalize, Transformer
+from sentence_transformers.sentence_transformer.modules import Dropout, Pooling
 from transformers.utils.hub import cached_file
 
 from isotope.core.errors import BadParams, CorruptFile, UnknownModel
-from isotope.models.device import Device, lengths, tokenized
-from isotope.models.transformers import fetching, whole
-
-_Pooling = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
-_LEGACY = {
-    "pooling_mode_cls_token": "cls",
-    "pooling_mode_max_tokens": "max",
-    "pooling_mode_mean_tokens": "mean",
-    "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens",
-    "pooling_mode_weightedmean_tokens": "weightedmean",
-    "pooling_mode_lasttoken": "lasttoken",
-}
-
-
-def _first(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    return states[torch.arange(len(states)), mask[..., 0].argmax(dim=1)]
-
-
-def _largest(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    return states.masked_fill(mask == 0, -torch.inf).amax(dim=1)
-
-
-def _mean(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    return (states * mask).sum(dim=1) / mask.sum(dim=1)
-
-
-def _rooted(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    return (states * mask).sum(dim=1) / mask.sum(dim=1).sqrt()
-
-
-_POOLINGS: Mapping[str, _Pooling] = {
-    "cls": _first,
-    "max": _largest,
-    "mean": _mean,
-    "mean_sqrt_len_tokens": _rooted,
-}
-
-
-def pooling_modes(name: str, config: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the poolings that a checkpoint's config asks for; their vectors are concatenated.
-
-    Raises:
-        UnknownModel: one that is not supported, or none.
-    """
-    told = config.get("pooling_mode") or [m for key, m in _LEGACY.items() if config.get(key)]
-    modes = (told,) if isinstance(told, str) else tuple(told)
-    if not modes or set(modes) - set(_POOLINGS):
-        found = f"pooling {', '.join(modes) or 'of no kind'}"
-        raise UnknownModel(f"models: {name}", found, f"use one of {', '.join(_POOLINGS)}")
-    return modes
-
-
-def pooled(states: torch.Tensor, mask: torch.Tensor, modes: Sequence[str]) -> torch.Tensor:
-    """Return one row a text, [n, dim * modes], of states [n, tokens, dim] where the mask is 1."""
-    chosen = mask.unsqueeze(-1).to(states.dtype)
-    return torch.cat([_POOLINGS[mode](states, chosen) for mode in modes], dim=-1)
-
+from isotope.models.device import Device, lengths
+from isotope.models.transformers import complete, fetching
 
 FloatArray = npt.NDArray[np.float32]
-Stage = Callable[[torch.Tensor], torch.Tensor]
-_ENCODERS: Mapping[str, Any] = {"t5": T5EncoderModel, "mt5": MT5EncoderModel}
-_ACTIVATIONS: Mapping[str, Stage] = {
-    "Identity": torch.nn.Identity(),
-    "Tanh": torch.tanh,
-    "ReLU": torch.relu,
-    "GELU": torch.nn.functional.gelu,
-}
+_POOLINGS = ("cls", "max", "mean", "mean_sqrt_len_tokens")
+# Of any other class the library would use Tanh, with a warning in its log.
+_ACTIVATIONS = ("Identity", "Tanh", "ReLU", "GELU")
 
 
 class SentenceEncoder:
@@ -101,106 +41,141 @@ class SentenceEncoder:
             CorruptFile: weights that do not load, or that are not all there.
             FetchFailed: a folder without the files it needs, or a hub that is out of reach.
         """
-        self._name, self._hub = name, {"revision": revision or "main"}
-        self._device = Device(device)
+        self._name, self._device = name, Device(device)
         with fetching(name):
-            first, *others = self._json("", "modules.json")
-            if _kind(first) != "Transformer":
-                self._refuse(f"a first module of kind {_kind(first)!r}")
-            self.dim = self._read_transformer(str(first["path"]))
-            self._stages = [self._stage(each) for each in others]
+            self._model = _Checkpoint(name, revision or "main").load(str(self._device.torch))
+        self.dim = int(self._model.get_embedding_dimension() or 0)
 
     def encode_texts(self, texts: list[str]) -> FloatArray:
         """Return float32 [n, dim], L2-normalised."""
-        return self._device.unit_rows(lambda: self._states(texts))
+        return self._device.unit_rows(lambda: self._vectors(texts))
 
     def encode_sentences(self, texts: list[str]) -> FloatArray:
         """Return float32 [n, dim] as the checkpoint's modules leave them, of any length."""
-        return self._device.rows(lambda: self._states(texts)).numpy()
+        return self._device.rows(lambda: self._vectors(texts)).numpy()
 
     def shapes(self, texts: list[str]) -> list[int]:
         """Return the tokens that each text is padded to."""
-        return lengths(self._tokenizer, self._asked(texts), self._context)
-
-    def _asked(self, texts: list[str]) -> list[str]:
-        asked = [self._prompt + text for text in texts]
-        return [text.lower() for text in asked] if self._lower else asked
+        model = self._model
+        prompt = model.prompts.get(model.default_prompt_name or "") or ""
+        prompted = [prompt + text for text in texts]
+        return lengths(model.tokenizer, prompted, int(model.max_seq_length or 0))
 
     def encode_images(self, images: list[Image.Image]) -> FloatArray:
-        """Refuse: a sentence encoder has no eyes.
+        """Refuse pictures: a sentence encoder has no image encoder.
 
         Raises:
             BadParams: always.
         """
         remedy = "give the model `images: captions`, or `images_of` a model with a vision tower"
-        raise BadParams(f"models: {self._name}", "a text tower that was shown pictures", remedy)
+        raise BadParams(f"models: {self._name}", "pictures for a text encoder", remedy)
 
-    def _states(self, texts: list[str]) -> torch.Tensor:
-        given = tokenized(self._tokenizer, self._asked(texts), self._context)
-        batch = {k: v.to(self._device.torch) for k, v in given.items() if k in self._inputs}
-        states = self._model(**batch).last_hidden_state
-        rows = pooled(states, batch["attention_mask"], self._modes)
-        for stage in self._stages:
-            rows = stage(rows)
-        return rows
+    def _vectors(self, texts: list[str]) -> torch.Tensor:
+        tokens = {"padding": "max_length", "max_length": max(self.shapes(texts))}
+        return self._model.encode(
+            texts,
+            batch_size=len(texts),
+            convert_to_tensor=True,
+            show_progress_bar=False,
+            processing_kwargs={"text": tokens},
+        )
 
-    def _read_transformer(self, path: str) -> int:
-        options = {**self._hub, "subfolder": path, "trust_remote_code": False}
-        config: Any = AutoConfig.from_pretrained(self._name, **options)
-        model = _ENCODERS.get(str(config.model_type), AutoModel)
-        self._model: Any = whole(self._name, model, options, unused="pooler")
-        self._model.eval().to(self._device.torch)
-        self._tokenizer: Any = AutoTokenizer.from_pretrained(self._name, **options)
-        told = self._json(path, "sentence_bert_config.json", default={})
-        most = getattr(config, "max_position_embeddings", self._tokenizer.model_max_length)
-        limit = min(most, self._tokenizer.model_max_length)
-        self._context = int(told.get("max_seq_length") or limit)
-        self._lower = bool(told.get("do_lower_case"))
-        self._prompt = _prompt(self._json("", "config_sentence_transformers.json", default={}))
-        self._inputs = {"input_ids", "attention_mask", "token_type_ids"}
-        self._modes = ("mean",)
-        return int(config.hidden_size)
 
-    def _stage(self, module: Mapping[str, Any]) -> Stage:
-        kind, path = _kind(module), str(module["path"])
+class _Backbone(Transformer):
+    """The library's transformer, refused if its weights are not all there."""
+
+    def _load_model(self, model_name_or_path: str, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        options = {**kwargs, "output_loading_info": True}
+        loaded: Any = super()._load_model(model_name_or_path, *args, **options)
+        model, report = loaded
+        return complete(model_name_or_path, model, report, unused="pooler")
+
+
+class _Checkpoint:
+    """The files of a sentence encoder, in a folder or at a revision of a hub."""
+
+    def __init__(self, name: str, revision: str) -> None:
+        self._name, self._revision = name, revision
+
+    def load(self, device: str) -> SentenceTransformer:
+        """Load all modules; without a pooling among them, tokens are averaged."""
+        modules = list(self._modules())
+        if not any(isinstance(module, Pooling) for module in modules):
+            modules.insert(1, Pooling(modules[0].get_embedding_dimension()))
+        config = self._json("", "config_sentence_transformers.json", default={})
+        return SentenceTransformer(
+            modules=modules,
+            device=device,
+            prompts=config.get("prompts"),
+            default_prompt_name=config.get("default_prompt_name"),
+            truncate_dim=config.get("truncate_dim"),
+        )
+
+    def _modules(self) -> Iterator[Any]:
+        first, *others = self._json("", "modules.json")
+        if _kind(first) != "Transformer":
+            self._refuse(f"a first module of kind {_kind(first)!r}")
+        weights = {"use_safetensors": True, "dtype": torch.float32}
+        yield self._module(_Backbone, str(first["path"]), model_kwargs=weights)
+        for each in others:
+            yield self._stage(_kind(each), str(each["path"]))
+
+    def _stage(self, kind: str, path: str) -> Module:
         if kind == "Pooling":
-            self._modes = pooling_modes(self._name, self._json(path, "config.json"))
-            self.dim *= len(self._modes)
-        elif kind == "Dense":
+            return self._pooling(path)
+        if kind == "Dense":
             return self._dense(path)
-        elif kind == "Normalize":
-            return torch.nn.functional.normalize
-        elif kind != "Dropout":
+        if kind == "Normalize":
+            return Normalize()
+        if kind != "Dropout":
             self._refuse(f"a module of kind {kind!r}")
-        return _ACTIVATIONS["Identity"]
+        return Dropout()
 
-    def _dense(self, path: str) -> Stage:
-        config = self._json(path, "config.json")
-        name = str(config["activation_function"]).rpartition(".")[2]
-        if name not in _ACTIVATIONS or config.get("use_residual"):
-            self._refuse(f"a dense layer with {name} or a residual")
-        layer = torch.nn.Linear(config["in_features"], config["out_features"], config["bias"])
-        file = cached_file(self._name, "model.safetensors", subfolder=path, **self._hub)
+    def _pooling(self, path: str) -> Module:
+        self._json(path, "config.json")
+        pooling = Pooling.load_config(self._name, subfolder=path, revision=self._revision)
+        modes = pooling.get("pooling_mode", "mean")
+        modes = (modes,) if isinstance(modes, str) else tuple(modes)
+        if set(modes) - set(_POOLINGS):
+            remedy = f"use one of {', '.join(_POOLINGS)}"
+            raise UnknownModel(f"models: {self._name}", f"pooling {', '.join(modes)}", remedy)
+        return self._module(Pooling, path)
+
+    def _dense(self, path: str) -> Module:
+        package, _, name = str(self._json(path, "config.json")["activation_function"]).rpartition(
+            "."
+        )
+        if not package.startswith("torch.nn") or name not in _ACTIVATIONS:
+            self._refuse(f"a dense layer with {name}")
+        self._file(path, "model.safetensors")
+        return self._module(Dense, path)
+
+    def _module(self, kind: type[Module], path: str, **options: Any) -> Module:  # noqa: ANN401
+        where = f"models: {self._name}/{path}".rstrip("/")
         try:
-            state = load_file(str(file))
-            layer.load_state_dict({k.removeprefix("linear."): v for k, v in state.items()})
+            return kind.load(
+                self._name,
+                subfolder=path,
+                revision=self._revision,
+                trust_remote_code=False,
+                **options,
+            )
         except (SafetensorError, RuntimeError) as error:
             found = f"weights that do not load ({str(error)[:200]})"
-            raise CorruptFile(f"models: {self._name}/{path}", found, "fetch them again") from error
-        layer.to(self._device.torch)
-        self.dim = layer.out_features
-        return lambda rows: _ACTIVATIONS[name](layer(rows))
+            raise CorruptFile(where, found, "fetch them again") from error
 
     def _json(self, path: str, name: str, default: Any = None) -> Any:  # noqa: ANN401
-        needed = default is None
-        file = cached_file(
+        file = self._file(path, name, needed=default is None)
+        return json.loads(Path(file).read_text(encoding="utf-8")) if file else default
+
+    def _file(self, path: str, name: str, *, needed: bool = True) -> str | None:
+        return cached_file(
             self._name,
             name,
             subfolder=path,
+            revision=self._revision,
             _raise_exceptions_for_missing_entries=needed,
-            **self._hub,
         )
-        return json.loads(Path(file).read_text(encoding="utf-8")) if file else default
 
     def _refuse(self, found: str) -> NoReturn:
         remedy = "use a checkpoint of a transformer, pooling, dense layers and normalisation"
@@ -209,7 +184,3 @@ class SentenceEncoder:
 
 def _kind(module: Mapping[str, Any]) -> str:
     return str(module["type"]).rpartition(".")[2]
-
-
-def _prompt(told: Mapping[str, Any]) -> str:
-    return str((told.get("prompts") or {}).get(told.get("default_prompt_name"), ""))

@@ -4,7 +4,7 @@ The contrastive towers only: CLIP's projections, BLIP's ITC projections (Li et a
 section 3.2), FLAVA's projected [CLS] states (Singh et al., FLAVA, CVPR 2022, section 3.2).
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -112,25 +112,34 @@ def _family(name: str, kind: str) -> _Family:
     return _FAMILIES[kind]
 
 
-def whole(name: str, model: Any, options: dict[str, Any], unused: str = "never") -> Any:  # noqa: ANN401
-    """Load the weights of a class of transformers; only those below `unused` may be missing.
+def whole(name: str, model: Any, options: dict[str, Any]) -> Any:  # noqa: ANN401
+    """Load the weights of a class of transformers, all of them.
 
     Raises:
         CorruptFile: weights that do not load, or that leave a part of the model at random.
     """
     try:
-        made, told = model.from_pretrained(
+        loaded, report = model.from_pretrained(
             name, use_safetensors=True, output_loading_info=True, dtype=torch.float32, **options
         )
     except (SafetensorError, RuntimeError) as error:
         found = f"weights that do not load ({str(error)[:200]})"
         raise CorruptFile(f"models: {name}", found, "fetch them again") from error
-    lacking = sorted(k for k in told["missing_keys"] if not k.startswith(f"{unused}."))
-    if lacking:
-        found = f"{len(lacking)} weights missing, {lacking[0]} first"
-        remedy = f"use a checkpoint of {model.__name__} with both towers"
+    return complete(name, loaded, report)
+
+
+def complete(name: str, model: Any, report: Mapping[str, Any], unused: str = "never") -> Any:  # noqa: ANN401
+    """Return a model if transformers' report of its loading misses no weight but below `unused`.
+
+    Raises:
+        CorruptFile: weights that leave a part of the model at random.
+    """
+    missing = sorted(k for k in report["missing_keys"] if not k.startswith(f"{unused}."))
+    if missing:
+        found = f"{len(missing)} weights missing, {missing[0]} first"
+        remedy = f"use a checkpoint of the whole {type(model).__name__}"
         raise CorruptFile(f"models: {name}", found, remedy)
-    return made
+    return model
 
 
 @contextmanager

@@ -1,0 +1,89 @@
+"""A rule's names become its function's arguments."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from isotope.core.errors import BadParams
+from isotope.plan import call
+
+NOTHING = {"inputs": {}, "outputs": {}, "params": {}, "wildcards": {}, "threads": 1}
+
+
+def values(target, **parts):
+    return call.arguments(target, **{**NOTHING, **parts})
+
+
+def test_inputs_outputs_params_wildcards_and_threads_come_by_name():
+    def job(*, texts: Path, out: Path, depth: int, shard: int, threads: int): ...
+
+    found = values(
+        job,
+        inputs={"texts": "a.parquet", "code": ["b.py"]},
+        outputs={"out": "c.parquet"},
+        params={"call": "x:job", "depth": 10},
+        wildcards={"shard": "00003", "collection": "toy"},
+        threads=4,
+    )
+    own = {"texts": Path("a.parquet"), "out": Path("c.parquet"), "depth": 10}
+    assert found == {**own, "shard": 3, "threads": 4}
+
+
+def test_an_input_without_files_is_none_where_it_may_be():
+    def job(start: Path | None, earlier: Sequence[Path]): ...
+
+    assert values(job, inputs={"start": [], "earlier": []}) == {"start": None, "earlier": []}
+    found = values(job, inputs={"start": ["a"], "earlier": "b"})
+    assert found == {"start": Path("a"), "earlier": [Path("b")]}
+
+
+def test_several_files_where_one_is_wanted_are_an_error():
+    def job(texts: Path): ...
+
+    with pytest.raises(ValueError, match="too many values"):
+        values(job, inputs={"texts": ["a", "b"]})
+
+
+def test_a_param_that_lists_inputs_hands_them_over_as_one_mapping():
+    def job(relations: Mapping[str, Path], spec: Mapping[str, str]): ...
+
+    inputs = {"urls": "u", "ledger": "l", "sql": ["q"]}
+    found = values(job, inputs=inputs, params={"relations": ["urls", "ledger"], "spec": {"a": "b"}})
+    relations = {"urls": Path("u"), "ledger": Path("l")}
+    assert found == {"relations": relations, "spec": {"a": "b"}}
+
+
+def test_inputs_and_outputs_take_the_names_that_are_no_parameters():
+    def job(inputs: Mapping[str, Path], outputs: Mapping[str, Path], qrels: Path): ...
+
+    found = values(job, inputs={"qrels": "q", "a": "1", "code": []}, outputs={"b": "2", "c": "3"})
+    rest = {"inputs": {"a": Path("1")}, "outputs": {"b": Path("2"), "c": Path("3")}}
+    assert found == {**rest, "qrels": Path("q")}
+
+
+def test_a_job_runs_its_function(tmp_path):
+    job = SimpleNamespace(
+        input={},
+        output={"out": str(tmp_path / "a.txt")},
+        params=SimpleNamespace(call="core.store:nothing", items=dict.items),
+        wildcards={},
+        threads=1,
+    )
+    with pytest.raises(BadParams, match=r"core\.store:nothing"):
+        call.run(job)
+    with pytest.raises(BadParams, match=r"core\.nowhere:x"):
+        call.function("core.nowhere:x")
+
+
+def test_names_and_signature_agree_both_ways():
+    def job(texts: Path, out: Path, depth: int = 10): ...
+
+    names = {"inputs": ["texts", "code"], "outputs": ["out"], "params": ["call"], "wildcards": []}
+    assert call.mismatches(job, **names) == []
+    more = {**names, "inputs": ["texts", "images"], "params": ["call", "width"]}
+    assert call.mismatches(job, **more) == ["width is no parameter", "images is no parameter"]
+    assert call.mismatches(job, **{**names, "outputs": []}) == ["out is missing"]
+    twice = {**names, "params": ["texts"]}
+    assert call.mismatches(job, **twice) == ["texts is handed over twice"]

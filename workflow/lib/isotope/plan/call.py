@@ -1,0 +1,157 @@
+"""How a rule calls its function: what Snakemake hands to the one script becomes arguments.
+
+A rule names its function in `params: call="index.build:build_bm25"`. Inputs, outputs, params and
+wildcards become arguments of the same name, `threads` where the function has such a parameter.
+Annotations say what a value becomes: `Path`, `Path | None` (None for an input without files),
+a sequence of paths, a mapping of names to paths, `int`, a tuple.
+
+Not handed over are `call`, and the inputs that only have to be there: PREREQUISITES. A parameter
+`inputs` or `outputs`, a mapping, takes all names that are not parameters themselves. A param that
+lists names of inputs, for a parameter that is a mapping of paths, hands these over as one.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from isotope.core.errors import BadParams
+
+# Inputs that a job waits for, or is made anew for, and does not read by name.
+PREREQUISITES = frozenset({"code", "sql", "templates", "after"})
+_GROUPS = ("inputs", "outputs")
+
+
+def function(call: str) -> Callable[..., object]:
+    """Return the function `package.module:name` of isotope.
+
+    Raises:
+        BadParams: no such module or name.
+    """
+    module, _, name = call.partition(":")
+    try:
+        return getattr(import_module(f"isotope.{module}"), name)
+    except (ModuleNotFoundError, AttributeError) as error:
+        raise BadParams(f"call={call!r}", str(error), "name a function as module:name") from error
+
+
+def run(job: Any) -> None:  # noqa: ANN401 (what Snakemake hands to a script has no type)
+    """Call the function of a job's rule."""
+    target = function(job.params.call)
+    values = arguments(
+        target,
+        inputs=dict(job.input.items()),
+        outputs=dict(job.output.items()),
+        params=dict(job.params.items()),
+        wildcards=dict(job.wildcards.items()),
+        threads=job.threads,
+    )
+    target(**values)
+
+
+def arguments(  # noqa: PLR0913
+    target: Callable[..., object],
+    *,
+    inputs: Mapping[str, Any],
+    outputs: Mapping[str, Any],
+    params: Mapping[str, Any],
+    wildcards: Mapping[str, str],
+    threads: int,
+) -> dict[str, Any]:
+    """Return the arguments by name; params come before wildcards of the same name."""
+    hints = get_type_hints(target)
+    names = inspect.signature(target).parameters
+    read = {k: v for k, v in inputs.items() if k not in PREREQUISITES}
+    own = {k: v for k, v in params.items() if k != "call"}
+    for name, value in own.items():
+        if name in names and _is_group(hints.get(name), value, read):
+            own[name] = {k: read[k] for k in value}
+    groups = [set(v) for k, v in own.items() if isinstance(v, Mapping) and k in names]
+    grouped = {k for group in groups for k in group if k in read and k not in names}
+    values: dict[str, Any] = {k: v for k, v in wildcards.items() if k in names}
+    values |= {"threads": threads} if "threads" in names else {}
+    for group, files in zip(_GROUPS, (read, outputs), strict=True):
+        rest = {k: v for k, v in files.items() if k not in names and k not in grouped}
+        if group in names:
+            values[group] = rest
+            values |= {k: v for k, v in files.items() if k in names}
+        else:
+            values |= {k: v for k, v in files.items() if k not in grouped}
+    values |= own
+    return {k: converted(v, hints.get(k, Any)) for k, v in values.items()}
+
+
+def _is_group(hint: Any, value: object, files: Mapping[str, Any]) -> bool:  # noqa: ANN401
+    listed = isinstance(value, Sequence) and not isinstance(value, str)
+    return (
+        listed
+        and get_origin(hint) is not None
+        and issubclass(get_origin(hint) or object, Mapping)
+        and all(name in files for name in value)
+    )
+
+
+def converted(value: Any, hint: Any) -> Any:  # noqa: ANN401, PLR0911
+    """Return a value as its annotation says; what no annotation converts stays as it is."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        kinds = [kind for kind in inner if kind is not NoneType]
+        if len(kinds) < len(inner) and (value is None or _is_empty(value)):
+            return None
+        return converted(value, kinds[0]) if len(kinds) == 1 else value
+    if hint is Path:
+        return Path(value if isinstance(value, str | Path) else _only(value))
+    if hint is int and not isinstance(value, bool):
+        return int(value)
+    if origin is tuple:
+        return tuple(value)
+    if origin is None or not isinstance(origin, type):
+        return value
+    if issubclass(origin, Mapping):
+        return {k: converted(v, inner[1]) for k, v in value.items()} if _has_paths(hint) else value
+    if issubclass(list, origin) and _has_paths(hint):
+        listed = [value] if isinstance(value, str | Path) else value
+        return [converted(each, inner[0]) for each in listed]
+    return value
+
+
+def _is_empty(value: object) -> bool:
+    return not isinstance(value, str) and isinstance(value, Sequence) and not value
+
+
+def _only(value: Any) -> str:  # noqa: ANN401
+    [one] = value
+    return one
+
+
+def _has_paths(hint: Any) -> bool:  # noqa: ANN401
+    return hint is Path or any(_has_paths(inner) for inner in get_args(hint))
+
+
+def mismatches(  # noqa: PLR0913
+    target: Callable[..., object],
+    *,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    params: Sequence[str],
+    wildcards: Sequence[str],
+    grouped: Sequence[str] = (),
+) -> list[str]:
+    """Return what a rule hands over and its function lacks, and what is missing.
+
+    `grouped` are the inputs that a param hands over under its own name. Wildcards and threads may
+    be left unread.
+    """
+    names = inspect.signature(target).parameters
+    read = [k for k in inputs if k not in PREREQUISITES and k not in grouped]
+    own = [k for k in params if k != "call"]
+    taken = [*own]
+    for group, files in zip(_GROUPS, (read, outputs), strict=True):
+        taken += [k for k in files if k in names or group not in names]
+    unread = [f"{k} is no parameter" for k in dict.fromkeys(taken) if k not in names]
+    twice = [f"{k} is handed over twice" for k in names if taken.count(k) > 1]
+    optional = {k for k, p in names.items() if p.default is not inspect.Parameter.empty}
+    present = {*taken, *wildcards, *_GROUPS, "threads", *optional}
+    return unread + twice + [f"{k} is missing" for k in names if k not in present]

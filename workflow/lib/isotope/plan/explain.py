@@ -1,0 +1,127 @@
+"""Whose failures are explained, and from what."""
+
+from functools import cached_property
+
+from snakemake.io import expand
+
+from isotope.judge import study
+from isotope.params.sections import model_kind
+from isotope.plan.report import Report
+
+
+class Explain(Report):
+    """Whose failures are explained, and from what."""
+
+    STUDY_TABLES = (
+        *("study_ratings", "study_rating_counts", "study_classes", "study_class_counts"),
+        *("study_rules", "study_agreement"),
+    )
+
+    @cached_property
+    def perturbable_systems(self):
+        """The systems that answer other queries than the collection's."""
+        return [s for s in self.systems if self.is_perturbable(self.params["systems"][s])]
+
+    @cached_property
+    def has_perturbed_queries(self):
+        """Whether perturbed queries are answered."""
+        return "t2m" in self.tasks and bool(self.perturbable_systems)
+
+    @cached_property
+    def explained_tables(self):
+        """The tables of explained failures."""
+        return [
+            "explained",
+            "ranking",
+            "unknown_objects",
+            *(["moved", "perturbed"] if self.has_perturbed_queries else []),
+        ]
+
+    def is_perturbable(self, system):
+        """Tell whether a system can be asked other queries: BM25, or what an encoder stands
+        behind.
+        """
+        dense = (
+            system["kind"] == "dense"
+            and model_kind(self.params["models"][system["model"]]).is_encoder
+        )
+        return dense or system["kind"] == "bm25"
+
+    def explained_collections(self):
+        """The built collections whose failures are explained."""
+        return [c for c in self.params["build"] if c in self.params["tabulate"]["explain"]]
+
+    def ranking_collections(self):
+        """The built collections with a ranking table whose failures are not explained."""
+        return [
+            c
+            for c in self.params["build"]
+            if c in self.params["tabulate"]["rankings"] and c not in self.explained_collections()
+        ]
+
+    def explain_params(self, *keys):
+        """Some of the params that a collection's failures are explained with."""
+        return lambda w: {k: self.params["tabulate"]["explain"][w.collection].get(k) for k in keys}
+
+    def object_file(self, wildcards):
+        """The file that tells the objects of a collection, if it is not its own images."""
+        return [path for t, path in self.facts(wildcards).items() if t == "objects"]
+
+    def dictionary(self, wildcards):
+        """What a collection's WordNet rests on: the manifest, as it may be acquired, and itself."""
+        named = self.params["tabulate"]["explain"][wildcards.collection].get("wordnet")
+        return list(
+            dict.fromkeys([*self.manifests(wildcards), *(self.local_files(named) if named else [])])
+        )
+
+    def concept_inputs(self, wildcards):
+        """What the concepts of a collection rest on."""
+        found = [*self.dictionary(wildcards), *self.fact_files(wildcards, "objects")]
+        return list(dict.fromkeys(found))
+
+    def explained_runs(self, wildcards):
+        """The runs of all systems in the first setting and split."""
+        return self.runs_of(
+            wildcards.collection, self.systems, setting=self.settings[0], split=self.splits[0]
+        )
+
+    def perturbed_run(self, wildcards):
+        """The run of the queries that are perturbed."""
+        here = expand(self.RUNS, setting=self.settings[0], split=self.splits[0], task="t2m")
+        return expand(here, **wildcards)[0]
+
+    def perturbed_ranks(self, wildcards):
+        """The ranks of perturbed queries, by the systems that can be asked anew."""
+        pattern = "results/tables/{collection}/perturbed/{system}.parquet"
+        return expand(
+            pattern,
+            system=self.perturbable_systems if self.has_perturbed_queries else [],
+            **wildcards,
+        )
+
+    def query_encoder(self, wildcards):
+        """The name of the model that encodes a dense system's queries."""
+        return self.params["systems"][wildcards.system]["model"]
+
+    def study_sheets(self, wildcards):
+        """The sheets of the human study that have come back."""
+        return study.sheet_paths(wildcards.collection)
+
+    def failure_tables(self):
+        """What explaining writes: pages, tables, the sheet, and what the sheets that came back
+        say.
+        """
+        back = [c for c in self.explained_collections() if study.sheet_paths(c)]
+        pages = expand("results/report/{c}/failures.html", c=self.explained_collections())
+        sheets = expand("results/tables/{c}/study.csv", c=self.explained_collections())
+        tables = expand(
+            "results/tables/{c}/{t}.md", c=self.explained_collections(), t=self.explained_tables
+        )
+        ranks = expand("results/tables/{c}/ranking.md", c=self.ranking_collections())
+        return [
+            *pages,
+            *sheets,
+            *tables,
+            *ranks,
+            *expand("results/tables/{c}/{t}.md", c=back, t=self.STUDY_TABLES),
+        ]

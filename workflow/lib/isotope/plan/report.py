@@ -1,0 +1,112 @@
+"""What the pages of a collection show."""
+
+from functools import cached_property
+
+from snakemake.io import expand
+
+from isotope.plan.since import Since
+from isotope.report import collection as report_cite
+
+
+class Report(Since):
+    """What the pages of a collection show."""
+
+    @cached_property
+    def cases(self):
+        """The params of the case studies."""
+        return self.params["tabulate"]["cases"]
+
+    def templates(self):
+        """The templates of the report, as inputs; those of other pages have their own prefix."""
+        found = sorted(self.home.glob("workflow/lib/isotope/templates/*"))
+        return [self.project_file(p) for p in found if not p.name.startswith(("judge.", "show."))]
+
+    def report_tables(self, wildcards):
+        """Every table and figure of a collection."""
+        of = wildcards.collection
+        judged = (
+            expand("results/tables/{c}/{t}.md", c=of, t=self.GRADED_TABLES)
+            if of in self.graded_collections()
+            else []
+        )
+        why = (
+            expand("results/tables/{c}/{t}.md", c=of, t=self.explained_tables)
+            if of in self.explained_collections()
+            else []
+        )
+        aged = self.temporal_files(of, "results/tables/{collection}/since/{earlier}/temporal.md")
+        aged += self.temporal_files(of, "results/figures/{collection}/since/{earlier}/temporal.svg")
+        return [*self.statistics_tables(wildcards), *judged, *why, *aged, *self.sorted_mistakes(of)]
+
+    def report_cell(self, wildcards):
+        """The pool and the system that a collection's report is about."""
+        return {
+            "sources": self.sources_of(wildcards.collection),
+            "setting": self.settings[0],
+            "split": self.splits[0],
+            "system": self.params["tabulate"]["system"],
+        }
+
+    def report_params(self):
+        """What the params say of what the report shows."""
+        own = {k: self.params["tabulate"][k] for k in ("alpha", "bootstrap", "overlap", "tail")}
+        return {**own, "measure": self.params["score"]["measures"][0]}
+
+    def build_facts(self, wildcards):
+        """What a collection and its runs were made by: a fingerprint of the params, no paths."""
+        entry = self.params["collect"][wildcards.collection]
+        named = {
+            "systems": self.used_systems(),
+            "models": {*self.used_models(), *map(self.base_model, self.used_models())},
+        }
+        used = {k: {n: self.params[k][n] for n in names} for k, names in named.items()}
+        parts = [self.params["collect"][member] for member in entry.get("of", [])]
+        of = {
+            "collect": [entry, *parts] if parts else entry,
+            **used,
+            "search": self.params["search"],
+            "score": self.params["score"],
+        }
+        return {
+            "kind": entry["kind"],
+            "language": entry["language"],
+            "fingerprint": report_cite.fingerprint(of),
+        }
+
+    def manifests(self, wildcards):
+        """The manifests of a collection's sources."""
+        acquired = [s for s in self.sources_of(wildcards.collection) if s in self.params["acquire"]]
+        return expand("data/acquire/{source}/manifest.json", source=acquired)
+
+    def case_systems(self, collection):
+        """The two systems side by side: those asked for, or the report's and the first BM25."""
+        first = self.params["tabulate"]["system"]
+        rivals = [s for s in self.systems if s != first]
+        # A foreign system may lack a run on the largest pool.
+        rivals.sort(
+            key=lambda s: (
+                not self.first_runs(collection, s),
+                self.params["systems"][s]["kind"] != "bm25",
+            )
+        )
+        return self.cases.get("systems", [first, *rivals[:1]])
+
+    def case_params(self, wildcards):
+        """What the case studies show."""
+        own = {
+            "systems": self.case_systems(wildcards.collection),
+            "setting": self.largest_setting(),
+        }
+        return {**self.cases, **own, "overlap": self.params["tabulate"]["overlap"]}
+
+    def case_runs(self, wildcards):
+        """The runs that the case studies read."""
+        shown = sorted(
+            {*self.case_systems(wildcards.collection), self.params["tabulate"]["system"]}
+        )
+        return self.runs_of(wildcards.collection, shown)
+
+    def crawl_ledger(self, wildcards):
+        """The ledger of a collection's pictures, where they were crawled."""
+        told = self.accounts(wildcards.collection)
+        return [told["crawl"]] if "crawl" in told else []

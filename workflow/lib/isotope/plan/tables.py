@@ -1,0 +1,323 @@
+"""Tables and figures of a collection, and what they read."""
+
+import re
+from functools import cached_property
+from pathlib import Path
+
+from snakemake.io import expand
+
+from isotope.judge import study
+from isotope.params import resolve
+from isotope.plan.memory import Memory
+from isotope.tabulate.exhibits import ROAD, STATISTICS, figures_from
+
+
+class Tables(Memory):
+    """Tables and figures of a collection, and what they read."""
+
+    TABLE_NAMES = tuple(ROAD)
+    GRADED_TABLES = (
+        "graded",
+        "reuse",
+        "tau",
+        "agreement",
+    )
+
+    @cached_property
+    def groups(self):
+        """Collections whose tables stand side by side, by group."""
+        return self.params["tabulate"]["groups"]
+
+    @cached_property
+    def approximate_systems(self):
+        """The systems that search an approximate index."""
+        return [s for s in self.systems if self.params["systems"][s]["kind"] == "approximate"]
+
+    @cached_property
+    def answer_systems(self):
+        """The systems whose answers come as files."""
+        return [s for s in self.systems if self.params["systems"][s]["kind"] == "answers"]
+
+    @cached_property
+    def caption_exhibits(self):
+        """The table of captions, where the params ask for it."""
+        return ["captions"] if self.params["tabulate"]["captions"] else []
+
+    @cached_property
+    def caption_models(self):
+        """The models whose captions are scored, by name."""
+        return self.params["tabulate"]["captioners"]
+
+    @cached_property
+    def side_by_side(self):
+        """People's choices between captions, by source."""
+        return self.params["tabulate"]["side_by_side"]
+
+    def curves(self, wildcards):
+        """The learning curves behind a collection's report."""
+        folder = f"data/train/{wildcards.collection}"
+        accuracies = expand("{f}/{m}/accuracies.csv", f=folder, m=self.fine_tuned_models())
+        return expand("{f}/{m}/curve.csv", f=folder, m=self.trained_models()) + accuracies
+
+    def tabulate_inputs(self, wildcards):
+        """The tables that a collection's statistics are computed from."""
+        return {
+            **self.collection_tables(wildcards),
+            "filters": f"{self.COLLECTION}/filters.parquet".format(**wildcards),
+            "scores": f"results/score/{wildcards.collection}.parquet",
+            "significance": f"results/score/{wildcards.collection}.significance.parquet",
+        }
+
+    def accounts(self, collection):
+        """What is told of a collection's source, by table: how its crawl and its projection went,
+        and what no word of its wiki explains, where its captions are the snapshot's own. A
+        union's members tell it each of their own."""
+        if "of" in self.params["collect"][collection]:
+            return {}
+        source = self.source_of(collection)
+        crawl = {"crawl": f"data/crawl/{source}/ledger.parquet"}
+        projected = {"projection": f"data/project/{source}/projection.parquet"}
+        shown = {"picture_words": f"data/parse/{source}/pictures.parquet"}
+        associations = self.params["parse"].get(source, {}).get("associations", "wit")
+        return {
+            **(crawl if source in self.params["crawl"] else {}),
+            **(shown if associations != "wit" else {}),
+            **(projected if self.is_snapshot(collection) or self.knowledge_of(collection) else {}),
+        }
+
+    def kind_family(self, collection):
+        """The kind of a collection, or what stands before its hyphen: kinds with the same
+        statistics.
+        """
+        return self.params["collect"][collection]["kind"].partition("-")[0]
+
+    def kind_tables(self, kind):
+        """The statistics that a kind of data set brings of its own."""
+        return sorted({Path(p).stem for p in self.sql(f"tabulate/{kind}/*.sql")})
+
+    def kind_inputs(self, wildcards):
+        """The tables that a kind's statistic reads: those that its query names."""
+        [query] = self.sql(
+            f"tabulate/{self.kind_family(wildcards.collection)}/{wildcards.table}.sql"
+        )
+        text = Path(query).read_text(encoding="utf-8")
+        scored = {
+            "scores": f"results/score/{wildcards.collection}.parquet",
+            "answered": f"results/tables/{wildcards.collection}/answered.parquet",
+        }
+        own = {**self.collection_tables(wildcards), **scored}
+        return {t: path for t, path in own.items() if re.search(rf"\b{t}\b", text)}
+
+    def facts(self, wildcards):
+        """The files with what others, or a model, know of a collection, by name."""
+        told = self.params["tabulate"]["facts"].get(wildcards.collection, {})
+        unasked = ["views"] if self.params["tabulate"]["popularity"] == "inlinks" else []
+        # The views of OVEN's entities are monthly ones, and have thresholds in place of deciles.
+        named = (
+            {"views": "monthly_views"} if self.kind_family(wildcards.collection) == "oven" else {}
+        )
+        known = {named.get(t, t): p for t, p in told.items() if t not in unasked}
+        return {**self.own_facts(wildcards), **known}
+
+    def own_facts(self, wildcards):
+        """The facts of a collection that rules of ours make."""
+        return {**self.image_facts(wildcards), **self.inlinks_of(wildcards.collection)}
+
+    def inlinks_of(self, collection):
+        """The links to a collection's pages, where popularity is told by them."""
+        by, told = (
+            self.params["tabulate"]["popularity"],
+            self.params["tabulate"]["facts"].get(collection, {}),
+        )
+        wanted = by == "inlinks" or (by == "auto" and "views" not in told)
+        if not wanted or not self.is_snapshot(collection):
+            return {}
+        return {"inlinks": f"data/parse/{self.source_of(collection)}/inlinks.parquet"}
+
+    def image_facts(self, wildcards):
+        """What models say of a collection's images, where the params ask for them."""
+        asked = {"styles": "styles", "detector": "objects"}
+        own = [t for key, t in asked.items() if key in self.params["tabulate"]]
+        return {t: f"results/tables/{wildcards.collection}/{t}.parquet" for t in own}
+
+    def style_inputs(self, what):
+        """The shards of images, or the trained weights, of the model that tells styles apart."""
+
+        def of(wildcards):
+            model = self.base_model(self.params["tabulate"]["styles"]["model"])
+            if what == "weights":
+                return self.learned_weights(wildcards.collection, model)
+            return self.side_shards(f"{wildcards.collection}/{model}", "images", what)
+
+        return of
+
+    def fact_witnesses(self, wildcards):
+        """What a collection's facts rest on: the manifest, as they may be acquired, and
+        themselves.
+        """
+        return [*self.manifests(wildcards), *self.fact_files(wildcards, *self.facts(wildcards))]
+
+    def fact_files(self, wildcards, *names):
+        """Some facts of a collection as inputs: those that rules of ours make, or files of
+        others.
+        """
+        own, ruled = self.facts(wildcards), self.own_facts(wildcards)
+        found = [
+            [own[t]] if ruled.get(t) == own[t] else self.local_files(own[t])
+            for t in names
+            if t in own
+        ]
+        cites = self.manifests(wildcards)
+        return [p for p in dict.fromkeys(p for paths in found for p in paths) if p not in cites]
+
+    def largest_setting(self):
+        """The setting with the largest pool."""
+        return next(s for s in ("large", "base", "small") if s in self.settings)
+
+    def independent_runs(self, wildcards):
+        """The runs on the largest pool by systems that judge one document at a time."""
+        kinds = ("random", "bm25", "dense", "prompt", "answers")
+        own = [s for s in self.systems if self.params["systems"][s]["kind"] in kinds]
+        return self.first_runs(wildcards.collection, own)
+
+    def top_runs(self, wildcards):
+        """The runs of all systems on the largest pool."""
+        return self.first_runs(wildcards.collection, self.systems)
+
+    def first_runs(self, collection, systems, **cell):
+        """The runs on the largest pool, for the first split, by those systems that were run
+        there.
+        """
+        return self.runs_of(
+            collection, systems, setting=self.largest_setting(), split=self.splits[0], **cell
+        )
+
+    def cross_scores(self, wildcards):
+        """The scores on a collection and on the one that it is held against."""
+        both = [wildcards.collection, self.cross_params(wildcards)["collection"]]
+        return [f"results/score/{c}.parquet" for c in dict.fromkeys(both)]
+
+    def cross_params(self, wildcards):
+        """What a collection is held against, and in which measures, setting and splits."""
+        return self.params["tabulate"]["against"][wildcards.collection]
+
+    def group_members(self, group):
+        """The collections of a group, in the order of the params; a collection is its own."""
+        of = self.groups.get(group, {"": [group]}).values()
+        return list(dict.fromkeys(c for part in of for c in part))
+
+    def group_tables(self):
+        """The tables that hold collections side by side."""
+        tables = {
+            group: ["group", *self.caption_exhibits, *self.caption_tables(group)]
+            for group in self.groups
+        }
+        return [f"results/tables/{group}/{t}.md" for group, own in tables.items() for t in own]
+
+    def caption_sources(self, collection):
+        """The files of each model that captions the pictures of a collection's source."""
+        source = self.params["collect"][collection].get("source")
+        own = {
+            name: entry["files"]
+            for name, entry in self.caption_models.items()
+            if entry["source"] == source
+        }
+        return {name: resolve.local_files(files) for name, files in own.items()}
+
+    def caption_files(self, collection):
+        """All files of captions by models on a collection's pictures."""
+        return [path for files in self.caption_sources(collection).values() for path in files]
+
+    def languages_of(self, collection):
+        """The languages of the collections of one source, that of the collection first."""
+        own = self.params["collect"][collection]
+        same = [c for c in self.params["collect"].values() if c.get("source") == own.get("source")]
+        return list(dict.fromkeys(entry["language"] for entry in (own, *same)))
+
+    def has_captioners(self, collection):
+        """Whether models caption the pictures of a collection's source."""
+        source = self.params["collect"][collection].get("source")
+        return source in {entry["source"] for entry in self.caption_models.values()}
+
+    def caption_tables(self, group):
+        """The tables of captions by models that a group, or a collection, has."""
+        own = [c for c in self.group_members(group) if self.has_captioners(c)]
+        chosen = [c for c in own if self.source_of(c) in self.side_by_side]
+        both = ["side_by_side", "correlation"] if chosen else []
+        return (["captioners"] if own else []) + both
+
+    def member_tables(self, group, table):
+        """A table of captions by models, of those collections of a group that have it."""
+        own = [c for c in self.group_members(group) if table in self.caption_tables(c)]
+        return [f"results/tables/{c}/{table}.parquet" for c in own]
+
+    def group_languages(self, group):
+        """The languages of each part of a group."""
+        return [
+            [self.params["collect"][c]["language"] for c in of]
+            for of in self.groups.get(group, {}).values()
+        ]
+
+    def statistics_tables(self, wildcards):
+        """The tables and figures that a collection has, beyond those of tabulate_tables."""
+        other = ["against"] if wildcards.collection in self.params["tabulate"]["against"] else []
+        own = [*figures_from(self.facts(wildcards)), *other]
+        kind = self.kind_tables(self.kind_family(wildcards.collection))
+        learned = ["table5"] if self.has_adapted_systems() else []
+        learned += ["recall"] if self.approximate_systems else []
+        compared = (
+            ["associations", "associations_missed"]
+            if self.uses_both_associations(wildcards.collection)
+            else []
+        )
+        said = [*self.caption_exhibits, *self.caption_tables(wildcards.collection)]
+        told = [
+            *STATISTICS,
+            *own,
+            *kind,
+            *self.accounts(wildcards.collection),
+            *learned,
+            *compared,
+            *said,
+        ]
+        tables = expand("results/tables/{c}/{t}.md", c=wildcards.collection, t=told)
+        drawn = [
+            "subsets",
+            *own,
+            *(["popularity"] if "monthly_views" in self.facts(wildcards) else []),
+        ]
+        return tables + expand("results/figures/{c}/{t}.svg", c=wildcards.collection, t=drawn)
+
+    def uses_both_associations(self, collection):
+        """Whether a collection's associations come from WIT and from its snapshot."""
+        told = self.params["parse"].get(self.params["collect"][collection].get("source"), {})
+        return told.get("associations") == "both"
+
+    def comparison_tables(self, collection):
+        """The tables of a collection that are compared with those of another snapshot."""
+        return expand("data/collect/{c}/{t}.parquet", c=collection, t=["texts", "images", "qrels"])
+
+    def since_pages(self):
+        """The pages on what has changed between the collections that are compared."""
+        pattern = "results/report/{later}/since/{earlier}.html"
+        return [pattern.format(earlier=a, later=b) for a, b in self.compared_pairs()]
+
+    def mistake_runs(self, collection):
+        """The runs whose first answers people sort: those of a subset may be in any split."""
+        splits = self.splits if "subset" in self.params["tabulate"]["mistakes"] else self.splits[:1]
+        return self.runs_of(
+            collection, self.systems, setting=self.largest_setting(), split=splits, task="m2t"
+        )
+
+    def sorted_mistakes(self, collection):
+        """The table of a collection's answers that people have sorted, once a sheet has come
+        back.
+        """
+        back = "mistakes" in self.params["tabulate"] and study.sheet_paths(collection, "mistakes")
+        return [f"results/tables/{collection}/mistakes_sorted.md"] if back else []
+
+    def mistake_tables(self):
+        """The sheets of answers, where they are asked for, and the tables of those sorted."""
+        asked = self.params["build"] if "mistakes" in self.params["tabulate"] else []
+        sheets = expand("results/tables/{c}/mistakes.csv", c=asked)
+        return sheets + [table for c in asked for table in self.sorted_mistakes(c)]

@@ -1,0 +1,36 @@
+from pathlib import Path
+
+from isotope.core.memory import (
+    BUFFERS,
+    DUCKDB,
+    DUCKDB_LARGE,
+    ENCODES,
+    HOLDS,
+    HOLDS_TWICE,
+    JAVA,
+    JAVA_DUCKDB,
+    JAVA_MERGES,
+    JAVA_SEARCHES,
+    LEARNS,
+    PAGES,
+    SHOWS,
+    STREAMS,
+    VECTORS,
+)
+from isotope.params import foreign, paths, resolve
+from isotope.plan.plan import Plan
+
+HOME = Path(workflow.basedir)
+FOREIGN = foreign.discover()
+SCHEMA = HOME / "workflow/schemas/params.schema.yaml"
+plan = Plan(resolve.resolve(config, SCHEMA, FOREIGN), HOME, FOREIGN)
+paths.demand_files(plan.params)
+
+
+wildcard_constraints:
+    source="[^/]+",
+    collection="[^/]+",
+    model="[^/]+",
+    system="[^/]+",
+    shard=r"\d{5}",
+    part=plan.PART,

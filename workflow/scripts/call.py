@@ -1,0 +1,7 @@
+from isotope.core.progress import logged
+from isotope.plan import call
+
+# A job's processes may import this file again.
+if __name__ == "__main__":
+    with logged(snakemake.log[0], snakemake.rule):
+        call.run(snakemake)

@@ -249,14 +249,9 @@ def _judge(chosen: argparse.Namespace) -> str:
             current = session.open_sheet(*at, chosen.sheet, params)
             page = app.sheet_app(current, host)
         else:
-<<<<<<< HEAD
             current = session.open_pool(*at, params)
             page = app.pool_app(current, app.scale(params), host)
         return app.serve(current, page, listening)
-=======
-            desk = serve.desk(*at, params)
-            served = judge_app.app(desk, serve.scale(params))
-        return serve.serve(desk, served, listening)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -329,4 +324,3 @@ def _changed(page: Path) -> str:
     later, earlier = page.parents[1].name, page.stem
     table = Path("results/tables") / later / "since" / earlier / "snapshot_diff.csv"
     return f"\n{later} since {earlier}\n{summary(table)}\n\nChanges: {page.resolve()}\n"
->>>>>>> main

@@ -20,7 +20,7 @@ from playwright.sync_api import Page
 from sklearn.metrics import cohen_kappa_score
 from starlette.testclient import TestClient
 
-from isotope.cli import command as main
+from isotope.cli import commands as main
 from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.errors import BadParams, BrokenPromise, CorruptFile, DiskFull, MissingFile

@@ -12,7 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 from tests.lib.judge.test_judge_page import ORIGIN, WAIT_S, picture
 
-from isotope.cli import command as main
+from isotope.cli import commands as main
 from isotope.core import store
 from isotope.core.errors import BadParams, BrokenPromise, CorruptFile, MissingFile
 from isotope.crawl.tables import PIXELS

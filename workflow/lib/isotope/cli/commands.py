@@ -238,20 +238,20 @@ def _costs(chosen: argparse.Namespace) -> str:
 
 
 def _judge(chosen: argparse.Namespace) -> str:
-    from isotope.judge import app as judge_app  # noqa: PLC0415
-    from isotope.judge import app as serve  # noqa: PLC0415
+    from isotope.judge import app, session  # noqa: PLC0415
     from isotope.params import files as params_files  # noqa: PLC0415
 
     params = params_files.load(chosen.configfile, chosen.config)
     at = chosen.collection, chosen.assessor
-    with closing(serve.bound(chosen.host, chosen.port, remote=chosen.remote)) as listening:
+    with closing(app.listen(chosen.host, chosen.port, remote=chosen.remote)) as listening:
+        host = listening.getsockname()[0]
         if chosen.sheet:
-            desk = serve.sheet_desk(*at, chosen.sheet, params)
-            served = judge_app.sheet_app(desk)
+            current = session.open_sheet(*at, chosen.sheet, params)
+            page = app.sheet_app(current, host)
         else:
-            desk = serve.desk(*at, params)
-            served = judge_app.app(desk, serve.scale(params))
-        return serve.serve(desk, served, listening)
+            current = session.open_pool(*at, params)
+            page = app.pool_app(current, app.scale(params), host)
+        return app.serve(current, page, listening)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

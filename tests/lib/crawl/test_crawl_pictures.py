@@ -2,22 +2,30 @@
 
 import hashlib
 import io
+import re
+import runpy
 import tarfile
 import uuid
 import zipfile
+from importlib.metadata import distribution
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
+from tests import chaos
 
 from isotope.acquire.fetch import acquire
 from isotope.core.errors import CorruptFile, MissingColumn
+from isotope.crawl.decode import IMAGE_LIMIT_PIXELS, to_webp
 from isotope.crawl.pictures import crawl_pictures, list_pictures
 
 BASE = "https://pictures.example/"
+ROTATED = Image.Exif()
+ROTATED[274] = 6
 
 
 def picture(colour: str, form: str = "PNG") -> bytes:
@@ -102,6 +110,58 @@ def test_webp_is_kept_byte_for_byte(crawled):
     assert pixels["webp"].to_list() == [data]
     assert ledger["sha256"].to_list() == [hashlib.sha256(data).hexdigest()]
     assert ledger["sha256"].equals(ledger["upstream_sha256"].alias("sha256"))
+
+
+def noise(mode: str) -> Image.Image:
+    """A picture of random values; of 16 bits or in colours of a palette, if its mode says so."""
+    random = np.random.default_rng(7)
+    if mode == "I;16":
+        return Image.fromarray(random.integers(0, 65_536, (23, 37)).astype(np.uint16))
+    values = Image.fromarray(random.integers(0, 256, (23, 37, 4)).astype(np.uint8))
+    return values.convert(mode) if mode in ("RGBA", "LA") else values.convert("RGB").convert(mode)
+
+
+def saved(mode: str, form: str, **options) -> bytes:
+    out = io.BytesIO()
+    noise(mode).save(out, form, **options)
+    return out.getvalue()
+
+
+@pytest.fixture(scope="module")
+def resizer():
+    """img2dataset's own, without the package's start, which imports torch and clients of sites."""
+    file = distribution("img2dataset").locate_file("img2dataset/resizer.py")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NO_ALBUMENTATIONS_UPDATE", "1")
+        resizer = runpy.run_path(str(file))["Resizer"]
+    limit = {"max_image_area": IMAGE_LIMIT_PIXELS}
+    return resizer(0, "no", False, encode_quality=100, encode_format="webp", **limit)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(saved(mode, "PNG") for mode in ("L", "RGB", "RGBA", "LA", "P", "1", "I;16")),
+        *(saved(mode, "JPEG") for mode in ("L", "RGB", "CMYK")),
+        *(saved(mode, "TIFF") for mode in ("L", "RGB", "RGBA", "I;16")),
+        *(saved(mode, form) for form in ("GIF", "BMP") for mode in ("L", "RGB", "P")),
+        *(saved(mode, "WEBP") for mode in ("RGB", "RGBA")),
+        saved("RGB", "JPEG", progressive=True, quality=40),
+        saved("RGB", "JPEG", exif=ROTATED),
+        saved("RGB", "JPEG")[:400],
+        chaos.png(30_000, 6_000, rows=1),
+        b"no picture",
+        b"",
+    ],
+)
+def test_a_picture_becomes_the_bytes_that_img2dataset_makes_of_it(data, resizer, capfd):
+    webp, width, height, _, _, error = resizer(io.BytesIO(data))
+    if error:
+        with pytest.raises(ValueError, match=re.escape(error)):
+            to_webp(data)
+    else:
+        assert to_webp(data) == (webp, width, height)
+    assert capfd.readouterr() == ("", "")
 
 
 def test_what_is_no_picture_is_counted_and_not_stored(crawled):

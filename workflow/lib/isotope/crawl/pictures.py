@@ -23,8 +23,9 @@ from isotope.core.errors import CorruptFile, EmptyTable, MissingColumn
 from isotope.core.pixels import groups_within
 from isotope.core.progress import Progress, log
 from isotope.core.zim import Page, content_of, is_zim, opened, page_at, pieces
+from isotope.crawl.decode import IMAGE_LIMIT_PIXELS, to_webp
 from isotope.crawl.tables import LEDGER, PIXELS, URLS
-from isotope.crawl.validate import IMAGE_LIMIT_PIXELS, NO_PIXELS, form, webp_encoder
+from isotope.crawl.validate import NO_PIXELS, form
 from isotope.parse.associations import read_files
 from isotope.parse.files import upload_url
 from isotope.parse.html_media import file_of
@@ -100,7 +101,6 @@ def _uploads_of(host: str) -> str:
 
 _SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 _ROWS = 64
-Encode = Callable[[bytes], tuple[bytes, int, int]]
 
 
 def list_pictures(manifest: Path, spec: Mapping[str, str], shards: int, out: Path) -> None:
@@ -148,7 +148,7 @@ def crawl_pictures(
     """Write one shard of the listed pictures: out["pixels"] and out["ledger"], one row each.
 
     WebP is kept as it is; anything else becomes WebP of quality 100 at its own size, through
-    img2dataset's converter. In the ledger a drawing is `svg` and a document `pdf`, as in a crawl;
+    the crawl's converter. In the ledger a drawing is `svg` and a document `pdf`, as in a crawl;
     what can't be decoded, or is NULL in its table, is `not_an_image`.
 
     Raises:
@@ -156,7 +156,7 @@ def crawl_pictures(
     """
     wanted = pl.read_parquet(urls).filter(shard=shard)
     ids = dict(zip(wanted["image_url"], wanted["image_id"], strict=True))
-    progress, encode = Progress("pictures", len(ids)), webp_encoder()
+    progress = Progress("pictures", len(ids))
     rows: list[dict[str, object]] = []
     ledger: list[dict[str, object]] = []
     when = datetime.fromtimestamp(int(manifest.stat().st_mtime), UTC)
@@ -164,7 +164,7 @@ def crawl_pictures(
     paths = placed(manifest, spec["part"])
     named = _Named(spec, manifest.parent / spec["part"], paths, urls)
     for url, data in _read(paths, files, named, ids):
-        entry, webp = _convert(url, data, encode)
+        entry, webp = _convert(url, data)
         ledger.append(entry | {"fetched_at": when})
         if webp is not None:
             size = {k: entry[k] for k in ("width", "height")}
@@ -340,9 +340,7 @@ def _picture_column(path: Path, schema: pa.Schema) -> str:
     raise MissingColumn(path, f"no column of pictures among {', '.join(schema.names)}", remedy)
 
 
-def _convert(
-    url: str, data: bytes | None, encode: Encode
-) -> tuple[dict[str, object], bytes | None]:
+def _convert(url: str, data: bytes | None) -> tuple[dict[str, object], bytes | None]:
     entry: dict[str, object] = {"image_url": url, "status": "success", "attempts": 1}
     if data is None:
         return entry | {"status": "not_an_image", "error": "no bytes: the picture is NULL"}, None
@@ -350,7 +348,7 @@ def _convert(
     if found in NO_PIXELS:
         return entry | {"status": found, "format": found, "error": "no picture of pixels"}, None
     try:
-        webp, width, height = (data, *_webp_size(data)) if _is_webp(data) else encode(data)
+        webp, width, height = (data, *_webp_size(data)) if _is_webp(data) else to_webp(data)
     except (OSError, ValueError, Image.DecompressionBombError, Warning) as error:
         return entry | {"status": "not_an_image", "error": str(error)}, None
     digests = {"sha256": _sha256(webp), "upstream_sha256": _sha256(data)}

@@ -406,15 +406,17 @@ def judge(  # noqa: PLR0913 (one each for what the command takes)
 ) -> str:
     """Serve a page on which an assessor grades a collection's pool, or sorts its failures."""
     from isotope.judge import app as pages  # noqa: PLC0415
+    from isotope.judge import session  # noqa: PLC0415
     from isotope.params.files import load  # noqa: PLC0415
 
     params = load(configfile, config)
     at = collection, assessor
-    with closing(pages.bound(host, port, remote=remote)) as listening:
+    with closing(pages.listen(host, port, remote=remote)) as listening:
+        address = listening.getsockname()[0]
         if sheet:
-            desk = pages.sheet_desk(*at, sheet, params)
-            served = pages.sheet_app(desk)
+            current = session.open_sheet(*at, sheet, params)
+            page = pages.sheet_app(current, address)
         else:
-            desk = pages.desk(*at, params)
-            served = pages.app(desk, pages.scale(params))
-        return pages.serve(desk, served, listening)
+            current = session.open_pool(*at, params)
+            page = pages.pool_app(current, pages.scale(params), address)
+        return pages.serve(current, page, listening)

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from isotope.cli import doctor
-from isotope.cli.estimate_phases import Machine
+from isotope.cli.estimate import Machine
 from isotope.core.errors import BadParams, MissingFile
 from isotope.models import open_clip_lists
 from isotope.params import paths, recipes, resolve, sections

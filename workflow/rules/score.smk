@@ -10,7 +10,7 @@ rule score_runs_shard:
     benchmark:
         "logs/benchmarks/score_runs_shard/{collection}.{part}.tsv"
     resources:
-        mem_mb=plan.memory("score_runs_shard"),
+        mem_mb=plan.needs(DUCKDB_LARGE),
     params:
         call="score.score:score_collection",
         measures=plan.params["score"]["measures"],
@@ -32,7 +32,7 @@ rule score_runs:
     benchmark:
         "logs/benchmarks/score_runs/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("score_runs"),
+        mem_mb=plan.needs(HOLDS),
     params:
         call="score.score:gather_scores",
     message:
@@ -58,7 +58,7 @@ rule score_pool:
     benchmark:
         "logs/benchmarks/score_pool/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("score_pool"),
+        mem_mb=plan.needs(HOLDS),
     params:
         call="judge.sheets:write_pool",
         depth=plan.judging("depth"),
@@ -86,7 +86,7 @@ rule score_judged:
     benchmark:
         "logs/benchmarks/score_judged/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("score_judged"),
+        mem_mb=plan.needs(HOLDS),
     params:
         call="judge.scores:score_judged",
         measures=plan.judging("measures"),

@@ -14,7 +14,7 @@ rule search_random:
     wildcard_constraints:
         system=plan.systems_of("random"),
     resources:
-        mem_mb=plan.memory("search_random"),
+        mem_mb=plan.needs(HOLDS, shards="search"),
     params:
         call="search.systems:search_random",
         spec=plan.system_params,
@@ -43,7 +43,7 @@ rule search_bm25:
         system=plan.systems_of("bm25"),
     threads: 8
     resources:
-        mem_mb=plan.memory("search_bm25"),
+        mem_mb=plan.needs(JAVA_SEARCHES),
     params:
         call="search.systems:search_bm25",
         spec=plan.system_params,
@@ -76,7 +76,9 @@ rule search_dense:
         system=plan.systems_of("dense"),
     threads: 8
     resources:
-        mem_mb=plan.memory("search_dense"),
+        mem_mb=plan.needs(
+            HOLDS, reads=["texts_ids", "images_ids", "qrels"], extra_mb=plan.search_memory_mb
+        ),
     params:
         call="search.systems:search_dense",
         encoded=["texts", "images", "texts_ids", "images_ids"],
@@ -104,7 +106,7 @@ rule search_trec:
     wildcard_constraints:
         system=plan.systems_of("trec"),
     resources:
-        mem_mb=plan.memory("search_trec"),
+        mem_mb=plan.needs(HOLDS),
     params:
         call="search.foreign:take_run",
         depth=plan.params["search"]["depth"],
@@ -135,7 +137,7 @@ rule search_approximate:
         system=plan.systems_of("approximate"),
     threads: 8
     resources:
-        mem_mb=plan.memory("search_approximate"),
+        mem_mb=plan.needs(VECTORS, extra_mb=plan.search_memory_mb),
     params:
         call="search.approximate:search_approximate",
         encoded=["texts", "images", "texts_ids", "images_ids"],
@@ -156,7 +158,7 @@ rule search_prompted:
         weights=plan.prompt_weights,
         after=plan.prompt_configs,
         sql=plan.sql("index/texts.sql"),
-        code=plan.code("search.prompted:search_prompted"),
+        code=plan.encoder_code("search.prompted:search_prompted"),
     output:
         runs=plan.run_grid,
     log:
@@ -167,7 +169,7 @@ rule search_prompted:
         system=plan.systems_of("prompt"),
     threads: 8
     resources:
-        mem_mb=plan.memory("search_prompted"),
+        mem_mb=plan.needs(LEARNS),
     params:
         call="search.prompted:search_prompted",
         spec=plan.system_params,
@@ -200,7 +202,7 @@ rule search_answers:
         system=plan.systems_of("answers"),
     threads: 8
     resources:
-        mem_mb=plan.memory("search_answers"),
+        mem_mb=plan.needs(JAVA_SEARCHES),
     params:
         call="search.answers:search_answers",
         spec=plan.system_params,
@@ -227,7 +229,7 @@ if plan.is_sharded("search"):
         wildcard_constraints:
             system=plan.systems_of("random", "bm25", "dense"),
         resources:
-            mem_mb=plan.memory("search_gather"),
+            mem_mb=plan.needs(STREAMS),
         params:
             call="search.systems:gather_runs",
         message:
@@ -249,7 +251,7 @@ rule search_fused:
     wildcard_constraints:
         system=plan.fusions(tuned=False),
     resources:
-        mem_mb=plan.memory("search_fused"),
+        mem_mb=plan.needs(BUFFERS),
     params:
         call="search.systems:search_fused",
         spec=plan.system_params,
@@ -275,7 +277,7 @@ rule search_tuned:
     wildcard_constraints:
         system=plan.fusions(tuned=True),
     resources:
-        mem_mb=plan.memory("search_tuned"),
+        mem_mb=plan.needs(HOLDS_TWICE),
     params:
         call="search.tune:search_tuned",
         spec=plan.system_params,

@@ -16,7 +16,7 @@ rule tabulate_mistakes:
     benchmark:
         "logs/benchmarks/tabulate_mistakes/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_mistakes"),
+        mem_mb=plan.needs(HOLDS),
     params:
         spec=lambda w: plan.params["tabulate"]["mistakes"],
     message:
@@ -38,7 +38,7 @@ rule tabulate_sorted:
     benchmark:
         "logs/benchmarks/tabulate_sorted/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_sorted"),
+        mem_mb=plan.needs(HOLDS),
     params:
         classes=lambda w: plan.params["tabulate"]["mistakes"]["classes"],
         systems=plan.systems,

@@ -5,6 +5,7 @@ from functools import cached_property
 from snakemake.io import expand
 
 from isotope.judge import study
+from isotope.params.sections import model_kind
 from isotope.plan.report import Report
 
 
@@ -42,7 +43,7 @@ class Explain(Report):
         """
         dense = (
             system["kind"] == "dense"
-            and self.params["models"][system["model"]]["kind"] in self.ENCODERS
+            and model_kind(self.params["models"][system["model"]]).is_encoder
         )
         return dense or system["kind"] == "bm25"
 

@@ -179,11 +179,11 @@ class Systems(Models):
 
     def judgement_sheets(self, wildcards: Wildcards) -> list[str]:
         """The sheets that have come back."""
-        return judge.found_sheets(wildcards.collection)
+        return judge.sheet_paths(wildcards.collection)
 
     def graded_collections(self) -> list[str]:
         """The built collections whose sheets have come back."""
-        return [c for c in self.judged_collections() if judge.found_sheets(c)]
+        return [c for c in self.judged_collections() if judge.sheet_paths(c)]
 
     def judgement_tables(self) -> list[str]:
         """What judging writes: the pools, and the scores once grades have come back."""

@@ -27,7 +27,8 @@ class Since(Tables):
     @cached_property
     def built_pairs(self) -> list[tuple[str, str]]:
         """The pairs of collections, earlier and later, of which both are built."""
-        return [pair for pair in self.compared_pairs() if {*pair} <= {*self.params["build"]}]
+        built = {*self.params["build"]}
+        return [(a, b) for a, b in self.compared_pairs() if {a, b} <= built]
 
     @cached_property
     def stale_pairs(self) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ rule tabulate_mistakes:
         sql=plan.sql("tabulate/mistakes.sql"),
         code=plan.code("judge.mistakes"),
     output:
-        given="results/tables/{collection}/mistakes.parquet",
+        sample="results/tables/{collection}/mistakes.parquet",
         sheet="results/tables/{collection}/mistakes.csv",
     log:
         "logs/tabulate_mistakes/{collection}.log",
@@ -27,8 +27,8 @@ rule tabulate_mistakes:
 
 rule tabulate_sorted:
     input:
-        given="results/tables/{collection}/mistakes.parquet",
-        sheets=lambda w: study.found_sheets(w.collection, "mistakes"),
+        sample="results/tables/{collection}/mistakes.parquet",
+        sheets=lambda w: study.sheet_paths(w.collection, "mistakes"),
         sql=plan.sql("tabulate/mistakes_sorted.sql"),
         code=plan.code("judge.mistakes"),
     output:

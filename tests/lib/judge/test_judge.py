@@ -32,7 +32,7 @@ from isotope.judge.scores import (
     system_scores,
     without,
 )
-from isotope.judge.sheets import found_sheets, graded_qrels, pool_runs, read_sheets, write_pool
+from isotope.judge.sheets import graded_qrels, pool_runs, read_sheets, sheet_paths, write_pool
 from isotope.judge.tables import SHEET
 from isotope.score.tables import SCORES
 
@@ -132,9 +132,9 @@ def test_a_sheet_comes_back_as_csv_or_parquet(sheet, tmp_path):
     )
     pl.read_csv(path, infer_schema=False).write_parquet(path.with_name("again.parquet"))
     (path.parent / "notes.txt").touch()
-    found = found_sheets("toy", tmp_path / "back")
+    found = sheet_paths("toy", tmp_path / "back")
     assert [Path(f).name for f in found] == ["again.parquet", "ann.csv"]
-    assert found_sheets("other", tmp_path / "back") == []
+    assert sheet_paths("other", tmp_path / "back") == []
     pool = pl.read_parquet(tmp_path / "pool.parquet")
     expected = [("t2m", "t1", "a", 2, "ann"), ("t2m", "t2", "b", 0, "ann")]
     for one in found:
@@ -251,8 +251,8 @@ def test_everything_is_written_and_a_second_time_the_same_bytes(runs, sheet, tmp
     names = ["graded", "scores", "reuse", "tau", "agreement"]
     for place in ("1", "2"):
         outputs = {n: tmp_path / place / f"{n}.parquet" for n in names}
-        given = {**files, "sheets": [back], "runs": runs}
-        score_judged(given, outputs, collection="toy", measures=["MAP", "bpref", "Judged@2"])
+        given = {**files, "sheets": [back], "runs": runs, "outputs": outputs}
+        score_judged(**given, collection="toy", measures=["MAP", "bpref", "Judged@2"])
     for name in names:
         first, second = ((tmp_path / p / f"{name}.parquet").read_bytes() for p in "12")
         assert first == second

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from isotope.cli import command
+from isotope.cli import commands
 from isotope.collect.tables import IMAGES, QRELS
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile
@@ -151,8 +151,8 @@ def test_a_bad_line_is_named_with_what_was_expected(tmp_path, line, expected):
 def test_a_runs_own_tag_is_accepted_whatever_the_file_is_called(project, tag):
     path = put(project, "theirs.trec", f"t Q0 j 1 2 {tag}\nt Q0 i 2 1 {tag}\n")
     out, collected = project / "back/small/test/t2m/theirs.parquet", project / "data/collect/toy"
-    relations = {"table": collected / "images.parquet", "qrels": collected / "qrels.parquet"}
-    take_run(path, out, **relations, depth=10)
+    relations = {"documents": collected / "images.parquet", "qrels": collected / "qrels.parquet"}
+    take_run(submission=path, run=out, **relations, depth=10)
     assert read_run(out)["doc_id"].to_list() == ["j", "i"]
 
 
@@ -176,22 +176,22 @@ def project(tmp_path) -> Path:
 
 def test_what_is_exported_is_taken_in_again_unchanged(project, monkeypatch, capsys):
     monkeypatch.chdir(project)
-    assert command.main(["trec", "toy", "out"]) == 0
+    assert commands.main(["trec", "toy", "out"]) == 0
     assert "3 files" in capsys.readouterr().out
     found = discover(Path("out/runs"))
     assert list(found) == [HERE]
     ours = Path("results/search/toy/small/test/t2m/mine.parquet")
     back = project / "back/small/test/t2m/mine.parquet"
     collected = Path("data/collect/toy")
-    relations = {"table": collected / "images.parquet", "qrels": collected / "qrels.parquet"}
-    take_run(found[HERE], back, **relations, depth=10)
+    relations = {"documents": collected / "images.parquet", "qrels": collected / "qrels.parquet"}
+    take_run(submission=found[HERE], run=back, **relations, depth=10)
     assert read_run(back).equals(read_run(ours))
     assert back.read_bytes() == ours.read_bytes()
 
 
 def test_qrels_are_exported_in_both_directions(project, monkeypatch):
     monkeypatch.chdir(project)
-    command.main(["trec", "toy", "out"])
+    commands.main(["trec", "toy", "out"])
     assert read_qrels("out/qrels/toy/test/t2m.qrels").rows() == [("t", "i", 1)]
     assert read_qrels("out/qrels/toy/test/m2t.qrels").rows() == [("i", "t", 1)]
     with gzip.open("out/runs/toy/small/test/t2m/mine.trec.gz", "rt") as lines:
@@ -200,7 +200,7 @@ def test_qrels_are_exported_in_both_directions(project, monkeypatch):
 
 def test_a_collection_that_is_not_built_has_nothing_to_export(project, monkeypatch, capsys):
     monkeypatch.chdir(project)
-    assert command.main(["trec", "enwiki", "out"]) == 1
+    assert commands.main(["trec", "enwiki", "out"]) == 1
     assert "MissingFile" in capsys.readouterr().err
     assert not Path("out").exists()
 
@@ -210,8 +210,7 @@ def test_a_run_need_not_be_as_deep_as_the_pool(project):
     path = put(project, "mine.trec", text)
     out = project / "back/small/test/t2m/mine.parquet"
     collected = project / "data/collect/toy"
-    take_run(
-        path, out, table=collected / "images.parquet", qrels=collected / "qrels.parquet", depth=1
-    )
+    relations = {"documents": collected / "images.parquet", "qrels": collected / "qrels.parquet"}
+    take_run(submission=path, run=out, **relations, depth=1)
     hits = pl.DataFrame({"query_id": ["t"], "doc_id": ["j"], "score": [1.0]})
     assert read_run(out).equals(ranked(hits))

@@ -20,7 +20,7 @@ from isotope.encode.shard import encode_texts
 from isotope.explain.perturb import KINDS, Settings, mentioned, perturb
 from isotope.explain.tables import INTACT, PERTURBED, RANKS
 from isotope.explain.wordnet import WordNet, find
-from isotope.index.build import contents
+from isotope.index.bm25 import contents
 
 # ASSUME the sentence that a query consists of is its section's description, as captions are: the
 # paper's queries are captions (section 3.1) and have no other fields.

@@ -17,13 +17,14 @@ from isotope.core.memory import (
     STREAMS,
     VECTORS,
 )
-from isotope.params import foreign, paths, resolve
+from isotope.params import foreign
+from isotope.params import paths
+from isotope.params import resolve
 from isotope.plan.plan import Plan
 
 HOME = Path(workflow.basedir)
 FOREIGN = foreign.discover()
-SCHEMA = HOME / "workflow/schemas/params.schema.yaml"
-plan = Plan(resolve.resolve(config, SCHEMA, FOREIGN), HOME, FOREIGN)
+plan = Plan(resolve.resolve(config, FOREIGN), HOME, FOREIGN)
 paths.demand_files(plan.params)
 
 

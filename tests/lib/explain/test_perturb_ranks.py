@@ -14,7 +14,7 @@ from isotope.encode.shard import encode_texts
 from isotope.explain.perturb import Settings
 from isotope.explain.ranks import Asked, Tower, perturb_texts, perturbed_bm25, perturbed_dense
 from isotope.explain.tables import INTACT
-from isotope.index.build import index_bm25
+from isotope.index.bm25 import index_bm25
 from isotope.models.hash import HashEncoder
 from isotope.search.systems import search_bm25
 from isotope.toy import wordnet
@@ -146,9 +146,8 @@ def test_ranks_of_bm25_are_those_of_a_search(made):
     index_bm25(both, [index], ["validation"], language="en", fields=FIELDS, threads=1)
     qrels = {"qrels": folder / "qrels.parquet"}
     spec = {"fields": FIELDS}
-    search_bm25(
-        {**both, **qrels}, [index], [made.asked.run], spec, language="en", depth=5, threads=1
-    )
+    runs = {"indexes": [index], "runs": [made.asked.run], "spec": spec}
+    search_bm25(**both, **qrels, **runs, language="en", depth=5, threads=1)
     perturbed_bm25(made.asked, index, spec, folder / "bm25.parquet", threads=1)
     found = changed(folder / "bm25.parquet")
     assert found["query_id"].to_list() == made.perturbed["query_id"].to_list()

@@ -380,7 +380,7 @@ def test_a_local_file_that_no_job_makes_is_missed_before_the_first_job(case, mon
 def test_the_doctor_misses_it_too(case, monkeypatch):
     monkeypatch.chdir(ROOT)
     overlay, told = MISSING[case]
-    found = doctor.told(doctor.findings(missing(overlay), Machine(2, gpu=False)))
+    found = doctor.text(doctor.findings(missing(overlay), Machine(2, gpu=False)))
     assert re.search(r"'([^']+)' is not there", told)[1] in found  # type: ignore[index]
     assert "\nnothing is missing\n" not in found
 

@@ -62,11 +62,11 @@ class Case:
     ) -> pl.DataFrame:
         for when, given in (("before", home), ("after", new)):
             score.score_collection(
-                given,
-                self.reads[f"{when}_qrels"],
+                runs=given,
+                qrels=self.reads[f"{when}_qrels"],
+                scores=self.reads[f"{when}_scores"],
                 collection=when,
                 measures=SHOWN["measures"],
-                out=self.reads[f"{when}_scores"],
             )
         drops, figure = self.folder / "temporal.parquet", self.folder / "temporal.svg"
         tabulate_temporal(old, self.reads, SHOWN, how=how, drops=drops, figure=figure)

@@ -12,7 +12,7 @@ import psutil
 from isotope.cli import estimate
 from isotope.cli.estimate_phases import Cost, Machine, used_models
 from isotope.cli.estimate_sizes import GIB
-from isotope.core import lucene
+from isotope.core import lucene, terminal
 from isotope.core.errors import IsotopeError
 from isotope.crawl.addresses import has_contact, user_agent
 from isotope.explain import wordnet as wordnet_files
@@ -211,13 +211,12 @@ def remote(root: Path) -> Finding:
     return Finding("DVC remote", "note", "none is set", remedy)
 
 
-def told(found: list[Finding]) -> str:
+def text(found: list[Finding]) -> str:
     """Return a line for each finding, and what to do under those that are not `ok`."""
-    wide = max(len(each.what) for each in found)
-    lines = [f"{f.state:<7}  {f.what:<{wide}}  {f.found}\n" + _advice(f, wide) for f in found]
-    missing = sum(f.state == "missing" for f in found)
-    return "".join(lines) + (f"\n{missing} missing\n" if missing else "\nnothing is missing\n")
-
-
-def _advice(finding: Finding, wide: int) -> str:
-    return f"{'':{wide + 11}}→ {finding.remedy}\n" if finding.state != "ok" else ""
+    lines: list[tuple[str, str, str]] = []
+    for each in found:
+        lines.append((each.state, each.what, each.found))
+        if each.state != "ok":
+            lines.append(("", "", f"→ {each.remedy}"))
+    missing = sum(each.state == "missing" for each in found)
+    return f"{terminal.table(lines)}\n{missing or 'nothing is'} missing\n"

@@ -10,7 +10,7 @@ from typing import Any
 
 from isotope.cli.estimate_phases import PHASE_COSTS, Cost, Machine
 from isotope.cli.estimate_sizes import GIB, size, thumbnails
-from isotope.cli.questions import aligned
+from isotope.core import terminal
 from isotope.core.errors import ToolFailed
 from isotope.params.union import sources
 
@@ -90,7 +90,7 @@ def machine() -> Machine:
     return Machine(os.cpu_count() or 1, torch.cuda.is_available())
 
 
-def told(jobs: Mapping[str, int], found: Mapping[str, Cost], of: Machine) -> str:
+def text(jobs: Mapping[str, int], found: Mapping[str, Cost], of: Machine) -> str:
     """Return the table that the command prints: GiB, hours, and a line for the whole run.
 
     A release follows it, as `snakemake --cores all` makes none.
@@ -107,8 +107,8 @@ def told(jobs: Mapping[str, int], found: Mapping[str, Cost], of: Machine) -> str
     columns = ("phase", "jobs", "requests", "fetched_gib", "disk_gib", "hours", "memory_gib")
     note = f"for {of.cores} cores and {'a GPU' if of.gpu else 'no GPU'}; measured: "
     where = "workflow/lib/isotope/cli/estimate_curves.csv; assumed: grep -n ASSUME "
-    where += "workflow/lib/isotope/estimate*.py"
-    return aligned(columns, [*rows, (*whole, peak), *apart]) + note + where + "\n"
+    where += "workflow/lib/isotope/cli/*.py"
+    return terminal.table([*rows, (*whole, peak), *apart], columns) + note + where + "\n"
 
 
 def _gib(n: int) -> float:

@@ -1,4 +1,4 @@
-"""`isotope sql`: one SELECT on the catalog, as a table, csv or json."""
+"""Questions to the catalog: `isotope sql`, and `isotope show` of a text, an image or a run."""
 
 import csv
 import io
@@ -9,14 +9,13 @@ from pathlib import Path
 
 import duckdb
 
-from isotope.core import store
+from isotope.core import store, terminal
 from isotope.core.errors import BadQuery, UnknownId
 from isotope.core.pixels import thumbnail
 from isotope.core.sql import CATALOG, ask, opened
 from isotope.report.site import environment
 
 FORMATS = ("table", "csv", "json")
-_WIDEST = 60
 Row = Sequence[object]
 
 
@@ -32,12 +31,12 @@ def sql(query: str, *, form: str = "table", most: int = 100, catalog: Path = CAT
         columns = [column[0] for column in found.description or []]
         rows = found.fetchmany(most + 1) if form == "table" else found.fetchall()
     if form == "json":
-        told = [dict(zip(columns, row, strict=True)) for row in rows]
-        return json.dumps(told, ensure_ascii=False, indent=1, default=str) + "\n"
+        named = [dict(zip(columns, row, strict=True)) for row in rows]
+        return json.dumps(named, ensure_ascii=False, indent=1, default=str) + "\n"
     if form == "csv":
         return _csv(columns, rows)
     more = f"({most} rows shown, there are more: --rows)\n" if len(rows) > most else ""
-    return aligned(columns, rows[:most]) + more
+    return _table(columns, rows[:most]) + more
 
 
 def _only_select(con: duckdb.DuckDBPyConnection, query: str) -> duckdb.Statement:
@@ -48,26 +47,14 @@ def _only_select(con: duckdb.DuckDBPyConnection, query: str) -> duckdb.Statement
     return statements[0]
 
 
+def _table(columns: Sequence[str], rows: Sequence[Row]) -> str:
+    return terminal.table([[terminal.short(value) for value in row] for row in rows], columns)
+
+
 def _csv(columns: Sequence[str], rows: Sequence[Row]) -> str:
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows([columns, *rows])
     return out.getvalue()
-
-
-def aligned(columns: Sequence[str], rows: Sequence[Row]) -> str:
-    """Return rows in columns parted by two blanks, numbers to the right, long words cut."""
-    lines = [[_short(value) for value in row] for row in rows]
-    widths = [max(map(len, cells)) for cells in zip(columns, *lines, strict=True)]
-    right = [any(isinstance(row[i], int | float) for row in rows) for i in range(len(columns))]
-    form = "  ".join(f"{{:{'>' if r else '<'}{w}}}" for w, r in zip(widths, right, strict=True))
-    return "".join(form.format(*line).rstrip() + "\n" for line in [list(columns), *lines])
-
-
-def _short(value: object) -> str:
-    if value is None:
-        return "—"
-    text = " ".join(str(value).split())
-    return text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
 
 
 KINDS = ("text", "image", "query", "run")
@@ -192,13 +179,11 @@ def _remedy(collection: str | None) -> str:
 
 def to_text(page: Page) -> str:
     """Return the page for a terminal."""
-    wide = max(map(len, page.fields))
-    lines = [f"{page.kind} {page.ident}\n\n"]
-    lines += [f"{k:<{wide}}  {'—' if v is None else v}\n" for k, v in page.fields.items()]
+    parts = [f"{page.kind} {page.ident}\n", terminal.table([*page.fields.items()], right=())]
     for section in page.sections:
-        body = aligned(section.columns, section.rows) if section.rows else "none\n"
-        lines.append(f"\n{section.title}\n{body}")
-    return "".join(lines)
+        body = _table(section.columns, section.rows) if section.rows else "none\n"
+        parts.append(f"{section.title}\n{body}")
+    return "\n".join(parts)
 
 
 _IDS = ("image_id", "doc_id")

@@ -5,11 +5,16 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+from snakemake.io import expand
 
 from isotope.core import provenance
 from isotope.params import union as params_union
 from isotope.plan import witnesses
+
+# Names with their values, as attributes and as keys; Snakemake gives them no type.
+Wildcards = Any
 
 
 class Paths:
@@ -79,7 +84,7 @@ class Paths:
         """A tokenizer's vocabulary, where it is a file."""
         return self.local_files(tokenizer, folders=False)
 
-    def entry(self, phase: str) -> Callable[[Any], Any]:
+    def entry(self, phase: str) -> Callable[[Wildcards], Any]:
         """The params of a phase for the rule's source or collection."""
         return lambda wildcards: self.params[phase][wildcards[0]]
 
@@ -95,7 +100,7 @@ class Paths:
         """The sources that a collection is made of, one for each edition."""
         return params_union.sources(self.params, collection)
 
-    def kind_of_collection(self, wildcards: Any) -> str:
+    def kind_of_collection(self, wildcards: Wildcards) -> str:
         """The kind of a collection."""
         return self.params["collect"][wildcards.collection]["kind"]
 
@@ -123,21 +128,21 @@ class Paths:
         ]
         return sorted({source for c in chosen for source in self.sources_of(c)})
 
-    def language(self, wildcards: Any) -> str:
+    def language(self, wildcards: Wildcards) -> str:
         """The language of a collection's texts."""
         return self.params["collect"][wildcards.collection]["language"]
 
-    def caption_language(self, wildcards: Any) -> str:
+    def caption_language(self, wildcards: Wildcards) -> str:
         """The language of the captions that stand for a collection's images."""
         entry = self.params["collect"][wildcards.collection]
         return entry.get("captions", self.language(wildcards))
 
-    def language_of_source(self, wildcards: Any) -> str:
+    def language_of_source(self, wildcards: Wildcards) -> str:
         """The language that the source is collected in."""
         collected = self.params["collect"].values()
         return next(c["language"] for c in collected if c.get("source") == wildcards.source)
 
-    def collection_tables(self, wildcards: Any) -> dict[str, str]:
+    def collection_tables(self, wildcards: Wildcards) -> dict[str, str]:
         """A collection's own tables."""
         folder = self.COLLECTION.format(**wildcards)
         return {t: f"{folder}/{t}.parquet" for t in ("texts", "images", "qrels")}
@@ -146,3 +151,8 @@ class Paths:
 def as_list(names: str | Sequence[str]) -> list[str]:
     """Return one name or path, or several, as a list."""
     return [names] if isinstance(names, str) else list(names)
+
+
+def expanded(patterns: str | Sequence[str], **names: str | Sequence[str]) -> list[str]:
+    """Return the patterns with every combination of the names; other wildcards stay."""
+    return cast("list[str]", expand(patterns, **names, allow_missing=True))

@@ -9,6 +9,7 @@ from snakemake.io import expand, temp
 
 from isotope.collect import tables as collected
 from isotope.core import shards as cut
+from isotope.plan.paths import Wildcards
 from isotope.plan.systems import Systems
 
 
@@ -50,7 +51,7 @@ class Shards(Systems):
         n = self.params["shards"][phase]
         return [f"{i:05d}-of-{n:05d}" for i in range(n)]
 
-    def part(self, wildcards: Any) -> list[int]:
+    def part(self, wildcards: Wildcards) -> list[int]:
         """Which shard, counted from 0, and of how many: numbers for the library."""
         return [int(number) for number in wildcards.get("part", "0-of-1").split("-of-")]
 
@@ -97,17 +98,17 @@ class Shards(Systems):
             s for s in self.params["acquire"] if parse.get(s, {}).get("associations", "wit") in ways
         )
 
-    def wit_pieces(self, file: str) -> Callable[[Any], list[str]]:
+    def wit_pieces(self, file: str) -> Callable[[Wildcards], list[str]]:
         """What every shard of WIT has, where a source uses WIT beside the snapshot."""
         pattern = self._PARSE_PIECE.format(file)
 
-        def pieces(wildcards: Any) -> list[str]:
+        def pieces(wildcards: Wildcards) -> list[str]:
             both = self.params["parse"][wildcards.source]["associations"] == "both"
             return expand(pattern, part=self.parts("parse"), **wildcards) if both else []
 
         return pieces
 
-    def score_slice(self, wildcards: Any) -> Sequence[str]:
+    def score_slice(self, wildcards: Wildcards) -> Sequence[str]:
         """The runs that a shard of score is about: a slice of them in the order of the table."""
         every = self.runs_of(wildcards.collection, self.systems)
         return cut.part_of(
@@ -127,7 +128,7 @@ class Shards(Systems):
         tables = ("texts", "images", "qrels", "filters", "rejected")
         return {t: f"{self.COLLECTION}/{t}.parquet" for t in tables}
 
-    def half_inputs(self, half: str) -> Callable[[Any], dict[str, str]]:
+    def half_inputs(self, half: str) -> Callable[[Wildcards], dict[str, str]]:
         """The tables of a source that the shards of one half of a collection read."""
         return lambda wildcards: {t: self.relations(wildcards)[t] for t in self.READ_BY[half]}
 

@@ -8,7 +8,7 @@ from typing import Any
 from snakemake.io import expand
 
 from isotope.acquire import addresses
-from isotope.plan.paths import Paths
+from isotope.plan.paths import Paths, Wildcards
 
 
 class Sources(Paths):
@@ -19,14 +19,14 @@ class Sources(Paths):
     # Params of a crawl that say where its pictures are asked for.
     _ORIGIN = ("serve", "mirror", "pictures")
 
-    def upstream(self, wildcards: Any) -> dict[str, Any]:
+    def upstream(self, wildcards: Wildcards) -> dict[str, Any]:
         """The params of a source, and digests of its local files that change when these do."""
         spec, source = self.params["acquire"][wildcards.source], wildcards.source
         memory = Path(".isotope/acquire") / f"{source}.touched.json"
         originals = addresses.originals(spec, Path("data/acquire") / source, memory)
         return spec | ({"originals": originals} if originals else {})
 
-    def parse_splits(self, wildcards: Any) -> dict[str, float]:
+    def parse_splits(self, wildcards: Wildcards) -> dict[str, float]:
         """The shares of test and validation among a snapshot's own associations."""
         return self.params["parse"][wildcards.source]["splits"]
 
@@ -36,37 +36,37 @@ class Sources(Paths):
             n for n, c in self.params["crawl"].items() if ("pictures" in c) == pictures
         )
 
-    def crawl_shards(self, wildcards: Any) -> int:
+    def crawl_shards(self, wildcards: Wildcards) -> int:
         """The number of shards of a crawl."""
         return self.params["crawl"][wildcards.source]["shards"]
 
-    def crawl_spec(self, wildcards: Any) -> dict[str, Any]:
+    def crawl_spec(self, wildcards: Wildcards) -> dict[str, Any]:
         """The params of a crawl but `after`: another earlier crawl is no reason to crawl anew."""
         spec = self.params["crawl"][wildcards.source]
         return {k: v for k, v in spec.items() if k != "after"}
 
-    def earlier_source(self, wildcards: Any) -> "UserDict[str, str | None]":
+    def earlier_source(self, wildcards: Wildcards) -> "UserDict[str, str | None]":
         """The source whose crawl is asked about first, as `after`.
 
         Snakemake compares plain values only, and this is no reason to crawl anew.
         """
         return UserDict(after=self.params["crawl"][wildcards.source].get("after"))
 
-    def crawl_origin(self, wildcards: Any) -> dict[str, Any]:
+    def crawl_origin(self, wildcards: Wildcards) -> dict[str, Any]:
         """The params of a crawl that say where its pictures are asked for."""
         spec = self.params["crawl"][wildcards.source]
         return {k: spec.get(k) for k in self._ORIGIN}
 
-    def crawl_pictures(self, wildcards: Any) -> dict[str, str]:
+    def crawl_pictures(self, wildcards: Wildcards) -> dict[str, str]:
         """Where the pictures are that came with a source: its part, and the address below it."""
         return self.params["crawl"][wildcards.source]["pictures"]
 
-    def listing_tables(self, wildcards: Any) -> list[str]:
+    def listing_tables(self, wildcards: Wildcards) -> list[str]:
         """The parsed tables whose image_url a crawl asks for."""
         tables = self.params["crawl"][wildcards.source]["of"]
         return [f"data/parse/{wildcards.source}/{t}.parquet" for t in tables]
 
-    def earlier_crawl(self, wildcards: Any) -> list[str]:
+    def earlier_crawl(self, wildcards: Wildcards) -> list[str]:
         """The ledger of the crawl that a crawl goes on from; it comes after all of its shards.
 
         The list of URLs waits for it in place of the shards, which are there for good: were the
@@ -82,11 +82,11 @@ class Sources(Paths):
         shards = self.params["crawl"].get(source, {"shards": 0})["shards"]
         return [pattern.format(source=source, n=n) for n in range(shards)]
 
-    def ledgers(self, wildcards: Any) -> list[str]:
+    def ledgers(self, wildcards: Wildcards) -> list[str]:
         """The ledgers of a crawl's shards."""
         return self.picture_shards(wildcards.source, self._LEDGERS)
 
-    def crawl_tables(self) -> list[str]:
+    def crawl_tables(self, _: Wildcards = None) -> list[str]:
         """What the crawls of all sources leave: a folder that was deleted is fetched again."""
         knowledge = (k for c in self.collections() for k in self.knowledge_of(c))
         crawled = sorted({*self.sources(), *knowledge} & {*self.params["crawl"]})
@@ -98,7 +98,7 @@ class Sources(Paths):
         ]
         return [*expand("data/crawl/{s}/ledger.parquet", s=crawled), *shards]
 
-    def pixels(self, wildcards: Any) -> list[str]:
+    def pixels(self, wildcards: Wildcards) -> list[str]:
         """The pictures that a collection draws on, those of its knowledge included."""
         drawn = [*self.sources_of(wildcards.collection), *self.knowledge_of(wildcards.collection)]
         return [p for s in dict.fromkeys(drawn) for p in self.picture_shards(s, self._PIXELS)]
@@ -108,7 +108,7 @@ class Sources(Paths):
         sources = self.sources_of(collection)
         return [path for source in sources for path in self.picture_shards(source, self._PIXELS)]
 
-    def picture_ledgers(self, wildcards: Any) -> list[str]:
+    def picture_ledgers(self, wildcards: Wildcards) -> list[str]:
         """The ledgers of the pictures that a collection draws on; one changes when a shard does."""
         drawn = {*self.sources_of(wildcards.collection), *self.knowledge_of(wildcards.collection)}
         crawled = sorted(drawn & {*self.params["crawl"]})
@@ -128,15 +128,15 @@ class Sources(Paths):
         made = (c for c in self.params["collect"].values() if c.get("source") == source)
         return next(c["recognition"] for c in made if "recognition" in c)
 
-    def recognition(self, wildcards: Any) -> dict[str, Any]:
+    def recognition(self, wildcards: Wildcards) -> dict[str, Any]:
         """How the labels of the rule's data set are linked to a snapshot."""
         return self.recognition_of(wildcards.source)
 
-    def knowledge_table(self, file: str) -> Callable[[Any], str]:
+    def knowledge_table(self, file: str) -> Callable[[Wildcards], str]:
         """A parsed table of the snapshot that a data set's labels are linked to."""
         return lambda w: f"data/parse/{self.recognition_of(w.source)['knowledge']}/{file}"
 
-    def label_vocabulary(self, wildcards: Any) -> list[str]:
+    def label_vocabulary(self, wildcards: Wildcards) -> list[str]:
         """The vocabulary of the tokenizer that links labels, where it is a file."""
         return self.vocabulary(self.recognition_of(wildcards.source).get("tokenizer", "words"))
 
@@ -155,7 +155,7 @@ class Sources(Paths):
             "knowledge_ledger": f"{crawl}/ledger.parquet",
         }
 
-    def relations(self, wildcards: Any) -> dict[str, Any]:
+    def relations(self, wildcards: Wildcards) -> dict[str, Any]:
         """The tables that a collection's queries read; a data set's own come with its manifest."""
         if self.kind_of_collection(wildcards) == "union":
             members = self.params["collect"][wildcards.collection]["of"]
@@ -177,11 +177,11 @@ class Sources(Paths):
             "ledger": f"data/crawl/{source}/ledger.parquet",
         }
 
-    def relation_names(self, wildcards: Any) -> list[str]:
+    def relation_names(self, wildcards: Wildcards) -> list[str]:
         """The names of the tables that a collection's queries read."""
         return sorted(self.relations(wildcards))
 
-    def collect_queries(self, wildcards: Any) -> list[str]:
+    def collect_queries(self, wildcards: Wildcards) -> list[str]:
         """The queries of a collection's kind, and the checks."""
         kind = f"collect/{self.kind_of_collection(wildcards)}"
         return self.sql(f"{kind}/*.sql", f"{kind}/member/*.sql", "check/*.sql")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from isotope.cli.questions import aligned
+from isotope.core import terminal
 from isotope.core.errors import BadArgument, MissingFile
 from isotope.params.schema import suggest
 from isotope.report.examples import Cell
@@ -44,7 +44,7 @@ def by(found: pl.DataFrame, *keys: str) -> pl.DataFrame:
     )
 
 
-def told(names: Sequence[str] = (), root: Path = Path()) -> str:
+def text(names: Sequence[str] = (), root: Path = Path()) -> str:
     """Return the table that `isotope costs` prints: a line a phase, and their sum.
 
     Raises:
@@ -60,7 +60,7 @@ def told(names: Sequence[str] = (), root: Path = Path()) -> str:
     if found.is_empty():
         raise MissingFile(root / BENCHMARKS, "no job was measured here", "run `snakemake`")
     lines = [*by(found, "phase").rows(), ("all", *_whole(found))]
-    return aligned(["phase", "jobs", "seconds", "cpu_seconds", "memory_mib"], lines)
+    return terminal.table(lines, ["phase", "jobs", "seconds", "cpu_seconds", "memory_mib"])
 
 
 def _whole(found: pl.DataFrame) -> Iterable[object]:

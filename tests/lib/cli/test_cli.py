@@ -12,7 +12,7 @@ import yaml
 
 from isotope.cli import commands as command
 from isotope.cli import doctor, estimate
-from isotope.cli.estimate_phases import Cost, Machine, training
+from isotope.cli.estimate import Cost, Machine, training
 from isotope.cli.estimate_sizes import GIB, size
 from isotope.core.errors import BadParams, MissingFile
 from isotope.explain import wordnet as wordnet_files

@@ -11,6 +11,7 @@ from snakemake.io import expand
 
 from isotope.core import provenance
 from isotope.params import union as params_union
+from isotope.params.phases import collection_kind
 from isotope.plan import witnesses
 
 # Names with their values, as attributes and as keys; Snakemake gives them no type.
@@ -106,7 +107,7 @@ class Paths:
 
     def is_snapshot(self, collection: str) -> bool:
         """Whether a collection is made of a snapshot of Wikipedia, not of a published data set."""
-        return self.params["collect"][collection]["kind"] == "wikipedia"
+        return collection_kind(self.params["collect"][collection]).is_snapshot
 
     def compared_pairs(self) -> list[Sequence[str]]:
         """The pairs of collections, earlier and later, of which one at least is built."""
@@ -120,11 +121,9 @@ class Paths:
 
     def sources(self, *, snapshots: bool = False) -> list[str]:
         """What the collections are made of, sorted; with `snapshots` only those of Wikipedia."""
-        kinds = ("wikipedia", "union")
+        kinds = {c: collection_kind(self.params["collect"][c]) for c in self.collections()}
         chosen = [
-            c
-            for c in self.collections()
-            if self.params["collect"][c]["kind"] in kinds or not snapshots
+            c for c, kind in kinds.items() if kind.is_snapshot or kind.is_union or not snapshots
         ]
         return sorted({source for c in chosen for source in self.sources_of(c)})
 

@@ -8,6 +8,7 @@ from typing import Any
 from snakemake.io import expand
 
 from isotope.acquire import addresses
+from isotope.params.phases import collection_kind
 from isotope.plan.paths import Paths, Wildcards
 
 
@@ -157,7 +158,7 @@ class Sources(Paths):
 
     def relations(self, wildcards: Wildcards) -> dict[str, Any]:
         """The tables that a collection's queries read; a data set's own come with its manifest."""
-        if self.kind_of_collection(wildcards) == "union":
+        if collection_kind(self.params["collect"][wildcards.collection]).is_union:
             members = self.params["collect"][wildcards.collection]["of"]
             tables = ("texts", "images", "qrels", "filters")
             return {t: expand("data/collect/{c}/{t}.parquet", c=members, t=t) for t in tables}

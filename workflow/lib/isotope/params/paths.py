@@ -9,7 +9,6 @@ from isotope.params import union
 from isotope.params.resolve import expand_files
 from isotope.params.schema import suggest
 
-Params = Mapping[str, Any]
 _ACQUIRED, _CRAWLED = PurePosixPath("data/acquire"), PurePosixPath("data/crawl")
 # What `toy.generate` writes, beside folders of pictures and dumps.
 _GENERATED = (
@@ -20,7 +19,7 @@ _WEIGHTS = (".safetensors", ".pt", ".pth", ".bin")
 _VOCABULARIES = (".json", ".txt")
 
 
-def demand_files(params: Params, root: Path = Path()) -> None:
+def demand_files(params: Mapping[str, Any], root: Path = Path()) -> None:
     """Check that every local path which this run reads is there, or is made by its acquire phase.
 
     Raises:
@@ -30,7 +29,7 @@ def demand_files(params: Params, root: Path = Path()) -> None:
         raise error
 
 
-def missing(params: Params, root: Path = Path()) -> Iterator[MissingFile]:
+def missing(params: Mapping[str, Any], root: Path = Path()) -> Iterator[MissingFile]:
     """Yield an error for each local path of the params that is not there and that no job makes."""
     yield from _sources(params, root)
     for where, path in (*_served(params, root), *_named(params)):
@@ -38,7 +37,7 @@ def missing(params: Params, root: Path = Path()) -> Iterator[MissingFile]:
             yield MissingFile(f"params {where}", f"{path!r} is not there", _remedy(params, path))
 
 
-def used_sources(params: Params) -> list[str]:
+def used_sources(params: Mapping[str, Any]) -> list[str]:
     """Return the sources of what is built, or compared with it, sorted."""
     pairs = [p for p in params["tabulate"]["since"] if {*p} & {*params["build"]}]
     names = {*params["build"], *(name for pair in pairs for name in pair)}
@@ -47,7 +46,7 @@ def used_sources(params: Params) -> list[str]:
     return sorted(own | {name for name in told if name})
 
 
-def _sources(params: Params, root: Path) -> Iterator[MissingFile]:
+def _sources(params: Mapping[str, Any], root: Path) -> Iterator[MissingFile]:
     """What was acquired is there, wherever it came from."""
     for name in used_sources(params):
         files = params["acquire"].get(name, {}).get("files", {})
@@ -57,7 +56,7 @@ def _sources(params: Params, root: Path) -> Iterator[MissingFile]:
                 yield from (MissingFile(where, *told) for told in _absent(entries, root))
 
 
-def _served(params: Params, root: Path) -> Iterator[tuple[str, str]]:
+def _served(params: Mapping[str, Any], root: Path) -> Iterator[tuple[str, str]]:
     """Yield (key, folder) of the pictures that a crawl has yet to fetch."""
     for name in used_sources(params):
         if not (root / _CRAWLED / name / "ledger.parquet").is_file():
@@ -72,7 +71,7 @@ def _absent(entries: list[Any], root: Path) -> Iterator[tuple[str, str]]:
             yield f"{url!r} is not there", "check the path, or `root` in --config"
 
 
-def _named(params: Params) -> Iterator[tuple[str, str]]:
+def _named(params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield (key, path) for what is read as a file or folder and comes from no address."""
     for name, entry in params["encode"].get("summaries", {}).items():
         yield from _unless_none(f"encode.summaries.{name}.file", entry.get("file"))
@@ -81,7 +80,7 @@ def _named(params: Params) -> Iterator[tuple[str, str]]:
     yield from _of_captions(params["tabulate"], used_sources(params))
 
 
-def _of_tables(tabulate: Params, build: list[str]) -> Iterator[tuple[str, str]]:
+def _of_tables(tabulate: Mapping[str, Any], build: list[str]) -> Iterator[tuple[str, str]]:
     for name in build:
         for fact, path in tabulate["facts"].get(name, {}).items():
             yield f"tabulate.facts.{name}.{fact}", path
@@ -92,7 +91,7 @@ def _of_tables(tabulate: Params, build: list[str]) -> Iterator[tuple[str, str]]:
             yield f"tabulate.tokenizers.{name}", spec
 
 
-def _of_captions(tabulate: Params, sources: list[str]) -> Iterator[tuple[str, str]]:
+def _of_captions(tabulate: Mapping[str, Any], sources: list[str]) -> Iterator[tuple[str, str]]:
     """Yield what is held against the captions of the sources that are used."""
     for name, entry in tabulate["captioners"].items():
         for i, path in enumerate(entry["files"] if entry["source"] in sources else ()):
@@ -107,7 +106,7 @@ def _unless_none(where: str, path: str | None) -> Iterator[tuple[str, str]]:
         yield where, path
 
 
-def _of_systems(params: Params) -> Iterator[tuple[str, str]]:
+def _of_systems(params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield what the systems that are searched, and the models behind them, read."""
     systems, chosen = params["systems"], set[str]()
     waiting = list(params["search"]["systems"])
@@ -145,7 +144,7 @@ def _is_there(root: Path, path: str) -> bool:
         return False
 
 
-def _is_made(params: Params, path: str) -> bool:
+def _is_made(params: Mapping[str, Any], path: str) -> bool:
     """Tell whether the phase acquire makes it; what was acquired and is gone is found there."""
     parts = PurePosixPath(path).parts
     if parts[:2] != _ACQUIRED.parts or not parts[3:]:
@@ -153,11 +152,11 @@ def _is_made(params: Params, path: str) -> bool:
     return parts[3] in _brought(params["acquire"].get(parts[2], {}))
 
 
-def _brought(source: Params) -> tuple[str, ...]:
+def _brought(source: Mapping[str, Any]) -> tuple[str, ...]:
     return _GENERATED if "generate" in source else tuple(source.get("files", ()))
 
 
-def _remedy(params: Params, path: str) -> str:
+def _remedy(params: Mapping[str, Any], path: str) -> str:
     parts = PurePosixPath(path).parts
     if parts[:2] != _ACQUIRED.parts or not parts[3:]:
         return "check the path, or `root` in --config"

@@ -7,7 +7,7 @@ from typing import Any, cast
 from isotope.core.errors import BadParams
 from isotope.params.union import unions
 
-_PLACE = "{snapshot}"
+_SNAPSHOT = "{snapshot}"
 
 
 def expand(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -45,14 +45,14 @@ def _crawl_after(params: dict[str, Any], pairs: Sequence[Sequence[str]]) -> None
             remedy = "leave it out: a snapshot's crawl goes on from that of the snapshot before"
             raise BadParams(f"params crawl.{name}.after", f"{name!r} is the crawl itself", remedy)
     for pair in pairs:
-        for earlier, later in zip(*(_sources(params, name) for name in pair), strict=False):
+        for earlier, later in zip(*(_sources_of(params, name) for name in pair), strict=False):
             both = [_mapping(crawl.get(name)) for name in (earlier, later)]
             fetched = all(both) and not any("pictures" in entry for entry in both)
             if earlier != later and fetched and both[0].get("width") == both[1].get("width"):
                 both[1].setdefault("after", earlier)
 
 
-def _sources(params: Mapping[str, Any], collection: str) -> list[str]:
+def _sources_of(params: Mapping[str, Any], collection: str) -> list[str]:
     """Return the sources of a collection as far as params that nobody has checked yet tell."""
     collect = _mapping(params.get("collect"))
     members = _mapping(collect.get(collection)).get("of", [collection])
@@ -65,34 +65,34 @@ def _mapping(value: object) -> dict[str, Any]:
 
 
 def _pairs(entry: str, names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    return pairwise(entry.replace(_PLACE, name) for name in names) if _PLACE in entry else iter(())
+    return pairwise(entry.replace(_SNAPSHOT, name) for name in names) if _SNAPSHOT in entry else iter(())
 
 
 def _expanded(value: object, names: Sequence[str], where: str) -> object:
     if isinstance(value, Mapping):
         entries = cast(Mapping[str, object], value).items()
-        return {k: v for key, each in entries for k, v in _entries(str(key), each, names, where)}
+        return {k: v for key, each in entries for k, v in _keyed(str(key), each, names, where)}
     if isinstance(value, list):
-        return [one for each in cast(list[object], value) for one in _items(each, names, where)]
-    if isinstance(value, str) and _PLACE in value:
+        return [one for each in cast(list[object], value) for one in _repeated(each, names, where)]
+    if isinstance(value, str) and _SNAPSHOT in value:
         remedy = "name snapshots, and use it in a key above or in a list"
         raise BadParams(where, f"{value!r} has no snapshot", remedy)
     return value
 
 
-def _entries(
+def _keyed(
     key: str, value: object, names: Sequence[str], where: str
 ) -> Iterator[tuple[str, object]]:
-    if _PLACE not in key:
+    if _SNAPSHOT not in key:
         yield key, _expanded(value, names, f"{where} {key}")
         return
     if not names:
         raise BadParams(where, f"{key!r} without snapshots", "add `snapshots: [...]`")
     for name in names:
-        yield key.replace(_PLACE, name), _bound(value, name)
+        yield key.replace(_SNAPSHOT, name), _bound(value, name)
 
 
-def _items(value: object, names: Sequence[str], where: str) -> Iterator[object]:
+def _repeated(value: object, names: Sequence[str], where: str) -> Iterator[object]:
     if not _mentions(value):
         yield value
         return
@@ -107,7 +107,7 @@ def _mentions(value: object) -> bool:
         return any(_mentions(key) or _mentions(each) for key, each in entries)
     if isinstance(value, list):
         return any(_mentions(each) for each in cast(list[object], value))
-    return isinstance(value, str) and _PLACE in value
+    return isinstance(value, str) and _SNAPSHOT in value
 
 
 def _bound(value: object, name: str) -> object:
@@ -116,4 +116,4 @@ def _bound(value: object, name: str) -> object:
         return {str(_bound(key, name)): _bound(each, name) for key, each in entries}
     if isinstance(value, list):
         return [_bound(each, name) for each in cast(list[object], value)]
-    return value.replace(_PLACE, name) if isinstance(value, str) else value
+    return value.replace(_SNAPSHOT, name) if isinstance(value, str) else value

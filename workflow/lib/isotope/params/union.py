@@ -7,23 +7,22 @@ from isotope.core.errors import BadParams
 from isotope.core.schemas import SEVERAL
 from isotope.params.phases import collection_kind
 
-Params = Mapping[str, Any]
 _BY_PAGE = ("views", "topics")
 
 
-def sources(params: Params, collection: str) -> list[str]:
+def sources(params: Mapping[str, Any], collection: str) -> list[str]:
     """Return the sources that a collection is made of: one, or those of its members in order."""
     entry = params["collect"][collection]
     members = entry.get("of", [collection])
     return list(dict.fromkeys(params["collect"][name]["source"] for name in members))
 
 
-def unions(params: Params) -> list[str]:
+def unions(params: Mapping[str, Any]) -> list[str]:
     """Return the names of the collections that are made of others."""
     return [n for n, e in params.get("collect", {}).items() if collection_kind(e).is_union]
 
 
-def speak(params: Params) -> None:
+def speak(params: Mapping[str, Any]) -> None:
     """Give each union the language of several, unless it has one: the default is for the others.
 
     Raises:
@@ -39,7 +38,7 @@ def speak(params: Params) -> None:
         params["collect"][name].setdefault("language", SEVERAL)
 
 
-def unknown(params: Params) -> Iterator[tuple[str, str, list[str]]]:
+def unknown(params: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
     """Yield (where, name, known names) for every member that is no collection."""
     known = [name for name in params["collect"] if name not in unions(params)]
     for union in unions(params):
@@ -48,7 +47,7 @@ def unknown(params: Params) -> Iterator[tuple[str, str, list[str]]]:
                 yield f"collect.{union}.of", name, known
 
 
-def check(params: Params) -> None:
+def check(params: Mapping[str, Any]) -> None:
     """Check that what is put together can be told apart.
 
     Raises:
@@ -66,7 +65,7 @@ def check(params: Params) -> None:
                 raise BadParams(where, "facts by page about a union", _MEMBERS)
 
 
-def _check_members(collect: Params, union: str) -> None:
+def _check_members(collect: Mapping[str, Any], union: str) -> None:
     where, spoken = f"params collect.{union}.of", dict[str, str]()
     for name in collect[union]["of"]:
         language = collect[name]["language"]

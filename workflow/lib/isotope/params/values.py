@@ -12,12 +12,11 @@ from isotope.core.errors import BadParams
 from isotope.crawl.addresses import has_contact
 from isotope.params import sections
 
-Params = Mapping[str, Any]
 _EIGHT = re.compile(r"[0-9]{8}")
 _BUILT_IN = ("open_clip", "toy")
 
 
-def check_values(params: Params) -> None:
+def check_values(params: Mapping[str, Any]) -> None:
     """Check measures, dates, shares, recipes, and the names of models and tokenizers.
 
     Raises:
@@ -61,7 +60,7 @@ def _demand_date(where: str, value: str) -> None:
         raise BadParams(where, f"{value!r} is no day of the calendar", remedy) from error
 
 
-def _check_shares(params: Params) -> None:
+def _check_shares(params: Mapping[str, Any]) -> None:
     for name, entry in params["parse"].items():
         splits = entry.get("splits", {})
         if sum(splits.values()) > 1:
@@ -70,14 +69,14 @@ def _check_shares(params: Params) -> None:
             raise BadParams(f"params parse.{name}.splits", found, remedy)
 
 
-def _check_contacts(params: Params) -> None:
+def _check_contacts(params: Mapping[str, Any]) -> None:
     for name, entry in params["crawl"].items():
         if "contact" in entry and not has_contact(entry):
             remedy = "give a mail address or a web page of yours, such as me@example.org"
             raise BadParams(f"params crawl.{name}.contact", f"{entry['contact']!r}", remedy)
 
 
-def _measures(params: Params) -> Iterator[tuple[str, str]]:
+def _measures(params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     score = params["score"]
     for i, name in enumerate(score["measures"]):
         yield f"score.measures[{i}]", name
@@ -88,7 +87,7 @@ def _measures(params: Params) -> Iterator[tuple[str, str]]:
             yield f"systems.{system}.tune.measure", entry["tune"]["measure"]
 
 
-def _check_judged(params: Params) -> None:
+def _check_judged(params: Mapping[str, Any]) -> None:
     for key in ("setting", "split"):
         named = params["score"].get("judge", {}).get(key)
         searched = params["search"][f"{key}s"]
@@ -97,12 +96,12 @@ def _check_judged(params: Params) -> None:
             raise BadParams(f"params score.judge.{key}", f"{named!r} is not searched", remedy)
 
 
-def _check_model(name: str, params: Params) -> None:
+def _check_model(name: str, params: Mapping[str, Any]) -> None:
     entry = params["models"][name]
     sections.model_kind(entry).of_plain(entry).check(f"params models.{name}", dict(params))
 
 
-def _tokenizers(params: Params) -> Iterator[tuple[str, str]]:
+def _tokenizers(params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for name, spec in params["tabulate"]["tokenizers"].items():
         yield f"tabulate.tokenizers.{name}", spec
 

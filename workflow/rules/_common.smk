@@ -17,8 +17,8 @@ from isotope.core.memory import (
     STREAMS,
     VECTORS,
 )
-from isotope.params import foreign
-from isotope.params import paths
+from isotope.params import resolve as foreign
+from isotope.params import files as paths
 from isotope.params import resolve
 from isotope.plan.plan import Plan
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 from snakemake.io import expand
 
 from isotope.core import provenance
-from isotope.params import union as params_union
+from isotope.params import links as params_union
 from isotope.params.phases import collection_kind
 from isotope.plan import witnesses
 

@@ -16,8 +16,8 @@ from isotope.core import lucene, terminal
 from isotope.core.errors import IsotopeError
 from isotope.crawl.addresses import has_contact, user_agent
 from isotope.explain import wordnet as wordnet_files
-from isotope.params import files as paths
 from isotope.params import links
+from isotope.params.files import missing
 from isotope.params.phases import collection_kind
 from isotope.params.resolve import expand_files
 
@@ -103,7 +103,7 @@ def _absent(params: Mapping[str, Any]) -> dict[str, str]:
 
 def files(params: Mapping[str, Any]) -> Iterator[Finding]:
     """Every other local file or folder that the params name; those of models have their own."""
-    for error in paths.missing(params):
+    for error in missing(params):
         where = error.where.removeprefix("params ")
         if not where.startswith(("acquire.", "models.")) and not where.endswith(".wordnet"):
             yield Finding(where, "missing", error.found, error.remedy)

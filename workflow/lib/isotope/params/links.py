@@ -1,4 +1,8 @@
-"""What entries of params.yaml owe each other beyond names: models, fusions, prompts, splits."""
+"""What entries of params.yaml owe each other, and what single values mean, beyond types.
+
+`link` has models, systems and collections checked by their kinds, `check` the collections of
+several languages, which are made of others, `check_values` measures, dates, shares and names.
+"""
 
 import difflib
 import re
@@ -17,6 +21,202 @@ from isotope.params.sections import COLLECTIONS, Params, kinds, model_kind, syst
 
 _EIGHT = re.compile(r"[0-9]{8}")
 _BUILT_IN = ("open_clip", "toy")
+_BY_PAGE = ("views", "topics")
+_MEMBERS = "its editions number their pages each from 1: name its members instead"
+_ARCHITECTURES = ("config", "name")
+_RIGHT = "correct"
+
+
+def link(params: Params) -> None:
+    """Check trained models, fusions and prompts; give a model the architecture it goes on from.
+
+    Raises:
+        BadParams: no architecture or two, a circle of `from`; weights or k besides `tune`, a
+            grid that does not fit, or one whose split is not searched; a template that nothing
+            fills, or whose model reads no text; a split that is judged and unjudged; a system whose
+            earlier build can't be asked later; sets of a source that has none so called; a tail
+            above its head; classes of answers without `correct`.
+    """
+    models = params["models"]
+    trained = [name for name, entry in models.items() if entry["kind"] == "trained"]
+    origins = {name: _architecture(models, name, []) for name in trained}
+    for name, (key, value) in origins.items():
+        models[name][key] = value
+    for name, entry in params["systems"].items():
+        kind = system_kind(entry).of_plain(entry)
+        kind.check(f"params systems.{name}", params)
+    for name, entry in params.get("collect", {}).items():
+        _check_collection(f"params collect.{name}", entry, params)
+    _check_unjudged(params)
+    tabulate = params.get("tabulate", {})
+    _check_temporal(params, tabulate.get("temporal", []))
+    _check_views(**tabulate.get("monthly_views", {"head": 0, "tail": 0}))
+    _check_classes(tabulate.get("mistakes", {}).get("classes", [_RIGHT]))
+    crawled = {n: e["after"] for n, e in params.get("crawl", {}).items() if e.get("after")}
+    encoded = params.get("encode", {}).get("after", {})
+    for where, after in (("encode.after", encoded), ("crawl.<source>.after", crawled)):
+        for name in after:
+            _check_after(where, after, [name])
+    for name in params["systems"]:
+        _check_circle(params["systems"], [name])
+
+
+def _architecture(models: Params, name: str, seen: list[str]) -> tuple[str, str]:
+    where, entry = f"params models.{name}", models[name]
+    if name in seen:
+        raise BadParams(where, f"a circle of `from`: {' > '.join([*seen, name])}", "break it")
+    if entry["kind"] != "trained":
+        raise BadParams(where, f"`from` a model of kind {entry['kind']}", "name a trained model")
+    own = [key for key in (*_ARCHITECTURES, "from") if key in entry]
+    if len(own) != 1:
+        found = f"{' and '.join(own) or 'none'} of config, name and from"
+        raise BadParams(where, found, "give exactly one")
+    if own != ["from"]:
+        return own[0], entry[own[0]]
+    if entry["from"] not in models:
+        known = ", ".join(sorted(models))
+        raise BadParams(f"{where}.from", f"unknown name {entry['from']!r}", f"known: {known}")
+    return _architecture(models, entry["from"], [*seen, name])
+
+
+def _check_collection(where: str, entry: Params, params: Params) -> None:
+    """A key of another kind is told apart from a typo: some kind has it."""
+    kind = collection_kind(entry)
+    for key in entry.keys() - kind.model_fields.keys():
+        owners = [name for name, of in kinds(COLLECTIONS).items() if key in of.model_fields]
+        remedy = f"leave it out: kind {' or '.join(owners)} has it"
+        raise BadParams(f"{where}.{key}", f"a collection of kind {entry['kind']}", remedy)
+    kind.of_plain(entry).check(where, params)
+
+
+def _check_unjudged(params: Params) -> None:
+    """A split is searched once; a foreign run, which is judged, can't be fused where none is."""
+    search, systems = params["search"], params["systems"]
+    apart = search.get("unjudged", [])
+    both = sorted({*apart} & {*search["splits"]})
+    if both:
+        found = f"{both[0]!r} is in splits as well"
+        raise BadParams("params search.unjudged", found, "keep it in one of them")
+    for name, entry in systems.items() if apart else ():
+        foreign = [s for s in entry.get("of", []) if system_kind(systems[s]).foreign]
+        if foreign:
+            found = f"a fusion with the foreign run {foreign[0]!r}"
+            raise BadParams(f"params systems.{name}", found, "drop it, or search.unjudged")
+
+
+def _check_classes(classes: list[str]) -> None:
+    if _RIGHT not in classes:
+        where = "params tabulate.mistakes.classes"
+        raise BadParams(
+            where, f"no class {_RIGHT!r} in {classes}", "add it: the sample has right ones"
+        )
+
+
+def _check_views(*, head: float, tail: float) -> None:
+    if tail > head:
+        found = f"a tail below {tail:,} and a head above {head:,} views"
+        raise BadParams("params tabulate.monthly_views", found, "let tail be no more than head")
+
+
+def _check_temporal(params: Params, systems: list[str]) -> None:
+    """Only what an index and an encoder answer can be asked anew; a fusion by what it fuses."""
+    for name in systems:
+        entry = params["systems"][name]
+        kind = system_kind(entry)
+        fixed = kind.fuses and "tune" not in entry
+        model = params["models"].get(entry.get("model"))
+        plain = kind.asks_later and (not model or model_kind(model).is_encoder)
+        if not (plain or fixed):
+            found = f"{name!r} can't be asked for a later collection"
+            remedy = "name systems of kind bm25 or dense, or untuned fusions of those"
+            raise BadParams("params tabulate.temporal", found, remedy)
+        _check_temporal(params, entry.get("of", []))
+
+
+def _check_after(where: str, after: dict[str, str], seen: list[str]) -> None:
+    earlier = after.get(seen[-1])
+    if earlier in seen:
+        found = f"a circle: {' > '.join([*seen, earlier])}"
+        kind = "collections" if where == "encode.after" else "sources"
+        raise BadParams(f"params {where}", found, f"name earlier {kind} only")
+    if earlier is not None:
+        _check_after(where, after, [*seen, earlier])
+
+
+def _check_circle(systems: Params, seen: list[str]) -> None:
+    for part in systems.get(seen[-1], {}).get("of", []):
+        if part in seen:
+            found = f"a circle: {' > '.join([*seen, part])}"
+            raise BadParams(f"params systems.{seen[0]}.of", found, "break it")
+        _check_circle(systems, [*seen, part])
+
+
+def sources(params: Mapping[str, Any], collection: str) -> list[str]:
+    """Return the sources that a collection is made of: one, or those of its members in order."""
+    entry = params["collect"][collection]
+    members = entry.get("of", [collection])
+    return list(dict.fromkeys(params["collect"][name]["source"] for name in members))
+
+
+def unions(params: Mapping[str, Any]) -> list[str]:
+    """Return the names of the collections that are made of others."""
+    return [n for n, e in params.get("collect", {}).items() if collection_kind(e).is_union]
+
+
+def speak(params: Mapping[str, Any]) -> None:
+    """Give each union the language of several, unless it has one: the default is for the others.
+
+    Raises:
+        BadParams: a union without members, or another collection without a source; or the reverse.
+    """
+    for name, entry in params["collect"].items():
+        key, other = ("of", "source") if collection_kind(entry).is_union else ("source", "of")
+        if key not in entry or other in entry:
+            found = f"kind {entry['kind']} {'with' if key in entry else 'without'}"
+            found += f" `{other if key in entry else key}`"
+            raise BadParams(f"params collect.{name}", found, f"give `{key}` and no `{other}`")
+    for name in unions(params):
+        params["collect"][name].setdefault("language", SEVERAL)
+
+
+def unknown(params: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield (where, name, known names) for every member that is no collection."""
+    known = [name for name in params["collect"] if name not in unions(params)]
+    for union in unions(params):
+        for name in params["collect"][union]["of"]:
+            if name not in known:
+                yield f"collect.{union}.of", name, known
+
+
+def check(params: Mapping[str, Any]) -> None:
+    """Check that what is put together can be told apart.
+
+    Raises:
+        BadParams: a member that is no snapshot, two of one language, or a union that is compared
+            by page, or told facts by page, as pages of two editions may share a number and a title.
+    """
+    for union in unions(params):
+        _check_members(params["collect"], union)
+        for pair in params["tabulate"].get("since", []):
+            if union in pair:
+                raise BadParams("params tabulate.since", f"{union!r} is a union", _MEMBERS)
+        for fact in _BY_PAGE:
+            if fact in params["tabulate"].get("facts", {}).get(union, {}):
+                where = f"params tabulate.facts.{union}.{fact}"
+                raise BadParams(where, "facts by page about a union", _MEMBERS)
+
+
+def _check_members(collect: Mapping[str, Any], union: str) -> None:
+    where, spoken = f"params collect.{union}.of", dict[str, str]()
+    for name in collect[union]["of"]:
+        language = collect[name]["language"]
+        if not collection_kind(collect[name]).is_snapshot:
+            found = f"{name!r} is of kind {collect[name]['kind']}"
+            raise BadParams(where, found, "name collections of snapshots")
+        if language in spoken:
+            found = f"{spoken[language]!r} and {name!r} are both in {language!r}"
+            raise BadParams(where, found, "name one collection a language")
+        spoken[language] = name
 
 
 def check_values(params: Mapping[str, Any]) -> None:
@@ -116,205 +316,3 @@ def _check_tokenizer(where: str, spec: str) -> None:
         found = f"no tokenizer {spec!r}"
         allowed = "open_clip, toy, a vocabulary file or a name on the hub"
         raise BadParams(where, found, f"did you mean {near[0]!r}? (allowed: {allowed})")
-
-
-_BY_PAGE = ("views", "topics")
-
-
-def sources(params: Mapping[str, Any], collection: str) -> list[str]:
-    """Return the sources that a collection is made of: one, or those of its members in order."""
-    entry = params["collect"][collection]
-    members = entry.get("of", [collection])
-    return list(dict.fromkeys(params["collect"][name]["source"] for name in members))
-
-
-def unions(params: Mapping[str, Any]) -> list[str]:
-    """Return the names of the collections that are made of others."""
-    return [n for n, e in params.get("collect", {}).items() if collection_kind(e).is_union]
-
-
-def speak(params: Mapping[str, Any]) -> None:
-    """Give each union the language of several, unless it has one: the default is for the others.
-
-    Raises:
-        BadParams: a union without members, or another collection without a source; or the reverse.
-    """
-    for name, entry in params["collect"].items():
-        key, other = ("of", "source") if collection_kind(entry).is_union else ("source", "of")
-        if key not in entry or other in entry:
-            found = f"kind {entry['kind']} {'with' if key in entry else 'without'}"
-            found += f" `{other if key in entry else key}`"
-            raise BadParams(f"params collect.{name}", found, f"give `{key}` and no `{other}`")
-    for name in unions(params):
-        params["collect"][name].setdefault("language", SEVERAL)
-
-
-def unknown(params: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield (where, name, known names) for every member that is no collection."""
-    known = [name for name in params["collect"] if name not in unions(params)]
-    for union in unions(params):
-        for name in params["collect"][union]["of"]:
-            if name not in known:
-                yield f"collect.{union}.of", name, known
-
-
-def check(params: Mapping[str, Any]) -> None:
-    """Check that what is put together can be told apart.
-
-    Raises:
-        BadParams: a member that is no snapshot, two of one language, or a union that is compared
-            by page, or told facts by page, as pages of two editions may share a number and a title.
-    """
-    for union in unions(params):
-        _check_members(params["collect"], union)
-        for pair in params["tabulate"].get("since", []):
-            if union in pair:
-                raise BadParams("params tabulate.since", f"{union!r} is a union", _MEMBERS)
-        for fact in _BY_PAGE:
-            if fact in params["tabulate"].get("facts", {}).get(union, {}):
-                where = f"params tabulate.facts.{union}.{fact}"
-                raise BadParams(where, "facts by page about a union", _MEMBERS)
-
-
-def _check_members(collect: Mapping[str, Any], union: str) -> None:
-    where, spoken = f"params collect.{union}.of", dict[str, str]()
-    for name in collect[union]["of"]:
-        language = collect[name]["language"]
-        if not collection_kind(collect[name]).is_snapshot:
-            found = f"{name!r} is of kind {collect[name]['kind']}"
-            raise BadParams(where, found, "name collections of snapshots")
-        if language in spoken:
-            found = f"{spoken[language]!r} and {name!r} are both in {language!r}"
-            raise BadParams(where, found, "name one collection a language")
-        spoken[language] = name
-
-
-_MEMBERS = "its editions number their pages each from 1: name its members instead"
-
-
-_ARCHITECTURES = ("config", "name")
-_RIGHT = "correct"
-
-
-def link(params: Params) -> None:
-    """Check trained models, fusions and prompts; give a model the architecture it goes on from.
-
-    Raises:
-        BadParams: no architecture or two, a circle of `from`; weights or k besides `tune`, a
-            grid that does not fit, or one whose split is not searched; a template that nothing
-            fills, or whose model reads no text; a split that is judged and unjudged; a system whose
-            earlier build can't be asked later; sets of a source that has none so called; a tail
-            above its head; classes of answers without `correct`.
-    """
-    models = params["models"]
-    trained = [name for name, entry in models.items() if entry["kind"] == "trained"]
-    origins = {name: _architecture(models, name, []) for name in trained}
-    for name, (key, value) in origins.items():
-        models[name][key] = value
-    for name, entry in params["systems"].items():
-        kind = system_kind(entry).of_plain(entry)
-        kind.check(f"params systems.{name}", params)
-    for name, entry in params.get("collect", {}).items():
-        _check_collection(f"params collect.{name}", entry, params)
-    _check_unjudged(params)
-    tabulate = params.get("tabulate", {})
-    _check_temporal(params, tabulate.get("temporal", []))
-    _check_views(**tabulate.get("monthly_views", {"head": 0, "tail": 0}))
-    _check_classes(tabulate.get("mistakes", {}).get("classes", [_RIGHT]))
-    crawled = {n: e["after"] for n, e in params.get("crawl", {}).items() if e.get("after")}
-    encoded = params.get("encode", {}).get("after", {})
-    for where, after in (("encode.after", encoded), ("crawl.<source>.after", crawled)):
-        for name in after:
-            _check_after(where, after, [name])
-    for name in params["systems"]:
-        _check_circle(params["systems"], [name])
-
-
-def _architecture(models: Params, name: str, seen: list[str]) -> tuple[str, str]:
-    where, entry = f"params models.{name}", models[name]
-    if name in seen:
-        raise BadParams(where, f"a circle of `from`: {' > '.join([*seen, name])}", "break it")
-    if entry["kind"] != "trained":
-        raise BadParams(where, f"`from` a model of kind {entry['kind']}", "name a trained model")
-    own = [key for key in (*_ARCHITECTURES, "from") if key in entry]
-    if len(own) != 1:
-        found = f"{' and '.join(own) or 'none'} of config, name and from"
-        raise BadParams(where, found, "give exactly one")
-    if own != ["from"]:
-        return own[0], entry[own[0]]
-    if entry["from"] not in models:
-        known = ", ".join(sorted(models))
-        raise BadParams(f"{where}.from", f"unknown name {entry['from']!r}", f"known: {known}")
-    return _architecture(models, entry["from"], [*seen, name])
-
-
-def _check_after(where: str, after: dict[str, str], seen: list[str]) -> None:
-    earlier = after.get(seen[-1])
-    if earlier in seen:
-        found = f"a circle: {' > '.join([*seen, earlier])}"
-        kind = "collections" if where == "encode.after" else "sources"
-        raise BadParams(f"params {where}", found, f"name earlier {kind} only")
-    if earlier is not None:
-        _check_after(where, after, [*seen, earlier])
-
-
-def _check_circle(systems: Params, seen: list[str]) -> None:
-    for part in systems.get(seen[-1], {}).get("of", []):
-        if part in seen:
-            found = f"a circle: {' > '.join([*seen, part])}"
-            raise BadParams(f"params systems.{seen[0]}.of", found, "break it")
-        _check_circle(systems, [*seen, part])
-
-
-def _check_collection(where: str, entry: Params, params: Params) -> None:
-    """A key of another kind is told apart from a typo: some kind has it."""
-    kind = collection_kind(entry)
-    for key in entry.keys() - kind.model_fields.keys():
-        owners = [name for name, of in kinds(COLLECTIONS).items() if key in of.model_fields]
-        remedy = f"leave it out: kind {' or '.join(owners)} has it"
-        raise BadParams(f"{where}.{key}", f"a collection of kind {entry['kind']}", remedy)
-    kind.of_plain(entry).check(where, params)
-
-
-def _check_unjudged(params: Params) -> None:
-    """A split is searched once; a foreign run, which is judged, can't be fused where none is."""
-    search, systems = params["search"], params["systems"]
-    apart = search.get("unjudged", [])
-    both = sorted({*apart} & {*search["splits"]})
-    if both:
-        found = f"{both[0]!r} is in splits as well"
-        raise BadParams("params search.unjudged", found, "keep it in one of them")
-    for name, entry in systems.items() if apart else ():
-        foreign = [s for s in entry.get("of", []) if system_kind(systems[s]).foreign]
-        if foreign:
-            found = f"a fusion with the foreign run {foreign[0]!r}"
-            raise BadParams(f"params systems.{name}", found, "drop it, or search.unjudged")
-
-
-def _check_classes(classes: list[str]) -> None:
-    if _RIGHT not in classes:
-        where = "params tabulate.mistakes.classes"
-        raise BadParams(
-            where, f"no class {_RIGHT!r} in {classes}", "add it: the sample has right ones"
-        )
-
-
-def _check_views(*, head: float, tail: float) -> None:
-    if tail > head:
-        found = f"a tail below {tail:,} and a head above {head:,} views"
-        raise BadParams("params tabulate.monthly_views", found, "let tail be no more than head")
-
-
-def _check_temporal(params: Params, systems: list[str]) -> None:
-    """Only what an index and an encoder answer can be asked anew; a fusion by what it fuses."""
-    for name in systems:
-        entry = params["systems"][name]
-        kind = system_kind(entry)
-        fixed = kind.fuses and "tune" not in entry
-        model = params["models"].get(entry.get("model"))
-        plain = kind.asks_later and (not model or model_kind(model).is_encoder)
-        if not (plain or fixed):
-            found = f"{name!r} can't be asked for a later collection"
-            remedy = "name systems of kind bm25 or dense, or untuned fusions of those"
-            raise BadParams("params tabulate.temporal", found, remedy)
-        _check_temporal(params, entry.get("of", []))

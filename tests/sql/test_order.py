@@ -91,7 +91,9 @@ def test_a_table_has_the_systems_in_the_order_of_the_params(place, name):
     reads, asks = TABLES[name]
     lists = {"measures": ["MAP"], "parts": ["all"], "members": [["toy"]]}
     given = {k: (SHOWN | lists)[k] for k in asks} | {"systems": ORDER}
-    found = tabulate.rows(SQL / f"{name}.sql", {r: place / f"{r}.parquet" for r in reads}, given)
+    found = tabulate.rows(
+        SQL / f"tables/{name}.sql", {r: place / f"{r}.parquet" for r in reads}, given
+    )
     first = list(dict.fromkeys(found["system"]))
     # Of two systems that overlap, the second stands in another column.
     assert first == [s for s in EXPECTED if s in first]
@@ -103,7 +105,7 @@ def test_a_table_has_the_systems_in_the_order_of_the_params(place, name):
 
 
 def test_a_query_without_an_order_sorts_systems_by_name(place):
-    found = tabulate.rows(SQL / "graded.sql", {"graded": place / "graded.parquet"}, {})
+    found = tabulate.rows(SQL / "tables/graded.sql", {"graded": place / "graded.parquet"}, {})
     assert found["system"].to_list() == NAMES
 
 
@@ -121,9 +123,9 @@ def legend(svg: Path) -> list[str]:
 def test_a_figure_has_the_systems_in_the_order_of_the_params(place, tmp_path):
     chosen = {"split": "test", "measure": "MAP", "systems": ORDER}
     three = {name: place / f"{name}.parquet" for name in ("scores", "texts", "images")}
-    figures.corpus_size(SQL / "corpus_size.sql", three, chosen, tmp_path / "corpus_size.svg")
+    figures.corpus_size(SQL / "tables/corpus_size.sql", three, chosen, tmp_path / "corpus_size.svg")
     subsets = {"subsets": place / "subsets.parquet"}
-    bars.subsets(SQL / "subsets_exact.sql", subsets, chosen, tmp_path / "subsets.svg")
+    bars.subsets(SQL / "tables/subsets_exact.sql", subsets, chosen, tmp_path / "subsets.svg")
     here = {"here": "toy", "there": "toy", "measure": "MAP", "other": "MAP"}
     params = {**here, "setting": "small", "systems": ORDER}
     params |= {"split": "test", "other_split": "test"}

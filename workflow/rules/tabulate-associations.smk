@@ -4,7 +4,7 @@ rule tabulate_associations:
         lambda w: f"data/parse/{plan.source_of(w.collection)}/associations.parquet",
         lambda w: f"data/parse/{plan.source_of(w.collection)}/associations.rejected.parquet",
         lambda w: f"data/parse/{plan.source_of(w.collection)}/sections.parquet",
-        sql=plan.sql("tabulate/associations*.sql"),
+        sql=plan.sql("tabulate/tables/associations*.sql"),
         code=plan.code("tabulate.answered"),
     output:
         agreed=multiext("results/tables/{collection}/associations", ".csv", ".md", ".tex"),

@@ -5,7 +5,7 @@ rule tabulate_captions:
     input:
         texts="data/collect/{collection}/texts.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
-        sql=plan.sql("tabulate/caption_tokens.sql"),
+        sql=plan.sql("tabulate/captions/tokens.sql"),
         code=plan.code("tabulate.cider"),
     output:
         captions="results/tables/{collection}/captions.parquet",
@@ -26,7 +26,7 @@ rule tabulate_languages:
         captions=lambda w: expand(
             "results/tables/{c}/captions.parquet", c=plan.group_members(w.group)
         ),
-        sql=plan.sql("tabulate/captions.sql"),
+        sql=plan.sql("tabulate/tables/captions.sql"),
         code=plan.code("tabulate.table"),
     output:
         tables=multiext("results/tables/{group}/captions", ".csv", ".md", ".tex"),
@@ -47,7 +47,7 @@ rule tabulate_languages:
 rule tabulate_group:
     input:
         scores=lambda w: expand("results/score/{c}.parquet", c=plan.group_members(w.group)),
-        sql=plan.sql("tabulate/group.sql"),
+        sql=plan.sql("tabulate/tables/group.sql"),
         code=plan.code("tabulate.table"),
     output:
         tables=multiext("results/tables/{group}/group", ".csv", ".md", ".tex"),
@@ -76,7 +76,7 @@ rule tabulate_captioners:
     input:
         unpack(plan.collection_tables),
         files=lambda w: plan.caption_files(w.collection),
-        sql=plan.sql("tabulate/caption_tokens.sql"),
+        sql=plan.sql("tabulate/captions/tokens.sql"),
         code=plan.code("tabulate.captioners"),
     output:
         captioners="results/tables/{collection}/captioners.parquet",
@@ -98,7 +98,7 @@ rule tabulate_captioners:
 rule tabulate_captioned:
     input:
         captioners=lambda w: plan.member_tables(w.group, "captioners"),
-        sql=plan.sql("tabulate/captioners.sql"),
+        sql=plan.sql("tabulate/tables/captioners.sql"),
         code=plan.code("tabulate.table"),
     output:
         tables=multiext("results/tables/{group}/captioners", ".csv", ".md", ".tex"),
@@ -146,7 +146,7 @@ rule tabulate_side_by_side:
     input:
         choices=lambda w: plan.member_tables(w.group, "side_by_side"),
         captioners=lambda w: plan.member_tables(w.group, "captioners"),
-        sql=plan.sql("tabulate/side_by_side.sql", "tabulate/correlation.sql"),
+        sql=plan.sql("tabulate/tables/side_by_side.sql", "tabulate/tables/correlation.sql"),
         code=plan.code("tabulate.side_by_side", "tabulate.table"),
     output:
         tables=multiext("results/tables/{group}/side_by_side", ".csv", ".md", ".tex"),

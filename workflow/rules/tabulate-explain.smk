@@ -8,7 +8,7 @@ rule tabulate_failures:
         qrels="data/collect/{collection}/qrels.parquet",
         runs=plan.explained_runs,
         witness=plan.concept_inputs,
-        sql=plan.sql("tabulate/explain_answers.sql", "tabulate/study.sql"),
+        sql=plan.sql("tabulate/failures/answers.sql", "tabulate/study/sheet.sql"),
         code=plan.code("explain.failures", "judge.study"),
     output:
         failures="results/tables/{collection}/failures.parquet",
@@ -126,7 +126,7 @@ rule tabulate_explained:
         ranks="results/tables/{collection}/ranks.parquet",
         rejected="results/tables/{collection}/rejected_objects.parquet",
         perturbed=plan.perturbed_ranks,
-        sql=expand(plan.project_file("workflow/sql/tabulate/{t}.sql"), t=plan.explained_tables),
+        sql=expand(plan.project_file("workflow/sql/tabulate/tables/{t}.sql"), t=plan.explained_tables),
         code=plan.code("explain.failures"),
     output:
         tables=expand(
@@ -153,7 +153,7 @@ rule tabulate_study:
     input:
         study="results/tables/{collection}/study.parquet",
         sheets=plan.study_sheets,
-        sql=expand(plan.project_file("workflow/sql/tabulate/{t}.sql"), t=plan.STUDY_TABLES),
+        sql=expand(plan.project_file("workflow/sql/tabulate/tables/{t}.sql"), t=plan.STUDY_TABLES),
         code=plan.code("judge.study", "explain.failures"),
     output:
         studied="results/tables/{collection}/studied.parquet",
@@ -184,7 +184,7 @@ rule tabulate_failures_page:
         known="results/tables/{collection}/concepts.parquet",
         tables=rules.tabulate_explained.output.tables,
         pixels=plan.pixels,
-        sql=plan.sql("tabulate/failures_*.sql", "tabulate/report_*.sql"),
+        sql=plan.sql("tabulate/failures/*.sql", "tabulate/report/*.sql"),
         code=plan.code("explain.page"),
     output:
         page="results/report/{collection}/failures.html",

@@ -54,7 +54,7 @@ rule tabulate_facts:
     input:
         unpack(plan.collection_tables),
         witness=plan.fact_witnesses,
-        sql=lambda w: plan.sql(f"tabulate/{w.table}.sql"),
+        sql=lambda w: plan.sql(f"tabulate/tables/{w.table}.sql"),
         code=plan.code("tabulate.exhibits"),
     output:
         tables=multiext("results/tables/{collection}/{table}", ".csv", ".md", ".tex"),
@@ -79,7 +79,7 @@ rule tabulate_facts:
 rule tabulate_against:
     input:
         scores=plan.cross_scores,
-        sql=plan.sql("tabulate/against.sql"),
+        sql=plan.sql("tabulate/tables/against.sql"),
         code=plan.code("tabulate.drawings"),
     output:
         tables=multiext("results/tables/{collection}/against", ".csv", ".md", ".tex"),

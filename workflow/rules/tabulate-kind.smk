@@ -26,7 +26,7 @@ rule tabulate_answered:
 rule tabulate_kind:
     input:
         unpack(plan.kind_inputs),
-        sql=lambda w: plan.sql(f"tabulate/{plan.kind_family(w.collection)}/{w.table}.sql"),
+        sql=lambda w: plan.sql(f"tabulate/tables/{plan.kind_family(w.collection)}/{w.table}.sql"),
         code=plan.code("tabulate.table"),
     output:
         tables=multiext("results/tables/{collection}/{table}", ".csv", ".md", ".tex"),
@@ -51,7 +51,7 @@ rule tabulate_kind:
 rule tabulate_popularity:
     input:
         intervals="results/tables/{collection}/intervals.parquet",
-        sql=plan.sql("tabulate/popularity.sql"),
+        sql=plan.sql("tabulate/tables/popularity.sql"),
         code=plan.code("tabulate.drawings"),
     output:
         figure="results/figures/{collection}/popularity.svg",

@@ -6,7 +6,7 @@ rule tabulate_mistakes:
     input:
         unpack(plan.collection_tables),
         runs=lambda w: plan.mistake_runs(w.collection),
-        sql=plan.sql("tabulate/mistakes.sql"),
+        sql=plan.sql("tabulate/study/mistakes.sql"),
         code=plan.code("judge.mistakes"),
     output:
         given="results/tables/{collection}/mistakes.parquet",
@@ -29,7 +29,7 @@ rule tabulate_sorted:
     input:
         given="results/tables/{collection}/mistakes.parquet",
         sheets=lambda w: study.found_sheets(w.collection, "mistakes"),
-        sql=plan.sql("tabulate/mistakes_sorted.sql"),
+        sql=plan.sql("tabulate/tables/mistakes_sorted.sql"),
         code=plan.code("judge.mistakes"),
     output:
         tables=multiext("results/tables/{collection}/mistakes_sorted", ".csv", ".md", ".tex"),

@@ -7,7 +7,7 @@ rule tabulate_newest:
         scores=f"results/score/{plan.newest}.parquet",
         headline=f"results/tables/{plan.newest}/headline.csv",
         survival=plan.survival(),
-        sql=plan.sql("tabulate/metrics.sql"),
+        sql=plan.sql("tabulate/tables/metrics.sql"),
         code=plan.code("tabulate.since"),
     output:
         metrics="results/tables/newest/metrics.json",

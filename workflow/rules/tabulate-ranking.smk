@@ -6,7 +6,7 @@ rule tabulate_ranking:
     input:
         qrels="data/collect/{collection}/qrels.parquet",
         runs=plan.explained_runs,
-        sql=plan.sql("tabulate/ranking.sql", "tabulate/explain_answers.sql"),
+        sql=plan.sql("tabulate/tables/ranking.sql", "tabulate/failures/answers.sql"),
         code=plan.code("explain.failures"),
     output:
         tables=multiext("results/tables/{collection}/ranking", ".csv", ".md", ".tex"),

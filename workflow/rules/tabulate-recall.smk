@@ -3,7 +3,7 @@ rule tabulate_recall:
         measured=lambda w: expand(
             "results/search/{c}/recall/{s}.csv", c=w.collection, s=plan.approximate_systems
         ),
-        sql=plan.sql("tabulate/recall.sql"),
+        sql=plan.sql("tabulate/tables/recall.sql"),
         code=plan.code("tabulate.answered"),
     output:
         tables=multiext("results/tables/{collection}/recall", ".csv", ".md", ".tex"),

@@ -3,7 +3,7 @@ rule tabulate_changes:
     input:
         before=lambda w: plan.comparison_tables(w.earlier),
         after=lambda w: plan.comparison_tables(w.collection),
-        sql=plan.sql("tabulate/since/*.sql", "tabulate/snapshot_*.sql"),
+        sql=plan.sql("tabulate/since/changes/*.sql", "tabulate/tables/snapshot_*.sql"),
         code=plan.code("tabulate.since"),
     output:
         changes="results/tables/{collection}/since/{earlier}/changes.parquet",
@@ -35,7 +35,7 @@ rule tabulate_since_page:
         after=lambda w: plan.comparison_tables(w.collection),
         before_pixels=lambda w: plan.pictures_of(w.earlier),
         after_pixels=lambda w: plan.pictures_of(w.collection),
-        sql=plan.sql("tabulate/since_*.sql", "tabulate/report_pixels.sql"),
+        sql=plan.sql("tabulate/since/*.sql", "tabulate/report/pixels.sql"),
         templates=plan.templates(),
         code=plan.code("report.since"),
     output:

@@ -32,7 +32,7 @@ rule tabulate_intervals:
         unpack(plan.collection_tables),
         scores="results/score/{collection}.parquet",
         witness=plan.fact_witnesses,
-        sql=plan.sql("tabulate/strata_*.sql"),
+        sql=plan.sql("tabulate/strata/*.sql"),
         code=plan.code("tabulate.strata"),
     output:
         intervals="results/tables/{collection}/intervals.parquet",
@@ -58,7 +58,7 @@ rule tabulate_subsets:
     input:
         unpack(plan.collection_tables),
         runs=plan.independent_runs,
-        sql=plan.sql("tabulate/subset_*.sql"),
+        sql=plan.sql("tabulate/subsets/*.sql"),
         code=plan.code("tabulate.subsets"),
     output:
         subsets="results/tables/{collection}/subsets.parquet",
@@ -105,7 +105,7 @@ rule tabulate_statistics:
         intervals=rules.tabulate_intervals.output.intervals,
         subsets=rules.tabulate_subsets.output.subsets,
         tops="results/tables/{collection}/tops.parquet",
-        sql=plan.sql(*(f"tabulate/{t}*.sql" for t in STATISTICS)),
+        sql=plan.sql(*(f"tabulate/tables/{t}*.sql" for t in STATISTICS)),
         code=plan.code("tabulate.exhibits"),
     output:
         tables=expand("results/tables/{{collection}}/{t}.{s}", t=STATISTICS, s=["csv", "md", "tex"]),

@@ -3,7 +3,7 @@ rule tabulate_table5:
         scores="results/score/{collection}.parquet",
         significance="results/score/{collection}.significance.parquet",
         trials=plan.tuning_grids,
-        sql=plan.sql("tabulate/table5.sql"),
+        sql=plan.sql("tabulate/tables/table5.sql"),
         code=plan.code("tabulate.table5"),
     output:
         tables=multiext("results/tables/{collection}/table5", ".csv", ".md", ".tex"),

@@ -8,7 +8,7 @@ rule tabulate_temporal:
         before_scores="results/score/{earlier}.parquet",
         after_scores="results/score/{collection}.parquet",
         runs=plan.stale_runs,
-        sql=plan.sql("tabulate/temporal*.sql"),
+        sql=plan.sql("tabulate/tables/temporal.sql", "tabulate/since/queries.sql"),
         code=plan.code("tabulate.temporal"),
     output:
         drops="results/tables/{collection}/since/{earlier}/temporal.parquet",

@@ -5,7 +5,7 @@ rule tabulate_tables:
     input:
         unpack(plan.tabulate_inputs),
         curves=plan.curves,
-        sql=plan.sql("tabulate/*.sql"),
+        sql=plan.sql("tabulate/tables/*.sql"),
         code=plan.code("tabulate.exhibits"),
     output:
         tables=expand(
@@ -38,7 +38,7 @@ rule tabulate_tables:
 rule tabulate_account:
     input:
         table=lambda w: plan.accounts(w.collection)[w.account],
-        sql=lambda w: plan.sql(f"tabulate/{w.account}.sql"),
+        sql=lambda w: plan.sql(f"tabulate/tables/{w.account}.sql"),
         code=plan.code("tabulate.table"),
     output:
         tables=multiext("results/tables/{collection}/{account}", ".csv", ".md", ".tex"),
@@ -64,7 +64,7 @@ rule tabulate_judged:
         reuse="results/score/{collection}/reuse.parquet",
         tau="results/score/{collection}/tau.parquet",
         agreement="results/score/{collection}/agreement.parquet",
-        sql=expand(plan.project_file("workflow/sql/tabulate/{t}.sql"), t=plan.GRADED_TABLES),
+        sql=expand(plan.project_file("workflow/sql/tabulate/tables/{t}.sql"), t=plan.GRADED_TABLES),
         code=plan.code("tabulate.table"),
     output:
         tables=expand(

@@ -6,7 +6,7 @@ from isotope.tabulate.table import tabulate
 
 with logged(snakemake.log[0], snakemake.rule):
     tabulate(
-        sql.SQL / "tabulate/captioners.sql",
+        sql.SQL / "tabulate/tables/captioners.sql",
         {"captioners": list(snakemake.input.captioners)},
         dict(snakemake.params.items()),
         Path(snakemake.output.tables[0]).with_suffix(""),

@@ -6,7 +6,7 @@ from isotope.tabulate.table import tabulate
 
 with logged(snakemake.log[0], snakemake.rule):
     tabulate(
-        sql.SQL / "tabulate/group.sql",
+        sql.SQL / "tabulate/tables/group.sql",
         {"scores": list(snakemake.input.scores)},
         dict(snakemake.params.items()),
         Path(snakemake.output.tables[0]).with_suffix(""),

@@ -6,7 +6,7 @@ from isotope.tabulate.table import tabulate
 
 with logged(snakemake.log[0], snakemake.rule):
     tabulate(
-        sql.SQL / "tabulate/captions.sql",
+        sql.SQL / "tabulate/tables/captions.sql",
         {"captions": list(snakemake.input.captions)},
         {},
         Path(snakemake.output.tables[0]).with_suffix(""),

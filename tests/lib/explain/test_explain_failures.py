@@ -219,7 +219,7 @@ def spread(total: int) -> list[int]:
 
 def explained(rows: Sequence[Row], folder: Path) -> dict[str, float]:
     store.write_rows([{**LABELS, **row} for row in rows], folder / "failures.parquet", FAILURES)
-    query = sql.SQL / "tabulate" / "explained.sql"
+    query = sql.SQL / "tabulate/tables/explained.sql"
     found = sql.query(query, {"failures": folder / "failures.parquet"}, {})
     assert found is not None
     return found.row(0, named=True)
@@ -273,7 +273,7 @@ def moved(
 
 def placed(told: Sequence[Row], tmp_path: Path, name: str) -> pl.DataFrame:
     store.write_rows(told, tmp_path / "ranks.parquet", RANKS)
-    query = sql.SQL / "tabulate" / f"{name}.sql"
+    query = sql.SQL / f"tabulate/tables/{name}.sql"
     found = sql.query(query, {"perturbed": tmp_path / "ranks.parquet"}, {})
     assert found is not None
     return found

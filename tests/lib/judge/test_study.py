@@ -239,7 +239,7 @@ def test_a_rule_may_have_two_premises(tmp_path):
         for n, c in enumerate(["abc", "abc", "ab", "c"])
     ]
     store.write_rows(rows, tmp_path / "studied.parquet", STUDIED)
-    query, asked = sql.SQL / "tabulate/study_rules.sql", {"support": 0.0, "confidence": 0.0}
+    query, asked = sql.SQL / "tabulate/tables/study_rules.sql", {"support": 0.0, "confidence": 0.0}
     found = sql.query(query, {"studied": tmp_path / "studied.parquet"}, asked)
     assert found is not None
     rules = {row[:2]: row[3:] for row in found.iter_rows()}

@@ -45,7 +45,7 @@ def relations(tmp_path):
 
 def rows(name, relations, reads, **params):
     chosen = {r: relations[r] for r in reads}
-    return table.rows(SQL / f"{name}.sql", chosen, params).rows()
+    return table.rows(SQL / f"tables/{name}.sql", chosen, params).rows()
 
 
 def test_a_page_counts_for_each_topic_surely_predicted_in_its_own_wiki(relations):
@@ -164,7 +164,7 @@ def test_subsets_are_drawn_where_they_are_exact(tmp_path):
     ]
     store.write_rows(points, tmp_path / "subsets.parquet", SUBSETS)
     given, chosen = {"subsets": tmp_path / "subsets.parquet"}, {"split": "test", "measure": "MAP"}
-    figures.subsets(SQL / "subsets_exact.sql", given, chosen, tmp_path / "s.svg")
+    figures.subsets(SQL / "tables/subsets_exact.sql", given, chosen, tmp_path / "s.svg")
     drawn = (tmp_path / "s.svg").read_text()
     assert ">60<" in drawn
     assert ">30<" not in drawn
@@ -173,7 +173,7 @@ def test_subsets_are_drawn_where_they_are_exact(tmp_path):
 def test_subsets_without_an_exact_point_say_what_to_do(tmp_path):
     store.write_rows([], tmp_path / "subsets.parquet", SUBSETS)
     given, chosen = {"subsets": tmp_path / "subsets.parquet"}, {"split": "test", "measure": "MAP"}
-    figures.subsets(SQL / "subsets_exact.sql", given, chosen, tmp_path / "s.svg")
+    figures.subsets(SQL / "tables/subsets_exact.sql", given, chosen, tmp_path / "s.svg")
     assert "raise search.depth" in (tmp_path / "s.svg").read_text()
 
 

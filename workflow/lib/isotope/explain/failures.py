@@ -157,7 +157,7 @@ def tabulate_ranking(runs: Sequence[Path], qrels: Path, stem: Path) -> None:
         with store.writer(ranks, RANKS) as out:
             for path in runs:
                 out.write_table(_ranks(path, qrels))
-        tabulate(_SQL / "ranking.sql", {"ranks": ranks}, {}, stem)
+        tabulate(_SQL / "tables/ranking.sql", {"ranks": ranks}, {}, stem)
 
 
 def intact_ranks(answers: pl.DataFrame, labels: Mapping[str, str]) -> pa.Table:
@@ -171,7 +171,7 @@ def intact_ranks(answers: pl.DataFrame, labels: Mapping[str, str]) -> pa.Table:
 def _ranks(run: Path, qrels: Path) -> pa.Table:
     cell = Cell.of(run)
     side = {"task": cell.task, "split": cell.split}
-    answers = rows(_SQL / "explain_answers.sql", {"run": run, "qrels": qrels}, side)
+    answers = rows(_SQL / "failures/answers.sql", {"run": run, "qrels": qrels}, side)
     return intact_ranks(answers, {**vars(cell), "system": run.stem})
 
 
@@ -201,7 +201,7 @@ def tabulate_explained(
     order = {"systems": systems}
     for name in names:
         files = list(relations[_READS[name]])
-        tabulate(_SQL / f"{name}.sql", {_READS[name]: files}, order, folder / name)
+        tabulate(_SQL / f"tables/{name}.sql", {_READS[name]: files}, order, folder / name)
 
 
 def tabulate_study(
@@ -220,11 +220,11 @@ def tabulate_study(
     for name in names:
         given = {k: rules[k] for k in ("support", "confidence")} if name == "study_rules" else {}
         asked = {**given, "systems": systems}
-        tabulate(_SQL / f"{name}.sql", {"studied": studied}, asked, folder / name)
+        tabulate(_SQL / f"tables/{name}.sql", {"studied": studied}, asked, folder / name)
 
 
 _ROWS_PER_GROUP = 8_192
-_ANSWERS = sql.SQL / "tabulate" / "explain_answers.sql"
+_ANSWERS = sql.SQL / "tabulate/failures/answers.sql"
 _MEASURES: Sequence[str] = (
     *("ca", "ncs", "ce", "sd", "sd_continuous"),
     *("hit", "miss", "extra"),

@@ -145,7 +145,7 @@ def failures_page(
     Raises:
         IsotopeError: what `tabulate.rows` raises.
     """
-    picks = rows(_SQL / "failures_picks.sql", {"failures": given.failures}, {"shown": shown})
+    picks = rows(_SQL / "failures/picks.sql", {"failures": given.failures}, {"shown": shown})
     found = cases(picks, given) if picks.height else []
     systems: dict[tuple[str, str], list[Case]] = {}
     for case in found:
@@ -162,7 +162,7 @@ def cases(picks: pl.DataFrame, given: Sources) -> list[Case]:
     seen = _boxes(given, ids)
     shown = _pictures(given, ids)
     asked = {"ids": sorted(set(picks["query_id"]))}
-    texts = rows(_SQL / "report_texts.sql", {"texts": given.texts}, asked)
+    texts = rows(_SQL / "report/texts.sql", {"texts": given.texts}, asked)
     words = {row["id"]: row["words"] or row["title"] for row in texts.iter_rows(named=True)}
     return [
         Case(
@@ -178,18 +178,18 @@ def cases(picks: pl.DataFrame, given: Sources) -> list[Case]:
 
 def _boxes(given: Sources, ids: list[str]) -> dict[str, pl.DataFrame]:
     relations: dict[str, sql.Files] = {"known": given.known, "images": given.images}
-    found = rows(_SQL / "failures_boxes.sql", relations, {"ids": ids})
+    found = rows(_SQL / "failures/boxes.sql", relations, {"ids": ids})
     split = found.partition_by("image_id", as_dict=True)
     return {str(key[0]): own for key, own in split.items()}
 
 
 def _pictures(given: Sources, ids: list[str]) -> dict[str, tuple[str, str | None]]:
     """Return the name and the data: URI of each picture."""
-    names = rows(_SQL / "report_images.sql", {"images": given.images}, {"ids": ids})
+    names = rows(_SQL / "report/images.sql", {"images": given.images}, {"ids": ids})
     drawn: dict[str, str | None] = {}
     if given.pixels:
         pixels = {"pixels": list(given.pixels)}
-        found = rows(_SQL / "report_pixels.sql", pixels, {"ids": ids})
+        found = rows(_SQL / "report/pixels.sql", pixels, {"ids": ids})
         drawn = {r["id"]: thumbnail(r["webp"], SIDE_PX) for r in found.iter_rows(named=True)}
     return {r["id"]: (r["title"], drawn.get(r["id"])) for r in names.iter_rows(named=True)}
 

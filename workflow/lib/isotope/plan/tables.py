@@ -93,12 +93,12 @@ class Tables(Memory):
 
     def kind_tables(self, kind):
         """The statistics that a kind of data set brings of its own."""
-        return sorted({Path(p).stem for p in self.sql(f"tabulate/{kind}/*.sql")})
+        return sorted({Path(p).stem for p in self.sql(f"tabulate/tables/{kind}/*.sql")})
 
     def kind_inputs(self, wildcards):
         """The tables that a kind's statistic reads: those that its query names."""
         [query] = self.sql(
-            f"tabulate/{self.kind_family(wildcards.collection)}/{wildcards.table}.sql"
+            f"tabulate/tables/{self.kind_family(wildcards.collection)}/{wildcards.table}.sql"
         )
         text = Path(query).read_text(encoding="utf-8")
         scored = {

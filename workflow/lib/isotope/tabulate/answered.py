@@ -32,10 +32,13 @@ def tabulate_agreement(
     """
     both = {"associations": associations, "sections": sections}
     tabulate(
-        _SQL / "associations.sql", both, {"language": language, "sections": _SECTIONS}, stems[0]
+        _SQL / "tables/associations.sql",
+        both,
+        {"language": language, "sections": _SECTIONS},
+        stems[0],
     )
     told = {**both, "rejected": rejected}
-    tabulate(_SQL / "associations_missed.sql", told, {"language": language}, stems[1])
+    tabulate(_SQL / "tables/associations_missed.sql", told, {"language": language}, stems[1])
 
 
 RECALL = pa.schema(
@@ -59,7 +62,9 @@ def recall_table(measured: Sequence[Path], out: Path, systems: Sequence[str] = (
         together = Path(folder) / "recall.parquet"
         read = pl.concat([pl.read_csv(path, infer_schema_length=None) for path in measured])
         store.write(read.to_arrow(), together, RECALL)
-        tabulate(sql.SQL / "tabulate/recall.sql", {"recall": together}, {"systems": systems}, out)
+        tabulate(
+            sql.SQL / "tabulate/tables/recall.sql", {"recall": together}, {"systems": systems}, out
+        )
 
 
 def tops_table(runs: Sequence[Path], *, depth: int, out: Path) -> None:

@@ -22,7 +22,7 @@ def draw_drops(points: pl.DataFrame, params: Mapping[str, Any], out: Path) -> No
     """Draw the relative drop by strata of queries: a panel a task, a mark a system.
 
     It is that of the first of `params["measures"]`; `params["systems"]` orders the systems.
-    `points` are rows of sql/tabulate/temporal.sql; a whisker is the interval, where there is one.
+    `points` are rows of tables/temporal.sql; a whisker is the interval, where there is one.
     """
     measure = params["measures"][0]
     chosen = points.filter(pl.col("measure") == measure)
@@ -56,7 +56,7 @@ def _panel(panel: "Axes", points: pl.DataFrame, systems: list[str]) -> None:
     panel.grid(visible=False, axis="y")
 
 
-_SQL = sql.SQL / "tabulate" / "popularity.sql"
+_SQL = sql.SQL / "tabulate/tables/popularity.sql"
 _HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo")
 _GROUP = 0.8
 
@@ -108,7 +108,7 @@ def against(
     Raises:
         EmptyTable: no system that was scored on both collections.
     """
-    sql_file, relations = sql.SQL / "tabulate" / "against.sql", {"scores": scores}
+    sql_file, relations = sql.SQL / "tabulate/tables/against.sql", {"scores": scores}
     points = rows(sql_file, relations, params)
     if points.is_empty():
         found = f"no system scored on both {params['here']} and {params['there']}"

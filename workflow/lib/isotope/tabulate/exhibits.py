@@ -79,7 +79,7 @@ def tabulate_all(
     metrics([relations["scores"]], tables / "metrics.json")
     sized = {r: relations[r] for r in ("scores", "texts", "images")}
     asked = {k: params[k] for k in CHOSEN}
-    draw.corpus_size(_SQL / "corpus_size.sql", sized, asked, figures / "corpus_size.svg")
+    draw.corpus_size(_SQL / "tables/corpus_size.sql", sized, asked, figures / "corpus_size.svg")
     for curve in curves:
         draw.learning_curve(curve, figures / f"curve-{curve.parent.name}.svg")
 
@@ -97,7 +97,7 @@ def tabulate_each(
     """
     for name, table in chosen.items():
         reads = {r: relations[r] for r in table.reads}
-        tabulate(_SQL / f"{name}.sql", reads, given(table, params), folder / name)
+        tabulate(_SQL / f"tables/{name}.sql", reads, given(table, params), folder / name)
 
 
 def tabulate_statistics(
@@ -112,7 +112,7 @@ def tabulate_statistics(
     """
     tabulate_each(STATISTICS, relations, params, tables)
     subsets, shown = {"subsets": relations["subsets"]}, {k: params[k] for k in CHOSEN}
-    bars.subsets(_SQL / "subsets_exact.sql", subsets, shown, figures / "subsets.svg")
+    bars.subsets(_SQL / "tables/subsets_exact.sql", subsets, shown, figures / "subsets.svg")
 
 
 def tabulate_facts(
@@ -133,5 +133,5 @@ def tabulate_facts(
     """
     table = FACTS[name]
     chosen, asked = {r: relations[r] for r in table.reads}, given(table, params)
-    bars.bars(_SQL / f"{name}.sql", chosen, asked, figures / f"{name}.svg")
+    bars.bars(_SQL / f"tables/{name}.sql", chosen, asked, figures / f"{name}.svg")
     tabulate_each({name: table}, relations, params, tables)

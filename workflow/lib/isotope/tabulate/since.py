@@ -75,7 +75,7 @@ def write_changes(
     kept = {"changes": (changes, CHANGES), "identities": (identities, IDENTITIES)}
     changes.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=changes.parent, prefix=".since-") as folder:
-        for step in sorted((_SQL / "since").glob("*.sql")):
+        for step in sorted((_SQL / "since/changes").glob("*.sql")):
             name, text = step.stem.partition("_")[2], step.read_text(encoding="utf-8")
             used = {t: path for t, path in made.items() if re.search(rf"\b{t}\b", text)}
             out, schema = kept.get(name, (Path(folder) / f"{name}.parquet", None))
@@ -90,4 +90,4 @@ def tabulate_changes(changes: Path, stems: Sequence[Path]) -> None:
         MissingFile: no such table.
     """
     for stem in stems:
-        tabulate(_SQL / f"{stem.name}.sql", {"changes": changes}, {}, stem)
+        tabulate(_SQL / f"tables/{stem.name}.sql", {"changes": changes}, {}, stem)

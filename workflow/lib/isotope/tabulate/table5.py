@@ -70,7 +70,7 @@ def table5(  # noqa: PLR0913
             "trials": tried,
             "comparisons": beside,
         }
-        tabulate(sql.SQL / "tabulate/table5.sql", relations, {"alpha": tested.alpha}, out)
+        tabulate(sql.SQL / "tabulate/tables/table5.sql", relations, {"alpha": tested.alpha}, out)
 
 
 def _listed(comparisons: Sequence[Sequence[str]]) -> Iterator[dict[str, Any]]:

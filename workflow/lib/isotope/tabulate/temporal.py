@@ -112,11 +112,11 @@ def tabulate_temporal(  # noqa: PLR0913
     old = aged_scores(runs, reads["after_qrels"], reads["identities"], params["measures"])
     both = beside(old, reads["after_scores"])
     changed = {k: reads[k] for k in ("before_qrels", "after_qrels", "changes", "identities")}
-    strata = rows(_SQL / "temporal_queries.sql", changed, {})
+    strata = rows(_SQL / "since/queries.sql", changed, {})
     home = at_home(reads["before_scores"], reads["identities"], strata)
     found = relative_drops(both, home, strata, how)
     store.write(found.to_arrow(), drops, TEMPORAL)
-    query, relations = _SQL / "temporal.sql", {"temporal": drops}
+    query, relations = _SQL / "tables/temporal.sql", {"temporal": drops}
     tabulate(query, relations, params, drops.with_suffix(""))
     draw_drops(rows(query, relations, params), params, figure)
 

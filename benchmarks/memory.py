@@ -48,11 +48,11 @@ def overlay(pages: int, shards: int) -> dict[str, object]:
 
 def measured(pages: int) -> Peaks:
     """Return declared and peak MB, and MB read, of the jobs of every rule, whole and in shards."""
-    found: Peaks = defaultdict(list)
+    peaks: Peaks = defaultdict(list)
     for shards, target in ((1, "all"), (2, "results/score/toy.parquet")):
         for rule, job in built(pages, shards, target):
-            found[rule].append(job)
-    return found
+            peaks[rule].append(job)
+    return peaks
 
 
 def built(pages: int, shards: int, target: str) -> Iterator[tuple[str, Job]]:
@@ -62,8 +62,8 @@ def built(pages: int, shards: int, target: str) -> Iterator[tuple[str, Job]]:
         (folder / "size.yaml").write_text(yaml.safe_dump(overlay(pages, shards)))
         where = ["--snakefile", ROOT / "Snakefile", "--directory", folder, "--cores", "2"]
         params = ["--configfile", ROOT / "params.yaml", folder / "size.yaml"]
-        told = ["--benchmark-extended", "--quiet", "all"]
-        command = [program, *where, *told, *params, "--", target]
+        options = ["--benchmark-extended", "--quiet", "all"]
+        command = [program, *where, *options, *params, "--", target]
         subprocess.run(command, check=True, cwd=folder)
         for path in sorted((folder / "logs/benchmarks").rglob("*.tsv")):
             with path.open(newline="") as file:
@@ -92,7 +92,9 @@ def table(sizes: dict[int, Peaks]) -> list[str]:
 def main(pages: int = 40) -> None:
     """Measure both sizes, hold them to the declarations, and report."""
     sizes = {size: measured(size) for size in (pages, FACTOR * pages)}
-    jobs = [(r, *job) for peaks in sizes.values() for r, found in peaks.items() for job in found]
+    jobs = [
+        (r, *job) for peaks in sizes.values() for r, measures in peaks.items() for job in measures
+    ]
     over = [job for job in jobs if job[2] > job[1]]
     closest = max(jobs, key=lambda job: job[2] / job[1])
     lines = table(sizes)

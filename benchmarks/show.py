@@ -23,7 +23,7 @@ from typing import Any
 import pyarrow as pa
 from common import machine, write
 
-from isotope.cli import show
+from isotope.cli import questions
 from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.schemas import CAPTION_FIELDS, FIVE_FIELDS, RUN
@@ -132,11 +132,11 @@ def main(rows: int) -> None:
 def look_up(kind: str, ids: list[str], root: Path) -> Times:
     """Return wall and processor milliseconds of each look-up, the first left out."""
     path = root / "results/catalog.duckdb"
-    show.show(kind, ids[0], catalog=path)
+    questions.show(kind, ids[0], catalog=path)
     times: Times = []
     for ident in ids:
         wall, cpu = time.perf_counter(), time.process_time()
-        show.show(kind, ident, catalog=path)
+        questions.show(kind, ident, catalog=path)
         ended = time.perf_counter(), time.process_time()
         times.append(((ended[0] - wall) * 1000, (ended[1] - cpu) * 1000))
     return times

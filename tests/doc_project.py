@@ -15,7 +15,7 @@ from isotope.core import store
 from isotope.core.schemas import CAPTION_FIELDS, RUN
 from isotope.crawl.tables import LEDGER, PIXELS
 from isotope.explain.tables import FAILURES, RANKS, STUDIED
-from isotope.judge.tables import AGREEMENT, GRADED, POOL, REUSE, SHEET, TAU
+from isotope.judge.tables import AGREEMENT, GRADED, POOL, REUSABILITY, SHEET, TAU
 from isotope.parse.tables import ASSOCIATIONS, INLINKS, REJECTED, SECTIONS
 from isotope.project.tables import PROJECTION
 from isotope.score.tables import SCORES, SIGNIFICANCE
@@ -224,7 +224,7 @@ def _judged(root: Path, collection: str, chance: random.Random) -> None:
         | {"place": chance.randint(1, 3), "place_without": chance.randint(1, 3)}
         for task, system in systems
     ]
-    _write(reuse, folder / "reuse.parquet", REUSE)
+    _write(reuse, folder / "reuse.parquet", REUSABILITY)
     taus = [{"task": task, "measure": "MAP", "tau": chance.random()} for task in TASKS]
     _write(taus, folder / "tau.parquet", TAU)
     pairs = [{"assessor": a, "other": b, "kappa": chance.random()} for a, b in ("ab", "ac", "bc")]

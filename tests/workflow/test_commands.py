@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 import yaml
 
-from isotope.cli import command as main
+from isotope.cli import commands as main
 from isotope.core.trec import read_run
 
 ROOT = Path(__file__).parents[2]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from snakemake.cli import get_argument_parser
 from snakemake.utils import update_config
 
-from isotope.cli import command
+from isotope.cli import commands as command
 from isotope.cli.reference import Edges, documents, read_dot, reduced, rewrite
 from isotope.cli.reference_params import parameters
 from isotope.core import errors, grid

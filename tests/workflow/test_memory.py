@@ -1,15 +1,15 @@
-"""Every rule says how much memory its jobs may take, all from one place."""
+"""Every rule says how much memory its jobs may take, by a class of isotope.core.memory."""
 
-import os
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from isotope.core import memory
+from isotope.plan.memory import Memory
 
 RULES = Path(__file__).parents[2] / "workflow/rules"
+CLASSES = {name: need for name, need in vars(memory).items() if isinstance(need, memory.Need)}
 DECLARED = {
     name: body
     for path in sorted(RULES.glob("[a-z]*.smk"))
@@ -20,40 +20,39 @@ DECLARED = {
 
 
 @pytest.mark.parametrize("rule", DECLARED)
-def test_a_rule_declares_its_memory_by_its_own_name(rule):
-    assert re.findall(r"^ {8,12}mem_mb=(.*),$", DECLARED[rule], re.MULTILINE) == [
-        f'memory("{rule}")'
-    ]
+def test_a_rule_declares_its_memory_by_a_class(rule):
+    [need] = re.findall(r"^ {8,12}mem_mb=plan\.needs\(\s*(\w+)\b", DECLARED[rule], re.MULTILINE)
+    assert need in CLASSES
 
 
-def test_every_declaration_belongs_to_a_rule():
-    assert set(memory.NEEDS) == set(DECLARED)
+def test_every_class_belongs_to_a_rule():
+    named = re.findall(r"plan\.needs\(\s*(\w+)\b", "".join(DECLARED.values()))
+    assert set(named) == set(CLASSES)
 
 
 def test_memory_grows_with_what_is_read_up_to_its_limit_and_shards_share_it():
-    small, large = (memory.mem_mb("collect_tables", mb) for mb in (100, 100_000))
-    assert small < large == memory.NEEDS["collect_tables"].most_mb
-    alone, among = (memory.mem_mb("search_random", 1_000, shards=n) for n in (1, 10))
-    base = memory.NEEDS["search_random"].base_mb
-    assert alone - base == 10 * (among - base)
-    assert memory.mem_mb("search_dense", 0, held_mb=512) - memory.mem_mb("search_dense", 0) == 512
+    small, large = (memory.DUCKDB_LARGE.mem_mb(mb) for mb in (100, 100_000))
+    assert small < large == memory.DUCKDB_LARGE.most_mb
+    alone, among = (memory.HOLDS.mem_mb(1_000, shards=n) for n in (1, 10))
+    assert alone - memory.HOLDS.base_mb == 10 * (among - memory.HOLDS.base_mb)
+    assert memory.HOLDS.mem_mb(0, extra_mb=512) - memory.HOLDS.mem_mb(0) == 512
 
 
 def test_a_job_declares_by_the_sizes_of_its_inputs_but_for_what_it_streams(tmp_path):
     """The function of the rules, on files of a known size; a missing one is for Snakemake."""
     (tmp_path / "texts").write_bytes(b"0" * 3_000_000)
     (tmp_path / "pixels").write_bytes(b"0" * 9_000_000)
-    params = {"search": {"memory_mb": 512}, "shards": {"search": 4, "project": 3, "index": 2}}
-    rules: dict[str, Any] = {"PARAMS": params, "os": os}
-    exec((RULES / "_memory.smk").read_text(), rules)
+    shards = {"search": 4, "project": 3, "index": 2}
+    params = {"search": {"memory_mb": 512}, "shards": shards}
+    plan = Memory(params, RULES.parents[1], {})
     inputs = {"texts": str(tmp_path / "texts"), "pixels": [str(tmp_path / "pixels")]}
-    declared = rules["memory"]("score_pool")(None, inputs)
-    assert declared == memory.mem_mb("score_pool", 3.0)
-    assert rules["memory"]("search_random")(None, inputs) == memory.mem_mb(
-        "search_random", 3.0, shards=4
-    )
-    for rule in ("project_index", "index_bm25_shard"):
-        needed = memory.mem_mb(rule, 3.0, shards=2)
-        assert rules["memory"](rule)(None, {**inputs, "images": []}) == needed
+    assert plan.needs(memory.HOLDS)(None, inputs) == memory.HOLDS.mem_mb(3.0)
+    for phase, n in shards.items():
+        declared = plan.needs(memory.JAVA, shards=phase)(None, {**inputs, "images": []})
+        assert declared == memory.JAVA.mem_mb(3.0, shards=n)
+    counted = plan.needs(memory.HOLDS, reads=["pixels"])(None, inputs)
+    assert counted == memory.HOLDS.mem_mb(9.0)
+    extra = plan.needs(memory.HOLDS, extra_mb=plan.search_memory_mb)(None, inputs)
+    assert extra == memory.HOLDS.mem_mb(3.0) + 2 * 512
     with pytest.raises(FileNotFoundError):
-        rules["memory"]("score_pool")(None, {"texts": str(tmp_path / "none")})
+        plan.needs(memory.HOLDS)(None, {"texts": str(tmp_path / "none")})

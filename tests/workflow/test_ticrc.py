@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isotope.cli.command import main
+from isotope.cli.commands import main
 from isotope.release import geval
 
 PICTURES = {"train": ("train", 40), "dev-0": ("validation", 24), "test-A": ("test", 8)}

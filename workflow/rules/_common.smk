@@ -1,5 +1,22 @@
 from pathlib import Path
 
+from isotope.core.memory import (
+    BUFFERS,
+    DUCKDB,
+    DUCKDB_LARGE,
+    ENCODES,
+    HOLDS,
+    HOLDS_TWICE,
+    JAVA,
+    JAVA_DUCKDB,
+    JAVA_MERGES,
+    JAVA_SEARCHES,
+    LEARNS,
+    PAGES,
+    SHOWS,
+    STREAMS,
+    VECTORS,
+)
 from isotope.params import foreign, paths, resolve
 from isotope.plan.plan import Plan
 

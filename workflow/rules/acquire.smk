@@ -7,7 +7,7 @@ rule acquire_source:
     benchmark:
         "logs/benchmarks/acquire_source/{source}.tsv"
     resources:
-        mem_mb=plan.memory("acquire_source"),
+        mem_mb=plan.needs(STREAMS),
     params:
         spec=plan.upstream,
         scratch=".isotope/acquire/{source}",

@@ -15,7 +15,7 @@ if plan.is_sharded("collect"):
         benchmark:
             "logs/benchmarks/collect_texts/{collection}.{part}.tsv"
         resources:
-            mem_mb=plan.memory("collect_texts"),
+            mem_mb=plan.needs(DUCKDB_LARGE, shards="collect"),
         params:
             spec=plan.entry("collect"),
             part=plan.part,
@@ -38,7 +38,7 @@ if plan.is_sharded("collect"):
         benchmark:
             "logs/benchmarks/collect_images/{collection}.{part}.tsv"
         resources:
-            mem_mb=plan.memory("collect_images"),
+            mem_mb=plan.needs(DUCKDB_LARGE, shards="collect"),
         params:
             part=plan.part,
             relations=[*names.READ_BY["images"], *names.EXCHANGED],
@@ -65,7 +65,7 @@ if plan.is_sharded("collect"):
         wildcard_constraints:
             collection=plan.sharded_collections(shards=True),
         resources:
-            mem_mb=plan.memory("collect_gather"),
+            mem_mb=plan.needs(DUCKDB_LARGE),
         params:
             pieces=names.GATHERED,
         message:

@@ -20,7 +20,7 @@ rule collect_tables:
     wildcard_constraints:
         collection=plan.sharded_collections(shards=False),
     resources:
-        mem_mb=plan.memory("collect_tables"),
+        mem_mb=plan.needs(DUCKDB_LARGE),
     params:
         spec=plan.entry("collect"),
         relations=lambda w: sorted(plan.relations(w)),

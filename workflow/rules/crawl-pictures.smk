@@ -13,7 +13,7 @@ rule crawl_listing:
     wildcard_constraints:
         source=plan.crawl_sources(pictures=True),
     resources:
-        mem_mb=plan.memory("crawl_listing"),
+        mem_mb=plan.needs(HOLDS),
     params:
         spec=lambda w: plan.params["crawl"][w.source]["pictures"],
         shards=lambda w: plan.params["crawl"][w.source]["shards"],
@@ -38,7 +38,7 @@ rule crawl_pictures:
     wildcard_constraints:
         source=plan.crawl_sources(pictures=True),
     resources:
-        mem_mb=plan.memory("crawl_pictures"),
+        mem_mb=plan.needs(BUFFERS),
     params:
         spec=lambda w: plan.params["crawl"][w.source]["pictures"],
     message:

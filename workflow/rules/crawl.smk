@@ -18,7 +18,7 @@ rule crawl_urls:
     wildcard_constraints:
         source=plan.crawl_sources(pictures=False),
     resources:
-        mem_mb=plan.memory("crawl_urls"),
+        mem_mb=plan.needs(DUCKDB),
     params:
         shards=lambda w: plan.params["crawl"][w.source]["shards"],
     message:
@@ -41,7 +41,7 @@ rule crawl_shard:
     wildcard_constraints:
         source=plan.crawl_sources(pictures=False),
     resources:
-        mem_mb=plan.memory("crawl_shard"),
+        mem_mb=plan.needs(BUFFERS),
     params:
         # Snakemake compares plain values only; another place to go on from is no reason to crawl anew.
         spec=lambda w: UserDict(plan.params["crawl"][w.source]),
@@ -66,7 +66,7 @@ rule crawl_ledger:
     benchmark:
         "logs/benchmarks/crawl_ledger/{source}.tsv"
     resources:
-        mem_mb=plan.memory("crawl_ledger"),
+        mem_mb=plan.needs(DUCKDB),
     params:
         spec=lambda w: {
             k: plan.params["crawl"][w.source].get(k) for k in ("serve", "mirror", "pictures")

@@ -10,7 +10,7 @@ rule encode_beside_shard:
         ledgers=plan.picture_ledgers,
         weights=plan.weights,
         configs=plan.configs,
-        code=plan.code("encode.multimodal"),
+        code=plan.encoder_code("encode.multimodal"),
     output:
         questions="data/encode/{collection}/{model}/questions/shard-{shard}.npy",
         questions_ids="data/encode/{collection}/{model}/questions/shard-{shard}.ids.parquet",
@@ -24,7 +24,7 @@ rule encode_beside_shard:
         model=plan.encoders(sighted=True),
     threads: 8
     resources:
-        mem_mb=plan.memory("encode_beside_shard"),
+        mem_mb=plan.needs(ENCODES),
     params:
         **plan.encode_params,
         model=plan.model_params,
@@ -51,7 +51,7 @@ rule encode_mix:
         model=plan.any_of(plan.mixes(frozen=True)),
     threads: lambda w: plan.params["models"][w.model].get("learn", {}).get("threads", 1)
     resources:
-        mem_mb=plan.memory("encode_mix"),
+        mem_mb=plan.needs(LEARNS),
     params:
         spec=plan.model_params,
     message:
@@ -77,7 +77,7 @@ rule encode_mix_shard:
     wildcard_constraints:
         model=plan.any_of(plan.mixes(frozen=True)),
     resources:
-        mem_mb=plan.memory("encode_mix_shard"),
+        mem_mb=plan.needs(ENCODES),
     message:
         "encode {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"
     script:
@@ -92,7 +92,7 @@ rule encode_multimodal_shard:
         ledgers=plan.picture_ledgers,
         weights=plan.weights,
         configs=lambda w: plan.configs_of(plan.inner_model(w.model)),
-        code=plan.code("encode.multimodal"),
+        code=plan.encoder_code("encode.multimodal"),
     output:
         texts="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
         texts_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
@@ -106,7 +106,7 @@ rule encode_multimodal_shard:
         model=plan.any_of(plan.mixes(frozen=False)),
     threads: 8
     resources:
-        mem_mb=plan.memory("encode_multimodal_shard"),
+        mem_mb=plan.needs(ENCODES),
     params:
         **plan.encode_params,
         fields=lambda w: plan.params["models"][plan.inner_model(w.model)].get("fields", FIVE_FIELDS),

@@ -12,7 +12,7 @@ rule encode_summaries:
         "logs/benchmarks/encode_summaries/{collection}.{summary}.tsv"
     threads: 8
     resources:
-        mem_mb=plan.memory("encode_summaries"),
+        mem_mb=plan.needs(ENCODES),
     params:
         spec=lambda w: plan.params["encode"]["summaries"][w.summary],
         language=plan.caption_language,

@@ -11,7 +11,7 @@ rule encode_shard:
         earlier_images=ancient(plan.earlier_side("images", "npy")),
         texts_contents=ancient(plan.earlier_side("texts", "contents.parquet")),
         images_contents=ancient(plan.earlier_side("images", "contents.parquet")),
-        code=plan.code("encode.captions"),
+        code=plan.encoder_code("encode.captions"),
     output:
         texts="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
         texts_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
@@ -27,7 +27,7 @@ rule encode_shard:
         model=plan.encoders(sighted=True),
     threads: 8
     resources:
-        mem_mb=plan.memory("encode_shard"),
+        mem_mb=plan.needs(ENCODES),
     params:
         **plan.encode_params,
         model=plan.model_params,
@@ -47,7 +47,7 @@ rule encode_texts_shard:
         configs=plan.configs,
         earlier=ancient(plan.earlier_side("texts", "npy")),
         contents=ancient(plan.earlier_side("texts", "contents.parquet")),
-        code=plan.code("encode.shard"),
+        code=plan.encoder_code("encode.shard"),
     output:
         texts="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
         texts_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
@@ -60,7 +60,7 @@ rule encode_texts_shard:
         model=plan.encoders(sighted=False),
     threads: 8
     resources:
-        mem_mb=plan.memory("encode_texts_shard"),
+        mem_mb=plan.needs(ENCODES),
     params:
         **plan.encode_params,
         model=plan.model_params,
@@ -89,7 +89,7 @@ rule encode_dates_shard:
     wildcard_constraints:
         model=plan.models_of("dates"),
     resources:
-        mem_mb=plan.memory("encode_dates_shard"),
+        mem_mb=plan.needs(HOLDS),
     params:
         shards=plan.params["encode"]["shards"],
         column=lambda w: plan.model_params(w).get("column", "date"),

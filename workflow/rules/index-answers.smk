@@ -13,7 +13,7 @@ rule index_answers:
         system=plan.systems_of("answers"),
     threads: 8
     resources:
-        mem_mb=plan.memory("index_answers"),
+        mem_mb=plan.needs(JAVA),
     params:
         tokenizer=lambda w: plan.system_params(w).get("tokenizer", "words"),
         splits=[*plan.splits, *plan.unjudged],

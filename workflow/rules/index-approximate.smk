@@ -18,7 +18,7 @@ rule index_approximate:
         system=plan.systems_of("approximate"),
     threads: 8
     resources:
-        mem_mb=plan.memory("index_approximate"),
+        mem_mb=plan.needs(VECTORS),
     params:
         spec=plan.system_params,
         splits=[*plan.splits, *plan.unjudged],

@@ -17,7 +17,7 @@ if plan.is_sharded("index"):
         wildcard_constraints:
             system=plan.systems_of("bm25"),
         resources:
-            mem_mb=plan.memory("index_digests"),
+            mem_mb=plan.needs(BUFFERS),
         params:
             spec=plan.system_params,
             settings=plan.settings,
@@ -46,7 +46,7 @@ if plan.is_sharded("index"):
             system=plan.systems_of("bm25"),
         threads: 2
         resources:
-            mem_mb=plan.memory("index_bm25_shard"),
+            mem_mb=plan.needs(JAVA, reads=["texts", "images"], shards="index"),
         params:
             spec=plan.system_params,
             splits=[*plan.splits, *plan.unjudged],
@@ -73,7 +73,7 @@ if plan.is_sharded("index"):
         wildcard_constraints:
             system=plan.systems_of("bm25"),
         resources:
-            mem_mb=plan.memory("index_bm25_gather"),
+            mem_mb=plan.needs(JAVA_MERGES),
         params:
             splits=[*plan.splits, *plan.unjudged],
         message:

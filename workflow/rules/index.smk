@@ -15,7 +15,7 @@ rule index_bm25:
         system=plan.systems_of("bm25"),
     threads: 8
     resources:
-        mem_mb=plan.memory("index_bm25"),
+        mem_mb=plan.needs(JAVA, reads=["texts", "images"]),
     params:
         spec=plan.system_params,
         splits=[*plan.splits, *plan.unjudged],
@@ -43,7 +43,7 @@ rule index_dense:
     wildcard_constraints:
         system=plan.systems_of("dense"),
     resources:
-        mem_mb=plan.memory("index_dense"),
+        mem_mb=plan.needs(HOLDS),
     params:
         splits=[*plan.splits, *plan.unjudged],
     message:

@@ -29,7 +29,7 @@ rule parse_associations:
     wildcard_constraints:
         source=plan.association_sources("dump", "both"),
     resources:
-        mem_mb=plan.memory("parse_associations"),
+        mem_mb=plan.needs(DUCKDB),
     params:
         splits=lambda w: plan.params["parse"][w.source]["splits"],
     message:

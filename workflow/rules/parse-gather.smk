@@ -18,7 +18,7 @@ if plan.is_sharded("parse"):
         wildcard_constraints:
             source=plan.association_sources("wit"),
         resources:
-            mem_mb=plan.memory("parse_wit_gather"),
+            mem_mb=plan.needs(STREAMS),
         message:
             "gather the WIT rows of {wildcards.source}"
         script:
@@ -43,7 +43,7 @@ if plan.is_sharded("parse"):
         benchmark:
             "logs/benchmarks/parse_dump_gather/{source}.tsv"
         resources:
-            mem_mb=plan.memory("parse_dump_gather"),
+            mem_mb=plan.needs(STREAMS),
         params:
             tables=list(plan.DUMP),
         message:

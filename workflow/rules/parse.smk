@@ -11,7 +11,7 @@ rule parse_wit:
     wildcard_constraints:
         source=plan.association_sources("wit"),
     resources:
-        mem_mb=plan.memory("parse_wit"),
+        mem_mb=plan.needs(BUFFERS),
     params:
         part=plan.part,
     message:
@@ -32,7 +32,7 @@ rule parse_dump:
         f"logs/benchmarks/parse_dump/{{source}}{plan.part_suffix('parse', '.')}.tsv"
     threads: 16
     resources:
-        mem_mb=plan.memory("parse_dump"),
+        mem_mb=plan.needs(PAGES),
     params:
         part=plan.part,
     message:
@@ -55,7 +55,7 @@ rule parse_inlinks:
     benchmark:
         "logs/benchmarks/parse_inlinks/{source}.tsv"
     resources:
-        mem_mb=plan.memory("parse_inlinks"),
+        mem_mb=plan.needs(DUCKDB),
     message:
         "count the links to each article of {wildcards.source}"
     script:

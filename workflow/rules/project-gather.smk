@@ -12,7 +12,7 @@ if plan.is_sharded("project"):
         benchmark:
             "logs/benchmarks/project_texts_gather/{source}.tsv"
         resources:
-            mem_mb=plan.memory("project_texts_gather"),
+            mem_mb=plan.needs(STREAMS),
         message:
             "gather the projection of {wildcards.source}"
         script:
@@ -33,7 +33,7 @@ if plan.is_sharded("index"):
         benchmark:
             "logs/benchmarks/project_index_gather/{source}.tsv"
         resources:
-            mem_mb=plan.memory("project_index_gather"),
+            mem_mb=plan.needs(JAVA_MERGES),
         message:
             "merge the indexes of the sections of {wildcards.source}"
         script:

@@ -19,7 +19,7 @@ rule project_labels:
         source=plan.any_of(plan.recognition_sources()),
     threads: 8
     resources:
-        mem_mb=plan.memory("project_labels"),
+        mem_mb=plan.needs(JAVA),
     params:
         spec=lambda w: plan.recognition_of(w.source),
     message:

@@ -10,7 +10,7 @@ rule project_members:
     benchmark:
         "logs/benchmarks/project_members/{source}.tsv"
     resources:
-        mem_mb=plan.memory("project_members"),
+        mem_mb=plan.needs(DUCKDB),
     params:
         language=plan.language_of_source,
     message:
@@ -36,7 +36,7 @@ rule project_index:
         f"logs/benchmarks/project_index/{{source}}{plan.part_suffix('index', '.')}.tsv"
     threads: 2 if plan.is_sharded("index") else 8
     resources:
-        mem_mb=plan.memory("project_index"),
+        mem_mb=plan.needs(JAVA, shards="index"),
     params:
         part=plan.part,
         language=plan.language_of_source,
@@ -59,7 +59,7 @@ rule project_queries:
     benchmark:
         "logs/benchmarks/project_queries/{source}.tsv"
     resources:
-        mem_mb=plan.memory("project_queries"),
+        mem_mb=plan.needs(DUCKDB),
     params:
         language=plan.language_of_source,
     message:
@@ -87,7 +87,7 @@ rule project_texts:
         f"logs/benchmarks/project_texts/{{source}}{plan.part_suffix('project', '.')}.tsv"
     threads: 8
     resources:
-        mem_mb=plan.memory("project_texts"),
+        mem_mb=plan.needs(JAVA_DUCKDB, shards="project"),
     params:
         spec=plan.entry("project"),
         part=plan.part,

@@ -17,7 +17,7 @@ rule release_collection:
     benchmark:
         "logs/benchmarks/release_collection/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("release_collection"),
+        mem_mb=plan.needs(DUCKDB_LARGE),
     params:
         language=plan.language,
         systems=lambda w: {s: plan.params["systems"][s] for s in plan.systems},

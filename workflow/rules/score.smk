@@ -10,7 +10,7 @@ rule score_runs_shard:
     benchmark:
         "logs/benchmarks/score_runs_shard/{collection}.{part}.tsv"
     resources:
-        mem_mb=plan.memory("score_runs_shard"),
+        mem_mb=plan.needs(DUCKDB_LARGE),
     params:
         measures=plan.params["score"]["measures"],
     message:
@@ -31,7 +31,7 @@ rule score_runs:
     benchmark:
         "logs/benchmarks/score_runs/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("score_runs"),
+        mem_mb=plan.needs(HOLDS),
     message:
         "gather the scores on {wildcards.collection} and compare its systems"
     script:
@@ -55,7 +55,7 @@ rule score_pool:
     benchmark:
         "logs/benchmarks/score_pool/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("score_pool"),
+        mem_mb=plan.needs(HOLDS),
     params:
         depth=lambda w: plan.params["score"]["judge"]["depth"],
     message:
@@ -82,7 +82,7 @@ rule score_judged:
     benchmark:
         "logs/benchmarks/score_judged/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("score_judged"),
+        mem_mb=plan.needs(HOLDS),
     params:
         measures=lambda w: plan.params["score"]["judge"]["measures"],
     message:

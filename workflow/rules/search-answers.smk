@@ -20,7 +20,7 @@ rule search_answers:
         system=plan.systems_of("answers"),
     threads: 8
     resources:
-        mem_mb=plan.memory("search_answers"),
+        mem_mb=plan.needs(JAVA_SEARCHES),
     params:
         spec=plan.system_params,
         depth=plan.params["search"]["depth"],

@@ -19,7 +19,7 @@ rule search_approximate:
         system=plan.systems_of("approximate"),
     threads: 8
     resources:
-        mem_mb=plan.memory("search_approximate"),
+        mem_mb=plan.needs(VECTORS, extra_mb=plan.search_memory_mb),
     params:
         spec=plan.system_params,
         depth=plan.params["search"]["depth"],

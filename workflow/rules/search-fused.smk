@@ -11,7 +11,7 @@ rule search_fused:
     wildcard_constraints:
         system=plan.fusions(tuned=False),
     resources:
-        mem_mb=plan.memory("search_fused"),
+        mem_mb=plan.needs(BUFFERS),
     params:
         spec=plan.system_params,
         depth=plan.params["search"]["depth"],
@@ -36,7 +36,7 @@ rule search_tuned:
     wildcard_constraints:
         system=plan.fusions(tuned=True),
     resources:
-        mem_mb=plan.memory("search_tuned"),
+        mem_mb=plan.needs(HOLDS_TWICE),
     params:
         spec=plan.system_params,
         depth=plan.params["search"]["depth"],

@@ -14,7 +14,7 @@ if plan.is_sharded("search"):
         wildcard_constraints:
             system=plan.systems_of("random", "bm25", "dense"),
         resources:
-            mem_mb=plan.memory("search_gather"),
+            mem_mb=plan.needs(STREAMS),
         message:
             "gather the runs of {wildcards.system} on {wildcards.collection}"
         script:

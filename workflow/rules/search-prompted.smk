@@ -9,7 +9,7 @@ rule search_prompted:
         weights=lambda w: plan.learned_weights(w.collection, plan.system_params(w)["model"]),
         configs=lambda w: plan.configs_of(plan.system_params(w)["model"]),
         sql=plan.sql("index/texts.sql"),
-        code=plan.code("search.prompted"),
+        code=plan.encoder_code("search.prompted"),
     output:
         runs=plan.run_grid,
     log:
@@ -20,7 +20,7 @@ rule search_prompted:
         system=plan.systems_of("prompt"),
     threads: 8
     resources:
-        mem_mb=plan.memory("search_prompted"),
+        mem_mb=plan.needs(LEARNS),
     params:
         spec=plan.system_params,
         model=lambda w: plan.params["models"][plan.base_model(plan.system_params(w)["model"])],

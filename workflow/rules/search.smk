@@ -13,7 +13,7 @@ rule search_random:
     wildcard_constraints:
         system=plan.systems_of("random"),
     resources:
-        mem_mb=plan.memory("search_random"),
+        mem_mb=plan.needs(HOLDS, shards="search"),
     params:
         spec=plan.system_params,
         depth=plan.params["search"]["depth"],
@@ -41,7 +41,7 @@ rule search_bm25:
         system=plan.systems_of("bm25"),
     threads: 8
     resources:
-        mem_mb=plan.memory("search_bm25"),
+        mem_mb=plan.needs(JAVA_SEARCHES),
     params:
         spec=plan.system_params,
         language=plan.caption_language,
@@ -73,7 +73,9 @@ rule search_dense:
         system=plan.systems_of("dense"),
     threads: 8
     resources:
-        mem_mb=plan.memory("search_dense"),
+        mem_mb=plan.needs(
+            HOLDS, reads=["texts_ids", "images_ids", "qrels"], extra_mb=plan.search_memory_mb
+        ),
     params:
         encoded=["texts", "images", "texts_ids", "images_ids"],
         depth=plan.params["search"]["depth"],
@@ -100,7 +102,7 @@ rule search_trec:
     wildcard_constraints:
         system=plan.systems_of("trec"),
     resources:
-        mem_mb=plan.memory("search_trec"),
+        mem_mb=plan.needs(HOLDS),
     params:
         depth=plan.params["search"]["depth"],
     message:

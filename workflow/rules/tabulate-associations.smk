@@ -14,7 +14,7 @@ rule tabulate_associations:
     benchmark:
         "logs/benchmarks/tabulate_associations/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_associations"),
+        mem_mb=plan.needs(DUCKDB),
     params:
         language=plan.language,
     message:

@@ -14,7 +14,7 @@ rule tabulate_captions:
     benchmark:
         "logs/benchmarks/tabulate_captions/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_captions"),
+        mem_mb=plan.needs(HOLDS),
     message:
         "compare the captions of {wildcards.collection}"
     script:
@@ -37,7 +37,7 @@ rule tabulate_languages:
     wildcard_constraints:
         group=plan.any_of([*plan.params["build"], *plan.groups]),
     resources:
-        mem_mb=plan.memory("tabulate_languages"),
+        mem_mb=plan.needs(DUCKDB),
     message:
         "tabulate the captions of {wildcards.group} by language"
     script:
@@ -58,7 +58,7 @@ rule tabulate_group:
     wildcard_constraints:
         group=plan.any_of(plan.groups),
     resources:
-        mem_mb=plan.memory("tabulate_group"),
+        mem_mb=plan.needs(DUCKDB),
     params:
         parts=lambda w: list(plan.groups[w.group]),
         members=lambda w: list(plan.groups[w.group].values()),
@@ -85,7 +85,7 @@ rule tabulate_captioners:
     benchmark:
         "logs/benchmarks/tabulate_captioners/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_captioners"),
+        mem_mb=plan.needs(HOLDS),
     params:
         captioners=lambda w: plan.caption_sources(w.collection),
         languages=lambda w: plan.languages_of(w.collection),
@@ -109,7 +109,7 @@ rule tabulate_captioned:
     wildcard_constraints:
         group=plan.any_of([*plan.params["build"], *plan.groups]),
     resources:
-        mem_mb=plan.memory("tabulate_captioned"),
+        mem_mb=plan.needs(DUCKDB),
     params:
         parts=lambda w: list(plan.groups.get(w.group, {})),
         members=lambda w: plan.group_languages(w.group),
@@ -133,7 +133,7 @@ rule tabulate_choices:
     benchmark:
         "logs/benchmarks/tabulate_choices/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_choices"),
+        mem_mb=plan.needs(HOLDS),
     params:
         languages=lambda w: plan.languages_of(w.collection),
     message:
@@ -159,7 +159,7 @@ rule tabulate_side_by_side:
     wildcard_constraints:
         group=plan.any_of([*plan.params["build"], *plan.groups]),
     resources:
-        mem_mb=plan.memory("tabulate_side_by_side"),
+        mem_mb=plan.needs(DUCKDB),
     params:
         systems=list(plan.caption_models),
     message:

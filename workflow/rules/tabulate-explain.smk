@@ -22,7 +22,7 @@ rule tabulate_failures:
     benchmark:
         "logs/benchmarks/tabulate_failures/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_failures"),
+        mem_mb=plan.needs(SHOWS),
     params:
         outputs=["failures", "ranks", "known", "rejected"],
         spec=plan.explain_params("wordnet", "threshold", "seed", "study"),
@@ -47,7 +47,7 @@ rule tabulate_perturbations:
     benchmark:
         "logs/benchmarks/tabulate_perturbations/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_perturbations"),
+        mem_mb=plan.needs(HOLDS),
     params:
         split=plan.splits[0],
         spec=plan.explain_params("wordnet", "seed", "colour_distance"),
@@ -80,7 +80,7 @@ rule tabulate_perturbed_dense:
         system=plan.systems_of("dense"),
     threads: 8
     resources:
-        mem_mb=plan.memory("tabulate_perturbed_dense"),
+        mem_mb=plan.needs(LEARNS),
     params:
         encoded=["texts", "images", "texts_ids", "images_ids"],
         model=lambda w: plan.params["models"][plan.base_model(plan.query_encoder(w))],
@@ -110,7 +110,7 @@ rule tabulate_perturbed_bm25:
         system=plan.systems_of("bm25"),
     threads: 8
     resources:
-        mem_mb=plan.memory("tabulate_perturbed_bm25"),
+        mem_mb=plan.needs(JAVA),
     params:
         spec=plan.system_params,
         language=plan.caption_language,
@@ -139,7 +139,7 @@ rule tabulate_explained:
     benchmark:
         "logs/benchmarks/tabulate_explained/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_explained"),
+        mem_mb=plan.needs(HOLDS),
     params:
         names=plan.explained_tables,
         systems=plan.systems,
@@ -165,7 +165,7 @@ rule tabulate_study:
     benchmark:
         "logs/benchmarks/tabulate_study/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_study"),
+        mem_mb=plan.needs(HOLDS),
     params:
         names=plan.STUDY_TABLES,
         systems=plan.systems,
@@ -193,7 +193,7 @@ rule tabulate_failures_page:
     benchmark:
         "logs/benchmarks/tabulate_failures_page/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_failures_page"),
+        mem_mb=plan.needs(SHOWS),
     params:
         spec=plan.explain_params("shown"),
         names=plan.explained_tables,

@@ -7,7 +7,7 @@ rule tabulate_styles:
         ids=plan.style_inputs("ids.parquet"),
         weights=plan.style_inputs("weights"),
         configs=lambda w: plan.configs_of(plan.params["tabulate"]["styles"]["model"]),
-        code=plan.code("tabulate.styles"),
+        code=lambda w: plan.code("tabulate.styles", plan.code_of(plan.params["tabulate"]["styles"]["model"])),
     output:
         styles="results/tables/{collection}/styles.parquet",
     log:
@@ -15,7 +15,7 @@ rule tabulate_styles:
     benchmark:
         "logs/benchmarks/tabulate_styles/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_styles"),
+        mem_mb=plan.needs(ENCODES),
     params:
         model=lambda w: plan.params["models"][plan.params["tabulate"]["styles"]["model"]],
         classes=lambda w: plan.params["tabulate"]["styles"]["classes"],
@@ -41,7 +41,7 @@ rule tabulate_objects:
         "logs/benchmarks/tabulate_objects/{collection}.tsv"
     threads: 8
     resources:
-        mem_mb=plan.memory("tabulate_objects"),
+        mem_mb=plan.needs(ENCODES),
     params:
         spec=lambda w: plan.params["tabulate"]["detector"],
     message:
@@ -66,7 +66,7 @@ rule tabulate_facts:
     wildcard_constraints:
         table="|".join(FACTS),
     resources:
-        mem_mb=plan.memory("tabulate_facts"),
+        mem_mb=plan.needs(DUCKDB),
     params:
         facts=plan.facts,
         tail=lambda w: plan.params["tabulate"]["tail"].get(w.table),
@@ -89,7 +89,7 @@ rule tabulate_against:
     benchmark:
         "logs/benchmarks/tabulate_against/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_against"),
+        mem_mb=plan.needs(DUCKDB),
     params:
         here=lambda w: w.collection,
         there=lambda w: plan.cross_params(w)["collection"],

@@ -13,7 +13,7 @@ rule tabulate_answered:
     benchmark:
         "logs/benchmarks/tabulate_answered/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_answered"),
+        mem_mb=plan.needs(HOLDS),
     params:
         systems=plan.answer_systems,
     message:
@@ -37,7 +37,7 @@ rule tabulate_kind:
     wildcard_constraints:
         table=plan.any_of(plan.kind_tables("*")),
     resources:
-        mem_mb=plan.memory("tabulate_kind"),
+        mem_mb=plan.needs(DUCKDB),
     params:
         relations=lambda w: sorted(plan.kind_inputs(w)),
         systems=plan.systems,
@@ -60,7 +60,7 @@ rule tabulate_popularity:
     benchmark:
         "logs/benchmarks/tabulate_popularity/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_popularity"),
+        mem_mb=plan.needs(HOLDS),
     params:
         setting=plan.settings[0],
         split=plan.splits[0],

@@ -9,14 +9,14 @@ rule tabulate_mistakes:
         sql=plan.sql("tabulate/study/mistakes.sql"),
         code=plan.code("judge.mistakes"),
     output:
-        given="results/tables/{collection}/mistakes.parquet",
+        sample="results/tables/{collection}/mistakes.parquet",
         sheet="results/tables/{collection}/mistakes.csv",
     log:
         "logs/tabulate_mistakes/{collection}.log",
     benchmark:
         "logs/benchmarks/tabulate_mistakes/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_mistakes"),
+        mem_mb=plan.needs(HOLDS),
     params:
         spec=lambda w: plan.params["tabulate"]["mistakes"],
     message:
@@ -27,8 +27,8 @@ rule tabulate_mistakes:
 
 rule tabulate_sorted:
     input:
-        given="results/tables/{collection}/mistakes.parquet",
-        sheets=lambda w: study.found_sheets(w.collection, "mistakes"),
+        sample="results/tables/{collection}/mistakes.parquet",
+        sheets=lambda w: study.sheet_paths(w.collection, "mistakes"),
         sql=plan.sql("tabulate/tables/mistakes_sorted.sql"),
         code=plan.code("judge.mistakes"),
     output:
@@ -38,7 +38,7 @@ rule tabulate_sorted:
     benchmark:
         "logs/benchmarks/tabulate_sorted/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_sorted"),
+        mem_mb=plan.needs(HOLDS),
     params:
         classes=lambda w: plan.params["tabulate"]["mistakes"]["classes"],
         systems=plan.systems,

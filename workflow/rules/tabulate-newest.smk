@@ -17,7 +17,7 @@ rule tabulate_newest:
     benchmark:
         "logs/benchmarks/tabulate_newest.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_newest"),
+        mem_mb=plan.needs(DUCKDB),
     message:
         f"tell what revisions are compared by: {plan.newest}"
     script:

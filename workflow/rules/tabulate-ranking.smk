@@ -17,7 +17,7 @@ rule tabulate_ranking:
     wildcard_constraints:
         collection=plan.any_of(plan.ranking_collections()),
     resources:
-        mem_mb=plan.memory("tabulate_ranking"),
+        mem_mb=plan.needs(DUCKDB),
     message:
         "tabulate the ranks of right answers on {wildcards.collection}"
     script:

@@ -12,7 +12,7 @@ rule tabulate_recall:
     benchmark:
         "logs/benchmarks/tabulate_recall/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_recall"),
+        mem_mb=plan.needs(DUCKDB),
     params:
         systems=plan.systems,
     message:

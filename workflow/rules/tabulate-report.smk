@@ -21,7 +21,7 @@ rule tabulate_report:
     benchmark:
         "logs/benchmarks/tabulate_report/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_report"),
+        mem_mb=plan.needs(SHOWS),
     params:
         cell=plan.report_cell,
         told=lambda w: {
@@ -51,7 +51,7 @@ rule tabulate_cases:
     benchmark:
         "logs/benchmarks/tabulate_cases/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_cases"),
+        mem_mb=plan.needs(SHOWS),
     params:
         cell=plan.report_cell,
         asked=plan.case_params,
@@ -75,7 +75,7 @@ rule tabulate_costs:
     benchmark:
         "logs/benchmarks/tabulate_costs/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_costs"),
+        mem_mb=plan.needs(SHOWS),
     params:
         cell=plan.report_cell,
     message:
@@ -102,7 +102,7 @@ rule tabulate_overview:
     benchmark:
         "logs/benchmarks/tabulate_overview.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_overview"),
+        mem_mb=plan.needs(SHOWS),
     params:
         setting=plan.settings[0],
         split=plan.splits[0],

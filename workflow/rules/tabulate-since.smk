@@ -20,7 +20,7 @@ rule tabulate_changes:
     wildcard_constraints:
         earlier=plan.any_of(plan.collections()),
     resources:
-        mem_mb=plan.memory("tabulate_changes"),
+        mem_mb=plan.needs(DUCKDB),
     message:
         "compare {wildcards.collection} with {wildcards.earlier}"
     script:
@@ -47,7 +47,7 @@ rule tabulate_since_page:
     wildcard_constraints:
         earlier=plan.any_of(plan.collections()),
     resources:
-        mem_mb=plan.memory("tabulate_since_page"),
+        mem_mb=plan.needs(DUCKDB),
     message:
         "show what has changed in {wildcards.collection} since {wildcards.earlier}"
     script:

@@ -17,7 +17,7 @@ rule tabulate_tokens:
         "logs/benchmarks/tabulate_tokens/{collection}.tsv"
     threads: 8
     resources:
-        mem_mb=plan.memory("tabulate_tokens"),
+        mem_mb=plan.needs(ENCODES),
     params:
         tokenizers=plan.params["tabulate"]["tokenizers"],
         language=plan.caption_language,
@@ -41,7 +41,7 @@ rule tabulate_intervals:
     benchmark:
         "logs/benchmarks/tabulate_intervals/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_intervals"),
+        mem_mb=plan.needs(HOLDS),
     params:
         **plan.params["tabulate"]["bootstrap"],
         gains=plan.params["tabulate"]["gains"],
@@ -67,7 +67,7 @@ rule tabulate_subsets:
     benchmark:
         "logs/benchmarks/tabulate_subsets/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_subsets"),
+        mem_mb=plan.needs(HOLDS),
     params:
         sizes=plan.params["tabulate"]["sizes"],
         measures=plan.params["score"]["measures"],
@@ -90,7 +90,7 @@ rule tabulate_tops:
     benchmark:
         "logs/benchmarks/tabulate_tops/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_tops"),
+        mem_mb=plan.needs(HOLDS),
     params:
         depth=plan.params["tabulate"]["overlap"],
     message:
@@ -115,7 +115,7 @@ rule tabulate_statistics:
     benchmark:
         "logs/benchmarks/tabulate_statistics/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_statistics"),
+        mem_mb=plan.needs(DUCKDB),
     params:
         setting=plan.settings[0],
         split=plan.splits[0],

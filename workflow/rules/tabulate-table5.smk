@@ -12,7 +12,7 @@ rule tabulate_table5:
     benchmark:
         "logs/benchmarks/tabulate_table5/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_table5"),
+        mem_mb=plan.needs(DUCKDB),
     params:
         systems={s: plan.params["systems"][s] for s in plan.systems},
         models=plan.params["models"],

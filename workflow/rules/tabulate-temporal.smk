@@ -23,7 +23,7 @@ rule tabulate_temporal:
     wildcard_constraints:
         earlier=plan.any_of(plan.params["build"]),
     resources:
-        mem_mb=plan.memory("tabulate_temporal"),
+        mem_mb=plan.needs(DUCKDB),
     params:
         **plan.params["tabulate"]["bootstrap"],
         measures=plan.params["score"]["measures"],

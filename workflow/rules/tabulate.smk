@@ -22,7 +22,7 @@ rule tabulate_tables:
     benchmark:
         "logs/benchmarks/tabulate_tables/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_tables"),
+        mem_mb=plan.needs(DUCKDB),
     params:
         alpha=plan.params["tabulate"]["alpha"],
         systems=plan.systems,
@@ -49,7 +49,7 @@ rule tabulate_account:
     wildcard_constraints:
         account="|".join(ACCOUNTS),
     resources:
-        mem_mb=plan.memory("tabulate_account"),
+        mem_mb=plan.needs(DUCKDB),
     params:
         relation=lambda w: ACCOUNTS[w.account],
     message:
@@ -75,7 +75,7 @@ rule tabulate_judged:
     benchmark:
         "logs/benchmarks/tabulate_judged/{collection}.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_judged"),
+        mem_mb=plan.needs(DUCKDB),
     params:
         names=plan.GRADED_TABLES,
         systems=plan.systems,
@@ -106,7 +106,7 @@ rule tabulate_catalog:
     benchmark:
         "logs/benchmarks/tabulate_catalog.tsv"
     resources:
-        mem_mb=plan.memory("tabulate_catalog"),
+        mem_mb=plan.needs(DUCKDB),
     message:
         "build the catalog"
     script:

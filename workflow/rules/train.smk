@@ -19,7 +19,7 @@ rule train_model:
         model=plan.models_of("trained"),
     threads: lambda w: plan.cores(plan.recipe(w))
     resources:
-        mem_mb=plan.memory("train_model"),
+        mem_mb=plan.needs(LEARNS),
     params:
         spec=lambda w: plan.params["models"][w.model],
         scratch=".isotope/train/{collection}/{model}",
@@ -38,7 +38,7 @@ rule train_multimodal:
         start=plan.start_weights,
         configs=lambda w: plan.configs_of(plan.inner_model(w.model)),
         sql=plan.sql("train/*.sql"),
-        code=plan.code("train.multimodal"),
+        code=plan.encoder_code("train.multimodal"),
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
         curve="data/train/{collection}/{model}/accuracies.csv",
@@ -50,7 +50,7 @@ rule train_multimodal:
         model=plan.any_of(plan.mixes(frozen=False)),
     threads: lambda w: plan.cores(plan.recipe(w))
     resources:
-        mem_mb=plan.memory("train_multimodal"),
+        mem_mb=plan.needs(LEARNS),
     params:
         spec=lambda w: plan.params["models"][w.model],
         base=lambda w: plan.params["models"][plan.inner_model(w.model)],
@@ -82,7 +82,7 @@ rule train_heads:
         model=plan.models_of("lit"),
     threads: lambda w: plan.params["models"][w.model].get("heads", {}).get("threads", 1)
     resources:
-        mem_mb=plan.memory("train_heads"),
+        mem_mb=plan.needs(LEARNS),
     params:
         spec=lambda w: plan.params["models"][w.model],
         batch=plan.encode_params["batch"],
@@ -106,7 +106,7 @@ rule train_dates:
     wildcard_constraints:
         model=plan.models_of("dates"),
     resources:
-        mem_mb=plan.memory("train_dates"),
+        mem_mb=plan.needs(HOLDS),
     params:
         spec=plan.model_params,
         fields=plan.fields,

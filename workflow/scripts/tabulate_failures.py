@@ -19,6 +19,6 @@ with logged(snakemake.log[0], snakemake.rule):
         seed=spec["seed"],
         failures=spec["study"]["failures"],
         common_words=spec["study"].get("common_words", 0),
-        given=Path(snakemake.output.study),
+        sample=Path(snakemake.output.study),
         sheet=Path(snakemake.output.sheet),
     )

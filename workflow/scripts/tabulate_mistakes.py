@@ -8,6 +8,6 @@ with logged(snakemake.log[0], snakemake.rule):
         [Path(p) for p in snakemake.input.runs],
         {k: Path(snakemake.input[k]) for k in ("texts", "images", "qrels")},
         snakemake.params.spec,
-        given=Path(snakemake.output.given),
+        sample=Path(snakemake.output.sample),
         sheet=Path(snakemake.output.sheet),
     )

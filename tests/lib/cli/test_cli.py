@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from isotope.cli import command, doctor, estimate
+from isotope.cli import commands as command
+from isotope.cli import doctor, estimate
 from isotope.cli.estimate_phases import Cost, Machine, training
 from isotope.cli.estimate_sizes import GIB, size
 from isotope.core.errors import BadParams, MissingFile

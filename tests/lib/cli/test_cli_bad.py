@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from isotope.cli import command as main
+from isotope.cli import commands as main
 from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import errors, store
 from isotope.core.schemas import RUN

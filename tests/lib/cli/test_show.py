@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from isotope.cli import command, show
-from isotope.cli import show as show_page
+from isotope.cli import commands, questions
+from isotope.cli import questions as show_page
 from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.errors import BadQuery, CorruptFile, MissingFile, UnknownId
@@ -67,12 +67,12 @@ def built(tmp_path_factory) -> Path:
     return out
 
 
-def rows_of(page: show.Page, name: str) -> list[tuple]:
+def rows_of(page: questions.Page, name: str) -> list[tuple]:
     return next([tuple(r) for r in s.rows] for s in page.sections if s.name == name)
 
 
 def test_a_text_comes_with_siblings_images_and_ranks(built):
-    page = show.show("text", T, catalog=built)
+    page = questions.show("text", T, catalog=built)
     assert page.fields["section_title"] == "Introduction"
     assert rows_of(page, "siblings") == [(OTHER, "Naps <b>", "other")]
     assert rows_of(page, "attached") == [("i1", 1, "test", "A cat", "http://h/i1")]
@@ -83,21 +83,21 @@ def test_a_text_comes_with_siblings_images_and_ranks(built):
 
 
 def test_an_image_comes_with_its_texts_and_its_shard(built):
-    page = show.show("image", "i1", catalog=built)
+    page = questions.show("image", "i1", catalog=built)
     assert rows_of(page, "illustrated") == [(T, 1, "test", "Cats", "Introduction")]
     assert [row[:2] for row in rows_of(page, "pixels")] == [(4, 3)]
     assert rows_of(page, "ranks") == []
 
 
 def test_a_query_comes_with_the_first_documents_of_each_system(built):
-    page = show.show("query", T, most=1, catalog=built)
+    page = questions.show("query", T, most=1, catalog=built)
     assert [row[2:5] for row in rows_of(page, "hits")] == [("a", 1, "i2"), ("b", 1, "i2")]
-    both = rows_of(show.show("query", T, catalog=built), "hits")
+    both = rows_of(questions.show("query", T, catalog=built), "hits")
     assert [row[-1] for row in both if row[4] == "i1"] == [1]
 
 
 def test_a_run_comes_with_its_measures(built):
-    page = show.show("run", "toy/small/test/t2m/a", catalog=built)
+    page = questions.show("run", "toy/small/test/t2m/a", catalog=built)
     assert (page.fields["queries"], page.fields["hits"], page.fields["depth"]) == (1, 2, 2)
     assert rows_of(page, "run_scores") == [("MRR@10", 1, 0.5, 0)]
     assert rows_of(page, "run_extremes") == [(T, "MRR@10", 0.5)]
@@ -105,11 +105,13 @@ def test_a_run_comes_with_its_measures(built):
 
 def test_it_works_from_another_folder(built, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert show.show("text", T, collection="toy", catalog=built).fields["collection"] == "toy"
+    assert questions.show("text", T, collection="toy", catalog=built).fields["collection"] == "toy"
 
 
 def test_the_page_has_the_picture_inside_and_escapes_words(built, tmp_path):
-    show_page.write_html(show.show("text", T, catalog=built), tmp_path / "t.html", catalog=built)
+    show_page.write_html(
+        questions.show("text", T, catalog=built), tmp_path / "t.html", catalog=built
+    )
     html = (tmp_path / "t.html").read_text()
     assert html.count("data:image/webp;base64,") == 3  # attached, and in two ranks
     assert "Naps &lt;b&gt;" in html
@@ -117,29 +119,29 @@ def test_the_page_has_the_picture_inside_and_escapes_words(built, tmp_path):
     assert "http://" not in html.replace("http://h/", "")
 
 
-@pytest.mark.parametrize("kind", show.KINDS)
+@pytest.mark.parametrize("kind", questions.KINDS)
 def test_an_unknown_id_is_named(built, kind):
     with pytest.raises(UnknownId, match=f"{kind} nobody"):
-        show.show(kind, "nobody", catalog=built)
+        questions.show(kind, "nobody", catalog=built)
     with pytest.raises(UnknownId):
-        show.show("run", "toy/small/test/t2m/nobody", catalog=built)
+        questions.show("run", "toy/small/test/t2m/nobody", catalog=built)
 
 
 def test_a_text_of_another_collection_is_unknown(built):
     with pytest.raises(UnknownId, match="leave out --collection"):
-        show.show("text", T, collection="other", catalog=built)
+        questions.show("text", T, collection="other", catalog=built)
 
 
 def test_no_catalog_is_a_missing_file_and_a_wrong_one_corrupt(tmp_path):
     with pytest.raises(MissingFile, match="snakemake"):
-        show.show("text", T, catalog=tmp_path / "none.duckdb")
+        questions.show("text", T, catalog=tmp_path / "none.duckdb")
     (tmp_path / "x.duckdb").write_text("no database" * 1000)
     with pytest.raises(CorruptFile):
-        show.show("text", T, catalog=tmp_path / "x.duckdb")
+        questions.show("text", T, catalog=tmp_path / "x.duckdb")
 
 
 def sql(built: Path, capsys, *arguments: str) -> tuple[int, str, str]:
-    status = command.main(["sql", "--catalog", str(built), *arguments])
+    status = commands.main(["sql", "--catalog", str(built), *arguments])
     told = capsys.readouterr()
     return status, told.out, told.err
 

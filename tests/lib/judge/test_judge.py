@@ -32,7 +32,7 @@ from isotope.judge.scores import (
     system_scores,
     without,
 )
-from isotope.judge.sheets import found_sheets, graded_qrels, pool_runs, read_sheets, write_pool
+from isotope.judge.sheets import graded_qrels, pool_runs, read_sheets, sheet_paths, write_pool
 from isotope.judge.tables import SHEET
 from isotope.score.tables import SCORES
 
@@ -132,9 +132,9 @@ def test_a_sheet_comes_back_as_csv_or_parquet(sheet, tmp_path):
     )
     pl.read_csv(path, infer_schema=False).write_parquet(path.with_name("again.parquet"))
     (path.parent / "notes.txt").touch()
-    found = found_sheets("toy", tmp_path / "back")
+    found = sheet_paths("toy", tmp_path / "back")
     assert [Path(f).name for f in found] == ["again.parquet", "ann.csv"]
-    assert found_sheets("other", tmp_path / "back") == []
+    assert sheet_paths("other", tmp_path / "back") == []
     pool = pl.read_parquet(tmp_path / "pool.parquet")
     expected = [("t2m", "t1", "a", 2, "ann"), ("t2m", "t2", "b", 0, "ann")]
     for one in found:

@@ -1,40 +1,34 @@
 """A page takes grades, keeps each one, and gives them back as a sheet."""
 
-import errno
 import io
 import json
-import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import polars as pl
+import psutil
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from PIL import Image
 from playwright.sync_api import Page
 from sklearn.metrics import cohen_kappa_score
 from starlette.testclient import TestClient
 
-from isotope.cli import command as main
+from isotope.cli import commands as main
 from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
-from isotope.core.errors import BadParams, BrokenPromise, CorruptFile, DiskFull, MissingFile
+from isotope.core.errors import BadParams, BrokenPromise, MissingFile
 from isotope.core.runs import ranked, write_run
 from isotope.crawl.tables import PIXELS
-from isotope.judge import app as serve
-from isotope.judge import ledger as judge_ledger
-from isotope.judge import ledger as lines
-from isotope.judge import session
-from isotope.judge.app import app
-from isotope.judge.ledger import PAIRS, Ledger, Pair
+from isotope.judge import app, session
+from isotope.judge.ledger import PAIRS, Pair, current_lines
 from isotope.judge.scores import score_judged
-from isotope.judge.session import SIDE_PX, Desk, Pictures
-from isotope.judge.sheets import found_sheets, read_sheets
+from isotope.judge.session import SIDE_PX, Pictures, PoolSession
+from isotope.judge.sheets import read_sheets, sheet_paths
 from isotope.judge.tables import POOL
 from isotope.params import files as params_files
 
@@ -93,164 +87,19 @@ def place(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def sit(assessor: str) -> Desk:
-    return serve.desk("toy", assessor, params_files.load())
+def sit(assessor: str) -> PoolSession:
+    return session.open_pool("toy", assessor, params_files.load())
 
 
 @pytest.fixture
 def client(place) -> TestClient:
-    return TestClient(app(sit("ann"), SCALE), HERE)
+    return TestClient(app.pool_app(sit("ann"), SCALE), HERE)
 
 
 def body(pair: Pair = A, **changes: object) -> dict[str, object]:
     """What the page sends."""
     rest = {"grade": 2, "seen": None, "assessor": "ann", "collection": "toy"}
     return {**pair._asdict(), **rest, **changes}
-
-
-def test_a_grade_is_a_line_on_the_disk_before_the_answer_comes(tmp_path, monkeypatch):
-    synced: list[int] = []
-    monkeypatch.setattr(judge_ledger.os, "fsync", lambda f: synced.append(os.fstat(f).st_size))
-    ledger = Ledger(tmp_path / "toy/ann.jsonl", "ann", PAIRS)
-    assert not ledger.path.exists()
-    assert ledger.give(A, 2, seen=None) == 2
-    (line,) = ledger.path.read_bytes().splitlines(keepends=True)
-    assert synced[-1] == len(line)
-    assert json.loads(line).items() >= {**A._asdict(), "grade": 2, "assessor": "ann"}.items()
-
-
-def test_a_later_grade_supersedes_and_null_takes_back(tmp_path):
-    ledger = Ledger(tmp_path / "ann.jsonl", "ann", PAIRS)
-    for pair, grade, seen in ((A, 2, None), (B, 1, None), (A, 0, 2), (B, None, 1)):
-        assert ledger.give(pair, grade, seen=seen) == grade
-    assert len(ledger.path.read_bytes().splitlines()) == 4
-    assert ledger.grades == Ledger(ledger.path, "ann", PAIRS).grades == {A: 0}
-    assert [w for w, _ in lines.holding(ledger.path, PAIRS)] == [f"{ledger.path}:3"]
-
-
-@settings(deadline=None, max_examples=30)
-@given(st.lists(st.tuples(st.sampled_from("abc"), st.none() | st.integers(0, 9), st.booleans())))
-def test_two_ledgers_on_one_file_hold_what_was_given_last(tmp_path_factory, steps):
-    path = tmp_path_factory.mktemp("ledger") / "ann.jsonl"
-    pages, expected = [Ledger(path, "ann", PAIRS), Ledger(path, "ann", PAIRS)], {}
-    for doc, grade, page in steps:
-        pair = Pair("t2m", "t1", doc)
-        pages[page].refresh()
-        pages[page].give(pair, grade, seen=pages[page].grades.get(pair))
-        expected[pair] = grade
-    kept = {pair: grade for pair, grade in expected.items() if grade is not None}
-    for page in pages:
-        page.refresh()
-        assert page.grades == kept
-
-
-def test_a_page_that_has_not_seen_a_grade_does_not_overwrite_it(tmp_path):
-    one, two = (Ledger(tmp_path / "ann.jsonl", "ann", PAIRS) for _ in range(2))
-    assert one.give(A, 2, seen=None) == 2
-    assert two.give(A, 0, seen=None) == 2
-    assert two.give(A, 0, seen=2) == 0
-    # The same grade sent again, as after a lost answer, is no second line.
-    assert two.give(A, 0, seen=2) == 0
-    assert len((tmp_path / "ann.jsonl").read_bytes().splitlines()) == 2
-
-
-MANY = """
-import sys
-from pathlib import Path
-from isotope.judge.ledger import PAIRS, Ledger, Pair
-ledger = Ledger(Path(sys.argv[1]), "ann", PAIRS)
-for n in range(50):
-    ledger.give(Pair("t2m", sys.argv[2], str(n)), n % 3, seen=None)
-"""
-
-
-def test_two_processes_lose_nothing_of_each_other(tmp_path):
-    path = tmp_path / "ann.jsonl"
-    command = [sys.executable, "-c", MANY, str(path)]
-    both = [subprocess.Popen([*command, query]) for query in ("t1", "t2")]
-    assert [each.wait(WAIT_S) for each in both] == [0, 0]
-    assert len(Ledger(path, "ann", PAIRS).grades) == 100
-
-
-@pytest.mark.parametrize("kept", [1, 20, -2])
-def test_a_line_torn_by_a_kill_is_put_aside_and_named(tmp_path, caplog, kept):
-    ledger = Ledger(tmp_path / "ann.jsonl", "ann", PAIRS)
-    ledger.give(A, 2, seen=None)
-    whole = ledger.path.read_bytes()
-    torn = lines.written(lines.Line(B, 1, "ann"), PAIRS)[:kept]
-    ledger.path.write_bytes(whole + torn)
-    assert [line.item for _, line in lines.holding(ledger.path, PAIRS)] == [A]
-    assert "torn" in caplog.text
-    caplog.clear()
-    again = Ledger(ledger.path, "ann", PAIRS)
-    assert (again.grades, ledger.path.read_bytes()) == ({A: 2}, whole)
-    assert (tmp_path / "ann.torn").read_bytes() == torn + b"\n"
-    assert str(tmp_path / "ann.torn") in caplog.text
-    assert again.give(B, 1, seen=None) == 1
-    assert Ledger(ledger.path, "ann", PAIRS).grades == {A: 2, B: 1}
-
-
-def test_a_line_that_lacks_only_its_newline_is_a_grade(tmp_path):
-    ledger = Ledger(tmp_path / "ann.jsonl", "ann", PAIRS)
-    ledger.give(A, 2, seen=None)
-    whole = ledger.path.read_bytes()
-    ledger.path.write_bytes(whole[:-1])
-    assert [line.grade for _, line in lines.holding(ledger.path, PAIRS)] == [2]
-    assert Ledger(ledger.path, "ann", PAIRS).grades == {A: 2}
-    assert ledger.path.read_bytes() == whole
-
-
-def test_a_full_disk_leaves_the_file_as_it_was(tmp_path, monkeypatch):
-    ledger = Ledger(tmp_path / "ann.jsonl", "ann", PAIRS)
-    ledger.give(A, 2, seen=None)
-    before, write = ledger.path.read_bytes(), os.write
-    monkeypatch.setattr(judge_ledger.os, "write", lambda f, content: write(f, content[:9]))
-    with pytest.raises(DiskFull):
-        ledger.give(B, 1, seen=None)
-    assert (ledger.path.read_bytes(), ledger.grades) == (before, {A: 2})
-    full = OSError(errno.ENOSPC, "No space left on device")
-    monkeypatch.setattr(judge_ledger.os, "write", lambda *_: (_ for _ in ()).throw(full))
-    with pytest.raises(DiskFull):
-        ledger.give(B, 1, seen=None)
-    assert ledger.path.read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"{}",
-        b"[1]",
-        b"\xff",
-        b'{"task": "t2m", "query_id": "q", "doc_id": 1, "grade": 1, "assessor": "ann"}',
-        b'{"task": "t2m", "query_id": "q", "doc_id": "d", "grade": 10, "assessor": "ann"}',
-        b'{"task": "t2m", "query_id": "q", "doc_id": "d", "grade": true, "assessor": "ann"}',
-        b'{"task": "t2m", "query_id": "q", "doc_id": "d", "grade": 1, "assessor": ""}',
-    ],
-)
-def test_a_line_within_the_file_that_is_no_grade_is_named(tmp_path, line):
-    ledger = Ledger(tmp_path / "ann.jsonl", "ann", PAIRS)
-    ledger.give(A, 2, seen=None)
-    ledger.path.write_bytes(ledger.path.read_bytes() + line + b"\n")
-    readers = (
-        lambda: list(lines.holding(ledger.path, PAIRS)),
-        lambda: Ledger(ledger.path, "ann", PAIRS),
-    )
-    for read in readers:
-        with pytest.raises(CorruptFile) as caught:
-            read()
-        assert caught.value.where == f"{ledger.path}:2"
-
-
-def test_a_grade_by_somebody_else_is_no_line_of_ones_file(tmp_path):
-    Ledger(tmp_path / "ann.jsonl", "ann", PAIRS).give(A, 2, seen=None)
-    with pytest.raises(CorruptFile, match="'ann' among those of 'bob'"):
-        Ledger(tmp_path / "ann.jsonl", "bob", PAIRS)
-
-
-@pytest.mark.parametrize("name", ["", "../ann", "a/b", ".ann", "a.csv", "an n", "x" * 65, "é"])
-def test_a_name_that_could_leave_the_folder_is_refused(tmp_path, name):
-    with pytest.raises(BadParams, match="--assessor"):
-        lines.place(tmp_path, name)
 
 
 def test_the_order_of_candidates_is_each_assessors_own_and_stays(place):
@@ -304,7 +153,7 @@ def test_a_grade_that_is_posted_is_kept(client):
         ({"collection": "other"}, 409),
     ],
 )
-def test_what_is_no_grade_of_this_desk_is_refused(client, changes, status):
+def test_what_is_no_grade_of_this_session_is_refused(client, changes, status):
     assert client.post("/api/grade", json=body(**changes), headers=ORIGIN).status_code == status
     for content in (b"{", b"[]", b"{}"):
         headers = {**ORIGIN, "Content-Type": "application/json"}
@@ -326,15 +175,28 @@ def test_what_is_no_grade_of_this_desk_is_refused(client, changes, status):
 def test_a_post_from_another_site_is_refused(client, headers):
     kind = {"Content-Type": "application/json"}
     sent = client.post("/api/grade", content=json.dumps(body()), headers={**kind, **headers})
-    assert sent.status_code == 403
+    assert sent.status_code == (400 if "Host" in headers else 403)
     assert not Path("judgements").exists()
 
 
 @pytest.mark.parametrize("host", ["elsewhere.example", "", "[", "127.0.0.1.example", "127.0.0.1@x"])
 def test_the_page_is_not_to_be_had_under_a_foreign_name(client, host):
-    assert client.get("/api/progress", headers={"Host": host}).status_code == 403
+    refused = client.get("/api/progress", headers={"Host": host})
+    assert (refused.status_code, "total" in refused.text) == (400, False)
     for own in ("127.0.0.1:8000", "[::1]:8000", "localhost:8000", "localhost"):
         assert client.get("/", headers={"Host": own}).status_code == 200
+
+
+def test_the_page_is_to_be_had_under_the_machines_name_and_addresses(place):
+    page = app.pool_app(sit("ann"), SCALE, "127.0.0.9")
+    addresses = {a.address for each in psutil.net_if_addrs().values() for a in each}
+    numbers = {a for a in addresses if re.fullmatch(r"[0-9.]+", a)}
+    assert "127.0.0.1" in numbers
+    for host in (socket.gethostname(), "127.0.0.9:8000", *numbers):
+        client = TestClient(page, f"http://{host}")
+        assert client.post("/api/grade", json=body(), headers=ORIGIN).status_code == 403
+        own = {"Origin": f"http://{host.lower()}"}
+        assert client.post("/api/grade", json=body(), headers=own).status_code == 200
 
 
 def test_a_post_that_is_too_long_is_refused(client):
@@ -362,11 +224,11 @@ def test_a_broken_file_under_the_page_is_told(client):
     assert f"{path}:2" in told.json()["error"]
 
 
-def judged_by(assessor: str, grades: dict[Pair, int]) -> Desk:
-    desk = sit(assessor)
+def judged_by(assessor: str, grades: dict[Pair, int]) -> PoolSession:
+    own = sit(assessor)
     for pair, grade in grades.items():
-        desk.give(pair, grade, seen=None)
-    return desk
+        own.give(pair, grade, expected=None)
+    return own
 
 
 def test_kappa_is_shown_once_assessors_share_pairs(place):
@@ -398,15 +260,15 @@ def test_a_name_that_has_graded_in_another_sheet_is_refused(place):
 
 
 def test_the_next_query_is_the_first_with_work_from_here_on(place):
-    desk = sit("ann")
-    assert [desk.progress(n)["next"] for n in range(3)] == [0, 1, 2]
-    for query in (desk.items.queries[0], desk.items.queries[2]):
+    own = sit("ann")
+    assert [own.progress(n)["next"] for n in range(3)] == [0, 1, 2]
+    for query in (own.items.queries[0], own.items.queries[2]):
         for pair in query.pairs:
-            desk.give(pair, 1, seen=None)
-    assert [desk.progress(n)["next"] for n in range(3)] == [1, 1, 1]
-    for pair in desk.items.queries[1].pairs:
-        desk.give(pair, 0, seen=None)
-    assert desk.progress() == {"done": 7, "total": 7, "queries": 3, "next": None}
+            own.give(pair, 1, expected=None)
+    assert [own.progress(n)["next"] for n in range(3)] == [1, 1, 1]
+    for pair in own.items.queries[1].pairs:
+        own.give(pair, 0, expected=None)
+    assert own.progress() == {"done": 7, "total": 7, "queries": 3, "next": None}
 
 
 def test_without_a_pool_the_error_says_what_to_run(place, capsys):
@@ -423,29 +285,29 @@ def test_without_a_pool_the_error_says_what_to_run(place, capsys):
 def test_a_host_that_others_reach_needs_the_flag():
     for host in ("0.0.0.0", "::", "192.0.2.1", "elsewhere.example"):
         with pytest.raises(BadParams, match="--remote"):
-            serve.bound(host, 0)
-    with serve.bound("0.0.0.0", 0, remote=True) as found:
+            app.listen(host, 0)
+    with app.listen("0.0.0.0", 0, remote=True) as found:
         assert found.getsockname()[1] > 0
 
 
 def test_a_port_in_use_is_named():
-    with serve.bound("127.0.0.1", 0) as taken:
+    with app.listen("127.0.0.1", 0) as taken:
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(BadParams, match="another program"):
-            serve.bound("127.0.0.1", port)
+            app.listen("127.0.0.1", port)
     with pytest.raises(BadParams, match="--port 65536"):
-        serve.bound("localhost", 65_536)
+        app.listen("localhost", 65_536)
 
 
 def test_the_scale_is_that_of_the_params_or_the_schemas(place):
     params = params_files.load()
-    assert list(serve.scale(params)) == [0, 1, 2, 3]
+    assert list(app.scale(params)) == [0, 1, 2, 3]
     Path("scale.yaml").write_text(
         "score: {judge: {depth: 1, setting: small, split: test, measures: [MAP], "
         "scale: {2: worse, '1': bad}}}"
     )
-    assert serve.scale(params_files.load([Path("scale.yaml")])) == {1: "bad", 2: "worse"}
+    assert app.scale(params_files.load([Path("scale.yaml")])) == {1: "bad", 2: "worse"}
     for wrong in ("{10: ten, 1: one}", "{1: one}", "{1: one, x: two}", "{1: one, 2: 2}"):
         Path("scale.yaml").write_text(f"score: {{judge: {{scale: {wrong}}}}}")
         with pytest.raises(BadParams):
@@ -481,7 +343,7 @@ def end(process: subprocess.Popen[str], how: signal.Signals) -> str:
 def kept(assessor: str) -> dict[Pair, int | None]:
     path = Path(f"judgements/toy/{assessor}.jsonl")
     return (
-        {line.item: line.grade for _, line in lines.holding(path, PAIRS)} if path.exists() else {}
+        {line.item: line.grade for _, line in current_lines(path, PAIRS)} if path.exists() else {}
     )
 
 
@@ -556,7 +418,7 @@ def check_scores(place: Path, expected: dict[Pair, int | None]) -> None:
     files = {
         "pool": Path("results/score/toy/pool.parquet"),
         "qrels": Path("data/collect/toy/qrels.parquet"),
-        "sheets": [Path(p) for p in found_sheets("toy")],
+        "sheets": [Path(p) for p in sheet_paths("toy")],
         "runs": runs,
     }
     outputs = {name: Path(f"out/{name}.parquet") for name in names}

@@ -12,15 +12,15 @@ import pytest
 from starlette.testclient import TestClient
 from tests.lib.judge.test_judge_page import ORIGIN, WAIT_S, picture
 
-from isotope.cli import command as main
+from isotope.cli import commands as main
 from isotope.core import store
 from isotope.core.errors import BadParams, BrokenPromise, CorruptFile, MissingFile
 from isotope.crawl.tables import PIXELS
 from isotope.explain.tables import STUDY
-from isotope.judge import app, ledger, mistakes, study
+from isotope.judge import mistakes, session, study
 from isotope.judge.app import sheet_app
-from isotope.judge.ledger import Ledger
-from isotope.judge.session import SheetDesk
+from isotope.judge.ledger import Ledger, current_lines
+from isotope.judge.session import SheetSession
 from isotope.judge.study import VERDICTS, Verdict
 from isotope.params import files
 
@@ -52,9 +52,9 @@ def place(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def sit(assessor: str, name: str) -> SheetDesk:
+def sit(assessor: str, name: str) -> SheetSession:
     params = files.load([Path("mistakes.yaml")])
-    return app.sheet_desk("toy", assessor, name, params)
+    return session.open_sheet("toy", assessor, name, params)
 
 
 def post(client: TestClient, **changes: object) -> int:
@@ -113,15 +113,17 @@ def test_mistakes_are_not_rated(place):
 
 
 def test_verdicts_of_the_page_are_tabulated_like_a_sheet_that_came_back(place):
-    desk = sit("ann", "failures")
-    assert desk.give("lot0", Verdict(("details", "action"), 3), seen=None)["progress"]["done"] == 1
-    desk.give("lot2", Verdict((), 10), seen=None)
-    desk.give("lot1", Verdict(("size",), None), seen=None)
-    desk.give("lot1", None, seen=Verdict(("size",), None))
+    own = sit("ann", "failures")
+    assert (
+        own.give("lot0", Verdict(("details", "action"), 3), expected=None)["progress"]["done"] == 1
+    )
+    own.give("lot2", Verdict((), 10), expected=None)
+    own.give("lot1", Verdict(("size",), None), expected=None)
+    own.give("lot1", None, expected=Verdict(("size",), None))
     Path("judgements/toy/failures/bob.csv").write_text(
         "lot,classes,rating,assessor\nlot0,details,4,bob\n"
     )
-    sheets = [Path(p) for p in study.found_sheets("toy")]
+    sheets = [Path(p) for p in study.sheet_paths("toy")]
     given = Path("results/tables/toy/study.parquet")
     found = study.read_sheets(sheets, given, CLASSES)
     columns = ("system", "assessor", "rating", "classes")
@@ -136,8 +138,8 @@ def test_verdicts_of_the_page_are_tabulated_like_a_sheet_that_came_back(place):
 
 def test_sorted_mistakes_of_the_page_are_counted(place):
     for lot, classes in (("lot0", ("other",)), ("lot1", ("too_generic",)), ("lot2", ("other",))):
-        sit("ann", "mistakes").give(lot, Verdict(classes, None), seen=None)
-    sheets = [Path(p) for p in study.found_sheets("toy", "mistakes")]
+        sit("ann", "mistakes").give(lot, Verdict(classes, None), expected=None)
+    sheets = [Path(p) for p in study.sheet_paths("toy", "mistakes")]
     given = Path("results/tables/toy/mistakes.parquet")
     mistakes.tabulate_mistakes(sheets, given, KINDS, Path("sorted"))
     shares = pl.read_csv("sorted.csv").select("system", "class", "judgements_share").rows()
@@ -153,9 +155,9 @@ def test_sorted_mistakes_of_the_page_are_counted(place):
 def test_two_pages_do_not_overwrite_what_they_have_not_seen(place):
     one, two = sit("ann", "failures"), sit("ann", "failures")
     first, second = Verdict(("action",), 2), Verdict(("size",), None)
-    assert one.give("lot0", first, seen=None)["grade"] == {"classes": ("action",), "rating": 2}
-    assert two.give("lot0", second, seen=None)["grade"]["rating"] == 2
-    assert two.give("lot0", second, seen=first)["grade"]["rating"] is None
+    assert one.give("lot0", first, expected=None)["grade"] == {"classes": ("action",), "rating": 2}
+    assert two.give("lot0", second, expected=None)["grade"]["rating"] == 2
+    assert two.give("lot0", second, expected=first)["grade"]["rating"] is None
     path = Path("judgements/toy/failures/ann.jsonl")
     assert Ledger(path, "ann", VERDICTS).grades == {"lot0": second}
 
@@ -190,9 +192,9 @@ def served(place, request) -> Iterator[str]:
     each.communicate(timeout=WAIT_S)
 
 
-def held(name: str) -> dict[str, Verdict | None]:
+def saved(name: str) -> dict[str, Verdict | None]:
     path = Path(f"judgements/toy/{name}/ann.jsonl")
-    return {line.item: line.grade for _, line in ledger.holding(path, VERDICTS)}
+    return {line.item: line.grade for _, line in current_lines(path, VERDICTS)}
 
 
 @pytest.mark.parametrize("served", ["failures"], indirect=True)
@@ -217,7 +219,7 @@ def test_in_a_browser_classes_and_ratings_are_given_by_keys_and_by_touch(served,
     page.locator("#state", has_text="All failures are judged").wait_for()
     page.reload()
     page.locator("#state", has_text="All failures are judged").wait_for()
-    assert held("failures") == {
+    assert saved("failures") == {
         "lot0": Verdict((), 3),
         "lot1": Verdict(("object color",), 10),
         "lot2": Verdict(("object class",), None),
@@ -234,5 +236,5 @@ def test_in_a_browser_a_mistake_has_a_kind_and_no_rating(served, chromium):
     assert page.locator("#query p").all_inner_texts() == ["A bee", "found: 0"]
     page.keyboard.press("4")
     page.locator("#counts", has_text="1 of 3 failures judged").wait_for()
-    assert held("mistakes") == {"lot0": Verdict(("other",), None)}
+    assert saved("mistakes") == {"lot0": Verdict(("other",), None)}
     assert chromium.faults == []

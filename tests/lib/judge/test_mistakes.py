@@ -53,8 +53,8 @@ def sheet(collected, tmp_path) -> Path:
         runs.append(tmp_path / f"large/test/m2t/{system}.parquet")
         write_run(pl.DataFrame(rows), runs[-1])
     spec = {"seed": 1, "examples": 3}
-    given, out = tmp_path / "mistakes.parquet", tmp_path / "mistakes.csv"
-    mistakes.write_mistakes(runs, collected, spec, given=given, sheet=out)
+    sample, out = tmp_path / "mistakes.parquet", tmp_path / "mistakes.csv"
+    mistakes.write_mistakes(runs, collected, spec, sample=sample, sheet=out)
     return out
 
 
@@ -74,10 +74,10 @@ def test_the_draw_is_of_all_questions_and_not_of_those_that_a_system_fails(colle
     run = tmp_path / "large/test/m2t/perfect.parquet"
     hits = [{"query_id": f"i{n}", "doc_id": f"Q{n}", "score": 1.0} for n in range(PAIRS - 1)]
     write_run(pl.DataFrame(hits), run)
-    given = tmp_path / "given.parquet"
+    sample = tmp_path / "sample.parquet"
     spec = {"seed": 0, "examples": 100}
-    mistakes.write_mistakes([run], collected, spec, given=given, sheet=tmp_path / "sheet.csv")
-    rows = {r["query_id"]: r for r in pl.read_parquet(given).to_dicts()}
+    mistakes.write_mistakes([run], collected, spec, sample=sample, sheet=tmp_path / "sheet.csv")
+    rows = {r["query_id"]: r for r in pl.read_parquet(sample).to_dicts()}
     assert sorted(rows) == [f"i{n}" for n in range(PAIRS)]
     assert rows["i0"]["query"] == "What? | right: Entity 0 | found: Entity 0"
     assert rows["i5"]["query"] == "What? | right: Entity 5 | found: nothing"
@@ -92,12 +92,12 @@ def test_only_questions_of_the_human_set_are_drawn_where_the_params_name_it(coll
     runs = [tmp_path / f"large/{split}/m2t/clip.parquet" for split in ("validation", "test")]
     for run in runs:
         write_run(pl.DataFrame([{"query_id": "i0", "doc_id": "Q1", "score": 1.0}]), run)
-    given, sheet = tmp_path / "given.parquet", tmp_path / "sheet.csv"
+    sample, sheet = tmp_path / "sample.parquet", tmp_path / "sheet.csv"
     spec = {"seed": 0, "examples": 100, "subset": "human"}
-    mistakes.write_mistakes(runs[1:], own, spec, given=given, sheet=sheet)
-    assert sorted(pl.read_parquet(given)["query_id"]) == ["i0", "i2", "i5"]
+    mistakes.write_mistakes(runs[1:], own, spec, sample=sample, sheet=sheet)
+    assert sorted(pl.read_parquet(sample)["query_id"]) == ["i0", "i2", "i5"]
     with pytest.raises(EmptyTable, match="no judged question of the subset human in validation"):
-        mistakes.write_mistakes(runs[:1], own, spec, given=given, sheet=sheet)
+        mistakes.write_mistakes(runs[:1], own, spec, sample=sample, sheet=sheet)
 
 
 def test_a_row_shows_the_question_the_right_entity_and_the_one_found(sheet):
@@ -117,13 +117,13 @@ def test_people_are_not_told_which_system_was_wrong(sheet):
 
 
 def test_sorted_mistakes_become_shares_of_each_kind(sheet, tmp_path):
-    given = sheet.with_suffix(".parquet")
-    ordered = pl.read_parquet(given).sort("system", "lot")["lot"]
+    sample = sheet.with_suffix(".parquet")
+    ordered = pl.read_parquet(sample).sort("system", "lot")["lot"]
     kinds = pl.DataFrame({"lot": ordered, "classes": [KINDS[n % 2] for n in range(6)]})
     back = pl.read_csv(sheet).drop("classes").join(kinds, on="lot")
     back = back.with_columns(assessor=pl.lit("ann"))
     back.write_csv(tmp_path / "back.csv")
-    mistakes.tabulate_mistakes([tmp_path / "back.csv"], given, KINDS, tmp_path / "sorted")
+    mistakes.tabulate_mistakes([tmp_path / "back.csv"], sample, KINDS, tmp_path / "sorted")
     found = pl.read_csv(tmp_path / "sorted.csv").sort("system", "class")
     shares = found.select("system", "class", pl.col("judgements_share").round(3)).rows()
     assert shares == [
@@ -139,9 +139,9 @@ def test_sorted_mistakes_become_shares_of_each_kind(sheet, tmp_path):
 def test_a_kind_that_nobody_offered_is_refused(sheet, tmp_path):
     back = pl.read_csv(sheet).with_columns(classes=pl.lit("bad luck"), assessor=pl.lit("ann"))
     back.write_csv(tmp_path / "back.csv")
-    given = sheet.with_suffix(".parquet")
+    sample = sheet.with_suffix(".parquet")
     with pytest.raises(CorruptFile, match="same_granularity"):
-        mistakes.tabulate_mistakes([tmp_path / "back.csv"], given, KINDS, tmp_path / "sorted")
+        mistakes.tabulate_mistakes([tmp_path / "back.csv"], sample, KINDS, tmp_path / "sorted")
 
 
 def test_the_papers_counts_of_clip2clip_give_its_85_percent_of_incorrect_answers(tmp_path):
@@ -151,13 +151,13 @@ def test_the_papers_counts_of_clip2clip_give_its_85_percent_of_incorrect_answers
         {"lot": f"l{n}", "task": "m2t", "system": "clip2clip", "query_id": f"i{n}"}
         for n in range(len(classes))
     ]
-    store.write_rows(drawn, tmp_path / "given.parquet", STUDY)
+    store.write_rows(drawn, tmp_path / "sample.parquet", STUDY)
     back = pl.DataFrame(drawn).with_columns(
         classes=pl.Series(classes), rating=pl.lit(""), assessor=pl.lit("ann")
     )
     back.write_csv(tmp_path / "back.csv")
     mistakes.tabulate_mistakes(
-        [tmp_path / "back.csv"], tmp_path / "given.parquet", list(CLIP2CLIP), tmp_path / "sorted"
+        [tmp_path / "back.csv"], tmp_path / "sample.parquet", list(CLIP2CLIP), tmp_path / "sorted"
     )
     found = pl.read_csv(tmp_path / "sorted.csv")
     shares = [

@@ -11,7 +11,7 @@ from isotope.core import sql, store
 from isotope.core.errors import BrokenPromise, CorruptFile, EmptyTable, MissingColumn, MissingFile
 from isotope.explain.failures import tabulate_study
 from isotope.explain.tables import FAILURES, STUDIED
-from isotope.judge.study import found_sheets, read_sheets, write_sheet, write_study
+from isotope.judge.study import read_sheets, sheet_paths, write_sheet, write_study
 
 ROOT = Path(__file__).parents[3]
 CLASSES = ["objects", "colour", "count"]
@@ -38,7 +38,7 @@ def sheet(tmp_path) -> Path:
     images = [{"image_id": f"i{n}", "image_url": f"u{n}"} for n in (1, 2)]
     store.write_rows(images, tmp_path / "images.parquet", IMAGES)
     relations = {n: tmp_path / f"{n}.parquet" for n in ("failures", "texts", "images")}
-    places = {"given": tmp_path / "study.parquet", "sheet": tmp_path / "study.csv"}
+    places = {"sample": tmp_path / "study.parquet", "sheet": tmp_path / "study.csv"}
     write_sheet(relations, seed=0, failures=4, **places)
     return tmp_path / "study.csv"
 
@@ -53,7 +53,7 @@ def fill(sheet: Path, *judged: tuple[str, int | None, str]) -> Path:
     return sheet.with_name(f"{name}.csv")
 
 
-def given(sheet: Path) -> Path:
+def drawn_rows(sheet: Path) -> Path:
     return sheet.with_suffix(".parquet")
 
 
@@ -62,7 +62,7 @@ FILLED = ("classes", "rating", "assessor")
 
 def test_the_sheet_has_as_many_of_each_system_as_asked_and_nothing_filled_in(sheet):
     rows = pl.read_csv(sheet, infer_schema=False)
-    drawn = pl.read_parquet(given(sheet))
+    drawn = pl.read_parquet(drawn_rows(sheet))
     assert dict(drawn["system"].value_counts().iter_rows()) == {"a": 4, "b": 2}
     assert drawn["lot"].to_list() == rows["lot"].to_list() == sorted(drawn["lot"])
     assert "system" not in rows.columns
@@ -72,7 +72,7 @@ def test_the_sheet_has_as_many_of_each_system_as_asked_and_nothing_filled_in(she
 
 def test_rows_that_nobody_judged_are_left(sheet):
     filled = fill(sheet, (" count ;objects;", 3, "ann"), ("", None, ""))
-    found = read_sheets([filled], given(sheet), CLASSES)
+    found = read_sheets([filled], drawn_rows(sheet), CLASSES)
     assert found["classes"].to_list() == [["count", "objects"]]
     assert found.select("rating", "assessor").row(0) == (3, "ann")
 
@@ -98,10 +98,10 @@ def test_a_query_that_shares_too_few_words_with_its_captions_is_left_out(sheet, 
     ]
     store.write_rows(images, tmp_path / "images.parquet", IMAGES)
     relations = {n: tmp_path / f"{n}.parquet" for n in ("failures", "texts", "images")}
-    places = {"given": tmp_path / "study.parquet", "sheet": tmp_path / "study.csv"}
+    places = {"sample": tmp_path / "study.parquet", "sheet": tmp_path / "study.csv"}
     for least, kept in ((2, {"t0"}), (1, {"t0", "t1"}), (0, {"t0", "t1", "t2"})):
         write_sheet(relations, seed=0, failures=99, common_words=least, **places)
-        drawn = set(pl.read_parquet(given(sheet))["query_id"])
+        drawn = set(pl.read_parquet(drawn_rows(sheet))["query_id"])
         assert drawn & said.keys() == kept
         assert drawn - said.keys() == {f"t{n}" for n in range(3, 10)}
 
@@ -109,12 +109,12 @@ def test_a_query_that_shares_too_few_words_with_its_captions_is_left_out(sheet, 
 def test_an_alternative_is_named_alone(sheet):
     """Section 4.2: "Otherwise", if no semantics are misinterpreted."""
     alone = fill(sheet, (ALTERNATIVE, 9, "ann"))
-    assert read_sheets([alone], given(sheet), CLASSES, ALTERNATIVE)["rating"].to_list() == [9]
+    assert read_sheets([alone], drawn_rows(sheet), CLASSES, ALTERNATIVE)["rating"].to_list() == [9]
     both = fill(sheet, (f"count;{ALTERNATIVE}", 9, "ann"))
     with pytest.raises(CorruptFile, match=r"csv:2: 'successful alternative' beside a class"):
-        read_sheets([both], given(sheet), CLASSES, ALTERNATIVE)
+        read_sheets([both], drawn_rows(sheet), CLASSES, ALTERNATIVE)
     with pytest.raises(CorruptFile, match="a class other than"):
-        read_sheets([alone], given(sheet), CLASSES)
+        read_sheets([alone], drawn_rows(sheet), CLASSES)
 
 
 @pytest.mark.parametrize(
@@ -127,23 +127,23 @@ def test_an_alternative_is_named_alone(sheet):
 )
 def test_a_bad_judgement_is_named_by_its_line(sheet, row, error, said):
     with pytest.raises(error, match=said):
-        read_sheets([fill(sheet, row)], given(sheet), CLASSES)
+        read_sheets([fill(sheet, row)], drawn_rows(sheet), CLASSES)
 
 
 def test_sheets_that_are_none_are_refused(sheet, tmp_path):
     one = fill(sheet, ("count", 3, "ann"))
     with pytest.raises(BrokenPromise, match="judged before"):
-        read_sheets([one, one], given(sheet), CLASSES)
+        read_sheets([one, one], drawn_rows(sheet), CLASSES)
     with pytest.raises(MissingFile):
-        read_sheets([tmp_path / "none.csv"], given(sheet), CLASSES)
+        read_sheets([tmp_path / "none.csv"], drawn_rows(sheet), CLASSES)
     with pytest.raises(EmptyTable):
-        read_sheets([sheet], given(sheet), CLASSES)
+        read_sheets([sheet], drawn_rows(sheet), CLASSES)
     one.write_text(one.read_text().replace("\n", "\nx", 1))
     with pytest.raises(BrokenPromise, match="not given out"):
-        read_sheets([one], given(sheet), CLASSES)
+        read_sheets([one], drawn_rows(sheet), CLASSES)
     one.write_text("task,rating\n")
     with pytest.raises(MissingColumn, match="lot"):
-        read_sheets([one], given(sheet), CLASSES)
+        read_sheets([one], drawn_rows(sheet), CLASSES)
 
 
 @pytest.fixture
@@ -152,7 +152,7 @@ def studied(sheet, tmp_path) -> dict[str, pl.DataFrame]:
     ann = [("objects;count", 2, "ann"), ("objects;count", 4, "ann"), ("objects", 6, "ann")]
     ben = [("objects", 4, "ben"), ("objects;count", 4, "ben"), ("colour", 8, "ben")]
     sheets = [fill(sheet, *ann), fill(sheet, *ben)]
-    write_study(sheets, given(sheet), CLASSES, tmp_path / "studied.parquet")
+    write_study(sheets, drawn_rows(sheet), CLASSES, tmp_path / "studied.parquet")
     rules = {"support": 0.3, "confidence": 0.5}
     tabulate_study(tmp_path / "studied.parquet", NAMES, rules, tmp_path)
     return {name: pl.read_csv(tmp_path / f"{name}.csv") for name in NAMES}
@@ -263,6 +263,6 @@ def test_sheets_that_came_back_are_found_by_collection(tmp_path):
     (tmp_path / "toy/pool.csv").touch()
     (tmp_path / "toy/failures/bob.jsonl").touch()
     (tmp_path / "toy/failures/bob.torn").touch()
-    found = found_sheets("toy", folder=tmp_path)
+    found = sheet_paths("toy", folder=tmp_path)
     assert found == [str(tmp_path / f"toy/failures/{name}") for name in ("ann.csv", "bob.jsonl")]
-    assert found_sheets("toy", "mistakes", tmp_path) == found_sheets("other", folder=tmp_path) == []
+    assert sheet_paths("toy", "mistakes", tmp_path) == sheet_paths("other", folder=tmp_path) == []

@@ -16,7 +16,8 @@ from isotope.core.vectors import load_vectors
 from isotope.encode import dates as encode_dates
 from isotope.models import dates as date_model
 from isotope.models import dates as models_dates
-from isotope.models.dates import WHOLE, Choice, Recipe
+from isotope.models.dates import WHOLE, Choice
+from isotope.models.kinds.dates import DatesRecipe
 from isotope.train.dates import dated, train_dates
 
 OLD, NEW = "ye olde steam carriage", "the new automobile and its radio"
@@ -28,7 +29,7 @@ YEARS = pl.Series([1860 + n // 4 if n % 2 else 1915 + n // 4 for n in range(40)]
 @pytest.fixture(scope="module")
 def model() -> models_dates.DatesModel:
     """Forty texts, old words in the eighteen-sixties and new ones around 1920."""
-    return models_dates.fit(IDS, WORDS, YEARS, Recipe())
+    return models_dates.fit(IDS, WORDS, YEARS, DatesRecipe())
 
 
 @pytest.fixture
@@ -70,7 +71,7 @@ def test_words_tell_their_years(model):
 
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=5))
 def test_every_text_is_a_distribution_over_years_as_a_vector_of_length_one(texts):
-    model = models_dates.fit(IDS, WORDS, YEARS, Recipe(bandwidths_years=[8], smoothings=[100]))
+    model = models_dates.fit(IDS, WORDS, YEARS, DatesRecipe(bandwidths_years=[8], smoothings=[100]))
     vectors = model.encode_texts(texts, [WHOLE] * len(texts))
     assert vectors.shape == (len(texts), model.dim)
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(len(texts)), abs=1e-5)
@@ -123,7 +124,7 @@ def test_no_training_text_is_judged_by_what_it_taught():
     """One word in one text, texts in every year: a model that had seen it would know its year."""
     words = ["steam carriage"] * 20 + ["zyzzyva"] + ["steam carriage"] * 19
     years = pl.Series(range(1860, 1900))
-    recipe = Recipe(bandwidths_years=[2], smoothings=[1], temperatures=[1])
+    recipe = DatesRecipe(bandwidths_years=[2], smoothings=[1], temperatures=[1])
     model = models_dates.fit(IDS, words, years, recipe)
     fold = date_model.fold_of(IDS[20], recipe.folds)
     seen, unseen = model.encode_texts([words[20], words[20]], [WHOLE, fold]) ** 2
@@ -136,7 +137,7 @@ def test_the_choice_is_the_one_that_tells_held_out_texts_most(model):
     rows, years = date_model.ngrams(WORDS, (2, 4)), YEARS.to_numpy()
     told = [
         date_model.gains(model.counts, rows, years, folds, choice).mean()
-        for choice in date_model.choices(Recipe())
+        for choice in date_model.choices(DatesRecipe())
     ]
     chosen = date_model.gains(model.counts, rows, years, folds, model.choice).mean()
     assert chosen == max(told) > 0.5
@@ -178,9 +179,9 @@ def test_no_model_and_another_kind_of_model_are_named(tmp_path):
 
 def test_too_few_training_texts_and_ngrams_backwards_are_named():
     with pytest.raises(EmptyTable, match="2 dated training texts"):
-        models_dates.fit(IDS[:2], WORDS[:2], YEARS[:2], Recipe())
+        models_dates.fit(IDS[:2], WORDS[:2], YEARS[:2], DatesRecipe())
     with pytest.raises(BadParams, match="n-grams from 4 to 2"):
-        Recipe.of({"ngrams": [4, 2]})
+        DatesRecipe.of({"ngrams": [4, 2]})
 
 
 def test_a_text_is_dated_by_the_picture_that_it_belongs_to(collected):

@@ -118,7 +118,7 @@ def test_hashed_texts_that_share_words_are_closer_than_others():
 
 
 def test_the_hash_encoder_needs_no_torch():
-    code = "import sys; from isotope import models; models.load({'kind': 'hash', 'dim': 2});"
+    code = "import sys; from isotope.models.encoders import load; load({'kind': 'hash', 'dim': 2});"
     loaded = subprocess.run(
         [sys.executable, "-c", f"{code} print('torch' in sys.modules)"],
         capture_output=True,
@@ -145,7 +145,7 @@ def test_a_model_from_a_hub_repository_is_refused():
 
 
 def test_an_unknown_kind_lists_the_kinds():
-    with pytest.raises(UnknownModel, match="open_clip, transformers"):
+    with pytest.raises(UnknownModel, match=r"open_clip.* transformers"):
         encoders.load({"kind": "word2vec"})
 
 

@@ -15,8 +15,13 @@ from torch.optim.lr_scheduler import LambdaLR
 from isotope.core.errors import BadParams, CorruptFile
 from isotope.models import open_clip as models_clip
 from isotope.models.multimodal import QUERY, SIDES, TARGET, create, load_multimodal, t5
-from isotope.params.multimodal import Clip2ClipRecipe, ClipFusionRecipe, MultimodalRecipe, recipe_of
-from isotope.params.recipes import Means
+from isotope.params.recipes import (
+    Clip2ClipRecipe,
+    ClipFusionRecipe,
+    Means,
+    MultimodalRecipe,
+    recipe_of,
+)
 from isotope.train.batches import Batch
 from isotope.train.checkpoint import cut_of, start
 from isotope.train.multimodal import MultimodalStepper, adafactor

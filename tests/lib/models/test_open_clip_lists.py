@@ -2,7 +2,7 @@
 
 import open_clip
 
-from isotope.params import open_clip as open_clip_lists
+from isotope.models import open_clip_lists
 
 NAMES = open_clip_lists.architectures()
 

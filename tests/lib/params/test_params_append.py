@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isotope.cli.command import main
+from isotope.cli.commands import main
 from isotope.core.errors import BadParams, MissingFile
 from isotope.params.files import append_snapshot
 

@@ -2,7 +2,6 @@
 
 import copy
 import re
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,8 @@ import yaml
 from isotope.cli import doctor
 from isotope.cli.estimate_phases import Machine
 from isotope.core.errors import BadParams, MissingFile
-from isotope.params import multimodal, open_clip, paths, recipes, resolve
+from isotope.models import open_clip_lists
+from isotope.params import paths, recipes, resolve, sections
 
 ROOT = Path(__file__).parents[3]
 SCHEMA = ROOT / "workflow/schemas/params.schema.yaml"
@@ -294,7 +294,7 @@ def test_params_that_are_no_mapping_are_refused():
 
 def test_every_config_of_open_clip_that_can_be_trained_is_taken():
     """All of open_clip's, but those whose text is read with another's tokenizer."""
-    free = [n for n in open_clip.configs() if open_clip.tokenizer(n) is None]
+    free = [n for n in open_clip_lists.configs() if open_clip_lists.tokenizer(n) is None]
     assert {"tiny-clip", "ViT-S-32-alt", "RN50", "ViT-bigG-14"} <= set(free)
     entries = {
         f"x{i}": {"kind": "trained", "config": n, "train": TRAIN} for i, n in enumerate(free)
@@ -408,11 +408,14 @@ def test_what_was_acquired_needs_its_upstream_files_no_more(tmp_path):
     assert list(paths.missing(found, tmp_path)) == []
 
 
-@pytest.mark.parametrize("kind", multimodal.RECIPES)
+MIXES = [kind for kind, of in sections.kinds(sections.MODELS).items() if of.is_mix]
+
+
+@pytest.mark.parametrize("kind", MIXES)
 def test_the_schema_tells_the_defaults_that_the_recipes_have(kind):
     told = yaml.safe_load(SCHEMA.read_text("utf-8"))["$defs"][f"train_{kind}"]["properties"]
-    recipe = multimodal.RECIPES[kind].of({})
-    has = {**asdict(recipes.Means()), **recipe.as_dict()}
+    recipe = recipes.recipe_of({"kind": kind})
+    has = {**recipes.Means().values(), **recipe.as_dict()}
     assert {key: entry["default"] for key, entry in told.items()} == has
 
 
@@ -426,9 +429,9 @@ def test_ovens_published_params_have_the_papers_systems_and_honest_names_for_the
         "resize": "squash",
         "fields": ["page_title"],
     }
-    mixes = {n: m for n, m in models.items() if m["kind"] in multimodal.RECIPES}
+    mixes = {n: m for n, m in models.items() if m["kind"] in MIXES}
     assert {n for n, m in mixes.items() if m.get("frozen")} == {n for n in mixes if "frozen" in n}
     whole = [m for m in mixes.values() if not m.get("frozen")]
-    assert {m["kind"] for m in whole} == {*multimodal.RECIPES}
-    means = {*asdict(recipes.Means())}
+    assert {m["kind"] for m in whole} == {*MIXES}
+    means = {*recipes.Means().values()}
     assert all(set(m["train"]) <= means for m in whole), "what is learned is the paper's by default"

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from isotope.cli import command
+from isotope.cli import commands
 from isotope.collect.tables import IMAGES, QRELS
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile
@@ -176,7 +176,7 @@ def project(tmp_path) -> Path:
 
 def test_what_is_exported_is_taken_in_again_unchanged(project, monkeypatch, capsys):
     monkeypatch.chdir(project)
-    assert command.main(["trec", "toy", "out"]) == 0
+    assert commands.main(["trec", "toy", "out"]) == 0
     assert "3 files" in capsys.readouterr().out
     found = discover(Path("out/runs"))
     assert list(found) == [HERE]
@@ -191,7 +191,7 @@ def test_what_is_exported_is_taken_in_again_unchanged(project, monkeypatch, caps
 
 def test_qrels_are_exported_in_both_directions(project, monkeypatch):
     monkeypatch.chdir(project)
-    command.main(["trec", "toy", "out"])
+    commands.main(["trec", "toy", "out"])
     assert read_qrels("out/qrels/toy/test/t2m.qrels").rows() == [("t", "i", 1)]
     assert read_qrels("out/qrels/toy/test/m2t.qrels").rows() == [("i", "t", 1)]
     with gzip.open("out/runs/toy/small/test/t2m/mine.trec.gz", "rt") as lines:
@@ -200,7 +200,7 @@ def test_qrels_are_exported_in_both_directions(project, monkeypatch):
 
 def test_a_collection_that_is_not_built_has_nothing_to_export(project, monkeypatch, capsys):
     monkeypatch.chdir(project)
-    assert command.main(["trec", "enwiki", "out"]) == 1
+    assert commands.main(["trec", "enwiki", "out"]) == 1
     assert "MissingFile" in capsys.readouterr().err
     assert not Path("out").exists()
 

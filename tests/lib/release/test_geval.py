@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isotope.cli.command import main
+from isotope.cli.commands import main
 from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, MissingColumn, MissingFile

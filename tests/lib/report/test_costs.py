@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.report_project import build, lay, lay_records
 
-from isotope.cli import command
+from isotope.cli import commands
 from isotope.core.errors import MissingFile
 from isotope.report import costs
 
@@ -43,7 +43,7 @@ def test_the_command_prints_a_line_a_phase_and_their_sum(root):
 
 def test_isotope_costs_prints_it(root, monkeypatch, capsys):
     monkeypatch.chdir(root)
-    assert command.main(["costs", "src"]) == 0
+    assert commands.main(["costs", "src"]) == 0
     assert [x.split()[0] for x in capsys.readouterr().out.splitlines()] == [
         "phase",
         "parse",

@@ -11,7 +11,7 @@ from isotope.core import sql, store
 from isotope.core.schemas import RUN
 from isotope.crawl.tables import LEDGER, PIXELS
 from isotope.explain.tables import FAILURES, RANKS, STUDIED
-from isotope.judge.tables import AGREEMENT, GRADED, POOL, REUSE, SHEET, TAU
+from isotope.judge.tables import AGREEMENT, GRADED, POOL, REUSABILITY, SHEET, TAU
 from isotope.parse.tables import ASSOCIATIONS, INLINKS, REJECTED, SECTIONS
 from isotope.project.tables import PROJECTION
 from isotope.score.tables import SCORES, SIGNIFICANCE
@@ -55,7 +55,7 @@ def lay(root: Path) -> None:
         "results/score/toy/sheet": ([{"query_id": "t1"}], SHEET),
         "results/score/toy/graded": ([{"query_id": "t1", "relevance": 2}], GRADED),
         "results/score/toy/scores": ([CELL | {"measure": "MAP", "value": 0.5}], SCORES),
-        "results/score/toy/reuse": ([{"measure": "MAP"}], REUSE),
+        "results/score/toy/reuse": ([{"measure": "MAP"}], REUSABILITY),
         "results/score/toy/tau": ([{"measure": "MAP", "tau": 1.0}], TAU),
         "results/score/toy/agreement": ([{"kappa": 0.5}], AGREEMENT),
         "results/tables/toy/tokens": ([{"tokens": 80}], TOKENS),

@@ -5,7 +5,7 @@ import pytest
 from tests import doc_project
 from tests.doc_answers import ANSWERS, Tables, differences, examples
 
-from isotope.cli import command
+from isotope.cli import commands
 from isotope.tabulate import catalog
 
 EXAMPLES = examples()
@@ -43,7 +43,7 @@ def test_a_query_that_averages_over_collections_is_noticed(root, monkeypatch):
 
 def test_the_command_prints_what_the_query_answers(root, monkeypatch, capsys):
     monkeypatch.chdir(root)
-    assert command.main(["sql", "--format", "csv", EXAMPLES["docs/cli.md, 1"]]) == 0
+    assert commands.main(["sql", "--format", "csv", EXAMPLES["docs/cli.md, 1"]]) == 0
     head, *lines = capsys.readouterr().out.splitlines()
     assert head == "collection,split,texts"
     counted = ANSWERS["docs/cli.md, 1"](Tables(root))

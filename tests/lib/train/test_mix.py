@@ -76,7 +76,7 @@ def test_four_similarities_are_one_inner_product():
 def test_the_grid_starts_where_the_evidence_is(world):
     frozen = Frozen(world[0])
     train = frozen.pairs(world[1], "train")
-    recipe = mix_learn.Recipe(step=0.25)
+    recipe = mix_learn.MixRecipe(step=0.25)
     assert mix_learn.best_start(frozen, train, recipe)[0] >= 0.5
 
 
@@ -146,9 +146,9 @@ def test_pairs_of_one_entity_are_no_negatives_of_each_other(world):
 def test_bad_recipes_and_weights_get_a_named_error(world, tmp_path):
     files, qrels = world
     with pytest.raises(BadParams, match="unknown"):
-        mix_learn.Recipe.of({"learn": {"epoch": 1}})
+        mix_learn.MixRecipe.of({"learn": {"epoch": 1}})
     with pytest.raises(BadParams, match=r"step 0\.3"):
-        mix_learn.Recipe.of({"learn": {"step": 0.3}})
+        mix_learn.MixRecipe.of({"learn": {"step": 0.3}})
     with pytest.raises(MissingFile, match="phase encode"):
         models_mix.load_mix(tmp_path / "none.safetensors")
     (tmp_path / "bad.safetensors").write_bytes(b"no")

@@ -3,6 +3,6 @@
 
 def main() -> int:
     """Run the command; the parser is imported when it is needed."""
-    from isotope.cli.command import main as run  # noqa: PLC0415
+    from isotope.cli.commands import main as run  # noqa: PLC0415
 
     return run()

@@ -1,13 +1,15 @@
 """The subcommands beside `report` (`trec`, `sql`, `show`, ...), and what they call."""
 
 import argparse
-from collections.abc import Callable
+import os
+import sys
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NoReturn
 
-from isotope.core.errors import BadArgument
+from isotope.core.errors import BadArgument, IsotopeError, MissingFile, Unreadable
 from isotope.params.foreign import SETTINGS, SPLITS
 
 _DATES = {"%Y%m%d": 8, "%Y-%m-%d": 10, "%Y-%m": 7}
@@ -177,13 +179,13 @@ def _geval(chosen: argparse.Namespace) -> str:
 
 
 def _sql(chosen: argparse.Namespace) -> str:
-    from isotope.cli.sql import sql  # noqa: PLC0415 (each command loads what it needs)
+    from isotope.cli.questions import sql  # noqa: PLC0415 (each command loads what it needs)
 
     return sql(chosen.query, form=chosen.format, most=chosen.rows, catalog=chosen.catalog)
 
 
 def _show(chosen: argparse.Namespace) -> str:
-    from isotope.cli import show  # noqa: PLC0415
+    from isotope.cli import questions as show  # noqa: PLC0415
 
     page = show.show(
         chosen.kind,
@@ -193,7 +195,7 @@ def _show(chosen: argparse.Namespace) -> str:
         catalog=chosen.catalog,
     )
     if chosen.html:
-        from isotope.cli.show import write_html  # noqa: PLC0415 (templates load slowly)
+        from isotope.cli.questions import write_html  # noqa: PLC0415 (templates load slowly)
 
         write_html(page, chosen.html, catalog=chosen.catalog)
     return show.to_text(page)
@@ -236,17 +238,89 @@ def _costs(chosen: argparse.Namespace) -> str:
 
 
 def _judge(chosen: argparse.Namespace) -> str:
-    from isotope.judge import app as judge_app  # noqa: PLC0415
-    from isotope.judge import app as serve  # noqa: PLC0415
+    from isotope.judge import app, session  # noqa: PLC0415
     from isotope.params import files as params_files  # noqa: PLC0415
 
     params = params_files.load(chosen.configfile, chosen.config)
     at = chosen.collection, chosen.assessor
-    with closing(serve.bound(chosen.host, chosen.port, remote=chosen.remote)) as listening:
+    with closing(app.listen(chosen.host, chosen.port, remote=chosen.remote)) as listening:
+        host = listening.getsockname()[0]
         if chosen.sheet:
-            desk = serve.sheet_desk(*at, chosen.sheet, params)
-            served = judge_app.sheet_app(desk)
+            current = session.open_sheet(*at, chosen.sheet, params)
+            page = app.sheet_app(current, host)
         else:
-            desk = serve.desk(*at, params)
-            served = judge_app.app(desk, serve.scale(params))
-        return serve.serve(desk, served, listening)
+            current = session.open_pool(*at, params)
+            page = app.pool_app(current, app.scale(params), host)
+        return app.serve(current, page, listening)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a subcommand; return its exit status, 1 after an error that the user can mend."""
+    try:
+        chosen = parser().parse_args(arguments)
+        sys.stdout.write(chosen.run(chosen))
+    except Unfit as found:
+        sys.stdout.write(str(found))
+        return 1
+    except IsotopeError as error:
+        return _refused(error)
+    except OSError as error:
+        if error.filename is None or error.errno is None:
+            raise
+        found = os.strerror(error.errno).lower()
+        return _refused(Unreadable(os.fsdecode(error.filename), found, "check the path"))
+    return 0
+
+
+def _refused(error: IsotopeError) -> int:
+    sys.stderr.write(f"{type(error).__name__}: {error}\n")
+    return 1
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command's arguments, with help for each."""
+    top = Parser("isotope", description=__doc__)
+    commands = top.add_subparsers(required=True, metavar="command")
+    report = commands.add_parser("report", help="print where the reports are and their headline")
+    report.add_argument("collection", nargs="*", help="collections; all that have a report if none")
+    add_cell(report, split="validation", of="queries")
+    report.set_defaults(run=headlines)
+    add(commands)
+    return top
+
+
+def headlines(chosen: argparse.Namespace) -> str:
+    """Return path and headline table of each report.
+
+    Raises:
+        MissingFile: no report has been written, or one without its scores.
+        BadArgument: a pool that was not measured.
+    """
+    from isotope.params.schema import suggest  # noqa: PLC0415 (each command loads what it needs)
+    from isotope.report.collection import headline  # noqa: PLC0415 (drawing libraries load slowly)
+
+    known = sorted(p.parent.name for p in Path().glob("results/report/*/index.html"))
+    if not known:
+        raise MissingFile("results/report", "no report yet", "run `snakemake --cores all`")
+    parts: list[str] = []
+    for name in chosen.collection or known:
+        page = Path("results/report") / name / "index.html"
+        if name not in known:
+            raise MissingFile(page, "no such report", suggest(name, known))
+        scores = Path("results/score") / f"{name}.parquet"
+        if not scores.is_file():
+            raise MissingFile(scores, "no such scores", "run `snakemake --cores all`")
+        table = headline(scores, setting=chosen.setting, split=chosen.split)
+        parts.append(f"\n{name}\n{table}\n\nReport: {page.resolve()}\n")
+    parts += [_changed(page) for page in sorted(Path().glob("results/report/*/since/*.html"))]
+    whole = Path("results/report/index.html")
+    return "".join(parts) + (f"All collections: {whole.resolve()}\n" if whole.is_file() else "")
+
+
+def _changed(page: Path) -> str:
+    """Return what has changed between two snapshots, and where it is shown."""
+    from isotope.report.since import summary  # noqa: PLC0415 (drawing libraries load slowly)
+
+    later, earlier = page.parents[1].name, page.stem
+    table = Path("results/tables") / later / "since" / earlier / "snapshot_diff.csv"
+    return f"\n{later} since {earlier}\n{summary(table)}\n\nChanges: {page.resolve()}\n"

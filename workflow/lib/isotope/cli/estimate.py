@@ -10,7 +10,7 @@ from typing import Any
 
 from isotope.cli.estimate_phases import PHASE_COSTS, Cost, Machine
 from isotope.cli.estimate_sizes import GIB, size, thumbnails
-from isotope.cli.sql import aligned
+from isotope.cli.questions import aligned
 from isotope.core.errors import ToolFailed
 from isotope.params.union import sources
 

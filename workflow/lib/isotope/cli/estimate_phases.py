@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from isotope.cli.estimate_sizes import GIB, Size, curves
-from isotope.params.multimodal import RECIPES, recipe_of
-from isotope.params.recipes import Means, Recipe
+from isotope.params.recipes import Means, Recipe, recipe_of
+from isotope.params.sections import model_kind
 
 # ASSUME a small model of ours reads squares of 64 px and has 5 M parameters, a published one
 # 224 px and 151 M (ViT-B/32), where the params do not say.
@@ -36,12 +36,12 @@ class Training(NamedTuple):
 
 
 def training(spec: Mapping[str, Any], of: Size, cores: int, *, gpu: bool) -> Training:
-    """Return the cost of an entry of kind `trained`, or of a kind of RECIPES that is not frozen.
+    """Return the cost of an entry of kind `trained`, or of a mix that is not frozen.
 
     Raises:
         BadParams: a recipe that no training can use.
     """
-    if spec["kind"] in RECIPES:
+    if model_kind(spec).is_mix:
         return _whole(spec, of, cores, gpu=gpu)
     recipe, large = Recipe.of(spec), "name" in spec
     batch = min(recipe.batch, of.pairs)
@@ -186,19 +186,15 @@ def used_models(params: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 def whole(model: Mapping[str, Any]) -> bool:
     """Whether a model of pictures with words is trained whole, not over frozen vectors."""
-    return model["kind"] in RECIPES and not model.get("frozen", False)
+    return model_kind(model).is_mix and not model.get("frozen", False)
 
 
 def _large(model: Mapping[str, Any]) -> bool:
-    return whole(model) or model["kind"] not in ("trained", "hash", "dates", *RECIPES)
+    return whole(model) or model_kind(model).is_large
 
 
 def _train(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
-    specs = [
-        model
-        for model in used_models(params).values()
-        if model["kind"] == "trained" or whole(model)
-    ]
+    specs = [model for model in used_models(params).values() if "train" in model or whole(model)]
     found = [training(spec, of, machine.cores, gpu=machine.gpu) for spec in specs]
     memory = max((each.memory_gib for each in found), default=1.0)
     meanwhile = max((each.meanwhile for each in found), default=0)

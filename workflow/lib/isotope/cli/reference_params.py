@@ -3,7 +3,6 @@
 import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,9 +13,8 @@ from isotope.core import lucene
 from isotope.core.errors import BadParams
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.index import approximate
-from isotope.models import dates
-from isotope.params.mix_recipe import Recipe as MixRecipe
-from isotope.params.recipes import HeadsRecipe, Means, Recipe
+from isotope.models.kinds.dates import DatesRecipe
+from isotope.params.recipes import HeadsRecipe, Means, MixRecipe, Recipe
 from isotope.search import fuse
 from isotope.toy import snapshot
 
@@ -156,10 +154,10 @@ def _default(key: str, node: Node) -> str:
 @cache
 def _in_code() -> dict[str, object]:
     """Return the defaults that no schema states, from the functions that have them."""
-    learned = {**asdict(Recipe()), **asdict(Means())}
+    learned = {**Recipe().values(), **Means().values()}
     recipe = {f"models.<model>.train.{k}": v for k, v in learned.items()}
-    heads = {f"models.<model>.heads.{k}": v for k, v in asdict(HeadsRecipe()).items()}
-    mix = {f"models.<model>.learn.{k}": v for k, v in asdict(MixRecipe()).items()}
+    heads = {f"models.<model>.heads.{k}": v for k, v in HeadsRecipe().values().items()}
+    mix = {f"models.<model>.learn.{k}": v for k, v in MixRecipe().values().items()}
     near = {f"systems.<system>.{k}": v for k, v in approximate.DEFAULTS.items()}
     made = {f"acquire.<source>.generate.{k}": v for k, v in _signature(snapshot.generate).items()}
     bm25 = lucene.Bm25()
@@ -169,7 +167,7 @@ def _in_code() -> dict[str, object]:
         **mix,
         **near,
         **made,
-        **{f"models.<model>.{k}": v for k, v in dates.Recipe()._asdict().items()},
+        **{f"models.<model>.{k}": v for k, v in DatesRecipe().values().items()},
         "models.<model>.train.seed": 0,
         "models.<model>.revision": None,
         "models.<model>.top": 10,

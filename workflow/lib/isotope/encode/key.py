@@ -19,14 +19,12 @@ from PIL import Image
 from isotope.core import provenance
 from isotope.core.progress import log
 from isotope.models.encoders import Encoder
+from isotope.params.sections import model_kind
 
 FloatArray = npt.NDArray[np.float32]
 _T = TypeVar("_T")
 _PACKAGES = ("numpy", "pillow", "torch", "torchvision", "open_clip_torch", "transformers", "timm")
-_CODE = (
-    *provenance.closure("models.encoders", "core.pixels"),
-    *("encode/captions.py", "encode/fill.py"),
-)
+_CODE = ("encode/captions.py", "encode/fill.py")
 # They choose what is encoded, which the content tells, and not how.
 _NOT_HOW = frozenset({"fields", "images", "summary"})
 _SENTENCES = ("", "isotope", "Ein Bild, 一张图片")
@@ -73,10 +71,16 @@ def _key(of: str, how: How, encode: Callable[[list[_T]], FloatArray], items: lis
         "batch": how.batch,
         "precision": how.precision,
         "packages": {name: _version(name) for name in _PACKAGES},
-        "code": digest(*(provenance.LIBRARY / file for file in _CODE)),
+        "code": digest(*(provenance.LIBRARY / file for file in _code(how.model))),
         "answer": hashlib.sha256(answer.tobytes()).hexdigest(),
     }
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+def _code(model: Mapping[str, object]) -> list[str]:
+    """Return the files that make vectors of a kind of model; no other kind's are among them."""
+    own = model_kind(model).code()
+    return [*provenance.closure("models.encoders:load", own, "core.pixels"), *_CODE]
 
 
 def _asked(

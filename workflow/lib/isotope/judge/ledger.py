@@ -1,23 +1,43 @@
-"""One assessor's grades as they are given: a file that only grows, each line on disk at once."""
+"""One assessor's grades: a SQLite database while a session runs, JSON lines for everybody else.
 
-import errno
-import fcntl
+The file of JSON lines is what people commit and what is scored; the database orders the writers.
+A grade is saved in two steps, so that neither a kill nor a full disk leaves half of it:
+
+1. In one transaction the line is inserted, all lines are written to a file aside, and the identity
+   (inode, size, time of change) of that file is recorded.
+2. In the next one the file aside takes the place of the JSON lines. A session that finds the first
+   step committed and the second one not done does it.
+
+A file of JSON lines that no transaction has recorded was changed by a person, by git or by an
+earlier version: it is imported, and replaces what the database has.
+"""
+
 import json
 import logging
 import os
 import re
-from collections.abc import Callable, Hashable, Iterator, Mapping
-from contextlib import contextmanager
+import sqlite3
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from isotope.core.errors import BadParams, CorruptFile, as_disk_full
+from isotope.core.errors import BadParams, CorruptFile, DiskFull, as_disk_full
 
 SUFFIX = ".jsonl"
+TORN = ".torn"
+# The databases of relative paths; they can be made anew from the JSON lines at any time.
+STATE = Path(".isotope")
 GRADES = range(10)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_WAIT_S = 60
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS lines (n INTEGER PRIMARY KEY, line BLOB NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS export (imports INTEGER, before TEXT, after TEXT)",
+    "INSERT INTO export SELECT 0, '', '' WHERE NOT EXISTS (SELECT * FROM export)",
+)
 log = logging.getLogger("isotope")
 
 Item = TypeVar("Item", bound=Hashable)
@@ -43,36 +63,36 @@ class Line(Generic[Item, Grade]):
 
 @dataclass(frozen=True)
 class Form(Generic[Item, Grade]):
-    """How lines of one kind are told as JSON objects.
+    """How lines of one kind are written as JSON objects.
 
-    `told` gives what an object has of a line beside assessor and time. `read` gives item and grade
-    of an object, or None if it has none.
+    `fields` returns what an object has of a line beside assessor and time. `read` returns item and
+    grade of an object, or None if it has none.
     """
 
-    told: Callable[[Line[Item, Grade]], dict[str, Any]]
+    fields: Callable[[Line[Item, Grade]], dict[str, Any]]
     read: Callable[[Mapping[str, Any]], tuple[Item, Grade | None] | None]
 
 
-def words(record: Mapping[str, Any], *names: str) -> list[str]:
-    """Return what is a word, not empty, among the values of `names`."""
-    given = [record.get(name) for name in names]
-    return [word for word in given if isinstance(word, str) and word]
+def strings(record: Mapping[str, Any], *names: str) -> list[str]:
+    """Return the values of `names` that are strings and not empty."""
+    values = [record.get(name) for name in names]
+    return [value for value in values if isinstance(value, str) and value]
 
 
-def _pair(record: Mapping[str, Any]) -> tuple[Pair, int | None] | None:
-    named, grade = words(record, *Pair._fields), record.get("grade", "none")
+def _read_pair(record: Mapping[str, Any]) -> tuple[Pair, int | None] | None:
+    ids, grade = strings(record, *Pair._fields), record.get("grade", "none")
     fits = grade is None or (type(grade) is int and grade in GRADES)
-    return (Pair(*named), grade) if fits and len(named) == len(Pair._fields) else None
+    return (Pair(*ids), grade) if fits and len(ids) == len(Pair._fields) else None
 
 
-PAIRS: Form[Pair, int] = Form(lambda line: {**line.item._asdict(), "grade": line.grade}, _pair)
+PAIRS: Form[Pair, int] = Form(lambda line: {**line.item._asdict(), "grade": line.grade}, _read_pair)
 
 
-def place(folder: Path, assessor: str) -> Path:
+def grades_file(folder: Path, assessor: str) -> Path:
     """Return the assessor's file in the folder of a collection.
 
     Raises:
-        BadParams: a name that could leave the folder, or that some file system can't hold.
+        BadParams: a name that could leave the folder, or that some file system refuses.
     """
     if not _NAME.fullmatch(assessor):
         remedy = "take 1 to 64 letters, digits, - and _, the first a letter or digit"
@@ -80,93 +100,94 @@ def place(folder: Path, assessor: str) -> Path:
     return folder / f"{assessor}{SUFFIX}"
 
 
-def written(line: Line[Item, Grade], form: Form[Item, Grade]) -> bytes:
-    """Return the line as bytes, with the time at which it was written."""
+def serialize(line: Line[Item, Grade], form: Form[Item, Grade]) -> bytes:
+    """Return the line as JSON with the current time, without a newline."""
     at = datetime.now(UTC).isoformat(timespec="seconds")
-    record = {**form.told(line), "assessor": line.assessor, "at": at}
-    return json.dumps(record, ensure_ascii=False).encode() + b"\n"
+    record = {**form.fields(line), "assessor": line.assessor, "at": at}
+    return json.dumps(record, ensure_ascii=False).encode()
 
 
 def parse(line: bytes, where: str, form: Form[Item, Grade]) -> Line[Item, Grade]:
-    """Return what one line says.
+    """Return the grade in one line of JSON.
 
     Raises:
         CorruptFile: no JSON object, or none that `form` reads, such as a grade off the scale.
     """
     remedy = "remove the line, and grade its item anew"
     try:
-        record = json.loads(line)
+        value = json.loads(line)
     except ValueError as error:
         raise CorruptFile(where, f"not JSON ({error})", remedy) from error
-    given: dict[str, Any] = record if isinstance(record, dict) else {}
-    found, assessor = form.read(given), words(given, "assessor")
-    if found is None or not assessor:
+    record: dict[str, Any] = value if isinstance(value, dict) else {}
+    graded, assessor = form.read(record), strings(record, "assessor")
+    if graded is None or not assessor:
         raise CorruptFile(where, f"not a grade: {line[:80]!r}", remedy)
-    return Line(*found, *assessor)
+    return Line(*graded, *assessor)
 
 
-def split(content: bytes) -> tuple[list[bytes], bytes]:
-    """Return the whole lines, and the rest: empty, or what a kill has left of a last line."""
-    *lines, rest = content.split(b"\n")
-    return lines, rest
+def current_lines(path: Path, form: Form[Item, Grade]) -> Iterator[tuple[str, Line[Item, Grade]]]:
+    """Yield the last line of each item with its place, `file:line`, unless it takes back a grade.
 
-
-def is_whole(rest: bytes, form: Form[Any, Any]) -> bool:
-    """Tell whether only its newline is missing: no beginning of an object is an object."""
-    try:
-        parse(rest, "", form)
-    except CorruptFile:
-        return False
-    return True
-
-
-def holding(path: Path, form: Form[Item, Grade]) -> Iterator[tuple[str, Line[Item, Grade]]]:
-    """Yield the line that holds for each item with its place, `file:line`; the file is only read.
+    The file is only read.
 
     Raises:
         CorruptFile: a line that is no grade. A torn last line is named in the log and left out.
     """
-    lines, rest = split(path.read_bytes())
-    if is_whole(rest, form):
-        lines.append(rest)
-    elif rest:
-        log.warning("%s: the last line is torn and left out: %r", path, rest[:80])
+    lines, torn = _split(path.read_bytes(), form)
+    if torn:
+        log.warning("%s: the last line is torn and left out: %r", path, torn[:80])
     last: dict[tuple[Item, str], tuple[str, Line[Item, Grade]]] = {}
     for n, content in enumerate(lines, 1):
         line = parse(content, f"{path}:{n}", form)
         last[line.item, line.assessor] = f"{path}:{n}", line
-    yield from (found for found in last.values() if found[1].grade is not None)
+    yield from (each for each in last.values() if each[1].grade is not None)
 
 
-TORN = ".torn"
+def _split(content: bytes, form: Form[Any, Any]) -> tuple[list[bytes], bytes]:
+    """Return the whole lines, and what a kill has left of a last line.
+
+    A last line that lacks only its newline is whole: no beginning of an object is an object.
+    """
+    *lines, rest = content.split(b"\n")
+    with suppress(CorruptFile):
+        parse(rest, "", form)
+        return [*lines, rest], b""
+    return lines, rest
 
 
 class Ledger(Generic[Item, Grade]):
-    """The grades in one file, shared with every other page and process that has it open."""
+    """The grades of one assessor, shared with every other page and process that has them open."""
 
     def __init__(self, path: Path, assessor: str, form: Form[Item, Grade]) -> None:
-        """Read what is there; nothing is written before the first grade.
+        """Read the grades in the JSON lines at `path`; nothing is written before the first grade.
+
+        The database is below `STATE`, or beside the file where `path` is absolute.
 
         Raises:
             CorruptFile: a line that is no grade of `assessor`, named by its number.
         """
         self.path, self.assessor, self.form = path, assessor, form
+        self.database = (STATE / path).with_suffix(".sqlite")
         self.grades: dict[Item, Grade] = {}
-        self._inode = self._offset = self._lines = 0
+        self._aside = path.with_name(f".{path.name}.part")
+        self._imports, self._last = -1, 0
         self.refresh()
 
     def refresh(self) -> None:
-        """Take in what others have appended since.
+        """Take in what others have graded since, and finish what a kill has left unfinished.
 
         Raises:
-            CorruptFile: as above.
+            CorruptFile: as above, or a file that is no database.
         """
-        if self.path.exists():
-            with self._locked():
+        if self.path.exists() or self.database.exists():
+            with self._transaction():
+                pass
+        if self._aside.exists():
+            with self._transaction():
                 pass
 
-    def give(self, item: Item, grade: Grade | None, *, seen: Grade | None) -> Grade | None:
-        """Put a grade on the disk if the one that holds is `seen`; return the one that holds.
+    def give(self, item: Item, grade: Grade | None, *, expected: Grade | None) -> Grade | None:
+        """Save a grade if the item's current one is `expected`; return the current one.
 
         What is returned is not `grade` when another page has graded the item since.
 
@@ -174,83 +195,135 @@ class Ledger(Generic[Item, Grade]):
             DiskFull: no room; the file is as it was.
             CorruptFile: as above.
         """
-        with self._locked() as file:
-            holds = self.grades.get(item)
-            if holds != grade and holds == seen:
-                line = Line(item, grade, self.assessor)
-                _append(file, written(line, self.form), self.path)
-                self._take_in(file)
-            return self.grades.get(item)
+        with self._transaction() as con:
+            current = self.grades.get(item)
+            if current != grade and current == expected:
+                line = serialize(Line(item, grade, self.assessor), self.form)
+                con.execute("INSERT INTO lines (line) VALUES (?)", (line,))
+                self._export(con)
+        self.refresh()
+        return self.grades.get(item)
 
     @contextmanager
-    def _locked(self) -> Iterator[int]:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = not self.path.exists()
-        file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """Yield the database, locked for others and in line with the file; then commit."""
+        self.database.parent.mkdir(parents=True, exist_ok=True)
         try:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            if fresh:
-                _sync_folder(self.path.parent)
-            self._take_in(file)
-            yield file
-        finally:
-            os.close(file)
+            with closing(sqlite3.connect(self.database, _WAIT_S, isolation_level=None)) as con:
+                con.execute("BEGIN IMMEDIATE")
+                for statement in _TABLES:
+                    con.execute(statement)
+                self._take_in(con)
+                yield con
+                con.execute("COMMIT")
+        except BaseException as error:
+            # What the transaction has read may be rolled back: the next one reads everything.
+            self._imports = -1
+            named = self._named(error)
+            if named is error:
+                raise
+            raise named from error
 
-    def _take_in(self, file: int) -> None:
-        """Read from where the last reading ended, and mend a last line that a kill has torn."""
-        about = os.fstat(file)
-        if about.st_ino != self._inode or about.st_size < self._offset:
-            self._inode, self._offset, self._lines = about.st_ino, 0, 0
-            self.grades.clear()
-        lines, rest = split(os.pread(file, about.st_size - self._offset, self._offset))
-        if is_whole(rest, self.form):
-            _append(file, b"\n", self.path)
-            lines.append(rest)
-        elif rest:
-            _put_aside(file, rest, self.path)
-        for content in lines:
-            self._hold(content)
+    def _named(self, error: BaseException) -> BaseException:
+        code = getattr(error, "sqlite_errorcode", None)
+        if code == sqlite3.SQLITE_FULL:
+            return DiskFull(self.database, str(error))
+        if code in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}:
+            remedy = f"remove it: it is made anew from {self.path}"
+            return CorruptFile(self.database, f"not a database ({error})", remedy)
+        return as_disk_full(error, self.path)
 
-    def _hold(self, content: bytes) -> None:
-        where = f"{self.path}:{self._lines + 1}"
-        line = parse(content, where, self.form)
+    def _take_in(self, con: sqlite3.Connection) -> None:
+        """Bring file, database and memory in line."""
+        (imports, before, after) = con.execute("SELECT * FROM export").fetchone()
+        current = _identity(self.path)
+        if current == before != after == _identity(self._aside):
+            self._aside.replace(self.path)
+            _sync(self.path.parent)
+        else:
+            self._aside.unlink(missing_ok=True)
+            if current != after:
+                self._import(con, imports + 1)
+        self._read(con)
+
+    def _import(self, con: sqlite3.Connection, imports: int) -> None:
+        """Replace the lines of the database by those of the file."""
+        content = self.path.read_bytes() if self.path.exists() else b""
+        lines, torn = _split(content, self.form)
+        for n, line in enumerate(lines, 1):
+            self._checked(line, n)
+        con.execute("DELETE FROM lines")
+        con.executemany("INSERT INTO lines (line) VALUES (?)", [(line,) for line in lines])
+        identity = _identity(self.path)
+        con.execute("UPDATE export SET imports = ?, before = ?2, after = ?2", (imports, identity))
+        if torn:
+            _put_aside(torn, self.path)
+        if content and not content.endswith(b"\n"):
+            self._export(con)
+
+    def _checked(self, content: bytes, n: int) -> Line[Item, Grade]:
+        line = parse(content, f"{self.path}:{n}", self.form)
         if line.assessor != self.assessor:
             found = f"a grade by {line.assessor!r} among those of {self.assessor!r}"
-            raise CorruptFile(where, found, "move the line to a file of its own")
-        if line.grade is None:
-            self.grades.pop(line.item, None)
-        else:
-            self.grades[line.item] = line.grade
-        self._lines += 1
-        self._offset += len(content) + 1
+            raise CorruptFile(f"{self.path}:{n}", found, "move the line to a file of its own")
+        return line
+
+    def _read(self, con: sqlite3.Connection) -> None:
+        """Bring `grades` up to date with the lines of the database."""
+        (imports,) = con.execute("SELECT imports FROM export").fetchone()
+        if imports != self._imports:
+            self._imports, self._last = imports, 0
+            self.grades.clear()
+        rows = con.execute("SELECT n, line FROM lines WHERE n > ? ORDER BY n", (self._last,))
+        for n, content in rows:
+            line, self._last = self._checked(content, n), n
+            if line.grade is None:
+                self.grades.pop(line.item, None)
+            else:
+                self.grades[line.item] = line.grade
+
+    def _export(self, con: sqlite3.Connection) -> None:
+        """Write all lines aside and record the file that they replace and the one that follows."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        lines = [line for (line,) in con.execute("SELECT line FROM lines ORDER BY n")]
+        try:
+            _write(self._aside, lines)
+        except OSError:
+            self._aside.unlink(missing_ok=True)
+            raise
+        both = _identity(self.path), _identity(self._aside)
+        con.execute("UPDATE export SET before = ?, after = ?", both)
 
 
-def _append(file: int, content: bytes, path: Path) -> None:
-    before = os.fstat(file).st_size
+def _identity(path: Path) -> str:
+    """Return what is not the same of two versions of a file; nothing where there is none."""
     try:
-        if os.write(file, content) != len(content):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        os.fsync(file)
-    except OSError as error:
-        os.ftruncate(file, before)
-        raise as_disk_full(error, path) from error
+        about = path.stat()
+    except FileNotFoundError:
+        return ""
+    return f"{about.st_ino} {about.st_size} {about.st_mtime_ns}"
 
 
-def _put_aside(file: int, rest: bytes, path: Path) -> None:
-    """Move a torn line to the file `.torn` beside; a crash in between leaves it in both."""
+def _write(path: Path, lines: Sequence[bytes]) -> None:
+    with path.open("wb") as file:
+        file.writelines(line + b"\n" for line in lines)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _put_aside(torn: bytes, path: Path) -> None:
+    """Append a torn line to the file `.torn` beside; a crash before the export repeats it there."""
     aside = path.with_suffix(TORN)
-    with aside.open("ab") as out:
-        out.write(rest + b"\n")
-        out.flush()
-        os.fsync(out.fileno())
-    os.ftruncate(file, os.fstat(file).st_size - len(rest))
-    os.fsync(file)
-    log.warning("%s: a kill has torn its last line, now in %s: %r", path, aside, rest[:80])
+    with aside.open("ab") as file:
+        file.write(torn + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+    log.warning("%s: a kill has torn its last line, now in %s: %r", path, aside, torn[:80])
 
 
-def _sync_folder(folder: Path) -> None:
-    file = os.open(folder, os.O_RDONLY)
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(file)
+        os.fsync(descriptor)
     finally:
-        os.close(file)
+        os.close(descriptor)

@@ -29,14 +29,14 @@ def write_mistakes(
     collected: Mapping[str, Path],
     spec: Mapping[str, Any],
     *,
-    given: Path,
+    sample: Path,
     sheet: Path,
 ) -> None:
     """Draw `spec["examples"]` questions and hand out the first answer of each run to each of them.
 
     The questions are the same for every system, judged ones of the runs' splits, and of the subset
     `spec["subset"]` where there is that key; fewer if there are fewer. `collected` has texts,
-    images (with the column `question`) and qrels. `given` and `sheet` are as of `study.hand_out`;
+    images (with the column `question`) and qrels. `sample` and `sheet` are as of `study.hand_out`;
     `query` is the question with the names of the right entity and of the one found, or "nothing",
     and `truth_url` the picture. `spec` has a seed.
 
@@ -45,9 +45,9 @@ def write_mistakes(
         As `runs.batches`.
     """
     with tempfile.TemporaryDirectory(prefix="isotope-") as folder:
-        tops = Path(folder) / "tops.parquet"
-        pl.concat([_NO_HITS, *(_firsts(path) for path in runs)]).write_parquet(tops)
-        relations = {"tops": tops, **{name: collected[name] for name in _READS}}
+        top_hits = Path(folder) / "top_hits.parquet"
+        pl.concat([_NO_HITS, *(_firsts(path) for path in runs)]).write_parquet(top_hits)
+        relations = {"top_hits": top_hits, **{name: collected[name] for name in _READS}}
         splits = sorted({Cell.of(path).split for path in runs})
         params = {
             **{name: spec[name] for name in ("seed", "examples")},
@@ -60,7 +60,7 @@ def write_mistakes(
         found = f"no judged question{_named(spec)} in {', '.join(splits)}"
         remedy = "mend `tabulate.mistakes.subset` or `search.splits`"
         raise EmptyTable(str(collected["images"]), found, remedy)
-    study.hand_out(drawn, given, sheet)
+    study.hand_out(drawn, sample, sheet)
 
 
 def _named(spec: Mapping[str, Any]) -> str:
@@ -76,7 +76,7 @@ def _firsts(path: Path) -> pl.DataFrame:
 
 def tabulate_mistakes(
     sheets: Sequence[Path],
-    given: Path,
+    sample: Path,
     classes: Sequence[str],
     stem: Path,
     systems: Sequence[str] = (),
@@ -92,7 +92,5 @@ def tabulate_mistakes(
     """
     with tempfile.TemporaryDirectory(prefix="isotope-") as folder:
         studied = Path(folder) / "studied.parquet"
-        study.write_study(sheets, given, classes, studied)
-        tabulate(
-            _SQL / "tables/mistakes_sorted.sql", {"studied": studied}, {"systems": systems}, stem
-        )
+        study.write_study(sheets, sample, classes, studied)
+        tabulate(_SQL / "tables/mistakes_sorted.sql", {"studied": studied}, {"systems": systems}, stem)

@@ -1,4 +1,4 @@
-"""What graded judgements say of the systems, and how far it is what sparse ones say."""
+"""Systems on graded judgements: scores, agreement with sparse ones, pool reusability, kappa."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -8,16 +8,19 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
+from scipy.stats import kendalltau
+from sklearn.metrics import cohen_kappa_score
 
 from isotope.core import store
 from isotope.core.grid import Cell
 from isotope.core.progress import Progress
 from isotope.core.runs import KEY, batches, empty
 from isotope.judge import sheets
-from isotope.judge.tables import AGREEMENT, GRADED, REUSE, TAU
+from isotope.judge.tables import AGREEMENT, GRADED, REUSABILITY, TAU
 from isotope.score.score import score_run
 from isotope.score.tables import SCORES
 
+_LEAST_SYSTEMS = 2
 _SCORED = ["query_id", "measure", "value"]
 
 
@@ -32,8 +35,8 @@ class Judged(NamedTuple):
 def judged_part(run: Path, graded: pl.DataFrame) -> pl.DataFrame:
     """Keep the hits of a run that are judged, with the ranks that they have in it."""
     pairs = graded.select(KEY)
-    kept = [p.join(pairs, on=KEY, how="semi", maintain_order="left") for p in batches(run)]
-    return pl.concat([empty(), *kept])
+    hits = [p.join(pairs, on=KEY, how="semi", maintain_order="left") for p in batches(run)]
+    return pl.concat([empty(), *hits])
 
 
 def system_scores(
@@ -56,7 +59,7 @@ def mean_scores(scores: pl.DataFrame, queries: int) -> pl.DataFrame:
 def leave_one_out(
     task: str, judged: Judged, means: pl.DataFrame, measures: Sequence[str]
 ) -> pl.DataFrame:
-    """Return tables.REUSE: value and place of each system, and both had it not been pooled.
+    """Return tables.REUSABILITY: value and place of each system, and both had it not been pooled.
 
     `alone` counts its judged documents that no other system pooled. The place, from 1, is among
     all systems on the same judgements; equal values share the better place.
@@ -69,7 +72,7 @@ def leave_one_out(
         left = placed(mean_scores(scores, queries)).filter(system=name)
         both = placed(means).filter(system=name).join(left, on="measure", suffix="_without")
         labels = {"task": pl.lit(task), "alone": pl.lit(alone), "without": "value_without"}
-        parts.append(both.with_columns(**labels).select(REUSE.names))
+        parts.append(both.with_columns(**labels).select(REUSABILITY.names))
     return pl.concat(parts).sort("measure", "place", "system")
 
 
@@ -81,9 +84,9 @@ def without(judged: Judged, system: str) -> tuple[pl.DataFrame, int]:
     own = judged.pool.filter(pl.col("systems").list.len() == 1)
     mine = own.filter(pl.col("systems").list.first() == system).select(KEY)
     lost = judged.graded.filter(pl.col("grades") > 0).join(mine, on=KEY, how="semi")
-    kept = judged.graded.join(lost, on=KEY, how="anti")
+    rest = judged.graded.join(lost, on=KEY, how="anti")
     back = lost.filter(pl.col("sparse").is_not_null()).with_columns(relevance="sparse")
-    return pl.concat([kept, back]), lost.height
+    return pl.concat([rest, back]), lost.height
 
 
 def placed(means: pl.DataFrame) -> pl.DataFrame:
@@ -97,14 +100,10 @@ def kendall_tau(one: ArrayLike, other: ArrayLike) -> float:
 
     Source: Kendall, Biometrika 33, 1945, which corrects for ties.
     """
-    signs = [np.sign(np.subtract.outer(v, v)) for v in map(np.asarray, (one, other))]
-    agree, first, second = (float((a * b).sum()) for a, b in _products(signs))
-    norm = np.sqrt(first * second)
-    return agree / norm if norm else float("nan")
-
-
-def _products(signs: list[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
-    return [(signs[0], signs[1]), (signs[0], signs[0]), (signs[1], signs[1])]
+    if np.size(one) < _LEAST_SYSTEMS:
+        return float("nan")
+    tau, _ = kendalltau(one, other)
+    return float(tau)
 
 
 def cohen_kappa(pairs: pl.DataFrame) -> float | None:
@@ -112,11 +111,10 @@ def cohen_kappa(pairs: pl.DataFrame) -> float | None:
 
     Source: Cohen, Educational and Psychological Measurement 20(1), 1960.
     """
-    same = float((pairs["grade"] == pairs["grade_other"]).sum()) / pairs.height
-    one, other = (pairs[c].value_counts(name="n") for c in ("grade", "grade_other"))
-    both = one.join(other, left_on="grade", right_on="grade_other")
-    chance = float((both["n"].cast(pl.Float64) * both["n_right"]).sum()) / pairs.height**2
-    return (same - chance) / (1 - chance) if chance < 1 else None
+    one, other = (pairs[c].to_numpy() for c in ("grade", "grade_other"))
+    if len({*one, *other}) == 1:
+        return None
+    return float(cohen_kappa_score(one, other))
 
 
 def agreement(grades: pl.DataFrame) -> pl.DataFrame:
@@ -147,7 +145,7 @@ def score_judged(
     collection: str,
     measures: Sequence[str],
 ) -> None:
-    """Write graded qrels, scores on them (tables.SCORES), reuse, tau and agreement to `outputs`.
+    """Write graded qrels, scores (tables.SCORES), reusability, tau and agreement to `outputs`.
 
     `files` are pool, qrels, and the lists sheets and runs; `outputs` graded, scores, reuse, tau,
     agreement.
@@ -166,15 +164,15 @@ def score_judged(
         "split": pool["split"][0],
     }
     progress = Progress("tasks", total=len(tasks))
-    found: list[dict[str, pl.DataFrame]] = []
+    parts: list[dict[str, pl.DataFrame]] = []
     for task, judged in tasks.items():
-        found.append(_results(task, judged, cell, measures))
+        parts.append(_results(task, judged, cell, measures))
         progress.add()
     progress.finish()
-    whole = {name: pl.concat(part[name] for part in found) for name in found[0]}
+    whole = {name: pl.concat(part[name] for part in parts) for name in parts[0]}
     store.write(graded.to_arrow(), outputs["graded"], GRADED)
     store.write(whole["scores"].to_arrow(), outputs["scores"], SCORES)
-    store.write(whole["reuse"].to_arrow(), outputs["reuse"], REUSE)
+    store.write(whole["reuse"].to_arrow(), outputs["reuse"], REUSABILITY)
     store.write(whole["tau"].to_arrow(), outputs["tau"], TAU)
     store.write(agreement(grades).to_arrow(), outputs["agreement"], AGREEMENT)
 
@@ -197,8 +195,7 @@ def _results(
     task: str, judged: Judged, cell: Mapping[str, str], measures: Sequence[str]
 ) -> dict[str, pl.DataFrame]:
     scores = system_scores(judged.runs, judged.graded, measures)
-    known = judged.graded.filter(pl.col("sparse").is_not_null())
-    sparse = known.with_columns(relevance="sparse")
+    sparse = judged.graded.filter(pl.col("sparse").is_not_null()).with_columns(relevance="sparse")
     queries = judged.graded["query_id"].n_unique()
     means = mean_scores(scores, queries)
     below = mean_scores(system_scores(judged.runs, sparse, measures), queries)

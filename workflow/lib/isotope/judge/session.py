@@ -1,4 +1,8 @@
-"""An assessor's desk: which queries are there, what is graded, what the others think."""
+"""One assessor's session: the pages to judge, the grades so far, what the other assessors say.
+
+A session is at a pool (pairs of query and document get a grade) or at a sheet of failures (each
+failure gets a verdict). Its methods return what the page draws, ready for JSON.
+"""
 
 import hashlib
 import io
@@ -11,13 +15,60 @@ from urllib.parse import quote, unquote
 import polars as pl
 from PIL import Image
 
-from isotope.core.errors import BrokenPromise, EmptyTable, IsotopeError, MissingFile
+from isotope.core.errors import BadParams, BrokenPromise, EmptyTable, IsotopeError, MissingFile
 from isotope.core.grid import SIDES, Cell, id_column
 from isotope.core.pixels import decode, iter_pixels
 from isotope.judge import sheets, study
-from isotope.judge.ledger import PAIRS, Grade, Item, Ledger, Pair, place
+from isotope.judge.ledger import PAIRS, Grade, Item, Ledger, Pair, grades_file
 from isotope.judge.scores import agreement
-from isotope.judge.study import VERDICTS, Sheet, Verdict, told
+from isotope.judge.study import VERDICTS, Sheet, Verdict, verdict_json
+from isotope.params.resolve import Params
+from isotope.params.union import sources
+
+SIDE_PX = 480
+_QUALITY = 80
+
+
+def open_pool(collection: str, assessor: str, params: Params) -> "PoolSession":
+    """Return an assessor's session at the pool of a collection in the working directory.
+
+    Raises:
+        BadParams: a collection that the params lack, or a bad name.
+        MissingFile: no pool, as `load_items`.
+        BrokenPromise, CorruptFile: as `PoolSession`.
+    """
+    _check_collection(collection, params)
+    items = load_items(collection, assessor)
+    pictures = Pictures(_shards(collection, params), set(items.words["images"]))
+    return PoolSession(collection, assessor, items, pictures)
+
+
+def open_sheet(collection: str, assessor: str, name: str, params: Params) -> "SheetSession":
+    """Return an assessor's session at the sheet `name`, failures or mistakes.
+
+    Raises:
+        BadParams: a collection or a sheet that the params lack, or a bad name.
+        MissingFile: no sheet, as `study.load`.
+        BrokenPromise, CorruptFile: as `SheetSession`.
+    """
+    _check_collection(collection, params)
+    sheet = study.load(collection, name, params["tabulate"])
+    ids = {row[c] for row in sheet.rows for c in ("query_id", "truth_id", "found_id")}
+    pictures = Pictures(_shards(collection, params), ids)
+    return SheetSession(collection, assessor, sheet, pictures)
+
+
+def _check_collection(collection: str, params: Params) -> None:
+    if collection not in params["collect"]:
+        names = ", ".join(params["collect"])
+        remedy = f"choose one of {names}, or name its overlay with --configfile"
+        raise BadParams("params collect", f"no collection {collection!r}", remedy)
+
+
+def _shards(collection: str, params: Params) -> list[Path]:
+    crawls = [Path(f"data/crawl/{source}") for source in sources(params, collection)]
+    return sorted(shard for crawl in crawls for shard in crawl.glob("shard-*.parquet"))
+
 
 _Value = str | list[str] | None
 _FIELDS = {
@@ -39,7 +90,7 @@ _FIELDS = {
 
 @dataclass(frozen=True)
 class Query:
-    """A query with its candidates, in an order that tells nothing."""
+    """A query with its candidates, in the assessor's own order."""
 
     task: str
     query_id: str
@@ -60,8 +111,8 @@ class Items:
     words: Mapping[str, Mapping[str, Mapping[str, str]]]
 
 
-def load(collection: str, assessor: str, root: Path = Path()) -> Items:
-    """Return the pool of a collection (tables.POOL) with what is to be read.
+def load_items(collection: str, assessor: str, root: Path = Path()) -> Items:
+    """Return the pool of a collection (tables.POOL) with the words of its items.
 
     Raises:
         MissingFile: no pool, or no table of the collection.
@@ -77,18 +128,18 @@ def load(collection: str, assessor: str, root: Path = Path()) -> Items:
 
 def _ids(pool: pl.DataFrame, side: str) -> list[str]:
     """Return the pooled texts or images, as queries or as documents, sorted."""
-    kept = set[str]()
+    ids = set[str]()
     for (task,), own in pool.partition_by("task", as_dict=True).items():
         cell = Cell("", "", str(task))
-        kept |= set(own["query_id" if cell.query_side == side else "doc_id"])
-    return sorted(kept)
+        ids |= set(own["query_id" if cell.query_side == side else "doc_id"])
+    return sorted(ids)
 
 
 def shuffled(pool: pl.DataFrame, assessor: str) -> list[Query]:
     """Return the queries in the order of their ids, so that assessors meet on the first ones.
 
-    Candidates are in an order of the assessor's own, the same each time: neither ranks nor systems
-    show in it, and what comes first does not profit twice.
+    Candidates are in an order of the assessor's own, the same each time: it shows neither ranks nor
+    systems, and what comes first does not profit twice.
     """
     grouped = pool.sort("task", "query_id").partition_by(
         "task", "query_id", as_dict=True, maintain_order=True
@@ -115,19 +166,15 @@ def _words(root: Path, collection: str, side: str, ids: Sequence[str]) -> dict[s
 def _readable(
     row: Mapping[str, str | list[str] | None], fields: Mapping[str, str]
 ) -> dict[str, str]:
-    told = {name: _joined(row[column]) for column, name in fields.items()}
-    if "File" in told:
-        told["File"] = unquote(told["File"].rpartition("/")[2]).replace("_", " ")
-    return {name: value for name, value in told.items() if value}
+    values = {name: _joined(row[column]) for column, name in fields.items()}
+    if "File" in values:
+        values["File"] = unquote(values["File"].rpartition("/")[2]).replace("_", " ")
+    return {name: value for name, value in values.items() if value}
 
 
 def _joined(value: _Value) -> str:
     parts = [value] if isinstance(value, str) else value or []
     return " | ".join(dict.fromkeys(p.strip() for p in parts if p and p.strip()))
-
-
-SIDE_PX = 480
-_QUALITY = 80
 
 
 class Pictures:
@@ -154,23 +201,23 @@ class Pictures:
             CorruptFile, TruncatedFile, MissingFile: as `pixels`.
         """
         shard = Path(self._shards[image_id])
-        _, found = next(iter_pixels([shard], {image_id}))
-        picture, small = decode(found, where=f"{shard}: {image_id}"), io.BytesIO()
+        _, webp = next(iter_pixels([shard], {image_id}))
+        picture, small = decode(webp, where=f"{shard}: {image_id}"), io.BytesIO()
         picture.thumbnail((SIDE_PX, SIDE_PX), Image.Resampling.LANCZOS)
         picture.save(small, "WEBP", quality=_QUALITY)
         return small.getvalue()
 
 
-class Work(Generic[Item, Grade]):
+class Worklist(Generic[Item, Grade]):
     """The items of each page, with the ledger of their grades."""
 
     def __init__(self, pages: Sequence[Sequence[Item]], ledger: Ledger[Item, Grade]) -> None:
         """Take up `ledger`, which may have grades of items that are on no page (any more)."""
         self.pages, self.ledger = pages, ledger
-        self._places = {item: n for n, items in enumerate(pages) for item in items}
+        self._numbers = {item: n for n, items in enumerate(pages) for item in items}
 
     def turn_to(self, number: int) -> None:
-        """Take in what other tabs have given, before a page is shown.
+        """Take in the grades of other tabs, before a page is shown.
 
         Raises:
             IndexError: no page of that number.
@@ -184,95 +231,27 @@ class Work(Generic[Item, Grade]):
         """Return items graded and in all, pages, and the first one from `after` on with work."""
         grades = self.ledger.grades
         return {
-            "done": sum(item in self._places for item in list(grades)),
-            "total": len(self._places),
+            "done": sum(item in self._numbers for item in list(grades)),
+            "total": len(self._numbers),
             "queries": len(self.pages),
             "next": self._next(after),
         }
 
     def _next(self, after: int) -> int | None:
-        every, grades = self.pages, self.ledger.grades
-        order = (*range(after, len(every)), *range(min(after, len(every))))
-        return next((n for n in order if any(i not in grades for i in every[n])), None)
+        pages, grades = self.pages, self.ledger.grades
+        order = (*range(after, len(pages)), *range(min(after, len(pages))))
+        return next((n for n in order if any(i not in grades for i in pages[n])), None)
 
-    def give(self, item: Item, grade: Grade | None, *, seen: Grade | None) -> dict[str, Any]:
-        """Keep a grade; return the one that holds, which another page may have given.
+    def give(self, item: Item, grade: Grade | None, *, expected: Grade | None) -> dict[str, Any]:
+        """Save a grade; return the current one, which another page may have given.
 
         Raises:
             KeyError: an item of no page.
             DiskFull, CorruptFile: as `Ledger.give`.
         """
-        number = self._places[item]
-        return {
-            "grade": self.ledger.give(item, grade, seen=seen),
-            "progress": self.progress(number),
-        }
-
-
-_SHOWN = {"query_id": "asked", "truth_id": "right", "found_id": "found"}
-
-
-class SheetDesk:
-    """One assessor at a sheet of one collection; every answer is ready for JSON."""
-
-    def __init__(
-        self,
-        collection: str,
-        assessor: str,
-        sheet: Sheet,
-        pictures: Pictures,
-        folder: Path = study.FOLDER,
-    ) -> None:
-        """Take up the assessor's file below `folder`, which is made with the first verdict.
-
-        Raises:
-            BadParams: a name that can't be a file's.
-            CorruptFile: as `Ledger`.
-            BrokenPromise: verdicts by the same name on a sheet that has come back as csv.
-        """
-        self.collection, self.assessor = f"{collection}/{sheet.name}", assessor
-        self.sheet, self.pictures = sheet, pictures
-        path = place(folder / collection / sheet.name, assessor)
-        self.ledger = Ledger(path, assessor, VERDICTS)
-        self._work = Work([[row["lot"]] for row in sheet.rows], self.ledger)
-        self.progress = self._work.progress
-        if path.with_suffix(".csv").exists():
-            found = f"a sheet that {assessor!r} has filled in by hand"
-            raise BrokenPromise(path.with_suffix(".csv"), found, "take another name, or move it")
-
-    def query(self, number: int) -> dict[str, Any]:
-        """Return a failure, without the system that it is of, and its verdict.
-
-        Raises:
-            IndexError: no failure of that number.
-            CorruptFile: as `Ledger.refresh`.
-        """
-        self._work.turn_to(number)
-        row = self.sheet.rows[number]
-        return {
-            "number": number,
-            "lot": row["lot"],
-            "query": row["query"],
-            "pictures": self._pictures(row),
-            "grade": told(self.ledger.grades.get(row["lot"])),
-            "progress": self.progress(number),
-        }
-
-    def _pictures(self, row: Mapping[str, Any]) -> list[dict[str, str]]:
-        return [
-            {"role": role, "picture": f"/picture/{quote(row[column], safe='')}"}
-            for column, role in _SHOWN.items()
-            if row[column] in self.pictures
-        ]
-
-    def give(self, lot: str, grade: Verdict | None, *, seen: Verdict | None) -> dict[str, Any]:
-        """Keep a verdict; return the one that holds, which another page may have given.
-
-        Raises:
-            KeyError, DiskFull, CorruptFile: as `Work.give`.
-        """
-        kept = self._work.give(lot, grade, seen=seen)
-        return {**kept, "grade": told(kept["grade"])}
+        number = self._numbers[item]
+        current = self.ledger.give(item, grade, expected=expected)
+        return {"grade": current, "progress": self.progress(number)}
 
 
 _GRADED = {
@@ -284,8 +263,8 @@ _GRADED = {
 }
 
 
-class Desk:
-    """One assessor at the pool of one collection; every answer is ready for JSON."""
+class PoolSession:
+    """One assessor at the pool of one collection."""
 
     def __init__(
         self,
@@ -305,19 +284,19 @@ class Desk:
         self.collection, self.assessor = collection, assessor
         self.items, self.pictures = items, pictures
         self.folder = folder
-        self.ledger = Ledger(place(folder / collection, assessor), assessor, PAIRS)
-        work = Work([q.pairs for q in items.queries], self.ledger)
+        self.ledger = Ledger(grades_file(folder / collection, assessor), assessor, PAIRS)
+        work = Worklist([q.pairs for q in items.queries], self.ledger)
         self.progress, self.give, self._turn_to = work.progress, work.give, work.turn_to
-        self._refuse_twin()
+        self._refuse_namesake()
 
-    def _refuse_twin(self) -> None:
+    def _refuse_namesake(self) -> None:
         try:
-            twins = self._others().filter(assessor=self.assessor).height
+            grades = self._others().filter(assessor=self.assessor).height
         except IsotopeError:
-            # Somebody else's broken sheet stops nobody: the page tells of it.
+            # Somebody else's broken sheet stops nobody: the page names it.
             return
-        if twins:
-            found = f"{twins:,} grades by {self.assessor!r} in other sheets"
+        if grades:
+            found = f"{grades:,} grades by {self.assessor!r} in other sheets"
             remedy = "take another name, or remove them there"
             raise BrokenPromise(self.folder / self.collection, found, remedy)
 
@@ -335,7 +314,7 @@ class Desk:
             "number": number,
             "task": query.task,
             "query_id": query.query_id,
-            "query": self._shown(cell.query_side, query.query_id),
+            "query": self._described(cell.query_side, query.query_id),
             "candidates": self._candidates(query, cell.document_side),
             "progress": self.progress(number),
         }
@@ -343,11 +322,11 @@ class Desk:
     def _candidates(self, query: Query, side: str) -> list[dict[str, Any]]:
         grades = self.ledger.grades
         return [
-            {"doc_id": p.doc_id, "grade": grades.get(p), **self._shown(side, p.doc_id)}
+            {"doc_id": p.doc_id, "grade": grades.get(p), **self._described(side, p.doc_id)}
             for p in query.pairs
         ]
 
-    def _shown(self, side: str, ident: str) -> dict[str, Any]:
+    def _described(self, side: str, ident: str) -> dict[str, Any]:
         picture = f"/picture/{quote(ident, safe='')}" if ident in self.pictures else None
         fields = self.items.words[side].get(ident, {"Id": ident})
         return {"fields": fields, "picture": picture, "pictured": side == "images"}
@@ -361,19 +340,89 @@ class Desk:
         rows = [(*p, grade, self.assessor) for p, grade in list(self.ledger.grades.items())]
         mine = pl.DataFrame(rows, schema=_GRADED, orient="row")
         tables = [agreement(pl.concat([mine, o])) for o in others.partition_by("assessor")]
-        found = [_seen_from(self.assessor, row) for t in tables for row in t.iter_rows(named=True)]
-        return {"others": found, "error": None}
+        rows = [
+            _agreement_with(self.assessor, row) for t in tables for row in t.iter_rows(named=True)
+        ]
+        return {"others": rows, "error": None}
 
     def _others(self) -> pl.DataFrame:
         """Return the grades in all sheets but the assessor's own file."""
         own = str(self.ledger.path)
-        paths = [Path(p) for p in sheets.found_sheets(self.collection, self.folder) if p != own]
+        paths = [Path(p) for p in sheets.sheet_paths(self.collection, self.folder) if p != own]
         try:
             return sheets.read_sheets(paths, self.items.pool)
         except EmptyTable:
             return pl.DataFrame(schema=_GRADED)
 
 
-def _seen_from(assessor: str, row: Mapping[str, Any]) -> dict[str, Any]:
+def _agreement_with(assessor: str, row: Mapping[str, Any]) -> dict[str, Any]:
     other = row["other"] if row["assessor"] == assessor else row["assessor"]
     return {"other": other, **{k: row[k] for k in ("pairs", "same_share", "kappa")}}
+
+
+_ROLES = {"query_id": "asked", "truth_id": "right", "found_id": "found"}
+
+
+class SheetSession:
+    """One assessor at a sheet of failures of one collection."""
+
+    def __init__(
+        self,
+        collection: str,
+        assessor: str,
+        sheet: Sheet,
+        pictures: Pictures,
+        folder: Path = study.FOLDER,
+    ) -> None:
+        """Take up the assessor's file below `folder`, which is made with the first verdict.
+
+        Raises:
+            BadParams: a name that can't be a file's.
+            CorruptFile: as `Ledger`.
+            BrokenPromise: verdicts by the same name on a sheet that has come back as csv.
+        """
+        self.collection, self.assessor = f"{collection}/{sheet.name}", assessor
+        self.sheet, self.pictures = sheet, pictures
+        path = grades_file(folder / collection / sheet.name, assessor)
+        self.ledger = Ledger(path, assessor, VERDICTS)
+        self._work = Worklist([[row["lot"]] for row in sheet.rows], self.ledger)
+        self.progress = self._work.progress
+        if path.with_suffix(".csv").exists():
+            found = f"a sheet that {assessor!r} has filled in by hand"
+            raise BrokenPromise(path.with_suffix(".csv"), found, "take another name, or move it")
+
+    def query(self, number: int) -> dict[str, Any]:
+        """Return a failure, without the system that it is of, and its verdict.
+
+        Raises:
+            IndexError: no failure of that number.
+            CorruptFile: as `Ledger.refresh`.
+        """
+        self._work.turn_to(number)
+        row = self.sheet.rows[number]
+        return {
+            "number": number,
+            "lot": row["lot"],
+            "query": row["query"],
+            "pictures": self._pictures(row),
+            "grade": verdict_json(self.ledger.grades.get(row["lot"])),
+            "progress": self.progress(number),
+        }
+
+    def _pictures(self, row: Mapping[str, Any]) -> list[dict[str, str]]:
+        return [
+            {"role": role, "picture": f"/picture/{quote(row[column], safe='')}"}
+            for column, role in _ROLES.items()
+            if row[column] in self.pictures
+        ]
+
+    def give(
+        self, item_id: str, grade: Verdict | None, *, expected: Verdict | None
+    ) -> dict[str, Any]:
+        """Save a verdict; return the current one, which another page may have given.
+
+        Raises:
+            KeyError, DiskFull, CorruptFile: as `Worklist.give`.
+        """
+        answer = self._work.give(item_id, grade, expected=expected)
+        return {**answer, "grade": verdict_json(answer["grade"])}

@@ -1,4 +1,4 @@
-"""Judgement sheets come back: checked, and merged into graded qrels beside the sparse ones."""
+"""Pools of first hits and their sheets: written for assessors, read back as graded qrels."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -18,7 +18,7 @@ from isotope.core.grid import Cell, id_column
 from isotope.core.progress import Progress
 from isotope.core.runs import KEY, batches
 from isotope.core.schemas import CAPTION_FIELDS, FIVE_FIELDS
-from isotope.judge import ledger
+from isotope.judge.ledger import PAIRS, SUFFIX, current_lines
 from isotope.judge.tables import GRADED, POOL, SHEET
 from isotope.score.score import TASKS
 
@@ -38,15 +38,15 @@ def pool_runs(runs: Sequence[Path], *, depth: int) -> pl.DataFrame:
     if not runs:
         raise BadParams("score.judge", "no run in its setting and split", "search them, too")
     progress = Progress("runs", total=len(runs))
-    tops: list[pl.DataFrame] = []
+    hits: list[pl.DataFrame] = []
     for path in runs:
         top = [piece.filter(pl.col("rank") <= depth) for piece in batches(path)]
         cell, system = Cell.of(path), path.stem
         labels = {"split": cell.split, "task": cell.task, "system": system}
-        tops += [hits.with_columns(**{k: pl.lit(v) for k, v in labels.items()}) for hits in top]
+        hits += [some.with_columns(**{k: pl.lit(v) for k, v in labels.items()}) for some in top]
         progress.add()
     progress.finish()
-    grouped = pl.concat(tops).group_by("split", "task", *KEY)
+    grouped = pl.concat(hits).group_by("split", "task", *KEY)
     pooled = grouped.agg(pl.col("rank").min(), systems=pl.col("system").unique().sort())
     return pooled.sort("split", "task", *KEY).select(POOL.names)
 
@@ -79,15 +79,15 @@ def write_pool(  # noqa: PLR0913
 def sheet(pool: pl.DataFrame, texts: Path, images: Path) -> pl.DataFrame:
     """Return tables.SHEET: the pool with words to read and empty columns grade and assessor.
 
-    Rows are in the order of ids: nothing tells an assessor which system found a document, where, or
-    whether it is known to be relevant. All words of an item are on one line.
+    Rows are in the order of ids: a sheet shows neither the system that found a document, nor its
+    rank, nor its sparse relevance. All words of an item are on one line.
     """
-    shown = {
+    words = {
         "texts": described(texts, "texts", _TEXT),
         "images": described(images, "images", _IMAGE),
     }
     parts = [
-        _with_words(own, shown[cell.query_side], shown[cell.document_side])
+        _with_words(own, words[cell.query_side], words[cell.document_side])
         for (task,), own in pool.partition_by("task", as_dict=True, maintain_order=True).items()
         for cell in [Cell("", "", str(task))]
     ]
@@ -97,10 +97,10 @@ def sheet(pool: pl.DataFrame, texts: Path, images: Path) -> pl.DataFrame:
 
 
 def _with_words(pool: pl.DataFrame, queries: pl.LazyFrame, documents: pl.LazyFrame) -> pl.DataFrame:
-    asked = queries.rename({"id": "query_id", "words": "query"})
-    found = documents.rename({"id": "doc_id", "words": "document"})
-    joined = pool.lazy().join(asked, on="query_id", how="left").join(found, on="doc_id", how="left")
-    return joined.collect()
+    query = queries.rename({"id": "query_id", "words": "query"})
+    document = documents.rename({"id": "doc_id", "words": "document"})
+    joined = pool.lazy().join(query, on="query_id", how="left")
+    return joined.join(document, on="doc_id", how="left").collect()
 
 
 def described(table: Path, side: str, fields: Iterable[str]) -> pl.LazyFrame:
@@ -121,9 +121,9 @@ _NEEDED = [*_PAIR, "grade", "assessor"]
 _GRADE = r"^[0-9]$"
 
 
-def found_sheets(collection: str, folder: Path = FOLDER) -> list[str]:
-    """Return the sheets below `folder`/<collection>, sorted: csv, Parquet, and JSON lines."""
-    kinds = {".csv", ".parquet", ledger.SUFFIX}
+def sheet_paths(collection: str, folder: Path = FOLDER) -> list[str]:
+    """Return the sheets in `folder`/<collection>, sorted: csv, Parquet, and JSON lines."""
+    kinds = {".csv", ".parquet", SUFFIX}
     files = [p for p in (folder / collection).glob("*") if p.suffix in kinds]
     return sorted(str(p) for p in files)
 
@@ -150,7 +150,7 @@ def read_sheets(paths: Sequence[Path], pool: pl.DataFrame) -> pl.DataFrame:
 def _read_sheet(path: Path) -> pl.DataFrame:
     if not path.is_file():
         raise MissingFile(path, "no such sheet", "put it there, or remove it from the list")
-    if path.suffix == ledger.SUFFIX:
+    if path.suffix == SUFFIX:
         return _read_lines(path)
     try:
         table = pl.read_parquet(path) if path.suffix == ".parquet" else _read_csv(path)
@@ -165,17 +165,17 @@ def _read_sheet(path: Path) -> pl.DataFrame:
     rows = rows.with_columns(
         where=pl.lit(f"{path}:") + (pl.int_range(pl.len()) + 2).cast(pl.String)
     )
-    given = rows.filter(pl.col("grade").fill_null("") != "")
-    wrong = given.filter(~pl.col("grade").str.contains(_GRADE))
+    graded = rows.filter(pl.col("grade").fill_null("") != "")
+    wrong = graded.filter(~pl.col("grade").str.contains(_GRADE))
     _refuse(wrong, "a grade that is not 0 to 9", "grade it anew", CorruptFile)
-    nobody = given.filter(pl.col("assessor").fill_null("") == "")
+    nobody = graded.filter(pl.col("assessor").fill_null("") == "")
     _refuse(nobody, "a grade by nobody", "fill in the assessor", CorruptFile)
-    return given.with_columns(pl.col("grade").cast(pl.Int32))
+    return graded.with_columns(pl.col("grade").cast(pl.Int32))
 
 
 def _read_lines(path: Path) -> pl.DataFrame:
-    held = ledger.holding(path, ledger.PAIRS)
-    rows = [(*line.item, line.grade, line.assessor, w) for w, line in held]
+    lines = current_lines(path, PAIRS)
+    rows = [(*line.item, line.grade, line.assessor, where) for where, line in lines]
     columns = {c: pl.Int32 if c == "grade" else pl.String for c in (*_NEEDED, "where")}
     return pl.DataFrame(rows, schema=columns, orient="row")
 
@@ -207,10 +207,9 @@ def graded_qrels(grades: pl.DataFrame, pool: pl.DataFrame, qrels: pl.DataFrame) 
     middle = pl.col("grade").sort().get((pl.len() - 1) // 2)
     agreed = grades.group_by(_PAIR).agg(relevance=middle, grades=pl.len().cast(pl.Int32))
     queries = agreed.select("task", "query_id").unique()
-    known = sparse(qrels, pool["split"].unique().to_list()).join(
-        queries, on=queries.columns, how="semi"
-    )
-    both = agreed.join(known, on=_PAIR, how="full", coalesce=True)
+    splits = pool["split"].unique().to_list()
+    before = sparse(qrels, splits).join(queries, on=queries.columns, how="semi")
+    both = agreed.join(before, on=_PAIR, how="full", coalesce=True)
     # ASSUME a sparse judgement that the pool missed holds for graded qrels, too; AToMiC wants
     # richer judgements (section 6) and does not say.
     filled = both.with_columns(

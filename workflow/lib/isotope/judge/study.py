@@ -21,8 +21,7 @@ from isotope.core.errors import (
     MissingFile,
 )
 from isotope.explain.tables import STUDIED, STUDY
-from isotope.judge import ledger
-from isotope.judge.ledger import Form, words
+from isotope.judge.ledger import SUFFIX, Form, current_lines, strings
 
 RATINGS = range(1, 11)
 
@@ -34,39 +33,41 @@ class Verdict(NamedTuple):
     rating: int | None
 
 
-def _verdict(given: object) -> Verdict | None:
-    if not isinstance(given, dict):
+def _parse_verdict(value: object) -> Verdict | None:
+    if not isinstance(value, dict):
         return None
-    classes, rating = given.get("classes"), given.get("rating")
-    rated = rating is None or (type(rating) is int and rating in RATINGS)
-    if not rated or not isinstance(classes, list) or not (classes or rating):
+    classes, rating = value.get("classes"), value.get("rating")
+    is_rating = rating is None or (type(rating) is int and rating in RATINGS)
+    if not is_rating or not isinstance(classes, list) or not (classes or rating):
         return None
-    named: list[Any] = classes
-    fits = all(isinstance(name, str) and name for name in named)
-    return Verdict(tuple(dict.fromkeys(named)), rating) if fits else None
+    names: list[Any] = classes
+    fits = all(isinstance(name, str) and name for name in names)
+    return Verdict(tuple(dict.fromkeys(names)), rating) if fits else None
 
 
-def _read_sheet(record: Mapping[str, Any]) -> tuple[str, Verdict | None] | None:
-    lot, grade = words(record, "lot"), record.get("grade", "none")
-    verdict = _verdict(grade)
-    return (lot[0], verdict) if lot and (verdict or grade is None) else None
+def _read_line(record: Mapping[str, Any]) -> tuple[str, Verdict | None] | None:
+    item_id, grade = strings(record, "lot"), record.get("grade", "none")
+    verdict = _parse_verdict(grade)
+    return (item_id[0], verdict) if item_id and (verdict or grade is None) else None
 
 
-def told(verdict: Verdict | None) -> dict[str, Any] | None:
+def verdict_json(verdict: Verdict | None) -> dict[str, Any] | None:
     """Return a verdict ready for JSON."""
     return verdict and verdict._asdict()
 
 
+# The id of a failure on a sheet is its column and its JSON key `lot`.
 VERDICTS: Form[str, Verdict] = Form(
-    lambda line: {"lot": line.item, "grade": told(line.grade)}, _read_sheet
+    lambda line: {"lot": line.item, "grade": verdict_json(line.grade)}, _read_line
 )
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """What people are asked on a sheet; `name` is its folder below judgements/<collection>.
+    """A sheet of failures and the classes to choose from.
 
-    `alternative` is the class, if any, that is named alone.
+    `name` is its folder below judgements/<collection>, `alternative` is the class, if any, that is
+    named alone.
     """
 
     name: str
@@ -76,37 +77,37 @@ class Sheet:
     alternative: str = ""
 
     def fits(self, verdict: Verdict) -> bool:
-        """Tell whether a verdict says what may be said on this sheet."""
-        known = set(verdict.classes) <= set(self.classes)
+        """Tell whether a verdict names classes of this sheet, and rates only where it is rated."""
+        listed = set(verdict.classes) <= set(self.classes)
         alone = self.alternative not in verdict.classes or len(verdict.classes) == 1
-        return known and alone and verdict.rating in {None, *(RATINGS if self.is_rated else ())}
+        return listed and alone and verdict.rating in {None, *(RATINGS if self.is_rated else ())}
 
 
 def load(collection: str, name: str, tabulate: Mapping[str, Any], root: Path = Path()) -> Sheet:
-    """Return the sheet `mistakes` or `failures` of a collection, as the params `tabulate` ask.
+    """Return the sheet `mistakes` or `failures` of a collection, by the params `tabulate`.
 
     Raises:
-        BadParams: params that do not ask for it.
+        BadParams: params without that sheet.
         MissingFile: it was not drawn yet.
     """
     rated = name == "failures"
-    asked = tabulate.get("explain", {}).get(collection, {}).get("study") if rated else None
-    asked = tabulate.get("mistakes") if not rated else asked
-    if not asked:
+    explain = tabulate.get("explain", {}).get(collection, {})
+    spec = explain.get("study") if rated else tabulate.get("mistakes")
+    if not spec:
         key = f"tabulate.explain.{collection}" if rated else "tabulate.mistakes"
         raise BadParams(f"params {key}", "not there", "name its overlay with --configfile")
     path = root / f"results/tables/{collection}/{'study' if rated else 'mistakes'}.parquet"
     if not path.is_file():
         raise MissingFile(path, "no sheet to judge", "run `snakemake --cores all` first")
-    alternative = asked.get("alternative", "")
-    classes = [*asked["classes"], *filter(None, [alternative])]
+    alternative = spec.get("alternative", "")
+    classes = [*spec["classes"], *filter(None, [alternative])]
     return Sheet(name, classes, pl.read_parquet(path).to_dicts(), rated, alternative)
 
 
 FOLDER = Path("judgements")
 _KEY = "lot"
-_TOLD = [_KEY, "task", "query", "truth_url", "found_url", "classes", "rating", "assessor"]
-_FILLED = ["classes", "rating", "assessor"]
+_HANDED_OUT = [_KEY, "task", "query", "truth_url", "found_url", "classes", "rating", "assessor"]
+_FILLED_IN = ["classes", "rating", "assessor"]
 _RATING = r"^([1-9]|10)$"
 _JUDGED = {
     _KEY: pl.String,
@@ -117,11 +118,11 @@ _JUDGED = {
 }
 
 
-def found_sheets(collection: str, name: str = "failures", folder: Path = FOLDER) -> list[str]:
+def sheet_paths(collection: str, name: str = "failures", folder: Path = FOLDER) -> list[str]:
     """Return the sheets in `folder`/<collection>/`name`, sorted: csv, and a page's JSON lines."""
-    kinds = {".csv", ledger.SUFFIX}
-    found = (folder / collection / name).glob("*")
-    return sorted(str(p) for p in found if p.suffix in kinds)
+    kinds = {".csv", SUFFIX}
+    files = (folder / collection / name).glob("*")
+    return sorted(str(p) for p in files if p.suffix in kinds)
 
 
 def write_sheet(  # noqa: PLR0913
@@ -129,35 +130,35 @@ def write_sheet(  # noqa: PLR0913
     *,
     seed: int,
     failures: int,
-    given: Path,
+    sample: Path,
     sheet: Path,
     common_words: int = 0,
 ) -> None:
-    """Draw at most `failures` of each system and task: `given` is tables.STUDY, `sheet` csv.
+    """Draw at most `failures` of each system and task: `sample` is tables.STUDY, `sheet` csv.
 
     A query that shares fewer than `common_words` words with the captions of its right picture is
-    left out: the data are at fault. The sheet is for people, who are not told which system failed;
-    its `lot` says so in `given`.
+    left out: the data are at fault. The sheet is for people and does not name the system that
+    failed; `sample` has it for each `lot`, the id of a row.
     `relations` are failures (tables.FAILURES), texts and images.
     """
     params = {"seed": seed, "failures": failures, "common_words": common_words}
-    found = sql.query(sql.SQL / "tabulate/study/sheet.sql", dict(relations), params)
-    hand_out(pl.DataFrame(STUDY.empty_table()) if found is None else found, given, sheet)
+    rows = sql.query(sql.SQL / "tabulate/study/sheet.sql", dict(relations), params)
+    hand_out(pl.DataFrame(STUDY.empty_table()) if rows is None else rows, sample, sheet)
 
 
-def hand_out(rows: pl.DataFrame, given: Path, sheet: Path) -> None:
-    """Write tables.STUDY to `given`, and to `sheet` as csv what people are told of it."""
-    store.write(rows.to_arrow(), given, STUDY)
+def hand_out(rows: pl.DataFrame, sample: Path, sheet: Path) -> None:
+    """Write tables.STUDY to `sample`, and as csv to `sheet` the columns that people may see."""
+    store.write(rows.to_arrow(), sample, STUDY)
     with store.aside(sheet) as part:
-        rows.select(_TOLD).write_csv(part)
+        rows.select(_HANDED_OUT).write_csv(part)
 
 
 def read_sheets(
-    paths: Sequence[Path], given: Path, classes: Collection[str], alternative: str = ""
+    paths: Sequence[Path], sample: Path, classes: Collection[str], alternative: str = ""
 ) -> pl.DataFrame:
     """Return tables.STUDIED: every judged row of the sheets that have come back, sorted.
 
-    A row counts as judged when it has classes, or the `alternative` alone, or a rating. `given` is
+    A row counts as judged when it has classes, or the `alternative` alone, or a rating. `sample` is
     tables.STUDY.
 
     Raises:
@@ -167,13 +168,13 @@ def read_sheets(
         BrokenPromise: a row that was not given out, or is judged twice by one assessor.
         EmptyTable: nothing judged.
     """
-    known = [*classes, *filter(None, [alternative])]
-    judged = pl.concat([_read(path, known) for path in paths])
+    allowed = [*classes, *filter(None, [alternative])]
+    judged = pl.concat([_read(path, allowed) for path in paths])
     if judged.is_empty():
         raise EmptyTable(", ".join(map(str, paths)), "nothing judged", "judge some rows first")
     beside = pl.col("classes").list.contains(alternative) & (pl.col("classes").list.len() > 1)
     _refuse(judged.filter(beside), f"{alternative!r} beside a class of failure", CorruptFile)
-    drawn = pl.read_parquet(given, columns=[_KEY, "task", "system", "query_id"])
+    drawn = pl.read_parquet(sample, columns=[_KEY, "task", "system", "query_id"])
     _refuse(judged.join(drawn, on=_KEY, how="anti"), "a row that was not given out", BrokenPromise)
     again = judged.filter(~pl.struct(_KEY, "assessor").is_first_distinct())
     _refuse(again, "a failure that its assessor has judged before", BrokenPromise)
@@ -182,22 +183,21 @@ def read_sheets(
 
 
 def write_study(
-    paths: Sequence[Path], given: Path, classes: Collection[str], out: Path, alternative: str = ""
+    paths: Sequence[Path], sample: Path, classes: Collection[str], out: Path, alternative: str = ""
 ) -> None:
     """Write what `read_sheets` returns.
 
     Raises:
         As `read_sheets`.
     """
-    found = read_sheets(paths, given, classes, alternative)
-    store.write(found.to_arrow(), out, STUDIED)
+    store.write(read_sheets(paths, sample, classes, alternative).to_arrow(), out, STUDIED)
 
 
 def _read(path: Path, classes: Collection[str]) -> pl.DataFrame:
-    rows = _lines(path) if path.suffix == ledger.SUFFIX else _table(path)
+    rows = _lines(path) if path.suffix == SUFFIX else _table(path)
     rows = rows.filter((pl.col("classes").list.len() > 0) | pl.col("rating").is_not_null())
-    known = pl.Series(sorted(classes), dtype=pl.String).implode()
-    strange = pl.col("classes").list.set_difference(known).list.len() > 0
+    allowed = pl.Series(sorted(classes), dtype=pl.String).implode()
+    strange = pl.col("classes").list.set_difference(allowed).list.len() > 0
     _refuse(rows.filter(strange), f"a class other than {', '.join(sorted(classes))}", CorruptFile)
     wrong = ~pl.col("rating").str.contains(_RATING)
     _refuse(rows.filter(wrong), "a rating that is not 1 to 10", CorruptFile)
@@ -206,11 +206,11 @@ def _read(path: Path, classes: Collection[str]) -> pl.DataFrame:
 
 
 def _lines(path: Path) -> pl.DataFrame:
-    """Return what a page has written: lot, classes, rating (as words), assessor, where."""
+    """Return what a page has written: lot, classes, rating (as a string), assessor, where."""
     rows = [
-        (line.item, sorted(said.classes), said.rating and str(said.rating), line.assessor, where)
-        for where, line in ledger.holding(path, VERDICTS)
-        if (said := line.grade)
+        (line.item, sorted(own.classes), own.rating and str(own.rating), line.assessor, where)
+        for where, line in current_lines(path, VERDICTS)
+        if (own := line.grade)
     ]
     return pl.DataFrame(rows, schema=_JUDGED, orient="row")
 
@@ -228,18 +228,18 @@ def _table(path: Path) -> pl.DataFrame:
     except (pl.exceptions.ComputeError, pl.exceptions.NoDataError) as error:
         found = f"not a sheet ({error})"
         raise CorruptFile(path, found, "fill in the one that was given out") from error
-    lacking = [c for c in (_KEY, *_FILLED) if c not in table.columns]
+    lacking = [c for c in (_KEY, *_FILLED_IN) if c not in table.columns]
     if lacking:
         raise MissingColumn(path, f"a sheet without {', '.join(lacking)}", "keep all its columns")
     blank = [pl.col(c).str.strip_chars().replace("", None) for c in ("rating", "assessor")]
-    return table.select(_KEY, _named(), *blank).with_columns(
+    return table.select(_KEY, _classes(), *blank).with_columns(
         where=pl.lit(f"{path}:") + (pl.int_range(pl.len()) + 2).cast(pl.String)
     )
 
 
-def _named() -> pl.Expr:
-    named = pl.col("classes").fill_null("").str.split(";")
-    return named.list.eval(_trimmed()).list.unique().list.sort()
+def _classes() -> pl.Expr:
+    names = pl.col("classes").fill_null("").str.split(";")
+    return names.list.eval(_trimmed()).list.unique().list.sort()
 
 
 def _refuse(bad: pl.DataFrame, what: str, error: type[CorruptFile | BrokenPromise]) -> None:

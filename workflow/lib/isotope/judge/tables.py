@@ -31,7 +31,7 @@ GRADED = schema(
     grades=pa.int32(),
     sparse=pa.int32(),
 )
-REUSE = schema(
+REUSABILITY = schema(
     task=pa.string(),
     measure=pa.string(),
     system=pa.string(),

@@ -6,7 +6,7 @@ its year: both have length 1, and their product, the root of P(year | text), ran
 
 import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -23,6 +23,7 @@ from scipy.special import logsumexp
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingColumn, MissingFile
 from isotope.core.progress import log
 from isotope.core.store import aside
+from isotope.models.kinds.dates import DatesRecipe
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -33,35 +34,11 @@ WHOLE = -1
 
 
 class Choice(NamedTuple):
-    """What the cross-fitted training texts choose: see `Recipe`."""
+    """What the cross-fitted training texts choose: see `DatesRecipe`."""
 
     bandwidth_years: float
     smoothing: float
     temperature: float
-
-
-class Recipe(NamedTuple):
-    """Lengths of n-grams, the grid of choices, folds, and the most texts that are learned from."""
-
-    ngrams: Sequence[int] = (2, 4)
-    bandwidths_years: Sequence[float] = (4, 8, 16)
-    smoothings: Sequence[float] = (100, 300, 1000)
-    temperatures: Sequence[float] = (0.1, 0.2, 0.5)
-    folds: int = 5
-    texts: int = 200_000
-
-    @classmethod
-    def of(cls, spec: Mapping[str, Any]) -> "Recipe":
-        """Read a model's entry of the params.
-
-        Raises:
-            BadParams: a shortest n-gram that is longer than the longest.
-        """
-        recipe = cls(**{k: spec[k] for k in cls._fields if k in spec})
-        if recipe.ngrams[0] > recipe.ngrams[1]:
-            found = f"n-grams from {recipe.ngrams[0]} to {recipe.ngrams[1]}"
-            raise BadParams("models: ngrams", found, "give the shortest first")
-        return recipe
 
 
 @dataclass(frozen=True)
@@ -163,7 +140,7 @@ def log_posterior(rows: Sparse, made: Table, temperature: float) -> Floats:
     return evidence - logsumexp(evidence, axis=1, keepdims=True)
 
 
-def choices(recipe: Recipe) -> Iterator[Choice]:
+def choices(recipe: DatesRecipe) -> Iterator[Choice]:
     """Yield the points of the grid."""
     grid = itertools.product(recipe.bandwidths_years, recipe.smoothings, recipe.temperatures)
     return itertools.starmap(Choice, grid)
@@ -242,7 +219,7 @@ def years_of(items: pl.DataFrame, column: str, where: Path | str) -> pl.Series:
     raise BadParams(str(where), found, "use a column of dates or of years")
 
 
-def fit(ids: pl.Series, texts: Sequence[str], years: pl.Series, recipe: Recipe) -> DatesModel:
+def fit(ids: pl.Series, texts: Sequence[str], years: pl.Series, recipe: DatesRecipe) -> DatesModel:
     """Learn from training texts and their years; what the grid leaves open, they choose themselves.
 
     Of all choices the one wins under which texts tell most of their years to models of the other

@@ -1,6 +1,12 @@
-"""Encoders: whatever turns texts and images into vectors of one space (design, section 1)."""
+"""Encoders: whatever turns texts and images into vectors of one space (design, section 1).
 
-from collections.abc import Mapping
+An encoder is loaded by the module of its kind, found by name, so that no kind's code is part of
+another one's.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -9,10 +15,9 @@ import numpy.typing as npt
 from PIL import Image
 
 from isotope.core.errors import BadParams, MissingFile, UnknownModel
-from isotope.models.hash import HashEncoder
+from isotope.models import kinds
 
 FloatArray = npt.NDArray[np.float32]
-KINDS = ("open_clip", "transformers", "sentence", "conse", "lit", "trained", "hash")
 
 
 class Encoder(Protocol):
@@ -48,14 +53,21 @@ def load(
         FetchFailed: a pretrained tag whose weights could not be downloaded.
         BadParams: a key that the kind needs and that is absent.
     """
-    kind = spec.get("kind")
-    if kind == "hash":
-        return HashEncoder(int(need(spec, "dim")))
-    if kind in ("trained", "lit"):
-        return _learned(spec, _demand(spec, weights), device)
-    if kind in KINDS:
-        return _pretrained(spec, device)
-    raise UnknownModel("models", f"kind {kind!r}", f"use one of {', '.join(KINDS)}")
+    kind = str(spec.get("kind"))
+    if kind not in _names() or (load_kind := _loader(kind)) is None:
+        known = ", ".join(filter(_loader, _names()))
+        raise UnknownModel("models", f"kind {kind!r}", f"use one of {known}")
+    return load_kind(spec, weights=weights, device=device)
+
+
+def _names() -> list[str]:
+    found = (module.name for module in pkgutil.iter_modules(kinds.__path__))
+    return sorted(name for name in found if not name.startswith("_"))
+
+
+def _loader(kind: str) -> Callable[..., Encoder] | None:
+    """Return what loads an encoder of a kind; None for a kind without encoders of its own."""
+    return getattr(importlib.import_module(f"{kinds.__name__}.{kind}"), "load", None)
 
 
 def need(spec: Mapping[str, object], key: str) -> str:
@@ -65,49 +77,12 @@ def need(spec: Mapping[str, object], key: str) -> str:
     return str(spec[key])
 
 
-def _pretrained(spec: Mapping[str, object], device: str) -> Encoder:
-    if spec["kind"] == "conse":
-        from isotope.models.conse import ConseEncoder  # noqa: PLC0415
+def demand_weights(spec: Mapping[str, object], weights: Path | None) -> Path:
+    """Return the weights that the train phase has learned.
 
-        return ConseEncoder(int(str(spec.get("top", 10))), device, **_tower(spec))
-    name = need(spec, "name")
-    if spec["kind"] == "transformers":
-        from isotope.models.transformers import TransformersEncoder  # noqa: PLC0415
-
-        return TransformersEncoder(name, _text(spec, "revision"), device)
-    if spec["kind"] == "sentence":
-        from isotope.models.sentence import SentenceEncoder  # noqa: PLC0415
-
-        return SentenceEncoder(name, _text(spec, "revision"), device)
-    from isotope.models.open_clip import ClipEncoder, create  # noqa: PLC0415
-
-    model = create(name, _text(spec, "pretrained"), _text(spec, "resize"))
-    return ClipEncoder(name, model, device)
-
-
-def _learned(spec: Mapping[str, object], weights: Path, device: str) -> Encoder:
-    if spec["kind"] == "lit":
-        from isotope.models.lit import LitEncoder  # noqa: PLC0415
-
-        return LitEncoder(weights, device, **_tower(spec))
-    from isotope.models.open_clip import ClipEncoder, create_custom, create_trained  # noqa: PLC0415
-
-    custom = "name" not in spec
-    name = need(spec, "config" if custom else "name")
-    model = create_custom(name, weights) if custom else create_trained(name, weights)
-    return ClipEncoder(name, model, device)
-
-
-def _tower(spec: Mapping[str, object]) -> dict[str, str]:
-    return {"text": str(spec["text"])} if "text" in spec else {}
-
-
-def _text(spec: Mapping[str, object], key: str) -> str | None:
-    value = spec.get(key)
-    return None if value is None else str(value)
-
-
-def _demand(spec: Mapping[str, object], weights: Path | None) -> Path:
+    Raises:
+        MissingFile: there are none.
+    """
     if weights is None:
         raise MissingFile(f"model {dict(spec)}", "no trained weights given", "run the train phase")
     return weights

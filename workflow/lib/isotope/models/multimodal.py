@@ -30,7 +30,7 @@ from isotope.core.errors import CorruptFile
 from isotope.models.device import Device
 from isotope.models.mix import FourWays
 from isotope.models.open_clip import empty, trained_notes
-from isotope.params.multimodal import ClipFusionRecipe, recipe_of
+from isotope.params.recipes import ClipFusionRecipe, recipe_of
 from isotope.train.batches import standardised, unit
 from isotope.train.checkpoint import cut_of
 

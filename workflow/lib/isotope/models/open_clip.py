@@ -22,7 +22,7 @@ from PIL import Image
 from safetensors import SafetensorError, safe_open
 
 from isotope.core.errors import CorruptFile, FetchFailed, MissingFile, UnknownModel
-from isotope.params import open_clip as open_clip_lists
+from isotope.models import open_clip_lists
 
 CONFIGS = Path(__file__).parents[1] / "models"
 _WEIGHTS = open_clip_lists.WEIGHTS

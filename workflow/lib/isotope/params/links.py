@@ -5,14 +5,12 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from isotope.core.errors import BadParams
-from isotope.params import open_clip as open_clip_lists
 from isotope.params.schema import suggest
+from isotope.params.sections import model_kind
 from isotope.search import prompted
 
 Params = dict[str, Any]
 _ARCHITECTURES = ("config", "name")
-MIXES = ("clip2clip", "clip_fusion")
-_NO_ENCODERS = ("dates", *MIXES)
 _RIGHT = "correct"
 
 
@@ -20,8 +18,7 @@ def link(params: Params) -> None:
     """Check trained models, fusions and prompts; give a model the architecture it goes on from.
 
     Raises:
-        BadParams: no architecture or two, a circle of `from`; a mix that is frozen and trained, or
-            of what can't be trained; weights or k besides `tune`, a
+        BadParams: no architecture or two, a circle of `from`; weights or k besides `tune`, a
             grid that does not fit, or one whose split is not searched; a template that nothing
             fills, or whose model reads no text; a split that is judged and unjudged; a system whose
             earlier build can't be asked later; sets of a source that has none so called; a tail
@@ -37,7 +34,6 @@ def link(params: Params) -> None:
             _check_fusion(f"params systems.{name}", entry, params["search"]["splits"])
         if entry["kind"] == "prompt":
             _check_prompt(f"params systems.{name}", entry, models)
-    _check_mixes(models)
     for name, entry in params.get("collect", {}).items():
         _check_source_splits(params, f"params collect.{name}.source_splits", entry)
     _check_unjudged(params)
@@ -117,34 +113,9 @@ def _check_weights(where: str, given: list[list[float]], of: list[str]) -> None:
         raise BadParams(where, found, f"give {len(of)}, of {', '.join(of)}")
 
 
-def _check_mixes(models: Params) -> None:
-    for name, entry in models.items():
-        if entry["kind"] in MIXES:
-            _check_mix(f"params models.{name}", entry, models)
-
-
-def _check_mix(where: str, entry: Params, models: Params) -> None:
-    """One over frozen vectors learns a mix of them; another trains copies of a CLIP."""
-    frozen, other = entry.get("frozen", False), "train" if entry.get("frozen") else "learn"
-    if other in entry:
-        found = f"{other} besides frozen: {str(frozen).lower()}"
-        remedy = "`learn` is for frozen: true, `train` for models that are trained whole"
-        raise BadParams(f"{where}.{other}", found, remedy)
-    below = models[entry["of"]]
-    if not frozen and below["kind"] not in ("open_clip", "trained"):
-        found = f"a model of kind {below['kind']}, which can't be trained whole"
-        raise BadParams(f"{where}.of", found, "name one of kind open_clip or trained, or freeze it")
-    tokenizer = (
-        None if frozen else open_clip_lists.tokenizer(below.get("name", below.get("config")))
-    )
-    if tokenizer:
-        found = f"{entry['of']!r} reads text with the tokenizer of {tokenizer}"
-        raise BadParams(f"{where}.of", found, "name a model with CLIP's own tokenizer")
-
-
 def _check_prompt(where: str, entry: Params, models: Params) -> None:
     prompted.check(entry["templates"], where)
-    if models[entry["model"]]["kind"] in _NO_ENCODERS:
+    if not model_kind(models[entry["model"]]).is_encoder:
         found = f"model {entry['model']!r} is no encoder of prompts"
         raise BadParams(where, found, "name a model that reads texts and sees pictures")
 
@@ -199,8 +170,8 @@ def _check_temporal(params: Params, systems: list[str]) -> None:
     for name in systems:
         entry = params["systems"][name]
         fixed = entry["kind"] in ("rrf", "wsum") and "tune" not in entry
-        encoder = params["models"].get(entry.get("model"), {"kind": "bm25"})["kind"]
-        plain = entry["kind"] in ("bm25", "dense") and encoder not in _NO_ENCODERS
+        model = params["models"].get(entry.get("model"))
+        plain = entry["kind"] in ("bm25", "dense") and (not model or model_kind(model).is_encoder)
         if not (plain or fixed):
             found = f"{name!r} can't be asked for a later collection"
             remedy = "name systems of kind bm25 or dense, or untuned fusions of those"

@@ -1,167 +1,374 @@
-"""How a model is trained: the closed set of keys under `train:` of a model in params.yaml."""
+"""How models are trained: the keys under `train`, `heads` and `learn` of a model in params.yaml.
 
+A recipe says what is learned, `Means` how the arithmetic is carried out; a training reads both from
+the same mapping. Defaults of CLIP2CLIP and CLIP Fusion are the figures of Hu et al., Open-domain
+Visual Entity Recognition (ICCV 2023), appendices 11.1 (CLIP Fusion) and 11.2 (CLIP2CLIP), where
+they give one.
+"""
+
+import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any, cast
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Field
 
 from isotope.core.errors import BadParams
+from isotope.params.sections import (
+    Count,
+    Language,
+    Natural,
+    NotNegative,
+    Number,
+    Opt,
+    Positive,
+    Section,
+    Share,
+    Whole,
+    model_kind,
+)
+
+_TRAIN = "models: train"
+# Keys that came later: weights that were trained before keep their bytes.
+_LATER = ("steps", "tune")
+_Pairs = Annotated[Whole, Field(ge=2)]
+_Step = Annotated[Number, Field(gt=0, le=1)]
 
 
-@dataclass(frozen=True)
-class HeadsRecipe:
-    """How heads are trained: components of a vector, passes, pairs a step, peak of the cosine.
+def _part(of: type[Section], spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a recipe has of the `train` mapping of a model, which has the means, too."""
+    found = dict(spec.get("train") or {})
+    known = {*of.model_fields, *Means.model_fields, "seed"}
+    if unknown := sorted(found.keys() - known):
+        raise BadParams(_TRAIN, f"unknown {unknown}", f"use some of {sorted(known)}")
+    return {key: value for key, value in found.items() if key in of.model_fields}
 
-    `caption_rate`: how often a caption in `language` stands in for the text. `every`: epochs
-    between measurements. `threads`: of torch's.
-    """
 
-    dim: int = 256
-    epochs: int = 30
-    batch: int = 256
-    learning_rate: float = 1e-3
-    weight_decay: float = 0.1
-    caption_rate: float = 0.5
-    language: str = "en"
-    every: int = 5
-    threads: int = 1
-    seed: int = 0
+def _demand_divisor(where: str, step: float) -> None:
+    if not math.isclose(round(1 / step) * step, 1):
+        raise BadParams(where, f"step {step}", "use one that divides 1")
+
+
+class HeadsRecipe(Section):
+    """The recipe of the heads of a model of kind `lit`."""
+
+    dim: _Pairs = Field(256, description="Components of a vector.")
+    epochs: Count = Field(30, description="Passes over the training pairs.")
+    batch: _Pairs = Field(256, description="Pairs contrasted at a time.")
+    learning_rate: Positive = Field(1e-3, description="Peak of the schedule.")
+    weight_decay: NotNegative = Field(0.1, description="Of AdamW.")
+    caption_rate: Share = Field(
+        0.5, description="Share of views whose text is a caption instead of the fields."
+    )
+    language: Language = Field("en", description="Language of the captions that are used.")
+    every: Count = Field(5, description="Epochs between two points of the learning curve.")
+    threads: Count = Field(1, description="Threads of the tensor library.")
+    seed: Whole = Field(0, description="Of initialisation and order.")
 
     @classmethod
-    def of(cls, spec: Mapping[str, object]) -> "HeadsRecipe":
+    def of(cls, spec: Mapping[str, Any]) -> Self:
         """Read the `heads` mapping of a model's entry.
 
         Raises:
             BadParams: a key that no recipe has, or values no training can use.
         """
-        given = dict(cast("Mapping[str, Any]", spec.get("heads") or {}))
-        known = [f.name for f in fields(cls)]
-        unknown = sorted(given.keys() - set(known))
-        if unknown:
-            raise BadParams("models: heads", f"unknown {unknown}", f"use some of {known}")
-        recipe = cls(**given)
-        if min(recipe.dim, recipe.epochs, recipe.batch - 1, recipe.every, recipe.threads) < 1:
-            raise BadParams("models: heads", f"a count too small in {given}", "raise it")
-        return recipe
+        return cls.read("models: heads", spec.get("heads") or {})
 
 
-TOWERS = ("both", "text", "vision")
-PRECISIONS = ("auto", "bf16", "fp32")
-_LATER = ("steps", "tune")
+class MixRecipe(Section):
+    """How a mix over frozen vectors is learned on the split train, with `frozen: true`."""
 
-
-@dataclass(frozen=True)
-class Recipe:
-    """Hyperparameters of contrastive training; shares, rates and reaches are fractions of 1.
-
-    `warmup`: share of the steps. `every`: epochs between measurements. `caption_rate`: how often a
-    caption stands in for the text. `field_dropout`, `token_dropout`: how often a field or token is
-    left out. `translate`, `zoom`, `jitter`: how far a picture is moved, scaled and tinted.
-    `threads`: of torch's; their number changes the order of sums, hence the weights, and two that
-    wait for other jobs are slower than one. `limit_s`: stop after the epoch that passes it.
-    `steps`: ends training, in the middle of an epoch too, in place of `epochs`. `tune`: the tower
-    that learns; the other stays as it was (Zhai et al., LiT, CVPR 2022).
-    """
-
-    epochs: int = 30
-    batch: int = 64
-    learning_rate: float = 1e-3
-    weight_decay: float = 0.1
-    warmup: float = 0.1
-    every: int = 5
-    caption_rate: float = 0.3
-    field_dropout: float = 0.1
-    token_dropout: float = 0.0
-    translate: float = 0.04
-    zoom: float = 0.05
-    jitter: float = 0.05
-    language: str = "en"
-    threads: int = 1
-    limit_s: float | None = None
-    steps: int | None = None
-    tune: str = "both"
+    epochs: Count = Field(10, description="Passes over the training pairs.")
+    batch: _Pairs = Field(256, description="Pairs contrasted at a time.")
+    learning_rate: Positive = Field(1e-3, description="Of AdamW.")
+    step: _Step = Field(
+        0.1,
+        description="CLIP2CLIP starts from the best four weights that are multiples of it and add "
+        "up to 1.",
+    )
+    layers: Count = Field(2, description="Layers of CLIP Fusion's transformers.")
+    heads: Count = Field(
+        8,
+        description="Heads of CLIP Fusion's attention; they divide the components of a vector.",
+    )
+    sample: _Pairs = Field(
+        2000, description="Pairs that choose the start and that accuracy is measured on."
+    )
+    seed: Whole = Field(0, description="Of initialisation and order.")
+    threads: Count = Field(1, description="Threads of the tensor library.")
 
     @classmethod
-    def of(cls, spec: Mapping[str, object]) -> "Recipe":
-        """Read the `train` mapping of a model's entry; seed and means are no part of the recipe.
+    def of(cls, spec: Mapping[str, Any]) -> Self:
+        """Read the `learn` mapping of a model's entry.
 
         Raises:
-            BadParams: a key that no recipe has, or values no training can use.
+            BadParams: a key that no recipe has, or a step that does not divide 1.
         """
-        given = _given(spec)
-        _demand_known(given)
-        recipe = cls(**{k: v for k, v in given.items() if k in _names(cls)})
-        counts = recipe.batch - 1, recipe.epochs, recipe.every, recipe.threads, recipe.steps or 1
-        if min(counts) < 1 or recipe.steps == 0:
-            found = f"a batch below 2, or epochs, steps, every or threads below 1 in {given}"
-            raise BadParams("models: train", found, "raise them")
-        if "steps" in given and "epochs" in given and recipe.steps is not None:
-            raise BadParams("models: train", "both steps and epochs", "keep one of them")
-        _demand("tune", recipe.tune, TOWERS)
+        recipe = cls.read("models: learn", spec.get("learn") or {})
+        recipe.demand_sense()
         return recipe
+
+    def demand_sense(self) -> None:
+        """Refuse what no mix can be learned by.
+
+        Raises:
+            BadParams: a step that does not divide 1.
+        """
+        _demand_divisor("models: learn", self.step)
+
+
+class Means(Section):
+    """How the arithmetic is carried out: these change memory, time and rounding, not the method."""
+
+    micro_batch: Count | None = Field(
+        None,
+        description="Pairs embedded at a time; larger batches are cached and give the same "
+        "gradients.",
+    )
+    precision: Literal["auto", "bf16", "fp32"] = Field(
+        "auto", description="Of the towers' products; auto is bf16 on a GPU that has it."
+    )
+    processes: Count = Field(
+        1, description="Processes that share a batch through torchrun; one for each GPU."
+    )
+    checkpoint_every: Count | None = Field(
+        None,
+        description="Steps between two checkpoints; without it a killed training starts over.",
+    )
+    squares_gib: NotNegative = Field(
+        4.0,
+        description="Disk for a split's pictures cut to squares; a larger split is decoded batch "
+        "by batch.",
+    )
+    workers: Count = Field(
+        1, description="Threads that decode the pictures of a split larger than squares_gib."
+    )
+
+    @classmethod
+    def of(cls, spec: Mapping[str, Any]) -> "Means":
+        """Read the means from the `train` mapping of a model's entry, whatever its recipe.
+
+        Raises:
+            BadParams: values no training can use.
+        """
+        found = spec.get("train") or {}
+        return Means.read(_TRAIN, {k: v for k, v in found.items() if k in Means.model_fields})
+
+
+class Recipe(Section):
+    """Hyperparameters of contrastive training; shares, rates and reaches are fractions of 1.
+
+    The number of `threads` changes the order of sums, hence the weights, and two that wait for
+    other jobs are slower than one. A tower that does not learn stays as it was (Zhai et al., LiT,
+    CVPR 2022).
+    """
+
+    epochs: Count = Field(30, description="Passes over the training pairs.")
+    batch: _Pairs = Field(64, description="Pairs contrasted at a time.")
+    learning_rate: Positive = Field(1e-3, description="Peak of the schedule.")
+    weight_decay: NotNegative = Field(0.1, description="Of AdamW.")
+    warmup: Share = Field(0.1, description="Share of the steps spent warming up.")
+    every: Count = Field(5, description="Epochs between two points of the learning curve.")
+    caption_rate: Share = Field(
+        0.3, description="Share of views whose text is a caption instead of the fields."
+    )
+    field_dropout: Share = Field(0.1, description="Chance that a field is left out of a view.")
+    token_dropout: Share = Field(0.0, description="Chance that a word is left out of a view.")
+    translate: Share = Field(
+        0.04, description="Largest shift of a picture, as a share of its side."
+    )
+    zoom: Share = Field(0.05, description="Largest change of a picture's scale, as a share.")
+    jitter: Share = Field(
+        0.05, description="Largest change of brightness and contrast, as a share."
+    )
+    language: Language = Field("en", description="Language of the captions that are used.")
+    threads: Count = Field(1, description="Threads of the tensor library.")
+    limit_s: Positive | None = Field(
+        None,
+        description="Longest training time in seconds; stops early and is then not reproducible.",
+    )
+    steps: Opt[Count] = Field(None, description="Batches to learn from, instead of `epochs`.")
+    tune: Literal["both", "text", "vision"] = Field(
+        "both", description="The tower that learns; the other is frozen."
+    )
+
+    @classmethod
+    def of(cls, spec: Mapping[str, Any]) -> "Recipe":
+        """Read the recipe from the `train` mapping of a model's entry.
+
+        Raises:
+            BadParams: a key that neither recipe nor means have, or values no training can use.
+        """
+        recipe = Recipe.read(_TRAIN, _part(Recipe, spec))
+        recipe.demand_sense()
+        return recipe
+
+    def demand_sense(self) -> None:
+        """Refuse what no training can use.
+
+        Raises:
+            BadParams: both steps and epochs.
+        """
+        if {"steps", "epochs"} <= self.model_fields_set:
+            raise BadParams(_TRAIN, "both steps and epochs", "keep one of them")
 
     def total(self, per_epoch: int) -> int:
         """Return the steps of the whole training."""
         return self.steps or self.epochs * per_epoch
 
     def as_dict(self) -> dict[str, object]:
-        """Return every value, for the weights' metadata, and the later keys only where they tell.
-
-        So weights that were trained before those keys existed keep their bytes.
-        """
+        """Return every value, for the weights' metadata; later keys only if not the default."""
         plain = Recipe()
-        every = asdict(self).items()
+        every = self.values().items()
         return {k: v for k, v in every if k not in _LATER or v != getattr(plain, k)}
 
 
-@dataclass(frozen=True)
-class Means:
-    """How the arithmetic is carried out: these change memory, time and rounding, not the method.
+class Train(Recipe, Means):
+    """The recipe of a trained model."""
 
-    `micro_batch`: pairs that a process holds activations for; larger batches are cached.
-    `precision`: of the towers' products; `auto` is bf16 on a GPU that has it. `processes`: ranks
-    that share a batch. `checkpoint_every`: steps between checkpoints, None for none. `squares_gib`:
-    disk that a split's pictures may take as squares; larger splits are decoded batch by batch, by
-    `workers` threads.
+    batch: _Pairs = Field(description="Pairs contrasted at a time.")
+    learning_rate: Positive = Field(description="Peak of the schedule.")
+    seed: Whole = Field(0, description="Of initialisation and order.")
+
+
+class MultimodalRecipe(Section):
+    """What both models of pictures with words have in common.
+
+    Of the measurements on validation the best harmonic mean chooses the weights (section 6).
     """
 
-    micro_batch: int | None = None
-    precision: str = "auto"
-    processes: int = 1
-    checkpoint_every: int | None = None
-    squares_gib: float = 4.0
-    workers: int = 1
+    steps: Count = Field(description="Batches to learn from.")
+    batch: _Pairs = Field(4_096, description="Pairs contrasted at a time.")
+    learning_rate: Positive = Field(description="Rate at the end of the warm-up.")
+    final_learning_rate: NotNegative = Field(1e-6, description="Rate of the last step.")
+    warmup: Natural = Field(description="Steps in which the rate rises from zero.")
+    every: Count = Field(
+        100,
+        description="Steps between two measurements on validation, of which the best chooses the "
+        "weights.",
+    )
+    sample: Count | None = Field(
+        None, description="Pairs of validation that are measured, evenly spaced; null for all."
+    )
+    seed: Whole = Field(0, description="Of initialisation and order.")
+    threads: Count = Field(1, description="Threads of the tensor library.")
+
+    tune: ClassVar[str] = "both"
 
     @classmethod
-    def of(cls, spec: Mapping[str, object]) -> "Means":
-        """Read the `train` mapping of a model's entry.
+    def of(cls, spec: Mapping[str, Any]) -> Self:
+        """Read the recipe from the `train` mapping of a model's entry.
 
         Raises:
-            BadParams: values no training can use.
+            BadParams: a key that neither recipe nor means have, or values no training can use.
         """
-        means = cls(**{k: v for k, v in _given(spec).items() if k in _names(cls)})
-        counts = (means.micro_batch, means.processes, means.checkpoint_every, means.workers)
-        if any(count is not None and count < 1 for count in counts):
-            found = f"micro_batch, processes, workers or checkpoint_every below 1 in {means}"
-            raise BadParams("models: train", found, "raise them")
-        _demand("precision", means.precision, PRECISIONS)
-        return means
+        recipe = cls.read(_TRAIN, _part(cls, spec))
+        recipe.demand_sense()
+        return recipe
+
+    def demand_sense(self) -> None:
+        """Refuse what no training can use.
+
+        Raises:
+            BadParams: a warm-up longer than the training, a rate that would rise.
+        """
+        if self.warmup >= self.steps:
+            found = f"a warm-up of {self.warmup} of {self.steps} steps"
+            raise BadParams(_TRAIN, found, "shorten it")
+        if self.final_learning_rate > self.learning_rate:
+            found = f"a rate that rises from {self.learning_rate} to {self.final_learning_rate}"
+            raise BadParams(_TRAIN, found, "lower final_learning_rate")
+
+    def total(self, _per_epoch: int) -> int:
+        """Return the steps of the whole training."""
+        return self.steps
+
+    def rate(self, done: int) -> float:
+        """Return the learning rate of the step after `done` steps.
+
+        It rises in a line to `learning_rate`, which the last step of the warm-up has, and falls
+        with the square root of what is left to `final_learning_rate`, which the last step has.
+        """
+        # ASSUME the root is of the share of the steps that is left: it is the square-root decay
+        # that has a final rate (Keras, PolynomialDecay with power 0.5). 1/sqrt(step) would end at
+        # 3e-4, and the paper writes no formula.
+        if done < self.warmup:
+            return self.learning_rate * (done + 1) / self.warmup
+        peak = max(self.warmup - 1, 0)
+        left = 1 - (done - peak) / max(self.steps - 1 - peak, 1)
+        reach = self.learning_rate - self.final_learning_rate
+        return self.final_learning_rate + reach * math.sqrt(max(left, 0))
+
+    def as_dict(self) -> dict[str, object]:
+        """Return every value, for the weights' metadata."""
+        return self.values()
 
 
-def _given(spec: Mapping[str, object]) -> dict[str, Any]:
-    return dict(cast("Mapping[str, Any]", spec.get("train") or {}))
+# ASSUME a batch of 4,096 and Adafactor for CLIP2CLIP too, without a warm-up: 11.2 names none of the
+# three, 11.1 and 11.3 name Adafactor, and only 11.1 a batch.
+class Clip2ClipRecipe(MultimodalRecipe):
+    """Appendix 11.2: 2K steps from a rate of 1e-4 to 1e-6."""
+
+    steps: Count = Field(2_000, description="Batches to learn from.")
+    learning_rate: Positive = Field(
+        1e-4, description="Rate of the first step, or at the end of the warm-up."
+    )
+    warmup: Natural = Field(0, description="Steps in which the rate rises from zero.")
+    step: _Step = Field(
+        0.1, description="The four weights start at the best multiples of it that add up to 1."
+    )
+    grid_sample: _Pairs = Field(
+        2_000, description="Training pairs that choose where the four weights start."
+    )
+
+    def demand_sense(self) -> None:
+        """Refuse what no training can use.
+
+        Raises:
+            BadParams: as for both, or a step that does not divide 1.
+        """
+        super().demand_sense()
+        _demand_divisor(_TRAIN, self.step)
 
 
-def _names(of: type[Recipe] | type[Means]) -> list[str]:
-    return [f.name for f in fields(of)]
+class ClipFusionRecipe(MultimodalRecipe):
+    """Appendix 11.1: 10K steps of 4,096 pairs, 1K of warm-up to .001, then down to 1e-6."""
+
+    steps: Count = Field(10_000, description="Batches to learn from.")
+    learning_rate: Positive = Field(1e-3, description="Rate at the end of the warm-up.")
+    warmup: Natural = Field(1_000, description="Steps in which the rate rises from zero.")
+    layers: Count = Field(2, description="Layers of the transformer on either side.")
+    heads: Count = Field(12, description="Heads of its attention.")
+    head_width: Count = Field(64, description="Components of a head.")
 
 
-def _demand_known(given: Mapping[str, Any]) -> None:
-    known = ["seed", *_names(Recipe), *_names(Means)]
-    unknown = sorted(given.keys() - set(known))
-    if unknown:
-        raise BadParams("models: train", f"unknown {unknown}", f"use some of {known}")
+class SideMeans(Means):
+    """The means of a training whose pairs have a picture on either side."""
+
+    squares_gib: NotNegative = Field(
+        4.0,
+        description="Disk for the pictures of one side of a split cut to squares; more are decoded "
+        "batch by batch.",
+    )
+    workers: Count = Field(
+        1, description="Threads that decode the pictures of a side larger than squares_gib."
+    )
 
 
-def _demand(key: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise BadParams("models: train", f"{key} {value!r}", f"use one of {', '.join(known)}")
+class Clip2ClipTraining(Clip2ClipRecipe, SideMeans):
+    """How CLIP2CLIP is fine-tuned, all of its parameters: by the paper's recipe (OVEN, 11.2)."""
+
+
+class ClipFusionTraining(ClipFusionRecipe, SideMeans):
+    """How CLIP Fusion is fine-tuned, all of its parameters: by the paper's recipe (OVEN, 11.1)."""
+
+
+def recipe_of(spec: Mapping[str, Any]) -> MultimodalRecipe:
+    """Read the recipe of a model of pictures with words, by its kind.
+
+    Raises:
+        BadParams: as `MultimodalRecipe.of`; a kind without such a recipe.
+    """
+    recipe = model_kind(spec).recipe
+    if recipe is None or not issubclass(recipe, MultimodalRecipe):
+        raise BadParams("models", f"kind {spec['kind']!r} has no recipe", "name another kind")
+    return recipe.of(spec)

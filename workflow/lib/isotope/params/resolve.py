@@ -11,6 +11,7 @@ from isotope.core.errors import BadParams
 from isotope.params.foreign import Place, with_foreign
 from isotope.params.links import link
 from isotope.params.schema import demand_types, schema_of, suggest, validate
+from isotope.params.sections import model_kind
 from isotope.params.snapshots import expand
 from isotope.params.union import check, speak, unknown
 from isotope.params.values import check_values
@@ -134,11 +135,11 @@ def _modelled(params: Params) -> Iterator[tuple[str, str, list[str]]]:
     """Yield what a model names and nothing defines."""
     for name, entry in params["models"].items():
         if "weights_of" in entry:
-            own = [m for m, e in params["models"].items() if e["kind"] != "reuse"]
+            own = [m for m, e in params["models"].items() if not model_kind(e).shares_weights]
             yield from _unknown(f"models.{name}.weights_of", [entry["weights_of"]], own)
         if entry.get("images", "captions") != "captions":
             seeing = [m for m, e in params["models"].items() if _sees(e)]
-            own = [*seeing, *["pixels"] * (entry["kind"] != "sentence")]
+            own = [*seeing, *["pixels"] * model_kind(entry).encodes_images]
             yield from _unknown(f"models.{name}.images", [entry["images"]], [*own, "captions"])
         summaries = list(params["encode"].get("summaries", {}))
         yield from _unknown(f"models.{name}.summary", _listed(entry.get("summary")), summaries)
@@ -152,8 +153,7 @@ def _listed(name: str | None) -> list[str]:
 
 
 def _sees(model: Params) -> bool:
-    blind = ("reuse", "sentence", "dates", "clip2clip", "clip_fusion")
-    return model["kind"] not in blind and model.get("images", "pixels") == "pixels"
+    return model_kind(model).encodes_images and model.get("images", "pixels") == "pixels"
 
 
 def _shown(params: Params) -> Iterator[tuple[str, str, list[str]]]:

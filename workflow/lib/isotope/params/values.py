@@ -3,7 +3,6 @@
 import difflib
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from datetime import datetime
 from itertools import pairwise
 from typing import Any
@@ -11,19 +10,11 @@ from typing import Any
 from isotope.core import measures
 from isotope.core.errors import BadParams
 from isotope.crawl.addresses import has_contact
-from isotope.params import mix_recipe, multimodal, open_clip, recipes
-from isotope.params import recipes as heads_recipe
-from isotope.params.schema import suggest
+from isotope.params import sections
 
 Params = Mapping[str, Any]
 _EIGHT = re.compile(r"[0-9]{8}")
 _BUILT_IN = ("open_clip", "toy")
-_RECIPES = {
-    "train": (recipes.Recipe.of, recipes.Means.of),
-    "heads": (heads_recipe.HeadsRecipe.of,),
-    "learn": (mix_recipe.Recipe.of,),
-}
-_WHOLE = (multimodal.recipe_of, recipes.Means.of)
 
 
 def check_values(params: Params) -> None:
@@ -41,8 +32,8 @@ def check_values(params: Params) -> None:
     for where, name in _measures(params):
         measures.parse(name, f"params {where}")
     _check_judged(params)
-    for name, entry in params["models"].items():
-        _check_model(f"params models.{name}", entry)
+    for name in params["models"]:
+        _check_model(name, params)
     for where, name in _tokenizers(params):
         _check_tokenizer(f"params {where}", name)
     for prompt in params["tabulate"].get("styles", {}).get("prompts", []):
@@ -106,50 +97,9 @@ def _check_judged(params: Params) -> None:
             raise BadParams(f"params score.judge.{key}", f"{named!r} is not searched", remedy)
 
 
-def _check_model(where: str, entry: Params) -> None:
-    for key in _RECIPES.keys() & entry.keys():
-        whole = key == "train" and entry["kind"] in multimodal.RECIPES
-        for recipe in _WHOLE if whole else _RECIPES[key]:
-            with _at(f"{where}.{key}"):
-                recipe(entry)
-    if entry["kind"] == "dates":
-        from isotope.models import dates  # noqa: PLC0415 (scipy loads slowly)
-
-        with _at(f"{where}.ngrams"):
-            dates.Recipe.of(entry)
-    if entry["kind"] in ("open_clip", "trained"):
-        _check_architecture(where, entry)
-
-
-@contextmanager
-def _at(where: str) -> Iterator[None]:
-    """Name the key that a recipe can't know."""
-    try:
-        yield
-    except BadParams as error:
-        raise BadParams(where, error.found, error.remedy) from error
-
-
-def _check_architecture(where: str, entry: Params) -> None:
-    lists = {"config": open_clip.configs, "name": open_clip.architectures}
-    key = next((k for k in lists if k in entry), None)
-    if key is None:
-        return
-    name, tag = entry[key], entry.get("pretrained")
-    if name not in lists[key]():
-        raise BadParams(f"{where}.{key}", f"unknown name {name!r}", suggest(name, lists[key]()))
-    other = open_clip.tokenizer(name) if entry["kind"] == "trained" else None
-    if other:
-        found = f"{name} reads text with the tokenizer of {other}"
-        raise BadParams(f"{where}.{key}", found, "train a model with CLIP's own tokenizer")
-    tags = open_clip.tags(name)
-    if tag is not None and not _is_file(tag) and tag.replace("-", "_").lower() not in tags:
-        found = f"{name} has no weights {tag!r}"
-        raise BadParams(f"{where}.pretrained", found, suggest(tag, tags))
-
-
-def _is_file(tag: str) -> bool:
-    return any(tag.endswith(suffix) for suffix in open_clip.WEIGHTS)
+def _check_model(name: str, params: Params) -> None:
+    entry = params["models"][name]
+    sections.model_kind(entry).model_validate(entry).check(f"params models.{name}", dict(params))
 
 
 def _tokenizers(params: Params) -> Iterator[tuple[str, str]]:

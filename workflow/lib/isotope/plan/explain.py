@@ -5,6 +5,7 @@ from functools import cached_property
 from snakemake.io import expand
 
 from isotope.judge import study
+from isotope.params.sections import model_kind
 from isotope.plan.report import Report
 
 
@@ -42,7 +43,7 @@ class Explain(Report):
         """
         dense = (
             system["kind"] == "dense"
-            and self.params["models"][system["model"]]["kind"] in self.ENCODERS
+            and model_kind(self.params["models"][system["model"]]).is_encoder
         )
         return dense or system["kind"] == "bm25"
 
@@ -104,13 +105,13 @@ class Explain(Report):
 
     def study_sheets(self, wildcards):
         """The sheets of the human study that have come back."""
-        return study.found_sheets(wildcards.collection)
+        return study.sheet_paths(wildcards.collection)
 
     def failure_tables(self):
         """What explaining writes: pages, tables, the sheet, and what the sheets that came back
         say.
         """
-        back = [c for c in self.explained_collections() if study.found_sheets(c)]
+        back = [c for c in self.explained_collections() if study.sheet_paths(c)]
         pages = expand("results/report/{c}/failures.html", c=self.explained_collections())
         sheets = expand("results/tables/{c}/study.csv", c=self.explained_collections())
         tables = expand(

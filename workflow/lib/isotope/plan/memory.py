@@ -1,58 +1,51 @@
 """What the jobs of a rule may take."""
 
-from functools import cached_property
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any
 
-from isotope.core import memory as needs
+from isotope.core.memory import Need
+from isotope.plan.call import PREREQUISITES
+from isotope.plan.paths import as_list
 from isotope.plan.shards import Shards
 
 
 class Memory(Shards):
     """What the jobs of a rule may take."""
 
-    # Inputs that no job holds: code, queries, what only tells of a change, and what is mapped or
-    # streamed by design.
-    UNREAD_INPUTS = frozenset(
-        [
-            "code",
-            "sql",
-            "templates",
-            "configs",
-            "manifest",
-            "ledgers",
-            "pixels",
-            "features",
-            "witness",
-            "vocabulary",
-            "summariser",
-            "detector",
-        ]
-    )
-    # The shards of a rule are its phase's but here.
-    SHARDS_OF: ClassVar = {"project_index": "index"}
+    # Inputs that no job holds in memory: code, queries, what only tells of a change, and what is
+    # mapped or streamed by design.
+    UNREAD_INPUTS = PREREQUISITES | {
+        "configs",
+        "manifest",
+        "ledgers",
+        "pixels",
+        "features",
+        "witness",
+        "vocabulary",
+        "summariser",
+        "detector",
+    }
 
-    @cached_property
-    def search_memory(self):
-        """What params let a rule hold besides, in MB."""
-        return dict.fromkeys(
-            ("search_dense", "search_approximate"), 2 * self.params["search"]["memory_mb"]
-        )
+    @property
+    def search_memory_mb(self) -> float:
+        """What a search over vectors may hold besides its tables: a block, and its scores."""
+        return 2 * self.params["search"]["memory_mb"]
 
-    def memory(self, rule):
-        """What a job of a rule may take, from the sizes of its inputs; see isotope.core.memory."""
+    def needs(
+        self, need: Need, *, reads: Sequence[str] = (), shards: str = "", extra_mb: float = 0.0
+    ) -> Callable[[Any, Any], int]:
+        """Return the function of `mem_mb`: what a job may take, from the sizes of its inputs.
 
-        def of(wildcards, input):
-            names = needs.NEEDS[rule].reads or [
-                k for k, _ in input.items() if k not in self.UNREAD_INPUTS
-            ]
-            read = {path for name in names for path in self.as_list(input[name])}
-            size_mb = sum(Path(p).stat().st_size for p in sorted(read)) / 1e6
-            n = self.params["shards"].get(self.SHARDS_OF.get(rule, rule.split("_")[0]), 1)
-            return needs.mem_mb(rule, size_mb, shards=n, held_mb=self.search_memory.get(rule, 0))
+        `reads` names the inputs that count, where the rule streams or maps the others; without it
+        all but UNREAD_INPUTS count. `shards` is the phase whose shards share what grows.
+        """
+        count = self.params["shards"][shards] if shards else 1
 
-        return of
+        def mem_mb(_: Any, input: Any) -> int:
+            names = reads or [k for k, _ in input.items() if k not in self.UNREAD_INPUTS]
+            files = {path for name in names for path in as_list(input[name])}
+            size_mb = sum(Path(p).stat().st_size for p in sorted(files)) / 1e6
+            return need.mem_mb(size_mb, shards=count, extra_mb=extra_mb)
 
-    def as_list(self, paths):
-        """One path or several, as a list."""
-        return [paths] if isinstance(paths, str) else list(paths)
+        return mem_mb

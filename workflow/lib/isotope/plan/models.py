@@ -6,17 +6,13 @@ from itertools import repeat
 from snakemake.io import expand
 
 from isotope.core.schemas import FIVE_FIELDS
+from isotope.params.sections import model_kind
 from isotope.plan import witnesses
 from isotope.plan.paths import Paths
 
 
 class Models(Paths):
     """Models of a run: which are used, what they learn, which vectors they leave."""
-
-    LEARNED = ("trained", "lit")
-    FITTED = ("dates",)
-    MIXES = ("clip2clip", "clip_fusion")
-    ENCODERS = ("open_clip", "transformers", "sentence", "conse", "lit", "trained", "hash", "reuse")
 
     @cached_property
     def encode_params(self):
@@ -60,6 +56,26 @@ class Models(Paths):
             *self.local_files(*witnesses.of_model(spec)),
         ]
 
+    def model_kind(self, model):
+        """The class of the kind of a model, or of the one whose weights it shares."""
+        return model_kind(self.params["models"][self.base_model(model)])
+
+    def code_of(self, model):
+        """The roots, for `provenance.closure`, of the code of a model's kind."""
+        return self.model_kind(model).code()
+
+    def encoder_code(self, *roots, model=None):
+        """The files that roots and the kind of a model depend on: the rule's model, or that of its
+        system, unless one is named.
+        """
+
+        def of(wildcards):
+            named = model or wildcards.get("model")
+            own = named or self.params["systems"][wildcards.system]["model"]
+            return self.code(*roots, self.code_of(own))
+
+        return of
+
     def base_model(self, model):
         """The model whose weights, and whose vectors of images, a model shares: itself, mostly."""
         return self.params["models"][model].get("weights_of", model)
@@ -71,16 +87,15 @@ class Models(Paths):
 
     def encoders(self, *, sighted):
         """A wildcard constraint: the models that encode images themselves, or the others."""
-        kinds = {n: m["kind"] for n, m in self.params["models"].items()}
         return self.any_of(
             n
-            for n, k in kinds.items()
-            if k in self.ENCODERS and (self.image_encoder(n) == n) == sighted
+            for n, m in self.params["models"].items()
+            if model_kind(m).is_encoder and (self.image_encoder(n) == n) == sighted
         )
 
     def mixes(self, *, frozen):
         """The models of pictures with words: over frozen vectors, or trained whole."""
-        own = {n: m for n, m in self.params["models"].items() if m["kind"] in self.MIXES}
+        own = {n: m for n, m in self.params["models"].items() if model_kind(m).is_mix}
         return sorted(n for n, m in own.items() if m.get("frozen", False) == frozen)
 
     def models_of(self, *kinds):
@@ -97,11 +112,8 @@ class Models(Paths):
 
     def learned_weights(self, collection, model):
         """The weights that a model needs from this run: learned ones only."""
-        kind, whole = (
-            self.params["models"][self.base_model(model)]["kind"],
-            self.mixes(frozen=False),
-        )
-        if kind not in (*self.LEARNED, *self.FITTED) and model not in whole:
+        kind = self.model_kind(model)
+        if not (kind.learned or kind.fitted) and model not in self.mixes(frozen=False):
             return []
         return [f"data/train/{collection}/{self.base_model(model)}/model.safetensors"]
 
@@ -111,7 +123,7 @@ class Models(Paths):
 
     def tower_features(self, wildcards):
         """What a frozen tower has made of the pictures that its heads were trained on."""
-        if self.model_params(wildcards)["kind"] != "lit":
+        if not self.model_kind(wildcards.model).has_features:
             return []
         folder = f"data/train/{wildcards.collection}/{self.base_model(wildcards.model)}"
         return [f"{folder}/pictures.npy", f"{folder}/pictures.ids.parquet"]
@@ -138,17 +150,13 @@ class Models(Paths):
     def trained_models(self):
         """The trained models that the experiment's systems use."""
         return sorted(
-            m
-            for m in {*map(self.base_model, self.used_models())}
-            if self.params["models"][m]["kind"] in self.LEARNED
+            m for m in {*map(self.base_model, self.used_models())} if self.model_kind(m).learned
         )
 
     def fitted_models(self):
         """The models without a learning curve that the experiment's systems use."""
         return sorted(
-            m
-            for m in {*map(self.base_model, self.used_models())}
-            if self.params["models"][m]["kind"] in self.FITTED
+            m for m in {*map(self.base_model, self.used_models())} if self.model_kind(m).fitted
         )
 
     def fine_tuned_models(self):

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -293,3 +293,8 @@ class Paths:
         memory = Path(".isotope/acquire") / f"{source}.touched.json"
         found = origins.originals(spec, Path("data/acquire") / source, memory)
         return spec | ({"originals": found} if found else {})
+
+
+def as_list(names: str | Sequence[str]) -> list[str]:
+    """Return one name or path, or several, as a list."""
+    return [names] if isinstance(names, str) else list(names)

@@ -8,6 +8,7 @@ from snakemake.io import expand
 from isotope.judge import sheets as judge
 from isotope.params import foreign
 from isotope.plan.models import Models
+from isotope.plan.paths import as_list
 
 
 class Systems(Models):
@@ -72,13 +73,11 @@ class Systems(Models):
         or
         task, each one or several. Our own systems fill the grid, a foreign one need not."""
         within = {"setting": self.settings, "split": self.splits, "task": self.tasks, **cell}
-        names = self.as_list(systems)
+        names = as_list(systems)
         own = [s for s in names if self.params["systems"][s]["kind"] != "trec"]
         grid = [
             foreign.Place(collection, *where)
-            for where in product(
-                *(self.as_list(within[k]) for k in ("setting", "split", "task")), names
-            )
+            for where in product(*(as_list(within[k]) for k in ("setting", "split", "task")), names)
         ]
         there = [p for p in grid if p.system in own or p in self.foreign]
         return [
@@ -119,11 +118,11 @@ class Systems(Models):
 
     def judgement_sheets(self, wildcards):
         """The sheets that have come back."""
-        return judge.found_sheets(wildcards.collection)
+        return judge.sheet_paths(wildcards.collection)
 
     def graded_collections(self):
         """The built collections whose sheets have come back."""
-        return [c for c in self.judged_collections() if judge.found_sheets(c)]
+        return [c for c in self.judged_collections() if judge.sheet_paths(c)]
 
     def judgement_tables(self):
         """What judging writes: the pools, and the scores once grades have come back."""

@@ -313,7 +313,7 @@ class Tables(Memory):
         """The table of a collection's answers that people have sorted, once a sheet has come
         back.
         """
-        back = "mistakes" in self.params["tabulate"] and study.found_sheets(collection, "mistakes")
+        back = "mistakes" in self.params["tabulate"] and study.sheet_paths(collection, "mistakes")
         return [f"results/tables/{collection}/mistakes_sorted.md"] if back else []
 
     def mistake_tables(self):

@@ -7,14 +7,9 @@ import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from isotope.params.sections import model_kind
+
 _ACQUIRED = ("data", "acquire")
-# The keys of a model that may hold a path, by its kind.
-_OF_MODELS = {
-    "transformers": ("name",),
-    "sentence": ("name",),
-    "open_clip": ("pretrained",),
-    "trained": ("pretrained",),
-}
 
 
 def of_file(named: str, sources: Collection[str] = (), *, folders: bool = True) -> list[str]:
@@ -37,7 +32,7 @@ def of_file(named: str, sources: Collection[str] = (), *, folders: bool = True) 
 
 def of_model(spec: Mapping[str, object]) -> list[str]:
     """Return what a model's params say of where its weights are: paths, ids of a hub, tags."""
-    found = (spec.get(key) for key in _OF_MODELS.get(str(spec["kind"]), ()))
+    found = (spec.get(key) for key in model_kind(spec).path_keys)
     return [value for value in found if isinstance(value, str)]
 
 

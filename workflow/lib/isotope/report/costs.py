@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from isotope.cli.sql import aligned
+from isotope.cli.questions import aligned
 from isotope.core.errors import BadArgument, MissingFile
 from isotope.params.schema import suggest
 from isotope.report.examples import Cell

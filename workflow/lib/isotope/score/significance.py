@@ -1,12 +1,13 @@
 """Paired two-sided t-tests between all systems, Bonferroni-corrected."""
 
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.special import stdtr
+from scipy.stats import ttest_1samp
 
 from isotope.core import store
 from isotope.core.errors import BrokenPromise
@@ -31,8 +32,8 @@ def compare(scores: pl.DataFrame) -> pl.DataFrame:
         BrokenPromise: a query that some system of the cell lacks, or has twice.
     """
     cells = scores.sort("system", "query_id").partition_by(_CELL, as_dict=True)
-    found = [_compare_cell(cell).with_columns(_label(key)) for key, cell in sorted(cells.items())]
-    return pl.concat([_nothing(), *(table.select(SIGNIFICANCE.names) for table in found)])
+    parts = [_compare_cell(cell).with_columns(_label(key)) for key, cell in sorted(cells.items())]
+    return pl.concat([_empty(), *(table.select(SIGNIFICANCE.names) for table in parts)])
 
 
 def significance_table(scores: Path, out: Path) -> None:
@@ -55,15 +56,22 @@ def significance_table(scores: Path, out: Path) -> None:
 
 
 def paired_t(differences: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return t and two-sided p of each row of `differences` (comparisons x queries)."""
-    n = differences.shape[1]
+    """Return t and two-sided p of each row of `differences` (comparisons x queries).
+
+    Those of scipy.stats; it leaves rows without variance undefined, which are as in `compare`.
+    """
     mean = differences.mean(axis=1)
-    if n < _LEAST_PAIRS:
+    if differences.shape[1] < _LEAST_PAIRS:
         return np.full_like(mean, np.nan), np.ones_like(mean)
-    error = np.sqrt(differences.var(axis=1, ddof=1) / n)
-    certain = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
-    t = np.divide(mean, error, out=certain, where=error > 0)
-    return t, 2 * stdtr(n - 1, -np.abs(t))
+    t = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
+    p = np.where(mean == 0, 1.0, 0.0)
+    varied = differences.var(axis=1) > 0
+    if varied.any():
+        with warnings.catch_warnings():
+            # Of differences that are nearly constant.
+            warnings.filterwarnings("ignore", "Precision loss", RuntimeWarning)
+            t[varied], p[varied] = ttest_1samp(differences[varied], 0.0, axis=1)
+    return t, p
 
 
 def _compare_cell(cell: pl.DataFrame) -> pl.DataFrame:
@@ -74,11 +82,11 @@ def _compare_cell(cell: pl.DataFrame) -> pl.DataFrame:
         found = "systems that were not scored on the same queries, each once"
         raise BrokenPromise(where, found, "score all systems of a cell on the same qrels")
     values = np.ascontiguousarray(wide.select(systems).to_numpy().T)
-    return pl.concat([_nothing_to_label(), *_against_others(systems, values)])
+    return pl.concat([_empty().drop(_CELL), *_comparisons(systems, values)])
 
 
-def _against_others(systems: list[str], values: NDArray[np.float64]) -> Iterator[pl.DataFrame]:
-    comparisons = len(systems) * (len(systems) - 1) // 2
+def _comparisons(systems: list[str], values: NDArray[np.float64]) -> Iterator[pl.DataFrame]:
+    pairs = len(systems) * (len(systems) - 1) // 2
     for i, system in enumerate(systems):
         others = [j for j in range(len(systems)) if j != i]
         differences = values[i] - values[others]
@@ -90,17 +98,13 @@ def _against_others(systems: list[str], values: NDArray[np.float64]) -> Iterator
                 "difference": differences.mean(axis=1),
                 "t": pl.Series(t).fill_nan(None),
                 "p": p,
-                "p_bonferroni": np.minimum(1.0, p * comparisons),
+                "p_bonferroni": np.minimum(1.0, p * pairs),
             }
         )
 
 
-def _nothing() -> pl.DataFrame:
+def _empty() -> pl.DataFrame:
     return pl.DataFrame(SIGNIFICANCE.empty_table())
-
-
-def _nothing_to_label() -> pl.DataFrame:
-    return _nothing().drop(_CELL)
 
 
 def _label(key: tuple[object, ...]) -> list[pl.Expr]:

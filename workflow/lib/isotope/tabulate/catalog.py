@@ -14,7 +14,7 @@ from isotope.core.errors import IsotopeError
 from isotope.core.schemas import RUN
 from isotope.crawl.tables import LEDGER, PIXELS
 from isotope.explain.tables import FAILURES, RANKS, STUDIED
-from isotope.judge.tables import AGREEMENT, GRADED, POOL, REUSE, SHEET, TAU
+from isotope.judge.tables import AGREEMENT, GRADED, POOL, REUSABILITY, SHEET, TAU
 from isotope.parse.tables import ASSOCIATIONS, INLINKS, REJECTED, SECTIONS
 from isotope.project.tables import PROJECTION
 from isotope.score.tables import SCORES, SIGNIFICANCE
@@ -61,7 +61,7 @@ VIEWS: Mapping[str, View] = {
     "sheets": View("results/score/*/sheet.parquet", SHEET),
     "graded": View("results/score/*/graded.parquet", GRADED),
     "graded_scores": View("results/score/*/scores.parquet", SCORES),
-    "reuse": View("results/score/*/reuse.parquet", REUSE),
+    "reuse": View("results/score/*/reuse.parquet", REUSABILITY),
     "tau": View("results/score/*/tau.parquet", TAU),
     "agreement": View("results/score/*/agreement.parquet", AGREEMENT),
     "tokens": View("results/tables/*/tokens.parquet", TOKENS),

@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 
 from isotope.core import sql, store
+from isotope.params.sections import model_kind
 from isotope.tabulate.catalog import TUNING
 from isotope.tabulate.table import tabulate
 
@@ -84,9 +85,9 @@ def _made(spec: Spec, models: Mapping[str, Spec]) -> tuple[str, str]:
         return "zero-shot", ""
     model = models[spec["model"]]
     model = models[model.get("weights_of", spec["model"])]
-    if model["kind"] == "lit":
+    if model_kind(model).has_features:
         return "fine-tuned", "heads on frozen towers"
-    if model["kind"] != "trained":
+    if not model_kind(model).learned:
         return "zero-shot", ""
     stage = "trained" if "config" in model and "from" not in model else "fine-tuned"
     return stage, _TUNE[model["train"].get("tune", "both")]

@@ -7,7 +7,8 @@ from typing import Any
 import polars as pl
 
 from isotope.index.build import contents
-from isotope.models.dates import Recipe, fit, fold_of, save, years_of
+from isotope.models.dates import fit, fold_of, save, years_of
+from isotope.models.kinds.dates import DatesRecipe
 
 _HASHES = 1 << 32
 
@@ -27,7 +28,7 @@ def train_dates(
         MissingColumn, BadParams: no such column of dates.
         EmptyTable: too few dated training texts.
     """
-    recipe = Recipe.of(spec)
+    recipe = DatesRecipe.of(spec)
     column = spec.get("column", "date")
     pairs = dated(collected, column)
     order = pl.col("text_id").map_elements(lambda i: fold_of(i, _HASHES), pl.Int64)

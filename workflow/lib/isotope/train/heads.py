@@ -3,7 +3,6 @@
 import json
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -218,7 +217,7 @@ def train_heads(  # noqa: PLR0913
     with aside(curve) as part:
         part.write_text(_COLUMNS + "".join(lines))
     _write_features(towers.seen, features)
-    notes = json.dumps({"recipe": asdict(recipe)}, sort_keys=True)
+    notes = json.dumps({"recipe": recipe.values()}, sort_keys=True)
     with aside(weights) as part:
         save_file(heads.state_dict(), part, {"isotope": notes})
 

@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from torch.nn.functional import cross_entropy
 from isotope.core.errors import EmptyTable
 from isotope.core.store import aside
 from isotope.models.mix import FourWays, Frozen, Fusion, Pairs, best_weights, create, sample, scale
-from isotope.params.mix_recipe import Recipe
+from isotope.params.recipes import MixRecipe
 
 _COLUMNS = "epoch,step,loss,accuracy\n"
 _LEAST_PAIRS = 2
@@ -35,15 +34,15 @@ def learn_mix(
     and accuracy among the texts of validation's pairs. Same input, seed and machine, same bytes.
 
     Raises:
-        BadParams: see `Recipe.of`.
+        BadParams: see `MixRecipe.of`.
         EmptyTable: fewer than two training pairs.
     """
-    recipe, frozen = Recipe.of(spec), Frozen(vectors)
+    recipe, frozen = MixRecipe.of(spec), Frozen(vectors)
     train, held_out = (frozen.pairs(qrels, split) for split in ("train", "validation"))
     if len(train) < _LEAST_PAIRS:
         found = f"{len(train)} pairs in split train"
         raise EmptyTable(qrels, found, "collect the training files, or leave this model out")
-    notes = {"kind": spec["kind"], "dim": frozen.dim, **asdict(recipe)}
+    notes = {"kind": spec["kind"], "dim": frozen.dim, **recipe.values()}
     before = torch.get_num_threads()
     torch.set_num_threads(recipe.threads)
     try:
@@ -61,7 +60,7 @@ def learn_mix(
         save_file(mix.state_dict(), part, {"isotope": json.dumps(notes, sort_keys=True)})
 
 
-def best_start(frozen: Frozen, train: Pairs, recipe: Recipe) -> list[float]:
+def best_start(frozen: Frozen, train: Pairs, recipe: MixRecipe) -> list[float]:
     """Return the four weights, multiples of `step` that add up to 1, that find most texts.
 
     The candidates are the texts of a sample of the training pairs; the first of equals wins.
@@ -75,7 +74,7 @@ def best_start(frozen: Frozen, train: Pairs, recipe: Recipe) -> list[float]:
 
 
 def fit(
-    mix: FourWays | Fusion, frozen: Frozen, train: Pairs, held_out: Pairs, recipe: Recipe
+    mix: FourWays | Fusion, frozen: Frozen, train: Pairs, held_out: Pairs, recipe: MixRecipe
 ) -> Iterator[str]:
     """Learn in place by AdamW and yield the lines of the curve."""
     learner = torch.optim.AdamW(mix.parameters(), recipe.learning_rate)

@@ -24,8 +24,7 @@ from isotope.models.device import Device
 from isotope.models.mix import best_weights
 from isotope.models.multimodal import QUERY, TARGET, Clip2Clip, Multimodal, create
 from isotope.models.open_clip import pick_device
-from isotope.params.multimodal import Clip2ClipRecipe, MultimodalRecipe, recipe_of
-from isotope.params.recipes import Means
+from isotope.params.recipes import Clip2ClipRecipe, Means, MultimodalRecipe, recipe_of
 from isotope.train.batches import Batch, Tokens
 from isotope.train.checkpoint import Checkpoint, Start, cut_of, fingerprint
 from isotope.train.checkpoint import start as begin

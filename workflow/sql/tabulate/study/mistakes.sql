@@ -25,15 +25,15 @@ systems AS (
 
 answers AS (
     SELECT
-        systems.system, drawn.query_id, tops.doc_id AS found_id,
+        systems.system, drawn.query_id, top_hits.doc_id AS found_id,
         md5($seed::VARCHAR || '/' || systems.system || '/' || drawn.query_id) AS lot,
         coalesce(qrels.text_id, drawn.truth_id) AS truth_id
     FROM drawn
     CROSS JOIN systems
-    LEFT JOIN tops ON systems.system = tops.system AND drawn.query_id = tops.query_id
+    LEFT JOIN top_hits ON systems.system = top_hits.system AND drawn.query_id = top_hits.query_id
     LEFT JOIN qrels
         ON
-            tops.query_id = qrels.image_id AND tops.doc_id = qrels.text_id
+            top_hits.query_id = qrels.image_id AND top_hits.doc_id = qrels.text_id
             AND qrels.relevance > 0
 )
 

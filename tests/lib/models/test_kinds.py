@@ -1,0 +1,63 @@
+"""A kind of model is one class in a module of its name, and no kind's code is part of another's."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from isotope.core import provenance
+from isotope.core.errors import UnknownModel
+from isotope.models import encoders
+from isotope.params import sections
+
+KINDS = sections.kinds(sections.MODELS)
+ENCODING = ("encode.captions", "encode.shard", "encode.multimodal")
+# Modules that hold the encoder of one kind alone.
+OWN = {
+    "sentence": "models/sentence.py",
+    "conse": "models/conse.py",
+    "lit": "models/lit.py",
+    "hash": "models/hash.py",
+}
+
+
+def closure(kind: str) -> set[str]:
+    return {*provenance.closure(*ENCODING, KINDS[kind].code())}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_code_of_a_kind_holds_the_module_of_no_other_kind(kind):
+    others = {f"models/kinds/{name}.py" for name in KINDS if name != kind}
+    others |= {module for name, module in OWN.items() if name != kind}
+    assert not closure(kind) & others
+
+
+@pytest.mark.parametrize("kind", OWN)
+def test_the_code_of_a_kind_holds_its_encoder(kind):
+    assert {OWN[kind], f"models/kinds/{kind}.py"} <= closure(kind)
+
+
+def test_a_sentence_encoder_is_no_code_of_an_open_clip_model():
+    assert "models/sentence.py" not in closure("open_clip")
+    assert "models/open_clip.py" in closure("open_clip")
+
+
+def test_reading_the_kinds_imports_no_torch():
+    code = "import sys; from isotope.params import sections; sections.kinds(sections.MODELS); "
+    code += "print(sorted({'torch', 'transformers', 'open_clip', 'scipy'} & {*sys.modules}))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
+
+
+def test_every_kind_is_a_module_of_its_name_and_describes_its_keys():
+    for name, kind in KINDS.items():
+        assert Path(sys.modules[kind.__module__].__file__ or "").stem == name
+        own = {k: field for k, field in kind.model_fields.items() if k != "kind"}
+        assert all(field.description for field in own.values()), name
+
+
+def test_what_no_kind_is_called_is_unknown_and_what_has_no_encoder_is_not_loaded():
+    for kind in ("open_clop", "_shared", "clip2clip", None):
+        with pytest.raises(UnknownModel, match="use one of"):
+            encoders.load({"kind": kind})

@@ -1,0 +1,156 @@
+"""Names of every rule are the parameters of the function that it calls, and its code the closure.
+
+The Snakefile is loaded in this process; nothing is planned or run. Every phase has shards, so that
+the rules that gather them are there too.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from inspect import signature
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple, get_type_hints
+
+import pytest
+import yaml
+from snakemake.api import SnakemakeApi
+from snakemake.iocontainers import Wildcards
+from snakemake.rules import Rule
+from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, ResourceSettings
+
+from isotope.core import provenance
+from isotope.plan import call
+from isotope.plan.plan import Plan
+
+ROOT = Path(__file__).parents[2]
+ADAPTER = "../scripts/call.py"
+SHARDED = ("parse", "project", "collect", "index", "search", "score")
+# An edit must not fetch the world again.
+WITHOUT_CODE = {"acquire_source", "crawl_shard"}
+# One value of each wildcard that does not name an entry of the params.
+SINGLE = {"part": "00000-of-00002", "shard": "00000", "setting": "base", "task": "t2m"}
+
+
+class Loaded(NamedTuple):
+    """The rules of the Snakefile, their code where it needs no wildcards, and the plan."""
+
+    rules: list[Rule]
+    code: Mapping[str, list[Path]]
+    plan: Plan
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory) -> Loaded:
+    place = tmp_path_factory.mktemp("rules")
+    (place / "shards.yaml").write_text(yaml.safe_dump({"shards": dict.fromkeys(SHARDED, 2)}))
+    (place / "params.yaml").symlink_to(ROOT / "params.yaml")
+    config = ConfigSettings(configfiles=[ROOT / "params.yaml", place / "shards.yaml"])
+    with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
+        loading = api.workflow(
+            ResourceSettings(cores=1), config, snakefile=ROOT / "Snakefile", workdir=place
+        )
+        workflow = loading._workflow
+        rules = [rule for rule in workflow.rules if rule.script]
+        code = {r.name: files(r.input.get("code", [])) for r in rules if not by_wildcards(r)}
+        return Loaded(rules, code, workflow.globals["plan"])
+
+
+def by_wildcards(rule: Rule) -> bool:
+    """Whether a rule's code depends on its wildcards."""
+    return callable(rule.input.get("code"))
+
+
+def files(paths: str | Iterable[str]) -> list[Path]:
+    """Return paths of one input, from here."""
+    return [Path(p).resolve() for p in ([paths] if isinstance(paths, str) else paths)]
+
+
+def closure(*names: str) -> list[Path]:
+    """Return the files that functions depend on."""
+    return [ROOT / "workflow/lib/isotope" / file for file in provenance.closure(*names)]
+
+
+def called(loaded: Loaded) -> Iterator[tuple[Rule, str]]:
+    """Yield the rules that have the adapter, and what they call."""
+    for rule in loaded.rules:
+        if rule.script == ADAPTER:
+            name = rule.params.call
+            cells = wildcards(rule, loaded.plan) if callable(name) else ()
+            yield from ((rule, each) for each in sorted({name(c) for c in cells} or {name}))
+
+
+def wildcards(rule: Rule, plan: Plan) -> Iterator[Wildcards]:
+    """Yield values of a rule's wildcards that its constraints allow."""
+    params = plan.params
+    of = {"source": "acquire", "collection": "collect", "model": "models", "system": "systems"}
+    values = {name: list(params[key]) for name, key in of.items()}
+    values |= {"earlier": values["collection"]} | {k: [v] for k, v in SINGLE.items()}
+    names = sorted(rule.wildcard_names)
+    for chosen in product(*(values.get(name, ["x"]) for name in names)):
+        cell = Wildcards(fromdict=dict(zip(names, chosen, strict=True)))
+        if all(file.match(file.apply_wildcards(cell)) for file in rule.output):
+            yield cell
+
+
+def unpacked(rule: Rule, plan: Plan) -> Iterator[tuple[list[str], Wildcards | None]]:
+    """Yield the names of a rule's inputs, for all entries of the params where they depend on it."""
+    named = list(rule.input.keys())
+    functions = [item._file for item in rule.input if getattr(item, "flags", {}).get("unpack")]
+    if not functions:
+        yield named, next(wildcards(rule, plan), None)
+        return
+    for cell in wildcards(rule, plan):
+        try:
+            own = [k for f in functions for k in (getattr(f, "callable", None) or f)(cell)]
+        except KeyError:
+            continue
+        yield [*own, *named], cell
+
+
+def groups(rule: Rule, target: Any, inputs: list[str], cell: Wildcards | None) -> list[str]:
+    """Return the inputs that a param hands over as one mapping."""
+    hints, found = get_type_hints(target), []
+    for name, param in rule.params.items():
+        value = param
+        if callable(param):
+            if cell is None or list(signature(param).parameters) not in (["wildcards"], ["w"]):
+                continue
+            value = param(cell)
+        if call._is_group(hints.get(name), value, dict.fromkeys(inputs)):
+            found += value
+    return found
+
+
+def test_names_and_signatures_agree_both_ways(loaded):
+    wrong = {}
+    for rule, name in called(loaded):
+        target = call.function(name)
+        cases = list(unpacked(rule, loaded.plan))
+        assert cases, f"{rule.name}: no wildcards fit"
+        for inputs, cell in cases:
+            faults = call.mismatches(
+                target,
+                inputs=inputs,
+                outputs=list(rule.output.keys()),
+                params=list(rule.params.keys()),
+                wildcards=sorted(rule.wildcard_names),
+                grouped=groups(rule, target, inputs, cell),
+            )
+            if faults:
+                wrong[rule.name, str(cell)] = (name, faults)
+    assert wrong == {}
+
+
+def test_code_is_the_closure_of_the_function(loaded):
+    """Code that depends on wildcards has a kind's own closure besides."""
+    wrong, without = {}, set()
+    for rule, name in called(loaded):
+        if by_wildcards(rule):
+            code = [files(rule.input.code(cell)) for cell in wildcards(rule, loaded.plan)]
+            if not code or any(not set(closure(name)) <= set(each) for each in code):
+                wrong[rule.name] = name
+        elif not loaded.code[rule.name]:
+            without.add(rule.name)
+        elif loaded.code[rule.name] != closure(name):
+            wrong[rule.name] = name
+    assert wrong == {}
+    assert without <= WITHOUT_CODE

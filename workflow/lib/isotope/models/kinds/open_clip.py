@@ -1,0 +1,55 @@
+"""A model of open_clip with its published weights, or weights from a file."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from isotope.core.schemas import FIVE_FIELDS
+from isotope.models.kinds._shared import Images, check_architecture, check_weights
+from isotope.params.sections import ModelKind, Opt, Params, TextFields
+
+if TYPE_CHECKING:
+    from isotope.models.encoders import Encoder
+
+
+class OpenClip(ModelKind):
+    """A pretrained model of open_clip."""
+
+    can_train_whole: ClassVar[bool] = True
+    path_keys: ClassVar[Sequence[str]] = ("pretrained",)
+
+    kind: Literal["open_clip"]
+    name: str = Field(description="A model of open_clip.")
+    pretrained: str | None = Field(None, description="A tag of open_clip or a local weights file.")
+    resize: Opt[Literal["shortest", "squash", "longest"]] = Field(
+        None,
+        description="How pictures get the model's size, where not its own way: by the shorter side "
+        "and cut, squashed, or by the longer side and filled.",
+    )
+    images: Images = "pixels"
+    fields: TextFields = Field(list(FIVE_FIELDS))
+
+    def check(self, where: str, params: Params) -> None:
+        """Check names against open_clip's own lists.
+
+        Raises:
+            BadParams: a model or weights that open_clip does not have.
+        """
+        check_architecture(where, "name", self.name)
+        check_weights(where, self.name, self.pretrained)
+
+
+def load(spec: Mapping[str, Any], *, weights: Path | None, device: str) -> "Encoder":
+    """Load the encoder of an entry; `weights` are of no use here.
+
+    Raises:
+        BadParams: no name.
+    """
+    from isotope.models.encoders import need  # noqa: PLC0415
+    from isotope.models.open_clip import ClipEncoder, create  # noqa: PLC0415
+
+    name = need(spec, "name")
+    model = create(name, spec.get("pretrained"), spec.get("resize"))
+    return ClipEncoder(name, model, device)

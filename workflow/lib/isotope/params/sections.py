@@ -1,0 +1,302 @@
+"""The building blocks of params.yaml: closed mappings, types of values, and kinds found by name.
+
+A section is a pydantic class; nothing is converted, so a value is what YAML read. A kind of model,
+system or collection is a class in a module that bears its name, in the folder of its package:
+who adds a kind adds that file, and no list names it.
+"""
+
+import importlib
+import pkgutil
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, cast, get_args
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    ValidationError,
+    model_validator,
+)
+from pydantic.fields import FieldInfo
+from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError
+
+from isotope.core.errors import BadParams
+
+Params = dict[str, Any]
+T = TypeVar("T")
+
+
+class Section(BaseModel):
+    """A mapping of params.yaml with these keys and no others."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, populate_by_name=True)
+
+    # Whether defaults are written into the params that jobs get.
+    fills: ClassVar[bool] = False
+    # Keys of which exactly one is there.
+    either: ClassVar[Sequence[str]] = ()
+    # Keys that other keys need beside them.
+    needs: ClassVar[Mapping[str, Sequence[str]]] = {}
+    # The least and the largest number of keys.
+    key_counts: ClassVar[tuple[int, int] | None] = None
+
+    @model_validator(mode="after")
+    def _has_the_right_keys(self) -> Self:
+        found, of = {self._key(name) for name in self.model_fields_set}, type(self)
+        if of.either and sum(key in found for key in of.either) != 1:
+            raise PydanticCustomError("either", "not one of these keys")
+        lacking = [k for key, others in of.needs.items() if key in found for k in others]
+        if {*lacking} - found:
+            raise PydanticCustomError("needs", "a key that others need")
+        if of.key_counts and not of.key_counts[0] <= len(found) <= of.key_counts[1]:
+            few = len(found) < of.key_counts[0]
+            raise PydanticCustomError("few_keys" if few else "many_keys", "a number of keys")
+        return self
+
+    @classmethod
+    def _key(cls, name: str) -> str:
+        return cls.model_fields[name].alias or name
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        found: dict[str, Any] = {**handler.resolve_ref_schema(handler(schema))}
+        if cls.either:
+            found["oneOf"] = [{"required": [key]} for key in cls.either]
+        if cls.needs:
+            found["dependentRequired"] = {key: [*others] for key, others in cls.needs.items()}
+        if cls.key_counts:
+            found |= {"minProperties": cls.key_counts[0], "maxProperties": cls.key_counts[1]}
+        return found
+
+    @classmethod
+    def read(cls, where: str, found: Mapping[str, Any]) -> Self:
+        """Return the section of plain data, as a job reads a part of its params.
+
+        Raises:
+            BadParams: an unknown key, or a value that the section does not take.
+        """
+        try:
+            return cls.model_validate(found)
+        except ValidationError as error:
+            raise _refused(cls, where, error.errors()[0]) from error
+
+    @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        """Return the keys that have a default, with a copy of it, in order."""
+        return {
+            cls._key(name): field.get_default(call_default_factory=True)
+            for name, field in cls.model_fields.items()
+            if not field.is_required() and not is_absent(field)
+        }
+
+    def values(self) -> dict[str, Any]:
+        """Return every key with its value, as plain data."""
+        return self.model_dump(by_alias=True)
+
+
+def _refused(of: type[Section], where: str, error: ErrorDetails) -> BadParams:
+    key, value = ".".join(map(str, error["loc"])), error["input"]
+    if error["type"] == "extra_forbidden":
+        known = sorted(of.defaults())
+        return BadParams(where, f"unknown {[key]}", f"use some of {known}")
+    if error["type"].startswith("greater_than"):
+        return BadParams(where, f"{key} {value!r} is too small", "raise it")
+    return BadParams(where, f"{key} {value!r}: {error['msg']}", "correct it")
+
+
+def is_absent(field: FieldInfo) -> bool:
+    """Tell whether a key that is left out has no default."""
+    return any(isinstance(each, _Present | _Unset) for each in field.metadata)
+
+
+class _Present:
+    """A key that may be left out, but not be null."""
+
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        found = handler(source)
+        return cast("CoreSchema", found["schema"]) if found["type"] == "nullable" else found
+
+
+class _Unset:
+    """A key that may be left out or be null, and is not the same then."""
+
+
+class _Unique:
+    """A list without an item twice."""
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return {**handler(schema), "uniqueItems": True}
+
+
+UNSET = _Unset()
+NOT_NULL = _Present()
+Opt = Annotated[T | None, NOT_NULL]
+
+
+def _distinct(items: list[Any]) -> list[Any]:
+    if any(item in items[:i] for i, item in enumerate(items)):
+        raise PydanticCustomError("unique", "an item twice")
+    return items
+
+
+Distinct = Annotated[list[T], AfterValidator(_distinct), _Unique()]
+
+
+def _whole(value: object) -> object:
+    """YAML's 16.0 is a whole number, too."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _text(key: object) -> object:
+    """YAML's 2023 as a key is a name, too."""
+    return key if isinstance(key, str) else str(key)
+
+
+Whole = Annotated[int, BeforeValidator(_whole)]
+Count = Annotated[Whole, Field(ge=1)]
+Natural = Annotated[Whole, Field(ge=0)]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Share = Annotated[Number, Field(ge=0, le=1)]
+Positive = Annotated[Number, Field(gt=0)]
+NotNegative = Annotated[Number, Field(ge=0)]
+Text = Annotated[str, Field(min_length=1)]
+Name = Annotated[str, BeforeValidator(_text), Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+Folder = Annotated[str, BeforeValidator(_text), Field(pattern=r"^[a-z][a-z0-9_-]*$")]
+Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{1,12})*$")]
+Setting = Literal["small", "base", "large"]
+Split = Literal["train", "validation", "test"]
+Task = Literal["t2m", "m2t"]
+TextField = Literal[
+    "page_title",
+    "section_title",
+    "hierarchy",
+    "context_section_description",
+    "context_page_description",
+]
+TextFields = Annotated[
+    Distinct[TextField], Field(min_length=1, description="Fields of a text, in order.")
+]
+
+
+class Kind(Section):
+    """One kind of entry of `models`, `systems` or `collect`: its keys, its checks, what it can do.
+
+    Class variables say what it can do; a class that does not name them has the usual values.
+    """
+
+    kind: str
+
+    def check(self, where: str, params: Params) -> None:
+        """Check what types can't say; `where` is the entry's key, `params` are all of them.
+
+        Raises:
+            BadParams: values that no job could use.
+        """
+
+
+class ModelKind(Kind):
+    """A kind of model. Its module loads an encoder by `load(spec, *, weights, device)`."""
+
+    # A dual encoder: prompts, texts and, mostly, pictures become vectors by themselves.
+    is_encoder: ClassVar[bool] = True
+    # Pictures may be read as pixels.
+    encodes_images: ClassVar[bool] = True
+    # The train phase learns its weights, with a learning curve or without one.
+    learned: ClassVar[bool] = False
+    fitted: ClassVar[bool] = False
+    # A model over the vectors, or over copies, of another one.
+    is_mix: ClassVar[bool] = False
+    # Copies of it can be trained whole.
+    can_train_whole: ClassVar[bool] = False
+    # A frozen tower's features of the training pictures are kept for encoding.
+    has_features: ClassVar[bool] = False
+    # Its encoder is of the size of a published one.
+    is_large: ClassVar[bool] = True
+    # It shares the weights of another model.
+    shares_weights: ClassVar[bool] = False
+    # The recipe under `train`, where the whole model is trained on pictures with words.
+    recipe: ClassVar[type[Section] | None] = None
+    # Keys that may hold a path to weights.
+    path_keys: ClassVar[Sequence[str]] = ()
+
+    @classmethod
+    def code(cls) -> str:
+        """Return the root of the code that its encoding depends on, for `provenance.closure`."""
+        loads = hasattr(sys.modules[cls.__module__], "load")
+        return f"{cls.__module__.partition('.')[2]}:{'load' if loads else cls.__name__}"
+
+
+class SystemKind(Kind):
+    """A kind of retrieval system."""
+
+    # An index of the collection stands before its search.
+    indexed: ClassVar[bool] = False
+    # Its runs are fused from those of other systems.
+    fuses: ClassVar[bool] = False
+    # Its runs come from elsewhere.
+    foreign: ClassVar[bool] = False
+    # A later collection can be searched with what an earlier one has learned.
+    asks_later: ClassVar[bool] = False
+
+
+class CollectionKind(Kind):
+    """A kind of collection: the queries of workflow/sql/collect/<kind>/ make its tables."""
+
+    fills: ClassVar[bool] = True
+    # It is made of a snapshot of Wikipedia, whose articles change.
+    is_snapshot: ClassVar[bool] = False
+    # It is made of other collections.
+    is_union: ClassVar[bool] = False
+
+
+MODELS = "isotope.models.kinds"
+SYSTEMS = "isotope.search.kinds"
+COLLECTIONS = "isotope.collect.kinds"
+
+
+@cache
+def names(package: str) -> tuple[str, ...]:
+    """Return the names of the kinds in a package: those of its modules, sorted."""
+    folder = importlib.import_module(package).__path__
+    found = (module.name for module in pkgutil.iter_modules(folder))
+    return tuple(sorted(name for name in found if not name.startswith("_")))
+
+
+@cache
+def kinds(package: str) -> Mapping[str, type[Kind]]:
+    """Return the class of every kind in a package, by name.
+
+    Raises:
+        LookupError: a module without a class whose `kind` is the module's name.
+    """
+    return {name: _class(package, name) for name in names(package)}
+
+
+def _class(package: str, name: str) -> type[Kind]:
+    for each in vars(importlib.import_module(f"{package}.{name}")).values():
+        is_kind = isinstance(each, type) and issubclass(each, Kind)
+        if is_kind and get_args(each.model_fields["kind"].annotation) == (name,):
+            return each
+    raise LookupError(f"{package}.{name} has no class of kind {name!r}")
+
+
+def model_kind(entry: Mapping[str, Any]) -> type[ModelKind]:
+    """Return the class of an entry of `models`."""
+    return cast("type[ModelKind]", kinds(MODELS)[entry["kind"]])
+
+
+def system_kind(entry: Mapping[str, Any]) -> type[SystemKind]:
+    """Return the class of an entry of `systems`."""
+    return cast("type[SystemKind]", kinds(SYSTEMS)[entry["kind"]])

@@ -4,11 +4,11 @@ from functools import cached_property
 
 from snakemake.io import expand
 
-from isotope.plan.since import Since
+from isotope.plan.exhibits import Exhibits
 from isotope.report import collection as report_cite
 
 
-class Report(Since):
+class Report(Exhibits):
     """What the pages of a collection show."""
 
     @cached_property
@@ -24,19 +24,10 @@ class Report(Since):
     def report_tables(self, wildcards):
         """Every table and figure of a collection."""
         of = wildcards.collection
-        judged = (
-            expand("results/tables/{c}/{t}.md", c=of, t=self.GRADED_TABLES)
-            if of in self.graded_collections()
-            else []
-        )
-        why = (
-            expand("results/tables/{c}/{t}.md", c=of, t=self.explained_tables)
-            if of in self.explained_collections()
-            else []
-        )
-        aged = self.temporal_files(of, "results/tables/{collection}/since/{earlier}/temporal.md")
-        aged += self.temporal_files(of, "results/figures/{collection}/since/{earlier}/temporal.svg")
-        return [*self.statistics_tables(wildcards), *judged, *why, *aged, *self.sorted_mistakes(of)]
+        stale = self.temporal_files(of, "results/tables/{collection}/since/{earlier}/temporal.md")
+        drawn = "results/figures/{collection}/since/{earlier}/temporal.svg"
+        stale += self.temporal_files(of, drawn)
+        return [*self.exhibit_files(of), *stale, *self.sorted_mistakes(of)]
 
     def report_cell(self, wildcards):
         """The pool and the system that a collection's report is about."""
@@ -73,11 +64,6 @@ class Report(Since):
             "fingerprint": report_cite.fingerprint(of),
         }
 
-    def manifests(self, wildcards):
-        """The manifests of a collection's sources."""
-        acquired = [s for s in self.sources_of(wildcards.collection) if s in self.params["acquire"]]
-        return expand("data/acquire/{source}/manifest.json", source=acquired)
-
     def case_systems(self, collection):
         """The two systems side by side: those asked for, or the report's and the first BM25."""
         first = self.params["tabulate"]["system"]
@@ -108,5 +94,5 @@ class Report(Since):
 
     def crawl_ledger(self, wildcards):
         """The ledger of a collection's pictures, where they were crawled."""
-        told = self.accounts(wildcards.collection)
-        return [told["crawl"]] if "crawl" in told else []
+        accounts = self.accounts(wildcards.collection)
+        return [accounts["ledger"]] if "ledger" in accounts else []

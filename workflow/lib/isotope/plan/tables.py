@@ -9,19 +9,10 @@ from snakemake.io import expand
 from isotope.judge import study
 from isotope.params import resolve
 from isotope.plan.memory import Memory
-from isotope.tabulate.exhibits import ROAD, STATISTICS, figures_from
 
 
 class Tables(Memory):
     """Tables and figures of a collection, and what they read."""
-
-    TABLE_NAMES = tuple(ROAD)
-    GRADED_TABLES = (
-        "graded",
-        "reuse",
-        "tau",
-        "agreement",
-    )
 
     @cached_property
     def groups(self):
@@ -59,54 +50,30 @@ class Tables(Memory):
         accuracies = expand("{f}/{m}/accuracies.csv", f=folder, m=self.fine_tuned_models())
         return expand("{f}/{m}/curve.csv", f=folder, m=self.trained_models()) + accuracies
 
-    def tabulate_inputs(self, wildcards):
-        """The tables that a collection's statistics are computed from."""
-        return {
-            **self.collection_tables(wildcards),
-            "filters": f"{self.COLLECTION}/filters.parquet".format(**wildcards),
-            "scores": f"results/score/{wildcards.collection}.parquet",
-            "significance": f"results/score/{wildcards.collection}.significance.parquet",
-        }
+    def accounts(self, collection: str) -> dict[str, str]:
+        """Return what became of a collection's source, by relation.
 
-    def accounts(self, collection):
-        """What is told of a collection's source, by table: how its crawl and its projection went,
-        and what no word of its wiki explains, where its captions are the snapshot's own. A
-        union's members tell it each of their own."""
-        if "of" in self.params["collect"][collection]:
+        They are its crawl's ledger, its projection, and the pictures of its snapshot's own wikitext.
+        A union has none: its members have them.
+        """
+        entry = self.params["collect"][collection]
+        if "of" in entry:
             return {}
         source = self.source_of(collection)
-        crawl = {"crawl": f"data/crawl/{source}/ledger.parquet"}
-        projected = {"projection": f"data/project/{source}/projection.parquet"}
-        shown = {"picture_words": f"data/parse/{source}/pictures.parquet"}
-        associations = self.params["parse"].get(source, {}).get("associations", "wit")
-        return {
-            **(crawl if source in self.params["crawl"] else {}),
-            **(shown if associations != "wit" else {}),
-            **(projected if self.is_snapshot(collection) or self.knowledge_of(collection) else {}),
-        }
+        own: dict[str, str] = {}
+        if source in self.params["crawl"]:
+            own["ledger"] = f"data/crawl/{source}/ledger.parquet"
+        if self.params["parse"].get(source, {}).get("associations", "wit") != "wit":
+            own["pictures"] = f"data/parse/{source}/pictures.parquet"
+        if self.is_snapshot(collection) or self.knowledge_of(collection):
+            own["projection"] = f"data/project/{source}/projection.parquet"
+        return own
 
     def kind_family(self, collection):
         """The kind of a collection, or what stands before its hyphen: kinds with the same
         statistics.
         """
         return self.params["collect"][collection]["kind"].partition("-")[0]
-
-    def kind_tables(self, kind):
-        """The statistics that a kind of data set brings of its own."""
-        return sorted({Path(p).stem for p in self.sql(f"tabulate/tables/{kind}/*.sql")})
-
-    def kind_inputs(self, wildcards):
-        """The tables that a kind's statistic reads: those that its query names."""
-        [query] = self.sql(
-            f"tabulate/tables/{self.kind_family(wildcards.collection)}/{wildcards.table}.sql"
-        )
-        text = Path(query).read_text(encoding="utf-8")
-        scored = {
-            "scores": f"results/score/{wildcards.collection}.parquet",
-            "answered": f"results/tables/{wildcards.collection}/answered.parquet",
-        }
-        own = {**self.collection_tables(wildcards), **scored}
-        return {t: path for t, path in own.items() if re.search(rf"\b{t}\b", text)}
 
     def facts(self, wildcards):
         """The files with what others, or a model, know of a collection, by name."""
@@ -150,6 +117,11 @@ class Tables(Memory):
             return self.side_shards(f"{wildcards.collection}/{model}", "images", what)
 
         return of
+
+    def manifests(self, wildcards):
+        """The manifests of a collection's sources."""
+        acquired = [s for s in self.sources_of(wildcards.collection) if s in self.params["acquire"]]
+        return expand("data/acquire/{source}/manifest.json", source=acquired)
 
     def fact_witnesses(self, wildcards):
         """What a collection's facts rest on: the manifest, as they may be acquired, and
@@ -257,36 +229,6 @@ class Tables(Memory):
             [self.params["collect"][c]["language"] for c in of]
             for of in self.groups.get(group, {}).values()
         ]
-
-    def statistics_tables(self, wildcards):
-        """The tables and figures that a collection has, beyond those of tabulate_tables."""
-        other = ["against"] if wildcards.collection in self.params["tabulate"]["against"] else []
-        own = [*figures_from(self.facts(wildcards)), *other]
-        kind = self.kind_tables(self.kind_family(wildcards.collection))
-        learned = ["table5"] if self.has_adapted_systems() else []
-        learned += ["recall"] if self.approximate_systems else []
-        compared = (
-            ["associations", "associations_missed"]
-            if self.uses_both_associations(wildcards.collection)
-            else []
-        )
-        said = [*self.caption_exhibits, *self.caption_tables(wildcards.collection)]
-        told = [
-            *STATISTICS,
-            *own,
-            *kind,
-            *self.accounts(wildcards.collection),
-            *learned,
-            *compared,
-            *said,
-        ]
-        tables = expand("results/tables/{c}/{t}.md", c=wildcards.collection, t=told)
-        drawn = [
-            "subsets",
-            *own,
-            *(["popularity"] if "monthly_views" in self.facts(wildcards) else []),
-        ]
-        return tables + expand("results/figures/{c}/{t}.svg", c=wildcards.collection, t=drawn)
 
     def uses_both_associations(self, collection):
         """Whether a collection's associations come from WIT and from its snapshot."""

@@ -14,7 +14,7 @@ from typing import Any
 
 
 def lines(packages: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield one requirement a package: its wheels' hashes, or its source's where it has no wheel."""
+    """Yield a requirement a package: hashes of its wheels, or of its source if it has none."""
     for package in packages:
         files = package.get("wheels") or [package["sdist"]]
         hashes = sorted(file["hashes"]["sha256"] for file in files)

@@ -12,7 +12,7 @@ import numpy as np
 from common import ELSEWHERE, Timing, alone, machine, write
 
 from isotope.core.exact import Shards, top_k
-from isotope.index import approximate
+from isotope.index import dense
 
 DIM, CENTRES, SPREAD, QUERIES, DEPTH = 256, 2_000, 0.7, 200, 100
 MEMORY_MB = 512
@@ -49,9 +49,9 @@ def compared(rows: int, spec: dict[str, Any]) -> Timing:
             vectors(QUERIES, 2),
         )
         exact_s, (_, exact) = spent(lambda: top_k(asked, shards, every, DEPTH, MEMORY_MB))
-        build_s, index = spent(lambda: approximate.build(shards, every, spec))
-        near_s, (_, near) = spent(lambda: approximate.nearest(index, asked, every, DEPTH, spec))
-    shares = {k: approximate.recall(near, exact, k) for k in (1, 10, DEPTH)}
+        build_s, index = spent(lambda: dense.build(shards, every, spec))
+        near_s, (_, near) = spent(lambda: dense.nearest(index, asked, every, DEPTH, spec))
+    shares = {k: dense.recall(near, exact, k) for k in (1, 10, DEPTH)}
     return {"exact": exact_s, "build": build_s, "near": near_s, "recall": shares}
 
 

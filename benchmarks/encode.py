@@ -26,7 +26,7 @@ from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import store
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.crawl.tables import PIXELS
-from isotope.encode import key, shard
+from isotope.encode import cache, shard
 from isotope.encode.shard import encode_images, encode_texts
 from isotope.models import encoders
 from isotope.models.open_clip import ClipEncoder
@@ -68,8 +68,8 @@ def by_isotope(folder: Path) -> Timing:
     """Encode both tables; the model is loaded, and told from others, before the clock starts."""
     ready = encoder()
     encoders.load = lambda *_, **__: ready  # pyright: ignore[reportAttributeAccessIssue]
-    how = key.How({}, None, BATCH, "float32")
-    texts_key, images_key = key.text_key(ready, how), key.picture_key(ready, how)
+    how = cache.How({}, None, BATCH, "float32")
+    texts_key, images_key = cache.text_key(ready, how), cache.picture_key(ready, how)
     shard.text_key = lambda *_: texts_key  # pyright: ignore[reportPrivateImportUsage]
     shard.picture_key = lambda *_: images_key  # pyright: ignore[reportPrivateImportUsage]
     common: dict[str, Any] = {"model": {}, "weights": None, "shard": 0, "shards": 1}

@@ -125,7 +125,7 @@ def encoded(out: Path, after: Path | None, weights: Path, batch: int) -> None:
 
 def indexed(out: Path, after: Path | None = None) -> None:
     """Index the words of both sides in one pool, after an earlier build's."""
-    from isotope.index.build import index_bm25  # noqa: PLC0415
+    from isotope.index.bm25 import index_bm25  # noqa: PLC0415
 
     collection = {side: out / f"{side}.parquet" for side in ("texts", "images")}
     folder, *earlier = (p / "index/large/bm25" for p in (out, after) if p)

@@ -1,12 +1,26 @@
 """Fixtures that several kinds of tests share."""
 
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests import browser
+from tests import browser, forkserver
 
 ROOT = Path(__file__).parents[1]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the folder that all workers of a session share."""
+    if not hasattr(config, "workerinput"):
+        forkserver.prepare(Path(tempfile.mkdtemp(prefix="isotope-tests-")))
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove it; the fork server ends with this process."""
+    if not hasattr(config, "workerinput"):
+        shutil.rmtree(forkserver.folder(), ignore_errors=True)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -22,7 +22,7 @@ from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingColum
 from isotope.core.schemas import FIVE_FIELDS, RUN
 from isotope.crawl.pictures import crawl_pictures, list_pictures
 from isotope.encode.shard import iter_texts
-from isotope.index import build
+from isotope.index import bm25
 from isotope.params.resolve import substitute
 from isotope.release.parquet import IMAGES, QRELS, TEXTS
 from isotope.score.score import score_cells
@@ -281,7 +281,7 @@ def test_a_published_text_is_read_as_the_authors_encoder_reads_it(tmp_path):
     texts, ids = tmp_path / "collected/texts.parquet", pl.Series([row["text_id"]])
     fields = [" ".join(row[f]) if f == "hierachy" else row[f] for f in AUTHORS]
     assert list(iter_texts(texts, ids, FIVE_FIELDS)) == [" ".join(fields)]
-    contents = build.contents("texts", texts, language="en")
+    contents = bm25.contents("texts", texts, language="en")
     assert contents.filter(id=row["text_id"])["contents"].item() == " ".join(fields)
 
 

@@ -1,5 +1,6 @@
 """Whole workflows in throw-away copies of the project."""
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -8,25 +9,32 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests import forkserver
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 LIMIT_S = 600
 
 
-def run(*command: str | Path, cwd: Path, check: bool = True) -> str:
-    """Run a program of the environment in `cwd`; return what it printed."""
-    told = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "200"}
-    done = subprocess.run(
-        [str(c) for c in command],
-        cwd=cwd,
-        env=told,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=LIMIT_S,
-        check=False,
-    )
+def run(*command: str | Path, cwd: Path, check: bool = True, forked: bool = True) -> str:
+    """Run a program in `cwd`; return what it printed.
+
+    Programs of the environment, and what these start, are forked from a warm process, or started.
+    """
+    env = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "200"}
+    if forked and str(command[0]) in forkserver.PROGRAMS:
+        done = forkserver.run(command, cwd=cwd, env=env, timeout=LIMIT_S, merged=True, jobs=True)
+    else:
+        done = subprocess.run(
+            [str(c) for c in command],
+            cwd=cwd,
+            env=env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
     assert not check or done.returncode == 0, done.stdout[-8_000:]
     return done.stdout
 
@@ -69,8 +77,37 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]:
 
 
 @pytest.fixture(scope="session")
-def embedded(project: Callable[[], Path]) -> Path:
-    """The project after `snakemake --cores all` with the default params."""
-    place = project()
-    run("snakemake", "--cores", "all", cwd=place)
+def embedded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project after `snakemake --cores all` with the default params, a copy for each worker.
+
+    It is built once in a session, by processes that are started as a user's are.
+    """
+
+    def build(place: Path) -> None:
+        copy_project(place)
+        run("snakemake", "--cores", "all", cwd=place, forked=False)
+
+    place = tmp_path_factory.mktemp("embedded") / "project"
+    shutil.copytree(once("demo", build), place, symlinks=True)
+    return place
+
+
+def once(name: str, build: Callable[[Path], None]) -> Path:
+    """Return a folder of the session; whichever worker asks first builds what is in it.
+
+    Raises:
+        RuntimeError: another worker has failed to build it.
+    """
+    place = forkserver.folder() / name
+    with place.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if place.with_suffix(".failed").exists():
+            raise RuntimeError(place.with_suffix(".failed").read_text())
+        if not place.exists():
+            place.mkdir()
+            try:
+                build(place)
+            except BaseException as error:
+                place.with_suffix(".failed").write_text(f"{name} was not built: {error}")
+                raise
     return place

@@ -5,11 +5,10 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests import forkserver
 
 ROOT = Path(__file__).parents[2]
 MANIFEST = "data/acquire/mine/manifest.json"
@@ -36,10 +35,8 @@ class Local:
         params = ["--configfile", str(ROOT / "params/local.yaml")]
         config = ["--config", f"root={self.folder / root}", "name=mine"]
         where = ["--snakefile", str(ROOT / "Snakefile"), "--directory", str(self.folder)]
-        line = ["-m", "snakemake", "--cores", "1", *where, *arguments, *params, *config]
-        done = subprocess.run(
-            [sys.executable, *line], capture_output=True, text=True, timeout=200, check=False
-        )
+        line = ["snakemake", "--cores", "1", *where, *arguments, *params, *config]
+        done = forkserver.run(line, cwd=Path.cwd(), timeout=200, jobs=True)
         assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
         return done.stdout + done.stderr
 

@@ -5,7 +5,6 @@ The tree is empty files that Snakemake has on record (`--touch --forceall`), so 
 
 import json
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -362,7 +361,7 @@ def planned(project, shell) -> dict[str, str]:
         "edits": {f"edits {n}": [paths[c] for c in r] for n, r in enumerate(rounds(EDITS))},
     }
     (place / "asked.json").write_text(json.dumps(asked))
-    return json.loads(shell(sys.executable, "-c", PLAN, "asked.json", cwd=place).splitlines()[-1])
+    return json.loads(shell("python", "-c", PLAN, "asked.json", cwd=place).splitlines()[-1])
 
 
 def readers(told: str) -> set[str]:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import polars as pl
 import pytest
 import yaml
+from tests import forkserver
 
 from isotope.acquire import fetch
 from isotope.core import lucene
@@ -73,15 +74,10 @@ def command(folder: Path, *arguments: str) -> list[str]:
 def snakemake(
     folder: Path, *arguments: str, largest_file: int | None = None
 ) -> subprocess.CompletedProcess[str]:
-    def limit() -> None:
-        if largest_file is not None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
-
-    line = command(folder, *arguments)
-    # The child of a threaded parent may do little before exec; setrlimit is safe.
-    return subprocess.run(
-        line, capture_output=True, text=True, timeout=LIMIT_S, check=False, preexec_fn=limit
-    )
+    """Run in a folder; its jobs are forked, or started where they inherit a limit."""
+    forked = {"jobs": largest_file is None, "largest_file": largest_file}
+    line = ["snakemake", *command(folder, *arguments)[3:]]
+    return forkserver.run(line, cwd=Path.cwd(), timeout=LIMIT_S, **forked)
 
 
 def succeeds(folder: Path, *arguments: str) -> str:

@@ -3,7 +3,6 @@
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import polars as pl
 import pytest
 import yaml
 from PIL import Image
+from tests import forkserver
 
 ROOT = Path(__file__).parents[2]
 LIMIT_S = 400
@@ -20,8 +20,8 @@ SOURCES = ("toy", "toy-later")
 
 def snakemake(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     where = ["--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder)]
-    line = [sys.executable, "-m", "snakemake", *arguments[:2], *where, *arguments[2:]]
-    return subprocess.run(line, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    line = ["snakemake", *arguments[:2], *where, *arguments[2:]]
+    return forkserver.run(line, cwd=Path.cwd(), timeout=LIMIT_S, jobs=True)
 
 
 def crawl(folder: Path) -> str:

@@ -2,12 +2,11 @@
 
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
+from tests import forkserver
 
 ROOT = Path(__file__).parents[2]
 # Both collections are built: a system may be foreign to one of them altogether.
@@ -40,14 +39,8 @@ def readers(place: Path, runs: list[str]) -> dict[str, list[str]]:
         (place / "runs" / name).parent.mkdir(parents=True, exist_ok=True)
         (place / "runs" / name).touch()
     where = ["--snakefile", str(ROOT / "Snakefile"), "--directory", str(place)]
-    program = str(Path(sys.executable).parent / "snakemake")
-    done = subprocess.run(
-        [program, *where, "--dag", "--configfile", "params.yaml", "both.yaml"],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=place,
-    )
+    line = ["snakemake", *where, "--dag", "--configfile", "params.yaml", "both.yaml"]
+    done = forkserver.run(line, cwd=place)
     assert done.returncode == 0, (done.stdout + done.stderr)[-4_000:]
     labels = dict(re.findall(r'^\t(\d+)\[label = "([^"]*)"', done.stdout, re.MULTILINE))
     edges = re.findall(r"^\t(\d+) -> (\d+)$", done.stdout, re.MULTILINE)

@@ -2,13 +2,13 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
 import yaml
+from tests import forkserver
 
 ROOT = Path(__file__).parents[2]
 TABLE = "results/tables/toy/table3.csv"
@@ -37,18 +37,13 @@ def overlay(shards: int, most: int = CRAWLED) -> dict[str, object]:
     }
 
 
-def snakemake(place: Path, *arguments: object) -> str:
+def snakemake(place: Path, *arguments: object, jobs: bool = True) -> str:
     """Run in a folder beside the project; return what was said."""
     where = ["--snakefile", ROOT / "Snakefile", "--directory", place]
-    program = Path(sys.executable).parent / "snakemake"
-    done = subprocess.run(
-        [str(word) for word in (program, *where, *arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=place,
-        env={**os.environ, "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"},
-    )
+    line = [str(word) for word in ("snakemake", *where, *arguments)]
+    program = Path(sys.executable).parent
+    env = {**os.environ, "PATH": f"{program}{os.pathsep}{os.environ['PATH']}"}
+    done = forkserver.run(line, cwd=place, env=env, timeout=1_200, jobs=jobs)
     assert done.returncode == 0, (done.stdout + done.stderr)[-8_000:]
     return done.stdout + done.stderr
 
@@ -66,7 +61,9 @@ def layouts(tmp_path_factory) -> list[Path]:
             for done in (".snakemake/metadata", "data/acquire", "data/crawl"):
                 shutil.copytree(places[-2] / done, places[-1] / done)
             files += ["--allowed-rules", *later_rules(places[-1], files)]
-        snakemake(places[-1], "--cores", jobs, *files, "--", TABLE)
+        # Forked jobs have one hash seed; the first layout's are started and have each its own.
+        forked = len(places) > 1
+        snakemake(places[-1], "--cores", jobs, *files, "--", TABLE, jobs=forked)
     return places
 
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 
 import pytest
 
@@ -83,7 +82,7 @@ def pulled(project, shell) -> dict[str, str]:
             ("sources of tomorrow", {"workflow/lib/isotope/core/sql.py": -86_400}),
         ],
     }
-    told = shell(sys.executable, "-c", PULL, json.dumps(asked), cwd=place)
+    told = shell("python", "-c", PULL, json.dumps(asked), cwd=place)
     return json.loads(told.splitlines()[-1])
 
 

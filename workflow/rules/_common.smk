@@ -17,7 +17,9 @@ from isotope.core.memory import (
     STREAMS,
     VECTORS,
 )
-from isotope.params import foreign, paths, resolve
+from isotope.params import foreign
+from isotope.params import paths
+from isotope.params import resolve
 from isotope.plan.plan import Plan
 
 HOME = Path(workflow.basedir)

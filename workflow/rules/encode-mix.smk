@@ -64,7 +64,7 @@ rule encode_mix_shard:
     input:
         unpack(plan.mix_inputs(["{shard}"])),
         weights="data/encode/{collection}/{model}/mix.safetensors",
-        code=plan.code("encode.mix"),
+        code=plan.code("encode.multimodal"),
     output:
         texts="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
         texts_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",

@@ -12,7 +12,7 @@ use rule encode_shard as encode_since_shard with:
         earlier_images=ancient(plan.earlier_vectors("images", "npy")),
         texts_contents=ancient(plan.earlier_vectors("texts", "contents.parquet")),
         images_contents=ancient(plan.earlier_vectors("images", "contents.parquet")),
-        code=plan.encoder_code("encode.captions"),
+        code=plan.encoder_code("encode.shard"),
     output:
         texts="data/encode/{collection}/since/{earlier}/{model}/texts/shard-{shard}.npy",
         texts_ids="data/encode/{collection}/since/{earlier}/{model}/texts/shard-{shard}.ids.parquet",

@@ -11,7 +11,7 @@ rule encode_shard:
         earlier_images=ancient(plan.earlier_side("images", "npy")),
         texts_contents=ancient(plan.earlier_side("texts", "contents.parquet")),
         images_contents=ancient(plan.earlier_side("images", "contents.parquet")),
-        code=plan.encoder_code("encode.captions"),
+        code=plan.encoder_code("encode.shard"),
     output:
         texts="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
         texts_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",

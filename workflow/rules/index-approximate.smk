@@ -7,7 +7,7 @@ rule index_approximate:
         images=plan.vectors("images", "npy"),
         texts_ids=plan.vectors("texts", "ids.parquet"),
         images_ids=plan.vectors("images", "ids.parquet"),
-        code=plan.code("index.approximate", "index.build"),
+        code=plan.code("index.dense", "index.bm25"),
     output:
         folders=directory(plan.index_pattern),
     log:

@@ -7,7 +7,7 @@ if plan.is_sharded("index"):
             images="data/collect/{collection}/images.parquet",
             earlier=ancient(plan.earlier_indexes),
             sql=plan.sql("index/*.sql"),
-            code=plan.code("index.shards"),
+            code=plan.code("index.bm25"),
         output:
             digests=temp(".isotope/index/{collection}/{system}.digests.json"),
         log:
@@ -35,7 +35,7 @@ if plan.is_sharded("index"):
             images="data/collect/{collection}/images.parquet",
             digests=".isotope/index/{collection}/{system}.digests.json",
             sql=plan.sql("index/*.sql"),
-            code=plan.code("index.shards"),
+            code=plan.code("index.bm25"),
         output:
             folders=temp(directory(plan.index_pieces)),
         log:
@@ -63,7 +63,7 @@ if plan.is_sharded("index"):
             digests=".isotope/index/{collection}/{system}.digests.json",
             earlier=ancient(plan.earlier_indexes),
             pieces=plan.part_files("index", plan.index_pieces),
-            code=plan.code("index.shards"),
+            code=plan.code("index.bm25"),
         output:
             folders=directory(plan.index_pattern),
         log:

@@ -4,7 +4,7 @@ rule index_bm25:
         images="data/collect/{collection}/images.parquet",
         earlier=ancient(plan.earlier_indexes),
         sql=plan.sql("index/*.sql"),
-        code=plan.code("index.build"),
+        code=plan.code("index.bm25"),
     output:
         folders=directory(plan.index_pattern),
     log:
@@ -33,7 +33,7 @@ rule index_dense:
         images="data/collect/{collection}/images.parquet",
         texts_ids=plan.vectors("texts", "ids.parquet"),
         images_ids=plan.vectors("images", "ids.parquet"),
-        code=plan.code("index.build"),
+        code=plan.code("index.bm25"),
     output:
         folders=directory(plan.index_pattern),
     log:

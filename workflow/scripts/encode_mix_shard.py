@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from isotope.core.progress import logged
-from isotope.encode.mix import encode_mix_shard
+from isotope.encode.multimodal import encode_mix_shard
 from isotope.models.mix import FILES
 
 with logged(snakemake.log[0], snakemake.rule):

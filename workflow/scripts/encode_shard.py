@@ -2,8 +2,7 @@ from pathlib import Path
 from typing import Any
 
 from isotope.core.progress import logged
-from isotope.encode.captions import encode_seen
-from isotope.encode.shard import encode_texts
+from isotope.encode.shard import encode_seen, encode_texts
 
 with logged(snakemake.log[0], snakemake.rule):
     common: dict[str, Any] = {

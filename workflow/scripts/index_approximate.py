@@ -1,8 +1,8 @@
 from pathlib import Path
 
 from isotope.core.progress import logged
-from isotope.index.approximate import index_approximate
-from isotope.index.build import index_dense
+from isotope.index.bm25 import index_dense
+from isotope.index.dense import index_approximate
 
 with logged(snakemake.log[0], snakemake.rule):
     folders = [Path(p) for p in snakemake.output.folders]

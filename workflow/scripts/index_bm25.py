@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from isotope.core.progress import logged
-from isotope.index.build import index_bm25
+from isotope.index.bm25 import index_bm25
 
 with logged(snakemake.log[0], snakemake.rule):
     index_bm25(

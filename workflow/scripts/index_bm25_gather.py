@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from isotope.core.progress import logged
-from isotope.index.shards import index_bm25_gather
+from isotope.index.bm25 import index_bm25_gather
 
 with logged(snakemake.log[0], snakemake.rule):
     index_bm25_gather(

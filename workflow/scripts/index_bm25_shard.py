@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from isotope.core.progress import logged
-from isotope.index.shards import Reads, index_bm25_shard
+from isotope.index.bm25 import Reads, index_bm25_shard
 
 told = snakemake.params
 with logged(snakemake.log[0], snakemake.rule):

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from isotope.core.progress import logged
-from isotope.index.build import index_dense
+from isotope.index.bm25 import index_dense
 
 with logged(snakemake.log[0], snakemake.rule):
     index_dense(

@@ -240,7 +240,10 @@ def test_the_classes_are_what_a_compiler_makes_of_their_sources(tmp_path):
 
 @pytest.mark.parametrize(
     ("module", "program", "other"),
-    [("search.systems", "BatchSearch", "MergeIndexes"), ("index.shards", "MergeIndexes", "")],
+    [
+        ("search.systems", "BatchSearch", "MergeIndexes"),
+        ("index.bm25:index_bm25_gather", "MergeIndexes", ""),
+    ],
 )
 def test_what_starts_a_program_depends_on_it(module, program, other):
     files = {f"java/{path.name}" for path in (Path(lucene.__file__).parents[1] / "java").iterdir()}

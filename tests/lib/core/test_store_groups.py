@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isotope.collect.tables import QRELS
-from isotope.core import row_groups as store_columns
+from isotope.core import shards as store_columns
 from isotope.core import store
-from isotope.core.row_groups import Grouped, grouped
+from isotope.core.shards import Grouped, grouped
 
 SCHEMA = pa.schema(
     [

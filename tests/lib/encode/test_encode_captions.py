@@ -12,7 +12,7 @@ from isotope.core import store
 from isotope.core.errors import BadParams, MissingFile
 from isotope.core.schemas import CAPTION_FIELDS
 from isotope.core.vectors import load_vectors
-from isotope.encode import captions as encode_captions
+from isotope.encode import shard as encode_captions
 from isotope.models import encoders
 
 HASH: dict[str, object] = {"kind": "hash", "dim": 24, "images": "captions"}

@@ -21,7 +21,8 @@ from isotope.core.errors import BadParams, CorruptFile
 from isotope.core.schemas import CAPTION_FIELDS
 from isotope.core.vectors import contents_of
 from isotope.crawl.tables import PIXELS
-from isotope.encode import captions, key, shard
+from isotope.encode import cache, shard
+from isotope.encode import shard as captions
 from isotope.encode.fill import Batches
 from isotope.models import encoders
 from isotope.models.hash import HashEncoder
@@ -165,9 +166,9 @@ def test_contents_are_digests_of_what_the_model_was_given(editions):
 @pytest.mark.parametrize("other", ["batch", "precision", "weights", "package", "answer"])
 def test_what_may_change_a_vector_changes_the_key(other, clip, monkeypatch, tmp_path):
     encoder: Any = encoders.load(clip["model"], weights=clip["weights"])
-    how = key.How(clip["model"], clip["weights"], BATCH, "float32")
-    before = key.text_key(encoder, how)
-    assert before == key.text_key(encoder, how)
+    how = cache.How(clip["model"], clip["weights"], BATCH, "float32")
+    before = cache.text_key(encoder, how)
+    assert before == cache.text_key(encoder, how)
     if other == "batch":
         how = how._replace(batch=BATCH + 1)
     elif other == "precision":
@@ -176,15 +177,15 @@ def test_what_may_change_a_vector_changes_the_key(other, clip, monkeypatch, tmp_
         (tmp_path / "other").write_bytes(clip["weights"].read_bytes() + b" ")
         how = how._replace(weights=tmp_path / "other")
     elif other == "package":
-        monkeypatch.setattr(key, "version", lambda _: "another")
+        monkeypatch.setattr(cache, "version", lambda _: "another")
     else:
         encoder._model.positional_embedding.data += 1e-3
-    assert key.text_key(encoder, how) != before
+    assert cache.text_key(encoder, how) != before
 
 
 def test_which_fields_are_read_is_no_part_of_the_key():
     keys = [
-        key.text_key(HashEncoder(8), key.How(spec, None, BATCH, "float32"))
+        cache.text_key(HashEncoder(8), cache.How(spec, None, BATCH, "float32"))
         for spec in (HASH, {**HASH, "fields": ["page_title"]})
     ]
     assert keys[0] == keys[1]

@@ -14,7 +14,7 @@ from isotope.encode.shard import encode_texts
 from isotope.explain.perturb import Settings
 from isotope.explain.ranks import Asked, Tower, perturb_texts, perturbed_bm25, perturbed_dense
 from isotope.explain.tables import INTACT
-from isotope.index.build import index_bm25
+from isotope.index.bm25 import index_bm25
 from isotope.models.hash import HashEncoder
 from isotope.search.systems import search_bm25
 from isotope.toy import wordnet

@@ -15,7 +15,7 @@ from isotope.core.errors import BadParams, MissingFile
 from isotope.core.exact import Shards, top_k
 from isotope.core.runs import read_run
 from isotope.core.vectors import IDS
-from isotope.index import approximate
+from isotope.index import dense
 from isotope.search import approximate as search_approximate
 from isotope.tabulate.answered import recall_table
 
@@ -51,21 +51,21 @@ def test_looking_everywhere_is_exact(encoded, spec):
     shards, queries = Shards(encoded["texts"]), unit(QUERIES, 1)
     rows = np.arange(0, DOCUMENTS, 3)
     scores, exact = top_k(queries, shards, rows, 10, 64)
-    index = approximate.build(shards, rows, spec)
-    near, found = approximate.nearest(index, queries, rows, 10, spec)
-    assert approximate.recall(found, exact, 10) > 0.99
+    index = dense.build(shards, rows, spec)
+    near, found = dense.nearest(index, queries, rows, 10, spec)
+    assert dense.recall(found, exact, 10) > 0.99
     np.testing.assert_allclose(np.sort(near)[:, -5:], np.sort(scores)[:, -5:], atol=1e-5)
 
 
 def test_fewer_probes_find_less(encoded):
     shards, queries, rows = Shards(encoded["texts"]), unit(QUERIES, 1), np.arange(DOCUMENTS)
     exact = top_k(queries, shards, rows, 10, 64)[1]
-    index = approximate.build(shards, rows, {"method": "ivf", "lists": 32})
+    index = dense.build(shards, rows, {"method": "ivf", "lists": 32})
     found = {
-        n: approximate.nearest(index, queries, rows, 10, {"method": "ivf", "probes": n})[1]
+        n: dense.nearest(index, queries, rows, 10, {"method": "ivf", "probes": n})[1]
         for n in (1, 8, 32)
     }
-    shares = [approximate.recall(hits, exact, 10) for hits in found.values()]
+    shares = [dense.recall(hits, exact, 10) for hits in found.values()]
     assert shares[0] < shares[1] < shares[2] == 1
 
 
@@ -76,17 +76,15 @@ def test_recall_is_the_mean_share_of_shared_rows(queries, k, random):
     found = np.array([random.sample(range(30), 10) for _ in range(queries)])
     cut = min(k, 10)
     shared = [len({*f[:cut]} & {*e[:cut]}) / cut for f, e in zip(found, exact, strict=True)]
-    assert approximate.recall(found, exact, k) == pytest.approx(np.mean(shared))
-    assert approximate.recall(exact, exact, k) == 1
+    assert dense.recall(found, exact, k) == pytest.approx(np.mean(shared))
+    assert dense.recall(exact, exact, k) == 1
 
 
 def test_same_vectors_same_index(encoded):
     shards, rows = Shards(encoded["texts"]), np.arange(500)
     for method in ("ivf", "ivfpq", "hnsw"):
         spec = {"method": method, "lists": 4}
-        first, second = (
-            faiss.serialize_index(approximate.build(shards, rows, spec)) for _ in range(2)
-        )
+        first, second = (faiss.serialize_index(dense.build(shards, rows, spec)) for _ in range(2))
         assert np.array_equal(first, second)
 
 
@@ -96,11 +94,11 @@ def test_more_codes_find_more_and_hold_more_but_less_than_the_vectors(encoded):
     shares, sizes = [], []
     for codes in (3, 12, 100):
         spec = {"method": "ivfpq", "lists": 8, "probes": 8, "codes": codes}
-        index = approximate.build(shards, rows, spec)
-        near = approximate.nearest(index, queries, rows, 10, spec)[1]
-        shares.append(approximate.recall(near, exact, 10))
+        index = dense.build(shards, rows, spec)
+        near = dense.nearest(index, queries, rows, 10, spec)[1]
+        shares.append(dense.recall(near, exact, 10))
         sizes.append(len(faiss.serialize_index(index)))
-    flat = len(faiss.serialize_index(approximate.build(shards, rows, {"method": "ivf"})))
+    flat = len(faiss.serialize_index(dense.build(shards, rows, {"method": "ivf"})))
     assert 0.05 < shares[0] < shares[1] < shares[2] <= 1
     assert sizes[0] < sizes[1] < sizes[2] < flat
 
@@ -109,8 +107,8 @@ def test_more_codes_find_more_and_hold_more_but_less_than_the_vectors(encoded):
 def test_few_vectors_are_quantised_coarsely(encoded, documents):
     spec = {"method": "ivfpq", "codes": 5}
     rows = np.arange(documents)
-    index = approximate.build(Shards(encoded["texts"]), rows, spec)
-    found = approximate.nearest(index, unit(QUERIES, 1), rows, 10, spec)[1]
+    index = dense.build(Shards(encoded["texts"]), rows, spec)
+    found = dense.nearest(index, unit(QUERIES, 1), rows, 10, spec)[1]
     assert [sorted(set(row) - {-1}) for row in found.tolist()] == [
         sorted(row) for row in found.tolist()
     ]
@@ -119,7 +117,7 @@ def test_few_vectors_are_quantised_coarsely(encoded, documents):
 
 def test_an_unknown_method_is_refused(encoded):
     with pytest.raises(BadParams, match="use ivf, ivfpq or hnsw"):
-        approximate.build(Shards(encoded["texts"]), np.arange(9), {"method": "lsh"})
+        dense.build(Shards(encoded["texts"]), np.arange(9), {"method": "lsh"})
 
 
 def test_a_system_writes_its_runs_and_the_table_of_its_recall(encoded, tmp_path):
@@ -133,7 +131,7 @@ def test_a_system_writes_its_runs_and_the_table_of_its_recall(encoded, tmp_path)
     ]
     store.write_rows(pairs, qrels, QRELS)
     spec = {"method": "ivf", "lists": 32, "probes": 4, "sample": 7}
-    approximate.index_approximate(encoded, [folder], spec)
+    dense.index_approximate(encoded, [folder], spec)
     run, table = tmp_path / "run/large/test/m2t/near.parquet", tmp_path / "recall.csv"
     search_approximate.search_approximate(
         qrels,

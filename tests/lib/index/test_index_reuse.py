@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from isotope.core import lucene
-from isotope.index.build import build_or_copy, documents_digest
+from isotope.index.bm25 import build_or_copy, documents_digest
 
 WORDS = {"a": "boats sail", "b": "", "c": None}
 

@@ -15,9 +15,8 @@ from isotope.core import lucene, store
 from isotope.core.errors import BadParams
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.shards import Part, write_slice
-from isotope.index import shards
-from isotope.index.build import index_bm25
-from isotope.index.shards import Reads, index_bm25_gather, index_bm25_shard, index_digests
+from isotope.index import bm25
+from isotope.index.bm25 import Reads, index_bm25, index_bm25_gather, index_bm25_shard, index_digests
 
 SPLITS = ["validation", "test"]
 SETTINGS = ("small", "base", "large")
@@ -116,8 +115,8 @@ def written(monkeypatch) -> list[Path]:
         (index / "documents").write_text(json.dumps([language, rows]))
 
     monkeypatch.setattr(lucene, "build_index", build)
-    monkeypatch.setattr(shards, "merge_indexes", merge)
-    monkeypatch.setattr(shards, "_ROWS", 4)
+    monkeypatch.setattr(bm25, "merge_indexes", merge)
+    monkeypatch.setattr(bm25, "_ROWS", 4)
     return built
 
 

@@ -12,7 +12,7 @@ from isotope.models import encoders
 from isotope.params import sections
 
 KINDS = sections.kinds(sections.MODELS)
-ENCODING = ("encode.captions", "encode.shard", "encode.multimodal")
+ENCODING = ("encode.shard", "encode.multimodal")
 # Modules that hold the encoder of one kind alone.
 OWN = {
     "sentence": "models/sentence.py",

@@ -23,9 +23,9 @@ from isotope.params.recipes import (
     recipe_of,
 )
 from isotope.train.batches import Batch
-from isotope.train.checkpoint import cut_of, start
+from isotope.train.loop import cut_of, start
 from isotope.train.multimodal import MultimodalStepper, adafactor
-from isotope.train.ranks import Ranks
+from isotope.train.processes import Ranks
 
 SMALL = {"heads": 2, "head_width": 8}
 SPECS: dict[str, dict[str, Any]] = {

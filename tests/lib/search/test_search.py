@@ -16,7 +16,7 @@ from isotope.core.exact import Shards, top_k
 from isotope.core.grid import Cell, document_ids, pool_splits, query_ids
 from isotope.core.runs import read_run
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.index.build import contents, index_bm25, index_dense
+from isotope.index.bm25 import contents, index_bm25, index_dense
 from isotope.search import systems
 
 SPLITS = ["train", "validation", "test", "other"]

@@ -13,7 +13,7 @@ from isotope.collect.tables import QRELS
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile, UnknownModel
 from isotope.core.vectors import IDS, load_vectors
-from isotope.encode import mix as encode_mix
+from isotope.encode import multimodal as encode_mix
 from isotope.models import mix as models_mix
 from isotope.models.mix import Frozen, sample
 from isotope.train import mix as mix_learn

@@ -27,9 +27,8 @@ from isotope.toy import scenes
 from isotope.toy import scenes as draw
 from isotope.train import contrastive, step
 from isotope.train.batches import Batches, Tokens
-from isotope.train.data import Place, Source, Split, read_split
+from isotope.train.data import Place, Source, Split, read_split, squashed
 from isotope.train.loop import measure, mrr10
-from isotope.train.pictures import squashed
 
 TINY = {
     "embed_dim": 16,

@@ -21,9 +21,8 @@ from isotope.models import open_clip as models_clip
 from isotope.params.recipes import Means, Recipe
 from isotope.train import contrastive
 from isotope.train.batches import Batches, Tokens
-from isotope.train.data import Place, Source, read_split
-from isotope.train.pictures import Decoded, Packed, packing, squashed
-from isotope.train.ranks import Ranks
+from isotope.train.data import Decoded, Packed, Place, Source, packing, read_split, squashed
+from isotope.train.processes import Ranks
 from isotope.train.step import Stepper
 
 TINY = {

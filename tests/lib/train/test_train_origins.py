@@ -26,7 +26,7 @@ from isotope.models import open_clip as models_clip
 from isotope.params.recipes import Means
 from isotope.train import contrastive
 from isotope.train import step as train_step
-from isotope.train.checkpoint import cut_of, start
+from isotope.train.loop import cut_of, start
 from isotope.train.step import tower_of
 
 TINY = {

@@ -17,7 +17,7 @@ from isotope.models import open_clip as models_clip
 from isotope.params.recipes import Means, Recipe
 from isotope.train.batches import Batch, Batches, Tokens, standardised
 from isotope.train.data import Split
-from isotope.train.ranks import Ranks
+from isotope.train.processes import Ranks
 from isotope.train.step import Stepper, tower_of
 
 TINY = {

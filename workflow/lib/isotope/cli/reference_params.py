@@ -12,7 +12,7 @@ import yaml
 from isotope.core import lucene
 from isotope.core.errors import BadParams
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.index import approximate
+from isotope.index import dense
 from isotope.models.kinds.dates import DatesRecipe
 from isotope.params.recipes import HeadsRecipe, Means, MixRecipe, Recipe
 from isotope.search import fuse
@@ -158,7 +158,7 @@ def _in_code() -> dict[str, object]:
     recipe = {f"models.<model>.train.{k}": v for k, v in learned.items()}
     heads = {f"models.<model>.heads.{k}": v for k, v in HeadsRecipe().values().items()}
     mix = {f"models.<model>.learn.{k}": v for k, v in MixRecipe().values().items()}
-    near = {f"systems.<system>.{k}": v for k, v in approximate.DEFAULTS.items()}
+    near = {f"systems.<system>.{k}": v for k, v in dense.DEFAULTS.items()}
     made = {f"acquire.<source>.generate.{k}": v for k, v in _signature(snapshot.generate).items()}
     bm25 = lucene.Bm25()
     return {

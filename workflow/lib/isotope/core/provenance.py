@@ -126,42 +126,66 @@ def _is_text(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
+class _Facts(NamedTuple):
+    """What one walk through a statement finds."""
+
+    # Names that are read or bound, each with the attribute that is taken of it, if any.
+    names: frozenset[tuple[str, str | None]]
+    texts: frozenset[str]
+    imported: dict[str, Name]
+
+
+def _facts(statement: ast.stmt) -> _Facts:
+    names: set[tuple[str, str | None]] = set()
+    texts: set[str] = set()
+    imported: dict[str, Name] = {}
+    through: dict[int, str] = {}
+    # A node comes before what it consists of.
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name):
+            names.add((node.id, through.get(id(node))))
+        elif isinstance(node, ast.Attribute):
+            through[id(node.value)] = node.attr
+        elif isinstance(node, ast.Constant):
+            texts |= {node.value} if isinstance(node.value, str) else set()
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            imported |= _imports(node)
+    return _Facts(frozenset(names), frozenset(texts), imported)
+
+
 @cache
 def _uses(name: Name) -> _Uses:
     module = _read(name.module)
-    everything = [node for nodes in module.nodes.values() for node in nodes]
-    of = everything if name.name == WHOLE else module.nodes.get(name.name, [])
-    names: list[Name] = []
-    files: list[str] = []
-    for statement in [*of, *module.always]:
-        inner = {**module.imported}
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                inner |= _imports(node)
-        names += _names(statement, name.module, module, inner)
-        files += _named_files(statement, name.module)
-        names += _programs(statement)
-    return _Uses(names, files)
+    own = _statements(name.module, name.name)
+    names: set[Name] = set()
+    files: set[str] = set()
+    for found in own if name.name == WHOLE else [*own, *_statements(name.module, None)]:
+        names |= {*_names(found, name.module, module), *_programs(found)}
+        files |= {*_named_files(found, name.module)}
+    return _Uses(sorted(names), sorted(files))
 
 
-def _names(
-    statement: ast.stmt, own: str, module: _Module, imported: dict[str, Name]
-) -> Iterator[Name]:
-    through = {
-        id(node.value): node.attr
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-    }
-    for node in ast.walk(statement):
-        if not isinstance(node, ast.Name):
-            continue
-        leads = imported.get(node.id)
+@cache
+def _statements(module: str, name: str | None) -> list[_Facts]:
+    """The statements that bind a name, or any name, or none; each is walked through once."""
+    read = _read(module)
+    if name is None:
+        return [_facts(statement) for statement in read.always]
+    if name == WHOLE:
+        bound = [found for each in read.nodes for found in _statements(module, each)]
+        return [*bound, *_statements(module, None)]
+    return [_facts(statement) for statement in read.nodes.get(name, [])]
+
+
+def _names(found: _Facts, own: str, module: _Module) -> Iterator[Name]:
+    imported = {**module.imported, **found.imported}
+    for name, attribute in found.names:
+        leads = imported.get(name)
         if leads is None:
-            yield from [Name(own, node.id)] if node.id in module.nodes else []
+            yield from [Name(own, name)] if name in module.nodes else []
         elif leads.name != WHOLE:
             yield _origin(leads)
         else:
-            attribute = through.get(id(node))
             yield _origin(Name(leads.module, attribute)) if attribute else leads
 
 
@@ -175,26 +199,25 @@ def _origin(name: Name) -> Name:
     return _origin(module.imported[name.name])
 
 
-def _texts(statement: ast.stmt) -> Iterator[str]:
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value
-
-
-def _named_files(statement: ast.stmt, module: str) -> Iterator[str]:
+def _named_files(found: _Facts, module: str) -> Iterator[str]:
     """The files beside a module, and the Java classes, that its code names."""
     beside = path_of(module).parent
-    for text in _texts(statement):
-        if text.isidentifier() and (LIBRARY / "java" / f"{text}.java").is_file():
-            found = sorted((LIBRARY / "java").glob(f"{text}*"))
-            yield from (path.relative_to(LIBRARY).as_posix() for path in found)
+    for text in found.texts:
+        if text in _java_classes():
+            files = sorted((LIBRARY / "java").glob(f"{text}*"))
+            yield from (path.relative_to(LIBRARY).as_posix() for path in files)
         elif text.endswith((".json", ".csv")) and "/" not in text and (beside / text).is_file():
             yield (beside / text).relative_to(LIBRARY).as_posix()
 
 
-def _programs(statement: ast.stmt) -> Iterator[Name]:
+@cache
+def _java_classes() -> frozenset[str]:
+    return frozenset(path.stem for path in (LIBRARY / "java").glob("*.java"))
+
+
+def _programs(found: _Facts) -> Iterator[Name]:
     """The modules that code starts by `python -m`."""
-    for text in _texts(statement):
+    for text in found.texts:
         module = text.removeprefix(f"{_PACKAGE}.")
         if module != text and module.replace(".", "").isidentifier() and path_of(module).is_file():
             yield Name(module)

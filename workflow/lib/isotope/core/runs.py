@@ -7,8 +7,8 @@ import polars as pl
 
 from isotope.core import store
 from isotope.core.errors import BrokenPromise, CorruptFile, MissingColumn, MissingFile
-from isotope.core.row_groups import grouped
 from isotope.core.schemas import RUN
+from isotope.core.shards import grouped
 
 KEY = ["query_id", "doc_id"]
 _ROWS_PER_BATCH = 1 << 20

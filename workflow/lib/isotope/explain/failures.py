@@ -156,7 +156,7 @@ def tabulate_ranking(runs: Sequence[Path], qrels: Path, stem: Path) -> None:
         ranks = Path(folder) / "ranks.parquet"
         with store.writer(ranks, RANKS) as out:
             for path in runs:
-                out.write_table(_ranks(path, qrels))
+                out.write_table(ranks_of(path, qrels))
         tabulate(_SQL / "tables/ranking.sql", {"ranks": ranks}, {}, stem)
 
 
@@ -168,7 +168,7 @@ def intact_ranks(answers: pl.DataFrame, labels: Mapping[str, str]) -> pa.Table:
     return table.select(RANKS.names).to_arrow().cast(RANKS)
 
 
-def _ranks(run: Path, qrels: Path) -> pa.Table:
+def ranks_of(run: Path, qrels: Path) -> pa.Table:
     cell = Cell.of(run)
     side = {"task": cell.task, "split": cell.split}
     answers = rows(_SQL / "failures/answers.sql", {"run": run, "qrels": qrels}, side)

@@ -21,7 +21,7 @@ from isotope.explain import wordnet as wordnet_files
 from isotope.explain.perturb import KINDS, Settings, mentioned, perturb
 from isotope.explain.tables import INTACT, PERTURBED, RANKS
 from isotope.explain.wordnet import WordNet
-from isotope.index.build import contents
+from isotope.index.bm25 import contents
 
 # ASSUME the sentence that a query consists of is its section's description, as captions are: the
 # paper's queries are captions (section 3.1) and have no other fields.

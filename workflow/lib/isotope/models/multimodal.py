@@ -32,7 +32,7 @@ from isotope.models.mix import FourWays
 from isotope.models.open_clip import empty, trained_notes
 from isotope.params.recipes import ClipFusionRecipe, recipe_of
 from isotope.train.batches import standardised, unit
-from isotope.train.checkpoint import cut_of
+from isotope.train.loop import cut_of
 
 FloatArray = npt.NDArray[np.float32]
 QUERY, TARGET = "query", "target"

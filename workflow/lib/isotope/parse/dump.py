@@ -14,8 +14,7 @@ from isotope.core.errors import MissingFile
 from isotope.core.files import labels
 from isotope.core.parallel import ordered_map
 from isotope.core.progress import Progress, log
-from isotope.core.row_groups import grouped
-from isotope.core.shards import WHOLE, Part, bounds, gather
+from isotope.core.shards import WHOLE, Part, bounds, gather, grouped
 from isotope.core.zim import is_zim, opened
 from isotope.parse import enterprise, streams, zim
 from isotope.parse.articles import REASONS, Parsed

@@ -18,8 +18,7 @@ from isotope.core.errors import BadParams, MissingFile
 from isotope.core.files import labels
 from isotope.core.parallel import ahead
 from isotope.core.progress import Progress, log
-from isotope.core.row_groups import grouped
-from isotope.core.shards import WHOLE, Part, part_of
+from isotope.core.shards import WHOLE, Part, grouped, part_of
 from isotope.parse.tables import ASSOCIATIONS, REJECTED, WIT_COLUMNS
 from isotope.parse.wit_blocks import Shard
 

@@ -1,6 +1,6 @@
 """How a rule calls its function: what Snakemake hands to the one script becomes arguments.
 
-A rule names its function in `params: call="index.build:build_bm25"`. Inputs, outputs, params and
+A rule names its function in `params: call="index.bm25:index_bm25"`. Inputs, outputs, params and
 wildcards become arguments of the same name, `threads` where the function has such a parameter.
 Annotations say what a value becomes: `Path`, `Path | None` (None for an input without files),
 a sequence of paths, a mapping of names to paths, `int`, a tuple.

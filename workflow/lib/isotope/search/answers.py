@@ -16,7 +16,7 @@ from isotope.core.errors import MissingFile
 from isotope.core.grid import Cell, pool_splits, query_ids
 from isotope.core.progress import log
 from isotope.core.runs import empty
-from isotope.index.build import filled, pools_of
+from isotope.index.bm25 import filled, pools_of
 from isotope.parse.tables import REJECTED
 from isotope.search.systems import by_index, fill
 from isotope.tabulate.tables import ANSWERED

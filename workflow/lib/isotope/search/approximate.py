@@ -15,7 +15,7 @@ from isotope.core.exact import Encoded, top_k
 from isotope.core.grid import Cell
 from isotope.core.runs import empty
 from isotope.core.store import aside
-from isotope.index.approximate import DEFAULTS, nearest, recall
+from isotope.index.dense import DEFAULTS, nearest, recall
 from isotope.search.systems import fill
 
 COLUMNS = (

@@ -19,7 +19,7 @@ from isotope.core.exact import Shards, Vectors
 from isotope.core.grid import Cell, document_ids, query_ids
 from isotope.core.progress import Progress
 from isotope.core.runs import empty, ranked
-from isotope.index.build import contents
+from isotope.index.bm25 import contents
 from isotope.models import encoders
 from isotope.search.systems import fill
 

@@ -17,7 +17,7 @@ from isotope.core.progress import log
 from isotope.core.runs import empty, write_pieces, write_run
 from isotope.core.schemas import RUN
 from isotope.core.shards import WHOLE, gather
-from isotope.index.build import contents
+from isotope.index.bm25 import contents
 from isotope.search import fuse
 
 

@@ -25,9 +25,9 @@ _SIZES = ("texts", "images", "qrels")
 
 
 def write_newest(
-    collected: Mapping[str, Path], scores: Path, headline: Path, survival: Path | None, out: Path
+    collected: Mapping[str, Path], scores: Path, headline: Path, survival: Path | None, folder: Path
 ) -> None:
-    """Write `out`/metrics.json and, a copy of `headline`, `out`/headline.csv.
+    """Write `folder`/metrics.json and, a copy of `headline`, `folder`/headline.csv.
 
     The numbers are the rows of `collected` (texts, images, qrels); `score`, the mean of every
     measure by setting, split, task and system; and `held`, the share of the earlier snapshot's
@@ -45,9 +45,9 @@ def write_newest(
     if survival:
         table = pl.read_csv(survival)
         told["held"] = dict(table.select("split", "held_share").rows())
-    with store.aside(out / "metrics.json") as part:
+    with store.aside(folder / "metrics.json") as part:
         part.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8", newline="\n")
-    with store.aside(out / "headline.csv") as part:
+    with store.aside(folder / "headline.csv") as part:
         shutil.copyfile(headline, part)
 
 
@@ -91,3 +91,20 @@ def tabulate_changes(changes: Path, stems: Sequence[Path]) -> None:
     """
     for stem in stems:
         tabulate(_SQL / f"tables/{stem.name}.sql", {"changes": changes}, {}, stem)
+
+
+def compare_snapshots(  # noqa: PLR0913
+    before: Mapping[str, Path],
+    later: Mapping[str, Path],
+    *,
+    changes: Path,
+    identities: Path,
+    stems: Sequence[str],
+) -> None:
+    """Write tables.CHANGES and tables.IDENTITIES, and the two tables of changes to `stems`.
+
+    Raises:
+        As `write_changes`.
+    """
+    write_changes(before, later, changes, identities)
+    tabulate_changes(changes, [Path(stem) for stem in stems])

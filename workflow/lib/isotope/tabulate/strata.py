@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -203,3 +203,25 @@ def _rows(stratum: _Stratum, columns: pl.DataFrame, level: float) -> pl.DataFram
         low=pl.Series(low),
         high=pl.Series(high),
     )
+
+
+def write_intervals(  # noqa: PLR0913
+    scores: Path,
+    collected: Mapping[str, Path],
+    facts: Mapping[str, Path],
+    *,
+    language: str,
+    monthly_views: Mapping[str, float],
+    resampling: Mapping[str, Any],
+    out: Path,
+) -> None:
+    """Write what `intervals_table` does, from the params as they are written.
+
+    `monthly_views` has the fields of Thresholds, `resampling` those of Resampling.
+
+    Raises:
+        As `intervals_table`.
+    """
+    how, views = Resampling(**resampling), Thresholds(**monthly_views)
+    files = {**facts, **collected}
+    intervals_table(scores, files, language=language, how=how, out=out, views=views)

@@ -154,3 +154,21 @@ def _known(found: pl.DataFrame, judged: pl.DataFrame, size: int, depth: int) -> 
 def _looks_at() -> pl.Expr:
     """Return the rank down to which a measure looks; none for one that reads the whole run."""
     return pl.col("measure").str.extract(_CUT.pattern).cast(pl.Int64).fill_null(1 << 31)
+
+
+def write_subsets(  # noqa: PLR0913
+    runs: Sequence[Path],
+    collected: Mapping[str, Path],
+    *,
+    sizes: Sequence[int],
+    measures: Sequence[str],
+    depth: int,
+    positives: bool,
+    out: Path,
+) -> None:
+    """Write what `subsets_table` does.
+
+    Raises:
+        As `subsets_table`.
+    """
+    subsets_table(runs, collected, Asked(sizes, measures, depth, positives), out)

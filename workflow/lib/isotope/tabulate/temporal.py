@@ -163,3 +163,21 @@ def _wide(group: pl.DataFrame, side: str) -> Floats:
 def _share(lost: Floats, later: Floats) -> Floats:
     found = later > 0
     return np.where(found, lost / np.where(found, later, 1.0), np.nan)
+
+
+def write_temporal(  # noqa: PLR0913
+    runs: Sequence[Path],
+    reads: Mapping[str, Path],
+    *,
+    shown: Mapping[str, Any],
+    resampling: Mapping[str, Any],
+    drops: Path,
+    figure: Path,
+) -> None:
+    """Write what `tabulate_temporal` does; `resampling` has the fields of Resampling.
+
+    Raises:
+        As `tabulate_temporal`.
+    """
+    how = Resampling(**resampling)
+    tabulate_temporal(runs, reads, shown, how=how, drops=drops, figure=figure)

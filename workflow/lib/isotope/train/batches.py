@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from isotope.params.recipes import Recipe
 from isotope.train.data import Split
-from isotope.train.ranks import Ranks
+from isotope.train.processes import Ranks
 
 Batch = tuple[torch.Tensor, ...]
 _ALONE = Ranks()

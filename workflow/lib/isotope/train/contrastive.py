@@ -27,12 +27,10 @@ from isotope.core.progress import log
 from isotope.core.store import aside
 from isotope.params.recipes import Means, Recipe
 from isotope.train.batches import Batches, Tokens
-from isotope.train.checkpoint import Checkpoint, cut_of, fingerprint
-from isotope.train.checkpoint import start as begin
-from isotope.train.data import Place, Source, Split, read_split
-from isotope.train.loop import Plan, Point, fit
-from isotope.train.pictures import Cut
-from isotope.train.ranks import joined
+from isotope.train.data import Cut, Place, Source, Split, read_split
+from isotope.train.loop import Checkpoint, Plan, Point, cut_of, fingerprint, fit
+from isotope.train.loop import start as begin
+from isotope.train.processes import joined
 
 _PATHS = ("texts", "images", "qrels", "weights", "curve", "scratch", "start")
 _TOLD = 20

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from isotope.index.build import contents
+from isotope.index.bm25 import contents
 from isotope.models.dates import fit, fold_of, save, years_of
 from isotope.models.kinds.dates import DatesRecipe
 

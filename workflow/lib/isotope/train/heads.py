@@ -29,9 +29,8 @@ from isotope.models.offline import (
     text_tower,
 )
 from isotope.params.recipes import HeadsRecipe
-from isotope.train.data import Place, Source, Split, read_split, shown
+from isotope.train.data import Cut, Place, Source, Split, read_split, shown
 from isotope.train.loop import mrr10
-from isotope.train.pictures import Cut
 
 _WARMUP = 0.1
 _HOTTEST = 100.0

@@ -26,8 +26,6 @@ from isotope.models.multimodal import QUERY, TARGET, Clip2Clip, Multimodal, crea
 from isotope.models.open_clip import pick_device
 from isotope.params.recipes import Clip2ClipRecipe, Means, MultimodalRecipe, recipe_of
 from isotope.train.batches import Batch, Tokens
-from isotope.train.checkpoint import Checkpoint, Start, cut_of, fingerprint
-from isotope.train.checkpoint import start as begin
 from isotope.train.contrastive import (
     deterministic,
     launch,
@@ -35,11 +33,11 @@ from isotope.train.contrastive import (
     write_curve,
     write_weights,
 )
-from isotope.train.data import Place, Source
-from isotope.train.loop import Loop, Plan
+from isotope.train.data import Cut, Place, Source
+from isotope.train.loop import Checkpoint, Loop, Plan, Start, cut_of, fingerprint
+from isotope.train.loop import start as begin
 from isotope.train.multimodal_data import Ids, Judged, Pairs, Side, read_judged
-from isotope.train.pictures import Cut
-from isotope.train.ranks import joined
+from isotope.train.processes import joined
 from isotope.train.step import Share, Stepper, Vectors
 
 GROUPS = (("entity", "seen"), ("entity", "unseen"), ("query", "seen"), ("query", "unseen"))

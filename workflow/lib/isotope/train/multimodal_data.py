@@ -17,9 +17,17 @@ from isotope.core.errors import MissingColumn
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.encode.shard import joined
 from isotope.train.batches import Batch, Epochs, Tokens, unit
-from isotope.train.data import Place, Source, open_pictures, taken, write_pictures
-from isotope.train.pictures import Block, Cut, Decoded
-from isotope.train.ranks import Ranks
+from isotope.train.data import (
+    Block,
+    Cut,
+    Decoded,
+    Place,
+    Source,
+    open_pictures,
+    taken,
+    write_pictures,
+)
+from isotope.train.processes import Ranks
 
 _ALONE = Ranks()
 _JOIN_MEMORY = "2GB"

@@ -16,7 +16,7 @@ from isotope.core.errors import BadParams
 from isotope.models.open_clip import pick_device
 from isotope.params.recipes import Means, Recipe
 from isotope.train.batches import Batch, standardised
-from isotope.train.ranks import Ranks
+from isotope.train.processes import Ranks
 
 _SHARED = frozenset({"logit_scale", "logit_bias"})
 

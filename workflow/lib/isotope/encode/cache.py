@@ -24,7 +24,7 @@ from isotope.params.sections import model_kind
 FloatArray = npt.NDArray[np.float32]
 _T = TypeVar("_T")
 _PACKAGES = ("numpy", "pillow", "torch", "torchvision", "open_clip_torch", "transformers", "timm")
-_CODE = ("encode/captions.py", "encode/fill.py")
+_CODE = ("encode/shard.py", "encode/fill.py")
 # They choose what is encoded, which the content tells, and not how.
 _NOT_HOW = frozenset({"fields", "images", "summary"})
 _SENTENCES = ("", "isotope", "Ein Bild, 一张图片")

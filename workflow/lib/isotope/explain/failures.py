@@ -169,6 +169,11 @@ def intact_ranks(answers: pl.DataFrame, labels: Mapping[str, str]) -> pa.Table:
 
 
 def ranks_of(run: Path, qrels: Path) -> pa.Table:
+    """Return the rows of RANKS of a run's queries.
+
+    Raises:
+        IsotopeError: a run or qrels that can't be read.
+    """
     cell = Cell.of(run)
     side = {"task": cell.task, "split": cell.split}
     answers = rows(_SQL / "failures/answers.sql", {"run": run, "qrels": qrels}, side)

@@ -1,4 +1,4 @@
-"""What the rules on failures call: their inputs and params as the functions of the package have them.
+"""What the rules on failures call: inputs and params of a rule become those of a function.
 
 One job explains the failures of a collection and draws the sheet for people, and exchanges words in
 its queries; a job a system ranks these; one writes the page.
@@ -41,7 +41,7 @@ def explain_collection(  # noqa: PLR0913
     Raises:
         As `explain_failures` and `perturb_texts`.
     """
-    wordnet, seed, study = (settings.get(k) for k in ("wordnet", "seed", "study"))
+    wordnet = settings.get("wordnet")
     explain_failures(
         Given(collected["images"], collected["qrels"], objects, wordnet),
         runs,
@@ -132,7 +132,9 @@ def find_objects(pixels: Sequence[Path], *, detector: Mapping[str, Any], out: Pa
     detect_objects(pixels, detector=finder, threshold=threshold, batch=batch, out=out)
 
 
-def read_study(sheets: Sequence[Path], sample: Path, *, study: Mapping[str, Any], out: Path) -> None:
+def read_study(
+    sheets: Sequence[Path], sample: Path, *, study: Mapping[str, Any], out: Path
+) -> None:
     """Write tables.STUDIED from the sheets that came back; `study` is the study's entry.
 
     Raises:

@@ -93,4 +93,5 @@ def tabulate_mistakes(
     with tempfile.TemporaryDirectory(prefix="isotope-") as folder:
         studied = Path(folder) / "studied.parquet"
         study.write_study(sheets, sample, classes, studied)
-        tabulate(_SQL / "tables/mistakes_sorted.sql", {"studied": studied}, {"systems": systems}, stem)
+        query, order = _SQL / "tables/mistakes_sorted.sql", {"systems": systems}
+        tabulate(query, {"studied": studied}, order, stem)

@@ -9,12 +9,13 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from snakemake.io import Wildcards, expand
+from snakemake.io import expand
+from snakemake.iocontainers import Wildcards
 
 from isotope.core.sql import Files
 from isotope.judge import study
 from isotope.plan.explain import Explain
-from isotope.tabulate.exhibits import Exhibit, Recipe, described, recipe
+from isotope.tabulate.exhibits import Exhibit, described, recipe
 
 TABLES, FIGURES = "results/tables", "results/figures"
 _SUFFIXES = ("csv", "md", "tex")
@@ -96,6 +97,12 @@ class Exhibits(Explain):
             return list(dict.fromkeys(files))
 
         return sources
+
+    def explained_tables(self, collection: str) -> list[str]:
+        """Return the tables of explained failures, in the order of their page."""
+        order = ("explained", "ranking", "unknown_objects", "moved", "perturbed")
+        own = self.exhibits_of(collection)
+        return [f"{TABLES}/{collection}/{name}.csv" for name in order if name in own]
 
     def exhibit_curves(self, subject: str) -> list[str]:
         """Return the learning curves of the models that are trained on a collection."""

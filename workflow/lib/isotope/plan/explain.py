@@ -1,9 +1,11 @@
 """Whose failures are explained, and from what."""
 
 from functools import cached_property
+from typing import Any
 
 from snakemake.io import expand
 
+from isotope.core.schemas import FIVE_FIELDS
 from isotope.judge import study
 from isotope.params.sections import model_kind
 from isotope.plan.since import Since
@@ -93,6 +95,26 @@ class Explain(Since):
         return study.sheet_paths(wildcards.collection)
 
     def failure_tables(self) -> list[str]:
-        """Return the pages of explained failures and the sheets for people, of built collections."""
+        """Return the pages of explained failures, and the sheets for people."""
         pages = expand("results/report/{c}/failures.html", c=self.explained_collections())
         return pages + expand("results/tables/{c}/study.csv", c=self.explained_collections())
+
+    def query_model(self, wildcards: Any) -> dict[str, Any]:
+        """Return the params of the model that encodes a dense system's queries."""
+        return self.params["models"][self.base_model(self.query_encoder(wildcards))]
+
+    def query_fields(self, wildcards: Any) -> list[str]:
+        """Return the fields of a text that a dense system's model reads."""
+        return self.params["models"][self.query_encoder(wildcards)].get("fields", FIVE_FIELDS)
+
+    def query_weights(self, wildcards: Any) -> list[str]:
+        """Return the weights that a dense system's model has learned."""
+        return self.learned_weights(wildcards.collection, self.query_encoder(wildcards))
+
+    def query_configs(self, wildcards: Any) -> list[str]:
+        """Return the architecture and the weights on this disk of a dense system's model."""
+        return self.configs_of(self.query_encoder(wildcards))
+
+    def study_params(self, wildcards: Any) -> dict[str, Any]:
+        """Return the params of the human study of a collection's failures."""
+        return self.params["tabulate"]["explain"][wildcards.collection]["study"]

@@ -1,8 +1,8 @@
 """Tables and figures of a collection, and what they read."""
 
-import re
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from snakemake.io import expand
 
@@ -53,8 +53,8 @@ class Tables(Memory):
     def accounts(self, collection: str) -> dict[str, str]:
         """Return what became of a collection's source, by relation.
 
-        They are its crawl's ledger, its projection, and the pictures of its snapshot's own wikitext.
-        A union has none: its members have them.
+        They are its crawl's ledger, its projection, and the pictures of its snapshot's wikitext. A
+        union has none: its members have them.
         """
         entry = self.params["collect"][collection]
         if "of" in entry:
@@ -107,6 +107,35 @@ class Tables(Memory):
         own = [t for key, t in asked.items() if key in self.params["tabulate"]]
         return {t: f"results/tables/{wildcards.collection}/{t}.parquet" for t in own}
 
+    @property
+    def resampling(self) -> dict[str, float]:
+        """How often, from which seed and to which level queries are resampled."""
+        return dict(self.params["tabulate"]["bootstrap"])
+
+    def vocabularies(self) -> list[str]:
+        """Return the vocabularies of the tokenizers that are files."""
+        return [
+            p for t in self.params["tabulate"]["tokenizers"].values() for p in self.vocabulary(t)
+        ]
+
+    def detector_files(self, wildcards: Any) -> list[str]:
+        """Return the files of the model that detects objects."""
+        named = self.params["tabulate"]["detector"].get("name")
+        return self.local_files(named) if named else []
+
+    def style_model(self, wildcards: Any) -> dict[str, Any]:
+        """Return the params of the model that classifies styles."""
+        return self.params["models"][self.params["tabulate"]["styles"]["model"]]
+
+    def style_configs(self, wildcards: Any) -> list[str]:
+        """Return the architecture and the weights on this disk of the model of styles."""
+        return self.configs_of(self.params["tabulate"]["styles"]["model"])
+
+    def style_code(self, wildcards: Any) -> list[str]:
+        """Return the code that classifies styles by the model's kind."""
+        model = self.params["tabulate"]["styles"]["model"]
+        return self.code("tabulate.styles:styles_table", self.code_of(model))
+
     def style_inputs(self, what):
         """The shards of images, or the trained weights, of the model that tells styles apart."""
 
@@ -123,7 +152,7 @@ class Tables(Memory):
         acquired = [s for s in self.sources_of(wildcards.collection) if s in self.params["acquire"]]
         return expand("data/acquire/{source}/manifest.json", source=acquired)
 
-    def fact_witnesses(self, wildcards):
+    def fact_sources(self, wildcards):
         """What a collection's facts rest on: the manifest, as they may be acquired, and
         themselves.
         """
@@ -151,6 +180,11 @@ class Tables(Memory):
         kinds = ("random", "bm25", "dense", "prompt", "answers")
         own = [s for s in self.systems if self.params["systems"][s]["kind"] in kinds]
         return self.first_runs(wildcards.collection, own)
+
+    def promotion_runs(self, wildcards: Any) -> list[str]:
+        """Return the runs of all systems whose queries are images."""
+        task = [t for t in self.tasks if t == "m2t"]
+        return self.runs_of(wildcards.collection, self.systems, task=task)
 
     def top_runs(self, wildcards):
         """The runs of all systems on the largest pool."""
@@ -199,6 +233,10 @@ class Tables(Memory):
     def caption_files(self, collection):
         """All files of captions by models on a collection's pictures."""
         return [path for files in self.caption_sources(collection).values() for path in files]
+
+    def choice_files(self, collection: str) -> list[str]:
+        """Return the files of people's choices between captions of a collection's source."""
+        return resolve.local_files(self.side_by_side[self.source_of(collection)])
 
     def languages_of(self, collection):
         """The languages of the collections of one source, that of the collection first."""
@@ -250,6 +288,10 @@ class Tables(Memory):
         return self.runs_of(
             collection, self.systems, setting=self.largest_setting(), split=splits, task="m2t"
         )
+
+    def mistake_sheets(self, collection: str) -> list[Path]:
+        """Return the sheets of sorted answers that have come back."""
+        return study.sheet_paths(collection, "mistakes")
 
     def sorted_mistakes(self, collection):
         """The table of a collection's answers that people have sorted, once a sheet has come

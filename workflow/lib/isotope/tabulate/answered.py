@@ -1,18 +1,15 @@
 """Which questions each system has answered: one may leave some out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import polars as pl
-import pyarrow as pa
 
 from isotope.core import sql, store
 from isotope.core.grid import Cell
 from isotope.core.progress import Progress
 from isotope.core.runs import batches
 from isotope.score.score import cell_of
-from isotope.tabulate.table import tabulate
 from isotope.tabulate.tables import ANSWERED_BY, TOPS
 
 _SQL = sql.SQL / "tabulate"
@@ -43,7 +40,7 @@ def write_answered(runs: Sequence[Path], answered: Sequence[Path], out: Path) ->
     """Write tables.ANSWERED_BY: for each run, in their order, the queries that have an answer.
 
     A query is answered when it has a hit, or when a file of answers has a line on it, though the
-    entity is not found: `answered` are the tables.ANSWERED of such systems, <system>.answered.parquet.
+    entity is not found: `answered` are tables.ANSWERED, <system>.answered.parquet.
     """
     files = {path.name.removesuffix(".answered.parquet"): path for path in answered}
     with store.writer(out, ANSWERED_BY) as writer:

@@ -81,9 +81,7 @@ class Recipe(NamedTuple):
     written_by: str = ""
 
 
-def recipe(
-    name: str, relations: Mapping[str, Sequence[str]], values: Mapping[str, Any]
-) -> Recipe:
+def recipe(name: str, relations: Mapping[str, Sequence[str]], values: Mapping[str, Any]) -> Recipe:
     """Return the recipe of an exhibit from the files and values that its entry names.
 
     Raises:

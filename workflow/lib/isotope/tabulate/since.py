@@ -93,9 +93,9 @@ def tabulate_changes(changes: Path, stems: Sequence[Path]) -> None:
         tabulate(_SQL / f"tables/{stem.name}.sql", {"changes": changes}, {}, stem)
 
 
-def compare_snapshots(  # noqa: PLR0913
-    before: Mapping[str, Path],
-    later: Mapping[str, Path],
+def compare_snapshots(
+    before: Sequence[Path],
+    later: Sequence[Path],
     *,
     changes: Path,
     identities: Path,
@@ -103,8 +103,11 @@ def compare_snapshots(  # noqa: PLR0913
 ) -> None:
     """Write tables.CHANGES and tables.IDENTITIES, and the two tables of changes to `stems`.
 
+    `before` and `later` are the files texts, images and qrels of either collection.
+
     Raises:
         As `write_changes`.
     """
-    write_changes(before, later, changes, identities)
+    sides = ({path.stem: path for path in tables} for tables in (before, later))
+    write_changes(*sides, changes, identities)
     tabulate_changes(changes, [Path(stem) for stem in stems])

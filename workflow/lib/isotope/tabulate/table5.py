@@ -25,9 +25,7 @@ COMPARISONS = pa.schema([pa.field("comparison", pa.int32()), pa.field("system", 
 _TUNE = {"text": "text tower", "vision": "vision tower", "both": "both towers"}
 
 
-def table5(
-    relations: Mapping[str, sql.Files], parameters: Mapping[str, Any], out: Path
-) -> None:
+def table5(relations: Mapping[str, sql.Files], parameters: Mapping[str, Any], out: Path) -> None:
     """Write `out`.{csv,md,tex}: every measure of the systems, grouped by stage.
 
     `relations` are scores (tables.SCORES), significance (tables.SIGNIFICANCE, paired t-tests), and

@@ -118,7 +118,7 @@ def test_an_empty_field_has_no_tokens_and_captions_of_one_language_are_joined(co
 def test_more_processes_write_the_same_bytes(collected):
     count(collected)
     one = (collected / "tokens.parquet").read_bytes()
-    count(collected, workers=2)
+    count(collected, threads=2)
     assert (collected / "tokens.parquet").read_bytes() == one
 
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isnan
 from pathlib import Path
 from statistics import fmean
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ from isotope.explain.objects import Pictures, concepts, pictures, read_objects
 from isotope.explain.tables import CONCEPTS, FAILURES, INTACT, RANKS
 from isotope.explain.wordnet import WordNet
 from isotope.parse.tables import REJECTED
-from isotope.tabulate.table import rows, tabulate
+from isotope.tabulate.table import rows
 
 Areas = Sequence[float]
 Objects = Mapping[str, Areas]
@@ -146,20 +145,6 @@ def _sizes(concept: str, truth: Areas, found: Areas, threshold: float) -> list[S
 _SQL = sql.SQL / "tabulate"
 
 
-def tabulate_ranking(runs: Sequence[Path], qrels: Path, stem: Path) -> None:
-    """Write `stem`.{csv,md,tex}: Success@1/5/10, MRR@5/10/all, median rank and fails by system.
-
-    Raises:
-        IsotopeError: a run or qrels that can't be read.
-    """
-    with TemporaryDirectory(dir=stem.parent, prefix=f".{stem.name}-") as folder:
-        ranks = Path(folder) / "ranks.parquet"
-        with store.writer(ranks, RANKS) as out:
-            for path in runs:
-                out.write_table(ranks_of(path, qrels))
-        tabulate(_SQL / "tables/ranking.sql", {"ranks": ranks}, {}, stem)
-
-
 def intact_ranks(answers: pl.DataFrame, labels: Mapping[str, str]) -> pa.Table:
     """Return the rows of RANKS of queries as they are: the rank is that before a perturbation."""
     columns = {name: pl.lit(value) for name, value in labels.items()}
@@ -178,54 +163,6 @@ def ranks_of(run: Path, qrels: Path) -> pa.Table:
     side = {"task": cell.task, "split": cell.split}
     answers = rows(_SQL / "failures/answers.sql", {"run": run, "qrels": qrels}, side)
     return intact_ranks(answers, {**vars(cell), "system": run.stem})
-
-
-_READS = {
-    "explained": "failures",
-    "ranking": "ranks",
-    "unknown_objects": "rejected",
-    "moved": "perturbed",
-    "perturbed": "perturbed",
-}
-
-
-def tabulate_explained(
-    relations: Mapping[str, Sequence[Path]],
-    names: Sequence[str],
-    folder: Path,
-    systems: Sequence[str] = (),
-) -> None:
-    """Write `folder`/<name>.{csv,md,tex} for each name: explained, ranking, moved and so on.
-
-    `relations` are failures (tables.FAILURES), ranks and perturbed (tables.RANKS), and rejected.
-    `systems` is the order of systems where no measure tells one.
-
-    Raises:
-        IsotopeError: what `tabulate` raises.
-    """
-    order = {"systems": systems}
-    for name in names:
-        files = list(relations[_READS[name]])
-        tabulate(_SQL / f"tables/{name}.sql", {_READS[name]: files}, order, folder / name)
-
-
-def tabulate_study(
-    studied: Path,
-    names: Sequence[str],
-    rules: Mapping[str, Any],
-    folder: Path,
-    systems: Sequence[str] = (),
-) -> None:
-    """Write `folder`/<name>.{csv,md,tex} of tables.STUDIED; `rules` has support and confidence.
-    `systems` is as for `tabulate_explained`.
-
-    Raises:
-        IsotopeError: what `tabulate` raises.
-    """
-    for name in names:
-        given = {k: rules[k] for k in ("support", "confidence")} if name == "study_rules" else {}
-        asked = {**given, "systems": systems}
-        tabulate(_SQL / f"tables/{name}.sql", {"studied": studied}, asked, folder / name)
 
 
 _ROWS_PER_GROUP = 8_192

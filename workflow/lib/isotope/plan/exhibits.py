@@ -6,19 +6,19 @@ the params do not name, judgements that have not come back) leaves out the exhib
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from typing import Any
 
-from snakemake.io import expand
 from snakemake.iocontainers import Wildcards
 
-from isotope.core.sql import Files
 from isotope.judge import study
 from isotope.plan.explain import Explain
 from isotope.tabulate.exhibits import Exhibit, described, recipe
 
 TABLES, FIGURES = "results/tables", "results/figures"
 _SUFFIXES = ("csv", "md", "tex")
+Files = str | Sequence[str]
 
 
 class Exhibits(Explain):
@@ -75,11 +75,11 @@ class Exhibits(Explain):
         entries = {name: described()[name] for name in self.exhibits_of(subject)}
         tables = [name for name, entry in entries.items() if entry.table]
         figures = [name for name, entry in entries.items() if entry.draws]
-        files = expand(f"{TABLES}/{subject}/{{t}}.{{s}}", t=tables, s=_SUFFIXES)
+        files = _each(f"{TABLES}/{subject}/{{t}}.{{s}}", t=tables, s=_SUFFIXES)
         if subject not in self.groups:
             figures += [f"curve-{m}" for m in self.trained_models() + self.fine_tuned_models()]
             files.append(f"{TABLES}/{subject}/metrics.json")
-        return [*files, *expand(f"{FIGURES}/{subject}/{{f}}.svg", f=figures)]
+        return [*files, *_each(f"{FIGURES}/{subject}/{{f}}.svg", f=figures)]
 
     def exhibit_sources(self, subject: str) -> Callable[[Any], list[str]]:
         """Return the function of the inputs of a collection's or group's exhibits."""
@@ -117,7 +117,7 @@ class Exhibits(Explain):
         own = self._captions(subject)
         if subject in self.groups:
             members = self.group_members(subject)
-            return {"scores": expand("results/score/{c}.parquet", c=members), **own}
+            return {"scores": _each("results/score/{c}.parquet", c=members), **own}
         tables = f"{TABLES}/{subject}"
         computed = ("tokens", "intervals", "subsets", "tops", "answered")
         return {
@@ -125,7 +125,7 @@ class Exhibits(Explain):
             "filters": f"data/collect/{subject}/filters.parquet",
             "scores": f"results/score/{subject}.parquet",
             "significance": f"results/score/{subject}.significance.parquet",
-            "trials": self.tuning_grids(_of(subject)),
+            "trials": [str(path) for path in self.tuning_grids(_of(subject))],
             **{name: f"{tables}/{name}.parquet" for name in computed},
             **self.facts(_of(subject)),
             **self.accounts(subject),
@@ -142,7 +142,7 @@ class Exhibits(Explain):
         pattern = f"{TABLES}/{{c}}/captions.parquet"
         own: dict[str, Files] = {}
         if self.params["tabulate"]["captions"]:
-            own["captions"] = expand(pattern, c=members)
+            own["captions"] = _each(pattern, c=members)
         for table in self.caption_tables(subject):
             if table != "correlation":
                 own[table] = self.member_tables(subject, table)
@@ -176,7 +176,7 @@ class Exhibits(Explain):
         names = {"failures": "failures", "ranks": "ranks", "rejected_objects": "rejected_objects"}
         if study.sheet_paths(collection):
             names["studied"] = "studied"
-        perturbed = self.perturbed_ranks(_of(collection))
+        perturbed = [str(path) for path in self.perturbed_ranks(_of(collection))]
         return {
             **{relation: f"{tables}/{file}.parquet" for relation, file in names.items()},
             **({"perturbed": perturbed} if perturbed else {}),
@@ -185,7 +185,7 @@ class Exhibits(Explain):
     def _searched(self, collection: str) -> dict[str, Files]:
         """What approximate search finds, and the scores on another collection."""
         pattern = f"results/search/{collection}/recall/{{s}}.csv"
-        recall = expand(pattern, s=self.approximate_systems)
+        recall = _each(pattern, s=self.approximate_systems)
         compared = collection in self.params["tabulate"]["against"]
         return {
             **({"recall": recall} if recall else {}),
@@ -234,4 +234,12 @@ def _of(collection: str) -> Wildcards:
 
 
 def _listed(files: Files) -> list[str]:
-    return [str(files)] if isinstance(files, str) else [str(path) for path in files]  # type: ignore[union-attr]
+    return [files] if isinstance(files, str) else list(files)
+
+
+def _each(pattern: str, **values: Sequence[str]) -> list[str]:
+    """Return the pattern with each combination of values."""
+    return [
+        pattern.format(**dict(zip(values, chosen, strict=True)))
+        for chosen in product(*values.values())
+    ]

@@ -150,7 +150,7 @@ class Tables(Memory):
     def manifests(self, wildcards):
         """The manifests of a collection's sources."""
         acquired = [s for s in self.sources_of(wildcards.collection) if s in self.params["acquire"]]
-        return expand("data/acquire/{source}/manifest.json", source=acquired)
+        return [f"data/acquire/{source}/manifest.json" for source in acquired]
 
     def fact_sources(self, wildcards):
         """What a collection's facts rest on: the manifest, as they may be acquired, and
@@ -289,7 +289,7 @@ class Tables(Memory):
             collection, self.systems, setting=self.largest_setting(), split=splits, task="m2t"
         )
 
-    def mistake_sheets(self, collection: str) -> list[Path]:
+    def mistake_sheets(self, collection: str) -> list[str]:
         """Return the sheets of sorted answers that have come back."""
         return study.sheet_paths(collection, "mistakes")
 

@@ -62,7 +62,8 @@ def described() -> Mapping[str, Exhibit]:
 
 def _exhibit(name: str, entry: Mapping[str, Any]) -> Exhibit:
     named = {key: _by_name(entry.get(key, {})) for key in ("reads", "parameters")}
-    return Exhibit(**{"query": name, **entry, **named})
+    fields: dict[str, Any] = {"query": name, **entry, **named}
+    return Exhibit(**fields)
 
 
 def _by_name(names: Sequence[str] | Mapping[str, str]) -> Mapping[str, str]:
@@ -72,7 +73,7 @@ def _by_name(names: Sequence[str] | Mapping[str, str]) -> Mapping[str, str]:
 class Recipe(NamedTuple):
     """What makes an exhibit: files by relation, values by parameter, and the keys of its entry."""
 
-    relations: Mapping[str, Sequence[str]]
+    relations: Mapping[str, str | Sequence[str]]
     parameters: Mapping[str, Any]
     query: str
     table: bool = True
@@ -81,7 +82,9 @@ class Recipe(NamedTuple):
     written_by: str = ""
 
 
-def recipe(name: str, relations: Mapping[str, Sequence[str]], values: Mapping[str, Any]) -> Recipe:
+def recipe(
+    name: str, relations: Mapping[str, str | Sequence[str]], values: Mapping[str, Any]
+) -> Recipe:
     """Return the recipe of an exhibit from the files and values that its entry names.
 
     Raises:

@@ -108,6 +108,6 @@ def compare_snapshots(
     Raises:
         As `write_changes`.
     """
-    sides = ({path.stem: path for path in tables} for tables in (before, later))
-    write_changes(*sides, changes, identities)
+    old, new = ({path.stem: path for path in tables} for tables in (before, later))
+    write_changes(old, new, changes, identities)
     tabulate_changes(changes, [Path(stem) for stem in stems])

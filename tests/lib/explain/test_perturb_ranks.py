@@ -12,7 +12,7 @@ from isotope.core import store
 from isotope.core.vectors import write_ids
 from isotope.encode.shard import encode_texts
 from isotope.explain.perturb import Settings
-from isotope.explain.ranks import Asked, Tower, perturb_texts, perturbed_bm25, perturbed_dense
+from isotope.explain.ranks import Queries, Tower, perturb_texts, perturbed_bm25, perturbed_dense
 from isotope.explain.tables import INTACT
 from isotope.index.bm25 import index_bm25
 from isotope.models.hash import HashEncoder
@@ -25,7 +25,7 @@ FIELDS = ["context_section_description"]
 
 class Made(NamedTuple):
     folder: Path
-    asked: Asked
+    asked: Queries
     perturbed: pl.DataFrame
 
 
@@ -64,7 +64,7 @@ def made(tmp_path_factory) -> Made:
         out=folder / "perturbed.parquet",
     )
     run = folder / "small/validation/t2m/own.parquet"
-    asked = Asked(folder / "perturbed.parquet", folder / "qrels.parquet", run)
+    asked = Queries(folder / "perturbed.parquet", folder / "qrels.parquet", run)
     return Made(folder, asked, pl.read_parquet(folder / "perturbed.parquet"))
 
 
@@ -146,9 +146,8 @@ def test_ranks_of_bm25_are_those_of_a_search(made):
     index_bm25(both, [index], ["validation"], language="en", fields=FIELDS, threads=1)
     qrels = {"qrels": folder / "qrels.parquet"}
     spec = {"fields": FIELDS}
-    search_bm25(
-        {**both, **qrels}, [index], [made.asked.run], spec, language="en", depth=5, threads=1
-    )
+    runs = {"indexes": [index], "runs": [made.asked.run], "spec": spec}
+    search_bm25(**both, **qrels, **runs, language="en", depth=5, threads=1)
     perturbed_bm25(made.asked, index, spec, folder / "bm25.parquet", threads=1)
     found = changed(folder / "bm25.parquet")
     assert found["query_id"].to_list() == made.perturbed["query_id"].to_list()

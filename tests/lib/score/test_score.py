@@ -10,8 +10,9 @@ import pytest
 from isotope.collect import tables as collect_tables
 from isotope.core import store, trec
 from isotope.core.errors import BadParams, BrokenPromise, EmptyTable
+from isotope.core.grid import Cell
 from isotope.core.runs import ranked, write_run
-from isotope.score.score import cell_of, score_collection, score_run
+from isotope.score.score import score_collection, score_run
 from isotope.score.tables import SCORES
 
 HITS = pl.DataFrame(
@@ -80,7 +81,9 @@ def results(tmp_path):
 def test_a_collection_is_scored_by_split_and_task(results, tmp_path):
     paths, qrels = results
     out = tmp_path / "scores.parquet"
-    score_collection(paths, qrels, collection="toy", measures=["R@10", "MAP"], out=out)
+    score_collection(
+        runs=paths, qrels=qrels, collection="toy", measures=["R@10", "MAP"], scores=out
+    )
     assert pq.read_schema(out).equals(SCORES)
     scores = pl.read_parquet(out)
     assert set(scores["collection"]) == {"toy"}
@@ -104,7 +107,9 @@ def test_the_same_runs_in_any_order_give_the_same_bytes(results, tmp_path):
     paths, qrels = results
     outs = [tmp_path / name for name in ("one.parquet", "two.parquet")]
     for out in outs:
-        score_collection(paths, qrels, collection="toy", measures=["MAP", "nDCG@10"], out=out)
+        score_collection(
+            runs=paths, qrels=qrels, collection="toy", measures=["MAP", "nDCG@10"], scores=out
+        )
         random.Random(1).shuffle(paths)
     assert outs[0].read_bytes() == outs[1].read_bytes()
 
@@ -112,11 +117,11 @@ def test_the_same_runs_in_any_order_give_the_same_bytes(results, tmp_path):
 def test_a_run_that_fails_leaves_the_old_scores_in_place(results, tmp_path):
     paths, qrels = results
     out = tmp_path / "scores.parquet"
-    score_collection(paths, qrels, collection="toy", measures=["MAP"], out=out)
+    score_collection(runs=paths, qrels=qrels, collection="toy", measures=["MAP"], scores=out)
     before = out.read_bytes()
     pl.read_parquet(paths[-1]).with_columns(rank=pl.lit(5, pl.Int32)).write_parquet(paths[-1])
     with pytest.raises(BrokenPromise, match="does not follow"):
-        score_collection(paths, qrels, collection="toy", measures=["MAP"], out=out)
+        score_collection(runs=paths, qrels=qrels, collection="toy", measures=["MAP"], scores=out)
     assert out.read_bytes() == before
     assert not list(tmp_path.glob(".*"))
 
@@ -127,14 +132,18 @@ def test_a_split_without_judgements_is_refused(results, tmp_path):
     write_run(pl.read_parquet(paths[0]), stray)
     with pytest.raises(EmptyTable, match="'train'"):
         score_collection(
-            [stray], qrels, collection="toy", measures=["MAP"], out=tmp_path / "scores.parquet"
+            runs=[stray],
+            qrels=qrels,
+            scores=tmp_path / "scores.parquet",
+            collection="toy",
+            measures=["MAP"],
         )
 
 
 @pytest.mark.parametrize("path", ["small/test/t2t/x.parquet", "test/t2m/x.parquet", "x.parquet"])
 def test_a_path_that_names_no_run_is_refused(path):
     with pytest.raises(BadParams, match="not the path of a run"):
-        cell_of(Path(path))
+        Cell.of(Path(path))
 
 
 @pytest.mark.parametrize("direction", ["t2i", "i2t"])

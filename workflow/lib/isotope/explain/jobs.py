@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from isotope.core import store
-from isotope.explain.failures import Given, explain_failures, ranks_of
+from isotope.explain import failures as failing
+from isotope.explain.failures import explain_failures, ranks_of
 from isotope.explain.objects import detect_objects, load
 from isotope.explain.page import Sources, failures_page
 from isotope.explain.perturb import Settings
-from isotope.explain.ranks import Asked, Tower, perturb_texts, perturbed_bm25, perturbed_dense
+from isotope.explain.ranks import Queries, Tower, perturb_texts, perturbed_bm25, perturbed_dense
 from isotope.explain.tables import RANKS
 from isotope.judge.study import write_sheet, write_study
 
@@ -43,7 +44,7 @@ def explain_collection(  # noqa: PLR0913
     """
     wordnet = settings.get("wordnet")
     explain_failures(
-        Given(collected["images"], collected["qrels"], objects, wordnet),
+        failing.Sources(collected["images"], collected["qrels"], objects, wordnet),
         runs,
         threshold=settings["threshold"],
         failures=failures,
@@ -98,7 +99,7 @@ def rank_perturbed_dense(  # noqa: PLR0913
         As `perturbed_dense`.
     """
     tower = Tower(model, weights, fields, batch)
-    perturbed_dense(Asked(perturbed, qrels, run), encoded, index, tower, out)
+    perturbed_dense(Queries(perturbed, qrels, run), encoded, index, tower, out)
 
 
 def rank_perturbed_bm25(  # noqa: PLR0913
@@ -117,8 +118,8 @@ def rank_perturbed_bm25(  # noqa: PLR0913
     Raises:
         As `perturbed_bm25`.
     """
-    asked = Asked(perturbed, qrels, run)
-    perturbed_bm25(asked, index, spec, out, threads=threads, language=language)
+    queries = Queries(perturbed, qrels, run)
+    perturbed_bm25(queries, index, spec, out, threads=threads, language=language)
 
 
 def find_objects(pixels: Sequence[Path], *, detector: Mapping[str, Any], out: Path) -> None:

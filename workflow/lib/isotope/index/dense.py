@@ -117,7 +117,7 @@ def nearest(
     return scores, np.where(local < 0, -1, rows[local])
 
 
-def recall(found: Rows, exact: Rows, k: int) -> float:
+def recall_at(k: int, found: Rows, exact: Rows) -> float:
     """Return the share of the exact first k that are among the first k found; rows [queries, n]."""
     k = min(k, exact.shape[1])
     pairs = zip(found[:, :k], exact[:, :k], strict=True)

@@ -1,7 +1,6 @@
 """Tables and figures of a collection, and what they read."""
 
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from snakemake.io import expand

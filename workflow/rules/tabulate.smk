@@ -141,8 +141,8 @@ rule tabulate_styles:
     params:
         call="tabulate.styles:styles_table",
         model=plan.style_model,
-        classes=lambda w: plan.params["tabulate"]["styles"]["classes"],
-        prompts=lambda w: plan.params["tabulate"]["styles"]["prompts"],
+        classes=plan.styles["classes"],
+        prompts=plan.styles["prompts"],
     message:
         "classify the styles of the images of {wildcards.collection}"
     script:
@@ -165,7 +165,7 @@ rule tabulate_objects:
         mem_mb=plan.needs(ENCODES),
     params:
         call="explain.jobs:find_objects",
-        detector=lambda w: plan.params["tabulate"]["detector"],
+        detector=plan.detector,
     message:
         "detect objects in the images of {wildcards.collection}"
     script:
@@ -433,7 +433,7 @@ rule tabulate_mistakes:
     params:
         call="judge.mistakes:write_mistakes",
         collected=["texts", "images", "qrels"],
-        spec=lambda w: plan.params["tabulate"]["mistakes"],
+        spec=plan.mistakes,
     message:
         "draw answers on {wildcards.collection} for people to sort"
     script:
@@ -457,7 +457,7 @@ rule tabulate_sorted:
     params:
         call="judge.mistakes:tabulate_mistakes",
         stem="results/tables/{collection}/mistakes_sorted",
-        classes=lambda w: plan.params["tabulate"]["mistakes"]["classes"],
+        classes=plan.mistakes["classes"],
         systems=plan.systems,
     message:
         "count the sorted answers on {wildcards.collection}"

@@ -10,14 +10,13 @@ from isotope.plan.plan import Plan
 from isotope.tabulate.exhibits import DRAWINGS, WRITERS, described
 
 ROOT = Path(__file__).parents[3]
-SCHEMA = ROOT / "workflow/schemas/params.schema.yaml"
 DEMO = files.load(root=ROOT)
 
 
 def planned(build: tuple[str, ...] = ("toy",), **changes: Any) -> Plan:
     """Return the plan of the demo with other entries of `tabulate`."""
     params = {**DEMO, "build": [*build], "tabulate": {**DEMO["tabulate"], **changes}}
-    return Plan(resolve.resolve(params, SCHEMA, {}), ROOT, {})
+    return Plan(resolve.resolve(params), ROOT, {})
 
 
 @pytest.fixture(scope="module")

@@ -117,14 +117,29 @@ class Tables(Memory):
             p for t in self.params["tabulate"]["tokenizers"].values() for p in self.vocabulary(t)
         ]
 
+    @property
+    def styles(self) -> dict[str, Any]:
+        """The model that classifies styles, its classes and prompts; empty ones where none does."""
+        return self.params["tabulate"].get("styles", {"model": "", "classes": [], "prompts": []})
+
+    @property
+    def detector(self) -> dict[str, Any]:
+        """The model that detects objects; nothing where none does."""
+        return self.params["tabulate"].get("detector", {})
+
+    @property
+    def mistakes(self) -> dict[str, Any]:
+        """How answers are drawn for people to sort; without classes where none are."""
+        return self.params["tabulate"].get("mistakes", {"classes": []})
+
     def detector_files(self, wildcards: Any) -> list[str]:
         """Return the files of the model that detects objects."""
-        named = self.params["tabulate"]["detector"].get("name")
+        named = self.detector.get("name")
         return self.local_files(named) if named else []
 
     def style_model(self, wildcards: Any) -> dict[str, Any]:
         """Return the params of the model that classifies styles."""
-        return self.params["models"][self.params["tabulate"]["styles"]["model"]]
+        return self.params["models"].get(self.styles["model"], {})
 
     def style_configs(self, wildcards: Any) -> list[str]:
         """Return the architecture and the weights on this disk of the model of styles."""
@@ -132,8 +147,8 @@ class Tables(Memory):
 
     def style_code(self, wildcards: Any) -> list[str]:
         """Return the code that classifies styles by the model's kind."""
-        model = self.params["tabulate"]["styles"]["model"]
-        return self.code("tabulate.styles:styles_table", self.code_of(model))
+        model = self.styles["model"]
+        return self.code("tabulate.styles:styles_table", *([self.code_of(model)] if model else []))
 
     def style_inputs(self, what):
         """The shards of images, or the trained weights, of the model that tells styles apart."""

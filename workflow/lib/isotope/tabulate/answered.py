@@ -5,14 +5,11 @@ from pathlib import Path
 
 import polars as pl
 
-from isotope.core import sql, store
+from isotope.core import store
 from isotope.core.grid import Cell, run_order
 from isotope.core.progress import Progress
 from isotope.core.runs import batches
 from isotope.tabulate.tables import ANSWERED_BY, TOPS
-
-_SQL = sql.SQL / "tabulate"
-_SECTIONS = 25
 
 
 def tops_table(runs: Sequence[Path], *, depth: int, out: Path) -> None:

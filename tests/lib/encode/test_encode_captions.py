@@ -53,7 +53,7 @@ def encoded(images: Path, spec: dict[str, object] = HASH, shards: int = 1, **giv
             "pixels": [],
             "weights": None,
         } | given
-        encode_captions.encode_seen(
+        encode_captions.encode_shown(
             images=images,
             model=spec,
             shard=n,

@@ -1,6 +1,7 @@
 """Settings, splits and tasks: the grid that systems are run on (design, section 1)."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,9 +57,9 @@ class Cell:
         return self.split if self.setting == "small" else "all"
 
 
-def pools(setting: str, splits: list[str]) -> list[str]:
+def pools(setting: str, splits: Sequence[str]) -> list[str]:
     """Return the names of a setting's candidate pools."""
-    return splits if setting == "small" else ["all"]
+    return list(splits) if setting == "small" else ["all"]
 
 
 def pool_splits(setting: str, pool: str) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ from score import MEASURES
 from score import make as make_run
 
 from isotope.cli import estimate_sizes
-from isotope.cli.estimate_phases import PHASE_COSTS, Machine
+from isotope.cli.estimate import PHASE_COSTS, Machine
 from isotope.cli.estimate_sizes import Curve, Size, size
 from isotope.collect import build
 from isotope.core import lucene, sql, store

@@ -36,9 +36,9 @@ on the machine that measured; where those two sizes took nearly the same time (t
 work), the whole time of the largest is counted as work, which is too much. A phase whose exponent
 is above 1 takes more than that: project asks, for each text, an index that grows too. What the
 network, a GPU and the crawl take is not in here: see `isotope estimate --configfile
-params/enwiki.yaml`. Its curves (`workflow/lib/isotope/estimate_curves.csv`) are drawn from the same
-points and [checked](benchmarks.md) at the largest size of each phase; it counts a dump by its bytes
-of XML.
+params/enwiki.yaml`. Its curves (`workflow/lib/isotope/cli/estimate_curves.csv`) are drawn from the
+same points and [checked](benchmarks.md) at the largest size of each phase; it counts a dump by its
+bytes of XML.
 
 """
 

@@ -26,6 +26,11 @@ ADAPTER = "../scripts/call.py"
 SHARDED = ("parse", "project", "collect", "index", "search", "score")
 # An edit must not fetch the world again.
 WITHOUT_CODE = {"acquire_source", "crawl_shard"}
+# Kinds of systems that the default params lack.
+SYSTEMS = {
+    "dated": {"kind": "prompt", "model": "tiny-clip", "templates": ["{text} ({year})"]},
+    "said": {"kind": "answers", "files": ["said.jsonl"]},
+}
 # One value of each wildcard that does not name an entry of the params.
 SINGLE = {"part": "00000-of-00002", "shard": "00000", "setting": "base", "task": "t2m"}
 
@@ -41,7 +46,8 @@ class Loaded(NamedTuple):
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory) -> Loaded:
     place = tmp_path_factory.mktemp("rules")
-    (place / "shards.yaml").write_text(yaml.safe_dump({"shards": dict.fromkeys(SHARDED, 2)}))
+    overlay = {"shards": dict.fromkeys(SHARDED, 2), "systems": SYSTEMS}
+    (place / "shards.yaml").write_text(yaml.safe_dump(overlay))
     (place / "params.yaml").symlink_to(ROOT / "params.yaml")
     config = ConfigSettings(configfiles=[ROOT / "params.yaml", place / "shards.yaml"])
     with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:

@@ -120,7 +120,7 @@ if plan.is_sharded("index"):
 rule index_answers:
     input:
         texts="data/collect/{collection}/texts.parquet",
-        after=plan.system_vocabulary,
+        after=plan.tokenizer_files,
         code=plan.code("index.bm25:index_answers"),
     output:
         folders=directory(plan.index_pattern),

@@ -9,7 +9,7 @@ rule release_collection:
         pixels=plan.pixels,
         runs=plan.runs,
         sql=plan.sql("release/*.sql", "index/*.sql"),
-        code=plan.code("release.collection"),
+        code=plan.code("release.collection:build"),
     output:
         release=directory("results/release/{collection}"),
     log:
@@ -19,9 +19,10 @@ rule release_collection:
     resources:
         mem_mb=plan.needs(DUCKDB_LARGE),
     params:
+        call="release.collection:build",
         language=plan.language,
-        systems=lambda w: {s: plan.params["systems"][s] for s in plan.systems},
+        systems=plan.system_entries,
     message:
         "release {wildcards.collection}"
     script:
-        "../scripts/release_collection.py"
+        "../scripts/call.py"

@@ -2,7 +2,7 @@ rule score_runs_shard:
     input:
         qrels="data/collect/{collection}/qrels.parquet",
         runs=plan.score_slice,
-        code=plan.code("score.score"),
+        code=plan.code("score.score:score_collection"),
     output:
         scores=temp(".isotope/score/{collection}/{part}.parquet"),
     log:
@@ -12,17 +12,18 @@ rule score_runs_shard:
     resources:
         mem_mb=plan.needs(DUCKDB_LARGE),
     params:
+        call="score.score:score_collection",
         measures=plan.params["score"]["measures"],
     message:
         "score the runs on {wildcards.collection}, shard {wildcards.part}"
     script:
-        "../scripts/score_runs_shard.py"
+        "../scripts/call.py"
 
 
 rule score_runs:
     input:
         pieces=plan.part_files("score", ".isotope/score/{collection}/{part}.parquet"),
-        code=plan.code("core.shards", "score.significance"),
+        code=plan.code("score.score:gather_scores"),
     output:
         scores="results/score/{collection}.parquet",
         significance="results/score/{collection}.significance.parquet",
@@ -32,10 +33,12 @@ rule score_runs:
         "logs/benchmarks/score_runs/{collection}.tsv"
     resources:
         mem_mb=plan.needs(HOLDS),
+    params:
+        call="score.score:gather_scores",
     message:
         "gather the scores on {wildcards.collection} and compare its systems"
     script:
-        "../scripts/score_runs.py"
+        "../scripts/call.py"
 
 
 rule score_pool:
@@ -43,7 +46,7 @@ rule score_pool:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
         runs=plan.pooled_runs,
-        code=plan.code("judge.sheets"),
+        code=plan.code("judge.sheets:write_pool"),
     output:
         pool="results/score/{collection}/pool.parquet",
         sheets=[
@@ -57,11 +60,12 @@ rule score_pool:
     resources:
         mem_mb=plan.needs(HOLDS),
     params:
-        depth=lambda w: plan.params["score"]["judge"]["depth"],
+        call="judge.sheets:write_pool",
+        depth=plan.judging("depth"),
     message:
         "pool the runs on {wildcards.collection}"
     script:
-        "../scripts/score_pool.py"
+        "../scripts/call.py"
 
 
 rule score_judged:
@@ -70,7 +74,7 @@ rule score_judged:
         qrels="data/collect/{collection}/qrels.parquet",
         sheets=plan.judgement_sheets,
         runs=plan.pooled_runs,
-        code=plan.code("judge.scores"),
+        code=plan.code("judge.scores:score_judged"),
     output:
         graded="results/score/{collection}/graded.parquet",
         scores="results/score/{collection}/scores.parquet",
@@ -84,8 +88,9 @@ rule score_judged:
     resources:
         mem_mb=plan.needs(HOLDS),
     params:
-        measures=lambda w: plan.params["score"]["judge"]["measures"],
+        call="judge.scores:score_judged",
+        measures=plan.judging("measures"),
     message:
         "score the runs on {wildcards.collection} with graded judgements"
     script:
-        "../scripts/score_judged.py"
+        "../scripts/call.py"

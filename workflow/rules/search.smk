@@ -1,9 +1,10 @@
+# Systems answer queries: a rule fills all cells (setting, split, task) of one system.
 rule search_random:
     input:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
-        code=plan.code("search.systems"),
+        code=plan.code("search.systems:search_random"),
     output:
         runs=plan.piece("search", plan.run_grid, plan.run_pieces),
     log:
@@ -15,12 +16,13 @@ rule search_random:
     resources:
         mem_mb=plan.needs(HOLDS, shards="search"),
     params:
+        call="search.systems:search_random",
         spec=plan.system_params,
         depth=plan.params["search"]["depth"],
     message:
         "search {wildcards.collection} with {wildcards.system}"
     script:
-        "../scripts/search_random.py"
+        "../scripts/call.py"
 
 
 rule search_bm25:
@@ -30,7 +32,7 @@ rule search_bm25:
         qrels="data/collect/{collection}/qrels.parquet",
         indexes=plan.index_pattern,
         sql=plan.sql("index/*.sql"),
-        code=plan.code("search.systems"),
+        code=plan.code("search.systems:search_bm25"),
     output:
         runs=plan.piece("search", plan.run_grid, plan.run_pieces),
     log:
@@ -43,6 +45,7 @@ rule search_bm25:
     resources:
         mem_mb=plan.needs(JAVA_SEARCHES),
     params:
+        call="search.systems:search_bm25",
         spec=plan.system_params,
         language=plan.caption_language,
         texts_in=plan.language,
@@ -50,19 +53,19 @@ rule search_bm25:
     message:
         "search {wildcards.collection} with {wildcards.system}"
     script:
-        "../scripts/search_bm25.py"
+        "../scripts/call.py"
 
 
 rule search_dense:
     input:
         qrels="data/collect/{collection}/qrels.parquet",
-        sides=lambda w: [plan.collection_tables(w)[side] for side in ("texts", "images")],
+        after=plan.side_tables,
         indexes=plan.index_pattern,
         texts=plan.vectors("texts", "npy"),
         images=plan.vectors("images", "npy"),
         texts_ids=plan.vectors("texts", "ids.parquet"),
         images_ids=plan.vectors("images", "ids.parquet"),
-        code=plan.code("search.systems"),
+        code=plan.code("search.systems:search_dense"),
     output:
         runs=plan.piece("search", plan.run_grid, plan.run_pieces),
     log:
@@ -77,6 +80,7 @@ rule search_dense:
             HOLDS, reads=["texts_ids", "images_ids", "qrels"], extra_mb=plan.search_memory_mb
         ),
     params:
+        call="search.systems:search_dense",
         encoded=["texts", "images", "texts_ids", "images_ids"],
         depth=plan.params["search"]["depth"],
         memory_mb=plan.params["search"]["memory_mb"],
@@ -84,15 +88,15 @@ rule search_dense:
     message:
         "search {wildcards.collection} with {wildcards.system}"
     script:
-        "../scripts/search_dense.py"
+        "../scripts/call.py"
 
 
 rule search_trec:
     input:
-        run=plan.foreign_run,
+        submission=plan.foreign_run,
         documents=plan.candidates,
         qrels="data/collect/{collection}/qrels.parquet",
-        code=plan.code("search.foreign"),
+        code=plan.code("search.foreign:take_run"),
     output:
         run="results/search/{collection}/{setting}/{split}/{task}/{system}.parquet",
     log:
@@ -104,8 +108,233 @@ rule search_trec:
     resources:
         mem_mb=plan.needs(HOLDS),
     params:
+        call="search.foreign:take_run",
         depth=plan.params["search"]["depth"],
     message:
         "take in the run by {wildcards.system} on {wildcards.collection}"
     script:
-        "../scripts/search_trec.py"
+        "../scripts/call.py"
+
+
+rule search_approximate:
+    input:
+        qrels="data/collect/{collection}/qrels.parquet",
+        after=plan.side_tables,
+        indexes=plan.index_pattern,
+        texts=plan.vectors("texts", "npy"),
+        images=plan.vectors("images", "npy"),
+        texts_ids=plan.vectors("texts", "ids.parquet"),
+        images_ids=plan.vectors("images", "ids.parquet"),
+        code=plan.code("search.approximate:search_approximate"),
+    output:
+        runs=plan.run_grid,
+        recall="results/search/{collection}/recall/{system}.csv",
+    log:
+        "logs/search_approximate/{collection}/{system}.log",
+    benchmark:
+        "logs/benchmarks/search_approximate/{collection}.{system}.tsv"
+    wildcard_constraints:
+        system=plan.systems_of("approximate"),
+    threads: 8
+    resources:
+        mem_mb=plan.needs(VECTORS, extra_mb=plan.search_memory_mb),
+    params:
+        call="search.approximate:search_approximate",
+        encoded=["texts", "images", "texts_ids", "images_ids"],
+        spec=plan.system_params,
+        depth=plan.params["search"]["depth"],
+        memory_mb=plan.params["search"]["memory_mb"],
+    message:
+        "search {wildcards.collection} with {wildcards.system}"
+    script:
+        "../scripts/call.py"
+
+
+rule search_prompted:
+    input:
+        unpack(plan.collection_tables),
+        vectors=plan.vectors("images", "npy"),
+        ids=plan.vectors("images", "ids.parquet"),
+        weights=plan.prompt_weights,
+        after=plan.prompt_configs,
+        sql=plan.sql("index/texts.sql"),
+        code=plan.encoder_code("search.prompted:search_prompted"),
+    output:
+        runs=plan.run_grid,
+    log:
+        "logs/search_prompted/{collection}/{system}.log",
+    benchmark:
+        "logs/benchmarks/search_prompted/{collection}.{system}.tsv"
+    wildcard_constraints:
+        system=plan.systems_of("prompt"),
+    threads: 8
+    resources:
+        mem_mb=plan.needs(LEARNS),
+    params:
+        call="search.prompted:search_prompted",
+        spec=plan.system_params,
+        model=plan.prompt_model,
+        fields=plan.prompt_fields,
+        batch=plan.params["encode"]["batch"],
+        depth=plan.params["search"]["depth"],
+    message:
+        "search {wildcards.collection} with {wildcards.system}"
+    script:
+        "../scripts/call.py"
+
+
+rule search_answers:
+    input:
+        unpack(plan.collection_tables),
+        answers=plan.answer_files,
+        indexes=plan.index_pattern,
+        after=plan.tokenizer_files,
+        code=plan.code("search.answers:search_answers"),
+    output:
+        runs=plan.run_grid,
+        rejected="results/search/{collection}/answers/{system}.rejected.parquet",
+        answered=plan.ANSWERED,
+    log:
+        "logs/search_answers/{collection}/{system}.log",
+    benchmark:
+        "logs/benchmarks/search_answers/{collection}.{system}.tsv"
+    wildcard_constraints:
+        system=plan.systems_of("answers"),
+    threads: 8
+    resources:
+        mem_mb=plan.needs(JAVA_SEARCHES),
+    params:
+        call="search.answers:search_answers",
+        spec=plan.system_params,
+        depth=plan.params["search"]["depth"],
+    message:
+        "map the answers of {wildcards.system} to {wildcards.collection}"
+    script:
+        "../scripts/call.py"
+
+
+# Where the phase is cut into shards.
+if plan.is_sharded("search"):
+
+    rule search_gather:
+        input:
+            pieces=plan.part_files("search", plan.run_pieces),
+            code=plan.code("search.systems:gather_runs"),
+        output:
+            runs=plan.run_grid,
+        log:
+            "logs/search_gather/{collection}/{system}.log",
+        benchmark:
+            "logs/benchmarks/search_gather/{collection}.{system}.tsv"
+        wildcard_constraints:
+            system=plan.systems_of("random", "bm25", "dense"),
+        resources:
+            mem_mb=plan.needs(STREAMS),
+        params:
+            call="search.systems:gather_runs",
+        message:
+            "gather the runs of {wildcards.system} on {wildcards.collection}"
+        script:
+            "../scripts/call.py"
+
+
+rule search_fused:
+    input:
+        parts=plan.fused_runs,
+        code=plan.code("search.systems:search_fused"),
+    output:
+        runs=plan.run_grid,
+    log:
+        "logs/search_fused/{collection}/{system}.log",
+    benchmark:
+        "logs/benchmarks/search_fused/{collection}.{system}.tsv"
+    wildcard_constraints:
+        system=plan.fusions(tuned=False),
+    resources:
+        mem_mb=plan.needs(BUFFERS),
+    params:
+        call="search.systems:search_fused",
+        spec=plan.system_params,
+        depth=plan.params["search"]["depth"],
+    message:
+        "search {wildcards.collection} with {wildcards.system}"
+    script:
+        "../scripts/call.py"
+
+
+rule search_tuned:
+    input:
+        qrels="data/collect/{collection}/qrels.parquet",
+        parts=plan.fused_runs,
+        code=plan.code("search.tune:search_tuned"),
+    output:
+        runs=plan.run_grid,
+        trials="results/search/{collection}/tuning/{system}.csv",
+    log:
+        "logs/search_tuned/{collection}/{system}.log",
+    benchmark:
+        "logs/benchmarks/search_tuned/{collection}.{system}.tsv"
+    wildcard_constraints:
+        system=plan.fusions(tuned=True),
+    resources:
+        mem_mb=plan.needs(HOLDS_TWICE),
+    params:
+        call="search.tune:search_tuned",
+        spec=plan.system_params,
+        depth=plan.params["search"]["depth"],
+    message:
+        "tune {wildcards.system} on {wildcards.collection} and search with it"
+    script:
+        "../scripts/call.py"
+
+
+# Systems built on an earlier collection answer the queries of a later one.
+use rule search_bm25 as search_since_bm25 with:
+    input:
+        texts="data/collect/{collection}/texts.parquet",
+        images="data/collect/{collection}/images.parquet",
+        qrels="data/collect/{collection}/qrels.parquet",
+        indexes=plan.earlier_index,
+        sql=plan.sql("index/*.sql"),
+        code=plan.code("search.systems:search_bm25"),
+    output:
+        runs=plan.stale_grid("setting", "split", "task"),
+    log:
+        "logs/search_since_bm25/{collection}/{earlier}/{system}.log",
+    benchmark:
+        "logs/benchmarks/search_since_bm25/{collection}.{earlier}.{system}.tsv"
+    message:
+        "search {wildcards.earlier} for {wildcards.collection} with {wildcards.system}"
+
+
+use rule search_dense as search_since_dense with:
+    input:
+        qrels="data/collect/{collection}/qrels.parquet",
+        indexes=plan.earlier_index,
+        texts=plan.stale_sides("texts", "npy"),
+        images=plan.stale_sides("images", "npy"),
+        texts_ids=plan.stale_sides("texts", "ids.parquet"),
+        images_ids=plan.stale_sides("images", "ids.parquet"),
+        code=plan.code("search.systems:search_dense"),
+    output:
+        runs=plan.stale_grid("setting", "split"),
+    log:
+        "logs/search_since_dense/{collection}/{earlier}/{task}.{system}.log",
+    benchmark:
+        "logs/benchmarks/search_since_dense/{collection}.{earlier}.{task}.{system}.tsv"
+    message:
+        "search {wildcards.earlier} for {wildcards.collection} with {wildcards.system}, {wildcards.task}"
+
+
+use rule search_fused as search_since_fused with:
+    input:
+        parts=plan.stale_parts,
+        code=plan.code("search.systems:search_fused"),
+    output:
+        runs=plan.stale_grid("setting", "split", "task"),
+    log:
+        "logs/search_since_fused/{collection}/{earlier}/{system}.log",
+    benchmark:
+        "logs/benchmarks/search_since_fused/{collection}.{earlier}.{system}.tsv"
+    message:
+        "fuse the runs on {wildcards.earlier} for {wildcards.collection} by {wildcards.system}"

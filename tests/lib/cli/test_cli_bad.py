@@ -1,12 +1,13 @@
 """A bad value for any argument: one named sentence, status 1, no traceback, nothing written."""
 
-import argparse
 import io
 import os
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 from PIL import Image
 
 from isotope.cli import commands as main
@@ -179,13 +180,10 @@ def test_it_is_one_named_sentence_and_nothing_is_written(line, project, monkeypa
 
 
 def test_every_argument_of_every_subcommand_is_tried_with_a_bad_value():
-    parsers = main.parser()._subparsers._group_actions[0].choices  # type: ignore[union-attr]
-    assert set(BAD) == set(parsers)  # type: ignore[arg-type]
-    for name, parser in parsers.items():  # type: ignore[union-attr]
-        actions = [a for a in parser._actions if not isinstance(a, argparse._HelpAction)]
-        assert set(BAD[name]) == {
-            a.option_strings[0] if a.option_strings else a.dest for a in actions
-        }
+    group: Any = typer.main.get_command(main.app)
+    assert set(BAD) == set(group.commands)
+    for name, command in group.commands.items():
+        assert set(BAD[name]) == {parameter.opts[0] for parameter in command.params}
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from isotope.parse import dump, wit
 from isotope.parse.dump import gather_dump
 from isotope.parse.tables import ASSOCIATIONS, WIT_COLUMNS
 from isotope.search import systems
-from isotope.search.systems import search_gather
+from isotope.search.systems import gather_runs
 
 HEAD = (
     '<mediawiki xml:lang="en"><siteinfo><base>https://en.wikipedia.org/wiki/Main</base></siteinfo>'
@@ -152,13 +152,13 @@ def test_runs_and_fusions_in_shards_are_the_same_bytes(collection, tmp_path):
     for n in COUNTS:
         shards, whole = tmp_path / f"shards-{n}", tmp_path / f"whole-{n}"
         made = {s: (run_path(shards, n, s), run_path(whole, None, s)) for s in "abf"}
-        systems.search_random(collection, made["a"][0], depth=6, seed=1)
-        systems.search_dense(
-            collection["qrels"], encoded, index, made["b"][0], depth=6, memory_mb=16, device="cpu"
-        )
+        systems.search_random(**collection, runs=made["a"][0], depth=6, spec={"seed": 1})
+        files = {"qrels": collection["qrels"], "encoded": encoded, "indexes": index}
+        systems.search_dense(**files, runs=made["b"][0], depth=6, memory_mb=16, device="cpu")
         for system in "ab":
-            search_gather(*made[system])
+            gather_runs(pieces=made[system][0], runs=made[system][1])
         spec = {"kind": "rrf", "of": ["a", "b"]}
-        systems.search_fused([*made["a"][1], *made["b"][1]], made["f"][1], spec, depth=7)
+        parts = [*made["a"][1], *made["b"][1]]
+        systems.search_fused(parts=parts, runs=made["f"][1], spec=spec, depth=7)
         found.append([path.read_bytes() for _, out in made.values() for path in out])
     assert found[0] == found[1] == found[2]

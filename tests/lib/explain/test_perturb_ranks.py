@@ -148,9 +148,8 @@ def test_ranks_of_bm25_are_those_of_a_search(made):
     )
     qrels = {"qrels": folder / "qrels.parquet"}
     spec = {"fields": FIELDS}
-    search_bm25(
-        {**both, **qrels}, [index], [made.asked.run], spec, language="en", depth=5, threads=1
-    )
+    runs = {"indexes": [index], "runs": [made.asked.run], "spec": spec}
+    search_bm25(**both, **qrels, **runs, language="en", depth=5, threads=1)
     perturbed_bm25(made.asked, index, spec, folder / "bm25.parquet", threads=1)
     found = changed(folder / "bm25.parquet")
     assert found["query_id"].to_list() == made.perturbed["query_id"].to_list()

@@ -53,7 +53,7 @@ def test_looking_everywhere_is_exact(encoded, spec):
     scores, exact = top_k(queries, shards, rows, 10, 64)
     index = dense.build(shards, rows, spec)
     near, found = search_approximate.nearest(index, queries, rows, 10, spec)
-    assert search_approximate.recall(found, exact, 10) > 0.99
+    assert search_approximate.recall_at(10, found, exact) > 0.99
     np.testing.assert_allclose(np.sort(near)[:, -5:], np.sort(scores)[:, -5:], atol=1e-5)
 
 
@@ -65,7 +65,7 @@ def test_fewer_probes_find_less(encoded):
         n: search_approximate.nearest(index, queries, rows, 10, {"method": "ivf", "probes": n})[1]
         for n in (1, 8, 32)
     }
-    shares = [search_approximate.recall(hits, exact, 10) for hits in found.values()]
+    shares = [search_approximate.recall_at(10, hits, exact) for hits in found.values()]
     assert shares[0] < shares[1] < shares[2] == 1
 
 
@@ -76,8 +76,8 @@ def test_recall_is_the_mean_share_of_shared_rows(queries, k, random):
     found = np.array([random.sample(range(30), 10) for _ in range(queries)])
     cut = min(k, 10)
     shared = [len({*f[:cut]} & {*e[:cut]}) / cut for f, e in zip(found, exact, strict=True)]
-    assert search_approximate.recall(found, exact, k) == pytest.approx(np.mean(shared))
-    assert search_approximate.recall(exact, exact, k) == 1
+    assert search_approximate.recall_at(k, found, exact) == pytest.approx(np.mean(shared))
+    assert search_approximate.recall_at(k, exact, exact) == 1
 
 
 def test_same_vectors_same_index(encoded):
@@ -96,7 +96,7 @@ def test_more_codes_find_more_and_hold_more_but_less_than_the_vectors(encoded):
         spec = {"method": "ivfpq", "lists": 8, "probes": 8, "codes": codes}
         index = dense.build(shards, rows, spec)
         near = search_approximate.nearest(index, queries, rows, 10, spec)[1]
-        shares.append(search_approximate.recall(near, exact, 10))
+        shares.append(search_approximate.recall_at(10, near, exact))
         sizes.append(len(faiss.serialize_index(index)))
     flat = len(faiss.serialize_index(dense.build(shards, rows, {"method": "ivf"})))
     assert 0.05 < shares[0] < shares[1] < shares[2] <= 1
@@ -134,13 +134,14 @@ def test_a_system_writes_its_runs_and_the_table_of_its_recall(encoded, tmp_path)
     dense.write_approximate(encoded, [folder], spec)
     run, table = tmp_path / "run/large/test/m2t/near.parquet", tmp_path / "recall.csv"
     search_approximate.search_approximate(
-        qrels,
-        encoded,
-        [folder],
-        [run],
-        spec,
-        labels={"collection": "c", "system": "near"},
-        table=table,
+        qrels=qrels,
+        encoded=encoded,
+        indexes=[folder],
+        runs=[run],
+        recall=table,
+        spec=spec,
+        collection="c",
+        system="near",
         depth=20,
         memory_mb=64,
     )

@@ -251,8 +251,8 @@ def test_everything_is_written_and_a_second_time_the_same_bytes(runs, sheet, tmp
     names = ["graded", "scores", "reuse", "tau", "agreement"]
     for place in ("1", "2"):
         outputs = {n: tmp_path / place / f"{n}.parquet" for n in names}
-        given = {**files, "sheets": [back], "runs": runs}
-        score_judged(given, outputs, collection="toy", measures=["MAP", "bpref", "Judged@2"])
+        given = {**files, "sheets": [back], "runs": runs, "outputs": outputs}
+        score_judged(**given, collection="toy", measures=["MAP", "bpref", "Judged@2"])
     for name in names:
         first, second = ((tmp_path / p / f"{name}.parquet").read_bytes() for p in "12")
         assert first == second

@@ -422,7 +422,7 @@ def check_scores(place: Path, expected: dict[Pair, int | None]) -> None:
         "runs": runs,
     }
     outputs = {name: Path(f"out/{name}.parquet") for name in names}
-    score_judged(files, outputs, collection="toy", measures=["MAP"])
+    score_judged(**files, outputs=outputs, collection="toy", measures=["MAP"])
     graded = pl.read_parquet("out/graded.parquet").filter(pl.col("grades") > 0)
     found = graded.select("task", "query_id", "doc_id", "relevance").rows()
     assert {Pair(*row[:3]): row[3] for row in found} == expected

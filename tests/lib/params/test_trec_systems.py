@@ -151,8 +151,8 @@ def test_a_bad_line_is_named_with_what_was_expected(tmp_path, line, expected):
 def test_a_runs_own_tag_is_accepted_whatever_the_file_is_called(project, tag):
     path = put(project, "theirs.trec", f"t Q0 j 1 2 {tag}\nt Q0 i 2 1 {tag}\n")
     out, collected = project / "back/small/test/t2m/theirs.parquet", project / "data/collect/toy"
-    relations = {"table": collected / "images.parquet", "qrels": collected / "qrels.parquet"}
-    take_run(path, out, **relations, depth=10)
+    relations = {"documents": collected / "images.parquet", "qrels": collected / "qrels.parquet"}
+    take_run(submission=path, run=out, **relations, depth=10)
     assert read_run(out)["doc_id"].to_list() == ["j", "i"]
 
 
@@ -183,8 +183,8 @@ def test_what_is_exported_is_taken_in_again_unchanged(project, monkeypatch, caps
     ours = Path("results/search/toy/small/test/t2m/mine.parquet")
     back = project / "back/small/test/t2m/mine.parquet"
     collected = Path("data/collect/toy")
-    relations = {"table": collected / "images.parquet", "qrels": collected / "qrels.parquet"}
-    take_run(found[HERE], back, **relations, depth=10)
+    relations = {"documents": collected / "images.parquet", "qrels": collected / "qrels.parquet"}
+    take_run(submission=found[HERE], run=back, **relations, depth=10)
     assert read_run(back).equals(read_run(ours))
     assert back.read_bytes() == ours.read_bytes()
 
@@ -210,8 +210,7 @@ def test_a_run_need_not_be_as_deep_as_the_pool(project):
     path = put(project, "mine.trec", text)
     out = project / "back/small/test/t2m/mine.parquet"
     collected = project / "data/collect/toy"
-    take_run(
-        path, out, table=collected / "images.parquet", qrels=collected / "qrels.parquet", depth=1
-    )
+    relations = {"documents": collected / "images.parquet", "qrels": collected / "qrels.parquet"}
+    take_run(submission=path, run=out, **relations, depth=1)
     hits = pl.DataFrame({"query_id": ["t"], "doc_id": ["j"], "score": [1.0]})
     assert read_run(out).equals(ranked(hits))

@@ -98,10 +98,10 @@ def out(tmp_path_factory) -> Path:
             collection="toy",
             language="en",
             systems={"bm25": {"kind": "bm25", "k1": 0.9}},
-            collected=collected,
+            **{t: collected / f"{t}.parquet" for t in ("texts", "images", "qrels")},
             runs=[run],
-            shards=[shard],
-            out=root / name,
+            pixels=[shard],
+            release=root / name,
         )
     return root / "one"
 

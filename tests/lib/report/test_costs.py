@@ -36,7 +36,7 @@ def test_phases_stand_in_the_order_of_the_road_with_sums_and_peaks(root):
 
 
 def test_the_command_prints_a_line_a_phase_and_their_sum(root):
-    lines = costs.told(["toy"], root).splitlines()
+    lines = costs.text(["toy"], root).splitlines()
     assert [line.split()[0] for line in lines] == ["phase", "score", "all"]
     assert lines[-1].split()[1:3] == ["1", "2.0"]
 
@@ -54,7 +54,7 @@ def test_isotope_costs_prints_it(root, monkeypatch, capsys):
 
 def test_where_no_job_was_measured_the_command_says_so(tmp_path):
     with pytest.raises(MissingFile, match="no job was measured"):
-        costs.told(root=tmp_path)
+        costs.text(root=tmp_path)
 
 
 def test_the_page_has_phases_rules_and_the_day_of_the_crawl(tmp_path):

@@ -80,7 +80,9 @@ def results(tmp_path):
 def test_a_collection_is_scored_by_split_and_task(results, tmp_path):
     paths, qrels = results
     out = tmp_path / "scores.parquet"
-    score_collection(paths, qrels, collection="toy", measures=["R@10", "MAP"], out=out)
+    score_collection(
+        runs=paths, qrels=qrels, collection="toy", measures=["R@10", "MAP"], scores=out
+    )
     assert pq.read_schema(out).equals(SCORES)
     scores = pl.read_parquet(out)
     assert set(scores["collection"]) == {"toy"}
@@ -104,7 +106,9 @@ def test_the_same_runs_in_any_order_give_the_same_bytes(results, tmp_path):
     paths, qrels = results
     outs = [tmp_path / name for name in ("one.parquet", "two.parquet")]
     for out in outs:
-        score_collection(paths, qrels, collection="toy", measures=["MAP", "nDCG@10"], out=out)
+        score_collection(
+            runs=paths, qrels=qrels, collection="toy", measures=["MAP", "nDCG@10"], scores=out
+        )
         random.Random(1).shuffle(paths)
     assert outs[0].read_bytes() == outs[1].read_bytes()
 
@@ -112,11 +116,11 @@ def test_the_same_runs_in_any_order_give_the_same_bytes(results, tmp_path):
 def test_a_run_that_fails_leaves_the_old_scores_in_place(results, tmp_path):
     paths, qrels = results
     out = tmp_path / "scores.parquet"
-    score_collection(paths, qrels, collection="toy", measures=["MAP"], out=out)
+    score_collection(runs=paths, qrels=qrels, collection="toy", measures=["MAP"], scores=out)
     before = out.read_bytes()
     pl.read_parquet(paths[-1]).with_columns(rank=pl.lit(5, pl.Int32)).write_parquet(paths[-1])
     with pytest.raises(BrokenPromise, match="does not follow"):
-        score_collection(paths, qrels, collection="toy", measures=["MAP"], out=out)
+        score_collection(runs=paths, qrels=qrels, collection="toy", measures=["MAP"], scores=out)
     assert out.read_bytes() == before
     assert not list(tmp_path.glob(".*"))
 
@@ -127,7 +131,11 @@ def test_a_split_without_judgements_is_refused(results, tmp_path):
     write_run(pl.read_parquet(paths[0]), stray)
     with pytest.raises(EmptyTable, match="'train'"):
         score_collection(
-            [stray], qrels, collection="toy", measures=["MAP"], out=tmp_path / "scores.parquet"
+            runs=[stray],
+            qrels=qrels,
+            scores=tmp_path / "scores.parquet",
+            collection="toy",
+            measures=["MAP"],
         )
 
 

@@ -91,7 +91,7 @@ def test_an_answer_finds_the_entity_of_that_name_in_its_pool(collection, tmp_pat
     index_answers(texts=collection["texts"], folders=folders, splits=["test", "train"])
     rejected = tmp_path / "rejected.parquet"
     search_answers.search_answers(
-        collection, [file], folders, runs, {"kind": "answers"},
+        **collection, answers=[file], indexes=folders, runs=runs, spec={"kind": "answers"},
         rejected=rejected, answered=tmp_path / "answered.parquet", depth=10, threads=1,
     )  # fmt: skip
     tops = {
@@ -122,7 +122,7 @@ def test_a_line_of_oven_s_submission_form_names_its_entity(collection, tmp_path)
     index_answers(texts=collection["texts"], folders=folders, splits=list(splits))
     rejected, answered = tmp_path / "rejected.parquet", tmp_path / "answered.parquet"
     search_answers.search_answers(
-        collection, [file], folders, runs, {"kind": "answers"},
+        **collection, answers=[file], indexes=folders, runs=runs, spec={"kind": "answers"},
         rejected=rejected, answered=answered, depth=10, threads=1,
     )  # fmt: skip
     found = {
@@ -149,9 +149,9 @@ def test_an_entity_is_found_by_the_id_that_its_source_gave(collection, tmp_path)
     file = lines(tmp_path / "said.jsonl", [{"data_id": "d0", "pred_entity_id": "W:Q 2"}])
     run = tmp_path / "large/test/m2t/said.parquet"
     search_answers.search_answers(
-        {**collection, "texts": tmp_path / "texts.parquet"}, [file], [tmp_path / "large/said"],
-        [run], {"kind": "answers"}, rejected=tmp_path / "r.parquet",
-        answered=tmp_path / "a.parquet", depth=10, threads=1,
+        **{**collection, "texts": tmp_path / "texts.parquet"}, answers=[file],
+        indexes=[tmp_path / "large/said"], runs=[run], spec={"kind": "answers"},
+        rejected=tmp_path / "r.parquet", answered=tmp_path / "a.parquet", depth=10, threads=1,
     )  # fmt: skip
     assert read_run(run).select("query_id", "doc_id").rows() == [("i0", "Q2")]
 

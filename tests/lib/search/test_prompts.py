@@ -16,7 +16,7 @@ from isotope.core.grid import Cell, query_ids
 from isotope.core.runs import read_run
 from isotope.models import encoders
 from isotope.search import prompted
-from isotope.search.prompted import Reader, search_prompted
+from isotope.search.prompted import search_prompted
 
 HASH = {"kind": "hash", "dim": 16}
 TEMPLATES = ["{text}, {year}", "of the {decade}: {text}"]
@@ -70,9 +70,10 @@ def expected(encoded, text: int, image: int, templates=TEMPLATES) -> float:
 
 
 def searched(collected, encoded, outputs, **spec) -> None:
-    reader = Reader(HASH, None, ["context_section_description"], 2)
+    model = {"model": HASH, "weights": None, "fields": ["context_section_description"], "batch": 2}
+    images = {"vectors": encoded["images"], "ids": encoded["images_ids"]}
     given = {"kind": "prompt", "templates": TEMPLATES} | spec
-    search_prompted(collected, encoded, outputs, given, reader=reader, depth=10)
+    search_prompted(**collected, **images, **model, runs=outputs, spec=given, depth=10)
 
 
 def test_a_date_is_told_in_several_ways():

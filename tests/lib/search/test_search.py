@@ -98,7 +98,9 @@ def test_bm25_finds_the_match_in_every_cell(collection, tmp_path):
     index_bm25(**tables, folders=folders, splits=splits, language="en", threads=1)
     paths = outputs(tmp_path / "runs", "bm25")
     spec = {"kind": "bm25"}
-    systems.search_bm25(collection, folders, paths, spec, language="en", depth=5, threads=1)
+    systems.search_bm25(
+        **collection, indexes=folders, runs=paths, spec=spec, language="en", depth=5, threads=1
+    )
     for path in paths:
         run = read_run(path).filter(pl.col("rank") == 1)
         assert run.height == 2
@@ -121,7 +123,8 @@ def test_dense_search_stays_inside_the_pool_and_finds_the_match(collection, tmp_
     ids = {"text_ids": encoded["texts_ids"], "image_ids": encoded["images_ids"]}
     index_dense(**tables, **ids, folders=folders, splits=["validation", "test"])
     paths = outputs(tmp_path / "runs", "clip")
-    systems.search_dense(collection["qrels"], encoded, folders, paths, depth=100, memory_mb=16)
+    files = {"qrels": collection["qrels"], "encoded": encoded, "indexes": folders}
+    systems.search_dense(**files, runs=paths, depth=100, memory_mb=16)
     sizes = {"small": 2, "base": 6, "large": 8}
     for path in paths:
         run = read_run(path)
@@ -135,14 +138,14 @@ def test_random_and_fused_runs_fill_every_cell(collection, tmp_path):
     parts = []
     for seed, name in enumerate(("a", "b")):
         paths = outputs(tmp_path, name)
-        systems.search_random(collection, paths, depth=4, seed=seed)
+        systems.search_random(**collection, runs=paths, depth=4, spec={"seed": seed})
         parts += paths
     for spec in (
         {"kind": "rrf", "of": ["a", "b"]},
         {"kind": "wsum", "of": ["b", "a"], "weights": [1, 2]},
     ):
         fused = outputs(tmp_path, str(spec["kind"]))
-        systems.search_fused(parts, fused, spec, depth=3)
+        systems.search_fused(parts=parts, runs=fused, spec=spec, depth=3)
         assert all(read_run(p)["rank"].max() in (2, 3) for p in fused)
 
 

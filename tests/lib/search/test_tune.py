@@ -179,12 +179,13 @@ def tuned(place, spec):
     inputs = sorted(place.glob("runs/*/*/*/[ab].parquet"))
     outputs = [p.with_name("fused.parquet") for p in inputs if p.stem == "a"]
     search_tuned(
-        inputs,
-        outputs,
-        spec,
+        parts=inputs,
         qrels=place / "qrels.parquet",
+        runs=outputs,
         trials=place / "trials.csv",
-        labels={"collection": "c", "system": "fused"},
+        spec=spec,
+        collection="c",
+        system="fused",
         depth=10,
     )
     return list(csv.DictReader((place / "trials.csv").read_text().splitlines()))
@@ -231,7 +232,7 @@ def params(**systems):
     [
         ({"weights": [0.5, 0.5]}, "both weights and tune"),
         ({"tune": None}, "neither weights nor tune"),
-        ({"tune": {"grid": {"weights": [[1.0]]}}}, "not one for each"),
+        ({"tune": {"grid": {"weights": [[1.0, 0.0, 0.0]]}}}, "not one for each"),
         ({"tune": {"grid": {"step": 0.1}, "split": "train"}}, "'train' is not searched"),
     ],
 )

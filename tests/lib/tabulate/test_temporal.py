@@ -62,11 +62,11 @@ class Case:
     ) -> pl.DataFrame:
         for when, given in (("before", home), ("after", new)):
             score.score_collection(
-                given,
-                self.reads[f"{when}_qrels"],
+                runs=given,
+                qrels=self.reads[f"{when}_qrels"],
+                scores=self.reads[f"{when}_scores"],
                 collection=when,
                 measures=SHOWN["measures"],
-                out=self.reads[f"{when}_scores"],
             )
         drops, figure = self.folder / "temporal.parquet", self.folder / "temporal.svg"
         tabulate_temporal(old, self.reads, SHOWN, how=how, drops=drops, figure=figure)
@@ -226,7 +226,7 @@ def test_the_report_shows_it_for_each_earlier_snapshot_under_a_name_of_its_own(a
     [
         {"kind": "random"},
         {"kind": "dense", "model": "dated"},
-        {"kind": "wsum", "of": ["plain"], "tune": {"grid": {}}},
+        {"kind": "wsum", "of": ["plain", "loose"], "tune": {"grid": {"step": 0.5}}},
         {"kind": "rrf", "of": ["plain", "loose"]},
     ],
 )

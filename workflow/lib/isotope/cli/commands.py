@@ -1,35 +1,142 @@
-"""The subcommands beside `report` (`trec`, `sql`, `show`, ...), and what they call."""
+"""The command `isotope`: what is asked before, during and after a run of the workflow.
 
-import argparse
+Each command imports what it needs when it runs: help and errors of usage come at once.
+"""
+
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
 
 from isotope.core.errors import BadArgument, IsotopeError, MissingFile, Unreadable
 from isotope.params.foreign import SETTINGS, SPLITS
 
+_NAME = "isotope"
+# What pydantic, with which typer reads arguments, puts before the message of a ValueError.
+_PREFIX = "Value error, "
 _DATES = {"%Y%m%d": 8, "%Y-%m-%d": 10, "%Y-%m": 7}
-_MOST_PORTS = 65_535
+_LARGEST_PORT = 65_535
+_CATALOG = Path("results/catalog.duckdb")
+_PARAMS = Path("params.yaml")
+FORMATS = ("table", "csv", "json")
+KINDS = ("text", "image", "query", "run")
+SHEETS = ("failures", "mistakes")
 
 
-class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors, and its subparsers', are isotope's: one sentence each."""
+class Unfit(Exception):
+    """A doctor's report that names something without which a run will fail."""
 
-    def error(self, message: str) -> NoReturn:
-        """Refuse what was written.
 
-        Raises:
-            BadArgument: always.
-        """
-        raise BadArgument(self.prog, " ".join(message.split()), f"see `{self.prog} --help`")
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; return its exit status, 1 after an error that the user can mend."""
+    try:
+        answer = typer.main.get_command(app).main(arguments, prog_name=_NAME, standalone_mode=False)
+    except typer.TyperException as error:
+        return _refuse(_usage(error))
+    except Unfit as report:
+        sys.stdout.write(str(report))
+        return 1
+    except IsotopeError as error:
+        return _refuse(error)
+    except OSError as error:
+        if error.filename is None or error.errno is None:
+            raise
+        found = os.strerror(error.errno).lower()
+        return _refuse(Unreadable(os.fsdecode(error.filename), found, "check the path"))
+    if isinstance(answer, str):
+        sys.stdout.write(answer)
+        return 0
+    # After --help, which has printed itself.
+    return int(answer)
+
+
+def _refuse(error: IsotopeError) -> int:
+    sys.stderr.write(f"{type(error).__name__}: {error}\n")
+    return 1
+
+
+def _usage(error: typer.TyperException) -> BadArgument:
+    context = getattr(error, "ctx", None)
+    return _bad(context.command_path if context else _NAME, _message(error))
+
+
+def _bad(command: str, message: str) -> BadArgument:
+    sentence = " ".join(message.split()).removesuffix(".")
+    return BadArgument(command, sentence, f"see `{command} --help`")
+
+
+def _message(error: typer.TyperException) -> str:
+    parameter: Any = getattr(error, "param", None)
+    if parameter is None:
+        return error.format_message()
+    name = next((each for each in parameter.opts if each.startswith("--")), parameter.name)
+    if not error.message:
+        return f"the following arguments are required: {name}"
+    return f"argument {name}: {error.message.removeprefix(_PREFIX)}"
+
+
+class _Commands(TyperGroup):
+    """The commands; one that is not there, or none, is an error with its own sentence."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 (typer's context)
+        if not args:
+            raise _bad(_NAME, "the following arguments are required: command")
+        return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 (as above)
+        if args[0] not in self.commands:
+            raise _bad(_NAME, f"argument command: {_choice(args[0], [*self.commands])}")
+        return super().resolve_command(ctx, args)
+
+
+class _Configured(TyperCommand):
+    """A command that takes --configfile and --config, several values behind one name each."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 (as above)
+        return super().parse_args(ctx, [*repeated(args, ("--configfile", "--config"))])
+
+
+def repeated(arguments: Sequence[str], options: Sequence[str]) -> Iterator[str]:
+    """Write `--option A B` as `--option A --option B`, for options that take several values."""
+    option = last = ""
+    for word in arguments:
+        if last in options and word.startswith("-"):
+            yield last
+        if word in options:
+            option = word
+        elif word.startswith("-"):
+            option = ""
+            yield word
+        else:
+            yield from filter(None, (option, word))
+        last = word
+    if last in options:
+        yield last
+
+
+def _choice(text: str, allowed: Sequence[str]) -> str:
+    return f"invalid choice: {text!r} (choose from {', '.join(map(repr, allowed))})"
+
+
+def one_of(allowed: Sequence[str]) -> Callable[[str], str]:
+    """Return a reader of an argument that is one of these words."""
+
+    def read(text: str) -> str:
+        if text not in allowed:
+            raise ValueError(_choice(text, allowed))
+        return text
+
+    return read
 
 
 def whole(least: int, most: int | None = None) -> Callable[[str], int]:
-    """Return a type of argument: a whole number, `least` and `most` included."""
+    """Return a reader of a whole number, `least` and `most` included."""
     upper = "" if most is None else f" and at most {most}"
 
     def read(text: str) -> int:
@@ -38,18 +145,18 @@ def whole(least: int, most: int | None = None) -> Callable[[str], int]:
         except ValueError:
             number = least - 1
         if number < least or (most is not None and number > most):
-            told = f"{text!r}: give a whole number, at least {least}{upper}"
-            raise argparse.ArgumentTypeError(told)
+            raise ValueError(f"{text!r}: give a whole number, at least {least}{upper}")
         return number
 
     return read
 
 
-port = whole(0, _MOST_PORTS)
-
-
 def date(text: str) -> str:
-    """Return a snapshot's date as a dump's address has it: a day of the calendar, or a month."""
+    """Return a snapshot's date as a dump's address has it: a day of the calendar, or a month.
+
+    Raises:
+        ValueError: it is no such date.
+    """
     for form, length in _DATES.items():
         try:
             datetime.strptime(text, form)  # noqa: DTZ007 (a day, nowhere)
@@ -57,270 +164,259 @@ def date(text: str) -> str:
             continue
         if len(text) == length:
             return text
-    told = (
-        f"{text!r} is no date: give one as in the dump's address: 20230101, 2023-01-01 or 2023-01"
-    )
-    raise argparse.ArgumentTypeError(told)
+    form = "20230101, 2023-01-01 or 2023-01"
+    raise ValueError(f"{text!r} is no date: give one as in the dump's address: {form}")
 
 
 def filled(text: str) -> str:
-    """Return an argument that is not blank."""
+    """Return an argument that is not blank.
+
+    Raises:
+        ValueError: it is.
+    """
     if not text.strip():
-        raise argparse.ArgumentTypeError(f"{text!r} is empty")
+        raise ValueError(f"{text!r} is empty")
     return text
 
 
-CATALOG = Path("results/catalog.duckdb")
-PARAMS = Path("params.yaml")
-
-FORMATS = ("table", "csv", "json")
-KINDS = ("text", "image", "query", "run")
+def _words(allowed: Sequence[str]) -> dict[str, Any]:
+    return {"parser": one_of(allowed), "metavar": "|".join(allowed)}
 
 
-class Unfit(Exception):
-    """A doctor's report that names something without which a run will fail."""
+Collection = Annotated[str, typer.Argument(help="A built collection.", parser=filled)]
+Setting = Annotated[str, typer.Option(help="The candidate pool.", **_words(SETTINGS))]
+Split = Annotated[str, typer.Option(help="The split of the queries.", **_words(SPLITS))]
+Catalog = Annotated[Path, typer.Option(help="The catalog that the workflow writes.")]
+Overlays = Annotated[
+    list[Path],
+    typer.Option(
+        help="Overlays, as for snakemake; several may follow.",
+        metavar="FILE",
+        default_factory=list,
+        show_default=False,
+    ),
+]
+Pairs = Annotated[
+    list[str],
+    typer.Option(
+        help="Such as root=FOLDER; several may follow.",
+        metavar="KEY=VALUE",
+        default_factory=list,
+        show_default=False,
+    ),
+]
+
+app = typer.Typer(
+    name=_NAME,
+    cls=_Commands,
+    help="Answers about the configured workflow and what it has built.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
 
 
-def add(commands: Any) -> None:  # noqa: ANN401 (argparse has no public name for it)
-    """Add the subcommands to those of the `isotope` command."""
-    _add_written(commands)
-    sql = commands.add_parser("sql", help="answer one SELECT on the catalog")
-    sql.add_argument("query", help="one SELECT; docs/queries.md lists the views")
-    sql.add_argument("--format", choices=FORMATS, default="table", help="default: table")
-    sql.add_argument(
-        "--rows", type=whole(1), default=100, help="most rows of a table (default: 100)"
-    )
-    _catalog(sql)
-    sql.set_defaults(run=_sql)
-    show = commands.add_parser("show", help="print all about a text, image, query or run")
-    show.add_argument("kind", choices=KINDS, help="what the id names")
-    show.add_argument("id", help="for a run: collection/setting/split/task/system")
-    show.add_argument("--collection", help="where to look (default: the first that has the id)")
-    show.add_argument("--most", type=whole(1), default=5, help="hits a system to list (default: 5)")
-    show.add_argument("--html", type=Path, metavar="FILE", help="write a page with pictures too")
-    _catalog(show)
-    show.set_defaults(run=_show)
-    doctor = commands.add_parser("doctor", help="name what is missing here, and the remedy")
-    doctor.set_defaults(run=_doctor)
-    estimate = commands.add_parser("estimate", help="print what a run will cost, phase by phase")
-    estimate.set_defaults(run=_estimate)
-    for parser in (doctor, estimate, _add_judge(commands)):
-        parser.add_argument(
-            "--configfile", nargs="+", type=Path, default=[], help="overlays, as for snakemake"
-        )
-        parser.add_argument(
-            "--config", nargs="+", default=[], metavar="KEY=VALUE", help="such as root=FOLDER"
-        )
+@app.command()
+def report(
+    collection: Annotated[
+        list[str],
+        typer.Argument(
+            help="Collections; without any, all that have a report.",
+            default_factory=list,
+            show_default=False,
+        ),
+    ],
+    setting: Setting = "small",
+    split: Split = "validation",
+) -> str:
+    """Print where the reports are and their headline tables."""
+    from isotope.params.schema import suggest  # noqa: PLC0415
+    from isotope.report.collection import headline  # noqa: PLC0415
 
-
-def _add_written(commands: Any) -> None:  # noqa: ANN401 (as above)
-    trec = commands.add_parser("trec", help="write a collection's qrels and runs as TREC files")
-    trec.add_argument("collection", type=filled, help="a built collection")
-    trec.add_argument("folder", type=Path, help="where to write")
-    trec.set_defaults(run=_trec)
-    costs = commands.add_parser("costs", help="print what jobs have cost here, phase by phase")
-    costs.add_argument("names", nargs="*", help="collections and sources; all if none")
-    costs.set_defaults(run=_costs)
-    snapshot = commands.add_parser("snapshot", help="add a snapshot to params.yaml")
-    snapshot.add_argument("name", type=date, help="its date, as in the dump's address")
-    snapshot.add_argument("--params", type=Path, default=PARAMS, help=f"default: {PARAMS}")
-    snapshot.set_defaults(run=_snapshot)
-    geval = commands.add_parser("geval", help="write runs as submissions to a GEval challenge")
-    geval.add_argument("collection", type=filled, help="a built collection")
-    geval.add_argument("challenge", type=Path, help="its folder with in.tsv and captions.tsv")
-    geval.add_argument("folder", type=Path, help="where to write <system>/<challenge>/out.tsv")
-    add_cell(geval, split="test", of="the split that it became")
-    geval.set_defaults(run=_geval)
-
-
-def add_cell(parser: argparse.ArgumentParser, *, split: str, of: str) -> None:
-    """Add the options that choose a candidate pool and a split."""
-    told = "candidate pool (default: small)"
-    parser.add_argument("--setting", choices=SETTINGS, default="small", help=told)
-    parser.add_argument("--split", choices=SPLITS, default=split, help=f"{of} (default: {split})")
-
-
-def _add_judge(commands: Any) -> argparse.ArgumentParser:  # noqa: ANN401 (as above)
-    told = "serve a page on which an assessor grades a collection's pool, or sorts its failures"
-    judge: argparse.ArgumentParser = commands.add_parser("judge", help=told, description=told)
-    judge.add_argument("collection", help="a collection with a pool: score.judge in the params")
-    judge.add_argument("--assessor", required=True, metavar="NAME", help="who grades")
-    judge.add_argument(
-        "--sheet", choices=["failures", "mistakes"], help="a sheet of failures, not the pool"
-    )
-    judge.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1, this machine only")
-    judge.add_argument("--port", type=port, default=8000, help="0 is any free one (default: 8000)")
-    judge.add_argument("--remote", action="store_true", help="allow a host that others can reach")
-    judge.set_defaults(run=_judge)
-    return judge
-
-
-def _catalog(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--catalog", type=Path, default=CATALOG, help=f"default: {CATALOG}")
-
-
-def _trec(chosen: argparse.Namespace) -> str:
-    from isotope.release.trec import export  # noqa: PLC0415
-
-    files = export(chosen.collection, chosen.folder)
-    return f"{len(files)} files in {chosen.folder.resolve()}\n"
-
-
-def _geval(chosen: argparse.Namespace) -> str:
-    from isotope.release import geval as geval_export  # noqa: PLC0415
-
-    return geval_export.told(
-        chosen.collection,
-        chosen.challenge,
-        chosen.folder,
-        setting=chosen.setting,
-        split=chosen.split,
-    )
-
-
-def _sql(chosen: argparse.Namespace) -> str:
-    from isotope.cli.questions import sql  # noqa: PLC0415 (each command loads what it needs)
-
-    return sql(chosen.query, form=chosen.format, most=chosen.rows, catalog=chosen.catalog)
-
-
-def _show(chosen: argparse.Namespace) -> str:
-    from isotope.cli import questions as show  # noqa: PLC0415
-
-    page = show.show(
-        chosen.kind,
-        chosen.id,
-        collection=chosen.collection,
-        most=chosen.most,
-        catalog=chosen.catalog,
-    )
-    if chosen.html:
-        from isotope.cli.questions import write_html  # noqa: PLC0415 (templates load slowly)
-
-        write_html(page, chosen.html, catalog=chosen.catalog)
-    return show.to_text(page)
-
-
-def _snapshot(chosen: argparse.Namespace) -> str:
-    from isotope.params.files import append_snapshot  # noqa: PLC0415
-
-    new = append_snapshot(chosen.params, chosen.name)
-    return f"{chosen.name} is {'now' if new else 'already'} a snapshot of {chosen.params}\n"
-
-
-def _doctor(chosen: argparse.Namespace) -> str:
-    from isotope.cli import doctor, estimate  # noqa: PLC0415
-    from isotope.params import files as params_files  # noqa: PLC0415
-
-    params = params_files.load(chosen.configfile, chosen.config)
-    found = doctor.findings(params, estimate.machine())
-    if any(each.state == "missing" for each in found):
-        raise Unfit(doctor.told(found))
-    return doctor.told(found)
-
-
-def _estimate(chosen: argparse.Namespace) -> str:
-    from isotope.cli import estimate  # noqa: PLC0415
-    from isotope.params import files as params_files  # noqa: PLC0415
-
-    params = params_files.load(chosen.configfile, chosen.config)
-    overlay = ["--configfile", *map(str, chosen.configfile)] if chosen.configfile else []
-    pairs = ["--config", *chosen.config] if chosen.config else []
-    jobs = estimate.planned([*overlay, *pairs])
-    machine = estimate.machine()
-    return estimate.told(jobs, estimate.costs(params, machine), machine)
-
-
-def _costs(chosen: argparse.Namespace) -> str:
-    from isotope.report import costs  # noqa: PLC0415
-
-    return costs.told(chosen.names)
-
-
-def _judge(chosen: argparse.Namespace) -> str:
-    from isotope.judge import app, session  # noqa: PLC0415
-    from isotope.params import files as params_files  # noqa: PLC0415
-
-    params = params_files.load(chosen.configfile, chosen.config)
-    at = chosen.collection, chosen.assessor
-    with closing(app.listen(chosen.host, chosen.port, remote=chosen.remote)) as listening:
-        host = listening.getsockname()[0]
-        if chosen.sheet:
-            current = session.open_sheet(*at, chosen.sheet, params)
-            page = app.sheet_app(current, host)
-        else:
-            current = session.open_pool(*at, params)
-            page = app.pool_app(current, app.scale(params), host)
-        return app.serve(current, page, listening)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a subcommand; return its exit status, 1 after an error that the user can mend."""
-    try:
-        chosen = parser().parse_args(arguments)
-        sys.stdout.write(chosen.run(chosen))
-    except Unfit as found:
-        sys.stdout.write(str(found))
-        return 1
-    except IsotopeError as error:
-        return _refused(error)
-    except OSError as error:
-        if error.filename is None or error.errno is None:
-            raise
-        found = os.strerror(error.errno).lower()
-        return _refused(Unreadable(os.fsdecode(error.filename), found, "check the path"))
-    return 0
-
-
-def _refused(error: IsotopeError) -> int:
-    sys.stderr.write(f"{type(error).__name__}: {error}\n")
-    return 1
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return the command's arguments, with help for each."""
-    top = Parser("isotope", description=__doc__)
-    commands = top.add_subparsers(required=True, metavar="command")
-    report = commands.add_parser("report", help="print where the reports are and their headline")
-    report.add_argument("collection", nargs="*", help="collections; all that have a report if none")
-    add_cell(report, split="validation", of="queries")
-    report.set_defaults(run=headlines)
-    add(commands)
-    return top
-
-
-def headlines(chosen: argparse.Namespace) -> str:
-    """Return path and headline table of each report.
-
-    Raises:
-        MissingFile: no report has been written, or one without its scores.
-        BadArgument: a pool that was not measured.
-    """
-    from isotope.params.schema import suggest  # noqa: PLC0415 (each command loads what it needs)
-    from isotope.report.collection import headline  # noqa: PLC0415 (drawing libraries load slowly)
-
-    known = sorted(p.parent.name for p in Path().glob("results/report/*/index.html"))
-    if not known:
+    pages = {p.parent.name: p for p in sorted(Path().glob("results/report/*/index.html"))}
+    if not pages:
         raise MissingFile("results/report", "no report yet", "run `snakemake --cores all`")
     parts: list[str] = []
-    for name in chosen.collection or known:
-        page = Path("results/report") / name / "index.html"
-        if name not in known:
-            raise MissingFile(page, "no such report", suggest(name, known))
+    for name in collection or pages:
+        if name not in pages:
+            page = Path("results/report") / name / "index.html"
+            raise MissingFile(page, "no such report", suggest(name, pages))
         scores = Path("results/score") / f"{name}.parquet"
         if not scores.is_file():
             raise MissingFile(scores, "no such scores", "run `snakemake --cores all`")
-        table = headline(scores, setting=chosen.setting, split=chosen.split)
-        parts.append(f"\n{name}\n{table}\n\nReport: {page.resolve()}\n")
-    parts += [_changed(page) for page in sorted(Path().glob("results/report/*/since/*.html"))]
-    whole = Path("results/report/index.html")
-    return "".join(parts) + (f"All collections: {whole.resolve()}\n" if whole.is_file() else "")
+        table = headline(scores, setting=setting, split=split)
+        parts.append(f"\n{name}\n{table}\nReport: {pages[name].resolve()}\n")
+    parts += map(_changes, sorted(Path().glob("results/report/*/since/*.html")))
+    everything = Path("results/report/index.html")
+    if everything.is_file():
+        parts.append(f"All collections: {everything.resolve()}\n")
+    return "".join(parts)
 
 
-def _changed(page: Path) -> str:
+def _changes(page: Path) -> str:
     """Return what has changed between two snapshots, and where it is shown."""
-    from isotope.report.since import summary  # noqa: PLC0415 (drawing libraries load slowly)
+    from isotope.report.since import summary  # noqa: PLC0415
 
     later, earlier = page.parents[1].name, page.stem
     table = Path("results/tables") / later / "since" / earlier / "snapshot_diff.csv"
-    return f"\n{later} since {earlier}\n{summary(table)}\n\nChanges: {page.resolve()}\n"
+    return f"\n{later} since {earlier}\n{summary(table)}\nChanges: {page.resolve()}\n"
+
+
+@app.command()
+def trec(
+    collection: Collection, folder: Annotated[Path, typer.Argument(help="Where to write.")]
+) -> str:
+    """Write a collection's qrels and runs as TREC files."""
+    from isotope.release.trec import export  # noqa: PLC0415
+
+    return f"{len(export(collection, folder))} files in {folder.resolve()}\n"
+
+
+@app.command()
+def costs(
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            help="Collections and sources; all without any.",
+            default_factory=list,
+            show_default=False,
+        ),
+    ],
+) -> str:
+    """Print what jobs have cost here, phase by phase."""
+    from isotope.report.costs import text  # noqa: PLC0415
+
+    return text(names)
+
+
+@app.command()
+def snapshot(
+    name: Annotated[str, typer.Argument(help="Its date, as in the dump's address.", parser=date)],
+    params: Annotated[Path, typer.Option(help="The file to change.")] = _PARAMS,
+) -> str:
+    """Add a snapshot to params.yaml."""
+    from isotope.params.files import append_snapshot  # noqa: PLC0415
+
+    new = append_snapshot(params, name)
+    return f"{name} is {'now' if new else 'already'} a snapshot of {params}\n"
+
+
+@app.command()
+def geval(
+    collection: Collection,
+    challenge: Annotated[Path, typer.Argument(help="Its folder with in.tsv and captions.tsv.")],
+    folder: Annotated[Path, typer.Argument(help="Where to write <system>/<challenge>/out.tsv.")],
+    setting: Setting = "small",
+    split: Split = "test",
+) -> str:
+    """Write runs as submissions to a GEval challenge."""
+    from isotope.release import geval as submissions  # noqa: PLC0415
+
+    return submissions.told(collection, challenge, folder, setting=setting, split=split)
+
+
+@app.command()
+def sql(
+    query: Annotated[str, typer.Argument(help="One SELECT; docs/queries.md lists the views.")],
+    form: Annotated[
+        str, typer.Option("--format", help="What is printed.", **_words(FORMATS))
+    ] = "table",
+    rows: Annotated[
+        int, typer.Option(help="Most rows of a table.", parser=whole(1), metavar="NUMBER")
+    ] = 100,
+    catalog: Catalog = _CATALOG,
+) -> str:
+    """Answer one SELECT on the catalog."""
+    from isotope.cli import questions  # noqa: PLC0415
+
+    return questions.sql(query, form=form, most=rows, catalog=catalog)
+
+
+@app.command()
+def show(  # noqa: PLR0913 (one each for what the command takes)
+    kind: Annotated[str, typer.Argument(help="What the id names.", **_words(KINDS))],
+    id: Annotated[str, typer.Argument(help="For a run: collection/setting/split/task/system.")],
+    *,
+    collection: Annotated[
+        str | None, typer.Option(help="Where to look; the first that has the id without it.")
+    ] = None,
+    most: Annotated[
+        int, typer.Option(help="Most hits of a system.", parser=whole(1), metavar="NUMBER")
+    ] = 5,
+    html: Annotated[
+        Path | None, typer.Option(help="A page to write, with pictures.", metavar="FILE")
+    ] = None,
+    catalog: Catalog = _CATALOG,
+) -> str:
+    """Print all about a text, image, query or run."""
+    from isotope.cli import questions  # noqa: PLC0415
+
+    page = questions.show(kind, id, collection=collection, most=most, catalog=catalog)
+    if html:
+        questions.write_html(page, html, catalog=catalog)
+    return questions.to_text(page)
+
+
+@app.command(cls=_Configured)
+def doctor(configfile: Overlays, config: Pairs) -> str:
+    """Name what is missing here for the configured run, and the remedy."""
+    from isotope.cli import doctor as checks  # noqa: PLC0415
+    from isotope.cli.estimate import machine  # noqa: PLC0415
+    from isotope.params.files import load  # noqa: PLC0415
+
+    found = checks.findings(load(configfile, config), machine())
+    if any(each.state == "missing" for each in found):
+        raise Unfit(checks.text(found))
+    return checks.text(found)
+
+
+@app.command(cls=_Configured)
+def estimate(configfile: Overlays, config: Pairs) -> str:
+    """Print what a run will cost, phase by phase."""
+    from isotope.cli import estimate as costs  # noqa: PLC0415
+    from isotope.params.files import load  # noqa: PLC0415
+
+    params = load(configfile, config)
+    overlays = ["--configfile", *map(str, configfile)] if configfile else []
+    pairs = ["--config", *config] if config else []
+    jobs, machine = costs.planned([*overlays, *pairs]), costs.machine()
+    return costs.text(jobs, costs.costs(params, machine), machine)
+
+
+@app.command(cls=_Configured)
+def judge(  # noqa: PLR0913 (one each for what the command takes)
+    collection: Annotated[
+        str, typer.Argument(help="A collection with a pool: score.judge in the params.")
+    ],
+    *,
+    assessor: Annotated[str, typer.Option(help="Who grades.", metavar="NAME")],
+    sheet: Annotated[
+        str | None, typer.Option(help="A sheet of failures, not the pool.", **_words(SHEETS))
+    ] = None,
+    host: Annotated[str, typer.Option(help="The default is this machine only.")] = "127.0.0.1",
+    port: Annotated[
+        int,
+        typer.Option(help="0 is any free one.", parser=whole(0, _LARGEST_PORT), metavar="NUMBER"),
+    ] = 8000,
+    remote: Annotated[
+        bool, typer.Option("--remote", help="Allow a host that others can reach.")
+    ] = False,
+    configfile: Overlays,
+    config: Pairs,
+) -> str:
+    """Serve a page on which an assessor grades a collection's pool, or sorts its failures."""
+    from isotope.judge import app as pages  # noqa: PLC0415
+    from isotope.judge import session  # noqa: PLC0415
+    from isotope.params.files import load  # noqa: PLC0415
+
+    params = load(configfile, config)
+    at = collection, assessor
+    with closing(pages.listen(host, port, remote=remote)) as listening:
+        address = listening.getsockname()[0]
+        if sheet:
+            current = session.open_sheet(*at, sheet, params)
+            page = pages.sheet_app(current, address)
+        else:
+            current = session.open_pool(*at, params)
+            page = pages.pool_app(current, pages.scale(params), address)
+        return pages.serve(current, page, listening)

@@ -10,9 +10,9 @@ from typing import Any
 import psutil
 
 from isotope.cli import estimate
-from isotope.cli.estimate_phases import Cost, Machine, used_models
+from isotope.cli.estimate import Cost, Machine, used_models
 from isotope.cli.estimate_sizes import GIB
-from isotope.core import lucene
+from isotope.core import lucene, terminal
 from isotope.core.errors import IsotopeError
 from isotope.crawl.addresses import has_contact, user_agent
 from isotope.explain import wordnet as wordnet_files
@@ -85,18 +85,18 @@ def _used(params: Mapping[str, Any]) -> list[str]:
 
 
 def _absent(params: Mapping[str, Any]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    absent: dict[str, str] = {}
     for name in _used(params):
         folders = params["acquire"].get(name, {}).get("files", {})
         try:
             files = [f["url"] for listed in expand_files(folders).values() for f in listed]
         except IsotopeError as error:
-            found[name] = f"no file {error.where}"
+            absent[name] = f"no file {error.where}"
             continue
         gone = [url for url in files if "://" not in url and not Path(url).is_file()]
         if gone:
-            found[name] = f"no file {gone[0]}" + (f" and {len(gone) - 1} more" * (len(gone) > 1))
-    return found
+            absent[name] = f"no file {gone[0]}" + (f" and {len(gone) - 1} more" * (len(gone) > 1))
+    return absent
 
 
 def files(params: Mapping[str, Any]) -> Iterator[Finding]:
@@ -140,15 +140,15 @@ def _tag(name: str, architecture: str, tag: str) -> Finding:
 
     config = open_clip.get_pretrained_cfg(architecture, tag)
     if not config:
-        known = ", ".join(open_clip.list_pretrained_tags_by_model(architecture)) or "none"
+        tags = ", ".join(open_clip.list_pretrained_tags_by_model(architecture)) or "none"
         found = f"{architecture} has no weights {tag!r}"
-        return Finding(f"model {name}", "missing", found, f"known: {known}")
+        return Finding(f"model {name}", "missing", found, f"known: {tags}")
     hub = str(config.get("hf_hub") or "").rstrip("/")
-    kept = bool(hub) and any(
+    cached = bool(hub) and any(
         isinstance(try_to_load_from_cache(hub, f"open_clip_{part}.safetensors"), str)
         for part in ("model", "pytorch_model")
     )
-    if kept:
+    if cached:
         return Finding(f"model {name}", "ok", f"{hub} was fetched before")
     remedy = f"it is fetched from {hub or config.get('url')} when first used: needs the network"
     return Finding(f"model {name}", "note", f"{architecture}/{tag} is not on this disk", remedy)
@@ -211,13 +211,12 @@ def remote(root: Path) -> Finding:
     return Finding("DVC remote", "note", "none is set", remedy)
 
 
-def told(found: list[Finding]) -> str:
+def text(findings: list[Finding]) -> str:
     """Return a line for each finding, and what to do under those that are not `ok`."""
-    wide = max(len(each.what) for each in found)
-    lines = [f"{f.state:<7}  {f.what:<{wide}}  {f.found}\n" + _advice(f, wide) for f in found]
-    missing = sum(f.state == "missing" for f in found)
-    return "".join(lines) + (f"\n{missing} missing\n" if missing else "\nnothing is missing\n")
-
-
-def _advice(finding: Finding, wide: int) -> str:
-    return f"{'':{wide + 11}}→ {finding.remedy}\n" if finding.state != "ok" else ""
+    lines: list[tuple[str, str, str]] = []
+    for each in findings:
+        lines.append((each.state, each.what, each.found))
+        if each.state != "ok":
+            lines.append(("", "", f"→ {each.remedy}"))
+    missing = sum(each.state == "missing" for each in findings)
+    return f"{terminal.table(lines)}\n{missing or 'nothing is'} missing\n"

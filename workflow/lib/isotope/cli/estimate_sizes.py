@@ -120,19 +120,19 @@ def size(spec: Mapping[str, Any], pictures: str | None = None) -> Size:
         rows = (n["texts"], n["images"], n["associations"], n["pairs"])
         dump = (_TOY_ZIPPED * pages, _TOY_XML * pages)
         return Size(*rows, n["bytes"], *dump, 0, *_DRAWN_PICTURE)
-    found = expand_files(spec["files"])
-    sizes = {folder: sum(map(_bytes, files)) for folder, files in found.items()}
-    files = sum("://" in f["url"] for entries in found.values() for f in entries)
-    if "wit" not in found:
-        return _published(sizes, len(found.get(pictures or "", [])), pictures, files)
+    listed = expand_files(spec["files"])
+    sizes = {folder: sum(map(_bytes, files)) for folder, files in listed.items()}
+    files = sum("://" in f["url"] for entries in listed.values() for f in entries)
+    if "wit" not in listed:
+        return _published(sizes, len(listed.get(pictures or "", [])), pictures, files)
     rows = sizes["wit"] // _ROW_BYTES
     spoken = round(rows * _ONE_LANGUAGE) if rows > 1_000_000 else rows  # noqa: PLR2004
     images = round(rows * _IMAGES_A_ROW) if rows > 1_000_000 else rows  # noqa: PLR2004
     texts = round(spoken * _TEXTS_A_PAIR)
     zipped = sizes.get("dump", 0)
     dump = (zipped, round(zipped * _ZIPPED))
-    told = (texts, images, rows, spoken, sum(sizes.values()), *dump, files)
-    return Size(*told, *_WEB_PICTURE)
+    counts = (texts, images, rows, spoken, sum(sizes.values()), *dump, files)
+    return Size(*counts, *_WEB_PICTURE)
 
 
 def thumbnails(of: Size, width: int) -> Size:
@@ -143,11 +143,11 @@ def thumbnails(of: Size, width: int) -> Size:
 
 def _published(sizes: Mapping[str, int], files: int, pictures: str | None, urls: int) -> Size:
     """Return the size of a data set that is no snapshot; a picture file is one picture, or many."""
-    held = sizes.get(pictures or "", 0)
-    images = max(files, held // _WEB_PICTURE[1])
+    stored = sizes.get(pictures or "", 0)
+    images = max(files, stored // _WEB_PICTURE[1])
     upstream = sum(sizes.values())
-    texts = (upstream - held) // _ROW_BYTES
-    picture = held // images if images else 0
+    texts = (upstream - stored) // _ROW_BYTES
+    picture = stored // images if images else 0
     return Size(texts, images, texts, texts, upstream, 0, 0, urls, picture, 0)
 
 

@@ -1,4 +1,4 @@
-"""`isotope sql`: one SELECT on the catalog, as a table, csv or json."""
+"""Questions to the catalog: `isotope sql`, and `isotope show` of a text, an image or a run."""
 
 import csv
 import io
@@ -9,14 +9,13 @@ from pathlib import Path
 
 import duckdb
 
-from isotope.core import store
+from isotope.core import store, terminal
 from isotope.core.errors import BadQuery, UnknownId
 from isotope.core.pixels import thumbnail
 from isotope.core.sql import CATALOG, ask, opened
 from isotope.report.site import environment
 
 FORMATS = ("table", "csv", "json")
-_WIDEST = 60
 Row = Sequence[object]
 
 
@@ -28,16 +27,16 @@ def sql(query: str, *, form: str = "table", most: int = 100, catalog: Path = CAT
         MissingFile: no catalog.
     """
     with opened(catalog) as con:
-        found = con.execute(_only_select(con, query))
-        columns = [column[0] for column in found.description or []]
-        rows = found.fetchmany(most + 1) if form == "table" else found.fetchall()
+        answer = con.execute(_only_select(con, query))
+        columns = [column[0] for column in answer.description or []]
+        rows = answer.fetchmany(most + 1) if form == "table" else answer.fetchall()
     if form == "json":
-        told = [dict(zip(columns, row, strict=True)) for row in rows]
-        return json.dumps(told, ensure_ascii=False, indent=1, default=str) + "\n"
+        named = [dict(zip(columns, row, strict=True)) for row in rows]
+        return json.dumps(named, ensure_ascii=False, indent=1, default=str) + "\n"
     if form == "csv":
         return _csv(columns, rows)
     more = f"({most} rows shown, there are more: --rows)\n" if len(rows) > most else ""
-    return aligned(columns, rows[:most]) + more
+    return _table(columns, rows[:most]) + more
 
 
 def _only_select(con: duckdb.DuckDBPyConnection, query: str) -> duckdb.Statement:
@@ -48,26 +47,14 @@ def _only_select(con: duckdb.DuckDBPyConnection, query: str) -> duckdb.Statement
     return statements[0]
 
 
+def _table(columns: Sequence[str], rows: Sequence[Row]) -> str:
+    return terminal.table([[terminal.short(value) for value in row] for row in rows], columns)
+
+
 def _csv(columns: Sequence[str], rows: Sequence[Row]) -> str:
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows([columns, *rows])
     return out.getvalue()
-
-
-def aligned(columns: Sequence[str], rows: Sequence[Row]) -> str:
-    """Return rows in columns parted by two blanks, numbers to the right, long words cut."""
-    lines = [[_short(value) for value in row] for row in rows]
-    widths = [max(map(len, cells)) for cells in zip(columns, *lines, strict=True)]
-    right = [any(isinstance(row[i], int | float) for row in rows) for i in range(len(columns))]
-    form = "  ".join(f"{{:{'>' if r else '<'}{w}}}" for w, r in zip(widths, right, strict=True))
-    return "".join(form.format(*line).rstrip() + "\n" for line in [list(columns), *lines])
-
-
-def _short(value: object) -> str:
-    if value is None:
-        return "—"
-    text = " ".join(str(value).split())
-    return text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
 
 
 KINDS = ("text", "image", "query", "run")
@@ -136,9 +123,9 @@ def show(
         if kind == "run":
             return _run(con, ident, most)
         sides = ("text", "image") if kind == "query" else (kind,)
-        given: Params = {"id": ident, "collection": collection}
-        found = ((side, ask(con, side, given)) for side in sides)
-        side, fields = next(((s, _first(a)) for s, a in found if a[1]), ("", {}))
+        values: Params = {"id": ident, "collection": collection}
+        answers = ((side, ask(con, side, values)) for side in sides)
+        side, fields = next(((s, _first(a)) for s, a in answers if a[1]), ("", {}))
         if not side:
             where = f"{kind} {ident}"
             raise UnknownId(where, "no such id in the catalog", _remedy(collection))
@@ -156,30 +143,30 @@ def _given(side: str, fields: Mapping[str, object], most: int) -> dict[str, obje
     }
 
 
-def _sections(con: duckdb.DuckDBPyConnection, kind: str, given: Params) -> list[Section]:
-    side = str(given["side"])
+def _sections(con: duckdb.DuckDBPyConnection, kind: str, values: Params) -> list[Section]:
+    side = str(values["side"])
     names = _SECTIONS[side] if kind != "query" else (_SECTIONS[side][1], "ranks", "hits")
-    made: list[Section] = []
+    sections: list[Section] = []
     for name in names:
-        made.append(Section(name, *ask(con, name, {**given, **_judged(made)})))
-    return made
+        sections.append(Section(name, *ask(con, name, {**values, **_judged(sections)})))
+    return sections
 
 
-def _judged(made: Sequence[Section]) -> dict[str, list[object]]:
+def _judged(sections: Sequence[Section]) -> dict[str, list[object]]:
     """Return what a section before listed as judged, so that no later query looks it up again."""
-    rows = [row for section in made if section.name in _JUDGED for row in section.rows]
+    rows = [row for section in sections if section.name in _JUDGED for row in section.rows]
     return {"judged": [row[0] for row in rows], "relevance": [row[1] for row in rows]}
 
 
 def _run(con: duckdb.DuckDBPyConnection, ident: str, most: int) -> Page:
     parts = ident.split("/")
-    given = {**dict(zip(CELL, parts, strict=False)), "most": most}
-    answer = ask(con, "run", given) if len(parts) == len(CELL) else ([], [])
+    values = {**dict(zip(CELL, parts, strict=False)), "most": most}
+    answer = ask(con, "run", values) if len(parts) == len(CELL) else ([], [])
     if not answer[1]:
         remedy = f"write {'/'.join(CELL)}, see `isotope sql 'SELECT DISTINCT … FROM runs'`"
         raise UnknownId(f"run {ident}", "no such run in the catalog", remedy)
-    sections = [Section(name, *ask(con, name, given)) for name in _SECTIONS["run"]]
-    return Page("run", ident, {**_first(answer), **given}, sections)
+    sections = [Section(name, *ask(con, name, values)) for name in _SECTIONS["run"]]
+    return Page("run", ident, {**_first(answer), **values}, sections)
 
 
 def _first(answer: tuple[list[str], list[tuple[object, ...]]]) -> dict[str, object]:
@@ -192,13 +179,11 @@ def _remedy(collection: str | None) -> str:
 
 def to_text(page: Page) -> str:
     """Return the page for a terminal."""
-    wide = max(map(len, page.fields))
-    lines = [f"{page.kind} {page.ident}\n\n"]
-    lines += [f"{k:<{wide}}  {'—' if v is None else v}\n" for k, v in page.fields.items()]
+    parts = [f"{page.kind} {page.ident}\n", terminal.table([*page.fields.items()], right=())]
     for section in page.sections:
-        body = aligned(section.columns, section.rows) if section.rows else "none\n"
-        lines.append(f"\n{section.title}\n{body}")
-    return "".join(lines)
+        body = _table(section.columns, section.rows) if section.rows else "none\n"
+        parts.append(f"{section.title}\n{body}")
+    return "\n".join(parts)
 
 
 _IDS = ("image_id", "doc_id")
@@ -226,8 +211,8 @@ def _pictures(page: Page, catalog: Path) -> dict[str, str]:
         for i, column in enumerate(section.columns):
             ids |= {str(row[i]) for row in section.rows if column in _IDS}
     with opened(catalog, threads=1) as con:
-        wanted = {"ids": sorted(ids)}
-        shards = [row[0] for row in ask(con, "shards", wanted)[1]]
-        found = ask(con, "pictures", {**wanted, "shards": shards})[1] if shards else []
-    small = {str(ident): thumbnail(bytes(webp)) for ident, webp in found}  # pyright: ignore[reportArgumentType]
+        values = {"ids": sorted(ids)}
+        shards = [row[0] for row in ask(con, "shards", values)[1]]
+        pictures = ask(con, "pictures", {**values, "shards": shards})[1] if shards else []
+    small = {str(ident): thumbnail(bytes(webp)) for ident, webp in pictures}  # pyright: ignore[reportArgumentType]
     return {ident: uri for ident, uri in small.items() if uri}

@@ -14,6 +14,23 @@ SIDES = ("texts", "images")
 APART = "unjudged"
 _PART = re.compile(r"(\d+)-of-(\d+)")
 _ID = {"texts": "text_id", "images": "image_id"}
+# The two directions: the side that queries, and the side that is ranked.
+TASKS = {"t2m": ("texts", "images"), "m2t": ("images", "texts")}
+
+
+def query_side(task: str) -> str:
+    """Return the side that queries: `texts` for t2m (image suggestion), `images` for m2t."""
+    return TASKS[task][0]
+
+
+def document_side(task: str) -> str:
+    """Return the side that is ranked: `images` for t2m, `texts` for m2t (image promotion)."""
+    return TASKS[task][1]
+
+
+def id_columns(task: str) -> tuple[str, str]:
+    """Return the columns of a task's queries and documents in qrels, such as text_id, image_id."""
+    return id_column(query_side(task)), id_column(document_side(task))
 
 
 @dataclass(frozen=True)
@@ -43,13 +60,13 @@ class Cell:
 
     @property
     def query_side(self) -> str:
-        """`texts` when texts ask for images (t2m), else `images`."""
-        return "texts" if self.task == "t2m" else "images"
+        """The side that queries, as `query_side`."""
+        return query_side(self.task)
 
     @property
     def document_side(self) -> str:
-        """The side that is ranked."""
-        return "images" if self.task == "t2m" else "texts"
+        """The side that is ranked, as `document_side`."""
+        return document_side(self.task)
 
     @property
     def pool(self) -> str:

@@ -98,14 +98,14 @@ def _on_white(image: Any) -> Any:  # noqa: ANN401 (an array of OpenCV's, uint8 o
 @contextmanager
 def _silence() -> Generator[None]:
     """Drop what a decoder written in C prints about a damaged picture."""
-    kept = os.dup(1), os.dup(2)
+    saved = os.dup(1), os.dup(2)
     null = os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(null, 1)
         os.dup2(null, 2)
         yield
     finally:
-        for number, file in enumerate(kept, 1):
+        for number, file in enumerate(saved, 1):
             os.dup2(file, number)
             os.close(file)
         os.close(null)
@@ -115,25 +115,27 @@ def answer(
     data: bytes, content_type: str | None, limits: Mapping[str, Any]
 ) -> tuple[dict[str, Any], bytes]:
     """Return what became of a picture (columns of the ledger), and its WebP bytes."""
-    found = sift(data, content_type, limits["max_pixels"])
-    told = {"status": found.status, "format": found.form, "trait": found.trait}
-    if found.status is not None:
-        return {**told, "error": found.error}, b""
+    finding = sift(data, content_type, limits["max_pixels"])
+    outcome = {"status": finding.status, "format": finding.form, "trait": finding.trait}
+    if finding.status is not None:
+        return {**outcome, "error": finding.error}, b""
     try:
         webp, width, height = to_webp(data)
     except MemoryError:
-        return {**told, "status": "decoder_died", "error": "out of memory"}, b""
+        return {**outcome, "status": "decoder_died", "error": "out of memory"}, b""
     except ValueError as error:
         full = any(words in str(error).lower() for words in _NO_MEMORY)
-        status, said = ("decoder_died", "out of memory") if full else ("not_an_image", str(error))
-        return {**told, "status": status, "error": said}, b""
-    return {**told, "status": "success", "width": width, "height": height}, webp
+        status, message = (
+            ("decoder_died", "out of memory") if full else ("not_an_image", str(error))
+        )
+        return {**outcome, "status": status, "error": message}, b""
+    return {**outcome, "status": "success", "width": width, "height": height}, webp
 
 
-def reply(file: int, number: int, told: Mapping[str, Any], webp: bytes) -> None:
+def reply(file: int, number: int, outcome: Mapping[str, Any], webp: bytes) -> None:
     """Send one answer."""
-    said = json.dumps(told).encode()
-    write(file, REPLY.pack(MAGIC, number, len(said), len(webp)) + said + webp)
+    text = json.dumps(outcome).encode()
+    write(file, REPLY.pack(MAGIC, number, len(text), len(webp)) + text + webp)
 
 
 def _confine(limits: Mapping[str, Any]) -> None:
@@ -161,9 +163,9 @@ def _work(pipes: tuple[int, int], state: mmap, limits: Mapping[str, Any]) -> Non
             return
         _STATE.pack_into(state, 0, _WORKING, number)
         signal.setitimer(signal.ITIMER_PROF, limits["decode_s"])
-        told, webp = answer(data, kind or None, limits)
+        outcome, webp = answer(data, kind or None, limits)
         signal.setitimer(signal.ITIMER_PROF, 0)
-        reply(sink, number, told, webp)
+        reply(sink, number, outcome, webp)
         _STATE.pack_into(state, 0, _IDLE, number)
 
 

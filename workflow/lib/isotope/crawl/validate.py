@@ -54,16 +54,16 @@ def form(data: bytes) -> str | None:
 
 def sift(data: bytes, content_type: str | None, max_pixels: int) -> Finding:
     """Judge bytes before anything decodes them."""
-    found = form(data)
-    if found in NO_PIXELS:
-        return Finding(found, found, error="no picture of pixels")
-    if found is None:
+    kind = form(data)
+    if kind in NO_PIXELS:
+        return Finding(kind, kind, error="no picture of pixels")
+    if kind is None:
         return Finding("not_an_image", error="no format that is known")
     if content_type and not content_type.strip().lower().startswith(_TYPES):
-        return Finding("wrong_type", found, error=f"sent as {content_type.partition(';')[0]}")
+        return Finding("wrong_type", kind, error=f"sent as {content_type.partition(';')[0]}")
     if is_polyglot(data):
-        return Finding("polyglot", found, error="a picture and something else")
-    return _header(data, found, max_pixels)
+        return Finding("polyglot", kind, error="a picture and something else")
+    return _header(data, kind, max_pixels)
 
 
 def is_polyglot(data: bytes) -> bool:
@@ -73,17 +73,17 @@ def is_polyglot(data: bytes) -> bool:
     return bool(_OTHER_HEADS.search(data[:_LOOKED_AT])) or zipfile.is_zipfile(io.BytesIO(data))
 
 
-def _header(data: bytes, found: str, max_pixels: int) -> Finding:
+def _header(data: bytes, kind: str, max_pixels: int) -> Finding:
     Image.MAX_IMAGE_PIXELS = None
     try:
-        with Image.open(io.BytesIO(data), formats=[found.upper()]) as image:
+        with Image.open(io.BytesIO(data), formats=[kind.upper()]) as image:
             width, height = image.size
-            moves = found in _MAY_MOVE and getattr(image, "is_animated", False)
+            moves = kind in _MAY_MOVE and getattr(image, "is_animated", False)
             trait = "animated" if moves else "cmyk" if image.mode == "CMYK" else None
     except (OSError, ValueError, SyntaxError, EOFError, OverflowError) as error:
         return Finding(
-            "not_an_image", found, error=f"no header of a {found} ({type(error).__name__})"
+            "not_an_image", kind, error=f"no header of a {kind} ({type(error).__name__})"
         )
     if width * height > max_pixels or max(width, height) > WEBP_SIDE:
-        return Finding("too_many_pixels", found, trait, f"{width} x {height} pixels")
-    return Finding(None, found, trait)
+        return Finding("too_many_pixels", kind, trait, f"{width} x {height} pixels")
+    return Finding(None, kind, trait)

@@ -18,10 +18,9 @@ from isotope.core.lucene import contents
 from isotope.core.progress import Progress, log
 from isotope.core.runs import ranked, read_run
 from isotope.encode.shard import encode_texts
-from isotope.explain import wordnet as wordnet_files
 from isotope.explain.perturb import KINDS, Settings, mentioned, perturb
 from isotope.explain.tables import INTACT, PERTURBED, RANKS
-from isotope.explain.wordnet import WordNet
+from isotope.explain.wordnet import WordNet, find
 
 # ASSUME the sentence that a query consists of is its section's description, as captions are: the
 # paper's queries are captions (section 3.1) and have no other fields.
@@ -49,17 +48,17 @@ def perturb_texts(  # noqa: PLR0913
     Raises:
         MissingFile: no dictionary.
     """
-    known = WordNet(wordnet_files.find(wordnet))
+    dictionary = WordNet(find(wordnet))
     judged = pl.read_parquet(qrels).filter(pl.col("split") == split)
     asked = pl.read_parquet(texts, columns=TEXTS.names).join(judged, on="text_id", how="semi")
     asked = asked.filter(pl.col(FIELD).fill_null("") != "").sort("text_id")
-    colours = mentioned(chain(asked[FIELD], _captions(images, judged)), known)
+    colours = mentioned(chain(asked[FIELD], _captions(images, judged)), dictionary)
     log.info("colours that queries and captions mention: %s", ", ".join(sorted(colours)))
     settings = settings._replace(mentioned=colours)
     with store.writer(out, PERTURBED) as file:
         for kind in sorted(KINDS):
             for some in asked.iter_slices(_TEXTS_PER_READ):
-                rows = list(_rows(kind, some, known, settings))
+                rows = list(_rows(kind, some, dictionary, settings))
                 file.write_table(pa.Table.from_pylist(rows, schema=PERTURBED))
                 log.info("%s: %d of %d queries", kind, len(rows), some.height)
 

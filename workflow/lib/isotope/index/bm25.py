@@ -61,8 +61,8 @@ def index_bm25(  # noqa: PLR0913
                 documents = words.filter(pl.col("split").is_in(pool_splits(setting, pool)))
                 if documents.height:
                     other = before[setting] / pool / side if before else None
-                    how = {"language": reads.of(side), "threads": threads}
-                    build_or_copy(documents, part / pool / side, other, **how)
+                    index, spoken = part / pool / side, reads.of(side)
+                    build_or_copy(documents, index, other, language=spoken, threads=threads)
 
 
 def index_digests(  # noqa: PLR0913
@@ -126,8 +126,8 @@ def index_bm25_shard(  # noqa: PLR0913
                 setting, _, place = key.partition("/")
                 if key in own:
                     pairs = documents.select("id", "contents").iter_rows()
-                    how = {"language": reads.of(side), "threads": threads}
-                    lucene.build_index(pairs, places[setting] / place, **how)
+                    index, spoken = places[setting] / place, reads.of(side)
+                    lucene.build_index(pairs, index, language=spoken, threads=threads)
 
 
 def index_bm25_gather(

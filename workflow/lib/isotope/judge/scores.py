@@ -15,7 +15,7 @@ from isotope.core import store
 from isotope.core.grid import Cell
 from isotope.core.progress import Progress
 from isotope.core.runs import KEY, batches, empty
-from isotope.judge import sheets
+from isotope.judge.sheets import graded_qrels, read_sheets
 from isotope.judge.tables import AGREEMENT, GRADED, REUSABILITY, TAU
 from isotope.score.score import score_run
 from isotope.score.tables import SCORES
@@ -138,30 +138,31 @@ def agreement(grades: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=empty.schema)
 
 
-def score_judged(
-    files: Mapping[str, Path | Sequence[Path]],
-    outputs: Mapping[str, Path],
+def score_judged(  # noqa: PLR0913
     *,
+    pool: Path,
+    qrels: Path,
+    sheets: Sequence[Path],
+    runs: Sequence[Path],
+    outputs: Mapping[str, Path],
     collection: str,
     measures: Sequence[str],
 ) -> None:
     """Write graded qrels, scores (tables.SCORES), reusability, tau and agreement to `outputs`.
 
-    `files` are pool, qrels, and the lists sheets and runs; `outputs` graded, scores, reuse, tau,
-    agreement.
+    `outputs` are graded, scores, reuse, tau and agreement.
 
     Raises:
         As `judge.read_sheets`.
     """
-    pool, qrels = (pl.read_parquet(_one(files[name])) for name in ("pool", "qrels"))
-    grades = sheets.read_sheets(_many(files["sheets"]), pool)
-    graded = sheets.graded_qrels(grades, pool, qrels)
-    runs = _many(files["runs"])
-    tasks = {t: _judged(t, runs, graded, pool) for t in graded["task"].unique().sort()}
+    pooled = pl.read_parquet(pool)
+    grades = read_sheets(sheets, pooled)
+    graded = graded_qrels(grades, pooled, pl.read_parquet(qrels))
+    tasks = {t: _judged(t, runs, graded, pooled) for t in graded["task"].unique().sort()}
     cell = {
         "collection": collection,
         "setting": Cell.of(runs[0]).setting,
-        "split": pool["split"][0],
+        "split": pooled["split"][0],
     }
     progress = Progress("tasks", total=len(tasks))
     parts: list[dict[str, pl.DataFrame]] = []
@@ -175,14 +176,6 @@ def score_judged(
     store.write(whole["reuse"].to_arrow(), outputs["reuse"], REUSABILITY)
     store.write(whole["tau"].to_arrow(), outputs["tau"], TAU)
     store.write(agreement(grades).to_arrow(), outputs["agreement"], AGREEMENT)
-
-
-def _one(value: Path | Sequence[Path]) -> Path:
-    return value if isinstance(value, Path) else value[0]
-
-
-def _many(value: Path | Sequence[Path]) -> list[Path]:
-    return [value] if isinstance(value, Path) else list(value)
 
 
 def _judged(task: str, runs: Sequence[Path], graded: pl.DataFrame, pool: pl.DataFrame) -> Judged:

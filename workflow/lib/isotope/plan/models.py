@@ -12,10 +12,8 @@ from typing import Any
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.params.sections import ModelKind, model_kind
 from isotope.plan import witnesses
-from isotope.plan.paths import Paths
+from isotope.plan.paths import Paths, Wildcards
 
-# Snakemake's wildcards, whose attributes have no types.
-Wildcards = Any
 FilesOf = Callable[[Wildcards], list[str]]
 Entry = Mapping[str, Any]
 # Under which keys an entry says how its model learns.
@@ -28,6 +26,10 @@ class Models(Paths):
     """Models of a run: which are used, what they learn, which vectors and indexes they leave."""
 
     # Which models there are.
+
+    def used_systems(self) -> list[str]:
+        """The systems that are searched, and those that they fuse; `Systems` has it."""
+        raise NotImplementedError
 
     def used_models(self) -> list[str]:
         """The models of the experiment's dense systems."""
@@ -331,7 +333,3 @@ class Models(Paths):
     def system_tokenizer(self, wildcards: Wildcards) -> str:
         """How a system that maps answers cuts names into tokens."""
         return self.params["systems"][wildcards.system].get("tokenizer", "words")
-
-    def system_vocabulary(self, wildcards: Wildcards) -> list[str]:
-        """The vocabulary of that tokenizer, where it is a file."""
-        return self.vocabulary(self.system_tokenizer(wildcards))

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from snakemake.io import expand
 
@@ -13,6 +13,9 @@ from isotope.acquire import addresses as origins
 from isotope.core import provenance
 from isotope.params import union as params_union
 from isotope.plan import witnesses
+
+# Names with their values, as attributes and as keys; Snakemake gives them no type.
+Wildcards = Any
 
 
 class Paths:
@@ -298,3 +301,8 @@ class Paths:
 def as_list(names: str | Sequence[str]) -> list[str]:
     """Return one name or path, or several, as a list."""
     return [names] if isinstance(names, str) else list(names)
+
+
+def expanded(patterns: str | Sequence[str], **names: str | Sequence[str]) -> list[str]:
+    """Return the patterns with every combination of the names; other wildcards stay."""
+    return cast("list[str]", expand(patterns, **names, allow_missing=True))

@@ -1,18 +1,20 @@
-"""Systems of a run and the runs that they leave."""
+"""Systems of a run: their params and files, the runs that they leave, and who judges these."""
 
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import product
+from typing import Any
 
-from snakemake.io import expand
-
+from isotope.core.grid import document_side
+from isotope.core.schemas import FIVE_FIELDS
 from isotope.judge import sheets as judge
 from isotope.params import foreign
 from isotope.plan.models import Models
-from isotope.plan.paths import as_list
+from isotope.plan.paths import Wildcards, as_list, expanded
 
 
 class Systems(Models):
-    """Systems of a run and the runs that they leave."""
+    """Systems of a run: their params and files, the runs that they leave, and who judges these."""
 
     RUNS = "results/search/{{collection}}/{setting}/{split}/{task}/{{system}}.parquet"
     UNJUDGED_RUNS = (
@@ -24,112 +26,166 @@ class Systems(Models):
     INDEXED = ("bm25", "dense", "approximate", "answers")
 
     @cached_property
-    def run_grid(self):
+    def run_grid(self) -> list[str]:
         """The runs of a rule's system."""
         return [
-            *expand(self.RUNS, setting=self.settings, split=self.splits, task=self.tasks),
-            *expand(
-                self.UNJUDGED_RUNS, setting=self.settings, split=self.unjudged, task=self.tasks
-            ),
+            *expanded(self.RUNS, setting=self.settings, split=self.splits, task=self.tasks),
+            *self.unjudged_grid,
         ]
 
     @cached_property
-    def run_pieces(self):
+    def unjudged_grid(self) -> list[str]:
+        """The runs of a rule's system on splits whose judgements are withheld."""
+        return expanded(
+            self.UNJUDGED_RUNS, setting=self.settings, split=self.unjudged, task=self.tasks
+        )
+
+    @cached_property
+    def run_pieces(self) -> list[str]:
         """The runs of a rule's system on one slice of the queries."""
         return [
-            *expand(self.PIECE, setting=self.settings, split=self.splits, task=self.tasks),
-            *expand(
+            *expanded(self.PIECE, setting=self.settings, split=self.splits, task=self.tasks),
+            *expanded(
                 self.UNJUDGED_PIECE, setting=self.settings, split=self.unjudged, task=self.tasks
             ),
         ]
 
-    def system_params(self, wildcards):
-        """The params of a system."""
+    def system_params(self, wildcards: Wildcards) -> Mapping[str, Any]:
+        """The params of a rule's system."""
         return self.params["systems"][wildcards.system]
 
-    def systems_of(self, *kinds):
+    @cached_property
+    def system_entries(self) -> dict[str, Any]:
+        """The params of the experiment's systems, in the order of the tables."""
+        return {name: self.params["systems"][name] for name in self.systems}
+
+    def systems_of(self, *kinds: str) -> str:
         """A wildcard constraint: the systems of these kinds."""
         return self.any_of(n for n, s in self.params["systems"].items() if s["kind"] in kinds)
 
-    def fusions(self, *, tuned):
+    def fusions(self, *, tuned: bool) -> str:
         """A wildcard constraint: the fusions whose parameters a split chooses, or the others."""
-        kinds = {n: s for n, s in self.params["systems"].items() if s["kind"] in ("rrf", "wsum")}
-        return self.any_of(n for n, s in kinds.items() if ("tune" in s) == tuned)
+        fusions = {n: s for n, s in self.params["systems"].items() if s["kind"] in ("rrf", "wsum")}
+        return self.any_of(n for n, s in fusions.items() if ("tune" in s) == tuned)
 
-    def used_systems(self):
+    def with_parts(self, systems: Sequence[str]) -> list[str]:
+        """These systems and those that they fuse, sorted."""
+        parts = [self.params["systems"][s].get("of", []) for s in systems]
+        return sorted({*systems, *(p for of in parts for p in of)})
+
+    def used_systems(self) -> list[str]:
         """The experiment's systems and those that they fuse."""
-        parts = [self.params["systems"][s].get("of", []) for s in self.systems]
-        return sorted({*self.systems, *(p for of in parts for p in of)})
+        return self.with_parts(self.systems)
 
-    def by_kind(self, pattern, *kinds):
+    def by_kind(self, pattern: str, *kinds: str) -> list[str]:
         """The pattern for every built collection and every used system of these kinds."""
         chosen = [s for s in self.used_systems() if self.params["systems"][s]["kind"] in kinds]
-        return expand(
+        return expanded(
             pattern, collection=self.params["build"], setting=self.settings, system=chosen
         )
 
-    def runs_of(self, collection, systems, **cell):
-        """The runs of some systems, or of one, that there are; of some cells only: setting, split
-        or
-        task, each one or several. Our own systems fill the grid, a foreign one need not."""
-        within = {"setting": self.settings, "split": self.splits, "task": self.tasks, **cell}
-        names = as_list(systems)
-        own = [s for s in names if self.params["systems"][s]["kind"] != "trec"]
-        grid = [
-            foreign.Place(collection, *where)
-            for where in product(*(as_list(within[k]) for k in ("setting", "split", "task")), names)
-        ]
-        there = [p for p in grid if p.system in own or p in self.foreign]
-        return [
-            self.RUNS.replace("{{", "{").replace("}}", "}").format(**p._asdict()) for p in there
-        ]
+    # What a rule's system reads.
 
-    def foreign_run(self, wildcards):
+    def side_tables(self, wildcards: Wildcards) -> list[str]:
+        """The texts and the images of a collection."""
+        tables = self.collection_tables(wildcards)
+        return [tables[side] for side in ("texts", "images")]
+
+    def candidates(self, wildcards: Wildcards) -> str:
+        """The table whose items a task ranks."""
+        return self.collection_tables(wildcards)[document_side(wildcards.task)]
+
+    def answer_files(self, wildcards: Wildcards) -> list[str]:
+        """The files with a system's answers."""
+        return self.local_files(*as_list(self.system_params(wildcards)["files"]))
+
+    def tokenizer_files(self, wildcards: Wildcards) -> list[str]:
+        """The vocabulary that a system of answers splits names by, where it is a file."""
+        return self.vocabulary(self.system_params(wildcards).get("tokenizer", "words"))
+
+    def prompt_weights(self, wildcards: Wildcards) -> list[str]:
+        """The learned weights of the model that reads a system's prompts."""
+        return self.learned_weights(wildcards.collection, self.system_params(wildcards)["model"])
+
+    def prompt_configs(self, wildcards: Wildcards) -> list[str]:
+        """What makes up the model that reads a system's prompts, beside learned weights."""
+        return self.configs_of(self.system_params(wildcards)["model"])
+
+    def prompt_model(self, wildcards: Wildcards) -> Mapping[str, Any]:
+        """The params of the model that reads a system's prompts."""
+        return self.params["models"][self.base_model(self.system_params(wildcards)["model"])]
+
+    def prompt_fields(self, wildcards: Wildcards) -> Sequence[str]:
+        """The fields of a text that the model of a system's prompts reads."""
+        model = self.params["models"][self.system_params(wildcards)["model"]]
+        return model.get("fields", FIVE_FIELDS)
+
+    def foreign_run(self, wildcards: Wildcards) -> Any:
         """The TREC file behind a run."""
         return self.foreign.get(foreign.Place(**wildcards), [])
 
-    def candidates(self, wildcards):
-        """The table whose items a task ranks."""
-        side = {"t2m": "images", "m2t": "texts"}[wildcards.task]
-        return f"{self.COLLECTION}/{side}.parquet".format(**wildcards)
+    def fused_runs(self, wildcards: Wildcards) -> list[str]:
+        """The runs that a fusion reads."""
+        of = self.system_params(wildcards)["of"]
+        unjudged = expanded(self.unjudged_grid, collection=wildcards.collection, system=of)
+        return self.runs_of(wildcards.collection, of) + unjudged
 
-    def runs(self, wildcards):
+    # The runs that there are.
+
+    def runs_of(
+        self, collection: str, systems: str | Sequence[str], **cell: str | Sequence[str]
+    ) -> list[str]:
+        """The runs of some systems, or of one, that there are.
+
+        `cell` keeps some cells only: setting, split or task, each one or several. Our own systems
+        fill the grid, a foreign one need not.
+        """
+        within = {"setting": self.settings, "split": self.splits, "task": self.tasks, **cell}
+        names = as_list(systems)
+        own = [s for s in names if self.params["systems"][s]["kind"] != "trec"]
+        axes = [as_list(within[key]) for key in ("setting", "split", "task")]
+        places = [foreign.Place(collection, *place) for place in product(*axes, names)]
+        pattern = self.RUNS.replace("{{", "{").replace("}}", "}")
+        return [
+            pattern.format(**place._asdict())
+            for place in places
+            if place.system in own or place in self.foreign
+        ]
+
+    def runs(self, wildcards: Wildcards) -> list[str]:
         """Every run on a collection."""
         return self.runs_of(wildcards.collection, self.systems)
 
-    def fused_runs(self, wildcards):
-        """The runs that a fusion reads."""
-        of = self.params["systems"][wildcards.system]["of"]
-        pattern = expand(
-            self.UNJUDGED_RUNS, setting=self.settings, split=self.unjudged, task=self.tasks
-        )
-        apart = expand(pattern, collection=wildcards.collection, system=of)
-        return self.runs_of(wildcards.collection, of) + apart
+    def tuning_grids(self, wildcards: Wildcards) -> list[str]:
+        """The grids that the tuned systems were chosen from."""
+        tuned = [s for s in self.systems if "tune" in self.params["systems"][s]]
+        return expanded("results/search/{c}/tuning/{s}.csv", c=wildcards.collection, s=tuned)
 
-    def judged_collections(self):
+    # Judging the first hits of runs.
+
+    def judging(self, key: str) -> Callable[[Wildcards], Any]:
+        """One of the params of judging, which only rules of judging may ask for."""
+        return lambda _: self.params["score"]["judge"][key]
+
+    def judged_collections(self) -> list[str]:
         """The built collections whose runs are pooled, where the params ask for it."""
         return self.params["build"] if "judge" in self.params["score"] else []
 
-    def pooled_runs(self, wildcards):
+    def pooled_runs(self, wildcards: Wildcards) -> list[str]:
         """The runs whose first hits people judge."""
         cell = self.params["score"]["judge"]
         every = self.runs(wildcards)
         return [path for path in every if f"/{cell['setting']}/{cell['split']}/" in path]
 
-    def judgement_sheets(self, wildcards):
+    def judgement_sheets(self, wildcards: Wildcards) -> list[str]:
         """The sheets that have come back."""
         return judge.sheet_paths(wildcards.collection)
 
-    def graded_collections(self):
+    def graded_collections(self) -> list[str]:
         """The built collections whose sheets have come back."""
         return [c for c in self.judged_collections() if judge.sheet_paths(c)]
 
-    def judgement_tables(self):
+    def judgement_tables(self) -> list[str]:
         """What judging writes: the pools, and the scores once grades have come back."""
-        pools = expand("results/score/{c}/pool.parquet", c=self.judged_collections())
-        return pools + expand("results/score/{c}/scores.parquet", c=self.graded_collections())
-
-    def tuning_grids(self, wildcards):
-        """The grids that the tuned systems were chosen from."""
-        tuned = [s for s in self.systems if "tune" in self.params["systems"][s]]
-        return expand("results/search/{c}/tuning/{s}.csv", c=wildcards.collection, s=tuned)
+        pools = expanded("results/score/{c}/pool.parquet", c=self.judged_collections())
+        return pools + expanded("results/score/{c}/scores.parquet", c=self.graded_collections())

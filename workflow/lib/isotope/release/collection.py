@@ -128,24 +128,29 @@ Please cite: {citation}
 
 def build(  # noqa: PLR0913
     *,
+    texts: Path,
+    images: Path,
+    qrels: Path,
+    pixels: Sequence[Path],
+    runs: Sequence[Path],
+    release: Path,
     collection: str,
     language: str,
     systems: Mapping[str, object],
-    collected: Path,
-    runs: Sequence[Path],
-    shards: Sequence[Path],
-    out: Path,
 ) -> None:
-    """Fill the folder `out`; it appears when complete. Same input, same bytes.
+    """Fill the folder `release`; it appears when complete. Same input, same bytes.
+
+    `pixels` are the crawl's shards of pictures; `systems` the params of the runs' systems.
 
     Raises:
         MissingFile, CorruptFile: a table, run or shard that is not there or not readable.
         DiskFull: no room for it.
     """
-    with store.folder_aside(out) as part:
-        write_parquet(collected, shards, part)
-        write_trec(collected, runs, part, {"collection": collection, "systems": dict(systems)})
-        write_jsonl(collected, part, language)
+    tables = {"texts": texts, "images": images, "qrels": qrels}
+    with store.folder_aside(release) as part:
+        write_parquet(tables, pixels, part)
+        write_trec(qrels, runs, part, {"collection": collection, "systems": dict(systems)})
+        write_jsonl(tables, part, language)
         write_croissant(collection, part)
         (part / "README.md").write_text(_readme(collection, part), encoding="utf-8")
 

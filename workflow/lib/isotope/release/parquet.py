@@ -1,7 +1,7 @@
 """A collection under the column names of the published AToMiC Parquet files."""
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -43,23 +43,24 @@ ATTRIBUTIONS = pa.schema(
 _RELEASE = sql.SQL / "release"
 
 
-def write_parquet(collected: Path, shards: Sequence[Path], out: Path) -> None:
+def write_parquet(tables: Mapping[str, Path], shards: Sequence[Path], out: Path) -> None:
     """Write `texts/`, `images/` and `qrels/`, a file a split, and `attributions.parquet`.
 
-    `collected` holds the collection's tables, `shards` the crawl's pictures; one shard is in
-    memory at a time.
+    `tables` are the collection's texts, images and qrels, `shards` the crawl's pictures; one shard
+    is in memory at a time.
 
     Raises:
         MissingFile, CorruptFile: a table or shard that is not there or not readable.
     """
-    of = {name: collected / f"{name}.parquet" for name in ("texts", "images", "qrels")}
     for split in SPLITS:
-        used: dict[str, sql.Files] = {"texts": of["texts"], "qrels": of["qrels"]}
+        used: dict[str, sql.Files] = {name: tables[name] for name in ("texts", "qrels")}
         _query("texts", used, out / f"texts/{split}.parquet", TEXTS, split=split)
     for split in JUDGED:
-        _query("qrels", {"qrels": of["qrels"]}, out / f"qrels/{split}.parquet", QRELS, split=split)
-    _query("attributions", {"images": of["images"]}, out / "attributions.parquet", ATTRIBUTIONS)
-    _images(of["images"], ordered(shards), out / "images")
+        judged: dict[str, sql.Files] = {"qrels": tables["qrels"]}
+        _query("qrels", judged, out / f"qrels/{split}.parquet", QRELS, split=split)
+    images: dict[str, sql.Files] = {"images": tables["images"]}
+    _query("attributions", images, out / "attributions.parquet", ATTRIBUTIONS)
+    _images(tables["images"], ordered(shards), out / "images")
 
 
 def _query(

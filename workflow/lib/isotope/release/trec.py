@@ -5,7 +5,7 @@ Run headers follow ir-metadata (https://www.ir-metadata.org): YAML in comment li
 
 import json
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from gzip import GzipFile
 from pathlib import Path
 from typing import cast
@@ -75,7 +75,7 @@ def _export_runs(collection: str, out: Path, root: Path) -> list[Path]:
 _SIDES = {"texts": "text_id", "images": "image_id"}
 
 
-def write_trec(collected: Path, runs: Sequence[Path], out: Path, params: dict[str, object]) -> None:
+def write_trec(qrels: Path, runs: Sequence[Path], out: Path, params: dict[str, object]) -> None:
     """Write `qrels/<split>/<task>.qrels` and `runs/<setting>/<split>/<task>/<system>.trec.gz`.
 
     `runs` lie in folders <setting>/<split>/<task>; `params` is {collection, systems}: what the
@@ -84,7 +84,7 @@ def write_trec(collected: Path, runs: Sequence[Path], out: Path, params: dict[st
     Raises:
         MissingFile, CorruptFile: a table or run that is not there or not readable.
     """
-    export_qrels(collected / "qrels.parquet", out / "qrels")
+    export_qrels(qrels, out / "qrels")
     progress = Progress("runs", total=len(runs))
     for path in sorted(runs):
         cell = path.parts[-4:-1]
@@ -95,7 +95,7 @@ def write_trec(collected: Path, runs: Sequence[Path], out: Path, params: dict[st
 
 def _header(system: str, cell: tuple[str, ...], params: dict[str, object]) -> str:
     systems = cast("dict[str, object]", params["systems"])
-    told = {
+    metadata = {
         "tag": system,
         "actor": {"team": "isotope"},
         "research goal": {"hypotheses": [], "venue": {"name": "AToMiC"}},
@@ -109,7 +109,7 @@ def _header(system: str, cell: tuple[str, ...], params: dict[str, object]) -> st
         },
         "method": {"automatic": True, "retrieval": [{"name": system, **_entry(systems, system)}]},
     }
-    lines = yaml.safe_dump(told, sort_keys=False, allow_unicode=True).splitlines()
+    lines = yaml.safe_dump(metadata, sort_keys=False, allow_unicode=True).splitlines()
     marked = ["# ir_metadata.start", *(f"# {line}" for line in lines), "# ir_metadata.end"]
     return "\n".join(marked) + "\n"
 
@@ -135,7 +135,7 @@ def _gzip(parts: Iterable[bytes], out: Path) -> None:
             file.write(each)
 
 
-def write_jsonl(collected: Path, out: Path, language: str) -> None:
+def write_jsonl(tables: Mapping[str, Path], out: Path, language: str) -> None:
     """Write `<side>.jsonl.gz`: doc_id and text; and the topics of every split and task.
 
     A line of `topics/<split>/<task>.jsonl.gz` has query_id and text: the five fields of a text, or
@@ -144,16 +144,15 @@ def write_jsonl(collected: Path, out: Path, language: str) -> None:
     Raises:
         MissingFile, CorruptFile: a table that is not there or not readable.
     """
-    asked: dict[str, dict[str, object]] = {
+    params: dict[str, dict[str, object]] = {
         "texts": {"fields": list(FIVE_FIELDS)},
         "images": {"language": language},
     }
-    qrels = pl.read_parquet(collected / "qrels.parquet")
+    qrels = pl.read_parquet(tables["qrels"])
     with tempfile.TemporaryDirectory(dir=out.parent) as folder:
         for side, ident in _SIDES.items():
             words = Path(folder) / f"{side}.parquet"
-            given: dict[str, sql.Files] = {side: collected / f"{side}.parquet"}
-            sql.query(sql.SQL / f"index/{side}.sql", given, asked[side], out=words)
+            sql.query(sql.SQL / f"index/{side}.sql", {side: tables[side]}, params[side], out=words)
             _gzip(_lines(words, "doc_id", None), out / f"{side}.jsonl.gz")
             task = next(t for t, (query, _) in TASKS.items() if query == ident)
             for (split,), judged in qrels.group_by(["split"], maintain_order=True):
@@ -161,10 +160,10 @@ def write_jsonl(collected: Path, out: Path, language: str) -> None:
                 _gzip(_lines(words, "query_id", set(judged[ident])), topics)
 
 
-def _lines(words: Path, name: str, wanted: set[str] | None) -> Iterator[bytes]:
+def _lines(words: Path, name: str, chosen: set[str] | None) -> Iterator[bytes]:
     with pq.ParquetFile(words) as file:
         for batch in file.iter_batches(columns=["id", "contents"]):
             for ident, text in zip(*batch.to_pydict().values(), strict=True):
-                if wanted is None or ident in wanted:
+                if chosen is None or ident in chosen:
                     line = json.dumps({name: ident, "text": text}, ensure_ascii=False)
                     yield line.encode() + b"\n"

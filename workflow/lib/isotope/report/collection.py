@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from isotope.core import sql
+from isotope.core import sql, terminal
 from isotope.core.errors import BadArgument, MissingFile
 from isotope.report.examples import Cell, Example, examples
 from isotope.report.exhibits import Shown, exhibits
@@ -157,22 +157,12 @@ def headline(
     value = {(r["system"], r["task"], r["measure"]): r["value"] for r in pool.to_dicts()}
     systems = sorted(set(pool["system"]), key=lambda s: (-value.get((s, *columns[0]), 0.0), s))
     head = [f"{setting}/{split}", *(f"{t} {m}" for t, m in columns)]
-    body = [[s, *(_four_digits(value.get((s, *c))) for c in columns)] for s in systems]
-    return aligned([head, *body])
+    body = [[s, *map(_four_digits, (value.get((s, *c)) for c in columns))] for s in systems]
+    return terminal.table(body, head, right=range(1, len(head)))
 
 
-def _four_digits(value: float | None) -> str:
-    return "—" if value is None else f"{value:.4f}"
-
-
-def aligned(lines: list[list[str]]) -> str:
-    """Return lines of cells as columns, the first to the left and the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    padded = [
-        [line[0].ljust(widths[0]), *(t.rjust(w) for t, w in zip(line[1:], widths[1:], strict=True))]
-        for line in lines
-    ]
-    return "\n".join("  ".join(line) for line in padded)
+def _four_digits(value: float | None) -> str | None:
+    return None if value is None else f"{value:.4f}"
 
 
 def _words(cell: Cell, told: Mapping[str, Any]) -> dict[str, object]:

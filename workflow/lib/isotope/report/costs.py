@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from isotope.cli.questions import aligned
+from isotope.core import terminal
 from isotope.core.errors import BadArgument, MissingFile
 from isotope.params.schema import suggest
 from isotope.report.examples import Cell
@@ -30,11 +30,11 @@ def jobs(names: Sequence[str] = (), root: Path = Path()) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def by(found: pl.DataFrame, *keys: str) -> pl.DataFrame:
+def by(measured: pl.DataFrame, *keys: str) -> pl.DataFrame:
     """Return sums of seconds and the peak of memory for each of `keys`, in the road's order."""
     place = pl.col("phase").replace_strict(_PHASES, range(len(_PHASES)), default=len(_PHASES))
     return (
-        found.group_by(*keys)
+        measured.group_by(*keys)
         .agg(
             pl.len().alias("jobs"),
             pl.col("seconds", "cpu_seconds").sum().round(1),
@@ -44,7 +44,7 @@ def by(found: pl.DataFrame, *keys: str) -> pl.DataFrame:
     )
 
 
-def told(names: Sequence[str] = (), root: Path = Path()) -> str:
+def text(names: Sequence[str] = (), root: Path = Path()) -> str:
     """Return the table that `isotope costs` prints: a line a phase, and their sum.
 
     Raises:
@@ -56,16 +56,16 @@ def told(names: Sequence[str] = (), root: Path = Path()) -> str:
         if not any(_owner(path, [name]) for path in files):
             known = {path.stem.partition(".")[0] for path in files}
             raise BadArgument("isotope costs", f"no job of {name!r}", suggest(name, known))
-    found = jobs(names, root)
-    if found.is_empty():
+    measured = jobs(names, root)
+    if measured.is_empty():
         raise MissingFile(root / BENCHMARKS, "no job was measured here", "run `snakemake`")
-    lines = [*by(found, "phase").rows(), ("all", *_whole(found))]
-    return aligned(["phase", "jobs", "seconds", "cpu_seconds", "memory_mib"], lines)
+    lines = [*by(measured, "phase").rows(), ("all", *_whole(measured))]
+    return terminal.table(lines, ["phase", "jobs", "seconds", "cpu_seconds", "memory_mib"])
 
 
-def _whole(found: pl.DataFrame) -> Iterable[object]:
-    sums = found.select(pl.col("seconds", "cpu_seconds").sum().round(1)).row(0)
-    return found.height, *sums, found.select(pl.col("memory_mib").max().round(0)).item()
+def _whole(measured: pl.DataFrame) -> Iterable[object]:
+    sums = measured.select(pl.col("seconds", "cpu_seconds").sum().round(1)).row(0)
+    return measured.height, *sums, measured.select(pl.col("memory_mib").max().round(0)).item()
 
 
 def _owner(path: Path, names: Sequence[str]) -> bool:
@@ -92,14 +92,14 @@ def build(cell: Cell, ledgers: Sequence[Path], out: Path) -> None:
         DiskFull: no room for it.
     """
     names = [cell.collection, *cell.sources]
-    found = jobs(names, cell.root)
+    measured = jobs(names, cell.root)
     write_page(
         "costs",
         out,
         cell=cell,
         up="",
-        phases=by(found, "phase").to_dicts(),
-        rules=by(found, "phase", "rule").to_dicts(),
+        phases=by(measured, "phase").to_dicts(),
+        rules=by(measured, "phase", "rule").to_dicts(),
         fetched=_fetched(ledgers),
     )
 

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from isotope.core import sql
+from isotope.core import sql, terminal
 from isotope.core.pixels import thumbnail
 from isotope.report.changes import Change, Drawn, Known, change, pictures
-from isotope.report.collection import aligned, need
+from isotope.report.collection import need
 from isotope.report.site import write_page
 from isotope.tabulate.layout import lay_out
 from isotope.tabulate.table import rows
@@ -93,10 +93,11 @@ def summary(table: Path) -> str:
     """
     every = {(row["kind"], row["change"]): row["every"] for row in need(table).to_dicts()}
     names = ["unchanged", *CHANGES]
-    lines = [["", *names]]
-    for kind, name in KINDS.items():
-        lines.append([name.lower(), *(f"{every.get((kind, c), 0):,}" for c in names)])
-    return aligned(lines)
+    lines = [
+        [name.lower(), *(f"{every.get((kind, c), 0):,}" for c in names)]
+        for kind, name in KINDS.items()
+    ]
+    return terminal.table(lines, ["", *names], right=range(1, len(names) + 1))
 
 
 def _asked(

@@ -12,6 +12,8 @@ from isotope.core.errors import BadParams, BrokenPromise, EmptyTable
 from isotope.core.measures import Ratio, parse_all
 from isotope.core.progress import Progress
 from isotope.core.runs import KEY, batches, empty
+from isotope.core.shards import gather
+from isotope.score.significance import significance_table
 from isotope.score.tables import SCORES
 
 TASKS = {"t2m": ("text_id", "image_id"), "m2t": ("image_id", "text_id")}
@@ -92,9 +94,9 @@ def judged_hits(run: pl.DataFrame, judged: Judgements) -> pl.DataFrame:
 
 
 def score_collection(
-    runs: Sequence[Path], qrels: Path, *, collection: str, measures: Sequence[str], out: Path
+    *, runs: Sequence[Path], qrels: Path, scores: Path, collection: str, measures: Sequence[str]
 ) -> None:
-    """Score runs at `.../<setting>/<split>/<task>/<system>.parquet` into tables.SCORES at `out`.
+    """Score runs at `.../<setting>/<split>/<task>/<system>.parquet` into tables.SCORES at `scores`.
 
     Rows are sorted by setting, split, task, system, measure, query_id. A run is read in pieces, so
     memory follows the number of judged queries and not the length of the runs.
@@ -105,12 +107,22 @@ def score_collection(
         As `runs.batches`.
     """
     cells = score_cells(runs, qrels, parse_all(measures))
-    with store.writer(out, SCORES) as writer:
+    with store.writer(scores, SCORES) as writer:
         for cell, values in cells:
             labels = {"collection": collection, **cell._asdict()}
             labelled = values.with_columns(**{key: pl.lit(label) for key, label in labels.items()})
             rows = labelled.select(SCORES.names).to_arrow().cast(SCORES)
             writer.write_table(rows, row_group_size=store.ROWS_PER_GROUP)
+
+
+def gather_scores(*, pieces: Sequence[Path], scores: Path, significance: Path) -> None:
+    """Write the scores of all shards in their order, and the tests between all systems.
+
+    Raises:
+        As `significance_table`.
+    """
+    gather(pieces, scores, SCORES)
+    significance_table(scores, significance)
 
 
 def score_cells(

@@ -17,7 +17,7 @@ from isotope.core.grid import Cell, pool_splits, query_ids
 from isotope.core.progress import log
 from isotope.core.runs import empty
 from isotope.parse.tables import REJECTED
-from isotope.search.systems import by_index, fill
+from isotope.search.systems import by_index, share
 from isotope.tabulate.tables import ANSWERED
 
 _SCHEMA = {"query_id": pl.String, "text": pl.String}
@@ -38,7 +38,7 @@ class Read(NamedTuple):
     answered: list[str]
 
 
-class _Said(NamedTuple):
+class _Answer(NamedTuple):
     data_id: str
     text: str
     is_entity: bool
@@ -56,20 +56,21 @@ def read_answers(files: Sequence[Path], images: pl.DataFrame) -> Read:
     Raises:
         MissingFile: a file that is not there.
     """
-    known = dict(_known(images))
-    answers: dict[str, _Said] = {}
+    image_ids = dict(_image_ids(images))
+    answers: dict[str, _Answer] = {}
     places: dict[str, dict[str, object]] = {}
     answered: set[str] = set()
     rejected: list[dict[str, object]] = []
     for path, row, line in _lines(files):
-        said = _parsed(line)
-        image_id = known.get(said.data_id) if said else None
-        reason = _reason(said, image_id, answers)
+        answer = _parsed(line)
+        image_id = image_ids.get(answer.data_id) if answer else None
+        reason = _reason(answer, image_id, answers)
         place: dict[str, object] = {"file": path.name, "row": row, "raw": line}
         if reason:
-            rejected.append({**place, "reason": reason, "detail": said.data_id if said else ""})
-        elif said and image_id:
-            answers[image_id] = said
+            detail = answer.data_id if answer else ""
+            rejected.append({**place, "reason": reason, "detail": detail})
+        elif answer and image_id:
+            answers[image_id] = answer
             places[image_id] = place
         if image_id:
             answered.add(image_id)
@@ -77,21 +78,22 @@ def read_answers(files: Sequence[Path], images: pl.DataFrame) -> Read:
     return Read(_texts(answers), rejected, _chosen(answers, places), sorted(answered))
 
 
-def _texts(answers: Mapping[str, _Said]) -> pl.DataFrame:
-    rows = [(i, said.text) for i, said in answers.items() if not said.is_entity]
+def _texts(answers: Mapping[str, _Answer]) -> pl.DataFrame:
+    rows = [(i, answer.text) for i, answer in answers.items() if not answer.is_entity]
     return pl.DataFrame(rows, schema=_SCHEMA, orient="row").sort("query_id")
 
 
 def _chosen(
-    answers: Mapping[str, _Said], places: Mapping[str, Mapping[str, object]]
+    answers: Mapping[str, _Answer], places: Mapping[str, Mapping[str, object]]
 ) -> pl.DataFrame:
-    named = [(i, said.text) for i, said in answers.items() if said.is_entity]
+    named = [(i, answer.text) for i, answer in answers.items() if answer.is_entity]
     rows = [{"query_id": i, "entity": entity, **places[i]} for i, entity in named]
     schema = {"query_id": pl.String, "entity": pl.String, **_PLACE}
     return pl.DataFrame(rows, schema=schema).sort("query_id")
 
 
-def _known(images: pl.DataFrame) -> Iterator[tuple[str, str]]:
+def _image_ids(images: pl.DataFrame) -> Iterator[tuple[str, str]]:
+    """Pair every id that a line may use for an image with its image_id."""
     yield from ((i, i) for i in images["image_id"])
     if "source_image_id" in images.columns:
         rows = images.drop_nulls("source_image_id").select("source_image_id", "image_id")
@@ -111,25 +113,25 @@ def _opened(path: Path) -> TextIO:
     return cast(TextIO, read(path, "rt", encoding="utf-8", errors="replace"))
 
 
-def _parsed(line: str) -> _Said | None:
+def _parsed(line: str) -> _Answer | None:
     try:
         row = json.loads(line)
     except ValueError:
         return None
     if not isinstance(row, dict):
         return None
-    given = cast(dict[str, object], row)
-    key, entity, text = (given.get(k) for k in ("data_id", "pred_entity_id", "prediction"))
-    said = text if entity is None else entity
-    if not (isinstance(key, str) and isinstance(said, str)):
+    fields = cast(dict[str, object], row)
+    key, entity, text = (fields.get(k) for k in ("data_id", "pred_entity_id", "prediction"))
+    answer = text if entity is None else entity
+    if not (isinstance(key, str) and isinstance(answer, str)):
         return None
-    return _Said(key, said, entity is not None)
+    return _Answer(key, answer, entity is not None)
 
 
-def _reason(said: _Said | None, image_id: str | None, answers: Container[str]) -> str | None:
-    if said is None:
+def _reason(answer: _Answer | None, image_id: str | None, answers: Container[str]) -> str | None:
+    if answer is None:
         return "bad_json"
-    if not said.text.strip():
+    if not answer.text.strip():
         return "empty_answer"
     if image_id is None:
         return "unknown_query"
@@ -137,50 +139,46 @@ def _reason(said: _Said | None, image_id: str | None, answers: Container[str]) -
 
 
 def search_answers(  # noqa: PLR0913
-    tables_: Mapping[str, Path],
-    files: Sequence[Path],
-    indexes: Sequence[Path],
-    outputs: Sequence[Path],
-    spec: Mapping[str, Any],
     *,
+    texts: Path,
+    images: Path,
+    qrels: Path,
+    answers: Sequence[Path],
+    indexes: Sequence[Path],
+    runs: Sequence[Path],
     rejected: Path,
     answered: Path,
+    spec: Mapping[str, Any],
     depth: int,
     threads: int,
 ) -> None:
-    """Rank texts for the answers in `files`, on images and qrels of `tables_`; t2m finds nothing.
+    """Rank texts for the images that the files `answers` answer; the runs of t2m have no hit.
 
     An answer that names its entity has that one hit, with score 1, where it is in the pool.
     `rejected` gets tables.REJECTED: the rows that `read_answers` puts aside, and those whose entity
     no text is (unknown_entity). `answered` gets tables.ANSWERED: the images that some line is on.
     """
-    read = read_answers(files, pl.read_parquet(tables_["images"]))
-    chosen, strange = _entities(read.chosen, tables_["texts"])
+    read = read_answers(answers, pl.read_parquet(images))
+    chosen, strange = _entities(read.chosen, texts)
     in_order = sorted([*read.rejected, *strange], key=_place)
     store.write_rows(in_order, rejected, REJECTED)
     ids = pl.DataFrame({"query_id": read.answered}, schema={"query_id": pl.String})
     store.write(ids.to_arrow(), answered, ANSWERED)
     folders = {folder.parts[-2]: folder for folder in indexes}
-    for cells in by_index(outputs):
-        place = folders[cells[0].setting] / cells[0].pool / cells[0].document_side
-        asked = {cell: query_ids(tables_["qrels"], cell) for cell in cells}
+    for paths in by_index(runs):
+        cell = Cell.of(paths[0])
+        place = folders[cell.setting] / cell.pool / cell.document_side
+        queries = {Cell.of(path): query_ids(qrels, Cell.of(path)) for path in paths}
         hits = empty().drop("rank")
-        if cells[0].task == "m2t":
-            wanted = pl.col("query_id").is_in(sorted({i for ids in asked.values() for i in ids}))
-            own = read.answers.filter(wanted).rename({"query_id": "id"})
-            told = chosen.filter(
-                pl.col("split").is_in(pool_splits(cells[0].setting, cells[0].pool))
-            )
-            if place.exists() and own.height:
-                hits = lucene.find_names(own, place, spec, hits=depth, threads=threads)
-            hits = pl.concat([hits, told.select(hits.columns)])
-
-        def answer(
-            cell: Cell, hits: pl.DataFrame = hits, asked: Mapping[Cell, list[str]] = asked
-        ) -> pl.DataFrame:
-            return hits.filter(pl.col("query_id").is_in(asked[cell]))
-
-        fill([p for p in outputs if Cell.of(p) in asked], answer)
+        if cell.task == "m2t":
+            every = sorted({ident for ids in queries.values() for ident in ids})
+            names = read.answers.filter(pl.col("query_id").is_in(every))
+            names = names.rename({"query_id": "id"})
+            entities = chosen.filter(pl.col("split").is_in(pool_splits(cell.setting, cell.pool)))
+            if place.exists() and names.height:
+                hits = lucene.find_names(names, place, spec, hits=depth, threads=threads)
+            hits = pl.concat([hits, entities.select(hits.columns)])
+        share(hits, queries, paths)
 
 
 def _place(row: Mapping[str, object]) -> tuple[str, int]:
@@ -189,15 +187,15 @@ def _place(row: Mapping[str, object]) -> tuple[str, int]:
 
 def _entities(chosen: pl.DataFrame, texts: Path) -> tuple[pl.DataFrame, list[dict[str, object]]]:
     """Return the hits of answers that name an entity, with its split, and rows of REJECTED."""
-    known = pl.scan_parquet(texts).select("text_id", "split", entity="source_text_id")
-    same = known.with_columns(entity=pl.col("text_id"))
-    named = pl.concat([same, known]).join(chosen.lazy(), on="entity", how="semi").collect()
-    entities = named.unique("entity", keep="first", maintain_order=True)
-    found = chosen.join(entities, on="entity", how="left")
-    hits = found.drop_nulls("text_id").select(
+    by_source = pl.scan_parquet(texts).select("text_id", "split", entity="source_text_id")
+    by_id = by_source.with_columns(entity=pl.col("text_id"))
+    both = pl.concat([by_id, by_source]).join(chosen.lazy(), on="entity", how="semi").collect()
+    entities = both.unique("entity", keep="first", maintain_order=True)
+    joined = chosen.join(entities, on="entity", how="left")
+    hits = joined.drop_nulls("text_id").select(
         "query_id", pl.col("text_id").alias("doc_id"), "split", score=pl.lit(1.0)
     )
-    strange = found.filter(pl.col("text_id").is_null()).select(
+    strange = joined.filter(pl.col("text_id").is_null()).select(
         "file", "row", pl.lit("unknown_entity").alias("reason"), pl.col("entity").alias("detail"),
         "raw",
     )  # fmt: skip

@@ -26,49 +26,51 @@ DEFAULTS = {"probes": 64, "width": 200, "sample": 200}
 
 
 def search_approximate(  # noqa: PLR0913
+    *,
     qrels: Path,
     encoded: Mapping[str, Sequence[Path]],
     indexes: Sequence[Path],
-    outputs: Sequence[Path],
+    runs: Sequence[Path],
+    recall: Path,
     spec: Mapping[str, Any],
-    *,
-    labels: Mapping[str, str],
-    table: Path,
+    collection: str,
+    system: str,
     depth: int,
     memory_mb: int,
 ) -> None:
-    """Search the indexes of `index_approximate`; hold `sample` queries of each cell to exactness.
+    """Search the indexes of `index_approximate`; check `sample` queries a cell by `exact.top_k`.
 
-    `table` gets a CSV of COLUMNS: what of the first k of `exact.top_k`, k from 1 to 1,000, is among
-    the first k found, in the mean of these queries; the bytes that the index holds in memory, and
-    those of the vectors that it stands for. `labels` are collection and system.
+    `recall` gets a CSV of COLUMNS: the share of the exact first k, k from 1 to 1,000, that is among
+    the first k of the index, the mean over these queries; the bytes of the index in memory, and
+    those of the vectors that it stands for.
 
     Raises:
         MissingFile: an index that is not there.
     """
-    vectors, told = Encoded(encoded), list[dict[str, object]]()
+    vectors, lines = Encoded(encoded), list[dict[str, object]]()
     folders = {folder.parts[-2]: folder for folder in indexes}
 
     def answer(cell: Cell) -> pl.DataFrame:
         place = folders[cell.setting] / cell.pool / f"{cell.document_side}.faiss"
         rows = np.load(place.with_suffix(".npy"))
-        asked, queries = vectors.asked(qrels, cell)
-        if not len(asked) or not len(rows):
+        ids, queries = vectors.asked(qrels, cell)
+        if not len(ids) or not len(rows):
             return empty()
-        scores, found = nearest(_read(place), queries, rows, depth, spec)
-        some = _sample(len(asked), int({**DEFAULTS, **spec}["sample"]))
+        scores, hits = nearest(_read(place), queries, rows, depth, spec)
+        some = _sample(len(ids), int({**DEFAULTS, **spec}["sample"]))
         documents = vectors.shards[cell.document_side]
         _, exact = top_k(queries[some], documents, rows, depth, memory_mb)
-        where = {**labels, "setting": cell.setting, "split": cell.split, "task": cell.task}
+        labels = {"collection": collection, "system": system}
+        labels |= {"setting": cell.setting, "split": cell.split, "task": cell.task}
         sizes = {"bytes": place.stat().st_size, "flat_bytes": len(rows) * documents.row_bytes}
         counts = {"documents": len(rows), **sizes, "queries": len(some)}
         for k in (k for k in _CUTS if k <= min(depth, len(rows))):
-            share = recall(found[some], exact, k)
-            told.append({**where, **counts, "k": k, "recall": f"{share:.6f}"})
-        return vectors.hits(cell, asked, scores, found)
+            share = recall_at(k, hits[some], exact)
+            lines.append({**labels, **counts, "k": k, "recall": f"{share:.6f}"})
+        return vectors.hits(cell, ids, scores, hits)
 
-    fill(outputs, answer)
-    _write(told, table)
+    fill(runs, answer)
+    _write(lines, recall)
 
 
 def nearest(
@@ -88,7 +90,7 @@ def nearest(
     return scores, np.where(local < 0, -1, rows[local])
 
 
-def recall(found: Rows, exact: Rows, k: int) -> float:
+def recall_at(k: int, found: Rows, exact: Rows) -> float:
     """Return the share of the exact first k that are among the first k found; rows [queries, n]."""
     k = min(k, exact.shape[1])
     pairs = zip(found[:, :k], exact[:, :k], strict=True)
@@ -101,12 +103,12 @@ def _read(place: Path) -> Any:  # noqa: ANN401
     return faiss.read_index(str(place))
 
 
-def _sample(queries: int, wanted: int) -> npt.NDArray[np.int64]:
-    return np.unique(np.linspace(0, queries - 1, min(queries, wanted)).astype(np.int64))
+def _sample(queries: int, size: int) -> npt.NDArray[np.int64]:
+    return np.unique(np.linspace(0, queries - 1, min(queries, size)).astype(np.int64))
 
 
-def _write(told: Sequence[Mapping[str, object]], path: Path) -> None:
+def _write(lines: Sequence[Mapping[str, object]], path: Path) -> None:
     with aside(path) as part, part.open("w", newline="") as file:
         out = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         out.writeheader()
-        out.writerows(told)
+        out.writerows(lines)

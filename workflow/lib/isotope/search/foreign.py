@@ -12,22 +12,24 @@ from isotope.core.progress import log
 from isotope.core.runs import write_run
 
 
-def take_run(path: Path, out: Path, *, table: Path, qrels: Path, depth: int) -> None:
-    """Check the TREC run at `path` and write it as the run of the cell that `out` names.
+def take_run(*, submission: Path, documents: Path, qrels: Path, run: Path, depth: int) -> None:
+    """Check the TREC run `submission` and write it as the run of the cell that `run` names.
 
-    `table` has the documents of the task: images for t2m, texts for m2t. Queries without a hit are
-    allowed, counted in the log, and score 0. The file's name names the system, whatever its tag.
+    `documents` is the table of the documents of the task: images for t2m, texts for m2t. Queries
+    without a hit are allowed, counted in the log, and score 0. The file's name names the system,
+    whatever its tag.
 
     Raises:
         As `checked`.
     """
-    cell = Cell.of(out)
-    queries = query_ids(qrels, cell)
-    documents = document_ids(table, cell)
-    run = checked(path, queries=queries, documents=documents, depth=depth)
-    silent = len(queries) - run["query_id"].n_unique()
-    log.info("%s: %d hits; %d of %d queries without", path, run.height, silent, len(queries))
-    write_run(run, out)
+    cell = Cell.of(run)
+    queries, pool = query_ids(qrels, cell), document_ids(documents, cell)
+    hits = checked(submission, queries=queries, documents=pool, depth=depth)
+    without = len(queries) - hits["query_id"].n_unique()
+    log.info(
+        "%s: %d hits; %d of %d queries without", submission, hits.height, without, len(queries)
+    )
+    write_run(hits, run)
 
 
 def checked(

@@ -16,33 +16,15 @@ import polars as pl
 
 from isotope.core.errors import BadParams, MissingColumn
 from isotope.core.exact import Shards, Vectors
-from isotope.core.grid import Cell, document_ids, query_ids
+from isotope.core.grid import SIDES, Cell, document_ids, query_ids
 from isotope.core.lucene import contents
 from isotope.core.progress import Progress
 from isotope.core.runs import empty, ranked
 from isotope.models import encoders
+from isotope.search.kinds.prompt import PLACE, TEXT
 from isotope.search.systems import fill
 
-TEXT = "text"
-# What a template may say of a date; of a value of another type only `value`.
-PLACES = (TEXT, "value", "year", "decade", "month")
-_PLACE = re.compile(r"\{(\w+)\}")
 Frame = tuple[str, ...]
-
-
-def check(templates: Sequence[str], where: str) -> None:
-    """Refuse templates without `{text}`, or with a place that nothing fills.
-
-    Raises:
-        BadParams: such a template.
-    """
-    for template in templates:
-        named = _PLACE.findall(template)
-        unknown = [name for name in named if name not in PLACES]
-        if unknown or TEXT not in named:
-            found = f"template {template!r}"
-            known = ", ".join(f"{{{name}}}" for name in PLACES)
-            raise BadParams(where, found, f"use {{text}} and any of {known}")
 
 
 def frame(value: object, templates: Sequence[str]) -> Frame:
@@ -53,16 +35,16 @@ def frame(value: object, templates: Sequence[str]) -> Frame:
     """
     if value is None:
         return ("{text}",)
-    told = facts(value)
+    words = facts(value)
 
-    def fill(place: re.Match[str]) -> str:
+    def filled(place: re.Match[str]) -> str:
         if place[1] == TEXT:
             return place[0]
-        if place[1] not in told:
+        if place[1] not in words:
             raise BadParams("systems: templates", f"{place[0]} of {value!r}", "use {value}")
-        return told[place[1]]
+        return words[place[1]]
 
-    return tuple(_PLACE.sub(fill, template) for template in templates)
+    return tuple(PLACE.sub(filled, template) for template in templates)
 
 
 def facts(value: object) -> dict[str, str]:
@@ -89,73 +71,68 @@ def apply(template: str, texts: Sequence[str]) -> list[str]:
 _TEXTS_AT_A_TIME = 16_384
 
 
-class Reader(NamedTuple):
-    """The model that encodes, its weights, the fields that it reads, and texts at a time."""
-
-    model: Mapping[str, Any]
-    weights: Path | None
-    fields: list[str]
-    batch: int
-
-
 class _Block(NamedTuple):
     """Some items with their vectors, by id."""
 
     ids: list[str]
     vectors: Vectors
 
-    def of(self, wanted: set[str]) -> "_Block":
-        rows = [i for i, ident in enumerate(self.ids) if ident in wanted]
+    def of(self, ids: set[str]) -> "_Block":
+        rows = [i for i, ident in enumerate(self.ids) if ident in ids]
         return _Block([self.ids[i] for i in rows], self.vectors[rows])
 
 
 def search_prompted(  # noqa: PLR0913
-    collected: Mapping[str, Path],
-    encoded: Mapping[str, Sequence[Path]],
-    outputs: Sequence[Path],
-    spec: Mapping[str, Any],
     *,
-    reader: Reader,
+    texts: Path,
+    images: Path,
+    qrels: Path,
+    vectors: Sequence[Path],
+    ids: Sequence[Path],
+    weights: Path | None,
+    runs: Sequence[Path],
+    spec: Mapping[str, Any],
+    model: Mapping[str, Any],
+    fields: Sequence[str],
+    batch: int,
     depth: int,
 ) -> None:
     """Fill every cell; `spec` has the column of the images and the templates.
 
-    `encoded` has the shards `images` and `images_ids` of the model; a text's vector is the mean
-    over the templates.
+    `vectors` and `ids` are the shards of the images as `model` has encoded them; it reads `fields`
+    of a text, `batch` texts at a time. A text's vector is the mean over the templates.
 
     Raises:
         MissingColumn: a column that the images lack.
         BadParams: a template that does not fit the column.
         As `models.load`.
     """
-    cells = {Cell.of(path): (path, *_sides(collected, Cell.of(path))) for path in outputs}
-    found = {cell: empty().drop("rank") for cell in cells}
-    pictures, encoder = _Pictures(encoded), encoders.load(reader.model, weights=reader.weights)
-    words = contents("texts", collected["texts"], language="", fields=reader.fields)
-    framed = _frames(collected["images"], spec)
+    tables = {"texts": texts, "images": images}
+    cells = {cell: _sides(tables, qrels, cell) for cell in map(Cell.of, runs)}
+    hits = {cell: empty().drop("rank") for cell in cells}
+    pictures, encoder = _Pictures(vectors, ids), encoders.load(model, weights=weights)
+    words = contents("texts", texts, language="", fields=fields)
+    framed = _frames(images, spec)
     progress = Progress("frames", len(framed))
     for frame, image_ids in framed.items():
-        images = pictures.take(image_ids)
-        asked = {c: sides for c, (_, *sides) in cells.items() if _has(c, sides, images)}
-        wanted = {i for c, sides in asked.items() for i in sides[c.task == "m2t"]}
-        for texts in _texts(words, wanted, frame, (encoder, reader.batch)):
-            for cell, (queries, documents) in asked.items():
-                sides = (texts, images) if cell.task == "t2m" else (images, texts)
-                new = _nearest(sides[0].of(queries), sides[1].of(documents), depth)
-                found[cell] = ranked(pl.concat([found[cell], new]), depth).drop("rank")
+        own = {c: s for c, s in cells.items() if not s["images"].isdisjoint(image_ids)}
+        block = pictures.take(image_ids)
+        text_ids = {ident for sides in own.values() for ident in sides["texts"]}
+        for some in _texts(words, text_ids, frame, (encoder, batch)):
+            both = {"texts": some, "images": block}
+            for cell, sides in own.items():
+                part = {side: both[side].of(sides[side]) for side in SIDES}
+                new = _nearest(part[cell.query_side], part[cell.document_side], depth)
+                hits[cell] = ranked(pl.concat([hits[cell], new]), depth).drop("rank")
         progress.add()
     progress.finish()
-    fill(outputs, lambda cell: found[cell])
+    fill(runs, lambda cell: hits[cell])
 
 
-def _sides(collected: Mapping[str, Path], cell: Cell) -> tuple[set[str], set[str]]:
-    documents = document_ids(collected[cell.document_side], cell)
-    return set(query_ids(collected["qrels"], cell)), set(documents)
-
-
-def _has(cell: Cell, sides: Sequence[set[str]], images: _Block) -> bool:
-    """Whether the cell has something to do with these pictures."""
-    return not sides[cell.task == "t2m"].isdisjoint(images.ids)
+def _sides(tables: Mapping[str, Path], qrels: Path, cell: Cell) -> dict[str, set[str]]:
+    """Return the ids of the texts and of the images that a cell's search is about."""
+    documents = document_ids(tables[cell.document_side], cell)
+    return {cell.query_side: {*query_ids(qrels, cell)}, cell.document_side: {*documents}}
 
 
 def _frames(images: Path, spec: Mapping[str, Any]) -> dict[Frame, list[str]]:
@@ -168,12 +145,12 @@ def _frames(images: Path, spec: Mapping[str, Any]) -> dict[Frame, list[str]]:
 
 
 class _Pictures:
-    """The vectors of all pictures, of which those asked for are read."""
+    """The vectors of all pictures, mapped, of which `take` reads some."""
 
-    def __init__(self, encoded: Mapping[str, Sequence[Path]]) -> None:
-        self._shards = Shards(encoded["images"])
-        ids = pl.concat([pl.read_parquet(p) for p in encoded["images_ids"]])["id"]
-        self._rows = {ident: row for row, ident in enumerate(ids)}
+    def __init__(self, vectors: Sequence[Path], ids: Sequence[Path]) -> None:
+        self._shards = Shards(vectors)
+        names = pl.concat([pl.read_parquet(path) for path in ids])["id"]
+        self._rows = {name: row for row, name in enumerate(names)}
 
     def take(self, ids: list[str]) -> _Block:
         rows = np.array([self._rows[i] for i in ids], np.int64)
@@ -181,19 +158,19 @@ class _Pictures:
 
 
 def _texts(
-    words: pl.DataFrame, wanted: set[str], frame: Frame, by: tuple[encoders.Encoder, int]
+    words: pl.DataFrame, ids: set[str], frame: Frame, by: tuple[encoders.Encoder, int]
 ) -> Iterator[_Block]:
-    """Yield the wanted texts in the frame's words, some thousands at a time."""
+    """Yield the texts of `ids` in the frame's words, some thousands at a time."""
     encoder, batch = by
-    rows = words.filter(pl.col("id").is_in(sorted(wanted)))
+    rows = words.filter(pl.col("id").is_in(sorted(ids)))
     for some in rows.iter_slices(_TEXTS_AT_A_TIME):
         texts = some["contents"].to_list()
         total = np.zeros((len(texts), encoder.dim), np.float32)
         for template in frame:
-            said = apply(template, texts)
-            for start in range(0, len(said), batch):
+            filled = apply(template, texts)
+            for start in range(0, len(filled), batch):
                 part = slice(start, start + batch)
-                total[part] += encoder.encode_texts(said[part])
+                total[part] += encoder.encode_texts(filled[part])
         length = np.linalg.norm(total, axis=1, keepdims=True)
         yield _Block(some["id"].to_list(), total / np.maximum(length, 1e-12))
 

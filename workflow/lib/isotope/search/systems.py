@@ -57,43 +57,54 @@ def _distinct(ids: Iterable[str]) -> pl.Series:
     return series.unique().sort()
 
 
-def search_gather(pieces: Sequence[Path], outputs: Sequence[Path]) -> None:
+def gather_runs(*, pieces: Sequence[Path], runs: Sequence[Path]) -> None:
     """Write each run from the pieces of its cell; slices of sorted queries follow each other."""
     cells = {path: Cell.of(path) for path in pieces}
-    for out in outputs:
+    for out in runs:
         own = [p for p, cell in cells.items() if replace(cell, part=WHOLE) == Cell.of(out)]
         gather(sorted(own, key=lambda path: cells[path].part), out, RUN)
 
 
-Tables = Mapping[str, Path]
 Answer = Callable[[Cell], pl.DataFrame]
 
 
-def fill(outputs: Sequence[Path], answer: Answer) -> None:
-    """Write one run for each output path, whose last parts name the cell."""
-    for path in outputs:
+def fill(runs: Sequence[Path], answer: Answer) -> None:
+    """Write each run, whose path names its cell, from what `answer` returns for that cell."""
+    for path in runs:
         cell = Cell.of(path)
         hits = answer(cell)
         write_run(hits, path)
         log.info("%s %s %s: %d hits", cell.setting, cell.split, cell.task, hits.height)
 
 
-def search_random(tables: Tables, outputs: Sequence[Path], *, depth: int, seed: int) -> None:
-    """Rank each pool at random: the floor under every other system."""
+def search_random(  # noqa: PLR0913
+    *,
+    texts: Path,
+    images: Path,
+    qrels: Path,
+    runs: Sequence[Path],
+    spec: Mapping[str, Any],
+    depth: int,
+) -> None:
+    """Rank each pool at random, by the `seed` of `spec` (0): the floor under every other system."""
+    tables = {"texts": texts, "images": images}
 
     def answer(cell: Cell) -> pl.DataFrame:
         documents = document_ids(tables[cell.document_side], cell)
-        return random_run(query_ids(tables["qrels"], cell), documents, depth=depth, seed=seed)
+        queries = query_ids(qrels, cell)
+        return random_run(queries, documents, depth=depth, seed=spec.get("seed", 0))
 
-    fill(outputs, answer)
+    fill(runs, answer)
 
 
 def search_bm25(  # noqa: PLR0913
-    tables: Tables,
-    indexes: Sequence[Path],
-    outputs: Sequence[Path],
-    spec: Mapping[str, Any],
     *,
+    texts: Path,
+    images: Path,
+    qrels: Path,
+    indexes: Sequence[Path],
+    runs: Sequence[Path],
+    spec: Mapping[str, Any],
     language: str,
     depth: int,
     threads: int,
@@ -105,45 +116,46 @@ def search_bm25(  # noqa: PLR0913
     of the index. Queries are read as the documents that they look for.
     """
     words = {
-        side: contents(side, tables[side], language=language, fields=spec.get("fields"))
-        for side in ("texts", "images")
+        side: contents(side, table, language=language, fields=spec.get("fields"))
+        for side, table in (("texts", texts), ("images", images))
     }
     spoken = {"texts": texts_in or language, "images": language}
     own = {k: spec[k] for k in ("k1", "b") if k in spec}
     folders = {folder.parts[-2]: folder for folder in indexes}
-    for cells in by_index(outputs):
-        place = folders[cells[0].setting] / cells[0].pool / cells[0].document_side
-        asked = [query_ids(tables["qrels"], cell) for cell in cells]
-        ids = pl.DataFrame({"id": sorted({i for a in asked for i in a})}, schema={"id": pl.String})
-        queries = ids.join(words[cells[0].query_side], on="id").sort("id").select("id", "contents")
+    for paths in by_index(runs):
+        cell = Cell.of(paths[0])
+        place = folders[cell.setting] / cell.pool / cell.document_side
+        queries = {Cell.of(path): query_ids(qrels, Cell.of(path)) for path in paths}
+        every = sorted({ident for ids in queries.values() for ident in ids})
+        ids = pl.DataFrame({"id": every}, schema={"id": pl.String})
+        rows = ids.join(words[cell.query_side], on="id").sort("id").select("id", "contents")
         hits = empty()
         if place.exists():
-            rows = queries.iter_rows()
-            model = lucene.Bm25(**own, language=spoken[cells[0].document_side])
-            hits = lucene.search(place, rows, model, hits=depth, threads=threads)
-        answers = dict(zip(cells, asked, strict=True))
-        fill(
-            [p for p in outputs if Cell.of(p) in answers],
-            lambda cell, hits=hits, answers=answers: hits.filter(
-                pl.col("query_id").is_in(answers[cell])
-            ),
-        )
+            model = lucene.Bm25(**own, language=spoken[cell.document_side])
+            hits = lucene.search(place, rows.iter_rows(), model, hits=depth, threads=threads)
+        share(hits, queries, paths)
 
 
-def by_index(outputs: Sequence[Path]) -> list[list[Cell]]:
-    """Group the cells that search the same index: a program is started once for each group."""
-    groups: dict[tuple[str, str, str], list[Cell]] = {}
-    for cell in map(Cell.of, outputs):
-        groups.setdefault((cell.setting, cell.pool, cell.task), []).append(cell)
+def by_index(runs: Sequence[Path]) -> list[list[Path]]:
+    """Group the runs whose cells search the same index: a program is started once for each."""
+    groups: dict[tuple[str, str, str], list[Path]] = {}
+    for path in runs:
+        cell = Cell.of(path)
+        groups.setdefault((cell.setting, cell.pool, cell.task), []).append(path)
     return list(groups.values())
 
 
+def share(hits: pl.DataFrame, queries: Mapping[Cell, Sequence[str]], runs: Sequence[Path]) -> None:
+    """Write to each run the hits of its cell's queries, which have been searched together."""
+    fill(runs, lambda cell: hits.filter(pl.col("query_id").is_in(list(queries[cell]))))
+
+
 def search_dense(  # noqa: PLR0913
+    *,
     qrels: Path,
     encoded: Mapping[str, Sequence[Path]],
     indexes: Sequence[Path],
-    outputs: Sequence[Path],
-    *,
+    runs: Sequence[Path],
     depth: int,
     memory_mb: int,
     device: str = "auto",
@@ -164,20 +176,16 @@ def search_dense(  # noqa: PLR0913
         scores, found = top_k(queries, documents, rows, depth, memory_mb, device=device)
         return vectors.hits(cell, asked, scores, found)
 
-    fill(outputs, answer)
+    fill(runs, answer)
 
 
 def search_fused(
-    runs: Sequence[Path],
-    outputs: Sequence[Path],
-    spec: Mapping[str, Any],
-    *,
-    depth: int,
+    *, parts: Sequence[Path], runs: Sequence[Path], spec: Mapping[str, Any], depth: int
 ) -> None:
     """Fuse the runs of `spec["of"]` cell by cell: rrf (k) or wsum (weights over min-max scores)."""
-    by_cell = {(p.stem, Cell.of(p)): p for p in runs}
-    for path in outputs:
+    by_cell = {(path.stem, Cell.of(path)): path for path in parts}
+    for path in runs:
         cell = Cell.of(path)
-        parts = [by_cell[name, cell] for name in spec["of"]]
-        hits = write_pieces(fuse.fused(parts, spec, depth), path)
+        own = [by_cell[name, cell] for name in spec["of"]]
+        hits = write_pieces(fuse.fused(own, spec, depth), path)
         log.info("%s %s %s: %d hits", cell.setting, cell.split, cell.task, hits)

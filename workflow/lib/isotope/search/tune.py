@@ -47,12 +47,12 @@ def grid(spec: Mapping[str, Any]) -> list[dict[str, Any]]:
     Raises:
         BadParams: a step that does not divide 1.
     """
-    given = spec["tune"]["grid"]
-    if "step" not in given:
-        return [{key: value} for key, values in given.items() for value in values]
-    parts = round(1 / given["step"])
-    if not math.isclose(parts * given["step"], 1):
-        raise BadParams("systems: tune", f"step {given['step']}", "use one that divides 1, as 0.1")
+    axes = spec["tune"]["grid"]
+    if "step" not in axes:
+        return [{key: value} for key, values in axes.items() for value in values]
+    parts = round(1 / axes["step"])
+    if not math.isclose(parts * axes["step"], 1):
+        raise BadParams("systems: tune", f"step {axes['step']}", "use one that divides 1, as 0.1")
     shares = itertools.product(range(parts, -1, -1), repeat=len(spec["of"]))
     return [{"weights": [s / parts for s in share]} for share in shares if sum(share) == parts]
 
@@ -68,14 +68,14 @@ def tune(
         BadParams: an unknown measure or a grid that does not fit.
     """
     points, measure = grid(spec), spec["tune"].get("measure", "MRR@10")
-    found: list[list[pl.DataFrame]] = [[] for _ in points]
-    for piece in by_query(runs, _QUERIES_PER_PIECE):
-        judged = _Candidates(piece, qrels)
-        for hits, point in zip(found, points, strict=True):
-            hits.append(judged.ranked(spec["kind"], point).filter(pl.col("rank") <= depth))
+    pieces: list[list[pl.DataFrame]] = [[] for _ in points]
+    for runs_piece in by_query(runs, _QUERIES_PER_PIECE):
+        candidates = _Candidates(runs_piece, qrels)
+        for hits, point in zip(pieces, points, strict=True):
+            hits.append(candidates.ranked(spec["kind"], point).filter(pl.col("rank") <= depth))
     return [
         Trial(point, _mean(pl.concat([_nothing(), *hits]), qrels, measure))
-        for point, hits in zip(points, found, strict=True)
+        for point, hits in zip(points, pieces, strict=True)
     ]
 
 
@@ -178,42 +178,43 @@ COLUMNS = (
 
 
 def search_tuned(  # noqa: PLR0913
-    runs: Sequence[Path],
-    outputs: Sequence[Path],
-    spec: Mapping[str, Any],
     *,
+    parts: Sequence[Path],
     qrels: Path,
+    runs: Sequence[Path],
     trials: Path,
-    labels: Mapping[str, str],
+    spec: Mapping[str, Any],
+    collection: str,
+    system: str,
     depth: int,
 ) -> None:
     """Fuse the runs of `spec["of"]` under the parameters that `spec["tune"]` finds best.
 
     For each setting and task the runs on `tune.split` (validation) choose, once; every split's run
-    is then fused with the choice. `trials` gets a CSV of the whole grid: `labels` (collection and
-    system), setting, task, split, measure, parameters as JSON, mean value, and the one chosen.
+    is then fused with the choice. `trials` gets a CSV of the whole grid: collection, system,
+    setting, task, split, measure, parameters as JSON, mean value, and the one chosen.
 
     Raises:
         BadParams: an unknown measure, or a grid that does not fit.
         As `runs.read_run`.
     """
-    by_cell = {(p.stem, Cell.of(p)): p for p in runs}
+    by_cell = {(path.stem, Cell.of(path)): path for path in parts}
     chosen: dict[tuple[str, str], dict[str, Any]] = {}
-    told: list[dict[str, str]] = []
-    for setting, task in dict.fromkeys((c.setting, c.task) for c in map(Cell.of, outputs)):
+    lines: list[dict[str, str]] = []
+    for setting, task in dict.fromkeys((c.setting, c.task) for c in map(Cell.of, runs)):
         cell = Cell(setting, spec["tune"].get("split", "validation"), task)
-        tried = tune(spec, _parts(by_cell, spec, cell), _judged(qrels, cell), depth)
-        chosen[setting, task] = _say(cell, tried)
+        scored = tune(spec, _parts(by_cell, spec, cell), _judged(qrels, cell), depth)
+        chosen[setting, task] = _choice(cell, scored)
         measure = spec["tune"].get("measure", "MRR@10")
-        where = {"setting": setting, "task": task, "split": cell.split, "measure": measure}
-        told += rows(tried, {**labels, **where})
+        labels = {"collection": collection, "system": system, "setting": setting, "task": task}
+        lines += rows(scored, {**labels, "split": cell.split, "measure": measure})
 
     def answer(cell: Cell) -> pl.DataFrame:
-        parts = _parts(by_cell, spec, cell)
-        return fused(spec["kind"], parts, chosen[cell.setting, cell.task], depth)
+        own = _parts(by_cell, spec, cell)
+        return fused(spec["kind"], own, chosen[cell.setting, cell.task], depth)
 
-    fill(outputs, answer)
-    _write(told, trials)
+    fill(runs, answer)
+    _write(lines, trials)
 
 
 def fused(
@@ -238,14 +239,14 @@ def _judged(qrels: Path, cell: Cell) -> pl.DataFrame:
     return own.select(query_id=query, doc_id=document, relevance="relevance").collect()
 
 
-def _say(cell: Cell, tried: Sequence[Trial]) -> dict[str, Any]:
-    trial = tried[best(tried)]
+def _choice(cell: Cell, trials: Sequence[Trial]) -> dict[str, Any]:
+    trial = trials[best(trials)]
     log.info("%s %s: %s, %.4f", cell.setting, cell.task, trial.parameters, trial.value)
     return trial.parameters
 
 
-def _write(told: Sequence[Mapping[str, str]], path: Path) -> None:
+def _write(lines: Sequence[Mapping[str, str]], path: Path) -> None:
     with aside(path) as part, part.open("w", newline="") as file:
         out = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         out.writeheader()
-        out.writerows(told)
+        out.writerows(lines)

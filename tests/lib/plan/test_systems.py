@@ -1,0 +1,172 @@
+"""Which files a system reads and leaves, from the params alone."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from snakemake.iocontainers import Wildcards
+
+from isotope.core.schemas import FIVE_FIELDS
+from isotope.params import resolve
+from isotope.params.foreign import Place
+from isotope.plan.plan import Plan
+
+ROOT = Path(__file__).parents[3]
+SCHEMA = ROOT / "workflow/schemas/params.schema.yaml"
+SYSTEMS = {
+    "near": {"kind": "approximate", "model": "hash", "method": "ivf"},
+    "tuned": {
+        "kind": "wsum",
+        "of": ["bm25", "hashed"],
+        "tune": {"grid": {"step": 0.5}, "split": "validation"},
+    },
+    "hashed": {"kind": "dense", "model": "hash"},
+    "rrf": {"kind": "rrf", "of": ["bm25", "hashed"]},
+    "dated": {"kind": "prompt", "model": "few", "templates": ["{text} ({year})"]},
+    "said": {"kind": "answers", "files": ["runs/said.jsonl"], "tokenizer": "vocab.txt"},
+}
+MODELS = {
+    "hash": {"kind": "hash", "dim": 8},
+    "few": {"kind": "reuse", "weights_of": "hash", "fields": ["page_title"]},
+}
+
+
+def plan(foreign: dict[Place, str] | None = None, **sections: Any) -> Plan:
+    """The plan of the embedded snapshot with these systems; `sections` of the params go over it."""
+    params = yaml.safe_load((ROOT / "params.yaml").read_text())
+    params["models"] |= MODELS
+    params["systems"] |= SYSTEMS
+    for name, section in sections.items():
+        params[name] = params.get(name, {}) | section
+    if params["search"].get("splits", ["test"]) == ["test"]:
+        # A split that is searched has to choose the parameters of a tuned system.
+        del params["systems"]["tuned"]
+    places = foreign or {}
+    return Plan(resolve.resolve(params, SCHEMA, places), ROOT, places)
+
+
+def of(**names: str) -> Wildcards:
+    return Wildcards(fromdict={"collection": "toy", **names})
+
+
+CELLS = {"settings": ["small", "large"], "splits": ["test"], "tasks": ["t2m", "m2t"]}
+
+
+@pytest.fixture(scope="module")
+def systems() -> Plan:
+    names = ["random", "bm25", "near", "rrf", "tuned", "dated"]
+    return plan(
+        search={**CELLS, "splits": ["validation", "test"], "systems": names},
+        tabulate={"system": "rrf"},
+    )
+
+
+def test_a_system_fills_every_cell_of_the_grid():
+    search = {**CELLS, "systems": ["random", "bm25"]}
+    found = plan(search=search, tabulate={"system": "bm25"})
+    pattern = "results/search/{{collection}}/{}/test/{}/{{system}}.parquet"
+    cells = [(s, t) for s in ("small", "large") for t in ("t2m", "m2t")]
+    assert found.run_grid == [
+        pattern.format(*cell).replace("{{", "{").replace("}}", "}") for cell in cells
+    ]
+    assert all(".isotope/search/{collection}/{part}/" in path for path in found.run_pieces)
+    assert len(found.run_pieces) == len(found.run_grid)
+
+
+def test_splits_without_judgements_are_searched_apart(systems):
+    search = {**CELLS, "systems": ["bm25"], "unjudged": ["train"]}
+    found = plan(search=search, tabulate={"system": "bm25"})
+    assert found.unjudged_grid == [
+        f"results/search/{{collection}}/unjudged/{s}/train/{t}/{{system}}.parquet"
+        for s in ("small", "large")
+        for t in ("t2m", "m2t")
+    ]
+    assert found.run_grid[-4:] == found.unjudged_grid
+    parts = found.fused_runs(of(system="rrf"))
+    assert "results/search/toy/unjudged/small/train/t2m/hashed.parquet" in parts
+    assert systems.unjudged_grid == []
+
+
+def test_kinds_of_systems_become_constraints_of_wildcards(systems):
+    assert systems.systems_of("random") == "random"
+    assert set(systems.systems_of("approximate", "prompt").split("|")) == {"near", "dated"}
+    assert "rrf" in systems.fusions(tuned=False).split("|")
+    assert systems.fusions(tuned=True) == "tuned"
+    assert systems.systems_of("trec") == systems.NEVER
+
+
+def test_a_fusion_brings_the_systems_that_it_is_made_of(systems):
+    assert "hashed" not in systems.systems
+    assert "hashed" in systems.used_systems()
+    assert systems.by_kind("{system}/{setting}", "dense") == ["hashed/small", "hashed/large"]
+    first = {path.split("/")[-1] for path in systems.fused_runs(of(system="tuned"))}
+    assert first == {"bm25.parquet", "hashed.parquet"}
+
+
+def test_only_cells_that_are_named_are_returned(systems):
+    found = systems.runs_of("toy", "bm25", setting="large", split=["test"], task="m2t")
+    assert found == ["results/search/toy/large/test/m2t/bm25.parquet"]
+    assert len(systems.runs(of())) == 6 * 2 * 2 * 2
+
+
+def test_a_foreign_system_has_the_runs_that_lie_below_runs():
+    here = Place("toy", "small", "test", "m2t", "theirs")
+    search = {**CELLS, "systems": ["bm25"]}
+    found = plan({here: "runs/x.trec"}, search=search, tabulate={"system": "bm25"})
+    assert found.systems == ["bm25", "theirs"]
+    assert found.runs_of("toy", "theirs") == ["results/search/toy/small/test/m2t/theirs.parquet"]
+    assert len(found.runs_of("toy", ["theirs", "bm25"])) == 1 + 4
+    named = of(setting="small", split="test", task="m2t", system="theirs")
+    assert found.foreign_run(named) == "runs/x.trec"
+    assert found.foreign_run(of(setting="small", split="test", task="t2m", system="theirs")) == []
+    assert found.candidates(named) == "data/collect/toy/texts.parquet"
+    assert found.candidates(of(task="t2m")) == "data/collect/toy/images.parquet"
+
+
+def test_what_encodes_prompts_is_the_model_whose_weights_it_shares(systems):
+    assert systems.prompt_model(of(system="dated"))["dim"] == 8
+    assert systems.prompt_fields(of(system="dated")) == ["page_title"]
+    assert systems.prompt_weights(of(system="dated")) == []
+    own = plan(systems={"own": {**SYSTEMS["dated"], "model": "tiny-clip"}})
+    assert own.prompt_weights(of(system="own")) == ["data/train/toy/tiny-clip/model.safetensors"]
+    assert list(own.prompt_fields(of(system="own"))) == list(FIVE_FIELDS)
+
+
+def test_files_of_answers_are_inputs_where_they_lie_on_this_disk(systems, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert systems.answer_files(of(system="said")) == []
+    assert systems.tokenizer_files(of(system="said")) == []
+    for name in ("runs/said.jsonl", "vocab.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    assert systems.answer_files(of(system="said")) == ["runs/said.jsonl"]
+    assert systems.tokenizer_files(of(system="said")) == ["vocab.txt"]
+
+
+def test_a_tuned_system_leaves_the_grid_that_it_was_chosen_from(systems):
+    assert systems.tuning_grids(of()) == ["results/search/toy/tuning/tuned.csv"]
+
+
+def test_runs_are_pooled_where_the_params_ask_for_judging(systems, tmp_path, monkeypatch):
+    assert systems.judged_collections() == []
+    assert systems.judgement_tables() == []
+    judge = {"setting": "large", "split": "test", "depth": 3, "measures": ["MAP"]}
+    search = {**CELLS, "systems": ["random", "bm25"]}
+    found = plan(search=search, score={"judge": judge}, tabulate={"system": "bm25"})
+    runs = found.pooled_runs(of())
+    assert len(runs) == 4
+    assert all("/large/test/" in run for run in runs)
+    assert found.judging("depth")(of()) == 3
+    monkeypatch.chdir(tmp_path)
+    pools = [f"results/score/{c}/pool.parquet" for c in found.params["build"]]
+    assert found.judgement_tables() == pools
+    (tmp_path / "judgements/toy").mkdir(parents=True)
+    (tmp_path / "judgements/toy/ann.csv").touch()
+    assert found.judgement_sheets(of()) == ["judgements/toy/ann.csv"]
+    assert found.judgement_tables() == [*pools, "results/score/toy/scores.parquet"]
+
+
+def test_a_release_names_the_params_of_the_experiments_systems_in_their_order(systems):
+    assert list(systems.system_entries) == systems.systems
+    assert systems.system_entries["rrf"]["of"] == ["bm25", "hashed"]

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import psutil
@@ -415,7 +416,7 @@ def check_scores(place: Path, expected: dict[Pair, int | None]) -> None:
         rows = [(q, d, -float(n)) for q, docs in queries.items() for n, d in enumerate(docs)]
         write_run(ranked(pl.DataFrame(rows, schema=columns, orient="row")), path)
     names = ["graded", "scores", "reuse", "tau", "agreement"]
-    files = {
+    files: dict[str, Any] = {
         "pool": Path("results/score/toy/pool.parquet"),
         "qrels": Path("data/collect/toy/qrels.parquet"),
         "sheets": [Path(p) for p in sheet_paths("toy")],

@@ -1,4 +1,10 @@
-"""Every failure of every system explained: the local table, and the ranks of the ranking table."""
+"""Why an answer is wrong: the objects of the right picture against those of the one returned.
+
+`explain` compares two pictures by CA, NCS, CE and SD, `explain_failures` does it for every failure
+of every system and writes the ranks of all answers beside it; the rest makes tables of both.
+Source: Lymperaiou et al., Towards Explainable Evaluation of Language Models on the Semantic
+Similarity of Visual Concepts, COLING 2022 (arXiv 2209.03723), section 4.1.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isnan
@@ -20,6 +26,24 @@ from isotope.explain.tables import CONCEPTS, FAILURES, INTACT, RANKS
 from isotope.explain.wordnet import WordNet, find
 from isotope.parse.tables import REJECTED
 from isotope.tabulate.table import rows, tabulate
+
+_SQL = sql.SQL / "tabulate"
+_ROWS_PER_GROUP = 8_192
+_ANSWERS = _SQL / "explain_answers.sql"
+_MEASURES: Sequence[str] = (
+    *("ca", "ncs", "ce", "sd", "sd_continuous"),
+    *("hit", "miss", "extra"),
+)
+_MATCHES: Sequence[str] = ("pairs", "counts", "sizes")
+_EMPTY: Mapping[str, Any] = dict.fromkeys((*_MEASURES, *_MATCHES))
+# What a table of explained failures reads.
+_READS = {
+    "explained": "failures",
+    "ranking": "ranks",
+    "unknown_objects": "rejected",
+    "moved": "perturbed",
+    "perturbed": "perturbed",
+}
 
 Areas = Sequence[float]
 Objects = Mapping[str, Areas]
@@ -56,7 +80,7 @@ class Size(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """One failure: what is common, and what matched what.
+    """One failure: what is common, and which concepts, counts and boxes were matched.
 
     `hit` counts common concepts, `miss` those of the right picture alone, `extra` those of the
     returned picture alone.
@@ -101,9 +125,9 @@ class Explanation(NamedTuple):
 def explain(
     truth: Objects, found: Objects, similarity: Similarity, *, threshold: float = 1.0
 ) -> Explanation:
-    """Compare two pictures, given the box areas, above 0 px², of the objects of each concept.
+    """Compare two pictures by the box areas, above 0 px², of the objects of each concept.
 
-    An area that is not known is NaN, and its object has no size.
+    The area of an object without a box is NaN, and it has no size.
 
     Non-common concepts are paired so that the similarities add up to the most, the objects of a
     common concept so that the relative differences of their areas add up to the least. Two boxes
@@ -140,96 +164,6 @@ def _sizes(concept: str, truth: Areas, found: Areas, threshold: float) -> list[S
         Size(concept, float(one[i]), float(other[j]), own := float(apart[i, j]), own >= threshold)
         for i, j in places
     ]
-
-
-_SQL = sql.SQL / "tabulate"
-
-
-def tabulate_ranking(runs: Sequence[Path], qrels: Path, stem: Path) -> None:
-    """Write `stem`.{csv,md,tex}: Success@1/5/10, MRR@5/10/all, median rank and fails by system.
-
-    Raises:
-        IsotopeError: a run or qrels that can't be read.
-    """
-    with TemporaryDirectory(dir=stem.parent, prefix=f".{stem.name}-") as folder:
-        ranks = Path(folder) / "ranks.parquet"
-        with store.writer(ranks, RANKS) as out:
-            for path in runs:
-                out.write_table(_ranks(path, qrels))
-        tabulate(_SQL / "ranking.sql", {"ranks": ranks}, {}, stem)
-
-
-def intact_ranks(answers: pl.DataFrame, labels: Mapping[str, str]) -> pa.Table:
-    """Return the rows of RANKS of queries as they are: the rank is that before a perturbation."""
-    columns = {name: pl.lit(value) for name, value in labels.items()}
-    columns["perturbation"] = pl.lit(INTACT)
-    table = answers.select("query_id", "rank", rank_before="rank", **columns)
-    return table.select(RANKS.names).to_arrow().cast(RANKS)
-
-
-def _ranks(run: Path, qrels: Path) -> pa.Table:
-    cell = Cell.of(run)
-    side = {"task": cell.task, "split": cell.split}
-    answers = rows(_SQL / "explain_answers.sql", {"run": run, "qrels": qrels}, side)
-    return intact_ranks(answers, {**vars(cell), "system": run.stem})
-
-
-_READS = {
-    "explained": "failures",
-    "ranking": "ranks",
-    "unknown_objects": "rejected",
-    "moved": "perturbed",
-    "perturbed": "perturbed",
-}
-
-
-def tabulate_explained(
-    relations: Mapping[str, Sequence[Path]],
-    names: Sequence[str],
-    folder: Path,
-    systems: Sequence[str] = (),
-) -> None:
-    """Write `folder`/<name>.{csv,md,tex} for each name: explained, ranking, moved and so on.
-
-    `relations` are failures (tables.FAILURES), ranks and perturbed (tables.RANKS), and rejected.
-    `systems` is the order of systems where no measure tells one.
-
-    Raises:
-        IsotopeError: what `tabulate` raises.
-    """
-    order = {"systems": systems}
-    for name in names:
-        files = list(relations[_READS[name]])
-        tabulate(_SQL / f"{name}.sql", {_READS[name]: files}, order, folder / name)
-
-
-def tabulate_study(
-    studied: Path,
-    names: Sequence[str],
-    rules: Mapping[str, Any],
-    folder: Path,
-    systems: Sequence[str] = (),
-) -> None:
-    """Write `folder`/<name>.{csv,md,tex} of tables.STUDIED; `rules` has support and confidence.
-    `systems` is as for `tabulate_explained`.
-
-    Raises:
-        IsotopeError: what `tabulate` raises.
-    """
-    for name in names:
-        limits = {k: rules[k] for k in ("support", "confidence")} if name == "study_rules" else {}
-        params = {**limits, "systems": systems}
-        tabulate(_SQL / f"{name}.sql", {"studied": studied}, params, folder / name)
-
-
-_ROWS_PER_GROUP = 8_192
-_ANSWERS = sql.SQL / "tabulate" / "explain_answers.sql"
-_MEASURES: Sequence[str] = (
-    *("ca", "ncs", "ce", "sd", "sd_continuous"),
-    *("hit", "miss", "extra"),
-)
-_MATCHES: Sequence[str] = ("pairs", "counts", "sizes")
-_EMPTY: Mapping[str, Any] = dict.fromkeys((*_MEASURES, *_MATCHES))
 
 
 class Sources(NamedTuple):
@@ -324,3 +258,71 @@ class Explainer:
         measures = {name: getattr(explanation, name) for name in _MEASURES}
         matches = {m: [each._asdict() for each in getattr(explanation, m)] for m in _MATCHES}
         return measures | matches
+
+
+def tabulate_ranking(runs: Sequence[Path], qrels: Path, stem: Path) -> None:
+    """Write `stem`.{csv,md,tex}: Success@1/5/10, MRR@5/10/all, median rank and fails by system.
+
+    Raises:
+        IsotopeError: a run or qrels that can't be read.
+    """
+    with TemporaryDirectory(dir=stem.parent, prefix=f".{stem.name}-") as folder:
+        ranks = Path(folder) / "ranks.parquet"
+        with store.writer(ranks, RANKS) as out:
+            for path in runs:
+                out.write_table(_ranks(path, qrels))
+        tabulate(_SQL / "ranking.sql", {"ranks": ranks}, {}, stem)
+
+
+def intact_ranks(answers: pl.DataFrame, labels: Mapping[str, str]) -> pa.Table:
+    """Return the rows of RANKS of queries as they are: the rank is that before a perturbation."""
+    columns = {name: pl.lit(value) for name, value in labels.items()}
+    columns["perturbation"] = pl.lit(INTACT)
+    table = answers.select("query_id", "rank", rank_before="rank", **columns)
+    return table.select(RANKS.names).to_arrow().cast(RANKS)
+
+
+def _ranks(run: Path, qrels: Path) -> pa.Table:
+    cell = Cell.of(run)
+    side = {"task": cell.task, "split": cell.split}
+    answers = rows(_ANSWERS, {"run": run, "qrels": qrels}, side)
+    return intact_ranks(answers, {**vars(cell), "system": run.stem})
+
+
+def tabulate_explained(
+    relations: Mapping[str, Sequence[Path]],
+    names: Sequence[str],
+    folder: Path,
+    systems: Sequence[str] = (),
+) -> None:
+    """Write `folder`/<name>.{csv,md,tex} for each name: explained, ranking, moved and so on.
+
+    `relations` are failures (tables.FAILURES), ranks and perturbed (tables.RANKS), and rejected.
+    `systems` is the order of systems where no measure tells one.
+
+    Raises:
+        IsotopeError: what `tabulate` raises.
+    """
+    order = {"systems": systems}
+    for name in names:
+        files = list(relations[_READS[name]])
+        tabulate(_SQL / f"{name}.sql", {_READS[name]: files}, order, folder / name)
+
+
+def tabulate_study(
+    studied: Path,
+    names: Sequence[str],
+    rules: Mapping[str, Any],
+    folder: Path,
+    systems: Sequence[str] = (),
+) -> None:
+    """Write `folder`/<name>.{csv,md,tex} of tables.STUDIED; `rules` has support and confidence.
+    `systems` is as for `tabulate_explained`.
+
+    Raises:
+        IsotopeError: what `tabulate` raises.
+    """
+    for name in names:
+        limits = {k: rules[k] for k in ("support", "confidence")} if name == "study_rules" else {}
+        params = {**limits, "systems": systems}
+        tabulate(_SQL / f"{name}.sql", {"studied": studied}, params, folder / name)

@@ -12,13 +12,22 @@ from isotope.params import resolve
 from isotope.plan.plan import Plan
 
 ROOT = Path(__file__).parents[3]
+RECIPE = {"epochs": 1, "batch": 2, "learning_rate": 0.001}
 MODELS = {
     "hash": {"kind": "hash", "dim": 8},
     "words": {"kind": "hash", "dim": 8, "images": "captions", "summary": "short"},
     "titles": {"kind": "reuse", "weights_of": "hash", "fields": ["page_title"]},
     "borrowed": {"kind": "hash", "dim": 8, "images": "hash"},
-    "tiny": {"kind": "trained", "config": "tiny-clip", "train": {"threads": 2, "processes": 3}},
-    "further": {"kind": "trained", "config": "tiny-clip", "from": "tiny", "train": {"seed": 7}},
+    "tiny": {
+        "kind": "trained",
+        "config": "tiny-clip",
+        "train": {**RECIPE, "threads": 2, "processes": 3},
+    },
+    "further": {
+        "kind": "trained",
+        "from": "tiny",
+        "train": {**RECIPE, "seed": 7},
+    },
     "heads": {"kind": "lit", "heads": {"threads": 5}},
     "dates": {"kind": "dates"},
     "whole": {"kind": "clip2clip", "of": "tiny"},

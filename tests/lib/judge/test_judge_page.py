@@ -448,7 +448,7 @@ def test_two_tabs_of_one_assessor_do_not_clobber_each_other(place, serving, chro
     assert kept("ann") == {first[0]: 0}
     third = chromium.open(others)
     counts(third, "0 of 7")
-    third.evaluate(f"goTo(shown.candidates.findIndex((c) => c.doc_id === '{first[0].doc_id}'))")
+    third.evaluate(f"goTo(view.candidates.findIndex((c) => c.doc_id === '{first[0].doc_id}'))")
     third.keyboard.press("0")
     third.locator("#agreement", has_text="ann: Cohen's kappa undefined").wait_for()
     assert (kept("ann"), kept("bob")) == ({first[0]: 0}, {first[0]: 0})

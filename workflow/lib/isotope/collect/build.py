@@ -1,29 +1,18 @@
 """A collection from its source: queries of one kind in order, then checks, then the tables."""
 
-import re
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
+import pyarrow as pa
+
 from isotope.collect.inputs import expand
 from isotope.collect.tables import FILTERS, IMAGES, OPTIONAL, QRELS, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import BadParams
-from isotope.core.progress import log
 from isotope.core.shards import Part, gather
 from isotope.parse.tables import REJECTED
-
-READ_BY = {
-    "texts": ["associations", "sections", "members", "projection", "ledger"],
-    "images": ["associations", "urls", "ledger"],
-}
-# Of what the texts leave the images read some, and the gathering job the rest.
-_KEPT, EXCHANGED = ["pages", "sources", "counted"], ["canonical", "split_texts"]
-TEXT_PIECES = [*_KEPT, *EXCHANGED]
-IMAGE_PIECES = ["one_split", "qrels", "images"]
-GATHERED = [*_KEPT, *IMAGE_PIECES]
-
 
 SCHEMAS = {
     "texts": TEXTS,
@@ -35,7 +24,14 @@ SCHEMAS = {
 # Parameters that a collection may go without.
 CHOICES = {"source_splits": None}
 BASE = ("texts", "images", "qrels")
-_PARAMETER = re.compile(r"\$([a-z_]+)")
+
+
+def collect_tables(
+    relations: Mapping[str, sql.Files], spec: Mapping[str, object], outputs: Mapping[str, Path]
+) -> None:
+    """Write the tables of SCHEMAS, side by side, as a collection's params say: see `collect`."""
+    kind = sql.SQL / "collect" / str(spec["kind"])
+    collect(kind, relations, spec, outputs["texts"].parent)
 
 
 def collect(
@@ -61,10 +57,9 @@ def collect(
         raise BadParams("params collect", f"unknown kind {kind.name!r}", f"known: {known}")
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out, prefix=".staging-") as folder:
-        given, made = _given(kind, relations, Path(folder)), dict[str, sql.Files]()
+        given = _given(kind, relations, Path(folder))
         told = {**CHOICES, **params, **cast(Mapping[str, object], params.get("recognition", {}))}
-        for step in steps:
-            made[named(step)] = run_step(step, {**given, **made}, told, Path(folder))
+        made = run_steps(steps, given, told, Path(folder))
         run_checks({name: made[name] for name in BASE})
         place(Path(folder), out)
 
@@ -75,12 +70,8 @@ def _given(kind: Path, relations: Mapping[str, sql.Files], folder: Path) -> dict
         return expand(relations, folder)
     listed = [cast(Sequence[Path], files) for files in relations.values()]
     members = [dict(zip(relations, own, strict=True)) for own in zip(*listed, strict=True)]
-    return {
-        named(step): [
-            run_step(step, own, {"nth": n}, folder / str(n)) for n, own in enumerate(members)
-        ]
-        for step in steps
-    }
+    made = [run_steps(steps, own, {"nth": n}, folder / str(n)) for n, own in enumerate(members)]
+    return {table: [tables[table] for tables in made] for table in made[0]}
 
 
 def place(folder: Path, out: Path) -> None:
@@ -92,24 +83,17 @@ def place(folder: Path, out: Path) -> None:
         (folder / f"{name}.parquet").replace(out / f"{name}.parquet")
 
 
-def named(step: Path) -> str:
-    """Return the name of the table that a query makes."""
-    return step.stem.split("_", 1)[1]
-
-
-def run_step(
-    step: Path, relations: Mapping[str, sql.Files], params: Mapping[str, object], folder: Path
-) -> Path:
-    """Run one query with the relations and parameters that its text names; return its table."""
-    text = step.read_text(encoding="utf-8")
-    used = {k: v for k, v in relations.items() if re.search(rf"\b{k}\b", text)}
-    given = {k: params[k] for k in _PARAMETER.findall(text)}
-    table = folder / f"{named(step)}.parquet"
-    name = named(step)
-    optional = OPTIONAL if name in ("texts", "images") else ()
-    sql.query(step, used, given, out=table, schema=SCHEMAS.get(name), optional=optional)
-    log.info("%s done", step.stem)
-    return table
+def run_steps(
+    steps: Iterable[Path],
+    relations: Mapping[str, sql.Files],
+    params: Mapping[str, object],
+    folder: Path,
+) -> dict[str, Path]:
+    """Run queries in order, as `sql.run_chain`; tables of SCHEMAS have its columns."""
+    optional: dict[str, pa.Schema] = {"texts": OPTIONAL, "images": OPTIONAL}
+    return sql.run_chain(
+        steps, relations, folder, params=params, schemas=SCHEMAS, optional=optional
+    )
 
 
 def run_checks(relations: Mapping[str, sql.Files]) -> None:
@@ -134,30 +118,32 @@ _BY_TEXT = ("texts", "filters")
 
 def collect_texts(
     relations: Mapping[str, sql.Files],
-    params: Mapping[str, object],
+    spec: Mapping[str, object],
     part: Part,
-    out: Mapping[str, Path],
+    outputs: Mapping[str, Path],
 ) -> None:
-    """Write what is known of the texts of a part; `out` names the tables of BY_TEXT to keep.
+    """Write what depends on the texts of a part; `outputs` names the tables of BY_TEXT to leave.
 
     The part's own rows of associations, sections, members and projection are the queries of the
     kind's folder `text`. A page has one title, and what has one title is in one part.
     """
-    _part("text", BY_TEXT, relations, {**params, **_numbers(part)}, out)
+    _part("text", BY_TEXT, relations, {**spec, **_numbers(part)}, outputs)
 
 
-def collect_images(relations: Mapping[str, sql.Files], part: Part, out: Mapping[str, Path]) -> None:
-    """Write what is known of the images of a part; `out` names the tables of BY_IMAGE to keep.
+def collect_images(
+    relations: Mapping[str, sql.Files], part: Part, outputs: Mapping[str, Path]
+) -> None:
+    """Write what depends on the images of a part; `outputs` names the tables of BY_IMAGE to leave.
 
     The relations are those of the source, and `canonical` and `split_texts` of all parts of the
     texts. `urls` names every image of the associations. The part's own rows are the queries of the
     kind's folder `image`.
     """
-    _part("image", BY_IMAGE, relations, _numbers(part), out)
+    _part("image", BY_IMAGE, relations, _numbers(part), outputs)
 
 
-def collect_gather(pieces: Mapping[str, Sequence[Path]], out: Path) -> None:
-    """Place the tables that `collect.collect` makes in one go in `out`, byte for byte.
+def collect_gather(pieces: Mapping[str, Sequence[Path]], outputs: Mapping[str, Path]) -> None:
+    """Write the tables of SCHEMAS, byte for byte as `collect` makes them in one go.
 
     `pieces` are pages, sources and counted of all texts, one_split, qrels and images of all images,
     each in the order of the parts. Nothing is placed unless every query of sql/check holds.
@@ -165,6 +151,7 @@ def collect_gather(pieces: Mapping[str, Sequence[Path]], out: Path) -> None:
     Raises:
         BrokenPromise: a check that returned rows.
     """
+    out = outputs["texts"].parent
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out, prefix=".staging-") as folder:
         made = _answered("gather", _BY_TEXT, pieces, {}, Path(folder))
@@ -202,8 +189,6 @@ def _answered(
 ) -> dict[str, Path]:
     """Run the queries that select a part from relations named `all_...`, then those of the kind."""
     given = {**relations, **{f"all_{name}": files for name, files in relations.items()}}
-    known = {named(step): step for step in KIND.glob("[0-9]*_*.sql")}
-    made: dict[str, Path] = {}
-    for step in [*sorted((KIND / by).glob("*.sql")), *(known[name] for name in steps)]:
-        made[named(step)] = run_step(step, {**given, **made}, params, folder)
-    return made
+    of_kind = {sql.table_of(step): step for step in KIND.glob("[0-9]*_*.sql")}
+    chain = [*sorted((KIND / by).glob("*.sql")), *(of_kind[name] for name in steps)]
+    return run_steps(chain, given, params, folder)

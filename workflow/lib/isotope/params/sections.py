@@ -265,6 +265,11 @@ class ModelKind(Kind):
 class SystemKind(Kind):
     """A kind of retrieval system."""
 
+    # What answers from the collection's tables alone, `module:function`; other kinds have a rule of
+    # their own.
+    call: ClassVar[str] = ""
+    # The queries of a cell may be shared among jobs.
+    is_sliced: ClassVar[bool] = False
     # An index of the collection stands before its search.
     indexed: ClassVar[bool] = False
     # Its runs are fused from those of other systems.

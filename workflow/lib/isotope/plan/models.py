@@ -12,7 +12,8 @@ from typing import Any
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.params.sections import ModelKind, model_kind
 from isotope.plan import witnesses
-from isotope.plan.paths import Paths, Wildcards
+from isotope.plan.paths import Wildcards
+from isotope.plan.sources import Sources
 
 FilesOf = Callable[[Wildcards], list[str]]
 Entry = Mapping[str, Any]
@@ -22,7 +23,7 @@ _SIDE_INPUTS = {"images": "questions", "texts": "pictures"}
 _SIDES = (*_SIDE_INPUTS, *_SIDE_INPUTS.values())
 
 
-class Models(Paths):
+class Models(Sources):
     """Models of a run: which are used, what they learn, which vectors and indexes they leave."""
 
     # Which models there are.

@@ -8,15 +8,14 @@ from typing import NamedTuple
 import polars as pl
 
 from isotope.core import store
-from isotope.core.errors import BadParams, BrokenPromise, EmptyTable
+from isotope.core.errors import BrokenPromise, EmptyTable
+from isotope.core.grid import Cell, id_columns, run_order
 from isotope.core.measures import Ratio, parse_all
 from isotope.core.progress import Progress
 from isotope.core.runs import KEY, batches, empty
 from isotope.core.shards import gather
 from isotope.score.significance import significance_table
 from isotope.score.tables import SCORES
-
-TASKS = {"t2m": ("text_id", "image_id"), "m2t": ("image_id", "text_id")}
 
 
 class Judgements(NamedTuple):
@@ -30,15 +29,6 @@ class Judgements(NamedTuple):
     queries: pl.DataFrame
     relevant: pl.DataFrame
     judged: pl.DataFrame
-
-
-class Cell(NamedTuple):
-    """Where a run belongs, read from its path."""
-
-    setting: str
-    split: str
-    task: str
-    system: str
 
 
 def score_run(run: pl.DataFrame, qrels: pl.DataFrame, measures: Sequence[str]) -> pl.DataFrame:
@@ -106,10 +96,9 @@ def score_collection(
         EmptyTable: a split without judgements.
         As `runs.batches`.
     """
-    cells = score_cells(runs, qrels, parse_all(measures))
     with store.writer(scores, SCORES) as writer:
-        for cell, values in cells:
-            labels = {"collection": collection, **cell._asdict()}
+        for path, values in score_cells(runs, qrels, parse_all(measures)):
+            labels = {"collection": collection, **Cell.of(path).labels(path.stem)}
             labelled = values.with_columns(**{key: pl.lit(label) for key, label in labels.items()})
             rows = labelled.select(SCORES.names).to_arrow().cast(SCORES)
             writer.write_table(rows, row_group_size=store.ROWS_PER_GROUP)
@@ -130,8 +119,8 @@ def score_cells(
     qrels: Path,
     measures: Mapping[str, Ratio],
     read: Callable[[Cell, pl.DataFrame], pl.DataFrame] = lambda _, piece: piece,
-) -> Iterator[tuple[Cell, pl.DataFrame]]:
-    """Yield the place of each run, sorted, and its values as `score_run` returns them.
+) -> Iterator[tuple[Path, pl.DataFrame]]:
+    """Yield each run, in `run_order`, and its values as `score_run` returns them.
 
     A run is read in pieces; `read` may name its documents as the judgements do. A document that is
     not judged keeps its rank.
@@ -141,28 +130,16 @@ def score_cells(
         As `runs.batches`.
     """
     judged, progress = pl.read_parquet(qrels), Progress("runs", total=len(runs))
-    for cell, path in sorted((cell_of(path), path) for path in runs):
+    for path in sorted(runs, key=run_order):
+        cell = Cell.of(path)
         pieces = (read(cell, piece) for piece in batches(path))
-        yield cell, _of_pieces(pieces, _directed(judged, cell, qrels), measures)
+        yield path, _of_pieces(pieces, _directed(judged, cell, qrels), measures)
         progress.add()
     progress.finish()
 
 
-def cell_of(path: Path) -> Cell:
-    """Read setting, split, task and system from the last four parts of a run's path.
-
-    Raises:
-        BadParams: a path that is too short, or a task that is neither t2m nor m2t.
-    """
-    parts = Path(path).with_suffix("").parts[-4:]
-    if len(parts) != len(Cell._fields) or parts[2] not in TASKS:
-        remedy = "name it <setting>/<split>/<task>/<system>.parquet, with task t2m or m2t"
-        raise BadParams(str(path), "not the path of a run", remedy)
-    return Cell(*parts)
-
-
 def _directed(qrels: pl.DataFrame, cell: Cell, path: Path) -> Judgements:
-    query, doc = TASKS[cell.task]
+    query, doc = id_columns(cell.task)
     own = qrels.filter(pl.col("split") == cell.split)
     if own.is_empty():
         have = ", ".join(sorted(set(qrels["split"]))) or "none"

@@ -12,6 +12,7 @@ class Bm25(SystemKind):
     """BM25."""
 
     indexed: ClassVar[bool] = True
+    is_sliced: ClassVar[bool] = True
     asks_later: ClassVar[bool] = True
 
     kind: Literal["bm25"]

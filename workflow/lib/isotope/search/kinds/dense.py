@@ -11,6 +11,7 @@ class Dense(SystemKind):
     """A dual encoder, searched exactly."""
 
     indexed: ClassVar[bool] = True
+    is_sliced: ClassVar[bool] = True
     asks_later: ClassVar[bool] = True
 
     kind: Literal["dense"]

@@ -10,7 +10,7 @@ from open_clip import tokenizer as judge
 from tokenizers import BertWordPieceTokenizer
 
 from isotope.collect.tables import IMAGES, TEXTS
-from isotope.core import sql, store
+from isotope.core import sql, store, wordpiece
 from isotope.core.errors import UnknownModel
 from isotope.tabulate import table, tokens
 from isotope.toy import words as toy_words
@@ -96,6 +96,7 @@ def test_the_embedded_vocabulary_knows_its_own_words():
     words = [w.lower() for w in (*toy_words.MEDIA, *toy_words.KINDS)]
     assert tokens.counter("toy")(words) == [1] * len(words)
     assert list(toy_words.wordpieces().values()) == list(range(len(toy_words.wordpieces())))
+    assert wordpiece.toy_vocabulary() == toy_words.wordpieces()
 
 
 def test_a_tokenizer_that_is_nowhere_is_refused_before_anything_is_written(collected, monkeypatch):
@@ -118,14 +119,14 @@ def test_an_empty_field_has_no_tokens_and_captions_of_one_language_are_joined(co
 def test_more_processes_write_the_same_bytes(collected):
     count(collected)
     one = (collected / "tokens.parquet").read_bytes()
-    count(collected, workers=2)
+    count(collected, threads=2)
     assert (collected / "tokens.parquet").read_bytes() == one
 
 
 def test_table_2_leaves_empty_values_out_of_the_mean(collected):
     count(collected)
     relations = {"tokens": collected / "tokens.parquet"}
-    table.tabulate(sql.SQL / "tabulate/table2.sql", relations, {}, collected / "table2")
+    table.tabulate(sql.SQL / "tabulate/tables/table2.sql", relations, {}, collected / "table2")
     printed = (collected / "table2.md").read_text().splitlines()
     assert printed[2] == "| texts | page_title | clip | 2 | 0.0% | 3.500 ± 1.500 | 5 |"
     assert printed[3] == "| texts | section_title | clip | 2 | 100.0% | — | — |"

@@ -79,7 +79,7 @@ def projected(at: dict[str, Path], rows: int) -> Timing:
         sql.query(members, given, by, out=at["members"], schema=MEMBERS)
         match.index_sections(at["sections"], at["index"], threads=CORES, memory_mb=MEMORY_MB)
         queries = at["members"].with_name("queries")
-        match.ask({k: at[k] for k in ("associations", "members")}, queries)
+        match.write_queries(at["associations"], at["members"], queries)
         where = (queries, at["sections"], at["index"])
         match.project(*where, SPEC, at["projection"], threads=CORES)
 

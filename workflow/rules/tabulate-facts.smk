@@ -7,7 +7,9 @@ rule tabulate_styles:
         ids=plan.style_inputs("ids.parquet"),
         weights=plan.style_inputs("weights"),
         configs=lambda w: plan.configs_of(plan.params["tabulate"]["styles"]["model"]),
-        code=lambda w: plan.code("tabulate.styles", plan.code_of(plan.params["tabulate"]["styles"]["model"])),
+        code=lambda w: plan.code(
+            "tabulate.styles", plan.code_of(plan.params["tabulate"]["styles"]["model"])
+        ),
     output:
         styles="results/tables/{collection}/styles.parquet",
     log:

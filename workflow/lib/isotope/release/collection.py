@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from isotope.core import sql, store
+from isotope.core import schemas, sql, store
 from isotope.release import parquet
 from isotope.release.parquet import write_parquet
 from isotope.release.trec import write_jsonl, write_trec
@@ -52,8 +52,8 @@ _CONTEXT: dict[str, Any] = {
     "transform": "cr:transform",
 }
 _TABLES = {
-    "texts": ("texts/*.parquet", parquet.TEXTS),
-    "images": ("images/*.parquet", parquet.IMAGES),
+    "texts": ("texts/*.parquet", schemas.PUBLISHED_TEXTS),
+    "images": ("images/*.parquet", schemas.PUBLISHED_IMAGES),
     "qrels": ("qrels/*.parquet", parquet.QRELS),
     "attributions": ("attributions.parquet", parquet.ATTRIBUTIONS),
 }

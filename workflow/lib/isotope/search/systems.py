@@ -166,12 +166,12 @@ def search_dense(  # noqa: PLR0913
 
     def answer(cell: Cell) -> pl.DataFrame:
         rows = np.load(folders[cell.setting] / cell.pool / f"{cell.document_side}.npy")
-        asked, queries = vectors.asked(qrels, cell)
-        if not len(asked) or not len(rows):
+        ids, queries = vectors.asked(qrels, cell)
+        if not len(ids) or not len(rows):
             return empty()
         documents = vectors.shards[cell.document_side]
-        scores, found = top_k(queries, documents, rows, depth, memory_mb, device=device)
-        return vectors.hits(cell, asked, scores, found)
+        scores, hits = top_k(queries, documents, rows, depth, memory_mb, device=device)
+        return vectors.hits(cell, ids, scores, hits)
 
     fill(runs, answer)
 

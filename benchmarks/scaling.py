@@ -119,7 +119,7 @@ def tabulated(at: dict[str, Path], rows: int) -> Timing:
 
     def work() -> None:
         catalog.build(at["root"] / "results/catalog.duckdb", at["root"])
-        sql.query(sql.SQL / "tabulate/table1.sql", relations, {})
+        sql.query(sql.SQL / "tabulate/tables/table1.sql", relations, {})
 
     return {"s": timed(work)[0]}
 

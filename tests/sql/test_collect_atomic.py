@@ -260,7 +260,7 @@ def test_the_published_qrels_and_topics_give_the_published_numbers(shared, tmp_p
     acquire({"files": files}, manifest, tmp_path / "scratch")
     collect(KIND, {"manifest": manifest}, {"language": "en"}, tmp_path / "out")
     made = {t: tmp_path / f"out/{t}.parquet" for t in ("texts", "images", "qrels")}
-    found = sql.query(sql.SQL / "tabulate/table1.sql", made, {})
+    found = sql.query(sql.SQL / "tabulate/tables/table1.sql", made, {})
     assert found is not None
     told = found.filter(split="validation").row(0, named=True)
     assert (told["texts"], told["images"], told["qrels"]) == (17_173, 16_131, 17_801)

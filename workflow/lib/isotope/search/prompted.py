@@ -17,9 +17,9 @@ import polars as pl
 from isotope.core.errors import BadParams, MissingColumn
 from isotope.core.exact import Shards, Vectors
 from isotope.core.grid import SIDES, Cell, document_ids, query_ids
+from isotope.core.lucene import contents
 from isotope.core.progress import Progress
 from isotope.core.runs import empty, ranked
-from isotope.index.bm25 import contents
 from isotope.models import encoders
 from isotope.search.kinds.prompt import PLACE, TEXT
 from isotope.search.systems import fill

@@ -19,11 +19,11 @@ from isotope.core import lucene, trec
 from isotope.core.errors import EmptyTable
 from isotope.core.exact import Encoded, top_k
 from isotope.core.grid import Cell, document_ids, query_ids
+from isotope.core.lucene import contents
 from isotope.core.progress import log
 from isotope.core.runs import empty, write_pieces, write_run
 from isotope.core.schemas import RUN
 from isotope.core.shards import WHOLE, gather
-from isotope.index.bm25 import contents
 from isotope.search import fuse
 
 Answer = Callable[[Cell], pl.DataFrame]

@@ -9,7 +9,8 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from isotope.acquire import addresses, fetch
+from isotope.acquire import fetch
+from isotope.core import addresses
 from isotope.core.errors import BadParams, ChecksumMismatch, FetchFailed, MissingFile
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from isotope.acquire import addresses
+from isotope.core import addresses
 from isotope.core.errors import BadParams
 from isotope.params.foreign import Place, with_foreign
 from isotope.params.links import link

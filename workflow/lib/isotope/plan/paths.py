@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from snakemake.io import expand
 
-from isotope.acquire import addresses as origins
+from isotope.core import addresses as origins
 from isotope.core import provenance
 from isotope.params import union as params_union
 from isotope.plan import witnesses

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from isotope.acquire.fetch import placed_if_any
+from isotope.core.manifests import placed_if_any
 from isotope.core.progress import logged
 from isotope.parse.associations import associate
 

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from isotope.acquire.fetch import placed
+from isotope.core.manifests import placed
 from isotope.core.progress import logged
 from isotope.parse.dump import parse_dump
 

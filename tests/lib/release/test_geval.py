@@ -13,9 +13,9 @@ from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, MissingColumn, MissingFile
 from isotope.core.grid import Cell
 from isotope.core.runs import read_run, write_run
+from isotope.core.scoring import score_run
 from isotope.release import geval
 from isotope.release import geval as geval_export
-from isotope.score.score import score_run
 
 WITHHELD = Cell("small", "test", "m2t", judged=False)
 

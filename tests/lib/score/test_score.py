@@ -11,7 +11,8 @@ from isotope.collect import tables as collect_tables
 from isotope.core import store, trec
 from isotope.core.errors import BadParams, BrokenPromise, EmptyTable
 from isotope.core.runs import ranked, write_run
-from isotope.score.score import cell_of, score_collection, score_run
+from isotope.core.scoring import cell_of, score_run
+from isotope.score.score import score_collection
 from isotope.score.tables import SCORES
 
 HITS = pl.DataFrame(

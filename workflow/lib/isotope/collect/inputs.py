@@ -10,14 +10,14 @@ from typing import TypeVar, cast
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from isotope.acquire.fetch import parts, placed
 from isotope.collect.tables import ATTRIBUTIONS
 from isotope.core import files as collect_text
 from isotope.core import sql, store, trec
 from isotope.core.addresses import Entry
 from isotope.core.errors import BadParams, CorruptFile, MissingColumn
+from isotope.core.manifests import parts, placed
 from isotope.crawl.tables import LEDGER, URLS
-from isotope.release.parquet import IMAGES, TEXTS
+from isotope.release.tables import IMAGES, TEXTS
 
 JUDGEMENTS = pa.schema(
     [

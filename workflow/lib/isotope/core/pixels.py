@@ -7,8 +7,10 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -194,3 +196,18 @@ def batches(items: Iterator[_T], size: int) -> Iterator[list[_T]]:
         raise BadParams("encode", f"batch {size}", "use 1 or more")
     while some := list(islice(items, size)):
         yield some
+
+
+class Cut(NamedTuple):
+    """How a picture of any shape becomes a square of `side` px, before it is scaled to floats."""
+
+    side: int
+    cut: Callable[[Image.Image], Image.Image]
+
+    def square(self, webp: bytes, image_id: str) -> npt.NDArray[np.uint8]:
+        """Decode a picture and cut it: uint8 [side, side, 3].
+
+        Raises:
+            CorruptFile: bytes that do not decode.
+        """
+        return np.asarray(self.cut(decode(webp, where=f"image {image_id}")))

@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
-from isotope.acquire.fetch import placed, placed_if_any
 from isotope.core import sql, store
 from isotope.core.errors import CorruptFile, EmptyTable, MissingColumn
+from isotope.core.manifests import placed, placed_if_any
 from isotope.core.pixels import groups_within
 from isotope.core.progress import Progress, log
 from isotope.core.zim import Page, content_of, is_zim, opened, page_at, pieces

@@ -14,13 +14,12 @@ from isotope.core.errors import (
     MissingColumn,
     MissingFile,
 )
-from isotope.core.grid import Cell, id_column
+from isotope.core.grid import TASKS, Cell, id_column, id_columns
 from isotope.core.progress import Progress
 from isotope.core.runs import KEY, batches
 from isotope.core.schemas import CAPTION_FIELDS, FIVE_FIELDS
 from isotope.judge.ledger import PAIRS, SUFFIX, current_lines
 from isotope.judge.tables import GRADED, POOL, SHEET
-from isotope.score.score import TASKS
 
 _TEXT = (*FIVE_FIELDS[:4],)
 _IMAGE = ("image_url", *CAPTION_FIELDS)
@@ -223,7 +222,7 @@ def graded_qrels(grades: pl.DataFrame, pool: pl.DataFrame, qrels: pl.DataFrame) 
 def sparse(qrels: pl.DataFrame, splits: Sequence[str]) -> pl.DataFrame:
     """Return qrels in both directions: task, query_id, doc_id, sparse (the relevance)."""
     own = qrels.filter(pl.col("split").is_in(splits))
-    columns = {t: {"query_id": q, "doc_id": d} for t, (q, d) in TASKS.items()}
+    columns = {t: {"query_id": q, "doc_id": d} for t, (q, d) in ((t, id_columns(t)) for t in TASKS)}
     return pl.concat(
         own.select(task=pl.lit(task), **names, sparse=pl.col("relevance").cast(pl.Int32))
         for task, names in columns.items()

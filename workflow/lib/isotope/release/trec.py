@@ -16,11 +16,12 @@ import yaml
 
 from isotope.core import sql, store, trec
 from isotope.core.errors import MissingFile
-from isotope.core.grid import JUDGED
+from isotope.core.grid import JUDGED, TASKS, id_columns
 from isotope.core.progress import Progress
 from isotope.core.runs import read_run
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.score.score import TASKS
+
+_COLUMNS = {task: id_columns(task) for task in TASKS}
 
 
 def export(collection: str, out: Path, *, root: Path = Path()) -> list[Path]:
@@ -50,7 +51,7 @@ def export_qrels(qrels: Path, out: Path) -> list[Path]:
     table = pl.read_parquet(qrels)
     written: list[Path] = []
     for split in (s for s in JUDGED if s in table["split"]):
-        for task, (query, doc) in TASKS.items():
+        for task, (query, doc) in _COLUMNS.items():
             named = table.filter(split=split).select(
                 query_id=query, doc_id=doc, relevance="relevance"
             )
@@ -154,7 +155,7 @@ def write_jsonl(tables: Mapping[str, Path], out: Path, language: str) -> None:
             words = Path(folder) / f"{side}.parquet"
             sql.query(sql.SQL / f"index/{side}.sql", {side: tables[side]}, params[side], out=words)
             _gzip(_lines(words, "doc_id", None), out / f"{side}.jsonl.gz")
-            task = next(t for t, (query, _) in TASKS.items() if query == ident)
+            task = next(t for t, (query, _) in _COLUMNS.items() if query == ident)
             for (split,), judged in qrels.group_by(["split"], maintain_order=True):
                 topics = out / f"topics/{split}/{task}.jsonl.gz"
                 _gzip(_lines(words, "query_id", set(judged[ident])), topics)

@@ -19,7 +19,7 @@ from isotope.core.runs import empty
 from isotope.index.bm25 import filled, pools_of
 from isotope.parse.tables import REJECTED
 from isotope.search.systems import by_index, share
-from isotope.tabulate.tables import ANSWERED
+from isotope.search.tables import ANSWERED
 
 _SCHEMA = {"query_id": pl.String, "text": pl.String}
 _PLACE = {"file": pl.String, "row": pl.Int64, "raw": pl.String}

@@ -11,7 +11,7 @@ from isotope.core import sql, store
 from isotope.core.grid import Cell
 from isotope.core.progress import Progress
 from isotope.core.runs import batches
-from isotope.score.score import cell_of
+from isotope.core.scoring import cell_of
 from isotope.tabulate.table import tabulate
 from isotope.tabulate.tables import ANSWERED_BY, TOPS
 
@@ -86,7 +86,7 @@ def write_answered(runs: Sequence[Path], answered: Mapping[str, Path], out: Path
     """Write tables.ANSWERED_BY: for each run, in their order, the queries that have an answer.
 
     A query is answered when it has a hit, or when a file of answers has a line on it, though the
-    entity is not found: `answered` has tables.ANSWERED of such systems, by name.
+    entity is not found: `answered` has search.tables.ANSWERED of such systems, by name.
     """
     with store.writer(out, ANSWERED_BY) as writer:
         for path in runs:

@@ -18,7 +18,7 @@ from isotope.core import sql, store
 from isotope.core.bootstrap import Floats, percentiles, resampled_means
 from isotope.core.errors import EmptyTable
 from isotope.core.measures import parse_all
-from isotope.score.score import Cell, score_cells
+from isotope.core.scoring import Cell, score_cells
 from isotope.tabulate.drawings import draw_drops
 from isotope.tabulate.strata import Resampling
 from isotope.tabulate.table import rows, tabulate
@@ -37,7 +37,7 @@ def aged_scores(
     and is not relevant.
 
     Raises:
-        As `score.score_cells`.
+        As `scoring.score_cells`.
     """
     names = pl.read_parquet(identities).select(doc_id="before_id", later="after_id")
 
@@ -107,7 +107,7 @@ def tabulate_temporal(  # noqa: PLR0913
 
     Raises:
         EmptyTable: a system without scores on the later snapshot.
-        As `score.score_cells`.
+        As `scoring.score_cells`.
     """
     old = aged_scores(runs, reads["after_qrels"], reads["identities"], params["measures"])
     both = beside(old, reads["after_scores"])

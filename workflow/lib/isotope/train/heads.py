@@ -13,6 +13,7 @@ from safetensors.torch import save_file
 from torch.nn.functional import cross_entropy
 
 from isotope.core.errors import EmptyTable
+from isotope.core.pixels import Cut
 from isotope.core.progress import Progress
 from isotope.core.store import aside
 from isotope.core.vectors import FloatArray, created, write_ids
@@ -29,7 +30,7 @@ from isotope.models.offline import (
     text_tower,
 )
 from isotope.params.recipes import HeadsRecipe
-from isotope.train.data import Cut, Place, Source, Split, read_split, shown
+from isotope.train.data import Place, Source, Split, read_split, shown
 from isotope.train.loop import mrr10
 
 _WARMUP = 0.1

@@ -16,7 +16,8 @@ from isotope.core import sql
 from isotope.core.errors import MissingColumn
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.encode.shard import joined
-from isotope.train.batches import Batch, Epochs, Tokens, unit
+from isotope.models.open_clip import unit
+from isotope.train.batches import Batch, Epochs, Tokens
 from isotope.train.data import (
     Block,
     Cut,

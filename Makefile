@@ -44,11 +44,13 @@ full: .venv/installed
 	isotope report
 
 test: .venv/installed
-	pytest -n 2 --dist loadfile --no-loadscope-reorder tests/workflow tests/lib tests/sql
+	pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10 \
+	    tests/workflow tests/lib tests/sql
 
 # Whole runs again and again: 1, 3 and 16 shards, a month after the other, 20,000 faults and kills.
 test-long: .venv/installed
-	pytest -m long tests/workflow/test_layout.py tests/workflow/test_month.py tests/lib/crawl/test_crawl_chaos.py
+	pytest -n 3 --dist loadfile -m long \
+	    tests/workflow/test_layout.py tests/workflow/test_month.py tests/lib/crawl/test_crawl_chaos.py
 
 # Chromium for the tests of pages, WordNet for those of failures; where they can't be installed tests skip.
 system:
@@ -64,6 +66,7 @@ lint: .venv/installed
 	snakefmt --check Snakefile workflow/rules
 	snakemake --lint
 	sqlfluff lint --disable-progress-bar workflow/sql
+	lint-imports --no-cache
 	pyright --stats
 
 format: .venv/installed

@@ -12,7 +12,7 @@ from isotope.collect.tables import QRELS
 from isotope.core import store
 from isotope.core.runs import write_run
 from isotope.explain import wordnet as wordnet_files
-from isotope.explain.failures import Given, explain_failures
+from isotope.explain.failures import Sources, explain_failures
 from isotope.explain.wordnet import WordNet
 
 LIMIT_S = 120.0
@@ -38,7 +38,7 @@ def make(folder: Path, failures: int, objects: int) -> None:
 
 def synsets(rng: random.Random) -> list[str]:
     """Return names of random nouns, each in its first sense."""
-    index = wordnet_files.read(wordnet_files.find(), "index.noun").decode().splitlines()
+    index = (wordnet_files.find() / "index.noun").read_text().splitlines()
     lemmas = [line.split()[0] for line in index if not line.startswith(" ")]
     return [f"{lemma}.n.01" for lemma in rng.sample(lemmas, SYNSETS)]
 
@@ -56,10 +56,10 @@ def picture(image_id: str, own: list[str], objects: int, rng: random.Random) -> 
 
 def explained(folder: Path) -> Timing:
     """Time the local table."""
-    given = Given(folder / "images.parquet", folder / "qrels.parquet", None, None)
+    sources = Sources(folder / "images.parquet", folder / "qrels.parquet", None, None)
     out = {name: folder / f"{name}.parquet" for name in ("failures", "ranks", "known", "rejected")}
     runs = [folder / "small/validation/t2m/wrong.parquet"]
-    seconds, _ = timed(lambda: explain_failures(given, runs, threshold=1.0, **out))
+    seconds, _ = timed(lambda: explain_failures(sources, runs, threshold=1.0, **out))
     found = pl.read_parquet(out["failures"])
     pairs = found["pairs"].list.len().sum()
     return {"seconds": seconds, "failures": found["ca"].count(), "pairs": pairs}
@@ -69,8 +69,8 @@ def distances() -> float:
     """Return the seconds for the path similarity of 100,000 random pairs of 2,000 nouns."""
     rng = random.Random(1)
     wordnet = WordNet(wordnet_files.find())
-    offsets = [o for name in synsets(rng) if (o := wordnet.synset(name)) is not None]
-    pairs = [rng.sample(offsets, 2) for _ in range(100_000)]
+    nouns = [noun for name in synsets(rng) if (noun := wordnet.synset(name))]
+    pairs = [rng.sample(nouns, 2) for _ in range(100_000)]
     return timed(lambda: [wordnet.similarity(one, other) for one, other in pairs])[0]
 
 

@@ -1,10 +1,12 @@
-"""Write the generated parts of README.md and docs/ anew: `make docs`."""
+"""Write the schema of params.yaml and the generated parts of README.md and docs/: `make docs`."""
 
 from pathlib import Path
 
 from isotope.cli.reference import documents, rewrite
+from isotope.params import schema
 
 root = Path(__file__).resolve().parents[1]
+(root / schema.FILE).write_text(schema.text(), encoding="utf-8")
 for page in documents(root):
     old = page.read_text(encoding="utf-8")
     new = rewrite(old, root)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests import browser, forkserver
+from tests import browser, forkserver, java_archive
 
 ROOT = Path(__file__).parents[1]
 
@@ -17,6 +17,12 @@ def pytest_configure(config: pytest.Config) -> None:
         forkserver.prepare(Path(tempfile.mkdtemp(prefix="isotope-tests-")))
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what no worker's time shows, as the fork server's processes are not its own."""
+    if spent := forkserver.spent():
+        terminalreporter.write_line(f"{len(spent)} programs forked, {sum(spent):.0f} s of CPU")
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Remove it; the fork server ends with this process."""
     if not hasattr(config, "workerinput"):
@@ -24,10 +30,11 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _java_that_lives_shortly() -> Iterator[None]:
-    """What Java's second compiler and its parallel collector cost, a test's Java never earns."""
+def _java_that_lives_shortly(pytestconfig: pytest.Config) -> Iterator[None]:
+    """A test's Java does without what pays in minutes, and finds its classes loaded."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        options = java_archive.options(pytestconfig.cache.mkdir("java"))
+        patch.setenv("JAVA_TOOL_OPTIONS", options)
         yield
 
 

@@ -5,9 +5,8 @@ takes three more. The server imports them once in a session of tests; `run` is `
 the programs of PROGRAMS, and each run is a process of its own: its arguments, folder, environment,
 files, process group and exit status are those of a program that was started.
 
-A forked process shares the server's hash seed and the library's modules as they were when the
-server started. Tests of what depends on either start real processes: runs that are compared byte
-by byte, and whatever reads PYTHONPATH at its start.
+A forked process shares the server's hash seed, and the modules as they were when it started. The
+demo, and one of the layouts that are compared byte by byte, are built by processes of their own.
 """
 
 import array
@@ -42,14 +41,20 @@ PROGRAMS = {
     "isotope": "isotope.cli:main",
     "python": "",
 }
-IMPORTED = ("snakemake.cli", "snakemake.api", "snakemake.script", "polars", "duckdb", "dvc.cli")
+IMPORTED = (
+    "snakemake.cli",
+    "snakemake.api",
+    "snakemake.script",
+    "polars",
+    "duckdb",
+    "torch",
+    "dvc.cli",
+)
 # The library's modules that the Snakefile imports, and what its jobs import first.
 OF_OURS = ("isotope.params.resolve", "isotope.core.store", "isotope.core.provenance")
 FOLDER = "ISOTOPE_TESTS_FORKSERVER"
 START_S = 120
 _SIZE = 4
-# CPU seconds of every run of this process, as it does not wait for them itself.
-SPENT: list[float] = []
 
 
 # The client.
@@ -87,15 +92,30 @@ def run(  # noqa: PLR0913
             _send(link, asked, [none.fileno(), out.fileno(), (out if merged else err).fileno()])
         link.settimeout(timeout)
         try:
-            code, cpu_s = json.loads(_received(link))
+            code = json.loads(_received(link))
         except TimeoutError:
             raise subprocess.TimeoutExpired(argv, timeout) from None
-        SPENT.append(cpu_s)
         texts = []
         for file in (out, err):
             file.seek(0)
             texts.append(file.read().decode(errors="replace"))
     return subprocess.CompletedProcess(argv, code, *texts)
+
+
+def stand_in(program: str) -> Path:
+    """An executable that is one of PROGRAMS and has it forked, with all that it starts.
+
+    It is for `subprocess.Popen`; the program is in its process group if they share the session.
+    """
+    _connection().close()
+    return folder() / "bin" / program
+
+
+def spent() -> list[float]:
+    """CPU seconds of each program that was forked in this session, without those it had forked."""
+    path = folder() / "spent"
+    lines = path.read_text().splitlines() if path.exists() else []
+    return [float(line.split()[0]) for line in lines]
 
 
 def folder() -> Path:
@@ -211,10 +231,11 @@ def _attend(link: socket.socket, base: list[str], place: Path) -> NoReturn:
     if link in select.select([link, watched], [], [])[0]:
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
-    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with (place / "spent").open("a") as spent:
+        spent.write(f"{used.ru_utime + used.ru_stime:.2f} {' '.join(asked['argv'][:4])!r}\n")
     try:
-        told = [os.waitstatus_to_exitcode(status), spent.ru_utime + spent.ru_stime]
-        link.sendall(json.dumps(told).encode())
+        link.sendall(json.dumps(os.waitstatus_to_exitcode(status)).encode())
     except OSError:
         os._exit(1)
     os._exit(0)
@@ -246,6 +267,9 @@ def _become(asked: dict[str, Any], files: list[int], base: list[str], place: Pat
     if asked["jobs"] and program != "python":
         os.environ["PATH"] = f"{place / 'bin'}{os.pathsep}{os.environ['PATH']}"
         sys.executable = str(place / "bin/python") if program == "snakemake" else sys.executable
+    for path in filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)):
+        if (custom := Path(path) / "sitecustomize.py").exists():
+            exec(compile(custom.read_text(), str(custom), "exec"), {})
     _end(lambda: _main(program, arguments))
 
 
@@ -298,7 +322,9 @@ def _end(main: Callable[[], object]) -> NoReturn:
 # The stand-ins: what a forked program starts by name, or as `sys.executable`, is forked too.
 
 STAND_IN = """#!{python} -ISs
-import array, json, os, socket, sys
+import array, json, os, signal, socket, sys
+# What is sent to the group reaches the program, which says how it ends.
+signal.signal(signal.SIGINT, signal.SIG_IGN)
 link = socket.socket(socket.AF_UNIX)
 link.connect({socket!r})
 asked = {{"argv": sys.argv, "cwd": os.getcwd(), "env": dict(os.environ)}}
@@ -307,9 +333,8 @@ data = json.dumps(asked).encode()
 rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0, 1, 2]))]
 link.sendmsg([len(data).to_bytes({size}, "big")], rights)
 link.sendall(data)
-code, _ = json.loads(link.recv(64))
+code = json.loads(link.recv(64))
 if code < 0:
-    import signal
     signal.signal(-code, signal.SIG_DFL)
     os.kill(os.getpid(), -code)
 os._exit(code)

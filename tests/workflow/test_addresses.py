@@ -319,7 +319,9 @@ def leaves(node: dict[str, Any], schema: dict[str, Any], path: str = "") -> Iter
     for part in node.get("$ref", "#").removeprefix("#").split("/")[1:]:
         schema_at = schema if part == "$defs" else None
         node = {**(schema["$defs"][part] if schema_at is None else {}), **node}
-    for case in node.get("oneOf", []):
+    for branch in node.get("oneOf", []):
+        named = branch.get("$ref", "").rpartition("/")[2]
+        case = schema["$defs"][named] if named else branch
         kind = case.get("properties", {}).get("kind", {}).get("const")
         yield from leaves(case, schema, f"{path}.<{kind}>" if kind else path)
     inner = dict(node.get("properties", {}))

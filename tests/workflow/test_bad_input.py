@@ -8,7 +8,6 @@ import resource
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -68,7 +67,7 @@ def write_params(folder: Path, params: Mapping[str, Any]) -> None:
 
 def command(folder: Path, *arguments: str) -> list[str]:
     where = ["--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder), "--cores", "2"]
-    return [sys.executable, "-m", "snakemake", *where, *arguments]
+    return [*where, *arguments]
 
 
 def snakemake(
@@ -76,7 +75,7 @@ def snakemake(
 ) -> subprocess.CompletedProcess[str]:
     """Run in a folder; its jobs are forked, or started where they inherit a limit."""
     forked = {"jobs": largest_file is None, "largest_file": largest_file}
-    line = ["snakemake", *command(folder, *arguments)[3:]]
+    line = ["snakemake", *command(folder, *arguments)]
     return forkserver.run(line, cwd=Path.cwd(), timeout=LIMIT_S, **forked)
 
 
@@ -391,11 +390,11 @@ def interrupt(folder: Path, stop: Stop, number: signal.Signals) -> str:
     # Appending, because several processes write to it at once.
     with (site / "said").open("a") as said:
         run = subprocess.Popen(
-            command(folder, stop.target),
+            [forkserver.stand_in("snakemake"), *command(folder, stop.target)],
             env=environment,
             stdout=said,
             stderr=said,
-            start_new_session=True,
+            process_group=0,
         )
         try:
             wait_for(flag, run)

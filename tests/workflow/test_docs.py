@@ -19,7 +19,7 @@ from isotope.cli.reference import Edges, documents, read_dot, reduced, rewrite
 from isotope.cli.reference_params import parameters
 from isotope.core import errors, grid
 from isotope.crawl import outcome
-from isotope.params import resolve
+from isotope.params import resolve, schema
 from isotope.parse import wit as wit_records
 from isotope.parse.articles import REASONS
 
@@ -106,6 +106,10 @@ def test_the_generated_parts_are_what_make_docs_writes(page):
     assert rewrite(PAGES[page], ROOT) == PAGES[page], "run `make docs`"
 
 
+def test_the_schema_that_is_kept_is_what_the_classes_give():
+    assert SCHEMA.read_text("utf-8") == schema.text(), "run `make docs`"
+
+
 def test_a_part_that_nothing_generates_is_an_error():
     with pytest.raises(errors.BadParams, match="rulegraph"):
         rewrite("<!-- rulegraf -->\n<!-- /rulegraf -->", ROOT)
@@ -116,8 +120,8 @@ def test_a_part_that_nothing_generates_is_an_error():
 
 
 def test_every_key_of_the_schema_is_in_a_parameter_table():
-    schema = yaml.safe_load(SCHEMA.read_text("utf-8"))
-    rows = {(p.key, p.kind) for p in parameters(list(schema["properties"]), SCHEMA)}
+    keys = list(yaml.safe_load(SCHEMA.read_text("utf-8"))["properties"])
+    rows = {(p.key, p.kind) for p in parameters(keys)}
     form = re.compile(r"^\| `([^`]+)` \| ([^|]+) \| [^|]+ \| [^|]+ \|$", re.MULTILINE)
     documented = {row for text in PAGES.values() for row in form.findall(text)}
     assert rows <= documented
@@ -133,14 +137,14 @@ def keys(node, prefix=""):
 
 
 def test_every_key_of_params_yaml_is_documented():
-    known = parameters(yaml.safe_load(SCHEMA.read_text("utf-8"))["properties"], SCHEMA)
+    known = parameters(yaml.safe_load(SCHEMA.read_text("utf-8"))["properties"])
     forms = [re.sub(r"<\w+>", "*", p.key).replace(".", "/") for p in known]
     named = keys(yaml.safe_load((ROOT / "params.yaml").read_text("utf-8")))
     assert [key for key in named if not any(alike(key, form) for form in forms)] == []
 
 
 def test_every_description_of_the_schema_is_a_sentence():
-    rows = parameters(list(yaml.safe_load(SCHEMA.read_text("utf-8"))["properties"]), SCHEMA)
+    rows = parameters(list(yaml.safe_load(SCHEMA.read_text("utf-8"))["properties"]))
     assert [p.key for p in rows if not p.description.endswith(".")] == []
 
 
@@ -234,7 +238,7 @@ def test_every_other_command_is_a_plain_one():
 def test_every_yaml_block_is_a_valid_overlay(page, block):
     config = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))
     update_config(config, yaml.safe_load(block))
-    resolve.resolve(config, SCHEMA)
+    resolve.resolve(config)
 
 
 def test_every_error_in_a_page_has_that_name_in_the_library():

@@ -24,8 +24,7 @@ from isotope.plan.plan import Plan
 
 HOME = Path(workflow.basedir)
 FOREIGN = foreign.discover()
-SCHEMA = HOME / "workflow/schemas/params.schema.yaml"
-plan = Plan(resolve.resolve(config, SCHEMA, FOREIGN), HOME, FOREIGN)
+plan = Plan(resolve.resolve(config, FOREIGN), HOME, FOREIGN)
 paths.demand_files(plan.params)
 
 

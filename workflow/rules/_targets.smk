@@ -46,7 +46,7 @@ rule encode:
 
 rule index:
     input:
-        plan.by_kind("data/index/{collection}/{setting}/{system}", *plan.INDEXED),
+        plan.indexes(),
 
 
 rule search:

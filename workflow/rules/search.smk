@@ -1,22 +1,23 @@
 # Systems answer queries: a rule fills all cells (setting, split, task) of one system.
-rule search_random:
+# A kind of system that reads the tables alone names its function in its class.
+rule search_tables:
     input:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
-        code=plan.code("search.systems:search_random"),
+        code=plan.system_code,
     output:
         runs=plan.piece("search", plan.run_grid, plan.run_pieces),
     log:
-        f"logs/search_random/{{collection}}/{{system}}{plan.part_suffix('search', '/')}.log",
+        f"logs/search_tables/{{collection}}/{{system}}{plan.part_suffix('search', '/')}.log",
     benchmark:
-        f"logs/benchmarks/search_random/{{collection}}.{{system}}{plan.part_suffix('search', '.')}.tsv"
+        f"logs/benchmarks/search_tables/{{collection}}.{{system}}{plan.part_suffix('search', '.')}.tsv"
     wildcard_constraints:
-        system=plan.systems_of("random"),
+        system=plan.called_systems(),
     resources:
         mem_mb=plan.needs(HOLDS, shards="search"),
     params:
-        call="search.systems:search_random",
+        call=plan.system_call,
         spec=plan.system_params,
         depth=plan.params["search"]["depth"],
     message:
@@ -227,7 +228,7 @@ if plan.is_sharded("search"):
         benchmark:
             "logs/benchmarks/search_gather/{collection}.{system}.tsv"
         wildcard_constraints:
-            system=plan.systems_of("random", "bm25", "dense"),
+            system=plan.sliced_systems(),
         resources:
             mem_mb=plan.needs(STREAMS),
         params:

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from isotope.core.progress import logged
-from isotope.explain.failures import Given, explain_failures
+from isotope.explain.failures import Sources, explain_failures
 from isotope.judge.study import write_sheet
 
 with logged(snakemake.log[0], snakemake.rule):
@@ -9,7 +9,7 @@ with logged(snakemake.log[0], snakemake.rule):
     objects = next(map(Path, snakemake.params.objects), None)
     tables = {name: Path(snakemake.input[name]) for name in ("texts", "images", "qrels")}
     explain_failures(
-        Given(tables["images"], tables["qrels"], objects, spec["wordnet"]),
+        Sources(tables["images"], tables["qrels"], objects, spec["wordnet"]),
         [Path(p) for p in snakemake.input.runs],
         threshold=spec["threshold"],
         **{name: Path(snakemake.output[name]) for name in snakemake.params.outputs},

@@ -1,11 +1,11 @@
 from pathlib import Path
 
 from isotope.core.progress import logged
-from isotope.explain.ranks import Asked, perturbed_bm25
+from isotope.explain.ranks import Queries, perturbed_bm25
 
 with logged(snakemake.log[0], snakemake.rule):
     perturbed_bm25(
-        Asked(*(Path(snakemake.input[name]) for name in ("perturbed", "qrels", "asked"))),
+        Queries(*(Path(snakemake.input[name]) for name in ("perturbed", "qrels", "asked"))),
         Path(snakemake.input.index),
         snakemake.params.spec,
         Path(snakemake.output.ranks),

@@ -174,3 +174,49 @@ def test_a_check_that_returns_rows_breaks_the_promise_that_is_its_name(numbers, 
         sql.check(claim, {"numbers": numbers}, {"most": 1})
     assert "{'n': 2}; {'n': 3}" in str(error.value)
     assert "{'n': 7}" not in str(error.value)
+
+
+def test_names_are_those_of_the_query_and_not_of_its_comments_or_its_own_with(select):
+    query = select(
+        """-- from elsewhere: $unread, images
+        WITH numbers AS (SELECT n FROM numbers WHERE word != 'texts $n'),
+            odd AS (SELECT n FROM numbers WHERE n % 2 = $rest)
+        SELECT n FROM odd WHERE n NOT IN (SELECT n FROM known AS k)
+        UNION ALL
+        SELECT n FROM odd JOIN more USING (n) /* FROM qrels */
+        """
+    )
+    assert sql.names(query) == ({"numbers", "known", "more"}, {"rest"})
+
+
+def test_a_query_that_can_not_be_parsed_is_named(select):
+    with pytest.raises(IsotopeError, match="syntax error") as error:
+        sql.names(select("SELECT FROM FROM numbers"))
+    assert error.value.where.endswith("query.sql")
+
+
+def test_every_query_of_ours_can_be_parsed_and_names_what_it_reads():
+    files = sorted(sql.SQL.rglob("*.sql"))
+    assert len(files) > 200
+    without = [file.name for file in files if not sql.names(file).relations]
+    assert without == ["pictures.sql"], "it reads shards by their paths, a parameter"
+    wikitext = sql.names(sql.SQL / "parse/wikitext/20_placed.sql")
+    assert wikitext == ({"files", "sections", "shown"}, {"is_complete"})
+
+
+def test_a_chain_gives_each_query_what_it_names_and_what_came_before(numbers, select, tmp_path):
+    steps = [
+        select("SELECT n, word FROM numbers WHERE n >= $least ORDER BY n", "10_large.sql"),
+        select("SELECT l.n FROM large AS l JOIN more ON more.n = l.n", "20_both_of.sql"),
+    ]
+    more = tmp_path / "more.parquet"
+    pl.DataFrame({"n": [3, 9]}).write_parquet(more)
+    relations = {"numbers": numbers, "more": more, "unread": tmp_path / "nowhere.parquet"}
+    params = {"least": 8, "unread": 0}
+    schemas = {"large": NUMBERS}
+    made = sql.run_chain(steps, relations, tmp_path / "out", params=params, schemas=schemas)
+    assert list(made) == ["large", "both_of"]
+    assert pl.read_parquet(made["both_of"]).rows() == [(9,)]
+    assert pq.read_schema(made["large"]).equals(NUMBERS)
+    with pytest.raises(KeyError, match="least"):
+        sql.run_chain(steps, relations, tmp_path / "out")

@@ -253,7 +253,7 @@ def test_the_store_of_wikimedia_tells_sha1_in_base_36():
 
 def test_the_schema_permits_the_widths_that_wikimedia_does():
     schema = yaml.safe_load((ROOT / "workflow/schemas/params.schema.yaml").read_text())
-    width = schema["$defs"]["crawl"]["properties"]["width"]
+    width = schema["$defs"]["Crawl"]["properties"]["width"]
     assert tuple(width["enum"]) == addresses.WIDTHS
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(300, width)

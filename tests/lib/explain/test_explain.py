@@ -68,8 +68,8 @@ def zebras() -> Explanation:
     found |= {"mane.n.01": [BOX * (1 + 2.30)] + [10 * BOX] * 4, "field.n.01": [BOX * (1 + 1.369)]}
 
     def similarity(one: str, other: str) -> float:
-        offsets = [offset for name in (one, other) if (offset := wordnet.synset(name)) is not None]
-        return wordnet.similarity(offsets[0], offsets[1])
+        synsets = [synset for name in (one, other) if (synset := wordnet.synset(name))]
+        return wordnet.similarity(synsets[0], synsets[1])
 
     return explain(truth, found, similarity, threshold=1.0)
 

@@ -12,7 +12,7 @@ from isotope.core.errors import EmptyTable, MissingColumn, MissingFile
 from isotope.core.measures import MEASURES
 from isotope.core.runs import read_run, write_run
 from isotope.core.scoring import score_run
-from isotope.explain.failures import Given, explain_failures, tabulate_explained
+from isotope.explain.failures import Sources, explain_failures, tabulate_explained
 from isotope.explain.tables import FAILURES, INTACT, RANKS
 from isotope.tabulate.layout import lay_out
 from isotope.toy import wordnet
@@ -29,7 +29,7 @@ RUNS = {
 }
 
 
-def collection(folder: Path) -> Given:
+def collection(folder: Path) -> Sources:
     rows = [
         {
             "image_id": image_id,
@@ -45,7 +45,9 @@ def collection(folder: Path) -> Given:
     qrels = [{**pair, "split": "validation"} for pair in pairs]
     store.write_rows(qrels, folder / "qrels.parquet", QRELS)
     wordnet.write(folder / "wordnet")
-    return Given(folder / "images.parquet", folder / "qrels.parquet", None, str(folder / "wordnet"))
+    return Sources(
+        folder / "images.parquet", folder / "qrels.parquet", None, str(folder / "wordnet")
+    )
 
 
 def runs(folder: Path) -> list[Path]:

@@ -16,7 +16,7 @@ from isotope.explain.perturb import (
     perturb,
     spelled,
 )
-from isotope.explain.wordnet import WordNet
+from isotope.explain.wordnet import WordNet, find
 from isotope.toy import wordnet as toy_wordnet
 
 
@@ -32,7 +32,7 @@ def wordnet() -> WordNet:
 def toy(tmp_path_factory) -> WordNet:
     folder = tmp_path_factory.mktemp("wordnet")
     toy_wordnet.write(folder)
-    return WordNet(folder)
+    return WordNet(find(folder))
 
 
 USUAL = Settings(mentioned=frozenset(["red", "white", "blue", "navy"]))

@@ -12,7 +12,7 @@ from isotope.core import store
 from isotope.core.vectors import write_ids
 from isotope.encode.shard import encode_texts
 from isotope.explain.perturb import Settings
-from isotope.explain.ranks import Asked, Tower, perturb_texts, perturbed_bm25, perturbed_dense
+from isotope.explain.ranks import Queries, Tower, perturb_texts, perturbed_bm25, perturbed_dense
 from isotope.explain.tables import INTACT
 from isotope.index.bm25 import index_bm25
 from isotope.models.hash import HashEncoder
@@ -25,7 +25,7 @@ FIELDS = ["context_section_description"]
 
 class Made(NamedTuple):
     folder: Path
-    asked: Asked
+    asked: Queries
     perturbed: pl.DataFrame
 
 
@@ -64,7 +64,7 @@ def made(tmp_path_factory) -> Made:
         out=folder / "perturbed.parquet",
     )
     run = folder / "small/validation/t2m/own.parquet"
-    asked = Asked(folder / "perturbed.parquet", folder / "qrels.parquet", run)
+    asked = Queries(folder / "perturbed.parquet", folder / "qrels.parquet", run)
     return Made(folder, asked, pl.read_parquet(folder / "perturbed.parquet"))
 
 

@@ -1,11 +1,13 @@
-"""WordNet: found where it lies, read line by line, similar as NLTK says."""
+"""WordNet: found in the usual places, read by wn or line by line, similar as NLTK says."""
 
 import itertools
-import sqlite3
 import zipfile
-from contextlib import closing
+from pathlib import Path
 
 import pytest
+import wn
+from tests import wordnet_dict
+from wn import lmf
 
 from isotope.core.errors import CorruptFile, EmptyTable, MissingFile
 from isotope.explain import wordnet as wordnet_files
@@ -78,7 +80,7 @@ def test_every_object_of_the_toy_is_in_its_dictionary(toy):
 
 def test_a_dictionary_is_found_below_nltks_folder_and_in_its_zip(tmp_path):
     folder = tmp_path / "data/corpora/wordnet"
-    wordnet.write(folder)
+    wordnet_dict.write(folder)
     assert wordnet_files.find(tmp_path / "data") == folder
     assert wordnet_files.find(environ={"NLTK_DATA": str(tmp_path / "data")}) == folder
     packed = tmp_path / "packed/corpora/wordnet.zip"
@@ -91,51 +93,125 @@ def test_a_dictionary_is_found_below_nltks_folder_and_in_its_zip(tmp_path):
     assert found.synset("tree.n.01") is not None
 
 
-TABLES = """
-CREATE TABLE lexicons (rowid INTEGER PRIMARY KEY, specifier TEXT, language TEXT);
-CREATE TABLE entries (rowid INTEGER PRIMARY KEY, lexicon_rowid INTEGER, pos TEXT);
-CREATE TABLE forms (rowid INTEGER PRIMARY KEY, entry_rowid INTEGER, form TEXT, rank INTEGER);
-CREATE TABLE senses (rowid INTEGER PRIMARY KEY, lexicon_rowid INTEGER, entry_rowid INTEGER,
-    entry_rank INTEGER, synset_rowid INTEGER);
-CREATE TABLE relation_types (rowid INTEGER PRIMARY KEY, type TEXT);
-CREATE TABLE synset_relations (lexicon_rowid INTEGER, source_rowid INTEGER,
-    target_rowid INTEGER, type_rowid INTEGER);
-CREATE TABLE sense_relations (lexicon_rowid INTEGER, source_rowid INTEGER,
-    target_rowid INTEGER, type_rowid INTEGER);
-INSERT INTO lexicons VALUES (1, 'odenet:1', 'de'), (2, 'omw-en:1.4', 'en');
-INSERT INTO entries VALUES (1, 2, 'n'), (2, 2, 'n'), (3, 2, 'n'), (4, 2, 'a'), (5, 2, 's');
-INSERT INTO forms VALUES (1, 1, 'tree', 0), (2, 2, 'street sign', 0), (3, 3, 'thing', 0),
-    (4, 4, 'big', 0), (5, 5, 'small', 0), (6, 1, 'trees', 1);
-INSERT INTO senses VALUES (1, 2, 1, 1, 1), (2, 2, 2, 1, 2), (3, 2, 3, 1, 2), (4, 2, 3, 2, 3),
-    (5, 2, 4, 1, 4), (6, 2, 5, 1, 5);
-INSERT INTO relation_types VALUES (1, 'antonym'), (2, 'hypernym'), (3, 'instance_hypernym');
-INSERT INTO synset_relations VALUES (2, 1, 3, 2), (2, 2, 3, 3);
-INSERT INTO sense_relations VALUES (2, 5, 6, 1), (2, 6, 5, 1);
-"""
+def test_princetons_files_say_what_the_same_synsets_in_lmf_say(toy, tmp_path):
+    wordnet_dict.write(tmp_path)
+    princeton = WordNet(wordnet_files.find(tmp_path))
+    for one, other in itertools.combinations(wordnet.hypernyms(), 2):
+        there, here = (
+            d.similarity(d.synset(one) or "", d.synset(other) or "") for d in (princeton, toy)
+        )
+        assert here == there, (one, other)
+    assert princeton.antonyms("white") == toy.antonyms("white") == ["black"]
 
 
-def test_the_database_of_wn_is_read(tmp_path):
-    """The columns that wn 1.1.1 wrote of a lexicon of five synsets."""
-    with closing(sqlite3.connect(tmp_path / "wn.db")) as con:
-        con.executescript(TABLES)
-    found = WordNet(wordnet_files.find(tmp_path))
+def test_the_number_of_a_synset_is_its_offset_where_its_name_has_one():
+    names = ("02084071-n", "omw-en-02084071-n", "oewn-02084071-n", "my-dog", "dog.n.01")
+    assert list(map(wordnet_files.offset, names)) == [2084071] * 3 + [None] * 2
+
+
+def lexicon(language: str, name: str = "omw-en") -> lmf.Lexicon:
+    """A lexicon of five synsets, with the names that Open Multilingual Wordnet gives them."""
+    entries = [
+        entry(name, "tree", "n", 1),
+        entry(name, "street sign", "n", 2),
+        entry(name, "thing", "n", 2, 3),
+        entry(name, "big", "a", 4, antonym="small-5"),
+        entry(name, "small", "s", 5, antonym="big-4"),
+    ]
+    entries[0]["forms"] = [{"writtenForm": "trees"}]
+    synsets = [synset(name, n, part) for n, part in enumerate("nnnas", 1)]
+    synsets[0]["relations"] = [relation("hypernym", f"{name}-00000003-n")]
+    synsets[1]["relations"] = [relation("instance_hypernym", f"{name}-00000003-n")]
+    return {
+        "id": name,
+        "version": "1.4",
+        "label": "five synsets",
+        "language": language,
+        "email": "",
+        "license": "",
+        "meta": None,
+        "entries": entries,
+        "synsets": synsets,
+    }
+
+
+def entry(name: str, form: str, part: str, *numbers: int, antonym: str = "") -> lmf.LexicalEntry:
+    own = f"{name}-{form.replace(' ', '_')}"
+    relations = [relation("antonym", f"{name}-{antonym}")] if antonym else []
+    senses: list[lmf.Sense] = [
+        {
+            "id": f"{own}-{n}",
+            "synset": f"{name}-{n:08d}-{part}",
+            "relations": relations,
+            "meta": None,
+        }
+        for n in numbers
+    ]
+    lemma: lmf.Lemma = {"writtenForm": form, "partOfSpeech": part}
+    return {"id": own, "lemma": lemma, "senses": senses, "meta": None}
+
+
+def synset(name: str, number: int, part: str) -> lmf.Synset:
+    own = f"{name}-{number:08d}-{part}"
+    return {"id": own, "ili": "", "partOfSpeech": part, "relations": [], "meta": None}
+
+
+def relation(kind: str, target: str) -> lmf.Relation:
+    return {"relType": kind, "target": target, "meta": None}
+
+
+def database(folder: Path, *lexicons: lmf.Lexicon) -> Path:
+    """Write wn's own database, as `wn.add` does."""
+    folder.mkdir(exist_ok=True)
+    wn.config.data_directory = folder  # pyright: ignore[reportPrivateImportUsage]
+    wn.add_lexical_resource({"lmf_version": "1.1", "lexicons": list(lexicons)}, None)
+    return folder / "wn.db"
+
+
+def five(found: WordNet) -> None:
     (tree,), (sign,) = found.senses("tree"), found.senses("street_sign")
     assert found.similarity(tree, sign) == pytest.approx(1 / 3)
     assert found.synset("thing.n.01") == sign
     assert found.similarity(found.senses("thing")[1], tree) == pytest.approx(1 / 2)
     assert found.synset("trees.n.01") is None
     assert found.antonyms("big") == ["small"]
+    assert [wordnet_files.offset(synset) for synset in found.senses("Thing")] == [2, 3]
+
+
+def test_the_database_of_wn_is_read(tmp_path):
+    place = database(tmp_path, lexicon("de", "odenet"), lexicon("en", "zz"), lexicon("en"))
+    assert wordnet_files.find(tmp_path) == place
+    found = WordNet(place)
+    five(found)
+    assert found.synset("tree.n.01") == "omw-en-00000001-n"
+
+
+def test_a_file_of_lmf_and_a_folder_with_one_are_read_without_the_network(tmp_path, monkeypatch):
+    def refused(*_: object) -> None:
+        raise AssertionError("the network is not asked")
+
+    monkeypatch.setattr("socket.socket.connect", refused)
+    file = tmp_path / "five.xml"
+    lmf.dump({"lmf_version": "1.1", "lexicons": [lexicon("en", "five")]}, file)
+    assert wordnet_files.find(file) == wordnet_files.find(tmp_path) == file
+    found, other = WordNet(file), WordNet(file)
+    five(found)
+    five(other)
 
 
 def test_a_database_without_english_or_that_is_none_is_refused(tmp_path):
-    with closing(sqlite3.connect(tmp_path / "wn.db")) as con:
-        con.executescript(TABLES.replace("'en'", "'fr'"))
+    place = database(tmp_path, lexicon("fr", "wolf"))
     with pytest.raises(EmptyTable, match="no English lexicon"):
-        WordNet(tmp_path / "wn.db")
+        WordNet(place)
     (tmp_path / "other").mkdir()
     (tmp_path / "other/wn.db").write_text("not a database, but as long as the header of one is")
     with pytest.raises(CorruptFile, match="not a database of wn"):
         WordNet(tmp_path / "other/wn.db")
+    toy_file = tmp_path / "cut.xml"
+    wordnet.write(tmp_path)
+    toy_file.write_bytes((tmp_path / wordnet.FILE).read_bytes()[:-200])
+    with pytest.raises(CorruptFile, match="not WN-LMF"):
+        WordNet(toy_file)
 
 
 def test_a_missing_dictionary_is_named_with_the_way_to_get_one(tmp_path):
@@ -144,9 +220,10 @@ def test_a_missing_dictionary_is_named_with_the_way_to_get_one(tmp_path):
 
 
 def test_an_index_that_does_not_fit_its_data_is_refused(tmp_path):
-    wordnet.write(tmp_path)
+    wordnet_dict.write(tmp_path)
     file = tmp_path / "data.noun"
     file.write_bytes(b" " + file.read_bytes())
     broken = WordNet(wordnet_files.find(tmp_path))
+    tree, house = (broken.senses(noun)[0] for noun in ("tree", "house"))
     with pytest.raises(CorruptFile, match="no entry at byte"):
-        broken.entry(broken.senses("tree")[0])
+        broken.similarity(tree, house)

@@ -1,6 +1,7 @@
 """Pools go out, sheets come back, and systems are scored on what people said."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -251,7 +252,7 @@ def test_everything_is_written_and_a_second_time_the_same_bytes(runs, sheet, tmp
     names = ["graded", "scores", "reuse", "tau", "agreement"]
     for place in ("1", "2"):
         outputs = {n: tmp_path / place / f"{n}.parquet" for n in names}
-        given = {**files, "sheets": [back], "runs": runs, "outputs": outputs}
+        given: dict[str, Any] = {**files, "sheets": [back], "runs": runs, "outputs": outputs}
         score_judged(**given, collection="toy", measures=["MAP", "bpref", "Judged@2"])
     for name in names:
         first, second = ((tmp_path / p / f"{name}.parquet").read_bytes() for p in "12")

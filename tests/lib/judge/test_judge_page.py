@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import psutil
@@ -415,7 +416,7 @@ def check_scores(place: Path, expected: dict[Pair, int | None]) -> None:
         rows = [(q, d, -float(n)) for q, docs in queries.items() for n, d in enumerate(docs)]
         write_run(ranked(pl.DataFrame(rows, schema=columns, orient="row")), path)
     names = ["graded", "scores", "reuse", "tau", "agreement"]
-    files = {
+    files: dict[str, Any] = {
         "pool": Path("results/score/toy/pool.parquet"),
         "qrels": Path("data/collect/toy/qrels.parquet"),
         "sheets": [Path(p) for p in sheet_paths("toy")],
@@ -447,7 +448,7 @@ def test_two_tabs_of_one_assessor_do_not_clobber_each_other(place, serving, chro
     assert kept("ann") == {first[0]: 0}
     third = chromium.open(others)
     counts(third, "0 of 7")
-    third.evaluate(f"goTo(shown.candidates.findIndex((c) => c.doc_id === '{first[0].doc_id}'))")
+    third.evaluate(f"goTo(view.candidates.findIndex((c) => c.doc_id === '{first[0].doc_id}'))")
     third.keyboard.press("0")
     third.locator("#agreement", has_text="ann: Cohen's kappa undefined").wait_for()
     assert (kept("ann"), kept("bob")) == ({first[0]: 0}, {first[0]: 0})

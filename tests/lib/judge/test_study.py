@@ -80,7 +80,7 @@ def test_rows_that_nobody_judged_are_left(sheet):
 def test_the_classes_are_those_of_the_paper():
     """Section 4.2: six classes of failure, or a successful alternative."""
     schema = yaml.safe_load((ROOT / "workflow/schemas/params.schema.yaml").read_text())
-    asked = schema["$defs"]["explain"]["properties"]["study"]["default"]
+    asked = schema["$defs"]["Explain"]["properties"]["study"]["default"]
     assert (asked["classes"], asked["alternative"]) == (OPTIONS, ALTERNATIVE)
 
 

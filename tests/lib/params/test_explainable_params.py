@@ -49,7 +49,7 @@ def resolved(request, root) -> dict[str, Any]:
     """The default params with a corpus and the paper's models."""
     names = ("params.yaml", f"params/{request.param}.yaml", "params/explainable.yaml")
     config = merged(*(read(root, name) for name in names))
-    return resolve.resolve(config | {"root": "/r"}, root / "workflow/schemas/params.schema.yaml")
+    return resolve.resolve(config | {"root": "/r"})
 
 
 def test_the_23_models_are_those_of_the_tables_each_in_three_representations(resolved):

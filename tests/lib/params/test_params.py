@@ -13,11 +13,6 @@ from isotope.params.foreign import Place
 
 
 @pytest.fixture
-def schema(root: Path) -> Path:
-    return root / "workflow/schemas/params.schema.yaml"
-
-
-@pytest.fixture
 def config(root: Path) -> dict:
     return yaml.safe_load((root / "params.yaml").read_text())
 
@@ -31,44 +26,44 @@ def overlaid(config: dict, overlay: dict) -> dict:
     return merged
 
 
-def test_the_default_params_are_valid_and_get_their_defaults(config, schema):
-    resolved = resolve.resolve(config, schema)
+def test_the_default_params_are_valid_and_get_their_defaults(config):
+    resolved = resolve.resolve(config)
     assert resolved["crawl"]["toy"]["attempts"] == 3
 
 
 @pytest.mark.parametrize(
     "overlay", ["local.yaml", "enwiki.yaml", "full.yaml", "oven.yaml", "oven-published.yaml"]
 )
-def test_every_overlay_is_valid_over_the_default(config, schema, root, overlay):
+def test_every_overlay_is_valid_over_the_default(config, root, overlay):
     given = yaml.safe_load((root / "params" / overlay).read_text())
     names = {"name": "somewhere", "root": "/tmp"}
-    resolved = resolve.resolve(overlaid(config, given) | names, schema)
+    resolved = resolve.resolve(overlaid(config, given) | names)
     assert set(resolved["build"]) <= set(resolved["collect"])
 
 
-def test_case_studies_have_defaults_and_show_systems_that_are_searched(config, schema):
-    resolved = resolve.resolve(copy.deepcopy(config), schema)
+def test_case_studies_have_defaults_and_show_systems_that_are_searched(config):
+    resolved = resolve.resolve(copy.deepcopy(config))
     assert resolved["tabulate"]["cases"] == {"queries": 2, "seed": 0, "hits": 10}
     config["tabulate"]["cases"] = {"systems": ["tiny-clip", "bn25"]}
     with pytest.raises(BadParams, match=r"tabulate\.cases\.systems.*'bn25'.*'bm25'"):
-        resolve.resolve(config, schema)
+        resolve.resolve(config)
 
 
-def test_a_mix_of_vectors_nobody_makes_is_refused(config, schema):
+def test_a_mix_of_vectors_nobody_makes_is_refused(config):
     config["models"]["mix"] = {"kind": "clip2clip", "of": "tiny-clip"}
-    resolve.resolve(copy.deepcopy(config), schema)
+    resolve.resolve(copy.deepcopy(config))
     config["models"]["mixed"] = {"kind": "clip_fusion", "of": "mix"}
     with pytest.raises(BadParams, match=r"models\.mixed\.of"):
-        resolve.resolve(config, schema)
+        resolve.resolve(config)
 
 
-def test_knowledge_that_nothing_acquires_is_refused(config, schema):
+def test_knowledge_that_nothing_acquires_is_refused(config):
     recognition = {"knowledge": "wiki", "questions": [{"category": "*", "question": "What?"}]}
     recognition |= {"unseen_share": 0, "unseen_categories": [], "seed": 0}
     own = {"kind": "oven-labels", "source": "toy", "recognition": recognition}
     config["collect"]["labels"] = own
     with pytest.raises(BadParams, match=r"collect\.labels\.recognition\.knowledge"):
-        resolve.resolve(config, schema)
+        resolve.resolve(config)
 
 
 @pytest.fixture
@@ -81,13 +76,13 @@ def editions(config) -> dict:
     return config
 
 
-def test_a_union_speaks_several_languages_unless_told_and_has_its_members_sources(editions, schema):
-    resolved = resolve.resolve(copy.deepcopy(editions), schema)
+def test_a_union_speaks_several_languages_unless_told_and_has_its_members_sources(editions):
+    resolved = resolve.resolve(copy.deepcopy(editions))
     assert resolved["collect"]["both"]["language"] == "mul"
     assert union.sources(resolved, "both") == ["toy", "ru"]
     assert union.sources(resolved, "ru") == ["ru"]
     editions["collect"]["both"]["language"] = "en"
-    assert resolve.resolve(editions, schema)["collect"]["both"]["language"] == "en"
+    assert resolve.resolve(editions)["collect"]["both"]["language"] == "en"
 
 
 @pytest.mark.parametrize(
@@ -101,28 +96,28 @@ def test_a_union_speaks_several_languages_unless_told_and_has_its_members_source
         ({"kind": "wikipedia"}, r"collect\.both.*kind wikipedia without `source`"),
     ],
 )
-def test_a_union_that_cant_be_told_apart_is_refused(editions, schema, change, found):
+def test_a_union_that_cant_be_told_apart_is_refused(editions, change, found):
     editions["collect"]["again"] = {"kind": "union", "of": ["toy", "ru"]}
     editions["collect"]["data"] = {"kind": "coco", "source": "toy", "language": "fr"}
     editions["collect"]["both"] |= change
     with pytest.raises(BadParams, match=found):
-        resolve.resolve(editions, schema)
+        resolve.resolve(editions)
 
 
 @pytest.mark.parametrize(
     "change", [{"since": [["toy", "both"]]}, {"facts": {"both": {"views": "views.csv"}}}]
 )
-def test_what_is_told_by_page_is_not_told_of_two_editions_at_once(editions, schema, change):
+def test_what_is_told_by_page_is_not_told_of_two_editions_at_once(editions, change):
     editions["tabulate"] |= change
     with pytest.raises(BadParams, match="name its members instead"):
-        resolve.resolve(editions, schema)
+        resolve.resolve(editions)
 
 
 @pytest.mark.parametrize("overlays", [["xm3600.yaml"], ["xm3600.yaml", "xm3600-published.yaml"]])
-def test_crossmodal_3600_is_a_collection_a_language(config, schema, root, overlays):
+def test_crossmodal_3600_is_a_collection_a_language(config, root, overlays):
     for name in overlays:
         config = overlaid(config, yaml.safe_load((root / "params" / name).read_text()))
-    resolved = resolve.resolve(config | {"root": "/tmp"}, schema)
+    resolved = resolve.resolve(config | {"root": "/tmp"})
     built = {name: resolved["collect"][name] for name in resolved["build"]}
     assert {n: e["language"] for n, e in built.items()} == {n: n.split("-")[1] for n in built}
     assert all(e["language"] != e["captions"] for e in built.values())
@@ -130,13 +125,11 @@ def test_crossmodal_3600_is_a_collection_a_language(config, schema, root, overla
     assert len(built) == (9 if len(overlays) == 1 else 36)
 
 
-def test_the_languages_and_the_low_resource_ones_are_those_of_the_authors_list(
-    config, schema, root
-):
+def test_the_languages_and_the_low_resource_ones_are_those_of_the_authors_list(config, root):
     """Crossmodal-3600's post, section Language Selection: 36 languages, five of them starred."""
     for name in ("xm3600.yaml", "xm3600-published.yaml"):
         config = overlaid(config, yaml.safe_load((root / "params" / name).read_text()))
-    resolved = resolve.resolve(config | {"root": "/tmp"}, schema)
+    resolved = resolve.resolve(config | {"root": "/tmp"})
     parts = resolved["tabulate"]["groups"]["xm3600"]
     spoken = {p: {resolved["collect"][c]["language"] for c in of} for p, of in parts.items()}
     # Arabic to Cusco Quechua, Czech to French, and so on, by the rows of the list.
@@ -148,16 +141,16 @@ def test_the_languages_and_the_low_resource_ones_are_those_of_the_authors_list(
     assert spoken["low-resource"] == {"bn", "quz", "mi", "sw", "te"}
 
 
-def test_ovens_head_and_tail_are_the_papers_unless_told_and_do_not_overlap(config, schema):
+def test_ovens_head_and_tail_are_the_papers_unless_told_and_do_not_overlap(config):
     """Section 6: more than 5K, less than 2.5K monthly page views."""
-    found = resolve.resolve(config, schema)["tabulate"]["monthly_views"]
+    found = resolve.resolve(config)["tabulate"]["monthly_views"]
     assert found == {"head": 5000, "tail": 2500}
     config["tabulate"]["monthly_views"] = {"head": 100, "tail": 200}
     with pytest.raises(BadParams, match=r"tabulate\.monthly_views: a tail below 200 and a head"):
-        resolve.resolve(config, schema)
+        resolve.resolve(config)
 
 
-def test_the_sheet_of_answers_offers_correct_and_ovens_is_of_the_human_set(config, schema, root):
+def test_the_sheet_of_answers_offers_correct_and_ovens_is_of_the_human_set(config, root):
     """Section 6: "a random 100 examples on the human evaluation set"; Table 3's classes."""
     own = yaml.safe_load((root / "params/oven-published.yaml").read_text())["tabulate"]["mistakes"]
     assert (own["examples"], own["subset"]) == (100, "human")
@@ -165,43 +158,43 @@ def test_the_sheet_of_answers_offers_correct_and_ovens_is_of_the_human_set(confi
     assert own["classes"] == ["correct", *kinds]
     config["tabulate"]["mistakes"] = {**own, "classes": kinds}
     with pytest.raises(BadParams, match=r"tabulate\.mistakes\.classes: no class 'correct' in"):
-        resolve.resolve(config, schema)
+        resolve.resolve(config)
 
 
-def test_a_misspelled_key_is_refused_with_the_likely_one(config, schema):
+def test_a_misspelled_key_is_refused_with_the_likely_one(config):
     config["search"]["dept"] = config["search"].pop("depth")
     with pytest.raises(BadParams, match=r"search.*dept"):
-        resolve.resolve(config, schema)
+        resolve.resolve(config)
 
 
-def test_a_misspelled_top_level_key_suggests_the_right_one(config, schema):
+def test_a_misspelled_top_level_key_suggests_the_right_one(config):
     config["sytems"] = {}
     with pytest.raises(BadParams, match="did you mean 'systems'"):
-        resolve.resolve(config, schema)
+        resolve.resolve(config)
 
 
-def test_a_value_of_the_wrong_kind_names_its_place(config, schema):
+def test_a_value_of_the_wrong_kind_names_its_place(config):
     config["search"]["depth"] = "deep"
     with pytest.raises(BadParams, match=r"search\.depth.*'deep' is not of type 'integer'"):
-        resolve.resolve(config, schema)
+        resolve.resolve(config)
 
 
-def test_a_system_with_an_unknown_model_is_refused(config, schema):
+def test_a_system_with_an_unknown_model_is_refused(config):
     config["systems"]["tiny-clip"]["model"] = "tiny-clap"
     with pytest.raises(BadParams, match=r"systems\.tiny-clip\.model.*did you mean 'tiny-clip'"):
-        resolve.resolve(config, schema)
+        resolve.resolve(config)
 
 
-def test_an_unknown_architecture_is_refused_with_the_known_ones(config, schema):
+def test_an_unknown_architecture_is_refused_with_the_known_ones(config):
     config["models"]["tiny-clip"]["config"] = "tiny-clap"
     with pytest.raises(BadParams, match=r"models\.tiny-clip\.config.*did you mean 'tiny-clip'"):
-        resolve.resolve(config, schema)
+        resolve.resolve(config)
 
 
-def test_a_fusion_of_itself_is_refused(config, schema):
+def test_a_fusion_of_itself_is_refused(config):
     config["systems"]["rrf"]["of"] = ["bm25", "rrf"]
     with pytest.raises(BadParams, match=r"systems\.rrf\.of"):
-        resolve.resolve(config, schema)
+        resolve.resolve(config)
 
 
 @pytest.mark.parametrize(
@@ -212,19 +205,19 @@ def test_a_fusion_of_itself_is_refused(config, schema):
         ({"kind": "hash", "dim": 2, "images": "blind"}, "unknown name 'blind'"),
     ],
 )
-def test_what_stands_for_an_image_must_be_able_to_see(config, schema, model, found):
+def test_what_stands_for_an_image_must_be_able_to_see(config, model, found):
     blind = {"kind": "hash", "dim": 2, "images": "captions"}
     with pytest.raises(BadParams, match=found):
-        resolve.resolve(overlaid(config, {"models": {"new": model, "blind": blind}}), schema)
+        resolve.resolve(overlaid(config, {"models": {"new": model, "blind": blind}}))
 
 
-def test_a_placeholder_without_a_value_is_refused(config, schema, root):
+def test_a_placeholder_without_a_value_is_refused(config, root):
     given = yaml.safe_load((root / "params/local.yaml").read_text())
     with pytest.raises(BadParams, match=r"add --config name=|add --config root="):
-        resolve.resolve(overlaid(config, given), schema)
+        resolve.resolve(overlaid(config, given))
 
 
-def test_every_key_of_the_schema_is_described_and_every_object_is_closed(schema):
+def test_every_key_of_the_schema_is_described_and_every_object_is_closed(root):
     def walk(node: object, path: str) -> None:
         if isinstance(node, list):
             for i, item in enumerate(node):
@@ -240,7 +233,7 @@ def test_every_key_of_the_schema_is_described_and_every_object_is_closed(schema)
         for key, value in node.items():
             walk(value, f"{path}.{key}")
 
-    walk(yaml.safe_load(schema.read_text()), "")
+    walk(yaml.safe_load((root / "workflow/schemas/params.schema.yaml").read_text()), "")
 
 
 def test_a_pattern_expands_to_sorted_files(tmp_path):
@@ -281,17 +274,17 @@ def test_a_url_with_a_star_is_left_to_the_server(tmp_path):
         ("since", [["toy", "toy-latr"]], "did you mean 'toy-later'"),
     ],
 )
-def test_what_tabulate_names_must_be_defined(config, schema, key, value, found):
+def test_what_tabulate_names_must_be_defined(config, key, value, found):
     overlay = {"tabulate": {key: value}}
     with pytest.raises(BadParams, match=found):
-        resolve.resolve(overlaid(config, overlay), schema)
+        resolve.resolve(overlaid(config, overlay))
 
 
 @pytest.mark.parametrize("overlays", [["ticrc.yaml"], ["ticrc.yaml", "ticrc-offline.yaml"]])
-def test_the_overlays_of_the_competition_are_valid(config, schema, root, overlays):
+def test_the_overlays_of_the_competition_are_valid(config, root, overlays):
     for name in overlays:
         config = overlaid(config, yaml.safe_load((root / "params" / name).read_text()))
-    resolved = resolve.resolve(config | {"root": "/tmp"}, schema)
+    resolved = resolve.resolve(config | {"root": "/tmp"})
     assert resolved["build"] == ["ticrc"]
     assert resolved["search"]["unjudged"] == ["test"]
 
@@ -306,13 +299,11 @@ def test_the_overlays_of_the_competition_are_valid(config, schema, root, overlay
         ({"kind": "coco"}, "a collection of kind coco"),
     ],
 )
-def test_the_five_sets_are_collections_by_the_names_of_their_folders(
-    config, schema, root, change, found
-):
+def test_the_five_sets_are_collections_by_the_names_of_their_folders(config, root, change, found):
     for name in ("ticrc.yaml", "ticrc-sets.yaml"):
         config = overlaid(config, yaml.safe_load((root / "params" / name).read_text()))
     config["root"] = "/tmp"
-    resolved = resolve.resolve(copy.deepcopy(config), schema)
+    resolved = resolve.resolve(copy.deepcopy(config))
     sets = ["train", "train2", "dev-0", "test-A", "test-B"]
     assert [resolved["collect"][c]["source_splits"] for c in resolved["build"]] == [
         [name] for name in sets
@@ -320,7 +311,7 @@ def test_the_five_sets_are_collections_by_the_names_of_their_folders(
     assert "source_splits" not in resolved["collect"]["ticrc"]
     config["collect"]["ticrc-train"] |= change
     with pytest.raises(BadParams, match=found):
-        resolve.resolve(config, schema)
+        resolve.resolve(config)
 
 
 @pytest.mark.parametrize(
@@ -331,27 +322,25 @@ def test_the_five_sets_are_collections_by_the_names_of_their_folders(
         ({"captioners": {"m": {"source": "toy"}}}, "captioners.m"),
     ],
 )
-def test_captions_by_models_are_of_a_source_and_choices_are_between_them(
-    config, schema, change, found
-):
+def test_captions_by_models_are_of_a_source_and_choices_are_between_them(config, change, found):
     config["tabulate"] |= change
     with pytest.raises(BadParams, match=found):
-        resolve.resolve(config, schema)
+        resolve.resolve(config)
 
 
-def test_a_split_is_either_judged_or_not_and_no_foreign_run_answers_where_it_is_not(config, schema):
+def test_a_split_is_either_judged_or_not_and_no_foreign_run_answers_where_it_is_not(config):
     config["search"]["unjudged"] = ["test"]
     with pytest.raises(BadParams, match="'test' is in splits as well"):
-        resolve.resolve(copy.deepcopy(config), schema)
+        resolve.resolve(copy.deepcopy(config))
     config["search"]["splits"] = ["validation"]
-    resolve.resolve(copy.deepcopy(config), schema)
+    resolve.resolve(copy.deepcopy(config))
     config["systems"]["theirs"] = {"kind": "trec"}
     config["systems"]["both"] = {"kind": "rrf", "of": ["theirs", "bm25"]}
     grid = [("small", "t2m"), ("small", "m2t"), ("base", "t2m"), ("base", "m2t")]
     grid += [("large", "t2m"), ("large", "m2t")]
     theirs = [Place("toy", setting, "validation", task, "theirs") for setting, task in grid]
     with pytest.raises(BadParams, match="a fusion with the foreign run 'theirs'"):
-        resolve.resolve(config, schema, theirs)
+        resolve.resolve(config, theirs)
 
 
 @pytest.mark.parametrize(
@@ -363,34 +352,34 @@ def test_a_split_is_either_judged_or_not_and_no_foreign_run_answers_where_it_is_
         ({"model": "dates", "templates": ["{text}"]}, "model 'dates' is no encoder of prompts"),
     ],
 )
-def test_a_prompt_that_cannot_be_read_is_refused(config, schema, entry, found):
+def test_a_prompt_that_cannot_be_read_is_refused(config, entry, found):
     config["models"]["dates"] = {"kind": "dates"}
     config["systems"]["told"] = {"kind": "prompt", **entry}
     with pytest.raises(BadParams, match=re.escape(found)):
-        resolve.resolve(config, schema)
+        resolve.resolve(config)
 
 
-def test_a_gain_of_a_system_that_is_not_searched_is_refused(config, schema):
+def test_a_gain_of_a_system_that_is_not_searched_is_refused(config):
     config["tabulate"]["gains"] = [["wsum", "bm25"]]
-    resolve.resolve(copy.deepcopy(config), schema)
+    resolve.resolve(copy.deepcopy(config))
     config["tabulate"]["gains"] = [["wsum", "absent"]]
     with pytest.raises(BadParams, match="unknown name 'absent'"):
-        resolve.resolve(config, schema)
+        resolve.resolve(config)
 
 
 @pytest.mark.parametrize("name", ["atomic.yaml", "atomic-captions.yaml"])
-def test_a_published_release_is_cut_as_the_full_size_is(config, schema, root, name):
+def test_a_published_release_is_cut_as_the_full_size_is(config, root, name):
     """AToMiC, Table 1: 10.1 million texts; none of their shards has more than 200,000."""
     full, own = (
         yaml.safe_load((root / "params" / overlay).read_text()) for overlay in ("enwiki.yaml", name)
     )
-    resolved = resolve.resolve(overlaid(config, own) | {"root": "/tmp", "name": "atomic"}, schema)
+    resolved = resolve.resolve(overlaid(config, own) | {"root": "/tmp", "name": "atomic"})
     assert resolved["encode"]["precision"] == full["encode"]["precision"] == "float16"
     texts = 3_002_458 + 17_173 + 9_873 + 7_105_240
     assert texts / resolved["encode"]["shards"] < 200_000
     assert resolved["search"]["memory_mb"] == full["search"]["memory_mb"]
 
 
-def test_the_overlap_is_counted_at_the_depth_of_the_papers_runs(config, schema):
+def test_the_overlap_is_counted_at_the_depth_of_the_papers_runs(config):
     """AToMiC, Fig. 6: candidates "out of 1K"; section 5.3 has the coverage of the same runs."""
-    assert resolve.resolve(config, schema)["tabulate"]["overlap"] == 1000
+    assert resolve.resolve(config)["tabulate"]["overlap"] == 1000

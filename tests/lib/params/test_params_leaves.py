@@ -13,8 +13,7 @@ from isotope.core.errors import BadParams
 from isotope.params import resolve, schema
 
 ROOT = Path(__file__).parents[3]
-SCHEMA = ROOT / "workflow/schemas/params.schema.yaml"
-RULES: dict[str, Any] = yaml.safe_load(SCHEMA.read_text("utf-8"))
+RULES: dict[str, Any] = schema.schema()
 CONFIG: dict[str, Any] = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))
 STRANGER = "stranger"
 OTHERS = "types that the other branches of a union take"
@@ -197,7 +196,7 @@ def beyond(rule: dict[str, Any]) -> Iterator[object]:
 
 def refused(config: dict[str, Any]) -> BadParams:
     with pytest.raises(BadParams) as caught:
-        resolve.resolve(config, SCHEMA)
+        resolve.resolve(config)
     return caught.value
 
 
@@ -222,7 +221,7 @@ def test_the_walk_meets_every_key_of_the_schema():
 def test_what_stands_around_a_leaf_is_as_the_schema_wants_it(top):
     for leaf in LEAVES:
         if leaf.path[0] == top:
-            schema.validate(overlay(leaf, example(leaf.rule)), RULES)
+            schema.validate(overlay(leaf, example(leaf.rule)))
 
 
 @pytest.mark.parametrize("leaf", LEAVES, ids=[leaf.name for leaf in LEAVES])

@@ -12,10 +12,9 @@ from isotope.cli import doctor
 from isotope.cli.estimate import Machine
 from isotope.core.errors import BadParams, MissingFile
 from isotope.models import open_clip_lists
-from isotope.params import paths, recipes, resolve, sections
+from isotope.params import paths, recipes, resolve, schema, sections
 
 ROOT = Path(__file__).parents[3]
-SCHEMA = ROOT / "workflow/schemas/params.schema.yaml"
 CONFIG: dict[str, Any] = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))
 TRAIN = {"batch": 8, "learning_rate": 0.1}
 
@@ -29,7 +28,7 @@ def merged(config: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
 
 
 def resolved(overlay: dict[str, Any]) -> dict[str, Any]:
-    return resolve.resolve(merged(CONFIG, overlay), SCHEMA)
+    return resolve.resolve(merged(CONFIG, overlay))
 
 
 def system(**entry: object) -> dict[str, Any]:
@@ -289,7 +288,7 @@ def test_it_is_refused_with_key_value_and_what_is_allowed(case):
 
 def test_params_that_are_no_mapping_are_refused():
     with pytest.raises(BadParams, match="is not of type 'object'"):
-        resolve.resolve([], SCHEMA)  # type: ignore[arg-type]
+        resolve.resolve([])  # type: ignore[arg-type]
 
 
 def test_every_config_of_open_clip_that_can_be_trained_is_taken():
@@ -365,7 +364,7 @@ def missing(overlay: dict[str, Any]) -> dict[str, Any]:
     config = merged(CONFIG, overlay)
     if "files" in config["acquire"]["toy"]:
         del config["acquire"]["toy"]["generate"]
-    return resolve.resolve(config, SCHEMA)
+    return resolve.resolve(config)
 
 
 @pytest.mark.parametrize("case", MISSING)
@@ -393,14 +392,14 @@ def test_what_is_there_or_is_made_by_acquire_is_not_missed(tmp_path):
     config = merged(CONFIG, {"acquire": {"toy": {"files": {"images": ["wit/*.gz", "http://h/x"]}}}})
     del config["acquire"]["toy"]["generate"], config["tabulate"]["facts"]
     del config["tabulate"]["explain"]
-    paths.demand_files(resolve.resolve(config, SCHEMA), tmp_path)
+    paths.demand_files(resolve.resolve(config), tmp_path)
 
 
 def test_what_was_acquired_needs_its_upstream_files_no_more(tmp_path):
     config = merged(CONFIG, {"acquire": {"toy": {"files": {"images": ["gone/*.gz"]}}}})
     del config["acquire"]["toy"]["generate"], config["tabulate"]["facts"]
     del config["tabulate"]["explain"]
-    found = resolve.resolve(config, SCHEMA)
+    found = resolve.resolve(config)
     assert len(list(paths.missing(found, tmp_path))) == 1
     manifest = tmp_path / "data/acquire/toy/manifest.json"
     manifest.parent.mkdir(parents=True)
@@ -413,7 +412,9 @@ MIXES = [kind for kind, of in sections.kinds(sections.MODELS).items() if of.is_m
 
 @pytest.mark.parametrize("kind", MIXES)
 def test_the_schema_tells_the_defaults_that_the_recipes_have(kind):
-    told = yaml.safe_load(SCHEMA.read_text("utf-8"))["$defs"][f"train_{kind}"]["properties"]
+    rules = schema.schema()["$defs"]
+    own = rules[sections.kinds(sections.MODELS)[kind].__name__]["properties"]["train"]["$ref"]
+    told = rules[own.rpartition("/")[2]]["properties"]
     recipe = recipes.recipe_of({"kind": kind})
     has = {**recipes.Means().values(), **recipe.as_dict()}
     assert {key: entry["default"] for key, entry in told.items()} == has

@@ -125,8 +125,7 @@ def resolved(address: str) -> dict[str, dict[str, dict[str, object]]]:
     }
     for phase, entries in overlay.items():
         config.setdefault(phase, {}).update(entries)
-    schema = ROOT / "workflow/schemas/params.schema.yaml"
-    whole = resolve.resolve({**config, "snapshots": list(DATES)}, schema)
+    whole = resolve.resolve({**config, "snapshots": list(DATES)})
     return {d: {p: whole[p][f"wiki-{d}"] for p in overlay} for d in DATES}
 
 

@@ -10,7 +10,6 @@ from isotope.params import resolve
 from isotope.plan.plan import Plan
 
 ROOT = Path(__file__).parents[3]
-SCHEMA = ROOT / "workflow/schemas/params.schema.yaml"
 PAIR = {"collection": "toy-later", "earlier": "toy"}
 STALE = "results/search/toy-later/since/toy"
 
@@ -29,7 +28,7 @@ def plan(build: list[str], temporal: list[str]) -> Plan:
     params["search"] = {**params.get("search", {}), **cells, "systems": names}
     since = {"since": [["toy", "toy-later"]], "temporal": temporal, "system": "bm25"}
     params["tabulate"] = {**params["tabulate"], **since}
-    return Plan(resolve.resolve(params, SCHEMA), ROOT, {})
+    return Plan(resolve.resolve(params), ROOT, {})
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,9 @@ import pytest
 from isotope.collect import tables as collect_tables
 from isotope.core import store, trec
 from isotope.core.errors import BadParams, BrokenPromise, EmptyTable
+from isotope.core.grid import Cell
 from isotope.core.runs import ranked, write_run
-from isotope.core.scoring import cell_of, score_run
+from isotope.core.scoring import score_run
 from isotope.score.score import score_collection
 from isotope.score.tables import SCORES
 
@@ -143,7 +144,7 @@ def test_a_split_without_judgements_is_refused(results, tmp_path):
 @pytest.mark.parametrize("path", ["small/test/t2t/x.parquet", "test/t2m/x.parquet", "x.parquet"])
 def test_a_path_that_names_no_run_is_refused(path):
     with pytest.raises(BadParams, match="not the path of a run"):
-        cell_of(Path(path))
+        Cell.of(Path(path))
 
 
 @pytest.mark.parametrize("direction", ["t2i", "i2t"])

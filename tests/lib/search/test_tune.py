@@ -232,7 +232,7 @@ def params(**systems):
     [
         ({"weights": [0.5, 0.5]}, "both weights and tune"),
         ({"tune": None}, "neither weights nor tune"),
-        ({"tune": {"grid": {"weights": [[1.0]]}}}, "not one for each"),
+        ({"tune": {"grid": {"weights": [[1.0, 0.0, 0.0]]}}}, "not one for each"),
         ({"tune": {"grid": {"step": 0.1}, "split": "train"}}, "'train' is not searched"),
     ],
 )

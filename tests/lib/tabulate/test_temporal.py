@@ -226,7 +226,7 @@ def test_the_report_shows_it_for_each_earlier_snapshot_under_a_name_of_its_own(a
     [
         {"kind": "random"},
         {"kind": "dense", "model": "dated"},
-        {"kind": "wsum", "of": ["plain"], "tune": {"grid": {}}},
+        {"kind": "wsum", "of": ["plain", "loose"], "tune": {"grid": {"step": 0.5}}},
         {"kind": "rrf", "of": ["plain", "loose"]},
     ],
 )

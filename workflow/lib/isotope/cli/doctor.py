@@ -17,6 +17,7 @@ from isotope.core.errors import IsotopeError
 from isotope.crawl.addresses import has_contact, user_agent
 from isotope.explain import wordnet as wordnet_files
 from isotope.params import paths, union
+from isotope.params.phases import collection_kind
 from isotope.params.resolve import expand_files
 
 _OLDEST_JAVA = 21
@@ -169,7 +170,7 @@ def wordnets(params: Mapping[str, Any]) -> Iterator[Finding]:
 
 def contacts(params: Mapping[str, Any]) -> Iterator[Finding]:
     """A snapshot's pictures lie with Wikimedia, which wants to know who asks for them."""
-    wikis = {c["source"] for c in params["collect"].values() if c["kind"] == "wikipedia"}
+    wikis = {c["source"] for c in params["collect"].values() if collection_kind(c).is_snapshot}
     for name in sorted(wikis & set(_used(params))):
         spec = params["crawl"].get(name, {})
         if {"serve", "mirror", "pictures"} & spec.keys():

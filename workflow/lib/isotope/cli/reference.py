@@ -138,8 +138,8 @@ def grid(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     )
 
 
-def _parameters(words: Sequence[str], root: Path) -> str:
-    found = parameters(words, root / "workflow/schemas/params.schema.yaml")
+def _parameters(words: Sequence[str], _: Path) -> str:
+    found = parameters(words)
     rows = [[f"`{p.key}`", p.kind, p.default, p.description] for p in found]
     return grid(["key", "type", "default", "description"], rows)
 

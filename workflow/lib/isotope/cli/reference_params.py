@@ -1,22 +1,11 @@
-"""Every key of params.yaml in words, from its schema and from the code that has the defaults."""
+"""Every key of params.yaml in words, from the classes of the phases and kinds."""
 
-import inspect
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import yaml
-
-from isotope.core import lucene
 from isotope.core.errors import BadParams
-from isotope.core.schemas import FIVE_FIELDS
-from isotope.index import dense
-from isotope.models.kinds.dates import DatesRecipe
-from isotope.params.recipes import HeadsRecipe, Means, MixRecipe, Recipe
-from isotope.search import fuse
-from isotope.toy import snapshot
+from isotope.params import schema
 
 Node = Mapping[str, Any]
 _PLACES = {
@@ -52,21 +41,21 @@ class Parameter(NamedTuple):
     description: str
 
 
-def parameters(chosen: Sequence[str], schema_file: Path) -> list[Parameter]:
+def parameters(chosen: Sequence[str]) -> list[Parameter]:
     """Describe top-level keys and all below them; `models:hash` chooses one kind of a key.
 
     Raises:
         BadParams: a key that the schema lacks.
     """
-    schema = yaml.safe_load(schema_file.read_text(encoding="utf-8"))
-    walk = _Walk(schema["$defs"])
+    known = schema.schema()
+    walk = _Walk(known["$defs"])
     found: list[Parameter] = []
     for word in chosen:
         key, _, kind = word.partition(":")
-        if key not in schema["properties"]:
-            raise BadParams("<!-- parameters -->", f"no key {key!r}", f"see {schema_file}")
-        need = "required" if key in schema["required"] else ""
-        rows = walk.rows(key, schema["properties"][key], need=need, kind=kind)
+        if key not in known["properties"]:
+            raise BadParams("<!-- parameters -->", f"no key {key!r}", "see params.yaml")
+        need = "required" if key in known["required"] else ""
+        rows = walk.rows(key, known["properties"][key], need=need, kind=kind)
         found += [row for row in rows if "." in row.key or row not in found]
     return found
 
@@ -80,7 +69,7 @@ class _Walk:
     def rows(self, key: str, node: Node, *, need: str, kind: str) -> Iterator[Parameter]:
         """Yield the row of a node and those below it, of alternatives only those of `kind`."""
         node = self._resolved(node)
-        yield Parameter(key, self._kind(node), need or _default(key, node), self._told(node))
+        yield Parameter(key, self._kind(node), need or _default(node), self._told(node))
         yield from self._below(key, node, kind)
 
     def _told(self, node: Node) -> str:
@@ -96,7 +85,7 @@ class _Walk:
             yield from self.rows(f"{key}.{name}", child, need=_need(name, node), kind=kind)
         if "items" in node:
             yield from self._below(f"{key}[]", self._resolved(node["items"]), kind)
-        for branch in node.get("oneOf", ()):
+        for branch in map(self._resolved, node.get("oneOf", ())):
             if kind in ("", branch.get("properties", {}).get("kind", {}).get("const", kind)):
                 needed = [*node.get("required", ()), *branch.get("required", ())]
                 yield from self._below(key, {**branch, "required": needed}, kind)
@@ -146,41 +135,5 @@ def _need(name: str, node: Node) -> str:
     return "this or its alternative" if [name] in either else ""
 
 
-def _default(key: str, node: Node) -> str:
-    known = {**_in_code(), **({key: node["default"]} if "default" in node else {})}
-    return f"`{json.dumps(known[key])}`" if key in known else "none"
-
-
-@cache
-def _in_code() -> dict[str, object]:
-    """Return the defaults that no schema states, from the functions that have them."""
-    learned = {**Recipe().values(), **Means().values()}
-    recipe = {f"models.<model>.train.{k}": v for k, v in learned.items()}
-    heads = {f"models.<model>.heads.{k}": v for k, v in HeadsRecipe().values().items()}
-    mix = {f"models.<model>.learn.{k}": v for k, v in MixRecipe().values().items()}
-    near = {f"systems.<system>.{k}": v for k, v in dense.DEFAULTS.items()}
-    made = {f"acquire.<source>.generate.{k}": v for k, v in _signature(snapshot.generate).items()}
-    bm25 = lucene.Bm25()
-    return {
-        **recipe,
-        **heads,
-        **mix,
-        **near,
-        **made,
-        **{f"models.<model>.{k}": v for k, v in DatesRecipe().values().items()},
-        "models.<model>.train.seed": 0,
-        "models.<model>.revision": None,
-        "models.<model>.top": 10,
-        "models.<model>.fields": FIVE_FIELDS,
-        "models.<model>.pretrained": None,
-        "systems.<system>.seed": 0,
-        "systems.<system>.k1": bm25.k1,
-        "systems.<system>.b": bm25.b,
-        "systems.<system>.fields": FIVE_FIELDS,
-        "systems.<system>.k": _signature(fuse.rrf)["k"],
-    }
-
-
-def _signature(function: Callable[..., object]) -> dict[str, object]:
-    found = inspect.signature(function).parameters.items()
-    return {name: p.default for name, p in found if p.default is not inspect.Parameter.empty}
+def _default(node: Node) -> str:
+    return f"`{json.dumps(node['default'])}`" if "default" in node else "none"

@@ -1,16 +1,16 @@
 """A collection from its source: queries of one kind in order, then checks, then the tables."""
 
-import re
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
+import pyarrow as pa
+
 from isotope.collect.inputs import expand
 from isotope.collect.tables import FILTERS, IMAGES, OPTIONAL, QRELS, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import BadParams
-from isotope.core.progress import log
 from isotope.core.shards import Part, gather
 from isotope.parse.tables import REJECTED
 
@@ -35,7 +35,6 @@ SCHEMAS = {
 # Parameters that a collection may go without.
 CHOICES = {"source_splits": None}
 BASE = ("texts", "images", "qrels")
-_PARAMETER = re.compile(r"\$([a-z_]+)")
 
 
 def collect(
@@ -61,10 +60,9 @@ def collect(
         raise BadParams("params collect", f"unknown kind {kind.name!r}", f"known: {known}")
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out, prefix=".staging-") as folder:
-        given, made = _given(kind, relations, Path(folder)), dict[str, sql.Files]()
+        given = _given(kind, relations, Path(folder))
         told = {**CHOICES, **params, **cast(Mapping[str, object], params.get("recognition", {}))}
-        for step in steps:
-            made[named(step)] = run_step(step, {**given, **made}, told, Path(folder))
+        made = run_steps(steps, given, told, Path(folder))
         run_checks({name: made[name] for name in BASE})
         place(Path(folder), out)
 
@@ -75,12 +73,8 @@ def _given(kind: Path, relations: Mapping[str, sql.Files], folder: Path) -> dict
         return expand(relations, folder)
     listed = [cast(Sequence[Path], files) for files in relations.values()]
     members = [dict(zip(relations, own, strict=True)) for own in zip(*listed, strict=True)]
-    return {
-        named(step): [
-            run_step(step, own, {"nth": n}, folder / str(n)) for n, own in enumerate(members)
-        ]
-        for step in steps
-    }
+    made = [run_steps(steps, own, {"nth": n}, folder / str(n)) for n, own in enumerate(members)]
+    return {table: [tables[table] for tables in made] for table in made[0]}
 
 
 def place(folder: Path, out: Path) -> None:
@@ -92,24 +86,17 @@ def place(folder: Path, out: Path) -> None:
         (folder / f"{name}.parquet").replace(out / f"{name}.parquet")
 
 
-def named(step: Path) -> str:
-    """Return the name of the table that a query makes."""
-    return step.stem.split("_", 1)[1]
-
-
-def run_step(
-    step: Path, relations: Mapping[str, sql.Files], params: Mapping[str, object], folder: Path
-) -> Path:
-    """Run one query with the relations and parameters that its text names; return its table."""
-    text = step.read_text(encoding="utf-8")
-    used = {k: v for k, v in relations.items() if re.search(rf"\b{k}\b", text)}
-    given = {k: params[k] for k in _PARAMETER.findall(text)}
-    table = folder / f"{named(step)}.parquet"
-    name = named(step)
-    optional = OPTIONAL if name in ("texts", "images") else ()
-    sql.query(step, used, given, out=table, schema=SCHEMAS.get(name), optional=optional)
-    log.info("%s done", step.stem)
-    return table
+def run_steps(
+    steps: Iterable[Path],
+    relations: Mapping[str, sql.Files],
+    params: Mapping[str, object],
+    folder: Path,
+) -> dict[str, Path]:
+    """Run queries in order, as `sql.run_chain`; tables of SCHEMAS have its columns."""
+    optional: dict[str, pa.Schema] = {"texts": OPTIONAL, "images": OPTIONAL}
+    return sql.run_chain(
+        steps, relations, folder, params=params, schemas=SCHEMAS, optional=optional
+    )
 
 
 def run_checks(relations: Mapping[str, sql.Files]) -> None:
@@ -202,8 +189,6 @@ def _answered(
 ) -> dict[str, Path]:
     """Run the queries that select a part from relations named `all_...`, then those of the kind."""
     given = {**relations, **{f"all_{name}": files for name, files in relations.items()}}
-    known = {named(step): step for step in KIND.glob("[0-9]*_*.sql")}
-    made: dict[str, Path] = {}
-    for step in [*sorted((KIND / by).glob("*.sql")), *(known[name] for name in steps)]:
-        made[named(step)] = run_step(step, {**given, **made}, params, folder)
-    return made
+    of_kind = {sql.table_of(step): step for step in KIND.glob("[0-9]*_*.sql")}
+    chain = [*sorted((KIND / by).glob("*.sql")), *(of_kind[name] for name in steps)]
+    return run_steps(chain, given, params, folder)

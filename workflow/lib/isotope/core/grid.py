@@ -1,4 +1,8 @@
-"""Settings, splits and tasks: the grid that systems are run on (design, section 1)."""
+"""The grid that systems are run on: settings, splits and tasks, and where the runs of a cell lie.
+
+A setting names the pool that is searched, a split its queries, a task the direction: texts ask for
+images (t2m), or images for texts (m2t). This is the one place that reads a run's path.
+"""
 
 import re
 from dataclasses import dataclass
@@ -6,11 +10,13 @@ from pathlib import Path
 
 import polars as pl
 
+from isotope.core.errors import BadParams
 from isotope.core.shards import WHOLE, Part, part_of
 
 JUDGED = ("train", "validation", "test")
 SIDES = ("texts", "images")
 APART = "unjudged"
+_PARTS = 4
 _PART = re.compile(r"(\d+)-of-(\d+)")
 _ID = {"texts": "text_id", "images": "image_id"}
 # The two directions: the side that queries, and the side that is ranked.
@@ -34,9 +40,9 @@ def id_columns(task: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Cell:
-    """One run's place: what is searched, and for whom; `judged` if anybody knows the answers.
+    """A cell of the grid: a pool that is searched, and the queries that are asked of it.
 
-    Of the cell's queries only those of `part` (i, n) ask.
+    `judged` says whether there are judgements. `part` (i, n) is the slice of the queries.
     """
 
     setting: str
@@ -51,11 +57,22 @@ class Cell:
 
         Runs on a split whose answers are withheld lie apart, in a folder `unjudged`; those of a
         part of the queries in a folder `<i>-of-<n>` before that.
+
+        Raises:
+            BadParams: a path that is too short, or a task that is neither t2m nor m2t.
         """
+        if len(path.parts) < _PARTS or path.parts[-2] not in TASKS:
+            remedy = "name it <setting>/<split>/<task>/<system>.parquet, with task t2m or m2t"
+            raise BadParams(str(path), "not the path of a run", remedy)
         judged = APART not in path.parts[-5:-4]
-        found = _PART.fullmatch("".join(path.parts[-5:-4] if judged else path.parts[-6:-5]))
-        part = (int(found[1]), int(found[2])) if found else WHOLE
+        named = _PART.fullmatch("".join(path.parts[-5:-4] if judged else path.parts[-6:-5]))
+        part = (int(named[1]), int(named[2])) if named else WHOLE
         return cls(*path.parts[-4:-1], judged=judged, part=part)
+
+    def labels(self, system: str) -> dict[str, str]:
+        """Return the columns by which tables name a system's run in this cell."""
+        cell = {"setting": self.setting, "split": self.split, "task": self.task}
+        return {**cell, "system": system}
 
     @property
     def query_side(self) -> str:
@@ -71,6 +88,11 @@ class Cell:
     def pool(self) -> str:
         """Name of the candidate pool: `small` has one for each split."""
         return self.split if self.setting == "small" else "all"
+
+
+def run_order(path: Path) -> tuple[str, ...]:
+    """Return the key by which tables sort runs: setting, split, task, system."""
+    return tuple(Cell.of(path).labels(path.stem).values())
 
 
 def pools(setting: str, splits: list[str]) -> list[str]:
@@ -94,13 +116,13 @@ def query_ids(qrels: Path, cell: Cell) -> list[str]:
     Of a split whose answers are withheld all items ask; their table lies beside the qrels.
     """
     key = id_column(cell.query_side)
-    asking = qrels if cell.judged else qrels.with_name(f"{cell.query_side}.parquet")
-    found = pl.scan_parquet(asking).filter(pl.col("split") == cell.split).select(key).unique()
-    return list(part_of(found.collect()[key].sort().to_list(), cell.part))
+    table = qrels if cell.judged else qrels.with_name(f"{cell.query_side}.parquet")
+    ids = pl.scan_parquet(table).filter(pl.col("split") == cell.split).select(key).unique()
+    return list(part_of(ids.collect()[key].sort().to_list(), cell.part))
 
 
 def document_ids(table: Path, cell: Cell) -> list[str]:
     """Return the ids of the cell's candidate pool from the texts or images table, sorted."""
     key = id_column(cell.document_side)
-    wanted = pl.col("split").is_in(pool_splits(cell.setting, cell.pool))
-    return pl.scan_parquet(table).filter(wanted).select(key).collect()[key].sort().to_list()
+    in_pool = pl.col("split").is_in(pool_splits(cell.setting, cell.pool))
+    return pl.scan_parquet(table).filter(in_pool).select(key).collect()[key].sort().to_list()

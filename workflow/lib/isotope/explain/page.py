@@ -25,10 +25,10 @@ class Part(NamedTuple):
 def parts(failure: Row, concepts: Sequence[str]) -> dict[str, Part]:
     """Return the part of each concept of a picture; paired ones share their number."""
     common = [c["concept"] for c in failure["counts"]]
-    found = {name: Part("common", n) for n, name in enumerate(common, 1)}
+    numbered = {name: Part("common", n) for n, name in enumerate(common, 1)}
     for n, pair in enumerate(failure["pairs"], len(common) + 1):
-        found |= dict.fromkeys((pair["truth"], pair["found"]), Part("paired", n))
-    return {name: found.get(name, Part("alone", 0)) for name in concepts}
+        numbered |= dict.fromkeys((pair["truth"], pair["found"]), Part("paired", n))
+    return {name: numbered.get(name, Part("alone", 0)) for name in concepts}
 
 
 def sentences(failure: Row) -> list[str]:
@@ -48,11 +48,11 @@ def noun(concept: str) -> str:
 
 def _agreement(failure: Row) -> str:
     whole = failure["hit"] + failure["miss"]
-    named = ", ".join(noun(c["concept"]) for c in failure["counts"])
-    told = f": {named}" if named else ""
+    names = ", ".join(noun(c["concept"]) for c in failure["counts"])
+    listed = f": {names}" if names else ""
     return (
         f"Of the {_many(whole, 'concept')} of the right picture the returned one has "
-        f"{failure['hit'] or 'none'}{told} (CA {failure['ca']:.2f})."
+        f"{failure['hit'] or 'none'}{listed} (CA {failure['ca']:.2f})."
     )
 
 
@@ -66,8 +66,8 @@ def _count(count: Row) -> str:
     if not more:
         return ""
     way = "too many" if more > 0 else "too few"
-    told = f"{count['found']} instead of {count['truth']}"
-    return f"It has {told} of {noun(count['concept'])}, {abs(more)} {way}."
+    both = f"{count['found']} instead of {count['truth']}"
+    return f"It has {both} of {noun(count['concept'])}, {abs(more)} {way}."
 
 
 def _sizes(concept: str, sizes: Sequence[Row]) -> str:
@@ -75,8 +75,8 @@ def _sizes(concept: str, sizes: Sequence[Row]) -> str:
     apart = [size for size in own if size["differs"]]
     if not apart:
         return ""
-    told = ", ".join(f"{s['found_px']:,.0f} px² for {s['truth_px']:,.0f}" for s in apart)
-    return f"{noun(concept).capitalize()} differs in size in {len(apart)} of {len(own)}: {told}."
+    areas = ", ".join(f"{s['found_px']:,.0f} px² for {s['truth_px']:,.0f}" for s in apart)
+    return f"{noun(concept).capitalize()} differs in size in {len(apart)} of {len(own)}: {areas}."
 
 
 def _many(count: int, what: str) -> str:
@@ -126,7 +126,7 @@ class Picture(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A failure: who was asked what, both pictures, and what is to be said."""
+    """A failure: its row, the query, both pictures, and the explanation in sentences."""
 
     row: Mapping[str, Any]
     query: str
@@ -136,7 +136,7 @@ class Case(NamedTuple):
 
 
 def failures_page(
-    collection: str, given: Sources, tables: Sequence[Path], *, shown: int, out: Path
+    collection: str, sources: Sources, tables: Sequence[Path], *, shown: int, out: Path
 ) -> None:
     """Write the page: the tables, then for each system its `shown` worst and best failures.
 
@@ -145,10 +145,9 @@ def failures_page(
     Raises:
         IsotopeError: what `tabulate.rows` raises.
     """
-    picks = rows(_SQL / "failures_picks.sql", {"failures": given.failures}, {"shown": shown})
-    found = cases(picks, given) if picks.height else []
+    picks = rows(_SQL / "failures_picks.sql", {"failures": sources.failures}, {"shown": shown})
     systems: dict[tuple[str, str], list[Case]] = {}
-    for case in found:
+    for case in cases(picks, sources) if picks.height else []:
         systems.setdefault((case.row["task"], case.row["system"]), []).append(case)
     page = environment().get_template("failures.html.j2")
     html = page.render(collection=collection, tables=_tables(tables), systems=systems)
@@ -156,51 +155,51 @@ def failures_page(
         part.write_text(html, encoding="utf-8", newline="\n")
 
 
-def cases(picks: pl.DataFrame, given: Sources) -> list[Case]:
-    """Return the picked failures with what is to be drawn and said of them."""
+def cases(picks: pl.DataFrame, sources: Sources) -> list[Case]:
+    """Return the picked failures with their pictures, boxes and sentences."""
     ids = sorted({*picks["truth_id"], *picks["found_id"]})
-    seen = _boxes(given, ids)
-    shown = _pictures(given, ids)
-    asked = {"ids": sorted(set(picks["query_id"]))}
-    texts = rows(_SQL / "report_texts.sql", {"texts": given.texts}, asked)
+    boxes = _boxes(sources, ids)
+    pictures = _pictures(sources, ids)
+    queries = {"ids": sorted(set(picks["query_id"]))}
+    texts = rows(_SQL / "report_texts.sql", {"texts": sources.texts}, queries)
     words = {row["id"]: row["words"] or row["title"] for row in texts.iter_rows(named=True)}
     return [
         Case(
             row,
             words.get(row["query_id"], ""),
-            _picture(row, row["truth_id"], seen, shown),
-            _picture(row, row["found_id"], seen, shown),
+            _picture(row, row["truth_id"], boxes, pictures),
+            _picture(row, row["found_id"], boxes, pictures),
             sentences(row),
         )
         for row in picks.iter_rows(named=True)
     ]
 
 
-def _boxes(given: Sources, ids: list[str]) -> dict[str, pl.DataFrame]:
-    relations: dict[str, sql.Files] = {"known": given.known, "images": given.images}
-    found = rows(_SQL / "failures_boxes.sql", relations, {"ids": ids})
-    split = found.partition_by("image_id", as_dict=True)
-    return {str(key[0]): own for key, own in split.items()}
+def _boxes(sources: Sources, ids: list[str]) -> dict[str, pl.DataFrame]:
+    relations: dict[str, sql.Files] = {"known": sources.known, "images": sources.images}
+    boxes = rows(_SQL / "failures_boxes.sql", relations, {"ids": ids})
+    pictures = boxes.partition_by("image_id", as_dict=True)
+    return {str(key[0]): own for key, own in pictures.items()}
 
 
-def _pictures(given: Sources, ids: list[str]) -> dict[str, tuple[str, str | None]]:
+def _pictures(sources: Sources, ids: list[str]) -> dict[str, tuple[str, str | None]]:
     """Return the name and the data: URI of each picture."""
-    names = rows(_SQL / "report_images.sql", {"images": given.images}, {"ids": ids})
+    names = rows(_SQL / "report_images.sql", {"images": sources.images}, {"ids": ids})
     drawn: dict[str, str | None] = {}
-    if given.pixels:
-        pixels = {"pixels": list(given.pixels)}
-        found = rows(_SQL / "report_pixels.sql", pixels, {"ids": ids})
-        drawn = {r["id"]: thumbnail(r["webp"], SIDE_PX) for r in found.iter_rows(named=True)}
+    if sources.pixels:
+        pixels = {"pixels": list(sources.pixels)}
+        webps = rows(_SQL / "report_pixels.sql", pixels, {"ids": ids})
+        drawn = {r["id"]: thumbnail(r["webp"], SIDE_PX) for r in webps.iter_rows(named=True)}
     return {r["id"]: (r["title"], drawn.get(r["id"])) for r in names.iter_rows(named=True)}
 
 
 def _picture(
     row: Mapping[str, Any],
     image_id: str,
-    seen: Mapping[str, pl.DataFrame],
-    shown: Mapping[str, tuple[str, str | None]],
+    boxes_of: Mapping[str, pl.DataFrame],
+    pictures: Mapping[str, tuple[str, str | None]],
 ) -> Picture:
-    own = seen[image_id]
+    own = boxes_of[image_id]
     part = parts(row, own["concept"].unique().to_list())
     boxes = [
         Box(
@@ -214,13 +213,15 @@ def _picture(
         for b in own.drop_nulls("x_min").iter_rows(named=True)
     ]
     width, height = own.row(0, named=True)["width"], own.row(0, named=True)["height"]
-    return Picture(*shown[image_id], width or 1, height or 1, boxes)
+    return Picture(*pictures[image_id], width or 1, height or 1, boxes)
 
 
 def _tables(files: Sequence[Path]) -> list[tuple[str, Table]]:
-    found = {path.stem: path for path in files if path.suffix == ".csv" and path.stat().st_size > 1}
+    tables = {
+        path.stem: path for path in files if path.suffix == ".csv" and path.stat().st_size > 1
+    }
     return [
-        (title, lay_out(pl.read_csv(found[name], infer_schema_length=None)))
+        (title, lay_out(pl.read_csv(tables[name], infer_schema_length=None)))
         for name, title in TITLES.items()
-        if name in found
+        if name in tables
     ]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from isotope.explain.wordnet import WordNet
 
 _WORD = re.compile(r"(?<![\w'\u2019-])[A-Za-z]+(?![\w'\u2019-])")
-_LITTLE = (
+_FUNCTION_WORDS = (
     "a above an and are as at be beside by can do down for he her his i in inside is it like may"
     " near next no off on one or out over past she so that the then there they this to up us was"
     " well while who will with"
@@ -27,10 +27,10 @@ _LINKS = (
     "am is are was were be been being look looks looking looked seem seems appear appears feel"
     " feels get gets getting stay stays remain remains become becomes very too so quite rather"
 )
-_NOT_NOUNS = frozenset(_LITTLE.split())
+_NOT_NOUNS = frozenset(_FUNCTION_WORDS.split())
 # Quantifiers and determiners are no attributes of an object.
-_SAYING_LITTLE = "all few less many more most much other own same some such"
-_VAGUE = frozenset(_SAYING_LITTLE.split())
+_QUANTIFIERS = "all few less many more most much other own same some such"
+_VAGUE = frozenset(_QUANTIFIERS.split())
 _BEFORE = frozenset(_DETERMINERS.split())
 _LINKING = frozenset(_LINKS.split())
 _JOINING = ("and", "or", "but")
@@ -67,22 +67,22 @@ class Sentence:
         return next((stem for stem in stems if self.wordnet.senses(stem)), "")
 
     def adjective(self, place: int) -> bool:
-        """Tell whether WordNet knows the word as an adjective, vague ones and participles apart."""
+        """Tell whether WordNet has the word as an adjective, vague ones and participles apart."""
         word = self.word(place)
-        return word not in _NOT_NOUNS and not _PARTICIPLE.fullmatch(word) and self._known(word)
+        return word not in _NOT_NOUNS and not _PARTICIPLE.fullmatch(word) and self._in_wordnet(word)
 
-    def _known(self, word: str) -> bool:
+    def _in_wordnet(self, word: str) -> bool:
         return word not in _VAGUE and bool(self.wordnet.senses(word, "a"))
 
     def describes(self, place: int) -> bool:
-        """Tell whether the word is used as an adjective, before a noun or after what it tells of.
+        """Tell whether the word is used as an adjective, before a noun or after such as `is`.
 
         A word that may be a noun, such as `light`, is one unless a noun follows or a verb such as
         `is` comes before; a participle is a verb unless it stands between article and noun.
         """
         if _PARTICIPLE.fullmatch(word := self.word(place)):
             between = self._before(place) in _BEFORE or self.adjective(place - 1)
-            return between and self.attributive(place) and self._known(word)
+            return between and self.attributive(place) and self._in_wordnet(word)
         if not self.adjective(place):
             return False
         return self.attributive(place) or not self.noun(place) or self._linked(place)
@@ -201,12 +201,12 @@ def spelled(colour: str) -> str:
 
 def mentioned(sentences: Iterable[str], wordnet: WordNet) -> frozenset[str]:
     """Return the colours that sentences mention."""
-    named, found = colours().keys() - _ALWAYS_THINGS, {""}
+    names, mentions = colours().keys() - _ALWAYS_THINGS, {""}
     for text in sentences:
-        if named.intersection(_LETTERS.findall(text.lower())) - found:
+        if names.intersection(_LETTERS.findall(text.lower())) - mentions:
             sentence = Sentence.of(text, wordnet)
-            found.update(_colour(sentence, place) for place in range(len(sentence.words)))
-    return frozenset(found - {""})
+            mentions.update(_colour(sentence, place) for place in range(len(sentence.words)))
+    return frozenset(mentions - {""})
 
 
 def perturb(
@@ -235,8 +235,8 @@ def _choices(kind: str, sentence: Sentence, settings: Settings) -> Iterator[tupl
 def _antonyms(sentence: Sentence, place: int, _: Settings) -> list[str]:
     if not sentence.describes(place):
         return []
-    found = sentence.wordnet.antonyms(sentence.word(place))
-    return [word for word in found if word.isalpha()]
+    antonyms = sentence.wordnet.antonyms(sentence.word(place))
+    return [word for word in antonyms if word.isalpha()]
 
 
 def _any_colour(sentence: Sentence, place: int, settings: Settings) -> list[str]:

@@ -17,10 +17,9 @@ from isotope.core.grid import Cell
 from isotope.core.progress import Progress, log
 from isotope.core.runs import ranked, read_run
 from isotope.encode.shard import encode_texts
-from isotope.explain import wordnet as wordnet_files
 from isotope.explain.perturb import KINDS, Settings, mentioned, perturb
 from isotope.explain.tables import INTACT, PERTURBED, RANKS
-from isotope.explain.wordnet import WordNet
+from isotope.explain.wordnet import WordNet, find
 from isotope.index.bm25 import contents
 
 # ASSUME the sentence that a query consists of is its section's description, as captions are: the
@@ -49,24 +48,26 @@ def perturb_texts(  # noqa: PLR0913
     Raises:
         MissingFile: no dictionary.
     """
-    known = WordNet(wordnet_files.find(wordnet))
+    dictionary = WordNet(find(wordnet))
     judged = pl.read_parquet(qrels).filter(pl.col("split") == split)
-    asked = pl.read_parquet(texts, columns=TEXTS.names).join(judged, on="text_id", how="semi")
-    asked = asked.filter(pl.col(FIELD).fill_null("") != "").sort("text_id")
-    colours = mentioned(chain(asked[FIELD], _captions(images, judged)), known)
+    queries = pl.read_parquet(texts, columns=TEXTS.names).join(judged, on="text_id", how="semi")
+    queries = queries.filter(pl.col(FIELD).fill_null("") != "").sort("text_id")
+    colours = mentioned(chain(queries[FIELD], _captions(images, judged)), dictionary)
     log.info("colours that queries and captions mention: %s", ", ".join(sorted(colours)))
     settings = settings._replace(mentioned=colours)
     with store.writer(out, PERTURBED) as file:
         for kind in sorted(KINDS):
-            for some in asked.iter_slices(_TEXTS_PER_READ):
-                rows = list(_rows(kind, some, known, settings))
+            for some in queries.iter_slices(_TEXTS_PER_READ):
+                rows = list(_rows(kind, some, dictionary, settings))
                 file.write_table(pa.Table.from_pylist(rows, schema=PERTURBED))
                 log.info("%s: %d of %d queries", kind, len(rows), some.height)
 
 
 def _captions(images: Path, judged: pl.DataFrame) -> pl.Series:
-    known = pl.scan_parquet(images).select("image_id", _CAPTIONS)
-    own = known.join(judged.lazy(), on="image_id", how="semi").select(pl.col(_CAPTIONS).explode())
+    captions = pl.scan_parquet(images).select("image_id", _CAPTIONS)
+    own = captions.join(judged.lazy(), on="image_id", how="semi").select(
+        pl.col(_CAPTIONS).explode()
+    )
     return own.drop_nulls().collect(engine="streaming").to_series()
 
 
@@ -75,18 +76,18 @@ def _rows(
 ) -> Iterator[Mapping[str, object]]:
     progress = Progress(f"sentences, {kind}", texts.height)
     for text in texts.iter_rows(named=True):
-        found = perturb(kind, text["text_id"], text[FIELD], wordnet, settings)
+        new = perturb(kind, text["text_id"], text[FIELD], wordnet, settings)
         progress.add()
-        if found is not None:
+        if new is not None:
             yield {
                 **text,
                 "text_id": f"{kind}/{text['text_id']}",
-                FIELD: found.sentence,
+                FIELD: new.sentence,
                 "perturbation": kind,
                 "query_id": text["text_id"],
                 "intact": text[FIELD],
-                "perturbed": found.sentence,
-                "changes": [f"{before} > {after}" for before, after in found.changes],
+                "perturbed": new.sentence,
+                "changes": [f"{before} > {after}" for before, after in new.changes],
             }
     progress.finish()
 
@@ -95,7 +96,7 @@ _DOCUMENTS, _QUERIES = 1 << 16, 256
 _CHANGED = ["perturbation", "query_id"]
 
 
-class Asked(NamedTuple):
+class Queries(NamedTuple):
     """The perturbed texts, the judgements, and the run of the intact ones at its place."""
 
     perturbed: Path
@@ -113,7 +114,7 @@ class Tower(NamedTuple):
 
 
 def perturbed_dense(
-    asked: Asked, encoded: Mapping[str, Sequence[Path]], index: Path, tower: Tower, out: Path
+    inputs: Queries, encoded: Mapping[str, Sequence[Path]], index: Path, tower: Tower, out: Path
 ) -> None:
     """Write tables.RANKS for a dense system, ranks counted in the whole pool before and after.
 
@@ -124,26 +125,26 @@ def perturbed_dense(
     Raises:
         IsotopeError: what `encode.encode_texts` raises.
     """
-    vectors, cell = Encoded(encoded), Cell.of(asked.run)
-    queries, right = _queries(asked), _right(asked)
+    vectors, cell = Encoded(encoded), Cell.of(inputs.run)
+    queries, right = _queries(inputs), _answers(inputs)
     pool = np.load(index / cell.pool / f"{cell.document_side}.npy")
     places = vectors.ids["images"].gather(pool)
     intact = right.select("query_id").unique().sort("query_id")
     rows = _rows_of(intact["query_id"], vectors.ids["texts"])
     with TemporaryDirectory(dir=out.parent, prefix=".perturbed-") as folder:
-        changed = _encoded(asked.perturbed, tower, Path(folder))
+        changed = _encoded(inputs.perturbed, tower, Path(folder))
 
         def placed(queries: pl.DataFrame, own: Vectors) -> pl.DataFrame:
             targets = _targets(queries, right, places)
-            found = _ranks(own, targets, vectors.shards["images"], pool)
-            return queries.with_columns(rank=pl.Series(found, dtype=pl.Int32))
+            ranks = _ranks(own, targets, vectors.shards["images"], pool)
+            return queries.with_columns(rank=pl.Series(ranks, dtype=pl.Int32))
 
         before = placed(intact, vectors.shards["texts"].take(rows))
-        _write(before, placed(queries, changed), asked, out)
+        _write(before, placed(queries, changed), inputs, out)
 
 
 def perturbed_bm25(  # noqa: PLR0913
-    asked: Asked,
+    inputs: Queries,
     index: Path,
     spec: Mapping[str, Any],
     out: Path,
@@ -159,41 +160,41 @@ def perturbed_bm25(  # noqa: PLR0913
     Raises:
         ToolFailed: Anserini failed.
     """
-    words = contents("texts", asked.perturbed, language="", fields=spec.get("fields"))
+    words = contents("texts", inputs.perturbed, language="", fields=spec.get("fields"))
     own = {k: spec[k] for k in ("k1", "b") if k in spec}
     model = lucene.Bm25(**own, language=language)
-    cell, queries = Cell.of(asked.run), _queries(asked)
+    cell, queries = Cell.of(inputs.run), _queries(inputs)
     topics = words.sort("id").select("id", "contents").iter_rows()
-    place, before = index / cell.pool / cell.document_side, read_run(asked.run)
+    place, before = index / cell.pool / cell.document_side, read_run(inputs.run)
     depth = max(before["rank"].to_list(), default=1)
-    found = lucene.search(place, topics, model, hits=depth, threads=threads)
-    after = ranked(found).rename({"query_id": "text_id"})
-    answers = _right(asked)
+    hits = lucene.search(place, topics, model, hits=depth, threads=threads)
+    after = ranked(hits).rename({"query_id": "text_id"})
+    answers = _answers(inputs)
     changed = answers.join(queries, on="query_id")
     _write(
-        _first(answers, before, ["query_id"]),
-        _first(changed, after, ["text_id", *_CHANGED]),
-        asked,
+        _first_rank(answers, before, ["query_id"]),
+        _first_rank(changed, after, ["text_id", *_CHANGED]),
+        inputs,
         out,
     )
 
 
-def _first(answers: pl.DataFrame, run: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+def _first_rank(answers: pl.DataFrame, run: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """Return the rank of each query's first right answer, null without one in the run."""
-    found = run.select(keys[0], "doc_id", "rank")
-    joined = answers.join(found, on=[keys[0], "doc_id"], how="left")
+    hits = run.select(keys[0], "doc_id", "rank")
+    joined = answers.join(hits, on=[keys[0], "doc_id"], how="left")
     return joined.group_by(keys).agg(pl.col("rank").min())
 
 
-def _queries(asked: Asked) -> pl.DataFrame:
+def _queries(inputs: Queries) -> pl.DataFrame:
     """Return text_id, perturbation and query_id, in the order that they are encoded in."""
-    return pl.read_parquet(asked.perturbed, columns=["text_id", *_CHANGED]).sort("text_id")
+    return pl.read_parquet(inputs.perturbed, columns=["text_id", *_CHANGED]).sort("text_id")
 
 
-def _right(asked: Asked) -> pl.DataFrame:
-    qrels = pl.read_parquet(asked.qrels)
-    kept = qrels.filter(pl.col("split") == Cell.of(asked.run).split, pl.col("relevance") > 0)
-    return kept.select(query_id="text_id", doc_id="image_id")
+def _answers(inputs: Queries) -> pl.DataFrame:
+    qrels = pl.read_parquet(inputs.qrels)
+    relevant = qrels.filter(pl.col("split") == Cell.of(inputs.run).split, pl.col("relevance") > 0)
+    return relevant.select(query_id="text_id", doc_id="image_id")
 
 
 def _targets(queries: pl.DataFrame, answers: pl.DataFrame, pool: pl.Series) -> list[Rows]:
@@ -204,10 +205,11 @@ def _targets(queries: pl.DataFrame, answers: pl.DataFrame, pool: pl.Series) -> l
     return [np.array(own or [], np.int64) for own in joined["place"].to_list()]
 
 
-def _rows_of(ids: pl.Series, known: pl.Series) -> Rows:
-    at = pl.DataFrame({"id": known}).with_row_index("row")
-    found = pl.DataFrame({"id": ids}).join(at, on="id", how="left", maintain_order="left")
-    return found["row"].cast(pl.Int64).to_numpy()
+def _rows_of(ids: pl.Series, encoded: pl.Series) -> Rows:
+    """Return the row of each of `ids` among those of the vectors, `encoded`."""
+    numbers = pl.DataFrame({"id": encoded}).with_row_index("row")
+    rows = pl.DataFrame({"id": ids}).join(numbers, on="id", how="left", maintain_order="left")
+    return rows["row"].cast(pl.Int64).to_numpy()
 
 
 def _encoded(texts: Path, tower: Tower, folder: Path) -> Vectors:
@@ -247,12 +249,12 @@ def _group(
         yield 1 + int(ahead + np.count_nonzero(row[best[1] + 1 :] == best[0]))
 
 
-def _write(before: pl.DataFrame, after: pl.DataFrame, asked: Asked, out: Path) -> None:
+def _write(before: pl.DataFrame, after: pl.DataFrame, inputs: Queries, out: Path) -> None:
     """Write the ranks of the queries as they are, then those of the perturbed ones beside them."""
-    labels = {**vars(Cell.of(asked.run)), "system": asked.run.stem}
-    known = before.select("query_id", rank_before="rank")
+    labels = {**vars(Cell.of(inputs.run)), "system": inputs.run.stem}
+    ranks = before.select("query_id", rank_before="rank")
     intact = before.sort("query_id").with_columns(perturbation=pl.lit(INTACT), rank_before="rank")
-    changed = after.join(known, on="query_id", how="left").sort("text_id")
+    changed = after.join(ranks, on="query_id", how="left").sort("text_id")
     columns = {name: pl.lit(value) for name, value in labels.items()}
     both = [each.with_columns(**columns).select(RANKS.names) for each in (intact, changed)]
     store.write(pl.concat(both).to_arrow(), out, RANKS)

@@ -1,99 +1,32 @@
-"""WordNet's nouns as a graph of hypernyms, and its adjectives' antonyms, read line by line.
+"""WordNet's nouns as a graph of hypernyms, and its adjectives' antonyms.
 
-Only the lines that are asked for are parsed: an entry of data.* begins at its own byte offset.
-Format: https://wordnet.princeton.edu/documentation/wndb5wn
+The library `wn` reads its own database and files of WN-LMF; nothing is ever fetched. It has no
+reader of WNDB, the format of Princeton's dict files, which Debian and NLTK install: `Princeton`
+reads those, and only the lines that are looked up. Putting them into a database of wn would take
+some 10 s and 50 MB.
 """
 
 import os
 import re
+import shutil
 import sqlite3
+import tempfile
+import weakref
 import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import contextmanager
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
+from xml.parsers.expat import ExpatError
+
+import wn
+from wn.lmf import is_lmf
+from wn.project import Package, is_package_directory
 
 from isotope.core.errors import CorruptFile, EmptyTable, MissingFile
-from isotope.explain.wordnet_dict import Synset, dict_files
 
-NAME = "wn.db"
-_WORDNET_3_0 = "omw-en:1.4"
-_LETTERS = {"n": ("n", "n"), "a": ("a", "s")}
-_LEXICON = """
-SELECT rowid FROM lexicons WHERE language = 'en' ORDER BY specifier <> ?, specifier LIMIT 1
-"""
-_SENSES = """
-SELECT senses.rowid, senses.synset_rowid, forms.form
-FROM senses
-JOIN entries ON senses.entry_rowid = entries.rowid
-JOIN forms ON forms.entry_rowid = entries.rowid AND forms.rank = 0
-WHERE senses.lexicon_rowid = ? AND entries.pos IN (?, ?)
-ORDER BY senses.entry_rank, forms.form, entries.pos, senses.rowid
-"""
-_HYPERNYM_PAIRS = """
-SELECT source_rowid, target_rowid
-FROM synset_relations JOIN relation_types ON type_rowid = relation_types.rowid
-WHERE lexicon_rowid = ? AND type IN ('hypernym', 'instance_hypernym')
-ORDER BY source_rowid, target_rowid
-"""
-_ANTONYMS = """
-SELECT source_rowid, target_rowid
-FROM sense_relations JOIN relation_types ON type_rowid = relation_types.rowid
-WHERE lexicon_rowid = ? AND type = 'antonym'
-ORDER BY source_rowid, target_rowid
-"""
-
-
-@lru_cache(maxsize=2)
-def read_db(path: Path, part: str) -> tuple[bytes, bytes]:
-    """Return index and data of nouns (`n`) or adjectives (`a`) of the English lexicon.
-
-    omw-en:1.4, which is WordNet 3.0, goes before others.
-
-    Raises:
-        EmptyTable: no English lexicon.
-        CorruptFile: not a database of wn.
-    """
-    # ASSUME senses of words that differ in case only are numbered by rank, then by spelling; the
-    # database does not say.
-    try:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as con:
-            return _converted(con, path, part)
-    except sqlite3.Error as error:
-        raise CorruptFile(path, f"not a database of wn ({error})", "make it anew") from error
-
-
-def _converted(con: sqlite3.Connection, path: Path, part: str) -> tuple[bytes, bytes]:
-    found = con.execute(_LEXICON, (_WORDNET_3_0,)).fetchone()
-    if found is None:
-        remedy = f"add one, such as {_WORDNET_3_0}"
-        raise EmptyTable(path, "no English lexicon", remedy)
-    words: dict[int, list[str]] = {}
-    senses: dict[str, list[int]] = {}
-    place: dict[int, tuple[int, int]] = {}
-    for sense, synset, form in con.execute(_SENSES, (found[0], *_LETTERS[part])):
-        words.setdefault(synset, []).append(form)
-        place[sense] = (synset, len(words[synset]))
-        senses.setdefault(form.lower().replace(" ", "_"), []).append(synset)
-    pointers: dict[int, list[tuple[str, int, str]]] = {synset: [] for synset in words}
-    for source, sign, target, of in _pointers(con, found[0], place):
-        pointers.get(source, []).append((sign, target, of))
-    synsets = {synset: Synset(words[synset], pointers[synset]) for synset in sorted(words)}
-    return dict_files(part, synsets, {k: list(dict.fromkeys(v)) for k, v in senses.items()})
-
-
-def _pointers(
-    con: sqlite3.Connection, lexicon: int, place: dict[int, tuple[int, int]]
-) -> Iterator[tuple[int, str, int, str]]:
-    for source, target in con.execute(_HYPERNYM_PAIRS, (lexicon,)):
-        yield source, "@", target, "0000"
-    for one, other in con.execute(_ANTONYMS, (lexicon,)):
-        if one in place and other in place:
-            (source, n), (target, m) = place[one], place[other]
-            yield source, "!", target, f"{n:02x}{m:02x}"
-
-
+DATABASE = "wn.db"
 PARTS = {"n": "noun", "a": "adj"}
 NAMES = tuple(f"{kind}.{part}" for part in PARTS.values() for kind in ("index", "data"))
 _NLTK = "corpora/wordnet"
@@ -103,66 +36,48 @@ _SYSTEM = (
     "/usr/local/WordNet-3.0/dict",
     "/opt/local/share/WordNet-3.0/dict",
 )
-_DATA = ("/usr/share/nltk_data", "/usr/local/share/nltk_data", "/usr/lib/nltk_data")
+_NLTK_DATA = ("/usr/share/nltk_data", "/usr/local/share/nltk_data", "/usr/lib/nltk_data")
+_WORDNET_3_0 = "omw-en:1.4"
+_SENSE = re.compile(r"(?P<lemma>.+)\.n\.(?P<sense>\d+)")
+_OFFSET = re.compile(r"(\d+)-[a-z]$")
+_CACHED_PAIRS = 1 << 20
 
 
-def find(named: str | Path | None = None, environ: Mapping[str, str] = os.environ) -> Path:
-    """Return the folder, the zip or the database that holds nouns and adjectives.
+def find(path: str | Path | None = None, environ: Mapping[str, str] = os.environ) -> Path:
+    """Return the folder, the zip, the database or the file that has nouns and adjectives.
 
-    `named` may be the dict folder, a WordNet with a folder `dict`, an NLTK data folder or a wn data
-    folder. Without it the places are WNSEARCHDIR, WNHOME, NLTK_DATA, ~/nltk_data, the system's and
-    ~/.wn_data.
-    Format: https://wordnet.princeton.edu/documentation/wndb5wn
+    `path` may be the dict folder, a WordNet with a folder `dict`, an NLTK data folder, a wn data
+    folder, or a file or package folder of WN-LMF. Without it the places are WNSEARCHDIR, WNHOME,
+    NLTK_DATA, ~/nltk_data, the system's and ~/.wn_data.
 
     Raises:
         MissingFile: no dictionary there, or anywhere.
     """
-    places = [Path(named)] if named else list(_usual(environ))
+    places = [Path(path)] if path else list(_usual_places(environ))
     for place in places:
-        for found in (
-            place,
-            place / "dict",
-            place / _NLTK,
-            place / f"{_NLTK}.zip",
-            place / NAME,
-        ):
-            if _holds(found):
-                return found
+        below = (place, place / "dict", place / _NLTK, place / f"{_NLTK}.zip", place / DATABASE)
+        for candidate in below:
+            if _is_dictionary(candidate):
+                return candidate
+            if is_package_directory(candidate):
+                return Package(candidate).resource_file()
     searched = f"no {' or '.join(NAMES)} in {', '.join(map(str, places))}"
     remedy = "install Debian's wordnet-base, or set tabulate.explain.<collection>.wordnet"
     raise MissingFile("WordNet", searched, remedy)
 
 
-def read(place: Path, name: str) -> bytes:
-    """Return the bytes of one dict file of `place`, as `find` returned it.
-
-    Raises:
-        CorruptFile: a zip that does not open.
-    """
-    if place.name == NAME:
-        part = next(p for p, noun in PARTS.items() if name.endswith(f".{noun}"))
-        return read_db(place, part)[name.startswith("data")]
-    if place.is_dir():
-        return (place / name).read_bytes()
-    try:
-        with zipfile.ZipFile(place) as file:
-            return file.read(f"wordnet/{name}")
-    except (zipfile.BadZipFile, OSError) as error:
-        raise CorruptFile(place, f"not a zip ({error})", "fetch it again") from error
-
-
-def _usual(environ: Mapping[str, str]) -> Iterator[Path]:
+def _usual_places(environ: Mapping[str, str]) -> Iterator[Path]:
     for key in ("WNSEARCHDIR", "WNHOME"):
         if environ.get(key):
             yield Path(environ[key])
     yield from map(Path, filter(None, environ.get("NLTK_DATA", "").split(os.pathsep)))
     yield Path(environ.get("HOME", "/")) / "nltk_data"
-    yield from map(Path, (*_SYSTEM, *_DATA))
+    yield from map(Path, (*_SYSTEM, *_NLTK_DATA))
     yield Path(environ.get("HOME", "/")) / ".wn_data"
 
 
-def _holds(place: Path) -> bool:
-    if place.name == NAME:
+def _is_dictionary(place: Path) -> bool:
+    if place.name == DATABASE or is_lmf(place):
         return place.is_file()
     if place.suffix != ".zip":
         return all((place / name).is_file() for name in NAMES)
@@ -173,19 +88,157 @@ def _holds(place: Path) -> bool:
         return False
 
 
-_NAME = re.compile(r"(?P<lemma>.+)\.n\.(?P<sense>\d+)")
+class Lexicon(Protocol):
+    """What `WordNet` asks of a reader; a synset is the string that names it in the lexicon."""
+
+    def synsets(self, form: str, part: str = "n") -> list[str]:
+        """Return the synsets of a noun (`n`) or adjective (`a`), the most frequent sense first."""
+        ...
+
+    def hypernyms(self, synset: str) -> list[str]:
+        """Return the synsets right above a noun's, those of instances included."""
+        ...
+
+    def antonyms(self, adjective: str) -> Iterator[list[str]]:
+        """Yield the direct antonyms of each sense of an adjective, in the order of the senses."""
+        ...
+
+
+class WordNet:
+    """A dictionary by names such as `dog.n.01`, with the distances between its nouns."""
+
+    def __init__(self, place: Path) -> None:
+        """Open the dictionary that `find` returned.
+
+        Raises:
+            CorruptFile: a zip, a database or a file that can't be read as what it is.
+            EmptyTable: no English lexicon.
+        """
+        self.place = place
+        by_library = place.name == DATABASE or is_lmf(place)
+        self._lexicon: Lexicon = Library(place) if by_library else Princeton(place)
+        self.senses = cache(self._lexicon.synsets)
+        self.synset = cache(self._synset)
+        self.distance = lru_cache(_CACHED_PAIRS)(self._distance)
+        self._hypernyms = cache(self._lexicon.hypernyms)
+        self._above = cache(self._distances_above)
+
+    def _synset(self, name: str) -> str | None:
+        """Return the synset of `dog.n.01`, None where the dictionary has no such sense.
+
+        A bare noun, as detectors return it, is its first sense.
+        """
+        parts = _SENSE.fullmatch(name)
+        # ASSUME a label without a sense is the noun's most frequent one; the paper's have senses.
+        lemma, sense = (parts["lemma"], int(parts["sense"])) if parts else (name, 1)
+        senses = self.senses(lemma)
+        return senses[sense - 1] if 1 <= sense <= len(senses) else None
+
+    def similarity(self, one: str, other: str) -> float:
+        """Return the path similarity 1 / (1 + edges of the shortest path), 0 without a path.
+
+        Equal to NLTK's path_similarity on nouns.
+        """
+        edges = self.distance(*sorted((one, other)))
+        return 0.0 if edges is None else 1 / (1 + edges)
+
+    def _distance(self, one: str, other: str) -> int | None:
+        up, down = self._above(one), self._above(other)
+        return min((up[c] + down[c] for c in up.keys() & down.keys()), default=None)
+
+    def _distances_above(self, synset: str) -> dict[str, int]:
+        edges, level = {synset: 0}, [synset]
+        while level:
+            above = {up for own in level for up in self._hypernyms(own)} - edges.keys()
+            edges.update(dict.fromkeys(above, edges[level[0]] + 1))
+            level = sorted(above)
+        return edges
+
+    def antonyms(self, adjective: str) -> list[str]:
+        """Return the direct antonyms of an adjective's first sense that has some, in their order.
+
+        A satellite adjective has none of its own; those of its head are left out.
+        """
+        return next(filter(None, self._lexicon.antonyms(adjective)), [])
+
+
+def offset(synset: str) -> int | None:
+    """Return the number in the name of a synset, as in `omw-en-02084071-n`; None without one.
+
+    It is the synset's offset in Princeton's files, where the lexicon keeps to the custom.
+    """
+    number = _OFFSET.search(synset)
+    return int(number[1]) if number else None
+
+
+class Library:
+    """A lexicon as wn reads it: in its own database, or in WN-LMF, which goes to a temporary one.
+
+    English only; omw-en:1.4, which is WordNet 3.0, goes before others.
+    """
+
+    def __init__(self, place: Path) -> None:
+        """Open the database or the file `place`.
+
+        Raises:
+            EmptyTable: no English lexicon.
+            CorruptFile: not a database of wn, or a file that is no WN-LMF.
+        """
+        self._place, self._folder = place, place.parent
+        if place.name != DATABASE:
+            self._folder = Path(tempfile.mkdtemp(prefix="isotope-wn-"))
+            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        with self._selected():
+            if place.name != DATABASE:
+                wn.add(place, progress_handler=None)
+            english = [own.specifier() for own in wn.lexicons() if own.language == "en"]
+            if not english:
+                remedy = f"add one, such as {_WORDNET_3_0}"
+                raise EmptyTable(place, "no English lexicon", remedy)
+            first = min(english, key=lambda own: (own != _WORDNET_3_0, own))
+            self._words = wn.Wordnet(first, expand="", search_all_forms=False)
+
+    def synsets(self, form: str, part: str = "n") -> list[str]:
+        """Return the synsets of a form, as `Lexicon.synsets`; wn ignores case and accents."""
+        with self._selected():
+            written = form.lower().replace("_", " ")
+            parts = ("a", "s") if part == "a" else (part,)
+            return [own.id for p in parts for own in self._words.synsets(written, pos=p)]
+
+    def hypernyms(self, synset: str) -> list[str]:
+        """Return the synsets above, as `Lexicon.hypernyms`."""
+        with self._selected():
+            return [own.id for own in self._words.synset(synset).hypernyms()]
+
+    def antonyms(self, adjective: str) -> Iterator[list[str]]:
+        """Yield the antonyms of each sense, as `Lexicon.antonyms`."""
+        with self._selected():
+            written = adjective.lower().replace("_", " ")
+            senses = [own for p in ("a", "s") for own in self._words.senses(written, pos=p)]
+            related = [[to.word().lemma() for to in s.get_related("antonym")] for s in senses]
+        yield from (list(dict.fromkeys(forms)) for forms in related)
+
+    @contextmanager
+    def _selected(self) -> Iterator[None]:
+        """Make this database the one that wn, which has one at a time, reads from."""
+        wn.config.data_directory = self._folder  # pyright: ignore[reportPrivateImportUsage]
+        try:
+            yield
+        except (sqlite3.Error, wn.Error, ExpatError) as error:
+            kind = "a database of wn" if self._place.name == DATABASE else "WN-LMF"
+            raise CorruptFile(self._place, f"not {kind} ({error})", "make it anew") from error
+
+
 _HYPERNYMS = ("@", "@i")
 _MARKER = re.compile(r"\(\w+\)$")
 _HEXADECIMAL = 16
-_PAIRS = 1 << 20
 
 
 class Pointer(NamedTuple):
     """A relation from word `source` (0: the whole synset) to word `target` of another synset."""
 
     symbol: str
-    offset: int
-    part: str
+    synset: str
     source: int
     target: int
 
@@ -197,98 +250,82 @@ class Entry(NamedTuple):
     pointers: list[Pointer]
 
 
-class WordNet:
-    """A dictionary in memory (20 MB); synsets are known by their offset among the nouns."""
+class Princeton:
+    """Index and data files of nouns and adjectives in memory (20 MB), parsed line by line.
+
+    A synset is named by the byte at which its line begins, and its part of speech: `02084071-n`.
+    Format: https://wordnet.princeton.edu/documentation/wndb5wn
+    """
 
     def __init__(self, place: Path) -> None:
-        """Read the files that `wordnet_files.find` found.
+        """Read the files in the folder or zip `place`.
 
         Raises:
             CorruptFile: a zip that does not open.
         """
-        self.place = place
+        self._place = place
         parts = PARTS.items()
-        self._index = {p: b"\n" + read(place, f"index.{n}") for p, n in parts}
-        self._data = {p: read(place, f"data.{n}") for p, n in parts}
-        self.senses = cache(self._senses)
-        self.synset = cache(self._synset)
-        self.distance = lru_cache(_PAIRS)(self._distance)
-        self._above = cache(self._distances_above)
+        self._index = {part: b"\n" + self._read(f"index.{name}") for part, name in parts}
+        self._data = {part: self._read(f"data.{name}") for part, name in parts}
 
-    def _senses(self, lemma: str, part: str = "n") -> list[int]:
-        """Return the offsets of a word's synsets, the most frequent sense first."""
-        key = lemma.lower().replace(" ", "_").encode()
+    def _read(self, name: str) -> bytes:
+        if self._place.is_dir():
+            return (self._place / name).read_bytes()
+        try:
+            with zipfile.ZipFile(self._place) as file:
+                return file.read(f"wordnet/{name}")
+        except (zipfile.BadZipFile, OSError) as error:
+            raise CorruptFile(self._place, f"not a zip ({error})", "fetch it again") from error
+
+    def synsets(self, form: str, part: str = "n") -> list[str]:
+        """Return the synsets of a form, as `Lexicon.synsets`."""
+        key = form.lower().replace(" ", "_").encode()
         start = self._index[part].find(b"\n" + key + b" ")
         if start < 0 or not key:
             return []
         fields = self._index[part][start + 1 : self._index[part].index(b"\n", start + 1)].split()
-        return [int(offset) for offset in fields[-int(fields[2]) :]]
+        return [f"{int(offset):08d}-{part}" for offset in fields[-int(fields[2]) :]]
 
-    def _synset(self, name: str) -> int | None:
-        """Return the offset of `dog.n.01`, None where WordNet has no such sense.
-
-        A bare noun, as a detector may give it, is its first sense.
-        """
-        found = _NAME.fullmatch(name)
-        # ASSUME a label without a sense is the noun's most frequent one; the paper's have senses.
-        lemma, sense = (found["lemma"], int(found["sense"])) if found else (name, 1)
-        senses = self.senses(lemma)
-        return senses[sense - 1] if 1 <= sense <= len(senses) else None
-
-    def entry(self, offset: int, part: str = "n") -> Entry:
-        """Return the synset at an offset.
+    def hypernyms(self, synset: str) -> list[str]:
+        """Return the synsets above, as `Lexicon.hypernyms`.
 
         Raises:
-            CorruptFile: no entry begins there.
+            CorruptFile: as `entry`.
         """
-        end = self._data[part].find(b"\n", offset)
-        fields = self._data[part][offset:end].partition(b" | ")[0].decode().split()
-        if not fields or fields[0] != f"{offset:08d}":
-            found = f"no entry at byte {offset} of data.{PARTS[part]}"
-            raise CorruptFile(self.place, found, "install it again: index and data don't agree")
+        return [p.synset for p in self.entry(synset).pointers if p.symbol in _HYPERNYMS]
+
+    def antonyms(self, adjective: str) -> Iterator[list[str]]:
+        """Yield the antonyms of each sense, as `Lexicon.antonyms`.
+
+        Raises:
+            CorruptFile: as `entry`.
+        """
+        form = adjective.lower().replace(" ", "_")
+        for entry in map(self.entry, self.synsets(adjective, "a")):
+            place = [word.lower() for word in entry.words].index(form) + 1
+            direct = [p for p in entry.pointers if p.symbol == "!" and p.source == place]
+            words = [self.entry(p.synset).words[p.target - 1] for p in direct]
+            yield list(dict.fromkeys(word.replace("_", " ") for word in words))
+
+    def entry(self, synset: str) -> Entry:
+        """Return a synset.
+
+        Raises:
+            CorruptFile: no entry begins at its byte.
+        """
+        number, _, part = synset.partition("-")
+        start = int(number)
+        end = self._data[part].find(b"\n", start)
+        fields = self._data[part][start:end].partition(b" | ")[0].decode().split()
+        if not fields or fields[0] != number:
+            found = f"no entry at byte {start} of data.{PARTS[part]}"
+            raise CorruptFile(self._place, found, "install it again: index and data don't agree")
         count = int(fields[3], _HEXADECIMAL)
-        words = [_MARKER.sub("", w) for w in fields[4 : 4 + 2 * count : 2]]
+        words = [_MARKER.sub("", word) for word in fields[4 : 4 + 2 * count : 2]]
         rest = fields[5 + 2 * count :][: 4 * int(fields[4 + 2 * count])]
         return Entry(words, [_pointer(*rest[i : i + 4]) for i in range(0, len(rest), 4)])
-
-    def similarity(self, one: int, other: int) -> float:
-        """Return the path similarity 1 / (1 + edges of the shortest path), 0 without a path.
-
-        Equal to NLTK's path_similarity on nouns.
-        """
-        apart = self.distance(*sorted((one, other)))
-        return 0.0 if apart is None else 1 / (1 + apart)
-
-    def _distance(self, one: int, other: int) -> int | None:
-        up, down = self._above(one), self._above(other)
-        return min((up[c] + down[c] for c in up.keys() & down.keys()), default=None)
-
-    def _distances_above(self, offset: int) -> dict[int, int]:
-        found, edge = {offset: 0}, [offset]
-        while edge:
-            above = {p.offset for o in edge for p in self._hypernyms(o)} - found.keys()
-            found.update(dict.fromkeys(above, found[edge[0]] + 1))
-            edge = sorted(above)
-        return found
-
-    def _hypernyms(self, offset: int) -> list[Pointer]:
-        return [p for p in self.entry(offset).pointers if p.symbol in _HYPERNYMS]
-
-    def antonyms(self, adjective: str) -> list[str]:
-        """Return the direct antonyms of an adjective's first sense that has some, in their order.
-
-        Those of a satellite adjective are its head's affair, and left out.
-        """
-        for offset in self.senses(adjective, "a"):
-            entry = self.entry(offset, "a")
-            own = [w.lower() for w in entry.words].index(adjective.lower().replace(" ", "_")) + 1
-            direct = [p for p in entry.pointers if p.symbol == "!" and p.source == own]
-            if direct:
-                found = [self.entry(p.offset, "a").words[p.target - 1] for p in direct]
-                return list(dict.fromkeys(word.replace("_", " ") for word in found))
-        return []
 
 
 def _pointer(symbol: str, offset: str, part: str, words: str) -> Pointer:
     source, target = int(words[:2], _HEXADECIMAL), int(words[2:], _HEXADECIMAL)
-    return Pointer(symbol, int(offset), part, source, target)
+    return Pointer(symbol, f"{offset}-{part}", source, target)

@@ -9,12 +9,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import psutil
 import uvicorn
-import yaml
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
@@ -28,7 +26,7 @@ from isotope.core.errors import BadParams, IsotopeError
 from isotope.judge.ledger import PAIRS, Form, Grade, Item
 from isotope.judge.session import Pictures, PoolSession, SheetSession
 from isotope.judge.study import RATINGS, VERDICTS
-from isotope.params.files import SCHEMA
+from isotope.params.phases import Judge
 from isotope.params.resolve import Params
 from isotope.report.site import environment
 
@@ -58,11 +56,9 @@ class _Scale:
     fits: Callable[[Any], bool]
 
 
-def scale(params: Params, schema_file: Path = SCHEMA) -> dict[int, str]:
-    """Return the label of each grade: `score.judge.scale`, or the schema's default."""
-    schema = yaml.safe_load(schema_file.read_text(encoding="utf-8"))
-    judge = schema["properties"]["score"]["properties"]["judge"]["properties"]
-    labels = params["score"].get("judge", {}).get("scale", judge["scale"]["default"])
+def scale(params: Params) -> dict[int, str]:
+    """Return the label of each grade: `score.judge.scale`, or its default."""
+    labels = params["score"].get("judge", {}).get("scale", Judge.defaults()["scale"])
     return {int(key): label for key, label in sorted(labels.items(), key=lambda item: str(item[0]))}
 
 

@@ -57,13 +57,13 @@ def write_mistakes(
         }
         drawn = rows(_SQL / "mistakes.sql", relations, params)
     if drawn.is_empty():
-        found = f"no judged question{_named(spec)} in {', '.join(splits)}"
+        found = f"no judged question{_of_subset(spec)} in {', '.join(splits)}"
         remedy = "mend `tabulate.mistakes.subset` or `search.splits`"
         raise EmptyTable(str(collected["images"]), found, remedy)
     study.hand_out(drawn, sample, sheet)
 
 
-def _named(spec: Mapping[str, Any]) -> str:
+def _of_subset(spec: Mapping[str, Any]) -> str:
     return f" of the subset {spec['subset']}" if "subset" in spec else ""
 
 

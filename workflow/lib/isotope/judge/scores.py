@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -102,8 +102,8 @@ def kendall_tau(one: ArrayLike, other: ArrayLike) -> float:
     """
     if np.size(one) < _LEAST_SYSTEMS:
         return float("nan")
-    tau, _ = kendalltau(one, other)
-    return float(tau)
+    test: Any = kendalltau(one, other)
+    return float(test.statistic)
 
 
 def cohen_kappa(pairs: pl.DataFrame) -> float | None:

@@ -222,7 +222,7 @@ def graded_qrels(grades: pl.DataFrame, pool: pl.DataFrame, qrels: pl.DataFrame) 
 def sparse(qrels: pl.DataFrame, splits: Sequence[str]) -> pl.DataFrame:
     """Return qrels in both directions: task, query_id, doc_id, sparse (the relevance)."""
     own = qrels.filter(pl.col("split").is_in(splits))
-    columns = {t: {"query_id": q, "doc_id": d} for t, (q, d) in ((t, id_columns(t)) for t in TASKS)}
+    columns = {t: dict(zip(("query_id", "doc_id"), id_columns(t), strict=True)) for t in TASKS}
     return pl.concat(
         own.select(task=pl.lit(task), **names, sparse=pl.col("relevance").cast(pl.Int32))
         for task, names in columns.items()

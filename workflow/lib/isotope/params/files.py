@@ -12,8 +12,6 @@ from isotope.core import store
 from isotope.core.errors import BadParams, MissingFile
 from isotope.params import foreign, resolve, schema
 
-SCHEMA = Path("workflow/schemas/params.schema.yaml")
-
 
 def load(
     overlays: Sequence[Path] = (), pairs: Sequence[str] = (), root: Path = Path()
@@ -34,9 +32,7 @@ def load(
         if not equals:
             raise BadParams("--config", f"{pair!r} has no `=`", "write key=value")
         merged[key] = value
-    if not (root / SCHEMA).is_file():
-        raise MissingFile(root / SCHEMA, "no such schema", "run in the project's root")
-    return resolve.resolve(merged, root / SCHEMA, foreign.discover(root / foreign.FOLDER))
+    return resolve.resolve(merged, foreign.discover(root / foreign.FOLDER))
 
 
 def text_of(path: Path) -> str:

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from isotope.core.errors import BadParams, MissingFile
+from isotope.core.grid import TASKS
 
 FOLDER = Path("runs")
 _SUFFIXES = (".trec", ".trec.gz")
 SETTINGS = ("small", "base", "large")
 SPLITS = ("train", "validation", "test")
-_KNOWN = {"setting": SETTINGS, "split": SPLITS, "task": ("t2m", "m2t")}
+_KNOWN = {"setting": SETTINGS, "split": SPLITS, "task": tuple(TASKS)}
 
 
 class Place(NamedTuple):

@@ -1,15 +1,9 @@
 """What entries of params.yaml owe each other beyond names: models, fusions, prompts, splits."""
 
-import math
-from pathlib import PurePosixPath
-from typing import Any
-
 from isotope.core.errors import BadParams
-from isotope.params.schema import suggest
-from isotope.params.sections import model_kind
-from isotope.search import prompted
+from isotope.params.phases import collection_kind
+from isotope.params.sections import COLLECTIONS, Params, kinds, model_kind, system_kind
 
-Params = dict[str, Any]
 _ARCHITECTURES = ("config", "name")
 _RIGHT = "correct"
 
@@ -30,12 +24,10 @@ def link(params: Params) -> None:
     for name, (key, value) in origins.items():
         models[name][key] = value
     for name, entry in params["systems"].items():
-        if entry["kind"] in ("rrf", "wsum"):
-            _check_fusion(f"params systems.{name}", entry, params["search"]["splits"])
-        if entry["kind"] == "prompt":
-            _check_prompt(f"params systems.{name}", entry, models)
+        kind = system_kind(entry).of_plain(entry)
+        kind.check(f"params systems.{name}", params)
     for name, entry in params.get("collect", {}).items():
-        _check_source_splits(params, f"params collect.{name}.source_splits", entry)
+        _check_collection(f"params collect.{name}", entry, params)
     _check_unjudged(params)
     tabulate = params.get("tabulate", {})
     _check_temporal(params, tabulate.get("temporal", []))
@@ -86,54 +78,14 @@ def _check_circle(systems: Params, seen: list[str]) -> None:
         _check_circle(systems, [*seen, part])
 
 
-def _check_fusion(where: str, entry: Params, splits: list[str]) -> None:
-    fixed, tune = "weights" if entry["kind"] == "wsum" else "k", entry.get("tune")
-    if tune is None:
-        if entry["kind"] == "wsum" and "weights" not in entry:
-            raise BadParams(where, "neither weights nor tune", "give one of them")
-        _check_weights(f"{where}.weights", [entry.get("weights", entry["of"])], entry["of"])
-        return
-    if fixed in entry:
-        raise BadParams(where, f"both {fixed} and tune", "keep one of them")
-    _check_weights(f"{where}.tune.grid.weights", tune["grid"].get("weights", []), entry["of"])
-    split = tune.get("split", "validation")
-    if split not in splits:
-        found = f"split {split!r} is not searched"
-        remedy = f"add it to search.splits, or name one of {', '.join(splits)}"
-        raise BadParams(f"{where}.tune.split", found, remedy)
-    step = tune["grid"].get("step", 1)
-    if not math.isclose(round(1 / step) * step, 1):
-        raise BadParams(f"{where}.tune.grid.step", f"{step}", "use one that divides 1, as 0.1")
-
-
-def _check_weights(where: str, given: list[list[float]], of: list[str]) -> None:
-    wrong = next((weights for weights in given if len(weights) != len(of)), None)
-    if wrong is not None:
-        found = f"{wrong}: weights that are not one for each system"
-        raise BadParams(where, found, f"give {len(of)}, of {', '.join(of)}")
-
-
-def _check_prompt(where: str, entry: Params, models: Params) -> None:
-    prompted.check(entry["templates"], where)
-    if not model_kind(models[entry["model"]]).is_encoder:
-        found = f"model {entry['model']!r} is no encoder of prompts"
-        raise BadParams(where, found, "name a model that reads texts and sees pictures")
-
-
-def _check_source_splits(params: Params, where: str, entry: Params) -> None:
-    """A set is called as the folder of its files; a folder with `*` may be called anything."""
-    asked, kind = entry.get("source_splits"), entry.get("kind")
-    if asked is None:
-        return
-    if kind != "ticrc":
-        raise BadParams(where, f"a collection of kind {kind}", "leave it out: kind ticrc has sets")
-    files = params["acquire"].get(entry.get("source"), {}).get("files", {})
-    listed = [file for split in ("train", "validation", "test") for file in files.get(split, [])]
-    urls = [file if isinstance(file, str) else str(file["url"]) for file in listed]
-    known = sorted({PurePosixPath(url).parent.name for url in urls})
-    unknown = [name for name in asked if name not in known]
-    if unknown and not any("*" in folder for folder in known):
-        raise BadParams(where, f"unknown name {unknown[0]!r}", suggest(unknown[0], known))
+def _check_collection(where: str, entry: Params, params: Params) -> None:
+    """A key of another kind is told apart from a typo: some kind has it."""
+    kind = collection_kind(entry)
+    for key in entry.keys() - kind.model_fields.keys():
+        owners = [name for name, of in kinds(COLLECTIONS).items() if key in of.model_fields]
+        remedy = f"leave it out: kind {' or '.join(owners)} has it"
+        raise BadParams(f"{where}.{key}", f"a collection of kind {entry['kind']}", remedy)
+    kind.of_plain(entry).check(where, params)
 
 
 def _check_unjudged(params: Params) -> None:
@@ -145,7 +97,7 @@ def _check_unjudged(params: Params) -> None:
         found = f"{both[0]!r} is in splits as well"
         raise BadParams("params search.unjudged", found, "keep it in one of them")
     for name, entry in systems.items() if apart else ():
-        foreign = [s for s in entry.get("of", []) if systems[s]["kind"] == "trec"]
+        foreign = [s for s in entry.get("of", []) if system_kind(systems[s]).foreign]
         if foreign:
             found = f"a fusion with the foreign run {foreign[0]!r}"
             raise BadParams(f"params systems.{name}", found, "drop it, or search.unjudged")
@@ -169,9 +121,10 @@ def _check_temporal(params: Params, systems: list[str]) -> None:
     """Only what an index and an encoder answer can be asked anew; a fusion by what it fuses."""
     for name in systems:
         entry = params["systems"][name]
-        fixed = entry["kind"] in ("rrf", "wsum") and "tune" not in entry
+        kind = system_kind(entry)
+        fixed = kind.fuses and "tune" not in entry
         model = params["models"].get(entry.get("model"))
-        plain = entry["kind"] in ("bm25", "dense") and (not model or model_kind(model).is_encoder)
+        plain = kind.asks_later and (not model or model_kind(model).is_encoder)
         if not (plain or fixed):
             found = f"{name!r} can't be asked for a later collection"
             remedy = "name systems of kind bm25 or dense, or untuned fusions of those"

@@ -4,24 +4,25 @@ import copy
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, Union, cast, get_args, get_origin
 
 from isotope.core import addresses
 from isotope.core.errors import BadParams
 from isotope.params.foreign import Place, with_foreign
 from isotope.params.links import link
-from isotope.params.schema import demand_types, schema_of, suggest, validate
-from isotope.params.sections import model_kind
+from isotope.params.phases import collection_kind
+from isotope.params.schema import demand_types, experiment, suggest, validate
+from isotope.params.sections import Params, Section, model_kind
 from isotope.params.snapshots import expand
 from isotope.params.union import check, speak, unknown
 from isotope.params.values import check_values
 
-Params = dict[str, Any]
 _COLLECTS = Path(__file__).parents[3] / "sql/collect"
 _PLACE = re.compile(r"\{(name|root)\}")
 
 
-def resolve(config: Mapping[str, Any], schema_file: Path, foreign: Iterable[Place] = ()) -> Params:
+def resolve(config: Mapping[str, Any], foreign: Iterable[Place] = ()) -> Params:
     """Return checked params, complete with defaults and the systems of `foreign` runs.
 
     Raises:
@@ -29,24 +30,15 @@ def resolve(config: Mapping[str, Any], schema_file: Path, foreign: Iterable[Plac
             `params_links.link`, `params_union.check` and `params_values.check_values`.
         As `trec_systems.with_foreign`.
     """
-    schema = schema_of(schema_file)
-    demand_types(config, schema)
+    demand_types(config)
     config = expand(config)
     params = substitute(dict(config), {k: str(config[k]) for k in ("name", "root") if k in config})
-    validate(params, schema)
+    validate(params)
     params.setdefault("parse", {})
     speak(params)
-    for phase in ("parse", "crawl", "project", "collect"):
-        for entry in params[phase].values():
-            _fill(entry, schema["$defs"][phase])
     for phase in ("shards", "encode", "search"):
-        _fill(params.setdefault(phase, {}), schema["properties"][phase])
-    shown = schema["properties"]["tabulate"]
-    _fill(params["tabulate"], shown)
-    for key in ("cases", "tail"):
-        _fill(params["tabulate"][key], shown["properties"][key])
-    for entry in params["tabulate"]["explain"].values():
-        _fill(entry, schema["$defs"]["explain"])
+        params.setdefault(phase, {})
+    fill(params, experiment())
     params = with_foreign(params, foreign)
     for where, found, known in dangling(params):
         raise BadParams(f"params {where}", f"unknown name {found!r}", suggest(found, known))
@@ -77,10 +69,25 @@ def _given(key: str, names: Mapping[str, str]) -> str:
     return names[key]
 
 
-def _fill(entry: Params, definition: Mapping[str, Any]) -> None:
-    for key, rule in definition["properties"].items():
-        if "default" in rule:
-            entry.setdefault(key, copy.deepcopy(rule["default"]))
+def fill(entry: Params, of: type[Section]) -> None:
+    """Write the defaults of sections that jobs read whole into a mapping, and into its parts."""
+    if of.fills:
+        for key, value in of.defaults().items():
+            entry.setdefault(key, copy.deepcopy(value))
+    for name, field in of.model_fields.items():
+        value = entry.get(field.alias or name)
+        if isinstance(value, dict):
+            _fill_part(cast("Params", value), field.annotation)
+
+
+def _fill_part(value: Params, of: Any) -> None:  # noqa: ANN401
+    for each in get_args(of) if get_origin(of) in (UnionType, Union) else (of,):
+        if isinstance(each, type) and issubclass(each, Section):
+            fill(value, each)
+        elif get_origin(each) is dict:
+            for part in value.values():
+                if isinstance(part, dict):
+                    _fill_part(cast("Params", part), get_args(each)[1])
 
 
 def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
@@ -105,7 +112,7 @@ def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
     for name, entry in params["systems"].items():
         others = [s for s in systems if s != name]
         yield from _unknown(f"systems.{name}.of", entry.get("of", []), others)
-        if entry["kind"] in ("dense", "prompt", "approximate"):
+        if "model" in entry:
             yield from _unknown(f"systems.{name}.model", [entry["model"]], models)
     yield from _modelled(params)
 
@@ -126,7 +133,8 @@ def _collected(params: Params) -> Iterator[tuple[str, str, list[str]]]:
 
 def _sourced(params: Params, where: str, entry: Params) -> Iterator[tuple[str, str, list[str]]]:
     """Yield the source of a collection if a phase that it goes through lacks it."""
-    phases = ("acquire", "crawl", "project") if entry["kind"] == "wikipedia" else ("acquire",)
+    snapshot = collection_kind(entry).is_snapshot
+    phases = ("acquire", "crawl", "project") if snapshot else ("acquire",)
     for phase in phases:
         yield from _unknown(where, _listed(entry.get("source")), list(params[phase]))
 

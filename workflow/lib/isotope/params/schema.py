@@ -1,21 +1,46 @@
-"""What the schema of params.yaml refuses, as one sentence: key, value, and what is allowed."""
+"""The schema of params.yaml, and what it refuses as one sentence: key, value, what is allowed.
+
+The classes of the phases and of the kinds make the schema; workflow/schemas/params.schema.yaml is
+written from them, for editors and for people.
+"""
 
 import difflib
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Annotated, Any, NamedTuple, Union, cast
 
 import yaml
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError
-from jsonschema.validators import extend
+from pydantic import Field, Tag, ValidationError, create_model
+from pydantic_core import ErrorDetails
 
 from isotope.core.errors import BadParams
+from isotope.params.phases import (
+    CollectionKind,
+    Crawl,
+    Encode,
+    Parse,
+    Project,
+    Score,
+    Search,
+    Shards,
+    Source,
+)
+from isotope.params.sections import (
+    BY_TYPE,
+    COLLECTIONS,
+    MODELS,
+    SYSTEMS,
+    Distinct,
+    Name,
+    Opt,
+    Section,
+    kinds,
+)
+from isotope.params.tabulate import Tabulate
 
+FILE = Path("workflow/schemas/params.schema.yaml")
 Node = Mapping[str, Any]
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _LONGEST = 120
 _FILLS = ("name", "root", "snapshots")
 _TYPES = {
@@ -33,16 +58,142 @@ _BOUNDS = {
     "maximum": "at most",
     "exclusiveMaximum": "below",
 }
+_Snapshot = Annotated[
+    Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$"), Tag("string")]
+    | Annotated[int, Tag("integer")],
+    BY_TYPE,
+]
 
 
-def _is_finite(_: object, value: object) -> bool:
-    return _NUMBERS.is_type(value, "number") and math.isfinite(cast(float, value))
+class Experiment(Section):
+    """One experiment. The top-level keys follow the road, phase by phase."""
+
+    build: Annotated[Distinct[str], Field(min_length=1)] = Field(
+        description="Collections to build; each is a key of `collect`."
+    )
+    name: Opt[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]] = Field(
+        None,
+        description="What `{name}` stands for anywhere in the params; set it with `--config "
+        "name=...`.",
+    )
+    root: Opt[str] = Field(
+        None,
+        description="What `{root}` stands for anywhere in the params; set it with `--config "
+        "root=...`.",
+    )
+    snapshots: Opt[Distinct[_Snapshot]] = Field(
+        None,
+        description="Dates, or other names, that `{snapshot}` stands for: a key or list item that "
+        "has it is repeated for each, oldest first.",
+    )
+    shards: Opt[Shards] = Field(
+        None,
+        description="Jobs that a phase is cut into, by phase; results do not depend on it. Crawl "
+        "and encode have shards of their own, which stay as files.",
+    )
+    acquire: dict[Name, Source] = Field(
+        description="Where the upstream files of each source come from."
+    )
+    parse: Opt[dict[Name, Parse]] = Field(
+        None, description="Where the associations of each source come from."
+    )
+    crawl: dict[Name, Crawl] = Field(description="How the images of each source are downloaded.")
+    project: dict[Name, Project] = Field(
+        description="How the texts of WIT find their section in the dump of each source."
+    )
+    collect: dict[Name, Any] = Field(description="How each collection is made from a source.")
+    models: dict[Name, Any] = Field(description="Encoders of texts and images, by name.")
+    encode: Encode = Field(description="How collections become vectors.")
+    systems: dict[Name, Any] = Field(description="Retrieval systems, by name.")
+    search: Search = Field(
+        description="Which cells of the grid of systems, settings, splits and tasks are searched."
+    )
+    score: Score = Field(description="What is measured.")
+    tabulate: Tabulate = Field(description="What the report shows.")
 
 
-# No bound catches what is infinite, or no number at all.
-_NUMBERS = Draft202012Validator.TYPE_CHECKER
-_TYPE_CHECKER = _NUMBERS.redefine("number", _is_finite)
-_Validator = extend(Draft202012Validator, type_checker=_TYPE_CHECKER)
+@cache
+def experiment() -> type[Section]:
+    """Return the class of params.yaml, with every kind that there is."""
+    types = {"collect": _collection(), "models": _any_of(MODELS), "systems": _any_of(SYSTEMS)}
+    parts: dict[str, Any] = {
+        key: (dict[Name, of], Field(description=Experiment.model_fields[key].description))
+        for key, of in types.items()
+    }
+    return create_model("Params", __base__=Experiment, __doc__=Experiment.__doc__, **parts)
+
+
+def _any_of(package: str) -> Any:  # noqa: ANN401
+    """Return the type of an entry of any kind in a package."""
+    return Annotated[Union[tuple(kinds(package).values())], Field(discriminator="kind")]  # noqa: UP007
+
+
+def _collection() -> type[CollectionKind]:
+    """Return the class with the keys of all kinds of collections: a folder alone is a kind, too."""
+    own = (pair for kind in kinds(COLLECTIONS).values() for pair in kind.model_fields.items())
+    parts: dict[str, Any] = {
+        name: (field.rebuild_annotation(), Field(field.default, description=field.description))
+        for name, field in own
+        if name not in CollectionKind.model_fields
+    }
+    return create_model("Collection", __base__=CollectionKind, **parts)
+
+
+@cache
+def schema() -> dict[str, Any]:
+    """Return the JSON schema of params.yaml."""
+    found = experiment().model_json_schema()
+    named = {name: _plain(node) for name, node in sorted(found.pop("$defs").items())}
+    draft = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "params.yaml"}
+    return {**draft, **_plain(found), "$defs": named}
+
+
+def text() -> str:
+    """Return the schema as the project keeps it, in YAML: a line a key."""
+    note = "# Written by `python docs/parameters.py` from the classes of the phases and kinds.\n"
+    return note + yaml.dump(
+        schema(), Dumper=_Lines, sort_keys=False, allow_unicode=True, width=9999
+    )
+
+
+class _Lines(yaml.SafeDumper):
+    """Writes what has no parts on one line."""
+
+    def represent_mapping(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, tag: str, mapping: Mapping[str, Any], flow_style: bool | None = None
+    ) -> yaml.MappingNode:
+        """Return the node of a mapping."""
+        parts = {"properties", "oneOf", "$defs", "additionalProperties", "items"}
+        flat = "type" in mapping and not any(isinstance(mapping.get(k), dict | list) for k in parts)
+        return super().represent_mapping(tag, mapping, flow_style=flat or flow_style)
+
+    def ignore_aliases(self, data: object) -> bool:
+        """Write every part where it stands."""
+        return True
+
+
+def _plain(node: Any) -> Any:  # noqa: ANN401
+    """Return a node without what pydantic adds: titles, types of constants, unions with null."""
+    if isinstance(node, list):
+        return [_plain(each) for each in node]
+    if not isinstance(node, Mapping):
+        return node
+    made = {k: v for k, v in cast(Node, node).items() if k not in ("title", "discriminator")}
+    if "discriminator" in node:
+        made = {"type": "object", "required": ["kind"], **made}
+    if "patternProperties" in made:
+        [(pattern, value)] = made.pop("patternProperties").items()
+        made |= {"propertyNames": {"pattern": pattern}, "additionalProperties": value}
+    if {"const", "enum"} & made.keys():
+        made.pop("type", None)
+    if "anyOf" in made:
+        [value, null] = made.pop("anyOf")
+        made = {**value, **made, "type": [value["type"], null["type"]]}
+    parts = {k: _plain(v) for k, v in made.items() if k not in ("properties", "default")}
+    kept = {k: made[k] for k in ("default",) if k in made}
+    if "properties" in made:
+        parts["properties"] = {k: _plain(v) for k, v in made["properties"].items()}
+    return {**parts, **kept}
 
 
 class Refusal(NamedTuple):
@@ -53,38 +204,43 @@ class Refusal(NamedTuple):
     remedy: str
 
 
-@cache
-def schema_of(file: Path) -> dict[str, Any]:
-    """Return the schema; a process reads it once."""
-    return yaml.load(file.read_text(encoding="utf-8"), _LOADER)
-
-
-def demand_types(config: object, schema: Node) -> None:
+def demand_types(config: object) -> None:
     """Check what has to hold before placeholders are filled in: types, and what fills them in.
 
     Raises:
         BadParams: the first value of another type; a bad `name`, `root` or `snapshots`.
     """
-    _refuse(config, schema, lambda e: e.validator == "type" or {*e.path} & {*_FILLS})
+    _refuse(config, lambda e: _is_type(e) or {*e["loc"]} & {*_FILLS})
 
 
-def validate(params: object, schema: Node) -> None:
-    """Check against the schema; the error names the key and, for a typo, the likely one.
+def validate(params: object) -> None:
+    """Check against the classes; the error names the key and, for a typo, the likely one.
 
     Raises:
         BadParams: the first violation: a key that nothing knows before any other, as a typo makes
             others follow.
     """
-    _refuse(params, schema, lambda _: True)
+    _refuse(params, lambda _: True)
 
 
-def _refuse(params: object, schema: Node, counts: Callable[[ValidationError], object]) -> None:
-    errors: Iterable[ValidationError] = _Validator(schema).iter_errors(params)
-    leaves = [leaf for error in errors for leaf in _leaves(error) if counts(leaf)]
-    if leaves:
-        order = {e: (e.validator != "additionalProperties", place(e.absolute_path)) for e in leaves}
-        found = _Words(schema.get("$defs", {})).refusal(min(leaves, key=order.__getitem__))
-        raise BadParams(f"params {place(found.path)}".rstrip(), found.found, found.remedy)
+def _is_type(error: ErrorDetails) -> bool:
+    return error["type"].endswith("_type") or error["type"] == "finite_number"
+
+
+def _refuse(params: object, counts: Callable[[ErrorDetails], object]) -> None:
+    try:
+        experiment().of_plain(params)
+    except ValidationError as error:
+        words = _Words(schema(), params)
+        found = [
+            (each["type"] != "extra_forbidden", words.refusal(each))
+            for each in error.errors(include_url=False)
+            if counts(each)
+        ]
+        if found:
+            _, first = min(found, key=lambda each: (each[0], place(each[1].path)))
+            where = f"params {place(first.path)}".rstrip()
+            raise BadParams(where, first.found, first.remedy) from None
 
 
 def place(path: Iterable[str | int]) -> str:
@@ -107,114 +263,108 @@ def shown(value: object) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def _leaves(error: ValidationError) -> Iterator[ValidationError]:
-    """Yield what is wrong in the branch of a union that is meant: by its kind, or by its type."""
-    branches = cast(list[Node], error.validator_value) if error.validator == "oneOf" else []
-    meant = _meant(branches, error.instance)
-    below = [e for e in error.context or () if e.schema_path[0] == meant]
-    if meant is None or not below:
-        yield error
-        return
-    for each in below:
-        yield from _leaves(each)
-
-
-def _meant(branches: Sequence[Node], value: object) -> int | None:
-    kinds = [_kind(branch) for branch in branches]
-    for i, (kind, branch) in enumerate(zip(kinds, branches, strict=True)):
-        own = isinstance(value, Mapping) and value.get("kind") == kind
-        if own if kind else "type" in branch and _is(value, branch["type"]):
-            return i
-    return None
-
-
-def _kind(branch: Node) -> str | None:
-    return branch.get("properties", {}).get("kind", {}).get("const")
-
-
-def _is(value: object, kind: str) -> bool:
-    return _TYPE_CHECKER.is_type(value, kind)
-
-
 class _Words:
-    """Puts the errors of a schema, and its rules, in words; `$defs` are what it refers to."""
+    """Puts errors into words; the schema says what is allowed instead."""
 
-    def __init__(self, definitions: Node) -> None:
-        self._definitions = definitions
-        self._by: dict[str, Callable[[ValidationError], Refusal]] = {
-            "additionalProperties": self._unknown_key,
-            "required": self._missing_key,
-            "dependentRequired": self._missing_key,
-            "propertyNames": self._bad_key,
-            "pattern": self._bad_key,
-            "oneOf": self._no_branch,
-            "enum": self._none_of,
-        }
+    def __init__(self, schema: Node, params: object) -> None:
+        self._schema, self._params = schema, params
+        self._definitions: Node = schema["$defs"]
 
-    def refusal(self, error: ValidationError) -> Refusal:
-        """Return what to tell of an error that is not a union's."""
-        return self._by.get(str(error.validator), self._plain)(error)
+    def refusal(self, error: ErrorDetails) -> Refusal:
+        """Return what to tell of an error."""
+        path, node, is_key = self._place(error["loc"])
+        kind, value = error["type"], error["input"]
+        if not is_key and kind != "missing":
+            value = self._value(path)
+        if kind == "extra_forbidden":
+            known = self._rule(self._place(error["loc"][:-1])[1]).get("properties", {})
+            key = str(path[-1])
+            return Refusal(path, f"no such key (its value: {shown(value)})", suggest(key, known))
+        if kind == "missing":
+            return self._missing_key(path[:-1], str(path[-1]), cast("Node", value))
+        if kind == "either":
+            return _either(path, cast("Node", value), self._rule(node)["oneOf"])
+        if kind == "needs":
+            needs = cast("Mapping[str, list[str]]", self._rule(node)["dependentRequired"])
+            lacking = next(k for key in needs if key in value for k in needs[key] if k not in value)
+            return self._missing_key(path, lacking, cast("Node", value))
+        if kind.startswith("union_tag") and "kind" in self._rule(node).get("required", ()):
+            return self._no_kind(path, cast("Node", value), self._rule(node)["oneOf"])
+        return self._plain(path, self._rule(node), error, is_key=is_key)
 
-    def _plain(self, error: ValidationError) -> Refusal:
-        rule = self._rule(error.schema)
-        remedy = f"give {self.allowed(rule)}{_hint(error.instance, rule)}"
-        return Refusal(_path(error), _found(error), remedy)
+    def _place(self, loc: Iterable[str | int]) -> tuple[tuple[str | int, ...], Node, bool]:
+        """Return the key's path, its node, and whether the key itself is wrong."""
+        path: list[str | int] = []
+        node, above = self._schema, self._schema
+        for part in loc:
+            rule = self._rule(node)
+            if part == "[key]":
+                return tuple(path), self._rule(above)["propertyNames"], True
+            if "oneOf" in rule and "properties" not in rule:
+                node = next(b for b in rule["oneOf"] if part in self._tags(b).values())
+                continue
+            path.append(part)
+            above = node
+            node = self._child(rule, part)
+        return tuple(path), node, False
 
-    def _unknown_key(self, error: ValidationError) -> Refusal:
-        given = cast(Mapping[str, object], error.instance)
-        known = list(self._rule(error.schema).get("properties", {}))
-        key = next(str(k) for k in given if k not in known)
-        found = f"no such key (its value: {shown(given[key])})"
-        return Refusal((*_path(error), key), found, suggest(key, known))
+    def _value(self, path: Iterable[str | int]) -> Any:  # noqa: ANN401
+        """Return the value at a key as it was read."""
+        value: Any = self._params
+        for part in path:
+            value = value[part]
+        return value
 
-    def _missing_key(self, error: ValidationError) -> Refusal:
-        given = cast(Mapping[str, object], error.instance)
-        lacking = next(k for k in self._required(error, given) if k not in given)
-        rule = self._rule(self._rule(error.schema).get("properties", {}).get(lacking, {}))
-        allowed = f": {self.allowed(rule)}" if rule else ""
-        found = f"no key {lacking!r} in {shown(given)}"
-        return Refusal(_path(error), found, f"add {lacking!r}{allowed}")
+    def _tags(self, branch: Node) -> dict[str, object]:
+        """Return what tells the branch of a union: its kind, or its type."""
+        rule = self._rule(branch)
+        kind = rule.get("properties", {}).get("kind", {}).get("const")
+        return {"kind": kind} if kind else {"type": rule.get("type")}
 
-    @staticmethod
-    def _required(error: ValidationError, given: Mapping[str, object]) -> list[str]:
-        if error.validator == "required":
-            return cast(list[str], error.validator_value)
-        needs = cast(Mapping[str, list[str]], error.validator_value)
-        return [k for key, others in needs.items() if key in given for k in others]
-
-    def _bad_key(self, error: ValidationError) -> Refusal:
-        rule = self._rule(error.schema)
-        key = "propertyNames" in [*error.schema_path]
-        path = (*_path(error), str(error.instance)) if key else _path(error)
-        what = f"{shown(error.instance)} can't be {'a name here' if key else 'a value here'}"
-        return Refusal(path, what, f"give {self.allowed(rule)}{_hint(error.instance, rule)}")
-
-    def _none_of(self, error: ValidationError) -> Refusal:
-        if "propertyNames" in [*error.schema_path]:
-            return self._bad_key(error)
-        known = [str(v) for v in cast(list[object], error.validator_value)]
-        found = f"{shown(error.instance)} is none of what is known"
-        return Refusal(_path(error), found, suggest(str(error.instance), known))
-
-    def _no_branch(self, error: ValidationError) -> Refusal:
-        branches = [self._rule(b) for b in cast(list[Node], error.validator_value)]
-        kinds = [kind for b in branches if (kind := _kind(b))]
-        value, path = error.instance, _path(error)
-        if kinds and isinstance(value, Mapping):
-            return self._no_kind(path, cast(Mapping[str, object], value), kinds)
-        if all("properties" not in b and "required" in b for b in branches) and isinstance(
-            value, Mapping
-        ):
-            either = [k for b in branches for k in b["required"]]
-            both = [k for k in either if k in value]
-            found = f"{' and '.join(both) or 'none'} of {', '.join(either)}"
-            return Refusal(path, f"{found} in {shown(value)}", "give exactly one of them")
-        return self._plain(error)
-
-    @staticmethod
-    def _no_kind(
-        path: tuple[str | int, ...], value: Mapping[str, object], kinds: Sequence[str]
+    def _plain(
+        self, path: tuple[str | int, ...], rule: Node, error: ErrorDetails, *, is_key: bool
     ) -> Refusal:
+        kind = error["type"]
+        value = error["input"] if is_key else self._value(path)
+        allowed = f"give {self.allowed(rule)}{_hint(value, rule)}"
+        if is_key:
+            return Refusal(path, f"{shown(value)} can't be a name here", allowed)
+        if kind == "literal_error":
+            known = map(str, cast("list[object]", rule["enum"]))
+            found = f"{shown(value)} is none of what is known"
+            return Refusal(path, found, suggest(str(value), known))
+        return Refusal(path, f"{shown(value)} {_fault(error, rule)}", allowed)
+
+    def _missing_key(self, path: tuple[str | int, ...], key: str, found: Node) -> Refusal:
+        above = self._node(path)
+        rule = self._rule(above.get("properties", {}).get(key, {}))
+        allowed = f": {self.allowed(rule)}" if rule else ""
+        return Refusal(path, f"no key {key!r} in {shown(found)}", f"add {key!r}{allowed}")
+
+    def _node(self, path: Iterable[str | int]) -> Node:
+        """Return the rule at a path; values tell which branch of a union is meant."""
+        node, value = self._schema, cast("Any", self._params)
+        for part in path:
+            node, value = self._child(self._branch(node, value), part), value[part]
+        return self._branch(node, value)
+
+    def _branch(self, node: Node, value: object) -> Node:
+        rule = self._rule(node)
+        if "properties" in rule or "oneOf" not in rule or not isinstance(value, Mapping):
+            return rule
+        found = cast("Mapping[str, object]", value)
+        tags = {"kind": found["kind"]} if "kind" in found else {"type": "object"}
+        branches = map(self._rule, rule["oneOf"])
+        return next((b for b in branches if tags.items() <= self._tags(b).items()), rule)
+
+    def _child(self, rule: Node, part: str | int) -> Node:
+        each = rule.get("items" if rule.get("type") == "array" else "additionalProperties")
+        return rule.get("properties", {}).get(part, each) or {}
+
+    def _no_kind(
+        self, path: tuple[str | int, ...], value: Node, branches: Sequence[Node]
+    ) -> Refusal:
+        kinds = [str(self._tags(branch)["kind"]) for branch in branches]
         if "kind" not in value:
             known = ", ".join(sorted(kinds))
             return Refusal(path, f"no key 'kind' in {shown(value)}", f"add 'kind', one of {known}")
@@ -256,23 +406,30 @@ class _Words:
         return _TYPES[kind] + ("".join(bounds) if kind in ("integer", "number") else "")
 
 
-def _path(error: ValidationError) -> tuple[str | int, ...]:
-    return tuple(error.absolute_path)
+def _either(path: tuple[str | int, ...], value: Node, branches: Sequence[Node]) -> Refusal:
+    keys = [key for branch in branches for key in branch["required"]]
+    both = [key for key in keys if key in value]
+    found = f"{' and '.join(both) or 'none'} of {', '.join(keys)}"
+    return Refusal(path, f"{found} in {shown(value)}", "give exactly one of them")
 
 
-def _found(error: ValidationError) -> str:
-    """Return the words of jsonschema for plain rules, which cite the value, but no long one."""
+def _fault(error: ErrorDetails, rule: Node) -> str:
+    """Return what is wrong with a value, in words that do not cite it."""
+    kind = error["type"]
+    if _is_type(error) and not kind.startswith("union_tag"):
+        return f"is not of type {_named(rule.get('type', 'object'))}"
     words = {
-        "type": f"{shown(error.instance)} is not of type {_named(error.validator_value)}",
-        "oneOf": f"{shown(error.instance)} is of no type that is known here",
-        "minItems": f"{shown(error.instance)} is too short",
-        "maxItems": f"{shown(error.instance)} is too long",
-        "uniqueItems": f"{shown(error.instance)} has an item twice",
-        "minLength": f"{shown(error.instance)} is too short",
-        "minProperties": f"{shown(error.instance)} has too few keys",
-        "maxProperties": f"{shown(error.instance)} has too many keys",
+        "union_tag_not_found": "is of no type that is known here",
+        "union_tag_invalid": "is of no type that is known here",
+        "string_pattern_mismatch": "can't be a value here",
+        "too_short": "has too few keys" if rule.get("type") == "object" else "is too short",
+        "too_long": "is too long",
+        "string_too_short": "is too short",
+        "unique": "has an item twice",
+        "few_keys": "has too few keys",
+        "many_keys": "has too many keys",
     }
-    return words.get(str(error.validator), f"{shown(error.instance)} is out of bounds")
+    return words.get(kind, "is out of bounds")
 
 
 def _named(kinds: object) -> str:

@@ -17,6 +17,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
@@ -67,14 +68,26 @@ class Section(BaseModel):
     def __get_pydantic_json_schema__(
         cls, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        found: dict[str, Any] = {**handler.resolve_ref_schema(handler(schema))}
+        found: dict[str, Any] = handler.resolve_ref_schema(handler(schema))
+        for name, field in cls.model_fields.items():
+            if is_absent(field):
+                found["properties"][cls._key(name)].pop("default", None)
         if cls.either:
             found["oneOf"] = [{"required": [key]} for key in cls.either]
         if cls.needs:
             found["dependentRequired"] = {key: [*others] for key, others in cls.needs.items()}
         if cls.key_counts:
-            found |= {"minProperties": cls.key_counts[0], "maxProperties": cls.key_counts[1]}
+            found["minProperties"], found["maxProperties"] = cls.key_counts
         return found
+
+    @classmethod
+    def of_plain(cls, found: object) -> Self:
+        """Return the section of plain data; a number such as 16.0 is a whole one, too.
+
+        Raises:
+            pydantic.ValidationError: what the section does not take.
+        """
+        return cls.model_validate(_whole(found))
 
     @classmethod
     def read(cls, where: str, found: Mapping[str, Any]) -> Self:
@@ -84,7 +97,7 @@ class Section(BaseModel):
             BadParams: an unknown key, or a value that the section does not take.
         """
         try:
-            return cls.model_validate(found)
+            return cls.of_plain(found)
         except ValidationError as error:
             raise _refused(cls, where, error.errors()[0]) from error
 
@@ -100,6 +113,14 @@ class Section(BaseModel):
     def values(self) -> dict[str, Any]:
         """Return every key with its value, as plain data."""
         return self.model_dump(by_alias=True)
+
+
+def _whole(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, dict):
+        return {key: _whole(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_whole(each) for each in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _refused(of: type[Section], where: str, error: ErrorDetails) -> BadParams:
@@ -154,17 +175,18 @@ def _distinct(items: list[Any]) -> list[Any]:
 Distinct = Annotated[list[T], AfterValidator(_distinct), _Unique()]
 
 
-def _whole(value: object) -> object:
-    """YAML's 16.0 is a whole number, too."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
 def _text(key: object) -> object:
     """YAML's 2023 as a key is a name, too."""
     return key if isinstance(key, str) else str(key)
 
 
-Whole = Annotated[int, BeforeValidator(_whole)]
+def type_name(value: object) -> str | None:
+    """Return the name, as JSON Schema has it, of a value's type; None for what no key takes."""
+    names = {str: "string", int: "integer", list: "array", dict: "object"}
+    return next((name for of, name in names.items() if type(value) is of), None)
+
+
+Whole = int
 Count = Annotated[Whole, Field(ge=1)]
 Natural = Annotated[Whole, Field(ge=0)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
@@ -172,9 +194,11 @@ Share = Annotated[Number, Field(ge=0, le=1)]
 Positive = Annotated[Number, Field(gt=0)]
 NotNegative = Annotated[Number, Field(ge=0)]
 Text = Annotated[str, Field(min_length=1)]
-Name = Annotated[str, BeforeValidator(_text), Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
-Folder = Annotated[str, BeforeValidator(_text), Field(pattern=r"^[a-z][a-z0-9_-]*$")]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$"), BeforeValidator(_text)]
+Folder = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$"), BeforeValidator(_text)]
 Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{1,12})*$")]
+# By type: the tags are the names of `type_name`.
+BY_TYPE = Discriminator(type_name)
 Setting = Literal["small", "base", "large"]
 Split = Literal["train", "validation", "test"]
 Task = Literal["t2m", "m2t"]
@@ -241,6 +265,11 @@ class ModelKind(Kind):
 class SystemKind(Kind):
     """A kind of retrieval system."""
 
+    # What answers from the collection's tables alone, `module:function`; other kinds have a rule of
+    # their own.
+    call: ClassVar[str] = ""
+    # The queries of a cell may be shared among jobs.
+    is_sliced: ClassVar[bool] = False
     # An index of the collection stands before its search.
     indexed: ClassVar[bool] = False
     # Its runs are fused from those of other systems.
@@ -249,16 +278,6 @@ class SystemKind(Kind):
     foreign: ClassVar[bool] = False
     # A later collection can be searched with what an earlier one has learned.
     asks_later: ClassVar[bool] = False
-
-
-class CollectionKind(Kind):
-    """A kind of collection: the queries of workflow/sql/collect/<kind>/ make its tables."""
-
-    fills: ClassVar[bool] = True
-    # It is made of a snapshot of Wikipedia, whose articles change.
-    is_snapshot: ClassVar[bool] = False
-    # It is made of other collections.
-    is_union: ClassVar[bool] = False
 
 
 MODELS = "isotope.models.kinds"
@@ -279,17 +298,18 @@ def kinds(package: str) -> Mapping[str, type[Kind]]:
     """Return the class of every kind in a package, by name.
 
     Raises:
-        LookupError: a module without a class whose `kind` is the module's name.
+        LookupError: a module without a class whose `kind` is the module's name, `-` as `_`.
     """
-    return {name: _class(package, name) for name in names(package)}
+    return dict(_kind(package, module) for module in names(package))
 
 
-def _class(package: str, name: str) -> type[Kind]:
-    for each in vars(importlib.import_module(f"{package}.{name}")).values():
-        is_kind = isinstance(each, type) and issubclass(each, Kind)
-        if is_kind and get_args(each.model_fields["kind"].annotation) == (name,):
-            return each
-    raise LookupError(f"{package}.{name} has no class of kind {name!r}")
+def _kind(package: str, module: str) -> tuple[str, type[Kind]]:
+    for each in vars(importlib.import_module(f"{package}.{module}")).values():
+        if isinstance(each, type) and issubclass(each, Kind):
+            [*named] = get_args(each.model_fields["kind"].annotation)
+            if named and str(named[0]).replace("-", "_") == module:
+                return named[0], each
+    raise LookupError(f"{package}.{module} has no class of kind {module!r}")
 
 
 def model_kind(entry: Mapping[str, Any]) -> type[ModelKind]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from isotope.core.errors import BadParams
 from isotope.core.schemas import SEVERAL
+from isotope.params.phases import collection_kind
 
 Params = Mapping[str, Any]
 _BY_PAGE = ("views", "topics")
@@ -19,7 +20,7 @@ def sources(params: Params, collection: str) -> list[str]:
 
 def unions(params: Params) -> list[str]:
     """Return the names of the collections that are made of others."""
-    return [name for name, e in params.get("collect", {}).items() if e.get("kind") == "union"]
+    return [n for n, e in params.get("collect", {}).items() if collection_kind(e).is_union]
 
 
 def speak(params: Params) -> None:
@@ -29,7 +30,7 @@ def speak(params: Params) -> None:
         BadParams: a union without members, or another collection without a source; or the reverse.
     """
     for name, entry in params["collect"].items():
-        key, other = ("of", "source") if entry["kind"] == "union" else ("source", "of")
+        key, other = ("of", "source") if collection_kind(entry).is_union else ("source", "of")
         if key not in entry or other in entry:
             found = f"kind {entry['kind']} {'with' if key in entry else 'without'}"
             found += f" `{other if key in entry else key}`"
@@ -68,9 +69,10 @@ def check(params: Params) -> None:
 def _check_members(collect: Params, union: str) -> None:
     where, spoken = f"params collect.{union}.of", dict[str, str]()
     for name in collect[union]["of"]:
-        kind, language = collect[name]["kind"], collect[name]["language"]
-        if kind != "wikipedia":
-            raise BadParams(where, f"{name!r} is of kind {kind}", "name collections of snapshots")
+        language = collect[name]["language"]
+        if not collection_kind(collect[name]).is_snapshot:
+            found = f"{name!r} is of kind {collect[name]['kind']}"
+            raise BadParams(where, found, "name collections of snapshots")
         if language in spoken:
             found = f"{spoken[language]!r} and {name!r} are both in {language!r}"
             raise BadParams(where, found, "name one collection a language")

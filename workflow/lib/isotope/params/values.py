@@ -99,7 +99,7 @@ def _check_judged(params: Params) -> None:
 
 def _check_model(name: str, params: Params) -> None:
     entry = params["models"][name]
-    sections.model_kind(entry).model_validate(entry).check(f"params models.{name}", dict(params))
+    sections.model_kind(entry).of_plain(entry).check(f"params models.{name}", dict(params))
 
 
 def _tokenizers(params: Params) -> Iterator[tuple[str, str]]:

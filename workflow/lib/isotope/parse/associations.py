@@ -92,13 +92,6 @@ def _local(path: Path) -> Iterator[str]:
 
 
 _STEPS = sql.SQL / "parse" / "wikitext"
-_READS = {
-    "10_shown": ("pictures",),
-    "20_placed": ("shown", "files", "sections"),
-    "30_splits": ("sections", "wit"),
-    "40_associations": ("placed", "sections", "splits"),
-    "50_left_out": ("shown", "sections"),
-}
 
 
 def associate(
@@ -125,12 +118,8 @@ def associate(
         made: dict[str, sql.Files] = {**parsed, "wit": _wit(known["wit"], Path(folder))}
         made["files"] = Path(folder) / "files.parquet"
         is_complete = read_files(files, Path(folder) / "files.parquet")
-        told = {"20_placed": {"is_complete": is_complete}, "30_splits": dict(ratios)}
-        for step, names in _READS.items():
-            made[step[3:]] = out = Path(folder) / f"{step[3:]}.parquet"
-            relations = {name: made[name] for name in names}
-            given = told.get(step, {})
-            sql.query(_STEPS / f"{step}.sql", relations, given, out=out)
+        params = {"is_complete": is_complete, **ratios}
+        sql.run_chain(sorted(_STEPS.glob("*.sql")), made, Path(folder), params=params)
         for name, table, schema in (
             ("associations", "wit", ASSOCIATIONS),
             ("rejected", "wit_rejected", REJECTED),

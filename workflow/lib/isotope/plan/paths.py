@@ -12,6 +12,7 @@ from snakemake.io import expand
 from isotope.core import addresses as origins
 from isotope.core import provenance
 from isotope.params import union as params_union
+from isotope.params.phases import collection_kind
 from isotope.plan import witnesses
 
 # Names with their values, as attributes and as keys; Snakemake gives them no type.
@@ -109,7 +110,7 @@ class Paths:
         """Whether a collection is made of a snapshot of Wikipedia, and not of a published data
         set.
         """
-        return self.params["collect"][collection]["kind"] == "wikipedia"
+        return collection_kind(self.params["collect"][collection]).is_snapshot
 
     def compared_pairs(self):
         """The pairs of collections, earlier and later, that are compared: one of the two is
@@ -131,11 +132,9 @@ class Paths:
 
     def sources(self, *, snapshots=False):
         """What the collections are made of; only the snapshots of Wikipedia if asked."""
-        kinds = ("wikipedia", "union")
+        kinds = {c: collection_kind(self.params["collect"][c]) for c in self.collections()}
         chosen = [
-            c
-            for c in self.collections()
-            if self.params["collect"][c]["kind"] in kinds or not snapshots
+            c for c, kind in kinds.items() if kind.is_snapshot or kind.is_union or not snapshots
         ]
         return sorted({source for c in chosen for source in self.sources_of(c)})
 
@@ -263,7 +262,7 @@ class Paths:
 
     def relations(self, wildcards):
         """The tables that a collection's queries read; a data set's own come with its manifest."""
-        if self.kind_of_collection(wildcards) == "union":
+        if collection_kind(self.params["collect"][wildcards.collection]).is_union:
             members = self.params["collect"][wildcards.collection]["of"]
             tables = ("texts", "images", "qrels", "filters")
             return {t: expand("data/collect/{c}/{t}.parquet", c=members, t=t) for t in tables}

@@ -9,6 +9,7 @@ from isotope.core.grid import document_side
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.judge import sheets as judge
 from isotope.params import foreign
+from isotope.params.sections import SystemKind, system_kind
 from isotope.plan.models import Models
 from isotope.plan.paths import Wildcards, as_list, expanded
 
@@ -23,7 +24,6 @@ class Systems(Models):
     PIECE = ".isotope/search/{{collection}}/{{part}}/{setting}/{split}/{task}/{{system}}.parquet"
     UNJUDGED_PIECE = PIECE.replace("{setting}", "unjudged/{setting}")
     ANSWERED = "results/search/{collection}/answers/{system}.answered.parquet"
-    INDEXED = ("bm25", "dense", "approximate", "answers")
 
     @cached_property
     def run_grid(self) -> list[str]:
@@ -63,9 +63,30 @@ class Systems(Models):
         """A wildcard constraint: the systems of these kinds."""
         return self.any_of(n for n, s in self.params["systems"].items() if s["kind"] in kinds)
 
+    def systems_that(self, able: Callable[[type[SystemKind]], object]) -> str:
+        """A wildcard constraint: the systems whose kind can do something, by its class."""
+        entries = self.params["systems"].items()
+        return self.any_of(name for name, entry in entries if able(system_kind(entry)))
+
+    def called_systems(self) -> str:
+        """A wildcard constraint: the systems whose kind names what answers from the tables."""
+        return self.systems_that(lambda kind: kind.call)
+
+    def sliced_systems(self) -> str:
+        """A wildcard constraint: the systems whose queries may be shared among jobs."""
+        return self.systems_that(lambda kind: kind.is_sliced)
+
+    def system_call(self, wildcards: Wildcards) -> str:
+        """What answers for a system from the tables, as `module:function`."""
+        return system_kind(self.system_params(wildcards)).call
+
+    def system_code(self, wildcards: Wildcards) -> list[str]:
+        """The files that a system's answers depend on."""
+        return self.code(self.system_call(wildcards))
+
     def fusions(self, *, tuned: bool) -> str:
         """A wildcard constraint: the fusions whose parameters a split chooses, or the others."""
-        fusions = {n: s for n, s in self.params["systems"].items() if s["kind"] in ("rrf", "wsum")}
+        fusions = {n: s for n, s in self.params["systems"].items() if system_kind(s).fuses}
         return self.any_of(n for n, s in fusions.items() if ("tune" in s) == tuned)
 
     def with_parts(self, systems: Sequence[str]) -> list[str]:
@@ -77,9 +98,9 @@ class Systems(Models):
         """The experiment's systems and those that they fuse."""
         return self.with_parts(self.systems)
 
-    def by_kind(self, pattern: str, *kinds: str) -> list[str]:
-        """The pattern for every built collection and every used system of these kinds."""
-        chosen = [s for s in self.used_systems() if self.params["systems"][s]["kind"] in kinds]
+    def indexes(self, pattern: str = "data/index/{collection}/{setting}/{system}") -> list[str]:
+        """The indexes of every built collection for the used systems that have one."""
+        chosen = [s for s in self.used_systems() if system_kind(self.params["systems"][s]).indexed]
         return expanded(
             pattern, collection=self.params["build"], setting=self.settings, system=chosen
         )
@@ -142,7 +163,7 @@ class Systems(Models):
         """
         within = {"setting": self.settings, "split": self.splits, "task": self.tasks, **cell}
         names = as_list(systems)
-        own = [s for s in names if self.params["systems"][s]["kind"] != "trec"]
+        own = [s for s in names if not system_kind(self.params["systems"][s]).foreign]
         axes = [as_list(within[key]) for key in ("setting", "split", "task")]
         places = [foreign.Place(collection, *place) for place in product(*axes, names)]
         pattern = self.RUNS.replace("{{", "{").replace("}}", "}")

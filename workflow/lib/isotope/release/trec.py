@@ -16,12 +16,10 @@ import yaml
 
 from isotope.core import sql, store, trec
 from isotope.core.errors import MissingFile
-from isotope.core.grid import JUDGED, TASKS, id_columns
+from isotope.core.grid import JUDGED, TASKS, Cell, id_column, id_columns
 from isotope.core.progress import Progress
 from isotope.core.runs import read_run
 from isotope.core.schemas import FIVE_FIELDS
-
-_COLUMNS = {task: id_columns(task) for task in TASKS}
 
 
 def export(collection: str, out: Path, *, root: Path = Path()) -> list[Path]:
@@ -51,7 +49,8 @@ def export_qrels(qrels: Path, out: Path) -> list[Path]:
     table = pl.read_parquet(qrels)
     written: list[Path] = []
     for split in (s for s in JUDGED if s in table["split"]):
-        for task, (query, doc) in _COLUMNS.items():
+        for task in TASKS:
+            query, doc = id_columns(task)
             named = table.filter(split=split).select(
                 query_id=query, doc_id=doc, relevance="relevance"
             )
@@ -73,9 +72,6 @@ def _export_runs(collection: str, out: Path, root: Path) -> list[Path]:
     return written
 
 
-_SIDES = {"texts": "text_id", "images": "image_id"}
-
-
 def write_trec(qrels: Path, runs: Sequence[Path], out: Path, params: dict[str, object]) -> None:
     """Write `qrels/<split>/<task>.qrels` and `runs/<setting>/<split>/<task>/<system>.trec.gz`.
 
@@ -88,13 +84,13 @@ def write_trec(qrels: Path, runs: Sequence[Path], out: Path, params: dict[str, o
     export_qrels(qrels, out / "qrels")
     progress = Progress("runs", total=len(runs))
     for path in sorted(runs):
-        cell = path.parts[-4:-1]
-        place = out.joinpath("runs", *cell, f"{path.stem}.trec.gz")
+        cell = Cell.of(path)
+        place = out.joinpath("runs", cell.setting, cell.split, cell.task, f"{path.stem}.trec.gz")
         _run(path, place, _header(path.stem, cell, params))
         progress.add()
 
 
-def _header(system: str, cell: tuple[str, ...], params: dict[str, object]) -> str:
+def _header(system: str, cell: Cell, params: dict[str, object]) -> str:
     systems = cast("dict[str, object]", params["systems"])
     metadata = {
         "tag": system,
@@ -103,9 +99,9 @@ def _header(system: str, cell: tuple[str, ...], params: dict[str, object]) -> st
         "data": {
             "test collection": {
                 "name": params["collection"],
-                "qrels": f"qrels/{cell[1]}/{cell[2]}.qrels",
-                "topics": f"topics/{cell[1]}/{cell[2]}.jsonl.gz",
-                "candidate pool": cell[0],
+                "qrels": f"qrels/{cell.split}/{cell.task}.qrels",
+                "topics": f"topics/{cell.split}/{cell.task}.jsonl.gz",
+                "candidate pool": cell.setting,
             }
         },
         "method": {"automatic": True, "retrieval": [{"name": system, **_entry(systems, system)}]},
@@ -151,14 +147,14 @@ def write_jsonl(tables: Mapping[str, Path], out: Path, language: str) -> None:
     }
     qrels = pl.read_parquet(tables["qrels"])
     with tempfile.TemporaryDirectory(dir=out.parent) as folder:
-        for side, ident in _SIDES.items():
+        for task, (side, _) in TASKS.items():
+            key = id_column(side)
             words = Path(folder) / f"{side}.parquet"
             sql.query(sql.SQL / f"index/{side}.sql", {side: tables[side]}, params[side], out=words)
             _gzip(_lines(words, "doc_id", None), out / f"{side}.jsonl.gz")
-            task = next(t for t, (query, _) in _COLUMNS.items() if query == ident)
             for (split,), judged in qrels.group_by(["split"], maintain_order=True):
                 topics = out / f"topics/{split}/{task}.jsonl.gz"
-                _gzip(_lines(words, "query_id", set(judged[ident])), topics)
+                _gzip(_lines(words, "query_id", set(judged[key])), topics)
 
 
 def _lines(words: Path, name: str, chosen: set[str] | None) -> Iterator[bytes]:

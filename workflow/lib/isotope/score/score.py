@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from isotope.core import store
+from isotope.core.grid import Cell
 from isotope.core.measures import parse_all
 from isotope.core.scoring import score_cells
 from isotope.core.shards import gather
@@ -26,10 +27,9 @@ def score_collection(
         EmptyTable: a split without judgements.
         As `runs.batches`.
     """
-    cells = score_cells(runs, qrels, parse_all(measures))
     with store.writer(scores, SCORES) as writer:
-        for cell, values in cells:
-            labels = {"collection": collection, **cell._asdict()}
+        for path, values in score_cells(runs, qrels, parse_all(measures)):
+            labels = {"collection": collection, **Cell.of(path).labels(path.stem)}
             labelled = values.with_columns(**{key: pl.lit(label) for key, label in labels.items()})
             rows = labelled.select(SCORES.names).to_arrow().cast(SCORES)
             writer.write_table(rows, row_group_size=store.ROWS_PER_GROUP)

@@ -21,28 +21,10 @@ from isotope.core.progress import Progress
 from isotope.core.runs import empty, ranked
 from isotope.index.bm25 import contents
 from isotope.models import encoders
+from isotope.search.kinds.prompt import PLACE, TEXT
 from isotope.search.systems import fill
 
-TEXT = "text"
-# What a template may say of a date; of a value of another type only `value`.
-PLACES = (TEXT, "value", "year", "decade", "month")
-_PLACE = re.compile(r"\{(\w+)\}")
 Frame = tuple[str, ...]
-
-
-def check(templates: Sequence[str], where: str) -> None:
-    """Refuse templates without `{text}`, or with a place that nothing fills.
-
-    Raises:
-        BadParams: such a template.
-    """
-    for template in templates:
-        named = _PLACE.findall(template)
-        unknown = [name for name in named if name not in PLACES]
-        if unknown or TEXT not in named:
-            found = f"template {template!r}"
-            known = ", ".join(f"{{{name}}}" for name in PLACES)
-            raise BadParams(where, found, f"use {{text}} and any of {known}")
 
 
 def frame(value: object, templates: Sequence[str]) -> Frame:
@@ -62,7 +44,7 @@ def frame(value: object, templates: Sequence[str]) -> Frame:
             raise BadParams("systems: templates", f"{place[0]} of {value!r}", "use {value}")
         return words[place[1]]
 
-    return tuple(_PLACE.sub(filled, template) for template in templates)
+    return tuple(PLACE.sub(filled, template) for template in templates)
 
 
 def facts(value: object) -> dict[str, str]:

@@ -8,10 +8,9 @@ import polars as pl
 import pyarrow as pa
 
 from isotope.core import sql, store
-from isotope.core.grid import Cell
+from isotope.core.grid import Cell, run_order
 from isotope.core.progress import Progress
 from isotope.core.runs import batches
-from isotope.core.scoring import cell_of
 from isotope.tabulate.table import tabulate
 from isotope.tabulate.tables import ANSWERED_BY, TOPS
 
@@ -68,12 +67,12 @@ def tops_table(runs: Sequence[Path], *, depth: int, out: Path) -> None:
     Runs lie at `.../<setting>/<split>/<task>/<system>.parquet` and are read in pieces.
 
     Raises:
-        As `runs.batches` and `score.cell_of`.
+        As `runs.batches` and `Cell.of`.
     """
     progress = Progress("runs", len(runs))
     with store.writer(out, TOPS) as writer:
-        for cell, path in sorted((cell_of(path), path) for path in runs):
-            named = {"task": pl.lit(cell.task), "system": pl.lit(cell.system)}
+        for path in sorted(runs, key=run_order):
+            named = {"task": pl.lit(Cell.of(path).task), "system": pl.lit(path.stem)}
             for piece in batches(path):
                 first = piece.filter(pl.col("rank") <= depth).with_columns(**named)
                 rows = first.select(TOPS.names).to_arrow().cast(TOPS)
@@ -86,7 +85,7 @@ def write_answered(runs: Sequence[Path], answered: Mapping[str, Path], out: Path
     """Write tables.ANSWERED_BY: for each run, in their order, the queries that have an answer.
 
     A query is answered when it has a hit, or when a file of answers has a line on it, though the
-    entity is not found: `answered` has search.tables.ANSWERED of such systems, by name.
+    entity is not found: `answered` has tables.ANSWERED of such systems, by name.
     """
     with store.writer(out, ANSWERED_BY) as writer:
         for path in runs:

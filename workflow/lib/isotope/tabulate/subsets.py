@@ -10,13 +10,12 @@ import polars as pl
 
 from isotope.core import sql, store
 from isotope.core.errors import BadParams
-from isotope.core.grid import pool_splits
+from isotope.core.grid import Cell, id_columns, pool_splits, run_order
 from isotope.core.progress import Progress, log
-from isotope.core.scoring import Cell, cell_of, score_run
+from isotope.core.scoring import score_run
 from isotope.tabulate.tables import SUBSETS
 
 _SQL = sql.SQL / "tabulate"
-_SIDES = {"t2m": ("text_id", "image_id"), "m2t": ("image_id", "text_id")}
 _CUT = re.compile(r".*@(\d+)")
 
 
@@ -50,7 +49,7 @@ def subsets_table(
     Raises:
         BadParams: runs of more than one setting or split.
     """
-    cells = [cell_of(path) for path in runs]
+    cells = [Cell.of(path) for path in runs]
     if len({(cell.setting, cell.split) for cell in cells}) > 1:
         raise BadParams(
             "subsets", "runs of several pools", "give the runs of one setting and split"
@@ -61,7 +60,8 @@ def subsets_table(
         store.writer(out, SUBSETS) as writer,
     ):
         places = Path(folder) / "places.parquet"
-        for n, (cell, path) in enumerate(sorted(zip(cells, runs, strict=True))):
+        for n, path in enumerate(sorted(runs, key=run_order)):
+            cell = Cell.of(path)
             if n == 0:
                 _put_in_order(places, collected, cell, positives=asked.positives)
             sizes = _possible(places, cell.task, asked)
@@ -70,7 +70,7 @@ def subsets_table(
             found = sql.query(_SQL / "subset_hits.sql", relations, given)
             judged = _judged(collected["qrels"], cell.split, cell.task)
             rows = _scored(found, judged, sizes, asked).with_columns(  # pyright: ignore[reportArgumentType]
-                pl.lit(v).alias(k) for k, v in cell._asdict().items()
+                pl.lit(v).alias(k) for k, v in cell.labels(path.stem).items()
             )
             writer.write_table(rows.select(SUBSETS.names).to_arrow().cast(SUBSETS))
             progress.add()
@@ -107,7 +107,7 @@ def _possible(places: Path, task: str, asked: Asked) -> list[int]:
 
 
 def _judged(qrels: Path, split: str, task: str) -> pl.DataFrame:
-    query, doc = _SIDES[task]
+    query, doc = id_columns(task)
     own = pl.read_parquet(qrels).filter(pl.col("split") == split)
     return own.select(query_id=query, doc_id=doc, relevance="relevance")
 

@@ -17,8 +17,9 @@ import polars as pl
 from isotope.core import sql, store
 from isotope.core.bootstrap import Floats, percentiles, resampled_means
 from isotope.core.errors import EmptyTable
+from isotope.core.grid import Cell
 from isotope.core.measures import parse_all
-from isotope.core.scoring import Cell, score_cells
+from isotope.core.scoring import score_cells
 from isotope.tabulate.drawings import draw_drops
 from isotope.tabulate.strata import Resampling
 from isotope.tabulate.table import rows, tabulate
@@ -48,8 +49,8 @@ def aged_scores(
         return known.drop("doc_id").rename({"later": "doc_id"})
 
     return pl.concat(
-        values.with_columns(pl.lit(v).alias(k) for k, v in cell._asdict().items())
-        for cell, values in score_cells(runs, qrels, parse_all(measures), read)
+        values.with_columns(pl.lit(v).alias(k) for k, v in Cell.of(path).labels(path.stem).items())
+        for path, values in score_cells(runs, qrels, parse_all(measures), read)
     )
 
 

@@ -35,25 +35,25 @@ function gradeButtons(candidate, place) {
 }
 
 function same(each, candidate) {
-  return page.isSame(each, { ...shown, doc_id: candidate.doc_id });
+  return page.isSame(each, { ...view, doc_id: candidate.doc_id });
 }
 
 function card(candidate, place) {
-  const made = element("article", { className: "candidate" }, ...item(candidate), gradeButtons(candidate, place));
-  made.classList.toggle("graded", candidate.grade !== null);
-  made.classList.toggle("worded", !candidate.pictured);
-  made.dataset.doc = candidate.doc_id;
-  made.setAttribute("aria-label", `Candidate ${place + 1} of ${shown.candidates.length}`);
-  return made;
+  const node = element("article", { className: "candidate" }, ...item(candidate), gradeButtons(candidate, place));
+  node.classList.toggle("graded", candidate.grade !== null);
+  node.classList.toggle("worded", !candidate.pictured);
+  node.dataset.doc = candidate.doc_id;
+  node.setAttribute("aria-label", `Candidate ${place + 1} of ${view.candidates.length}`);
+  return node;
 }
 
 function drawCard(place) {
   const old = $("candidates").children[place];
-  const kept = old.querySelector("img");
-  const made = card(shown.candidates[place], place);
+  const image = old.querySelector("img");
+  const node = card(view.candidates[place], place);
   // The same picture again would flicker.
-  if (kept) made.querySelector("img").replaceWith(kept);
-  old.replaceWith(made);
+  if (image) node.querySelector("img").replaceWith(image);
+  old.replaceWith(node);
 }
 
 function mark() {
@@ -61,18 +61,18 @@ function mark() {
 }
 
 function goTo(place) {
-  current = Math.max(0, Math.min(place, shown.candidates.length - 1));
+  current = Math.max(0, Math.min(place, view.candidates.length - 1));
   mark();
   $("candidates").children[current].scrollIntoView({ block: "nearest" });
 }
 
 function firstOpen(from) {
-  const places = shown.candidates.map((_, n) => (from + n) % shown.candidates.length);
-  return places.find((n) => shown.candidates[n].grade === null);
+  const places = view.candidates.map((_, n) => (from + n) % view.candidates.length);
+  return places.find((n) => view.candidates[n].grade === null);
 }
 
 function put(candidate, grade) {
-  const { task, query_id } = shown;
+  const { task, query_id } = view;
   post({ task, query_id, doc_id: candidate.doc_id, grade, seen: candidate.grade });
   candidate.grade = grade;
   remember("undo", undoable);
@@ -81,9 +81,9 @@ function put(candidate, grade) {
 
 function give(grade) {
   if (away) return;
-  const candidate = shown.candidates[current];
+  const candidate = view.candidates[current];
   if (candidate.grade !== grade) {
-    const { number } = shown;
+    const { number } = view;
     undoable.push({ number, doc_id: candidate.doc_id, before: candidate.grade, grade });
     put(candidate, grade);
     send();
@@ -100,28 +100,28 @@ async function undo() {
     return;
   }
   remember("undo", undoable);
-  if (last.number !== shown.number) await show(last.number);
-  const place = shown.candidates.findIndex((each) => each.doc_id === last.doc_id);
+  if (last.number !== view.number) await show(last.number);
+  const place = view.candidates.findIndex((each) => each.doc_id === last.doc_id);
   if (away || place < 0) return;
   goTo(place);
-  if (shown.candidates[place].grade !== last.grade) {
+  if (view.candidates[place].grade !== last.grade) {
     say("It has changed since, and stays.", true);
     return;
   }
-  put(shown.candidates[place], last.before);
+  put(view.candidates[place], last.before);
   goTo(place);
   send();
 }
 
 async function agree() {
   const turn = ++agreed;
-  const found = await ask("/api/agreement").catch(() => null);
-  if (!found || turn !== agreed) return;
-  const lines = found.others.map(({ other, pairs, same_share: alike, kappa }) => {
-    const told = kappa === null ? "undefined, as both give one grade only" : kappa.toFixed(2);
-    return `${other}: Cohen's kappa ${told} on ${pairs} shared pairs, ${Math.round(alike * 100)} % alike`;
+  const reply = await ask("/api/agreement").catch(() => null);
+  if (!reply || turn !== agreed) return;
+  const lines = reply.others.map(({ other, pairs, same_share: alike, kappa }) => {
+    const value = kappa === null ? "undefined, as both give one grade only" : kappa.toFixed(2);
+    return `${other}: Cohen's kappa ${value} on ${pairs} shared pairs, ${Math.round(alike * 100)} % alike`;
   });
-  if (found.error) lines.push(`The other sheets can't be read: ${found.error}`);
+  if (reply.error) lines.push(`The other sheets can't be read: ${reply.error}`);
   if (!lines.length) lines.push("Nobody else has graded these pairs yet.");
   $("agreement").replaceChildren(...lines.map((textContent) => element("p", { textContent })));
 }
@@ -129,30 +129,30 @@ async function agree() {
 Object.assign(page, {
   items: "pairs",
   unit: "query",
-  told: (grade) => grade ?? "back to nothing",
+  describe: (grade) => grade ?? "back to nothing",
   isSame: (one, other) =>
     one.task === other.task && one.query_id === other.query_id && one.doc_id === other.doc_id,
   draw(isNew) {
     for (const each of outbox) {
-      const candidate = shown.candidates.find((one) => same(each, one));
+      const candidate = view.candidates.find((one) => same(each, one));
       if (candidate) candidate.grade = each.grade;
     }
-    const heading = shown.task === "t2m" ? "Which pictures fit this section?" : "Which sections does this picture fit?";
-    $("query").replaceChildren(element("h2", { textContent: heading }), ...item(shown.query));
+    const heading = view.task === "t2m" ? "Which pictures fit this section?" : "Which sections does this picture fit?";
+    $("query").replaceChildren(element("h2", { textContent: heading }), ...item(view.query));
     $("query").scrollTop = 0;
-    $("candidates").replaceChildren(...shown.candidates.map(card));
+    $("candidates").replaceChildren(...view.candidates.map(card));
     goTo(isNew ? (firstOpen(0) ?? 0) : current);
   },
   settle(first, grade, refused) {
-    const place = shown.candidates.findIndex((one) => same(first, one));
+    const place = view.candidates.findIndex((one) => same(first, one));
     if (place < 0) return;
-    if (refused) shown.candidates[place].grade = grade;
+    if (refused) view.candidates[place].grade = grade;
     drawCard(place);
     mark();
     if (refused) goTo(place);
   },
   tell() {
-    if (shown.progress.next === null) say("All pairs are graded. Thank you.");
+    if (view.progress.next === null) say("All pairs are graded. Thank you.");
     else if (firstOpen(0) === undefined) say("This query is done; n goes to the next one with work.");
     else say("");
   },

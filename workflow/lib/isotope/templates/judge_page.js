@@ -1,14 +1,14 @@
 "use strict";
 
-// What both judging pages share: what is given goes into an outbox that outlives server and reload.
+// What both judging pages share: grades go into an outbox that outlives server and reload.
 const RETRY_MS = 1000;
 const $ = (id) => document.getElementById(id);
 const { assessor, collection } = document.body.dataset;
 const outbox = remembered("outbox");
-// A page says how it draws, settles, marks and tells, and which keys it has beside the common ones.
+// Each page adds how it draws, settles and describes its items, and its own keys.
 const page = {};
-let shown = null;
-let asked = 0;
+let view = null;
+let turns = 0;
 let away = false;
 let sending = null;
 let acting = Promise.resolve();
@@ -22,9 +22,9 @@ function remember(name, value) {
 }
 
 function element(tag, content = {}, ...children) {
-  const made = Object.assign(document.createElement(tag), content);
-  made.append(...children);
-  return made;
+  const node = Object.assign(document.createElement(tag), content);
+  node.append(...children);
+  return node;
 }
 
 function say(words, trouble = false) {
@@ -41,34 +41,34 @@ function picture(src, alt) {
 }
 
 function drawCounts() {
-  const { done, total, queries } = shown.progress;
-  $("counts").textContent = `${done} of ${total} ${page.items}, ${page.unit} ${shown.number + 1} of ${queries}`;
+  const { done, total, queries } = view.progress;
+  $("counts").textContent = `${done} of ${total} ${page.items}, ${page.unit} ${view.number + 1} of ${queries}`;
   $("progress").max = Math.max(total, 1);
   $("progress").value = done;
-  $("next").disabled = shown.progress.next === null;
+  $("next").disabled = view.progress.next === null;
 }
 
 async function ask(path) {
   const answer = await fetch(path);
-  const found = await answer.json();
-  if (!answer.ok) throw new Error(found.error);
-  return found;
+  const reply = await answer.json();
+  if (!answer.ok) throw new Error(reply.error);
+  return reply;
 }
 
 async function show(number) {
-  const turn = ++asked;
+  const turn = ++turns;
   away = true;
   let isNew = false;
   try {
-    const found = await ask(`/api/query/${number}`);
-    if (turn !== asked) return;
-    isNew = shown?.number !== number;
-    shown = found;
+    const reply = await ask(`/api/query/${number}`);
+    if (turn !== turns) return;
+    isNew = view?.number !== number;
+    view = reply;
     away = false;
   } catch (error) {
-    if (turn === asked) {
+    if (turn === turns) {
       say(`No answer (${error.message}); trying again.`, true);
-      setTimeout(() => turn === asked && show(number), RETRY_MS);
+      setTimeout(() => turn === turns && show(number), RETRY_MS);
     }
     return;
   }
@@ -108,17 +108,17 @@ async function sendFirst() {
   const body = JSON.stringify(first);
   const headers = { "Content-Type": "application/json" };
   const answer = await fetch("/api/grade", { method: "POST", headers, body });
-  const found = await answer.json().catch(() => ({ error: `status ${answer.status}` }));
-  if (answer.status >= 500 || answer.status === 409) throw new Error(found.error);
+  const reply = await answer.json().catch(() => ({ error: `status ${answer.status}` }));
+  if (answer.status >= 500 || answer.status === 409) throw new Error(reply.error);
   outbox.shift();
-  const conflict = answer.ok && JSON.stringify(found.grade) !== JSON.stringify(first.grade);
-  settle(first, answer.ok ? found.grade : first.seen, !answer.ok || conflict);
-  if (answer.ok && shown) {
-    shown.progress = found.progress;
+  const conflict = answer.ok && JSON.stringify(reply.grade) !== JSON.stringify(first.grade);
+  settle(first, answer.ok ? reply.grade : first.seen, !answer.ok || conflict);
+  if (answer.ok && view) {
+    view.progress = reply.progress;
     drawCounts();
   }
-  if (conflict) say(`Another page has graded this ${page.told(found.grade)}; give it again to change that.`, true);
-  else if (!answer.ok) say(`Not taken: ${found.error}.`, true);
+  if (conflict) say(`Another page has graded this ${page.describe(reply.grade)}; give it again to change that.`, true);
+  else if (!answer.ok) say(`Not taken: ${reply.error}.`, true);
   else tell();
 }
 
@@ -126,19 +126,19 @@ async function sendFirst() {
 function settle(first, grade, refused) {
   if (refused) outbox.splice(0, outbox.length, ...outbox.filter((each) => !page.isSame(each, first)));
   remember("outbox", outbox);
-  if (shown) page.settle(first, grade, refused);
+  if (view) page.settle(first, grade, refused);
 }
 
 function turn(by) {
-  const number = shown.number + by;
-  return number >= 0 && number < shown.progress.queries ? show(number) : null;
+  const number = view.number + by;
+  return number >= 0 && number < view.progress.queries ? show(number) : null;
 }
 
 // What is on its way may be the last work here.
 async function onward() {
   await sending;
-  if (outbox.length || shown.progress.next === null) return;
-  await show(shown.progress.next);
+  if (outbox.length || view.progress.next === null) return;
+  await show(view.progress.next);
   if (!away) page.arrived();
 }
 
@@ -159,17 +159,17 @@ function act(key) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (!shown || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (!view || event.ctrlKey || event.metaKey || event.altKey) return;
   if (!(event.key in KEYS || event.key in ONCE)) return;
   event.preventDefault();
   if (!(event.repeat && event.key in ONCE)) act(event.key);
 });
 for (const button of document.querySelectorAll("[data-key]")) {
-  button.addEventListener("click", () => shown && act(button.dataset.key));
+  button.addEventListener("click", () => view && act(button.dataset.key));
 }
 window.addEventListener("beforeunload", (event) => outbox.length && event.preventDefault());
 window.addEventListener("focus", () => {
-  acting = acting.then(() => shown && !outbox.length && show(shown.number));
+  acting = acting.then(() => view && !outbox.length && show(view.number));
 });
 
 async function start() {

@@ -15,10 +15,10 @@ function figure({ role, picture: src }) {
 }
 
 function press() {
-  const { classes: named, rating } = shown.grade ?? { classes: [], rating: null };
+  const { classes: named, rating } = view.grade ?? { classes: [], rating: null };
   for (const button of classes) button.setAttribute("aria-pressed", String(named.includes(button.value)));
   for (const button of ratings) button.setAttribute("aria-pressed", String(Number(button.value) === rating));
-  $("pending").hidden = !outbox.some((each) => page.isSame(each, shown));
+  $("pending").hidden = !outbox.some((each) => page.isSame(each, view));
 }
 
 // A verdict without classes and rating is none.
@@ -26,57 +26,57 @@ function give({ classes: named, rating }) {
   if (away) return;
   const isNone = !named.length && rating === null;
   const grade = isNone ? null : { classes: named, rating };
-  post({ lot: shown.lot, grade, seen: shown.grade });
-  shown.grade = grade;
+  post({ lot: view.lot, grade, seen: view.grade });
+  view.grade = grade;
   press();
   send();
 }
 
 // The alternative is named alone: either takes the other back.
 function toggle(name) {
-  const { classes: named, rating } = shown.grade ?? { classes: [], rating: null };
-  const kept = named.filter((each) => each !== name && (each === alternative) === (name === alternative));
-  give({ classes: named.includes(name) ? kept : [...kept, name], rating });
+  const { classes: named, rating } = view.grade ?? { classes: [], rating: null };
+  const others = named.filter((each) => each !== name && (each === alternative) === (name === alternative));
+  give({ classes: named.includes(name) ? others : [...others, name], rating });
 }
 
 function rate(rating) {
-  give({ classes: shown.grade?.classes ?? [], rating });
+  give({ classes: view.grade?.classes ?? [], rating });
 }
 
 Object.assign(page, {
   items: "failures judged",
   unit: "failure",
-  told: (grade) => (grade ? `${grade.classes.join(", ")} ${grade.rating ?? ""}`.trim() : "back to nothing"),
+  describe: (grade) => (grade ? `${grade.classes.join(", ")} ${grade.rating ?? ""}`.trim() : "back to nothing"),
   isSame: (one, other) => one.lot === other.lot,
   draw() {
-    for (const each of outbox) if (page.isSame(each, shown)) shown.grade = each.grade;
-    $("query").replaceChildren(...shown.query.split(" | ").map((textContent) => element("p", { textContent })));
-    $("pictures").replaceChildren(...shown.pictures.map(figure));
-    if (!shown.pictures.length) $("pictures").append(picture(null));
+    for (const each of outbox) if (page.isSame(each, view)) view.grade = each.grade;
+    $("query").replaceChildren(...view.query.split(" | ").map((textContent) => element("p", { textContent })));
+    $("pictures").replaceChildren(...view.pictures.map(figure));
+    if (!view.pictures.length) $("pictures").append(picture(null));
     press();
   },
   settle(first, grade, refused) {
-    if (refused && page.isSame(first, shown)) shown.grade = grade;
+    if (refused && page.isSame(first, view)) view.grade = grade;
     press();
   },
   tell() {
-    if (shown.progress.next === null) say("All failures are judged. Thank you.");
-    else if (shown.grade !== null) say("This one is done; n goes to the next one with work.");
+    if (view.progress.next === null) say("All failures are judged. Thank you.");
+    else if (view.grade !== null) say("This one is done; n goes to the next one with work.");
     else say("");
   },
   arrived() {},
   sent() {},
 });
 classes.forEach((button, n) => {
-  button.addEventListener("click", () => shown && toggle(button.value));
+  button.addEventListener("click", () => view && toggle(button.value));
   if (n < 9) ONCE[n + 1] = () => toggle(button.value);
 });
 for (const button of ratings) {
   const own = Number(button.value);
-  button.addEventListener("click", () => shown && rate(shown.grade?.rating === own ? null : own));
+  button.addEventListener("click", () => view && rate(view.grade?.rating === own ? null : own));
 }
 if (ratings.length) {
-  const by = (step) => () => rate(Math.min(10, Math.max(1, (shown.grade?.rating ?? 5) + step)));
+  const by = (step) => () => rate(Math.min(10, Math.max(1, (view.grade?.rating ?? 5) + step)));
   KEYS["+"] = by(1);
   KEYS["-"] = by(-1);
 }

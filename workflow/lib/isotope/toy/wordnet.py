@@ -1,19 +1,17 @@
-"""The part of WordNet that the toy's objects need, in WordNet's own files: no demo lacks it.
+"""The part of WordNet that the toy's objects need, as WN-LMF: no demo lacks it.
 
-Format: https://wordnet.princeton.edu/documentation/wndb5wn
+Format: https://globalwordnet.github.io/schemas/
 """
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from pathlib import Path
 
+from wn import lmf
+
 from isotope.core import store
-from isotope.explain.wordnet_dict import Synset, dict_files
 from isotope.toy import scenes
 
-_HEADER = (
-    "  1 An excerpt for the embedded encyclopedia: names and hypernyms as in WordNet 3.0,  \n"
-    "  2 Copyright 2006 by Princeton University. All rights reserved.  \n"
-)
+FILE = "wordnet.xml"
 # One more space is one step down; what has two hypernyms stands below both.
 _TREE = """
 entity.n.01
@@ -63,25 +61,38 @@ entity.n.01
       ring.n.02
 """
 _OPPOSITES = {"large": "small", "small": "large", "black": "white", "white": "black"}
-_LEFT_OUT = "left_out"
 
 
 def write(folder: Path) -> None:
-    """Write data and index files of nouns and adjectives to `folder`.
+    """Write nouns and adjectives to `FILE` in `folder`.
 
-    A sense that the toy has no use for is the entry `left_out`.
+    A sense that the toy has no use for is one of the synsets `left_out`.
     """
-    nouns = {_LEFT_OUT: ["entity.n.01"], **hypernyms()}
-    above = {name: [("@", up, "0000") for up in ups] for name, ups in nouns.items()}
-    adjectives = {
-        f"{word}.a.01": [("!", f"{_OPPOSITES[word]}.a.01", "0101")] if word in _OPPOSITES else []
-        for word in sorted({*scenes.COLOURS, *_OPPOSITES})
+    nouns = hypernyms()
+    most = max(int(name.rpartition(".")[2]) for name in nouns)
+    above = {**{_left_out(n): ["entity.n.01"] for n in range(1, most)}, **nouns}
+    adjectives = sorted(f"{word}.a.01" for word in {*scenes.COLOURS, *_OPPOSITES})
+    names = [*above, *adjectives]
+    ids = {name: f"toy-{n:08d}-{_part(name)}" for n, name in enumerate(names, 1)}
+    synsets = [_synset(name, above.get(name, []), ids) for name in names]
+    entries = [_entry(name, ids) for name in [*nouns, *adjectives]]
+    with store.aside(folder / FILE) as part:
+        lmf.dump({"lmf_version": "1.1", "lexicons": [_lexicon(entries, synsets)]}, part)
+
+
+def _lexicon(entries: list[lmf.LexicalEntry], synsets: list[lmf.Synset]) -> lmf.Lexicon:
+    return {
+        "id": "toy",
+        "version": "3.0",
+        "label": "An excerpt for the embedded encyclopedia: names and hypernyms as in WordNet 3.0",
+        "language": "en",
+        "email": "",
+        "license": "https://wordnet.princeton.edu/license-and-commercial-use",
+        "citation": "WordNet 3.0, Copyright 2006 by Princeton University. All rights reserved.",
+        "entries": entries,
+        "synsets": synsets,
+        "meta": None,
     }
-    for part, letter, pointers in (("noun", "n", above), ("adj", "a", adjectives)):
-        synsets = {name: Synset([_lemma(name)], own) for name, own in pointers.items()}
-        index, data = dict_files(letter, synsets, _senses(synsets), _HEADER)
-        _write(folder / f"index.{part}", index)
-        _write(folder / f"data.{part}", data)
 
 
 def hypernyms() -> dict[str, list[str]]:
@@ -96,15 +107,45 @@ def hypernyms() -> dict[str, list[str]]:
     return found
 
 
-def _senses(names: Iterable[str]) -> dict[str, list[str]]:
-    numbered = {name: int(name.rpartition(".")[2]) for name in names if name != _LEFT_OUT}
-    return {_lemma(name): [_LEFT_OUT] * (sense - 1) + [name] for name, sense in numbered.items()}
+def _synset(name: str, above: list[str], ids: Mapping[str, str]) -> lmf.Synset:
+    return {
+        "id": ids[name],
+        "ili": "",
+        "partOfSpeech": _part(name),
+        "relations": [_relation("hypernym", ids[up]) for up in above],
+        "meta": None,
+    }
 
 
-def _lemma(name: str) -> str:
-    return name.partition(".")[0]
+def _entry(name: str, ids: Mapping[str, str]) -> lmf.LexicalEntry:
+    lemma, part, number = name.split(".")
+    others = map(_left_out, range(1, int(number)))
+    senses = [_sense(lemma, part, n, ids[own]) for n, own in enumerate([*others, name], 1)]
+    return {
+        "id": f"toy-{lemma}-{part}",
+        "lemma": {"writtenForm": lemma.replace("_", " "), "partOfSpeech": part},
+        "senses": senses,
+        "meta": None,
+    }
 
 
-def _write(path: Path, content: bytes) -> None:
-    with store.aside(path) as part:
-        part.write_bytes(content)
+def _sense(lemma: str, part: str, number: int, synset: str) -> lmf.Sense:
+    opposite = _OPPOSITES.get(lemma) if part == "a" else None
+    return {
+        "id": f"toy-{lemma}-{part}-{number}",
+        "synset": synset,
+        "relations": [_relation("antonym", f"toy-{opposite}-a-1")] if opposite else [],
+        "meta": None,
+    }
+
+
+def _relation(kind: str, target: str) -> lmf.Relation:
+    return {"target": target, "relType": kind, "meta": None}
+
+
+def _left_out(number: int) -> str:
+    return f"left_out.n.{number:02d}"
+
+
+def _part(name: str) -> str:
+    return name.split(".")[1]

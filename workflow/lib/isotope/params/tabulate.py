@@ -1,0 +1,423 @@
+"""What the report shows: the key `tabulate` of params.yaml."""
+
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field, Tag
+
+from isotope.params.sections import (
+    BY_TYPE,
+    Count,
+    Distinct,
+    Name,
+    Natural,
+    NotNegative,
+    Number,
+    Opt,
+    Section,
+    Setting,
+    Share,
+    Split,
+    Text,
+    Whole,
+)
+
+_Class = Annotated[str, Field(pattern="^[^;,]+$")]
+
+
+class Study(Section):
+    """The human study of failures."""
+
+    failures: Count = Field(description="Failures of each system and task on the sheet.")
+    classes: Annotated[Distinct[_Class], Field(min_length=1)] = Field(
+        description="What may be wrong; an assessor names as many as apply. The default ones are "
+        "the paper's."
+    )
+    alternative: Opt[_Class] = Field(
+        None,
+        description="What an assessor names alone, where the returned picture is as good an "
+        "answer.",
+    )
+    common_words: Natural = Field(
+        0,
+        description="Words that a query and the captions of its right picture share at least, lest "
+        "the data be at fault; little words do not count.",
+    )
+    support: Share = Field(
+        description="Least share of judgements that a rule between classes rests on."
+    )
+    confidence: Share = Field(
+        description="Least share of those with the premise that also have the conclusion."
+    )
+
+
+class Explain(Section):
+    """How the failures on a collection are explained."""
+
+    fills: ClassVar[bool] = True
+
+    wordnet: Opt[Text] = Field(
+        None,
+        description="Folder with WordNet's dict files, or of NLTK's data; without it the usual "
+        "places are searched.",
+    )
+    threshold: NotNegative = Field(
+        1.0,
+        description="Two boxes differ in size when the difference of their areas is this many times"
+        " the smaller area or more; 1.0 is the paper's 100 %.",
+    )
+    shown: Count = Field(
+        3,
+        description="Failures of each system and task that the page shows, farthest from right and "
+        "nearest to it.",
+    )
+    seed: Whole = Field(
+        0, description="Of the exchanged words, and of the failures that people judge."
+    )
+    colour_distance: NotNegative = Field(
+        150.0,
+        description="How far apart in RGB (Euclidean) a colour and the one that replaces it are at "
+        "least.",
+    )
+    study: Study = Field(
+        {
+            "failures": 20,
+            "common_words": 2,
+            "classes": [
+                "object class",
+                "object color",
+                "object enumeration",
+                "action",
+                "size",
+                "details",
+            ],
+            "alternative": "successful alternative",
+            "support": 0.05,
+            "confidence": 0.5,
+        },
+        description="The human study of failures.",
+    )
+
+
+class Bootstrap(Section):
+    """How the intervals of the means are drawn."""
+
+    samples: Count = Field(description="Times that the queries are drawn anew.")
+    seed: Natural = Field(description="Of the draws.")
+    level: Annotated[Number, Field(gt=0, lt=1)] = Field(
+        description="Share of the drawn means that an interval holds."
+    )
+
+
+class Facts(Section):
+    """What others know of a collection's pages and images."""
+
+    topics: Opt[str] = Field(
+        None,
+        description="Wikimedia's article-topic predictions: wiki_db, qid, pid, num_outlinks, a "
+        "probability a topic.",
+    )
+    views: Opt[str] = Field(
+        None,
+        description="Page views, for OVEN the average of a month: page_id or page_title, and "
+        "views.",
+    )
+    objects: Opt[str] = Field(None, description="Objects in images: image_url, synset.")
+    styles: Opt[str] = Field(None, description="Styles of images: image_id, style.")
+
+
+class MonthlyViews(Section):
+    """The head and the tail of OVEN's entities."""
+
+    head: NotNegative = Field(description="An entity with more views is of the head.")
+    tail: NotNegative = Field(
+        description="An entity with fewer views is of the tail; no more than `head`."
+    )
+
+
+class Styles(Section):
+    """Zero-shot classification of every image by style, for Fig."""
+
+    model: str = Field(description="A key of `models` whose vectors are compared.")
+    classes: Annotated[Distinct[Text], Field(min_length=2)] = Field(
+        description="The styles, each a name or `<name>: <description>`."
+    )
+    prompts: Annotated[Distinct[Text], Field(min_length=1)] = Field(
+        description="Sentences with `{style}`; a class is the mean of its sentences."
+    )
+
+
+class Against(Section):
+    """The other collection, the measures and where both are compared."""
+
+    collection: str = Field(description="The other collection.")
+    here: str = Field(
+        description="Measure of this collection, such as R@10; one of `score.measures`."
+    )
+    there: str = Field(
+        description="Measure of the other, such as Success@10; one of `score.measures`."
+    )
+    setting: Opt[Setting] = Field(
+        None, description="Setting of both; if not given, the first of `search.settings`."
+    )
+    splits: Opt[Annotated[list[Split], Field(min_length=2, max_length=2)]] = Field(
+        None,
+        description="Split of this collection and split of the other; if not given, the first of "
+        "`search.splits` for both.",
+    )
+
+
+class Captioner(Section):
+    """Captions by a model."""
+
+    source: str = Field(description="The source whose pictures it describes, a key of `acquire`.")
+    files: Annotated[list[Text], Field(min_length=1)] = Field(
+        description="Local .csv, .jsonl, .jsonl.gz or .parquet files, or patterns with `*`: a row a"
+        " picture and language, with `image` (its id, its URL, or its file's name "
+        "without suffix), `language` and `caption`."
+    )
+
+
+class Mistakes(Section):
+    """A random sample of answers for people to sort."""
+
+    examples: Count = Field(
+        description="Questions on the sheet, the same for every system; OVEN takes 100."
+    )
+    subset: Opt[Text] = Field(
+        None,
+        description="Only questions of this subset, in whichever of `search.splits`; OVEN takes "
+        "human. Without it those of the first split.",
+    )
+    seed: Whole = Field(description="Of the draw.")
+    classes: Annotated[Distinct[_Class], Field(min_length=2)] = Field(
+        description="What an answer may be: correct, and kinds of mistakes."
+    )
+
+
+class Cases(Section):
+    """Case studies (Fig."""
+
+    fills: ClassVar[bool] = True
+
+    systems: Opt[Annotated[Distinct[str], Field(min_length=2, max_length=2)]] = Field(
+        None,
+        description="Two of `search.systems`; if not given, `tabulate.system` and the first of kind"
+        " bm25, or else the first other one.",
+    )
+    queries: Annotated[
+        Annotated[Natural, Tag("integer")]
+        | Annotated[Distinct[Text], Field(min_length=1), Tag("array")],
+        BY_TYPE,
+    ] = Field(
+        2,
+        description="How many with the largest gain of the first system over the second, as many "
+        "with the largest loss, as many at random, for each task; or a list of query "
+        "ids.",
+    )
+    seed: Natural = Field(0, description="Of the random ones.")
+    hits: Count = Field(10, description="Hits shown from each end of a list.")
+
+
+class Detector(Section):
+    """What looks for objects."""
+
+    either: ClassVar[Sequence[str]] = ("name", "kind")
+
+    kind: Opt[Literal["ssd"]] = Field(
+        None,
+        description="ssd: on MobileNet v2, from a package of the dependency group `offline`; give "
+        "this or `name`.",
+    )
+    name: Opt[Text] = Field(
+        None,
+        description="DETR of the transformers library: a folder, or a name on the hub such as "
+        "facebook/detr-resnet-101.",
+    )
+    revision: Opt[str] = Field(None, description="Commit of the hub.")
+    threshold: Share = Field(description="Least probability of an object.")
+    batch: Count = Field(description="Images searched at a time.")
+
+
+class Tail(Section):
+    """Shares below which a part of a figure counts among the others."""
+
+    fills: ClassVar[bool] = True
+
+    categories: Share = Field(
+        0.025, description="Of a category of pages in Fig. 2; the default is the paper's."
+    )
+    styles: Share = Field(
+        0.01, description="Of a style of images in Fig. 3; the default is the paper's."
+    )
+    objects: Share = Field(
+        0.02, description="Of a class of objects beside Fig. 4; the paper has no such figure."
+    )
+
+
+class Tabulate(Section):
+    """What the report shows."""
+
+    fills: ClassVar[bool] = True
+
+    system: str = Field(description="System whose best and worst queries the report shows.")
+    alpha: Annotated[Number, Field(gt=0, lt=1)] = Field(
+        description="Level of significance of the letters."
+    )
+    tokenizers: dict[
+        Name,
+        Annotated[
+            Text,
+            Field(
+                description="open_clip for CLIP's; toy for a small WordPiece; a vocabulary file; "
+                "or a name "
+                "on the hub such as google-bert/bert-base-uncased."
+            ),
+        ],
+    ] = Field({"clip": "open_clip"}, description="Tokenizers of Table 2, by name.")
+    bootstrap: Bootstrap = Field(
+        {"samples": 1000, "seed": 0, "level": 0.95},
+        description="How the intervals of the means are drawn.",
+    )
+    gains: Distinct[Annotated[Distinct[str], Field(min_length=2, max_length=2)]] = Field(
+        [],
+        description="Pairs of systems; the intervals and strata also tell what the first has over "
+        "the second.",
+    )
+    comparisons: Distinct[Annotated[Distinct[str], Field(min_length=2)]] = Field(
+        [],
+        description="Lists of systems that Table 5 compares. Letters stay within a list, and "
+        "Bonferroni's correction counts its pairs; systems that are not searched are "
+        "left out.",
+    )
+    sizes: Distinct[Count] = Field(
+        [],
+        description="Documents in the nested random subsets of Fig. 5; the whole pool is always "
+        "one, and of OVEN the entities that answer some question.",
+    )
+    facts: dict[Name, Facts] = Field(
+        {},
+        description="What others know of a collection's pages and images: Parquet files, or csv "
+        "with any delimiter.",
+    )
+    since: Distinct[Annotated[Distinct[str], Field(min_length=2, max_length=2)]] = Field(
+        [],
+        description="Pairs of collections, the earlier first: what has changed between them. A pair"
+        " counts where one of the two is built; the other one is then collected, and no"
+        " more. With `snapshots` each one and the one before.",
+    )
+    temporal: Distinct[str] = Field(
+        [],
+        description="Systems whose earlier builds are asked for the later collection, too, in each "
+        "pair of `since` that is built: of kind bm25 or dense, or untuned fusions of "
+        "those.",
+    )
+    popularity: Literal["auto", "views", "inlinks"] = Field(
+        "auto",
+        description="What deciles of popularity are counted from: views, inlinks (the dump's own "
+        "links), or auto, which takes views where `tabulate.facts` has them and inlinks"
+        " otherwise.",
+    )
+    monthly_views: MonthlyViews = Field(
+        {"head": 5000, "tail": 2500},
+        description="The head and the tail of OVEN's entities, by average monthly page views, where"
+        " `tabulate.facts` has views of such a collection; what lies on a threshold or "
+        "between them is neither. Section 6 of the paper has 5,000 and 2,500.",
+    )
+    styles: Opt[Styles] = Field(
+        None,
+        description="Zero-shot classification of every image by style, for Fig. 3; not done unless "
+        "asked for.",
+    )
+    against: dict[Name, Against] = Field(
+        {},
+        description="For Fig. 7, the other collection that a collection is held against; both must "
+        "be built.",
+    )
+    captions: bool = Field(
+        False,
+        description="Tabulates texts that are captions by language: their number, their lengths, "
+        "and CIDEr of each against the others of its image.",
+    )
+    captioners: dict[Name, Captioner] = Field(
+        {},
+        description="Captions by models, by the model's name: CIDEr of each against the texts of "
+        "the collections of one source, which are captions; a language that a model "
+        "leaves out has no value.",
+    )
+    side_by_side: dict[
+        Name,
+        Annotated[
+            Annotated[list[Text], Field(min_length=1)],
+            Field(
+                description="Local .csv, .jsonl, .jsonl.gz or .parquet files, or patterns with "
+                "`*`: a row a"
+                " person, with `image`, `language`, `first` and `second` (two captioners) and "
+                "`choice` (first, second or same)."
+            ),
+        ],
+    ] = Field(
+        {},
+        description="What people chose between the captions of two `captioners`, by source; with "
+        "them the correlation of their choices with CIDEr.",
+    )
+    groups: dict[
+        Name,
+        Annotated[
+            Annotated[
+                dict[
+                    Name,
+                    Annotated[
+                        Annotated[Distinct[str], Field(min_length=1)],
+                        Field(
+                            description="Built collections that weigh alike in the mean of the "
+                            "part."
+                        ),
+                    ],
+                ],
+                Field(min_length=1),
+            ],
+            Field(
+                description="Parts of the group, such as `all` and `low-resource`; a collection "
+                "may be in "
+                "several."
+            ),
+        ],
+    ] = Field(
+        {},
+        description="Collections to hold side by side, such as the languages of a data set: a "
+        "group's parts, each with its collections, of which the mean is shown too.",
+    )
+    explain: dict[Name, Explain] = Field(
+        {},
+        description="Collections with objects whose failures are explained: systems' first answers "
+        "against the right ones.",
+    )
+    rankings: Distinct[str] = Field(
+        [],
+        description="Collections whose table `ranking` is made though nothing explains their "
+        "failures: Success and MRR, the median rank, the share of failures.",
+    )
+    mistakes: Opt[Mistakes] = Field(
+        None,
+        description="A random sample of questions on pictures, with the first answer of every "
+        "system, on a sheet for people to sort; not drawn unless asked for.",
+    )
+    cases: Cases = Field(
+        {},
+        description="Case studies (Fig. 6) on the largest pool and the first split: what two "
+        "systems return for a query.",
+    )
+    overlap: Count = Field(
+        1000,
+        description="Hits of each run that are compared with those of the others; the default is "
+        "the depth of the paper's runs.",
+    )
+    detector: Opt[Detector] = Field(
+        None,
+        description="What looks for objects, for Fig. 4 where no facts tell them; not run unless "
+        "asked for.",
+    )
+    tail: Tail = Field(
+        {}, description="Shares below which a part of a figure counts among the others."
+    )

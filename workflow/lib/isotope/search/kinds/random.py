@@ -1,0 +1,17 @@
+"""Documents in random order, the same in every run."""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from isotope.params.sections import SystemKind, Whole
+
+
+class Random(SystemKind):
+    """A baseline that knows nothing of queries."""
+
+    call: ClassVar[str] = "search.systems:search_random"
+    is_sliced: ClassVar[bool] = True
+
+    kind: Literal["random"]
+    seed: Whole = Field(0, description="Of the shuffle.")

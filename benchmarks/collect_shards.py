@@ -21,7 +21,7 @@ from scaling import ROWS_A_PAGE, parse, places
 
 from isotope.collect import build
 from isotope.collect import build as collect_parts
-from isotope.collect.build import EXCHANGED, GATHERED, IMAGE_PIECES, TEXT_PIECES
+from isotope.collect.tables import EXCHANGED, GATHERED, IMAGE_PIECES, TEXT_PIECES
 from isotope.core import sql, store
 from isotope.crawl.tables import LEDGER
 from isotope.parse.tables import ASSOCIATIONS, SECTIONS
@@ -56,7 +56,7 @@ def one(at: Mapping[str, Path], rows: int) -> Timing:
     given = {"associations": at["associations"]}
     members, queries = at["members"], at["root"] / "queries"
     sql.query(sql.SQL / "project/members.sql", given, SPEC, out=members, schema=MEMBERS)
-    match.ask({**given, "members": members}, queries)
+    match.write_queries(given["associations"], members, queries)
     exact = {"queries": queries, "sections": at["sections"]}
     sql.query(sql.SQL / "project/exact.sql", exact, {}, out=at["root"] / "exact")
     texts = pl.read_parquet(queries).select("source_text_id")
@@ -116,7 +116,9 @@ def job(half: str, given: Mapping[str, Path], root: Path, part: tuple[int, int])
         known = {**given, **pieces(*EXCHANGED)}
         collect_parts.collect_images(known, part, own(IMAGE_PIECES))
     else:
-        collect_parts.collect_gather(pieces(*GATHERED), root / "out")
+        collect_parts.collect_gather(
+            pieces(*GATHERED), {t: root / f"out/{t}.parquet" for t in build.SCHEMAS}
+        )
     return {}
 
 

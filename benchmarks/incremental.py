@@ -83,10 +83,11 @@ def crawled(edition: Path, out: Path, after: Path | None, most: int | None = Non
     assert urls is not None
     urls.head(most or urls.height).write_parquet(out / "urls.parquet")
     spec = {**params_files.load(root=Path(__file__).parents[1])["crawl"]["toy"]}
-    spec |= {"serve": str(edition / "images"), "after": after and after.name}
+    spec |= {"serve": str(edition / "images")}
+    earlier = {"after": after and after.name}
     files = {name: out / f"{name}-00000.parquet" for name in ("shard", "ledger")}
     places = {"pixels": files["shard"], "ledger": files["ledger"]}
-    shard.crawl_shard(out / "urls.parquet", spec, 0, places, out / "scratch")
+    shard.crawl_shard(out / "urls.parquet", spec, 0, places, out / "scratch", earlier)
     shutil.copyfile(files["ledger"], out / "ledger.parquet")
 
 

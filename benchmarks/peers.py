@@ -12,7 +12,7 @@ from isotope.core import lucene, sql
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.parse.dump import parse_dump
 from isotope.parse.wit import parse_wit
-from isotope.project.match import ask, index_sections
+from isotope.project.match import index_sections, write_queries
 from isotope.project.tables import MEMBERS
 from isotope.toy import snapshot
 
@@ -46,7 +46,7 @@ def encyclopedia(folder: Path, pages: int) -> dict[str, Path]:
 def topics(at: dict[str, Path], most: int) -> pl.DataFrame:
     """Return source_text_id and text of the WIT texts, as the projection asks them."""
     queries = at["members"].with_name("queries")
-    ask({k: at[k] for k in ("associations", "members")}, queries)
+    write_queries(at["associations"], at["members"], queries)
     asked = pl.read_parquet(queries)
     words = pl.concat_str(pl.col(FIVE_FIELDS).fill_null(""), separator=" ")
     texts = asked.select("source_text_id", text=words.map_elements(lucene.topic, pl.String))

@@ -15,7 +15,7 @@ import polars as pl
 from common import Claim, Timing, machine, rounds, timed, verdicts, write
 from peers import NOTE, batch_search, encyclopedia, searcher, topics
 
-from isotope.project.match import ask, project
+from isotope.project.match import project, write_queries
 
 K1, B, TOLERANCE = 0.9, 0.4, 1e-5
 PEER = "Pyserini's batch search"
@@ -30,7 +30,7 @@ def by_mode(folder: Path, mode: str) -> Timing:
 
     def work() -> None:
         queries = folder / f"{mode}.queries"
-        ask(relations, queries)
+        write_queries(**relations, queries=queries)
         sections, index = folder / "sections", folder / "index"
         project(queries, sections, index, spec, out, threads=THREADS)
 

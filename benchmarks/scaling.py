@@ -78,7 +78,7 @@ def projected(at: dict[str, Path], rows: int) -> Timing:
         sql.query(members, given, by, out=at["members"], schema=MEMBERS)
         match.index_sections(at["sections"], at["index"], threads=CORES, memory_mb=MEMORY_MB)
         queries = at["members"].with_name("queries")
-        match.ask({k: at[k] for k in ("associations", "members")}, queries)
+        match.write_queries(at["associations"], at["members"], queries)
         where = (queries, at["sections"], at["index"])
         match.project(*where, SPEC, at["projection"], threads=CORES)
 
@@ -119,7 +119,7 @@ def tabulated(at: dict[str, Path], rows: int) -> Timing:
 
     def work() -> None:
         catalog.build(at["root"] / "results/catalog.duckdb", at["root"])
-        sql.query(sql.SQL / "tabulate/table1.sql", relations, {})
+        sql.query(sql.SQL / "tabulate/tables/table1.sql", relations, {})
 
     return {"s": timed(work)[0]}
 

@@ -142,14 +142,16 @@ def lay_tables(root: Path) -> None:
         ("crawl", {"ledger": root / "data/crawl/src/ledger.parquet"}, {}),
         ("projection", {"projection": root / "data/project/src/projection.parquet"}, {}),
     ):
-        table.tabulate(SQL / f"{name}.sql", relations, params, out / name)
+        table.tabulate(SQL / f"tables/{name}.sql", relations, params, out / name)
     runs = sorted(root.glob("results/search/toy/large/test/*/*.parquet"))
     tops_table(runs, depth=3, out=root / "tops.parquet")
-    table.tabulate(SQL / "overlap.sql", {"tops": root / "tops.parquet"}, {}, out / "overlap")
+    table.tabulate(SQL / "tables/overlap.sql", {"tops": root / "tops.parquet"}, {}, out / "overlap")
     drawn = root / "results/figures/toy"
     relations = {"scores": scores, "texts": three["texts"], "images": three["images"]}
     params = {"split": "test", "measure": "MRR@10"}
-    figures.corpus_size(SQL / "corpus_size.sql", relations, params, drawn / "corpus_size.svg")
+    figures.corpus_size(
+        SQL / "tables/corpus_size.sql", relations, params, drawn / "corpus_size.svg"
+    )
     curve = root / "curve.csv"
     lines = "".join(f"{e},{e * 9},{3 - e / 4},{e / 10},{e / 12}\n" for e in range(6))
     curve.write_text("epoch,step,loss,mrr10_t2m,mrr10_m2t\n" + lines)

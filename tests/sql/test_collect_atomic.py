@@ -20,12 +20,14 @@ from isotope.collect.build import collect
 from isotope.core import sql, store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingColumn
 from isotope.core.schemas import FIVE_FIELDS, RUN
+from isotope.core.schemas import PUBLISHED_IMAGES as IMAGES
+from isotope.core.schemas import PUBLISHED_TEXTS as TEXTS
 from isotope.core.scoring import score_cells
 from isotope.crawl.pictures import crawl_pictures, list_pictures
 from isotope.encode.shard import iter_texts
 from isotope.index import bm25
 from isotope.params.resolve import substitute
-from isotope.release.tables import IMAGES, QRELS, TEXTS
+from isotope.release.parquet import QRELS
 from isotope.tabulate import tokens
 from isotope.train.data import Source, write_rows
 
@@ -258,7 +260,7 @@ def test_the_published_qrels_and_topics_give_the_published_numbers(shared, tmp_p
     acquire({"files": files}, manifest, tmp_path / "scratch")
     collect(KIND, {"manifest": manifest}, {"language": "en"}, tmp_path / "out")
     made = {t: tmp_path / f"out/{t}.parquet" for t in ("texts", "images", "qrels")}
-    found = sql.query(sql.SQL / "tabulate/table1.sql", made, {})
+    found = sql.query(sql.SQL / "tabulate/tables/table1.sql", made, {})
     assert found is not None
     told = found.filter(split="validation").row(0, named=True)
     assert (told["texts"], told["images"], told["qrels"]) == (17_173, 16_131, 17_801)

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from isotope.collect import build
-from isotope.collect.inputs import LINES
 from isotope.core import sql, store
+from isotope.core.files import LINES
 from isotope.crawl.tables import LEDGER, URLS
 
 BASE = "https://x.org/oven/"

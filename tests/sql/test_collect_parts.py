@@ -11,7 +11,7 @@ from tests.wikipedia import Row, association, section, written
 
 from isotope.collect import build
 from isotope.collect import build as collect_parts
-from isotope.collect.build import EXCHANGED, GATHERED, IMAGE_PIECES, TEXT_PIECES
+from isotope.collect.tables import EXCHANGED, GATHERED, IMAGE_PIECES, TEXT_PIECES
 from isotope.core.errors import BrokenPromise
 
 ENGLISH = {"language": "en", "kind": "wikipedia"}
@@ -84,7 +84,8 @@ def gathered(relations: dict[str, Path], shards: int, root: Path) -> dict[str, b
                 known = {k: relations[k] for k in ("associations", "urls", "ledger")}
                 known |= pieces(EXCHANGED)
                 collect_parts.collect_images(known, (n, shards), out)
-    collect_parts.collect_gather(pieces(GATHERED), root / "out")
+    outputs = {t: root / f"out/{t}.parquet" for t in build.SCHEMAS}
+    collect_parts.collect_gather(pieces(GATHERED), outputs)
     assert {p.name for p in (root / "0").iterdir()} == {
         f"{t}.parquet" for t in (*TEXT_PIECES, *IMAGE_PIECES)
     }
@@ -149,7 +150,7 @@ def test_any_source_gives_the_same_in_parts(told, homes, shards, tmp_path_factor
 
 def test_every_query_is_answered_once_and_in_order():
     steps = [build.named(p) for p in sorted(collect_parts.KIND.glob("[0-9]*_*.sql"))]
-    stages = (collect_parts.BY_TEXT, collect_parts.BY_IMAGE, collect_parts.GATHERED)
+    stages = (collect_parts.BY_TEXT, collect_parts.BY_IMAGE, GATHERED)
     assert sorted(step for stage in stages for step in stage) == sorted(steps)
     for stage in stages:
         assert list(stage) == [step for step in steps if step in stage]

@@ -208,7 +208,9 @@ def test_of_the_real_captions_one_is_rejected_and_named(built):
 
 def test_the_table_of_languages_is_what_plain_python_counts(built, real):
     language, out = built
-    found = sql.query(sql.SQL / "tabulate/captions.sql", {"captions": out / "captions.parquet"}, {})
+    found = sql.query(
+        sql.SQL / "tabulate/tables/captions.sql", {"captions": out / "captions.parquet"}, {}
+    )
     assert found is not None
     row = found.row(0, named=True)
     said = [(i, c.strip()) for i, c in real[1][language] if c != ".."]
@@ -227,7 +229,9 @@ def test_a_caption_in_cusco_quechua_has_five_or_six_words(built):
     Chinese has no spaces between words, so it has no such number.
     """
     language, out = built
-    found = sql.query(sql.SQL / "tabulate/captions.sql", {"captions": out / "captions.parquet"}, {})
+    found = sql.query(
+        sql.SQL / "tabulate/tables/captions.sql", {"captions": out / "captions.parquet"}, {}
+    )
     assert found is not None
     words = found["words_mean"].item()
     assert words is None if language == "zh" else round(words) in (5, 6)
@@ -237,7 +241,7 @@ def test_the_real_agreement_between_people_is_that_of_the_reference_scorer(built
     _, out = built
     names = ("texts", "qrels")
     tokens = sql.query(
-        sql.SQL / "tabulate/caption_tokens.sql", {n: out / f"{n}.parquet" for n in names}, {}
+        sql.SQL / "tabulate/captions/tokens.sql", {n: out / f"{n}.parquet" for n in names}, {}
     )
     assert tokens is not None
     together = tokens.filter(pl.len().over("image_id") > 1)

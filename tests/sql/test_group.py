@@ -48,7 +48,7 @@ def scores(tmp_path):
 
 
 def test_every_collection_weighs_alike_in_the_mean_of_its_part(scores):
-    found = sql.query(sql.SQL / "tabulate/group.sql", {"scores": scores}, ASKED)
+    found = sql.query(sql.SQL / "tabulate/tables/group.sql", {"scores": scores}, ASKED)
     assert found is not None
     bm25 = found.filter(pl.col("system") == "bm25", pl.col("heading").str.starts_with("t2m"))
     told = bm25.group_by("collection", "collections", maintain_order=True).agg("heading", "value")
@@ -62,14 +62,14 @@ def test_every_collection_weighs_alike_in_the_mean_of_its_part(scores):
 
 
 def test_a_system_that_lacks_a_collection_has_no_mean_with_it(scores):
-    found = sql.query(sql.SQL / "tabulate/group.sql", {"scores": scores}, ASKED)
+    found = sql.query(sql.SQL / "tabulate/tables/group.sql", {"scores": scores}, ASKED)
     assert found is not None
     of = found.filter(pl.col("system") == "random")["collection"].unique(maintain_order=True)
     assert of.to_list() == ["xm-quz", "low-resource"]
 
 
 def test_the_best_system_is_marked_within_its_collection(scores):
-    found = sql.query(sql.SQL / "tabulate/group.sql", {"scores": scores}, ASKED)
+    found = sql.query(sql.SQL / "tabulate/tables/group.sql", {"scores": scores}, ASKED)
     assert found is not None
     wide = widen(found)
     column = list(wide.columns).index("t2m Success@1")
@@ -84,6 +84,6 @@ def test_the_best_system_is_marked_within_its_collection(scores):
 
 
 def test_the_table_is_written_in_three_forms(scores, tmp_path):
-    tabulate(sql.SQL / "tabulate/group.sql", {"scores": scores}, ASKED, tmp_path / "group")
+    tabulate(sql.SQL / "tabulate/tables/group.sql", {"scores": scores}, ASKED, tmp_path / "group")
     assert {p.suffix for p in tmp_path.glob("group.*")} == {".csv", ".md", ".tex"}
     assert "low-resource" in (tmp_path / "group.md").read_text("utf-8")

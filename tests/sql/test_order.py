@@ -15,8 +15,7 @@ from isotope.score.tables import SCORES, SIGNIFICANCE
 from isotope.tabulate import figures
 from isotope.tabulate import figures as bars
 from isotope.tabulate import table as tabulate
-from isotope.tabulate.drawings import against
-from isotope.tabulate.exhibits import ROAD, STATISTICS
+from isotope.tabulate.exhibits import Recipe, described, write_exhibit
 from isotope.tabulate.tables import INTERVALS, SUBSETS, TEMPORAL, TOPS
 
 SQL = sql.SQL / "tabulate"
@@ -91,7 +90,9 @@ def test_a_table_has_the_systems_in_the_order_of_the_params(place, name):
     reads, asks = TABLES[name]
     lists = {"measures": ["MAP"], "parts": ["all"], "members": [["toy"]]}
     given = {k: (SHOWN | lists)[k] for k in asks} | {"systems": ORDER}
-    found = tabulate.rows(SQL / f"{name}.sql", {r: place / f"{r}.parquet" for r in reads}, given)
+    found = tabulate.rows(
+        SQL / f"tables/{name}.sql", {r: place / f"{r}.parquet" for r in reads}, given
+    )
     first = list(dict.fromkeys(found["system"]))
     # Of two systems that overlap, the second stands in another column.
     assert first == [s for s in EXPECTED if s in first]
@@ -103,14 +104,30 @@ def test_a_table_has_the_systems_in_the_order_of_the_params(place, name):
 
 
 def test_a_query_without_an_order_sorts_systems_by_name(place):
-    found = tabulate.rows(SQL / "graded.sql", {"graded": place / "graded.parquet"}, {})
+    found = tabulate.rows(SQL / "tables/graded.sql", {"graded": place / "graded.parquet"}, {})
     assert found["system"].to_list() == NAMES
+
+
+ROAD = ["table1", "account", "table3", "headline"]
+STATISTICS = ["table2", "intervals", "strata", "subsets", "overlap"]
 
 
 def test_every_table_of_the_road_is_given_the_order():
     unordered = {"table1", "account", "table2"}
-    asks = {name: table.asks for name, table in {**ROAD, **STATISTICS}.items()}
-    assert {name for name, own in asks.items() if "systems" not in own} == unordered
+    orders = {name: described()[name].order for name in (*ROAD, *STATISTICS)}
+    assert {name for name, order in orders.items() if order != "systems"} == unordered
+
+
+def test_every_query_that_orders_systems_is_given_an_order():
+    entries = {name: entry for name, entry in described().items() if entry.reads and entry.query}
+    ordered = {
+        name
+        for name, entry in entries.items()
+        if not entry.written_by
+        and "getvariable" in (SQL / f"tables/{entry.query}.sql").read_text("utf-8")
+    }
+    assert ordered
+    assert [name for name in ordered if entries[name].order not in ("systems", "captioners")] == []
 
 
 def legend(svg: Path) -> list[str]:
@@ -121,14 +138,14 @@ def legend(svg: Path) -> list[str]:
 def test_a_figure_has_the_systems_in_the_order_of_the_params(place, tmp_path):
     chosen = {"split": "test", "measure": "MAP", "systems": ORDER}
     three = {name: place / f"{name}.parquet" for name in ("scores", "texts", "images")}
-    figures.corpus_size(SQL / "corpus_size.sql", three, chosen, tmp_path / "corpus_size.svg")
+    figures.corpus_size(SQL / "tables/corpus_size.sql", three, chosen, tmp_path / "corpus_size.svg")
     subsets = {"subsets": place / "subsets.parquet"}
-    bars.subsets(SQL / "subsets_exact.sql", subsets, chosen, tmp_path / "subsets.svg")
+    bars.subsets(SQL / "tables/subsets_exact.sql", subsets, chosen, tmp_path / "subsets.svg")
     here = {"here": "toy", "there": "toy", "measure": "MAP", "other": "MAP"}
     params = {**here, "setting": "small", "systems": ORDER}
     params |= {"split": "test", "other_split": "test"}
-    out = {"table": tmp_path / "against", "figure": tmp_path / "against.svg"}
-    against([place / "scores.parquet"], params, **out)
+    recipe = Recipe({"scores": [place / "scores.parquet"]}, params, "against", draws="against")
+    write_exhibit(recipe, tmp_path / "against", tmp_path / "against.svg")
     for name in ("corpus_size", "subsets", "against"):
         assert legend(tmp_path / f"{name}.svg") == EXPECTED, name
     assert pl.read_csv(tmp_path / "against.csv")["system"].to_list() == EXPECTED

@@ -69,7 +69,7 @@ def test_table_1_prints_the_published_numbers_of_atomic_validation(shared, tmp_p
         "images": put(tmp_path / "images.parquet", images, IMAGES),
         "qrels": put(tmp_path / "qrels.parquet", qrels, QRELS),
     }
-    tabulate.tabulate(SQL / "table1.sql", relations, {}, tmp_path / "table1")
+    tabulate.tabulate(SQL / "tables/table1.sql", relations, {}, tmp_path / "table1")
     printed = (tmp_path / "table1.md").read_text().splitlines()
     assert printed[0] == "| split | texts | images | qrels | M/T | T/M |"
     assert printed[3] == "| validation | 17,173 | 16,131 | 17,801 | 1.037 ± 0.430 | 1.104 ± 0.426 |"
@@ -81,7 +81,7 @@ def test_table_1_counts_texts_that_nobody_points_to_and_leaves_their_ratio_blank
         "images": put(tmp_path / "i", [], IMAGES),
         "qrels": put(tmp_path / "q", [], QRELS),
     }
-    rows = tabulate.rows(SQL / "table1.sql", relations, {}).rows()
+    rows = tabulate.rows(SQL / "tables/table1.sql", relations, {}).rows()
     assert rows[3] == ("other", 1, 0, 0, None, None, None, None)
     assert [row[0] for row in rows] == ["train", "validation", "test", "other"]
 
@@ -93,7 +93,7 @@ def test_the_filter_account_keeps_the_order_in_which_filters_ran(tmp_path):
         for split in ("test", "train")
     ]
     filters = put(tmp_path / "filters", rows, FILTERS)
-    account = tabulate.rows(SQL / "account.sql", {"filters": filters}, {})
+    account = tabulate.rows(SQL / "tables/account.sql", {"filters": filters}, {})
     assert account["step"].unique(maintain_order=True).to_list() == [
         "alive", "canonical", "one_split",
     ]  # fmt: skip
@@ -108,7 +108,7 @@ def test_the_crawl_account_adds_up_to_every_url(tmp_path):
         )
     ]
     ledger = put(tmp_path / "ledger", rows, LEDGER)
-    account = tabulate.rows(SQL / "crawl.sql", {"ledger": ledger}, {})
+    account = tabulate.rows(SQL / "tables/crawl.sql", {"ledger": ledger}, {})
     assert account.rows() == [("success", 3, 0.75, 4, 60), ("http_404", 1, 0.25, 3, 0)]
 
 
@@ -120,7 +120,7 @@ def test_the_match_rate_counts_texts_that_found_no_section(tmp_path):
         {"source_text_id": "s4", "text_id": None, "method": "bm25", "score": None},
     ]
     projection = put(tmp_path / "projection", rows, PROJECTION)
-    rates = tabulate.rows(SQL / "projection.sql", {"projection": projection}, {})
+    rates = tabulate.rows(SQL / "tables/projection.sql", {"projection": projection}, {})
     assert rates.select("matched_by", "texts", "share", "score_median").rows() == [
         ("bm25", 2, 0.5, 3.0),
         ("exact", 1, 0.25, None),
@@ -134,7 +134,7 @@ def test_a_win_is_lettered_whichever_way_round_the_pair_was_tested(scores, signi
         "scores": scores({"a-sys": [0.5, 0.9], "b-sys": [0.2, 0.6]}),
         "significance": significance((*pair, 0.01)),
     }
-    table = tabulate.rows(SQL / "table3.sql", relations, {"alpha": 0.05})
+    table = tabulate.rows(SQL / "tables/table3.sql", relations, {"alpha": 0.05})
     assert table.select("letter", "system", "heading", "value", "beats").rows() == [
         ("a", "a-sys", "t2m MAP", 0.7, "b"),
         ("b", "b-sys", "t2m MAP", 0.4, ""),
@@ -146,7 +146,7 @@ def test_a_difference_at_or_above_alpha_earns_no_letter(scores, significance):
         "scores": scores({"a": [0.5], "b": [0.2]}),
         "significance": significance(("a", "b", 0.3, 0.05)),
     }
-    table = tabulate.rows(SQL / "table3.sql", relations, {"alpha": 0.05})
+    table = tabulate.rows(SQL / "tables/table3.sql", relations, {"alpha": 0.05})
     assert table["beats"].to_list() == ["", ""]
 
 
@@ -157,7 +157,7 @@ def test_letters_of_several_beaten_systems_stand_in_order_and_the_best_is_bold(
         "scores": scores({"a": [0.2], "b": [0.3], "c": [0.9]}),
         "significance": significance(("c", "b", 0.6, 0.0), ("c", "a", 0.7, 0.0)),
     }
-    tabulate.tabulate(SQL / "table3.sql", relations, {"alpha": 0.05}, tmp_path / "table3")
+    tabulate.tabulate(SQL / "tables/table3.sql", relations, {"alpha": 0.05}, tmp_path / "table3")
     assert (
         "| small | test | c | c | **0.9000**<sup>ab</sup> |"
         in (tmp_path / "table3.md").read_text().splitlines()
@@ -174,7 +174,7 @@ def test_the_best_of_table_3_is_found_within_its_pool_not_across_pools(scores, s
         scores({"a": [0.1], "b": [0.2]}, setting="large"),
     ]
     relations = {"scores": files, "significance": significance()}
-    table = lay_out(widen(tabulate.rows(SQL / "table3.sql", relations, {"alpha": 0.05})))
+    table = lay_out(widen(tabulate.rows(SQL / "tables/table3.sql", relations, {"alpha": 0.05})))
     assert [row[-1].best for row in table.rows] == [True, False, False, True]
 
 
@@ -183,7 +183,7 @@ def test_sixty_systems_get_sixty_different_letters(scores, significance):
         "scores": scores({f"s{i:02}": [0.5] for i in range(60)}),
         "significance": significance(),
     }
-    table = tabulate.rows(SQL / "table3.sql", relations, {"alpha": 0.05})
+    table = tabulate.rows(SQL / "tables/table3.sql", relations, {"alpha": 0.05})
     assert "".join(table["letter"].to_list()[:28]) == "abcdefghijklmnopqrstuvwxyzAB"
     assert table["letter"].n_unique() == 60
 
@@ -197,7 +197,9 @@ def test_the_corpus_grows_with_the_setting(scores, tmp_path):
         "texts": put(tmp_path / "texts", texts, TEXTS),
         "images": put(tmp_path / "images", images, IMAGES),
     }
-    sizes = tabulate.rows(SQL / "corpus_size.sql", relations, {"split": "test", "measure": "MAP"})
+    sizes = tabulate.rows(
+        SQL / "tables/corpus_size.sql", relations, {"split": "test", "measure": "MAP"}
+    )
     assert sizes.select("setting", "documents").rows() == [
         ("small", 3), ("base", 9), ("large", 19),
     ]  # fmt: skip

@@ -58,7 +58,7 @@ def tabulated(folder: Path, images: pl.DataFrame, scores: pl.DataFrame) -> list[
     whole = scores.with_columns(pl.lit(v).alias(k) for k, v in CELL.items())
     store.write(whole.select(SCORES.names).to_arrow(), folder / "scores.parquet", SCORES)
     relations = {name: folder / f"{name}.parquet" for name in ("images", "scores", "answered")}
-    found = sql.query(sql.SQL / "tabulate/oven/accuracy.sql", relations, {})
+    found = sql.query(sql.SQL / "tabulate/tables/oven/accuracy.sql", relations, {})
     assert found is not None
     return found.to_dicts()
 
@@ -177,7 +177,7 @@ def sets(folder: Path, asked: pl.DataFrame) -> dict[str, dict[str, Any]]:
     pairs = asked.drop_nulls("text_id").select("text_id", "image_id", "split", relevance=1)
     pairs.write_parquet(folder / "qrels.parquet")
     relations = {name: folder / f"{name}.parquet" for name in ("images", "qrels")}
-    found = sql.query(sql.SQL / "tabulate/oven/sets.sql", relations, {})
+    found = sql.query(sql.SQL / "tabulate/tables/oven/sets.sql", relations, {})
     assert found is not None
     return {row["examples_of"]: row for row in found.to_dicts()}
 
@@ -219,7 +219,7 @@ def test_the_knowledge_base_counts_entities_pictures_and_words_of_titles(tmp_pat
     rows = [("Q1", "Dassault Falcon 900", "p1"), ("Q2", "Ceviche", None)]
     texts = pl.DataFrame(rows, ["text_id", "page_title", "picture_id"], orient="row")
     texts.write_parquet(tmp_path / "texts.parquet")
-    query = sql.SQL / "tabulate/oven/knowledge.sql"
+    query = sql.SQL / "tabulate/tables/oven/knowledge.sql"
     found = sql.query(query, {"texts": tmp_path / "texts.parquet"}, {})
     assert found is not None
     assert found.row(0) == (2, 1, 2, 2.0, 1.0)

@@ -42,7 +42,7 @@ def files(**parts: list[Any]) -> dict[str, Any]:
     return {"acquire": {"toy": {"files": parts}}}
 
 
-FACTS = {"tabulate_facts", "tabulate_intervals"}
+FACTS = {"tabulate_tables_toy", "tabulate_intervals"}
 ADDRESSES = {
     "acquire.*.files.*": Address(files(wit=["b/wit.tsv"]), "a/wit.tsv", {"acquire_source"}),
     "acquire.*.files.*.url": Address(
@@ -101,7 +101,7 @@ ADDRESSES = {
     "tabulate.explain.*.wordnet": Address(
         {"tabulate": {"explain": {"toy": {"wordnet": "b/wordnet"}}}},
         "a/wordnet/dict/data.noun",
-        {"tabulate_failures", "tabulate_perturbations"},
+        {"tabulate_failures"},
     ),
     "tabulate.captioners.*.files": Address(
         {"tabulate": {"captioners": {"theirs": {"files": ["b/captions.csv"]}}}},

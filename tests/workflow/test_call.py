@@ -4,6 +4,7 @@ The Snakefile is loaded in this process; nothing is planned or run. Every phase 
 the rules that gather them are there too.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from inspect import signature
 from itertools import product
@@ -24,6 +25,11 @@ from isotope.plan.plan import Plan
 ROOT = Path(__file__).parents[2]
 ADAPTER = "../scripts/call.py"
 SHARDED = ("parse", "project", "collect", "index", "search", "score")
+# One that is not cut in shards, of a kind that is no snapshot.
+COLLECTIONS = {
+    "french": {"kind": "wikipedia", "source": "toy", "language": "fr"},
+    "both": {"kind": "union", "of": ["toy", "french"]},
+}
 # An edit must not fetch the world again.
 WITHOUT_CODE = {"acquire_source", "crawl_shard"}
 # Kinds of systems that the default params lack.
@@ -47,6 +53,7 @@ class Loaded(NamedTuple):
 def loaded(tmp_path_factory) -> Loaded:
     place = tmp_path_factory.mktemp("rules")
     overlay = {"shards": dict.fromkeys(SHARDED, 2), "systems": SYSTEMS}
+    overlay |= {"collect": COLLECTIONS, "build": ["toy", "both"]}
     (place / "shards.yaml").write_text(yaml.safe_dump(overlay))
     (place / "params.yaml").symlink_to(ROOT / "params.yaml")
     config = ConfigSettings(configfiles=[ROOT / "params.yaml", place / "shards.yaml"])
@@ -90,7 +97,7 @@ def wildcards(rule: Rule, plan: Plan) -> Iterator[Wildcards]:
     of = {"source": "acquire", "collection": "collect", "model": "models", "system": "systems"}
     values = {name: list(params[key]) for name, key in of.items()}
     values |= {"earlier": values["collection"]} | {k: [v] for k, v in SINGLE.items()}
-    names = sorted(rule.wildcard_names)
+    names = list(dict.fromkeys(re.findall(r"\{(\w+)", str(rule.output[0]))))
     for chosen in product(*(values.get(name, ["x"]) for name in names)):
         cell = Wildcards(fromdict=dict(zip(names, chosen, strict=True)))
         if all(file.match(file.apply_wildcards(cell)) for file in rule.output):

@@ -309,7 +309,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
     f"{SNAKEMAKE} <phase>": elsewhere(DVC, "test_every_stage_asks_for_its_own_phase"),
     f"{OVERLAID}/enwiki.yaml": elsewhere(LAYOUT, "test_full_scale_plans_under_1000_jobs"),
     f"{OVERLAID}/enwiki.yaml params/atomic-finetune.yaml": planned(
-        "train_model", "search_fused", "tabulate_table5"
+        "train_model", "search_fused", "tabulate_tables_enwiki_20221101"
     ),
     f"{OVERLAID}/local.yaml --config root=../snapshot name=mine": elsewhere(
         LOCAL, "test_two_collections_lie_side_by_side"
@@ -318,10 +318,12 @@ EFFECTS: dict[str, Callable[..., None]] = {
         LOCAL, "test_the_target_full_plans_what_the_demo_leaves_out"
     ),
     f"{OVERLAID}/atomic.yaml params/atomic-baselines.yaml params/coco-test.yaml"
-    " --config root=FOLDER name=atomic": planned("crawl_pictures", "tabulate_against"),
+    " --config root=FOLDER name=atomic": planned("crawl_pictures", "tabulate_tables_atomic"),
     f"{OVERLAID}/track.yaml": planned("score_pool", "tabulate_catalog"),
     f"{SNAKEMAKE} tabulate --configfile params/styles.yaml": planned("tabulate_styles"),
-    f"{OVERLAID}/enwiki.yaml params/objects.yaml": planned("tabulate_objects", "tabulate_facts"),
+    f"{OVERLAID}/enwiki.yaml params/objects.yaml": planned(
+        "tabulate_objects", "tabulate_tables_enwiki_20221101"
+    ),
     f"{OVERLAID}/coco.yaml --config root=FOLDER": elsewhere(
         COCO, "test_the_real_pictures_give_the_numbers_of_the_page"
     ),
@@ -333,9 +335,9 @@ EFFECTS: dict[str, Callable[..., None]] = {
             (" params/explainable.yaml", "test_all_models_with_both_summarisers_are_planned"),
         )
     },
-    f"{OVERLAID}/oven.yaml --config root=FOLDER": planned("search_answers", "tabulate_kind"),
+    f"{OVERLAID}/oven.yaml --config root=FOLDER": planned("search_answers", "tabulate_tables_oven"),
     f"{OVERLAID}/oven-published.yaml --config root=FOLDER": planned(
-        "search_answers", "tabulate_kind"
+        "search_answers", "tabulate_tables_oven"
     ),
     f"{OVERLAID}/ticrc.yaml --config root=FOLDER": elsewhere(
         TICRC, "test_every_split_is_answered_and_only_judged_ones_are_scored"
@@ -352,7 +354,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
         XM3600, "test_each_language_and_each_part_of_the_group_has_its_recalls"
     ),
     f"{OVERLAID}/xm3600.yaml params/xm3600-published.yaml --config root=ROOT": planned(
-        "crawl_pictures", "tabulate_group"
+        "crawl_pictures", "tabulate_tables_xm3600"
     ),
     f"{OVERLAID}/atomic.yaml --config root=../atomic name=atomic": elsewhere(
         RELEASE, "test_collect_on_a_release_gives_the_table_1_of_the_collection"

@@ -57,7 +57,7 @@ SAMPLE = """
   paper: "17,173 texts, 16,131 images, 17,801 qrels in validation; M/T 1.03 ± 0.43, T/M 1.10 ± 0.43"
   status: as the paper
   why: ""
-  code: [workflow/sql/tabulate/table1.sql, "params/atomic.yaml:collect"]
+  code: [workflow/sql/tabulate/tables/table1.sql, "params/atomic.yaml:collect"]
   tests:
     - tests/sql/test_tabulate.py::test_table_1_prints_the_published_numbers_of_atomic_validation
 - item: Section 4.4, measures
@@ -65,7 +65,7 @@ SAMPLE = """
   status: as the paper
   code:
     - workflow/lib/isotope/core/measures.py::MEASURES
-    - "workflow/sql/tabulate/table3.sql::measure"
+    - "workflow/sql/tabulate/tables/table3.sql::measure"
   tests: ["tests/lib/score/test_score.py::test_a_run_made_of_the_published_qrels_is_perfect"]
 """
 OF_TICRC = """
@@ -208,7 +208,7 @@ def test_the_page_counts_by_status_and_links_what_the_entries_name(sample):
     assert "| TICRC | 0 | 0 | 1 | 1 |" in page
     assert "| together | 2 | 0 | 1 | 3 |" in page
     assert "| not possible: What people marked once is read from the published files. |" in page
-    assert "[table3.sql: measure](../workflow/sql/tabulate/table3.sql)" in page
+    assert "[table3.sql: measure](../workflow/sql/tabulate/tables/table3.sql)" in page
     assert "[atomic.yaml: collect](../params/atomic.yaml)" in page
     test = "table 1 prints the published numbers of atomic validation"
     assert f"[{test}](../tests/sql/test_tabulate.py)" in page
@@ -229,10 +229,14 @@ def test_long_lists_are_cut_and_signs_of_markdown_are_text(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("table1.sql", "table0.sql", "Table 1: no file workflow/sql/tabulate/table0.sql"),
-        ("workflow/sql/tabulate/table1.sql", "/etc/hosts", "no path inside the project"),
-        ("workflow/sql/tabulate/table1.sql", "../shared/papers", "no path inside the project"),
-        ("workflow/sql/tabulate/table1.sql", '""', "no path inside the project"),
+        ("table1.sql", "table0.sql", "Table 1: no file workflow/sql/tabulate/tables/table0.sql"),
+        ("workflow/sql/tabulate/tables/table1.sql", "/etc/hosts", "no path inside the project"),
+        (
+            "workflow/sql/tabulate/tables/table1.sql",
+            "../shared/papers",
+            "no path inside the project",
+        ),
+        ("workflow/sql/tabulate/tables/table1.sql", '""', "no path inside the project"),
         ("table1.sql,", "table1.sql:splits,", "table1.sql::splits"),
         ("atomic.yaml:collect", "atomic.yaml:collect.x", "params/atomic.yaml has no key collect.x"),
         ("::MEASURES", "::MEASURE", "measures.py defines no MEASURE"),
@@ -244,7 +248,7 @@ def test_long_lists_are_cut_and_signs_of_markdown_are_text(tmp_path):
         ("status: as the paper", "status: not possible", "not possible, but no reason why"),
         ("status: as the paper", "status: differs", "differs, but no reason why"),
         (
-            'code: [workflow/sql/tabulate/table1.sql, "params/atomic.yaml:collect"]',
+            'code: [workflow/sql/tabulate/tables/table1.sql, "params/atomic.yaml:collect"]',
             "code: []",
             "as the paper, but no code",
         ),

@@ -60,7 +60,7 @@ def test_a_foreign_run_in_one_cell_is_read_wherever_that_cell_is_and_nowhere_els
     of_setting = {
         "small/validation": ["tabulate_failures"],
         "small/test": ["score_pool"],
-        "large/validation": ["tabulate_tops"],
+        "large/validation": ["tabulate_top_hits"],
     }
     cells = [name.partition("/")[2].rpartition("/")[0] for name in SHAPES[shape]]
     found = readers(tmp_path, SHAPES[shape])

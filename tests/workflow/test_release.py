@@ -31,7 +31,7 @@ def released(project, shell):
 
 def table1(folder) -> pl.DataFrame:
     tables = {t: folder / f"{t}.parquet" for t in ("texts", "images", "qrels")}
-    found = sql.query(sql.SQL / "tabulate/table1.sql", tables, {})
+    found = sql.query(sql.SQL / "tabulate/tables/table1.sql", tables, {})
     assert found is not None
     return found
 

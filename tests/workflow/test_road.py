@@ -232,10 +232,13 @@ def test_the_target_full_plans_what_the_demo_leaves_out(project, shell):
     place = project()
     overlay = ["--configfile", "params/full.yaml"]
     planned = shell("snakemake", "-n", "--quiet", "rules", *overlay, "--", "full", cwd=place)
-    heavy = {"release_collection", "search_tuned", "tabulate_styles", "tabulate_against"}
+    heavy = {"release_collection", "search_tuned", "tabulate_styles"}
     assert heavy <= set(re.findall(r"^(\w+) +\d+$", planned, re.MULTILINE))
     demo = shell("snakemake", "-n", "--quiet", "rules", cwd=place)
     assert not heavy & set(re.findall(r"^(\w+) +\d+$", demo, re.MULTILINE))
+    against = ["--", "results/tables/toy/against.md"]
+    assert "tabulate_tables_toy" in shell("snakemake", "-n", *overlay, *against, cwd=place)
+    assert "MissingRule" in shell("snakemake", "-n", *against, cwd=place, check=False)
 
 
 def test_the_demo_tells_the_second_edition_from_the_first(embedded):

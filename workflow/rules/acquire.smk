@@ -9,9 +9,10 @@ rule acquire_source:
     resources:
         mem_mb=plan.needs(STREAMS),
     params:
+        call="acquire.fetch:acquire",
         spec=plan.upstream,
         scratch=".isotope/acquire/{source}",
     message:
         "acquire {wildcards.source}"
     script:
-        "../scripts/acquire_source.py"
+        "../scripts/call.py"

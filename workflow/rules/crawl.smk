@@ -1,14 +1,9 @@
-from collections import UserDict
-
-
 rule crawl_urls:
     input:
-        listed=lambda w: [
-            f"data/parse/{w.source}/{t}.parquet" for t in plan.params["crawl"][w.source]["of"]
-        ],
-        earlier=plan.earlier_crawl,
+        listed=plan.listing_tables,
+        after=plan.earlier_crawl,
         sql=plan.sql("crawl/urls.sql"),
-        code=plan.code("core.sql"),
+        code=plan.code("crawl.ledger:list_urls"),
     output:
         urls="data/crawl/{source}/urls.parquet",
     log:
@@ -20,16 +15,17 @@ rule crawl_urls:
     resources:
         mem_mb=plan.needs(DUCKDB),
     params:
-        shards=lambda w: plan.params["crawl"][w.source]["shards"],
+        call="crawl.ledger:list_urls",
+        shards=plan.crawl_shards,
     message:
         "list the images of {wildcards.source}"
     script:
-        "../scripts/crawl_urls.py"
+        "../scripts/call.py"
 
 
 rule crawl_shard:
     input:
-        manifest=ancient("data/acquire/{source}/manifest.json"),
+        after=ancient("data/acquire/{source}/manifest.json"),
         urls=ancient("data/crawl/{source}/urls.parquet"),
     output:
         pixels=protected("data/crawl/{source}/shard-{shard}.parquet"),
@@ -43,14 +39,14 @@ rule crawl_shard:
     resources:
         mem_mb=plan.needs(BUFFERS),
     params:
-        # Snakemake compares plain values only; another place to go on from is no reason to crawl anew.
-        spec=lambda w: UserDict(plan.params["crawl"][w.source]),
-        compared=lambda w: {k: v for k, v in plan.params["crawl"][w.source].items() if k != "after"},
+        call="crawl.shard:crawl_shard",
+        spec=plan.crawl_spec,
+        earlier=plan.earlier_source,
         scratch=".isotope/crawl/{source}",
     message:
         "crawl {wildcards.source}, shard {wildcards.shard}"
     script:
-        "../scripts/crawl_shard.py"
+        "../scripts/call.py"
 
 
 rule crawl_ledger:
@@ -58,7 +54,7 @@ rule crawl_ledger:
         urls="data/crawl/{source}/urls.parquet",
         ledgers=plan.ledgers,
         sql=plan.sql("crawl/ledger.sql", "crawl/o*.sql", "crawl/uncrawled.sql"),
-        code=plan.code("crawl.ledger"),
+        code=plan.code("crawl.ledger:gather_ledgers"),
     output:
         ledger="data/crawl/{source}/ledger.parquet",
     log:
@@ -68,10 +64,60 @@ rule crawl_ledger:
     resources:
         mem_mb=plan.needs(DUCKDB),
     params:
-        spec=lambda w: {
-            k: plan.params["crawl"][w.source].get(k) for k in ("serve", "mirror", "pictures")
-        },
+        call="crawl.ledger:gather_ledgers",
+        spec=plan.crawl_origin,
     message:
         "gather the ledger of {wildcards.source}"
     script:
-        "../scripts/crawl_ledger.py"
+        "../scripts/call.py"
+
+
+# Pictures that came with a data set enter the same shards as downloaded ones.
+rule crawl_listing:
+    input:
+        manifest="data/acquire/{source}/manifest.json",
+        sql=plan.sql("crawl/urls.sql"),
+        code=plan.code("crawl.pictures:list_pictures"),
+    output:
+        urls="data/crawl/{source}/urls.parquet",
+    log:
+        "logs/crawl_listing/{source}.log",
+    benchmark:
+        "logs/benchmarks/crawl_listing/{source}.tsv"
+    wildcard_constraints:
+        source=plan.crawl_sources(pictures=True),
+    resources:
+        mem_mb=plan.needs(HOLDS),
+    params:
+        call="crawl.pictures:list_pictures",
+        spec=plan.crawl_pictures,
+        shards=plan.crawl_shards,
+    message:
+        "list the pictures of {wildcards.source}"
+    script:
+        "../scripts/call.py"
+
+
+rule crawl_pictures:
+    input:
+        manifest="data/acquire/{source}/manifest.json",
+        urls="data/crawl/{source}/urls.parquet",
+        code=plan.code("crawl.pictures:crawl_pictures"),
+    output:
+        pixels="data/crawl/{source}/shard-{shard}.parquet",
+        ledger="data/crawl/{source}/ledger-{shard}.parquet",
+    log:
+        "logs/crawl_pictures/{source}/{shard}.log",
+    benchmark:
+        "logs/benchmarks/crawl_pictures/{source}.{shard}.tsv"
+    wildcard_constraints:
+        source=plan.crawl_sources(pictures=True),
+    resources:
+        mem_mb=plan.needs(BUFFERS),
+    params:
+        call="crawl.pictures:crawl_pictures",
+        spec=plan.crawl_pictures,
+    message:
+        "take over the pictures of {wildcards.source}, shard {wildcards.shard}"
+    script:
+        "../scripts/call.py"

@@ -1,44 +1,46 @@
 rule parse_wit:
     input:
         manifest="data/acquire/{source}/manifest.json",
-        code=plan.code("parse.wit"),
+        code=plan.code("parse.wit:parse_source"),
     output:
-        **{k: plan.parse_output(f) for k, f in plan.WIT.items()},
+        **plan.parse_outputs(plan.WIT),
     log:
-        f"logs/parse_wit/{{source}}{plan.part_suffix('parse', '/')}.log",
+        plan.part_log("parse", "parse_wit/{source}"),
     benchmark:
-        f"logs/benchmarks/parse_wit/{{source}}{plan.part_suffix('parse', '.')}.tsv"
+        plan.part_benchmark("parse", "parse_wit/{source}")
     wildcard_constraints:
         source=plan.association_sources("wit"),
     resources:
         mem_mb=plan.needs(BUFFERS),
     params:
+        call="parse.wit:parse_source",
         part=plan.part,
     message:
         "parse the WIT rows of {wildcards.source}"
     script:
-        "../scripts/parse_wit.py"
+        "../scripts/call.py"
 
 
 rule parse_dump:
     input:
         manifest="data/acquire/{source}/manifest.json",
-        code=plan.code("parse.dump"),
+        code=plan.code("parse.dump:parse_source"),
     output:
-        **{k: plan.parse_output(f) for k, f in plan.DUMP.items()},
+        **plan.parse_outputs(plan.DUMP),
     log:
-        f"logs/parse_dump/{{source}}{plan.part_suffix('parse', '/')}.log",
+        plan.part_log("parse", "parse_dump/{source}"),
     benchmark:
-        f"logs/benchmarks/parse_dump/{{source}}{plan.part_suffix('parse', '.')}.tsv"
+        plan.part_benchmark("parse", "parse_dump/{source}")
     threads: 16
     resources:
         mem_mb=plan.needs(PAGES),
     params:
+        call="parse.dump:parse_source",
         part=plan.part,
     message:
         "parse the dump of {wildcards.source}"
     script:
-        "../scripts/parse_dump.py"
+        "../scripts/call.py"
 
 
 rule parse_inlinks:
@@ -47,7 +49,7 @@ rule parse_inlinks:
         links="data/parse/{source}/links.parquet",
         rejected="data/parse/{source}/sections.rejected.parquet",
         sql=plan.sql("parse/inlinks.sql"),
-        code=plan.code("core.sql"),
+        code=plan.code("parse.dump:count_inlinks"),
     output:
         inlinks="data/parse/{source}/inlinks.parquet",
     log:
@@ -56,7 +58,96 @@ rule parse_inlinks:
         "logs/benchmarks/parse_inlinks/{source}.tsv"
     resources:
         mem_mb=plan.needs(DUCKDB),
+    params:
+        call="parse.dump:count_inlinks",
     message:
         "count the links to each article of {wildcards.source}"
     script:
-        "../scripts/parse_inlinks.py"
+        "../scripts/call.py"
+
+
+# Associations of the snapshot's own pictures, where params choose them: with those of WIT or alone.
+use rule parse_wit as parse_wit_beside with:
+    output:
+        **plan.parse_pieces(plan.WIT),
+    log:
+        "logs/parse_wit_beside/{source}/{part}.log",
+    benchmark:
+        "logs/benchmarks/parse_wit_beside/{source}.{part}.tsv"
+    wildcard_constraints:
+        source=plan.association_sources("both"),
+
+
+rule parse_associations:
+    input:
+        manifest="data/acquire/{source}/manifest.json",
+        pictures="data/parse/{source}/pictures.parquet",
+        sections="data/parse/{source}/sections.parquet",
+        wit=plan.wit_pieces("associations.parquet"),
+        wit_rejected=plan.wit_pieces("associations.rejected.parquet"),
+        sql=plan.sql("parse/wikitext/*.sql"),
+        code=plan.code("parse.associations:associate_source"),
+    output:
+        associations="data/parse/{source}/associations.parquet",
+        rejected="data/parse/{source}/associations.rejected.parquet",
+    log:
+        "logs/parse_associations/{source}.log",
+    benchmark:
+        "logs/benchmarks/parse_associations/{source}.tsv"
+    wildcard_constraints:
+        source=plan.association_sources("dump", "both"),
+    resources:
+        mem_mb=plan.needs(DUCKDB),
+    params:
+        call="parse.associations:associate_source",
+        splits=plan.parse_splits,
+    message:
+        "find the pictures of the sections of {wildcards.source}"
+    script:
+        "../scripts/call.py"
+
+
+# Where the phase is cut into shards.
+if plan.is_sharded("parse"):
+
+    rule parse_wit_gather:
+        input:
+            **plan.parse_piece_files(plan.WIT),
+            code=plan.code("parse.wit:gather_parts"),
+        output:
+            **plan.parse_tables(plan.WIT),
+        log:
+            "logs/parse_wit_gather/{source}.log",
+        benchmark:
+            "logs/benchmarks/parse_wit_gather/{source}.tsv"
+        wildcard_constraints:
+            source=plan.association_sources("wit"),
+        resources:
+            mem_mb=plan.needs(STREAMS),
+        params:
+            call="parse.wit:gather_parts",
+            pieces=list(plan.WIT),
+        message:
+            "gather the WIT rows of {wildcards.source}"
+        script:
+            "../scripts/call.py"
+
+    rule parse_dump_gather:
+        input:
+            **plan.parse_piece_files(plan.DUMP),
+            code=plan.code("parse.dump:gather_dump"),
+        output:
+            **plan.parse_tables(plan.DUMP),
+        log:
+            "logs/parse_dump_gather/{source}.log",
+        benchmark:
+            "logs/benchmarks/parse_dump_gather/{source}.tsv"
+        resources:
+            mem_mb=plan.needs(STREAMS),
+        params:
+            call="parse.dump:gather_dump",
+            pieces=list(plan.DUMP),
+        message:
+            "gather the sections of {wildcards.source}"
+        script:
+            "../scripts/call.py"

@@ -2,7 +2,7 @@ rule project_members:
     input:
         associations="data/parse/{source}/associations.parquet",
         sql=plan.sql("project/members.sql"),
-        code=plan.code("core.sql"),
+        code=plan.code("project.match:name_members"),
     output:
         members="data/project/{source}/members.parquet",
     log:
@@ -12,18 +12,20 @@ rule project_members:
     resources:
         mem_mb=plan.needs(DUCKDB),
     params:
+        call="project.match:name_members",
         language=plan.language_of_source,
     message:
         "name the WIT texts of {wildcards.source}"
     script:
-        "../scripts/project_members.py"
+        "../scripts/call.py"
 
 
+# Shards of the index are the index phase's, those of the projection this phase's.
 rule project_index:
     input:
         sections="data/parse/{source}/sections.parquet",
         sql=plan.sql("project/documents.sql"),
-        code=plan.code("project.match"),
+        code=plan.code("project.match:index_sections"),
     output:
         index=plan.piece(
             "index",
@@ -31,19 +33,42 @@ rule project_index:
             directory(".isotope/project/{source}/{part}/lucene"),
         ),
     log:
-        f"logs/project_index/{{source}}{plan.part_suffix('index', '/')}.log",
+        plan.part_log("index", "project_index/{source}"),
     benchmark:
-        f"logs/benchmarks/project_index/{{source}}{plan.part_suffix('index', '.')}.tsv"
+        plan.part_benchmark("index", "project_index/{source}")
     threads: 2 if plan.is_sharded("index") else 8
     resources:
         mem_mb=plan.needs(JAVA, shards="index"),
     params:
+        call="project.match:index_sections",
         part=plan.part,
         language=plan.language_of_source,
     message:
         "index the sections of {wildcards.source}"
     script:
-        "../scripts/project_index.py"
+        "../scripts/call.py"
+
+
+if plan.is_sharded("index"):
+
+    rule project_index_gather:
+        input:
+            pieces=plan.part_files("index", ".isotope/project/{source}/{part}/lucene"),
+            code=plan.code("project.match:gather_index"),
+        output:
+            index=temp(directory("data/project/{source}/lucene")),
+        log:
+            "logs/project_index_gather/{source}.log",
+        benchmark:
+            "logs/benchmarks/project_index_gather/{source}.tsv"
+        resources:
+            mem_mb=plan.needs(JAVA_MERGES),
+        params:
+            call="project.match:gather_index",
+        message:
+            "merge the indexes of the sections of {wildcards.source}"
+        script:
+            "../scripts/call.py"
 
 
 rule project_queries:
@@ -51,7 +76,7 @@ rule project_queries:
         associations="data/parse/{source}/associations.parquet",
         members="data/project/{source}/members.parquet",
         sql=plan.sql("project/queries.sql"),
-        code=plan.code("project.match"),
+        code=plan.code("project.match:write_queries"),
     output:
         queries=temp(".isotope/project/{source}/queries.parquet"),
     log:
@@ -61,11 +86,12 @@ rule project_queries:
     resources:
         mem_mb=plan.needs(DUCKDB),
     params:
+        call="project.match:write_queries",
         language=plan.language_of_source,
     message:
-        "let the texts of {wildcards.source} ask for their sections"
+        "make queries of the texts of {wildcards.source}"
     script:
-        "../scripts/project_queries.py"
+        "../scripts/call.py"
 
 
 rule project_texts:
@@ -74,7 +100,7 @@ rule project_texts:
         sections="data/parse/{source}/sections.parquet",
         index="data/project/{source}/lucene",
         sql=plan.sql("project/exact.sql", "project/projection.sql"),
-        code=plan.code("project.match"),
+        code=plan.code("project.match:project"),
     output:
         projection=plan.piece(
             "project",
@@ -82,17 +108,72 @@ rule project_texts:
             ".isotope/project/{source}/{part}/projection.parquet",
         ),
     log:
-        f"logs/project_texts/{{source}}{plan.part_suffix('project', '/')}.log",
+        plan.part_log("project", "project_texts/{source}"),
     benchmark:
-        f"logs/benchmarks/project_texts/{{source}}{plan.part_suffix('project', '.')}.tsv"
+        plan.part_benchmark("project", "project_texts/{source}")
     threads: 8
     resources:
         mem_mb=plan.needs(JAVA_DUCKDB, shards="project"),
     params:
+        call="project.match:project",
         spec=plan.entry("project"),
         part=plan.part,
         language=plan.language_of_source,
     message:
         "project the texts of {wildcards.source} onto its dump"
     script:
-        "../scripts/project_texts.py"
+        "../scripts/call.py"
+
+
+if plan.is_sharded("project"):
+
+    rule project_texts_gather:
+        input:
+            pieces=plan.part_files("project", ".isotope/project/{source}/{part}/projection.parquet"),
+            code=plan.code("project.match:gather_projection"),
+        output:
+            projection="data/project/{source}/projection.parquet",
+        log:
+            "logs/project_texts_gather/{source}.log",
+        benchmark:
+            "logs/benchmarks/project_texts_gather/{source}.tsv"
+        resources:
+            mem_mb=plan.needs(STREAMS),
+        params:
+            call="project.match:gather_projection",
+        message:
+            "gather the projection of {wildcards.source}"
+        script:
+            "../scripts/call.py"
+
+
+# The labels of a classification data set stand for texts, and the snapshot's names for its sections.
+rule project_labels:
+    input:
+        manifest="data/acquire/{source}/manifest.json",
+        sections=plan.knowledge_table("sections.parquet"),
+        left_out=plan.knowledge_table("sections.rejected.parquet"),
+        after=plan.label_vocabulary,
+        sql=plan.sql("project/labels/*.sql"),
+        code=plan.code("project.labels:project_labels"),
+    output:
+        projection="data/project/{source}/projection.parquet",
+    log:
+        "logs/project_labels/{source}.log",
+    benchmark:
+        "logs/benchmarks/project_labels/{source}.tsv"
+    wildcard_constraints:
+        source=plan.any_of(plan.recognition_sources()),
+    threads: 8
+    resources:
+        mem_mb=plan.needs(JAVA),
+    params:
+        call="project.labels:project_labels",
+        spec=plan.recognition,
+    message:
+        "link the labels of {wildcards.source} to a snapshot"
+    script:
+        "../scripts/call.py"
+
+
+ruleorder: project_labels > project_texts

@@ -1,113 +1,746 @@
-from isotope.tabulate.exhibits import ACCOUNTS
-
-
-rule tabulate_tables:
+# Tokens, means with intervals, subsets of the pool, first hits: what statistics are made from.
+rule tabulate_tokens:
     input:
-        unpack(plan.tabulate_inputs),
-        curves=plan.curves,
-        sql=plan.sql("tabulate/*.sql"),
-        code=plan.code("tabulate.exhibits"),
+        texts="data/collect/{collection}/texts.parquet",
+        images="data/collect/{collection}/images.parquet",
+        after=plan.vocabularies(),
+        code=plan.code("tabulate.tokens:count_tokens"),
     output:
-        tables=expand(
-            "results/tables/{{collection}}/{t}.{s}", t=plan.TABLE_NAMES, s=["csv", "md", "tex"]
-        ),
-        metrics="results/tables/{collection}/metrics.json",
-        corpus_size="results/figures/{collection}/corpus_size.svg",
-        learned=expand(
-            "results/figures/{{collection}}/curve-{m}.svg",
-            m=plan.trained_models() + plan.fine_tuned_models(),
-        ),
+        out="results/tables/{collection}/tokens.parquet",
     log:
-        "logs/tabulate_tables/{collection}.log",
+        "logs/tabulate_tokens/{collection}.log",
     benchmark:
-        "logs/benchmarks/tabulate_tables/{collection}.tsv"
+        "logs/benchmarks/tabulate_tokens/{collection}.tsv"
+    threads: 8
+    resources:
+        mem_mb=plan.needs(ENCODES),
+    params:
+        call="tabulate.tokens:count_tokens",
+        tokenizers=plan.params["tabulate"]["tokenizers"],
+        language=plan.caption_language,
+    message:
+        "count the tokens of {wildcards.collection}"
+    script:
+        "../scripts/call.py"
+
+
+rule tabulate_intervals:
+    input:
+        unpack(plan.collection_tables),
+        scores="results/score/{collection}.parquet",
+        after=plan.fact_sources,
+        sql=plan.sql("tabulate/strata/*.sql"),
+        code=plan.code("tabulate.strata:write_intervals"),
+    output:
+        out="results/tables/{collection}/intervals.parquet",
+    log:
+        "logs/tabulate_intervals/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_intervals/{collection}.tsv"
+    resources:
+        mem_mb=plan.needs(HOLDS),
+    params:
+        call="tabulate.strata:write_intervals",
+        collected=["texts", "images", "qrels"],
+        facts=plan.facts,
+        language=plan.caption_language,
+        monthly_views=plan.params["tabulate"]["monthly_views"],
+        resampling={**plan.resampling, "gains": plan.params["tabulate"]["gains"]},
+    message:
+        "bootstrap intervals of means on {wildcards.collection}"
+    script:
+        "../scripts/call.py"
+
+
+rule tabulate_subsets:
+    input:
+        unpack(plan.collection_tables),
+        runs=plan.independent_runs,
+        sql=plan.sql("tabulate/subsets/*.sql"),
+        code=plan.code("tabulate.subsets:write_subsets"),
+    output:
+        out="results/tables/{collection}/subsets.parquet",
+    log:
+        "logs/tabulate_subsets/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_subsets/{collection}.tsv"
+    resources:
+        mem_mb=plan.needs(HOLDS),
+    params:
+        call="tabulate.subsets:write_subsets",
+        collected=["texts", "images", "qrels"],
+        sizes=plan.params["tabulate"]["sizes"],
+        measures=plan.params["score"]["measures"],
+        depth=plan.params["search"]["depth"],
+        positives=lambda w: plan.kind_family(w.collection) == "oven",
+    message:
+        "score the runs on {wildcards.collection} in smaller pools"
+    script:
+        "../scripts/call.py"
+
+
+rule tabulate_top_hits:
+    input:
+        runs=plan.top_runs,
+        code=plan.code("tabulate.answered:tops_table"),
+    output:
+        out="results/tables/{collection}/tops.parquet",
+    log:
+        "logs/tabulate_top_hits/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_top_hits/{collection}.tsv"
+    resources:
+        mem_mb=plan.needs(HOLDS),
+    params:
+        call="tabulate.answered:tops_table",
+        depth=plan.params["tabulate"]["overlap"],
+    message:
+        "list the first hits of the runs on {wildcards.collection}"
+    script:
+        "../scripts/call.py"
+
+
+# Which questions a system has answered: an official scorer may leave out the others.
+rule tabulate_answered:
+    input:
+        runs=plan.promotion_runs,
+        answered=expand(plan.ANSWERED, system=plan.answer_systems, allow_missing=True),
+        code=plan.code("tabulate.answered:write_answered"),
+    output:
+        out="results/tables/{collection}/answered.parquet",
+    log:
+        "logs/tabulate_answered/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_answered/{collection}.tsv"
+    resources:
+        mem_mb=plan.needs(HOLDS),
+    params:
+        call="tabulate.answered:write_answered",
+    message:
+        "list the answered questions of {wildcards.collection}"
+    script:
+        "../scripts/call.py"
+
+
+# What models say of the images.
+rule tabulate_styles:
+    input:
+        vectors=plan.style_inputs("npy"),
+        ids=plan.style_inputs("ids.parquet"),
+        weights=plan.style_inputs("weights"),
+        after=plan.style_configs,
+        code=plan.style_code,
+    output:
+        out="results/tables/{collection}/styles.parquet",
+    log:
+        "logs/tabulate_styles/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_styles/{collection}.tsv"
+    resources:
+        mem_mb=plan.needs(ENCODES),
+    params:
+        call="tabulate.styles:styles_table",
+        model=plan.style_model,
+        classes=plan.styles["classes"],
+        prompts=plan.styles["prompts"],
+    message:
+        "classify the styles of the images of {wildcards.collection}"
+    script:
+        "../scripts/call.py"
+
+
+rule tabulate_objects:
+    input:
+        pixels=plan.pixels,
+        after=plan.detector_files,
+        code=plan.code("explain.jobs:find_objects"),
+    output:
+        out="results/tables/{collection}/objects.parquet",
+    log:
+        "logs/tabulate_objects/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_objects/{collection}.tsv"
+    threads: 8
+    resources:
+        mem_mb=plan.needs(ENCODES),
+    params:
+        call="explain.jobs:find_objects",
+        detector=plan.detector,
+    message:
+        "detect objects in the images of {wildcards.collection}"
+    script:
+        "../scripts/call.py"
+
+
+# Captions by people and by models, and people's choices between those of models.
+rule tabulate_captions:
+    input:
+        texts="data/collect/{collection}/texts.parquet",
+        qrels="data/collect/{collection}/qrels.parquet",
+        sql=plan.sql("tabulate/captions/tokens.sql"),
+        code=plan.code("tabulate.cider:captions_table"),
+    output:
+        out="results/tables/{collection}/captions.parquet",
+    log:
+        "logs/tabulate_captions/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_captions/{collection}.tsv"
+    resources:
+        mem_mb=plan.needs(HOLDS),
+    params:
+        call="tabulate.cider:captions_table",
+    message:
+        "compare the captions of {wildcards.collection}"
+    script:
+        "../scripts/call.py"
+
+
+rule tabulate_captioners:
+    input:
+        unpack(plan.collection_tables),
+        after=lambda w: plan.caption_files(w.collection),
+        sql=plan.sql("tabulate/captions/tokens.sql"),
+        code=plan.code("tabulate.captioners:captioners_table"),
+    output:
+        out="results/tables/{collection}/captioners.parquet",
+    log:
+        "logs/tabulate_captioners/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_captioners/{collection}.tsv"
+    resources:
+        mem_mb=plan.needs(HOLDS),
+    params:
+        call="tabulate.captioners:captioners_table",
+        collected=["texts", "images", "qrels"],
+        captioners=lambda w: plan.caption_sources(w.collection),
+        languages=lambda w: plan.languages_of(w.collection),
+    message:
+        "score captions by models against those of {wildcards.collection}"
+    script:
+        "../scripts/call.py"
+
+
+rule tabulate_choices:
+    input:
+        captioners="results/tables/{collection}/captioners.parquet",
+        images="data/collect/{collection}/images.parquet",
+        files=lambda w: plan.choice_files(w.collection),
+        code=plan.code("tabulate.side_by_side:choices_table"),
+    output:
+        out="results/tables/{collection}/side_by_side.parquet",
+    log:
+        "logs/tabulate_choices/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_choices/{collection}.tsv"
+    resources:
+        mem_mb=plan.needs(HOLDS),
+    params:
+        call="tabulate.side_by_side:choices_table",
+        languages=lambda w: plan.languages_of(w.collection),
+    message:
+        "count choices between captions of {wildcards.collection}"
+    script:
+        "../scripts/call.py"
+
+
+rule tabulate_correlations:
+    input:
+        choices=lambda w: plan.member_tables(w.group, "side_by_side"),
+        captioners=lambda w: plan.member_tables(w.group, "captioners"),
+        code=plan.code("tabulate.side_by_side:correlations"),
+    output:
+        out="results/tables/{group}/correlations.parquet",
+    log:
+        "logs/tabulate_correlations/{group}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_correlations/{group}.tsv"
+    wildcard_constraints:
+        group=plan.any_of([*plan.params["build"], *plan.groups]),
     resources:
         mem_mb=plan.needs(DUCKDB),
     params:
-        alpha=plan.params["tabulate"]["alpha"],
+        call="tabulate.side_by_side:correlations",
+    message:
+        "correlate choices with CIDEr on {wildcards.group}"
+    script:
+        "../scripts/call.py"
+
+
+# Failures are explained by what the pictures show, and queries asked again with words exchanged.
+rule tabulate_failures:
+    input:
+        unpack(plan.collection_tables),
+        runs=plan.explained_runs,
+        after=plan.concept_inputs,
+        sql=plan.sql("tabulate/failures/answers.sql", "tabulate/study/sheet.sql"),
+        code=plan.code("explain.jobs:explain_collection"),
+    output:
+        failures="results/tables/{collection}/failures.parquet",
+        ranks="results/tables/{collection}/ranks.parquet",
+        concepts="results/tables/{collection}/concepts.parquet",
+        rejected="results/tables/{collection}/rejected_objects.parquet",
+        sample="results/tables/{collection}/study.parquet",
+        sheet="results/tables/{collection}/study.csv",
+        perturbations="results/tables/{collection}/perturbations.parquet",
+    log:
+        "logs/tabulate_failures/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_failures/{collection}.tsv"
+    wildcard_constraints:
+        collection=plan.any_of(plan.params["tabulate"]["explain"]),
+    resources:
+        mem_mb=plan.needs(SHOWS),
+    params:
+        call="explain.jobs:explain_collection",
+        collected=["texts", "images", "qrels"],
+        split=plan.splits[0],
+        settings=plan.explain_params("wordnet", "threshold", "seed", "study", "colour_distance"),
+        objects=plan.object_file,
+    message:
+        "explain the failures on {wildcards.collection}"
+    script:
+        "../scripts/call.py"
+
+
+# The ranks of right answers where no objects explain failures.
+rule tabulate_ranks:
+    input:
+        qrels="data/collect/{collection}/qrels.parquet",
+        runs=plan.explained_runs,
+        sql=plan.sql("tabulate/failures/answers.sql"),
+        code=plan.code("explain.jobs:rank_answers"),
+    output:
+        out="results/tables/{collection}/ranks.parquet",
+    log:
+        "logs/tabulate_ranks/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_ranks/{collection}.tsv"
+    wildcard_constraints:
+        collection=plan.any_of(plan.ranking_collections()),
+    resources:
+        mem_mb=plan.needs(DUCKDB),
+    params:
+        call="explain.jobs:rank_answers",
+    message:
+        "rank the right answers on {wildcards.collection}"
+    script:
+        "../scripts/call.py"
+
+
+rule tabulate_perturbed_dense:
+    input:
+        perturbed="results/tables/{collection}/perturbations.parquet",
+        qrels="data/collect/{collection}/qrels.parquet",
+        run=plan.perturbed_run,
+        index=f"data/index/{{collection}}/{plan.settings[0]}/{{system}}",
+        weights=plan.query_weights,
+        texts=plan.vectors("texts", "npy"),
+        images=plan.vectors("images", "npy"),
+        texts_ids=plan.vectors("texts", "ids.parquet"),
+        images_ids=plan.vectors("images", "ids.parquet"),
+        after=plan.query_configs,
+        code=plan.encoder_code("explain.jobs:rank_perturbed_dense"),
+    output:
+        out="results/tables/{collection}/perturbed/{system}.parquet",
+    log:
+        "logs/tabulate_perturbed_dense/{collection}/{system}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_perturbed_dense/{collection}/{system}.tsv"
+    wildcard_constraints:
+        system=plan.systems_of("dense"),
+    threads: 8
+    resources:
+        mem_mb=plan.needs(LEARNS),
+    params:
+        call="explain.jobs:rank_perturbed_dense",
+        encoded=["texts", "images", "texts_ids", "images_ids"],
+        model=plan.query_model,
+        fields=plan.query_fields,
+        batch=plan.params["encode"]["batch"],
+    message:
+        "rank the perturbed queries of {wildcards.collection} by {wildcards.system}"
+    script:
+        "../scripts/call.py"
+
+
+rule tabulate_perturbed_bm25:
+    input:
+        perturbed="results/tables/{collection}/perturbations.parquet",
+        qrels="data/collect/{collection}/qrels.parquet",
+        run=plan.perturbed_run,
+        index=f"data/index/{{collection}}/{plan.settings[0]}/{{system}}",
+        sql=plan.sql("index/texts.sql"),
+        code=plan.code("explain.jobs:rank_perturbed_bm25"),
+    output:
+        out="results/tables/{collection}/perturbed/{system}.parquet",
+    log:
+        "logs/tabulate_perturbed_bm25/{collection}/{system}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_perturbed_bm25/{collection}/{system}.tsv"
+    wildcard_constraints:
+        system=plan.systems_of("bm25"),
+    threads: 8
+    resources:
+        mem_mb=plan.needs(JAVA),
+    params:
+        call="explain.jobs:rank_perturbed_bm25",
+        spec=plan.system_params,
+        language=plan.caption_language,
+    message:
+        "rank the perturbed queries of {wildcards.collection} by {wildcards.system}"
+    script:
+        "../scripts/call.py"
+
+
+# What people say of failures and of first answers, once their sheets have come back.
+rule tabulate_study:
+    input:
+        sample="results/tables/{collection}/study.parquet",
+        sheets=plan.study_sheets,
+        code=plan.code("explain.jobs:read_study"),
+    output:
+        out="results/tables/{collection}/studied.parquet",
+    log:
+        "logs/tabulate_study/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_study/{collection}.tsv"
+    resources:
+        mem_mb=plan.needs(HOLDS),
+    params:
+        call="explain.jobs:read_study",
+        study=plan.study_params,
+    message:
+        "read what people say of the failures on {wildcards.collection}"
+    script:
+        "../scripts/call.py"
+
+
+rule tabulate_mistakes:
+    input:
+        unpack(plan.collection_tables),
+        runs=lambda w: plan.mistake_runs(w.collection),
+        sql=plan.sql("tabulate/study/mistakes.sql"),
+        code=plan.code("judge.mistakes:write_mistakes"),
+    output:
+        sample="results/tables/{collection}/mistakes.parquet",
+        sheet="results/tables/{collection}/mistakes.csv",
+    log:
+        "logs/tabulate_mistakes/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_mistakes/{collection}.tsv"
+    resources:
+        mem_mb=plan.needs(HOLDS),
+    params:
+        call="judge.mistakes:write_mistakes",
+        collected=["texts", "images", "qrels"],
+        spec=plan.mistakes,
+    message:
+        "draw answers on {wildcards.collection} for people to sort"
+    script:
+        "../scripts/call.py"
+
+
+rule tabulate_sorted:
+    input:
+        sample="results/tables/{collection}/mistakes.parquet",
+        sheets=lambda w: plan.mistake_sheets(w.collection),
+        sql=plan.sql("tabulate/tables/mistakes_sorted.sql"),
+        code=plan.code("judge.mistakes:tabulate_mistakes"),
+    output:
+        multiext("results/tables/{collection}/mistakes_sorted", ".csv", ".md", ".tex"),
+    log:
+        "logs/tabulate_sorted/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_sorted/{collection}.tsv"
+    resources:
+        mem_mb=plan.needs(HOLDS),
+    params:
+        call="judge.mistakes:tabulate_mistakes",
+        stem="results/tables/{collection}/mistakes_sorted",
+        classes=plan.mistakes["classes"],
         systems=plan.systems,
+    message:
+        "count the sorted answers on {wildcards.collection}"
+    script:
+        "../scripts/call.py"
+
+
+# All tables and figures that exhibits.yaml describes: a rule for each collection and each group,
+# since their exhibits differ.
+for rule_name, subject in plan.tabulated().items():
+
+    rule:
+        name:
+            rule_name
+        input:
+            curves=plan.exhibit_curves(subject),
+            after=plan.exhibit_sources(subject),
+            sql=plan.exhibit_queries(subject),
+            code=plan.code("tabulate.exhibits:tabulate_exhibits"),
+        output:
+            plan.exhibit_files(subject),
+        log:
+            f"logs/tabulate_tables/{subject}.log",
+        benchmark:
+            f"logs/benchmarks/tabulate_tables/{subject}.tsv"
+        resources:
+            mem_mb=plan.needs(DUCKDB, reads=["after"]),
+        params:
+            call="tabulate.exhibits:tabulate_exhibits",
+            exhibits=plan.exhibit_recipes(subject),
+            scores=plan.exhibit_scores(subject),
+            tables_folder=f"results/tables/{subject}",
+            figures_folder=f"results/figures/{subject}",
+        message:
+            f"tabulate {subject}"
+        script:
+            "../scripts/call.py"
+
+
+# What has changed since an earlier snapshot, and what systems built on that one lose.
+rule tabulate_changes:
+    input:
+        before=lambda w: plan.comparison_tables(w.earlier),
+        later=lambda w: plan.comparison_tables(w.collection),
+        sql=plan.sql("tabulate/since/changes/*.sql", "tabulate/tables/snapshot_*.sql"),
+        code=plan.code("tabulate.since:compare_snapshots"),
+    output:
+        expand(
+            "results/tables/{{collection}}/since/{{earlier}}/{t}.{s}",
+            t=plan.CHANGE_TABLES,
+            s=["csv", "md", "tex"],
+        ),
+        changes="results/tables/{collection}/since/{earlier}/changes.parquet",
+        identities="results/tables/{collection}/since/{earlier}/identities.parquet",
+    log:
+        "logs/tabulate_changes/{collection}.{earlier}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_changes/{collection}.{earlier}.tsv"
+    wildcard_constraints:
+        earlier=plan.any_of(plan.collections()),
+    resources:
+        mem_mb=plan.needs(DUCKDB),
+    params:
+        call="tabulate.since:compare_snapshots",
+        stems=[f"results/tables/{{collection}}/since/{{earlier}}/{t}" for t in plan.CHANGE_TABLES],
+    message:
+        "compare {wildcards.collection} with {wildcards.earlier}"
+    script:
+        "../scripts/call.py"
+
+
+rule tabulate_temporal:
+    input:
+        before_qrels="data/collect/{earlier}/qrels.parquet",
+        after_qrels="data/collect/{collection}/qrels.parquet",
+        changes="results/tables/{collection}/since/{earlier}/changes.parquet",
+        identities="results/tables/{collection}/since/{earlier}/identities.parquet",
+        before_scores="results/score/{earlier}.parquet",
+        after_scores="results/score/{collection}.parquet",
+        runs=plan.stale_runs,
+        sql=plan.sql("tabulate/tables/temporal.sql", "tabulate/since/queries.sql"),
+        code=plan.code("tabulate.temporal:write_temporal"),
+    output:
+        multiext("results/tables/{collection}/since/{earlier}/temporal", ".csv", ".md", ".tex"),
+        drops="results/tables/{collection}/since/{earlier}/temporal.parquet",
+        figure="results/figures/{collection}/since/{earlier}/temporal.svg",
+    log:
+        "logs/tabulate_temporal/{collection}.{earlier}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_temporal/{collection}.{earlier}.tsv"
+    wildcard_constraints:
+        earlier=plan.any_of(plan.params["build"]),
+    resources:
+        mem_mb=plan.needs(DUCKDB),
+    params:
+        call="tabulate.temporal:write_temporal",
+        reads=[
+            "before_qrels",
+            "after_qrels",
+            "changes",
+            "identities",
+            "before_scores",
+            "after_scores",
+        ],
+        shown=plan.temporal_params(),
+        resampling=plan.resampling,
+    message:
+        "compare systems of {wildcards.earlier} with those of {wildcards.collection}"
+    script:
+        "../scripts/call.py"
+
+
+# What two revisions are compared by: the newest collection, whatever it is called.
+rule tabulate_newest:
+    input:
+        texts=f"data/collect/{plan.newest}/texts.parquet",
+        images=f"data/collect/{plan.newest}/images.parquet",
+        qrels=f"data/collect/{plan.newest}/qrels.parquet",
+        scores=f"results/score/{plan.newest}.parquet",
+        headline=f"results/tables/{plan.newest}/headline.csv",
+        survival=plan.survival(),
+        sql=plan.sql("tabulate/tables/metrics.sql"),
+        code=plan.code("tabulate.since:write_newest"),
+    output:
+        "results/tables/newest/metrics.json",
+        "results/tables/newest/headline.csv",
+    log:
+        "logs/tabulate_newest.log",
+    benchmark:
+        "logs/benchmarks/tabulate_newest.tsv"
+    resources:
+        mem_mb=plan.needs(DUCKDB),
+    params:
+        call="tabulate.since:write_newest",
+        collected=["texts", "images", "qrels"],
+        folder="results/tables/newest",
+    message:
+        f"write the metrics of {plan.newest}, the newest collection"
+    script:
+        "../scripts/call.py"
+
+
+# The report: pages of a comparison, of failures, of a collection, and of the whole site.
+rule tabulate_since_page:
+    input:
+        changes="results/tables/{collection}/since/{earlier}/changes.parquet",
+        before=lambda w: plan.comparison_tables(w.earlier),
+        later=lambda w: plan.comparison_tables(w.collection),
+        before_pixels=lambda w: plan.pictures_of(w.earlier),
+        later_pixels=lambda w: plan.pictures_of(w.collection),
+        after=expand(
+            "results/tables/{{collection}}/since/{{earlier}}/{t}.csv", t=plan.CHANGE_TABLES
+        ),
+        sql=plan.sql("tabulate/since/*.sql", "tabulate/report/pixels.sql"),
+        templates=plan.templates(),
+        code=plan.code("report.jobs:write_changes_page"),
+    output:
+        page="results/report/{collection}/since/{earlier}.html",
+    log:
+        "logs/tabulate_since_page/{collection}.{earlier}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_since_page/{collection}.{earlier}.tsv"
+    wildcard_constraints:
+        earlier=plan.any_of(plan.collections()),
+    resources:
+        mem_mb=plan.needs(DUCKDB),
+    params:
+        call="report.jobs:write_changes_page",
+        collection_name="{collection}",
+    message:
+        "show what has changed in {wildcards.collection} since {wildcards.earlier}"
+    script:
+        "../scripts/call.py"
+
+
+rule tabulate_failures_page:
+    input:
+        texts="data/collect/{collection}/texts.parquet",
+        images="data/collect/{collection}/images.parquet",
+        failures="results/tables/{collection}/failures.parquet",
+        concepts="results/tables/{collection}/concepts.parquet",
+        tables=lambda w: plan.explained_tables(w.collection),
+        pixels=plan.pixels,
+        sql=plan.sql("tabulate/failures/*.sql", "tabulate/report/*.sql"),
+        templates=plan.templates(),
+        code=plan.code("explain.jobs:write_failures_page"),
+    output:
+        page="results/report/{collection}/failures.html",
+    log:
+        "logs/tabulate_failures_page/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_failures_page/{collection}.tsv"
+    resources:
+        mem_mb=plan.needs(SHOWS),
+    params:
+        call="explain.jobs:write_failures_page",
+        shown=lambda w: plan.params["tabulate"]["explain"][w.collection]["shown"],
+    message:
+        "show the failures on {wildcards.collection}"
+    script:
+        "../scripts/call.py"
+
+
+rule tabulate_report:
+    input:
+        exhibits=plan.report_tables,
+        overlap="results/tables/{collection}/overlap.csv",
+        after=plan.report_sources,
+        sql=plan.sql("tabulate/report/*.sql", "tabulate/cases/*.sql"),
+        templates=plan.templates(),
+        code=plan.code("report.jobs:write_report"),
+    output:
+        multiext(
+            "results/report/{collection}/",
+            "index.html",
+            "collection.html",
+            "systems.html",
+            "cite.html",
+        ),
+        "results/report/{collection}/cases.html",
+        cases_folder=directory("results/report/{collection}/cases"),
+    log:
+        "logs/tabulate_report/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_report/{collection}.tsv"
+    resources:
+        mem_mb=plan.needs(SHOWS),
+    params:
+        call="report.jobs:write_report",
+        collection_name="{collection}",
+        cell=plan.report_cell,
+        facts=plan.report_facts,
+        case_studies=plan.case_params,
+        folder="results/report/{collection}",
+    message:
+        "write the report on {wildcards.collection}"
+    script:
+        "../scripts/call.py"
+
+
+rule tabulate_overview:
+    input:
+        groups=plan.group_tables(),
+        after=plan.site_sources(),
+        templates=plan.templates(),
+        code=plan.code("report.jobs:write_site"),
+    output:
+        expand("results/report/{c}/costs.html", c=plan.params["build"]),
+        page="results/report/index.html",
+    log:
+        "logs/tabulate_overview.log",
+    benchmark:
+        "logs/benchmarks/tabulate_overview.tsv"
+    resources:
+        mem_mb=plan.needs(SHOWS),
+    params:
+        call="report.jobs:write_site",
+        collections=plan.report_cells(),
+        ledgers=plan.cost_ledgers(),
         setting=plan.settings[0],
         split=plan.splits[0],
-        measure=plan.params["score"]["measures"][0],
     message:
-        "tabulate {wildcards.collection}"
+        "write the front page of the report, and what it has cost"
     script:
-        "../scripts/tabulate_tables.py"
-
-
-rule tabulate_account:
-    input:
-        table=lambda w: plan.accounts(w.collection)[w.account],
-        sql=lambda w: plan.sql(f"tabulate/{w.account}.sql"),
-        code=plan.code("tabulate.table"),
-    output:
-        tables=multiext("results/tables/{collection}/{account}", ".csv", ".md", ".tex"),
-    log:
-        "logs/tabulate_account/{collection}/{account}.log",
-    benchmark:
-        "logs/benchmarks/tabulate_account/{collection}.{account}.tsv"
-    wildcard_constraints:
-        account="|".join(ACCOUNTS),
-    resources:
-        mem_mb=plan.needs(DUCKDB),
-    params:
-        relation=lambda w: ACCOUNTS[w.account],
-    message:
-        "tabulate the {wildcards.account} of {wildcards.collection}"
-    script:
-        "../scripts/tabulate_account.py"
-
-
-rule tabulate_judged:
-    input:
-        graded="results/score/{collection}/scores.parquet",
-        reuse="results/score/{collection}/reuse.parquet",
-        tau="results/score/{collection}/tau.parquet",
-        agreement="results/score/{collection}/agreement.parquet",
-        sql=expand(plan.project_file("workflow/sql/tabulate/{t}.sql"), t=plan.GRADED_TABLES),
-        code=plan.code("tabulate.table"),
-    output:
-        tables=expand(
-            "results/tables/{{collection}}/{t}.{s}", t=plan.GRADED_TABLES, s=["csv", "md", "tex"]
-        ),
-    log:
-        "logs/tabulate_judged/{collection}.log",
-    benchmark:
-        "logs/benchmarks/tabulate_judged/{collection}.tsv"
-    resources:
-        mem_mb=plan.needs(DUCKDB),
-    params:
-        names=plan.GRADED_TABLES,
-        systems=plan.systems,
-    message:
-        "tabulate the judgements on {wildcards.collection}"
-    script:
-        "../scripts/tabulate_judged.py"
+        "../scripts/call.py"
 
 
 rule tabulate_catalog:
     input:
-        expand("results/report/{collection}/index.html", collection=plan.params["build"]),
-        site="results/report/index.html",
-        pools=plan.judgement_tables(),
-        failures=plan.failure_tables(),
-        mistakes=plan.mistake_tables(),
-        newest="results/tables/newest/metrics.json",
-        judged=expand(
-            "results/tables/{c}/{t}.md", c=plan.graded_collections(), t=plan.GRADED_TABLES
-        ),
-        groups=plan.group_tables(),
+        after=plan.catalog_sources(),
         sql=plan.sql("catalog/*.sql"),
-        code=plan.code("tabulate.catalog"),
+        code=plan.code("tabulate.catalog:build"),
     output:
-        catalog="results/catalog.duckdb",
+        out="results/catalog.duckdb",
     log:
         "logs/tabulate_catalog.log",
     benchmark:
         "logs/benchmarks/tabulate_catalog.tsv"
     resources:
         mem_mb=plan.needs(DUCKDB),
+    params:
+        call="tabulate.catalog:build",
     message:
         "build the catalog"
     script:
-        "../scripts/tabulate_catalog.py"
+        "../scripts/call.py"

@@ -10,6 +10,7 @@ import fsspec
 import pytest
 
 from isotope.acquire import fetch
+from isotope.acquire import manifest as manifests
 from isotope.core.errors import (
     ChecksumMismatch,
     CorruptFile,
@@ -17,7 +18,6 @@ from isotope.core.errors import (
     MissingFile,
     TruncatedFile,
 )
-from isotope.core.manifests import placed
 
 LOOSE = ("manifest.json", "objects.parquet", "faults.csv", "topics.csv", "views.csv")
 BYTES = bytes(range(256)) * 20_000
@@ -99,12 +99,12 @@ def test_any_scheme_of_fsspec_is_a_source(tmp_path, scheme):
     fs, path = fsspec.url_to_fs(url, auto_mkdir=True)
     fs.pipe_file(path, BYTES)
     manifest = manifest_of(tmp_path, {"wit": [url]})
-    assert placed(manifest, "wit")[0].read_bytes() == BYTES
+    assert manifests.placed(manifest, "wit")[0].read_bytes() == BYTES
 
 
 def test_a_file_arrives_over_http(tmp_path, server):
     manifest = manifest_of(tmp_path, {"wit": [f"{server}/file.bin"]})
-    assert placed(manifest, "wit")[0].read_bytes() == BYTES
+    assert manifests.placed(manifest, "wit")[0].read_bytes() == BYTES
 
 
 def test_a_broken_download_is_named_and_goes_on_where_it_stopped(tmp_path, server, monkeypatch):
@@ -117,7 +117,7 @@ def test_a_broken_download_is_named_and_goes_on_where_it_stopped(tmp_path, serve
     assert 0 < arrived < len(BYTES)
     Flaky.breaks, Flaky.ranges = 0, []
     manifest = manifest_of(tmp_path, {"wit": [f"{server}/file.bin"]})
-    assert placed(manifest, "wit")[0].read_bytes() == BYTES
+    assert manifests.placed(manifest, "wit")[0].read_bytes() == BYTES
     starts = {int(r.removeprefix("bytes=").split("-")[0]) for r in Flaky.ranges}
     assert min(starts) >= arrived
 
@@ -164,18 +164,18 @@ def test_a_shard_that_changed_after_it_was_acquired_is_named(tmp_path, spoil, er
     source = tmp_path / "f.gz"
     source.write_bytes(b"abc")
     manifest = manifest_of(tmp_path, {"wit": [str(source)]})
-    file = manifest.parent / "wit/f.gz"
-    file.chmod(0o644)
-    spoil(file)
+    placed = manifest.parent / "wit/f.gz"
+    placed.chmod(0o644)
+    spoil(placed)
     with pytest.raises(error, match=r"wit/f\.gz"):
-        placed(manifest, "wit")
+        manifests.placed(manifest, "wit")
 
 
 def test_a_part_without_files_is_named(tmp_path):
     (tmp_path / "f.gz").write_bytes(b"abc")
     manifest = manifest_of(tmp_path, {"wit": [str(tmp_path / "f.gz")]})
     with pytest.raises(MissingFile, match="no files of part 'dump'"):
-        placed(manifest, "dump")
+        manifests.placed(manifest, "dump")
 
 
 def test_a_generated_snapshot_takes_the_place_of_an_earlier_one(tmp_path):

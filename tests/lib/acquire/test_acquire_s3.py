@@ -8,8 +8,8 @@ from s3fs import S3FileSystem
 from tests import s3
 
 from isotope.acquire import fetch
+from isotope.acquire import manifest as manifests
 from isotope.core.errors import AccessDenied, ChecksumMismatch, FetchFailed, MissingFile
-from isotope.core.manifests import placed
 
 URL = "s3://bucket/wit/file.bin"
 BYTES = random.Random(0).randbytes(20 << 20)
@@ -40,7 +40,7 @@ def acquired(folder, server, *files, **more):
     manifest.parent.mkdir(exist_ok=True)
     spec = {"endpoint": server.url, "files": {"wit": list(files)}} | more
     fetch.acquire(spec, manifest, folder / "scratch")
-    return placed(manifest, "wit")[0].read_bytes()
+    return manifests.placed(manifest, "wit")[0].read_bytes()
 
 
 def test_a_file_arrives_from_the_server_that_the_params_name(tmp_path, server):

@@ -214,7 +214,7 @@ def test_every_answer_is_the_caption_that_the_folder_names(real, shared):
 def test_the_statistics_of_the_data_are_those_counted_by_hand(real):
     """Counted once with Python's str.split and len over the files."""
     given = {t: real / f"{t}.parquet" for t in ("texts", "images", "qrels")}
-    folder = sql.SQL / "tabulate/ticrc"
+    folder = sql.SQL / "tabulate/tables/ticrc"
     sizes = rows(folder / "split_sizes.sql", given, {})
     counted = {"train": (675, 675, 675), "validation": (646, 646, 646), "test": (92, 92, 0)}
     assert {row[0]: row[1:] for row in sizes.rows()} == counted
@@ -472,7 +472,7 @@ def test_the_groups_of_the_statistics_are_what_plain_python_counts(real, shared)
     groups = {"training": ["train", "dev-0"], "testing": ["test-A"]}
     groups |= {name: [name] for name in FOLDERS.values()}
     given = {t: real / f"{t}.parquet" for t in ("texts", "images")}
-    table = rows(sql.SQL / "tabulate/ticrc/group_statistics.sql", given, {})
+    table = rows(sql.SQL / "tabulate/tables/ticrc/group_statistics.sql", given, {})
     assert table["pictures_of"].to_list() == [*FOLDERS.values(), "training", "testing"]
     for row in table.iter_rows(named=True):
         of = groups[row["pictures_of"]]
@@ -526,7 +526,7 @@ def whole(shared, tmp_path_factory) -> Path:
 def test_table_1_has_its_3902_pictures(whole):
     """Table I: 675, 2,054, 646, 92 and 435 instances; in train2 two names recur."""
     given = {t: whole / f"{t}.parquet" for t in ("texts", "images", "qrels")}
-    table = rows(sql.SQL / "tabulate/ticrc/source_splits.sql", given, {})
+    table = rows(sql.SQL / "tabulate/tables/ticrc/source_splits.sql", given, {})
     assert table.select("source_split", "pictures", "captions").rows() == [
         ("train", 675, 675),
         ("train2", 2054, 2054),
@@ -540,7 +540,7 @@ def test_table_1_has_its_3902_pictures(whole):
 def test_the_years_are_those_of_section_6_b(whole):
     """Section VI-B: mean, median, standard deviation, first and last year of both groups."""
     given = {t: whole / f"{t}.parquet" for t in ("texts", "images")}
-    table = rows(sql.SQL / "tabulate/ticrc/group_statistics.sql", given, {})
+    table = rows(sql.SQL / "tabulate/tables/ticrc/group_statistics.sql", given, {})
     found = {r["pictures_of"]: r for r in table.iter_rows(named=True)}
     for group, figures in {
         "testing": (1895.82, 4.18, "1897.0", "1880", "1900"),
@@ -564,7 +564,7 @@ def test_the_shares_of_table_1_are_those_of_its_instances(tmp_path):
     given = {t: tmp_path / f"{t}.parquet" for t in ("texts", "images", "qrels")}
     for path in given.values():
         pl.DataFrame(made).write_parquet(path)
-    table = rows(sql.SQL / "tabulate/ticrc/source_splits.sql", given, {})
+    table = rows(sql.SQL / "tabulate/tables/ticrc/source_splits.sql", given, {})
     assert table.select("source_split", "pictures", "split_percent").rows() == [
         ("train", 675, 69.9),
         ("train2", 2054, 69.9),

@@ -179,8 +179,9 @@ def test_a_changed_picture_is_fetched_anew(crawled, world, monkeypatch, tmp_path
     shutil.copy(crawled["pixels"], tmp_path / "data/first/shard-00000.parquet")
     shutil.copy(crawled["ledger"], tmp_path / "data/first/ledger.parquet")
     out = {k: tmp_path / f"data/second/{k}.parquet" for k in ("pixels", "ledger")}
-    spec = {**SPEC, "serve": str(changed), "after": "first", "attempts": 1}
-    shard.crawl_shard(world / "urls.parquet", spec, 0, out, tmp_path / "scratch")
+    spec = {**SPEC, "serve": str(changed), "attempts": 1}
+    after = {"after": "first"}
+    shard.crawl_shard(world / "urls.parquet", spec, 0, out, tmp_path / "scratch", after)
     sizes = dict(pl.read_parquet(out["pixels"]).select("image_id", "width").rows())
     assert sizes["id-0"] == 30
     assert sizes["id-3"] == 64

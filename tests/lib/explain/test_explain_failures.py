@@ -12,8 +12,9 @@ from isotope.core.errors import EmptyTable, MissingColumn, MissingFile
 from isotope.core.measures import MEASURES
 from isotope.core.runs import read_run, write_run
 from isotope.core.scoring import score_run
-from isotope.explain.failures import Sources, explain_failures, tabulate_explained
+from isotope.explain.failures import Sources, explain_failures
 from isotope.explain.tables import FAILURES, INTACT, RANKS
+from isotope.tabulate.exhibits import recipe, write_exhibit
 from isotope.tabulate.layout import lay_out
 from isotope.toy import wordnet
 
@@ -65,8 +66,11 @@ def made(tmp_path_factory) -> dict[str, pl.DataFrame]:
     folder = tmp_path_factory.mktemp("explained")
     out = {n: folder / f"{n}.parquet" for n in ("failures", "ranks", "known", "rejected")}
     explain_failures(collection(folder), runs(folder), threshold=1.0, **out)
-    relations = {name: [path] for name, path in out.items()}
-    tabulate_explained(relations, ["explained", "ranking", "unknown_objects"], folder)
+    relations = {name: str(path) for name, path in out.items()}
+    relations["rejected_objects"] = relations["rejected"]
+    for name in ("explained", "ranking", "unknown_objects"):
+        made = recipe(name, relations, {"systems": []})
+        write_exhibit(made, folder / name, folder / f"{name}.svg")
     printed = ("explained", "ranking", "unknown_objects")
     return {
         **{name: pl.read_parquet(path) for name, path in out.items()},
@@ -188,7 +192,8 @@ def test_a_measures_name_means_the_same_in_every_table(tmp_path):
     store.write_rows(rows, given.qrels, QRELS)
     out = {n: tmp_path / f"{n}.parquet" for n in ("failures", "ranks", "known", "rejected")}
     explain_failures(given, [path], threshold=1.0, **out)
-    tabulate_explained({"ranks": [out["ranks"]]}, ["ranking"], tmp_path)
+    made = recipe("ranking", {"ranks": str(out["ranks"])}, {})
+    write_exhibit(made, tmp_path / "ranking", tmp_path / "ranking.svg")
     again = pl.read_parquet(out["ranks"]).rows(named=True)
     changed = moved([(row["rank"], row["rank"]) for row in again], tmp_path, "perturbed")
     qrels = pl.DataFrame(pairs, schema=["query_id", "doc_id"], orient="row")
@@ -221,7 +226,7 @@ def spread(total: int) -> list[int]:
 
 def explained(rows: Sequence[Row], folder: Path) -> dict[str, float]:
     store.write_rows([{**LABELS, **row} for row in rows], folder / "failures.parquet", FAILURES)
-    query = sql.SQL / "tabulate" / "explained.sql"
+    query = sql.SQL / "tabulate/tables/explained.sql"
     found = sql.query(query, {"failures": folder / "failures.parquet"}, {})
     assert found is not None
     return found.row(0, named=True)
@@ -275,7 +280,7 @@ def moved(
 
 def placed(told: Sequence[Row], tmp_path: Path, name: str) -> pl.DataFrame:
     store.write_rows(told, tmp_path / "ranks.parquet", RANKS)
-    query = sql.SQL / "tabulate" / f"{name}.sql"
+    query = sql.SQL / f"tabulate/tables/{name}.sql"
     found = sql.query(query, {"perturbed": tmp_path / "ranks.parquet"}, {})
     assert found is not None
     return found

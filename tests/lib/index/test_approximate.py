@@ -17,7 +17,7 @@ from isotope.core.runs import read_run
 from isotope.core.vectors import IDS
 from isotope.index import dense
 from isotope.search import approximate as search_approximate
-from isotope.tabulate.answered import recall_table
+from isotope.tabulate.exhibits import recipe, write_exhibit
 
 DOCUMENTS, QUERIES, DIM = 3_000, 40, 24
 
@@ -150,7 +150,8 @@ def test_a_system_writes_its_runs_and_the_table_of_its_recall(encoded, tmp_path)
     assert told.select("queries", "k").rows() == [(7, 1), (7, 10)]
     assert told["bytes"].unique().to_list() == [(folder / "all/texts.faiss").stat().st_size]
     assert told["flat_bytes"].unique().to_list() == [DOCUMENTS * DIM * 4]
-    recall_table([table], tmp_path / "recall")
+    made = recipe("recall", {"recall": [str(table)]}, {"systems": ["near"]})
+    write_exhibit(made, tmp_path / "recall", tmp_path / "recall.svg")
     shown = pl.read_csv(tmp_path / "recall.csv")
     assert shown.select("system", "recall @1", "recall @10").rows() == [("near", *told["recall"])]
     assert shown["score_flat_mb"].item() == DOCUMENTS * DIM * 4 / 1e6

@@ -9,9 +9,9 @@ import yaml
 from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import BrokenPromise, CorruptFile, EmptyTable, MissingColumn, MissingFile
-from isotope.explain.failures import tabulate_study
 from isotope.explain.tables import FAILURES, STUDIED
 from isotope.judge.study import read_sheets, sheet_paths, write_sheet, write_study
+from isotope.tabulate.exhibits import recipe, write_exhibit
 
 ROOT = Path(__file__).parents[3]
 CLASSES = ["objects", "colour", "count"]
@@ -22,6 +22,13 @@ NAMES = [
 # Section 4.2, the options of the evaluators.
 OPTIONS = ["object class", "object color", "object enumeration", "action", "size", "details"]
 ALTERNATIVE = "successful alternative"
+
+
+def tabulate_study(studied: Path, rules: dict[str, float], folder: Path) -> None:
+    """Write the tables of a study as their entries say."""
+    for name in NAMES:
+        made = recipe(name, {"studied": str(studied)}, {**rules, "systems": []})
+        write_exhibit(made, folder / name, folder / f"{name}.svg")
 
 
 @pytest.fixture
@@ -154,7 +161,7 @@ def studied(sheet, tmp_path) -> dict[str, pl.DataFrame]:
     sheets = [fill(sheet, *ann), fill(sheet, *ben)]
     write_study(sheets, drawn_rows(sheet), CLASSES, tmp_path / "studied.parquet")
     rules = {"support": 0.3, "confidence": 0.5}
-    tabulate_study(tmp_path / "studied.parquet", NAMES, rules, tmp_path)
+    tabulate_study(tmp_path / "studied.parquet", rules, tmp_path)
     return {name: pl.read_csv(tmp_path / f"{name}.csv") for name in NAMES}
 
 
@@ -191,7 +198,7 @@ def judged(tmp_path_factory) -> dict[str, pl.DataFrame]:
     ]
     store.write_rows(rows, folder / "studied.parquet", STUDIED)
     least = {"support": 0.0, "confidence": 0.0}
-    tabulate_study(folder / "studied.parquet", NAMES, least, folder)
+    tabulate_study(folder / "studied.parquet", least, folder)
     return {name: pl.read_csv(folder / f"{name}.csv") for name in NAMES}
 
 
@@ -239,7 +246,7 @@ def test_a_rule_may_have_two_premises(tmp_path):
         for n, c in enumerate(["abc", "abc", "ab", "c"])
     ]
     store.write_rows(rows, tmp_path / "studied.parquet", STUDIED)
-    query, asked = sql.SQL / "tabulate/study_rules.sql", {"support": 0.0, "confidence": 0.0}
+    query, asked = sql.SQL / "tabulate/tables/study_rules.sql", {"support": 0.0, "confidence": 0.0}
     found = sql.query(query, {"studied": tmp_path / "studied.parquet"}, asked)
     assert found is not None
     rules = {row[:2]: row[3:] for row in found.iter_rows()}

@@ -321,10 +321,10 @@ class TestOrderedMap:
         (tmp_path / "dump.xml.bz2").write_bytes(multistream(PAGES * 4000, 40))
         script = tmp_path / "dump.xml.py"
         script.write_text(
-            "import signal\nfrom pathlib import Path\nfrom isotope import dump, dump_streams\n"
+            "import signal\nfrom pathlib import Path\nfrom isotope.parse import dump, streams\n"
             # A shell starts what runs in the background with the signal ignored.
             "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-            "dump_streams.SPAN_BYTES = 1\nhere = Path(__file__).parent\n"
+            "streams.SPAN_BYTES = 1\nhere = Path(__file__).parent\n"
             "print('started', flush=True)\n"
             "files = ('out', 'links', 'rejected', 'infoboxes', 'pictures', 'counts')\n"
             "names = {n: here / n for n in files}\n"

@@ -11,8 +11,7 @@ from tests.lib.parse.test_snapshots import parse, read
 from tests.snapshots import Page, Wiki
 
 from isotope.core import lucene, store
-from isotope.parse.articles import lead
-from isotope.parse.tables import ASSOCIATIONS
+from isotope.parse.tables import ASSOCIATIONS, lead_title
 from isotope.project import match
 from isotope.project.tables import MEMBERS
 
@@ -159,11 +158,11 @@ def test_the_lead_finds_its_section_by_its_name_in_that_language(edition, tmp_pa
     store.write_rows([row], tmp_path / "associations", ASSOCIATIONS)
     member = {"source_text_id": "t", "file": "wit", "row": 1}
     store.write_rows([member], tmp_path / "members", MEMBERS)
-    relations = {name: tmp_path / name for name in ("associations", "members")}
-    match.ask(relations, tmp_path / "queries", edition.language)
+    paths = [tmp_path / name for name in ("associations", "members", "queries")]
+    match.write_queries(*paths, edition.language)
     assert pl.read_parquet(tmp_path / "queries")["section_title"].to_list() == [edition.lead]
 
 
 def test_a_language_that_no_list_has_calls_its_lead_as_atomics_published_texts_do():
-    assert lead("en") == lead("tlh") == "Introduction"
-    assert lead("zh-yue") == lead("zh")
+    assert lead_title("en") == lead_title("tlh") == "Introduction"
+    assert lead_title("zh-yue") == lead_title("zh")

@@ -35,7 +35,7 @@ from isotope.params import resolve
 from isotope.parse.associations import associate
 from isotope.parse.dump import parse_dump
 from isotope.parse.streams import unpacked
-from isotope.project.match import ask, project
+from isotope.project.match import project, write_queries
 from isotope.project.tables import MEMBERS
 from isotope.tabulate.since import write_changes
 
@@ -147,7 +147,7 @@ def road(place: Path, of: dict[str, Path], spec: dict[str, dict[str, object]]) -
     members = sql.SQL / "project/members.sql"
     told = {"language": "en"}
     sql.query(members, linked, told, out=at["members"], schema=MEMBERS)
-    ask({n: at[n] for n in ("associations", "members")}, at["queries"])
+    write_queries(at["associations"], at["members"], at["queries"])
     where = (at["queries"], of["sections"], place / "no-index")
     project(*where, spec["project"], at["projection"], threads=1)
     relations = {**{n: at[n] for n in ("associations", "members", "projection", "urls")}}

@@ -10,11 +10,12 @@ import pytest
 from tests import snapshots
 from tests.snapshots import ENGLISH, Page
 
+from isotope.core import uploads
 from isotope.core.errors import CorruptFile, MissingFile, TruncatedFile
+from isotope.core.uploads import upload_url
 from isotope.crawl.pictures import zim_contents, zim_names
-from isotope.parse import dump, html_media
+from isotope.parse import dump
 from isotope.parse.dump import gather_dump
-from isotope.parse.files import upload_url
 from isotope.toy import snapshot as toy
 
 PAGES = 60
@@ -340,7 +341,7 @@ class TestPictures:
         ],
     )
     def test_a_file_is_called_as_its_page_whatever_shows_it(self, address, name):
-        assert html_media.file_of(address) == name
+        assert uploads.file_of(address) == name
 
 
 class TestRejected:

@@ -343,7 +343,7 @@ class TestReport:
         known = parse([path], tmp_path / "id")
         both = pl.concat([read(out)["pictures"] for out in (unknown, known)])
         both.write_parquet(tmp_path / "both.parquet")
-        query = sql.SQL / "tabulate/picture_words.sql"
+        query = sql.SQL / "tabulate/tables/picture_words.sql"
         assert tabulate.rows(query, {"pictures": tmp_path / "both.parquet"}, {}).rows() == [
             ("idwiki", "idwiki", 2, 1, 1, "kanann (1)"),
             ("tlhwiki", "none", 3, 2, 3, "vIng (2), poS (1)"),

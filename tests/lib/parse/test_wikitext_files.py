@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope.parse.files import Shown, Use, file_name, options
+from isotope.core.uploads import file_name
+from isotope.parse.files import Shown, Use, options
 from isotope.parse.links import FILE
 from isotope.parse.streams import unpacked
 from isotope.parse.wikitext import ENGLISH, Namespaces, plain_text, split_pictured, split_sections

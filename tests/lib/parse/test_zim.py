@@ -15,11 +15,11 @@ from tests.snapshots import Page
 
 from isotope.core import zim
 from isotope.core.errors import CorruptFile, EmptyTable, IsotopeError, MissingFile
+from isotope.core.uploads import local_url, upload_url
 from isotope.crawl import pictures
-from isotope.crawl.pictures import list_pictures, local_url, zim_contents, zim_names
+from isotope.crawl.pictures import list_pictures, zim_contents, zim_names
 from isotope.parse import zim as zim_wiki
 from isotope.parse.dump import gather_dump
-from isotope.parse.files import upload_url
 
 SVG = b"<?xml version='1.0'?><svg xmlns='http://www.w3.org/2000/svg'/>"
 
@@ -233,11 +233,11 @@ class TestWiki:
             for entry in json.loads(table.read_text())["639-3"]
             if "alpha_2" in entry and entry["alpha_3"] != "nob"
         }
-        assert {code: zim_wiki.wiki_language(code) for code in wanted} == wanted
+        assert {code: zim.wiki_language(code) for code in wanted} == wanted
         assert len(wanted) > 180
 
     def test_no_code_of_a_wikipedia_is_taken_for_another_ones(self):
-        assert [c for c in NAMESPACES if zim_wiki.wiki_language(c) != c] == []
+        assert [c for c in NAMESPACES if zim.wiki_language(c) != c] == []
 
 
 def manifest(paths: list[Path], folder: Path) -> Path:

@@ -81,7 +81,7 @@ def projected(source, folder: Path, mode: str) -> list[tuple]:
     """Return (text_id, method, has a score) for each of TEXTS."""
     index = source["sections"].parent / "lucene"
     wit = {k: source[k] for k in ("associations", "members")}
-    match.ask(wit, folder / "queries.parquet")
+    match.write_queries(**wit, queries=folder / "queries.parquet")
     pieces = [folder / f"{n}.parquet" for n in range(3)]
     for n, piece in enumerate(pieces):
         match.project(
@@ -129,7 +129,7 @@ def test_a_source_without_texts_in_the_language_is_an_error(source, tmp_path):
     store.write_rows([], empty, MEMBERS)
     wit = {"associations": source["associations"], "members": empty}
     with pytest.raises(EmptyTable, match="no text in this language"):
-        match.ask(wit, tmp_path / "queries.parquet")
+        match.write_queries(**wit, queries=tmp_path / "queries.parquet")
 
 
 def test_sections_indexed_in_shards_answer_as_those_indexed_at_once(source, tmp_path):

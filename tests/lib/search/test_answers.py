@@ -165,9 +165,9 @@ def test_a_question_is_answered_by_a_hit_or_by_a_line_whose_entity_is_not_found(
         ]
         write_run(pl.DataFrame(hits), run)
     told = pl.DataFrame({"query_id": ["i0", "i2"]})
-    told.write_parquet(tmp_path / "said.parquet")
+    told.write_parquet(tmp_path / "said.answered.parquet")
     out = tmp_path / "answered.parquet"
-    write_answered(runs, {"said": tmp_path / "said.parquet"}, out)
+    write_answered(runs, [tmp_path / "said.answered.parquet"], out)
     assert pl.read_parquet(out).rows() == [
         ("large", "test", system, i)
         for system, ids in (("clip", ("i0", "i1")), ("said", ("i0", "i2")))

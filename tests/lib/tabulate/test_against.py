@@ -6,12 +6,18 @@ import pytest
 from isotope.core import store
 from isotope.core.errors import EmptyTable
 from isotope.score.tables import SCORES
-from isotope.tabulate.drawings import against
+from isotope.tabulate.exhibits import Recipe, write_exhibit
 
 CHOSEN = {
     "here": "atomic", "there": "coco", "measure": "R@10", "other": "Success@10",
     "setting": "small", "split": "test", "other_split": "test",
 }  # fmt: skip
+
+
+def against(scores, params, *, table, figure):
+    """Write the exhibit `against` from the scores of two collections."""
+    recipe = Recipe({"scores": scores}, params, "against", draws="against")
+    write_exhibit(recipe, table, figure)
 
 
 @pytest.fixture

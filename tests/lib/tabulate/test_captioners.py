@@ -208,7 +208,7 @@ def test_each_language_and_part_has_its_mean_of_the_models_that_have_captions_in
     paths = [own["texts"].parent / "captioners.parquet" for own in place.values()]
     given = {"parts": ["all", "low-resource"], "members": [["en", "es"], ["es"]]}
     table = rows(
-        sql.SQL / "tabulate/captioners.sql",
+        sql.SQL / "tabulate/tables/captioners.sql",
         {"captioners": paths},
         {**given, "systems": ["poor", "fair", "good"]},
     )
@@ -222,7 +222,9 @@ def test_each_language_and_part_has_its_mean_of_the_models_that_have_captions_in
     assert ("es", "poor") not in found
     assert table["captioner"].to_list()[:3] == ["poor", "fair", "good"]
     alone = rows(
-        sql.SQL / "tabulate/captioners.sql", {"captioners": paths[:1]}, {"parts": [], "members": []}
+        sql.SQL / "tabulate/tables/captioners.sql",
+        {"captioners": paths[:1]},
+        {"parts": [], "members": []},
     )
     assert alone["language"].unique().to_list() == ["en"]
 
@@ -319,7 +321,9 @@ def test_differences_in_cider_are_correlated_with_choices_over_languages_and_ima
     assert found.row(0)[3:] == found.row(4)[3:] == (None, None, None)
     stem = tmp_path / "side_by_side"
     given = {"side_by_side": choices, "captioners": scores}
-    tabulate(sql.SQL / "tabulate/side_by_side.sql", given, {"systems": ["good", "fair"]}, stem)
+    tabulate(
+        sql.SQL / "tabulate/tables/side_by_side.sql", given, {"systems": ["good", "fair"]}, stem
+    )
     table = pl.read_csv(f"{stem}.csv")
     assert table.select("language", "first", "second", "images").rows() == [
         ("en", "good", "fair", 3),
@@ -366,5 +370,7 @@ def test_a_language_without_a_choice_or_a_model_has_tables_without_rows(place, t
         ("correlation", ["correlations"]),
     ):
         relations = {key: given[key] for key in reads}
-        tabulate(sql.SQL / f"tabulate/{name}.sql", relations, asked.get(name, {}), tmp_path / name)
+        tabulate(
+            sql.SQL / f"tabulate/tables/{name}.sql", relations, asked.get(name, {}), tmp_path / name
+        )
         assert pl.read_csv(tmp_path / f"{name}.csv").is_empty()

@@ -11,7 +11,7 @@ from isotope.core import sql, store
 from isotope.core.errors import EmptyTable
 from isotope.tabulate.cider import agreement, captions_table
 
-TOKENS = sql.SQL / "tabulate/caption_tokens.sql"
+TOKENS = sql.SQL / "tabulate/captions/tokens.sql"
 
 
 def collection(folder: Path, said: list[tuple[str, str, str]]) -> tuple[Path, Path]:

@@ -10,7 +10,7 @@ from isotope.core.errors import EmptyTable
 from isotope.score.tables import SCORES
 from isotope.tabulate import figures
 
-SQL = sql.SQL / "tabulate" / "corpus_size.sql"
+SQL = sql.SQL / "tabulate/tables/corpus_size.sql"
 SPLITS = ["train"] * 30 + ["validation"] * 5 + ["test"] * 5 + ["other"] * 2
 CHOSEN = {"split": "test", "measure": "MAP"}
 

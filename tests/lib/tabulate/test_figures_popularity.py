@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from isotope.core import store
+from isotope.core import sql, store
 from isotope.core.errors import EmptyTable
 from isotope.tabulate.drawings import popularity
 from isotope.tabulate.tables import INTERVALS
 
 CELL = {"setting": "large", "split": "validation", "measure": "Success@1"}
 SYSTEMS = ["pali", "clip2clip"]
+QUERY = sql.SQL / "tabulate/tables/popularity.sql"
 
 
 def written(folder: Path, kind: str = "popularity by monthly views") -> Path:
@@ -29,17 +30,19 @@ def written(folder: Path, kind: str = "popularity by monthly views") -> Path:
 
 def test_tail_and_head_are_drawn_in_order_with_every_system(tmp_path):
     params = {**CELL, "systems": SYSTEMS}
-    popularity(written(tmp_path), params, tmp_path / "one.svg")
+    popularity(QUERY, {"intervals": written(tmp_path)}, params, tmp_path / "one.svg")
     text = (tmp_path / "one.svg").read_text()
     places = [text.index(f">{word}<") for word in ("tail", "between", "head")]
     assert places == sorted(places)
     assert [">1,200 questions<" in text, ">head - tail<" in text] == [True, False]
     assert text.index(">pali<") < text.index(">clip2clip<")
-    popularity(tmp_path / "intervals.parquet", params, tmp_path / "two.svg")
+    again = {"intervals": tmp_path / "intervals.parquet"}
+    popularity(QUERY, again, params, tmp_path / "two.svg")
     assert (tmp_path / "two.svg").read_bytes() == (tmp_path / "one.svg").read_bytes()
 
 
 def test_deciles_are_not_drawn_as_head_and_tail(tmp_path):
     intervals = written(tmp_path, "popularity by views")
+    shown = {**CELL, "systems": SYSTEMS}
     with pytest.raises(EmptyTable, match="monthly views"):
-        popularity(intervals, {**CELL, "systems": SYSTEMS}, tmp_path / "no.svg")
+        popularity(QUERY, {"intervals": intervals}, shown, tmp_path / "no.svg")

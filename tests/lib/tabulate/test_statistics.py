@@ -10,8 +10,8 @@ from isotope.core import sql, store
 from isotope.core.errors import EmptyTable, MissingFile
 from isotope.explain.tables import OBJECTS
 from isotope.params import files
-from isotope.tabulate import exhibits, figures, table
-from isotope.tabulate.exhibits import tabulate_facts
+from isotope.tabulate import figures, table
+from isotope.tabulate.exhibits import recipe, write_exhibit
 from isotope.tabulate.tables import SUBSETS
 from isotope.toy import facts, snapshot
 
@@ -45,7 +45,7 @@ def relations(tmp_path):
 
 def rows(name, relations, reads, **params):
     chosen = {r: relations[r] for r in reads}
-    return table.rows(SQL / f"{name}.sql", chosen, params).rows()
+    return table.rows(SQL / f"tables/{name}.sql", chosen, params).rows()
 
 
 def test_a_page_counts_for_each_topic_surely_predicted_in_its_own_wiki(relations):
@@ -117,13 +117,19 @@ def test_rare_styles_are_others(relations):
     assert found == [("photo", 2, 0.5), ("others", 2, 0.5)]
 
 
-@pytest.mark.parametrize("name", exhibits.FACTS)
+def tabulate_facts(name, relations, *, folder, tail):
+    """Write the exhibit of a fact to a folder, as its entry says."""
+    made = recipe(name, {k: str(v) for k, v in relations.items()}, {"tail": tail})
+    write_exhibit(made, folder / name, folder / f"{name}.svg")
+
+
+@pytest.mark.parametrize("name", ["categories", "objects", "object_counts", "styles"])
 def test_every_fact_has_its_tables_and_a_figure_with_the_same_bytes_each_time(
     name, relations, tmp_path
 ):
     drawn = []
     for folder in (tmp_path / "a", tmp_path / "b"):
-        tabulate_facts(name, relations, tables=folder, figures=folder, params={"tail": 0.1})
+        tabulate_facts(name, relations, folder=folder, tail=0.1)
         assert all((folder / f"{name}.{s}").stat().st_size for s in ("csv", "md", "tex"))
         drawn.append((folder / f"{name}.svg").read_text())
     assert drawn[0] == drawn[1]
@@ -138,21 +144,14 @@ def test_a_fact_that_says_nothing_of_the_collection_is_refused_before_any_table(
 ):
     (tmp_path / "styles.csv").write_text("image_id,style\nz,photo\n")
     with pytest.raises(EmptyTable, match="nothing to draw"):
-        tabulate_facts("styles", relations, tables=tmp_path, figures=tmp_path, params={"tail": 0})
+        tabulate_facts("styles", relations, folder=tmp_path, tail=0)
     assert not (tmp_path / "styles.md").exists()
 
 
 def test_a_fact_that_is_not_there_is_named(relations, tmp_path):
     relations["styles"] = Path("gone.csv")
     with pytest.raises(MissingFile, match=r"gone\.csv"):
-        tabulate_facts("styles", relations, tables=tmp_path, figures=tmp_path, params={"tail": 0})
-
-
-def test_only_figures_whose_facts_are_named_are_drawn():
-    assert exhibits.figures_from({"views": "v"}) == []
-    assert exhibits.figures_from({"topics": "t", "objects": "o"}) == [
-        "categories", "objects", "object_counts",
-    ]  # fmt: skip
+        tabulate_facts("styles", relations, folder=tmp_path, tail=0)
 
 
 def test_subsets_are_drawn_where_they_are_exact(tmp_path):
@@ -164,7 +163,7 @@ def test_subsets_are_drawn_where_they_are_exact(tmp_path):
     ]
     store.write_rows(points, tmp_path / "subsets.parquet", SUBSETS)
     given, chosen = {"subsets": tmp_path / "subsets.parquet"}, {"split": "test", "measure": "MAP"}
-    figures.subsets(SQL / "subsets_exact.sql", given, chosen, tmp_path / "s.svg")
+    figures.subsets(SQL / "tables/subsets_exact.sql", given, chosen, tmp_path / "s.svg")
     drawn = (tmp_path / "s.svg").read_text()
     assert ">60<" in drawn
     assert ">30<" not in drawn
@@ -173,7 +172,7 @@ def test_subsets_are_drawn_where_they_are_exact(tmp_path):
 def test_subsets_without_an_exact_point_say_what_to_do(tmp_path):
     store.write_rows([], tmp_path / "subsets.parquet", SUBSETS)
     given, chosen = {"subsets": tmp_path / "subsets.parquet"}, {"split": "test", "measure": "MAP"}
-    figures.subsets(SQL / "subsets_exact.sql", given, chosen, tmp_path / "s.svg")
+    figures.subsets(SQL / "tables/subsets_exact.sql", given, chosen, tmp_path / "s.svg")
     assert "raise search.depth" in (tmp_path / "s.svg").read_text()
 
 

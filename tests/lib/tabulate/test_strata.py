@@ -177,7 +177,7 @@ def test_the_table_says_what_popularity_is_counted_from(scores, facts, tmp_path)
     del facts["views"]
     given = {**facts, "inlinks": tmp_path / "inlinks.parquet"}
     strata.intervals_table(scores, given, language="en", how=HOW, out=tmp_path / "x.parquet")
-    query, cell = sql.SQL / "tabulate/strata.sql", {"setting": "small", "split": "test"}
+    query, cell = sql.SQL / "tabulate/tables/strata.sql", {"setting": "small", "split": "test"}
     found = asked(query, {"intervals": tmp_path / "x.parquet"}, {**cell, "measure": "MAP"})
     kinds = list(dict.fromkeys(found["kind"]))
     assert kinds == ["popularity by in-links", "caption", "style", "split"]
@@ -281,7 +281,7 @@ def test_the_head_has_more_than_5000_views_a_month_and_the_tail_less_than_2500(
     assert own["stratum"].to_list() == ["head"]
     out = tmp_path / "monthly.parquet"
     strata.intervals_table(scores, facts, language="en", how=HOW, out=out)
-    query, cell = sql.SQL / "tabulate/strata.sql", {"setting": "small", "split": "test"}
+    query, cell = sql.SQL / "tabulate/tables/strata.sql", {"setting": "small", "split": "test"}
     found = asked(query, {"intervals": out}, {**cell, "measure": "MAP"})
     shown = found.filter(kind="popularity by monthly views", system="a", task="t2m")
     assert shown["stratum"].to_list() == ["head", "between", "tail", "head - tail", "macro"]

@@ -57,7 +57,7 @@ def places(collected, tmp_path):
     pool = ["train", "validation", "test", "other"]
     given = {"split": "test", "pool": pool, "positives": False}
     out = tmp_path / "places.parquet"
-    sql.query(SQL / "subset_places.sql", collected, given, out=out)
+    sql.query(SQL / "subsets/places.sql", collected, given, out=out)
     return pl.read_parquet(out).filter(pl.col("task") == "t2m")
 
 

@@ -13,7 +13,7 @@ from isotope.params.recipes import Recipe
 from isotope.params.resolve import resolve
 from isotope.score import significance
 from isotope.score.tables import SCORES
-from isotope.tabulate.table5 import Comparisons, described, table5
+from isotope.tabulate.table5 import described, table5
 
 SYSTEMS = {
     "bm25": {"kind": "bm25"},
@@ -159,8 +159,10 @@ def written(tmp_path):
 
     def write(*grids):
         files = [tmp_path / g for g in grids]
-        out, tested = tmp_path / "table5", Comparisons(tests, [], 0.05)
-        table5(tmp_path / "scores.parquet", files, tested, systems=SYSTEMS, models=MODELS, out=out)
+        out = tmp_path / "table5"
+        relations = {"scores": tmp_path / "scores.parquet", "significance": tests, "trials": files}
+        entries = {"system_entries": SYSTEMS, "models": MODELS}
+        table5(relations, {**entries, "comparisons": [], "alpha": 0.05}, out)
         return pl.read_csv(out.with_suffix(".csv"))
 
     return write
@@ -208,9 +210,10 @@ def lettered(tmp_path, recipe):
     tests = tmp_path / "significance.parquet"
     significance.significance_table(tmp_path / "scores.parquet", tests)
     systems = {s: recipe["systems"][s] for s in recipe["search"]["systems"]}
-    out, tested = tmp_path / "table5", Comparisons(tests, recipe["tabulate"]["comparisons"], 0.05)
-    models = recipe["models"]
-    table5(tmp_path / "scores.parquet", [], tested, systems=systems, models=models, out=out)
+    out = tmp_path / "table5"
+    relations = {"scores": tmp_path / "scores.parquet", "significance": tests, "trials": []}
+    comparisons = {"comparisons": recipe["tabulate"]["comparisons"], "alpha": 0.05}
+    table5(relations, {"system_entries": systems, "models": recipe["models"], **comparisons}, out)
     return values, pl.read_csv(out.with_suffix(".csv"))
 
 

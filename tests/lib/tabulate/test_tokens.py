@@ -118,14 +118,14 @@ def test_an_empty_field_has_no_tokens_and_captions_of_one_language_are_joined(co
 def test_more_processes_write_the_same_bytes(collected):
     count(collected)
     one = (collected / "tokens.parquet").read_bytes()
-    count(collected, workers=2)
+    count(collected, threads=2)
     assert (collected / "tokens.parquet").read_bytes() == one
 
 
 def test_table_2_leaves_empty_values_out_of_the_mean(collected):
     count(collected)
     relations = {"tokens": collected / "tokens.parquet"}
-    table.tabulate(sql.SQL / "tabulate/table2.sql", relations, {}, collected / "table2")
+    table.tabulate(sql.SQL / "tabulate/tables/table2.sql", relations, {}, collected / "table2")
     printed = (collected / "table2.md").read_text().splitlines()
     assert printed[2] == "| texts | page_title | clip | 2 | 0.0% | 3.500 ± 1.500 | 5 |"
     assert printed[3] == "| texts | section_title | clip | 2 | 100.0% | — | — |"

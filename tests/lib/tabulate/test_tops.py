@@ -26,7 +26,7 @@ def overlaps(tmp_path):
         runs = [run(tmp_path / f"large/test/t2m/{s}.parquet", a) for s, a in ANSWERS.items()]
         answered.tops_table(runs, depth=depth, out=tmp_path / "tops.parquet")
         found = table.rows(
-            sql.SQL / "tabulate/overlap.sql", {"tops": tmp_path / "tops.parquet"}, {}
+            sql.SQL / "tabulate/tables/overlap.sql", {"tops": tmp_path / "tops.parquet"}, {}
         )
         return {(a, b): (n, share) for _, a, b, n, share in found.iter_rows()}
 

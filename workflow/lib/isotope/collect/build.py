@@ -14,17 +14,6 @@ from isotope.core.errors import BadParams
 from isotope.core.shards import Part, gather
 from isotope.parse.tables import REJECTED
 
-READ_BY = {
-    "texts": ["associations", "sections", "members", "projection", "ledger"],
-    "images": ["associations", "urls", "ledger"],
-}
-# Of what the texts leave the images read some, and the gathering job the rest.
-_KEPT, EXCHANGED = ["pages", "sources", "counted"], ["canonical", "split_texts"]
-TEXT_PIECES = [*_KEPT, *EXCHANGED]
-IMAGE_PIECES = ["one_split", "qrels", "images"]
-GATHERED = [*_KEPT, *IMAGE_PIECES]
-
-
 SCHEMAS = {
     "texts": TEXTS,
     "images": IMAGES,
@@ -35,6 +24,14 @@ SCHEMAS = {
 # Parameters that a collection may go without.
 CHOICES = {"source_splits": None}
 BASE = ("texts", "images", "qrels")
+
+
+def collect_tables(
+    relations: Mapping[str, sql.Files], spec: Mapping[str, object], outputs: Mapping[str, Path]
+) -> None:
+    """Write the tables of SCHEMAS, side by side, as a collection's params say: see `collect`."""
+    kind = sql.SQL / "collect" / str(spec["kind"])
+    collect(kind, relations, spec, outputs["texts"].parent)
 
 
 def collect(
@@ -121,30 +118,32 @@ _BY_TEXT = ("texts", "filters")
 
 def collect_texts(
     relations: Mapping[str, sql.Files],
-    params: Mapping[str, object],
+    spec: Mapping[str, object],
     part: Part,
-    out: Mapping[str, Path],
+    outputs: Mapping[str, Path],
 ) -> None:
-    """Write what is known of the texts of a part; `out` names the tables of BY_TEXT to keep.
+    """Write what depends on the texts of a part; `outputs` names the tables of BY_TEXT to leave.
 
     The part's own rows of associations, sections, members and projection are the queries of the
     kind's folder `text`. A page has one title, and what has one title is in one part.
     """
-    _part("text", BY_TEXT, relations, {**params, **_numbers(part)}, out)
+    _part("text", BY_TEXT, relations, {**spec, **_numbers(part)}, outputs)
 
 
-def collect_images(relations: Mapping[str, sql.Files], part: Part, out: Mapping[str, Path]) -> None:
-    """Write what is known of the images of a part; `out` names the tables of BY_IMAGE to keep.
+def collect_images(
+    relations: Mapping[str, sql.Files], part: Part, outputs: Mapping[str, Path]
+) -> None:
+    """Write what depends on the images of a part; `outputs` names the tables of BY_IMAGE to leave.
 
     The relations are those of the source, and `canonical` and `split_texts` of all parts of the
     texts. `urls` names every image of the associations. The part's own rows are the queries of the
     kind's folder `image`.
     """
-    _part("image", BY_IMAGE, relations, _numbers(part), out)
+    _part("image", BY_IMAGE, relations, _numbers(part), outputs)
 
 
-def collect_gather(pieces: Mapping[str, Sequence[Path]], out: Path) -> None:
-    """Place the tables that `collect.collect` makes in one go in `out`, byte for byte.
+def collect_gather(pieces: Mapping[str, Sequence[Path]], outputs: Mapping[str, Path]) -> None:
+    """Write the tables of SCHEMAS, byte for byte as `collect` makes them in one go.
 
     `pieces` are pages, sources and counted of all texts, one_split, qrels and images of all images,
     each in the order of the parts. Nothing is placed unless every query of sql/check holds.
@@ -152,6 +151,7 @@ def collect_gather(pieces: Mapping[str, Sequence[Path]], out: Path) -> None:
     Raises:
         BrokenPromise: a check that returned rows.
     """
+    out = outputs["texts"].parent
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out, prefix=".staging-") as folder:
         made = _answered("gather", _BY_TEXT, pieces, {}, Path(folder))

@@ -1,23 +1,21 @@
 """What a collection's queries read: tables, and the lines and documents of an acquired data set."""
 
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from isotope.acquire.manifest import entries, parts, placed
 from isotope.collect.tables import ATTRIBUTIONS
-from isotope.core import files as collect_text
+from isotope.core import files as texts
 from isotope.core import sql, store, trec
-from isotope.core.addresses import Entry
 from isotope.core.errors import BadParams, CorruptFile, MissingColumn
-from isotope.core.manifests import parts, placed
+from isotope.core.files import LINES, write_items, write_lines
+from isotope.core.schemas import PUBLISHED_IMAGES, PUBLISHED_TEXTS
 from isotope.crawl.tables import LEDGER, URLS
-from isotope.release.tables import IMAGES, TEXTS
 
 JUDGEMENTS = pa.schema(
     [
@@ -93,7 +91,6 @@ def _read(path: Path) -> Iterator[pa.Table]:
         raise CorruptFile(path, f"can't be read: {error}", "fetch it again") from error
 
 
-LINES = pa.schema([("file", pa.string()), ("row", pa.int64()), ("line", pa.string())])
 DOCUMENTS = pa.schema([("file", pa.string()), ("document", pa.string())])
 ACQUIRED = pa.schema([("part", pa.string()), ("file", pa.string()), ("address", pa.string())])
 # What a data set may come without; its queries then see a table without rows.
@@ -102,8 +99,8 @@ ABSENT = {
     "urls": URLS,
     "ledger": LEDGER,
     "attributions": ATTRIBUTIONS,
-    "published_texts": TEXTS,
-    "published_images": pa.schema([field for field in IMAGES if field.name != "image"]),
+    "published_texts": PUBLISHED_TEXTS,
+    "published_images": pa.schema([field for field in PUBLISHED_IMAGES if field.name != "image"]),
     "text_topics": LINES,
     "image_topics": LINES,
     "tokens": LINES,
@@ -131,7 +128,7 @@ def expand(inputs: Mapping[str, sql.Files], folder: Path) -> dict[str, sql.Files
 
     Raises:
         BadParams: a part whose files are not all of one form.
-        CorruptFile: as `collect_text.lines` and `collect_text.items`.
+        CorruptFile: as `texts.lines` and `texts.items`.
         As `collect_judgements.write_judgements`.
     """
     found = {name: files for name, files in inputs.items() if name != "manifest"}
@@ -154,10 +151,9 @@ def expand(inputs: Mapping[str, sql.Files], folder: Path) -> dict[str, sql.Files
 
 def _acquired(manifest: Path, out: Path) -> sql.Files:
     """Write ACQUIRED; a file that was made here has no address."""
-    files = cast(list[Entry], json.loads(manifest.read_text(encoding="utf-8"))["files"])
     rows = [
         {"part": f["part"], "file": f["path"].partition("/")[2], "address": f.get("url")}
-        for f in files
+        for f in entries(manifest)
     ]
     store.write_rows(rows, out, ACQUIRED)
     return out
@@ -166,7 +162,7 @@ def _acquired(manifest: Path, out: Path) -> sql.Files:
 def _form(manifest: Path, part: str, files: Sequence[Path]) -> _Form | None:
     if part in _OF_PART:
         return _OF_PART[part]
-    suffixes = {collect_text.suffix_of(p.name) for p in files}
+    suffixes = {texts.suffix_of(p.name) for p in files}
     forms = {_form_of(p) for p in files}
     if len(forms) > 1:
         same = "lists and other documents" if suffixes == {".json"} else ", ".join(sorted(suffixes))
@@ -176,9 +172,9 @@ def _form(manifest: Path, part: str, files: Sequence[Path]) -> _Form | None:
 
 
 def _form_of(path: Path) -> _Form | None:
-    suffix = collect_text.suffix_of(path.name)
-    if suffix == ".json" and collect_text.is_list(path):
-        return _items
+    suffix = texts.suffix_of(path.name)
+    if suffix == ".json" and texts.is_list(path):
+        return write_items
     return _FORMS.get(suffix)
 
 
@@ -190,44 +186,21 @@ def _judgements(files: Mapping[Path, str], out: Path) -> sql.Files:
     return write_judgements(list(files), out)
 
 
-def _lines(files: Mapping[Path, str], out: Path) -> sql.Files:
-    texts = ((file, enumerate(collect_text.lines(path), 1)) for path, file in files.items())
-    return _rows(((file, n, line.rstrip("\r\n")) for file, text in texts for n, line in text), out)
-
-
-def _items(files: Mapping[Path, str], out: Path) -> sql.Files:
-    texts = ((file, enumerate(collect_text.items(path), 1)) for path, file in files.items())
-    return _rows(((file, n, item) for file, text in texts for n, item in text), out)
-
-
-def _rows(rows: Iterable[tuple[str, int, str]], out: Path) -> sql.Files:
-    with store.writer(out, LINES) as table:
-        for some in _batches(iter(rows)):
-            columns = [pa.array(c) for c in zip(*some, strict=True)]
-            table.write_batch(pa.RecordBatch.from_arrays(columns, schema=LINES))
-    return out
-
-
 def _documents(files: Mapping[Path, str], out: Path) -> sql.Files:
     with store.writer(out, DOCUMENTS) as table:
         for path, file in files.items():
-            row = {"file": file, "document": "".join(collect_text.lines(path))}
+            row = {"file": file, "document": "".join(texts.lines(path))}
             table.write_batch(pa.RecordBatch.from_pylist([row], schema=DOCUMENTS))
     return out
-
-
-def _batches(rows: Iterator[_Item]) -> Iterator[list[_Item]]:
-    while some := list(islice(rows, _ROWS)):
-        yield some
 
 
 _FORMS: Mapping[str, _Form] = {
     ".parquet": _as_they_are,
     ".csv": _as_they_are,
-    ".tsv": _lines,
-    ".jsonl": _lines,
-    ".txt": _lines,
-    ".token": _lines,
+    ".tsv": write_lines,
+    ".jsonl": write_lines,
+    ".txt": write_lines,
+    ".token": write_lines,
     ".json": _documents,
 }
-_OF_PART: Mapping[str, _Form] = {"judgements": _judgements, _TOKENS: _lines}
+_OF_PART: Mapping[str, _Form] = {"judgements": _judgements, _TOKENS: write_lines}

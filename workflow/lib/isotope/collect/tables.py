@@ -69,3 +69,14 @@ QRELS = look_up(
 FILTERS = schema(
     step=pa.string(), split=pa.string(), before=pa.int64(), dropped=pa.int64(), after=pa.int64()
 )
+
+# A collection in shards: what the jobs of its texts and of its images read, what they leave, and
+# what of it is exchanged between them, or gathered.
+READ_BY = {
+    "texts": ["associations", "sections", "members", "projection", "ledger"],
+    "images": ["associations", "urls", "ledger"],
+}
+_GATHERED_OF_TEXTS, EXCHANGED = ["pages", "sources", "counted"], ["canonical", "split_texts"]
+TEXT_PIECES = [*_GATHERED_OF_TEXTS, *EXCHANGED]
+IMAGE_PIECES = ["one_split", "qrels", "images"]
+GATHERED = [*_GATHERED_OF_TEXTS, *IMAGE_PIECES]

@@ -9,11 +9,15 @@ import json
 import os
 import zipfile
 import zlib
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, TypeVar, cast
 
+import pyarrow as pa
+
+from isotope.core import store
 from isotope.core.errors import CorruptFile
 
 
@@ -27,6 +31,8 @@ def labels(paths: Sequence[Path]) -> dict[Path, str]:
 
 
 _CHARACTERS = 1 << 20
+_ROWS = 65_536
+_Item = TypeVar("_Item")
 _SPACE = " \t\r\n"
 _MEND = "replace it upstream, delete the manifest, and run again"
 _PACKED = (".gz", ".zip")
@@ -179,3 +185,40 @@ def _only(path: Path, archive: zipfile.ZipFile) -> IO[bytes]:
         return archive.open(files[0])
     except (RuntimeError, NotImplementedError) as error:
         raise CorruptFile(path, f"a zip that can't be read: {error}", _MEND) from error
+
+
+# Where a line or an item stands: its file below the part, and its row from 1.
+LINES = pa.schema([("file", pa.string()), ("row", pa.int64()), ("line", pa.string())])
+
+
+def write_lines(files: Mapping[Path, str], out: Path) -> Path:
+    """Write LINES, the lines of texts without their ends; `files` says what each is called.
+
+    Raises:
+        CorruptFile: as `lines`.
+    """
+    texts = ((file, enumerate(lines(path), 1)) for path, file in files.items())
+    return _write(((file, n, line.rstrip("\r\n")) for file, text in texts for n, line in text), out)
+
+
+def write_items(files: Mapping[Path, str], out: Path) -> Path:
+    """Write LINES, the items of JSON lists.
+
+    Raises:
+        CorruptFile: as `items`.
+    """
+    texts = ((file, enumerate(items(path), 1)) for path, file in files.items())
+    return _write(((file, n, item) for file, text in texts for n, item in text), out)
+
+
+def _write(rows: Iterable[tuple[str, int, str]], out: Path) -> Path:
+    with store.writer(out, LINES) as table:
+        for some in _batched(iter(rows)):
+            columns = [pa.array(c) for c in zip(*some, strict=True)]
+            table.write_batch(pa.RecordBatch.from_arrays(columns, schema=LINES))
+    return out
+
+
+def _batched(rows: Iterator[_Item]) -> Iterator[list[_Item]]:
+    while some := list(islice(rows, _ROWS)):
+        yield some

@@ -33,3 +33,21 @@ CAPTION_FIELDS = (
     "caption_alt_text_description",
     "caption_attribution_description",
 )
+# The published Parquet files of AToMiC: a release is written so, and a data set may be.
+_WORDS = ("text_id", "page_url", "page_title", "section_title")
+_CONTEXTS = ("context_page_description", "context_section_description")
+PUBLISHED_TEXTS = pa.schema(
+    [
+        *((name, pa.string()) for name in (*_WORDS, *_CONTEXTS)),
+        *((name, STRINGS) for name in ("media", "hierachy", "category")),
+        ("source_id", pa.string()),
+    ]
+)
+PUBLISHED_IMAGES = pa.schema(
+    [
+        ("image_url", pa.string()),
+        ("image_id", pa.string()),
+        *((name, STRINGS) for name in ("language", *CAPTION_FIELDS)),
+        ("image", pa.binary()),
+    ]
+)

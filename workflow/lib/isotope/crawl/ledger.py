@@ -11,7 +11,7 @@ from isotope.core import sql, store
 from isotope.core.errors import DeadCrawl, MissingFile, StaleCrawl
 from isotope.core.pixels import iter_pixels
 from isotope.crawl.outcome import OF_THE_BYTES, OWN_HOST, origin, share_tags
-from isotope.crawl.tables import LEDGER
+from isotope.crawl.tables import LEDGER, URLS
 
 Row = dict[str, Any]
 
@@ -90,8 +90,14 @@ _SQL = sql.SQL / "crawl"
 _KINDS_TOLD = 3
 
 
+def list_urls(listed: Sequence[Path], shards: int, urls: Path) -> None:
+    """Write tables.URLS: each `image_url` of the tables once, with its id and its shard."""
+    tables = {"associations": listed}
+    sql.query(_SQL / "urls.sql", tables, {"shards": shards}, out=urls, schema=URLS)
+
+
 def gather_ledgers(
-    urls: Path, ledgers: Sequence[Path], out: Path, spec: Mapping[str, Any] | None = None
+    urls: Path, ledgers: Sequence[Path], ledger: Path, spec: Mapping[str, Any] | None = None
 ) -> None:
     """Write the rows of all `ledgers` by URL, after comparing them with what is wanted.
 
@@ -108,11 +114,11 @@ def gather_ledgers(
         columns = Path(folder) / "columns.parquet"
         store.write(LEDGER.empty_table(), columns, LEDGER)
         relations: dict[str, sql.Files] = {"ledgers": [columns, *ledgers]}
-        _check_urls(relations | {"urls": urls}, out.parent)
+        _check_urls(relations | {"urls": urls}, ledger.parent)
         if spec is not None and not spec.get("pictures"):
-            _check_origin(relations, spec, out.parent)
+            _check_origin(relations, spec, ledger.parent)
             _check_pictures(relations, spec, ledgers)
-        sql.query(_SQL / "ledger.sql", relations, {}, out=out, schema=LEDGER)
+        sql.query(_SQL / "ledger.sql", relations, {}, out=ledger, schema=LEDGER)
 
 
 def _check_urls(relations: Mapping[str, sql.Files], folder: Path) -> None:

@@ -10,26 +10,24 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import cast
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
-from isotope.core import sql, store
+from isotope.acquire.manifest import placed, placed_if_any
+from isotope.core import store
 from isotope.core.errors import CorruptFile, EmptyTable, MissingColumn
-from isotope.core.manifests import placed, placed_if_any
 from isotope.core.pixels import groups_within
 from isotope.core.progress import Progress, log
-from isotope.core.zim import Page, content_of, is_zim, opened, page_at, pieces
+from isotope.core.uploads import file_of, local_url, read_files, upload_url
+from isotope.core.zim import Page, content_of, is_zim, opened, page_at, pieces, wiki_of
 from isotope.crawl.decode import IMAGE_LIMIT_PIXELS, to_webp
-from isotope.crawl.tables import LEDGER, PIXELS, URLS
+from isotope.crawl.ledger import list_urls
+from isotope.crawl.tables import LEDGER, PIXELS
 from isotope.crawl.validate import NO_PIXELS, form
-from isotope.parse.associations import read_files
-from isotope.parse.files import upload_url
-from isotope.parse.html_media import file_of
-from isotope.parse.zim import site_of
 
 
 def zim_names(path: Path, files: Sequence[Path]) -> list[str]:
@@ -61,13 +59,13 @@ def zim_contents(
 def _pictures(path: Path, files: Sequence[Path]) -> Iterator[tuple[Page, str]]:
     if path != pieces(path)[0]:
         return
-    base, own = urlsplit(site_of(path).base_url), _local(tuple(files))
+    (_, host), own = wiki_of(path), _local(tuple(files))
     for number in range(opened(path).entry_count):
         _, picture = page_at(path, number)
         if picture and not picture.is_redirected and picture.kind.startswith("image/"):
             name = file_of(quote(picture.address))
             if name:
-                yield picture, local_url(name, base.netloc) if name in own else upload_url(name)
+                yield picture, local_url(name, host) if name in own else upload_url(name)
 
 
 @cache
@@ -81,29 +79,11 @@ def _local(files: tuple[Path, ...]) -> frozenset[str]:
     return frozenset(told.filter(pl.col("project") == "local")["file"].to_list())
 
 
-def local_url(name: str, host: str) -> str:
-    """Return the address of a file that a wiki has uploaded itself."""
-    digest = hashlib.md5(name.replace(" ", "_").encode(), usedforsecurity=False).hexdigest()
-    folder = f"{_uploads_of(host)}/{digest[0]}/{digest[:2]}"
-    return f"https://upload.wikimedia.org/{folder}/{quote(name.replace(' ', '_'), safe='')}"
-
-
-def _uploads_of(host: str) -> str:
-    """Return the folder of a wiki's own uploads, as Wikimedia's $wgUploadPath composes it.
-
-    A wiki of a language has `<project>/<language>`, one that stands alone `wikipedia/<name>`.
-    """
-    language, project, *_ = host.split(".")
-    if language == "www":
-        return f"wikipedia/{'sources' if project == 'wikisource' else project}"
-    return f"wikipedia/{language}" if project == "wikimedia" else f"{project}/{language}"
-
-
 _SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 _ROWS = 64
 
 
-def list_pictures(manifest: Path, spec: Mapping[str, str], shards: int, out: Path) -> None:
+def list_pictures(manifest: Path, spec: Mapping[str, str], shards: int, urls: Path) -> None:
     """Write tables.URLS for every picture of the acquired part `spec["part"]`.
 
     A picture's image_url is `spec["base"]` and its name: the path of the file below the part, or
@@ -127,25 +107,23 @@ def list_pictures(manifest: Path, spec: Mapping[str, str], shards: int, out: Pat
     ]
     if not named:
         raise _without_pictures(paths)
-    urls = pl.DataFrame({"image_url": _apart(spec, named)}, {"image_url": pl.String})
-    repeated = len(urls) - urls["image_url"].n_unique()
+    addresses = pl.DataFrame({"image_url": _apart(spec, named)}, {"image_url": pl.String})
+    repeated = len(addresses) - addresses["image_url"].n_unique()
     if repeated:
         log.warning("%d pictures repeat an address; one of each is kept", repeated)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    listed = out.with_name(f".{out.name}.listed.parquet")
+    urls.parent.mkdir(parents=True, exist_ok=True)
+    listed = urls.with_name(f".{urls.name}.listed.parquet")
     try:
-        urls.write_parquet(listed)
-        found: dict[str, sql.Files] = {"associations": listed}
-        query = sql.SQL / "crawl/urls.sql"
-        sql.query(query, found, {"shards": shards}, out=out, schema=URLS)
+        addresses.write_parquet(listed)
+        list_urls([listed], shards, urls)
     finally:
         listed.unlink(missing_ok=True)
 
 
 def crawl_pictures(
-    manifest: Path, urls: Path, spec: Mapping[str, str], shard: int, out: Mapping[str, Path]
+    manifest: Path, urls: Path, spec: Mapping[str, str], shard: int, outputs: Mapping[str, Path]
 ) -> None:
-    """Write one shard of the listed pictures: out["pixels"] and out["ledger"], one row each.
+    """Write one shard of the listed pictures: outputs `pixels` and `ledger`, one row each.
 
     WebP is kept as it is; anything else becomes WebP of quality 100 at its own size, through
     the crawl's converter. In the ledger a drawing is `svg` and a document `pdf`, as in a crawl;
@@ -171,9 +149,9 @@ def crawl_pictures(
             rows.append({"image_id": ids[url], "image_url": url, "webp": webp, **size})
         progress.add()
     progress.finish()
-    store.write_rows(sorted(rows, key=lambda r: str(r["image_id"])), out["pixels"], PIXELS)
+    store.write_rows(sorted(rows, key=lambda r: str(r["image_id"])), outputs["pixels"], PIXELS)
     by_url = sorted(ledger, key=lambda r: str(r["image_url"]))
-    store.write_rows(by_url, out["ledger"], LEDGER)
+    store.write_rows(by_url, outputs["ledger"], LEDGER)
 
 
 def _url(spec: Mapping[str, str], name: str) -> str:

@@ -8,6 +8,7 @@ from contextlib import ExitStack, closing, nullcontext
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -40,16 +41,21 @@ from isotope.crawl.tables import LEDGER, PIXELS
 _ROWS = 1_000
 
 
-def crawl_shard(
-    urls: Path, spec: Mapping[str, Any], shard: int, out: Mapping[str, Path], scratch: Path
+def crawl_shard(  # noqa: PLR0913, PLR0917
+    urls: Path,
+    spec: Mapping[str, Any],
+    shard: int,
+    outputs: Mapping[str, Path],
+    scratch: Path,
+    earlier: Mapping[str, str | None] = MappingProxyType({}),
 ) -> None:
-    """Download one shard of `urls` (tables.URLS); write out["pixels"] and out["ledger"].
+    """Download one shard of `urls` (tables.URLS); write outputs["pixels"] and outputs["ledger"].
 
     What a killed run had finished is found in `scratch` and not asked for again; after a run that
     ended, only failures that may have passed are, or all where nothing had succeeded. What came
     from another origin is not found there, nor what other settings may turn into something else.
-    With spec["after"], the crawl of that source, which lies beside this one's folder, is asked
-    about first.
+    With earlier["after"], pictures of the crawl of that source, which lies beside this one's
+    folder, are taken over where their servers say that they are the same.
 
     Raises:
         NoContact: Wikimedia would be asked by nobody in particular.
@@ -58,23 +64,23 @@ def crawl_shard(
         DiskFull: no room; what was committed stays.
     """
     wanted = pl.read_parquet(urls).filter(pl.col("shard") == shard).drop("shard")
-    serve, after = spec.get("serve"), spec.get("after")
-    folder = out["ledger"].parent.parent / after if after else None
-    earlier = Earlier(folder, wanted, origin(spec))
+    serve, after = spec.get("serve"), earlier.get("after")
+    folder = outputs["ledger"].parent.parent / after if after else None
+    pictures = Earlier(folder, wanted, origin(spec))
     named = _name(wanted, spec)
     with ExitStack() as stack:
         served = serving(Path(serve)) if serve else nullcontext(spec.get("mirror"))
         mirror = stack.enter_context(served)
         kept = stack.enter_context(closing(Scratch(scratch / f"{shard:05d}-{named}.sqlite")))
         try:
-            crawl_all(wanted, {**spec, "mirror": mirror}, kept, earlier)
+            crawl_all(wanted, {**spec, "mirror": mirror}, kept, pictures)
             ledger = kept.ledger()
             check(ledger, wanted, mirror)
         except HostDown:
             kept.forget(LATER)
             raise
-        write_pixels(wanted, (kept, earlier), ledger, out["pixels"])
-        store.write(ledger.to_arrow(), out["ledger"], LEDGER)
+        write_pixels(wanted, (kept, pictures), ledger, outputs["pixels"])
+        store.write(ledger.to_arrow(), outputs["ledger"], LEDGER)
         kept.finished = True
 
 

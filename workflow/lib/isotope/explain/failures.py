@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isnan
 from pathlib import Path
 from statistics import fmean
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,26 +24,17 @@ from isotope.explain.objects import box_areas, concepts, read_objects
 from isotope.explain.tables import CONCEPTS, FAILURES, INTACT, RANKS
 from isotope.explain.wordnet import WordNet, find
 from isotope.parse.tables import REJECTED
-from isotope.tabulate.table import rows, tabulate
+from isotope.tabulate.table import rows
 
 _SQL = sql.SQL / "tabulate"
 _ROWS_PER_GROUP = 8_192
-_ANSWERS = _SQL / "explain_answers.sql"
+_ANSWERS = _SQL / "failures/answers.sql"
 _MEASURES: Sequence[str] = (
     *("ca", "ncs", "ce", "sd", "sd_continuous"),
     *("hit", "miss", "extra"),
 )
 _MATCHES: Sequence[str] = ("pairs", "counts", "sizes")
 _EMPTY: Mapping[str, Any] = dict.fromkeys((*_MEASURES, *_MATCHES))
-# What a table of explained failures reads.
-_READS = {
-    "explained": "failures",
-    "ranking": "ranks",
-    "unknown_objects": "rejected",
-    "moved": "perturbed",
-    "perturbed": "perturbed",
-}
-
 Areas = Sequence[float]
 Objects = Mapping[str, Areas]
 Similarity = Callable[[str, str], float]
@@ -260,20 +250,6 @@ class Explainer:
         return measures | matches
 
 
-def tabulate_ranking(runs: Sequence[Path], qrels: Path, stem: Path) -> None:
-    """Write `stem`.{csv,md,tex}: Success@1/5/10, MRR@5/10/all, median rank and fails by system.
-
-    Raises:
-        IsotopeError: a run or qrels that can't be read.
-    """
-    with TemporaryDirectory(dir=stem.parent, prefix=f".{stem.name}-") as folder:
-        ranks = Path(folder) / "ranks.parquet"
-        with store.writer(ranks, RANKS) as out:
-            for path in runs:
-                out.write_table(_ranks(path, qrels))
-        tabulate(_SQL / "ranking.sql", {"ranks": ranks}, {}, stem)
-
-
 def intact_ranks(answers: pl.DataFrame, labels: Mapping[str, str]) -> pa.Table:
     """Return the rows of RANKS of queries as they are: the rank is that before a perturbation."""
     columns = {name: pl.lit(value) for name, value in labels.items()}
@@ -282,47 +258,13 @@ def intact_ranks(answers: pl.DataFrame, labels: Mapping[str, str]) -> pa.Table:
     return table.select(RANKS.names).to_arrow().cast(RANKS)
 
 
-def _ranks(run: Path, qrels: Path) -> pa.Table:
+def ranks_of(run: Path, qrels: Path) -> pa.Table:
+    """Return the rows of RANKS of a run's queries.
+
+    Raises:
+        IsotopeError: a run or qrels that can't be read.
+    """
     cell = Cell.of(run)
     side = {"task": cell.task, "split": cell.split}
     answers = rows(_ANSWERS, {"run": run, "qrels": qrels}, side)
     return intact_ranks(answers, {**vars(cell), "system": run.stem})
-
-
-def tabulate_explained(
-    relations: Mapping[str, Sequence[Path]],
-    names: Sequence[str],
-    folder: Path,
-    systems: Sequence[str] = (),
-) -> None:
-    """Write `folder`/<name>.{csv,md,tex} for each name: explained, ranking, moved and so on.
-
-    `relations` are failures (tables.FAILURES), ranks and perturbed (tables.RANKS), and rejected.
-    `systems` is the order of systems where no measure tells one.
-
-    Raises:
-        IsotopeError: what `tabulate` raises.
-    """
-    order = {"systems": systems}
-    for name in names:
-        files = list(relations[_READS[name]])
-        tabulate(_SQL / f"{name}.sql", {_READS[name]: files}, order, folder / name)
-
-
-def tabulate_study(
-    studied: Path,
-    names: Sequence[str],
-    rules: Mapping[str, Any],
-    folder: Path,
-    systems: Sequence[str] = (),
-) -> None:
-    """Write `folder`/<name>.{csv,md,tex} of tables.STUDIED; `rules` has support and confidence.
-    `systems` is as for `tabulate_explained`.
-
-    Raises:
-        IsotopeError: what `tabulate` raises.
-    """
-    for name in names:
-        limits = {k: rules[k] for k in ("support", "confidence")} if name == "study_rules" else {}
-        params = {**limits, "systems": systems}
-        tabulate(_SQL / f"{name}.sql", {"studied": studied}, params, folder / name)

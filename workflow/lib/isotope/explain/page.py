@@ -145,7 +145,7 @@ def failures_page(
     Raises:
         IsotopeError: what `tabulate.rows` raises.
     """
-    picks = rows(_SQL / "failures_picks.sql", {"failures": sources.failures}, {"shown": shown})
+    picks = rows(_SQL / "failures/picks.sql", {"failures": sources.failures}, {"shown": shown})
     systems: dict[tuple[str, str], list[Case]] = {}
     for case in cases(picks, sources) if picks.height else []:
         systems.setdefault((case.row["task"], case.row["system"]), []).append(case)
@@ -161,7 +161,7 @@ def cases(picks: pl.DataFrame, sources: Sources) -> list[Case]:
     boxes = _boxes(sources, ids)
     pictures = _pictures(sources, ids)
     queries = {"ids": sorted(set(picks["query_id"]))}
-    texts = rows(_SQL / "report_texts.sql", {"texts": sources.texts}, queries)
+    texts = rows(_SQL / "report/texts.sql", {"texts": sources.texts}, queries)
     words = {row["id"]: row["words"] or row["title"] for row in texts.iter_rows(named=True)}
     return [
         Case(
@@ -177,18 +177,18 @@ def cases(picks: pl.DataFrame, sources: Sources) -> list[Case]:
 
 def _boxes(sources: Sources, ids: list[str]) -> dict[str, pl.DataFrame]:
     relations: dict[str, sql.Files] = {"known": sources.known, "images": sources.images}
-    boxes = rows(_SQL / "failures_boxes.sql", relations, {"ids": ids})
+    boxes = rows(_SQL / "failures/boxes.sql", relations, {"ids": ids})
     pictures = boxes.partition_by("image_id", as_dict=True)
     return {str(key[0]): own for key, own in pictures.items()}
 
 
 def _pictures(sources: Sources, ids: list[str]) -> dict[str, tuple[str, str | None]]:
     """Return the name and the data: URI of each picture."""
-    names = rows(_SQL / "report_images.sql", {"images": sources.images}, {"ids": ids})
+    names = rows(_SQL / "report/images.sql", {"images": sources.images}, {"ids": ids})
     drawn: dict[str, str | None] = {}
     if sources.pixels:
         pixels = {"pixels": list(sources.pixels)}
-        webps = rows(_SQL / "report_pixels.sql", pixels, {"ids": ids})
+        webps = rows(_SQL / "report/pixels.sql", pixels, {"ids": ids})
         drawn = {r["id"]: thumbnail(r["webp"], SIDE_PX) for r in webps.iter_rows(named=True)}
     return {r["id"]: (r["title"], drawn.get(r["id"])) for r in names.iter_rows(named=True)}
 

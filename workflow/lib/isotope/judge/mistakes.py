@@ -55,7 +55,7 @@ def write_mistakes(
             "splits": splits,
             "named": sorted({path.stem for path in runs}),
         }
-        drawn = rows(_SQL / "mistakes.sql", relations, params)
+        drawn = rows(_SQL / "study/mistakes.sql", relations, params)
     if drawn.is_empty():
         found = f"no judged question{_of_subset(spec)} in {', '.join(splits)}"
         remedy = "mend `tabulate.mistakes.subset` or `search.splits`"
@@ -93,4 +93,5 @@ def tabulate_mistakes(
     with tempfile.TemporaryDirectory(prefix="isotope-") as folder:
         studied = Path(folder) / "studied.parquet"
         study.write_study(sheets, sample, classes, studied)
-        tabulate(_SQL / "mistakes_sorted.sql", {"studied": studied}, {"systems": systems}, stem)
+        query, order = _SQL / "tables/mistakes_sorted.sql", {"systems": systems}
+        tabulate(query, {"studied": studied}, order, stem)

@@ -142,7 +142,7 @@ def write_sheet(  # noqa: PLR0913
     `relations` are failures (tables.FAILURES), texts and images.
     """
     params = {"seed": seed, "failures": failures, "common_words": common_words}
-    rows = sql.query(sql.SQL / "tabulate" / "study.sql", dict(relations), params)
+    rows = sql.query(sql.SQL / "tabulate/study/sheet.sql", dict(relations), params)
     hand_out(pl.DataFrame(STUDY.empty_table()) if rows is None else rows, sample, sheet)
 
 

@@ -9,7 +9,8 @@ from typing import cast
 
 import pyarrow as pa
 
-from isotope.core import store
+from isotope.acquire.manifest import placed
+from isotope.core import sql, store
 from isotope.core.errors import MissingFile
 from isotope.core.files import labels
 from isotope.core.parallel import ordered_map
@@ -22,7 +23,7 @@ from isotope.parse.enterprise import Records
 from isotope.parse.pages import parse_batch
 from isotope.parse.site import Site, read_site
 from isotope.parse.streams import Chunk, Span
-from isotope.parse.tables import INFOBOXES, LINKS, PICTURES, REJECTED, SECTIONS
+from isotope.parse.tables import INFOBOXES, INLINKS, LINKS, PICTURES, REJECTED, SECTIONS
 from isotope.parse.zim import Entries
 
 _COMMONEST = 5
@@ -232,12 +233,12 @@ _TABLES = {
 }
 
 
-def gather_dump(parts: Mapping[str, Sequence[Path]], out: Mapping[str, Path]) -> None:
+def gather_dump(pieces: Mapping[str, Sequence[Path]], outputs: Mapping[str, Path]) -> None:
     """Write the tables and counts of all shards of `dump.parse_dump`.
 
     A rejected page's row, its ordinal in its file, goes on from the shard before.
     """
-    told = [json.loads(path.read_text("utf-8")) for path in parts["counts"]]
+    told = [json.loads(path.read_text("utf-8")) for path in pieces["counts"]]
     before = [Counter[str]()]
     for counts in told:
         before.append(before[-1] + Counter(counts.pop(PAGES, {})))
@@ -254,8 +255,40 @@ def gather_dump(parts: Mapping[str, Sequence[Path]], out: Mapping[str, Path]) ->
 
     for name, schema in _TABLES.items():
         mended = {"mend": numbered} if name == "rejected" else {}
-        gather(parts[name], out[name], schema, **mended)
+        gather(pieces[name], outputs[name], schema, **mended)
     sums = {name: sum(counts[name] for counts in told) for name in told[0]}
-    with store.aside(out["counts"]) as part:
+    with store.aside(outputs["counts"]) as part:
         part.write_text(json.dumps(sums, indent=2) + "\n", "utf-8")
     log.info("dump: %s", sums)
+
+
+def parse_source(  # noqa: PLR0913
+    *,
+    manifest: Path,
+    sections: Path,
+    links: Path,
+    rejected: Path,
+    infoboxes: Path,
+    pictures: Path,
+    counts: Path,
+    part: Part,
+    threads: int,
+) -> None:
+    """Parse part (i, n) of the acquired part `dump`: see `parse_dump`."""
+    parse_dump(
+        placed(manifest, "dump"),
+        out=sections,
+        links=links,
+        rejected=rejected,
+        infoboxes=infoboxes,
+        pictures=pictures,
+        counts=counts,
+        workers=threads,
+        part=part,
+    )
+
+
+def count_inlinks(*, sections: Path, links: Path, rejected: Path, inlinks: Path) -> None:
+    """Write tables.INLINKS: the links to each article, those by its redirects included."""
+    tables = {"sections": sections, "links": links, "rejected": rejected}
+    sql.query(sql.SQL / "parse/inlinks.sql", tables, {}, out=inlinks, schema=INLINKS)

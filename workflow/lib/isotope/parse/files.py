@@ -3,12 +3,11 @@
 Grammar: https://www.mediawiki.org/wiki/Help:Images, Help:Gallery_tag and Help:Templates.
 """
 
-import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from urllib.parse import quote
 
+from isotope.core.uploads import file_name
 from isotope.parse.links import Namespaces
 from isotope.parse.templates import GALLERY, strip_blocks
 from isotope.parse.words import Words, words_of
@@ -120,12 +119,6 @@ def uses(text: str, galleries: Sequence[str], namespaces: Namespaces) -> list[Us
     for token in _TOKEN.finditer(text):
         found.step(token)
     return sorted(found.uses, key=lambda use: use.at)
-
-
-def file_name(name: str) -> str:
-    """Return a file's name as its page has it: spaces, and a capital first."""
-    name = " ".join(name.replace("_", " ").split())
-    return name[:1].upper() + name[1:]
 
 
 class _Scan:
@@ -251,9 +244,6 @@ _PICTURE = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_BOX = 60_000
-# ASSUME infoboxes show pictures of Wikimedia Commons, and the wiki's own are not found there; the
-# paper does not say.
-_UPLOADS = "https://upload.wikimedia.org/wikipedia/commons"
 
 
 def infobox_picture(text: str) -> str | None:
@@ -263,16 +253,6 @@ def infobox_picture(text: str) -> str | None:
         return None
     found = _PICTURE.search(_COMMENT.sub("", _template(text, start.start())))
     return file_name(found[1]) if found else None
-
-
-def upload_url(name: str) -> str:
-    """Return the address of a file on Wikimedia Commons, as WIT writes it.
-
-    Source: https://www.mediawiki.org/wiki/Manual:$wgHashedUploadDirectory.
-    """
-    file = name.replace(" ", "_")
-    digest = hashlib.md5(file.encode(), usedforsecurity=False).hexdigest()
-    return f"{_UPLOADS}/{digest[0]}/{digest[:2]}/{quote(file)}"
 
 
 def _template(text: str, start: int) -> str:

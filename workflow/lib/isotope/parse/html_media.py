@@ -7,11 +7,10 @@ Formats: https://www.mediawiki.org/wiki/Specs/HTML/2.8.0#Media, the classic pars
 import re
 from dataclasses import dataclass
 from itertools import takewhile
-from urllib.parse import unquote
 
 from lxml.html import HtmlElement
 
-from isotope.parse.files import file_name
+from isotope.core.uploads import file_name, file_of
 
 GONE, BOX, GALLERY, MEDIA, HEADING, TEXT = "gone", "box", "gallery", "media", "heading", "text"
 _BLOCK_TAGS = (
@@ -98,17 +97,6 @@ def _is_made(node: HtmlElement, kind: str) -> bool:
     )
 
 
-_ENDINGS = (
-    r"jpe?g|png|gif|svg|tiff?|webp|xcf|pdf|djvu|stl|og[gav]|webm|wav|mp3|midi?|flac|opus|mpe?g"
-)
-_NAME = re.compile(rf".+\.(?:{_ENDINGS})", re.IGNORECASE | re.DOTALL)
-# What a thumbnail of another kind than its file, or one that Kiwix made smaller, adds to the name.
-_THUMBNAIL = re.compile(
-    r"(?P<name>.+\.(?:svg|tiff?|xcf|pdf|djvu|stl|og[gv]|webm|mpe?g))\.(?:png|jpe?g)", re.IGNORECASE
-)
-_SMALLER = re.compile(rf"(?P<name>.+\.(?:{_ENDINGS}))\.webp", re.IGNORECASE)
-_SIZED = re.compile(r"(?:lossy-|lossless-)?(?:page\d+-|lang[\w-]+-)*\d+px-+", re.IGNORECASE)
-_UPLOAD = re.compile(r"/thumb/[0-9a-f]/[0-9a-f]{2}/([^/]+)/")
 _CAPTIONS = ".//figcaption | .//*[contains(@class, 'thumbcaption')]"
 _SHOWN = (
     "descendant-or-self::*[self::img or self::video or self::audio or (@resource and not(self::a))]"
@@ -155,30 +143,6 @@ def boxed(node: HtmlElement) -> list[File]:
         else:
             found += _one(shown, "link", False)
     return found
-
-
-def file_of(address: str) -> str | None:
-    """Return the name of the file that an address shows, or that the page of a file has.
-
-    `./File:A_b.jpg`, an upload's address, that of its thumbnail, and a path within a ZIM will do.
-    """
-    path = unquote(address.partition("?")[0].partition("#")[0])
-    upload = _UPLOAD.search(path)
-    last = upload[1] if upload else path.rpartition("/")[2]
-    _, colon, name = last.rpartition(":")
-    if colon:
-        last = name
-    elif not upload:
-        last = _plain(last)
-    return file_name(last) if _NAME.fullmatch(last) else None
-
-
-def _plain(last: str) -> str:
-    last = _SIZED.sub("", last, count=1) if _SIZED.match(last) else last
-    for added in (_SMALLER, _THUMBNAIL):
-        found = added.fullmatch(last)
-        last = found["name"] if found else last
-    return last
 
 
 def _fills(cell: HtmlElement) -> bool:

@@ -5,7 +5,7 @@ import io
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,11 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
+from isotope.acquire.manifest import placed
 from isotope.core.errors import BadParams, MissingFile
 from isotope.core.files import labels
 from isotope.core.parallel import ahead
 from isotope.core.progress import Progress, log
-from isotope.core.shards import WHOLE, Part, grouped, part_of
+from isotope.core.shards import WHOLE, Part, gather, grouped, part_of
 from isotope.parse.tables import ASSOCIATIONS, REJECTED, WIT_COLUMNS
 from isotope.parse.wit_blocks import Shard
 
@@ -274,3 +275,15 @@ def _scalar(text: str) -> pa.Scalar:
     data = text.encode()
     held = [None, pa.py_buffer(np.array([0, len(data)], np.int32)), pa.py_buffer(data)]
     return pa.Array.from_buffers(pa.string(), 1, held)[0]
+
+
+def parse_source(*, manifest: Path, associations: Path, rejected: Path, part: Part) -> None:
+    """Parse part (i, n) of the acquired part `wit`: see `parse_wit`."""
+    parse_wit(placed(manifest, "wit"), out=associations, rejected=rejected, part=part)
+
+
+def gather_parts(pieces: Mapping[str, Sequence[Path]], outputs: Mapping[str, Path]) -> None:
+    """Write the tables of all parts of `parse_wit` in their order: associations and rejected."""
+    good = gather(pieces["associations"], outputs["associations"], ASSOCIATIONS)
+    bad = gather(pieces["rejected"], outputs["rejected"], REJECTED)
+    log.info("WIT: %d records, %d rejected", good + bad, bad)

@@ -73,12 +73,12 @@ def arguments(  # noqa: PLR0913
     values: dict[str, Any] = {k: v for k, v in wildcards.items() if k in names}
     values |= {"threads": threads} if "threads" in names else {}
     for group, files in zip(_GROUPS, (read, outputs), strict=True):
-        rest = {k: v for k, v in files.items() if k not in names and k not in grouped}
+        single = {k: v for k, v in files.items() if files is not read or k not in grouped}
         if group in names:
-            values[group] = rest
-            values |= {k: v for k, v in files.items() if k in names}
+            values[group] = {k: v for k, v in single.items() if k not in names}
+            values |= {k: v for k, v in single.items() if k in names}
         else:
-            values |= {k: v for k, v in files.items() if k not in grouped}
+            values |= single
     values |= own
     return {k: converted(v, hints.get(k, Any)) for k, v in values.items()}
 

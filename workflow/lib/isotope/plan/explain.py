@@ -1,21 +1,18 @@
 """Whose failures are explained, and from what."""
 
 from functools import cached_property
+from typing import Any
 
 from snakemake.io import expand
 
+from isotope.core.schemas import FIVE_FIELDS
 from isotope.judge import study
 from isotope.params.sections import model_kind
-from isotope.plan.report import Report
+from isotope.plan.since import Since
 
 
-class Explain(Report):
+class Explain(Since):
     """Whose failures are explained, and from what."""
-
-    STUDY_TABLES = (
-        *("study_ratings", "study_rating_counts", "study_classes", "study_class_counts"),
-        *("study_rules", "study_agreement"),
-    )
 
     @cached_property
     def perturbable_systems(self):
@@ -26,16 +23,6 @@ class Explain(Report):
     def has_perturbed_queries(self):
         """Whether perturbed queries are answered."""
         return "t2m" in self.tasks and bool(self.perturbable_systems)
-
-    @cached_property
-    def explained_tables(self):
-        """The tables of explained failures."""
-        return [
-            "explained",
-            "ranking",
-            "unknown_objects",
-            *(["moved", "perturbed"] if self.has_perturbed_queries else []),
-        ]
 
     def is_perturbable(self, system):
         """Tell whether a system can be asked other queries: BM25, or what an encoder stands
@@ -107,21 +94,27 @@ class Explain(Report):
         """The sheets of the human study that have come back."""
         return study.sheet_paths(wildcards.collection)
 
-    def failure_tables(self):
-        """What explaining writes: pages, tables, the sheet, and what the sheets that came back
-        say.
-        """
-        back = [c for c in self.explained_collections() if study.sheet_paths(c)]
+    def failure_tables(self) -> list[str]:
+        """Return the pages of explained failures, and the sheets for people."""
         pages = expand("results/report/{c}/failures.html", c=self.explained_collections())
-        sheets = expand("results/tables/{c}/study.csv", c=self.explained_collections())
-        tables = expand(
-            "results/tables/{c}/{t}.md", c=self.explained_collections(), t=self.explained_tables
-        )
-        ranks = expand("results/tables/{c}/ranking.md", c=self.ranking_collections())
-        return [
-            *pages,
-            *sheets,
-            *tables,
-            *ranks,
-            *expand("results/tables/{c}/{t}.md", c=back, t=self.STUDY_TABLES),
-        ]
+        return pages + expand("results/tables/{c}/study.csv", c=self.explained_collections())
+
+    def query_model(self, wildcards: Any) -> dict[str, Any]:
+        """Return the params of the model that encodes a dense system's queries."""
+        return self.params["models"][self.base_model(self.query_encoder(wildcards))]
+
+    def query_fields(self, wildcards: Any) -> list[str]:
+        """Return the fields of a text that a dense system's model reads."""
+        return self.params["models"][self.query_encoder(wildcards)].get("fields", FIVE_FIELDS)
+
+    def query_weights(self, wildcards: Any) -> list[str]:
+        """Return the weights that a dense system's model has learned."""
+        return self.learned_weights(wildcards.collection, self.query_encoder(wildcards))
+
+    def query_configs(self, wildcards: Any) -> list[str]:
+        """Return the architecture and the weights on this disk of a dense system's model."""
+        return self.configs_of(self.query_encoder(wildcards))
+
+    def study_params(self, wildcards: Any) -> dict[str, Any]:
+        """Return the params of the human study of a collection's failures."""
+        return self.params["tabulate"]["explain"][wildcards.collection]["study"]

@@ -8,10 +8,10 @@ from snakemake.io import expand
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.params.sections import model_kind
 from isotope.plan import witnesses
-from isotope.plan.paths import Paths
+from isotope.plan.sources import Sources
 
 
-class Models(Paths):
+class Models(Sources):
     """Models of a run: which are used, what they learn, which vectors they leave."""
 
     @cached_property

@@ -1,7 +1,7 @@
 """What rules ask of the params: one object that knows the whole run."""
 
-from isotope.plan.explain import Explain
+from isotope.plan.report import Report
 
 
-class Plan(Explain):
+class Plan(Report):
     """The plan of a run, of all phases."""

@@ -1,14 +1,16 @@
 """What the pages of a collection show."""
 
 from functools import cached_property
+from typing import Any
 
 from snakemake.io import expand
+from snakemake.iocontainers import Wildcards
 
-from isotope.plan.since import Since
+from isotope.plan.exhibits import Exhibits
 from isotope.report import collection as report_cite
 
 
-class Report(Since):
+class Report(Exhibits):
     """What the pages of a collection show."""
 
     @cached_property
@@ -24,19 +26,10 @@ class Report(Since):
     def report_tables(self, wildcards):
         """Every table and figure of a collection."""
         of = wildcards.collection
-        judged = (
-            expand("results/tables/{c}/{t}.md", c=of, t=self.GRADED_TABLES)
-            if of in self.graded_collections()
-            else []
-        )
-        why = (
-            expand("results/tables/{c}/{t}.md", c=of, t=self.explained_tables)
-            if of in self.explained_collections()
-            else []
-        )
-        aged = self.temporal_files(of, "results/tables/{collection}/since/{earlier}/temporal.md")
-        aged += self.temporal_files(of, "results/figures/{collection}/since/{earlier}/temporal.svg")
-        return [*self.statistics_tables(wildcards), *judged, *why, *aged, *self.sorted_mistakes(of)]
+        stale = self.temporal_files(of, "results/tables/{collection}/since/{earlier}/temporal.md")
+        drawn = "results/figures/{collection}/since/{earlier}/temporal.svg"
+        stale += self.temporal_files(of, drawn)
+        return [*self.exhibit_files(of), *stale, *self.sorted_mistakes(of)]
 
     def report_cell(self, wildcards):
         """The pool and the system that a collection's report is about."""
@@ -73,11 +66,6 @@ class Report(Since):
             "fingerprint": report_cite.fingerprint(of),
         }
 
-    def manifests(self, wildcards):
-        """The manifests of a collection's sources."""
-        acquired = [s for s in self.sources_of(wildcards.collection) if s in self.params["acquire"]]
-        return expand("data/acquire/{source}/manifest.json", source=acquired)
-
     def case_systems(self, collection):
         """The two systems side by side: those asked for, or the report's and the first BM25."""
         first = self.params["tabulate"]["system"]
@@ -108,5 +96,55 @@ class Report(Since):
 
     def crawl_ledger(self, wildcards):
         """The ledger of a collection's pictures, where they were crawled."""
-        told = self.accounts(wildcards.collection)
-        return [told["crawl"]] if "crawl" in told else []
+        accounts = self.accounts(wildcards.collection)
+        return [accounts["ledger"]] if "ledger" in accounts else []
+
+    def report_sources(self, wildcards: Any) -> list[str]:
+        """Return the collection, runs, pictures and scores that a collection's pages show."""
+        name = wildcards.collection
+        files = [
+            *self.collection_tables(wildcards).values(),
+            f"data/collect/{name}/filters.parquet",
+            *(f"results/score/{name}{suffix}.parquet" for suffix in ("", ".significance")),
+            *self.pixels(wildcards),
+            *self.runs(wildcards),
+            *self.case_runs(wildcards),
+            *self.manifests(wildcards),
+        ]
+        return list(dict.fromkeys(files))
+
+    def report_facts(self, wildcards: Any) -> dict[str, Any]:
+        """Return what a collection's pages say of the params, and of what was built."""
+        failures = wildcards.collection in self.explained_collections()
+        built = {"built": self.build_facts(wildcards), "failures": failures}
+        return {**self.report_params(), **built}
+
+    def report_cells(self) -> dict[str, Any]:
+        """Return the pool and the system that each built collection's pages are about."""
+        return {c: self.report_cell(_of(c)) for c in self.params["build"]}
+
+    def cost_ledgers(self) -> dict[str, list[str]]:
+        """Return the ledger of each built collection's crawl, if there was one."""
+        return {c: self.crawl_ledger(_of(c)) for c in self.params["build"]}
+
+    def site_sources(self) -> list[str]:
+        """Return the pages that the front page leads to, and the ledgers of the crawls."""
+        pages = expand("results/report/{c}/index.html", c=self.params["build"])
+        ledgers = [path for files in self.cost_ledgers().values() for path in files]
+        return [*pages, *self.since_pages(), *dict.fromkeys(ledgers)]
+
+    def catalog_sources(self) -> list[str]:
+        """Return what the catalog is made after: every table and page of the run."""
+        return [
+            "results/report/index.html",
+            *expand("results/report/{c}/index.html", c=self.params["build"]),
+            *self.judgement_tables(),
+            *self.failure_tables(),
+            *self.mistake_tables(),
+            "results/tables/newest/metrics.json",
+            *self.group_tables(),
+        ]
+
+
+def _of(collection: str) -> Wildcards:
+    return Wildcards(fromdict={"collection": collection})

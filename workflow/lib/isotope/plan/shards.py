@@ -1,18 +1,20 @@
-"""How the work of a phase is cut."""
+"""How the work of a phase is cut into shards, and gathered."""
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from snakemake.io import expand, temp
 
-from isotope.collect import build as names
+from isotope.collect import tables as collected
 from isotope.core import shards as cut
+from isotope.plan.paths import Wildcards
 from isotope.plan.systems import Systems
 
 
 class Shards(Systems):
-    """How the work of a phase is cut."""
+    """How the work of a phase is cut into shards, and gathered."""
 
     PART = r"\d{5}-of-\d{5}"
     WIT: ClassVar = {
@@ -27,90 +29,113 @@ class Shards(Systems):
         "pictures": "pictures.parquet",
         "counts": "sections.counts.json",
     }
-    COLLECT_PIECE = ".isotope/collect/{{collection}}/{{part}}/{}.parquet"
+    READ_BY, EXCHANGED = collected.READ_BY, collected.EXCHANGED
+    TEXT_PIECES, IMAGE_PIECES = collected.TEXT_PIECES, collected.IMAGE_PIECES
+    GATHERED = collected.GATHERED
+    _PARSE_PIECE = ".isotope/parse/{{source}}/{{part}}/{}"
+    _COLLECT_PIECE = ".isotope/collect/{{collection}}/{{part}}/{}.parquet"
 
     @cached_property
-    def index_pieces(self):
+    def index_pieces(self) -> list[str]:
         """The indexes over one slice of a collection."""
         return expand(
             ".isotope/index/{{collection}}/{{part}}/{setting}/{{system}}", setting=self.settings
         )
 
-    def parts(self, phase):
+    def is_sharded(self, phase: str) -> bool:
+        """Whether a phase has shards; one alone writes where nothing needs to be gathered."""
+        return self.params["shards"][phase] > 1
+
+    def parts(self, phase: str) -> list[str]:
         """The names of a phase's shards, each with its number and how many there are."""
         n = self.params["shards"][phase]
         return [f"{i:05d}-of-{n:05d}" for i in range(n)]
 
-    def part(self, wildcards):
+    def part(self, wildcards: Wildcards) -> list[int]:
         """Which shard, counted from 0, and of how many: numbers for the library."""
         return [int(number) for number in wildcards.get("part", "0-of-1").split("-of-")]
 
-    def is_sharded(self, phase):
-        """Whether a phase has shards; one alone writes where nothing needs to be gathered."""
-        return self.params["shards"][phase] > 1
-
-    def part_suffix(self, phase, separator):
+    def part_suffix(self, phase: str, separator: str) -> str:
         """What tells the logs of a phase's shards apart."""
         return f"{separator}{{part}}" if self.is_sharded(phase) else ""
 
-    def piece(self, phase, whole, of_part):
+    def part_log(self, phase: str, job: str) -> str:
+        """The log of a job of a phase that may have shards; `job` is `<rule>/<wildcards>`."""
+        return f"logs/{job}{self.part_suffix(phase, '/')}.log"
+
+    def part_benchmark(self, phase: str, job: str) -> str:
+        """The measurements of a job of a phase that may have shards."""
+        return f"logs/benchmarks/{job}{self.part_suffix(phase, '.')}.tsv"
+
+    def piece(self, phase: str, whole: Any, of_part: Any) -> Any:
         """The output of a shard: a piece to be gathered, or the whole."""
         return temp(of_part) if self.is_sharded(phase) else whole
 
-    def part_files(self, phase, pattern):
+    def part_files(self, phase: str, pattern: str) -> list[str]:
         """What every shard of a phase wrote, by the pattern of one, whose other wildcards stay."""
         return expand(pattern, part=self.parts(phase), allow_missing=True)
 
-    def parse_output(self, file):
-        """A table of parse, or a shard's piece of it."""
-        whole, of_part = (
-            f"data/parse/{{source}}/{file}",
-            f".isotope/parse/{{source}}/{{part}}/{file}",
-        )
-        return self.piece("parse", whole, of_part)
+    def parse_tables(self, files: Mapping[str, str]) -> dict[str, str]:
+        """The tables of a parsed source."""
+        return {name: f"data/parse/{{source}}/{file}" for name, file in files.items()}
 
-    def association_sources(self, *ways):
+    def parse_pieces(self, files: Mapping[str, str]) -> dict[str, Any]:
+        """What a shard of parse leaves to be gathered."""
+        return {name: temp(self._PARSE_PIECE.format(file)) for name, file in files.items()}
+
+    def parse_outputs(self, files: Mapping[str, str]) -> dict[str, Any]:
+        """The tables of a parsed source, or a shard's pieces of them."""
+        return self.parse_pieces(files) if self.is_sharded("parse") else self.parse_tables(files)
+
+    def parse_piece_files(self, files: Mapping[str, str]) -> dict[str, list[str]]:
+        """What all shards of parse leave."""
+        return {k: self.part_files("parse", self._PARSE_PIECE.format(f)) for k, f in files.items()}
+
+    def association_sources(self, *ways: str) -> str:
         """A wildcard constraint: the sources whose associations come from one of these."""
-        told = self.params["parse"]
+        parse = self.params["parse"]
         return self.any_of(
-            s for s in self.params["acquire"] if told.get(s, {}).get("associations", "wit") in ways
+            s for s in self.params["acquire"] if parse.get(s, {}).get("associations", "wit") in ways
         )
 
-    def wit_pieces(self, file):
+    def wit_pieces(self, file: str) -> Callable[[Wildcards], list[str]]:
         """What every shard of WIT has, where a source uses WIT beside the snapshot."""
-        pattern = f".isotope/parse/{{source}}/{{part}}/{file}"
+        pattern = self._PARSE_PIECE.format(file)
 
-        def of(wildcards):
+        def pieces(wildcards: Wildcards) -> list[str]:
             both = self.params["parse"][wildcards.source]["associations"] == "both"
             return expand(pattern, part=self.parts("parse"), **wildcards) if both else []
 
-        return of
+        return pieces
 
-    def score_slice(self, wildcards):
+    def score_slice(self, wildcards: Wildcards) -> Sequence[str]:
         """The runs that a shard of score is about: a slice of them in the order of the table."""
         every = self.runs_of(wildcards.collection, self.systems)
         return cut.part_of(
             sorted(every, key=lambda p: Path(p).with_suffix("").parts), self.part(wildcards)
         )
 
-    def sharded_collections(self, *, shards):
-        """A wildcard constraint: the collections that are cut, which are snapshots, or the
-        others.
-        """
+    def sharded_collections(self, *, shards: bool) -> str:
+        """A wildcard constraint: the collections that are cut, which are snapshots, or the rest."""
         return self.any_of(
             c
             for c in self.params["collect"]
             if (self.is_sharded("collect") and self.is_snapshot(c)) == shards
         )
 
-    def half_inputs(self, half):
+    def collect_outputs(self) -> dict[str, str]:
+        """The tables of a collection."""
+        tables = ("texts", "images", "qrels", "filters", "rejected")
+        return {t: f"{self.COLLECTION}/{t}.parquet" for t in tables}
+
+    def half_inputs(self, half: str) -> Callable[[Wildcards], dict[str, str]]:
         """The tables of a source that the shards of one half of a collection read."""
-        return lambda wildcards: {t: self.relations(wildcards)[t] for t in names.READ_BY[half]}
+        return lambda wildcards: {t: self.relations(wildcards)[t] for t in self.READ_BY[half]}
 
-    def collect_pieces(self, tables):
+    def collect_pieces(self, tables: Iterable[str]) -> dict[str, Any]:
         """What a shard of a collection leaves."""
-        return {t: temp(self.COLLECT_PIECE.format(t)) for t in tables}
+        return {t: temp(self._COLLECT_PIECE.format(t)) for t in tables}
 
-    def collect_piece_files(self, tables):
+    def collect_piece_files(self, tables: Iterable[str]) -> dict[str, list[str]]:
         """What all shards of a collection leave."""
-        return {t: self.part_files("collect", self.COLLECT_PIECE.format(t)) for t in tables}
+        return {t: self.part_files("collect", self._COLLECT_PIECE.format(t)) for t in tables}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from typing import Any
 
 from isotope.core.grid import query_side
 from isotope.plan.paths import Wildcards, expanded
@@ -11,6 +12,7 @@ from isotope.plan.tables import Tables
 class Since(Tables):
     """Systems of an earlier collection that answer the queries of a later one."""
 
+    CHANGE_TABLES = ("snapshot_diff", "snapshot_survival")
     STALE = "results/search/{collection}/since/{earlier}/{setting}/{split}/{task}/{system}.parquet"
 
     # Which collections and systems.
@@ -125,3 +127,8 @@ class Since(Tables):
         pattern = "results/tables/{b}/since/{a}/snapshot_survival.csv"
         pairs = [(a, b) for a, b in self.compared_pairs() if b == self.newest]
         return [pattern.format(a=a, b=b) for a, b in pairs[-1:]]
+
+    def temporal_params(self) -> dict[str, Any]:
+        """Return what the table of stale systems shows."""
+        own = {"setting": self.settings[0], "split": self.splits[0], "systems": self.systems}
+        return {"measures": self.params["score"]["measures"], **own}

@@ -1,27 +1,17 @@
 """Tables and figures of a collection, and what they read."""
 
-import re
 from functools import cached_property
-from pathlib import Path
+from typing import Any
 
 from snakemake.io import expand
 
 from isotope.judge import study
 from isotope.params import resolve
 from isotope.plan.memory import Memory
-from isotope.tabulate.exhibits import ROAD, STATISTICS, figures_from
 
 
 class Tables(Memory):
     """Tables and figures of a collection, and what they read."""
-
-    TABLE_NAMES = tuple(ROAD)
-    GRADED_TABLES = (
-        "graded",
-        "reuse",
-        "tau",
-        "agreement",
-    )
 
     @cached_property
     def groups(self):
@@ -59,54 +49,30 @@ class Tables(Memory):
         accuracies = expand("{f}/{m}/accuracies.csv", f=folder, m=self.fine_tuned_models())
         return expand("{f}/{m}/curve.csv", f=folder, m=self.trained_models()) + accuracies
 
-    def tabulate_inputs(self, wildcards):
-        """The tables that a collection's statistics are computed from."""
-        return {
-            **self.collection_tables(wildcards),
-            "filters": f"{self.COLLECTION}/filters.parquet".format(**wildcards),
-            "scores": f"results/score/{wildcards.collection}.parquet",
-            "significance": f"results/score/{wildcards.collection}.significance.parquet",
-        }
+    def accounts(self, collection: str) -> dict[str, str]:
+        """Return what became of a collection's source, by relation.
 
-    def accounts(self, collection):
-        """What is told of a collection's source, by table: how its crawl and its projection went,
-        and what no word of its wiki explains, where its captions are the snapshot's own. A
-        union's members tell it each of their own."""
-        if "of" in self.params["collect"][collection]:
+        They are its crawl's ledger, its projection, and the pictures of its snapshot's wikitext. A
+        union has none: its members have them.
+        """
+        entry = self.params["collect"][collection]
+        if "of" in entry:
             return {}
         source = self.source_of(collection)
-        crawl = {"crawl": f"data/crawl/{source}/ledger.parquet"}
-        projected = {"projection": f"data/project/{source}/projection.parquet"}
-        shown = {"picture_words": f"data/parse/{source}/pictures.parquet"}
-        associations = self.params["parse"].get(source, {}).get("associations", "wit")
-        return {
-            **(crawl if source in self.params["crawl"] else {}),
-            **(shown if associations != "wit" else {}),
-            **(projected if self.is_snapshot(collection) or self.knowledge_of(collection) else {}),
-        }
+        own: dict[str, str] = {}
+        if source in self.params["crawl"]:
+            own["ledger"] = f"data/crawl/{source}/ledger.parquet"
+        if self.params["parse"].get(source, {}).get("associations", "wit") != "wit":
+            own["pictures"] = f"data/parse/{source}/pictures.parquet"
+        if self.is_snapshot(collection) or self.knowledge_of(collection):
+            own["projection"] = f"data/project/{source}/projection.parquet"
+        return own
 
     def kind_family(self, collection):
         """The kind of a collection, or what stands before its hyphen: kinds with the same
         statistics.
         """
         return self.params["collect"][collection]["kind"].partition("-")[0]
-
-    def kind_tables(self, kind):
-        """The statistics that a kind of data set brings of its own."""
-        return sorted({Path(p).stem for p in self.sql(f"tabulate/{kind}/*.sql")})
-
-    def kind_inputs(self, wildcards):
-        """The tables that a kind's statistic reads: those that its query names."""
-        [query] = self.sql(
-            f"tabulate/{self.kind_family(wildcards.collection)}/{wildcards.table}.sql"
-        )
-        text = Path(query).read_text(encoding="utf-8")
-        scored = {
-            "scores": f"results/score/{wildcards.collection}.parquet",
-            "answered": f"results/tables/{wildcards.collection}/answered.parquet",
-        }
-        own = {**self.collection_tables(wildcards), **scored}
-        return {t: path for t, path in own.items() if re.search(rf"\b{t}\b", text)}
 
     def facts(self, wildcards):
         """The files with what others, or a model, know of a collection, by name."""
@@ -140,6 +106,50 @@ class Tables(Memory):
         own = [t for key, t in asked.items() if key in self.params["tabulate"]]
         return {t: f"results/tables/{wildcards.collection}/{t}.parquet" for t in own}
 
+    @property
+    def resampling(self) -> dict[str, float]:
+        """How often, from which seed and to which level queries are resampled."""
+        return dict(self.params["tabulate"]["bootstrap"])
+
+    def vocabularies(self) -> list[str]:
+        """Return the vocabularies of the tokenizers that are files."""
+        return [
+            p for t in self.params["tabulate"]["tokenizers"].values() for p in self.vocabulary(t)
+        ]
+
+    @property
+    def styles(self) -> dict[str, Any]:
+        """The model that classifies styles, its classes and prompts; empty ones where none does."""
+        return self.params["tabulate"].get("styles", {"model": "", "classes": [], "prompts": []})
+
+    @property
+    def detector(self) -> dict[str, Any]:
+        """The model that detects objects; nothing where none does."""
+        return self.params["tabulate"].get("detector", {})
+
+    @property
+    def mistakes(self) -> dict[str, Any]:
+        """How answers are drawn for people to sort; without classes where none are."""
+        return self.params["tabulate"].get("mistakes", {"classes": []})
+
+    def detector_files(self, wildcards: Any) -> list[str]:
+        """Return the files of the model that detects objects."""
+        named = self.detector.get("name")
+        return self.local_files(named) if named else []
+
+    def style_model(self, wildcards: Any) -> dict[str, Any]:
+        """Return the params of the model that classifies styles."""
+        return self.params["models"].get(self.styles["model"], {})
+
+    def style_configs(self, wildcards: Any) -> list[str]:
+        """Return the architecture and the weights on this disk of the model of styles."""
+        return self.configs_of(self.params["tabulate"]["styles"]["model"])
+
+    def style_code(self, wildcards: Any) -> list[str]:
+        """Return the code that classifies styles by the model's kind."""
+        model = self.styles["model"]
+        return self.code("tabulate.styles:styles_table", *([self.code_of(model)] if model else []))
+
     def style_inputs(self, what):
         """The shards of images, or the trained weights, of the model that tells styles apart."""
 
@@ -151,7 +161,12 @@ class Tables(Memory):
 
         return of
 
-    def fact_witnesses(self, wildcards):
+    def manifests(self, wildcards):
+        """The manifests of a collection's sources."""
+        acquired = [s for s in self.sources_of(wildcards.collection) if s in self.params["acquire"]]
+        return [f"data/acquire/{source}/manifest.json" for source in acquired]
+
+    def fact_sources(self, wildcards):
         """What a collection's facts rest on: the manifest, as they may be acquired, and
         themselves.
         """
@@ -179,6 +194,11 @@ class Tables(Memory):
         kinds = ("random", "bm25", "dense", "prompt", "answers")
         own = [s for s in self.systems if self.params["systems"][s]["kind"] in kinds]
         return self.first_runs(wildcards.collection, own)
+
+    def promotion_runs(self, wildcards: Any) -> list[str]:
+        """Return the runs of all systems whose queries are images."""
+        task = [t for t in self.tasks if t == "m2t"]
+        return self.runs_of(wildcards.collection, self.systems, task=task)
 
     def top_runs(self, wildcards):
         """The runs of all systems on the largest pool."""
@@ -228,6 +248,10 @@ class Tables(Memory):
         """All files of captions by models on a collection's pictures."""
         return [path for files in self.caption_sources(collection).values() for path in files]
 
+    def choice_files(self, collection: str) -> list[str]:
+        """Return the files of people's choices between captions of a collection's source."""
+        return resolve.local_files(self.side_by_side[self.source_of(collection)])
+
     def languages_of(self, collection):
         """The languages of the collections of one source, that of the collection first."""
         own = self.params["collect"][collection]
@@ -258,36 +282,6 @@ class Tables(Memory):
             for of in self.groups.get(group, {}).values()
         ]
 
-    def statistics_tables(self, wildcards):
-        """The tables and figures that a collection has, beyond those of tabulate_tables."""
-        other = ["against"] if wildcards.collection in self.params["tabulate"]["against"] else []
-        own = [*figures_from(self.facts(wildcards)), *other]
-        kind = self.kind_tables(self.kind_family(wildcards.collection))
-        learned = ["table5"] if self.has_adapted_systems() else []
-        learned += ["recall"] if self.approximate_systems else []
-        compared = (
-            ["associations", "associations_missed"]
-            if self.uses_both_associations(wildcards.collection)
-            else []
-        )
-        said = [*self.caption_exhibits, *self.caption_tables(wildcards.collection)]
-        told = [
-            *STATISTICS,
-            *own,
-            *kind,
-            *self.accounts(wildcards.collection),
-            *learned,
-            *compared,
-            *said,
-        ]
-        tables = expand("results/tables/{c}/{t}.md", c=wildcards.collection, t=told)
-        drawn = [
-            "subsets",
-            *own,
-            *(["popularity"] if "monthly_views" in self.facts(wildcards) else []),
-        ]
-        return tables + expand("results/figures/{c}/{t}.svg", c=wildcards.collection, t=drawn)
-
     def uses_both_associations(self, collection):
         """Whether a collection's associations come from WIT and from its snapshot."""
         told = self.params["parse"].get(self.params["collect"][collection].get("source"), {})
@@ -308,6 +302,10 @@ class Tables(Memory):
         return self.runs_of(
             collection, self.systems, setting=self.largest_setting(), split=splits, task="m2t"
         )
+
+    def mistake_sheets(self, collection: str) -> list[str]:
+        """Return the sheets of sorted answers that have come back."""
+        return study.sheet_paths(collection, "mistakes")
 
     def sorted_mistakes(self, collection):
         """The table of a collection's answers that people have sorted, once a sheet has come

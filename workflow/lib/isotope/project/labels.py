@@ -7,41 +7,47 @@ from typing import Any
 
 import polars as pl
 
-from isotope.collect.inputs import expand
+from isotope.acquire.manifest import placed_if_any
 from isotope.core import lucene, sql
 from isotope.core.errors import EmptyTable, MissingFile
+from isotope.core.files import write_lines
 from isotope.core.progress import log
 from isotope.project.tables import PROJECTION
 
 _SQL = sql.SQL / "project/labels"
 
 
-def project_labels(
-    manifest: Path,
-    snapshot: Mapping[str, Path],
-    spec: Mapping[str, Any],
-    out: Path,
+def project_labels(  # noqa: PLR0913
     *,
+    manifest: Path,
+    sections: Path,
+    left_out: Path,
+    spec: Mapping[str, Any],
+    projection: Path,
     threads: int,
 ) -> None:
     """Write tables.PROJECTION: each label, its article's lead, and how they met.
 
     The acquired part `labels` has lines with tabs and a header that names a column `label`. Methods
     are, in this order, `title`, `redirect`, and `bm25` over the articles' names, whose score is
-    kept; `none` found nothing. `snapshot` has the parsed sections, and the pages left_out, among
-    them redirects; a disambiguation page is no article, so no label finds one. `spec` may have k1,
-    b and tokenizer (see `names.find_names`).
+    kept; `none` found nothing. `sections` and `left_out` are a snapshot's: its parsed sections, and
+    the pages that were left out, among them redirects; a disambiguation page is no article, so no
+    label finds one. `spec` may have k1, b and tokenizer (see `lucene.find_names`).
 
     Raises:
         MissingFile: no part `labels`.
         EmptyTable: no label in it, or no article in the snapshot.
     """
-    with tempfile.TemporaryDirectory(dir=_made(out.parent), prefix=".labels-") as folder:
+    with tempfile.TemporaryDirectory(dir=_made(projection.parent), prefix=".labels-") as folder:
         here = Path(folder)
-        given = expand({"manifest": str(manifest)}, here)
-        if "labels" not in given:
+        paths = {p: p.name for p in placed_if_any(manifest, "labels")}
+        if not paths:
             raise MissingFile(manifest, "no part `labels`", "name it in acquire.<source>.files")
-        files: dict[str, sql.Files] = {"labels": given["labels"], **snapshot}
+        files: dict[str, sql.Files] = {
+            "labels": write_lines(paths, here / "labels"),
+            "sections": sections,
+            "left_out": left_out,
+        }
         for step, reads in _STEPS.items():
             sql.query(_SQL / f"{step}.sql", {r: files[r] for r in reads}, {}, out=here / step)
             files[step] = here / step
@@ -50,10 +56,10 @@ def project_labels(
         )
         if pl.read_parquet(here / "asked").is_empty():
             raise EmptyTable(manifest, "no label", "name a column `label` in the header")
-        ranked = _by_name(rest["label"], snapshot["sections"], spec, here / "index", threads)
+        ranked = _by_name(rest["label"], sections, spec, here / "index", threads)
         ranked.write_parquet(here / "ranked")
         last = {t: here / t for t in ("asked", "titled", "ranked")}
-        sql.query(_SQL / "projection.sql", last, {}, out=out, schema=PROJECTION)
+        sql.query(_SQL / "projection.sql", last, {}, out=projection, schema=PROJECTION)
         log.info("%d labels asked BM25, %d found a name", len(rest), ranked.height)
 
 

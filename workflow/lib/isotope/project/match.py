@@ -1,7 +1,7 @@
 """Each WIT text finds its section in the dump (AToMiC paper, section 4.2)."""
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +10,12 @@ import pyarrow.parquet as pq
 
 from isotope.core import lucene, sql, store
 from isotope.core.errors import EmptyTable
+from isotope.core.memory import HEAP_MB
 from isotope.core.progress import log
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.core.shards import WHOLE, Part, bounds, rows_in, write_slice
-from isotope.parse.articles import lead
-from isotope.project.tables import PROJECTION
+from isotope.core.shards import WHOLE, Part, bounds, gather, rows_in, write_slice
+from isotope.parse.tables import lead_title
+from isotope.project.tables import MEMBERS, PROJECTION
 
 _SQL = sql.SQL / "project"
 _ROWS = 10_000
@@ -25,7 +26,7 @@ def index_sections(  # noqa: PLR0913
     index: Path,
     *,
     threads: int,
-    memory_mb: int,
+    memory_mb: int = HEAP_MB,
     language: str = "en",
     part: Part = WHOLE,
 ) -> None:
@@ -49,6 +50,11 @@ def index_sections(  # noqa: PLR0913
                 lucene.build_index(pairs, made, **how)
 
 
+def gather_index(pieces: Sequence[Path], index: Path) -> None:
+    """Merge the indexes of all parts of `index_sections`."""
+    lucene.merge_indexes(pieces, index, memory_mb=HEAP_MB)
+
+
 def iter_pairs(table: Path, first: str, second: str) -> Iterator[tuple[str, str]]:
     """Stream two text columns of a Parquet file."""
     with pq.ParquetFile(table) as file:
@@ -56,17 +62,25 @@ def iter_pairs(table: Path, first: str, second: str) -> Iterator[tuple[str, str]
             yield from zip(batch[first].to_pylist(), batch[second].to_pylist(), strict=True)
 
 
-def ask(relations: Mapping[str, Path], out: Path, language: str = "en") -> None:
-    """Write the texts of `relations` (associations, members) as queries, by source_text_id.
+def name_members(*, associations: Path, members: Path, language: str) -> None:
+    """Write tables.MEMBERS: the rows of `associations` in `language`, and the id of their text."""
+    tables = {"associations": associations}
+    query = _SQL / "members.sql"
+    sql.query(query, tables, {"language": language}, out=members, schema=MEMBERS)
 
-    A section without a title is the lead, which has the name of `dump_leads` in `language`.
+
+def write_queries(associations: Path, members: Path, queries: Path, language: str = "en") -> None:
+    """Write the texts of the members of `associations` as queries, by source_text_id.
+
+    A section without a title is the lead, called by `parse.tables.lead_title` in `language`.
 
     Raises:
         EmptyTable: no text is in the collection's language.
     """
-    sql.query(_SQL / "queries.sql", relations, {"lead": lead(language)}, out=out)
-    if not rows_in(out):
-        raise EmptyTable(relations["members"], "no text in this language", "see collect.language")
+    tables = {"associations": associations, "members": members}
+    sql.query(_SQL / "queries.sql", tables, {"lead": lead_title(language)}, out=queries)
+    if not rows_in(queries):
+        raise EmptyTable(members, "no text in this language", "see collect.language")
 
 
 def project(  # noqa: PLR0913
@@ -74,18 +88,18 @@ def project(  # noqa: PLR0913
     sections: Path,
     index: Path,
     spec: Mapping[str, Any],
-    out: Path,
+    projection: Path,
     *,
     threads: int,
     part: Part = WHOLE,
     language: str = "en",
 ) -> None:
-    """Write tables.PROJECTION for part (i, n) of n slices of the queries of `ask`.
+    """Write tables.PROJECTION for part (i, n) of n slices of the queries of `write_queries`.
 
     Mode `bm25` asks the index for every text; `exact-then-bm25` joins on page and section title
     first and asks for the rest. A text that finds nothing has method `none`.
     """
-    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".queries-") as folder:
+    with tempfile.TemporaryDirectory(dir=projection.parent, prefix=".queries-") as folder:
         own, exact, ranked = (Path(folder) / f"{n}.parquet" for n in ("own", "exact", "ranked"))
         start, stop = bounds(rows_in(queries), part)
         asked = pl.scan_parquet(queries).slice(start, stop - start).collect()
@@ -97,7 +111,12 @@ def project(  # noqa: PLR0913
         model = lucene.Bm25(spec["k1"], spec["b"], language=language)
         best_sections(rest, index, model, threads).write_parquet(ranked)
         tables_in = {"queries": own, "exact": exact, "ranked": ranked}
-        sql.query(_SQL / "projection.sql", tables_in, {}, out=out, schema=PROJECTION)
+        sql.query(_SQL / "projection.sql", tables_in, {}, out=projection, schema=PROJECTION)
+
+
+def gather_projection(pieces: Sequence[Path], projection: Path) -> None:
+    """Write the rows of all parts of `project` in their order."""
+    gather(pieces, projection, PROJECTION)
 
 
 def exact_matches(queries: Path, sections: Path, mode: str) -> pl.DataFrame:

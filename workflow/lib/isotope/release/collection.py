@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from isotope.core import sql, store
-from isotope.release import tables
+from isotope.core import schemas, sql, store
+from isotope.release import parquet
 from isotope.release.parquet import write_parquet
 from isotope.release.trec import write_jsonl, write_trec
 from isotope.tabulate.table import rows
@@ -52,10 +52,10 @@ _CONTEXT: dict[str, Any] = {
     "transform": "cr:transform",
 }
 _TABLES = {
-    "texts": ("texts/*.parquet", tables.TEXTS),
-    "images": ("images/*.parquet", tables.IMAGES),
-    "qrels": ("qrels/*.parquet", tables.QRELS),
-    "attributions": ("attributions.parquet", tables.ATTRIBUTIONS),
+    "texts": ("texts/*.parquet", schemas.PUBLISHED_TEXTS),
+    "images": ("images/*.parquet", schemas.PUBLISHED_IMAGES),
+    "qrels": ("qrels/*.parquet", parquet.QRELS),
+    "attributions": ("attributions.parquet", parquet.ATTRIBUTIONS),
 }
 # ASSUME texts are Wikipedia's, CC BY-SA 4.0, and each image has the licence that its row states;
 # the paper does not say.

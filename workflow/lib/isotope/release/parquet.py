@@ -11,10 +11,17 @@ import pyarrow as pa
 from isotope.core import sql, store
 from isotope.core.pixels import ordered, repeated
 from isotope.core.progress import Progress
-from isotope.release.tables import ATTRIBUTIONS, IMAGES, QRELS, TEXTS
+from isotope.core.schemas import PUBLISHED_IMAGES, PUBLISHED_TEXTS
 
 SPLITS = ("train", "validation", "test", "other")
 JUDGED = SPLITS[:3]
+QRELS = pa.schema([*((n, pa.string()) for n in ("text_id", "Q0", "image_id")), ("rel", pa.int32())])
+ATTRIBUTIONS = pa.schema(
+    [
+        (name, pa.string())
+        for name in ("image_id", "image_url", "attribution", "licence", "file_page")
+    ]
+)
 _RELEASE = sql.SQL / "release"
 
 
@@ -29,7 +36,7 @@ def write_parquet(tables: Mapping[str, Path], shards: Sequence[Path], out: Path)
     """
     for split in SPLITS:
         used: dict[str, sql.Files] = {name: tables[name] for name in ("texts", "qrels")}
-        _query("texts", used, out / f"texts/{split}.parquet", TEXTS, split=split)
+        _query("texts", used, out / f"texts/{split}.parquet", PUBLISHED_TEXTS, split=split)
     for split in JUDGED:
         judged: dict[str, sql.Files] = {"qrels": tables["qrels"]}
         _query("qrels", judged, out / f"qrels/{split}.parquet", QRELS, split=split)
@@ -48,7 +55,7 @@ def _images(images: Path, shards: Sequence[Path], out: Path) -> None:
     progress = Progress("shards of pictures", total=len(shards))
     with ExitStack() as stack, tempfile.TemporaryDirectory(dir=out.parent) as folder:
         files = {
-            split: stack.enter_context(store.writer(out / f"{split}.parquet", IMAGES))
+            split: stack.enter_context(store.writer(out / f"{split}.parquet", PUBLISHED_IMAGES))
             for split in SPLITS
         }
         for shard in shards:
@@ -59,6 +66,6 @@ def _images(images: Path, shards: Sequence[Path], out: Path) -> None:
             rows = pl.read_parquet(one).filter(~twice)
             for split, file in files.items():
                 part = rows.filter(split=split).drop("split").to_arrow()
-                file.write_table(part.cast(IMAGES), row_group_size=1024)
+                file.write_table(part.cast(PUBLISHED_IMAGES), row_group_size=1024)
             progress.add()
     progress.finish()

@@ -24,7 +24,7 @@ def ranks_of(cell: Cell, task: str, systems: Sequence[str]) -> pl.DataFrame:
     one, two = (replace(cell, system=s).run(task) for s in (systems[0], systems[-1]))
     relations = {"one": one, "two": two, "qrels": cell.table("qrels")}
     params = {"task": task, "split": cell.split}
-    return rows(_SQL / "cases_answers.sql", relations, params)
+    return rows(_SQL / "cases/answers.sql", relations, params)
 
 
 def choose(ranks: pl.DataFrame, asked: Mapping[str, Any]) -> dict[str, str]:
@@ -168,7 +168,7 @@ def _ends(
 ) -> pl.DataFrame:
     run, other = (replace(cell, system=s).run(task) for s in systems)
     relations = {"run": run, "other": other, "qrels": cell.table("qrels")}
-    return rows(_SQL / "cases_hits.sql", relations, {"queries": queries, "most": hits})
+    return rows(_SQL / "cases/hits.sql", relations, {"queries": queries, "most": hits})
 
 
 def _firsts(ranks: pl.DataFrame, query: str) -> list[int | None]:
@@ -199,7 +199,7 @@ def _side(
 
 def _fields(cell: Cell, task: str, ids: list[str]) -> dict[str, dict[str, str]]:
     side = _SIDES[task]
-    found = rows(_SQL / f"cases_{side}.sql", {side: cell.table(side)}, {"ids": ids})
+    found = rows(_SQL / f"cases/{side}.sql", {side: cell.table(side)}, {"ids": ids})
     return {r.pop("id"): _filled(r) for r in found.to_dicts()}
 
 

@@ -142,7 +142,7 @@ def headline(
     Raises:
         BadArgument: a pool that was not measured.
     """
-    means = rows(sql.SQL / "tabulate" / "metrics.sql", {"scores": scores}, {})
+    means = rows(sql.SQL / "tabulate/tables/metrics.sql", {"scores": scores}, {})
     pool = means.filter(
         pl.col("setting") == setting, pl.col("split") == split, pl.col("measure").is_in(measures)
     )

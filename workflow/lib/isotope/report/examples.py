@@ -80,9 +80,9 @@ def examples(cell: Cell, task: str, n: int) -> list[Example]:
     """
     run = {"run": cell.run(task)}
     params = {"task": task, "split": cell.split, "n": n}
-    picks = rows(_SQL / "report_picks.sql", run | {"qrels": cell.table("qrels")}, params)
+    picks = rows(_SQL / "report/picks.sql", run | {"qrels": cell.table("qrels")}, params)
     wanted = {"queries": picks["query_id"].to_list(), "depth": DEPTH}
-    hits = rows(_SQL / "report_hits.sql", run | {"qrels": cell.table("qrels")}, wanted)
+    hits = rows(_SQL / "report/hits.sql", run | {"qrels": cell.table("qrels")}, wanted)
     found = items(cell, [*picks["query_id"], *picks["doc_id"], *hits["doc_id"]])
     return [_example(pick, hits, found) for pick in picks.iter_rows(named=True)]
 
@@ -101,8 +101,8 @@ def _example(pick: dict[str, object], hits: pl.DataFrame, items: dict[str, Item]
 def items(cell: Cell, ids: Iterable[str]) -> dict[str, Item]:
     """Return texts and images by id, images with their thumbnails."""
     wanted = {"ids": sorted(set(ids))}
-    texts = rows(_SQL / "report_texts.sql", {"texts": cell.table("texts")}, wanted)
-    images = rows(_SQL / "report_images.sql", {"images": cell.table("images")}, wanted)
+    texts = rows(_SQL / "report/texts.sql", {"texts": cell.table("texts")}, wanted)
+    images = rows(_SQL / "report/images.sql", {"images": cell.table("images")}, wanted)
     thumbnails = pictures(cell, images["id"].to_list())
     found = {r["id"]: Item("text", r["title"], r["words"], r["url"]) for r in texts.to_dicts()}
     for r in images.to_dicts():
@@ -116,5 +116,5 @@ def pictures(cell: Cell, ids: list[str], side_px: int = SIDE_PX) -> dict[str, st
     shards = cell.shards()
     if not shards:
         return {}
-    found = rows(_SQL / "report_pixels.sql", {"pixels": shards}, {"ids": ids})
+    found = rows(_SQL / "report/pixels.sql", {"pixels": shards}, {"ids": ids})
     return {r["id"]: thumbnail(r["webp"], side_px) for r in found.iter_rows(named=True)}

@@ -1,27 +1,16 @@
 """What the site shows: every table and figure with its page, its number in AToMiC, a caption."""
 
 from collections.abc import Iterable, Mapping
-from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
-import yaml
 
+from isotope.tabulate.exhibits import Exhibit, described
 from isotope.tabulate.layout import Table, lay_out
 
 _CURVE = "curve-"
 _TALL_ROWS = 24
-
-
-class Exhibit(NamedTuple):
-    """Where a table or figure is shown, what the paper calls it, and what is seen there."""
-
-    page: str
-    number: str
-    title: str
-    caption: str
 
 
 class Shown(NamedTuple):
@@ -37,13 +26,6 @@ class Shown(NamedTuple):
     def tall(self) -> bool:
         """Whether the table is too long to be read in one piece."""
         return self.table is not None and len(self.table.rows) > _TALL_ROWS
-
-
-@cache
-def described() -> Mapping[str, Exhibit]:
-    """Return what is known of tables and figures by their names, in the order of the pages."""
-    text = resources.files("isotope").joinpath("templates/exhibits.yaml").read_text("utf-8")
-    return {stem: Exhibit(**told) for stem, told in yaml.safe_load(text).items()}
 
 
 def exhibits(files: Iterable[Path], told: Mapping[str, object]) -> dict[str, Shown]:

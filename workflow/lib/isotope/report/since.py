@@ -69,9 +69,9 @@ def build(before: Side, after: Side, changes: Path, out: Path) -> None:
     relations: dict[str, sql.Files] = {"changes": changes}
     for when, side in (("before", before), ("after", after)):
         relations |= {f"{when}_{name}": path for name, path in side.tables.items()}
-    items = _asked("since_items", relations, {"pages": PAGES, "items": ITEMS})
+    items = _asked("items", relations, {"pages": PAGES, "items": ITEMS})
     known = _known(items, relations, {"before": before.pixels, "after": after.pixels})
-    classes = _asked("since_classes", relations, {})
+    classes = _asked("classes", relations, {})
     tables = {name: changes.parent / f"snapshot_{name}.csv" for name in ("diff", "survival")}
     read = {name: pl.read_csv(path) for name, path in tables.items()}
     write_page(
@@ -103,7 +103,7 @@ def summary(table: Path) -> str:
 def _asked(
     name: str, relations: Mapping[str, sql.Files], params: Mapping[str, object]
 ) -> list[dict[str, Any]]:
-    return rows(_SQL / f"{name}.sql", relations, params).to_dicts()
+    return rows(_SQL / f"since/{name}.sql", relations, params).to_dicts()
 
 
 def _known(
@@ -119,7 +119,7 @@ def _known(
     for side, shards in pixels.items():
         own = sorted(image for when, image in wanted if when == side)
         if own and shards:
-            found = rows(_SQL / "report_pixels.sql", {"pixels": list(shards)}, {"ids": own})
+            found = rows(_SQL / "report/pixels.sql", {"pixels": list(shards)}, {"ids": own})
             for row in found.iter_rows(named=True):
                 drawn[side, row["id"]] = thumbnail(row["webp"], _SIDE_PX)
     return Known(texts, images, drawn)
@@ -130,7 +130,7 @@ def _of(
 ) -> dict[tuple[str, str], dict[str, Any]]:
     own = {f"{when}_{name}": relations[f"{when}_{name}"] for when in ("before", "after")}
     key = f"{name[:-1]}_id"
-    found = _asked(f"since_{name}", own, {"ids": ids})
+    found = _asked(name, own, {"ids": ids})
     return {(row["side"], row[key]): row for row in found}
 
 

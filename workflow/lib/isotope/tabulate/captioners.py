@@ -227,5 +227,5 @@ def _own_tokens(captions: pl.DataFrame, language: str) -> pl.DataFrame:
 
 
 def _tokens(texts: Path, qrels: Path) -> pl.DataFrame:
-    found = sql.query(_SQL / "caption_tokens.sql", {"texts": texts, "qrels": qrels}, {})
+    found = sql.query(_SQL / "captions/tokens.sql", {"texts": texts, "qrels": qrels}, {})
     return pl.DataFrame() if found is None else found

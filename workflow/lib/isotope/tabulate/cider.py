@@ -111,7 +111,7 @@ def captions_table(texts: Path, qrels: Path, out: Path) -> None:
     Raises:
         EmptyTable: no text that is paired with an image.
     """
-    found = sql.query(_SQL / "caption_tokens.sql", {"texts": texts, "qrels": qrels}, {})
+    found = sql.query(_SQL / "captions/tokens.sql", {"texts": texts, "qrels": qrels}, {})
     if found is None or found.is_empty():
         raise EmptyTable(qrels, "no captions", "look at the collection's texts")
     progress = Progress("captions compared", found.height)

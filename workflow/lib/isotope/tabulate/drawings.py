@@ -1,6 +1,6 @@
 """Two collections against each other (Fig. 7): does what is good here do well there?"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ from scipy.stats import kendalltau
 from isotope.core import sql
 from isotope.core.errors import EmptyTable
 from isotope.tabulate.figures import COLOURS, TASKS, canvas, in_order, legend, styles
-from isotope.tabulate.table import rows, tabulate
+from isotope.tabulate.table import rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +22,7 @@ def draw_drops(points: pl.DataFrame, params: Mapping[str, Any], out: Path) -> No
     """Draw the relative drop by strata of queries: a panel a task, a mark a system.
 
     It is that of the first of `params["measures"]`; `params["systems"]` orders the systems.
-    `points` are rows of sql/tabulate/temporal.sql; a whisker is the interval, where there is one.
+    `points` are rows of tables/temporal.sql; a whisker is the interval, where there is one.
     """
     measure = params["measures"][0]
     chosen = points.filter(pl.col("measure") == measure)
@@ -56,24 +56,25 @@ def _panel(panel: "Axes", points: pl.DataFrame, systems: list[str]) -> None:
     panel.grid(visible=False, axis="y")
 
 
-_SQL = sql.SQL / "tabulate" / "popularity.sql"
 _HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo")
 _GROUP = 0.8
 
 
-def popularity(intervals: Path, params: Mapping[str, Any], out: Path) -> None:
+def popularity(
+    sql_file: Path, relations: Mapping[str, sql.Files], params: Mapping[str, Any], out: Path
+) -> None:
     """Draw bars of a measure, tail to head, a bar a system, with the ends of its interval.
 
-    `intervals` are tables.INTERVALS; `params` are setting, split and measure, and the systems in
-    their order.
+    `relations` are intervals (tables.INTERVALS); `params` are setting, split and measure, and the
+    systems in their order.
 
     Raises:
         EmptyTable: no stratum of monthly views in this pool.
     """
-    found = rows(_SQL, {"intervals": intervals}, params)
+    found = rows(sql_file, relations, params)
     if found.is_empty():
         remedy = "name a file of views that has this collection's entities"
-        raise EmptyTable(intervals, "no entity with monthly views", remedy)
+        raise EmptyTable(str(relations["intervals"]), "no entity with monthly views", remedy)
     systems = in_order(found, params)
     strata: list[str] = found["stratum"].unique(maintain_order=True).to_list()
     width = _GROUP / len(systems)
@@ -97,27 +98,25 @@ _TWO = 2
 
 
 def against(
-    scores: Sequence[Path], params: Mapping[str, object], *, table: Path, figure: Path
+    sql_file: Path, relations: Mapping[str, sql.Files], params: Mapping[str, Any], out: Path
 ) -> None:
-    """Write `table`.{csv,md,tex} and draw `figure`: a point a system, a panel a task.
+    """Draw a collection's scores against another's: a point a system, a panel a task.
 
-    `params` are here and there (collections), measure and other (their measures), setting, split
-    and other_split (theirs), and the order of systems. A panel's title has Kendall's tau between
-    the two rankings of the systems.
+    `relations` are the scores of both; `params` are here and there (collections), measure and other
+    (their measures), setting, split and other_split (theirs), and the order of systems. A panel's
+    title has Kendall's tau between the two rankings of the systems.
 
     Raises:
         EmptyTable: no system that was scored on both collections.
     """
-    sql_file, relations = sql.SQL / "tabulate" / "against.sql", {"scores": scores}
     points = rows(sql_file, relations, params)
     if points.is_empty():
         found = f"no system scored on both {params['here']} and {params['there']}"
         raise EmptyTable(sql_file, found, "run the same systems, settings and splits on both")
-    tabulate(sql_file, relations, params, table)
     tasks: list[str] = points["task"].unique(maintain_order=True).to_list()
     systems = in_order(points, params)
     here, there = _axes(params)
-    with canvas(figure, panels=len(tasks)) as (page, panels):
+    with canvas(out, panels=len(tasks)) as (page, panels):
         for task, panel in zip(tasks, panels, strict=True):
             own = points.filter(pl.col("task") == task)
             for system, style in zip(systems, styles(), strict=False):

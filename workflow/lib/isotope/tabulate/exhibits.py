@@ -1,137 +1,150 @@
-"""Every table and figure of one collection, from its Parquet tables."""
+"""Tables and figures that a query, or a function, makes of files: all of a collection in one job.
 
-from collections.abc import Mapping, Sequence
+`templates/exhibits.yaml` has an entry for each; its head describes the keys. The plan decides which
+ones a collection or a group has, and from which files and values (`isotope.plan.exhibits`); here
+they are written. Captions and titles are for the report alone: no table depends on them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import yaml
+
 from isotope.core import sql
-from isotope.tabulate import figures as bars
-from isotope.tabulate import figures as draw
+from isotope.core.progress import Progress
+from isotope.tabulate import drawings, figures
 from isotope.tabulate.table import metrics, tabulate
+from isotope.tabulate.table5 import table5
 
-
-class Table(NamedTuple):
-    """The relations that a query reads, and the params that it asks for."""
-
-    reads: tuple[str, ...]
-    asks: Mapping[str, object]
-
-
-_ORDER: Mapping[str, object] = {"systems": None}
-CHOSEN: Mapping[str, object] = dict.fromkeys(("split", "measure", "systems"))
-_CELL: Mapping[str, object] = {**CHOSEN, "setting": None}
-ROAD: Mapping[str, Table] = {
-    "table1": Table(("texts", "images", "qrels"), {}),
-    "account": Table(("filters",), {}),
-    "table3": Table(("scores", "significance"), {"alpha": None, **_ORDER}),
-    "headline": Table(("scores",), _CELL),
+_SQL = sql.SQL / "tabulate/tables"
+_NONE: Mapping[str, Any] = {}
+_Draw = Callable[[Path, Mapping[str, sql.Files], Mapping[str, Any], Path], None]
+_Write = Callable[[Mapping[str, sql.Files], Mapping[str, Any], Path], None]
+DRAWINGS: Mapping[str, _Draw] = {
+    "bars": figures.bars,
+    "subsets": figures.subsets,
+    "corpus_size": figures.corpus_size,
+    "popularity": drawings.popularity,
+    "against": drawings.against,
 }
-ACCOUNTS: Mapping[str, str] = {
-    "crawl": "ledger",
-    "projection": "projection",
-    "picture_words": "pictures",
-}
-STATISTICS: Mapping[str, Table] = {
-    "table2": Table(("tokens",), {}),
-    "intervals": Table(("intervals",), _ORDER),
-    "strata": Table(("intervals",), _CELL),
-    "subsets": Table(("subsets",), CHOSEN),
-    "overlap": Table(("tops",), _ORDER),
-}
-# ASSUME a topic is predicted when its probability is above one half, as Wikimedia counts them;
-# AToMiC takes the predicted classes (section 4.2) and does not say.
-FACTS: Mapping[str, Table] = {
-    "categories": Table(("texts", "topics"), {"probability": 0.5, "tail": None}),
-    "objects": Table(("images", "objects"), {"tail": None}),
-    "object_counts": Table(("images", "objects"), {"most": 10}),
-    "styles": Table(("images", "styles"), {"tail": None}),
-}
+WRITERS: Mapping[str, _Write] = {"table5": table5}
 
 
-def given(table: Table, params: Mapping[str, Any]) -> dict[str, object]:
-    """Return the query's parameters: fixed ones, and the others from `params`."""
-    return {k: params[k] if v is None else v for k, v in table.asks.items()}
+class Exhibit(NamedTuple):
+    """An entry of exhibits.yaml; `reads` and `parameters` by their names in the query."""
+
+    page: str
+    number: str
+    title: str
+    caption: str
+    reads: Mapping[str, str] = _NONE
+    when: Mapping[str, str] = _NONE
+    subjects: Sequence[str] = ("collection",)
+    query: str = ""
+    parameters: Mapping[str, str] = _NONE
+    constants: Mapping[str, object] = _NONE
+    order: str = ""
+    table: bool = True
+    draws: str = ""
+    drawn_from: str = ""
+    written_by: str = ""
 
 
-def figures_from(facts: Mapping[str, object]) -> list[str]:
-    """Return the names of FACTS whose facts are there."""
-    collected = {"texts", "images"}
-    return [n for n, table in FACTS.items() if set(table.reads) - collected <= set(facts)]
+@cache
+def described() -> Mapping[str, Exhibit]:
+    """Return the entries of exhibits.yaml by name, in the order of the pages."""
+    text = resources.files("isotope").joinpath("templates/exhibits.yaml").read_text("utf-8")
+    return {name: _exhibit(name, entry) for name, entry in yaml.safe_load(text).items()}
 
 
-_SQL = sql.SQL / "tabulate"
+def _exhibit(name: str, entry: Mapping[str, Any]) -> Exhibit:
+    named = {key: _by_name(entry.get(key, {})) for key in ("reads", "parameters")}
+    fields: dict[str, Any] = {"query": name, **entry, **named}
+    return Exhibit(**fields)
 
 
-def tabulate_all(
-    relations: Mapping[str, Path],
-    curves: Sequence[Path],
-    *,
-    tables: Path,
-    figures: Path,
-    params: Mapping[str, Any],
-) -> None:
-    """Write `tables`/<name>.{csv,md,tex}, `tables`/metrics.json and `figures`/<name>.svg.
+def _by_name(names: Sequence[str] | Mapping[str, str]) -> Mapping[str, str]:
+    return names if isinstance(names, Mapping) else {name: name for name in names}
 
-    `params` are alpha (of the significance letters), and the setting, split and measure that the
-    headline table and the corpus-size figure show.
+
+class Recipe(NamedTuple):
+    """What makes an exhibit: files by relation, values by parameter, and the keys of its entry."""
+
+    relations: Mapping[str, str | Sequence[str]]
+    parameters: Mapping[str, Any]
+    query: str
+    table: bool = True
+    draws: str = ""
+    drawn_from: str = ""
+    written_by: str = ""
+
+
+def recipe(
+    name: str, relations: Mapping[str, str | Sequence[str]], values: Mapping[str, Any]
+) -> Recipe:
+    """Return the recipe of an exhibit from the files and values that its entry names.
+
+    Raises:
+        KeyError: a relation or value that is not there.
     """
-    tabulate_each(ROAD, relations, params, tables)
-    metrics([relations["scores"]], tables / "metrics.json")
-    sized = {r: relations[r] for r in ("scores", "texts", "images")}
-    asked = {k: params[k] for k in CHOSEN}
-    draw.corpus_size(_SQL / "corpus_size.sql", sized, asked, figures / "corpus_size.svg")
+    entry = described()[name]
+    order = {"systems": values[entry.order]} if entry.order else {}
+    return Recipe(
+        {relation: relations[source] for relation, source in entry.reads.items()},
+        {**{k: values[v] for k, v in entry.parameters.items()}, **entry.constants, **order},
+        *(entry.query, entry.table, entry.draws, entry.drawn_from, entry.written_by),
+    )
+
+
+def tabulate_exhibits(
+    exhibits: Mapping[str, Mapping[str, Any]],
+    *,
+    tables_folder: Path,
+    figures_folder: Path,
+    curves: Sequence[Path] = (),
+    scores: Path | None = None,
+) -> None:
+    """Write `tables_folder`/<name>.{csv,md,tex} and `figures_folder`/<name>.svg of `exhibits`.
+
+    `exhibits` are the fields of a Recipe by the exhibit's name. `curves` are the learning curves
+    of trained models, drawn as curve-<model>.svg. From `scores`, a collection's, metrics.json is
+    written beside the tables.
+
+    Raises:
+        MissingFile: a relation whose file is not there.
+        EmptyTable: no scores, or a figure of a query without rows.
+        IsotopeError: what `tabulate` raises.
+    """
+    progress = Progress("tables and figures", len(exhibits) + len(curves))
+    for name, fields in exhibits.items():
+        write_exhibit(Recipe(**fields), tables_folder / name, figures_folder / f"{name}.svg")
+        progress.add()
     for curve in curves:
-        draw.learning_curve(curve, figures / f"curve-{curve.parent.name}.svg")
+        figures.learning_curve(curve, figures_folder / f"curve-{curve.parent.name}.svg")
+        progress.add()
+    if scores:
+        metrics([scores], tables_folder / "metrics.json")
+    progress.finish()
 
 
-def tabulate_each(
-    chosen: Mapping[str, Table],
-    relations: Mapping[str, Path],
-    params: Mapping[str, Any],
-    folder: Path,
-) -> None:
-    """Write `folder`/<name>.{csv,md,tex} for each table, from the relations that it reads.
+def write_exhibit(made: Recipe, table: Path, figure: Path) -> None:
+    """Write `table`.{csv,md,tex} and `figure`, or the one of them that the recipe has.
+
+    The figure comes first: of what cannot be drawn no table is left.
 
     Raises:
+        MissingFile: a relation whose file is not there.
+        EmptyTable: a figure of a query without rows.
         IsotopeError: what `tabulate` raises.
     """
-    for name, table in chosen.items():
-        reads = {r: relations[r] for r in table.reads}
-        tabulate(_SQL / f"{name}.sql", reads, given(table, params), folder / name)
-
-
-def tabulate_statistics(
-    relations: Mapping[str, Path], *, tables: Path, figures: Path, params: Mapping[str, Any]
-) -> None:
-    """Write `tables`/<name>.{csv,md,tex} for each of STATISTICS, and `figures`/subsets.svg.
-
-    `relations` are tokens, intervals, subsets and tops; `params` the setting, split and measure.
-
-    Raises:
-        IsotopeError: what `tabulate` raises.
-    """
-    tabulate_each(STATISTICS, relations, params, tables)
-    subsets, shown = {"subsets": relations["subsets"]}, {k: params[k] for k in CHOSEN}
-    bars.subsets(_SQL / "subsets_exact.sql", subsets, shown, figures / "subsets.svg")
-
-
-def tabulate_facts(
-    name: str,
-    relations: Mapping[str, Path],
-    *,
-    tables: Path,
-    figures: Path,
-    params: Mapping[str, Any],
-) -> None:
-    """Write one of FACTS as `tables`/<name>.{csv,md,tex} and `figures`/<name>.svg.
-
-    `relations` are the collection's tables and its facts; `params` has the tail.
-
-    Raises:
-        MissingFile: a fact that is not where the params say.
-        EmptyTable: a fact that says nothing of this collection.
-    """
-    table = FACTS[name]
-    chosen, asked = {r: relations[r] for r in table.reads}, given(table, params)
-    bars.bars(_SQL / f"{name}.sql", chosen, asked, figures / f"{name}.svg")
-    tabulate_each({name: table}, relations, params, tables)
+    relations: Mapping[str, sql.Files] = made.relations
+    if made.draws:
+        query = _SQL / f"{made.drawn_from or made.query}.sql"
+        DRAWINGS[made.draws](query, relations, made.parameters, figure)
+    if made.written_by:
+        WRITERS[made.written_by](relations, made.parameters, table)
+    elif made.table:
+        tabulate(_SQL / f"{made.query}.sql", relations, made.parameters, table)

@@ -25,9 +25,9 @@ _SIZES = ("texts", "images", "qrels")
 
 
 def write_newest(
-    collected: Mapping[str, Path], scores: Path, headline: Path, survival: Path | None, out: Path
+    collected: Mapping[str, Path], scores: Path, headline: Path, survival: Path | None, folder: Path
 ) -> None:
-    """Write `out`/metrics.json and, a copy of `headline`, `out`/headline.csv.
+    """Write `folder`/metrics.json and, a copy of `headline`, `folder`/headline.csv.
 
     The numbers are the rows of `collected` (texts, images, qrels); `score`, the mean of every
     measure by setting, split, task and system; and `held`, the share of the earlier snapshot's
@@ -45,9 +45,9 @@ def write_newest(
     if survival:
         table = pl.read_csv(survival)
         told["held"] = dict(table.select("split", "held_share").rows())
-    with store.aside(out / "metrics.json") as part:
+    with store.aside(folder / "metrics.json") as part:
         part.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8", newline="\n")
-    with store.aside(out / "headline.csv") as part:
+    with store.aside(folder / "headline.csv") as part:
         shutil.copyfile(headline, part)
 
 
@@ -75,7 +75,7 @@ def write_changes(
     kept = {"changes": (changes, CHANGES), "identities": (identities, IDENTITIES)}
     changes.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=changes.parent, prefix=".since-") as folder:
-        for step in sorted((_SQL / "since").glob("*.sql")):
+        for step in sorted((_SQL / "since/changes").glob("*.sql")):
             name, text = step.stem.partition("_")[2], step.read_text(encoding="utf-8")
             used = {t: path for t, path in made.items() if re.search(rf"\b{t}\b", text)}
             out, schema = kept.get(name, (Path(folder) / f"{name}.parquet", None))
@@ -90,4 +90,24 @@ def tabulate_changes(changes: Path, stems: Sequence[Path]) -> None:
         MissingFile: no such table.
     """
     for stem in stems:
-        tabulate(_SQL / f"{stem.name}.sql", {"changes": changes}, {}, stem)
+        tabulate(_SQL / f"tables/{stem.name}.sql", {"changes": changes}, {}, stem)
+
+
+def compare_snapshots(
+    before: Sequence[Path],
+    later: Sequence[Path],
+    *,
+    changes: Path,
+    identities: Path,
+    stems: Sequence[str],
+) -> None:
+    """Write tables.CHANGES and tables.IDENTITIES, and the two tables of changes to `stems`.
+
+    `before` and `later` are the files texts, images and qrels of either collection.
+
+    Raises:
+        As `write_changes`.
+    """
+    old, new = ({path.stem: path for path in tables} for tables in (before, later))
+    write_changes(old, new, changes, identities)
+    tabulate_changes(changes, [Path(stem) for stem in stems])

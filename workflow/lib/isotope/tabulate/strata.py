@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -14,7 +14,7 @@ from isotope.core.progress import Progress
 from isotope.tabulate.tables import INTERVALS
 
 ALL, MACRO, GAP = "all", "macro", "head - tail"
-# The SQL file strata_<first word of the kind>.sql says who is in which stratum: its relations, by
+# The SQL file strata/<first word of the kind>.sql says who is in which stratum: its relations, by
 # the fact that each reads.
 KINDS: Mapping[str, Mapping[str, str]] = {
     "popularity by views": {"texts": "texts", "qrels": "qrels", "known": "views"},
@@ -128,7 +128,7 @@ def members(facts: Mapping[str, Path], language: str, views: Thresholds = _PAPER
     parts = [pl.DataFrame(schema=dict.fromkeys(_MEMBER, pl.String()))]
     for kind, reads in KINDS.items():
         if all(name in facts for name in reads.values()) and _has_column(kind, facts):
-            query = sql.SQL / "tabulate" / f"strata_{kind.split()[0]}.sql"
+            query = sql.SQL / f"tabulate/strata/{kind.split()[0]}.sql"
             given = asks.get(_key(kind, asks), {})
             rows = sql.query(query, {r: facts[name] for r, name in reads.items()}, given)
             parts.append(rows.with_columns(kind=pl.lit(kind)).select(_MEMBER))  # pyright: ignore[reportOptionalMemberAccess]
@@ -203,3 +203,25 @@ def _rows(stratum: _Stratum, columns: pl.DataFrame, level: float) -> pl.DataFram
         low=pl.Series(low),
         high=pl.Series(high),
     )
+
+
+def write_intervals(  # noqa: PLR0913
+    scores: Path,
+    collected: Mapping[str, Path],
+    facts: Mapping[str, Path],
+    *,
+    language: str,
+    monthly_views: Mapping[str, float],
+    resampling: Mapping[str, Any],
+    out: Path,
+) -> None:
+    """Write what `intervals_table` does, from the params as they are written.
+
+    `monthly_views` has the fields of Thresholds, `resampling` those of Resampling.
+
+    Raises:
+        As `intervals_table`.
+    """
+    how, views = Resampling(**resampling), Thresholds(**monthly_views)
+    files = {**facts, **collected}
+    intervals_table(scores, files, language=language, how=how, out=out, views=views)

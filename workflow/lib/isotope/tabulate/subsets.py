@@ -67,7 +67,7 @@ def subsets_table(
             sizes = _possible(places, cell.task, asked)
             relations = {"run": path, "places": places, "qrels": collected["qrels"]}
             given = {"split": cell.split, "task": cell.task, "sizes": sizes}
-            found = sql.query(_SQL / "subset_hits.sql", relations, given)
+            found = sql.query(_SQL / "subsets/hits.sql", relations, given)
             judged = _judged(collected["qrels"], cell.split, cell.task)
             rows = _scored(found, judged, sizes, asked).with_columns(  # pyright: ignore[reportArgumentType]
                 pl.lit(v).alias(k) for k, v in cell.labels(path.stem).items()
@@ -88,11 +88,11 @@ def _put_in_order(
     relations = {name: collected[name] for name in ("texts", "images", "qrels")}
     pool = list(pool_splits(cell.setting, cell.split))
     given = {"split": cell.split, "pool": pool, "positives": positives}
-    sql.query(_SQL / "subset_places.sql", relations, given, out=places)
+    sql.query(_SQL / "subsets/places.sql", relations, given, out=places)
 
 
 def _possible(places: Path, task: str, asked: Asked) -> list[int]:
-    counts = sql.query(_SQL / "subset_sizes.sql", {"places": places}, {})
+    counts = sql.query(_SQL / "subsets/sizes.sql", {"places": places}, {})
     own = counts.filter(pl.col("task") == task)  # pyright: ignore[reportOptionalMemberAccess]
     if own.is_empty():
         return []
@@ -154,3 +154,21 @@ def _known(found: pl.DataFrame, judged: pl.DataFrame, size: int, depth: int) -> 
 def _looks_at() -> pl.Expr:
     """Return the rank down to which a measure looks; none for one that reads the whole run."""
     return pl.col("measure").str.extract(_CUT.pattern).cast(pl.Int64).fill_null(1 << 31)
+
+
+def write_subsets(  # noqa: PLR0913
+    runs: Sequence[Path],
+    collected: Mapping[str, Path],
+    *,
+    sizes: Sequence[int],
+    measures: Sequence[str],
+    depth: int,
+    positives: bool,
+    out: Path,
+) -> None:
+    """Write what `subsets_table` does.
+
+    Raises:
+        As `subsets_table`.
+    """
+    subsets_table(runs, collected, Asked(sizes, measures, depth, positives), out)

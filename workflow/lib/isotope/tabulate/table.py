@@ -119,7 +119,7 @@ def means(scores: Sequence[Path]) -> dict[str, Any]:
     Raises:
         EmptyTable: no score at all.
     """
-    found = rows(sql.SQL / "tabulate" / "metrics.sql", {"scores": scores}, {})
+    found = rows(sql.SQL / "tabulate/tables/metrics.sql", {"scores": scores}, {})
     if found.is_empty():
         raise EmptyTable(str(scores[0]), "no scores", "run the phase score")
     nested: dict[str, Any] = {}

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any, cast
 
 import polars as pl
 import pyarrow as pa
@@ -25,53 +25,33 @@ COMPARISONS = pa.schema([pa.field("comparison", pa.int32()), pa.field("system", 
 _TUNE = {"text": "text tower", "vision": "vision tower", "both": "both towers"}
 
 
-class Comparisons(NamedTuple):
-    """Paired t-tests (tables.SIGNIFICANCE), their level, and the systems that are compared.
+def table5(relations: Mapping[str, sql.Files], parameters: Mapping[str, Any], out: Path) -> None:
+    """Write `out`.{csv,md,tex}: every measure of the systems, grouped by stage.
 
-    Each of `comparisons` is a list of systems. A letter names a system of the same list that is
-    beaten with p below `alpha` after Bonferroni's correction for the list's s(s-1)/2 pairs; with
-    the paper's lists of four that is its "alpha = 6" (Yang et al., SIGIR 2023, Table 5).
-    """
-
-    significance: Path
-    comparisons: Sequence[Sequence[str]]
-    alpha: float
-
-
-def table5(  # noqa: PLR0913
-    scores: Path,
-    trials: Sequence[Path],
-    tested: Comparisons,
-    *,
-    systems: Mapping[str, Spec],
-    models: Mapping[str, Spec],
-    out: Path,
-) -> None:
-    """Write `out`.{csv,md,tex}: every measure of `systems` (params, by name), grouped by stage.
-
-    `scores` is tables.SCORES; `trials` are the grids of tuned fusions, whose chosen parameters
-    stand in the table, one choice for each setting and task. Rows have the letters a, b, c, ... in
-    the order of the table.
+    `relations` are scores (tables.SCORES), significance (tables.SIGNIFICANCE, paired t-tests), and
+    trials, the grids of tuned fusions: their chosen parameters stand in the table, one choice for
+    each setting and task. `parameters` are system_entries and models (entries of the params by
+    name), alpha and comparisons. Each of the comparisons is a list of systems. A letter names a
+    system of the same list that is beaten with p below alpha after Bonferroni's correction for the
+    list's s(s-1)/2 pairs; with the paper's lists of four that is its "alpha = 6" (Yang et al.,
+    SIGIR 2023, Table 5). Rows have the letters a, b, c, ... in the order of the table.
 
     Raises:
         MissingFile, CorruptFile: a table that is not there or not readable.
-        KeyError: a dense system whose model is not among `models`.
+        KeyError: a dense system whose model is not among the models.
     """
     with TemporaryDirectory() as folder:
-        told, tried, beside = (Path(folder) / f"{n}.parquet" for n in ("told", "tried", "beside"))
-        store.write_rows(list(described(systems, models)), told, SYSTEMS)
-        store.write_rows(list(_listed(tested.comparisons)), beside, COMPARISONS)
-        rows = [pl.read_csv(path, schema_overrides=_TYPES) for path in trials]
+        systems, trials, lists = (Path(folder) / f"{n}.parquet" for n in ("systems", "tried", "of"))
+        entries = described(parameters["system_entries"], parameters["models"])
+        store.write_rows(list(entries), systems, SYSTEMS)
+        store.write_rows(list(_listed(parameters["comparisons"])), lists, COMPARISONS)
+        grids = cast("Sequence[str]", relations["trials"])
+        rows = [pl.read_csv(path, schema_overrides=_TYPES) for path in grids]
         empty = pl.DataFrame(schema=_TYPES)
-        store.write(pl.concat([empty, *rows]).to_arrow(), tried, TUNING)
-        relations: Mapping[str, sql.Files] = {
-            "scores": scores,
-            "significance": tested.significance,
-            "systems": told,
-            "trials": tried,
-            "comparisons": beside,
-        }
-        tabulate(sql.SQL / "tabulate/table5.sql", relations, {"alpha": tested.alpha}, out)
+        store.write(pl.concat([empty, *rows]).to_arrow(), trials, TUNING)
+        files = {**relations, "systems": systems, "trials": trials, "comparisons": lists}
+        alpha = {"alpha": parameters["alpha"]}
+        tabulate(sql.SQL / "tabulate/tables/table5.sql", files, alpha, out)
 
 
 def _listed(comparisons: Sequence[Sequence[str]]) -> Iterator[dict[str, Any]]:

@@ -113,11 +113,11 @@ def tabulate_temporal(  # noqa: PLR0913
     old = aged_scores(runs, reads["after_qrels"], reads["identities"], params["measures"])
     both = beside(old, reads["after_scores"])
     changed = {k: reads[k] for k in ("before_qrels", "after_qrels", "changes", "identities")}
-    strata = rows(_SQL / "temporal_queries.sql", changed, {})
+    strata = rows(_SQL / "since/queries.sql", changed, {})
     home = at_home(reads["before_scores"], reads["identities"], strata)
     found = relative_drops(both, home, strata, how)
     store.write(found.to_arrow(), drops, TEMPORAL)
-    query, relations = _SQL / "temporal.sql", {"temporal": drops}
+    query, relations = _SQL / "tables/temporal.sql", {"temporal": drops}
     tabulate(query, relations, params, drops.with_suffix(""))
     draw_drops(rows(query, relations, params), params, figure)
 
@@ -164,3 +164,21 @@ def _wide(group: pl.DataFrame, side: str) -> Floats:
 def _share(lost: Floats, later: Floats) -> Floats:
     found = later > 0
     return np.where(found, lost / np.where(found, later, 1.0), np.nan)
+
+
+def write_temporal(  # noqa: PLR0913
+    runs: Sequence[Path],
+    reads: Mapping[str, Path],
+    *,
+    shown: Mapping[str, Any],
+    resampling: Mapping[str, Any],
+    drops: Path,
+    figure: Path,
+) -> None:
+    """Write what `tabulate_temporal` does; `resampling` has the fields of Resampling.
+
+    Raises:
+        As `tabulate_temporal`.
+    """
+    how = Resampling(**resampling)
+    tabulate_temporal(runs, reads, shown, how=how, drops=drops, figure=figure)

@@ -47,12 +47,12 @@ def count_tokens(  # noqa: PLR0913
     tokenizers: Mapping[str, str],
     language: str,
     out: Path,
-    workers: int = 1,
+    threads: int = 1,
 ) -> None:
     """Write tables.TOKENS: the tokens of every field of every text and image, special ones apart.
 
     `tokenizers` maps a name to a specification of `counter`. A field that is null or empty has no
-    tokens: null, not 0. Row groups are counted one by one, in `workers` processes.
+    tokens: null, not 0. Row groups are counted one by one, in `threads` processes.
 
     Raises:
         UnknownModel: a tokenizer that is neither built in, nor a file, nor on a hub in reach.
@@ -68,7 +68,7 @@ def count_tokens(  # noqa: PLR0913
     ]
     progress = Progress("row groups", len(groups))
     with store.writer(out, TOKENS) as writer:
-        for counted in ordered_map(_count, groups, workers):
+        for counted in ordered_map(_count, groups, threads):
             writer.write_table(counted, row_group_size=store.ROWS_PER_GROUP)
             progress.add()
     progress.finish()

@@ -1,0 +1,120 @@
+"""Which exhibits a collection or a group has, from what, and into which files."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from isotope.params import files, resolve
+from isotope.plan.plan import Plan
+from isotope.tabulate.exhibits import DRAWINGS, WRITERS, described
+
+ROOT = Path(__file__).parents[3]
+DEMO = files.load(root=ROOT)
+
+
+def planned(build: tuple[str, ...] = ("toy",), **changes: Any) -> Plan:
+    """Return the plan of the demo with other entries of `tabulate`."""
+    params = {**DEMO, "build": [*build], "tabulate": {**DEMO["tabulate"], **changes}}
+    return Plan(resolve.resolve(params), ROOT, {})
+
+
+@pytest.fixture(scope="module")
+def demo() -> Plan:
+    return planned()
+
+
+def test_every_entry_names_queries_drawings_and_values_that_are_there(demo):
+    values = {**demo.exhibit_values("toy"), "tail": 0, "part_collections": [], "part_languages": []}
+    values |= dict.fromkeys(("cross_collection", "cross_here", "cross_there"))
+    values |= dict.fromkeys(("cross_setting", "cross_split", "cross_other_split"))
+    for name, entry in described().items():
+        if entry.reads and not entry.written_by:
+            for query in filter(None, (entry.query, entry.drawn_from)):
+                assert demo.sql(f"tabulate/tables/{query}.sql"), name
+        assert entry.draws in ("", *DRAWINGS), name
+        assert entry.written_by in ("", *WRITERS), name
+        assert set(entry.parameters.values()) <= values.keys(), name
+        assert entry.order in ("", "systems", "captioners"), name
+
+
+def test_every_query_of_a_table_belongs_to_an_entry():
+    folder = ROOT / "workflow/sql/tabulate/tables"
+    queries = {p.relative_to(folder).with_suffix("").as_posix() for p in folder.rglob("*.sql")}
+    named = {q for e in described().values() for q in (e.query, e.drawn_from) if q}
+    made_by_others = {"metrics", "snapshot_diff", "snapshot_survival"}
+    assert queries - named == made_by_others
+
+
+def test_a_collection_without_facts_has_no_figure_of_them():
+    plain = planned(facts={"toy": {}}, explain={})
+    facts = {"categories", "objects", "object_counts", "styles"}
+    assert not facts & set(plain.exhibits_of("toy"))
+
+
+def test_only_figures_whose_facts_are_named_are_drawn():
+    viewed = planned(facts={"toy": {"views": "data/acquire/toy/views.csv"}}, explain={})
+    assert not {"categories", "objects"} & set(viewed.exhibits_of("toy"))
+    shown = {"topics": "data/acquire/toy/t.csv", "objects": "data/acquire/toy/o.csv"}
+    both = planned(facts={"toy": shown}, explain={}).exhibits_of("toy")
+    facts = ("categories", "styles", "objects", "object_counts")
+    assert [name for name in both if name in facts] == ["categories", "objects", "object_counts"]
+
+
+def test_the_demo_has_no_exhibit_of_what_it_lacks(demo):
+    absent = {
+        "against",
+        "graded",
+        "recall",
+        "group",
+        "captions",
+        "sets",
+        "split_sizes",
+        "popularity",
+    }
+    assert not absent & set(demo.exhibits_of("toy"))
+    assert {"table1", "table3", "table5", "explained", "moved"} <= set(demo.exhibits_of("toy"))
+
+
+def test_a_collection_that_is_compared_with_another_has_the_exhibit_against():
+    cross = {"collection": "toy-later", "here": "R@10", "there": "Success@10"}
+    plan = planned(("toy", "toy-later"), against={"toy": cross})
+    made = plan.exhibit_recipes("toy")["against"]
+    assert made["relations"] == {
+        "scores": ["results/score/toy.parquet", "results/score/toy-later.parquet"]
+    }
+    assert made["parameters"]["there"] == "toy-later"
+    assert made["parameters"]["other"] == "Success@10"
+    assert "results/figures/toy/against.svg" in plan.exhibit_files("toy")
+
+
+def test_a_group_has_the_scores_of_its_members_side_by_side():
+    plan = planned(("toy", "toy-later"), groups={"both": {"all": ["toy", "toy-later"]}})
+    assert plan.exhibits_of("both") == ["group"]
+    made = plan.exhibit_recipes("both")["group"]
+    assert made["relations"]["scores"] == [
+        "results/score/toy.parquet", "results/score/toy-later.parquet"
+    ]  # fmt: skip
+    assert made["parameters"]["members"] == [["toy", "toy-later"]]
+    names = {Path(path).name for path in plan.exhibit_files("both")}
+    assert names == {"group.csv", "group.md", "group.tex"}
+
+
+def test_a_caption_is_no_param_of_the_job_that_writes_tables(demo):
+    for name, made in demo.exhibit_recipes("toy").items():
+        words = {described()[name].caption, described()[name].title} - {""}
+        assert not words & {*map(str, made.values())}
+
+
+def test_a_fact_is_read_where_it_lies_and_waits_for_its_manifest(demo):
+    made = demo.exhibit_recipes("toy")["categories"]
+    assert made["relations"]["topics"] == "data/acquire/toy/topics.csv"
+    sources = demo.exhibit_sources("toy")(None)
+    assert "data/acquire/toy/manifest.json" in sources
+    assert "data/acquire/toy/topics.csv" not in sources
+
+
+def test_names_of_rules_are_words_and_differ(demo):
+    assert demo.tabulated() == {
+        "tabulate_tables_toy": "toy", "tabulate_tables_toy_later": "toy-later"
+    }  # fmt: skip

@@ -1,0 +1,147 @@
+"""The diffs of docs/extending.md, applied to a copy of the project, each add what they say."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from isotope.acquire.fetch import acquire
+from isotope.collect.build import collect
+from isotope.core import store
+from isotope.crawl.tables import LEDGER, URLS
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/extending.md").read_text("utf-8")
+DIFFS = dict(re.findall(r"^## (.+?)\n.*?```diff\n(.*?)```", PAGE, re.DOTALL | re.MULTILINE))
+ENCODERS = """
+import json
+from isotope.core.provenance import closure
+from isotope.params.sections import MODELS, kinds
+roots = ("encode.shard", "encode.multimodal")
+print(json.dumps({name: closure(*roots, kind.code()) for name, kind in kinds(MODELS).items()}))
+"""
+ENCODE = """
+import numpy as np
+from PIL import Image
+from isotope.models.encoders import load
+encoder = load({"kind": "letters", "power": 1.0})
+texts = encoder.encode_texts(["aab", ""])
+images = encoder.encode_images([Image.new("RGB", (4, 4), "white")])
+assert np.allclose(texts[0, :3], [2 / 5**0.5, 1 / 5**0.5, 0]) and not texts[1].any()
+assert images.argmax() == 25 and images.dtype == np.float32
+"""
+SEARCH = """
+from pathlib import Path
+import polars as pl
+from isotope.collect.tables import IMAGES, QRELS, TEXTS
+from isotope.core import store
+from isotope.search.kinds.alphabetical import search_alphabetical
+here = Path("tables")
+here.mkdir()
+texts = [{"text_id": t, "split": "test"} for t in "ab"]
+images = [{"image_id": i, "split": "test"} for i in "xyz"]
+pairs = [{"text_id": t, "image_id": "x", "relevance": 1, "split": "test"} for t in "ab"]
+paths = {name: here / f"{name}.parquet" for name in ("texts", "images", "qrels")}
+store.write_rows(texts, paths["texts"], TEXTS)
+store.write_rows(images, paths["images"], IMAGES)
+store.write_rows(pairs, paths["qrels"], QRELS)
+run = here / "large/test/t2m/alphabetical.parquet"
+search_alphabetical(**paths, runs=[run], spec={"descending": True}, depth=2)
+found = pl.read_parquet(run).select("query_id", "doc_id", "rank").rows()
+assert found == [("a", "z", 1), ("a", "y", 2), ("b", "z", 1), ("b", "y", 2)], found
+"""
+
+
+@pytest.fixture
+def extended(project: Callable[[], Path], shell: Callable[..., str]) -> Callable[[str], Path]:
+    """A copy of the project with the diff of one heading of the page, and nothing else changed."""
+
+    def apply(heading: str) -> Path:
+        place = project()
+        (place / "it.diff").write_text(DIFFS[heading], encoding="utf-8")
+        shell("git", "apply", "it.diff", cwd=place)
+        (place / "it.diff").unlink()
+        changed = shell("git", "status", "--porcelain", "-uall", cwd=place)
+        assert changed
+        assert ".smk" not in changed
+        return place
+
+    return apply
+
+
+def inside(place: Path, *command: str) -> str:
+    """Run a program of the environment with the library of a copy."""
+    env = {**os.environ, "PYTHONPATH": str(place / "workflow/lib"), "COLUMNS": "200"}
+    program = [str(Path(sys.executable).with_name(command[0])), *command[1:]]
+    done = subprocess.run(
+        program, cwd=place, env=env, text=True, capture_output=True, check=False, timeout=300
+    )
+    assert done.returncode == 0, (done.stdout + done.stderr)[-4_000:]
+    return done.stdout
+
+
+def planned(place: Path, target: str, *options: str) -> list[str]:
+    """Return the messages of the jobs that Snakemake plans for a target."""
+    made = inside(place, "snakemake", "-n", target, "--configfile", *options)
+    return re.findall(r"^Job \d+: (.+)$", made, re.MULTILINE)
+
+
+def test_a_model_kind_is_one_file_and_voids_no_vectors_of_other_kinds(extended):
+    place = extended("A model kind")
+    before, after = encoders(ROOT), encoders(place)
+    own = after.pop("letters")
+    assert after == before
+    assert "models/kinds/letters.py" in own
+    assert {*own} - {"models/kinds/letters.py"} <= {f for files in before.values() for f in files}
+    inside(place, "python", "-c", ENCODE)
+    jobs = planned(place, "encode", "params/letters.yaml")
+    assert "encode toy with letters, shard 00000" in jobs
+
+
+def encoders(place: Path) -> dict[str, list[str]]:
+    """Return the files that the encoding with each kind of model depends on."""
+    return json.loads(inside(place, "python", "-c", ENCODERS))
+
+
+def test_a_collection_kind_is_one_folder_of_queries(extended, tmp_path):
+    place, lines = extended("A collection kind"), ["test\ta.jpg\tA dog .", "test\tb.jpg\tNone ."]
+    upstream = tmp_path / "upstream"
+    upstream.mkdir()
+    (upstream / "pairs.tsv").write_text("\n".join(lines) + "\n")
+    with zipfile.ZipFile(upstream / "pictures.zip", "w") as archive:
+        archive.writestr("a.jpg", b"")
+    spec = {"files": {"pairs": [str(upstream / "pairs.tsv")]}}
+    acquire(spec, tmp_path / "acquired/manifest.json", tmp_path / "scratch")
+    store.write_rows([{"image_url": "a.jpg"}], tmp_path / "urls.parquet", URLS)
+    taken = [{"image_url": "a.jpg", "status": "success"}]
+    store.write_rows(taken, tmp_path / "ledger.parquet", LEDGER)
+    relations = {name: tmp_path / f"{name}.parquet" for name in ("urls", "ledger")}
+    relations |= {"manifest": str(tmp_path / "acquired/manifest.json")}
+    kind = place / "workflow/sql/collect/pairs"
+    collect(kind, relations, {"language": "en"}, tmp_path / "out")
+    texts = pl.read_parquet(tmp_path / "out/texts.parquet")
+    assert texts["context_section_description"].to_list() == ["A dog ."]
+    filters = pl.read_parquet(tmp_path / "out/filters.parquet")
+    assert filters.rows() == [("usable", "test", 2, 1, 1)]
+    options = ("params/pairs.yaml", "--config", f"root={upstream}")
+    assert "collect pairs" in planned(place, "collect", *options)
+
+
+def test_a_system_kind_is_one_file(extended):
+    place = extended("A system kind")
+    inside(place, "python", "-c", SEARCH)
+    shutil.rmtree(place / "tables")
+    jobs = planned(place, "search", "params/alphabetical.yaml")
+    assert "search toy with alphabetical" in jobs
+
+
+def test_the_page_shows_every_extension_with_its_diff():
+    assert {"A model kind", "A collection kind", "A system kind"} <= {*DIFFS}

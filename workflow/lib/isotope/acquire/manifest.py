@@ -1,0 +1,58 @@
+"""The manifest of a source: which files were acquired, part by part, and whether they are whole.
+
+`acquire.fetch` writes it; this reads it and nothing else.
+"""
+
+import json
+from pathlib import Path
+from typing import Any, cast
+
+from isotope.core.errors import CorruptFile, MissingFile, TruncatedFile
+
+# Beside a multistream dump lies a list of its streams; nothing needs it, the streams are scanned.
+_INDEX = "-index.txt"
+
+
+def entries(manifest: Path) -> list[dict[str, Any]]:
+    """Return the entries of all files: part, path, bytes, sha256, and url and version or None."""
+    listed = json.loads(manifest.read_text(encoding="utf-8"))["files"]
+    return cast(list[dict[str, Any]], listed)
+
+
+def parts(manifest: Path) -> list[str]:
+    """Return the names of the acquired parts, in the order of the params."""
+    return list(dict.fromkeys(e["part"] for e in entries(manifest)))
+
+
+def placed(manifest: Path, part: str) -> list[Path]:
+    """Return the acquired files of one part, in the order of the params, after checking sizes.
+
+    Raises:
+        MissingFile: no such part, or a file that is gone.
+        TruncatedFile, CorruptFile: a file whose size is not the one acquired.
+    """
+    chosen = placed_if_any(manifest, part)
+    if not chosen:
+        raise MissingFile(manifest, f"no files of part {part!r}", "add them to params acquire")
+    return chosen
+
+
+def placed_if_any(manifest: Path, part: str) -> list[Path]:
+    """Return what `placed` does, or nothing if there is no such part.
+
+    Raises:
+        MissingFile, TruncatedFile, CorruptFile: as `placed`, of files that are there.
+    """
+    chosen = [e for e in entries(manifest) if e["part"] == part and _INDEX not in e["path"]]
+    return [_checked(manifest.parent / e["path"], e["bytes"]) for e in chosen]
+
+
+def _checked(path: Path, size: int) -> Path:
+    remedy = f"delete {path.parent.parent / 'manifest.json'} and this file, then run again"
+    if not path.exists():
+        raise MissingFile(path, "acquired before, now gone", remedy)
+    found = path.stat().st_size
+    if found != size:
+        kind = TruncatedFile if found < size else CorruptFile
+        raise kind(path, f"{found} bytes, {size} were acquired", remedy)
+    return path

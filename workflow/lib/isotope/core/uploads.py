@@ -1,0 +1,164 @@
+"""Files of Wikimedia's wikis: their names, their addresses, and tables that say whose they are."""
+
+import bz2
+import gzip
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+import polars as pl
+import pyarrow as pa
+
+from isotope.core import store
+from isotope.core.errors import CorruptFile, MissingColumn
+from isotope.core.schemas import schema
+
+FILES = schema(file=pa.string(), project=pa.string(), attribution=pa.string())
+# ASSUME infoboxes show pictures of Wikimedia Commons, and the wiki's own are not found there; the
+# paper does not say.
+_UPLOADS = "https://upload.wikimedia.org/wikipedia/commons"
+_ENDINGS = (
+    r"jpe?g|png|gif|svg|tiff?|webp|xcf|pdf|djvu|stl|og[gav]|webm|wav|mp3|midi?|flac|opus|mpe?g"
+)
+_NAME = re.compile(rf".+\.(?:{_ENDINGS})", re.IGNORECASE | re.DOTALL)
+# What a thumbnail of another kind than its file, or one that Kiwix made smaller, adds to the name.
+_THUMBNAIL = re.compile(
+    r"(?P<name>.+\.(?:svg|tiff?|xcf|pdf|djvu|stl|og[gv]|webm|mpe?g))\.(?:png|jpe?g)", re.IGNORECASE
+)
+_SMALLER = re.compile(rf"(?P<name>.+\.(?:{_ENDINGS}))\.webp", re.IGNORECASE)
+_SIZED = re.compile(r"(?:lossy-|lossless-)?(?:page\d+-|lang[\w-]+-)*\d+px-+", re.IGNORECASE)
+_UPLOAD = re.compile(r"/thumb/[0-9a-f]/[0-9a-f]{2}/([^/]+)/")
+_INSERT = "INSERT INTO `image` VALUES "
+_ROW = re.compile(r"\('((?:[^'\\]|\\.)*)'(?:,(?:'(?:[^'\\]|\\.)*'|[^,'()]+))*\)[,;]")
+_ESCAPED = re.compile(r"\\(.)")
+_PROJECTS = ("commons", "local")
+
+
+def file_name(name: str) -> str:
+    """Return a file's name as its page has it: spaces, and a capital first."""
+    name = " ".join(name.replace("_", " ").split())
+    return name[:1].upper() + name[1:]
+
+
+def upload_url(name: str) -> str:
+    """Return the address of a file on Wikimedia Commons, as WIT writes it.
+
+    Source: https://www.mediawiki.org/wiki/Manual:$wgHashedUploadDirectory.
+    """
+    file = name.replace(" ", "_")
+    digest = hashlib.md5(file.encode(), usedforsecurity=False).hexdigest()
+    return f"{_UPLOADS}/{digest[0]}/{digest[:2]}/{quote(file)}"
+
+
+def local_url(name: str, host: str) -> str:
+    """Return the address of a file that a wiki has uploaded itself."""
+    digest = hashlib.md5(name.replace(" ", "_").encode(), usedforsecurity=False).hexdigest()
+    folder = f"{_uploads_of(host)}/{digest[0]}/{digest[:2]}"
+    return f"https://upload.wikimedia.org/{folder}/{quote(name.replace(' ', '_'), safe='')}"
+
+
+def _uploads_of(host: str) -> str:
+    """Return the folder of a wiki's own uploads, as Wikimedia's $wgUploadPath composes it.
+
+    A wiki of a language has `<project>/<language>`, one that stands alone `wikipedia/<name>`.
+    """
+    language, project, *_ = host.split(".")
+    if language == "www":
+        return f"wikipedia/{'sources' if project == 'wikisource' else project}"
+    return f"wikipedia/{language}" if project == "wikimedia" else f"{project}/{language}"
+
+
+def file_of(address: str) -> str | None:
+    """Return the name of the file that an address shows, or that the page of a file has.
+
+    `./File:A_b.jpg`, an upload's address, that of its thumbnail, and a path within a ZIM will do.
+    """
+    path = unquote(address.partition("?")[0].partition("#")[0])
+    upload = _UPLOAD.search(path)
+    last = upload[1] if upload else path.rpartition("/")[2]
+    _, colon, name = last.rpartition(":")
+    if colon:
+        last = name
+    elif not upload:
+        last = _plain(last)
+    return file_name(last) if _NAME.fullmatch(last) else None
+
+
+def _plain(last: str) -> str:
+    last = _SIZED.sub("", last, count=1) if _SIZED.match(last) else last
+    for added in (_SMALLER, _THUMBNAIL):
+        found = added.fullmatch(last)
+        last = found["name"] if found else last
+    return last
+
+
+def read_files(paths: Sequence[Path], out: Path) -> bool:
+    """Write tables.FILES, one row a file, sorted; tell whether all local files are among them.
+
+    They are once a wiki's table `image` is given: every other file is one of Commons. Where two
+    tables name a file, what the later one says of it counts.
+
+    Raises:
+        MissingColumn: a table without the column `file`.
+        CorruptFile: a project that is not commons or local, or no table at all.
+    """
+    found = [_read(path) for path in paths]
+    empty = pl.DataFrame(FILES.empty_table())
+    every = pl.concat([empty, *found]).group_by("file", maintain_order=True)
+    last = (pl.col(name).drop_nulls().last() for name in ("project", "attribution"))
+    store.write(every.agg(*last).sort("file").to_arrow(), out, FILES)
+    return any(_is_sql(path) for path in paths)
+
+
+def _is_sql(path: Path) -> bool:
+    return ".sql" in path.suffixes
+
+
+def _read(path: Path) -> pl.DataFrame:
+    if _is_sql(path):
+        rows = [{"file": name, "project": "local", "attribution": None} for name in _local(path)]
+        return pl.DataFrame(rows, schema=dict.fromkeys(FILES.names, pl.String))
+    try:
+        table = pl.read_parquet(path) if path.suffix == ".parquet" else _csv(path)
+    except (pl.exceptions.ComputeError, pl.exceptions.NoDataError) as error:
+        found = f"not a table of files ({error})"
+        raise CorruptFile(path, found, "give csv, Parquet, or the dump's image.sql.gz") from error
+    if "file" not in table.columns:
+        raise MissingColumn(path, "no column `file`", "name the column with the files' names so")
+    return _checked(path, table)
+
+
+def _csv(path: Path) -> pl.DataFrame:
+    return pl.read_csv(path, infer_schema=False)
+
+
+def _checked(path: Path, table: pl.DataFrame) -> pl.DataFrame:
+    told = [
+        (pl.col(n).cast(pl.String) if n in table.columns else pl.lit(None, pl.String)).alias(n)
+        for n in FILES.names
+    ]
+    named = table.select(told).with_columns(
+        pl.col("file").map_elements(file_name, return_dtype=pl.String)
+    )
+    strange = named.with_row_index().filter(~pl.col("project").is_in(_PROJECTS))
+    if strange.height:
+        row = strange.row(0, named=True)
+        where = f"{path}:{row['index'] + 2}"
+        raise CorruptFile(where, f"project {row['project']!r}", "make it commons or local")
+    return named
+
+
+def _local(path: Path) -> Iterator[str]:
+    """Yield the files of a table `image`."""
+    unpack = {".gz": gzip.open, ".bz2": bz2.open}.get(path.suffix, open)
+    seen = False
+    with unpack(path, "rt", encoding="utf-8", errors="backslashreplace") as lines:
+        for line in lines:
+            if line.startswith(_INSERT):
+                seen = True
+                names = (row[1] for row in _ROW.finditer(line, len(_INSERT)))
+                yield from (file_name(_ESCAPED.sub(r"\1", name)) for name in names)
+    if not seen:
+        raise CorruptFile(path, "no rows of the table `image`", "give the dump's image.sql.gz")

@@ -1,0 +1,245 @@
+"""Which tables and figures a collection or a group has, and from what each is made.
+
+An exhibit (an entry of `templates/exhibits.yaml`) names relations and parameters; here stand the
+files behind a relation and the value of a parameter. A relation that a collection lacks (facts that
+the params do not name, judgements that have not come back) leaves out the exhibits that read it.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from snakemake.iocontainers import Wildcards
+
+from isotope.judge import study
+from isotope.plan.explain import Explain
+from isotope.tabulate.exhibits import Exhibit, described, recipe
+
+TABLES, FIGURES = "results/tables", "results/figures"
+_SUFFIXES = ("csv", "md", "tex")
+Files = str | Sequence[str]
+
+
+class Exhibits(Explain):
+    """Which tables and figures a collection or a group has, and from what each is made."""
+
+    def tabulated(self) -> dict[str, str]:
+        """Return what has exhibits, collections and groups, by the name of its rule."""
+        names = [*self.params["collect"], *self.groups]
+        rules: dict[str, str] = {}
+        for name in names:
+            rule = "tabulate_tables_" + re.sub(r"\W", "_", name)
+            rules[rule if rule not in rules else f"{rule}_{len(rules)}"] = name
+        return rules
+
+    def exhibits_of(self, subject: str) -> list[str]:
+        """Return the exhibits of a collection or group that a query or function makes."""
+        relations = self.exhibit_relations(subject)
+        return [
+            name
+            for name, entry in described().items()
+            if entry.reads
+            and set(entry.reads.values()) <= relations.keys()
+            and self._applies(entry, subject)
+        ]
+
+    def _applies(self, entry: Exhibit, subject: str) -> bool:
+        is_group = subject in self.groups
+        if ("group" if is_group else "collection") not in entry.subjects:
+            return False
+        conditions: Mapping[str, Callable[[str], bool]] = {
+            "kind": lambda kind: self.kind_family(subject) == kind,
+            "fact": lambda fact: fact in self.facts(_of(subject)),
+            "systems": lambda _: self.has_adapted_systems(),
+        }
+        return all(conditions[key](value) for key, value in entry.when.items())
+
+    def exhibit_recipes(self, subject: str) -> dict[str, dict[str, Any]]:
+        """Return the fields of the recipe of each exhibit: what Snakemake compares, no captions."""
+        relations, values = self.exhibit_relations(subject), self.exhibit_values(subject)
+        return {
+            name: recipe(name, relations, {**values, "tail": values["tails"].get(name)})._asdict()
+            for name in self.exhibits_of(subject)
+        }
+
+    def exhibit_queries(self, subject: str) -> list[str]:
+        """Return the queries of a collection's or group's exhibits, as inputs."""
+        entries = [described()[name] for name in self.exhibits_of(subject)]
+        names = {n for e in entries for n in (e.query, e.drawn_from) if n}
+        metrics = [] if subject in self.groups else ["metrics"]
+        return self.sql(*(f"tabulate/tables/{n}.sql" for n in [*sorted(names), *metrics]))
+
+    def exhibit_files(self, subject: str) -> list[str]:
+        """Return the files that the exhibits of a collection or group are written to."""
+        entries = {name: described()[name] for name in self.exhibits_of(subject)}
+        tables = [name for name, entry in entries.items() if entry.table]
+        figures = [name for name, entry in entries.items() if entry.draws]
+        files = _each(f"{TABLES}/{subject}/{{t}}.{{s}}", t=tables, s=_SUFFIXES)
+        if subject not in self.groups:
+            figures += [f"curve-{m}" for m in self.trained_models() + self.fine_tuned_models()]
+            files.append(f"{TABLES}/{subject}/metrics.json")
+        return [*files, *_each(f"{FIGURES}/{subject}/{{f}}.svg", f=figures)]
+
+    def exhibit_sources(self, subject: str) -> Callable[[Any], list[str]]:
+        """Return the function of the inputs of a collection's or group's exhibits."""
+
+        def sources(_: Any) -> list[str]:
+            relations = self.exhibit_relations(subject)
+            entries = [described()[name] for name in self.exhibits_of(subject)]
+            reads = dict.fromkeys(r for entry in entries for r in entry.reads.values())
+            facts = [] if subject in self.groups else [*self.facts(_of(subject))]
+            files = [p for r in reads if r not in facts for p in _listed(relations[r])]
+            of_facts = [r for r in reads if r in facts]
+            if of_facts:
+                files += self.manifests(_of(subject))
+                files += self.fact_files(_of(subject), *of_facts)
+            return list(dict.fromkeys(files))
+
+        return sources
+
+    def explained_tables(self, collection: str) -> list[str]:
+        """Return the tables of explained failures, in the order of their page."""
+        order = ("explained", "ranking", "unknown_objects", "moved", "perturbed")
+        own = self.exhibits_of(collection)
+        return [f"{TABLES}/{collection}/{name}.csv" for name in order if name in own]
+
+    def exhibit_curves(self, subject: str) -> list[str]:
+        """Return the learning curves of the models that are trained on a collection."""
+        return [] if subject in self.groups else self.curves(_of(subject))
+
+    def exhibit_scores(self, subject: str) -> str | None:
+        """Return the scores that a collection's metrics.json is made from; a group has none."""
+        return None if subject in self.groups else f"results/score/{subject}.parquet"
+
+    def exhibit_relations(self, subject: str) -> dict[str, Files]:
+        """Return the files behind each relation that a collection or a group has."""
+        own = self._captions(subject)
+        if subject in self.groups:
+            members = self.group_members(subject)
+            return {"scores": _each("results/score/{c}.parquet", c=members), **own}
+        tables = f"{TABLES}/{subject}"
+        computed = ("tokens", "intervals", "subsets", "tops", "answered")
+        return {
+            **self.collection_tables(_of(subject)),
+            "filters": f"data/collect/{subject}/filters.parquet",
+            "scores": f"results/score/{subject}.parquet",
+            "significance": f"results/score/{subject}.significance.parquet",
+            "trials": [str(path) for path in self.tuning_grids(_of(subject))],
+            **{name: f"{tables}/{name}.parquet" for name in computed},
+            **self.facts(_of(subject)),
+            **self.accounts(subject),
+            **self._associations(subject),
+            **self._judged(subject),
+            **self._explained(subject),
+            **self._searched(subject),
+            **own,
+        }
+
+    def _captions(self, subject: str) -> dict[str, Files]:
+        """The captions of people, and of models, that are compared by language."""
+        members = self.group_members(subject)
+        pattern = f"{TABLES}/{{c}}/captions.parquet"
+        own: dict[str, Files] = {}
+        if self.params["tabulate"]["captions"]:
+            own["captions"] = _each(pattern, c=members)
+        for table in self.caption_tables(subject):
+            if table != "correlation":
+                own[table] = self.member_tables(subject, table)
+            else:
+                own["correlations"] = f"{TABLES}/{subject}/correlations.parquet"
+        return own
+
+    def _associations(self, collection: str) -> dict[str, Files]:
+        """The pictures that WIT and the snapshot name, where a collection has both."""
+        if not self.uses_both_associations(collection):
+            return {}
+        folder = f"data/parse/{self.source_of(collection)}"
+        names = {"rejected_associations": "associations.rejected"}
+        names |= {name: name for name in ("associations", "sections")}
+        return {relation: f"{folder}/{file}.parquet" for relation, file in names.items()}
+
+    def _judged(self, collection: str) -> dict[str, Files]:
+        """The grades of people, once they have come back."""
+        if collection not in self.graded_collections():
+            return {}
+        names = {"graded": "scores", **{n: n for n in ("reuse", "tau", "agreement")}}
+        return {r: f"results/score/{collection}/{n}.parquet" for r, n in names.items()}
+
+    def _explained(self, collection: str) -> dict[str, Files]:
+        """Explained failures, ranks of right answers, and what people say of the failures."""
+        tables = f"{TABLES}/{collection}"
+        if collection in self.ranking_collections():
+            return {"ranks": f"{tables}/ranks.parquet"}
+        if collection not in self.explained_collections():
+            return {}
+        names = {"failures": "failures", "ranks": "ranks", "rejected_objects": "rejected_objects"}
+        if study.sheet_paths(collection):
+            names["studied"] = "studied"
+        perturbed = [str(path) for path in self.perturbed_ranks(_of(collection))]
+        return {
+            **{relation: f"{tables}/{file}.parquet" for relation, file in names.items()},
+            **({"perturbed": perturbed} if perturbed else {}),
+        }
+
+    def _searched(self, collection: str) -> dict[str, Files]:
+        """What approximate search finds, and the scores on another collection."""
+        pattern = f"results/search/{collection}/recall/{{s}}.csv"
+        recall = _each(pattern, s=self.approximate_systems)
+        compared = collection in self.params["tabulate"]["against"]
+        return {
+            **({"recall": recall} if recall else {}),
+            **({"cross_scores": self.cross_scores(_of(collection))} if compared else {}),
+        }
+
+    def exhibit_values(self, subject: str) -> dict[str, Any]:
+        """Return the value behind each parameter of a collection's or a group's exhibits."""
+        values = {
+            **{k: self.params["tabulate"][k] for k in ("alpha", "comparisons")},
+            "setting": self.settings[0],
+            "split": self.splits[0],
+            "measure": self.params["score"]["measures"][0],
+            "measures": self.params["score"]["measures"],
+            "systems": self.systems,
+            "captioners": list(self.caption_models),
+            "tails": self.params["tabulate"]["tail"],
+            "parts": list(self.groups.get(subject, {})),
+            "part_collections": list(self.groups.get(subject, {}).values()),
+            "part_languages": self.group_languages(subject),
+            "models": self.params["models"],
+            "system_entries": {s: self.params["systems"][s] for s in self.systems},
+        }
+        return values if subject in self.groups else {**values, **self._collection_values(subject)}
+
+    def _collection_values(self, collection: str) -> dict[str, Any]:
+        explain = self.params["tabulate"]["explain"].get(collection, {})
+        rules = explain.get("study", {})
+        own = {"language": self.language(_of(collection)), "collection": collection}
+        own |= {k: rules.get(k) for k in ("support", "confidence")}
+        if collection not in self.params["tabulate"]["against"]:
+            return own
+        cross = self.cross_params(_of(collection))
+        splits = cross.get("splits", self.splits[:1])
+        return {
+            **own,
+            **{f"cross_{k}": cross[k] for k in ("collection", "here", "there")},
+            "cross_setting": cross.get("setting", self.settings[0]),
+            "cross_split": splits[0],
+            "cross_other_split": splits[-1],
+        }
+
+
+def _of(collection: str) -> Wildcards:
+    return Wildcards(fromdict={"collection": collection})
+
+
+def _listed(files: Files) -> list[str]:
+    return [files] if isinstance(files, str) else list(files)
+
+
+def _each(pattern: str, **values: Sequence[str]) -> list[str]:
+    """Return the pattern with each combination of values."""
+    return [
+        pattern.format(**dict(zip(values, chosen, strict=True)))
+        for chosen in product(*values.values())
+    ]

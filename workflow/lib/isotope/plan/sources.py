@@ -1,0 +1,188 @@
+"""What is made of sources before a collection: upstream files, pictures, labels, relations."""
+
+from collections import UserDict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from snakemake.io import expand
+
+from isotope.core import addresses
+from isotope.params.phases import collection_kind
+from isotope.plan.paths import Paths, Wildcards
+
+
+class Sources(Paths):
+    """What is made of sources before a collection: upstream files, pictures, labels, relations."""
+
+    _PIXELS = "data/crawl/{source}/shard-{n:05d}.parquet"
+    _LEDGERS = "data/crawl/{source}/ledger-{n:05d}.parquet"
+    # Params of a crawl that say where its pictures are asked for.
+    _ORIGIN = ("serve", "mirror", "pictures")
+
+    def upstream(self, wildcards: Wildcards) -> dict[str, Any]:
+        """The params of a source, and digests of its local files that change when these do."""
+        spec, source = self.params["acquire"][wildcards.source], wildcards.source
+        memory = Path(".isotope/acquire") / f"{source}.touched.json"
+        originals = addresses.originals(spec, Path("data/acquire") / source, memory)
+        return spec | ({"originals": originals} if originals else {})
+
+    def parse_splits(self, wildcards: Wildcards) -> dict[str, float]:
+        """The shares of test and validation among a snapshot's own associations."""
+        return self.params["parse"][wildcards.source]["splits"]
+
+    def crawl_sources(self, *, pictures: bool) -> str:
+        """A wildcard constraint: the sources that brought their pictures along, or the others."""
+        return self.any_of(
+            n for n, c in self.params["crawl"].items() if ("pictures" in c) == pictures
+        )
+
+    def crawl_shards(self, wildcards: Wildcards) -> int:
+        """The number of shards of a crawl."""
+        return self.params["crawl"][wildcards.source]["shards"]
+
+    def crawl_spec(self, wildcards: Wildcards) -> dict[str, Any]:
+        """The params of a crawl but `after`: another earlier crawl is no reason to crawl anew."""
+        spec = self.params["crawl"][wildcards.source]
+        return {k: v for k, v in spec.items() if k != "after"}
+
+    def earlier_source(self, wildcards: Wildcards) -> "UserDict[str, str | None]":
+        """The source whose crawl is asked about first, as `after`.
+
+        Snakemake compares plain values only, and this is no reason to crawl anew.
+        """
+        return UserDict(after=self.params["crawl"][wildcards.source].get("after"))
+
+    def crawl_origin(self, wildcards: Wildcards) -> dict[str, Any]:
+        """The params of a crawl that say where its pictures are asked for."""
+        spec = self.params["crawl"][wildcards.source]
+        return {k: spec.get(k) for k in self._ORIGIN}
+
+    def crawl_pictures(self, wildcards: Wildcards) -> dict[str, str]:
+        """Where the pictures are that came with a source: its part, and the address below it."""
+        return self.params["crawl"][wildcards.source]["pictures"]
+
+    def listing_tables(self, wildcards: Wildcards) -> list[str]:
+        """The parsed tables whose image_url a crawl asks for."""
+        tables = self.params["crawl"][wildcards.source]["of"]
+        return [f"data/parse/{wildcards.source}/{t}.parquet" for t in tables]
+
+    def earlier_crawl(self, wildcards: Wildcards) -> list[str]:
+        """The ledger of the crawl that a crawl goes on from; it comes after all of its shards.
+
+        The list of URLs waits for it in place of the shards, which are there for good: were the
+        earlier crawl fetched again, Snakemake would want to make them anew. It is not ancient,
+        because Snakemake does not look for reasons to run what comes after a job that runs, though
+        by such inputs alone.
+        """
+        after = self.params["crawl"][wildcards.source].get("after")
+        return [f"data/crawl/{after}/ledger.parquet"] if after else []
+
+    def picture_shards(self, source: str, pattern: str) -> list[str]:
+        """Every shard of a crawl; none for a source without pictures."""
+        shards = self.params["crawl"].get(source, {"shards": 0})["shards"]
+        return [pattern.format(source=source, n=n) for n in range(shards)]
+
+    def ledgers(self, wildcards: Wildcards) -> list[str]:
+        """The ledgers of a crawl's shards."""
+        return self.picture_shards(wildcards.source, self._LEDGERS)
+
+    def crawl_tables(self, _: Wildcards = None) -> list[str]:
+        """What the crawls of all sources leave: a folder that was deleted is fetched again."""
+        knowledge = (k for c in self.collections() for k in self.knowledge_of(c))
+        crawled = sorted({*self.sources(), *knowledge} & {*self.params["crawl"]})
+        shards = [
+            path
+            for source in crawled
+            for pattern in (self._LEDGERS, self._PIXELS)
+            for path in self.picture_shards(source, pattern)
+        ]
+        return [*expand("data/crawl/{s}/ledger.parquet", s=crawled), *shards]
+
+    def pixels(self, wildcards: Wildcards) -> list[str]:
+        """The pictures that a collection draws on, those of its knowledge included."""
+        drawn = [*self.sources_of(wildcards.collection), *self.knowledge_of(wildcards.collection)]
+        return [p for s in dict.fromkeys(drawn) for p in self.picture_shards(s, self._PIXELS)]
+
+    def pictures_of(self, collection: str) -> list[str]:
+        """The pictures of a collection's own sources."""
+        sources = self.sources_of(collection)
+        return [path for source in sources for path in self.picture_shards(source, self._PIXELS)]
+
+    def picture_ledgers(self, wildcards: Wildcards) -> list[str]:
+        """The ledgers of the pictures that a collection draws on; one changes when a shard does."""
+        drawn = {*self.sources_of(wildcards.collection), *self.knowledge_of(wildcards.collection)}
+        crawled = sorted(drawn & {*self.params["crawl"]})
+        return [f"data/crawl/{source}/ledger.parquet" for source in crawled]
+
+    def knowledge_of(self, collection: str) -> list[str]:
+        """The snapshot whose articles are a collection's entities, where it is made of labels."""
+        entry = self.params["collect"][collection]
+        return [entry["recognition"]["knowledge"]] if "recognition" in entry else []
+
+    def recognition_sources(self) -> list[str]:
+        """The data sets whose labels are linked to a snapshot."""
+        return sorted({self.source_of(c) for c in self.params["collect"] if self.knowledge_of(c)})
+
+    def recognition_of(self, source: str) -> dict[str, Any]:
+        """How the labels of a data set are linked to a snapshot."""
+        made = (c for c in self.params["collect"].values() if c.get("source") == source)
+        return next(c["recognition"] for c in made if "recognition" in c)
+
+    def recognition(self, wildcards: Wildcards) -> dict[str, Any]:
+        """How the labels of the rule's data set are linked to a snapshot."""
+        return self.recognition_of(wildcards.source)
+
+    def knowledge_table(self, file: str) -> Callable[[Wildcards], str]:
+        """A parsed table of the snapshot that a data set's labels are linked to."""
+        return lambda w: f"data/parse/{self.recognition_of(w.source)['knowledge']}/{file}"
+
+    def label_vocabulary(self, wildcards: Wildcards) -> list[str]:
+        """The vocabulary of the tokenizer that links labels, where it is a file."""
+        return self.vocabulary(self.recognition_of(wildcards.source).get("tokenizer", "words"))
+
+    def entities(self, source: str, snapshot: str) -> dict[str, str]:
+        """What a collection of recognition reads beside its labels.
+
+        The pictures of a snapshot that is not crawled are among those that came with the labels.
+        """
+        crawled = snapshot if snapshot in self.params["crawl"] else source
+        crawl, parse = f"data/crawl/{crawled}", f"data/parse/{snapshot}"
+        return {
+            "projection": f"data/project/{source}/projection.parquet",
+            "sections": f"{parse}/sections.parquet",
+            "infoboxes": f"{parse}/infoboxes.parquet",
+            "knowledge_urls": f"{crawl}/urls.parquet",
+            "knowledge_ledger": f"{crawl}/ledger.parquet",
+        }
+
+    def relations(self, wildcards: Wildcards) -> dict[str, Any]:
+        """The tables that a collection's queries read; a data set's own come with its manifest."""
+        if collection_kind(self.params["collect"][wildcards.collection]).is_union:
+            members = self.params["collect"][wildcards.collection]["of"]
+            tables = ("texts", "images", "qrels", "filters")
+            return {t: expand("data/collect/{c}/{t}.parquet", c=members, t=t) for t in tables}
+        source = self.source_of(wildcards.collection)
+        own = ("urls", "ledger") if source in self.params["crawl"] else ()
+        if not self.is_snapshot(wildcards.collection):
+            manifest = f"data/acquire/{source}/manifest.json"
+            linked = [self.entities(source, k) for k in self.knowledge_of(wildcards.collection)]
+            crawled = {t: f"data/crawl/{source}/{t}.parquet" for t in own}
+            return {"manifest": manifest, **crawled, **dict(*linked)}
+        return {
+            "associations": f"data/parse/{source}/associations.parquet",
+            "sections": f"data/parse/{source}/sections.parquet",
+            "members": f"data/project/{source}/members.parquet",
+            "projection": f"data/project/{source}/projection.parquet",
+            "urls": f"data/crawl/{source}/urls.parquet",
+            "ledger": f"data/crawl/{source}/ledger.parquet",
+        }
+
+    def relation_names(self, wildcards: Wildcards) -> list[str]:
+        """The names of the tables that a collection's queries read."""
+        return sorted(self.relations(wildcards))
+
+    def collect_queries(self, wildcards: Wildcards) -> list[str]:
+        """The queries of a collection's kind, and the checks."""
+        kind = f"collect/{self.kind_of_collection(wildcards)}"
+        return self.sql(f"{kind}/*.sql", f"{kind}/member/*.sql", "check/*.sql")

@@ -12,6 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 import yaml
+from tests import forkserver
 from tests.cluster import slurm
 from tests.workflow.conftest import copy_project
 
@@ -89,8 +90,10 @@ def built(cluster, environment, tmp_path_factory) -> tuple[Path, Path, str, str]
     here, there = (small(copy_project(tmp_path_factory.mktemp(n))) for n in ("local", "cluster"))
     env = {**cluster.environment, **environment, "SLURM_CONF": f"{cluster.folder}/slurm.conf"}
     env["PATH"] = f"{cluster.folder}/bin{os.pathsep}{environment['PATH']}"
-    with running("snakemake", "--cores=all", cwd=here, env=environment) as local:
-        local()
+    local = forkserver.run(
+        ["snakemake", "--cores=all"], cwd=here, env=environment, timeout=LIMIT_S, jobs=True
+    )
+    assert local.returncode == 0, local.stderr[-8_000:]
     with running("snakemake", *ON_SLURM, *tied(), cwd=there, env=env) as remote:
         collected = there / "data/collect/toy/qrels.parquet"
         slurm.until(lambda: collected.exists() and bool(busy(cluster)), LIMIT_S, "work half done")

@@ -74,9 +74,13 @@ def snakemake(
     folder: Path, *arguments: str, largest_file: int | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run in a folder; its jobs are forked, or started where they inherit a limit."""
-    forked = {"jobs": largest_file is None, "largest_file": largest_file}
-    line = ["snakemake", *command(folder, *arguments)]
-    return forkserver.run(line, cwd=Path.cwd(), timeout=LIMIT_S, **forked)
+    return forkserver.run(
+        ["snakemake", *command(folder, *arguments)],
+        cwd=Path.cwd(),
+        timeout=LIMIT_S,
+        jobs=largest_file is None,
+        largest_file=largest_file,
+    )
 
 
 def succeeds(folder: Path, *arguments: str) -> str:

@@ -30,7 +30,7 @@ from isotope.models.open_clip import ClipEncoder, create_custom
 from isotope.params import files as params_files
 from isotope.params import resolve
 from isotope.params.links import _check_after
-from isotope.params.snapshots import expand
+from isotope.params.resolve import expand
 
 HASH: dict[str, object] = {"kind": "hash", "dim": 16}
 N, CHANGED = 40, (3, 17, 30)

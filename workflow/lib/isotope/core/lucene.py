@@ -23,7 +23,7 @@ from isotope.core import store
 from isotope.core.errors import EmptyTable, MissingFile, ToolFailed
 from isotope.core.progress import Progress, log
 from isotope.core.schemas import SEVERAL
-from isotope.tabulate import tokens
+from isotope.core.wordpiece import wordpiece
 
 _OLDEST_JAVA = 21
 # Lucene refuses a query of more than 1,024 clauses, which Anserini drops in silence.
@@ -247,14 +247,14 @@ def splitter(spec: str = WORDS) -> Split:
     """Return what turns texts into terms with spaces between them, lower case, without accents.
 
     `words` cuts at spaces and punctuation as BERT's tokenizer does first (Devlin et al., 2019);
-    anything else is a WordPiece tokenizer as in `isotope.tabulate.tokens.counter`, such as
+    anything else is a WordPiece tokenizer as in `isotope.core.wordpiece`, such as
     google-bert/bert-base-uncased, which OVEN's evaluation uses (edchengg/oven_eval).
 
     Raises:
         UnknownModel: a tokenizer that is neither a file nor on a hub in reach.
     """
     if spec != WORDS:
-        tokenizer = tokens.wordpiece(spec)
+        tokenizer = wordpiece(spec)
         tokenizer.no_truncation()
         return lambda texts: [
             " ".join(e.tokens)

@@ -175,7 +175,7 @@ def create(spec: Mapping[str, Any], clip: Any) -> Multimodal:  # noqa: ANN401
     """Create the model of an entry of kind clip2clip or clip_fusion over a CLIP.
 
     Raises:
-        BadParams: as `multimodal_recipe.recipe_of`.
+        BadParams: as `recipes.recipe_of`.
     """
     recipe = recipe_of(spec)
     if isinstance(recipe, ClipFusionRecipe):

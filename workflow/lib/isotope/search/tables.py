@@ -1,4 +1,4 @@
-"""The tables that searching writes beside its runs (`core.schemas.RUN`)."""
+"""Tables that search writes, beside runs (core.schemas.RUN)."""
 
 import pyarrow as pa
 

@@ -37,8 +37,23 @@ SYSTEMS = {
     "dated": {"kind": "prompt", "model": "tiny-clip", "templates": ["{text} ({year})"]},
     "said": {"kind": "answers", "files": ["said.jsonl"]},
 }
+# Kinds of models that they lack.
+MODELS = {
+    "few": {"kind": "reuse", "weights_of": "tiny-clip", "fields": ["page_title"]},
+    "whole": {"kind": "clip2clip", "of": "tiny-clip"},
+    "mixed": {"kind": "clip_fusion", "of": "tiny-clip", "frozen": True},
+    "heads": {"kind": "lit"},
+    "dates": {"kind": "dates"},
+}
+SUMMARIES = {"short": {"name": "t5-small"}}
 # One value of each wildcard that does not name an entry of the params.
-SINGLE = {"part": "00000-of-00002", "shard": "00000", "setting": "base", "task": "t2m"}
+SINGLE = {
+    "part": "00000-of-00002",
+    "shard": "00000",
+    "setting": "base",
+    "task": "t2m",
+    "summary": "short",
+}
 
 
 class Loaded(NamedTuple):
@@ -53,6 +68,7 @@ class Loaded(NamedTuple):
 def loaded(tmp_path_factory) -> Loaded:
     place = tmp_path_factory.mktemp("rules")
     overlay = {"shards": dict.fromkeys(SHARDED, 2), "systems": SYSTEMS}
+    overlay |= {"models": MODELS, "encode": {"summaries": SUMMARIES}}
     overlay |= {"collect": COLLECTIONS, "build": ["toy", "both"]}
     (place / "shards.yaml").write_text(yaml.safe_dump(overlay))
     (place / "params.yaml").symlink_to(ROOT / "params.yaml")

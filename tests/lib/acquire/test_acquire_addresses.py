@@ -9,8 +9,7 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from isotope.acquire import fetch
-from isotope.core import addresses
+from isotope.acquire import addresses, fetch
 from isotope.core.errors import BadParams, ChecksumMismatch, FetchFailed, MissingFile
 
 

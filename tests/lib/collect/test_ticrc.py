@@ -273,7 +273,7 @@ def temporal(real, dev, tmp_path_factory) -> pl.DataFrame:
     spec = yaml.safe_load((ROOT / "params/ticrc.yaml").read_text())["models"]["dates"]
     folder = tmp_path_factory.mktemp("dates")
     given = {t: real / f"{t}.parquet" for t in ("texts", "images", "qrels")}
-    train_dates(given, spec, fields=FIELDS, weights=folder / "m.safetensors")
+    train_dates(**given, spec=spec, fields=FIELDS, weights=folder / "m.safetensors")
     out = {
         side: {k: folder / f"{side}.{k}" for k in ("vectors", "ids")}
         for side in ("texts", "images")

@@ -22,9 +22,8 @@ from isotope.core.schemas import CAPTION_FIELDS
 from isotope.core.vectors import contents_of
 from isotope.crawl.tables import PIXELS
 from isotope.encode import cache, shard
-from isotope.encode import shard as captions
-from isotope.encode.fill import Batches
 from isotope.models import encoders
+from isotope.models.fill import Batches
 from isotope.models.hash import HashEncoder
 from isotope.models.open_clip import ClipEncoder, create_custom
 from isotope.params import files as params_files
@@ -103,7 +102,7 @@ def run(
     else:
         common["model"] = {**common["model"], "images": side}
         seen: dict[str, Any] = {"images": of["images"], "pixels": [of["pixels"]], "language": "en"}
-        captions.encode_seen(**seen, **common)
+        shard.encode_shown(**seen, **common)
     return vectors
 
 

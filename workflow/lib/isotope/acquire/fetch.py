@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from isotope.acquire import remote
-from isotope.core import addresses, store
-from isotope.core import addresses as origins
-from isotope.core.addresses import Entry, Origin, Upstream
+from isotope.acquire import addresses, remote
+from isotope.acquire import addresses as origins
+from isotope.acquire.addresses import Entry, Origin, Upstream
+from isotope.core import store
 from isotope.core.errors import (
     AccessDenied,
     BadParams,

@@ -17,7 +17,7 @@ from botocore.exceptions import (
     TokenRetrievalError,
 )
 
-from isotope.core.addresses import Entry, Upstream, fixed_steps, local_path, modified
+from isotope.acquire.addresses import Entry, Upstream, fixed_steps, local_path, modified
 from isotope.core.errors import MissingFile
 
 _NO_KEY = (

@@ -310,9 +310,9 @@ def geval(
     split: Split = "test",
 ) -> str:
     """Write runs as submissions to a GEval challenge."""
-    from isotope.release import geval as submissions  # noqa: PLC0415
+    from isotope.release.geval import submissions  # noqa: PLC0415
 
-    return submissions.told(collection, challenge, folder, setting=setting, split=split)
+    return submissions(collection, challenge, folder, setting=setting, split=split)
 
 
 @app.command()

@@ -19,10 +19,10 @@ from typing import Any
 
 import polars as pl
 
-from isotope.core import store
+from isotope.core import sql, store
 from isotope.core.errors import EmptyTable, MissingFile, ToolFailed
 from isotope.core.progress import Progress, log
-from isotope.core.schemas import SEVERAL
+from isotope.core.schemas import FIVE_FIELDS, SEVERAL
 from isotope.core.wordpiece import wordpiece
 
 _OLDEST_JAVA = 21
@@ -234,6 +234,20 @@ def read_answers(path: Path) -> pl.DataFrame:
     hits = pl.read_csv(path, separator="\t", has_header=False, schema=_WRITTEN, quote_char=None)
     # Not an expression of polars, which multiplies by the inverse and so is off in the last bit.
     return hits.with_columns(score=hits["score"].to_numpy() / _MILLIONTHS)
+
+
+def contents(
+    side: str, table: Path, *, language: str, fields: Sequence[str] | None = None
+) -> pl.DataFrame:
+    """Return id, split and contents (what BM25 reads) of every text or image, by id.
+
+    Texts give their `fields`, all five in the paper's order (section 5.1) unless named; images
+    their captions in `language`.
+    """
+    named = {"fields": list(fields or FIVE_FIELDS)}
+    params = named if side == "texts" else {"language": language}
+    rows = sql.query(sql.SQL / f"index/{side}.sql", {side: table}, params)
+    return pl.DataFrame() if rows is None else rows
 
 
 Split = Callable[[Sequence[str]], list[str]]

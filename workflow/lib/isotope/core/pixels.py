@@ -130,6 +130,26 @@ def _flatten(image: Image.Image) -> Image.Image:
     return Image.alpha_composite(white, image.convert("RGBA")).convert("RGB")
 
 
+class Cut(NamedTuple):
+    """How a picture of any shape becomes a square of `side` px, before it is scaled to floats."""
+
+    side: int
+    cut: Callable[[Image.Image], Image.Image]
+
+    def square(self, webp: bytes, image_id: str) -> npt.NDArray[np.uint8]:
+        """Decode a picture and cut it: uint8 [side, side, 3].
+
+        Raises:
+            CorruptFile: bytes that do not decode.
+        """
+        return np.asarray(self.cut(decode(webp, where=f"image {image_id}")))
+
+
+def squashed(side: int) -> Cut:
+    """Return the cut that changes a picture's aspect ratio."""
+    return Cut(side, lambda image: image.resize((side, side), Image.Resampling.BICUBIC))
+
+
 _DECODERS = 4
 _AHEAD = 1
 _T = TypeVar("_T")
@@ -196,18 +216,3 @@ def batches(items: Iterator[_T], size: int) -> Iterator[list[_T]]:
         raise BadParams("encode", f"batch {size}", "use 1 or more")
     while some := list(islice(items, size)):
         yield some
-
-
-class Cut(NamedTuple):
-    """How a picture of any shape becomes a square of `side` px, before it is scaled to floats."""
-
-    side: int
-    cut: Callable[[Image.Image], Image.Image]
-
-    def square(self, webp: bytes, image_id: str) -> npt.NDArray[np.uint8]:
-        """Decode a picture and cut it: uint8 [side, side, 3].
-
-        Raises:
-            CorruptFile: bytes that do not decode.
-        """
-        return np.asarray(self.cut(decode(webp, where=f"image {image_id}")))

@@ -1,4 +1,8 @@
-"""Score runs against judgements, column by column: only judged hits survive the first step."""
+"""Scores of runs by judgements, column by column: only judged hits survive the first step.
+
+`isotope.core.measures` says what a measure is; here it is computed for every judged query of a run,
+in memory or where the run lies, piece by piece.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -15,7 +19,7 @@ from isotope.core.runs import KEY, batches, empty
 
 
 class Judgements(NamedTuple):
-    """What a run is held against.
+    """The judgements by which a run is scored.
 
     `queries`: query_id, every judged query once, sorted. `relevant`: query_id, doc_id, relevance
     (above 0 only) and `rank`, the document's place in the best possible ranking of its query.
@@ -51,6 +55,30 @@ def score_file(path: Path, qrels: pl.DataFrame, measures: Sequence[str]) -> pl.D
     return _of_pieces(batches(path), judgements(qrels), parse_all(measures))
 
 
+def score_cells(
+    runs: Sequence[Path],
+    qrels: Path,
+    measures: Mapping[str, Ratio],
+    read: Callable[[Cell, pl.DataFrame], pl.DataFrame] = lambda _, piece: piece,
+) -> Iterator[tuple[Path, pl.DataFrame]]:
+    """Yield each run, in `run_order`, and its values as `score_run` returns them.
+
+    A run is read in pieces; `read` may name its documents as the judgements do. A document that is
+    not judged keeps its rank.
+
+    Raises:
+        BadParams, EmptyTable: as `score_collection`.
+        As `runs.batches`.
+    """
+    judged, progress = pl.read_parquet(qrels), Progress("runs", total=len(runs))
+    for path in sorted(runs, key=run_order):
+        cell = Cell.of(path)
+        pieces = (read(cell, piece) for piece in batches(path))
+        yield path, _of_pieces(pieces, _directed(judged, cell, qrels), measures)
+        progress.add()
+    progress.finish()
+
+
 def judgements(qrels: pl.DataFrame) -> Judgements:
     """Split qrels (query_id, doc_id, relevance) into judged queries and relevant documents.
 
@@ -77,31 +105,6 @@ def judged_hits(run: pl.DataFrame, judged: Judgements) -> pl.DataFrame:
     candidates = run.filter(pl.col("doc_id").is_in(documents)).select(*KEY, "rank")
     hits = candidates.join(judged.judged, on=KEY, maintain_order="left")
     return hits.select("query_id", "rank", "relevance")
-
-
-def score_cells(
-    runs: Sequence[Path],
-    qrels: Path,
-    measures: Mapping[str, Ratio],
-    read: Callable[[Cell, pl.DataFrame], pl.DataFrame] = lambda _, piece: piece,
-) -> Iterator[tuple[Path, pl.DataFrame]]:
-    """Yield each run, in `run_order`, and its values as `score_run` returns them.
-
-    A run is read in pieces; `read` may name its documents as the judgements do. A document that is
-    not judged keeps its rank.
-
-    Raises:
-        BadParams: a task that is neither t2m nor m2t.
-        EmptyTable: a split without judgements.
-        As `runs.batches`.
-    """
-    judged, progress = pl.read_parquet(qrels), Progress("runs", total=len(runs))
-    for path in sorted(runs, key=run_order):
-        cell = Cell.of(path)
-        pieces = (read(cell, piece) for piece in batches(path))
-        yield path, _of_pieces(pieces, _directed(judged, cell, qrels), measures)
-        progress.add()
-    progress.finish()
 
 
 def _directed(qrels: pl.DataFrame, cell: Cell, path: Path) -> Judgements:
@@ -141,8 +144,8 @@ def _sides(hits: pl.DataFrame, judged: Judgements) -> list[tuple[str, pl.DataFra
     numbers = judged.judged.group_by("query_id").agg(right=is_right.sum(), wrong=is_wrong.sum())
     counted = hits.with_columns(above=is_wrong.cum_sum().over("query_id"))
     right = counted.filter(is_right).join(numbers, on="query_id", maintain_order="left")
-    found = right.with_columns(found=pl.int_range(1, pl.len() + 1).over("query_id"))
-    return [("relevant", found, judged.relevant), ("judged", hits, judged.judged)]
+    counted = right.with_columns(found=pl.int_range(1, pl.len() + 1).over("query_id"))
+    return [("relevant", counted, judged.relevant), ("judged", hits, judged.judged)]
 
 
 def _aggregate(rows: pl.DataFrame, by_name: dict[str, pl.Expr]) -> pl.DataFrame:

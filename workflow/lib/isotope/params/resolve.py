@@ -12,7 +12,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, NamedTuple, Union, cast, get_args, get_origin
 
-from isotope.core import addresses
+from isotope.acquire import addresses
 from isotope.core.errors import BadParams, MissingFile
 from isotope.core.grid import TASKS
 from isotope.params.links import check, check_values, link, speak, unions, unknown

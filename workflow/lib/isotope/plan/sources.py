@@ -7,7 +7,7 @@ from typing import Any
 
 from snakemake.io import expand
 
-from isotope.core import addresses
+from isotope.acquire import addresses
 from isotope.params.phases import collection_kind
 from isotope.plan.paths import Paths, Wildcards
 

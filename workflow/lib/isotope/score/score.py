@@ -1,4 +1,4 @@
-"""The phase's tables: every run of a collection on its judgements, and the gathered shards."""
+"""The scores of a collection's runs, a row a query and measure, and the tests between systems."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -100,7 +100,7 @@ if __name__ == "__main__":
     run(Path(sys.argv[1]))
 
 
-_CODE = "train.contrastive"
+_CODE = "train.contrastive:train"
 _CURVE = Point._fields
 _SMALLEST = 2
 _SPLITS = ("train", "validation")

@@ -20,7 +20,6 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
-from PIL import Image
 
 from isotope.core import pixels as shards
 from isotope.core import sql
@@ -108,11 +107,6 @@ class Column(Sequence[Any]):
 
 Block = npt.NDArray[np.uint8]
 Rows = npt.NDArray[np.int64]
-
-
-def squashed(side: int) -> Cut:
-    """Return the cut that changes a picture's aspect ratio."""
-    return Cut(side, lambda image: image.resize((side, side), Image.Resampling.BICUBIC))
 
 
 class Decoded:

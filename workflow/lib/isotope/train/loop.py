@@ -153,8 +153,8 @@ def fingerprint(
 ) -> str:
     """Digest what the weights depend on: params, seed, judged pairs, files' sizes, code, torch.
 
-    `code` is the module that trains, whose imports count too. Pixels and weights to start from are
-    known by the sizes of their files, not read again.
+    `code` is the function that the rule calls; all that it uses counts. Pixels and weights to start
+    from are known by the sizes of their files, not read again.
     """
     digest = hashlib.sha256(json.dumps([spec, seed, torch.__version__], sort_keys=True).encode())
     for split in splits:

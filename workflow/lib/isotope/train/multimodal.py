@@ -227,7 +227,7 @@ def best(points: list[Point]) -> Point:
 
 _BEST = "best.safetensors"
 _LEAST = {"train": 2, "validation": 1}
-_CODE = "train.multimodal"
+_CODE = "train.multimodal:train"
 
 
 def train(  # noqa: PLR0913

@@ -13,6 +13,7 @@ from common import ELSEWHERE, Timing, alone, machine, write
 
 from isotope.core.exact import Shards, top_k
 from isotope.index import dense
+from isotope.search.approximate import nearest, recall_at
 
 DIM, CENTRES, SPREAD, QUERIES, DEPTH = 256, 2_000, 0.7, 200, 100
 MEMORY_MB = 512
@@ -50,8 +51,8 @@ def compared(rows: int, spec: dict[str, Any]) -> Timing:
         )
         exact_s, (_, exact) = spent(lambda: top_k(asked, shards, every, DEPTH, MEMORY_MB))
         build_s, index = spent(lambda: dense.build(shards, every, spec))
-        near_s, (_, near) = spent(lambda: dense.nearest(index, asked, every, DEPTH, spec))
-    shares = {k: dense.recall(near, exact, k) for k in (1, 10, DEPTH)}
+        near_s, (_, near) = spent(lambda: nearest(index, asked, every, DEPTH, spec))
+    shares = {k: recall_at(k, near, exact) for k in (1, 10, DEPTH)}
     return {"exact": exact_s, "build": build_s, "near": near_s, "recall": shares}
 
 

@@ -130,8 +130,8 @@ def indexed(out: Path, after: Path | None = None) -> None:
 
     collection = {side: out / f"{side}.parquet" for side in ("texts", "images")}
     folder, *earlier = (p / "index/large/bm25" for p in (out, after) if p)
-    how: dict[str, Any] = {"language": "en", "fields": None, "threads": 1, "earlier": earlier}
-    index_bm25(collection, [folder], ["test"], **how)
+    how: dict[str, Any] = {"language": "en", "threads": 1, "earlier": earlier}
+    index_bm25(**collection, folders=[folder], splits=["test"], **how)
 
 
 def build(edition: Path, out: Path, after: Path | None, weights: Path, batch: int) -> Timing:

@@ -1,12 +1,17 @@
 """Claim: on the embedded snapshot, less than 30 % of the time goes into anything but the jobs.
 
-    python benchmarks/phases.py [ROUNDS]     (default 3)
+    python benchmarks/phases.py [ROUNDS] [COMMIT [BIN]]     (default 3)
 
 Runs the default experiment in a new folder, one job at a time, and adds up what Snakemake measured
 for each job: wall time, processor time, peak memory. What is left of the whole is orchestration.
+
+With a COMMIT, that one is cloned and its demo run in turns with ours on all cores, to compare time
+and jobs. BIN is the folder of programs of its environment, by default that of this one.
 """
 
 import csv
+import os
+import re
 import shutil
 import statistics
 import subprocess
@@ -14,6 +19,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import yaml
 from common import Claim, machine, verdicts, write
@@ -27,14 +33,67 @@ TRAINING_S = 180
 HEAD = ["phase", "jobs", "wall, s", "CPU, s", "peak RSS, MB", "share of wall"]
 
 
-def run(folder: Path) -> float:
+class Project(NamedTuple):
+    """A checkout, and the folder of the programs that run it."""
+
+    root: Path
+    programs: Path
+
+
+class Demo(NamedTuple):
+    """What a demo took."""
+
+    seconds: float
+    jobs: int
+
+
+OURS = Project(ROOT, Path(sys.executable).parent)
+
+
+def snakemake(project: Project, folder: Path, *arguments: str) -> str:
+    """Run Snakemake on the default experiment in `folder`; return what it printed."""
+    if not (folder / "params.yaml").exists():
+        shutil.copy2(project.root / "params.yaml", folder)
+    path = os.pathsep.join([str(project.programs), os.environ["PATH"]])
+    env = {**os.environ, "PATH": path, "PYTHONPATH": str(project.root / "workflow/lib")}
+    where = ["--snakefile", project.root / "Snakefile", "--directory", folder]
+    command = [project.programs / "snakemake", *where, *arguments]
+    merged = subprocess.STDOUT
+    return subprocess.check_output(command, env=env, text=True, stderr=merged)
+
+
+def run(folder: Path, project: Project = OURS, cores: str = "1") -> float:
     """Build everything in `folder`; return the seconds that took."""
-    shutil.copy2(ROOT / "params.yaml", folder)
-    program = Path(sys.executable).parent / "snakemake"
     start = time.monotonic()
-    where = ["--snakefile", ROOT / "Snakefile", "--directory", folder]
-    subprocess.run([program, *where, "--cores", "1", "--quiet"], check=True)
+    snakemake(project, folder, "--cores", cores, "--quiet", "all")
     return time.monotonic() - start
+
+
+def demo(project: Project) -> Demo:
+    """Plan and run the default experiment on all cores in a new folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        plan = snakemake(project, place, "--cores", "all", "--dry-run", "--quiet", "rules")
+        [jobs] = {int(number) for number in re.findall(r"^total +(\d+)$", plan, re.MULTILINE)}
+        return Demo(run(place, project, "all"), jobs)
+
+
+def beside(commit: str, programs: Path, times: int) -> str:
+    """Return a section: the demo of a commit and ours, in turns; medians."""
+    with tempfile.TemporaryDirectory() as folder:
+        clone = Path(folder) / "clone"
+        subprocess.run(["git", "clone", "--quiet", ROOT, clone], check=True)
+        subprocess.run(["git", "checkout", "--quiet", commit], cwd=clone, check=True)
+        other = Project(clone, programs)
+        rounds = [(demo(other), demo(OURS)) for _ in range(times)]
+    table = [["", "jobs", "seconds"], ["---", "---:", "---:"]]
+    for name, demos in zip((commit, "here"), zip(*rounds, strict=True), strict=True):
+        seconds = statistics.median(one.seconds for one in demos)
+        table.append([name, str(demos[0].jobs), f"{seconds:.0f}"])
+    lines = "\n".join(f"| {' | '.join(row)} |" for row in table)
+    return (
+        f"## Beside {commit}\n\nThe demo on all cores, in turns; median of {times}.\n\n{lines}\n\n"
+    )
 
 
 def rows(folder: Path) -> list[list[str]]:
@@ -73,7 +132,7 @@ def training(folder: Path) -> float:
         return float(next(csv.DictReader(file, delimiter="\t"))["s"])
 
 
-def main(times: int = 3) -> None:
+def main(times: int = 3, commit: str = "", programs: Path = OURS.programs) -> None:
     """Write benchmarks/results/phases.md."""
     measured: list[tuple[float, float, list[list[str]]]] = []
     trained: list[float] = []
@@ -95,10 +154,12 @@ def main(times: int = 3) -> None:
         f" {'yes' if statistics.median(trained) < TRAINING_S else 'no'}.\n\n{verdicts([claim])}\n"
         + "\n".join(lines)
         + "\n\n"
+        + (beside(commit, programs, times) if commit else "")
         + machine(PACKAGES),
         [claim],
     )
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    rounds, commit, programs = [*sys.argv[1:], *("3", "", str(OURS.programs))[len(sys.argv) - 1 :]]
+    main(int(rounds), commit, Path(programs))

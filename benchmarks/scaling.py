@@ -35,13 +35,12 @@ from isotope.cli import estimate_sizes
 from isotope.cli.estimate import PHASE_COSTS, Machine
 from isotope.cli.estimate_sizes import Curve, Size, size
 from isotope.collect import build
-from isotope.core import lucene, sql, store
+from isotope.core import lucene, scoring, sql, store
 from isotope.crawl.tables import LEDGER
 from isotope.parse.dump import parse_dump
 from isotope.parse.wit import parse_wit
 from isotope.project import match
 from isotope.project.tables import MEMBERS
-from isotope.score import score
 from isotope.tabulate import catalog
 from isotope.toy import snapshot
 
@@ -111,7 +110,7 @@ def scored(at: dict[str, Path], rows: int) -> Timing:
     """Score a run of `rows` hits in six measures."""
     qrels = pl.read_parquet(at["root"] / "qrels.parquet")
     run = at["root"] / "run.parquet"
-    return {"s": timed(lambda: score.score_file(run, qrels, MEASURES))[0]}
+    return {"s": timed(lambda: scoring.score_file(run, qrels, MEASURES))[0]}
 
 
 def tabulated(at: dict[str, Path], rows: int) -> Timing:

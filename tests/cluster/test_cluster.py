@@ -35,6 +35,7 @@ def tied() -> list[str]:
     """The options that make one Slurm job of all that tabulates: on two cores, starts are dear."""
     rules = "\n".join(p.read_text("utf-8") for p in (ROOT / "workflow/rules").glob("tabulate*.smk"))
     names = re.findall(r"^ *rule (\w+):", rules, re.MULTILINE)
+    names += ["tabulate_tables_toy", "tabulate_tables_toy_later"]
     return ["--groups", *(f"{name}=tabulate" for name in names)]
 
 

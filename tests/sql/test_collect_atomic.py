@@ -22,12 +22,12 @@ from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingColum
 from isotope.core.schemas import FIVE_FIELDS, RUN
 from isotope.core.schemas import PUBLISHED_IMAGES as IMAGES
 from isotope.core.schemas import PUBLISHED_TEXTS as TEXTS
+from isotope.core.scoring import score_cells
 from isotope.crawl.pictures import crawl_pictures, list_pictures
 from isotope.encode.shard import iter_texts
 from isotope.index import bm25
 from isotope.params.resolve import substitute
 from isotope.release.parquet import QRELS
-from isotope.score.score import score_cells
 from isotope.tabulate import tokens
 from isotope.train.data import Source, write_rows
 

@@ -22,6 +22,7 @@ from isotope.crawl import outcome
 from isotope.params import resolve, schema
 from isotope.parse import wit as wit_records
 from isotope.parse.articles import REASONS
+from isotope.tabulate.exhibits import described
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "workflow/schemas/params.schema.yaml"
@@ -69,7 +70,11 @@ def patterns() -> set[str]:
     lines = [*PHASE_RULES.splitlines(), *re.findall(r"^RUNS = .*$", RULES, re.MULTILINE)]
     found = re.findall(r'"((?:data|results|logs|\.isotope)/[^"]*)"', "\n".join(lines))
     starred = {re.sub(r"\{+[^{}]*\}+", "*", path) for path in found}
-    return starred | {f"{path}/*" for path in OPEN} | {f"{path}/*/*" for path in OPEN}
+    made = described().items()
+    tables = {f"results/tables/*/{n}.{s}" for n, e in made if e.table for s in ("csv", "md", "tex")}
+    drawn = {f"results/figures/*/{n}.svg" for n, e in made if e.draws}
+    anything = {f"{path}/*" for path in OPEN} | {f"{path}/*/*" for path in OPEN}
+    return starred | tables | drawn | anything
 
 
 def folders() -> set[str]:

@@ -60,6 +60,23 @@ assert found == [("a", "z", 1), ("a", "y", 2), ("b", "z", 1), ("b", "y", 2)], fo
 """
 
 
+TABULATE = """
+from pathlib import Path
+from isotope.collect.tables import TEXTS
+from isotope.core import store
+from isotope.tabulate.exhibits import recipe, write_exhibit
+here = Path("tables")
+here.mkdir()
+titles = ["Life", "Life", "Work"]
+rows = [{"text_id": str(n), "section_title": title} for n, title in enumerate(titles)]
+store.write_rows(rows, here / "texts.parquet", TEXTS)
+made = recipe("section_titles", {"texts": str(here / "texts.parquet")}, {})
+write_exhibit(made, here / "section_titles", here / "section_titles.svg")
+lines = (here / "section_titles.csv").read_text().splitlines()
+assert lines == ["section_title,texts", "Life,2", "Work,1"], lines
+"""
+
+
 @pytest.fixture
 def extended(project: Callable[[], Path], shell: Callable[..., str]) -> Callable[[str], Path]:
     """A copy of the project with the diff of one heading of the page, and nothing else changed."""
@@ -145,3 +162,11 @@ def test_a_system_kind_is_one_file(extended):
 
 def test_the_page_shows_every_extension_with_its_diff():
     assert {"A model kind", "A collection kind", "A system kind"} <= {*DIFFS}
+
+
+def test_a_table_is_one_query_and_one_entry(extended):
+    place = extended("A table")
+    inside(place, "python", "-c", TABULATE)
+    params = str(place / "params.yaml")
+    jobs = planned(place, "results/tables/toy/section_titles.md", params)
+    assert "tabulate toy" in jobs

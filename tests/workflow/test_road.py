@@ -165,6 +165,28 @@ def test_touching_code_runs_nothing_and_editing_it_runs_what_depends_on_it(embed
     assert "search_bm25" not in planned
 
 
+PAGES = {"report", "overview", "since_page", "failures_page", "catalog"}
+EDITS = {
+    "workflow/lib/isotope/templates/systems.html.j2": PAGES,
+    # A caption, not what makes the table.
+    "workflow/lib/isotope/templates/exhibits.yaml": PAGES,
+    "workflow/sql/tabulate/tables/headline.sql": {*PAGES, "tables_toy", "newest"},
+}
+
+
+@pytest.mark.parametrize("file", EDITS)
+def test_an_edit_of_a_template_or_an_exhibit_plans_what_shows_it(embedded, shell, file):
+    path = embedded / file
+    text = path.read_text()
+    comment = {".sql": "-- edited", ".yaml": "# edited", ".j2": "{# edited #}"}[path.suffix]
+    path.write_text(f"{text}{comment}\n")
+    told = shell("snakemake", "--cores", "all", "-n", "--quiet", "rules", cwd=embedded)
+    path.write_text(text)
+    planned = set(re.findall(r"^(\w+) +\d+$", told, re.MULTILINE)) - {"all", "total"}
+    assert {"tabulate_report", "tabulate_overview"} <= planned
+    assert planned <= {f"tabulate_{rule}" for rule in EDITS[file]}
+
+
 def test_the_real_run_keeps_every_promise_of_the_design(raycharles, shared, shell):
     told = shell("python", shared / "contract.py", "raycharles", cwd=raycharles)
     assert "all promises kept" in told

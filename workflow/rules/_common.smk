@@ -17,15 +17,14 @@ from isotope.core.memory import (
     STREAMS,
     VECTORS,
 )
-from isotope.params import foreign
-from isotope.params import paths
+from isotope.params import files
 from isotope.params import resolve
 from isotope.plan.plan import Plan
 
 HOME = Path(workflow.basedir)
-FOREIGN = foreign.discover()
+FOREIGN = resolve.discover()
 plan = Plan(resolve.resolve(config, FOREIGN), HOME, FOREIGN)
-paths.demand_files(plan.params)
+files.demand_files(plan.params)
 
 
 wildcard_constraints:

@@ -1,35 +1,58 @@
+rule encode_summaries:
+    input:
+        images="data/collect/{collection}/images.parquet",
+        after=plan.summariser,
+        sql=plan.sql("encode/captions.sql"),
+        code=plan.code("encode.summaries:write_summaries"),
+    output:
+        summaries="data/encode/{collection}/summaries/{summary}.parquet",
+    log:
+        "logs/encode_summaries/{collection}/{summary}.log",
+    benchmark:
+        "logs/benchmarks/encode_summaries/{collection}.{summary}.tsv"
+    threads: 8
+    resources:
+        mem_mb=plan.needs(ENCODES),
+    params:
+        call="encode.summaries:write_summaries",
+        spec=plan.summary_params,
+        language=plan.caption_language,
+        batch=plan.params["encode"]["batch"],
+    message:
+        "summarise the captions of {wildcards.collection} with {wildcards.summary}"
+    script:
+        "../scripts/call.py"
+
+
 rule encode_shard:
     input:
         texts="data/collect/{collection}/texts.parquet",
         images=plan.image_table,
-        ledgers=plan.picture_ledgers,
         weights=plan.weights,
         features=plan.tower_features,
-        configs=plan.configs,
+        earlier=ancient(plan.earlier_vectors("texts", "images")),
+        after=plan.encoder_files,
         sql=plan.sql("encode/*.sql"),
-        earlier_texts=ancient(plan.earlier_side("texts", "npy")),
-        earlier_images=ancient(plan.earlier_side("images", "npy")),
-        texts_contents=ancient(plan.earlier_side("texts", "contents.parquet")),
-        images_contents=ancient(plan.earlier_side("images", "contents.parquet")),
-        code=plan.encoder_code("encode.shard"),
+        code=plan.encoder_code("encode.shard:encode_shard"),
     output:
-        texts="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
-        texts_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
-        texts_contents="data/encode/{collection}/{model}/texts/shard-{shard}.contents.parquet",
-        images="data/encode/{collection}/{model}/images/shard-{shard}.npy",
-        images_ids="data/encode/{collection}/{model}/images/shard-{shard}.ids.parquet",
-        images_contents="data/encode/{collection}/{model}/images/shard-{shard}.contents.parquet",
+        text_vectors="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
+        text_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
+        text_contents="data/encode/{collection}/{model}/texts/shard-{shard}.contents.parquet",
+        image_vectors="data/encode/{collection}/{model}/images/shard-{shard}.npy",
+        image_ids="data/encode/{collection}/{model}/images/shard-{shard}.ids.parquet",
+        image_contents="data/encode/{collection}/{model}/images/shard-{shard}.contents.parquet",
     log:
         "logs/encode_shard/{collection}/{model}/{shard}.log",
     benchmark:
         "logs/benchmarks/encode_shard/{collection}.{model}.{shard}.tsv"
     wildcard_constraints:
-        model=plan.encoders(sighted=True),
+        model=plan.encoders(encode_images=True),
     threads: 8
     resources:
         mem_mb=plan.needs(ENCODES),
     params:
         **plan.encode_params,
+        call="encode.shard:encode_shard",
         model=plan.model_params,
         fields=plan.fields,
         language=plan.caption_language,
@@ -37,38 +60,188 @@ rule encode_shard:
     message:
         "encode {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"
     script:
-        "../scripts/encode_shard.py"
+        "../scripts/call.py"
 
 
+# A model whose vectors of images are another one's.
 rule encode_texts_shard:
     input:
         texts="data/collect/{collection}/texts.parquet",
         weights=plan.weights,
-        configs=plan.configs,
-        earlier=ancient(plan.earlier_side("texts", "npy")),
-        contents=ancient(plan.earlier_side("texts", "contents.parquet")),
-        code=plan.encoder_code("encode.shard"),
+        earlier=ancient(plan.earlier_vectors("texts")),
+        after=plan.configs,
+        code=plan.encoder_code("encode.shard:encode_texts_shard"),
     output:
-        texts="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
-        texts_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
-        texts_contents="data/encode/{collection}/{model}/texts/shard-{shard}.contents.parquet",
+        text_vectors="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
+        text_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
+        text_contents="data/encode/{collection}/{model}/texts/shard-{shard}.contents.parquet",
     log:
         "logs/encode_texts_shard/{collection}/{model}/{shard}.log",
     benchmark:
         "logs/benchmarks/encode_texts_shard/{collection}.{model}.{shard}.tsv"
     wildcard_constraints:
-        model=plan.encoders(sighted=False),
+        model=plan.encoders(encode_images=False),
     threads: 8
     resources:
         mem_mb=plan.needs(ENCODES),
     params:
         **plan.encode_params,
+        call="encode.shard:encode_texts_shard",
         model=plan.model_params,
         fields=plan.fields,
     message:
         "encode texts of {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"
     script:
-        "../scripts/encode_texts_shard.py"
+        "../scripts/call.py"
+
+
+# The queries of a later collection, with the weights that a model learned on an earlier one.
+use rule encode_shard as encode_since_shard with:
+    output:
+        text_vectors="data/encode/{collection}/since/{earlier}/{model}/texts/shard-{shard}.npy",
+        text_ids="data/encode/{collection}/since/{earlier}/{model}/texts/shard-{shard}.ids.parquet",
+        text_contents="data/encode/{collection}/since/{earlier}/{model}/texts/shard-{shard}.contents.parquet",
+        image_vectors="data/encode/{collection}/since/{earlier}/{model}/images/shard-{shard}.npy",
+        image_ids="data/encode/{collection}/since/{earlier}/{model}/images/shard-{shard}.ids.parquet",
+        image_contents="data/encode/{collection}/since/{earlier}/{model}/images/shard-{shard}.contents.parquet",
+    log:
+        "logs/encode_since_shard/{collection}/{earlier}/{model}/{shard}.log",
+    benchmark:
+        "logs/benchmarks/encode_since_shard/{collection}.{earlier}.{model}.{shard}.tsv"
+    message:
+        "encode {wildcards.collection} with {wildcards.model} of {wildcards.earlier}, shard {wildcards.shard}"
+
+
+use rule encode_texts_shard as encode_since_texts_shard with:
+    output:
+        text_vectors="data/encode/{collection}/since/{earlier}/{model}/texts/shard-{shard}.npy",
+        text_ids="data/encode/{collection}/since/{earlier}/{model}/texts/shard-{shard}.ids.parquet",
+        text_contents="data/encode/{collection}/since/{earlier}/{model}/texts/shard-{shard}.contents.parquet",
+    log:
+        "logs/encode_since_texts_shard/{collection}/{earlier}/{model}/{shard}.log",
+    benchmark:
+        "logs/benchmarks/encode_since_texts_shard/{collection}.{earlier}.{model}.{shard}.tsv"
+    message:
+        "encode texts of {wildcards.collection} with {wildcards.model} of {wildcards.earlier}, shard {wildcards.shard}"
+
+
+# Questions on images and pictures of texts, for models over the frozen vectors of another one.
+rule encode_side_inputs:
+    input:
+        texts="data/collect/{collection}/texts.parquet",
+        images="data/collect/{collection}/images.parquet",
+        weights=plan.weights,
+        after=plan.encoder_files,
+        code=plan.encoder_code("encode.multimodal:encode_side_inputs"),
+    output:
+        questions="data/encode/{collection}/{model}/questions/shard-{shard}.npy",
+        questions_ids="data/encode/{collection}/{model}/questions/shard-{shard}.ids.parquet",
+        pictures="data/encode/{collection}/{model}/pictures/shard-{shard}.npy",
+        pictures_ids="data/encode/{collection}/{model}/pictures/shard-{shard}.ids.parquet",
+    log:
+        "logs/encode_side_inputs/{collection}/{model}/{shard}.log",
+    benchmark:
+        "logs/benchmarks/encode_side_inputs/{collection}.{model}.{shard}.tsv"
+    wildcard_constraints:
+        model=plan.encoders(encode_images=True),
+    threads: 8
+    resources:
+        mem_mb=plan.needs(ENCODES),
+    params:
+        call="encode.multimodal:encode_side_inputs",
+        shards=plan.params["encode"]["shards"],
+        batch=plan.params["encode"]["batch"],
+        model=plan.model_params,
+        pixels=plan.pixels,
+    message:
+        "encode questions and pictures of {wildcards.collection} with {wildcards.model}"
+    script:
+        "../scripts/call.py"
+
+
+rule encode_mix:
+    input:
+        unpack(plan.mix_inputs(plan.shard_names)),
+        qrels="data/collect/{collection}/qrels.parquet",
+        code=plan.code("train.mix:learn_mix"),
+    output:
+        weights="data/encode/{collection}/{model}/mix.safetensors",
+        curve="data/encode/{collection}/{model}/curve.csv",
+    log:
+        "logs/encode_mix/{collection}/{model}.log",
+    benchmark:
+        "logs/benchmarks/encode_mix/{collection}.{model}.tsv"
+    wildcard_constraints:
+        model=plan.mixes_of(frozen=True),
+    threads: plan.training_threads
+    resources:
+        mem_mb=plan.needs(LEARNS),
+    params:
+        call="train.mix:learn_mix",
+        spec=plan.model_params,
+    message:
+        "learn {wildcards.model} on {wildcards.collection}"
+    script:
+        "../scripts/call.py"
+
+
+rule encode_mix_shard:
+    input:
+        unpack(plan.mix_inputs(["{shard}"])),
+        weights="data/encode/{collection}/{model}/mix.safetensors",
+        code=plan.code("encode.multimodal:encode_mix_shard"),
+    output:
+        texts="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
+        texts_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
+        images="data/encode/{collection}/{model}/images/shard-{shard}.npy",
+        images_ids="data/encode/{collection}/{model}/images/shard-{shard}.ids.parquet",
+    log:
+        "logs/encode_mix_shard/{collection}/{model}/{shard}.log",
+    benchmark:
+        "logs/benchmarks/encode_mix_shard/{collection}.{model}.{shard}.tsv"
+    wildcard_constraints:
+        model=plan.mixes_of(frozen=True),
+    resources:
+        mem_mb=plan.needs(ENCODES),
+    params:
+        call="encode.multimodal:encode_mix_shard",
+    message:
+        "encode {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"
+    script:
+        "../scripts/call.py"
+
+
+# Models trained whole, whose encoders read a picture and its words at once.
+rule encode_multimodal_shard:
+    input:
+        texts="data/collect/{collection}/texts.parquet",
+        images="data/collect/{collection}/images.parquet",
+        weights=plan.weights,
+        after=plan.multimodal_files,
+        code=plan.encoder_code("encode.multimodal:encode_multimodal_shard"),
+    output:
+        text_vectors="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
+        text_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
+        image_vectors="data/encode/{collection}/{model}/images/shard-{shard}.npy",
+        image_ids="data/encode/{collection}/{model}/images/shard-{shard}.ids.parquet",
+    log:
+        "logs/encode_multimodal_shard/{collection}/{model}/{shard}.log",
+    benchmark:
+        "logs/benchmarks/encode_multimodal_shard/{collection}.{model}.{shard}.tsv"
+    wildcard_constraints:
+        model=plan.mixes_of(frozen=False),
+    threads: 8
+    resources:
+        mem_mb=plan.needs(ENCODES),
+    params:
+        **plan.encode_params,
+        call="encode.multimodal:encode_multimodal_shard",
+        fields=plan.inner_fields,
+        pixels=plan.pixels,
+    message:
+        "encode {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"
+    script:
+        "../scripts/call.py"
 
 
 rule encode_dates_shard:
@@ -76,12 +249,12 @@ rule encode_dates_shard:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
         weights=plan.weights,
-        code=plan.code("encode.dates"),
+        code=plan.code("encode.dates:encode_dates_shard"),
     output:
-        texts="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
-        texts_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
-        images="data/encode/{collection}/{model}/images/shard-{shard}.npy",
-        images_ids="data/encode/{collection}/{model}/images/shard-{shard}.ids.parquet",
+        text_vectors="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
+        text_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
+        image_vectors="data/encode/{collection}/{model}/images/shard-{shard}.npy",
+        image_ids="data/encode/{collection}/{model}/images/shard-{shard}.ids.parquet",
     log:
         "logs/encode_dates_shard/{collection}/{model}/{shard}.log",
     benchmark:
@@ -91,10 +264,11 @@ rule encode_dates_shard:
     resources:
         mem_mb=plan.needs(HOLDS),
     params:
+        call="encode.dates:encode_dates_shard",
         shards=plan.params["encode"]["shards"],
-        column=lambda w: plan.model_params(w).get("column", "date"),
+        column=plan.date_column,
         fields=plan.fields,
     message:
         "date {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"
     script:
-        "../scripts/encode_dates_shard.py"
+        "../scripts/call.py"

@@ -97,7 +97,7 @@ rule search_trec:
         submission=plan.foreign_run,
         documents=plan.candidates,
         qrels="data/collect/{collection}/qrels.parquet",
-        code=plan.code("search.foreign:take_run"),
+        code=plan.code("search.systems:take_run"),
     output:
         run="results/search/{collection}/{setting}/{split}/{task}/{system}.parquet",
     log:
@@ -109,7 +109,7 @@ rule search_trec:
     resources:
         mem_mb=plan.needs(HOLDS),
     params:
-        call="search.foreign:take_run",
+        call="search.systems:take_run",
         depth=plan.params["search"]["depth"],
     message:
         "take in the run by {wildcards.system} on {wildcards.collection}"

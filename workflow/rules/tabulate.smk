@@ -670,14 +670,7 @@ rule tabulate_report:
         templates=plan.templates(),
         code=plan.code("report.jobs:write_report"),
     output:
-        multiext(
-            "results/report/{collection}/",
-            "index.html",
-            "collection.html",
-            "systems.html",
-            "cite.html",
-        ),
-        "results/report/{collection}/cases.html",
+        expand("results/report/{{collection}}/{page}.html", page=plan.REPORT_PAGES),
         cases_folder=directory("results/report/{collection}/cases"),
     log:
         "logs/tabulate_report/{collection}.log",

@@ -5,9 +5,9 @@ rule train_model:
         qrels="data/collect/{collection}/qrels.parquet",
         pixels=plan.pixels,
         start=plan.start_weights,
-        configs=plan.configs,
+        after=plan.configs,
         sql=plan.sql("train/*.sql"),
-        code=plan.code("train.contrastive"),
+        code=plan.code("train.contrastive:train"),
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
         curve="data/train/{collection}/{model}/curve.csv",
@@ -17,16 +17,18 @@ rule train_model:
         "logs/benchmarks/train_model/{collection}.{model}.tsv"
     wildcard_constraints:
         model=plan.models_of("trained"),
-    threads: lambda w: plan.cores(plan.recipe(w))
+    threads: plan.training_threads
     resources:
         mem_mb=plan.needs(LEARNS),
     params:
-        spec=lambda w: plan.params["models"][w.model],
+        call="train.contrastive:train",
+        spec=plan.own_params,
+        seed=plan.training_seed,
         scratch=".isotope/train/{collection}/{model}",
     message:
         "train {wildcards.model} on {wildcards.collection}"
     script:
-        "../scripts/train_model.py"
+        "../scripts/call.py"
 
 
 rule train_multimodal:
@@ -36,9 +38,9 @@ rule train_multimodal:
         qrels="data/collect/{collection}/qrels.parquet",
         pixels=plan.pixels,
         start=plan.start_weights,
-        configs=lambda w: plan.configs_of(plan.inner_model(w.model)),
+        after=plan.inner_configs,
         sql=plan.sql("train/*.sql"),
-        code=plan.encoder_code("train.multimodal"),
+        code=plan.encoder_code("train.multimodal:train"),
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
         curve="data/train/{collection}/{model}/accuracies.csv",
@@ -47,18 +49,19 @@ rule train_multimodal:
     benchmark:
         "logs/benchmarks/train_multimodal/{collection}.{model}.tsv"
     wildcard_constraints:
-        model=plan.any_of(plan.mixes(frozen=False)),
-    threads: lambda w: plan.cores(plan.recipe(w))
+        model=plan.mixes_of(frozen=False),
+    threads: plan.training_threads
     resources:
         mem_mb=plan.needs(LEARNS),
     params:
-        spec=lambda w: plan.params["models"][w.model],
-        base=lambda w: plan.params["models"][plan.inner_model(w.model)],
+        call="train.multimodal:train",
+        spec=plan.own_params,
+        base=plan.inner_params,
         scratch=".isotope/train/{collection}/{model}",
     message:
         "fine-tune {wildcards.model} on {wildcards.collection}"
     script:
-        "../scripts/train_multimodal.py"
+        "../scripts/call.py"
 
 
 rule train_heads:
@@ -68,7 +71,7 @@ rule train_heads:
         qrels="data/collect/{collection}/qrels.parquet",
         pixels=plan.pixels,
         sql=plan.sql("train/*.sql"),
-        code=plan.code("train.heads"),
+        code=plan.code("train.heads:train_heads"),
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
         curve="data/train/{collection}/{model}/curve.csv",
@@ -80,23 +83,26 @@ rule train_heads:
         "logs/benchmarks/train_heads/{collection}.{model}.tsv"
     wildcard_constraints:
         model=plan.models_of("lit"),
-    threads: lambda w: plan.params["models"][w.model].get("heads", {}).get("threads", 1)
+    threads: plan.training_threads
     resources:
         mem_mb=plan.needs(LEARNS),
     params:
-        spec=lambda w: plan.params["models"][w.model],
-        batch=plan.encode_params["batch"],
+        call="train.heads:train_heads",
+        spec=plan.own_params,
+        batch=plan.params["encode"]["batch"],
     message:
         "train the heads of {wildcards.model} on {wildcards.collection}"
     script:
-        "../scripts/train_heads.py"
+        "../scripts/call.py"
 
 
 rule train_dates:
     input:
-        unpack(plan.collection_tables),
+        texts="data/collect/{collection}/texts.parquet",
+        images="data/collect/{collection}/images.parquet",
+        qrels="data/collect/{collection}/qrels.parquet",
         sql=plan.sql("index/texts.sql"),
-        code=plan.code("train.dates"),
+        code=plan.code("train.dates:train_dates"),
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
     log:
@@ -108,9 +114,10 @@ rule train_dates:
     resources:
         mem_mb=plan.needs(HOLDS),
     params:
+        call="train.dates:train_dates",
         spec=plan.model_params,
         fields=plan.fields,
     message:
         "learn from {wildcards.collection} how {wildcards.model} tells years"
     script:
-        "../scripts/train_dates.py"
+        "../scripts/call.py"

@@ -18,12 +18,12 @@ from isotope.collect.build import collect
 from isotope.core import sql, store
 from isotope.core.errors import BrokenPromise
 from isotope.core.runs import ranked
+from isotope.core.scoring import score_run
 from isotope.core.vectors import load_vectors
 from isotope.crawl.pictures import crawl_pictures, list_pictures
 from isotope.crawl.tables import LEDGER, URLS
 from isotope.encode import dates as encode_dates
 from isotope.release import geval
-from isotope.score.score import score_run
 from isotope.search.systems import random_run
 from isotope.tabulate import strata
 from isotope.tabulate.table import rows
@@ -273,7 +273,7 @@ def temporal(real, dev, tmp_path_factory) -> pl.DataFrame:
     spec = yaml.safe_load((ROOT / "params/ticrc.yaml").read_text())["models"]["dates"]
     folder = tmp_path_factory.mktemp("dates")
     given = {t: real / f"{t}.parquet" for t in ("texts", "images", "qrels")}
-    train_dates(given, spec, fields=FIELDS, weights=folder / "m.safetensors")
+    train_dates(**given, spec=spec, fields=FIELDS, weights=folder / "m.safetensors")
     out = {
         side: {k: folder / f"{side}.{k}" for k in ("vectors", "ids")}
         for side in ("texts", "images")

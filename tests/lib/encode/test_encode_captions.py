@@ -53,7 +53,7 @@ def encoded(images: Path, spec: dict[str, object] = HASH, shards: int = 1, **giv
             "pixels": [],
             "weights": None,
         } | given
-        encode_captions.encode_seen(
+        encode_captions.encode_shown(
             images=images,
             model=spec,
             shard=n,
@@ -96,7 +96,7 @@ def test_an_image_without_a_caption_is_an_empty_text_and_counted(images, caplog)
 @pytest.mark.parametrize(("shards", "at_a_time"), [(2, 4_096), (1, 2), (3, 1)])
 def test_neither_shards_nor_pieces_change_a_vector(shards, at_a_time, images, monkeypatch):
     whole = encoded(images)
-    monkeypatch.setattr(encode_captions, "_IMAGES_AT_A_TIME", at_a_time)
+    monkeypatch.setattr(encode_captions, "_IMAGES_PER_READ", at_a_time)
     pieces = encoded(images, shards=shards)
     assert pieces["id"].to_list() == whole["id"].to_list()
     np.testing.assert_array_equal(pieces["vector"].to_numpy(), whole["vector"].to_numpy())

@@ -15,12 +15,12 @@ import pytest
 from isotope.collect import tables as collect_tables
 from isotope.core import store
 from isotope.core.errors import MissingFile
-from isotope.encode.fill import lines, means
 from isotope.encode.shard import encode_texts
 from isotope.explain import perturb
 from isotope.explain import wordnet as wordnet_files
 from isotope.explain.wordnet import WordNet
 from isotope.models import encoders
+from isotope.models.fill import lines, means
 
 HASH: dict[str, object] = {"kind": "hash", "dim": 32, "images": "captions"}
 TEXTS = {

@@ -22,15 +22,14 @@ from isotope.core.schemas import CAPTION_FIELDS
 from isotope.core.vectors import contents_of
 from isotope.crawl.tables import PIXELS
 from isotope.encode import cache, shard
-from isotope.encode import shard as captions
-from isotope.encode.fill import Batches
 from isotope.models import encoders
+from isotope.models.fill import Batches
 from isotope.models.hash import HashEncoder
 from isotope.models.open_clip import ClipEncoder, create_custom
 from isotope.params import files as params_files
 from isotope.params import resolve
 from isotope.params.links import _check_after
-from isotope.params.snapshots import expand
+from isotope.params.resolve import expand
 
 HASH: dict[str, object] = {"kind": "hash", "dim": 16}
 N, CHANGED = 40, (3, 17, 30)
@@ -103,7 +102,7 @@ def run(
     else:
         common["model"] = {**common["model"], "images": side}
         seen: dict[str, Any] = {"images": of["images"], "pixels": [of["pixels"]], "language": "en"}
-        captions.encode_seen(**seen, **common)
+        shard.encode_shown(**seen, **common)
     return vectors
 
 

@@ -66,7 +66,9 @@ def test_a_ready_table_gives_one_caption_an_image(images, tmp_path):
     ready = tmp_path / "ready.csv"
     ready.write_text("image_url,summary\nhttp://x/i1.jpg,a dog\nhttp://x/other.jpg,nobody\n")
     spec = {"file": str(ready)}
-    write_summaries(images, spec, language="en", batch=2, out=tmp_path / "out.parquet")
+    write_summaries(
+        images=images, spec=spec, language="en", batch=2, summaries=tmp_path / "out.parquet"
+    )
     assert said(tmp_path / "out.parquet") == {"i1": ["a dog"], "i2": [], "i3": []}
 
 
@@ -74,7 +76,7 @@ def test_a_model_summarises_each_images_captions_and_does_so_again(images, folde
     spec = {"name": folder, "tokens": 5, "beams": 2}
     for name in ("one", "again"):
         out = tmp_path / f"{name}.parquet"
-        write_summaries(images, spec, language="en", batch=1, out=out)
+        write_summaries(images=images, spec=spec, language="en", batch=1, summaries=out)
     found = said(tmp_path / "one.parquet")
     assert [len(found[i]) for i in WORDS] == [1, 1, 0]
     assert len(found["i1"][0].split()) <= 5
@@ -83,7 +85,9 @@ def test_a_model_summarises_each_images_captions_and_does_so_again(images, folde
 
 def test_captions_in_another_language_are_not_summarised(images, folder, tmp_path):
     spec = {"name": folder, "tokens": 2}
-    write_summaries(images, spec, language="de", batch=8, out=tmp_path / "out.parquet")
+    write_summaries(
+        images=images, spec=spec, language="de", batch=8, summaries=tmp_path / "out.parquet"
+    )
     assert set(map(len, said(tmp_path / "out.parquet").values())) == {0}
 
 
@@ -91,7 +95,9 @@ def test_a_table_that_is_none_is_refused(images, tmp_path):
     ready, out = tmp_path / "ready.csv", tmp_path / "out.parquet"
 
     def write():
-        write_summaries(images, {"file": str(ready)}, language="en", batch=2, out=out)
+        write_summaries(
+            images=images, spec={"file": str(ready)}, language="en", batch=2, summaries=out
+        )
 
     with pytest.raises(MissingFile):
         write()
@@ -107,4 +113,4 @@ def test_a_table_that_is_none_is_refused(images, tmp_path):
 def test_a_model_that_is_not_there_is_named(images, tmp_path):
     spec, out = {"name": str(tmp_path / "none")}, tmp_path / "out.parquet"
     with pytest.raises(FetchFailed):
-        write_summaries(images, spec, language="en", batch=2, out=out)
+        write_summaries(images=images, spec=spec, language="en", batch=2, summaries=out)

@@ -11,9 +11,9 @@ from isotope.core import sql, store
 from isotope.core.errors import EmptyTable, MissingColumn, MissingFile
 from isotope.core.measures import MEASURES
 from isotope.core.runs import read_run, write_run
+from isotope.core.scoring import score_run
 from isotope.explain.failures import Sources, explain_failures
 from isotope.explain.tables import FAILURES, INTACT, RANKS
-from isotope.score.score import score_run
 from isotope.tabulate.exhibits import recipe, write_exhibit
 from isotope.tabulate.layout import lay_out
 from isotope.toy import wordnet

@@ -143,7 +143,9 @@ def test_ranks_of_a_dense_system_are_counted_over_the_pool(made):
 def test_ranks_of_bm25_are_those_of_a_search(made):
     folder, index = made.folder, made.folder / "lucene/small/own"
     both = {side: folder / f"{side}.parquet" for side in ("texts", "images")}
-    index_bm25(both, [index], ["validation"], language="en", fields=FIELDS, threads=1)
+    index_bm25(
+        **both, folders=[index], splits=["validation"], language="en", fields=FIELDS, threads=1
+    )
     qrels = {"qrels": folder / "qrels.parquet"}
     spec = {"fields": FIELDS}
     runs = {"indexes": [index], "runs": [made.asked.run], "spec": spec}

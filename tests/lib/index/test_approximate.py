@@ -52,8 +52,8 @@ def test_looking_everywhere_is_exact(encoded, spec):
     rows = np.arange(0, DOCUMENTS, 3)
     scores, exact = top_k(queries, shards, rows, 10, 64)
     index = dense.build(shards, rows, spec)
-    near, found = dense.nearest(index, queries, rows, 10, spec)
-    assert dense.recall_at(10, found, exact) > 0.99
+    near, found = search_approximate.nearest(index, queries, rows, 10, spec)
+    assert search_approximate.recall_at(10, found, exact) > 0.99
     np.testing.assert_allclose(np.sort(near)[:, -5:], np.sort(scores)[:, -5:], atol=1e-5)
 
 
@@ -62,10 +62,10 @@ def test_fewer_probes_find_less(encoded):
     exact = top_k(queries, shards, rows, 10, 64)[1]
     index = dense.build(shards, rows, {"method": "ivf", "lists": 32})
     found = {
-        n: dense.nearest(index, queries, rows, 10, {"method": "ivf", "probes": n})[1]
+        n: search_approximate.nearest(index, queries, rows, 10, {"method": "ivf", "probes": n})[1]
         for n in (1, 8, 32)
     }
-    shares = [dense.recall_at(10, hits, exact) for hits in found.values()]
+    shares = [search_approximate.recall_at(10, hits, exact) for hits in found.values()]
     assert shares[0] < shares[1] < shares[2] == 1
 
 
@@ -76,8 +76,8 @@ def test_recall_is_the_mean_share_of_shared_rows(queries, k, random):
     found = np.array([random.sample(range(30), 10) for _ in range(queries)])
     cut = min(k, 10)
     shared = [len({*f[:cut]} & {*e[:cut]}) / cut for f, e in zip(found, exact, strict=True)]
-    assert dense.recall_at(k, found, exact) == pytest.approx(np.mean(shared))
-    assert dense.recall_at(k, exact, exact) == 1
+    assert search_approximate.recall_at(k, found, exact) == pytest.approx(np.mean(shared))
+    assert search_approximate.recall_at(k, exact, exact) == 1
 
 
 def test_same_vectors_same_index(encoded):
@@ -95,8 +95,8 @@ def test_more_codes_find_more_and_hold_more_but_less_than_the_vectors(encoded):
     for codes in (3, 12, 100):
         spec = {"method": "ivfpq", "lists": 8, "probes": 8, "codes": codes}
         index = dense.build(shards, rows, spec)
-        near = dense.nearest(index, queries, rows, 10, spec)[1]
-        shares.append(dense.recall_at(10, near, exact))
+        near = search_approximate.nearest(index, queries, rows, 10, spec)[1]
+        shares.append(search_approximate.recall_at(10, near, exact))
         sizes.append(len(faiss.serialize_index(index)))
     flat = len(faiss.serialize_index(dense.build(shards, rows, {"method": "ivf"})))
     assert 0.05 < shares[0] < shares[1] < shares[2] <= 1
@@ -108,7 +108,7 @@ def test_few_vectors_are_quantised_coarsely(encoded, documents):
     spec = {"method": "ivfpq", "codes": 5}
     rows = np.arange(documents)
     index = dense.build(Shards(encoded["texts"]), rows, spec)
-    found = dense.nearest(index, unit(QUERIES, 1), rows, 10, spec)[1]
+    found = search_approximate.nearest(index, unit(QUERIES, 1), rows, 10, spec)[1]
     assert [sorted(set(row) - {-1}) for row in found.tolist()] == [
         sorted(row) for row in found.tolist()
     ]
@@ -131,7 +131,7 @@ def test_a_system_writes_its_runs_and_the_table_of_its_recall(encoded, tmp_path)
     ]
     store.write_rows(pairs, qrels, QRELS)
     spec = {"method": "ivf", "lists": 32, "probes": 4, "sample": 7}
-    dense.index_approximate(encoded, [folder], spec)
+    dense.write_approximate(encoded, [folder], spec)
     run, table = tmp_path / "run/large/test/m2t/near.parquet", tmp_path / "recall.csv"
     search_approximate.search_approximate(
         qrels=qrels,

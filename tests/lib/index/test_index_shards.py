@@ -16,11 +16,15 @@ from isotope.core.errors import BadParams
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.shards import Part, write_slice
 from isotope.index import bm25
-from isotope.index.bm25 import Reads, index_bm25, index_bm25_gather, index_bm25_shard, index_digests
+from isotope.index.bm25 import index_bm25, index_bm25_gather, index_bm25_shard, index_digests
 
 SPLITS = ["validation", "test"]
 SETTINGS = ("small", "base", "large")
-READS = Reads("de", "en", ["page_title", "section_title"])
+READS: dict[str, Any] = {
+    "language": "de",
+    "texts_language": "en",
+    "fields": ["page_title", "section_title"],
+}
 Collection = dict[str, Path]
 
 
@@ -56,21 +60,25 @@ def in_shards(
 ) -> list[Path]:
     """Index in n shards, as the rules do, and return the folders."""
     digests = place / "digests.json"
-    index_digests(collection, READS, digests, settings=settings, splits=SPLITS, earlier=earlier)
+    grid: dict[str, Any] = {"settings": settings, "splits": SPLITS}
+    index_digests(**collection, **READS, digests=digests, **grid, earlier=earlier)
     pieces = [at(place / f"{i:05d}-of-{n:05d}", settings) for i in range(n)]
     for i, own in enumerate(pieces):
         shard: Part = (i, n)
-        index_bm25_shard(collection, READS, digests, own, SPLITS, threads=1, part=shard)
+        places: dict[str, Any] = {"digests": digests, "folders": own, "splits": SPLITS}
+        index_bm25_shard(**collection, **READS, **places, threads=1, part=shard)
     by_setting = [piece for folders in zip(*pieces, strict=True) for piece in folders]
     folders = at(place / "whole", settings)
-    index_bm25_gather(by_setting, digests, folders, SPLITS, earlier)
+    index_bm25_gather(
+        pieces=by_setting, digests=digests, folders=folders, splits=SPLITS, earlier=earlier
+    )
     return folders
 
 
 def at_once(collection: Collection, place: Path, settings: Sequence[str], earlier=()) -> list[Path]:
     folders = at(place, settings)
-    told: dict[str, Any] = vars(READS)
-    index_bm25(collection, folders, SPLITS, **told, threads=1, earlier=earlier)
+    how: dict[str, Any] = {**READS, "splits": SPLITS, "threads": 1, "earlier": earlier}
+    index_bm25(**collection, folders=folders, **how)
     return folders
 
 
@@ -169,17 +177,17 @@ def test_what_did_not_change_is_copied_and_no_shard_indexes_it(before, after, tm
 
 def test_a_shard_that_fails_leaves_no_folder(tmp_path, written, monkeypatch):
     collection = collect(tmp_path / "collection")
-    index_digests(collection, READS, tmp_path / "d.json", settings=SETTINGS, splits=SPLITS)
+    digests = tmp_path / "d.json"
+    index_digests(**collection, **READS, digests=digests, settings=SETTINGS, splits=SPLITS)
 
     def fail(*_given, **_named) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(lucene, "build_index", fail)
     folders = at(tmp_path / "shard")
+    places: dict[str, Any] = {"digests": digests, "folders": folders, "splits": SPLITS}
     with pytest.raises(KeyboardInterrupt):
-        index_bm25_shard(
-            collection, READS, tmp_path / "d.json", folders, SPLITS, threads=1, part=(0, 2)
-        )
+        index_bm25_shard(**collection, **READS, **places, threads=1, part=(0, 2))
     assert not [path for path in (tmp_path / "shard").rglob("*") if path not in parents(folders)]
 
 

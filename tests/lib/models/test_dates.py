@@ -185,7 +185,7 @@ def test_too_few_training_texts_and_ngrams_backwards_are_named():
 
 
 def test_a_text_is_dated_by_the_picture_that_it_belongs_to(collected):
-    found = dated(collected, "date").sort("text_id")
+    found = dated(collected["images"], collected["qrels"], "date").sort("text_id")
     assert found["text_id"].to_list() == IDS.to_list()
     assert found["year"].to_list() == YEARS.to_list()
 
@@ -193,7 +193,7 @@ def test_a_text_is_dated_by_the_picture_that_it_belongs_to(collected):
 def test_both_sides_of_a_collection_are_encoded_in_shards(collected, tmp_path):
     weights = tmp_path / "model.safetensors"
     fields = ["context_section_description"]
-    train_dates(collected, {"kind": "dates"}, fields=fields, weights=weights)
+    train_dates(**collected, spec={"kind": "dates"}, fields=fields, weights=weights)
     model = models_dates.load(weights)
     made: dict[str, list] = {"texts": [], "images": []}
     for n in (0, 1):
@@ -221,9 +221,9 @@ def test_both_sides_of_a_collection_are_encoded_in_shards(collected, tmp_path):
 def test_at_most_so_many_texts_are_learned_from_whatever_their_order(collected, tmp_path):
     paths = [tmp_path / f"{n}.safetensors" for n in (1, 2)]
     spec = {"kind": "dates", "texts": 20}
-    train_dates(collected, spec, fields=["context_section_description"], weights=paths[0])
+    train_dates(**collected, spec=spec, fields=["context_section_description"], weights=paths[0])
     shuffled = pl.read_parquet(collected["qrels"]).reverse()
     shuffled.write_parquet(collected["qrels"])
-    train_dates(collected, spec, fields=["context_section_description"], weights=paths[1])
+    train_dates(**collected, spec=spec, fields=["context_section_description"], weights=paths[1])
     assert models_dates.load(paths[0]).counts.texts.sum() == 20
     assert paths[0].read_bytes() == paths[1].read_bytes()

@@ -15,6 +15,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from isotope.core.errors import BadParams, CorruptFile
 from isotope.models import open_clip as models_clip
 from isotope.models.multimodal import QUERY, SIDES, TARGET, create, load_multimodal, t5
+from isotope.models.open_clip import cut_of
 from isotope.params.recipes import (
     Clip2ClipRecipe,
     ClipFusionRecipe,
@@ -23,7 +24,7 @@ from isotope.params.recipes import (
     recipe_of,
 )
 from isotope.train.batches import Batch
-from isotope.train.loop import cut_of, start
+from isotope.train.loop import start
 from isotope.train.multimodal import MultimodalStepper, adafactor
 from isotope.train.processes import Ranks
 

@@ -185,7 +185,7 @@ def test_heads_trained_on_one_text_tower_are_refused_on_the_other(tmp_path, coco
         batch=8,
         weights=weights,
         curve=tmp_path / "curve.csv",
-        features=kept(tmp_path),
+        **kept(tmp_path),
     )
     encoder = encoders.load(spec, weights=weights, device="cpu")
     assert encoder.encode_texts(CAPTIONS).shape == (2, 8)
@@ -239,7 +239,7 @@ def test_a_lit_model_trains_on_a_collection_and_encodes_both_sides(tmp_path, coc
             **paths,
             spec={"kind": "lit", "heads": {"dim": 8, "epochs": 4, "batch": 8, "every": 2}},
             batch=8,
-            features=kept(tmp_path),
+            **kept(tmp_path),
             weights=tmp_path / f"{copy}.safetensors",
             curve=tmp_path / f"{copy}.csv",
         )
@@ -294,4 +294,4 @@ def collection(folder: Path, pictures: list[Image.Image], captions: list[str]) -
 
 
 def kept(folder: Path) -> dict[str, Path]:
-    return {"vectors": folder / "pictures.npy", "ids": folder / "pictures.ids.parquet"}
+    return {"features": folder / "pictures.npy", "features_ids": folder / "pictures.ids.parquet"}

@@ -25,8 +25,8 @@ from transformers import (
 )
 
 from isotope.core.errors import BadParams, CorruptFile, FetchFailed, UnknownModel
-from isotope.encode.fill import means
 from isotope.models import encoders
+from isotope.models.fill import means
 
 CONTEXT, WIDTH, DIM = 12, 16, 10
 SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]

@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from isotope.core.errors import BadParams, MissingFile
-from isotope.params import resolve, union
-from isotope.params.foreign import Place
+from isotope.params import links, resolve
+from isotope.params.resolve import Place
 
 
 @pytest.fixture
@@ -79,8 +79,8 @@ def editions(config) -> dict:
 def test_a_union_speaks_several_languages_unless_told_and_has_its_members_sources(editions):
     resolved = resolve.resolve(copy.deepcopy(editions))
     assert resolved["collect"]["both"]["language"] == "mul"
-    assert union.sources(resolved, "both") == ["toy", "ru"]
-    assert union.sources(resolved, "ru") == ["ru"]
+    assert links.sources(resolved, "both") == ["toy", "ru"]
+    assert links.sources(resolved, "ru") == ["ru"]
     editions["collect"]["both"]["language"] = "en"
     assert resolve.resolve(editions)["collect"]["both"]["language"] == "en"
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from isotope.core.errors import BadParams
-from isotope.params.snapshots import expand
+from isotope.params.resolve import expand
 
 SPEC = {
     "snapshots": [20230101, "20230201"],

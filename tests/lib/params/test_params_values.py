@@ -12,7 +12,7 @@ from isotope.cli import doctor
 from isotope.cli.estimate import Machine
 from isotope.core.errors import BadParams, MissingFile
 from isotope.models import open_clip_lists
-from isotope.params import paths, recipes, resolve, schema, sections
+from isotope.params import files, recipes, resolve, schema, sections
 
 ROOT = Path(__file__).parents[3]
 CONFIG: dict[str, Any] = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))
@@ -372,7 +372,7 @@ def test_a_local_file_that_no_job_makes_is_missed_before_the_first_job(case, mon
     monkeypatch.chdir(ROOT)
     overlay, told = MISSING[case]
     with pytest.raises(MissingFile, match=re.escape(told)):
-        paths.demand_files(missing(overlay))
+        files.demand_files(missing(overlay))
 
 
 @pytest.mark.parametrize("case", MISSING)
@@ -386,13 +386,13 @@ def test_the_doctor_misses_it_too(case, monkeypatch):
 
 def test_what_is_there_or_is_made_by_acquire_is_not_missed(tmp_path):
     demo = resolved({})
-    paths.demand_files(demo, tmp_path)
+    files.demand_files(demo, tmp_path)
     (tmp_path / "wit").mkdir()
     (tmp_path / "wit/a.gz").touch()
     config = merged(CONFIG, {"acquire": {"toy": {"files": {"images": ["wit/*.gz", "http://h/x"]}}}})
     del config["acquire"]["toy"]["generate"], config["tabulate"]["facts"]
     del config["tabulate"]["explain"]
-    paths.demand_files(resolve.resolve(config), tmp_path)
+    files.demand_files(resolve.resolve(config), tmp_path)
 
 
 def test_what_was_acquired_needs_its_upstream_files_no_more(tmp_path):
@@ -400,11 +400,11 @@ def test_what_was_acquired_needs_its_upstream_files_no_more(tmp_path):
     del config["acquire"]["toy"]["generate"], config["tabulate"]["facts"]
     del config["tabulate"]["explain"]
     found = resolve.resolve(config)
-    assert len(list(paths.missing(found, tmp_path))) == 1
+    assert len(list(files.missing(found, tmp_path))) == 1
     manifest = tmp_path / "data/acquire/toy/manifest.json"
     manifest.parent.mkdir(parents=True)
     manifest.touch()
-    assert list(paths.missing(found, tmp_path)) == []
+    assert list(files.missing(found, tmp_path)) == []
 
 
 MIXES = [kind for kind, of in sections.kinds(sections.MODELS).items() if of.is_mix]

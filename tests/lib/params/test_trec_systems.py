@@ -13,8 +13,8 @@ from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile
 from isotope.core.runs import ranked, read_run, write_run
 from isotope.core.trec import read_qrels
-from isotope.params.foreign import Place, discover, with_foreign
-from isotope.search.foreign import checked, take_run
+from isotope.params.resolve import Place, discover, with_foreign
+from isotope.search.systems import checked, take_run
 
 PARAMS: dict[str, Any] = {
     "build": ["toy"],

@@ -114,6 +114,14 @@ def test_a_fact_is_read_where_it_lies_and_waits_for_its_manifest(demo):
     assert "data/acquire/toy/topics.csv" not in sources
 
 
+@pytest.mark.parametrize("fact", ["topics", "objects", "styles"])
+def test_the_tables_of_a_fact_wait_for_its_file(fact, tmp_path):
+    file = tmp_path / f"{fact}.csv"
+    file.touch()
+    plan = planned(facts={"toy": {fact: str(file)}}, explain={})
+    assert str(file) in plan.exhibit_sources("toy")(None)
+
+
 def test_names_of_rules_are_words_and_differ(demo):
     assert demo.tabulated() == {
         "tabulate_tables_toy": "toy", "tabulate_tables_toy_later": "toy-later"

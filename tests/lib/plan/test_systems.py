@@ -9,7 +9,7 @@ from snakemake.iocontainers import Wildcards
 
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.params import resolve
-from isotope.params.foreign import Place
+from isotope.params.resolve import Place
 from isotope.plan.plan import Plan
 
 ROOT = Path(__file__).parents[3]

@@ -13,9 +13,9 @@ from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, MissingColumn, MissingFile
 from isotope.core.grid import Cell
 from isotope.core.runs import read_run, write_run
+from isotope.core.scoring import score_run
 from isotope.release import geval
 from isotope.release import geval as geval_export
-from isotope.score.score import score_run
 
 WITHHELD = Cell("small", "test", "m2t", judged=False)
 
@@ -112,9 +112,9 @@ def test_the_command_scores_where_the_folder_has_answers(built, challenge, capsy
 def test_a_folder_of_other_pictures_is_refused(built, challenge):
     (challenge / "in.tsv").write_text("1907-05-31\tother.png\n")
     with pytest.raises(BadParams, match="no picture of split 'test'"):
-        geval_export.told("tiny", challenge, built / "out", setting="small", split="test")
+        geval_export.submissions("tiny", challenge, built / "out", setting="small", split="test")
     with pytest.raises(MissingFile, match="no runs"):
-        geval_export.told("tiny", challenge, built / "out", setting="base", split="test")
+        geval_export.submissions("tiny", challenge, built / "out", setting="base", split="test")
 
 
 def test_our_reciprocal_rank_is_that_of_geval(built, challenge):

@@ -12,7 +12,8 @@ from isotope.core import store, trec
 from isotope.core.errors import BadParams, BrokenPromise, EmptyTable
 from isotope.core.grid import Cell
 from isotope.core.runs import ranked, write_run
-from isotope.score.score import score_collection, score_run
+from isotope.core.scoring import score_run
+from isotope.score.score import score_collection
 from isotope.score.tables import SCORES
 
 HITS = pl.DataFrame(

@@ -11,6 +11,7 @@ from isotope.collect.tables import QRELS, TEXTS
 from isotope.core import store
 from isotope.core.errors import MissingFile
 from isotope.core.runs import read_run, write_run
+from isotope.index.bm25 import index_answers
 from isotope.search import answers as answer_files
 from isotope.search import answers as search_answers
 from isotope.tabulate.answered import write_answered
@@ -87,7 +88,7 @@ def test_an_answer_finds_the_entity_of_that_name_in_its_pool(collection, tmp_pat
         for split in ("test", "train")
         for task in ("m2t", "t2m")
     ]
-    search_answers.index_answers(collection["texts"], folders, ["test", "train"])
+    index_answers(texts=collection["texts"], folders=folders, splits=["test", "train"])
     rejected = tmp_path / "rejected.parquet"
     search_answers.search_answers(
         **collection, answers=[file], indexes=folders, runs=runs, spec={"kind": "answers"},
@@ -118,7 +119,7 @@ def test_a_line_of_oven_s_submission_form_names_its_entity(collection, tmp_path)
     places = [f"{setting}/{split}/m2t" for setting in settings for split in splits]
     runs = [tmp_path / place / "said.parquet" for place in places]
     folders = [tmp_path / f"index/{setting}/said" for setting in settings]
-    search_answers.index_answers(collection["texts"], folders, list(splits))
+    index_answers(texts=collection["texts"], folders=folders, splits=list(splits))
     rejected, answered = tmp_path / "rejected.parquet", tmp_path / "answered.parquet"
     search_answers.search_answers(
         **collection, answers=[file], indexes=folders, runs=runs, spec={"kind": "answers"},

@@ -14,9 +14,11 @@ from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.exact import Shards, top_k
 from isotope.core.grid import Cell, document_ids, pool_splits, query_ids
+from isotope.core.lucene import contents
 from isotope.core.runs import read_run
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.index.bm25 import contents, index_bm25, index_dense
+from isotope.index.bm25 import index_bm25
+from isotope.index.dense import index_dense
 from isotope.search import systems
 
 SPLITS = ["train", "validation", "test", "other"]
@@ -92,7 +94,8 @@ def test_the_oracle_sees_captions_in_one_language(collection):
 def test_bm25_finds_the_match_in_every_cell(collection, tmp_path):
     folders = [tmp_path / "index" / s / "bm25" for s in ("small", "base", "large")]
     splits = ["validation", "test"]
-    index_bm25(collection, folders, splits, language="en", fields=None, threads=1)
+    tables = {side: collection[side] for side in ("texts", "images")}
+    index_bm25(**tables, folders=folders, splits=splits, language="en", threads=1)
     paths = outputs(tmp_path / "runs", "bm25")
     spec = {"kind": "bm25"}
     systems.search_bm25(
@@ -116,8 +119,9 @@ def test_dense_search_stays_inside_the_pool_and_finds_the_match(collection, tmp_
             encoded[side].append(tmp_path / f"{side}-{n}.npy")
             encoded[f"{side}_ids"].append(ids)
     folders = [tmp_path / "index" / s / "clip" for s in ("small", "base", "large")]
-    ids = {side: encoded[f"{side}_ids"] for side in ("texts", "images")}
-    index_dense(collection, ids, folders, ["validation", "test"])
+    tables = {side: collection[side] for side in ("texts", "images")}
+    ids = {"text_ids": encoded["texts_ids"], "image_ids": encoded["images_ids"]}
+    index_dense(**tables, **ids, folders=folders, splits=["validation", "test"])
     paths = outputs(tmp_path / "runs", "clip")
     files = {"qrels": collection["qrels"], "encoded": encoded, "indexes": folders}
     systems.search_dense(**files, runs=paths, depth=100, memory_mb=16)

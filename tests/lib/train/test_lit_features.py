@@ -108,9 +108,12 @@ def webp(name: str) -> bytes:
 
 
 def learned(collection: dict[str, Any], folder: Path) -> list[Path]:
-    features = {"vectors": folder / "pictures.npy", "ids": folder / "pictures.ids.parquet"}
+    features = {
+        "features": folder / "pictures.npy",
+        "features_ids": folder / "pictures.ids.parquet",
+    }
     out: dict[str, Any] = {"weights": folder / "model.safetensors", "curve": folder / "curve.csv"}
-    heads.train_heads(**collection, spec=SPEC, batch=BATCH, features=features, **out)
+    heads.train_heads(**collection, spec=SPEC, batch=BATCH, **features, **out)
     return list(features.values())
 
 

@@ -57,7 +57,7 @@ def world(tmp_path_factory) -> tuple[dict[str, list[Path]], Path]:
 
 def learned(world, folder: Path, spec: dict) -> tuple[models_mix.Mix, pl.DataFrame]:
     weights, curve = folder / "mix.safetensors", folder / "curve.csv"
-    mix_learn.learn_mix(spec, world[0], world[1], weights=weights, curve=curve)
+    mix_learn.learn_mix(spec=spec, inputs=world[0], qrels=world[1], weights=weights, curve=curve)
     return models_mix.load_mix(weights), pl.read_csv(curve)
 
 
@@ -116,7 +116,7 @@ def test_a_mix_encodes_both_sides_row_by_row(world, tmp_path, kind):
     mix, _ = learned(world, tmp_path, spec)
     out = {k: tmp_path / f"out-{k}" for k in ("texts", "texts_ids", "images", "images_ids")}
     given_ = {side: files[0] for side, files in world[0].items()}
-    encode_mix.encode_mix_shard(tmp_path / "mix.safetensors", given_, out)
+    encode_mix.encode_mix_shard(weights=tmp_path / "mix.safetensors", inputs=given_, outputs=out)
     frozen = Frozen(world[0])
     for side, rows in (("texts", mix.texts), ("images", mix.queries)):
         found = load_vectors([out[side]], [out[f"{side}_ids"]])
@@ -162,4 +162,4 @@ def test_bad_recipes_and_weights_get_a_named_error(world, tmp_path):
     pl.read_parquet(qrels).filter(split="validation").write_parquet(alone)
     out = {"weights": tmp_path / "w", "curve": tmp_path / "c"}
     with pytest.raises(EmptyTable, match="0 pairs in split train"):
-        mix_learn.learn_mix({"kind": "clip2clip"}, files, alone, **out)
+        mix_learn.learn_mix(spec={"kind": "clip2clip"}, inputs=files, qrels=alone, **out)

@@ -18,6 +18,7 @@ from safetensors import safe_open
 from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.errors import BadParams, EmptyTable, MissingFile
+from isotope.core.pixels import squashed
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.crawl.tables import PIXELS
 from isotope.models import encoders
@@ -27,7 +28,7 @@ from isotope.toy import scenes
 from isotope.toy import scenes as draw
 from isotope.train import contrastive, step
 from isotope.train.batches import Batches, Tokens
-from isotope.train.data import Place, Source, Split, read_split, squashed
+from isotope.train.data import Place, Source, Split, read_split
 from isotope.train.loop import measure, mrr10
 
 TINY = {

@@ -16,12 +16,13 @@ from PIL import Image
 from isotope.collect import tables as collect_tables
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, MissingFile
+from isotope.core.pixels import squashed
 from isotope.crawl.tables import PIXELS
 from isotope.models import open_clip as models_clip
 from isotope.params.recipes import Means, Recipe
 from isotope.train import contrastive
 from isotope.train.batches import Batches, Tokens
-from isotope.train.data import Decoded, Packed, Place, Source, packing, read_split, squashed
+from isotope.train.data import Decoded, Packed, Place, Source, packing, read_split
 from isotope.train.processes import Ranks
 from isotope.train.step import Stepper
 

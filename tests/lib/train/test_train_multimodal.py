@@ -21,14 +21,15 @@ from safetensors.torch import load_file
 from tests import oven_pairs
 
 from isotope.core.errors import EmptyTable, MissingColumn
+from isotope.core.pixels import squashed
 from isotope.core.vectors import load_vectors
-from isotope.encode.multimodal import Part, encode_multimodal
+from isotope.encode.multimodal import encode_multimodal_shard
 from isotope.models import open_clip
 from isotope.models.multimodal import QUERY, TARGET, load_multimodal
 from isotope.train import multimodal
 from isotope.train import multimodal as multimodal_measure
 from isotope.train import step as train_step
-from isotope.train.data import Place, Source, squashed
+from isotope.train.data import Place, Source
 from isotope.train.multimodal import Point, best, combined
 from isotope.train.multimodal_data import read_judged
 
@@ -337,17 +338,21 @@ def encoded(collection: dict[str, Any], place: Path, shards: int) -> dict[str, n
     """Both sides by all shards, in order of id."""
     found: dict[str, list[np.ndarray]] = {"images": [], "texts": []}
     for shard in range(shards):
-        out = {k: place / f"{k}{shard}" for k in ("texts", "texts_ids", "images", "images_ids")}
-        encode_multimodal(
-            {k: collection[k] for k in ("texts", "images")},
-            collection["pixels"],
-            ["page_title"],
+        names = ("text_vectors", "text_ids", "image_vectors", "image_ids")
+        out = {name: place / f"{name}{shard}" for name in names}
+        encode_multimodal_shard(
+            **{k: collection[k] for k in ("texts", "images", "pixels")},
+            fields=["page_title"],
             weights=place / "model.safetensors",
-            part=Part(shard, shards, 4),
-            out=out,
+            shard=shard,
+            shards=shards,
+            batch=4,
+            outputs=out,
         )
         for side, parts in found.items():
-            parts.append(load_vectors([out[side]], [out[f"{side}_ids"]]).blocks[0])
+            parts.append(
+                load_vectors([out[f"{side[:-1]}_vectors"]], [out[f"{side[:-1]}_ids"]]).blocks[0]
+            )
     return {side: np.concatenate(parts) for side, parts in found.items()}
 
 

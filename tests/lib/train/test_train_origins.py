@@ -23,10 +23,11 @@ from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile,
 from isotope.crawl.tables import PIXELS
 from isotope.models import encoders
 from isotope.models import open_clip as models_clip
+from isotope.models.open_clip import cut_of
 from isotope.params.recipes import Means
 from isotope.train import contrastive
 from isotope.train import step as train_step
-from isotope.train.loop import cut_of, start
+from isotope.train.loop import start
 from isotope.train.step import tower_of
 
 TINY = {

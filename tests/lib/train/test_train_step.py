@@ -14,8 +14,9 @@ import torch
 from torch import nn
 
 from isotope.models import open_clip as models_clip
+from isotope.models.open_clip import standardised
 from isotope.params.recipes import Means, Recipe
-from isotope.train.batches import Batch, Batches, Tokens, standardised
+from isotope.train.batches import Batch, Batches, Tokens
 from isotope.train.data import Split
 from isotope.train.processes import Ranks
 from isotope.train.step import Stepper, tower_of

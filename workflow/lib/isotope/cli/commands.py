@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from isotope.core.errors import BadArgument, IsotopeError, MissingFile, Unreadable
-from isotope.params.foreign import SETTINGS, SPLITS
+from isotope.params.resolve import SETTINGS, SPLITS
 
 _NAME = "isotope"
 # What pydantic, with which typer reads arguments, puts before the message of a ValueError.
@@ -310,9 +310,9 @@ def geval(
     split: Split = "test",
 ) -> str:
     """Write runs as submissions to a GEval challenge."""
-    from isotope.release import geval as submissions  # noqa: PLC0415
+    from isotope.release.geval import submissions  # noqa: PLC0415
 
-    return submissions.told(collection, challenge, folder, setting=setting, split=split)
+    return submissions(collection, challenge, folder, setting=setting, split=split)
 
 
 @app.command()

@@ -16,7 +16,8 @@ from isotope.core import lucene, terminal
 from isotope.core.errors import IsotopeError
 from isotope.crawl.addresses import has_contact, user_agent
 from isotope.explain import wordnet as wordnet_files
-from isotope.params import paths, union
+from isotope.params import links
+from isotope.params.files import missing
 from isotope.params.phases import collection_kind
 from isotope.params.resolve import expand_files
 
@@ -82,7 +83,7 @@ def sources(params: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _used(params: Mapping[str, Any]) -> list[str]:
-    return sorted({s for name in params["build"] for s in union.sources(params, name)})
+    return sorted({s for name in params["build"] for s in links.sources(params, name)})
 
 
 def _absent(params: Mapping[str, Any]) -> dict[str, str]:
@@ -102,7 +103,7 @@ def _absent(params: Mapping[str, Any]) -> dict[str, str]:
 
 def files(params: Mapping[str, Any]) -> Iterator[Finding]:
     """Every other local file or folder that the params name; those of models have their own."""
-    for error in paths.missing(params):
+    for error in missing(params):
         where = error.where.removeprefix("params ")
         if not where.startswith(("acquire.", "models.")) and not where.endswith(".wordnet"):
             yield Finding(where, "missing", error.found, error.remedy)

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 from isotope.cli.estimate_sizes import GIB, Size, curves, size, thumbnails
 from isotope.core import terminal
 from isotope.core.errors import ToolFailed
+from isotope.params.links import sources
 from isotope.params.recipes import Means, Recipe, recipe_of
 from isotope.params.sections import model_kind
-from isotope.params.union import sources
 
 APART = "release"
 # ASSUME a job starts in 4 seconds: Snakemake, Python, its libraries; of other machines no

@@ -5,6 +5,7 @@ images (t2m), or images for texts (m2t). This is the one place that reads a run'
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,9 +96,9 @@ def run_order(path: Path) -> tuple[str, ...]:
     return tuple(Cell.of(path).labels(path.stem).values())
 
 
-def pools(setting: str, splits: list[str]) -> list[str]:
+def pools(setting: str, splits: Sequence[str]) -> list[str]:
     """Return the names of a setting's candidate pools."""
-    return splits if setting == "small" else ["all"]
+    return list(splits) if setting == "small" else ["all"]
 
 
 def pool_splits(setting: str, pool: str) -> tuple[str, ...]:

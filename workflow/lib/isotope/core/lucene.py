@@ -19,11 +19,11 @@ from typing import Any
 
 import polars as pl
 
-from isotope.core import store
+from isotope.core import sql, store
 from isotope.core.errors import EmptyTable, MissingFile, ToolFailed
 from isotope.core.progress import Progress, log
-from isotope.core.schemas import SEVERAL
-from isotope.tabulate import tokens
+from isotope.core.schemas import FIVE_FIELDS, SEVERAL
+from isotope.core.wordpiece import wordpiece
 
 _OLDEST_JAVA = 21
 # Lucene refuses a query of more than 1,024 clauses, which Anserini drops in silence.
@@ -236,6 +236,20 @@ def read_answers(path: Path) -> pl.DataFrame:
     return hits.with_columns(score=hits["score"].to_numpy() / _MILLIONTHS)
 
 
+def contents(
+    side: str, table: Path, *, language: str, fields: Sequence[str] | None = None
+) -> pl.DataFrame:
+    """Return id, split and contents (what BM25 reads) of every text or image, by id.
+
+    Texts give their `fields`, all five in the paper's order (section 5.1) unless named; images
+    their captions in `language`.
+    """
+    named = {"fields": list(fields or FIVE_FIELDS)}
+    params = named if side == "texts" else {"language": language}
+    rows = sql.query(sql.SQL / f"index/{side}.sql", {side: table}, params)
+    return pl.DataFrame() if rows is None else rows
+
+
 Split = Callable[[Sequence[str]], list[str]]
 WORDS = "words"
 _NAMES = 10_000
@@ -247,14 +261,14 @@ def splitter(spec: str = WORDS) -> Split:
     """Return what turns texts into terms with spaces between them, lower case, without accents.
 
     `words` cuts at spaces and punctuation as BERT's tokenizer does first (Devlin et al., 2019);
-    anything else is a WordPiece tokenizer as in `isotope.tabulate.tokens.counter`, such as
+    anything else is a WordPiece tokenizer as in `isotope.core.wordpiece`, such as
     google-bert/bert-base-uncased, which OVEN's evaluation uses (edchengg/oven_eval).
 
     Raises:
         UnknownModel: a tokenizer that is neither a file nor on a hub in reach.
     """
     if spec != WORDS:
-        tokenizer = tokens.wordpiece(spec)
+        tokenizer = wordpiece(spec)
         tokenizer.no_truncation()
         return lambda texts: [
             " ".join(e.tokens)

@@ -151,9 +151,9 @@ def parse(name: str, where: str = "measures") -> Ratio:
     family, k = form.groups() if form else (name, None)
     measure = MEASURES.get(f"{family}@k" if k else family)
     if form is None or measure is None:
-        known = f"use one of {', '.join(MEASURES)}, k = 1, 2, ..."
+        forms = f"use one of {', '.join(MEASURES)}, k = 1, 2, ..."
         near = _near(name)
-        remedy = f"did you mean {near!r}? ({known})" if near else known
+        remedy = f"did you mean {near!r}? ({forms})" if near else forms
         raise BadParams(where, f"no measure {name!r}", remedy)
     return measure.function(int(k) if k else _WHOLE_RUN)
 
@@ -162,10 +162,10 @@ def _near(name: str) -> str | None:
     """Return the measure that a name is likely to mean, with the name's own digits for k, or 10."""
     digits = re.search(r"[1-9][0-9]{0,8}$", name)
     k = digits[0] if digits else "10"
-    known = {m.replace("@k", f"@{k}").lower(): m.replace("@k", f"@{k}") for m in MEASURES}
+    names = {m.replace("@k", f"@{k}").lower(): m.replace("@k", f"@{k}") for m in MEASURES}
     family = name.partition("@")[0].lower()
-    same = [m for low, m in known.items() if "@" in low and low.partition("@")[0] == family]
-    near = same or [known[m] for m in difflib.get_close_matches(name.lower(), known, n=1)]
+    same = [m for low, m in names.items() if "@" in low and low.partition("@")[0] == family]
+    near = same or [names[m] for m in difflib.get_close_matches(name.lower(), names, n=1)]
     return near[0] if near else None
 
 

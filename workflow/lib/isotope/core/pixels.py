@@ -7,8 +7,10 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -126,6 +128,26 @@ def _flatten(image: Image.Image) -> Image.Image:
     # ASSUME transparency is shown over white, as on Wikipedia's pages; the papers do not say.
     white = Image.new("RGBA", image.size, "white")
     return Image.alpha_composite(white, image.convert("RGBA")).convert("RGB")
+
+
+class Cut(NamedTuple):
+    """How a picture of any shape becomes a square of `side` px, before it is scaled to floats."""
+
+    side: int
+    cut: Callable[[Image.Image], Image.Image]
+
+    def square(self, webp: bytes, image_id: str) -> npt.NDArray[np.uint8]:
+        """Decode a picture and cut it: uint8 [side, side, 3].
+
+        Raises:
+            CorruptFile: bytes that do not decode.
+        """
+        return np.asarray(self.cut(decode(webp, where=f"image {image_id}")))
+
+
+def squashed(side: int) -> Cut:
+    """Return the cut that changes a picture's aspect ratio."""
+    return Cut(side, lambda image: image.resize((side, side), Image.Resampling.BICUBIC))
 
 
 _DECODERS = 4

@@ -148,30 +148,30 @@ def _between(run: pl.DataFrame, first: str, end: str | None) -> pl.DataFrame:
 def aligned(paths: Sequence[Path], rows: int) -> Iterator[list[pl.DataFrame]]:
     """Read runs in pieces that hold all hits of some queries, the same ones of each run.
 
-    At most `rows` hits of each run are held, and as many again as it gives one query.
+    At most `rows` hits of each run are in memory, and as many again as it gives one query.
 
     Raises:
         As `runs.batches`.
     """
     sources: list[Iterator[pl.DataFrame] | None] = [batches(path, rows) for path in paths]
-    held = [empty() for _ in paths]
+    pieces = [empty() for _ in paths]
     while any(sources):
-        end = _end(held, sources)
+        end = _end(pieces, sources)
         for n, source in enumerate(sources):
-            if source and _last(held[n]) == end:
+            if source and _last(pieces[n]) == end:
                 more = next(source, None)
                 sources[n] = source if more is not None else None
-                held[n] = held[n] if more is None else pl.concat([held[n], more])
-        end = _end(held, sources) if any(sources) else None
-        stops = [h.height if end is None else h["query_id"].search_sorted(end) for h in held]
+                pieces[n] = pieces[n] if more is None else pl.concat([pieces[n], more])
+        end = _end(pieces, sources) if any(sources) else None
+        stops = [h.height if end is None else h["query_id"].search_sorted(end) for h in pieces]
         if any(stops):
-            yield [run.head(stop) for run, stop in zip(held, stops, strict=True)]
-            held = [run.slice(stop) for run, stop in zip(held, stops, strict=True)]
+            yield [run.head(stop) for run, stop in zip(pieces, stops, strict=True)]
+            pieces = [run.slice(stop) for run, stop in zip(pieces, stops, strict=True)]
 
 
-def _end(held: Sequence[pl.DataFrame], sources: Sequence[object]) -> str:
+def _end(pieces: Sequence[pl.DataFrame], sources: Sequence[object]) -> str:
     """Return the query in which the first of the open runs breaks off: all before are complete."""
-    return min(_last(run) for run, source in zip(held, sources, strict=True) if source)
+    return min(_last(run) for run, source in zip(pieces, sources, strict=True) if source)
 
 
 def _last(run: pl.DataFrame) -> str:

@@ -1,12 +1,15 @@
-"""What made a vector, as one digest: where two agree, equal contents have equal vectors.
+"""The vector cache: what an earlier collection has encoded is copied, not encoded again.
 
-Nothing that is declared tells all of it (a hub's newest revision, a driver, another processor), so
-the model is also asked: its vectors of a few fixed items are part of the digest.
+Beside every shard of vectors stands a table with the SHA-256 of what each row was made of, and a
+key of all that made it: params, weights, code, packages. Where content and key agree, so does the
+vector. Nothing that is declared tells all of the key (a hub's newest revision, a driver, another
+processor), so the model's vectors of a few fixed items are part of it.
 """
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from itertools import cycle, islice
 from pathlib import Path
@@ -14,21 +17,140 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
 from PIL import Image
 
-from isotope.core import provenance
+from isotope.core import provenance, store
 from isotope.core.progress import log
+from isotope.core.vectors import FloatArray, contents_of, created, load_vectors, write_ids
+from isotope.encode.tables import CONTENTS
 from isotope.models.encoders import Encoder
 from isotope.params.sections import model_kind
 
-FloatArray = npt.NDArray[np.float32]
+DIGEST_BYTES = 32
+_HEAD_BYTES = 8
 _T = TypeVar("_T")
 _PACKAGES = ("numpy", "pillow", "torch", "torchvision", "open_clip_torch", "transformers", "timm")
-_CODE = ("encode/shard.py", "encode/fill.py")
-# They choose what is encoded, which the content tells, and not how.
+# What turns an item into its vector, besides the code of the model's kind.
+_ENCODING = (
+    *("models.encoders:load", "core.pixels:decode"),
+    *("models.fill:Batches", "models.fill:means", "models.fill:lines"),
+)
+# Params that choose what is encoded, which the contents tell, and not how.
 _NOT_HOW = frozenset({"fields", "images", "summary"})
 _SENTENCES = ("", "isotope", "Ein Bild, 一张图片")
 _SIDES_PX = ((300, 200), (64, 64), (120, 260))
+
+
+class Out(NamedTuple):
+    """Where the vectors of the rows `ids` go, in which precision, and the key of what made them."""
+
+    vectors: Path
+    ids_file: Path
+    ids: pl.Series
+    precision: str
+    key: str
+
+
+@contextmanager
+def filling(out: Out, dim: int, earlier: Sequence[Path]) -> Generator["Filling"]:
+    """Yield what fills the files of `out`; they get their names when it is complete.
+
+    `earlier` are shards of vectors of another collection, with their contents beside them.
+
+    Raises:
+        MissingFile, TruncatedFile, CorruptFile: as `VectorCache`.
+    """
+    cache = VectorCache(earlier, out.key)
+    with created(out.vectors, (len(out.ids), dim), out.precision) as block:
+        filled = Filling(block, cache)
+        yield filled
+    _write_contents(out, filled)
+    write_ids(out.ids, out.ids_file)
+    if earlier:
+        log.info("%d of %d vectors reused", filled.copied, len(out.ids))
+
+
+class Filling:
+    """A block of vectors [n, dim] whose rows are copied from the cache, or left to be encoded."""
+
+    def __init__(self, block: FloatArray, cache: "VectorCache") -> None:
+        """Fill `block` [n, dim]."""
+        self.block, self._cache, self.copied = block, cache, 0
+        self.contents = np.zeros((len(block), DIGEST_BYTES), np.uint8)
+        self.filled = np.zeros(len(block), bool)
+
+    def copy(self, places: Sequence[int], content: bytes) -> bool:
+        """Note what rows are made of; copy their vector and return True where the cache has it."""
+        digest = hashlib.sha256(content).digest()
+        self.contents[places] = np.frombuffer(digest, np.uint8)
+        self.filled[places] = True
+        vector = self._cache.vector(digest)
+        if vector is not None:
+            self.block[places] = vector
+            self.copied += len(places)
+        return vector is not None
+
+
+def _write_contents(out: Out, filled: Filling) -> None:
+    digests = filled.contents.tobytes().hex()
+    width = 2 * DIGEST_BYTES
+    contents = [
+        digests[width * n : width * (n + 1)] if has else None for n, has in enumerate(filled.filled)
+    ]
+    columns = {"id": out.ids.to_arrow(), "content": pa.array(contents, pa.string())}
+    columns["model"] = pa.array([out.key] * len(contents), pa.string())
+    store.write(pa.table(columns), contents_of(out.vectors), CONTENTS)
+
+
+class VectorCache:
+    """Shards of vectors, found by the SHA-256 of what they were made of, under one key."""
+
+    def __init__(self, vectors: Sequence[Path], key: str) -> None:
+        """Map the shards; vectors under another key, and all where it is empty, are left out.
+
+        Memory: 48 bytes a vector.
+
+        Raises:
+            MissingFile, TruncatedFile, CorruptFile: as `core.vectors.load_vectors`.
+        """
+        contents = [contents_of(path) for path in vectors]
+        self._blocks = load_vectors(vectors, contents).blocks if vectors and key else []
+        self._starts = np.cumsum([0, *map(len, self._blocks)])
+        digests, rows = _read(contents if self._blocks else [], key)
+        heads = np.ascontiguousarray(digests[:, :_HEAD_BYTES]).view(np.uint64).ravel()
+        order = np.argsort(heads, kind="stable")
+        self._heads, self._digests, self._rows = heads[order], digests[order], rows[order]
+
+    def vector(self, content: bytes) -> FloatArray | None:
+        """Return the vector [dim] made of a content, by its SHA-256; None where there is none."""
+        head = np.frombuffer(content[:_HEAD_BYTES], np.uint64)[0]
+        at = int(np.searchsorted(self._heads, head))
+        while at < len(self._heads) and self._heads[at] == head:
+            if self._digests[at].tobytes() == content:
+                return self._row(int(self._rows[at]))
+            at += 1
+        return None
+
+    def _row(self, row: int) -> FloatArray:
+        shard = int(np.searchsorted(self._starts, row, side="right")) - 1
+        return self._blocks[shard][row - self._starts[shard]]
+
+
+def _read(
+    contents: Sequence[Path], key: str
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    """Return the digests [n, 32] and the rows of the vectors that this key made."""
+    digests, rows, start = [np.empty((0, DIGEST_BYTES), np.uint8)], [np.empty(0, np.int64)], 0
+    for path in contents:
+        table = pl.read_parquet(path, columns=["model", "content"]).with_row_index("row", start)
+        start += table.height
+        own = table.filter((pl.col("model") == key) & pl.col("content").is_not_null())
+        joined = b"".join(own["content"].str.decode("hex").to_list())
+        digests.append(np.frombuffer(joined, np.uint8).reshape(-1, DIGEST_BYTES))
+        rows.append(own["row"].cast(pl.Int64).to_numpy())
+    return np.concatenate(digests), np.concatenate(rows)
 
 
 class How(NamedTuple):
@@ -41,7 +163,7 @@ class How(NamedTuple):
 
 
 def text_key(encoder: Encoder, how: How) -> str:
-    """Return the key of the vectors that a model makes of texts; none has it where it is empty."""
+    """Return the key of the vectors that a model makes of texts, empty where none can be reused."""
     return _key("texts", how, encoder.encode_texts, list(_SENTENCES))
 
 
@@ -50,47 +172,46 @@ def picture_key(encoder: Encoder, how: How) -> str:
     return _key("pictures", how, encoder.encode_images, [_picture(*px) for px in _SIDES_PX])
 
 
-def digest(*files: Path) -> str:
-    """Return the SHA-256 of files, one after the other."""
-    found = hashlib.sha256()
-    for path in files:
-        with path.open("rb") as file:
-            found.update(hashlib.file_digest(file, "sha256").digest())
-    return found.hexdigest()
-
-
 def _key(of: str, how: How, encode: Callable[[list[_T]], FloatArray], items: list[_T]) -> str:
-    answer = _asked(encode, items, how.batch)
-    if answer is None:
+    sample = _sample(encode, items, how.batch)
+    if sample is None:
         log.warning("a vector of %s depends on its place in a batch: none is reused", how.model)
         return ""
-    told = {
+    parts = {
         "of": of,
         "model": {k: v for k, v in how.model.items() if k not in _NOT_HOW},
         "weights": digest(*_files(how)),
         "batch": how.batch,
         "precision": how.precision,
         "packages": {name: _version(name) for name in _PACKAGES},
-        "code": digest(*(provenance.LIBRARY / file for file in _code(how.model))),
-        "answer": hashlib.sha256(answer.tobytes()).hexdigest(),
+        "code": digest(*(provenance.LIBRARY / file for file in code_of(how.model))),
+        "answer": hashlib.sha256(sample.tobytes()).hexdigest(),
     }
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def _code(model: Mapping[str, object]) -> list[str]:
+def code_of(model: Mapping[str, object]) -> list[str]:
     """Return the files that make vectors of a kind of model; no other kind's are among them."""
-    own = model_kind(model).code()
-    return [*provenance.closure("models.encoders:load", own, "core.pixels"), *_CODE]
+    return provenance.closure(*_ENCODING, model_kind(model).code())
 
 
-def _asked(
+def digest(*files: Path) -> str:
+    """Return the SHA-256 of files, one after the other."""
+    total = hashlib.sha256()
+    for path in files:
+        with path.open("rb") as file:
+            total.update(hashlib.file_digest(file, "sha256").digest())
+    return total.hexdigest()
+
+
+def _sample(
     encode: Callable[[list[_T]], FloatArray], items: list[_T], batch: int
 ) -> FloatArray | None:
     """Return the vectors of the items; None where one differs with its place in the batch."""
     items = items[: max(1, batch // 2)]
-    found = encode(list(islice(cycle(items), batch)))
-    expected = np.resize(found[: len(items)], found.shape)
-    return found[: len(items)] if found.tobytes() == expected.tobytes() else None
+    vectors = encode(list(islice(cycle(items), batch)))
+    expected = np.resize(vectors[: len(items)], vectors.shape)
+    return vectors[: len(items)] if vectors.tobytes() == expected.tobytes() else None
 
 
 def _files(how: How) -> list[Path]:

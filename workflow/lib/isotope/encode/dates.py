@@ -1,4 +1,4 @@
-"""Encode a collection's texts and images as a temporal model sees them."""
+"""Encode a collection's texts by their probable years, and its images by their dates."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,6 +13,33 @@ from isotope.models.dates import WHOLE, fold_of, load, years_of
 _TEXTS_AT_A_TIME = 4_096
 
 
+def encode_dates_shard(  # noqa: PLR0913
+    *,
+    texts: Path,
+    images: Path,
+    weights: Path,
+    fields: Sequence[str],
+    column: str,
+    shard: int,
+    shards: int,
+    outputs: Mapping[str, Path],
+) -> None:
+    """Encode a shard of the texts by `fields` and one of the images by the dates in `column`.
+
+    `outputs` has text_vectors, text_ids, image_vectors and image_ids.
+
+    Raises:
+        As `encode_dated_texts` and `encode_dated_images`.
+    """
+    part = (shard, shards)
+    sides = {
+        side: {"vectors": outputs[f"{side}_vectors"], "ids": outputs[f"{side}_ids"]}
+        for side in ("text", "image")
+    }
+    encode_dated_texts(texts, fields, weights, part, sides["text"])
+    encode_dated_images(images, column, weights, part, sides["image"])
+
+
 def encode_dated_texts(
     texts: Path, fields: Sequence[str], model: Path, part: tuple[int, int], out: Mapping[str, Path]
 ) -> None:
@@ -21,7 +48,7 @@ def encode_dated_texts(
     A training text is judged by a model that has not learned from its fold.
 
     Raises:
-        As `encode.encode_texts` and `models_dates.load`.
+        As `encode_texts` and `models.dates.load`.
     """
     dated = load(model)
     rows = slice_ids(texts, "text_id", fields, *part)
@@ -43,7 +70,7 @@ def encode_dated_images(
     """Encode shard `part` (n, of how many) of the images by their dates; pixels are not read.
 
     Raises:
-        As `encode.encode_images`, `models_dates.load` and `models_dates.years_of`.
+        As `encode_images`, `models.dates.load` and `models.dates.years_of`.
     """
     dated = load(model)
     rows = slice_ids(images, "image_id", (), *part)

@@ -1,4 +1,10 @@
-"""Encode both sides of a collection with a CLIP2CLIP or CLIP Fusion that was trained whole."""
+"""Vectors of pictures with words, for the models that join an image and the question on it.
+
+A mix over frozen vectors needs side inputs of the model that it mixes: the questions on images and
+the pictures of texts (`encode_side_inputs`); `encode_mix_shard` makes its vectors of all four. A
+model that was trained whole encodes both at once (`encode_multimodal_shard`). What has no picture
+has a black one, as in OVEN (Hu et al., ICCV 2023, section 5.1).
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,54 +19,42 @@ from isotope.core.exact import Shards
 from isotope.core.pixels import batches, iter_pictures, shown_by
 from isotope.core.progress import Progress
 from isotope.core.vectors import FloatArray, created, write_ids
-from isotope.encode.fill import Batches
 from isotope.encode.shard import iter_texts, slice_ids
 from isotope.models import encoders
+from isotope.models.fill import Batches
 from isotope.models.mix import Mix, Rows, load_mix
 from isotope.models.multimodal import QUERY, TARGET, MultimodalEncoder
 
+QUESTION, PICTURE = "question", "picture_id"
 _ROWS = 8_192
+_BLACK_PX = 224
+_SIDE_INPUTS = ("questions", "pictures")
 
 
-def encode_mix_shard(weights: Path, given: Mapping[str, Path], out: Mapping[str, Path]) -> None:
-    """Encode a shard: `given` has `mix_data.FILES`, one of each.
+def encode_side_inputs(  # noqa: PLR0913
+    *,
+    texts: Path,
+    images: Path,
+    pixels: Sequence[Path],
+    model: Mapping[str, object],
+    weights: Path | None,
+    shard: int,
+    shards: int,
+    batch: int,
+    outputs: Mapping[str, Path],
+) -> None:
+    """Encode the questions on a shard of the images, and the pictures of a shard of the texts.
 
-    `out` gets texts, texts_ids, images and images_ids, as `isotope.encode.shard` writes them. Rows
-    are unit vectors for clip_fusion; for clip2clip their inner product is the weighted similarity.
+    `outputs` has questions, questions_ids, pictures and pictures_ids.
 
     Raises:
-        As `models_mix.load_mix`.
+        As `encode_questions` and `encode_pictures`.
     """
-    mix = load_mix(weights)
-    for side, beside in (("images", "questions"), ("texts", "pictures")):
-        main, other = Shards([given[side]]), Shards([given[beside]])
-        ids = pl.read_parquet(given[f"{side}_ids"])["id"]
-        progress = Progress(f"{side} mixed", len(ids))
-        with created(out[side], (len(ids), _width(mix, main.dim))) as block:
-            for start in range(0, len(ids), _ROWS):
-                rows = np.arange(start, min(start + _ROWS, len(ids)))
-                block[rows] = _rows(mix, side, main, other, rows)
-                progress.add(len(rows))
-        write_ids(ids, out[f"{side}_ids"])
-        progress.finish()
-
-
-def _rows(
-    mix: Mix, side: str, main: Shards, other: Shards, rows: Rows
-) -> "np.ndarray[tuple[int, int], np.dtype[np.float32]]":
-    mixed = mix.queries if side == "images" else mix.texts
-    with torch.inference_mode():
-        return mixed(torch.from_numpy(main.take(rows)), torch.from_numpy(other.take(rows))).numpy()
-
-
-def _width(mix: Mix, dim: int) -> int:
-    nothing = torch.zeros(1, dim)
-    with torch.inference_mode():
-        return int(mix.texts(nothing, nothing).shape[1])
-
-
-QUESTION, PICTURE = "question", "picture_id"
-_BLACK_PX = 224
+    how: dict[str, Any] = {"model": model, "weights": weights, "batch": batch}
+    how |= {"shard": shard, "shards": shards}
+    files = {k: {"vectors": outputs[k], "ids": outputs[f"{k}_ids"]} for k in _SIDE_INPUTS}
+    encode_questions(images=images, **files["questions"], **how)
+    encode_pictures(texts=texts, pixels=pixels, **files["pictures"], **how)
 
 
 def encode_questions(  # noqa: PLR0913
@@ -74,12 +68,12 @@ def encode_questions(  # noqa: PLR0913
     vectors: Path,
     ids: Path,
 ) -> None:
-    """Encode the `question` on each image of a shard as `encode.encode_images` cuts them.
+    """Encode the `question` on each image of a shard as `encode_images` cuts them.
 
     An image without one has zeros, which are like nothing.
 
     Raises:
-        As `encode.encode_texts`; MissingColumn: a collection without questions.
+        As `encode_texts`; MissingColumn: a collection without questions.
     """
     rows = slice_ids(images, "image_id", (QUESTION,), shard, shards, batch)
     encoder = encoders.load(model, weights=weights)
@@ -106,12 +100,10 @@ def encode_pictures(  # noqa: PLR0913
     vectors: Path,
     ids: Path,
 ) -> None:
-    """Encode the picture of each text of a shard as `encode.encode_texts` cuts them.
-
-    A text without one has a black picture, as in OVEN (Hu et al., ICCV 2023, section 5.1).
+    """Encode the picture of each text of a shard as `encode_texts` cuts them.
 
     Raises:
-        As `encode.encode_images`; MissingColumn: a collection whose texts have no pictures.
+        As `encode_images`; MissingColumn: a collection whose texts have no pictures.
     """
     rows = slice_ids(texts, "text_id", (PICTURE,), shard, shards, batch)
     encoder = encoders.load(model, weights=weights)
@@ -128,6 +120,82 @@ def encode_pictures(  # noqa: PLR0913
     progress.finish()
 
 
+def encode_mix_shard(
+    *, weights: Path, inputs: Mapping[str, Path], outputs: Mapping[str, Path]
+) -> None:
+    """Mix the vectors of a shard: `inputs` has `models.mix.FILES`, one of each.
+
+    `outputs` has texts, texts_ids, images and images_ids, as `isotope.encode.shard` writes them.
+    Rows are unit vectors for clip_fusion; for clip2clip their inner product is the weighted
+    similarity.
+
+    Raises:
+        As `models.mix.load_mix`.
+    """
+    mix = load_mix(weights)
+    for side, beside in (("images", "questions"), ("texts", "pictures")):
+        main, other = Shards([inputs[side]]), Shards([inputs[beside]])
+        ids = pl.read_parquet(inputs[f"{side}_ids"])["id"]
+        progress = Progress(f"{side} mixed", len(ids))
+        with created(outputs[side], (len(ids), _width(mix, main.dim))) as block:
+            for start in range(0, len(ids), _ROWS):
+                rows = np.arange(start, min(start + _ROWS, len(ids)))
+                block[rows] = _rows(mix, side, main, other, rows)
+                progress.add(len(rows))
+        write_ids(ids, outputs[f"{side}_ids"])
+        progress.finish()
+
+
+def _rows(
+    mix: Mix, side: str, main: Shards, other: Shards, rows: Rows
+) -> "np.ndarray[tuple[int, int], np.dtype[np.float32]]":
+    mixed = mix.queries if side == "images" else mix.texts
+    with torch.inference_mode():
+        return mixed(torch.from_numpy(main.take(rows)), torch.from_numpy(other.take(rows))).numpy()
+
+
+def _width(mix: Mix, dim: int) -> int:
+    nothing = torch.zeros(1, dim)
+    with torch.inference_mode():
+        return int(mix.texts(nothing, nothing).shape[1])
+
+
+def encode_multimodal_shard(  # noqa: PLR0913
+    *,
+    texts: Path,
+    images: Path,
+    pixels: Sequence[Path],
+    fields: Sequence[str],
+    weights: Path,
+    shard: int,
+    shards: int,
+    batch: int,
+    precision: str = "float32",
+    outputs: Mapping[str, Path],
+) -> None:
+    """Encode a shard of the images, each with its question, and of the texts with their pictures.
+
+    `outputs` has text_vectors, text_ids, image_vectors and image_ids, as `encode_texts` writes and
+    cuts them.
+
+    Raises:
+        MissingColumn: a collection without questions, or whose texts have no pictures.
+        As `encode_images` and `models.multimodal.load_multimodal`.
+    """
+    encoder, part = MultimodalEncoder(weights), Part(shard, shards, batch, precision)
+    sides = {
+        "image": _Side(images, QUERY, "image_id", (QUESTION,)),
+        "text": _Side(texts, TARGET, "text_id", fields),
+    }
+    for name, side in sides.items():
+        columns = (*side.fields, PICTURE)
+        rows = slice_ids(side.table, side.key, columns, shard, shards, batch)
+        size = len(rows), encoder.dim
+        with created(outputs[f"{name}_vectors"], size, precision) as block:
+            _fill(block, encoder, side, rows, pixels, part)
+        write_ids(rows, outputs[f"{name}_ids"])
+
+
 class Part(NamedTuple):
     """A shard of `shards`, in which batches, and the precision of its vectors."""
 
@@ -137,62 +205,31 @@ class Part(NamedTuple):
     precision: str = "float32"
 
 
-class _Of(NamedTuple):
+class _Side(NamedTuple):
     table: Path
-    side: str
+    encodes_as: str
     key: str
     fields: Sequence[str]
-
-
-def encode_multimodal(  # noqa: PLR0913
-    tables: Mapping[str, Path],
-    pixels: Sequence[Path],
-    fields: Sequence[str],
-    *,
-    weights: Path,
-    part: Part,
-    out: Mapping[str, Path],
-) -> None:
-    """Encode a shard of the images, each with its question, and of the texts with their pictures.
-
-    `tables` has texts and images, `out` texts, texts_ids, images and images_ids, as
-    `encode.encode_texts` writes and cuts them. What has no picture has a black one, as in OVEN
-    (Hu et al., ICCV 2023, section 5.1).
-
-    Raises:
-        MissingColumn: a collection without questions, or whose texts have no pictures.
-        As `encode.encode_images` and `models_multimodal.load_multimodal`.
-    """
-    encoder = MultimodalEncoder(weights)
-    sides = {
-        "images": _Of(tables["images"], QUERY, "image_id", (QUESTION,)),
-        "texts": _Of(tables["texts"], TARGET, "text_id", fields),
-    }
-    for name, of in sides.items():
-        rows = slice_ids(
-            of.table, of.key, (*of.fields, PICTURE), part.shard, part.shards, part.batch
-        )
-        with created(out[name], (len(rows), encoder.dim), part.precision) as block:
-            _fill(block, encoder, of, rows, pixels, part)
-        write_ids(rows, out[f"{name}_ids"])
 
 
 def _fill(  # noqa: PLR0913, PLR0917
     block: FloatArray,
     encoder: MultimodalEncoder,
-    of: _Of,
+    side: _Side,
     rows: pl.Series,
     pixels: Sequence[Path],
     part: Part,
 ) -> None:
-    words = list(iter_texts(of.table, rows, of.fields, of.key))
-    shown = shown_by(of.table, of.key, rows)
+    words = list(iter_texts(side.table, rows, side.fields, side.key))
+    shown = shown_by(side.table, side.key, rows)
 
     def encode(items: list[Any]) -> FloatArray:
-        return encoder.encode(of.side, items)
+        return encoder.encode(side.encodes_as, items)
 
     waiting, bare = Batches(block, encode, part.batch), np.ones(len(rows), np.bool_)
-    progress = Progress(f"{of.side} encoded, shard {part.shard + 1} of {part.shards}", len(rows))
+    progress = Progress(
+        f"{side.encodes_as} encoded, shard {part.shard + 1} of {part.shards}", len(rows)
+    )
     for some in iter_pictures(shown, pixels, part.batch):
         for picture, image in some:
             for place in shown[picture]:

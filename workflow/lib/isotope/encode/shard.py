@@ -1,7 +1,13 @@
 """Encode a collection's texts and images into shards of L2-normalised float32 vectors.
 
 The text of a section is its five fields in the order of the paper (Yang et al., AToMiC, SIGIR 2023,
-section 5.1): page title, section title, hierarchy, section context, page context.
+section 5.1): page title, section title, hierarchy, section context, page context. What stands for
+an image is its pixels, or its captions: then its vector is the mean of its captions' vectors, as
+the model leaves them, L2-normalised (Lymperaiou et al., COLING 2022, section 3.2).
+
+A shard is a slice of the ids in their order, cut at multiples of the batch, so that every item is
+in the same batch whatever the number of shards. Rows that an earlier collection has are copied from
+there (`isotope.encode.cache`).
 """
 
 import json
@@ -15,16 +21,101 @@ from isotope.core import sql
 from isotope.core.errors import BadParams, MissingColumn, MissingFile
 from isotope.core.pixels import batches, iter_pictures, shown_by
 from isotope.core.progress import Progress, log
-from isotope.core.schemas import FIVE_FIELDS, STEP
-from isotope.core.vectors import Vectors, load_vectors
-from isotope.encode.cache import How, picture_key, text_key
-from isotope.encode.fill import LINES, WHOLE, Batches, Encode, Filling, Out, filling, lines, means
+from isotope.core.schemas import FIVE_FIELDS
+from isotope.core.vectors import load_vectors
+from isotope.encode.cache import Filling, How, Out, filling, picture_key, text_key
 from isotope.models import encoders
 from isotope.models.encoders import Encoder
+from isotope.models.fill import LINES, WHOLE, Batches, Encode, lines, means, text_of
 
-__all__ = ["Vectors", "batches", "encode_images", "encode_texts", "load_vectors"]
-
+PIXELS, CAPTIONS = "pixels", "captions"
 _TEXTS_PER_READ = 16_384
+_IMAGES_PER_READ = 4_096
+
+
+def encode_shard(  # noqa: PLR0913
+    *,
+    texts: Path,
+    images: Path,
+    pixels: Sequence[Path],
+    model: Mapping[str, object],
+    weights: Path | None,
+    features: Sequence[Path],
+    earlier: Sequence[Path],
+    fields: Sequence[str],
+    language: str,
+    shard: int,
+    shards: int,
+    batch: int,
+    precision: str,
+    outputs: Mapping[str, Path],
+) -> None:
+    """Encode a shard of the texts by `fields`, then one of the images by what stands for them.
+
+    `earlier` are the shards of another collection, in folders `texts` and `images`, with the tables
+    of their contents. `outputs` has text_vectors and text_ids, image_vectors and image_ids;
+    contents lie beside the vectors.
+
+    Raises:
+        As `encode_texts` and `encode_shown`.
+    """
+    how: dict[str, Any] = {"model": model, "weights": weights, "shard": shard, "shards": shards}
+    how |= {"batch": batch, "precision": precision}
+    encode_texts(
+        texts=texts,
+        fields=fields,
+        earlier=_side(earlier, "texts"),
+        vectors=outputs["text_vectors"],
+        ids=outputs["text_ids"],
+        **how,
+    )
+    encode_shown(
+        images=images,
+        pixels=pixels,
+        language=language,
+        features=features,
+        earlier=_side(earlier, "images"),
+        vectors=outputs["image_vectors"],
+        ids=outputs["image_ids"],
+        **how,
+    )
+
+
+def encode_texts_shard(  # noqa: PLR0913
+    *,
+    texts: Path,
+    model: Mapping[str, object],
+    weights: Path | None,
+    earlier: Sequence[Path],
+    fields: Sequence[str],
+    shard: int,
+    shards: int,
+    batch: int,
+    precision: str,
+    outputs: Mapping[str, Path],
+) -> None:
+    """Encode a shard of the texts alone, as `encode_shard` does.
+
+    Raises:
+        As `encode_texts`.
+    """
+    encode_texts(
+        texts=texts,
+        model=model,
+        weights=weights,
+        fields=fields,
+        shard=shard,
+        shards=shards,
+        batch=batch,
+        precision=precision,
+        earlier=_side(earlier, "texts"),
+        vectors=outputs["text_vectors"],
+        ids=outputs["text_ids"],
+    )
+
+
+def _side(earlier: Sequence[Path], side: str) -> list[Path]:
+    return [path for path in earlier if path.parent.name == side and path.suffix == ".npy"]
 
 
 def encode_texts(  # noqa: PLR0913
@@ -43,10 +134,10 @@ def encode_texts(  # noqa: PLR0913
 ) -> None:
     """Encode shard `shard` of `shards` contiguous slices of the texts in order of text_id.
 
-    `vectors` gets [n, dim] in a precision of encode_store.PRECISIONS, `ids` the text_id of each
-    row, and `encode_store.contents_of(vectors)` what the row was made of. A text that `earlier`,
-    the vectors of another collection, has already is not encoded again. Where `model["texts"]` is
-    `lines`, a text's vector is the mean of its lines' (`encode_means.means`).
+    `vectors` gets [n, dim] in a precision of core.vectors.PRECISIONS, `ids` the text_id of each
+    row, and `core.vectors.contents_of(vectors)` what the row was made of. A text that `earlier`,
+    shards of another collection, has already is not encoded again. Where `model["texts"]` is
+    `lines`, a text's vector is the mean of its lines' (`models.fill.means`).
 
     Raises:
         MissingFile, MissingColumn: a table or a field that is not there.
@@ -57,26 +148,26 @@ def encode_texts(  # noqa: PLR0913
     encoder = encoders.load(model, weights=weights)
     key = text_key(encoder, How(model, weights, batch, precision))
     progress = Progress(f"texts encoded, shard {shard + 1} of {shards}", len(rows))
-    with filling(Out(vectors, ids, rows, precision, key), encoder.dim, earlier) as made:
+    with filling(Out(vectors, ids, rows, precision, key), encoder.dim, earlier) as filled:
         fill = _fill_lines if model.get("texts", WHOLE) == LINES else _fill_texts
         numbered = batches(enumerate(iter_texts(texts, rows, fields)), batch)
-        fill(made, _new(made, numbered, progress), encoder, batch)
+        fill(filled, _new(filled, numbered, progress), encoder, batch)
     progress.finish()
 
 
 def _new(
-    made: Filling, numbered: Iterable[list[tuple[int, str]]], progress: Progress
+    filled: Filling, numbered: Iterable[list[tuple[int, str]]], progress: Progress
 ) -> Iterator[list[tuple[int, str]]]:
     """Yield what is to be encoded of each batch of texts and their places."""
     for some in numbered:
-        yield [(place, text) for place, text in some if not made.has([place], text.encode())]
+        yield [(place, text) for place, text in some if not filled.copy([place], text.encode())]
         progress.add(len(some))
 
 
 def _fill_texts(
-    made: Filling, texts: Iterable[list[tuple[int, str]]], encoder: encoders.Encoder, batch: int
+    filled: Filling, texts: Iterable[list[tuple[int, str]]], encoder: Encoder, batch: int
 ) -> None:
-    waiting = Batches(made.block, encoder.encode_texts, batch)
+    waiting = Batches(filled.block, encoder.encode_texts, batch)
     for new in texts:
         shapes = encoder.shapes([text for _, text in new])
         for (place, text), shape in zip(new, shapes, strict=True):
@@ -85,11 +176,44 @@ def _fill_texts(
 
 
 def _fill_lines(
-    made: Filling, texts: Iterable[list[tuple[int, str]]], encoder: encoders.Encoder, batch: int
+    filled: Filling, texts: Iterable[list[tuple[int, str]]], encoder: Encoder, batch: int
 ) -> None:
     for new in filter(None, texts):
         places = [place for place, _ in new]
-        made.block[places] = means([lines(text) for _, text in new], encoder, batch)
+        filled.block[places] = means([lines(text) for _, text in new], encoder, batch)
+
+
+def encode_shown(  # noqa: PLR0913
+    *,
+    images: Path,
+    pixels: Sequence[Path],
+    language: str,
+    model: Mapping[str, object],
+    weights: Path | None,
+    shard: int,
+    shards: int,
+    batch: int,
+    vectors: Path,
+    ids: Path,
+    precision: str = "float32",
+    earlier: Sequence[Path] = (),
+    features: Sequence[Path] = (),
+) -> None:
+    """Encode a shard of the images by what stands for them: `model["images"]`, pixels by default.
+
+    Raises:
+        As `encode_images` and `encode_captions`.
+    """
+    if model.get("images", PIXELS) != CAPTIONS:
+        how: dict[str, Any] = {"model": model, "weights": weights, "vectors": vectors, "ids": ids}
+        how |= {"shard": shard, "shards": shards, "batch": batch, "precision": precision}
+        encode_images(images=images, pixels=pixels, features=features, earlier=earlier, **how)
+        return
+    encoder = encoders.load(model, weights=weights)
+    rows = slice_ids(images, "image_id", ("language",), shard, shards, batch)
+    key = text_key(encoder, How(model, weights, batch, precision))
+    out = Out(vectors, ids, rows, precision, key)
+    encode_captions(images, encoder, Spoken(language, batch), out, earlier)
 
 
 def encode_images(  # noqa: PLR0913
@@ -111,8 +235,8 @@ def encode_images(  # noqa: PLR0913
 
     `pixels` are the crawl's shards, streamed; an image shows the picture of its `picture_id` where
     the table has that column. `vectors`, `ids`, slices and `earlier` are as for texts. `features`,
-    a block and its ids, is what `train_heads` made of pictures: the model's tower sees none of
-    those again.
+    a block and its ids, is what `train_heads` has made of pictures: the model's tower encodes none
+    of those again.
 
     Raises:
         MissingFile: a table or shard that is not there, or an image without pixels.
@@ -124,34 +248,34 @@ def encode_images(  # noqa: PLR0913
     shown = shown_by(images, "image_id", rows)
     key = picture_key(encoder, How(model, weights, batch, precision))
     progress = Progress(f"images encoded, shard {shard + 1} of {shards}", len(shown))
-    with filling(Out(vectors, ids, rows, precision, key), encoder.dim, earlier) as made:
-        waiting = Batches(made.block, encoder.encode_images, batch)
-        seen = _Seen(features, Batches(made.block, _head(encoder), batch))
+    with filling(Out(vectors, ids, rows, precision, key), encoder.dim, earlier) as filled:
+        waiting = Batches(filled.block, encoder.encode_images, batch)
+        ready = _Features(features, Batches(filled.block, _head(encoder), batch))
 
         def new(picture: str, webp: bytes) -> bool:
             progress.add()
-            known = made.has(shown[picture], webp)
-            return not known and not seen.add(shown[picture], picture)
+            copied = filled.copy(shown[picture], webp)
+            return not copied and not ready.add(shown[picture], picture)
 
         for some in iter_pictures(shown, pixels, batch, new):
             for picture, image in some:
                 waiting.add(shown[picture], image)
         waiting.finish()
-        seen.finish()
+        ready.finish()
     progress.finish()
 
 
-class _Seen:
+class _Features:
     """What a frozen tower has made of pictures, on its way through the heads."""
 
     def __init__(self, features: Sequence[Path], waiting: Batches) -> None:
         self._waiting = waiting
-        held = load_vectors(features[:1], features[1:]) if features else None
-        self._block = held.blocks[0] if held else None
-        self._rows = {picture: row for row, picture in enumerate(held.ids)} if held else {}
+        loaded = load_vectors(features[:1], features[1:]) if features else None
+        self._block = loaded.blocks[0] if loaded else None
+        self._rows = {picture: row for row, picture in enumerate(loaded.ids)} if loaded else {}
 
     def add(self, places: Sequence[int], picture: str) -> bool:
-        """Fill the rows of a picture that is known; return whether it is."""
+        """Fill the rows of a picture that has features; return whether it has."""
         if self._block is None or picture not in self._rows:
             return False
         self._waiting.add(places, self._block[self._rows[picture]])
@@ -161,9 +285,63 @@ class _Seen:
         self._waiting.finish()
 
 
-def _head(encoder: encoders.Encoder) -> Encode:
+def _head(encoder: Encoder) -> Encode:
     """Return what makes vectors of features: only a model with heads over a tower can."""
     return getattr(encoder, "encode_features", encoder.encode_images)
+
+
+class Spoken(NamedTuple):
+    """The language of the captions, and how many are encoded at a time."""
+
+    language: str
+    batch: int
+
+
+def encode_captions(
+    images: Path, encoder: Encoder, spoken: Spoken, out: Out, earlier: Sequence[Path] = ()
+) -> None:
+    """Write a vector for each of the images `out.ids` (sorted), [n, dim], by its captions.
+
+    An image without a caption in the language is encoded as an empty text, as is a text whose
+    fields are empty; their number is logged.
+
+    Raises:
+        BadParams: an empty batch.
+        MissingFile: no such table of images.
+    """
+    progress, silent = Progress("images encoded by their captions", len(out.ids)), 0
+    with filling(out, encoder.dim, earlier) as filled:
+        for ids, captions in _captions(images, out.ids, spoken.language):
+            silent += ids.len() - captions["image_id"].n_unique()
+            every = ids.to_frame().join(
+                captions, on="image_id", how="left", maintain_order="left_right"
+            )
+            every = every.with_columns(pl.col("caption").fill_null(""))
+            groups = every.group_by("image_id", maintain_order=True).agg("caption")["caption"]
+            _fill_captions(filled, progress.done, groups.to_list(), encoder, spoken.batch)
+            progress.add(ids.len())
+    progress.finish()
+    log.info("%d of %d images have no caption in %s", silent, len(out.ids), spoken.language)
+
+
+def _captions(
+    images: Path, rows: pl.Series, language: str
+) -> Iterator[tuple[pl.Series, pl.DataFrame]]:
+    for start in range(0, len(rows), _IMAGES_PER_READ):
+        ids = rows[start : start + _IMAGES_PER_READ]
+        params = {"first": ids[0], "last": ids[-1], "language": language}
+        captions = sql.query(sql.SQL / "encode/captions.sql", {"images": images}, params)
+        yield ids, pl.DataFrame() if captions is None else captions
+
+
+def _fill_captions(
+    filled: Filling, first: int, groups: list[list[str]], encoder: Encoder, batch: int
+) -> None:
+    """Fill the rows from `first` on: one for each image's captions."""
+    numbered = enumerate(groups, first)
+    new = [(n, own) for n, own in numbered if not filled.copy([n], json.dumps(own).encode())]
+    if new:
+        filled.block[[n for n, _ in new]] = means([own for _, own in new], encoder, batch)
 
 
 def slice_ids(  # noqa: PLR0913, PLR0917
@@ -196,111 +374,9 @@ def slice_ids(  # noqa: PLR0913, PLR0917
 def iter_texts(
     table: Path, ids: pl.Series, fields: Sequence[str], key: str = "text_id"
 ) -> Iterator[str]:
-    """Yield the fields of the rows with these sorted ids, joined, a few thousand in memory.
-
-    The steps of a hierarchy are joined by a space, too.
-    """
+    """Yield `text_of` the rows with these sorted ids, a few thousand in memory."""
     for start in range(0, len(ids), _TEXTS_PER_READ):
         some = ids[start : start + _TEXTS_PER_READ]
         within = pl.col(key).is_between(pl.lit(some[0]), pl.lit(some[-1]))
-        rows = pl.scan_parquet(table).filter(within).sort(key).select(joined(fields))
+        rows = pl.scan_parquet(table).filter(within).sort(key).select(text_of(fields))
         yield from rows.collect().to_series().to_list()
-
-
-def joined(fields: Sequence[str]) -> pl.Expr:
-    """Return the fields of a row as one text, without what is empty."""
-    filled = [_field(f).str.strip_chars().replace("", None) for f in fields]
-    return pl.concat_str(filled, separator=" ", ignore_nulls=True).fill_null("").alias("text")
-
-
-def _field(name: str) -> pl.Expr:
-    column = pl.col(name)
-    return column.str.replace_all(STEP, " ", literal=True) if name == "hierarchy" else column
-
-
-PIXELS, CAPTIONS = "pixels", "captions"
-_IMAGES_AT_A_TIME = 4_096
-
-
-class Spoken(NamedTuple):
-    """The language of the captions, and how many are encoded at a time."""
-
-    language: str
-    batch: int
-
-
-def encode_seen(  # noqa: PLR0913
-    *,
-    images: Path,
-    pixels: Sequence[Path],
-    language: str,
-    model: Mapping[str, object],
-    weights: Path | None,
-    shard: int,
-    shards: int,
-    batch: int,
-    vectors: Path,
-    ids: Path,
-    precision: str = "float32",
-    earlier: Sequence[Path] = (),
-    features: Sequence[Path] = (),
-) -> None:
-    """Encode a shard of the images by what stands for them: `model["images"]`, pixels if unsaid.
-
-    Raises:
-        As `encode.encode_images` and `encode_captions`.
-    """
-    if model.get("images", PIXELS) != CAPTIONS:
-        common: dict[str, Any] = {"shard": shard, "shards": shards, "batch": batch}
-        common |= {"model": model, "weights": weights, "vectors": vectors, "ids": ids}
-        common |= {"precision": precision, "earlier": earlier}
-        encode_images(images=images, pixels=pixels, features=features, **common)
-        return
-    encoder = encoders.load(model, weights=weights)
-    rows = slice_ids(images, "image_id", ("language",), shard, shards, batch)
-    key = text_key(encoder, How(model, weights, batch, precision))
-    out = Out(vectors, ids, rows, precision, key)
-    encode_captions(images, encoder, Spoken(language, batch), out, earlier)
-
-
-def encode_captions(
-    images: Path, encoder: Encoder, spoken: Spoken, out: Out, earlier: Sequence[Path] = ()
-) -> None:
-    """Write a vector for each of the images `out.ids` (sorted), [n, dim].
-
-    An image without a caption in the language is encoded as an empty text, as is a text whose
-    fields are empty; their number is logged.
-
-    Raises:
-        BadParams: an empty batch.
-        MissingFile: no such table of images.
-    """
-    progress, silent = Progress("images encoded by their captions", len(out.ids)), 0
-    with filling(out, encoder.dim, earlier) as made:
-        for ids, captions in _said(images, out.ids, spoken.language):
-            silent += ids.len() - captions["image_id"].n_unique()
-            every = ids.to_frame().join(
-                captions, on="image_id", how="left", maintain_order="left_right"
-            )
-            every = every.with_columns(pl.col("caption").fill_null(""))
-            said = every.group_by("image_id", maintain_order=True).agg("caption")["caption"]
-            _fill(made, progress.done, said.to_list(), encoder, spoken.batch)
-            progress.add(ids.len())
-    progress.finish()
-    log.info("%d of %d images have no caption in %s", silent, len(out.ids), spoken.language)
-
-
-def _said(images: Path, rows: pl.Series, language: str) -> Iterator[tuple[pl.Series, pl.DataFrame]]:
-    for start in range(0, len(rows), _IMAGES_AT_A_TIME):
-        ids = rows[start : start + _IMAGES_AT_A_TIME]
-        asked = {"first": ids[0], "last": ids[-1], "language": language}
-        found = sql.query(sql.SQL / "encode/captions.sql", {"images": images}, asked)
-        yield ids, pl.DataFrame() if found is None else found
-
-
-def _fill(made: Filling, first: int, said: list[list[str]], encoder: Encoder, batch: int) -> None:
-    """Fill the rows from `first` on: one for each image's captions."""
-    told = [(first + n, captions) for n, captions in enumerate(said)]
-    new = [each for each in told if not made.has([each[0]], json.dumps(each[1]).encode())]
-    if new:
-        made.block[[place for place, _ in new]] = means([c for _, c in new], encoder, batch)

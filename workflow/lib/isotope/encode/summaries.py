@@ -14,16 +14,16 @@ import pyarrow as pa
 from isotope.collect.tables import IMAGES
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable, MissingColumn, MissingFile
+from isotope.core.pixels import batches
 from isotope.core.progress import Progress
 from isotope.core.schemas import CAPTION_FIELDS
-from isotope.encode.shard import batches
 
 _IMAGES_AT_A_TIME = 1_024
 _KEYS = ("image_id", "image_url")
 
 
 def write_summaries(
-    images: Path, spec: Mapping[str, Any], *, language: str, batch: int, out: Path
+    *, images: Path, spec: Mapping[str, Any], language: str, batch: int, summaries: Path
 ) -> None:
     """Write IMAGES with one reference caption in `language` each: the summary.
 
@@ -32,28 +32,30 @@ def write_summaries(
 
     Raises:
         MissingFile, MissingColumn, EmptyTable: a table that is not one, or that fits no image.
-        IsotopeError: as `summaries_model.Summarizer`.
+        IsotopeError: as `models.summariser.Summarizer`.
     """
-    known = pl.read_parquet(images, columns=["image_id", "image_url"]).sort("image_id")
+    ids = pl.read_parquet(images, columns=["image_id", "image_url"]).sort("image_id")
     if "file" in spec:
-        told = _told(Path(spec["file"]), known)
+        summary_of = _from_file(Path(spec["file"]), ids)
     else:
-        told = dict(_made(images, known["image_id"], spec, (language, batch)))
-    with store.writer(out, IMAGES) as file:
+        summary_of = dict(_from_model(images, ids["image_id"], spec, (language, batch)))
+    with store.writer(summaries, IMAGES) as file:
         whole = pl.read_parquet(images, columns=IMAGES.names).sort("image_id")
         for some in whole.iter_slices(_IMAGES_AT_A_TIME):
-            rows = [row | _caption(told.get(row["image_id"]), language) for row in some.to_dicts()]
+            rows = [
+                row | _caption(summary_of.get(row["image_id"]), language) for row in some.to_dicts()
+            ]
             file.write_table(pa.Table.from_pylist(rows, schema=IMAGES))
 
 
 def _caption(summary: str | None, language: str) -> dict[str, list[str | None]]:
-    said = [] if summary is None else [summary]
-    silent: list[str | None] = [None for _ in said]
-    others = dict.fromkeys(CAPTION_FIELDS[1:], silent)
-    return {"language": [language for _ in said], CAPTION_FIELDS[0]: [*said], **others}
+    captions = [] if summary is None else [summary]
+    nothing: list[str | None] = [None for _ in captions]
+    others = dict.fromkeys(CAPTION_FIELDS[1:], nothing)
+    return {"language": [language for _ in captions], CAPTION_FIELDS[0]: [*captions], **others}
 
 
-def _told(path: Path, known: pl.DataFrame) -> dict[str, str]:
+def _from_file(path: Path, ids: pl.DataFrame) -> dict[str, str]:
     if not path.is_file():
         raise MissingFile(path, "no such table", "correct encode.summaries")
     table = pl.read_csv(path) if path.suffix == ".csv" else pl.read_parquet(path)
@@ -61,13 +63,13 @@ def _told(path: Path, known: pl.DataFrame) -> dict[str, str]:
     if key is None or "summary" not in table.columns:
         found = f"columns {', '.join(table.columns)}"
         raise MissingColumn(path, found, "give image_id or image_url, and summary")
-    own = known.join(table.drop_nulls("summary"), on=key).select("image_id", "summary")
+    own = ids.join(table.drop_nulls("summary"), on=key).select("image_id", "summary")
     if own.is_empty():
         raise EmptyTable(path, "no summary of an image of this collection", "compare the ids")
     return dict(own.iter_rows())
 
 
-def _made(
+def _from_model(
     images: Path, ids: pl.Series, spec: Mapping[str, Any], how: tuple[str, int]
 ) -> Iterator[tuple[str, str]]:
     from isotope.models.summariser import Summarizer  # noqa: PLC0415
@@ -76,12 +78,12 @@ def _made(
     model, progress = Summarizer(spec), Progress("images summarised", len(ids))
     for start in range(0, len(ids), _IMAGES_AT_A_TIME):
         some = ids[start : start + _IMAGES_AT_A_TIME]
-        asked = {"first": some[0], "last": some[-1], "language": language}
-        found = sql.query(sql.SQL / "encode/captions.sql", {"images": images}, asked)
-        captions = pl.DataFrame() if found is None else found
+        params = {"first": some[0], "last": some[-1], "language": language}
+        rows = sql.query(sql.SQL / "encode/captions.sql", {"images": images}, params)
+        captions = pl.DataFrame() if rows is None else rows
         joined = captions.group_by("image_id", maintain_order=True).agg("caption").rows()
         for group in batches(iter(joined), batch):
-            texts = [" ".join(map(_sentence, said)) for _, said in group]
+            texts = [" ".join(map(_sentence, captions)) for _, captions in group]
             yield from zip((key for key, _ in group), model.summarise(texts), strict=True)
         progress.add(len(some))
     progress.finish()

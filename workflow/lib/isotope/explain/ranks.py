@@ -14,13 +14,13 @@ from isotope.collect.tables import TEXTS
 from isotope.core import lucene, store
 from isotope.core.exact import Encoded, Rows, Shards, Vectors
 from isotope.core.grid import Cell
+from isotope.core.lucene import contents
 from isotope.core.progress import Progress, log
 from isotope.core.runs import ranked, read_run
 from isotope.encode.shard import encode_texts
 from isotope.explain.perturb import KINDS, Settings, mentioned, perturb
 from isotope.explain.tables import INTACT, PERTURBED, RANKS
 from isotope.explain.wordnet import WordNet, find
-from isotope.index.bm25 import contents
 
 # ASSUME the sentence that a query consists of is its section's description, as captions are: the
 # paper's queries are captions (section 3.1) and have no other fields.

@@ -1,4 +1,14 @@
-"""Indexes: Lucene over words for BM25, row numbers into the vector shards for exact search."""
+"""Lucene's indexes over the words of a collection, one for each pool and side.
+
+BM25's statistics are those of the pool that is searched, so every pool has its own index. A digest
+beside it names what it was made of: documents, their order and their analysis. An index of another
+collection with the same digest is copied instead of built again.
+
+`index_bm25` makes all indexes of a system at once. In shards, `index_digests` first finds out which
+of them an earlier collection has, every `index_bm25_shard` indexes its slice of texts and images
+for the others, and `index_bm25_gather` merges what the shards made. Both ways give the same digests
+and answers. `index_answers` indexes the names of texts, which answers in words are mapped to.
+"""
 
 import hashlib
 import json
@@ -10,223 +20,95 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict, cast
 
-import numpy as np
 import polars as pl
 
-from isotope.core import lucene, sql, store
-from isotope.core.grid import SIDES, id_column, pool_splits, pools
-from isotope.core.lucene import merge_indexes
+from isotope.core import lucene, store
+from isotope.core.grid import SIDES, pool_splits, pools
+from isotope.core.lucene import contents, merge_indexes
 from isotope.core.progress import log
-from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.shards import Part, rows_in, write_slice
-
-
-class Digest:
-    """What an index follows from: the analyzer, and each document's id and contents in order."""
-
-    def __init__(self, language: str) -> None:
-        """Begin with how documents in `language` are analysed."""
-        told = " ".join([lucene.jar().name, *lucene.analysis(language)])
-        self._told = hashlib.sha256(told.encode())
-
-    def add(self, documents: pl.DataFrame) -> None:
-        """Go on with id and contents of more documents."""
-        for key, words in documents.select("id", "contents").iter_rows():
-            self._told.update(f"{key}\0{words or ''}\0".encode())
-
-    def hexdigest(self) -> str:
-        """Return the digest of all that was added."""
-        return self._told.hexdigest()
-
-
-def documents_digest(documents: pl.DataFrame, language: str) -> str:
-    """Return the Digest of documents that are all at hand."""
-    told = Digest(language)
-    told.add(documents)
-    return told.hexdigest()
-
-
-def build_or_copy(
-    documents: pl.DataFrame, index: Path, earlier: Path | None, *, language: str, threads: int
-) -> bool:
-    """Make the index of id and contents at `index`, a digest beside it; tell whether by copying.
-
-    Raises:
-        EmptyTable, ToolFailed: as `lucene.build_index`.
-    """
-    told = documents_digest(documents, language)
-    copied = earlier is not None and told_beside(earlier) == told
-    if copied and earlier is not None:
-        copy(earlier, index)
-    else:
-        pairs = documents.select("id", "contents").iter_rows()
-        lucene.build_index(pairs, index, threads=threads, language=language)
-    tell(index, told)
-    return copied
-
-
-def copy(earlier: Path, index: Path) -> None:
-    """Make `index` by copying an earlier one."""
-    shutil.copytree(earlier, index)
-    log.info("%s copied from %s", index.name, earlier)
-
-
-def tell(index: Path, digest: str) -> None:
-    """Write the digest of an index beside it."""
-    _beside(index).write_text(digest, "utf-8")
-
-
-def told_beside(index: Path) -> str:
-    """Return the digest that stands beside an index; nothing where there is none, or no index."""
-    beside = _beside(index)
-    return beside.read_text("utf-8") if beside.is_file() and index.is_dir() else ""
-
-
-def _beside(index: Path) -> Path:
-    return index.with_name(f"{index.name}.sha256")
-
-
-_SQL = sql.SQL / "index"
-
-
-def contents(
-    side: str, table: Path, *, language: str, fields: Sequence[str] | None = None
-) -> pl.DataFrame:
-    """Return id, split and contents (what BM25 reads) of every text or image, by id.
-
-    Texts give their fields in the paper's order (section 5.1), images their captions in `language`.
-    """
-    chosen = {"fields": list(fields or FIVE_FIELDS)}
-    params = chosen if side == "texts" else {"language": language}
-    found = sql.query(_SQL / f"{side}.sql", {side: table}, params)
-    return pl.DataFrame() if found is None else found
-
-
-def index_bm25(  # noqa: PLR0913
-    collection: Mapping[str, Path],
-    folders: Sequence[Path],
-    splits: list[str],
-    *,
-    language: str,
-    fields: Sequence[str] | None,
-    threads: int,
-    texts_in: str | None = None,
-    earlier: Sequence[Path] = (),
-) -> None:
-    """Fill each `.../<setting>/<system>` folder with `<pool>/<side>` Lucene indexes.
-
-    BM25's statistics are those of the pool that is searched, so every pool has its own. `language`
-    is that of the captions, `texts_in` that of the texts where it is another one. An index of the
-    same words in `earlier`, such folders of another collection, is copied.
-    """
-    there = {folder.parts[-2]: folder for folder in earlier}
-    with filled(folders) as parts:
-        for side in SIDES:
-            words = contents(side, collection[side], language=language, fields=fields)
-            for setting, pool, part in pools_of(parts, splits):
-                chosen = words.filter(pl.col("split").is_in(pool_splits(setting, pool)))
-                if chosen.height:
-                    spoken = texts_in or language if side == "texts" else language
-                    before = there[setting] / pool / side if there else None
-                    where = part / pool / side
-                    build_or_copy(chosen, where, before, language=spoken, threads=threads)
-
-
-@contextmanager
-def filled(folders: Sequence[Path]) -> Iterator[dict[str, Path]]:
-    """Yield a folder to fill for each setting; all get their names when all are complete."""
-    with ExitStack() as stack:
-        yield {f.parts[-2]: stack.enter_context(store.folder_aside(f)) for f in folders}
-
-
-def pools_of(parts: Mapping[str, Path], splits: list[str]) -> Iterator[tuple[str, str, Path]]:
-    """Yield setting, pool and the folder of the setting, in which that of the pool is made."""
-    for setting, part in parts.items():
-        for pool in pools(setting, splits):
-            (part / pool).mkdir(exist_ok=True)
-            yield setting, pool, part
-
-
-def index_dense(
-    collection: Mapping[str, Path],
-    ids: Mapping[str, Sequence[Path]],
-    folders: Sequence[Path],
-    splits: list[str],
-) -> None:
-    """Fill each folder with `<pool>/<side>.npy`: int64 rows of the encoded shards in that pool."""
-    with filled(folders) as parts:
-        for side in SIDES:
-            key = id_column(side)
-            encoded = pl.concat([pl.read_parquet(p) for p in ids[side]]).with_row_index("row")
-            table = pl.read_parquet(collection[side], columns=[key, "split"])
-            rows = encoded.join(
-                table, left_on="id", right_on=key, how="inner", maintain_order="left"
-            )
-            for setting, pool, part in pools_of(parts, splits):
-                chosen = rows.filter(pl.col("split").is_in(pool_splits(setting, pool)))["row"]
-                np.save(part / pool / f"{side}.npy", chosen.cast(pl.Int64).to_numpy())
-
 
 _ROWS = 50_000
 
 
-@dataclass(frozen=True)
-class Reads:
-    """What BM25 reads: captions in `language`, `fields` of the texts, which are in `texts_in`."""
+def index_bm25(  # noqa: PLR0913
+    *,
+    texts: Path,
+    images: Path,
+    folders: Sequence[Path],
+    splits: Sequence[str],
+    language: str,
+    texts_language: str | None = None,
+    fields: Sequence[str] | None = None,
+    threads: int,
+    earlier: Sequence[Path] = (),
+) -> None:
+    """Fill each `.../<setting>/<system>` folder with `<pool>/<side>` indexes.
 
-    language: str
-    texts_in: str
-    fields: Sequence[str] | None = None
+    `language` is that of the captions, `texts_language` that of the texts where it is another one.
+    An index of the same words in `earlier`, such folders of another collection, is copied.
 
-    def of(self, side: str) -> str:
-        """Return the language of one side."""
-        return self.texts_in if side == "texts" else self.language
-
-
-class Told(TypedDict):
-    """The documents' digest, and whether the earlier index at this place has the same."""
-
-    sha256: str
-    copied: bool
+    Raises:
+        EmptyTable, ToolFailed: as `lucene.build_index`.
+    """
+    reads = Reads(language, texts_language or language, fields)
+    tables = {"texts": texts, "images": images}
+    before = _by_setting(earlier)
+    with filled(folders) as parts:
+        for side in SIDES:
+            words = reads.contents(side, tables[side])
+            for setting, pool, part in pools_of(parts, splits):
+                documents = words.filter(pl.col("split").is_in(pool_splits(setting, pool)))
+                if documents.height:
+                    other = before[setting] / pool / side if before else None
+                    index, spoken = part / pool / side, reads.of(side)
+                    build_or_copy(documents, index, other, language=spoken, threads=threads)
 
 
 def index_digests(  # noqa: PLR0913
-    collection: Mapping[str, Path],
-    reads: Reads,
-    out: Path,
     *,
+    texts: Path,
+    images: Path,
+    digests: Path,
     settings: Sequence[str],
-    splits: list[str],
+    splits: Sequence[str],
+    language: str,
+    texts_language: str,
+    fields: Sequence[str] | None = None,
     earlier: Sequence[Path] = (),
 ) -> None:
     """Write as JSON the digest of each index that has documents, by `<setting>/<pool>/<side>`.
 
     `earlier` are `.../<setting>/<system>` folders of another collection. The digests are those of
-    `index.index_bm25`, as tables are in the order of their ids. Memory does not grow.
+    `index_bm25`, as tables are in the order of their ids. Memory does not grow with a table.
     """
-    digests: dict[str, Digest] = {}
-    out.parent.mkdir(parents=True, exist_ok=True)
-    for side in SIDES:
-        count = -(-rows_in(collection[side]) // _ROWS)
+    reads = Reads(language, texts_language, fields)
+    open_digests: dict[str, Digest] = {}
+    digests.parent.mkdir(parents=True, exist_ok=True)
+    for side, table in (("texts", texts), ("images", images)):
+        count = -(-rows_in(table) // _ROWS)
         for n in range(count):
-            words = _words(collection[side], side, reads, (n, count), out)
-            for key, chosen in _by_index(words, side, settings, splits):
-                digests.setdefault(key, Digest(reads.of(side))).add(chosen)
-    before = {folder.parts[-2]: folder for folder in earlier}
-    told = {key: _compared(key, digest.hexdigest(), before) for key, digest in digests.items()}
-    with store.aside(out) as part:
-        part.write_text(json.dumps(told, indent=1), "utf-8")
+            words = _slice(table, side, reads, (n, count), digests)
+            for key, documents in _by_index(words, side, settings, splits):
+                open_digests.setdefault(key, Digest(reads.of(side))).add(documents)
+    before = _by_setting(earlier)
+    compared = {key: _compared(key, each.hexdigest(), before) for key, each in open_digests.items()}
+    with store.aside(digests) as part:
+        part.write_text(json.dumps(compared, indent=1), "utf-8")
 
 
 def index_bm25_shard(  # noqa: PLR0913
-    collection: Mapping[str, Path],
-    reads: Reads,
+    *,
+    texts: Path,
+    images: Path,
     digests: Path,
     folders: Sequence[Path],
-    splits: list[str],
-    *,
-    threads: int,
+    splits: Sequence[str],
     part: Part,
+    language: str,
+    texts_language: str,
+    fields: Sequence[str] | None = None,
+    threads: int,
 ) -> None:
     """Fill each `.../<setting>/<system>` folder with `<pool>/<side>` indexes of part (i, n).
 
@@ -235,23 +117,25 @@ def index_bm25_shard(  # noqa: PLR0913
     Raises:
         ToolFailed: as `lucene.build_index`.
     """
-    made = {key for key, told in _read(digests).items() if not told["copied"]}
+    reads, tables = Reads(language, texts_language, fields), {"texts": texts, "images": images}
+    own = {key for key, digest in _read(digests).items() if not digest["copied"]}
     with filled(folders) as places:
-        for side in sorted({key.rpartition("/")[2] for key in made}):
-            words = _words(collection[side], side, reads, part, folders[0])
-            for key, chosen in _by_index(words, side, list(places), splits):
+        for side in sorted({key.rpartition("/")[2] for key in own}):
+            words = _slice(tables[side], side, reads, part, folders[0])
+            for key, documents in _by_index(words, side, list(places), splits):
                 setting, _, place = key.partition("/")
-                if key in made:
-                    pairs = chosen.select("id", "contents").iter_rows()
-                    spoken, where = reads.of(side), places[setting] / place
-                    lucene.build_index(pairs, where, threads=threads, language=spoken)
+                if key in own:
+                    pairs = documents.select("id", "contents").iter_rows()
+                    index, spoken = places[setting] / place, reads.of(side)
+                    lucene.build_index(pairs, index, language=spoken, threads=threads)
 
 
 def index_bm25_gather(
+    *,
     pieces: Sequence[Path],
     digests: Path,
     folders: Sequence[Path],
-    splits: list[str],
+    splits: Sequence[str],
     earlier: Sequence[Path] = (),
 ) -> None:
     """Fill the folders with `<pool>/<side>` indexes of all that the shards' folders have.
@@ -261,42 +145,173 @@ def index_bm25_gather(
     Raises:
         EmptyTable, ToolFailed: as `merge_indexes`.
     """
-    there = {folder.parts[-2]: folder for folder in earlier}
-    told = _read(digests)
+    before, expected = _by_setting(earlier), _read(digests)
     with filled(folders) as places:
         for setting, pool, place in pools_of(places, splits):
             own = [piece for piece in pieces if piece.parts[-2] == setting]
-            for side in (s for s in SIDES if f"{setting}/{pool}/{s}" in told):
-                of = told[f"{setting}/{pool}/{side}"]
-                if of["copied"]:
-                    copy(there[setting] / pool / side, place / pool / side)
+            for side in (s for s in SIDES if f"{setting}/{pool}/{s}" in expected):
+                digest = expected[f"{setting}/{pool}/{side}"]
+                if digest["copied"]:
+                    copy(before[setting] / pool / side, place / pool / side)
                 else:
                     merge_indexes([p / pool / side for p in own], place / pool / side)
-                tell(place / pool / side, of["sha256"])
+                write_digest(place / pool / side, digest["sha256"])
 
 
-def _words(table: Path, side: str, reads: Reads, part: Part, beside: Path) -> pl.DataFrame:
+def index_answers(
+    *,
+    texts: Path,
+    folders: Sequence[Path],
+    splits: Sequence[str],
+    tokenizer: str = lucene.WORDS,
+    threads: int = 1,
+) -> None:
+    """Fill each `.../<setting>/<system>` folder with a `<pool>/texts` index of the texts' names.
+
+    Raises:
+        UnknownModel: as `lucene.splitter`.
+    """
+    table = pl.read_parquet(texts, columns=["text_id", "page_title", "split"]).sort("text_id")
+    with filled(folders) as parts:
+        for setting, pool, part in pools_of(parts, splits):
+            own = table.filter(pl.col("split").is_in(pool_splits(setting, pool)))
+            pairs = own.select("text_id", pl.col("page_title").fill_null("")).iter_rows()
+            if own.height:
+                place = part / pool / "texts"
+                lucene.index_names(pairs, place, tokenizer=tokenizer, threads=threads)
+
+
+@dataclass(frozen=True)
+class Reads:
+    """What BM25 reads: captions in `language`, `fields` of texts in `texts_language`."""
+
+    language: str
+    texts_language: str
+    fields: Sequence[str] | None = None
+
+    def of(self, side: str) -> str:
+        """Return the language of one side."""
+        return self.texts_language if side == "texts" else self.language
+
+    def contents(self, side: str, table: Path) -> pl.DataFrame:
+        """Return id, split and contents of every row of a side's table, by id."""
+        return contents(side, table, language=self.language, fields=self.fields)
+
+
+@contextmanager
+def filled(folders: Sequence[Path]) -> Iterator[dict[str, Path]]:
+    """Yield a folder to fill for each setting; all get their names when all are complete."""
+    with ExitStack() as stack:
+        yield {f.parts[-2]: stack.enter_context(store.folder_aside(f)) for f in folders}
+
+
+def pools_of(parts: Mapping[str, Path], splits: Sequence[str]) -> Iterator[tuple[str, str, Path]]:
+    """Yield setting, pool and the folder of the setting, in which that of the pool is made."""
+    for setting, part in parts.items():
+        for pool in pools(setting, splits):
+            (part / pool).mkdir(exist_ok=True)
+            yield setting, pool, part
+
+
+class Digest:
+    """SHA-256 of what an index is made of: the analyzer, then each document's id and contents."""
+
+    def __init__(self, language: str) -> None:
+        """Begin with how documents in `language` are analysed."""
+        analysis = " ".join([lucene.jar().name, *lucene.analysis(language)])
+        self._sha256 = hashlib.sha256(analysis.encode())
+
+    def add(self, documents: pl.DataFrame) -> None:
+        """Go on with id and contents of more documents."""
+        for key, words in documents.select("id", "contents").iter_rows():
+            self._sha256.update(f"{key}\0{words or ''}\0".encode())
+
+    def hexdigest(self) -> str:
+        """Return the digest of all that was added."""
+        return self._sha256.hexdigest()
+
+
+class Compared(TypedDict):
+    """A digest, and whether the earlier index at this place has the same."""
+
+    sha256: str
+    copied: bool
+
+
+def documents_digest(documents: pl.DataFrame, language: str) -> str:
+    """Return the Digest of documents that are all at hand."""
+    digest = Digest(language)
+    digest.add(documents)
+    return digest.hexdigest()
+
+
+def build_or_copy(
+    documents: pl.DataFrame, index: Path, earlier: Path | None, *, language: str, threads: int
+) -> bool:
+    """Make the index of id and contents at `index`, a digest beside it; return whether by copying.
+
+    Raises:
+        EmptyTable, ToolFailed: as `lucene.build_index`.
+    """
+    digest = documents_digest(documents, language)
+    copied = earlier is not None and read_digest(earlier) == digest
+    if copied and earlier is not None:
+        copy(earlier, index)
+    else:
+        pairs = documents.select("id", "contents").iter_rows()
+        lucene.build_index(pairs, index, threads=threads, language=language)
+    write_digest(index, digest)
+    return copied
+
+
+def copy(earlier: Path, index: Path) -> None:
+    """Make `index` by copying an earlier one."""
+    shutil.copytree(earlier, index)
+    log.info("%s copied from %s", index.name, earlier)
+
+
+def write_digest(index: Path, digest: str) -> None:
+    """Write the digest of an index beside it."""
+    _beside(index).write_text(digest, "utf-8")
+
+
+def read_digest(index: Path) -> str:
+    """Return the digest that stands beside an index; nothing where there is none, or no index."""
+    beside = _beside(index)
+    return beside.read_text("utf-8") if beside.is_file() and index.is_dir() else ""
+
+
+def _beside(index: Path) -> Path:
+    return index.with_name(f"{index.name}.sha256")
+
+
+def _by_setting(folders: Sequence[Path]) -> dict[str, Path]:
+    return {folder.parts[-2]: folder for folder in folders}
+
+
+def _slice(table: Path, side: str, reads: Reads, part: Part, beside: Path) -> pl.DataFrame:
+    """Return `Reads.contents` of one slice of a table, by way of a file in the folder `beside`."""
     with tempfile.TemporaryDirectory(dir=beside.parent, prefix=".words-") as folder:
         own = Path(folder) / "part.parquet"
         write_slice(table, part, own)
-        return contents(side, own, language=reads.language, fields=reads.fields)
+        return reads.contents(side, own)
 
 
 def _by_index(
-    words: pl.DataFrame, side: str, settings: Sequence[str], splits: list[str]
+    words: pl.DataFrame, side: str, settings: Sequence[str], splits: Sequence[str]
 ) -> Iterator[tuple[str, pl.DataFrame]]:
     for setting in settings:
         for pool in pools(setting, splits):
-            chosen = words.filter(pl.col("split").is_in(pool_splits(setting, pool)))
-            if chosen.height:
-                yield f"{setting}/{pool}/{side}", chosen
+            documents = words.filter(pl.col("split").is_in(pool_splits(setting, pool)))
+            if documents.height:
+                yield f"{setting}/{pool}/{side}", documents
 
 
-def _compared(key: str, digest: str, before: Mapping[str, Path]) -> Told:
+def _compared(key: str, digest: str, before: Mapping[str, Path]) -> Compared:
     setting, _, place = key.partition("/")
-    known = setting in before and told_beside(before[setting] / place) == digest
-    return Told(sha256=digest, copied=known)
+    same = setting in before and read_digest(before[setting] / place) == digest
+    return Compared(sha256=digest, copied=same)
 
 
-def _read(digests: Path) -> dict[str, Told]:
-    return cast(dict[str, Told], json.loads(digests.read_text("utf-8")))
+def _read(digests: Path) -> dict[str, Compared]:
+    return cast(dict[str, Compared], json.loads(digests.read_text("utf-8")))

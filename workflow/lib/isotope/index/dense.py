@@ -1,4 +1,8 @@
-"""Indexes of FAISS that look at some vectors only, and how much of the exact answer they find."""
+"""Indexes over vectors: row numbers of the encoded shards for exact search, FAISS beside them.
+
+`index_dense` says which rows of a model's shards each pool has. An approximate system has the same
+rows, and for each of them an index of FAISS that compares a query with some vectors only.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -7,18 +11,82 @@ from typing import Any
 
 import faiss
 import numpy as np
-import numpy.typing as npt
+import polars as pl
 
 from isotope.core.errors import BadParams
-from isotope.core.exact import Encoded, Rows, Shards, Vectors
+from isotope.core.exact import Rows, Shards
+from isotope.core.grid import SIDES, id_column, pool_splits
 from isotope.core.progress import Progress, log
 from isotope.core.store import aside
+from isotope.index.bm25 import filled, pools_of
 
+DEFAULTS = {"lists": 4096, "links": 32, "width": 200, "codes": 64}
 _BLOCK = 65_536
 # FAISS asks for 39 vectors to place a centroid and uses no more than 256.
 _LEAST, _MOST = 39, 256
-DEFAULTS = {"lists": 4096, "probes": 64, "links": 32, "width": 200, "sample": 200, "codes": 64}
 _BITS = 8
+
+
+def index_dense(  # noqa: PLR0913
+    *,
+    texts: Path,
+    images: Path,
+    text_ids: Sequence[Path],
+    image_ids: Sequence[Path],
+    folders: Sequence[Path],
+    splits: Sequence[str],
+) -> None:
+    """Fill each folder with `<pool>/<side>.npy`: int64 rows of the encoded shards in that pool."""
+    tables, shards = {"texts": texts, "images": images}, {"texts": text_ids, "images": image_ids}
+    with filled(folders) as parts:
+        for side in SIDES:
+            key = id_column(side)
+            encoded = pl.concat([pl.read_parquet(p) for p in shards[side]]).with_row_index("row")
+            table = pl.read_parquet(tables[side], columns=[key, "split"])
+            rows = encoded.join(
+                table, left_on="id", right_on=key, how="inner", maintain_order="left"
+            )
+            for setting, pool, part in pools_of(parts, splits):
+                own = rows.filter(pl.col("split").is_in(pool_splits(setting, pool)))["row"]
+                np.save(part / pool / f"{side}.npy", own.cast(pl.Int64).to_numpy())
+
+
+def index_approximate(  # noqa: PLR0913
+    *,
+    texts: Path,
+    images: Path,
+    text_vectors: Sequence[Path],
+    image_vectors: Sequence[Path],
+    text_ids: Sequence[Path],
+    image_ids: Sequence[Path],
+    folders: Sequence[Path],
+    splits: Sequence[str],
+    spec: Mapping[str, Any],
+) -> None:
+    """Fill each folder as `index_dense` does, with `<side>.faiss` beside each `<side>.npy`.
+
+    Raises:
+        BadParams: as `build`.
+    """
+    ids: dict[str, Any] = {"text_ids": text_ids, "image_ids": image_ids}
+    index_dense(texts=texts, images=images, **ids, folders=folders, splits=splits)
+    write_approximate({"texts": text_vectors, "images": image_vectors}, folders, spec)
+
+
+def write_approximate(
+    vectors: Mapping[str, Sequence[Path]], folders: Sequence[Path], spec: Mapping[str, Any]
+) -> None:
+    """Put `<side>.faiss` beside each `<side>.npy` of the folders that has rows.
+
+    Raises:
+        BadParams: as `build`.
+    """
+    shards = {side: Shards(vectors[side]) for side in SIDES}
+    for rows_file in sorted(path for folder in folders for path in folder.glob("*/*.npy")):
+        rows = np.load(rows_file)
+        if len(rows):
+            with aside(rows_file.with_suffix(".faiss")) as part:
+                faiss.write_index(build(shards[rows_file.stem], rows, spec), str(part))
 
 
 def build(shards: Shards, rows: Rows, spec: Mapping[str, Any]) -> Any:  # noqa: ANN401
@@ -33,31 +101,31 @@ def build(shards: Shards, rows: Rows, spec: Mapping[str, Any]) -> Any:  # noqa: 
     Raises:
         BadParams: another method.
     """
-    given = {**DEFAULTS, **spec}
+    options = {**DEFAULTS, **spec}
     if spec["method"] == "hnsw":
-        index = faiss.IndexHNSWFlat(shards.dim, given["links"], faiss.METRIC_INNER_PRODUCT)
-        index.hnsw.efConstruction = given["width"]
+        index = faiss.IndexHNSWFlat(shards.dim, options["links"], faiss.METRIC_INNER_PRODUCT)
+        index.hnsw.efConstruction = options["width"]
         with _threads(1):
             _add(index, shards, rows)
         return index
     if spec["method"] not in ("ivf", "ivfpq"):
         raise BadParams("systems", f"no method {spec['method']!r}", "use ivf, ivfpq or hnsw")
-    lists = max(1, min(given["lists"], len(rows) // _LEAST))
-    index = _cells(shards.dim, lists, given, len(rows))
-    wanted = _MOST * (lists if spec["method"] == "ivf" else max(lists, 1 << _BITS))
-    some = rows[:: max(1, len(rows) // wanted)]
+    lists = max(1, min(options["lists"], len(rows) // _LEAST))
+    index = _cells(shards.dim, lists, options, len(rows))
+    enough = _MOST * (lists if spec["method"] == "ivf" else max(lists, 1 << _BITS))
+    some = rows[:: max(1, len(rows) // enough)]
     index.train(shards.take(np.resize(some, max(2, len(some)))))
     _add(index, shards, rows)
     log.info("%d vectors in %d lists", len(rows), lists)
     return index
 
 
-def _cells(dim: int, lists: int, given: Mapping[str, Any], rows: int) -> Any:  # noqa: ANN401
+def _cells(dim: int, lists: int, options: Mapping[str, Any], rows: int) -> Any:  # noqa: ANN401
     cells = faiss.IndexFlatIP(dim)
-    if given["method"] == "ivf":
+    if options["method"] == "ivf":
         index = faiss.IndexIVFFlat(cells, dim, lists, faiss.METRIC_INNER_PRODUCT)
     else:
-        codes = max(n for n in range(1, min(given["codes"], dim) + 1) if dim % n == 0)
+        codes = max(n for n in range(1, min(options["codes"], dim) + 1) if dim % n == 0)
         bits = int(np.clip(np.log2(max(rows // _LEAST, 2)), 1, _BITS))
         index = faiss.IndexIVFPQ(cells, dim, lists, codes, bits, faiss.METRIC_INNER_PRODUCT)
         index.pq.cp.min_points_per_centroid = 1
@@ -82,43 +150,3 @@ def _threads(n: int) -> Iterator[None]:
         yield
     finally:
         faiss.omp_set_num_threads(before)
-
-
-def index_approximate(
-    encoded: Mapping[str, Sequence[Path]], folders: Sequence[Path], spec: Mapping[str, Any]
-) -> None:
-    """Put `<side>.faiss` beside each `<side>.npy` that `index.index_dense` wrote in the folders.
-
-    Raises:
-        BadParams: see `build`.
-    """
-    vectors = Encoded(encoded)
-    for rows_file in sorted(path for folder in folders for path in folder.glob("*/*.npy")):
-        rows = np.load(rows_file)
-        if len(rows):
-            with aside(rows_file.with_suffix(".faiss")) as part:
-                faiss.write_index(build(vectors.shards[rows_file.stem], rows, spec), str(part))
-
-
-def nearest(
-    index: Any,  # noqa: ANN401
-    queries: Vectors,
-    rows: Rows,
-    k: int,
-    spec: Mapping[str, Any],
-) -> tuple[npt.NDArray[np.float32], Rows]:
-    """Return scores and rows, both [queries, k'], of k' = min(k, len(rows)); row -1 is none."""
-    given, k = {**DEFAULTS, **spec}, min(k, len(rows))
-    if spec["method"] == "hnsw":
-        index.hnsw.efSearch = max(given["width"], k)
-    else:
-        index.nprobe = given["probes"]
-    scores, local = index.search(queries, k)
-    return scores, np.where(local < 0, -1, rows[local])
-
-
-def recall_at(k: int, found: Rows, exact: Rows) -> float:
-    """Return the share of the exact first k that are among the first k found; rows [queries, n]."""
-    k = min(k, exact.shape[1])
-    pairs = zip(found[:, :k], exact[:, :k], strict=True)
-    return float(np.mean([len(np.intersect1d(f, e)) / k for f, e in pairs]))

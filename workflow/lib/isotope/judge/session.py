@@ -22,8 +22,8 @@ from isotope.judge import sheets, study
 from isotope.judge.ledger import PAIRS, Grade, Item, Ledger, Pair, grades_file
 from isotope.judge.scores import agreement
 from isotope.judge.study import VERDICTS, Sheet, Verdict, verdict_json
+from isotope.params.links import sources
 from isotope.params.resolve import Params
-from isotope.params.union import sources
 
 SIDE_PX = 480
 _QUALITY = 80

@@ -29,10 +29,8 @@ from transformers.models.t5.modeling_t5 import T5Stack
 from isotope.core.errors import CorruptFile
 from isotope.models.device import Device
 from isotope.models.mix import FourWays
-from isotope.models.open_clip import empty, trained_notes
+from isotope.models.open_clip import cut_of, empty, standardised, trained_notes, unit
 from isotope.params.recipes import ClipFusionRecipe, recipe_of
-from isotope.train.batches import standardised, unit
-from isotope.train.loop import cut_of
 
 FloatArray = npt.NDArray[np.float32]
 QUERY, TARGET = "query", "target"
@@ -177,7 +175,7 @@ def create(spec: Mapping[str, Any], clip: Any) -> Multimodal:  # noqa: ANN401
     """Create the model of an entry of kind clip2clip or clip_fusion over a CLIP.
 
     Raises:
-        BadParams: as `multimodal_recipe.recipe_of`.
+        BadParams: as `recipes.recipe_of`.
     """
     recipe = recipe_of(spec)
     if isinstance(recipe, ClipFusionRecipe):

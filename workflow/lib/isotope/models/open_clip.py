@@ -20,8 +20,10 @@ import torch
 from open_clip.transform import PreprocessCfg, image_transform_v2
 from PIL import Image
 from safetensors import SafetensorError, safe_open
+from torchvision.transforms import Compose, ToTensor
 
 from isotope.core.errors import CorruptFile, FetchFailed, MissingFile, UnknownModel
+from isotope.core.pixels import Cut
 from isotope.models import open_clip_lists
 
 CONFIGS = Path(__file__).parents[1] / "models"
@@ -69,6 +71,29 @@ class ClipEncoder:
         with torch.inference_mode(), torch.autocast("cuda", torch.bfloat16, enabled=half):
             vectors = encode(batch.to(self._device), normalize=True)
         return torch.nn.functional.normalize(vectors.float(), dim=-1).cpu().numpy()
+
+
+def unit(pixels: npt.NDArray[np.uint8]) -> torch.Tensor:
+    """Return uint8 [n, side, side, 3] as float [n, 3, side, side] in 0..1."""
+    return torch.from_numpy(np.array(pixels)).permute(0, 3, 1, 2).float() / 255
+
+
+def standardised(pictures: torch.Tensor, model: Any) -> torch.Tensor:  # noqa: ANN401
+    """Return pictures in 0..1 with the mean and deviation per channel that `model` expects."""
+    settings = model.visual.preprocess_cfg
+    mean, deviation = (
+        torch.tensor(settings[key], device=pictures.device).view(3, 1, 1) for key in ("mean", "std")
+    )
+    return (pictures - mean) / deviation
+
+
+def cut_of(model: Any) -> Cut:  # noqa: ANN401
+    """Return how `model` wants pictures cut, as its encoder will cut them."""
+    settings = PreprocessCfg(**model.visual.preprocess_cfg)
+    whole: Any = image_transform_v2(settings, is_train=False)
+    # The steps before ToTensor turn pictures into pictures.
+    end = next(i for i, step in enumerate(whole.transforms) if isinstance(step, ToTensor))
+    return Cut(int(settings.input_size[-1]), Compose(whole.transforms[:end]))
 
 
 def pick_device(device: str) -> str:

@@ -1,16 +1,32 @@
-"""params.yaml with overlays, outside of Snakemake: the same merge, the same checks."""
+"""Files of params, and files that params name.
+
+`load` reads params.yaml with overlays outside of Snakemake: the same merge, the same checks. Local
+files and folders that the params name are there before the first job, or are made by one.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
 import yaml
 
 from isotope.core import store
-from isotope.core.errors import BadParams, MissingFile
-from isotope.params import foreign, resolve, schema
+from isotope.core.errors import BadParams, IsotopeError, MissingFile
+from isotope.params import links, resolve, schema
+from isotope.params.resolve import expand_files
+from isotope.params.schema import suggest
+
+_ACQUIRED, _CRAWLED = PurePosixPath("data/acquire"), PurePosixPath("data/crawl")
+# What `toy.generate` writes, beside folders of pictures and dumps.
+_GENERATED = (
+    *("dump", "wit", "images", "wordnet"),
+    *("faults.csv", "objects.parquet", "revisions.csv", "topics.csv", "views.csv"),
+)
+_WEIGHTS = (".safetensors", ".pt", ".pth", ".bin")
+_VOCABULARIES = (".json", ".txt")
+_REMEDY = "add it by hand: `snapshots: [...]` at the top of the file"
 
 
 def load(
@@ -32,7 +48,7 @@ def load(
         if not equals:
             raise BadParams("--config", f"{pair!r} has no `=`", "write key=value")
         merged[key] = value
-    return resolve.resolve(merged, foreign.discover(root / foreign.FOLDER))
+    return resolve.resolve(merged, resolve.discover(root / resolve.FOLDER))
 
 
 def text_of(path: Path) -> str:
@@ -78,9 +94,6 @@ def _merge(into: dict[str, Any], overlay: Mapping[str, Any]) -> None:
             _merge(into[key], value)
         else:
             into[key] = value
-
-
-_REMEDY = "add it by hand: `snapshots: [...]` at the top of the file"
 
 
 def append_snapshot(file: Path, name: str) -> bool:
@@ -136,3 +149,150 @@ def _item(listed: yaml.SequenceNode, last: yaml.Node | None, name: str) -> str:
 
 def _values(text: str) -> list[str]:
     return [str(value) for value in yaml.safe_load(text)["snapshots"]]
+
+
+def demand_files(params: Mapping[str, Any], root: Path = Path()) -> None:
+    """Check that every local path which this run reads is there, or is made by its acquire phase.
+
+    Raises:
+        MissingFile: the first that is not: its key, the path, and what to do.
+    """
+    for error in missing(params, root):
+        raise error
+
+
+def missing(params: Mapping[str, Any], root: Path = Path()) -> Iterator[MissingFile]:
+    """Yield an error for each local path of the params that is not there and that no job makes."""
+    yield from _sources(params, root)
+    for where, path in (*_served(params, root), *_named(params)):
+        if not _is_there(root, path) and not _is_made(params, path):
+            yield MissingFile(f"params {where}", f"{path!r} is not there", _remedy(params, path))
+
+
+def used_sources(params: Mapping[str, Any]) -> list[str]:
+    """Return the sources of what is built, or compared with it, sorted."""
+    pairs = [p for p in params["tabulate"]["since"] if {*p} & {*params["build"]}]
+    names = {*params["build"], *(name for pair in pairs for name in pair)}
+    told = [params["collect"][n].get("recognition", {}).get("knowledge") for n in names]
+    own = {s for name in names for s in links.sources(params, name)}
+    return sorted(own | {name for name in told if name})
+
+
+def _sources(params: Mapping[str, Any], root: Path) -> Iterator[MissingFile]:
+    """What was acquired is there, wherever it came from."""
+    for name in used_sources(params):
+        files = params["acquire"].get(name, {}).get("files", {})
+        if not (root / _ACQUIRED / name / "manifest.json").is_file():
+            for folder, entries in files.items():
+                where = f"params acquire.{name}.files.{folder}"
+                yield from (MissingFile(where, *told) for told in _absent(entries, root))
+
+
+def _served(params: Mapping[str, Any], root: Path) -> Iterator[tuple[str, str]]:
+    """Yield (key, folder) of the pictures that a crawl has yet to fetch."""
+    for name in used_sources(params):
+        if not (root / _CRAWLED / name / "ledger.parquet").is_file():
+            served = params["crawl"].get(name, {}).get("serve")
+            yield from _unless_none(f"crawl.{name}.serve", served)
+
+
+def _absent(entries: list[Any], root: Path) -> Iterator[tuple[str, str]]:
+    for entry in entries:
+        url = entry if isinstance(entry, str) else str(entry["url"])
+        if "://" not in url and not _is_there(root, url):
+            yield f"{url!r} is not there", "check the path, or `root` in --config"
+
+
+def _named(params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield (key, path) for what is read as a file or folder and comes from no address."""
+    for name, entry in params["encode"].get("summaries", {}).items():
+        yield from _unless_none(f"encode.summaries.{name}.file", entry.get("file"))
+    yield from _of_systems(params)
+    yield from _of_tables(params["tabulate"], params["build"])
+    yield from _of_captions(params["tabulate"], used_sources(params))
+
+
+def _of_tables(tabulate: Mapping[str, Any], build: list[str]) -> Iterator[tuple[str, str]]:
+    for name in build:
+        for fact, path in tabulate["facts"].get(name, {}).items():
+            yield f"tabulate.facts.{name}.{fact}", path
+        wordnet = tabulate["explain"].get(name, {}).get("wordnet")
+        yield from _unless_none(f"tabulate.explain.{name}.wordnet", wordnet)
+    for name, spec in tabulate["tokenizers"].items():
+        if _is_path(spec, _VOCABULARIES):
+            yield f"tabulate.tokenizers.{name}", spec
+
+
+def _of_captions(tabulate: Mapping[str, Any], sources: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield what is held against the captions of the sources that are used."""
+    for name, entry in tabulate["captioners"].items():
+        for i, path in enumerate(entry["files"] if entry["source"] in sources else ()):
+            yield f"tabulate.captioners.{name}.files[{i}]", path
+    for source, files in tabulate["side_by_side"].items():
+        for i, path in enumerate(files if source in sources else ()):
+            yield f"tabulate.side_by_side.{source}[{i}]", path
+
+
+def _unless_none(where: str, path: str | None) -> Iterator[tuple[str, str]]:
+    if path is not None:
+        yield where, path
+
+
+def _of_systems(params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what the systems that are searched, and the models behind them, read."""
+    systems, chosen = params["systems"], set[str]()
+    waiting = list(params["search"]["systems"])
+    while waiting:
+        name = waiting.pop()
+        if name not in chosen:
+            chosen.add(name)
+            waiting += systems[name].get("of", [])
+    for name in sorted(chosen):
+        for i, path in enumerate(systems[name].get("files", [])):
+            yield f"systems.{name}.files[{i}]", path
+        spec = systems[name].get("tokenizer", "words")
+        if _is_path(spec, _VOCABULARIES):
+            yield f"systems.{name}.tokenizer", spec
+    for name in sorted({systems[s]["model"] for s in chosen if "model" in systems[s]}):
+        entry = params["models"][name]
+        for key in ("pretrained", "name"):
+            if _is_path(entry.get(key), _WEIGHTS):
+                yield f"models.{name}.{key}", entry[key]
+
+
+def _is_path(value: object, suffixes: tuple[str, ...]) -> bool:
+    """Tell a file or folder from a name on a hub, which no dot or slash begins."""
+    return isinstance(value, str) and (
+        value.startswith(("/", "./", "../")) or value.endswith(suffixes)
+    )
+
+
+def _is_there(root: Path, path: str) -> bool:
+    if "*" not in path:
+        return (root / path).exists()
+    try:
+        return bool(expand_files({"": [str(root / path)]})[""])
+    except IsotopeError:
+        return False
+
+
+def _is_made(params: Mapping[str, Any], path: str) -> bool:
+    """Tell whether the phase acquire makes it; what was acquired and is gone is found there."""
+    parts = PurePosixPath(path).parts
+    if parts[:2] != _ACQUIRED.parts or not parts[3:]:
+        return False
+    return parts[3] in _brought(params["acquire"].get(parts[2], {}))
+
+
+def _brought(source: Mapping[str, Any]) -> tuple[str, ...]:
+    return _GENERATED if "generate" in source else tuple(source.get("files", ()))
+
+
+def _remedy(params: Mapping[str, Any], path: str) -> str:
+    parts = PurePosixPath(path).parts
+    if parts[:2] != _ACQUIRED.parts or not parts[3:]:
+        return "check the path, or `root` in --config"
+    if parts[2] not in params["acquire"]:
+        return f"no such source: {suggest(parts[2], params['acquire'])}"
+    known = suggest(parts[3], _brought(params["acquire"][parts[2]]))
+    return f"the source does not bring it: {known}"

@@ -1,9 +1,28 @@
-"""What entries of params.yaml owe each other beyond names: models, fusions, prompts, splits."""
+"""What entries of params.yaml owe each other, and what single values mean, beyond types.
 
+`link` has models, systems and collections checked by their kinds, `check` the collections of
+several languages, which are made of others, `check_values` measures, dates, shares and names.
+"""
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from itertools import pairwise
+from typing import Any
+
+from isotope.core import measures
 from isotope.core.errors import BadParams
+from isotope.core.schemas import SEVERAL
+from isotope.crawl.addresses import has_contact
+from isotope.params import sections
 from isotope.params.phases import collection_kind
 from isotope.params.sections import COLLECTIONS, Params, kinds, model_kind, system_kind
 
+_EIGHT = re.compile(r"[0-9]{8}")
+_BUILT_IN = ("open_clip", "toy")
+_BY_PAGE = ("views", "topics")
+_MEMBERS = "its editions number their pages each from 1: name its members instead"
 _ARCHITECTURES = ("config", "name")
 _RIGHT = "correct"
 
@@ -60,24 +79,6 @@ def _architecture(models: Params, name: str, seen: list[str]) -> tuple[str, str]
     return _architecture(models, entry["from"], [*seen, name])
 
 
-def _check_after(where: str, after: dict[str, str], seen: list[str]) -> None:
-    earlier = after.get(seen[-1])
-    if earlier in seen:
-        found = f"a circle: {' > '.join([*seen, earlier])}"
-        kind = "collections" if where == "encode.after" else "sources"
-        raise BadParams(f"params {where}", found, f"name earlier {kind} only")
-    if earlier is not None:
-        _check_after(where, after, [*seen, earlier])
-
-
-def _check_circle(systems: Params, seen: list[str]) -> None:
-    for part in systems.get(seen[-1], {}).get("of", []):
-        if part in seen:
-            found = f"a circle: {' > '.join([*seen, part])}"
-            raise BadParams(f"params systems.{seen[0]}.of", found, "break it")
-        _check_circle(systems, [*seen, part])
-
-
 def _check_collection(where: str, entry: Params, params: Params) -> None:
     """A key of another kind is told apart from a typo: some kind has it."""
     kind = collection_kind(entry)
@@ -130,3 +131,188 @@ def _check_temporal(params: Params, systems: list[str]) -> None:
             remedy = "name systems of kind bm25 or dense, or untuned fusions of those"
             raise BadParams("params tabulate.temporal", found, remedy)
         _check_temporal(params, entry.get("of", []))
+
+
+def _check_after(where: str, after: dict[str, str], seen: list[str]) -> None:
+    earlier = after.get(seen[-1])
+    if earlier in seen:
+        found = f"a circle: {' > '.join([*seen, earlier])}"
+        kind = "collections" if where == "encode.after" else "sources"
+        raise BadParams(f"params {where}", found, f"name earlier {kind} only")
+    if earlier is not None:
+        _check_after(where, after, [*seen, earlier])
+
+
+def _check_circle(systems: Params, seen: list[str]) -> None:
+    for part in systems.get(seen[-1], {}).get("of", []):
+        if part in seen:
+            found = f"a circle: {' > '.join([*seen, part])}"
+            raise BadParams(f"params systems.{seen[0]}.of", found, "break it")
+        _check_circle(systems, [*seen, part])
+
+
+def sources(params: Mapping[str, Any], collection: str) -> list[str]:
+    """Return the sources that a collection is made of: one, or those of its members in order."""
+    entry = params["collect"][collection]
+    members = entry.get("of", [collection])
+    return list(dict.fromkeys(params["collect"][name]["source"] for name in members))
+
+
+def unions(params: Mapping[str, Any]) -> list[str]:
+    """Return the names of the collections that are made of others."""
+    return [n for n, e in params.get("collect", {}).items() if collection_kind(e).is_union]
+
+
+def speak(params: Mapping[str, Any]) -> None:
+    """Give each union the language of several, unless it has one: the default is for the others.
+
+    Raises:
+        BadParams: a union without members, or another collection without a source; or the reverse.
+    """
+    for name, entry in params["collect"].items():
+        key, other = ("of", "source") if collection_kind(entry).is_union else ("source", "of")
+        if key not in entry or other in entry:
+            found = f"kind {entry['kind']} {'with' if key in entry else 'without'}"
+            found += f" `{other if key in entry else key}`"
+            raise BadParams(f"params collect.{name}", found, f"give `{key}` and no `{other}`")
+    for name in unions(params):
+        params["collect"][name].setdefault("language", SEVERAL)
+
+
+def unknown(params: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield (where, name, known names) for every member that is no collection."""
+    known = [name for name in params["collect"] if name not in unions(params)]
+    for union in unions(params):
+        for name in params["collect"][union]["of"]:
+            if name not in known:
+                yield f"collect.{union}.of", name, known
+
+
+def check(params: Mapping[str, Any]) -> None:
+    """Check that what is put together can be told apart.
+
+    Raises:
+        BadParams: a member that is no snapshot, two of one language, or a union that is compared
+            by page, or told facts by page, as pages of two editions may share a number and a title.
+    """
+    for union in unions(params):
+        _check_members(params["collect"], union)
+        for pair in params["tabulate"].get("since", []):
+            if union in pair:
+                raise BadParams("params tabulate.since", f"{union!r} is a union", _MEMBERS)
+        for fact in _BY_PAGE:
+            if fact in params["tabulate"].get("facts", {}).get(union, {}):
+                where = f"params tabulate.facts.{union}.{fact}"
+                raise BadParams(where, "facts by page about a union", _MEMBERS)
+
+
+def _check_members(collect: Mapping[str, Any], union: str) -> None:
+    where, spoken = f"params collect.{union}.of", dict[str, str]()
+    for name in collect[union]["of"]:
+        language = collect[name]["language"]
+        if not collection_kind(collect[name]).is_snapshot:
+            found = f"{name!r} is of kind {collect[name]['kind']}"
+            raise BadParams(where, found, "name collections of snapshots")
+        if language in spoken:
+            found = f"{spoken[language]!r} and {name!r} are both in {language!r}"
+            raise BadParams(where, found, "name one collection a language")
+        spoken[language] = name
+
+
+def check_values(params: Mapping[str, Any]) -> None:
+    """Check measures, dates, shares, recipes, and the names of models and tokenizers.
+
+    Raises:
+        BadParams: the first value that no job could use: key, value and what is allowed.
+    """
+    _check_snapshots([str(name) for name in params.get("snapshots", [])])
+    for name, entry in params["acquire"].items():
+        if "date" in entry.get("generate", {}):
+            _demand_date(f"params acquire.{name}.generate.date", entry["generate"]["date"])
+    _check_shares(params)
+    _check_contacts(params)
+    for where, name in _measures(params):
+        measures.parse(name, f"params {where}")
+    _check_judged(params)
+    for name in params["models"]:
+        _check_model(name, params)
+    for where, name in _tokenizers(params):
+        _check_tokenizer(f"params {where}", name)
+    for prompt in params["tabulate"].get("styles", {}).get("prompts", []):
+        if "{style}" not in prompt:
+            raise BadParams(
+                "params tabulate.styles.prompts", f"{prompt!r}", "write {style} in each"
+            )
+
+
+def _check_snapshots(names: list[str]) -> None:
+    for name in filter(_EIGHT.fullmatch, names):
+        _demand_date("params snapshots", name)
+    if all(map(_EIGHT.fullmatch, names)):
+        for earlier, later in pairwise(names):
+            if later < earlier:
+                found = f"{later} after {earlier}"
+                raise BadParams("params snapshots", found, "name the oldest first")
+
+
+def _demand_date(where: str, value: str) -> None:
+    try:
+        datetime.strptime(value, "%Y%m%d")  # noqa: DTZ007 (a day, nowhere)
+    except ValueError as error:
+        remedy = "give a day as year, month and day: 20230101"
+        raise BadParams(where, f"{value!r} is no day of the calendar", remedy) from error
+
+
+def _check_shares(params: Mapping[str, Any]) -> None:
+    for name, entry in params["parse"].items():
+        splits = entry.get("splits", {})
+        if sum(splits.values()) > 1:
+            found = " and ".join(f"{k} {v}" for k, v in splits.items())
+            remedy = "give shares that add up to 1 at most; the rest trains"
+            raise BadParams(f"params parse.{name}.splits", found, remedy)
+
+
+def _check_contacts(params: Mapping[str, Any]) -> None:
+    for name, entry in params["crawl"].items():
+        if "contact" in entry and not has_contact(entry):
+            remedy = "give a mail address or a web page of yours, such as me@example.org"
+            raise BadParams(f"params crawl.{name}.contact", f"{entry['contact']!r}", remedy)
+
+
+def _measures(params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    score = params["score"]
+    for i, name in enumerate(score["measures"]):
+        yield f"score.measures[{i}]", name
+    for i, name in enumerate(score.get("judge", {}).get("measures", [])):
+        yield f"score.judge.measures[{i}]", name
+    for system, entry in params["systems"].items():
+        if "measure" in entry.get("tune", {}):
+            yield f"systems.{system}.tune.measure", entry["tune"]["measure"]
+
+
+def _check_judged(params: Mapping[str, Any]) -> None:
+    for key in ("setting", "split"):
+        named = params["score"].get("judge", {}).get(key)
+        searched = params["search"][f"{key}s"]
+        if named is not None and named not in searched:
+            remedy = f"add it to search.{key}s, or name one of {', '.join(searched)}"
+            raise BadParams(f"params score.judge.{key}", f"{named!r} is not searched", remedy)
+
+
+def _check_model(name: str, params: Mapping[str, Any]) -> None:
+    entry = params["models"][name]
+    sections.model_kind(entry).of_plain(entry).check(f"params models.{name}", dict(params))
+
+
+def _tokenizers(params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, spec in params["tabulate"]["tokenizers"].items():
+        yield f"tabulate.tokenizers.{name}", spec
+
+
+def _check_tokenizer(where: str, spec: str) -> None:
+    """Refuse what is all but the name of a tokenizer of ours: no hub has a name so near."""
+    near = difflib.get_close_matches(spec.lower(), _BUILT_IN, n=1, cutoff=0.75)
+    if near and spec not in _BUILT_IN:
+        found = f"no tokenizer {spec!r}"
+        allowed = "open_clip, toy, a vocabulary file or a name on the hub"
+        raise BadParams(where, found, f"did you mean {near[0]!r}? (allowed: {allowed})")

@@ -1,25 +1,43 @@
-"""params.yaml: fill in {name} and {root}, refuse what the schema lacks, add defaults."""
+"""What params.yaml becomes: snapshots repeated, placeholders filled, defaults, foreign runs.
+
+`resolve` does it all. A TREC run at its place below `runs/`,
+`<collection>/<setting>/<split>/<task>/<system>.trec`, or `.trec.gz`, is a system like any other.
+"""
 
 import copy
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise, product
 from pathlib import Path
 from types import UnionType
-from typing import Any, Union, cast, get_args, get_origin
+from typing import Any, NamedTuple, Union, cast, get_args, get_origin
 
 from isotope.acquire import addresses
-from isotope.core.errors import BadParams
-from isotope.params.foreign import Place, with_foreign
-from isotope.params.links import link
+from isotope.core.errors import BadParams, MissingFile
+from isotope.core.grid import TASKS
+from isotope.params.links import check, check_values, link, speak, unions, unknown
 from isotope.params.phases import collection_kind
 from isotope.params.schema import demand_types, experiment, suggest, validate
 from isotope.params.sections import Params, Section, model_kind
-from isotope.params.snapshots import expand
-from isotope.params.union import check, speak, unknown
-from isotope.params.values import check_values
 
+FOLDER = Path("runs")
+_SUFFIXES = (".trec", ".trec.gz")
+SETTINGS = ("small", "base", "large")
+SPLITS = ("train", "validation", "test")
+_KNOWN = {"setting": SETTINGS, "split": SPLITS, "task": tuple(TASKS)}
+_SNAPSHOT = "{snapshot}"
 _COLLECTS = Path(__file__).parents[3] / "sql/collect"
 _PLACE = re.compile(r"\{(name|root)\}")
+
+
+class Place(NamedTuple):
+    """Where a foreign run belongs."""
+
+    collection: str
+    setting: str
+    split: str
+    task: str
+    system: str
 
 
 def resolve(config: Mapping[str, Any], foreign: Iterable[Place] = ()) -> Params:
@@ -27,8 +45,8 @@ def resolve(config: Mapping[str, Any], foreign: Iterable[Place] = ()) -> Params:
 
     Raises:
         BadParams: an unknown key, a value of the wrong kind, or a name that nothing defines; as
-            `params_links.link`, `params_union.check` and `params_values.check_values`.
-        As `trec_systems.with_foreign`.
+            `links.link`, `links.check` and `links.check_values`.
+        As `with_foreign`.
     """
     demand_types(config)
     config = expand(config)
@@ -46,6 +64,119 @@ def resolve(config: Mapping[str, Any], foreign: Iterable[Place] = ()) -> Params:
     check(params)
     check_values(params)
     return params
+
+
+def expand(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return params in which every key and list item with {snapshot} is repeated for each snapshot.
+
+    What stands below such a key has the same snapshot throughout. `tabulate.since` names, beside
+    what it is given, each built collection of a snapshot, unions apart, with that of the snapshot
+    before; `encode.after` does, with unions, unless it is given. `crawl.<source>.after` of such a
+    collection's source names that of the snapshot before, unless it is given (null is none).
+
+    Raises:
+        BadParams: {snapshot} without snapshots, or in a value that can't be repeated; a crawl that
+            would go on from itself.
+    """
+    names = [str(name) for name in config.get("snapshots", [])]
+    if len(set(names)) < len(names):
+        raise BadParams("params snapshots", f"{names}: one twice", "name each snapshot once")
+    expanded = cast(dict[str, Any], _expanded(dict(config), names, "params"))
+    pairs = [list(pair) for entry in config.get("build", []) for pair in _pairs(str(entry), names)]
+    if pairs:
+        given = expanded.setdefault("tabulate", {}).get("since", [])
+        apart = [pair for pair in pairs if pair not in given and not {*pair} & {*unions(expanded)}]
+        expanded["tabulate"]["since"] = [*given, *apart]
+        after = {later: earlier for earlier, later in pairs}
+        expanded.setdefault("encode", {}).setdefault("after", after)
+    _crawl_after(expanded, pairs)
+    return expanded
+
+
+def _crawl_after(params: dict[str, Any], pairs: Sequence[Sequence[str]]) -> None:
+    """Let each crawl of a snapshot's source go on from that of the snapshot before."""
+    crawl = _mapping(params.get("crawl"))
+    for name, entry in crawl.items():
+        if _mapping(entry).get("after") == name:
+            remedy = "leave it out: a snapshot's crawl goes on from that of the snapshot before"
+            raise BadParams(f"params crawl.{name}.after", f"{name!r} is the crawl itself", remedy)
+    for pair in pairs:
+        for earlier, later in zip(*(_sources_of(params, name) for name in pair), strict=False):
+            both = [_mapping(crawl.get(name)) for name in (earlier, later)]
+            fetched = all(both) and not any("pictures" in entry for entry in both)
+            if earlier != later and fetched and both[0].get("width") == both[1].get("width"):
+                both[1].setdefault("after", earlier)
+
+
+def _sources_of(params: Mapping[str, Any], collection: str) -> list[str]:
+    """Return the sources of a collection as far as params that nobody has checked yet tell."""
+    collect = _mapping(params.get("collect"))
+    members = _mapping(collect.get(collection)).get("of", [collection])
+    told = [_mapping(collect.get(member)).get("source") for member in members]
+    return [str(source) for source in told if source]
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    return cast(dict[str, Any], value) if isinstance(value, dict) else {}
+
+
+def _pairs(entry: str, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    return (
+        pairwise(entry.replace(_SNAPSHOT, name) for name in names)
+        if _SNAPSHOT in entry
+        else iter(())
+    )
+
+
+def _expanded(value: object, names: Sequence[str], where: str) -> object:
+    if isinstance(value, Mapping):
+        entries = cast(Mapping[str, object], value).items()
+        return {k: v for key, each in entries for k, v in _keyed(str(key), each, names, where)}
+    if isinstance(value, list):
+        return [one for each in cast(list[object], value) for one in _repeated(each, names, where)]
+    if isinstance(value, str) and _SNAPSHOT in value:
+        remedy = "name snapshots, and use it in a key above or in a list"
+        raise BadParams(where, f"{value!r} has no snapshot", remedy)
+    return value
+
+
+def _keyed(
+    key: str, value: object, names: Sequence[str], where: str
+) -> Iterator[tuple[str, object]]:
+    if _SNAPSHOT not in key:
+        yield key, _expanded(value, names, f"{where} {key}")
+        return
+    if not names:
+        raise BadParams(where, f"{key!r} without snapshots", "add `snapshots: [...]`")
+    for name in names:
+        yield key.replace(_SNAPSHOT, name), _bound(value, name)
+
+
+def _repeated(value: object, names: Sequence[str], where: str) -> Iterator[object]:
+    if not _mentions(value):
+        yield value
+        return
+    if not names:
+        raise BadParams(where, f"{value!r} without snapshots", "add `snapshots: [...]`")
+    yield from (_bound(value, name) for name in names)
+
+
+def _mentions(value: object) -> bool:
+    if isinstance(value, Mapping):
+        entries = cast(Mapping[str, object], value).items()
+        return any(_mentions(key) or _mentions(each) for key, each in entries)
+    if isinstance(value, list):
+        return any(_mentions(each) for each in cast(list[object], value))
+    return isinstance(value, str) and _SNAPSHOT in value
+
+
+def _bound(value: object, name: str) -> object:
+    if isinstance(value, Mapping):
+        entries = cast(Mapping[str, object], value).items()
+        return {str(_bound(key, name)): _bound(each, name) for key, each in entries}
+    if isinstance(value, list):
+        return [_bound(each, name) for each in cast(list[object], value)]
+    return value.replace(_SNAPSHOT, name) if isinstance(value, str) else value
 
 
 def substitute(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401
@@ -213,6 +344,95 @@ def _unknown(
     where: str, found: list[str], known: list[str]
 ) -> Iterator[tuple[str, str, list[str]]]:
     return ((where, name, known) for name in found if name not in known)
+
+
+def discover(folder: Path = FOLDER) -> dict[Place, Path]:
+    """Return every TREC run below `folder` by its place, sorted; nothing if there is no folder.
+
+    Raises:
+        BadParams: a run at no place, or twice at one (plain and gzipped).
+    """
+    found: dict[Place, Path] = {}
+    for path in sorted(p for p in folder.rglob("*") if p.name.endswith(_SUFFIXES)):
+        place = _place(path, folder)
+        if place in found:
+            raise BadParams(path, f"the same run as {found[place]}", "remove one of the two")
+        found[place] = path
+    return found
+
+
+def _place(path: Path, folder: Path) -> Place:
+    parts = path.relative_to(folder).parts
+    name = parts[-1].removesuffix(".gz").removesuffix(".trec")
+    remedy = f"name it {folder}/<collection>/<setting>/<split>/<task>/<system>.trec"
+    if len(parts) != len(Place._fields) or not name:
+        raise BadParams(path, "not at the place of a run", remedy)
+    place = Place._make((*parts[:-1], name))
+    for field, known in _KNOWN.items():
+        given = getattr(place, field)
+        if given not in known:
+            raise BadParams(path, f"no {field} {given!r}", f"use one of {', '.join(known)}")
+    return place
+
+
+def with_foreign(params: Mapping[str, Any], runs: Iterable[Place]) -> dict[str, Any]:
+    """Return the params with a system of kind `trec` for each run that is in the grid.
+
+    Systems that `search.systems` does not name come after those that it does, sorted.
+
+    Raises:
+        BadParams: a run that bears the name of a system of another kind; a fusion of a system that
+            lacks a run in some cell; a report about a foreign system that lacks one in the first.
+        MissingFile: a system of kind `trec` without a run.
+    """
+    grid = set(cells(params))
+    own = [place for place in runs if place[:-1] in grid]
+    names = sorted({place.system for place in own})
+    _refuse_clashes(params["systems"], names)
+    _refuse_gaps(params["systems"], {name: _cells_of(name, own) for name in names}, len(grid))
+    chosen: Sequence[str] = params["search"]["systems"]
+    shown = [*chosen, *(name for name in names if name not in chosen)]
+    _refuse_unseen(params, own)
+    systems = {**params["systems"], **{name: {"kind": "trec"} for name in names}}
+    return {**params, "systems": systems, "search": {**params["search"], "systems": shown}}
+
+
+def cells(params: Mapping[str, Any]) -> Iterable[tuple[str, ...]]:
+    """Return every (collection, setting, split, task) of the grid."""
+    search = params["search"]
+    return product(params["build"], search["settings"], search["splits"], search["tasks"])
+
+
+def _cells_of(name: str, runs: Iterable[Place]) -> int:
+    return sum(place.system == name for place in runs)
+
+
+def _refuse_clashes(systems: Mapping[str, Any], names: Sequence[str]) -> None:
+    for name, spec in systems.items():
+        if name in names and spec["kind"] != "trec":
+            found = f"a run by {name!r}, which is a system of kind {spec['kind']}"
+            raise BadParams(FOLDER, found, "rename the run")
+        if spec["kind"] == "trec" and name not in names:
+            found = f"no run by {name!r}, a system of kind trec"
+            raise MissingFile(FOLDER, found, f"put {name}.trec there, or remove the system")
+
+
+def _refuse_unseen(params: Mapping[str, Any], runs: Sequence[Place]) -> None:
+    about, search = params.get("tabulate", {}).get("system"), params["search"]
+    first = search["settings"][0], search["splits"][0]
+    places = {place.collection for place in runs if (place.system, *place[1:3]) == (about, *first)}
+    absent = [c for c in params["build"] if c not in places]
+    if absent and any(place.system == about for place in runs):
+        found = f"{about!r} has no run in {absent[0]}/{first[0]}/{first[1]}, which the report shows"
+        raise BadParams("params tabulate.system", found, "put one there, or name another system")
+
+
+def _refuse_gaps(systems: Mapping[str, Any], has: Mapping[str, int], grid: int) -> None:
+    for name, spec in systems.items():
+        short = [part for part in spec.get("of", []) if has.get(part, grid) < grid]
+        if short:
+            found = f"{short[0]!r} has runs in {has[short[0]]} of {grid} cells"
+            raise BadParams(f"systems.{name}.of", found, "give it a run in every cell of the grid")
 
 
 def expand_files(files: Mapping[str, list[Any]]) -> dict[str, list[Params]]:

@@ -1,53 +1,165 @@
-"""Models of a run: which are used, what they learn, which vectors they leave."""
+"""Models of a run: which are used, what they learn, which vectors and indexes they leave.
 
+A model's entry in the params may share the weights of another (`weights_of`), or its vectors of
+images (`images: <model>`); what is asked of such an entry is answered for the other.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import repeat
-
-from snakemake.io import expand
+from typing import Any
 
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.params.sections import model_kind
+from isotope.params.sections import ModelKind, model_kind
 from isotope.plan import witnesses
+from isotope.plan.paths import Wildcards
 from isotope.plan.sources import Sources
+
+FilesOf = Callable[[Wildcards], list[str]]
+Entry = Mapping[str, Any]
+# Under which keys an entry says how its model learns.
+_RECIPES = ("train", "heads", "learn")
+_SIDE_INPUTS = {"images": "questions", "texts": "pictures"}
+_SIDES = (*_SIDE_INPUTS, *_SIDE_INPUTS.values())
 
 
 class Models(Sources):
-    """Models of a run: which are used, what they learn, which vectors they leave."""
+    """Models of a run: which are used, what they learn, which vectors and indexes they leave."""
 
-    @cached_property
-    def encode_params(self):
-        """The params that every encoding reads."""
-        return {k: self.params["encode"][k] for k in ("shards", "batch", "precision")}
+    # Which models there are.
 
-    @cached_property
-    def index_pattern(self):
-        """The indexes of a rule's system."""
-        return self.indexes_of("{collection}", "{system}")
+    def used_systems(self) -> list[str]:
+        """The systems that are searched, and those that they fuse; `Systems` has it."""
+        raise NotImplementedError
 
-    def image_table(self, wildcards):
-        """The table of images that a model reads: with summaries in place of captions, if it
-        asks.
+    def used_models(self) -> list[str]:
+        """The models of the experiment's dense systems."""
+        return sorted(
+            {self.params["systems"][s].get("model") for s in self.used_systems()} - {None}
+        )
+
+    def trained_models(self) -> list[str]:
+        """The trained models that the experiment's systems use."""
+        return sorted(
+            m for m in {*map(self.base_model, self.used_models())} if self.model_kind(m).learned
+        )
+
+    def fitted_models(self) -> list[str]:
+        """The models without a learning curve that the experiment's systems use."""
+        return sorted(
+            m for m in {*map(self.base_model, self.used_models())} if self.model_kind(m).fitted
+        )
+
+    def fine_tuned_models(self) -> list[str]:
+        """The models of pictures with words that are trained whole and that systems use."""
+        return sorted({*self.used_models()} & {*self.mixes(frozen=False)})
+
+    def has_adapted_systems(self) -> bool:
+        """Whether a system is trained, or fused with parameters that a split chooses."""
+        return bool(self.trained_models()) or any(
+            "tune" in self.params["systems"][s] for s in self.systems
+        )
+
+    def models_of(self, *kinds: str) -> str:
+        """A wildcard constraint: the models of these kinds."""
+        return self.any_of(n for n, m in self.params["models"].items() if m["kind"] in kinds)
+
+    def encoders(self, *, encode_images: bool) -> str:
+        """A wildcard constraint: the models that encode images themselves, or the others."""
+        return self.any_of(
+            n
+            for n, m in self.params["models"].items()
+            if model_kind(m).is_encoder and (self.image_encoder(n) == n) == encode_images
+        )
+
+    def mixes(self, *, frozen: bool) -> list[str]:
+        """The models of pictures with words: over frozen vectors, or trained whole."""
+        own = {n: m for n, m in self.params["models"].items() if model_kind(m).is_mix}
+        return sorted(n for n, m in own.items() if m.get("frozen", False) == frozen)
+
+    def mixes_of(self, *, frozen: bool) -> str:
+        """A wildcard constraint: `mixes`."""
+        return self.any_of(self.mixes(frozen=frozen))
+
+    # What a model's entry says.
+
+    def base_model(self, model: str) -> str:
+        """The model whose weights, and whose vectors of images, a model shares: itself, mostly."""
+        return self.params["models"][model].get("weights_of", model)
+
+    def image_encoder(self, model: str) -> str:
+        """The model whose vectors of images a model shares: itself, or one that its params name."""
+        shown = self.params["models"][self.base_model(model)].get("images", "pixels")
+        return self.base_model(model) if shown in ("pixels", "captions") else self.base_model(shown)
+
+    def inner_model(self, model: str) -> str | None:
+        """The model that a model of pictures with words is made of, if it is one."""
+        return self.params["models"][model].get("of")
+
+    def own_params(self, wildcards: Wildcards) -> Entry:
+        """The entry of the rule's model."""
+        return self.params["models"][wildcards.model]
+
+    def model_params(self, wildcards: Wildcards) -> Entry:
+        """The entry of the model whose weights the rule's model has."""
+        return self.params["models"][self.base_model(wildcards.model)]
+
+    def inner_params(self, wildcards: Wildcards) -> Entry:
+        """The entry of the model that the rule's model of pictures with words is made of."""
+        return self.params["models"][self.inner_model(wildcards.model)]
+
+    def fields(self, wildcards: Wildcards) -> Sequence[str]:
+        """The fields of a text that a model reads."""
+        return self.own_params(wildcards).get("fields", FIVE_FIELDS)
+
+    def inner_fields(self, wildcards: Wildcards) -> Sequence[str]:
+        """The fields of a text that are words to a model of pictures with words."""
+        return self.inner_params(wildcards).get("fields", FIVE_FIELDS)
+
+    def date_column(self, wildcards: Wildcards) -> str:
+        """The column of images with the dates that a temporal model compares."""
+        return self.model_params(wildcards).get("column", "date")
+
+    def recipe(self, wildcards: Wildcards) -> Entry:
+        """How the rule's model learns, as far as its entry says."""
+        entry = self.own_params(wildcards)
+        return next((entry[key] for key in _RECIPES if entry.get(key)), {})
+
+    def training_seed(self, wildcards: Wildcards) -> int:
+        """The seed of a training, 0 unless its recipe says otherwise."""
+        return self.recipe(wildcards).get("seed", 0)
+
+    def training_threads(self, wildcards: Wildcards) -> int:
+        """The threads of a training: of torch or of the decoder, in every process."""
+        recipe = self.recipe(wildcards)
+        own = max(recipe.get("threads", 1), recipe.get("workers", 1))
+        return own * recipe.get("processes", 1)
+
+    # The code of a model's kind.
+
+    def model_kind(self, model: str) -> type[ModelKind]:
+        """The class of the kind of a model, or of the one whose weights it shares."""
+        return model_kind(self.params["models"][self.base_model(model)])
+
+    def code_of(self, model: str) -> str:
+        """The roots, for `provenance.closure`, of the code of a model's kind."""
+        return self.model_kind(model).code()
+
+    def encoder_code(self, *roots: str, model: str | None = None) -> FilesOf:
+        """The files that roots and the kind of a model depend on: the rule's model, or that of its
+        system, unless one is named.
         """
-        summary = self.params["models"][self.base_model(wildcards.model)].get("summary")
-        table = f"data/encode/{{collection}}/summaries/{summary}.parquet"
-        return (table if summary else "data/collect/{collection}/images.parquet").format(
-            **wildcards
-        )
 
-    def summariser(self, wildcards):
-        """The table of ready summaries, or the files of the model that writes them."""
-        spec = self.params["encode"]["summaries"][wildcards.summary]
-        return (
-            self.local_files(spec["file"], folders=False)
-            if "file" in spec
-            else self.local_files(spec["name"])
-        )
+        def of(wildcards: Wildcards) -> list[str]:
+            named = model or wildcards.get("model")
+            own = named or self.params["systems"][wildcards.system]["model"]
+            return self.code(*roots, self.code_of(own))
 
-    def configs(self, wildcards):
-        """The files that make up a model beside the weights that it learns here."""
-        return self.configs_of(wildcards.model)
+        return of
 
-    def configs_of(self, model):
+    # Files that a model is made of.
+
+    def configs_of(self, model: str) -> list[str]:
         """A model's architecture, if it is one of ours, and its weights that lie on this disk."""
         spec = self.params["models"][self.base_model(model)]
         path = self.home / f"workflow/lib/isotope/models/{spec.get('config')}.json"
@@ -56,123 +168,85 @@ class Models(Sources):
             *self.local_files(*witnesses.of_model(spec)),
         ]
 
-    def model_kind(self, model):
-        """The class of the kind of a model, or of the one whose weights it shares."""
-        return model_kind(self.params["models"][self.base_model(model)])
+    def configs(self, wildcards: Wildcards) -> list[str]:
+        """The files that make up the rule's model beside the weights that it learns here."""
+        return self.configs_of(wildcards.model)
 
-    def code_of(self, model):
-        """The roots, for `provenance.closure`, of the code of a model's kind."""
-        return self.model_kind(model).code()
+    def inner_configs(self, wildcards: Wildcards) -> list[str]:
+        """The same of the model that a model of pictures with words is made of."""
+        return self.configs_of(self.params["models"][wildcards.model]["of"])
 
-    def encoder_code(self, *roots, model=None):
-        """The files that roots and the kind of a model depend on: the rule's model, or that of its
-        system, unless one is named.
-        """
+    def encoder_files(self, wildcards: Wildcards) -> list[str]:
+        """The files of the rule's model, and the ledgers of the pictures that it encodes."""
+        return [*self.picture_ledgers(wildcards), *self.configs(wildcards)]
 
-        def of(wildcards):
-            named = model or wildcards.get("model")
-            own = named or self.params["systems"][wildcards.system]["model"]
-            return self.code(*roots, self.code_of(own))
+    def multimodal_files(self, wildcards: Wildcards) -> list[str]:
+        """The same for a model of pictures with words."""
+        return [*self.picture_ledgers(wildcards), *self.inner_configs(wildcards)]
 
-        return of
-
-    def base_model(self, model):
-        """The model whose weights, and whose vectors of images, a model shares: itself, mostly."""
-        return self.params["models"][model].get("weights_of", model)
-
-    def image_encoder(self, model):
-        """The model whose vectors of images a model shares: itself, or one that its params name."""
-        seen = self.params["models"][self.base_model(model)].get("images", "pixels")
-        return self.base_model(model) if seen in ("pixels", "captions") else self.base_model(seen)
-
-    def encoders(self, *, sighted):
-        """A wildcard constraint: the models that encode images themselves, or the others."""
-        return self.any_of(
-            n
-            for n, m in self.params["models"].items()
-            if model_kind(m).is_encoder and (self.image_encoder(n) == n) == sighted
-        )
-
-    def mixes(self, *, frozen):
-        """The models of pictures with words: over frozen vectors, or trained whole."""
-        own = {n: m for n, m in self.params["models"].items() if model_kind(m).is_mix}
-        return sorted(n for n, m in own.items() if m.get("frozen", False) == frozen)
-
-    def models_of(self, *kinds):
-        """A wildcard constraint: the models of these kinds."""
-        return self.any_of(n for n, m in self.params["models"].items() if m["kind"] in kinds)
-
-    def model_params(self, wildcards):
-        """The params of the model that encodes."""
-        return self.params["models"][self.base_model(wildcards.model)]
-
-    def fields(self, wildcards):
-        """The fields of a text that a model reads."""
-        return self.params["models"][wildcards.model].get("fields", FIVE_FIELDS)
-
-    def learned_weights(self, collection, model):
+    def learned_weights(self, collection: str, model: str) -> list[str]:
         """The weights that a model needs from this run: learned ones only."""
         kind = self.model_kind(model)
         if not (kind.learned or kind.fitted) and model not in self.mixes(frozen=False):
             return []
         return [f"data/train/{collection}/{self.base_model(model)}/model.safetensors"]
 
-    def weights(self, wildcards):
-        """The weights of the rule's model."""
-        return self.learned_weights(wildcards.collection, wildcards.model)
+    def weights(self, wildcards: Wildcards) -> list[str]:
+        """The weights that the rule's model has learned, on the wildcard `earlier` if there is
+        one.
+        """
+        collection = wildcards.get("earlier", wildcards.collection)
+        return self.learned_weights(collection, wildcards.model)
 
-    def tower_features(self, wildcards):
+    def start_weights(self, wildcards: Wildcards) -> list[str]:
+        """The weights that the training of a model starts from."""
+        own = self.own_params(wildcards)
+        other = own.get("from", own.get("of"))
+        return self.learned_weights(wildcards.collection, other) if other else []
+
+    def tower_features(self, wildcards: Wildcards) -> list[str]:
         """What a frozen tower has made of the pictures that its heads were trained on."""
-        if not self.model_kind(wildcards.model).has_features:
+        if not self.model_kind(wildcards.model).has_features or wildcards.get("earlier"):
             return []
         folder = f"data/train/{wildcards.collection}/{self.base_model(wildcards.model)}"
         return [f"{folder}/pictures.npy", f"{folder}/pictures.ids.parquet"]
 
-    def start_weights(self, wildcards):
-        """The weights that a trained model goes on from."""
-        other = self.params["models"][wildcards.model].get(
-            "from", self.inner_model(wildcards.model)
-        )
-        return self.learned_weights(wildcards.collection, other) if other else []
+    # Summaries that stand for an image's captions.
 
-    def inner_model(self, model):
-        """The model that a model of pictures with words is made of, if it is one."""
-        return self.params["models"][model].get("of")
+    def image_table(self, wildcards: Wildcards) -> str:
+        """The table of images that a model reads: with summaries in place of captions where its
+        params say so.
+        """
+        summary = self.model_params(wildcards).get("summary")
+        if summary:
+            return f"data/encode/{wildcards.collection}/summaries/{summary}.parquet"
+        return f"data/collect/{wildcards.collection}/images.parquet"
 
-    def recipe(self, wildcards):
-        """The recipe of a trained model."""
-        return self.params["models"][wildcards.model].get("train", {})
+    def summary_params(self, wildcards: Wildcards) -> Entry:
+        """The params of a table of summaries."""
+        return self.params["encode"]["summaries"][wildcards.summary]
 
-    def cores(self, of):
-        """The threads of a recipe's training: of torch or of the decoder, in every process."""
-        return max(of.get("threads", 1), of.get("workers", 1)) * of.get("processes", 1)
+    def summariser(self, wildcards: Wildcards) -> list[str]:
+        """The table of ready summaries, or the files of the model that writes them."""
+        spec = self.summary_params(wildcards)
+        if "file" in spec:
+            return self.local_files(spec["file"], folders=False)
+        return self.local_files(spec["name"])
 
-    def trained_models(self):
-        """The trained models that the experiment's systems use."""
-        return sorted(
-            m for m in {*map(self.base_model, self.used_models())} if self.model_kind(m).learned
-        )
+    # Vectors.
 
-    def fitted_models(self):
-        """The models without a learning curve that the experiment's systems use."""
-        return sorted(
-            m for m in {*map(self.base_model, self.used_models())} if self.model_kind(m).fitted
-        )
+    @cached_property
+    def encode_params(self) -> Entry:
+        """The params that every encoding reads."""
+        return {k: self.params["encode"][k] for k in ("shards", "batch", "precision")}
 
-    def fine_tuned_models(self):
-        """The models of pictures with words that are trained whole and that systems use."""
-        return sorted({*self.used_models()} & {*self.mixes(frozen=False)})
+    def side_shards(self, encoded: str, side: str, suffix: str) -> list[str]:
+        """The shards of one side that a model has encoded, by `<collection>/<model>`."""
+        return [f"data/encode/{encoded}/{side}/shard-{n}.{suffix}" for n in self.shard_names]
 
-    def used_models(self):
-        """The models of the experiment's dense systems."""
-        return sorted(
-            {self.params["systems"][s].get("model") for s in self.used_systems()} - {None}
-        )
-
-    def vector_shards(self):
+    def vector_shards(self) -> list[str]:
         """Every shard of vectors that the experiment's dense systems search."""
         used = self.used_models()
-        pattern = "data/encode/{collection}/{model}/{side}/shard-{n}.npy"
         sides = [
             *zip(used, repeat("texts")),
             *zip(sorted({*map(self.image_encoder, used)}), repeat("images")),
@@ -180,66 +254,83 @@ class Models(Sources):
         return [
             path
             for model, side in sides
-            for path in expand(
-                pattern, collection=self.params["build"], model=model, side=side, n=self.shard_names
-            )
+            for collection in self.params["build"]
+            for path in self.side_shards(f"{collection}/{model}", side, "npy")
         ]
 
-    def side_shards(self, encoded, side, suffix):
-        """The shards of one side that a model has encoded, by `<collection>/<model>`."""
-        return [f"data/encode/{encoded}/{side}/shard-{n}.{suffix}" for n in self.shard_names]
-
-    def vectors(self, side, suffix):
+    def vectors(self, side: str, suffix: str) -> FilesOf:
         """The encoded shards of one side for a dense system's model."""
 
-        def of(wildcards):
+        def of(wildcards: Wildcards) -> list[str]:
             model = self.params["systems"][wildcards.system]["model"]
             model = self.image_encoder(model) if side == "images" else model
             return self.side_shards(f"{wildcards.collection}/{model}", side, suffix)
 
         return of
 
-    def earlier_side(self, side, suffix):
-        """One side of the collection that an encoding goes on from; a model that every collection
-        learns anew has nothing there."""
+    def earlier_vectors(self, *sides: str) -> FilesOf:
+        """The shards, with their contents, of the collection that an encoding goes on from.
 
-        def of(wildcards):
-            earlier = self.params["encode"]["after"].get(wildcards.collection)
-            if earlier is None or self.learned_weights(earlier, wildcards.model):
+        It is the wildcard `earlier`, or what params `encode.after` says; a model that every
+        collection learns anew has nothing there.
+        """
+
+        def of(wildcards: Wildcards) -> list[str]:
+            earlier = wildcards.get("earlier") or self._unchanged_since(wildcards)
+            if earlier is None:
                 return []
-            return self.side_shards(f"{earlier}/{wildcards.model}", side, suffix)
+            encoded = f"{earlier}/{wildcards.model}"
+            kinds = ("npy", "contents.parquet")
+            return [path for s in sides for k in kinds for path in self.side_shards(encoded, s, k)]
 
         return of
 
-    def indexes_of(self, collection, system):
+    def _unchanged_since(self, wildcards: Wildcards) -> str | None:
+        earlier = self.params["encode"]["after"].get(wildcards.collection)
+        learned = earlier and self.learned_weights(earlier, wildcards.model)
+        return None if learned else earlier
+
+    def mix_inputs(self, shards: Iterable[str]) -> Callable[[Wildcards], dict[str, list[str]]]:
+        """The vectors that a mix mixes: both sides of its own model, and their side inputs."""
+        names = [*shards]
+
+        def of(wildcards: Wildcards) -> dict[str, list[str]]:
+            folder = f"data/encode/{wildcards.collection}/{self.inner_model(wildcards.model)}"
+            wanted = {side: f"{folder}/{side}/shard-{{shard}}.npy" for side in _SIDES}
+            wanted |= {
+                f"{side}_ids": f"{folder}/{side}/shard-{{shard}}.ids.parquet"
+                for side in _SIDE_INPUTS
+            }
+            own = [wildcards.get("shard") if n == "{shard}" else n for n in names]
+            return {k: [p.format(shard=n) for n in own] for k, p in wanted.items()}
+
+        return of
+
+    # Indexes.
+
+    @cached_property
+    def index_pattern(self) -> list[str]:
+        """The indexes of a rule's system."""
+        return self.indexes_of("{collection}", "{system}")
+
+    def indexes_of(self, collection: str, system: str) -> list[str]:
         """The indexes of a system on a collection."""
         return [f"data/index/{collection}/{setting}/{system}" for setting in self.settings]
 
-    def earlier_indexes(self, wildcards):
+    def earlier_indexes(self, wildcards: Wildcards) -> list[str]:
         """The indexes of the collection that an index goes on from."""
         earlier = self.params["encode"]["after"].get(wildcards.collection)
         return self.indexes_of(earlier, wildcards.system) if earlier else []
 
-    def has_adapted_systems(self):
-        """Whether a system is trained, or fused with parameters that a split chooses."""
-        return bool(self.trained_models()) or any(
-            "tune" in self.params["systems"][s] for s in self.systems
-        )
+    @cached_property
+    def searched_splits(self) -> list[str]:
+        """The splits with pools of their own: the judged ones, then those for fusions."""
+        return [*self.splits, *self.unjudged]
 
-    def mix_inputs(self, shards):
-        """The vectors that a mix mixes: both sides of its own model, and what stands beside
-        them.
-        """
-        beside = {"images": "questions", "texts": "pictures"}
-        sides = {side: side for side in (*beside, *beside.values())}
+    def bm25_fields(self, wildcards: Wildcards) -> Sequence[str]:
+        """The fields of a text that a system of words reads."""
+        return self.params["systems"][wildcards.system].get("fields") or FIVE_FIELDS
 
-        def of(wildcards):
-            names = {"collection": wildcards.collection, "shard": wildcards.get("shard")}
-            folder = f"data/encode/{{collection}}/{self.params['models'][wildcards.model]['of']}"
-            files = {
-                f"{s}_ids": [f"{folder}/{s}/shard-{n}.ids.parquet" for n in shards] for s in beside
-            }
-            files |= {s: [f"{folder}/{s}/shard-{n}.npy" for n in shards] for s in sides}
-            return {k: [p.format(**names) for p in paths] for k, paths in files.items()}
-
-        return of
+    def system_tokenizer(self, wildcards: Wildcards) -> str:
+        """How a system that maps answers cuts names into tokens."""
+        return self.params["systems"][wildcards.system].get("tokenizer", "words")

@@ -10,7 +10,7 @@ from typing import Any, cast
 from snakemake.io import expand
 
 from isotope.core import provenance
-from isotope.params import union as params_union
+from isotope.params import links
 from isotope.params.phases import collection_kind
 from isotope.plan import witnesses
 
@@ -99,7 +99,7 @@ class Paths:
 
     def sources_of(self, collection: str) -> list[str]:
         """The sources that a collection is made of, one for each edition."""
-        return params_union.sources(self.params, collection)
+        return links.sources(self.params, collection)
 
     def kind_of_collection(self, wildcards: Wildcards) -> str:
         """The kind of a collection."""

@@ -13,6 +13,8 @@ from isotope.report import collection as report_cite
 class Report(Exhibits):
     """What the pages of a collection show."""
 
+    REPORT_PAGES = ("index", "collection", "systems", "cite", "cases")
+
     @cached_property
     def cases(self):
         """The params of the case studies."""

@@ -93,14 +93,6 @@ class Since(Tables):
 
         return of
 
-    def earlier_weights(self, wildcards: Wildcards) -> list[str]:
-        """The weights that a model has learned on the earlier collection."""
-        return self.learned_weights(wildcards.earlier, wildcards.model)
-
-    def earlier_vectors(self, side: str, suffix: str) -> Callable[[Wildcards], list[str]]:
-        """One side of the earlier collection as its own weights have encoded it."""
-        return lambda w: self.side_shards(f"{w.earlier}/{w.model}", side, suffix)
-
     def all_earlier_vectors(self) -> list[str]:
         """The vectors of later queries by the weights of earlier collections."""
         used = [self.params["systems"][s].get("model") for s in self.stale_systems()]

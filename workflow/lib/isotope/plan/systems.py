@@ -8,7 +8,7 @@ from typing import Any
 from isotope.core.grid import document_side
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.judge import sheets as judge
-from isotope.params import foreign
+from isotope.params import resolve
 from isotope.params.sections import SystemKind, system_kind
 from isotope.plan.models import Models
 from isotope.plan.paths import Wildcards, as_list, expanded
@@ -143,7 +143,7 @@ class Systems(Models):
 
     def foreign_run(self, wildcards: Wildcards) -> Any:
         """The TREC file behind a run."""
-        return self.foreign.get(foreign.Place(**wildcards), [])
+        return self.foreign.get(resolve.Place(**wildcards), [])
 
     def fused_runs(self, wildcards: Wildcards) -> list[str]:
         """The runs that a fusion reads."""
@@ -165,7 +165,7 @@ class Systems(Models):
         names = as_list(systems)
         own = [s for s in names if not system_kind(self.params["systems"][s]).foreign]
         axes = [as_list(within[key]) for key in ("setting", "split", "task")]
-        places = [foreign.Place(collection, *place) for place in product(*axes, names)]
+        places = [resolve.Place(collection, *place) for place in product(*axes, names)]
         pattern = self.RUNS.replace("{{", "{").replace("}}", "}")
         return [
             pattern.format(**place._asdict())

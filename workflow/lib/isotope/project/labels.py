@@ -48,22 +48,16 @@ def project_labels(  # noqa: PLR0913
             "sections": sections,
             "left_out": left_out,
         }
-        for step, reads in _STEPS.items():
-            sql.query(_SQL / f"{step}.sql", {r: files[r] for r in reads}, {}, out=here / step)
-            files[step] = here / step
-        rest = pl.read_parquet(here / "asked").join(
-            pl.read_parquet(here / "titled"), on="label", how="anti"
-        )
-        if pl.read_parquet(here / "asked").is_empty():
+        made = sql.run_chain([_SQL / "asked.sql", _SQL / "titled.sql"], files, here)
+        labels, titled = (pl.read_parquet(made[table]) for table in ("asked", "titled"))
+        rest = labels.join(titled, on="label", how="anti")
+        if labels.is_empty():
             raise EmptyTable(manifest, "no label", "name a column `label` in the header")
         ranked = _by_name(rest["label"], sections, spec, here / "index", threads)
-        ranked.write_parquet(here / "ranked")
-        last = {t: here / t for t in ("asked", "titled", "ranked")}
+        ranked.write_parquet(here / "ranked.parquet")
+        last: dict[str, sql.Files] = {**made, "ranked": here / "ranked.parquet"}
         sql.query(_SQL / "projection.sql", last, {}, out=projection, schema=PROJECTION)
         log.info("%d labels asked BM25, %d found a name", len(rest), ranked.height)
-
-
-_STEPS = {"asked": ("labels",), "titled": ("asked", "sections", "left_out")}
 
 
 def _by_name(

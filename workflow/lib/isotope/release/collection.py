@@ -11,7 +11,6 @@ from isotope.core import schemas, sql, store
 from isotope.release import parquet
 from isotope.release.parquet import write_parquet
 from isotope.release.trec import write_jsonl, write_trec
-from isotope.tabulate.table import rows
 
 _CONTEXT: dict[str, Any] = {
     "@language": "en",
@@ -68,7 +67,7 @@ CITATION = (
 
 def write_croissant(name: str, out: Path) -> None:
     """Write croissant.json, which describes the Parquet files in the same folder."""
-    told = {
+    dataset = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "name": name,
@@ -82,7 +81,7 @@ def write_croissant(name: str, out: Path) -> None:
         "recordSet": [_records(table, schema) for table, (_, schema) in _TABLES.items()],
     }
     with store.aside(out / "croissant.json") as part:
-        part.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        part.write_text(json.dumps(dataset, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _files(table: str, glob: str) -> dict[str, Any]:
@@ -102,14 +101,14 @@ def _records(table: str, schema: pa.Schema) -> dict[str, Any]:
 
 def _field(table: str, column: str, kind: pa.DataType) -> dict[str, Any]:
     name = "sc:Integer" if pa.types.is_integer(kind) else "sc:Text"
-    told = {
+    field = {
         "@type": "cr:Field",
         "@id": f"{table}/{column}",
         "name": f"{table}/{column}",
         "dataType": "sc:ImageObject" if pa.types.is_binary(kind) else name,
         "source": {"fileSet": {"@id": f"{table}-files"}, "extract": {"column": column}},
     }
-    return {**told, "repeated": True} if pa.types.is_list(kind) else told
+    return {**field, "repeated": True} if pa.types.is_list(kind) else field
 
 
 _README = """# {name}
@@ -156,7 +155,8 @@ def build(  # noqa: PLR0913
 
 
 def _readme(name: str, part: Path) -> str:
-    told = {"attributions": part / "attributions.parquet"}
-    counts = rows(sql.SQL / "release/licences.sql", told, {}).rows()
+    attributions: dict[str, sql.Files] = {"attributions": part / "attributions.parquet"}
+    licences = sql.query(sql.SQL / "release/licences.sql", attributions, {})
+    counts = licences.rows() if licences is not None else []
     lines = "\n".join(f"| {licence} | {n:,} |" for licence, n in counts)
     return _README.format(name=name, licence=LICENCE, licences=lines, citation=CITATION)

@@ -76,11 +76,11 @@ def score(expected: Path, out: Path) -> float:
         CorruptFile: not as many lines in one as in the other.
         As `lines`.
     """
-    right, given = lines(expected), lines(out)
-    if len(right) != len(given) or not right:
-        found = f"{len(given)} lines for {len(right)} questions"
+    right, answered = lines(expected), lines(out)
+    if len(right) != len(answered) or not right:
+        found = f"{len(answered)} lines for {len(right)} questions"
         raise CorruptFile(out, found, "write one line for each line of in.tsv")
-    return fmean(map(average_precision, right, given))
+    return fmean(map(average_precision, right, answered))
 
 
 def average_precision(expected: Sequence[str], got: Sequence[str]) -> float:
@@ -118,17 +118,17 @@ def submit(
         BadParams: a folder none of whose pictures the split has.
         As `geval.read`.
     """
-    asked = read(folder)
+    challenge = read(folder)
     base = root / "results/search" / collection
     place = base / ("" if cell.judged else APART) / cell.setting / cell.split / TASK
     runs = sorted(place.glob("*.parquet"))
     if not runs:
         raise MissingFile(place, "no runs", "see search.splits and search.unjudged in the params")
     names = _names(root / "data/collect" / collection, cell.split, folder.name)
-    if not set(asked.pictures) & set(names["image_id"]):
+    if not set(challenge.pictures) & set(names["image_id"]):
         found = f"no picture of split {cell.split!r}"
         raise BadParams(str(folder), found, "give the folder that this split was collected from")
-    return [_submission(run, asked, names, folder, out) for run in runs]
+    return [_submission(run, challenge, names, folder, out) for run in runs]
 
 
 def _names(collected: Path, split: str, own: str) -> dict[str, dict[str, str]]:
@@ -149,22 +149,22 @@ def _names(collected: Path, split: str, own: str) -> dict[str, dict[str, str]]:
 
 
 def _submission(
-    run: Path, asked: Challenge, names: dict[str, dict[str, str]], folder: Path, out: Path
+    run: Path, challenge: Challenge, names: dict[str, dict[str, str]], folder: Path, out: Path
 ) -> Submission:
     number = pl.col("doc_id").replace_strict(names["number"])
-    known = pl.col("doc_id").is_in(list(names["number"]))
-    own = read_run(run).filter(known)
+    in_split = pl.col("doc_id").is_in(list(names["number"]))
+    own = read_run(run).filter(in_split)
     hits = own.group_by("query_id", maintain_order=True).agg(number)
     ranked: dict[str, Sequence[str]] = dict(hits.iter_rows())
-    found = [ranked.get(names["image_id"].get(p, "")) for p in asked.pictures]
+    rankings = [ranked.get(names["image_id"].get(p, "")) for p in challenge.pictures]
     path = out / run.stem / folder.name / "out.tsv"
-    write([r or asked.captions for r in found], path)
+    write([r or challenge.captions for r in rankings], path)
     expected = folder / "expected.tsv"
     value = score(expected, path) if expected.is_file() else None
-    return Submission(run.stem, path, value, sum(r is None for r in found))
+    return Submission(run.stem, path, value, sum(r is None for r in rankings))
 
 
-def told(collection: str, challenge: Path, out: Path, *, setting: str, split: str) -> str:
+def submissions(collection: str, challenge: Path, out: Path, *, setting: str, split: str) -> str:
     """Submit what there is for a split, judged or not, and say what was written, a line a system.
 
     Raises:

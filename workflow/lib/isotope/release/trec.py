@@ -36,8 +36,8 @@ def export(collection: str, out: Path, *, root: Path = Path()) -> list[Path]:
     """
     qrels = root / f"data/collect/{collection}/qrels.parquet"
     if not qrels.is_file():
-        known = sorted(path.parent.name for path in root.glob("data/collect/*/qrels.parquet"))
-        there = f"; collected: {', '.join(known)}" if known else ""
+        built = sorted(path.parent.name for path in root.glob("data/collect/*/qrels.parquet"))
+        there = f"; collected: {', '.join(built)}" if built else ""
         remedy = f"run `snakemake --cores all collect`{there}"
         raise MissingFile(qrels, "no such qrels", remedy)
     judged = export_qrels(qrels, out / "qrels" / collection)
@@ -61,10 +61,10 @@ def export_qrels(qrels: Path, out: Path) -> list[Path]:
 
 def _export_runs(collection: str, out: Path, root: Path) -> list[Path]:
     top = root / "results/search"
-    found = sorted((top / collection).glob("*/*/*/*.parquet"))
-    progress = Progress("runs", total=len(found))
+    paths = sorted((top / collection).glob("*/*/*/*.parquet"))
+    progress = Progress("runs", total=len(paths))
     written: list[Path] = []
-    for path in found:
+    for path in paths:
         place = path.relative_to(top).with_name(f"{path.stem}.trec.gz")
         written.append(out / "runs" / place)
         trec.write_run(read_run(path), written[-1], tag=path.stem)

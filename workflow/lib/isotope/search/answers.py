@@ -16,10 +16,9 @@ from isotope.core.errors import MissingFile
 from isotope.core.grid import Cell, pool_splits, query_ids
 from isotope.core.progress import log
 from isotope.core.runs import empty
-from isotope.index.bm25 import filled, pools_of
 from isotope.parse.tables import REJECTED
 from isotope.search.systems import by_index, share
-from isotope.tabulate.tables import ANSWERED
+from isotope.search.tables import ANSWERED
 
 _SCHEMA = {"query_id": pl.String, "text": pl.String}
 _PLACE = {"file": pl.String, "row": pl.Int64, "raw": pl.String}
@@ -137,29 +136,6 @@ def _reason(answer: _Answer | None, image_id: str | None, answers: Container[str
     if image_id is None:
         return "unknown_query"
     return "answered_before" if image_id in answers else None
-
-
-def index_answers(
-    texts: Path,
-    folders: Sequence[Path],
-    splits: list[str],
-    *,
-    tokenizer: str = lucene.WORDS,
-    threads: int = 1,
-) -> None:
-    """Fill each `.../<setting>/<system>` folder with a `<pool>/texts` index of the texts' names.
-
-    Raises:
-        UnknownModel: see `names.splitter`.
-    """
-    table = pl.read_parquet(texts, columns=["text_id", "page_title", "split"]).sort("text_id")
-    with filled(folders) as parts:
-        for setting, pool, part in pools_of(parts, splits):
-            own = table.filter(pl.col("split").is_in(pool_splits(setting, pool)))
-            pairs = own.select("text_id", pl.col("page_title").fill_null("")).iter_rows()
-            if own.height:
-                place = part / pool / "texts"
-                lucene.index_names(pairs, place, tokenizer=tokenizer, threads=threads)
 
 
 def search_answers(  # noqa: PLR0913

@@ -11,11 +11,10 @@ import numpy.typing as npt
 import polars as pl
 
 from isotope.core.errors import MissingFile
-from isotope.core.exact import Encoded, top_k
+from isotope.core.exact import Encoded, Rows, Vectors, top_k
 from isotope.core.grid import Cell
 from isotope.core.runs import empty
 from isotope.core.store import aside
-from isotope.index.dense import DEFAULTS, nearest, recall_at
 from isotope.search.systems import fill
 
 COLUMNS = (
@@ -23,6 +22,7 @@ COLUMNS = (
     *("documents", "bytes", "flat_bytes", "queries", "k", "recall"),
 )
 _CUTS = (1, 10, 100, 1000)
+DEFAULTS = {"probes": 64, "width": 200, "sample": 200}
 
 
 def search_approximate(  # noqa: PLR0913
@@ -71,6 +71,30 @@ def search_approximate(  # noqa: PLR0913
 
     fill(runs, answer)
     _write(lines, recall)
+
+
+def nearest(
+    index: Any,  # noqa: ANN401
+    queries: Vectors,
+    rows: Rows,
+    k: int,
+    spec: Mapping[str, Any],
+) -> tuple[npt.NDArray[np.float32], Rows]:
+    """Return scores and rows, both [queries, k'], of k' = min(k, len(rows)); row -1 is none."""
+    options, k = {**DEFAULTS, **spec}, min(k, len(rows))
+    if spec["method"] == "hnsw":
+        index.hnsw.efSearch = max(options["width"], k)
+    else:
+        index.nprobe = options["probes"]
+    scores, local = index.search(queries, k)
+    return scores, np.where(local < 0, -1, rows[local])
+
+
+def recall_at(k: int, found: Rows, exact: Rows) -> float:
+    """Return the share of the exact first k that are among the first k found; rows [queries, n]."""
+    k = min(k, exact.shape[1])
+    pairs = zip(found[:, :k], exact[:, :k], strict=True)
+    return float(np.mean([len(np.intersect1d(f, e)) / k for f, e in pairs]))
 
 
 def _read(place: Path) -> Any:  # noqa: ANN401

@@ -1,7 +1,7 @@
 """Late fusion of runs: reciprocal rank fusion, and the weighted sum of normalised scores.
 
 Both equal `ranx.fuse(norm="min-max", method=...)` in their scores, and differ in two ways: ties are
-ranked by doc_id, descending, and a query that only some of the runs answer is kept.
+ranked by doc_id, descending, and a query that only some of the runs answer stays.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -43,9 +43,9 @@ def coded(strings: pl.Series) -> Coded:
     order = values.arg_sort().to_numpy()
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    found = Coded(values.gather(order), place[inverse])
-    if found.values.gather(found.codes).eq(strings).all():
-        return found
+    by_hash = Coded(values.gather(order), place[inverse])
+    if by_hash.values.gather(by_hash.codes).eq(strings).all():
+        return by_hash
     values = strings.unique().sort()
     return Coded(values, strings.cast(pl.Enum(values)).to_physical().cast(pl.Int64).to_numpy())
 
@@ -86,7 +86,7 @@ def _levels(scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], Codes]:
 
 
 def _distinct(values: NDArray[Any]) -> tuple[Codes, Codes]:
-    """Return where each distinct value is found, by value, and which of them each value is."""
+    """Return the first place of each distinct value, by value, and which of them each value is."""
     order = np.argsort(values)
     ordered = values[order]
     new = np.ones(len(values), np.bool_)
@@ -150,7 +150,7 @@ def wsum(
 def fused(paths: Sequence[Path], spec: Mapping[str, Any], depth: int) -> Iterator[pl.DataFrame]:
     """Fuse runs where they lie, as `systems.<name>` says, a piece after the other, in order.
 
-    Memory follows the number of runs and not their length: some million hits of each are held.
+    Memory follows the number of runs and not their length: some million hits of each are in memory.
 
     Raises:
         BadParams: as `rrf` and `wsum`.
@@ -203,16 +203,16 @@ def _merged(runs: Sequence[pl.DataFrame], parts: list[Part], depth: int | None) 
     """Fuse runs that are small enough to sort at once."""
     documents = coded(pl.concat([run["doc_id"] for run in runs]))
     begun = [_starts(run) for run in runs]
-    asked = pl.concat([run["query_id"].gather(at) for run, at in zip(runs, begun, strict=True)])
-    queries, sizes = coded(asked), [len(at) for at in begun]
+    ids = pl.concat([run["query_id"].gather(at) for run, at in zip(runs, begun, strict=True)])
+    queries, sizes = coded(ids), [len(at) for at in begun]
     own = np.split(queries.codes, np.cumsum(sizes)[:-1])
     answered = [
         np.repeat(codes, np.diff(at, append=run.height))
         for codes, at, run in zip(own, begun, runs, strict=True)
     ]
-    found = np.split(documents.codes, np.cumsum([run.height for run in runs])[:-1])
+    ranked = np.split(documents.codes, np.cumsum([run.height for run in runs])[:-1])
     scored = [part(run, at) for part, run, at in zip(parts, runs, begun, strict=True)]
-    hits = in_order(summed(list(zip(answered, found, strict=True)), scored))
+    hits = in_order(summed(list(zip(answered, ranked, strict=True)), scored))
     first = np.flatnonzero(np.diff(hits.queries, prepend=-1))
     rank = np.arange(len(hits.queries)) - np.repeat(first, np.diff(first, append=len(hits.queries)))
     keep = slice(None) if depth is None else np.flatnonzero(rank < depth)

@@ -1,6 +1,6 @@
 """Dense search in which a text is read together with what a typed column says of the picture.
 
-The vector of a text then depends on the picture that it is held against, so texts are encoded anew
+The vector of a text then depends on the picture that it is compared with, so texts are encoded anew
 for every distinct frame of words, such as every year: texts times frames, not texts times pictures.
 """
 
@@ -17,9 +17,9 @@ import polars as pl
 from isotope.core.errors import BadParams, MissingColumn
 from isotope.core.exact import Shards, Vectors
 from isotope.core.grid import SIDES, Cell, document_ids, query_ids
+from isotope.core.lucene import contents
 from isotope.core.progress import Progress
 from isotope.core.runs import empty, ranked
-from isotope.index.bm25 import contents
 from isotope.models import encoders
 from isotope.search.kinds.prompt import PLACE, TEXT
 from isotope.search.systems import fill
@@ -48,7 +48,7 @@ def frame(value: object, templates: Sequence[str]) -> Frame:
 
 
 def facts(value: object) -> dict[str, str]:
-    """Return what can be said of a value; of a date its year, decade and month as well."""
+    """Return the words for a value; of a date its year, decade and month as well."""
     if not isinstance(value, dt.date):
         return {"value": str(value)}
     year, decade = f"{value.year}", f"{value.year // 10 * 10}s"
@@ -57,10 +57,10 @@ def facts(value: object) -> dict[str, str]:
 
 def frames(items: Iterable[tuple[str, object]], templates: Sequence[str]) -> dict[Frame, list[str]]:
     """Return the ids of the (id, value) items that share a frame, by frame, both sorted."""
-    found: dict[Frame, list[str]] = {}
+    ids: dict[Frame, list[str]] = {}
     for ident, value in items:
-        found.setdefault(frame(value, templates), []).append(ident)
-    return {key: sorted(found[key]) for key in sorted(found)}
+        ids.setdefault(frame(value, templates), []).append(ident)
+    return {key: sorted(ids[key]) for key in sorted(ids)}
 
 
 def apply(template: str, texts: Sequence[str]) -> list[str]:

@@ -1,6 +1,11 @@
-"""Systems answer queries: one call fills all cells (setting, split, task) of one system."""
+"""Systems answer queries: a call fills all cells (setting, split, task) of one system with runs.
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+Here are random answers, BM25, exact search over vectors, fusion with parameters that are set, runs
+of others, and the gathering of runs from slices of the queries. `isotope.search.kinds` declares
+what the params of each kind may say.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
@@ -10,15 +15,61 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from isotope.core import lucene
+from isotope.core import lucene, trec
+from isotope.core.errors import EmptyTable
 from isotope.core.exact import Encoded, top_k
 from isotope.core.grid import Cell, document_ids, query_ids
+from isotope.core.lucene import contents
 from isotope.core.progress import log
 from isotope.core.runs import empty, write_pieces, write_run
 from isotope.core.schemas import RUN
 from isotope.core.shards import WHOLE, gather
-from isotope.index.bm25 import contents
 from isotope.search import fuse
+
+Answer = Callable[[Cell], pl.DataFrame]
+
+
+def fill(runs: Sequence[Path], answer: Answer) -> None:
+    """Write each run, whose path names its cell, from what `answer` returns for that cell."""
+    for path in runs:
+        cell = Cell.of(path)
+        hits = answer(cell)
+        write_run(hits, path)
+        log.info("%s %s %s: %d hits", cell.setting, cell.split, cell.task, hits.height)
+
+
+def by_index(runs: Sequence[Path]) -> list[list[Path]]:
+    """Group the runs whose cells search the same index: a program is started once for each."""
+    groups: dict[tuple[str, str, str], list[Path]] = {}
+    for path in runs:
+        cell = Cell.of(path)
+        groups.setdefault((cell.setting, cell.pool, cell.task), []).append(path)
+    return list(groups.values())
+
+
+def share(hits: pl.DataFrame, queries: Mapping[Cell, Sequence[str]], runs: Sequence[Path]) -> None:
+    """Write to each run the hits of its cell's queries, which have been searched together."""
+    fill(runs, lambda cell: hits.filter(pl.col("query_id").is_in(list(queries[cell]))))
+
+
+def search_random(  # noqa: PLR0913
+    *,
+    texts: Path,
+    images: Path,
+    qrels: Path,
+    runs: Sequence[Path],
+    spec: Mapping[str, Any],
+    depth: int,
+) -> None:
+    """Rank each pool at random, by the `seed` of `spec` (0): the floor under every other system."""
+    tables = {"texts": texts, "images": images}
+
+    def answer(cell: Cell) -> pl.DataFrame:
+        documents = document_ids(tables[cell.document_side], cell)
+        queries = query_ids(qrels, cell)
+        return random_run(queries, documents, depth=depth, seed=spec.get("seed", 0))
+
+    fill(runs, answer)
 
 
 def random_run(
@@ -55,46 +106,6 @@ def _draw(query: str, documents: int, *, depth: int, seed: int) -> NDArray[np.in
 def _distinct(ids: Iterable[str]) -> pl.Series:
     series = ids if isinstance(ids, pl.Series) else pl.Series(list(ids), dtype=pl.String)
     return series.unique().sort()
-
-
-def gather_runs(*, pieces: Sequence[Path], runs: Sequence[Path]) -> None:
-    """Write each run from the pieces of its cell; slices of sorted queries follow each other."""
-    cells = {path: Cell.of(path) for path in pieces}
-    for out in runs:
-        own = [p for p, cell in cells.items() if replace(cell, part=WHOLE) == Cell.of(out)]
-        gather(sorted(own, key=lambda path: cells[path].part), out, RUN)
-
-
-Answer = Callable[[Cell], pl.DataFrame]
-
-
-def fill(runs: Sequence[Path], answer: Answer) -> None:
-    """Write each run, whose path names its cell, from what `answer` returns for that cell."""
-    for path in runs:
-        cell = Cell.of(path)
-        hits = answer(cell)
-        write_run(hits, path)
-        log.info("%s %s %s: %d hits", cell.setting, cell.split, cell.task, hits.height)
-
-
-def search_random(  # noqa: PLR0913
-    *,
-    texts: Path,
-    images: Path,
-    qrels: Path,
-    runs: Sequence[Path],
-    spec: Mapping[str, Any],
-    depth: int,
-) -> None:
-    """Rank each pool at random, by the `seed` of `spec` (0): the floor under every other system."""
-    tables = {"texts": texts, "images": images}
-
-    def answer(cell: Cell) -> pl.DataFrame:
-        documents = document_ids(tables[cell.document_side], cell)
-        queries = query_ids(qrels, cell)
-        return random_run(queries, documents, depth=depth, seed=spec.get("seed", 0))
-
-    fill(runs, answer)
 
 
 def search_bm25(  # noqa: PLR0913
@@ -136,20 +147,6 @@ def search_bm25(  # noqa: PLR0913
         share(hits, queries, paths)
 
 
-def by_index(runs: Sequence[Path]) -> list[list[Path]]:
-    """Group the runs whose cells search the same index: a program is started once for each."""
-    groups: dict[tuple[str, str, str], list[Path]] = {}
-    for path in runs:
-        cell = Cell.of(path)
-        groups.setdefault((cell.setting, cell.pool, cell.task), []).append(path)
-    return list(groups.values())
-
-
-def share(hits: pl.DataFrame, queries: Mapping[Cell, Sequence[str]], runs: Sequence[Path]) -> None:
-    """Write to each run the hits of its cell's queries, which have been searched together."""
-    fill(runs, lambda cell: hits.filter(pl.col("query_id").is_in(list(queries[cell]))))
-
-
 def search_dense(  # noqa: PLR0913
     *,
     qrels: Path,
@@ -169,12 +166,12 @@ def search_dense(  # noqa: PLR0913
 
     def answer(cell: Cell) -> pl.DataFrame:
         rows = np.load(folders[cell.setting] / cell.pool / f"{cell.document_side}.npy")
-        asked, queries = vectors.asked(qrels, cell)
-        if not len(asked) or not len(rows):
+        ids, queries = vectors.asked(qrels, cell)
+        if not len(ids) or not len(rows):
             return empty()
         documents = vectors.shards[cell.document_side]
-        scores, found = top_k(queries, documents, rows, depth, memory_mb, device=device)
-        return vectors.hits(cell, asked, scores, found)
+        scores, hits = top_k(queries, documents, rows, depth, memory_mb, device=device)
+        return vectors.hits(cell, ids, scores, hits)
 
     fill(runs, answer)
 
@@ -189,3 +186,63 @@ def search_fused(
         own = [by_cell[name, cell] for name in spec["of"]]
         hits = write_pieces(fuse.fused(own, spec, depth), path)
         log.info("%s %s %s: %d hits", cell.setting, cell.split, cell.task, hits)
+
+
+def gather_runs(*, pieces: Sequence[Path], runs: Sequence[Path]) -> None:
+    """Write each run from the pieces of its cell; slices of sorted queries follow each other."""
+    cells = {path: Cell.of(path) for path in pieces}
+    for out in runs:
+        own = [p for p, cell in cells.items() if replace(cell, part=WHOLE) == Cell.of(out)]
+        gather(sorted(own, key=lambda path: cells[path].part), out, RUN)
+
+
+def take_run(*, submission: Path, documents: Path, qrels: Path, run: Path, depth: int) -> None:
+    """Check the TREC run `submission` and write it as the run of the cell that `run` names.
+
+    `documents` is the table of the documents of the task: images for t2m, texts for m2t. Queries
+    without a hit are allowed, counted in the log, and score 0. The file's name names the system,
+    whatever its tag.
+
+    Raises:
+        As `checked`.
+    """
+    cell = Cell.of(run)
+    queries, pool = query_ids(qrels, cell), document_ids(documents, cell)
+    hits = checked(submission, queries=queries, documents=pool, depth=depth)
+    without = len(queries) - hits["query_id"].n_unique()
+    log.info(
+        "%s: %d hits; %d of %d queries without", submission, hits.height, without, len(queries)
+    )
+    write_run(hits, run)
+
+
+def checked(
+    path: Path, *, queries: Collection[str], documents: Collection[str], depth: int
+) -> pl.DataFrame:
+    """Read a TREC run and hold it against what it may contain: query_id, doc_id, score.
+
+    Raises:
+        MissingFile, TruncatedFile: it can't be read.
+        CorruptFile: with the first line that breaks the format, repeats a document, bears another
+            tag than the first line, names an unknown query or document, goes deeper than `depth`,
+            or whose rank contradicts the scores.
+        EmptyTable: no line at all.
+    """
+    read = trec.read_lines(path, trec.RUN)
+    lines = read.with_columns(pl.col("score").cast(pl.Float64), pl.col("rank").cast(pl.Int32))
+    if lines.is_empty():
+        raise EmptyTable(path, "a run without a line", "remove it, or put the run there")
+    bad = {
+        f"the tag {lines['tag'][0]!r} of the first line": pl.col("tag") != lines["tag"][0],
+        "a judged query of the split": ~pl.col("query_id").is_in(pl.Series(queries).implode()),
+        "a document of the candidate pool": ~pl.col("doc_id").is_in(pl.Series(documents).implode()),
+        f"at most {depth} hits a query": pl.int_range(pl.len()).over("query_id") >= depth,
+    }
+    for expected, condition in bad.items():
+        trec.refuse(path, lines.filter(condition), expected)
+    # Equal scores may stand in any order: trec_eval orders them anew, and so do we.
+    placed = lines.sort("query_id", "rank", maintain_order=True)
+    above = pl.col("score").shift().over("query_id"), pl.col("rank").shift().over("query_id")
+    wrong = placed.filter((pl.col("score") > above[0]) | (pl.col("rank") == above[1]))
+    trec.refuse(path, wrong.sort("number"), "ranks that follow the scores, each once for a query")
+    return lines.select("query_id", "doc_id", "score")

@@ -7,7 +7,6 @@ between the same two sections.
 """
 
 import json
-import re
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -67,20 +66,19 @@ def write_changes(
     Raises:
         MissingFile: a table that was not collected.
     """
-    made: dict[str, sql.Files] = {
+    relations: dict[str, sql.Files] = {
         f"{when}_{table}": of[table]
         for when, of in (("before", before), ("after", after))
         for table in _TABLES
     }
-    kept = {"changes": (changes, CHANGES), "identities": (identities, IDENTITIES)}
+    schemas = {"changes": CHANGES, "identities": IDENTITIES}
+    identities.parent.mkdir(parents=True, exist_ok=True)
     changes.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=changes.parent, prefix=".since-") as folder:
-        for step in sorted((_SQL / "since/changes").glob("*.sql")):
-            name, text = step.stem.partition("_")[2], step.read_text(encoding="utf-8")
-            used = {t: path for t, path in made.items() if re.search(rf"\b{t}\b", text)}
-            out, schema = kept.get(name, (Path(folder) / f"{name}.parquet", None))
-            sql.query(step, used, {}, out=out, schema=schema)
-            made[name] = out
+        steps = sorted((_SQL / "since/changes").glob("*.sql"))
+        made = sql.run_chain(steps, relations, Path(folder), schemas=schemas)
+        made["identities"].replace(identities)
+        made["changes"].replace(changes)
 
 
 def tabulate_changes(changes: Path, stems: Sequence[Path]) -> None:

@@ -11,7 +11,6 @@ TOKENS = schema(
     tokenizer=pa.string(),
     tokens=pa.int32(),
 )
-ANSWERED = schema(query_id=pa.string())
 ANSWERED_BY = schema(
     setting=pa.string(), split=pa.string(), system=pa.string(), query_id=pa.string()
 )

@@ -19,7 +19,7 @@ from isotope.core.bootstrap import Floats, percentiles, resampled_means
 from isotope.core.errors import EmptyTable
 from isotope.core.grid import Cell
 from isotope.core.measures import parse_all
-from isotope.score.score import score_cells
+from isotope.core.scoring import score_cells
 from isotope.tabulate.drawings import draw_drops
 from isotope.tabulate.strata import Resampling
 from isotope.tabulate.table import rows, tabulate
@@ -38,7 +38,7 @@ def aged_scores(
     and is not relevant.
 
     Raises:
-        As `score.score_cells`.
+        As `scoring.score_cells`.
     """
     names = pl.read_parquet(identities).select(doc_id="before_id", later="after_id")
 
@@ -108,7 +108,7 @@ def tabulate_temporal(  # noqa: PLR0913
 
     Raises:
         EmptyTable: a system without scores on the later snapshot.
-        As `score.score_cells`.
+        As `scoring.score_cells`.
     """
     old = aged_scores(runs, reads["after_qrels"], reads["identities"], params["measures"])
     both = beside(old, reads["after_scores"])

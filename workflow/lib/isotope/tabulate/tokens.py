@@ -13,15 +13,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from isotope.core import store
-from isotope.core.errors import UnknownModel
 from isotope.core.parallel import ordered_map
 from isotope.core.progress import Progress
 from isotope.core.schemas import CAPTION_FIELDS, FIVE_FIELDS, SEVERAL, STEP
+from isotope.core.wordpiece import wordpiece
 from isotope.tabulate.tables import TOKENS
-from isotope.toy import words as toy_words
 
 Counter = Callable[[list[str]], list[int]]
-CLIP, TOY = "open_clip", "toy"
+CLIP = "open_clip"
 _CLIP_MERGES = 49_152 - 256 - 2
 _CLIP_WORDS = r"(?i)'s|'t|'re|'ve|'m|'ll|'d|\p{L}+|\p{N}|[^\s\p{L}\p{N}]+"
 _SIDES = {
@@ -131,27 +130,6 @@ def _counting(tokenizer: Any) -> Counter:  # noqa: ANN401
         return [len(e.ids) for e in encoded]
 
     return count
-
-
-def wordpiece(spec: str) -> Any:  # noqa: ANN401
-    """Return the WordPiece tokenizer that `counter` counts with, for any `spec` but `open_clip`.
-
-    Raises:
-        UnknownModel: as `counter`.
-    """
-    from tokenizers import BertWordPieceTokenizer, Tokenizer  # noqa: PLC0415
-
-    if spec == TOY:
-        return BertWordPieceTokenizer(toy_words.wordpieces())
-    try:
-        if spec.endswith(".json"):
-            return Tokenizer.from_file(spec)
-        if Path(spec).is_file():
-            return BertWordPieceTokenizer(spec)
-        return Tokenizer.from_pretrained(spec)
-    except Exception as error:
-        remedy = "give open_clip, toy, a vocabulary file, or the name of a tokenizer on the hub"
-        raise UnknownModel(f"tokenizer {spec}", str(error).partition("\n")[0], remedy) from error
 
 
 def _count(group: _Group) -> pa.Table:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import torch
 from torch.nn import functional
 
+from isotope.models.open_clip import unit
 from isotope.params.recipes import Recipe
 from isotope.train.data import Split
 from isotope.train.processes import Ranks
@@ -145,17 +146,3 @@ class Batches(Epochs):
 
     def _spread(self, shape: tuple[int, ...], reach: float) -> npt.NDArray[np.float32]:
         return self._rng.uniform(-reach, reach, shape).astype(np.float32)
-
-
-def unit(pixels: npt.NDArray[np.uint8]) -> torch.Tensor:
-    """Return uint8 [n, side, side, 3] as float [n, 3, side, side] in 0..1."""
-    return torch.from_numpy(np.array(pixels)).permute(0, 3, 1, 2).float() / 255
-
-
-def standardised(pictures: torch.Tensor, model: Any) -> torch.Tensor:  # noqa: ANN401
-    """Return pictures in 0..1 with the mean and deviation per channel that `model` expects."""
-    settings = model.visual.preprocess_cfg
-    mean, deviation = (
-        torch.tensor(settings[key], device=pictures.device).view(3, 1, 1) for key in ("mean", "std")
-    )
-    return (pictures - mean) / deviation

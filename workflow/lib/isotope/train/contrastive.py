@@ -23,12 +23,14 @@ from safetensors.torch import save_file
 
 from isotope.core import errors
 from isotope.core.errors import EmptyTable
+from isotope.core.pixels import Cut
 from isotope.core.progress import log
 from isotope.core.store import aside
+from isotope.models.open_clip import cut_of
 from isotope.params.recipes import Means, Recipe
 from isotope.train.batches import Batches, Tokens
-from isotope.train.data import Cut, Place, Source, Split, read_split
-from isotope.train.loop import Checkpoint, Plan, Point, cut_of, fingerprint, fit
+from isotope.train.data import Place, Source, Split, read_split
+from isotope.train.loop import Checkpoint, Plan, Point, fingerprint, fit
 from isotope.train.loop import start as begin
 from isotope.train.processes import joined
 
@@ -98,7 +100,7 @@ if __name__ == "__main__":
     run(Path(sys.argv[1]))
 
 
-_CODE = "train.contrastive"
+_CODE = "train.contrastive:train"
 _CURVE = Point._fields
 _SMALLEST = 2
 _SPLITS = ("train", "validation")

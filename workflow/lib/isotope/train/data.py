@@ -20,12 +20,11 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
-from PIL import Image
 
 from isotope.core import pixels as shards
 from isotope.core import sql
 from isotope.core.errors import MissingFile
-from isotope.core.pixels import shown_by
+from isotope.core.pixels import Cut, shown_by
 from isotope.core.progress import Progress
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.vectors import mapped
@@ -108,26 +107,6 @@ class Column(Sequence[Any]):
 
 Block = npt.NDArray[np.uint8]
 Rows = npt.NDArray[np.int64]
-
-
-class Cut(NamedTuple):
-    """How a picture of any shape becomes a square of `side` px, before it is scaled to floats."""
-
-    side: int
-    cut: Callable[[Image.Image], Image.Image]
-
-    def square(self, webp: bytes, image_id: str) -> Block:
-        """Decode a picture and cut it: uint8 [side, side, 3].
-
-        Raises:
-            CorruptFile: bytes that do not decode.
-        """
-        return np.asarray(self.cut(shards.decode(webp, where=f"image {image_id}")))
-
-
-def squashed(side: int) -> Cut:
-    """Return the cut that changes a picture's aspect ratio."""
-    return Cut(side, lambda image: image.resize((side, side), Image.Resampling.BICUBIC))
 
 
 class Decoded:

@@ -13,11 +13,12 @@ from safetensors.torch import save_file
 from torch.nn.functional import cross_entropy
 
 from isotope.core.errors import EmptyTable
+from isotope.core.pixels import Cut
 from isotope.core.progress import Progress
 from isotope.core.store import aside
 from isotope.core.vectors import FloatArray, created, write_ids
-from isotope.encode.fill import Batches
 from isotope.models.device import Device
+from isotope.models.fill import Batches
 from isotope.models.lit import Heads
 from isotope.models.offline import (
     DEFAULT,
@@ -29,7 +30,7 @@ from isotope.models.offline import (
     text_tower,
 )
 from isotope.params.recipes import HeadsRecipe
-from isotope.train.data import Cut, Place, Source, Split, read_split, shown
+from isotope.train.data import Place, Source, Split, read_split, shown
 from isotope.train.loop import mrr10
 
 _WARMUP = 0.1
@@ -182,14 +183,15 @@ def train_heads(  # noqa: PLR0913
     batch: int,
     weights: Path,
     curve: Path,
-    features: Mapping[str, Path],
+    features: Path,
+    features_ids: Path,
 ) -> None:
     """Train what `spec` describes on the split `train` and measure it on `validation`.
 
     `weights` gets safetensors with the recipe in the metadata; `curve` a CSV as
     `isotope.train.contrastive.train` writes it. Same input, same seed and machine, same bytes.
-    `features` has the paths vectors and ids of what the frozen tower makes of the pictures,
-    [p, 1280], `batch` at a time: `encode.encode_images` sees none of them again.
+    `features` and `features_ids` get what the frozen tower makes of the pictures, [p, 1280],
+    `batch` at a time: the phase encode runs the tower over none of them again.
 
     Raises:
         BadParams: a recipe with unknown keys or unusable values.
@@ -215,7 +217,7 @@ def train_heads(  # noqa: PLR0913
         torch.set_num_threads(before)
     with aside(curve) as part:
         part.write_text(_COLUMNS + "".join(lines))
-    _write_features(towers.seen, features)
+    _write_features(towers.seen, features, features_ids)
     notes = json.dumps({"recipe": recipe.values()}, sort_keys=True)
     with aside(weights) as part:
         save_file(heads.state_dict(), part, {"isotope": notes})
@@ -227,9 +229,9 @@ def _features(source: Source, name: str, towers: Towers) -> Features:
         return towers.features(split, shown(source, split.image_ids))
 
 
-def _write_features(seen: Mapping[str, FloatArray], out: Mapping[str, Path]) -> None:
+def _write_features(seen: Mapping[str, FloatArray], features: Path, features_ids: Path) -> None:
     ids = pl.Series("id", sorted(seen), pl.String)
-    with created(out["vectors"], (len(ids), PICTURE_FEATURES)) as block:
+    with created(features, (len(ids), PICTURE_FEATURES)) as block:
         for row, picture in enumerate(ids):
             block[row] = seen[picture]
-    write_ids(ids, out["ids"])
+    write_ids(ids, features_ids)

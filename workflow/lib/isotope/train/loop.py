@@ -13,8 +13,6 @@ import numpy as np
 import numpy.typing as npt
 import open_clip
 import torch
-from open_clip.transform import PreprocessCfg, image_transform_v2
-from torchvision.transforms import Compose, ToTensor
 
 from isotope.core import provenance
 from isotope.core.errors import BadParams, MissingFile, UnknownModel
@@ -25,11 +23,13 @@ from isotope.models.open_clip import (
     create_custom,
     create_trained,
     quick_gelu,
+    standardised,
     trained_notes,
+    unit,
 )
 from isotope.params.recipes import Means
-from isotope.train.batches import Batches, Epochs, Tokens, standardised, unit
-from isotope.train.data import Cut, Decoded, Split
+from isotope.train.batches import Batches, Epochs, Tokens
+from isotope.train.data import Decoded, Split
 from isotope.train.processes import Ranks
 from isotope.train.step import Stepper
 
@@ -85,15 +85,6 @@ def _listed(
     kept = {key: settings[key] for key in ("mean", "std", "interpolation", "resize_mode")}
     notes = {"name": name, "preprocess": kept, "quick_gelu": quick_gelu(name, tag)}
     return model, {**notes, "pretrained": tag}
-
-
-def cut_of(model: Any) -> Cut:  # noqa: ANN401
-    """Return how `model` wants pictures cut, as its encoder will cut them."""
-    settings = PreprocessCfg(**model.visual.preprocess_cfg)
-    whole: Any = image_transform_v2(settings, is_train=False)
-    # The steps before ToTensor turn pictures into pictures.
-    end = next(i for i, step in enumerate(whole.transforms) if isinstance(step, ToTensor))
-    return Cut(int(settings.input_size[-1]), Compose(whole.transforms[:end]))
 
 
 _UNREADABLE = (pickle.UnpicklingError, RuntimeError, EOFError, KeyError, OSError)
@@ -162,8 +153,8 @@ def fingerprint(
 ) -> str:
     """Digest what the weights depend on: params, seed, judged pairs, files' sizes, code, torch.
 
-    `code` is the module that trains, whose imports count too. Pixels and weights to start from are
-    known by the sizes of their files, not read again.
+    `code` is the function that the rule calls; all that it uses counts. Pixels and weights to start
+    from are known by the sizes of their files, not read again.
     """
     digest = hashlib.sha256(json.dumps([spec, seed, torch.__version__], sort_keys=True).encode())
     for split in splits:

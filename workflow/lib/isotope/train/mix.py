@@ -21,14 +21,14 @@ _LEAST_PAIRS = 2
 
 
 def learn_mix(
-    spec: Mapping[str, Any],
-    vectors: Mapping[str, Sequence[Path]],
-    qrels: Path,
     *,
+    spec: Mapping[str, Any],
+    qrels: Path,
+    inputs: Mapping[str, Sequence[Path]],
     weights: Path,
     curve: Path,
 ) -> None:
-    """Learn what `spec` (params `models.<model>`) describes over `vectors` (see `Frozen`).
+    """Learn what `spec` (params `models.<model>`) describes over the vectors `inputs` (`Frozen`).
 
     `weights` gets safetensors with the recipe in the metadata; `curve` a CSV of epoch, step, loss,
     and accuracy among the texts of validation's pairs. Same input, seed and machine, same bytes.
@@ -37,7 +37,7 @@ def learn_mix(
         BadParams: see `MixRecipe.of`.
         EmptyTable: fewer than two training pairs.
     """
-    recipe, frozen = MixRecipe.of(spec), Frozen(vectors)
+    recipe, frozen = MixRecipe.of(spec), Frozen(inputs)
     train, held_out = (frozen.pairs(qrels, split) for split in ("train", "validation"))
     if len(train) < _LEAST_PAIRS:
         found = f"{len(train)} pairs in split train"

@@ -18,12 +18,13 @@ import torch
 from transformers.optimization import Adafactor
 
 from isotope.core.errors import EmptyTable
+from isotope.core.pixels import Cut
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.store import aside
 from isotope.models.device import Device
 from isotope.models.mix import best_weights
 from isotope.models.multimodal import QUERY, TARGET, Clip2Clip, Multimodal, create
-from isotope.models.open_clip import pick_device
+from isotope.models.open_clip import cut_of, pick_device
 from isotope.params.recipes import Clip2ClipRecipe, Means, MultimodalRecipe, recipe_of
 from isotope.train.batches import Batch, Tokens
 from isotope.train.contrastive import (
@@ -33,8 +34,8 @@ from isotope.train.contrastive import (
     write_curve,
     write_weights,
 )
-from isotope.train.data import Cut, Place, Source
-from isotope.train.loop import Checkpoint, Loop, Plan, Start, cut_of, fingerprint
+from isotope.train.data import Place, Source
+from isotope.train.loop import Checkpoint, Loop, Plan, Start, fingerprint
 from isotope.train.loop import start as begin
 from isotope.train.multimodal_data import Ids, Judged, Pairs, Side, read_judged
 from isotope.train.processes import joined
@@ -226,7 +227,7 @@ def best(points: list[Point]) -> Point:
 
 _BEST = "best.safetensors"
 _LEAST = {"train": 2, "validation": 1}
-_CODE = "train.multimodal"
+_CODE = "train.multimodal:train"
 
 
 def train(  # noqa: PLR0913

@@ -14,12 +14,13 @@ import torch
 
 from isotope.core import sql
 from isotope.core.errors import MissingColumn
+from isotope.core.pixels import Cut
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.encode.shard import joined
-from isotope.train.batches import Batch, Epochs, Tokens, unit
+from isotope.models.fill import text_of
+from isotope.models.open_clip import unit
+from isotope.train.batches import Batch, Epochs, Tokens
 from isotope.train.data import (
     Block,
-    Cut,
     Decoded,
     Place,
     Source,
@@ -140,7 +141,7 @@ def read_judged(
     asked, answering = (
         pl.read_parquet(_table(place, split, name)) for name in ("questions", "entities")
     )
-    words = answering.select(joined(fields)).to_series()
+    words = answering.select(text_of(fields)).to_series()
     return Judged(
         _side(asked["question"], asked["picture_id"], source, cut, (place, f"{split}.seen")),
         _side(words, answering["picture_id"], source, cut, (place, f"{split}.known")),

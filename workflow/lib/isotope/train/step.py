@@ -13,9 +13,9 @@ import open_clip
 import torch
 
 from isotope.core.errors import BadParams
-from isotope.models.open_clip import pick_device
+from isotope.models.open_clip import pick_device, standardised
 from isotope.params.recipes import Means, Recipe
-from isotope.train.batches import Batch, standardised
+from isotope.train.batches import Batch
 from isotope.train.processes import Ranks
 
 _SHARED = frozenset({"logit_scale", "logit_bias"})

@@ -1,0 +1,69 @@
+"""An edit makes anew what depends on it: the closures of all rules' functions."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from isotope.core import provenance
+
+ROOT = Path(__file__).parents[3]
+ROOTS = sorted(
+    name
+    for path in (ROOT / "workflow/rules").glob("*.smk")
+    for names in re.findall(r"\w*code\(((?:\s*\"[^\"]*\",?)+)\s*\)", path.read_text())
+    for name in re.findall(r'"([^"]+)"', names)
+)
+# Phases that come before the tables, in the order of the road.
+EARLIER = (
+    *("acquire", "parse", "crawl", "project", "collect", "train", "encode", "index", "search"),
+    "score",
+)
+SCENES = "toy/scenes.py"
+
+
+def packages(root: str) -> set[str]:
+    """Return the packages whose files a function depends on."""
+    return {file.partition("/")[0] for file in provenance.closure(root)}
+
+
+def test_rules_of_every_phase_are_looked_at():
+    assert {root.partition(".")[0] for root in ROOTS} >= {*EARLIER, "tabulate"} - {"acquire"}
+
+
+@pytest.mark.parametrize("root", sorted(set(ROOTS)))
+def test_no_rule_but_acquires_depends_on_the_toy(root):
+    assert "toy" not in packages(root)
+
+
+@pytest.mark.parametrize("root", [r for r in ROOTS if r.partition(".")[0] in EARLIER])
+def test_no_phase_before_the_tables_depends_on_tables_or_reports(root):
+    assert not {"tabulate", "report"} & packages(root)
+
+
+def test_a_colour_of_the_toy_belongs_to_acquire_alone():
+    assert SCENES in provenance.closure("acquire.fetch:acquire")
+    assert [root for root in ROOTS if SCENES in provenance.closure(root)] == []
+
+
+def test_what_reads_manifests_does_not_fetch():
+    assert provenance.closure("acquire.manifest:placed") == ["acquire/manifest.py"]
+
+
+def test_a_closure_is_made_of_names_and_not_of_modules():
+    """`parse.tables` is used by both; what parses a dump is not used by what gathers its shards."""
+    gathered = provenance.closure("parse.dump:gather_dump")
+    assert "parse/tables.py" in gathered
+    assert set(gathered) < set(provenance.closure("parse.dump:parse_source"))
+    assert "parse/wikitext.py" not in gathered
+
+
+def test_files_beside_a_module_and_java_classes_belong_to_what_names_them():
+    assert "parse/wiki_words.json" in provenance.closure("parse.dump:parse_source")
+    java = [f for f in provenance.closure("project.match:project") if f.startswith("java/")]
+    assert "java/BatchSearch.java" in java
+
+
+def test_an_unknown_function_is_an_error():
+    with pytest.raises(KeyError, match=r"core\.store has no nothing"):
+        provenance.closure("core.store:nothing")

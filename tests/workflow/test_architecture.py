@@ -1,0 +1,90 @@
+"""The walks of docs/architecture.md are the ways that calls take."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from isotope.core import provenance
+from isotope.core.provenance import Name
+from isotope.params.sections import system_kind
+
+ROOT = Path(__file__).parents[2]
+LIBRARY = ROOT / "workflow/lib/isotope"
+PAGE = (ROOT / "docs/architecture.md").read_text()
+# A class that is found by the name of its kind.
+BY_KIND = {f"search.kinds.bm25:{system_kind({'kind': 'bm25'}).__name__}"}
+WALKS = {
+    title: re.findall(r"^\d\. \[(\S+)\]\((\S+)\) ((?:`[\w.]+`(?:, )?)+):", text, re.MULTILINE)
+    for title, text in re.findall(r"^## (.*)\n\n((?:.|\n)*?)(?=^## |\Z)", PAGE, re.MULTILINE)
+}
+MOST_FILES = {
+    "A picture to its vector": 5,
+    "A text to its cell in Table 3": 4,
+    "A params key to its rule": 4,
+}
+
+
+def functions(title: str) -> list[Name]:
+    """What a walk names, in order: a function, a class, or `Class.method`."""
+    steps = WALKS[title]
+    named = [(file, name) for file, _, listed in steps for name in re.findall(r"[\w.]+", listed)]
+    return [Name(file.removesuffix(".py").replace("/", "."), name) for file, name in named]
+
+
+def node(name: Name) -> ast.AST:
+    """The definition of a function, class or method; it must be there."""
+    body = ast.parse(provenance.path_of(name.module).read_text()).body
+    for part in name.name.split("."):
+        [found] = [each for each in body if getattr(each, "name", None) == part]
+        body = getattr(found, "body", [])
+    return found
+
+
+def reached(name: Name) -> set[str]:
+    """What a function reaches by calls, `module:name`, and `.method` for what it calls so."""
+    top = Name(name.module, name.name.partition(".")[0])
+    seen, waiting, methods = set[Name](), [top], set[str]()
+    while waiting:
+        one = waiting.pop()
+        if one not in seen:
+            seen.add(one)
+            waiting += provenance._uses(one).names
+            for statement in provenance._read(one.module).nodes.get(one.name, []):
+                nodes = ast.walk(statement)
+                methods |= {f".{n.attr}" for n in nodes if isinstance(n, ast.Attribute)}
+    return {f"{one.module}:{one.name}" for one in seen} | methods
+
+
+@pytest.mark.parametrize("title", MOST_FILES)
+def test_a_walk_has_few_files_that_are_there(title):
+    steps = WALKS[title]
+    assert steps, "the page names no step"
+    files = [file for file, _, _ in steps]
+    assert len(set(files)) == len(files) <= MOST_FILES[title]
+    for file, link, _ in steps:
+        assert (ROOT / "docs" / link).resolve() == LIBRARY / file
+        assert (LIBRARY / file).is_file()
+
+
+@pytest.mark.parametrize("title", MOST_FILES)
+def test_every_function_of_a_walk_is_there_and_reached_from_one_before_it(title):
+    """By calls, or where rules hand data from phase to phase, as what a rule names."""
+    rules = "".join(p.read_text() for p in (ROOT / "workflow/rules").glob("*.smk"))
+    before: set[str] = set()
+    for name in functions(title):
+        node(name)
+        own = f"{name.module}:{name.name}"
+        called = own in before or f".{name.name.rpartition('.')[2]}" in before
+        by_rule = f'call="{own}"' in rules or f"{name.module.split('.')[-1]}.{name.name}(" in rules
+        asked = f"plan.{name.name.rpartition('.')[2]}," in rules
+        assert called or by_rule or asked or own in BY_KIND, own
+        before |= reached(name)
+
+
+def test_the_page_names_every_package_of_the_library():
+    packages = {p.name for p in LIBRARY.iterdir() if (p / "__init__.py").is_file()}
+    phases = {p.stem for p in (ROOT / "workflow/rules").glob("[a-z]*.smk") if "-" not in p.stem}
+    beside = set(re.findall(r"`(\w+)`", PAGE.partition("\n## ")[0]))
+    assert packages - phases <= beside

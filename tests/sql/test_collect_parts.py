@@ -151,7 +151,7 @@ def test_any_source_gives_the_same_in_parts(told, homes, shards, tmp_path_factor
 
 def test_every_query_is_answered_once_and_in_order():
     steps = [sql.table_of(p) for p in sorted(collect_parts.KIND.glob("[0-9]*_*.sql"))]
-    stages = (collect_parts.BY_TEXT, collect_parts.BY_IMAGE, GATHERED)
+    stages = (collect_parts.BY_TEXT, collect_parts.BY_IMAGE, collect_parts.BY_GATHER)
     assert sorted(step for stage in stages for step in stage) == sorted(steps)
     for stage in stages:
         assert list(stage) == [step for step in steps if step in stage]

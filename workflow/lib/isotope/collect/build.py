@@ -113,7 +113,7 @@ BY_TEXT = (
     *("split_texts", "sources", "counted"),
 )
 BY_IMAGE = ("split_images", "one_split", "qrels", "captions", "images")
-_BY_TEXT = ("texts", "filters")
+BY_GATHER = ("texts", "filters")
 
 
 def collect_texts(
@@ -154,7 +154,7 @@ def collect_gather(pieces: Mapping[str, Sequence[Path]], outputs: Mapping[str, P
     out = outputs["texts"].parent
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out, prefix=".staging-") as folder:
-        made = _answered("gather", _BY_TEXT, pieces, {}, Path(folder))
+        made = _answered("gather", BY_GATHER, pieces, {}, Path(folder))
         made["images"] = Path(folder) / "images.parquet"
         gather(pieces["images"], made["images"], IMAGES)
         run_checks({name: made[name] for name in BASE})

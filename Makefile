@@ -66,6 +66,7 @@ lint: .venv/installed
 	snakefmt --check Snakefile workflow/rules
 	snakemake --lint
 	sqlfluff lint --disable-progress-bar workflow/sql
+	lint-imports --no-cache
 	pyright --stats
 
 format: .venv/installed

@@ -29,4 +29,83 @@ include: "workflow/rules/search.smk"
 include: "workflow/rules/score.smk"
 include: "workflow/rules/tabulate.smk"
 include: "workflow/rules/release.smk"
-include: "workflow/rules/_targets.smk"
+
+
+# One target a phase, in the order of the road.
+rule acquire:
+    input:
+        expand("data/acquire/{source}/manifest.json", source=plan.sources()),
+
+
+rule parse:
+    input:
+        expand(
+            "data/parse/{s}/{t}.parquet",
+            s=plan.sources(snapshots=True),
+            t=["associations", "sections"],
+        ),
+        [path for c in plan.params["build"] for path in plan.inlinks_of(c).values()],
+
+
+rule crawl:
+    input:
+        plan.crawl_tables,
+
+
+rule project:
+    input:
+        expand("data/project/{s}/projection.parquet", s=plan.sources(snapshots=True)),
+
+
+rule collect:
+    input:
+        expand("data/collect/{c}/{t}.parquet", c=plan.collections(), t=["texts", "images", "qrels"]),
+
+
+rule train:
+    input:
+        expand(
+            "data/train/{c}/{m}/model.safetensors",
+            c=plan.params["build"],
+            m=plan.trained_models() + plan.fitted_models() + plan.fine_tuned_models(),
+        ),
+
+
+rule encode:
+    input:
+        plan.vector_shards(),
+        plan.all_earlier_vectors(),
+
+
+rule index:
+    input:
+        plan.indexes(),
+
+
+rule search:
+    input:
+        [plan.runs_of(c, plan.used_systems()) for c in plan.params["build"]],
+        plan.all_stale_runs(),
+
+
+rule score:
+    input:
+        expand("results/score/{collection}.parquet", collection=plan.params["build"]),
+        plan.judgement_tables(),
+
+
+rule tabulate:
+    input:
+        "results/catalog.duckdb",
+
+
+rule release:
+    input:
+        expand("results/release/{collection}", collection=plan.params["build"]),
+
+
+# All that the params ask for, also what is made only on request.
+rule full:
+    input:
+        rules.all.input,
+        rules.release.input,

@@ -101,10 +101,11 @@ def closure(*names: str) -> list[Path]:
 def called(loaded: Loaded) -> Iterator[tuple[Rule, str]]:
     """Yield the rules that have the adapter, and what they call."""
     for rule in loaded.rules:
-        if rule.script == ADAPTER:
-            name = rule.params.call
+        if str(rule.script) == ADAPTER:
+            name: Any = dict(rule.params.items())["call"]
             cells = wildcards(rule, loaded.plan) if callable(name) else ()
-            yield from ((rule, each) for each in sorted({name(c) for c in cells} or {name}))
+            names: set[str] = {name(c) for c in cells} or {name}
+            yield from ((rule, each) for each in sorted(names))
 
 
 def wildcards(rule: Rule, plan: Plan) -> Iterator[Wildcards]:
@@ -137,9 +138,9 @@ def unpacked(rule: Rule, plan: Plan) -> Iterator[tuple[list[str], Wildcards | No
 
 def groups(rule: Rule, target: Any, inputs: list[str], cell: Wildcards | None) -> list[str]:
     """Return the inputs that a param hands over as one mapping."""
-    hints, found = get_type_hints(target), []
+    hints, found = get_type_hints(target), list[str]()
     for name, param in rule.params.items():
-        value = param
+        value: Any = param
         if callable(param):
             if cell is None or list(signature(param).parameters) not in (["wildcards"], ["w"]):
                 continue
@@ -174,7 +175,10 @@ def test_code_is_the_closure_of_the_function(loaded):
     wrong, without = {}, set()
     for rule, name in called(loaded):
         if by_wildcards(rule):
-            code = [files(rule.input.code(cell)) for cell in wildcards(rule, loaded.plan)]
+            code = [
+                files(dict(rule.input.items())["code"](cell))
+                for cell in wildcards(rule, loaded.plan)
+            ]
             if not code or any(not set(closure(name)) <= set(each) for each in code):
                 wrong[rule.name] = name
         elif not loaded.code[rule.name]:

@@ -403,7 +403,13 @@ EFFECTS: dict[str, Callable[..., None]] = {
     ),
     "make test": recipe("test", "pytest", "tests/workflow tests/lib tests/sql"),
     "make lint": recipe(
-        "lint", "ruff check", "snakefmt --check", "snakemake --lint", "sqlfluff lint", "pyright"
+        "lint",
+        "ruff check",
+        "snakefmt --check",
+        "snakemake --lint",
+        "sqlfluff lint",
+        "lint-imports",
+        "pyright",
     ),
     "make bench": recipe("bench", "python benchmarks/run.py"),
     "make docs": recipe("docs", "python docs/parameters.py"),

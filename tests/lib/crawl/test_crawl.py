@@ -105,11 +105,12 @@ def test_bytes_and_digest_of_the_ledger_are_those_of_the_stored_picture(crawled)
         assert (len(webp), hashlib.sha256(webp).hexdigest()) == (size, digest)
 
 
-def again(world: Path, name: str, **more: object) -> dict[str, Path]:
-    """Crawl the world once more, to tables of another name."""
+def again(world: Path, name: str, after: str | None = None, **more: object) -> dict[str, Path]:
+    """Crawl the world once more, to tables of another name; `after` names the earlier ones."""
     out = {k: world / f"data/{name}/{k}.parquet" for k in ("pixels", "ledger")}
     spec = {**SPEC, "serve": str(world / "images"), **more}
-    shard.crawl_shard(world / "urls.parquet", spec, 0, out, world / "scratch")
+    earlier = {"after": after}
+    shard.crawl_shard(world / "urls.parquet", spec, 0, out, world / "scratch", earlier)
     return out
 
 

@@ -122,7 +122,7 @@ class Parse(Section):
         description="Which picture belongs to which section: wit is what WIT says, dump what the "
         "wikitext (or HTML) of the snapshot itself says, both is WIT and what it lacks.",
     )
-    splits: Splits = Field(
+    splits: Splits = Field(  # pyright: ignore[reportAssignmentType]
         {"validation": 0.1, "test": 0.1},
         description="Shares of the pages that WIT does not know, by the hash of their page id: a "
         "page keeps its split in every snapshot. The rest trains.",

@@ -217,12 +217,11 @@ class Recipe(Section):
 
     def as_dict(self) -> dict[str, object]:
         """Return every value, for the weights' metadata; later keys only if not the default."""
-        plain = Recipe()
-        every = self.values().items()
-        return {k: v for k, v in every if k not in _LATER or v != getattr(plain, k)}
+        plain, every = Recipe.defaults(), self.values().items()
+        return {k: v for k, v in every if k not in _LATER or v != plain.get(k)}
 
 
-class Train(Recipe, Means):
+class Train(Recipe, Means):  # pyright: ignore[reportIncompatibleMethodOverride]
     """The recipe of a trained model."""
 
     batch: _Pairs = Field(description="Pairs contrasted at a time.")
@@ -354,11 +353,11 @@ class SideMeans(Means):
     )
 
 
-class Clip2ClipTraining(Clip2ClipRecipe, SideMeans):
+class Clip2ClipTraining(Clip2ClipRecipe, SideMeans):  # pyright: ignore[reportIncompatibleMethodOverride]
     """How CLIP2CLIP is fine-tuned, all of its parameters: by the paper's recipe (OVEN, 11.2)."""
 
 
-class ClipFusionTraining(ClipFusionRecipe, SideMeans):
+class ClipFusionTraining(ClipFusionRecipe, SideMeans):  # pyright: ignore[reportIncompatibleMethodOverride]
     """How CLIP Fusion is fine-tuned, all of its parameters: by the paper's recipe (OVEN, 11.1)."""
 
 

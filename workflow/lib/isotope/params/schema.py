@@ -178,7 +178,9 @@ def _plain(node: Any) -> Any:  # noqa: ANN401
         return [_plain(each) for each in node]
     if not isinstance(node, Mapping):
         return node
-    made = {k: v for k, v in cast(Node, node).items() if k not in ("title", "discriminator")}
+    made: dict[str, Any] = {
+        k: v for k, v in cast(Node, node).items() if k not in ("title", "discriminator")
+    }
     if "discriminator" in node:
         made = {"type": "object", "required": ["kind"], **made}
     if "patternProperties" in made:

@@ -217,10 +217,9 @@ TextFields = Annotated[
 class Kind(Section):
     """One kind of entry of `models`, `systems` or `collect`: its keys, its checks, what it can do.
 
-    Class variables say what it can do; a class that does not name them has the usual values.
+    Its key `kind` has the kind's name for its type. Class variables say what it can do; a class
+    that does not name them has the usual values.
     """
-
-    kind: str
 
     def check(self, where: str, params: Params) -> None:
         """Check what types can't say; `where` is the entry's key, `params` are all of them.
@@ -306,7 +305,8 @@ def kinds(package: str) -> Mapping[str, type[Kind]]:
 def _kind(package: str, module: str) -> tuple[str, type[Kind]]:
     for each in vars(importlib.import_module(f"{package}.{module}")).values():
         if isinstance(each, type) and issubclass(each, Kind):
-            [*named] = get_args(each.model_fields["kind"].annotation)
+            field = each.model_fields.get("kind")
+            named = get_args(field.annotation) if field else ()
             if named and str(named[0]).replace("-", "_") == module:
                 return named[0], each
     raise LookupError(f"{package}.{module} has no class of kind {module!r}")

@@ -79,7 +79,7 @@ class Explain(Section):
         description="How far apart in RGB (Euclidean) a colour and the one that replaces it are at "
         "least.",
     )
-    study: Study = Field(
+    study: Study = Field(  # pyright: ignore[reportAssignmentType]
         {
             "failures": 20,
             "common_words": 2,
@@ -275,7 +275,7 @@ class Tabulate(Section):
             ),
         ],
     ] = Field({"clip": "open_clip"}, description="Tokenizers of Table 2, by name.")
-    bootstrap: Bootstrap = Field(
+    bootstrap: Bootstrap = Field(  # pyright: ignore[reportAssignmentType]
         {"samples": 1000, "seed": 0, "level": 0.95},
         description="How the intervals of the means are drawn.",
     )
@@ -318,7 +318,7 @@ class Tabulate(Section):
         "links), or auto, which takes views where `tabulate.facts` has them and inlinks"
         " otherwise.",
     )
-    monthly_views: MonthlyViews = Field(
+    monthly_views: MonthlyViews = Field(  # pyright: ignore[reportAssignmentType]
         {"head": 5000, "tail": 2500},
         description="The head and the tail of OVEN's entities, by average monthly page views, where"
         " `tabulate.facts` has views of such a collection; what lies on a threshold or "
@@ -403,7 +403,7 @@ class Tabulate(Section):
         description="A random sample of questions on pictures, with the first answer of every "
         "system, on a sheet for people to sort; not drawn unless asked for.",
     )
-    cases: Cases = Field(
+    cases: Cases = Field(  # pyright: ignore[reportAssignmentType]
         {},
         description="Case studies (Fig. 6) on the largest pool and the first split: what two "
         "systems return for a query.",
@@ -418,6 +418,6 @@ class Tabulate(Section):
         description="What looks for objects, for Fig. 4 where no facts tell them; not run unless "
         "asked for.",
     )
-    tail: Tail = Field(
+    tail: Tail = Field(  # pyright: ignore[reportAssignmentType]
         {}, description="Shares below which a part of a figure counts among the others."
     )

@@ -5,11 +5,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from snakemake.io import expand, temp
+from snakemake.io import temp
 
 from isotope.collect import tables as collected
 from isotope.core import shards as cut
-from isotope.plan.paths import Wildcards
+from isotope.plan.paths import Wildcards, expanded
 from isotope.plan.systems import Systems
 
 
@@ -38,9 +38,8 @@ class Shards(Systems):
     @cached_property
     def index_pieces(self) -> list[str]:
         """The indexes over one slice of a collection."""
-        return expand(
-            ".isotope/index/{{collection}}/{{part}}/{setting}/{{system}}", setting=self.settings
-        )
+        pattern = ".isotope/index/{collection}/{part}/{setting}/{system}"
+        return expanded(pattern, setting=self.settings)
 
     def is_sharded(self, phase: str) -> bool:
         """Whether a phase has shards; one alone writes where nothing needs to be gathered."""
@@ -73,7 +72,7 @@ class Shards(Systems):
 
     def part_files(self, phase: str, pattern: str) -> list[str]:
         """What every shard of a phase wrote, by the pattern of one, whose other wildcards stay."""
-        return expand(pattern, part=self.parts(phase), allow_missing=True)
+        return expanded(pattern, part=self.parts(phase))
 
     def parse_tables(self, files: Mapping[str, str]) -> dict[str, str]:
         """The tables of a parsed source."""
@@ -104,15 +103,16 @@ class Shards(Systems):
 
         def pieces(wildcards: Wildcards) -> list[str]:
             both = self.params["parse"][wildcards.source]["associations"] == "both"
-            return expand(pattern, part=self.parts("parse"), **wildcards) if both else []
+            return expanded(pattern, part=self.parts("parse"), **wildcards) if both else []
 
         return pieces
 
     def score_slice(self, wildcards: Wildcards) -> Sequence[str]:
         """The runs that a shard of score is about: a slice of them in the order of the table."""
         every = self.runs_of(wildcards.collection, self.systems)
+        number, count = self.part(wildcards)
         return cut.part_of(
-            sorted(every, key=lambda p: Path(p).with_suffix("").parts), self.part(wildcards)
+            sorted(every, key=lambda p: Path(p).with_suffix("").parts), (number, count)
         )
 
     def sharded_collections(self, *, shards: bool) -> str:

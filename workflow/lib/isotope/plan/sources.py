@@ -5,8 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from snakemake.io import expand
-
 from isotope.acquire import addresses
 from isotope.params.phases import collection_kind
 from isotope.plan.paths import Paths, Wildcards
@@ -97,7 +95,7 @@ class Sources(Paths):
             for pattern in (self._LEDGERS, self._PIXELS)
             for path in self.picture_shards(source, pattern)
         ]
-        return [*expand("data/crawl/{s}/ledger.parquet", s=crawled), *shards]
+        return [*(f"data/crawl/{source}/ledger.parquet" for source in crawled), *shards]
 
     def pixels(self, wildcards: Wildcards) -> list[str]:
         """The pictures that a collection draws on, those of its knowledge included."""
@@ -161,7 +159,7 @@ class Sources(Paths):
         if collection_kind(self.params["collect"][wildcards.collection]).is_union:
             members = self.params["collect"][wildcards.collection]["of"]
             tables = ("texts", "images", "qrels", "filters")
-            return {t: expand("data/collect/{c}/{t}.parquet", c=members, t=t) for t in tables}
+            return {t: [f"data/collect/{c}/{t}.parquet" for c in members] for t in tables}
         source = self.source_of(wildcards.collection)
         own = ("urls", "ledger") if source in self.params["crawl"] else ()
         if not self.is_snapshot(wildcards.collection):

@@ -47,7 +47,7 @@ class Recognition(Section):
 class OvenLabels(CollectionKind):
     """A collection of questions on labelled pictures."""
 
-    kind: Literal["oven-labels"]
+    kind: Literal["oven-labels"]  # pyright: ignore[reportIncompatibleVariableOverride]
     recognition: Opt[Recognition] = Field(
         None,
         description="How a collection of kind oven-labels is made of a classification data set "

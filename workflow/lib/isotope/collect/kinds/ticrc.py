@@ -14,7 +14,7 @@ from isotope.params.sections import Distinct, Opt, Params, Text
 class Ticrc(CollectionKind):
     """A collection of some of the challenge's sets, or of all."""
 
-    kind: Literal["ticrc"]
+    kind: Literal["ticrc"]  # pyright: ignore[reportIncompatibleVariableOverride]
     source_splits: Opt[Annotated[Distinct[Text], Field(min_length=1)]] = Field(
         None,
         description="Of kind ticrc, the challenge's own sets to collect, such as train2 or test-B: "

@@ -13,7 +13,7 @@ class Union(CollectionKind):
 
     is_union: ClassVar[bool] = True
 
-    kind: Literal["union"]
+    kind: Literal["union"]  # pyright: ignore[reportIncompatibleVariableOverride]
     of: Opt[Annotated[Distinct[str], Field(min_length=2)]] = Field(
         None,
         description="Collections of kind wikipedia, one a language, that a collection of kind "

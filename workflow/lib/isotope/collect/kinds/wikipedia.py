@@ -10,4 +10,4 @@ class Wikipedia(CollectionKind):
 
     is_snapshot: ClassVar[bool] = True
 
-    kind: Literal["wikipedia"]
+    kind: Literal["wikipedia"]  # pyright: ignore[reportIncompatibleVariableOverride]

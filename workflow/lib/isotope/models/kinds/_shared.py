@@ -101,7 +101,7 @@ def _check_trainable(where: str, name: str, entry: Params) -> None:
         found = f"a model of kind {entry['kind']}, which can't be trained whole"
         remedy = "name one of kind open_clip or trained, or freeze it"
         raise BadParams(f"{where}.of", found, remedy)
-    tokenizer = open_clip_lists.tokenizer(entry.get("name", entry.get("config")))
+    tokenizer = open_clip_lists.tokenizer(str(entry.get("name", entry.get("config"))))
     if tokenizer:
         found = f"{name!r} reads text with the tokenizer of {tokenizer}"
         raise BadParams(f"{where}.of", found, "name a model with CLIP's own tokenizer")

@@ -53,7 +53,7 @@ IMPORTED = (
 # The library's modules that the Snakefile imports, and what its jobs import first.
 OF_OURS = ("isotope.params.resolve", "isotope.core.store", "isotope.core.provenance")
 FOLDER = "ISOTOPE_TESTS_FORKSERVER"
-START_S = 120
+START_S = 600
 _SIZE = 4
 
 

@@ -12,6 +12,7 @@ from tests.wikipedia import Row, association, section, written
 from isotope.collect import build
 from isotope.collect import build as collect_parts
 from isotope.collect.tables import EXCHANGED, GATHERED, IMAGE_PIECES, TEXT_PIECES
+from isotope.core import sql
 from isotope.core.errors import BrokenPromise
 
 ENGLISH = {"language": "en", "kind": "wikipedia"}
@@ -149,7 +150,7 @@ def test_any_source_gives_the_same_in_parts(told, homes, shards, tmp_path_factor
 
 
 def test_every_query_is_answered_once_and_in_order():
-    steps = [build.named(p) for p in sorted(collect_parts.KIND.glob("[0-9]*_*.sql"))]
+    steps = [sql.table_of(p) for p in sorted(collect_parts.KIND.glob("[0-9]*_*.sql"))]
     stages = (collect_parts.BY_TEXT, collect_parts.BY_IMAGE, GATHERED)
     assert sorted(step for stage in stages for step in stage) == sorted(steps)
     for stage in stages:

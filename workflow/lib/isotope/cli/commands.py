@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from isotope.core.errors import BadArgument, IsotopeError, MissingFile, Unreadable
-from isotope.params.resolve import SETTINGS, SPLITS
+from isotope.params import SETTINGS, SPLITS
 
 _NAME = "isotope"
 # What pydantic, with which typer reads arguments, puts before the message of a ValueError.

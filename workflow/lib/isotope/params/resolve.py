@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Union, cast, get_args, get_origin
 from isotope.acquire import addresses
 from isotope.core.errors import BadParams, MissingFile
 from isotope.core.grid import TASKS
+from isotope.params import SETTINGS, SPLITS
 from isotope.params.links import check, check_values, link, speak, unions, unknown
 from isotope.params.phases import collection_kind
 from isotope.params.schema import demand_types, experiment, suggest, validate
@@ -22,8 +23,6 @@ from isotope.params.sections import Params, Section, model_kind
 
 FOLDER = Path("runs")
 _SUFFIXES = (".trec", ".trec.gz")
-SETTINGS = ("small", "base", "large")
-SPLITS = ("train", "validation", "test")
 _KNOWN = {"setting": SETTINGS, "split": SPLITS, "task": tuple(TASKS)}
 _SNAPSHOT = "{snapshot}"
 _COLLECTS = Path(__file__).parents[3] / "sql/collect"

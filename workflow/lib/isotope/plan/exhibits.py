@@ -8,7 +8,7 @@ the params do not name, judgements that have not come back) leaves out the exhib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 from snakemake.iocontainers import Wildcards
 
@@ -127,7 +127,7 @@ class Exhibits(Explain):
             "significance": f"results/score/{subject}.significance.parquet",
             "trials": [str(path) for path in self.tuning_grids(_of(subject))],
             **{name: f"{tables}/{name}.parquet" for name in computed},
-            **self.facts(_of(subject)),
+            **cast("dict[str, str]", self.facts(_of(subject))),
             **self.accounts(subject),
             **self._associations(subject),
             **self._judged(subject),
@@ -176,7 +176,7 @@ class Exhibits(Explain):
         names = {"failures": "failures", "ranks": "ranks", "rejected_objects": "rejected_objects"}
         if study.sheet_paths(collection):
             names["studied"] = "studied"
-        perturbed = [str(path) for path in self.perturbed_ranks(_of(collection))]
+        perturbed: list[str] = [*cast("list[str]", self.perturbed_ranks(_of(collection)))]
         return {
             **{relation: f"{tables}/{file}.parquet" for relation, file in names.items()},
             **({"perturbed": perturbed} if perturbed else {}),

@@ -142,7 +142,7 @@ class Systems(Models):
         model = self.params["models"][self.system_params(wildcards)["model"]]
         return model.get("fields", FIVE_FIELDS)
 
-    def foreign_run(self, wildcards: Wildcards) -> Any:
+    def foreign_run(self, wildcards: Wildcards) -> str | list[str]:
         """The TREC file behind a run."""
         return self.foreign.get(resolve.Place(**wildcards), [])
 

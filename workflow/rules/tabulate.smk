@@ -141,8 +141,9 @@ rule tabulate_styles:
     params:
         call="tabulate.styles:styles_table",
         model=plan.style_model,
-        classes=plan.styles["classes"],
-        prompts=plan.styles["prompts"],
+        # Functions: Snakemake would take the braces of a text for wildcards.
+        classes=lambda w: plan.styles["classes"],
+        prompts=lambda w: plan.styles["prompts"],
     message:
         "classify the styles of the images of {wildcards.collection}"
     script:
@@ -457,7 +458,8 @@ rule tabulate_sorted:
     params:
         call="judge.mistakes:tabulate_mistakes",
         stem="results/tables/{collection}/mistakes_sorted",
-        classes=plan.mistakes["classes"],
+        # A function: Snakemake would take the braces of a text for wildcards.
+        classes=lambda w: plan.mistakes["classes"],
         systems=plan.systems,
     message:
         "count the sorted answers on {wildcards.collection}"

@@ -491,8 +491,8 @@ for rule_name, subject in plan.tabulated().items():
             call="tabulate.exhibits:tabulate_exhibits",
             exhibits=plan.exhibit_recipes(subject),
             scores=plan.exhibit_scores(subject),
-            tables_folder=f"results/tables/{subject}",
-            figures_folder=f"results/figures/{subject}",
+            tables_folder=plan.exhibit_folder("tables", subject),
+            figures_folder=plan.exhibit_folder("figures", subject),
         message:
             f"tabulate {subject}"
         script:
@@ -595,7 +595,7 @@ rule tabulate_newest:
     params:
         call="tabulate.since:write_newest",
         collected=["texts", "images", "qrels"],
-        folder="results/tables/newest",
+        folder=lambda _: "results/tables/newest",
     message:
         f"write the metrics of {plan.newest}, the newest collection"
     script:

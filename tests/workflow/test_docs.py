@@ -5,6 +5,7 @@ import shlex
 from fnmatch import fnmatchcase
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -236,9 +237,9 @@ def test_every_snakemake_command_in_a_page_parses_and_names_what_exists():
 def test_every_dvc_and_isotope_command_in_a_page_parses():
     for words in of("dvc"):
         get_main_parser().parse_args(words)
-    commands = typer.main.get_command(command.app).commands
+    group: Any = typer.main.get_command(command.app)
     for name, *words in of("isotope"):
-        commands[name].make_context(name, words)
+        group.commands[name].make_context(name, words)
     assert len(of("dvc")) > 5
     assert of("isotope")
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 from snakemake.io import temp
 
@@ -11,6 +11,8 @@ from isotope.collect import tables as collected
 from isotope.core import shards as cut
 from isotope.plan.paths import Wildcards, expanded
 from isotope.plan.systems import Systems
+
+Files = TypeVar("Files", str, list[str])
 
 
 class Shards(Systems):
@@ -66,11 +68,9 @@ class Shards(Systems):
         """The measurements of a job of a phase that may have shards."""
         return f"logs/benchmarks/{job}{self.part_suffix(phase, '.')}.tsv"
 
-    def piece(
-        self, phase: str, whole: str | list[str], of_part: str | list[str]
-    ) -> str | list[str]:
+    def piece(self, phase: str, whole: Files, of_part: Files) -> Files:
         """The output of a shard: a piece to be gathered, or the whole."""
-        return cast("str | list[str]", temp(of_part)) if self.is_sharded(phase) else whole
+        return cast("Files", temp(of_part)) if self.is_sharded(phase) else whole
 
     def part_files(self, phase: str, pattern: str) -> list[str]:
         """What every shard of a phase wrote, by the pattern of one, whose other wildcards stay."""

@@ -25,12 +25,11 @@ THREADS = os.cpu_count() or 1
 
 def by_mode(folder: Path, mode: str) -> Timing:
     """Project in one mode, from the parsed tables to the projection."""
-    relations = {name: folder / name for name in ("associations", "members")}
     spec, out = {"mode": mode, "k1": K1, "b": B}, folder / f"{mode}.projection"
 
     def work() -> None:
         queries = folder / f"{mode}.queries"
-        write_queries(**relations, queries=queries)
+        write_queries(folder / "associations", folder / "members", queries)
         sections, index = folder / "sections", folder / "index"
         project(queries, sections, index, spec, out, threads=THREADS)
 

@@ -1,4 +1,4 @@
-"""Write workflow/lib/isotope/wiki_words.json anew: `python docs/wiki_words.py FILE...`.
+"""Write workflow/lib/isotope/parse/wiki_words.json anew: `python docs/wiki_words.py FILE...`.
 
 Each FILE is the JSON of a wiki's siteinfo (see `isotope.parse.words`), or an object of wikis
 by the names of their databases, each with its `namespaces` and `words`.
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from isotope.parse.words import Wiki, table, wiki_of
 
-OUT = Path(__file__).resolve().parents[1] / "workflow/lib/isotope/wiki_words.json"
+OUT = Path(__file__).resolve().parents[1] / "workflow/lib/isotope/parse/wiki_words.json"
 
 
 def main(files: list[str]) -> None:

@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from tests import browser, forkserver, java_archive
 
 ROOT = Path(__file__).parents[1]
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the folder that all workers of a session share."""
+    """Make the folder that all workers of a session share; no example of a test is timed."""
+    settings.register_profile("untimed", deadline=None)
+    settings.load_profile("untimed")
     if not hasattr(config, "workerinput"):
         forkserver.prepare(Path(tempfile.mkdtemp(prefix="isotope-tests-")))
 
@@ -33,8 +36,10 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def _java_that_lives_shortly(pytestconfig: pytest.Config) -> Iterator[None]:
     """A test's Java does without what pays in minutes, and finds its classes loaded."""
     with pytest.MonkeyPatch.context() as patch:
-        options = java_archive.options(pytestconfig.cache.mkdir("java"))
-        patch.setenv("JAVA_TOOL_OPTIONS", options)
+        cache = getattr(pytestconfig, "cache", None)  # None where its plugin is off
+        folder = cache.mkdir("java") if cache else forkserver.folder() / "java"
+        folder.mkdir(exist_ok=True)
+        patch.setenv("JAVA_TOOL_OPTIONS", java_archive.options(folder))
         yield
 
 

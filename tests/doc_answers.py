@@ -321,7 +321,8 @@ def graded(t: Tables) -> Answer:
 
 
 def cut(t: Tables) -> Answer:
-    told = [r for r in t.counted("tokens") if r["tokens"] > 0]
+    # An empty field has no count.
+    told = [r for r in t.counted("tokens") if r["tokens"]]
     groups = grouped(told, "collection", "side", "field", "tokenizer")
     rows = [
         (*key, rounded(fmean(r["tokens"] > 75 for r in own), 4), len(own))

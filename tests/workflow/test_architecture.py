@@ -35,7 +35,9 @@ def functions(title: str) -> list[Name]:
 
 def node(name: Name) -> ast.AST:
     """The definition of a function, class or method; it must be there."""
-    body = ast.parse(provenance.path_of(name.module).read_text()).body
+    module = ast.parse(provenance.path_of(name.module).read_text())
+    found: ast.AST = module
+    body: list[ast.stmt] = module.body
     for part in name.name.split("."):
         [found] = [each for each in body if getattr(each, "name", None) == part]
         body = getattr(found, "body", [])

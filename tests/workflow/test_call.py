@@ -103,8 +103,11 @@ def called(loaded: Loaded) -> Iterator[tuple[Rule, str]]:
     for rule in loaded.rules:
         if str(rule.script) == ADAPTER:
             name: Any = dict(rule.params.items())["call"]
-            cells = wildcards(rule, loaded.plan) if callable(name) else ()
-            names: set[str] = {name(c) for c in cells} or {name}
+            if callable(name):
+                names = {str(name(cell)) for cell in wildcards(rule, loaded.plan)}
+            else:
+                names = {str(name)}
+            assert names, f"{rule.name}: its constraints allow no wildcards"
             yield from ((rule, each) for each in sorted(names))
 
 

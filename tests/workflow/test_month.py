@@ -187,7 +187,7 @@ import sys
 from pathlib import Path
 import yaml
 sys.path[:0] = sys.argv[1:]
-from isotope import newest
+from isotope.tabulate import since as newest
 from tests.lib.tabulate.test_newest import written
 value = len(yaml.safe_load(Path("params.yaml").read_text())["snapshots"]) / 4
 at = Path(".isotope")

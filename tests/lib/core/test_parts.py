@@ -3,6 +3,7 @@
 import bz2
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -153,7 +154,7 @@ def test_runs_and_fusions_in_shards_are_the_same_bytes(collection, tmp_path):
         shards, whole = tmp_path / f"shards-{n}", tmp_path / f"whole-{n}"
         made = {s: (run_path(shards, n, s), run_path(whole, None, s)) for s in "abf"}
         systems.search_random(**collection, runs=made["a"][0], depth=6, spec={"seed": 1})
-        files = {"qrels": collection["qrels"], "encoded": encoded, "indexes": index}
+        files: dict[str, Any] = {"qrels": collection["qrels"], "encoded": encoded, "indexes": index}
         systems.search_dense(**files, runs=made["b"][0], depth=6, memory_mb=16, device="cpu")
         for system in "ab":
             gather_runs(pieces=made[system][0], runs=made[system][1])

@@ -122,10 +122,10 @@ def out(folder: Path) -> dict[str, Path]:
 PROGRAM = """
 import json, sys
 from pathlib import Path
-from isotope import crawl
+from isotope.crawl import shard
 urls, folder, scratch, spec = sys.argv[1:]
 out = {name: Path(folder, f"{name}.parquet") for name in ("pixels", "ledger")}
-crawl.crawl_shard(Path(urls), json.loads(spec), 0, out, Path(scratch))
+shard.crawl_shard(Path(urls), json.loads(spec), 0, out, Path(scratch))
 """
 
 

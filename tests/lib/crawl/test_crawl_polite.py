@@ -96,7 +96,7 @@ def test_a_host_has_no_more_connections_than_allowed(tmp_path):
 JOB = """
 import asyncio, sys, time
 from pathlib import Path
-from isotope.crawl_host import Host, Manners
+from isotope.crawl.hosts import Host, Manners
 host = Host("h", Manners(1, rate_per_s=100, burst=1), Path(sys.argv[1]))
 async def run():
     for _ in range(30):

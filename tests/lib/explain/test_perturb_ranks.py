@@ -1,7 +1,7 @@
 """Perturbed queries are asked anew, and their ranks are those that a search would give."""
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -148,7 +148,7 @@ def test_ranks_of_bm25_are_those_of_a_search(made):
     )
     qrels = {"qrels": folder / "qrels.parquet"}
     spec = {"fields": FIELDS}
-    runs = {"indexes": [index], "runs": [made.asked.run], "spec": spec}
+    runs: dict[str, Any] = {"indexes": [index], "runs": [made.asked.run], "spec": spec}
     search_bm25(**both, **qrels, **runs, language="en", depth=5, threads=1)
     perturbed_bm25(made.asked, index, spec, folder / "bm25.parquet", threads=1)
     found = changed(folder / "bm25.parquet")

@@ -23,7 +23,7 @@ OWN = {
 
 
 def closure(kind: str) -> set[str]:
-    return {*provenance.closure(*ENCODING, KINDS[kind].code())}
+    return {*provenance.closure(*ENCODING, sections.model_kind({"kind": kind}).code())}
 
 
 @pytest.mark.parametrize("kind", KINDS)

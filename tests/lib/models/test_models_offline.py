@@ -293,5 +293,5 @@ def collection(folder: Path, pictures: list[Image.Image], captions: list[str]) -
     return {**named, "pixels": [folder / "shard.parquet"]}
 
 
-def kept(folder: Path) -> dict[str, Path]:
+def kept(folder: Path) -> dict[str, Any]:
     return {"features": folder / "pictures.npy", "features_ids": folder / "pictures.ids.parquet"}

@@ -407,7 +407,8 @@ def test_what_was_acquired_needs_its_upstream_files_no_more(tmp_path):
     assert list(files.missing(found, tmp_path)) == []
 
 
-MIXES = [kind for kind, of in sections.kinds(sections.MODELS).items() if of.is_mix]
+MODELS = sections.names(sections.MODELS)
+MIXES = [kind for kind in MODELS if sections.model_kind({"kind": kind}).is_mix]
 
 
 @pytest.mark.parametrize("kind", MIXES)

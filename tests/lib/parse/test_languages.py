@@ -158,8 +158,10 @@ def test_the_lead_finds_its_section_by_its_name_in_that_language(edition, tmp_pa
     store.write_rows([row], tmp_path / "associations", ASSOCIATIONS)
     member = {"source_text_id": "t", "file": "wit", "row": 1}
     store.write_rows([member], tmp_path / "members", MEMBERS)
-    paths = [tmp_path / name for name in ("associations", "members", "queries")]
-    match.write_queries(*paths, edition.language)
+    associations, members, queries = (
+        tmp_path / name for name in ("associations", "members", "queries")
+    )
+    match.write_queries(associations, members, queries, edition.language)
     assert pl.read_parquet(tmp_path / "queries")["section_title"].to_list() == [edition.lead]
 
 

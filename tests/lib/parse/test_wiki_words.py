@@ -386,4 +386,4 @@ def test_siteinfo_becomes_a_line_of_the_table():
 
 
 def test_a_changed_table_is_a_changed_input_of_parse():
-    assert "parse/wiki_words.json" in provenance.closure("parse.dump")
+    assert "parse/wiki_words.json" in provenance.closure("parse.dump:parse_source")

@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from isotope.core.errors import BadParams
 from isotope.plan import call
 
-NOTHING = {"inputs": {}, "outputs": {}, "params": {}, "wildcards": {}, "threads": 1}
+NOTHING: dict[str, Any] = {"inputs": {}, "outputs": {}, "params": {}, "wildcards": {}, "threads": 1}
 
 
 def values(target, **parts):

@@ -144,6 +144,8 @@ def test_files_of_answers_are_inputs_where_they_lie_on_this_disk(systems, tmp_pa
         (tmp_path / name).touch()
     assert systems.answer_files(of(system="said")) == ["runs/said.jsonl"]
     assert systems.tokenizer_files(of(system="said")) == ["vocab.txt"]
+    several = plan(systems={"several": {**SYSTEMS["said"], "files": ["runs/*.jsonl"]}})
+    assert several.answer_files(of(system="several")) == ["runs/said.jsonl"]
 
 
 def test_a_tuned_system_leaves_the_grid_that_it_was_chosen_from(systems):

@@ -2,6 +2,7 @@
 
 import datetime as dt
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -71,7 +72,12 @@ def expected(encoded, text: int, image: int, templates=TEMPLATES) -> float:
 
 
 def searched(collected, encoded, outputs, **spec) -> None:
-    model = {"model": HASH, "weights": None, "fields": ["context_section_description"], "batch": 2}
+    model: dict[str, Any] = {
+        "model": HASH,
+        "weights": None,
+        "fields": ["context_section_description"],
+        "batch": 2,
+    }
     images = {"vectors": encoded["images"], "ids": encoded["images_ids"]}
     given = {"kind": "prompt", "templates": TEMPLATES} | spec
     search_prompted(**collected, **images, **model, runs=outputs, spec=given, depth=10)

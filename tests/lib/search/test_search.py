@@ -3,6 +3,7 @@
 import tempfile
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -123,7 +124,7 @@ def test_dense_search_stays_inside_the_pool_and_finds_the_match(collection, tmp_
     ids = {"text_ids": encoded["texts_ids"], "image_ids": encoded["images_ids"]}
     index_dense(**tables, **ids, folders=folders, splits=["validation", "test"])
     paths = outputs(tmp_path / "runs", "clip")
-    files = {"qrels": collection["qrels"], "encoded": encoded, "indexes": folders}
+    files: dict[str, Any] = {"qrels": collection["qrels"], "encoded": encoded, "indexes": folders}
     systems.search_dense(**files, runs=paths, depth=100, memory_mb=16)
     sizes = {"small": 2, "base": 6, "large": 8}
     for path in paths:

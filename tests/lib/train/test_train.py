@@ -159,7 +159,7 @@ def test_the_weights_carry_config_seed_and_recipe(run):
 
 
 def test_a_limit_in_seconds_ends_training_after_an_epoch_with_weights_and_a_warning(run, caplog):
-    weights, curve = run("model", epochs=500, limit_s=0.0)
+    weights, curve = run("model", epochs=500, limit_s=1e-9)
     assert [row["epoch"] for row in csv.DictReader(curve.read_text().splitlines())] == ["1"]
     assert weights.is_file()
     assert "weights depend on speed" in caplog.text

@@ -251,10 +251,12 @@ def test_a_training_stopped_anywhere_resumes_to_the_same_bytes(
 KILLED = """
 import json, os, signal, sys
 from pathlib import Path
-from isotope import models_clip, train_multimodal, train_step
+from isotope.models import open_clip
+from isotope.train import multimodal
+from isotope.train import step as train_step
 
 given = json.loads(sys.argv[1])
-models_clip.CONFIGS = Path(given.pop("configs"))
+open_clip.CONFIGS = Path(given.pop("configs"))
 step, done = train_step.Stepper.step, []
 
 def counted(self, batch):
@@ -266,7 +268,7 @@ def counted(self, batch):
 train_step.Stepper.step = counted
 told = {k: given.pop(k) for k in ("spec", "base")}
 pixels = [Path(p) for p in given.pop("pixels")]
-train_multimodal.train(**{k: Path(v) for k, v in given.items()}, **told, pixels=pixels)
+multimodal.train(**{k: Path(v) for k, v in given.items()}, **told, pixels=pixels)
 """
 
 

@@ -126,7 +126,9 @@ def test_checkpoints_do_not_change_the_weights(collection, tmp_path):
 KILLED = """
 import json, os, signal, sys
 from pathlib import Path
-from isotope import models_clip, train, train_step
+from isotope.models import open_clip as models_clip
+from isotope.train import contrastive
+from isotope.train import step as train_step
 
 given = json.loads(sys.argv[1])
 models_clip.CONFIGS = Path(given.pop("configs"))
@@ -140,7 +142,7 @@ def counted(self, batch):
 
 train_step.Stepper.step = counted
 paths = {k: Path(v) for k, v in given.items() if k not in ("spec", "pixels")}
-train.train(**paths, spec=given["spec"], pixels=[Path(p) for p in given["pixels"]], seed=0)
+contrastive.train(**paths, spec=given["spec"], pixels=[Path(p) for p in given["pixels"]], seed=0)
 """
 
 

@@ -42,7 +42,7 @@ def clip(config: str = "quick-clip") -> Any:
         torch.manual_seed(0)
         if config == "quick-clip":
             return models_clip.create_custom(config)
-        path = Path(models_clip.__file__).parent / f"models/{config}.json"
+        path = Path(models_clip.__file__).parent / f"{config}.json"
         open_clip.add_model_config(path)
         return open_clip.create_model(config)
 
@@ -221,10 +221,10 @@ WORKER = """
 import json, sys
 from pathlib import Path
 import torch
-from isotope import models_clip
-from isotope.train_ranks import joined
-from isotope.train_recipe import Means, Recipe
-from isotope.train_step import Stepper
+from isotope.models import open_clip as models_clip
+from isotope.params.recipes import Means, Recipe
+from isotope.train.processes import joined
+from isotope.train.step import Stepper
 
 folder = Path(sys.argv[1])
 models_clip.CONFIGS = folder

@@ -36,15 +36,15 @@ class File(Section):
     url: Text = Field(
         description="Path or URL; any step of it may hold `*`, and `**` is any number of folders."
     )
-    bytes: Opt[Natural] = Field(None, description="Published size.")
+    bytes: Opt[Natural] = Field(default=None, description="Published size.")
     md5: Opt[Annotated[str, Field(pattern="^[0-9a-f]{32}$")]] = Field(
-        None, description="Published digest."
+        default=None, description="Published digest."
     )
     sha1: Opt[Annotated[str, Field(pattern="^[0-9a-f]{40}$")]] = Field(
-        None, description="Published digest."
+        default=None, description="Published digest."
     )
     sha256: Opt[Annotated[str, Field(pattern="^[0-9a-f]{64}$")]] = Field(
-        None, description="Published digest."
+        default=None, description="Published digest."
     )
 
 
@@ -64,12 +64,13 @@ class Generate(Section):
     pages: Annotated[Whole, Field(ge=10)] = Field(
         description="Articles; sections and images follow."
     )
-    seed: Whole = Field(0, description="Same seed, same bytes.")
+    seed: Whole = Field(default=0, description="Same seed, same bytes.")
     date: Annotated[str, Field(pattern="^[0-9]{8}$")] = Field(
-        "20230101", description="Date of the dump, of the first edition's where there are two."
+        default="20230101",
+        description="Date of the dump, of the first edition's where there are two.",
     )
     edition: Annotated[Whole, Field(ge=1, le=2)] = Field(
-        1,
+        default=1,
         description="1 or 2: the second edition is a month later, and one page in twenty is "
         "revised, new or gone.",
     )
@@ -83,12 +84,12 @@ class Source(Section):
     needs: ClassVar[Mapping[str, Sequence[str]]] = {"endpoint": ["files"]}
 
     endpoint: Opt[Annotated[str, Field(pattern="^https?://[^/ ]+")]] = Field(
-        None,
+        default=None,
         description="The server that answers for `s3:` addresses; without it boto3's own rule, "
         "`AWS_ENDPOINT_URL` first.",
     )
     generate: Opt[Generate] = Field(
-        None, description="Make the embedded encyclopedia instead of fetching anything."
+        default=None, description="Make the embedded encyclopedia instead of fetching anything."
     )
     files: Opt[
         dict[
@@ -99,7 +100,7 @@ class Source(Section):
             ],
         ]
     ] = Field(
-        None,
+        default=None,
         description="Files to fetch, by folder of `data/acquire/<source>/`; the queries of a kind "
         "that is no snapshot read each folder by its name.",
     )
@@ -118,12 +119,12 @@ class Parse(Section):
     fills: ClassVar[bool] = True
 
     associations: Literal["wit", "dump", "both"] = Field(
-        "wit",
+        default="wit",
         description="Which picture belongs to which section: wit is what WIT says, dump what the "
         "wikitext (or HTML) of the snapshot itself says, both is WIT and what it lacks.",
     )
     splits: Splits = Field(  # pyright: ignore[reportAssignmentType]
-        {"validation": 0.1, "test": 0.1},
+        default={"validation": 0.1, "test": 0.1},
         description="Shares of the pages that WIT does not know, by the hash of their page id: a "
         "page keeps its split in every snapshot. The rest trains.",
     )
@@ -136,7 +137,7 @@ class Pictures(Section):
         description="The part of `acquire.<source>.files` with picture files, zip or tar archives "
         "of them, Parquet files with `image_url` and the bytes, or Kiwix ZIM files."
     )
-    base: str = Field("", description="What stands before a file's name in its image_url.")
+    base: str = Field(default="", description="What stands before a file's name in its image_url.")
 
 
 class Crawl(Section):
@@ -146,102 +147,108 @@ class Crawl(Section):
 
     shards: Count = Field(description="Jobs (and files) that the URLs are cut into.")
     serve: Opt[str] = Field(
-        None,
+        default=None,
         description="A folder to serve on loopback under its upload paths; the crawl then downloads"
         " from there.",
     )
     pictures: Opt[Pictures] = Field(
-        None, description="Pictures that came with the data set, in place of any download."
+        default=None, description="Pictures that came with the data set, in place of any download."
     )
     of: Annotated[Distinct[Literal["associations", "infoboxes"]], Field(min_length=1)] = Field(
-        ["associations"],
+        default=["associations"],
         description="Parsed tables whose images are downloaded: what WIT associates, and the first "
         "picture of each infobox.",
     )
     mirror: Opt[Annotated[str, Field(pattern="^https?://[^/]+$")]] = Field(
-        None,
+        default=None,
         description="Scheme and host that replace those of every URL while downloading; image ids "
         "keep the original.",
     )
     after: Annotated[str | None, UNSET] = Field(
-        None,
+        default=None,
         description="An earlier source whose crawl is asked about first: what the server calls "
         "unchanged is taken from there. Unless given, the source of a built collection "
         "of a snapshot goes on from that of the snapshot before; null is none.",
     )
     width: Opt[Literal[20, 40, 60, 120, 250, 330, 500, 960, 1280, 1920, 3840]] = Field(
-        None,
+        default=None,
         description="Thumbnails of Wikimedia's uploads in this width, in pixels, in place of the "
         "originals; the widths that it permits.",
     )
     contact: Opt[Text] = Field(
-        None,
+        default=None,
         description="Where the operator is reached, a mail address or a web page; without it "
         "Wikimedia is not crawled.",
     )
-    user_agent: str = Field("isotope", description="Who is crawling.")
-    threads: Count = Field(16, description="Downloads at a time in a job.")
+    user_agent: str = Field(default="isotope", description="Who is crawling.")
+    threads: Count = Field(default=16, description="Downloads at a time in a job.")
     connections: Count = Field(
-        2,
+        default=2,
         description="Requests at a time to one host, of all jobs together; Wikimedia's policy "
         "allows 2.",
     )
     rate_per_s: Positive = Field(
-        10, description="Requests a second to one host, of all jobs together."
+        default=10, description="Requests a second to one host, of all jobs together."
     )
     burst: Count = Field(
-        10, description="Requests that may follow each other at once after a rest."
+        default=10, description="Requests that may follow each other at once after a rest."
     )
     megabits_per_s: Positive = Field(
-        25,
+        default=25,
         description="Speed of downloads from one host, of all jobs together, over 10 s; Wikimedia's"
         " policy allows 25.",
     )
     timeout_s: Positive = Field(
-        20,
+        default=20,
         description="Longest time that a download may take, from the first byte sent to the last "
         "received.",
     )
-    attempts: Count = Field(3, description="Times that a URL whose failure may pass is asked for.")
+    attempts: Count = Field(
+        default=3, description="Times that a URL whose failure may pass is asked for."
+    )
     wait_s: NotNegative = Field(
-        2,
+        default=2,
         description="Pause before the second attempt; it doubles with each further one, and chance "
         "takes off up to half.",
     )
     patience_s: NotNegative = Field(
-        3600,
+        default=3600,
         description="Longest pause that a host may ask for (Retry-After) before it is given up for "
         "this run.",
     )
     breaker_failures: Count = Field(
-        20,
+        default=20,
         description="Failures in a row, of URLs not asked before, after which a host is left "
         "alone.",
     )
     breaker_pause_s: NotNegative = Field(
-        30, description="For how long at first; it doubles with each probe that fails."
+        default=30, description="For how long at first; it doubles with each probe that fails."
     )
     breaker_openings: Count = Field(
-        5, description="Pauses after which a host is given up for this run."
+        default=5, description="Pauses after which a host is given up for this run."
     )
-    redirects: Natural = Field(5, description="Redirects followed from a URL.")
-    max_mib: Count = Field(100, description="Largest download.")
+    redirects: Natural = Field(default=5, description="Redirects followed from a URL.")
+    max_mib: Count = Field(default=100, description="Largest download.")
     max_pixels: Annotated[Whole, Field(ge=1, le=64000000)] = Field(
-        64000000, description="Largest picture that is decoded."
+        default=64000000, description="Largest picture that is decoded."
     )
-    decoders: Count = Field(1, description="Processes in a job that turn pictures into WebP.")
+    decoders: Count = Field(
+        default=1, description="Processes in a job that turn pictures into WebP."
+    )
     decode_s: Positive = Field(
-        60, description="Most seconds of the processor that a picture may take to decode."
+        default=60, description="Most seconds of the processor that a picture may take to decode."
     )
     decode_mb: Annotated[Whole, Field(ge=64)] = Field(
-        1500, description="Memory that a picture may take to decode."
+        default=1500, description="Memory that a picture may take to decode."
     )
     budget_gib: Opt[Positive] = Field(
-        None,
+        default=None,
         description="Bytes that the crawl of the source may receive in all, over its jobs and "
         "runs.",
     )
-    budget_hours: Opt[Positive] = Field(None, description="Hours that its jobs may work in all.")
+    budget_hours: Opt[Positive] = Field(
+        default=None, description="Hours that its jobs may work in all."
+    )
 
 
 class Project(Section):
@@ -253,8 +260,8 @@ class Project(Section):
         description="bm25 as for AToMiC (section 4.2); exact-then-bm25 joins on page and section "
         "title first."
     )
-    k1: NotNegative = Field(0.9, description="Term saturation of BM25.")
-    b: Share = Field(0.4, description="Length normalisation of BM25.")
+    k1: NotNegative = Field(default=0.9, description="Term saturation of BM25.")
+    b: Share = Field(default=0.4, description="Length normalisation of BM25.")
 
 
 class CollectionKind(Kind):
@@ -272,15 +279,15 @@ class CollectionKind(Kind):
 
     kind: str = Field(description="Folder of workflow/sql/collect/ whose queries make the tables.")
     source: Opt[str] = Field(
-        None, description="The source that is collected: every kind has one, but union."
+        default=None, description="The source that is collected: every kind has one, but union."
     )
     language: Language = Field(
-        "en",
+        default="en",
         description="Language of the texts, by its code; of a union it is `mul`, all languages, "
         "unless told.",
     )
     captions: Opt[Language] = Field(
-        None,
+        default=None,
         description="Language of the captions that stand for images where words do, if not that of "
         "the texts; en-t-de is English translated from German.",
     )
@@ -298,23 +305,23 @@ class Shards(Section):
     fills: ClassVar[bool] = True
 
     parse: Count = Field(
-        1,
+        default=1,
         description="Of WIT, by whole files, and of the dump, by bytes, by entries of a ZIM file, "
         "or by whole files of Wikimedia Enterprise.",
     )
-    project: Count = Field(1, description="Of the texts that look for their section.")
+    project: Count = Field(default=1, description="Of the texts that look for their section.")
     collect: Count = Field(
-        1,
+        default=1,
         description="Of a snapshot's texts, by page title, and of its images, by id; collections of"
         " other kinds do not grow, and stay whole.",
     )
     index: Count = Field(
-        1,
+        default=1,
         description="Of the documents of a Lucene index, those of `bm25` and that of the sections "
         "which texts look for.",
     )
-    search: Count = Field(1, description="Of the queries of every cell.")
-    score: Count = Field(1, description="Of the runs.")
+    search: Count = Field(default=1, description="Of the queries of every cell.")
+    score: Count = Field(default=1, description="Of the runs.")
 
 
 class Summary(Section):
@@ -323,21 +330,23 @@ class Summary(Section):
     either: ClassVar[Sequence[str]] = ("file", "name")
 
     file: Opt[Text] = Field(
-        None,
+        default=None,
         description="Ready summaries: a csv or Parquet table of image_id or image_url, and "
         "summary.",
     )
     name: Opt[Text] = Field(
-        None,
+        default=None,
         description="A folder, or a hub's id, with a sequence-to-sequence model in safetensors, "
         "such as google-t5/t5-base.",
     )
     revision: Annotated[str | None, UNSET] = Field(
-        None, description="A commit, branch or tag of the hub; none is its newest."
+        default=None, description="A commit, branch or tag of the hub; none is its newest."
     )
-    prefix: Opt[str] = Field(None, description="What the model is asked with; T5's own for a T5.")
-    tokens: Opt[Count] = Field(None, description="Most tokens of a summary.")
-    beams: Opt[Count] = Field(None, description="Width of the search.")
+    prefix: Opt[str] = Field(
+        default=None, description="What the model is asked with; T5's own for a T5."
+    )
+    tokens: Opt[Count] = Field(default=None, description="Most tokens of a summary.")
+    beams: Opt[Count] = Field(default=None, description="Width of the search.")
 
 
 class Encode(Section):
@@ -350,17 +359,17 @@ class Encode(Section):
     )
     batch: Count = Field(description="Texts or images encoded at a time.")
     after: dict[Name, Annotated[str, Field(description="An earlier collection.")]] = Field(
-        {},
+        default={},
         description="For a collection, an earlier one: what has the same content there is not "
         "encoded again, nor indexed where all words are the same. Unless given, each "
         "built collection of a snapshot goes on from that of the snapshot before.",
     )
     precision: Literal["float32", "float16"] = Field(
-        "float32",
+        default="float32",
         description="How vectors of texts and images are kept; float16 halves disk and memory.",
     )
     summaries: Opt[dict[Name, Summary]] = Field(
-        None,
+        default=None,
         description="Abstractive summaries of the captions of images, by name; models read them in "
         "place of captions.",
     )
@@ -381,7 +390,7 @@ class Search(Section):
         description="Splits whose judged texts and images are the queries."
     )
     unjudged: Opt[Distinct[Split]] = Field(
-        None,
+        default=None,
         description="Splits whose answers are withheld: all their texts and images ask, their runs "
         "lie apart, and nothing scores them.",
     )
@@ -393,7 +402,7 @@ class Search(Section):
         description="Most memory that exact vector search may hold."
     )
     device: Literal["auto", "cpu", "cuda"] = Field(
-        "auto",
+        default="auto",
         description="Where exact vector search looks for candidates: auto is the GPU where there is"
         " one.",
     )
@@ -416,7 +425,7 @@ class Judge(Section):
         dict[Grade, Annotated[Text, Field(description="What the grade means.")]],
         Field(min_length=2, json_schema_extra={"propertyNames": {"enum": [*get_args(Grade)]}}),
     ] = Field(
-        {
+        default={
             0: "not relevant",
             1: "related, but of no use here",
             2: "relevant, could stand here",
@@ -434,7 +443,7 @@ class Score(Section):
         description="Measures such as MRR@10, R@1000, Success@10, nDCG@10, MAP."
     )
     judge: Opt[Judge] = Field(
-        None,
+        default=None,
         description="Pools the systems for people to judge, and scores them on the judgements that "
         "have come back.",
     )

@@ -51,18 +51,18 @@ def _demand_divisor(where: str, step: float) -> None:
 class HeadsRecipe(Section):
     """The recipe of the heads of a model of kind `lit`."""
 
-    dim: _Pairs = Field(256, description="Components of a vector.")
-    epochs: Count = Field(30, description="Passes over the training pairs.")
-    batch: _Pairs = Field(256, description="Pairs contrasted at a time.")
-    learning_rate: Positive = Field(1e-3, description="Peak of the schedule.")
-    weight_decay: NotNegative = Field(0.1, description="Of AdamW.")
+    dim: _Pairs = Field(default=256, description="Components of a vector.")
+    epochs: Count = Field(default=30, description="Passes over the training pairs.")
+    batch: _Pairs = Field(default=256, description="Pairs contrasted at a time.")
+    learning_rate: Positive = Field(default=1e-3, description="Peak of the schedule.")
+    weight_decay: NotNegative = Field(default=0.1, description="Of AdamW.")
     caption_rate: Share = Field(
-        0.5, description="Share of views whose text is a caption instead of the fields."
+        default=0.5, description="Share of views whose text is a caption instead of the fields."
     )
-    language: Language = Field("en", description="Language of the captions that are used.")
-    every: Count = Field(5, description="Epochs between two points of the learning curve.")
-    threads: Count = Field(1, description="Threads of the tensor library.")
-    seed: Whole = Field(0, description="Of initialisation and order.")
+    language: Language = Field(default="en", description="Language of the captions that are used.")
+    every: Count = Field(default=5, description="Epochs between two points of the learning curve.")
+    threads: Count = Field(default=1, description="Threads of the tensor library.")
+    seed: Whole = Field(default=0, description="Of initialisation and order.")
 
     @classmethod
     def of(cls, spec: Mapping[str, Any]) -> Self:
@@ -77,24 +77,24 @@ class HeadsRecipe(Section):
 class MixRecipe(Section):
     """How a mix over frozen vectors is learned on the split train, with `frozen: true`."""
 
-    epochs: Count = Field(10, description="Passes over the training pairs.")
-    batch: _Pairs = Field(256, description="Pairs contrasted at a time.")
-    learning_rate: Positive = Field(1e-3, description="Of AdamW.")
+    epochs: Count = Field(default=10, description="Passes over the training pairs.")
+    batch: _Pairs = Field(default=256, description="Pairs contrasted at a time.")
+    learning_rate: Positive = Field(default=1e-3, description="Of AdamW.")
     step: _Step = Field(
-        0.1,
+        default=0.1,
         description="CLIP2CLIP starts from the best four weights that are multiples of it and add "
         "up to 1.",
     )
-    layers: Count = Field(2, description="Layers of CLIP Fusion's transformers.")
+    layers: Count = Field(default=2, description="Layers of CLIP Fusion's transformers.")
     heads: Count = Field(
-        8,
+        default=8,
         description="Heads of CLIP Fusion's attention; they divide the components of a vector.",
     )
     sample: _Pairs = Field(
-        2000, description="Pairs that choose the start and that accuracy is measured on."
+        default=2000, description="Pairs that choose the start and that accuracy is measured on."
     )
-    seed: Whole = Field(0, description="Of initialisation and order.")
-    threads: Count = Field(1, description="Threads of the tensor library.")
+    seed: Whole = Field(default=0, description="Of initialisation and order.")
+    threads: Count = Field(default=1, description="Threads of the tensor library.")
 
     @classmethod
     def of(cls, spec: Mapping[str, Any]) -> Self:
@@ -120,27 +120,28 @@ class Means(Section):
     """How the arithmetic is carried out: these change memory, time and rounding, not the method."""
 
     micro_batch: Count | None = Field(
-        None,
+        default=None,
         description="Pairs embedded at a time; larger batches are cached and give the same "
         "gradients.",
     )
     precision: Literal["auto", "bf16", "fp32"] = Field(
-        "auto", description="Of the towers' products; auto is bf16 on a GPU that has it."
+        default="auto", description="Of the towers' products; auto is bf16 on a GPU that has it."
     )
     processes: Count = Field(
-        1, description="Processes that share a batch through torchrun; one for each GPU."
+        default=1, description="Processes that share a batch through torchrun; one for each GPU."
     )
     checkpoint_every: Count | None = Field(
-        None,
+        default=None,
         description="Steps between two checkpoints; without it a killed training starts over.",
     )
     squares_gib: NotNegative = Field(
-        4.0,
+        default=4.0,
         description="Disk for a split's pictures cut to squares; a larger split is decoded batch "
         "by batch.",
     )
     workers: Count = Field(
-        1, description="Threads that decode the pictures of a split larger than squares_gib."
+        default=1,
+        description="Threads that decode the pictures of a split larger than squares_gib.",
     )
 
     @classmethod
@@ -162,33 +163,41 @@ class Recipe(Section):
     CVPR 2022).
     """
 
-    epochs: Count = Field(30, description="Passes over the training pairs.")
-    batch: _Pairs = Field(64, description="Pairs contrasted at a time.")
-    learning_rate: Positive = Field(1e-3, description="Peak of the schedule.")
-    weight_decay: NotNegative = Field(0.1, description="Of AdamW.")
-    warmup: Share = Field(0.1, description="Share of the steps spent warming up.")
-    every: Count = Field(5, description="Epochs between two points of the learning curve.")
+    epochs: Count = Field(default=30, description="Passes over the training pairs.")
+    batch: _Pairs = Field(default=64, description="Pairs contrasted at a time.")
+    learning_rate: Positive = Field(default=1e-3, description="Peak of the schedule.")
+    weight_decay: NotNegative = Field(default=0.1, description="Of AdamW.")
+    warmup: Share = Field(default=0.1, description="Share of the steps spent warming up.")
+    every: Count = Field(default=5, description="Epochs between two points of the learning curve.")
     caption_rate: Share = Field(
-        0.3, description="Share of views whose text is a caption instead of the fields."
+        default=0.3, description="Share of views whose text is a caption instead of the fields."
     )
-    field_dropout: Share = Field(0.1, description="Chance that a field is left out of a view.")
-    token_dropout: Share = Field(0.0, description="Chance that a word is left out of a view.")
+    field_dropout: Share = Field(
+        default=0.1, description="Chance that a field is left out of a view."
+    )
+    token_dropout: Share = Field(
+        default=0.0, description="Chance that a word is left out of a view."
+    )
     translate: Share = Field(
-        0.04, description="Largest shift of a picture, as a share of its side."
+        default=0.04, description="Largest shift of a picture, as a share of its side."
     )
-    zoom: Share = Field(0.05, description="Largest change of a picture's scale, as a share.")
+    zoom: Share = Field(
+        default=0.05, description="Largest change of a picture's scale, as a share."
+    )
     jitter: Share = Field(
-        0.05, description="Largest change of brightness and contrast, as a share."
+        default=0.05, description="Largest change of brightness and contrast, as a share."
     )
-    language: Language = Field("en", description="Language of the captions that are used.")
-    threads: Count = Field(1, description="Threads of the tensor library.")
+    language: Language = Field(default="en", description="Language of the captions that are used.")
+    threads: Count = Field(default=1, description="Threads of the tensor library.")
     limit_s: Positive | None = Field(
-        None,
+        default=None,
         description="Longest training time in seconds; stops early and is then not reproducible.",
     )
-    steps: Opt[Count] = Field(None, description="Batches to learn from, instead of `epochs`.")
+    steps: Opt[Count] = Field(
+        default=None, description="Batches to learn from, instead of `epochs`."
+    )
     tune: Literal["both", "text", "vision"] = Field(
-        "both", description="The tower that learns; the other is frozen."
+        default="both", description="The tower that learns; the other is frozen."
     )
 
     @classmethod
@@ -226,7 +235,7 @@ class Train(Recipe, Means):  # pyright: ignore[reportIncompatibleMethodOverride]
 
     batch: _Pairs = Field(description="Pairs contrasted at a time.")
     learning_rate: Positive = Field(description="Peak of the schedule.")
-    seed: Whole = Field(0, description="Of initialisation and order.")
+    seed: Whole = Field(default=0, description="Of initialisation and order.")
 
 
 class MultimodalRecipe(Section):
@@ -236,20 +245,21 @@ class MultimodalRecipe(Section):
     """
 
     steps: Count = Field(description="Batches to learn from.")
-    batch: _Pairs = Field(4_096, description="Pairs contrasted at a time.")
+    batch: _Pairs = Field(default=4_096, description="Pairs contrasted at a time.")
     learning_rate: Positive = Field(description="Rate at the end of the warm-up.")
-    final_learning_rate: NotNegative = Field(1e-6, description="Rate of the last step.")
+    final_learning_rate: NotNegative = Field(default=1e-6, description="Rate of the last step.")
     warmup: Natural = Field(description="Steps in which the rate rises from zero.")
     every: Count = Field(
-        100,
+        default=100,
         description="Steps between two measurements on validation, of which the best chooses the "
         "weights.",
     )
     sample: Count | None = Field(
-        None, description="Pairs of validation that are measured, evenly spaced; null for all."
+        default=None,
+        description="Pairs of validation that are measured, evenly spaced; null for all.",
     )
-    seed: Whole = Field(0, description="Of initialisation and order.")
-    threads: Count = Field(1, description="Threads of the tensor library.")
+    seed: Whole = Field(default=0, description="Of initialisation and order.")
+    threads: Count = Field(default=1, description="Threads of the tensor library.")
 
     tune: ClassVar[str] = "both"
 
@@ -307,16 +317,17 @@ class MultimodalRecipe(Section):
 class Clip2ClipRecipe(MultimodalRecipe):
     """Appendix 11.2: 2K steps from a rate of 1e-4 to 1e-6."""
 
-    steps: Count = Field(2_000, description="Batches to learn from.")
+    steps: Count = Field(default=2_000, description="Batches to learn from.")
     learning_rate: Positive = Field(
-        1e-4, description="Rate of the first step, or at the end of the warm-up."
+        default=1e-4, description="Rate of the first step, or at the end of the warm-up."
     )
-    warmup: Natural = Field(0, description="Steps in which the rate rises from zero.")
+    warmup: Natural = Field(default=0, description="Steps in which the rate rises from zero.")
     step: _Step = Field(
-        0.1, description="The four weights start at the best multiples of it that add up to 1."
+        default=0.1,
+        description="The four weights start at the best multiples of it that add up to 1.",
     )
     grid_sample: _Pairs = Field(
-        2_000, description="Training pairs that choose where the four weights start."
+        default=2_000, description="Training pairs that choose where the four weights start."
     )
 
     def demand_sense(self) -> None:
@@ -332,24 +343,24 @@ class Clip2ClipRecipe(MultimodalRecipe):
 class ClipFusionRecipe(MultimodalRecipe):
     """Appendix 11.1: 10K steps of 4,096 pairs, 1K of warm-up to .001, then down to 1e-6."""
 
-    steps: Count = Field(10_000, description="Batches to learn from.")
-    learning_rate: Positive = Field(1e-3, description="Rate at the end of the warm-up.")
-    warmup: Natural = Field(1_000, description="Steps in which the rate rises from zero.")
-    layers: Count = Field(2, description="Layers of the transformer on either side.")
-    heads: Count = Field(12, description="Heads of its attention.")
-    head_width: Count = Field(64, description="Components of a head.")
+    steps: Count = Field(default=10_000, description="Batches to learn from.")
+    learning_rate: Positive = Field(default=1e-3, description="Rate at the end of the warm-up.")
+    warmup: Natural = Field(default=1_000, description="Steps in which the rate rises from zero.")
+    layers: Count = Field(default=2, description="Layers of the transformer on either side.")
+    heads: Count = Field(default=12, description="Heads of its attention.")
+    head_width: Count = Field(default=64, description="Components of a head.")
 
 
 class SideMeans(Means):
     """The means of a training whose pairs have a picture on either side."""
 
     squares_gib: NotNegative = Field(
-        4.0,
+        default=4.0,
         description="Disk for the pictures of one side of a split cut to squares; more are decoded "
         "batch by batch.",
     )
     workers: Count = Field(
-        1, description="Threads that decode the pictures of a side larger than squares_gib."
+        default=1, description="Threads that decode the pictures of a side larger than squares_gib."
     )
 
 

@@ -72,22 +72,22 @@ class Experiment(Section):
         description="Collections to build; each is a key of `collect`."
     )
     name: Opt[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]] = Field(
-        None,
+        default=None,
         description="What `{name}` stands for anywhere in the params; set it with `--config "
         "name=...`.",
     )
     root: Opt[str] = Field(
-        None,
+        default=None,
         description="What `{root}` stands for anywhere in the params; set it with `--config "
         "root=...`.",
     )
     snapshots: Opt[Distinct[_Snapshot]] = Field(
-        None,
+        default=None,
         description="Dates, or other names, that `{snapshot}` stands for: a key or list item that "
         "has it is repeated for each, oldest first.",
     )
     shards: Opt[Shards] = Field(
-        None,
+        default=None,
         description="Jobs that a phase is cut into, by phase; results do not depend on it. Crawl "
         "and encode have shards of their own, which stay as files.",
     )
@@ -95,7 +95,7 @@ class Experiment(Section):
         description="Where the upstream files of each source come from."
     )
     parse: Opt[dict[Name, Parse]] = Field(
-        None, description="Where the associations of each source come from."
+        default=None, description="Where the associations of each source come from."
     )
     crawl: dict[Name, Crawl] = Field(description="How the images of each source are downloaded.")
     project: dict[Name, Project] = Field(
@@ -132,7 +132,10 @@ def _collection() -> type[CollectionKind]:
     """Return the class with the keys of all kinds of collections: a folder alone is a kind, too."""
     own = (pair for kind in kinds(COLLECTIONS).values() for pair in kind.model_fields.items())
     parts: dict[str, Any] = {
-        name: (field.rebuild_annotation(), Field(field.default, description=field.description))
+        name: (
+            field.rebuild_annotation(),
+            Field(default=field.default, description=field.description),
+        )
         for name, field in own
         if name not in CollectionKind.model_fields
     }

@@ -34,12 +34,12 @@ class Study(Section):
         "the paper's."
     )
     alternative: Opt[_Class] = Field(
-        None,
+        default=None,
         description="What an assessor names alone, where the returned picture is as good an "
         "answer.",
     )
     common_words: Natural = Field(
-        0,
+        default=0,
         description="Words that a query and the captions of its right picture share at least, lest "
         "the data be at fault; little words do not count.",
     )
@@ -57,30 +57,30 @@ class Explain(Section):
     fills: ClassVar[bool] = True
 
     wordnet: Opt[Text] = Field(
-        None,
+        default=None,
         description="Folder with WordNet's dict files, or of NLTK's data; without it the usual "
         "places are searched.",
     )
     threshold: NotNegative = Field(
-        1.0,
+        default=1.0,
         description="Two boxes differ in size when the difference of their areas is this many times"
         " the smaller area or more; 1.0 is the paper's 100 %.",
     )
     shown: Count = Field(
-        3,
+        default=3,
         description="Failures of each system and task that the page shows, farthest from right and "
         "nearest to it.",
     )
     seed: Whole = Field(
-        0, description="Of the exchanged words, and of the failures that people judge."
+        default=0, description="Of the exchanged words, and of the failures that people judge."
     )
     colour_distance: NotNegative = Field(
-        150.0,
+        default=150.0,
         description="How far apart in RGB (Euclidean) a colour and the one that replaces it are at "
         "least.",
     )
     study: Study = Field(  # pyright: ignore[reportAssignmentType]
-        {
+        default={
             "failures": 20,
             "common_words": 2,
             "classes": [
@@ -113,17 +113,17 @@ class Facts(Section):
     """What others know of a collection's pages and images."""
 
     topics: Opt[str] = Field(
-        None,
+        default=None,
         description="Wikimedia's article-topic predictions: wiki_db, qid, pid, num_outlinks, a "
         "probability a topic.",
     )
     views: Opt[str] = Field(
-        None,
+        default=None,
         description="Page views, for OVEN the average of a month: page_id or page_title, and "
         "views.",
     )
-    objects: Opt[str] = Field(None, description="Objects in images: image_url, synset.")
-    styles: Opt[str] = Field(None, description="Styles of images: image_id, style.")
+    objects: Opt[str] = Field(default=None, description="Objects in images: image_url, synset.")
+    styles: Opt[str] = Field(default=None, description="Styles of images: image_id, style.")
 
 
 class MonthlyViews(Section):
@@ -158,10 +158,10 @@ class Against(Section):
         description="Measure of the other, such as Success@10; one of `score.measures`."
     )
     setting: Opt[Setting] = Field(
-        None, description="Setting of both; if not given, the first of `search.settings`."
+        default=None, description="Setting of both; if not given, the first of `search.settings`."
     )
     splits: Opt[Annotated[list[Split], Field(min_length=2, max_length=2)]] = Field(
-        None,
+        default=None,
         description="Split of this collection and split of the other; if not given, the first of "
         "`search.splits` for both.",
     )
@@ -185,7 +185,7 @@ class Mistakes(Section):
         description="Questions on the sheet, the same for every system; OVEN takes 100."
     )
     subset: Opt[Text] = Field(
-        None,
+        default=None,
         description="Only questions of this subset, in whichever of `search.splits`; OVEN takes "
         "human. Without it those of the first split.",
     )
@@ -201,7 +201,7 @@ class Cases(Section):
     fills: ClassVar[bool] = True
 
     systems: Opt[Annotated[Distinct[str], Field(min_length=2, max_length=2)]] = Field(
-        None,
+        default=None,
         description="Two of `search.systems`; if not given, `tabulate.system` and the first of kind"
         " bm25, or else the first other one.",
     )
@@ -210,13 +210,13 @@ class Cases(Section):
         | Annotated[Distinct[Text], Field(min_length=1), Tag("array")],
         BY_TYPE,
     ] = Field(
-        2,
+        default=2,
         description="How many with the largest gain of the first system over the second, as many "
         "with the largest loss, as many at random, for each task; or a list of query "
         "ids.",
     )
-    seed: Natural = Field(0, description="Of the random ones.")
-    hits: Count = Field(10, description="Hits shown from each end of a list.")
+    seed: Natural = Field(default=0, description="Of the random ones.")
+    hits: Count = Field(default=10, description="Hits shown from each end of a list.")
 
 
 class Detector(Section):
@@ -225,16 +225,16 @@ class Detector(Section):
     either: ClassVar[Sequence[str]] = ("name", "kind")
 
     kind: Opt[Literal["ssd"]] = Field(
-        None,
+        default=None,
         description="ssd: on MobileNet v2, from a package of the dependency group `offline`; give "
         "this or `name`.",
     )
     name: Opt[Text] = Field(
-        None,
+        default=None,
         description="DETR of the transformers library: a folder, or a name on the hub such as "
         "facebook/detr-resnet-101.",
     )
-    revision: Opt[str] = Field(None, description="Commit of the hub.")
+    revision: Opt[str] = Field(default=None, description="Commit of the hub.")
     threshold: Share = Field(description="Least probability of an object.")
     batch: Count = Field(description="Images searched at a time.")
 
@@ -245,13 +245,14 @@ class Tail(Section):
     fills: ClassVar[bool] = True
 
     categories: Share = Field(
-        0.025, description="Of a category of pages in Fig. 2; the default is the paper's."
+        default=0.025, description="Of a category of pages in Fig. 2; the default is the paper's."
     )
     styles: Share = Field(
-        0.01, description="Of a style of images in Fig. 3; the default is the paper's."
+        default=0.01, description="Of a style of images in Fig. 3; the default is the paper's."
     )
     objects: Share = Field(
-        0.02, description="Of a class of objects beside Fig. 4; the paper has no such figure."
+        default=0.02,
+        description="Of a class of objects beside Fig. 4; the paper has no such figure.",
     )
 
 
@@ -274,73 +275,73 @@ class Tabulate(Section):
                 "on the hub such as google-bert/bert-base-uncased."
             ),
         ],
-    ] = Field({"clip": "open_clip"}, description="Tokenizers of Table 2, by name.")
+    ] = Field(default={"clip": "open_clip"}, description="Tokenizers of Table 2, by name.")
     bootstrap: Bootstrap = Field(  # pyright: ignore[reportAssignmentType]
-        {"samples": 1000, "seed": 0, "level": 0.95},
+        default={"samples": 1000, "seed": 0, "level": 0.95},
         description="How the intervals of the means are drawn.",
     )
     gains: Distinct[Annotated[Distinct[str], Field(min_length=2, max_length=2)]] = Field(
-        [],
+        default=[],
         description="Pairs of systems; the intervals and strata also tell what the first has over "
         "the second.",
     )
     comparisons: Distinct[Annotated[Distinct[str], Field(min_length=2)]] = Field(
-        [],
+        default=[],
         description="Lists of systems that Table 5 compares. Letters stay within a list, and "
         "Bonferroni's correction counts its pairs; systems that are not searched are "
         "left out.",
     )
     sizes: Distinct[Count] = Field(
-        [],
+        default=[],
         description="Documents in the nested random subsets of Fig. 5; the whole pool is always "
         "one, and of OVEN the entities that answer some question.",
     )
     facts: dict[Name, Facts] = Field(
-        {},
+        default={},
         description="What others know of a collection's pages and images: Parquet files, or csv "
         "with any delimiter.",
     )
     since: Distinct[Annotated[Distinct[str], Field(min_length=2, max_length=2)]] = Field(
-        [],
+        default=[],
         description="Pairs of collections, the earlier first: what has changed between them. A pair"
         " counts where one of the two is built; the other one is then collected, and no"
         " more. With `snapshots` each one and the one before.",
     )
     temporal: Distinct[str] = Field(
-        [],
+        default=[],
         description="Systems whose earlier builds are asked for the later collection, too, in each "
         "pair of `since` that is built: of kind bm25 or dense, or untuned fusions of "
         "those.",
     )
     popularity: Literal["auto", "views", "inlinks"] = Field(
-        "auto",
+        default="auto",
         description="What deciles of popularity are counted from: views, inlinks (the dump's own "
         "links), or auto, which takes views where `tabulate.facts` has them and inlinks"
         " otherwise.",
     )
     monthly_views: MonthlyViews = Field(  # pyright: ignore[reportAssignmentType]
-        {"head": 5000, "tail": 2500},
+        default={"head": 5000, "tail": 2500},
         description="The head and the tail of OVEN's entities, by average monthly page views, where"
         " `tabulate.facts` has views of such a collection; what lies on a threshold or "
         "between them is neither. Section 6 of the paper has 5,000 and 2,500.",
     )
     styles: Opt[Styles] = Field(
-        None,
+        default=None,
         description="Zero-shot classification of every image by style, for Fig. 3; not done unless "
         "asked for.",
     )
     against: dict[Name, Against] = Field(
-        {},
+        default={},
         description="For Fig. 7, the other collection that a collection is held against; both must "
         "be built.",
     )
     captions: bool = Field(
-        False,
+        default=False,
         description="Tabulates texts that are captions by language: their number, their lengths, "
         "and CIDEr of each against the others of its image.",
     )
     captioners: dict[Name, Captioner] = Field(
-        {},
+        default={},
         description="Captions by models, by the model's name: CIDEr of each against the texts of "
         "the collections of one source, which are captions; a language that a model "
         "leaves out has no value.",
@@ -357,7 +358,7 @@ class Tabulate(Section):
             ),
         ],
     ] = Field(
-        {},
+        default={},
         description="What people chose between the captions of two `captioners`, by source; with "
         "them the correlation of their choices with CIDEr.",
     )
@@ -384,40 +385,40 @@ class Tabulate(Section):
             ),
         ],
     ] = Field(
-        {},
+        default={},
         description="Collections to hold side by side, such as the languages of a data set: a "
         "group's parts, each with its collections, of which the mean is shown too.",
     )
     explain: dict[Name, Explain] = Field(
-        {},
+        default={},
         description="Collections with objects whose failures are explained: systems' first answers "
         "against the right ones.",
     )
     rankings: Distinct[str] = Field(
-        [],
+        default=[],
         description="Collections whose table `ranking` is made though nothing explains their "
         "failures: Success and MRR, the median rank, the share of failures.",
     )
     mistakes: Opt[Mistakes] = Field(
-        None,
+        default=None,
         description="A random sample of questions on pictures, with the first answer of every "
         "system, on a sheet for people to sort; not drawn unless asked for.",
     )
     cases: Cases = Field(  # pyright: ignore[reportAssignmentType]
-        {},
+        default={},
         description="Case studies (Fig. 6) on the largest pool and the first split: what two "
         "systems return for a query.",
     )
     overlap: Count = Field(
-        1000,
+        default=1000,
         description="Hits of each run that are compared with those of the others; the default is "
         "the depth of the paper's runs.",
     )
     detector: Opt[Detector] = Field(
-        None,
+        default=None,
         description="What looks for objects, for Fig. 4 where no facts tell them; not run unless "
         "asked for.",
     )
     tail: Tail = Field(  # pyright: ignore[reportAssignmentType]
-        {}, description="Shares below which a part of a figure counts among the others."
+        default={}, description="Shares below which a part of a figure counts among the others."
     )

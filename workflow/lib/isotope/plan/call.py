@@ -84,13 +84,9 @@ def arguments(  # noqa: PLR0913
 
 
 def _is_group(hint: Any, value: object, files: Mapping[str, Any]) -> bool:  # noqa: ANN401
-    listed = isinstance(value, Sequence) and not isinstance(value, str)
-    return (
-        listed
-        and get_origin(hint) is not None
-        and issubclass(get_origin(hint) or object, Mapping)
-        and all(name in files for name in value)
-    )
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return False
+    return issubclass(get_origin(hint) or object, Mapping) and all(name in files for name in value)
 
 
 def converted(value: Any, hint: Any) -> Any:  # noqa: ANN401, PLR0911
@@ -103,8 +99,8 @@ def converted(value: Any, hint: Any) -> Any:  # noqa: ANN401, PLR0911
         return converted(value, kinds[0]) if len(kinds) == 1 else value
     if hint is Path:
         return Path(value if isinstance(value, str | Path) else _only(value))
-    if hint is int and not isinstance(value, bool):
-        return int(value)
+    if hint is int:
+        return value if isinstance(value, bool) else int(value)
     if origin is tuple:
         return tuple(value)
     if origin is None or not isinstance(origin, type):

@@ -8,12 +8,11 @@ the params do not name, judgements that have not come back) leaves out the exhib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
-from typing import Any, cast
-
-from snakemake.iocontainers import Wildcards
+from typing import Any
 
 from isotope.judge import study
 from isotope.plan.explain import Explain
+from isotope.plan.paths import Wildcards, of_collection
 from isotope.tabulate.exhibits import Exhibit, described, recipe
 
 TABLES, FIGURES = "results/tables", "results/figures"
@@ -50,7 +49,7 @@ class Exhibits(Explain):
             return False
         conditions: Mapping[str, Callable[[str], bool]] = {
             "kind": lambda kind: self.kind_family(subject) == kind,
-            "fact": lambda fact: fact in self.facts(_of(subject)),
+            "fact": lambda fact: fact in self.facts(of_collection(subject)),
             "systems": lambda _: self.has_adapted_systems(),
         }
         return all(conditions[key](value) for key, value in entry.when.items())
@@ -81,19 +80,19 @@ class Exhibits(Explain):
             files.append(f"{TABLES}/{subject}/metrics.json")
         return [*files, *_each(f"{FIGURES}/{subject}/{{f}}.svg", f=figures)]
 
-    def exhibit_sources(self, subject: str) -> Callable[[Any], list[str]]:
+    def exhibit_sources(self, subject: str) -> Callable[[Wildcards], list[str]]:
         """Return the function of the inputs of a collection's or group's exhibits."""
 
-        def sources(_: Any) -> list[str]:
+        def sources(_: Wildcards) -> list[str]:
             relations = self.exhibit_relations(subject)
             entries = [described()[name] for name in self.exhibits_of(subject)]
             reads = dict.fromkeys(r for entry in entries for r in entry.reads.values())
-            facts = [] if subject in self.groups else [*self.facts(_of(subject))]
+            facts = [] if subject in self.groups else [*self.facts(of_collection(subject))]
             files = [p for r in reads if r not in facts for p in _listed(relations[r])]
             of_facts = [r for r in reads if r in facts]
             if of_facts:
-                files += self.manifests(_of(subject))
-                files += self.fact_files(_of(subject), *of_facts)
+                files += self.manifests(of_collection(subject))
+                files += self.fact_files(of_collection(subject), *of_facts)
             return list(dict.fromkeys(files))
 
         return sources
@@ -106,7 +105,7 @@ class Exhibits(Explain):
 
     def exhibit_curves(self, subject: str) -> list[str]:
         """Return the learning curves of the models that are trained on a collection."""
-        return [] if subject in self.groups else self.curves(_of(subject))
+        return [] if subject in self.groups else self.curves(of_collection(subject))
 
     def exhibit_scores(self, subject: str) -> str | None:
         """Return the scores that a collection's metrics.json is made from; a group has none."""
@@ -121,13 +120,13 @@ class Exhibits(Explain):
         tables = f"{TABLES}/{subject}"
         computed = ("tokens", "intervals", "subsets", "tops", "answered")
         return {
-            **self.collection_tables(_of(subject)),
+            **self.collection_tables(of_collection(subject)),
             "filters": f"data/collect/{subject}/filters.parquet",
             "scores": f"results/score/{subject}.parquet",
             "significance": f"results/score/{subject}.significance.parquet",
-            "trials": [str(path) for path in self.tuning_grids(_of(subject))],
+            "trials": [str(path) for path in self.tuning_grids(of_collection(subject))],
             **{name: f"{tables}/{name}.parquet" for name in computed},
-            **cast("dict[str, str]", self.facts(_of(subject))),
+            **self.facts(of_collection(subject)),
             **self.accounts(subject),
             **self._associations(subject),
             **self._judged(subject),
@@ -176,7 +175,7 @@ class Exhibits(Explain):
         names = {"failures": "failures", "ranks": "ranks", "rejected_objects": "rejected_objects"}
         if study.sheet_paths(collection):
             names["studied"] = "studied"
-        perturbed: list[str] = [*cast("list[str]", self.perturbed_ranks(_of(collection)))]
+        perturbed = self.perturbed_ranks(of_collection(collection))
         return {
             **{relation: f"{tables}/{file}.parquet" for relation, file in names.items()},
             **({"perturbed": perturbed} if perturbed else {}),
@@ -189,7 +188,7 @@ class Exhibits(Explain):
         compared = collection in self.params["tabulate"]["against"]
         return {
             **({"recall": recall} if recall else {}),
-            **({"cross_scores": self.cross_scores(_of(collection))} if compared else {}),
+            **({"cross_scores": self.cross_scores(of_collection(collection))} if compared else {}),
         }
 
     def exhibit_values(self, subject: str) -> dict[str, Any]:
@@ -214,11 +213,11 @@ class Exhibits(Explain):
     def _collection_values(self, collection: str) -> dict[str, Any]:
         explain = self.params["tabulate"]["explain"].get(collection, {})
         rules = explain.get("study", {})
-        own = {"language": self.language(_of(collection)), "collection": collection}
+        own = {"language": self.language(of_collection(collection)), "collection": collection}
         own |= {k: rules.get(k) for k in ("support", "confidence")}
         if collection not in self.params["tabulate"]["against"]:
             return own
-        cross = self.cross_params(_of(collection))
+        cross = self.cross_params(of_collection(collection))
         splits = cross.get("splits", self.splits[:1])
         return {
             **own,
@@ -227,10 +226,6 @@ class Exhibits(Explain):
             "cross_split": splits[0],
             "cross_other_split": splits[-1],
         }
-
-
-def _of(collection: str) -> Wildcards:
-    return Wildcards(fromdict={"collection": collection})
 
 
 def _listed(files: Files) -> list[str]:

@@ -1,13 +1,14 @@
 """What the jobs of a rule may take."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from isotope.core.memory import Need
 from isotope.plan.call import PREREQUISITES
-from isotope.plan.paths import as_list
+from isotope.plan.paths import Wildcards, as_list
 from isotope.plan.shards import Shards
+
+Inputs = Mapping[str, str | Sequence[str]]
 
 
 class Memory(Shards):
@@ -34,7 +35,7 @@ class Memory(Shards):
 
     def needs(
         self, need: Need, *, reads: Sequence[str] = (), shards: str = "", extra_mb: float = 0.0
-    ) -> Callable[[Any, Any], int]:
+    ) -> Callable[[Wildcards, Inputs], int]:
         """Return the function of `mem_mb`: what a job may take, from the sizes of its inputs.
 
         `reads` names the inputs that count, where the rule streams or maps the others; without it
@@ -42,7 +43,7 @@ class Memory(Shards):
         """
         count = self.params["shards"][shards] if shards else 1
 
-        def mem_mb(_: Any, input: Any) -> int:
+        def mem_mb(_: Wildcards, input: Inputs) -> int:
             names = reads or [k for k, _ in input.items() if k not in self.UNREAD_INPUTS]
             files = {path for name in names for path in as_list(input[name])}
             size_mb = sum(Path(p).stat().st_size for p in sorted(files)) / 1e6

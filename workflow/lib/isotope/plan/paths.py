@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
+from snakemake import iocontainers
 from snakemake.io import expand
 
 from isotope.core import provenance
@@ -145,6 +146,11 @@ class Paths:
         """A collection's own tables."""
         folder = self.COLLECTION.format(**wildcards)
         return {t: f"{folder}/{t}.parquet" for t in ("texts", "images", "qrels")}
+
+
+def of_collection(collection: str) -> Wildcards:
+    """Return the wildcards of a rule of a collection."""
+    return iocontainers.Wildcards(fromdict={"collection": collection})
 
 
 def as_list(names: str | Sequence[str]) -> list[str]:

@@ -66,7 +66,9 @@ class Shards(Systems):
         """The measurements of a job of a phase that may have shards."""
         return f"logs/benchmarks/{job}{self.part_suffix(phase, '.')}.tsv"
 
-    def piece(self, phase: str, whole: Any, of_part: Any) -> Any:
+    def piece(
+        self, phase: str, whole: str | list[str], of_part: str | list[str]
+    ) -> str | list[str]:
         """The output of a shard: a piece to be gathered, or the whole."""
         return temp(of_part) if self.is_sharded(phase) else whole
 

@@ -117,8 +117,9 @@ class Systems(Models):
         return self.collection_tables(wildcards)[document_side(wildcards.task)]
 
     def answer_files(self, wildcards: Wildcards) -> list[str]:
-        """The files with a system's answers."""
-        return self.local_files(*as_list(self.system_params(wildcards)["files"]))
+        """The files with a system's answers; their names may be patterns."""
+        patterns = as_list(self.system_params(wildcards)["files"])
+        return self.local_files(*resolve.local_files(patterns))
 
     def tokenizer_files(self, wildcards: Wildcards) -> list[str]:
         """The vocabulary that a system of answers splits names by, where it is a file."""
@@ -141,7 +142,7 @@ class Systems(Models):
         model = self.params["models"][self.system_params(wildcards)["model"]]
         return model.get("fields", FIVE_FIELDS)
 
-    def foreign_run(self, wildcards: Wildcards) -> Any:
+    def foreign_run(self, wildcards: Wildcards) -> str | list[str]:
         """The TREC file behind a run."""
         return self.foreign.get(resolve.Place(**wildcards), [])
 

@@ -1,53 +1,54 @@
 """Tables and figures of a collection, and what they read."""
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
-
-from snakemake.io import expand
 
 from isotope.judge import study
 from isotope.params import resolve
 from isotope.plan.memory import Memory
+from isotope.plan.models import FilesOf
+from isotope.plan.paths import Wildcards, expanded
 
 
 class Tables(Memory):
     """Tables and figures of a collection, and what they read."""
 
     @cached_property
-    def groups(self):
+    def groups(self) -> dict[str, dict[str, list[str]]]:
         """Collections whose tables stand side by side, by group."""
         return self.params["tabulate"]["groups"]
 
     @cached_property
-    def approximate_systems(self):
+    def approximate_systems(self) -> list[str]:
         """The systems that search an approximate index."""
         return [s for s in self.systems if self.params["systems"][s]["kind"] == "approximate"]
 
     @cached_property
-    def answer_systems(self):
+    def answer_systems(self) -> list[str]:
         """The systems whose answers come as files."""
         return [s for s in self.systems if self.params["systems"][s]["kind"] == "answers"]
 
     @cached_property
-    def caption_exhibits(self):
+    def caption_exhibits(self) -> list[str]:
         """The table of captions, where the params ask for it."""
         return ["captions"] if self.params["tabulate"]["captions"] else []
 
     @cached_property
-    def caption_models(self):
+    def caption_models(self) -> dict[str, dict[str, Any]]:
         """The models whose captions are scored, by name."""
         return self.params["tabulate"]["captioners"]
 
     @cached_property
-    def side_by_side(self):
+    def side_by_side(self) -> dict[str, list[str]]:
         """People's choices between captions, by source."""
         return self.params["tabulate"]["side_by_side"]
 
-    def curves(self, wildcards):
+    def curves(self, wildcards: Wildcards) -> list[str]:
         """The learning curves behind a collection's report."""
         folder = f"data/train/{wildcards.collection}"
-        accuracies = expand("{f}/{m}/accuracies.csv", f=folder, m=self.fine_tuned_models())
-        return expand("{f}/{m}/curve.csv", f=folder, m=self.trained_models()) + accuracies
+        accuracies = expanded("{f}/{m}/accuracies.csv", f=folder, m=self.fine_tuned_models())
+        return expanded("{f}/{m}/curve.csv", f=folder, m=self.trained_models()) + accuracies
 
     def accounts(self, collection: str) -> dict[str, str]:
         """Return what became of a collection's source, by relation.
@@ -68,42 +69,39 @@ class Tables(Memory):
             own["projection"] = f"data/project/{source}/projection.parquet"
         return own
 
-    def kind_family(self, collection):
+    def kind_family(self, collection: str) -> str:
         """The kind of a collection, or what stands before its hyphen: kinds with the same
         statistics.
         """
         return self.params["collect"][collection]["kind"].partition("-")[0]
 
-    def facts(self, wildcards):
-        """The files with what others, or a model, know of a collection, by name."""
-        told = self.params["tabulate"]["facts"].get(wildcards.collection, {})
-        unasked = ["views"] if self.params["tabulate"]["popularity"] == "inlinks" else []
+    def facts(self, wildcards: Wildcards) -> dict[str, str]:
+        """The files of facts about a collection, of others or by a model, by name."""
+        facts = self.params["tabulate"]["facts"].get(wildcards.collection, {})
+        unused = ["views"] if self.params["tabulate"]["popularity"] == "inlinks" else []
         # The views of OVEN's entities are monthly ones, and have thresholds in place of deciles.
-        named = (
-            {"views": "monthly_views"} if self.kind_family(wildcards.collection) == "oven" else {}
-        )
-        known = {named.get(t, t): p for t, p in told.items() if t not in unasked}
-        return {**self.own_facts(wildcards), **known}
+        is_oven = self.kind_family(wildcards.collection) == "oven"
+        names = {"views": "monthly_views"} if is_oven else {}
+        listed = {names.get(t, t): path for t, path in facts.items() if t not in unused}
+        return {**self.own_facts(wildcards), **listed}
 
-    def own_facts(self, wildcards):
+    def own_facts(self, wildcards: Wildcards) -> dict[str, str]:
         """The facts of a collection that rules of ours make."""
         return {**self.image_facts(wildcards), **self.inlinks_of(wildcards.collection)}
 
-    def inlinks_of(self, collection):
-        """The links to a collection's pages, where popularity is told by them."""
-        by, told = (
-            self.params["tabulate"]["popularity"],
-            self.params["tabulate"]["facts"].get(collection, {}),
-        )
-        wanted = by == "inlinks" or (by == "auto" and "views" not in told)
-        if not wanted or not self.is_snapshot(collection):
+    def inlinks_of(self, collection: str) -> dict[str, str]:
+        """The links to a collection's pages, where they measure popularity."""
+        measure = self.params["tabulate"]["popularity"]
+        facts = self.params["tabulate"]["facts"].get(collection, {})
+        counts = measure == "inlinks" or (measure == "auto" and "views" not in facts)
+        if not counts or not self.is_snapshot(collection):
             return {}
         return {"inlinks": f"data/parse/{self.source_of(collection)}/inlinks.parquet"}
 
-    def image_facts(self, wildcards):
-        """What models say of a collection's images, where the params ask for them."""
-        asked = {"styles": "styles", "detector": "objects"}
-        own = [t for key, t in asked.items() if key in self.params["tabulate"]]
+    def image_facts(self, wildcards: Wildcards) -> dict[str, str]:
+        """The tables of styles and objects in images, where the params name a model."""
+        tables = {"styles": "styles", "detector": "objects"}
+        own = [t for key, t in tables.items() if key in self.params["tabulate"]]
         return {t: f"results/tables/{wildcards.collection}/{t}.parquet" for t in own}
 
     @property
@@ -132,28 +130,28 @@ class Tables(Memory):
         """How answers are drawn for people to sort; without classes where none are."""
         return self.params["tabulate"].get("mistakes", {"classes": []})
 
-    def detector_files(self, wildcards: Any) -> list[str]:
+    def detector_files(self, wildcards: Wildcards) -> list[str]:
         """Return the files of the model that detects objects."""
         named = self.detector.get("name")
         return self.local_files(named) if named else []
 
-    def style_model(self, wildcards: Any) -> dict[str, Any]:
+    def style_model(self, wildcards: Wildcards) -> dict[str, Any]:
         """Return the params of the model that classifies styles."""
         return self.params["models"].get(self.styles["model"], {})
 
-    def style_configs(self, wildcards: Any) -> list[str]:
+    def style_configs(self, wildcards: Wildcards) -> list[str]:
         """Return the architecture and the weights on this disk of the model of styles."""
         return self.configs_of(self.params["tabulate"]["styles"]["model"])
 
-    def style_code(self, wildcards: Any) -> list[str]:
+    def style_code(self, wildcards: Wildcards) -> list[str]:
         """Return the code that classifies styles by the model's kind."""
         model = self.styles["model"]
         return self.code("tabulate.styles:styles_table", *([self.code_of(model)] if model else []))
 
-    def style_inputs(self, what):
-        """The shards of images, or the trained weights, of the model that tells styles apart."""
+    def style_inputs(self, what: str) -> FilesOf:
+        """The shards of images, or the trained weights, of the model that classifies styles."""
 
-        def of(wildcards):
+        def of(wildcards: Wildcards) -> list[str]:
             model = self.base_model(self.params["tabulate"]["styles"]["model"])
             if what == "weights":
                 return self.learned_weights(wildcards.collection, model)
@@ -161,18 +159,18 @@ class Tables(Memory):
 
         return of
 
-    def manifests(self, wildcards):
+    def manifests(self, wildcards: Wildcards) -> list[str]:
         """The manifests of a collection's sources."""
         acquired = [s for s in self.sources_of(wildcards.collection) if s in self.params["acquire"]]
         return [f"data/acquire/{source}/manifest.json" for source in acquired]
 
-    def fact_sources(self, wildcards):
+    def fact_sources(self, wildcards: Wildcards) -> list[str]:
         """What a collection's facts rest on: the manifest, as they may be acquired, and
         themselves.
         """
         return [*self.manifests(wildcards), *self.fact_files(wildcards, *self.facts(wildcards))]
 
-    def fact_files(self, wildcards, *names):
+    def fact_files(self, wildcards: Wildcards, *names: str) -> list[str]:
         """Some facts of a collection as inputs: those that rules of ours make, or files of
         others.
         """
@@ -185,26 +183,28 @@ class Tables(Memory):
         cites = self.manifests(wildcards)
         return [p for p in dict.fromkeys(p for paths in found for p in paths) if p not in cites]
 
-    def largest_setting(self):
+    def largest_setting(self) -> str:
         """The setting with the largest pool."""
         return next(s for s in ("large", "base", "small") if s in self.settings)
 
-    def independent_runs(self, wildcards):
+    def independent_runs(self, wildcards: Wildcards) -> list[str]:
         """The runs on the largest pool by systems that judge one document at a time."""
         kinds = ("random", "bm25", "dense", "prompt", "answers")
         own = [s for s in self.systems if self.params["systems"][s]["kind"] in kinds]
         return self.first_runs(wildcards.collection, own)
 
-    def promotion_runs(self, wildcards: Any) -> list[str]:
+    def promotion_runs(self, wildcards: Wildcards) -> list[str]:
         """Return the runs of all systems whose queries are images."""
         task = [t for t in self.tasks if t == "m2t"]
         return self.runs_of(wildcards.collection, self.systems, task=task)
 
-    def top_runs(self, wildcards):
+    def top_runs(self, wildcards: Wildcards) -> list[str]:
         """The runs of all systems on the largest pool."""
         return self.first_runs(wildcards.collection, self.systems)
 
-    def first_runs(self, collection, systems, **cell):
+    def first_runs(
+        self, collection: str, systems: str | Sequence[str], **cell: str | Sequence[str]
+    ) -> list[str]:
         """The runs on the largest pool, for the first split, by those systems that were run
         there.
         """
@@ -212,21 +212,21 @@ class Tables(Memory):
             collection, systems, setting=self.largest_setting(), split=self.splits[0], **cell
         )
 
-    def cross_scores(self, wildcards):
+    def cross_scores(self, wildcards: Wildcards) -> list[str]:
         """The scores on a collection and on the one that it is held against."""
         both = [wildcards.collection, self.cross_params(wildcards)["collection"]]
         return [f"results/score/{c}.parquet" for c in dict.fromkeys(both)]
 
-    def cross_params(self, wildcards):
+    def cross_params(self, wildcards: Wildcards) -> dict[str, Any]:
         """What a collection is held against, and in which measures, setting and splits."""
         return self.params["tabulate"]["against"][wildcards.collection]
 
-    def group_members(self, group):
+    def group_members(self, group: str) -> list[str]:
         """The collections of a group, in the order of the params; a collection is its own."""
         of = self.groups.get(group, {"": [group]}).values()
         return list(dict.fromkeys(c for part in of for c in part))
 
-    def group_tables(self):
+    def group_tables(self) -> list[str]:
         """The tables that hold collections side by side."""
         tables = {
             group: ["group", *self.caption_exhibits, *self.caption_tables(group)]
@@ -234,7 +234,7 @@ class Tables(Memory):
         }
         return [f"results/tables/{group}/{t}.md" for group, own in tables.items() for t in own]
 
-    def caption_sources(self, collection):
+    def caption_sources(self, collection: str) -> dict[str, list[str]]:
         """The files of each model that captions the pictures of a collection's source."""
         source = self.params["collect"][collection].get("source")
         own = {
@@ -244,7 +244,7 @@ class Tables(Memory):
         }
         return {name: resolve.local_files(files) for name, files in own.items()}
 
-    def caption_files(self, collection):
+    def caption_files(self, collection: str) -> list[str]:
         """All files of captions by models on a collection's pictures."""
         return [path for files in self.caption_sources(collection).values() for path in files]
 
@@ -252,51 +252,53 @@ class Tables(Memory):
         """Return the files of people's choices between captions of a collection's source."""
         return resolve.local_files(self.side_by_side[self.source_of(collection)])
 
-    def languages_of(self, collection):
+    def languages_of(self, collection: str) -> list[str]:
         """The languages of the collections of one source, that of the collection first."""
         own = self.params["collect"][collection]
         same = [c for c in self.params["collect"].values() if c.get("source") == own.get("source")]
         return list(dict.fromkeys(entry["language"] for entry in (own, *same)))
 
-    def has_captioners(self, collection):
+    def has_captioners(self, collection: str) -> bool:
         """Whether models caption the pictures of a collection's source."""
         source = self.params["collect"][collection].get("source")
         return source in {entry["source"] for entry in self.caption_models.values()}
 
-    def caption_tables(self, group):
+    def caption_tables(self, group: str) -> list[str]:
         """The tables of captions by models that a group, or a collection, has."""
         own = [c for c in self.group_members(group) if self.has_captioners(c)]
         chosen = [c for c in own if self.source_of(c) in self.side_by_side]
         both = ["side_by_side", "correlation"] if chosen else []
         return (["captioners"] if own else []) + both
 
-    def member_tables(self, group, table):
+    def member_tables(self, group: str, table: str) -> list[str]:
         """A table of captions by models, of those collections of a group that have it."""
         own = [c for c in self.group_members(group) if table in self.caption_tables(c)]
         return [f"results/tables/{c}/{table}.parquet" for c in own]
 
-    def group_languages(self, group):
+    def group_languages(self, group: str) -> list[list[str]]:
         """The languages of each part of a group."""
         return [
             [self.params["collect"][c]["language"] for c in of]
             for of in self.groups.get(group, {}).values()
         ]
 
-    def uses_both_associations(self, collection):
+    def uses_both_associations(self, collection: str) -> bool:
         """Whether a collection's associations come from WIT and from its snapshot."""
-        told = self.params["parse"].get(self.params["collect"][collection].get("source"), {})
-        return told.get("associations") == "both"
+        source = self.params["collect"][collection].get("source")
+        return self.params["parse"].get(source, {}).get("associations") == "both"
 
-    def comparison_tables(self, collection):
+    def comparison_tables(self, collection: str) -> list[str]:
         """The tables of a collection that are compared with those of another snapshot."""
-        return expand("data/collect/{c}/{t}.parquet", c=collection, t=["texts", "images", "qrels"])
+        return expanded(
+            "data/collect/{c}/{t}.parquet", c=collection, t=["texts", "images", "qrels"]
+        )
 
-    def since_pages(self):
+    def since_pages(self) -> list[str]:
         """The pages on what has changed between the collections that are compared."""
         pattern = "results/report/{later}/since/{earlier}.html"
         return [pattern.format(earlier=a, later=b) for a, b in self.compared_pairs()]
 
-    def mistake_runs(self, collection):
+    def mistake_runs(self, collection: str) -> list[str]:
         """The runs whose first answers people sort: those of a subset may be in any split."""
         splits = self.splits if "subset" in self.params["tabulate"]["mistakes"] else self.splits[:1]
         return self.runs_of(
@@ -307,15 +309,15 @@ class Tables(Memory):
         """Return the sheets of sorted answers that have come back."""
         return study.sheet_paths(collection, "mistakes")
 
-    def sorted_mistakes(self, collection):
+    def sorted_mistakes(self, collection: str) -> list[str]:
         """The table of a collection's answers that people have sorted, once a sheet has come
         back.
         """
         back = "mistakes" in self.params["tabulate"] and study.sheet_paths(collection, "mistakes")
         return [f"results/tables/{collection}/mistakes_sorted.md"] if back else []
 
-    def mistake_tables(self):
-        """The sheets of answers, where they are asked for, and the tables of those sorted."""
-        asked = self.params["build"] if "mistakes" in self.params["tabulate"] else []
-        sheets = expand("results/tables/{c}/mistakes.csv", c=asked)
-        return sheets + [table for c in asked for table in self.sorted_mistakes(c)]
+    def mistake_tables(self) -> list[str]:
+        """The sheets of answers, where the params have them, and the tables of those sorted."""
+        built = self.params["build"] if "mistakes" in self.params["tabulate"] else []
+        sheets = expanded("results/tables/{c}/mistakes.csv", c=built)
+        return sheets + [table for c in built for table in self.sorted_mistakes(c)]

@@ -37,10 +37,11 @@ class Recognition(Section):
         description="Super-categories whose entities are all kept out of training."
     )
     seed: Whole = Field(description="Of the draw.")
-    k1: NotNegative = Field(1.5, description="Term saturation of BM25 over names.")
-    b: Share = Field(0.75, description="Length normalisation of BM25 over names.")
+    k1: NotNegative = Field(default=1.5, description="Term saturation of BM25 over names.")
+    b: Share = Field(default=0.75, description="Length normalisation of BM25 over names.")
     tokenizer: Text = Field(
-        "words", description="words, or a WordPiece tokenizer, as in a system of kind `answers`."
+        default="words",
+        description="words, or a WordPiece tokenizer, as in a system of kind `answers`.",
     )
 
 
@@ -49,7 +50,7 @@ class OvenLabels(CollectionKind):
 
     kind: Literal["oven-labels"]  # pyright: ignore[reportIncompatibleVariableOverride]
     recognition: Opt[Recognition] = Field(
-        None,
+        default=None,
         description="How a collection of kind oven-labels is made of a classification data set "
         "and a "
         "snapshot whose articles are the entities.",

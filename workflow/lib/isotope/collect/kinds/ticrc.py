@@ -16,7 +16,7 @@ class Ticrc(CollectionKind):
 
     kind: Literal["ticrc"]  # pyright: ignore[reportIncompatibleVariableOverride]
     source_splits: Opt[Annotated[Distinct[Text], Field(min_length=1)]] = Field(
-        None,
+        default=None,
         description="Of kind ticrc, the challenge's own sets to collect, such as train2 or test-B: "
         "names of the folders of the source's files. All of them unless it is there.",
     )

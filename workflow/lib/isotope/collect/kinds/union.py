@@ -15,7 +15,7 @@ class Union(CollectionKind):
 
     kind: Literal["union"]  # pyright: ignore[reportIncompatibleVariableOverride]
     of: Opt[Annotated[Distinct[str], Field(min_length=2)]] = Field(
-        None,
+        default=None,
         description="Collections of kind wikipedia, one a language, that a collection of kind "
         "union puts together.",
     )

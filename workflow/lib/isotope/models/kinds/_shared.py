@@ -63,12 +63,12 @@ class MixKind(ModelKind):
         "are an entity's words."
     )
     frozen: bool = Field(
-        False,
+        default=False,
         description="Learn over the vectors of `of` alone, whose towers stay as they are: not the "
         "paper's system.",
     )
     learn: Opt[MixRecipe] = Field(
-        None,
+        default=None,
         description="How a mix over frozen vectors is learned on the split train, with `frozen: "
         "true`.",
     )

@@ -16,7 +16,7 @@ class Clip2Clip(MixKind):
 
     kind: Literal["clip2clip"]
     train: Opt[Clip2ClipTraining] = Field(
-        None,
+        default=None,
         description="How CLIP2CLIP is fine-tuned, all of its parameters: by the paper's recipe "
         "(OVEN, 11.2) unless told.",
     )

@@ -16,7 +16,7 @@ class ClipFusion(MixKind):
 
     kind: Literal["clip_fusion"]
     train: Opt[ClipFusionTraining] = Field(
-        None,
+        default=None,
         description="How CLIP Fusion is fine-tuned, all of its parameters: by the paper's recipe "
         "(OVEN, 11.1) unless told.",
     )

@@ -21,10 +21,10 @@ class Conse(ModelKind):
 
     kind: Literal["conse"]
     top: Annotated[Whole, Field(ge=1, le=1000)] = Field(
-        _TOP, description="Classes of a picture whose meanings are mixed."
+        default=_TOP, description="Classes of a picture whose meanings are mixed."
     )
     text: Tower = None
-    fields: TextFields = Field(list(FIVE_FIELDS))
+    fields: TextFields = Field(default=list(FIVE_FIELDS))
 
 
 def load(spec: Mapping[str, Any], *, weights: Path | None, device: str) -> "Encoder":

@@ -17,29 +17,29 @@ class DatesRecipe(Section):
     """What the model learns from, and the choices that training texts are given."""
 
     ngrams: Annotated[list[Count], Field(min_length=2, max_length=2)] = Field(
-        [2, 4], description="Shortest and longest n-gram of characters."
+        default=[2, 4], description="Shortest and longest n-gram of characters."
     )
     bandwidths_years: _Candidates = Field(
-        [4, 8, 16],
+        default=[4, 8, 16],
         description="Spreads of a text over the years around its own, of which training texts "
         "choose one.",
     )
     smoothings: _Candidates = Field(
-        [100, 300, 1000],
+        default=[100, 300, 1000],
         description="Occurrences that stand behind every year's share of an n-gram, of which "
         "training texts choose one.",
     )
     temperatures: _Candidates = Field(
-        [0.1, 0.2, 0.5],
+        default=[0.1, 0.2, 0.5],
         description="Weights of the words against the years' own frequency, of which training "
         "texts choose one.",
     )
     folds: Annotated[Whole, Field(ge=2)] = Field(
-        5,
+        default=5,
         description="Parts of the training texts that are judged by what the other parts teach.",
     )
     texts: Annotated[Whole, Field(ge=2)] = Field(
-        200_000, description="Training texts that are learned from at most."
+        default=200_000, description="Training texts that are learned from at most."
     )
 
     @classmethod
@@ -75,11 +75,11 @@ class Dates(ModelKind, DatesRecipe):
 
     kind: Literal["dates"]
     column: str = Field(
-        "date",
+        default="date",
         description="Column of the images with a date or a year, which texts are held against by "
         "their language.",
     )
-    fields: TextFields = Field(list(FIVE_FIELDS))
+    fields: TextFields = Field(default=list(FIVE_FIELDS))
 
     def check(self, where: str, params: Params) -> None:
         """Check the recipe.

@@ -24,7 +24,7 @@ class Hash(ModelKind):
     texts: Texts = "whole"
     dim: Annotated[Whole, Field(ge=2)] = Field(description="Components of a vector.")
     images: Images = "pixels"
-    fields: TextFields = Field(list(FIVE_FIELDS))
+    fields: TextFields = Field(default=list(FIVE_FIELDS))
 
 
 def load(spec: Mapping[str, Any], *, weights: Path | None, device: str) -> "Encoder":

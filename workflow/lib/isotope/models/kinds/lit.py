@@ -23,10 +23,10 @@ class Lit(ModelKind):
 
     kind: Literal["lit"]
     heads: Opt[HeadsRecipe] = Field(
-        None, description="The recipe of the heads of a model of kind `lit`."
+        default=None, description="The recipe of the heads of a model of kind `lit`."
     )
     text: Tower = None
-    fields: TextFields = Field(list(FIVE_FIELDS))
+    fields: TextFields = Field(default=list(FIVE_FIELDS))
 
 
 def load(spec: Mapping[str, Any], *, weights: Path | None, device: str) -> "Encoder":

@@ -22,14 +22,16 @@ class OpenClip(ModelKind):
 
     kind: Literal["open_clip"]
     name: str = Field(description="A model of open_clip.")
-    pretrained: str | None = Field(None, description="A tag of open_clip or a local weights file.")
+    pretrained: str | None = Field(
+        default=None, description="A tag of open_clip or a local weights file."
+    )
     resize: Opt[Literal["shortest", "squash", "longest"]] = Field(
-        None,
+        default=None,
         description="How pictures get the model's size, where not its own way: by the shorter side "
         "and cut, squashed, or by the longer side and filled.",
     )
     images: Images = "pixels"
-    fields: TextFields = Field(list(FIVE_FIELDS))
+    fields: TextFields = Field(default=list(FIVE_FIELDS))
 
     def check(self, where: str, params: Params) -> None:
         """Check names against open_clip's own lists.

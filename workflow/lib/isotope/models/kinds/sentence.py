@@ -28,7 +28,7 @@ class Sentence(ModelKind):
     )
     revision: Revision = None
     images: Images
-    fields: TextFields = Field(list(FIVE_FIELDS))
+    fields: TextFields = Field(default=list(FIVE_FIELDS))
 
 
 def load(spec: Mapping[str, Any], *, weights: Path | None, device: str) -> "Encoder":

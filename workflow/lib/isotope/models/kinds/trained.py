@@ -27,21 +27,23 @@ class Trained(ModelKind):
 
     kind: Literal["trained"]
     config: Opt[str] = Field(
-        None,
+        default=None,
         description="A model configuration to train from scratch: of workflow/lib/isotope/models "
         "or of open_clip, such as ViT-S-32-alt.",
     )
     name: Opt[str] = Field(
-        None, description="A model of open_clip to fine-tune; give this or `config` or `from`."
+        default=None,
+        description="A model of open_clip to fine-tune; give this or `config` or `from`.",
     )
     pretrained: str | None = Field(
-        None, description="What `name` starts from: a tag of open_clip or a local weights file."
+        default=None,
+        description="What `name` starts from: a tag of open_clip or a local weights file.",
     )
     from_: Opt[str] = Field(
-        None, alias="from", description="Another model of kind `trained` to go on from."
+        default=None, alias="from", description="Another model of kind `trained` to go on from."
     )
     train: Train = Field(description="The recipe of a trained model.")
-    fields: TextFields = Field(list(FIVE_FIELDS))
+    fields: TextFields = Field(default=list(FIVE_FIELDS))
 
     def check(self, where: str, params: Params) -> None:
         """Check the recipe, and names against open_clip's own lists.

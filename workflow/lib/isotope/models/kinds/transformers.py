@@ -25,7 +25,7 @@ class Transformers(ModelKind):
     )
     revision: Revision = None
     images: Images = "pixels"
-    fields: TextFields = Field(list(FIVE_FIELDS))
+    fields: TextFields = Field(default=list(FIVE_FIELDS))
 
 
 def load(spec: Mapping[str, Any], *, weights: Path | None, device: str) -> "Encoder":

@@ -12,8 +12,10 @@ from isotope.params.sections import Distinct, Params, Section, SystemKind
 class Tune(Section):
     """How a split chooses the parameters of a fusion."""
 
-    measure: str = Field("MRR@10", description="Measure whose mean is made largest.")
-    split: Literal["train", "validation"] = Field("validation", description="Split that chooses.")
+    measure: str = Field(default="MRR@10", description="Measure whose mean is made largest.")
+    split: Literal["train", "validation"] = Field(
+        default="validation", description="Split that chooses."
+    )
 
 
 class Fusion(SystemKind):

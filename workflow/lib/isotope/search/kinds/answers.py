@@ -17,10 +17,10 @@ class Answers(SystemKind):
         description="Predictions, `data_id` and `prediction` a line: local .jsonl or .jsonl.gz "
         "files or patterns with `*`."
     )
-    k1: NotNegative = Field(1.5, description="Term saturation.")
-    b: Share = Field(0.75, description="Length normalisation.")
+    k1: NotNegative = Field(default=1.5, description="Term saturation.")
+    b: Share = Field(default=0.75, description="Length normalisation.")
     tokenizer: Text = Field(
-        "words",
+        default="words",
         description="words, or a WordPiece tokenizer: a vocabulary file or a name on the hub such "
         "as google-bert/bert-base-uncased.",
     )

@@ -18,18 +18,23 @@ class Approximate(SystemKind):
         description="FAISS's inverted lists, the same with quantised vectors, or its navigable "
         "graph."
     )
-    lists: Count = Field(4096, description="Cells of ivf and ivfpq, fewer where vectors are few.")
-    probes: Count = Field(64, description="Cells that ivf and ivfpq visit for a query.")
+    lists: Count = Field(
+        default=4096, description="Cells of ivf and ivfpq, fewer where vectors are few."
+    )
+    probes: Count = Field(default=64, description="Cells that ivf and ivfpq visit for a query.")
     codes: Count = Field(
-        64,
+        default=64,
         description="Most bytes that ivfpq keeps of a vector: the largest divisor of its "
         "components.",
     )
-    links: Annotated[Whole, Field(ge=2)] = Field(32, description="Neighbours in the graph of hnsw.")
+    links: Annotated[Whole, Field(ge=2)] = Field(
+        default=32, description="Neighbours in the graph of hnsw."
+    )
     width: Count = Field(
-        200, description="Front of hnsw while it builds and searches; never below the depth."
+        default=200,
+        description="Front of hnsw while it builds and searches; never below the depth.",
     )
     sample: Count = Field(
-        200,
+        default=200,
         description="Queries of each cell that are searched exactly as well to measure the recall.",
     )

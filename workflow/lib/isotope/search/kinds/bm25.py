@@ -16,6 +16,6 @@ class Bm25(SystemKind):
     asks_later: ClassVar[bool] = True
 
     kind: Literal["bm25"]
-    k1: NotNegative = Field(0.9, description="Term saturation.")
-    b: Share = Field(0.4, description="Length normalisation.")
-    fields: TextFields = Field(list(FIVE_FIELDS))
+    k1: NotNegative = Field(default=0.9, description="Term saturation.")
+    b: Share = Field(default=0.4, description="Length normalisation.")
+    fields: TextFields = Field(default=list(FIVE_FIELDS))

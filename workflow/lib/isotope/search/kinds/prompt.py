@@ -36,7 +36,7 @@ class Prompt(SystemKind):
     kind: Literal["prompt"]
     model: str = Field(description="A key of `models`.")
     column: str = Field(
-        "date", description="Column of the images that is put into words, such as a date."
+        default="date", description="Column of the images that is put into words, such as a date."
     )
     templates: Annotated[Distinct[Text], Field(min_length=1)] = Field(
         description="What the model reads: `{text}` with any of `{value}`, `{year}`, `{decade}` and"

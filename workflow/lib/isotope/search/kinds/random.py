@@ -14,4 +14,4 @@ class Random(SystemKind):
     is_sliced: ClassVar[bool] = True
 
     kind: Literal["random"]
-    seed: Whole = Field(0, description="Of the shuffle.")
+    seed: Whole = Field(default=0, description="Of the shuffle.")

@@ -26,7 +26,7 @@ class Rrf(Fusion):
     fixed: ClassVar[str] = "k"
 
     kind: Literal["rrf"]
-    k: Positive = Field(60, description="Damping of reciprocal-rank fusion.")
+    k: Positive = Field(default=60, description="Damping of reciprocal-rank fusion.")
     tune: Opt[RrfTune] = Field(
-        None, description="Choose `k` on a split, for each setting and task, instead."
+        default=None, description="Choose `k` on a split, for each setting and task, instead."
     )

@@ -17,9 +17,9 @@ class WsumGrid(Section):
 
     weights: Opt[
         Annotated[list[Annotated[list[Number], Field(min_length=2)]], Field(min_length=1)]
-    ] = Field(None, description="Lists of weights, one for each fused system.")
+    ] = Field(default=None, description="Lists of weights, one for each fused system.")
     step: Opt[Annotated[Number, Field(gt=0, le=1)]] = Field(
-        None, description="All weights that are multiples of it and add up to 1."
+        default=None, description="All weights that are multiples of it and add up to 1."
     )
 
 
@@ -36,10 +36,11 @@ class Wsum(Fusion):
 
     kind: Literal["wsum"]
     weights: Opt[Annotated[list[Number], Field(min_length=2)]] = Field(
-        None, description="One weight for each fused system; scores are min-max normalised first."
+        default=None,
+        description="One weight for each fused system; scores are min-max normalised first.",
     )
     tune: Opt[WsumTune] = Field(
-        None, description="Choose `weights` on a split, for each setting and task, instead."
+        default=None, description="Choose `weights` on a split, for each setting and task, instead."
     )
 
     def check(self, where: str, params: Params) -> None:

@@ -70,10 +70,17 @@ def test_the_page_of_benchmarks_is_what_the_results_say():
 
 
 def test_only_benchmarks_say_how_fast_the_machine_is():
-    """A busy machine fells a timed test. Growth with length is a ratio, which it hardly moves."""
+    """A busy machine fells a timed test. Growth with length is a ratio, which it hardly moves.
+
+    The fork server counts the seconds of its programs for the summary; no test reads them.
+    """
     clocks = re.compile(r"\.(?:ru_[us]time|perf_counter|process_time|cpu_times)\b")
-    tests = [p for p in (ROOT / "tests").rglob("*.py") if clocks.search(p.read_text("utf-8"))]
-    assert [p.name for p in tests] == ["test_wikitext.py"]
+    texts = {p: p.read_text("utf-8") for p in (ROOT / "tests").rglob("*.py") if p != Path(__file__)}
+    timed = sorted(p.name for p, text in texts.items() if clocks.search(text))
+    assert timed == ["forkserver.py", "test_wikitext.py"]
+    counted = re.compile(r"\bspent\(\)|import spent|/ \"spent\"")
+    readers = sorted(str(p.relative_to(ROOT)) for p, text in texts.items() if counted.search(text))
+    assert readers == ["tests/conftest.py", "tests/forkserver.py"]
     assert " s of a processor. Under " in (ROOT / "benchmarks/results/plan.md").read_text("utf-8")
 
 
@@ -174,9 +181,9 @@ def points(phase: str, *seconds: float) -> list[dict]:
 def scaling(common, monkeypatch, tmp_path):
     """The benchmark of scaling, whose curves go to a folder of the test."""
     found = module("benchmarks/scaling.py")
-    monkeypatch.setattr(found.estimate_curves, "FILE", tmp_path / "curves.csv")
+    monkeypatch.setattr(found.estimate_sizes, "FILE", tmp_path / "curves.csv")
     yield found
-    found.estimate_curves.curves.cache_clear()
+    found.estimate_sizes.curves.cache_clear()
 
 
 def test_the_estimate_is_checked_at_the_largest_size_with_that_size_and_without_it(
@@ -194,7 +201,7 @@ def test_the_estimate_is_checked_at_the_largest_size_with_that_size_and_without_
     assert [float(row[3]) for row in rows[:5]] == pytest.approx([102] * 5, rel=0.1)
     assert [float(row[5]) for row in rows[:5]] == pytest.approx([102] * 5, rel=0.1)
     assert float(rows[5][5]) < 5, "what was measured at the largest size does not tell"
-    assert tmp_path / "curves.csv" == scaling.estimate_curves.FILE
+    assert tmp_path / "curves.csv" == scaling.estimate_sizes.FILE
     assert len((tmp_path / "scaling_points.csv").read_text("utf-8").splitlines()) == 19
 
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import typer
 import yaml
 from dvc.cli.parser import get_main_parser
 from hypothesis import given, settings
@@ -19,9 +20,13 @@ from isotope.cli.reference import Edges, documents, read_dot, reduced, rewrite
 from isotope.cli.reference_params import parameters
 from isotope.core import errors, grid
 from isotope.crawl import outcome
+from isotope.judge import ledger
+from isotope.judge import sheets as judge
 from isotope.params import resolve, schema
 from isotope.parse import wit as wit_records
 from isotope.parse.articles import REASONS
+from isotope.plan.plan import Plan
+from isotope.plan.shards import Shards
 from isotope.tabulate.exhibits import described
 
 ROOT = Path(__file__).parents[2]
@@ -35,8 +40,9 @@ PHASES = sorted({p.stem.split("-")[0] for p in (ROOT / "workflow/rules").glob("[
 WRITTEN = ("data/", "results/", "logs/", ".isotope/")
 # The shell's own commands, and git's and DuckDB's, that a page may use.
 SHELL = {"chmod", "rm", "source", "duckdb", "git"}
-# Folders whose content the params or an outside tool name.
-OPEN = ["data/acquire/*", ".isotope/acquire/*", ".isotope/crawl/*", "logs/*"]
+# Folders whose content the params, an outside tool or `isotope judge` name.
+JUDGED = str(ledger.STATE / judge.FOLDER)
+OPEN = ["data/acquire/*", ".isotope/acquire/*", ".isotope/crawl/*", "logs/*", f"{JUDGED}/*"]
 
 
 def fenced(language: str) -> list[tuple[str, str]]:
@@ -66,9 +72,11 @@ def of(program: str) -> list[list[str]]:
 
 
 def patterns() -> set[str]:
-    """Every path that the rules name, with `*` for wildcards."""
-    lines = [*PHASE_RULES.splitlines(), *re.findall(r"^RUNS = .*$", RULES, re.MULTILINE)]
-    found = re.findall(r'"((?:data|results|logs|\.isotope)/[^"]*)"', "\n".join(lines))
+    """Every path that the rules, or the plan for them, name, with `*` for wildcards."""
+    found = re.findall(r'"((?:data|results|logs|\.isotope)/[^"]*)"', PHASE_RULES)
+    named = [value for name in dir(Plan) if isinstance(value := getattr(Plan, name), str)]
+    named += Shards({}, ROOT, {}).collect_outputs().values()
+    found += [path for path in named if path.startswith(WRITTEN)]
     starred = {re.sub(r"\{+[^{}]*\}+", "*", path) for path in found}
     made = described().items()
     tables = {f"results/tables/*/{n}.{s}" for n, e in made if e.table for s in ("csv", "md", "tex")}
@@ -181,7 +189,7 @@ def test_a_path_that_no_rule_writes_is_noticed():
 
 def test_every_file_in_a_page_is_called_so_by_the_rules_or_the_library():
     form = re.compile(r"[\w<>-][\w<>.-]*\.(parquet|json|csv|npy|safetensors|sql|yaml)")
-    library = "\n".join(p.read_text("utf-8") for p in ROOT.glob("workflow/lib/isotope/*.py"))
+    library = "\n".join(p.read_text("utf-8") for p in ROOT.glob("workflow/lib/isotope/**/*.py"))
     names = {name for p in patterns() if not (name := p.rpartition("/")[2]).startswith("*")}
     names |= {f"{side}.npy" for side in grid.SIDES}
     here = {p.name for p in (*ROOT.glob("*"), *ROOT.glob("workflow/sql/**/*.sql"))}
@@ -228,8 +236,9 @@ def test_every_snakemake_command_in_a_page_parses_and_names_what_exists():
 def test_every_dvc_and_isotope_command_in_a_page_parses():
     for words in of("dvc"):
         get_main_parser().parse_args(words)
-    for words in of("isotope"):
-        command.parser().parse_args(words)
+    commands = typer.main.get_command(command.app).commands
+    for name, *words in of("isotope"):
+        commands[name].make_context(name, words)
     assert len(of("dvc")) > 5
     assert of("isotope")
 

@@ -30,7 +30,7 @@ def encoded(tmp_path_factory: pytest.TempPathFactory, shell: Any) -> Path:
     params["models"] = MODELS
     params["systems"] = {m: {"kind": "dense", "model": m} for m in MODELS}
     params["search"] |= {"systems": [*MODELS], "settings": ["small"]}
-    params["tabulate"]["system"] = "all"
+    params["tabulate"] |= {"system": "all", "comparisons": []}
     (place / "params.yaml").write_text(yaml.safe_dump(params))
     where = ["--snakefile", ROOT / "Snakefile", "--directory", place, "--cores", "2"]
     shell("snakemake", *where, "--configfile", place / "params.yaml", "--", "search", cwd=place)

@@ -141,8 +141,9 @@ rule tabulate_styles:
     params:
         call="tabulate.styles:styles_table",
         model=plan.style_model,
-        classes=plan.styles["classes"],
-        prompts=plan.styles["prompts"],
+        # Functions: Snakemake would take the braces of a text for wildcards.
+        classes=lambda w: plan.styles["classes"],
+        prompts=lambda w: plan.styles["prompts"],
     message:
         "classify the styles of the images of {wildcards.collection}"
     script:
@@ -457,7 +458,8 @@ rule tabulate_sorted:
     params:
         call="judge.mistakes:tabulate_mistakes",
         stem="results/tables/{collection}/mistakes_sorted",
-        classes=plan.mistakes["classes"],
+        # A function: Snakemake would take the braces of a text for wildcards.
+        classes=lambda w: plan.mistakes["classes"],
         systems=plan.systems,
     message:
         "count the sorted answers on {wildcards.collection}"
@@ -489,8 +491,8 @@ for rule_name, subject in plan.tabulated().items():
             call="tabulate.exhibits:tabulate_exhibits",
             exhibits=plan.exhibit_recipes(subject),
             scores=plan.exhibit_scores(subject),
-            tables_folder=f"results/tables/{subject}",
-            figures_folder=f"results/figures/{subject}",
+            tables_folder=plan.exhibit_folder("tables", subject),
+            figures_folder=plan.exhibit_folder("figures", subject),
         message:
             f"tabulate {subject}"
         script:
@@ -593,7 +595,7 @@ rule tabulate_newest:
     params:
         call="tabulate.since:write_newest",
         collected=["texts", "images", "qrels"],
-        folder="results/tables/newest",
+        folder=lambda _: "results/tables/newest",
     message:
         f"write the metrics of {plan.newest}, the newest collection"
     script:

@@ -91,10 +91,11 @@ def test_later_queries_are_encoded_anew_by_learned_weights_only(since):
 
 def test_indexes_and_weights_are_those_of_the_earlier_collection(since):
     assert since.earlier_index(of(system="bm25")) == ["data/index/toy/small/bm25"]
-    weights = since.earlier_weights(of(model="tiny-clip"))
+    weights = since.weights(of(model="tiny-clip"))
     assert weights == ["data/train/toy/tiny-clip/model.safetensors"]
-    ids = since.earlier_vectors("texts", "ids.parquet")(of(model="hash"))
-    assert ids[0] == "data/encode/toy/hash/texts/shard-00000.ids.parquet"
+    vectors = since.earlier_vectors("texts")(of(model="hash"))
+    assert vectors[0] == "data/encode/toy/hash/texts/shard-00000.npy"
+    assert "data/encode/toy/hash/texts/shard-00000.contents.parquet" in vectors
 
 
 def test_tables_of_a_pair_are_made_for_its_later_collection(since):

@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import open_clip
@@ -54,11 +54,14 @@ def pairs(n: int, side: int = 16, context: int = 32) -> Batch:
     return torch.rand((n, 3, side, side), generator=generator), tokens
 
 
+Tune = Literal["both", "text", "vision"]
+
+
 def means(**given: object) -> Means:
     return Means.of({"train": given})
 
 
-def taught(model: nn.Module, batch: Batch, tune: str = "both", **given: object) -> Gradients:
+def taught(model: nn.Module, batch: Batch, tune: Tune = "both", **given: object) -> Gradients:
     stepper = Stepper(model, Recipe(tune=tune), means(**given), ALONE, 1)
     stepper.gradients(batch)
     return gradients(model)

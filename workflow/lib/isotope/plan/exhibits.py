@@ -80,6 +80,10 @@ class Exhibits(Explain):
             files.append(f"{TABLES}/{subject}/metrics.json")
         return [*files, *_each(f"{FIGURES}/{subject}/{{f}}.svg", f=figures)]
 
+    def exhibit_folder(self, what: str, subject: str) -> Callable[[Wildcards], str]:
+        """Return the function of the folder of a collection's or group's `tables` or `figures`."""
+        return lambda _: f"results/{what}/{subject}"
+
     def exhibit_sources(self, subject: str) -> Callable[[Wildcards], list[str]]:
         """Return the function of the inputs of a collection's or group's exhibits."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from snakemake.io import temp
 
@@ -70,7 +70,7 @@ class Shards(Systems):
         self, phase: str, whole: str | list[str], of_part: str | list[str]
     ) -> str | list[str]:
         """The output of a shard: a piece to be gathered, or the whole."""
-        return temp(of_part) if self.is_sharded(phase) else whole
+        return cast("str | list[str]", temp(of_part)) if self.is_sharded(phase) else whole
 
     def part_files(self, phase: str, pattern: str) -> list[str]:
         """What every shard of a phase wrote, by the pattern of one, whose other wildcards stay."""

@@ -77,7 +77,7 @@ class Tables(Memory):
 
     def facts(self, wildcards: Wildcards) -> dict[str, str]:
         """The files of facts about a collection, of others or by a model, by name."""
-        facts = self.params["tabulate"]["facts"].get(wildcards.collection, {})
+        facts: dict[str, str] = self.params["tabulate"]["facts"].get(wildcards.collection, {})
         unused = ["views"] if self.params["tabulate"]["popularity"] == "inlinks" else []
         # The views of OVEN's entities are monthly ones, and have thresholds in place of deciles.
         is_oven = self.kind_family(wildcards.collection) == "oven"

@@ -190,3 +190,8 @@ def test_code_is_the_closure_of_the_function(loaded):
             wrong[rule.name] = name
     assert wrong == {}
     assert without <= WITHOUT_CODE
+
+
+def test_one_script_calls_every_rule():
+    scripts = sorted(path.name for path in (ROOT / "workflow/scripts").glob("*.py"))
+    assert scripts == ["call.py"]

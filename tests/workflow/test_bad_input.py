@@ -70,16 +70,33 @@ def command(folder: Path, *arguments: str) -> list[str]:
     return [*where, *arguments]
 
 
+CRAMP = """
+import resource, sys
+if any(".snakemake/scripts" in word for word in sys.orig_argv):
+    resource.setrlimit(resource.RLIMIT_FSIZE, ({bytes}, {bytes}))
+"""
+
+
 def snakemake(
     folder: Path, *arguments: str, largest_file: int | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run in a folder; its jobs are forked, or started where they inherit a limit."""
+    """Run in a folder; its jobs are forked, or started where they have a limit of their own.
+
+    Snakemake itself has none: it copies the files of rules, which are longer than some tables.
+    """
+    environment = None
+    if largest_file is not None:
+        site = folder / ".isotope/site"
+        site.mkdir(parents=True, exist_ok=True)
+        (site / "sitecustomize.py").write_text(CRAMP.format(bytes=largest_file))
+        paths = [str(site), *filter(None, [os.environ.get("PYTHONPATH")])]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     return forkserver.run(
         ["snakemake", *command(folder, *arguments)],
         cwd=Path.cwd(),
+        env=environment,
         timeout=LIMIT_S,
         jobs=largest_file is None,
-        largest_file=largest_file,
     )
 
 

@@ -77,7 +77,7 @@ format: .venv/installed
 # The runtime has no compiler, so the classes are kept; javac 17 makes the bytes that a test expects.
 java: .venv/installed
 	javac -g:none --release 17 -d workflow/lib/isotope/java \
-	    -cp "$$(python -c 'from isotope import lucene; print(lucene.jar())')" \
+	    -cp "$$(python -c 'from isotope.core import lucene; print(lucene.jar())')" \
 	    workflow/lib/isotope/java/*.java
 
 # The platform is Debian 12's; any later Linux installs its wheels too.

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import polars as pl
 
+from isotope.core.pixels import batches
 from isotope.core.progress import Progress
 from isotope.core.vectors import created, write_ids
-from isotope.encode.shard import batches, iter_texts, slice_ids
+from isotope.encode.shard import iter_texts, slice_ids
 from isotope.models.dates import WHOLE, fold_of, load, years_of
 
 _TEXTS_AT_A_TIME = 4_096

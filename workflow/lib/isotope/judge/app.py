@@ -27,7 +27,7 @@ from isotope.judge.ledger import PAIRS, Form, Grade, Item
 from isotope.judge.session import Pictures, PoolSession, SheetSession
 from isotope.judge.study import RATINGS, VERDICTS
 from isotope.params.phases import Judge
-from isotope.params.resolve import Params
+from isotope.params.sections import Params
 from isotope.report.site import environment
 
 BODY_BYTES = 16_384

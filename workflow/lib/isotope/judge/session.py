@@ -23,7 +23,7 @@ from isotope.judge.ledger import PAIRS, Grade, Item, Ledger, Pair, grades_file
 from isotope.judge.scores import agreement
 from isotope.judge.study import VERDICTS, Sheet, Verdict, verdict_json
 from isotope.params.links import sources
-from isotope.params.resolve import Params
+from isotope.params.sections import Params
 
 SIDE_PX = 480
 _QUALITY = 80

@@ -17,6 +17,7 @@ from isotope.core.errors import BadParams, IsotopeError, MissingFile
 from isotope.params import links, resolve, schema
 from isotope.params.resolve import expand_files
 from isotope.params.schema import suggest
+from isotope.params.sections import Params
 
 _ACQUIRED, _CRAWLED = PurePosixPath("data/acquire"), PurePosixPath("data/crawl")
 # What `toy.generate` writes, beside folders of pictures and dumps.
@@ -29,9 +30,7 @@ _VOCABULARIES = (".json", ".txt")
 _REMEDY = "add it by hand: `snapshots: [...]` at the top of the file"
 
 
-def load(
-    overlays: Sequence[Path] = (), pairs: Sequence[str] = (), root: Path = Path()
-) -> resolve.Params:
+def load(overlays: Sequence[Path] = (), pairs: Sequence[str] = (), root: Path = Path()) -> Params:
     """Return the params of the project at `root`, as `--configfile` and `--config` change them.
 
     Raises:

@@ -22,7 +22,7 @@ from isotope.core.scoring import score_run
 from isotope.core.vectors import load_vectors
 from isotope.crawl.pictures import crawl_pictures, list_pictures
 from isotope.crawl.tables import LEDGER, URLS
-from isotope.encode import dates as encode_dates
+from isotope.encode import metadata as encode_dates
 from isotope.release import geval
 from isotope.search.systems import random_run
 from isotope.tabulate import strata

@@ -20,7 +20,7 @@ from isotope.explain import perturb
 from isotope.explain import wordnet as wordnet_files
 from isotope.explain.wordnet import WordNet
 from isotope.models import encoders
-from isotope.models.fill import lines, means
+from isotope.models.encoders import lines, means
 
 HASH: dict[str, object] = {"kind": "hash", "dim": 32, "images": "captions"}
 TEXTS = {

@@ -15,7 +15,7 @@ from isotope.explain.perturb import Settings
 from isotope.explain.ranks import Queries, Tower, perturb_texts, perturbed_bm25, perturbed_dense
 from isotope.explain.tables import INTACT
 from isotope.index.bm25 import index_bm25
-from isotope.models.hash import HashEncoder
+from isotope.models.kinds.hash import HashEncoder
 from isotope.search.systems import search_bm25
 from isotope.toy import wordnet
 

@@ -13,11 +13,10 @@ from isotope.collect.tables import IMAGES, OPTIONAL, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingColumn, MissingFile
 from isotope.core.vectors import load_vectors
-from isotope.encode import dates as encode_dates
-from isotope.models import dates as date_model
-from isotope.models import dates as models_dates
-from isotope.models.dates import WHOLE, Choice
-from isotope.models.kinds.dates import DatesRecipe
+from isotope.encode import metadata as encode_dates
+from isotope.models.kinds import dates as date_model
+from isotope.models.kinds import dates as models_dates
+from isotope.models.kinds.dates import WHOLE, Choice, DatesRecipe
 from isotope.train.dates import dated, train_dates
 
 OLD, NEW = "ye olde steam carriage", "the new automobile and its radio"

@@ -23,10 +23,10 @@ from isotope.params.recipes import (
     MultimodalRecipe,
     recipe_of,
 )
-from isotope.train.batches import Batch
+from isotope.train.clip import Batch
 from isotope.train.loop import start
 from isotope.train.multimodal import MultimodalStepper, adafactor
-from isotope.train.processes import Ranks
+from isotope.train.step import Ranks
 
 SMALL = {"heads": 2, "head_width": 8}
 SPECS: dict[str, dict[str, Any]] = {

@@ -18,12 +18,12 @@ from safetensors.torch import load_file, save_file
 
 from isotope.core.errors import BadParams, CorruptFile, MissingFile, UnknownModel
 from isotope.models import encoders
-from isotope.models.conse import combined
-from isotope.models.device import Device
+from isotope.models.kinds.conse import combined
 from isotope.models.lit import Heads, load_heads
 from isotope.models.offline import SIDE, Pictures, Sentences, class_names, square, text_tower
+from isotope.models.transformers import Device
 from isotope.params.recipes import HeadsRecipe
-from isotope.train.heads import Features, fit, measure
+from isotope.train.frozen import Features, fit, measure
 
 CAPTIONS = ["A giraffe eats leaves from a tree.", "A slice of pizza on a plate."]
 
@@ -175,7 +175,7 @@ def test_real_pictures_are_found_by_their_captions_over_the_multilingual_tower(c
 
 @pytest.mark.usefixtures("fuse")
 def test_heads_trained_on_one_text_tower_are_refused_on_the_other(tmp_path, coco):
-    from isotope.train.heads import train_heads  # noqa: PLC0415
+    from isotope.train.frozen import train_heads  # noqa: PLC0415
 
     spec = {"kind": "lit", "text": "fuse", "heads": {"dim": 8, "epochs": 2, "batch": 8}}
     weights = tmp_path / "w.safetensors"
@@ -231,7 +231,7 @@ def test_real_pictures_are_found_by_their_captions_without_training(coco):
 
 @pytest.mark.usefixtures("towers")
 def test_a_lit_model_trains_on_a_collection_and_encodes_both_sides(tmp_path, coco):
-    from isotope.train.heads import train_heads  # noqa: PLC0415
+    from isotope.train.frozen import train_heads  # noqa: PLC0415
 
     paths = collection(tmp_path, *coco)
     for copy in ("a", "b"):

@@ -16,7 +16,7 @@ from isotope.core.vectors import IDS, load_vectors
 from isotope.encode import multimodal as encode_mix
 from isotope.models import mix as models_mix
 from isotope.models.mix import Frozen, sample
-from isotope.train import mix as mix_learn
+from isotope.train import frozen as mix_learn
 
 ENTITIES, PER_ENTITY, DIM = 24, 6, 16
 

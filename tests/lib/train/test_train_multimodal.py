@@ -30,8 +30,7 @@ from isotope.train import multimodal
 from isotope.train import multimodal as multimodal_measure
 from isotope.train import step as train_step
 from isotope.train.data import Place, Source
-from isotope.train.multimodal import Point, best, combined
-from isotope.train.multimodal_data import read_judged
+from isotope.train.multimodal import Point, best, combined, read_judged
 
 BASE = {"kind": "open_clip", "config": "oven-clip", "fields": ["page_title"]}
 FEW = {"steps": 6, "batch": 8, "every": 2, "learning_rate": 0.01}

@@ -25,7 +25,7 @@ from isotope.models import encoders
 from isotope.models import open_clip as models_clip
 from isotope.models.open_clip import cut_of
 from isotope.params.recipes import Means
-from isotope.train import contrastive
+from isotope.train import clip
 from isotope.train import step as train_step
 from isotope.train.loop import start
 from isotope.train.step import tower_of
@@ -80,7 +80,7 @@ def origin_clip(tmp_path_factory, monkeypatch):
 def trained(collection, place, spec, **more):
     place.mkdir(parents=True, exist_ok=True)
     out = {"weights": place / "model.safetensors", "curve": place / "curve.csv"}
-    contrastive.train(**collection, spec=spec, seed=0, **out, scratch=place / "scratch", **more)
+    clip.train(**collection, spec=spec, seed=0, **out, scratch=place / "scratch", **more)
     return [path.read_bytes() for path in out.values()]
 
 

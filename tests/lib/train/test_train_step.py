@@ -16,10 +16,9 @@ from torch import nn
 from isotope.models import open_clip as models_clip
 from isotope.models.open_clip import standardised
 from isotope.params.recipes import Means, Recipe
-from isotope.train.batches import Batch, Batches, Tokens
+from isotope.train.clip import Batch, Batches, Tokens
 from isotope.train.data import Split
-from isotope.train.processes import Ranks
-from isotope.train.step import Stepper, tower_of
+from isotope.train.step import Ranks, Stepper, tower_of
 
 TINY = {
     "embed_dim": 16,

@@ -35,7 +35,7 @@ _PACKAGES = ("numpy", "pillow", "torch", "torchvision", "open_clip_torch", "tran
 # What turns an item into its vector, besides the code of the model's kind.
 _ENCODING = (
     *("models.encoders:load", "core.pixels:decode"),
-    *("models.fill:Batches", "models.fill:means", "models.fill:lines"),
+    *("models.encoders:Batches", "models.encoders:means", "models.encoders:lines"),
 )
 # Params that choose what is encoded, which the contents tell, and not how.
 _NOT_HOW = frozenset({"fields", "images", "summary"})

@@ -21,7 +21,7 @@ from isotope.core.progress import Progress
 from isotope.core.vectors import FloatArray, created, write_ids
 from isotope.encode.shard import iter_texts, slice_ids
 from isotope.models import encoders
-from isotope.models.fill import Batches
+from isotope.models.encoders import Batches
 from isotope.models.mix import Mix, Rows, load_mix
 from isotope.models.multimodal import QUERY, TARGET, MultimodalEncoder
 

@@ -25,8 +25,7 @@ from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.vectors import load_vectors
 from isotope.encode.cache import Filling, How, Out, filling, picture_key, text_key
 from isotope.models import encoders
-from isotope.models.encoders import Encoder
-from isotope.models.fill import LINES, WHOLE, Batches, Encode, lines, means, text_of
+from isotope.models.encoders import LINES, WHOLE, Batches, Encode, Encoder, lines, means, text_of
 
 PIXELS, CAPTIONS = "pixels", "captions"
 _TEXTS_PER_READ = 16_384

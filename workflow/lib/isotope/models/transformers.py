@@ -4,7 +4,7 @@ The contrastive towers only: CLIP's projections, BLIP's ITC projections (Li et a
 section 3.2), FLAVA's projected [CLS] states (Singh et al., FLAVA, CVPR 2022, section 3.2).
 """
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -16,16 +16,59 @@ from safetensors import SafetensorError
 from transformers import (
     AutoConfig,
     AutoImageProcessor,
+    AutoModelForSeq2SeqLM,
     AutoTokenizer,
     BlipForImageTextRetrieval,
     CLIPModel,
     FlavaModel,
 )
+from transformers.utils import logging
 
 from isotope.core.errors import CorruptFile, FetchFailed, UnknownModel
-from isotope.models.device import Device, lengths, tokenized
 
+# Its bars would fill a log with lines that are no news.
+logging.disable_progress_bar()
 FloatArray = npt.NDArray[np.float32]
+_SHORTEST = 16
+
+
+class Device:
+    """A device of torch's: `auto` is the GPU when there is one, in bf16."""
+
+    def __init__(self, name: str = "auto") -> None:
+        """Choose a device by torch's name, or `auto`."""
+        automatic = "cuda" if torch.cuda.is_available() else "cpu"
+        self.torch = torch.device(automatic if name == "auto" else name)
+        self._half = self.torch.type == "cuda" and torch.cuda.is_bf16_supported()
+
+    def rows(self, compute: Callable[[], torch.Tensor]) -> torch.Tensor:
+        """Return what `compute` gives without gradients, as float32 in main memory."""
+        with torch.inference_mode(), torch.autocast("cuda", torch.bfloat16, enabled=self._half):
+            return compute().float().cpu()
+
+    def unit_rows(self, compute: Callable[[], torch.Tensor]) -> FloatArray:
+        """Return the same with every row L2-normalised, as an array."""
+        return torch.nn.functional.normalize(self.rows(compute), dim=-1).numpy()
+
+
+def padded(tokens: int, context: int) -> int:
+    """Return the length that a text of so many tokens gets: a power of two or the context."""
+    return min(max(_SHORTEST, 1 << (tokens - 1).bit_length()), context)
+
+
+def lengths(tokenizer: Any, texts: Sequence[str], context: int) -> list[int]:  # noqa: ANN401
+    """Return the padded length of each text under a tokenizer of transformers."""
+    if not texts:
+        return []
+    ids = tokenizer(list(texts), truncation=True, max_length=context)["input_ids"]
+    return [padded(len(row), context) for row in ids]
+
+
+def tokenized(tokenizer: Any, texts: Sequence[str], context: int) -> Any:  # noqa: ANN401
+    """Return what a tokenizer of transformers makes of texts, all as long as the longest needs."""
+    found = tokenizer(list(texts), truncation=True, max_length=context)
+    most = max(padded(len(row), context) for row in found["input_ids"])
+    return tokenizer.pad(found, padding="max_length", max_length=most, return_tensors="pt")
 
 
 class _Family(NamedTuple):
@@ -151,3 +194,51 @@ def fetching(name: str) -> Generator[None]:
         remedy = "check the network, or set `name` to a folder with config, tokenizer, preprocessor"
         found = f"not loaded ({str(error)[:300]})"
         raise FetchFailed(f"models: {name}", found, f"{remedy} and .safetensors") from error
+
+
+_PREFIXES = {"t5": "summarize: ", "mt5": "summarize: "}
+_TOKENS, _BEAMS, _CONTEXT = 64, 4, 512
+
+
+class Summarizer:
+    """A model in evaluation mode, searched by beams: the same texts give the same summaries."""
+
+    def __init__(self, spec: Mapping[str, Any], device: str = "auto") -> None:
+        """Load `spec["name"]`, a local folder or a hub's id, at `revision`; safetensors only.
+
+        `prefix` is what the model was taught to be asked with (T5's if it is one), `tokens` the
+        most of a summary, `beams` the width of the search.
+
+        Raises:
+            CorruptFile: weights that do not load, or that are not all there.
+            FetchFailed: a folder without the files it needs, or a hub that is out of reach.
+        """
+        name = str(spec["name"])
+        options = {"revision": spec.get("revision") or "main", "trust_remote_code": False}
+        with fetching(name):
+            config: Any = AutoConfig.from_pretrained(name, **options)
+            model = whole(name, AutoModelForSeq2SeqLM, options)
+            self._tokenizer: Any = AutoTokenizer.from_pretrained(name, **options)
+        self._device = Device(device)
+        self._model: Any = model.eval().to(self._device.torch)
+        self._prefix = spec.get("prefix", _PREFIXES.get(str(config.model_type), ""))
+        self._search = {
+            "max_new_tokens": spec.get("tokens", _TOKENS),
+            "num_beams": spec.get("beams", _BEAMS),
+            "do_sample": False,
+        }
+
+    def summarise(self, texts: list[str]) -> list[str]:
+        """Return a summary of each text; what exceeds 512 tokens is cut."""
+        given: Any = self._tokenizer(
+            [self._prefix + text for text in texts],
+            padding=True,
+            truncation=True,
+            max_length=_CONTEXT,
+            return_tensors="pt",
+        )
+        batch = {k: given[k].to(self._device.torch) for k in ("input_ids", "attention_mask")}
+        with torch.inference_mode():
+            found = self._model.generate(**batch, **self._search)
+        said = self._tokenizer.batch_decode(found.cpu(), skip_special_tokens=True)
+        return [" ".join(text.split()) for text in said]

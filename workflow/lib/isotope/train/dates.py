@@ -7,8 +7,7 @@ from typing import Any
 import polars as pl
 
 from isotope.core.lucene import contents
-from isotope.models.dates import fit, fold_of, save, years_of
-from isotope.models.kinds.dates import DatesRecipe
+from isotope.models.kinds.dates import DatesRecipe, fit, fold_of, save, years_of
 
 _HASHES = 1 << 32
 

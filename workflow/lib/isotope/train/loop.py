@@ -28,10 +28,9 @@ from isotope.models.open_clip import (
     unit,
 )
 from isotope.params.recipes import Means
-from isotope.train.batches import Batches, Epochs, Tokens
+from isotope.train.clip import Batches, Epochs, Tokens
 from isotope.train.data import Decoded, Split
-from isotope.train.processes import Ranks
-from isotope.train.step import Stepper
+from isotope.train.step import Ranks, Stepper
 
 
 class Start(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from isotope.core.errors import BadParams
-from isotope.models import open_clip_lists
+from isotope.models.kinds import _open_clip
 from isotope.params.recipes import MixRecipe, MultimodalRecipe
 from isotope.params.schema import suggest
 from isotope.params.sections import NOT_NULL, ModelKind, Opt, Params, model_kind
@@ -101,7 +101,7 @@ def _check_trainable(where: str, name: str, entry: Params) -> None:
         found = f"a model of kind {entry['kind']}, which can't be trained whole"
         remedy = "name one of kind open_clip or trained, or freeze it"
         raise BadParams(f"{where}.of", found, remedy)
-    tokenizer = open_clip_lists.tokenizer(str(entry.get("name", entry.get("config"))))
+    tokenizer = _open_clip.tokenizer(str(entry.get("name", entry.get("config"))))
     if tokenizer:
         found = f"{name!r} reads text with the tokenizer of {tokenizer}"
         raise BadParams(f"{where}.of", found, "name a model with CLIP's own tokenizer")
@@ -126,7 +126,7 @@ def check_architecture(where: str, key: str, name: str) -> None:
     Raises:
         BadParams: it is none.
     """
-    known = open_clip_lists.configs() if key == "config" else open_clip_lists.architectures()
+    known = _open_clip.configs() if key == "config" else _open_clip.architectures()
     if name not in known:
         raise BadParams(f"{where}.{key}", f"unknown name {name!r}", suggest(name, known))
 
@@ -137,7 +137,7 @@ def check_weights(where: str, name: str, tag: str | None) -> None:
     Raises:
         BadParams: they are neither.
     """
-    tags = open_clip_lists.tags(name)
-    is_file = any((tag or "").endswith(suffix) for suffix in open_clip_lists.WEIGHTS)
+    tags = _open_clip.tags(name)
+    is_file = any((tag or "").endswith(suffix) for suffix in _open_clip.WEIGHTS)
     if tag is not None and not is_file and tag.replace("-", "_").lower() not in tags:
         raise BadParams(f"{where}.pretrained", f"{name} has no weights {tag!r}", suggest(tag, tags))

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from isotope.core.errors import BadParams
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.models import open_clip_lists
+from isotope.models.kinds import _open_clip
 from isotope.models.kinds._shared import at, check_architecture, check_weights
 from isotope.params.recipes import Train
 from isotope.params.sections import ModelKind, Opt, Params, TextFields
@@ -58,7 +58,7 @@ class Trained(ModelKind):
         if name is None:
             return
         check_architecture(where, key, name)
-        if other := open_clip_lists.tokenizer(name):
+        if other := _open_clip.tokenizer(name):
             found = f"{name} reads text with the tokenizer of {other}"
             raise BadParams(f"{where}.{key}", found, "train a model with CLIP's own tokenizer")
         check_weights(where, name, self.pretrained)

@@ -65,10 +65,7 @@ def lay(root: Path, pictures: int) -> None:
 def learn(root: Path, squares_gib: float) -> Timing:
     """Train for a few steps; return the seconds and the bytes that lay on disk meanwhile."""
     # Each in a process of its own.
-    from isotope.train import (
-        clip,
-        data,  # noqa: PLC0415
-    )
+    from isotope.train import clip, data  # noqa: PLC0415
 
     files = {name: root / f"{name}.parquet" for name in ("texts", "images", "qrels")}
     recipe = {"batch": BATCH, "steps": STEPS, "learning_rate": 1e-3, "every": 1000, "workers": 2}

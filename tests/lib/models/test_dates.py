@@ -161,19 +161,19 @@ def test_dates_times_and_years_are_columns_of_years_and_words_are_not():
 
 
 def test_a_model_comes_back_from_disk_as_it_was(model, tmp_path):
-    models_dates.save(model, tmp_path / "m.safetensors")
-    again = models_dates.load(tmp_path / "m.safetensors")
+    models_dates.save_dates(model, tmp_path / "m.safetensors")
+    again = models_dates.load_dates(tmp_path / "m.safetensors")
     assert (again.encode_texts([OLD], [2]) == model.encode_texts([OLD], [2])).all()
-    models_dates.save(again, tmp_path / "n.safetensors")
+    models_dates.save_dates(again, tmp_path / "n.safetensors")
     assert (tmp_path / "m.safetensors").read_bytes() == (tmp_path / "n.safetensors").read_bytes()
 
 
 def test_no_model_and_another_kind_of_model_are_named(tmp_path):
     with pytest.raises(MissingFile, match="run the train phase"):
-        models_dates.load(tmp_path / "m.safetensors")
+        models_dates.load_dates(tmp_path / "m.safetensors")
     (tmp_path / "m.safetensors").write_bytes(b"\0" * 64)
     with pytest.raises(CorruptFile, match="not a temporal model"):
-        models_dates.load(tmp_path / "m.safetensors")
+        models_dates.load_dates(tmp_path / "m.safetensors")
 
 
 def test_too_few_training_texts_and_ngrams_backwards_are_named():
@@ -193,7 +193,7 @@ def test_both_sides_of_a_collection_are_encoded_in_shards(collected, tmp_path):
     weights = tmp_path / "model.safetensors"
     fields = ["context_section_description"]
     train_dates(**collected, spec={"kind": "dates"}, fields=fields, weights=weights)
-    model = models_dates.load(weights)
+    model = models_dates.load_dates(weights)
     made: dict[str, list] = {"texts": [], "images": []}
     for n in (0, 1):
         for side, paths in made.items():
@@ -224,5 +224,5 @@ def test_at_most_so_many_texts_are_learned_from_whatever_their_order(collected, 
     shuffled = pl.read_parquet(collected["qrels"]).reverse()
     shuffled.write_parquet(collected["qrels"])
     train_dates(**collected, spec=spec, fields=["context_section_description"], weights=paths[1])
-    assert models_dates.load(paths[0]).counts.texts.sum() == 20
+    assert models_dates.load_dates(paths[0]).counts.texts.sum() == 20
     assert paths[0].read_bytes() == paths[1].read_bytes()

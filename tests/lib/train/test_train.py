@@ -26,10 +26,9 @@ from isotope.models import open_clip as models_clip
 from isotope.params.recipes import Recipe
 from isotope.toy import scenes
 from isotope.toy import scenes as draw
-from isotope.train import clip, step
-from isotope.train.clip import Batches, Tokens
+from isotope.train import clip
+from isotope.train.clip import Batches, Tokens, measure, mrr10
 from isotope.train.data import Place, Source, Split, read_split
-from isotope.train.loop import measure, mrr10
 
 TINY = {
     "embed_dim": 16,
@@ -280,7 +279,7 @@ def test_a_tie_goes_to_the_greater_document_id():
 
 
 def test_the_learning_rate_rises_in_a_line_and_falls_to_zero():
-    shares = [step.rate(done, 4, 12) for done in range(13)]
+    shares = [clip.rate(done, 4, 12) for done in range(13)]
     assert shares[:5] == [0.25, 0.5, 0.75, 1.0, 1.0]
     assert shares[4:] == sorted(shares[4:], reverse=True)
     assert shares[8] == pytest.approx(0.5)

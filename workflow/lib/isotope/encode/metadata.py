@@ -19,7 +19,7 @@ from isotope.core.progress import Progress
 from isotope.core.schemas import CAPTION_FIELDS
 from isotope.core.vectors import created, write_ids
 from isotope.encode.shard import iter_texts, slice_ids
-from isotope.models.kinds.dates import WHOLE, fold_of, load, years_of
+from isotope.models.kinds.dates import WHOLE, fold_of, load_dates, years_of
 
 _TEXTS_AT_A_TIME = 4_096
 
@@ -59,9 +59,9 @@ def encode_dated_texts(
     A training text is judged by a model that has not learned from its fold.
 
     Raises:
-        As `encode_texts` and `models.dates.load`.
+        As `encode_texts` and `models.kinds.dates.load_dates`.
     """
-    dated = load(model)
+    dated = load_dates(model)
     rows = slice_ids(texts, "text_id", fields, *part)
     learned = set(pl.scan_parquet(texts).filter(split="train").collect()["text_id"])
     folds = [fold_of(i, len(dated.counts.texts)) if i in learned else WHOLE for i in rows]
@@ -81,9 +81,9 @@ def encode_dated_images(
     """Encode shard `part` (n, of how many) of the images by their dates; pixels are not read.
 
     Raises:
-        As `encode_images`, `models.dates.load` and `models.dates.years_of`.
+        As `encode_images`, `models.kinds.dates.load_dates` and `models.kinds.dates.years_of`.
     """
-    dated = load(model)
+    dated = load_dates(model)
     rows = slice_ids(images, "image_id", (), *part)
     table = pl.read_parquet(images)
     years = table.select("image_id").with_columns(years_of(table, column, images).alias("year"))

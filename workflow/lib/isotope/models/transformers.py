@@ -1,32 +1,26 @@
-"""Encoders of the transformers library: CLIP, BLIP and FLAVA, from a folder or a hub.
+"""Models of the transformers library: where they compute, how texts are padded, how weights load.
 
-The contrastive towers only: CLIP's projections, BLIP's ITC projections (Li et al., BLIP, ICML 2022,
-section 3.2), FLAVA's projected [CLS] states (Singh et al., FLAVA, CVPR 2022, section 3.2).
+A matrix product is summed in an order that follows from its shape. Padded to the longest of a batch
+a text would have another vector, in the last bits, in another batch; so lengths are powers of two.
+
+Abstractive summaries (`Summarizer`) are those of a sequence-to-sequence model, T5, Pegasus and the
+like: Raffel et al., T5, JMLR 2020; Zhang et al., PEGASUS, ICML 2020.
 """
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from PIL import Image
 from safetensors import SafetensorError
-from transformers import (
-    AutoConfig,
-    AutoImageProcessor,
-    AutoModelForSeq2SeqLM,
-    AutoTokenizer,
-    BlipForImageTextRetrieval,
-    CLIPModel,
-    FlavaModel,
-)
+from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
 from transformers.utils import logging
 
-from isotope.core.errors import CorruptFile, FetchFailed, UnknownModel
+from isotope.core.errors import CorruptFile, FetchFailed
 
-# Its bars would fill a log with lines that are no news.
+# Its progress bars would fill the log.
 logging.disable_progress_bar()
 FloatArray = npt.NDArray[np.float32]
 _SHORTEST = 16
@@ -52,7 +46,10 @@ class Device:
 
 
 def padded(tokens: int, context: int) -> int:
-    """Return the length that a text of so many tokens gets: a power of two or the context."""
+    """Return the length to which a text of so many tokens is padded: a power of two, or `context`.
+
+    At least 16.
+    """
     return min(max(_SHORTEST, 1 << (tokens - 1).bit_length()), context)
 
 
@@ -65,94 +62,10 @@ def lengths(tokenizer: Any, texts: Sequence[str], context: int) -> list[int]:  #
 
 
 def tokenized(tokenizer: Any, texts: Sequence[str], context: int) -> Any:  # noqa: ANN401
-    """Return what a tokenizer of transformers makes of texts, all as long as the longest needs."""
-    found = tokenizer(list(texts), truncation=True, max_length=context)
-    most = max(padded(len(row), context) for row in found["input_ids"])
-    return tokenizer.pad(found, padding="max_length", max_length=most, return_tensors="pt")
-
-
-class _Family(NamedTuple):
-    """One architecture: its class, and what its two sides make of their inputs, [n, dim]."""
-
-    model: Any
-    texts: Callable[..., torch.Tensor]
-    images: Callable[..., torch.Tensor]
-    dim: str
-
-
-_FAMILIES = {
-    "clip": _Family(
-        CLIPModel,
-        lambda model, given: model.get_text_features(**given).pooler_output,
-        lambda model, pixels: model.get_image_features(pixel_values=pixels).pooler_output,
-        "projection_dim",
-    ),
-    "blip": _Family(
-        BlipForImageTextRetrieval,
-        lambda model, given: model.text_proj(model.text_encoder(**given).last_hidden_state[:, 0]),
-        lambda model, pixels: model.vision_proj(
-            model.vision_model(pixel_values=pixels).last_hidden_state[:, 0]
-        ),
-        "image_text_hidden_size",
-    ),
-    "flava": _Family(
-        FlavaModel,
-        lambda model, given: model.get_text_features(**given).pooler_output[:, 0],
-        lambda model, pixels: model.get_image_features(pixel_values=pixels).pooler_output[:, 0],
-        "projection_dim",
-    ),
-}
-
-
-class TransformersEncoder:
-    """A model of transformers in evaluation mode, with its own tokenizer and picture size."""
-
-    def __init__(self, name: str, revision: str | None = None, device: str = "auto") -> None:
-        """Load `name`, a local folder or a hub's id, at `revision`; safetensors only.
-
-        Raises:
-            UnknownModel: an architecture other than CLIP, BLIP and FLAVA.
-            CorruptFile: weights that do not load, or that leave a part of the model at random.
-            FetchFailed: a folder without the files it needs, or a hub that is out of reach.
-        """
-        options = {"revision": revision or "main", "trust_remote_code": False}
-        with fetching(name):
-            config: Any = AutoConfig.from_pretrained(name, **options)
-            self._family = _family(name, str(config.model_type))
-            model = whole(name, self._family.model, options)
-            self._tokenizer: Any = AutoTokenizer.from_pretrained(name, **options)
-            # Pillow's processor: torchvision's resizes otherwise, and the published scores are old.
-            self._processor: Any = AutoImageProcessor.from_pretrained(
-                name, backend="pil", **options
-            )
-        self._device = Device(device)
-        self._model: Any = model.eval().to(self._device.torch)
-        self._context = int(config.text_config.max_position_embeddings)
-        self.dim = int(getattr(config, self._family.dim))
-
-    def encode_texts(self, texts: list[str]) -> FloatArray:
-        """Return float32 [n, dim], L2-normalised."""
-        given = tokenized(self._tokenizer, texts, self._context)
-        names = ("input_ids", "attention_mask")
-        batch = {name: given[name].to(self._device.torch) for name in names}
-        return self._device.unit_rows(lambda: self._family.texts(self._model, batch))
-
-    def shapes(self, texts: list[str]) -> list[int]:
-        """Return the tokens that each text is padded to."""
-        return lengths(self._tokenizer, texts, self._context)
-
-    def encode_images(self, images: list[Image.Image]) -> FloatArray:
-        """Return float32 [n, dim], L2-normalised."""
-        batch = self._processor(images, return_tensors="pt")["pixel_values"]
-        batch = batch.to(self._device.torch)
-        return self._device.unit_rows(lambda: self._family.images(self._model, batch))
-
-
-def _family(name: str, kind: str) -> _Family:
-    if kind not in _FAMILIES:
-        remedy = f"use a model of one of {', '.join(_FAMILIES)}"
-        raise UnknownModel(f"models: {name}", f"architecture {kind!r}", remedy)
-    return _FAMILIES[kind]
+    """Return the tokens of texts by a tokenizer of transformers, padded as the longest of them."""
+    tokens = tokenizer(list(texts), truncation=True, max_length=context)
+    most = max(padded(len(row), context) for row in tokens["input_ids"])
+    return tokenizer.pad(tokens, padding="max_length", max_length=most, return_tensors="pt")
 
 
 def whole(name: str, model: Any, options: dict[str, Any]) -> Any:  # noqa: ANN401
@@ -187,7 +100,11 @@ def complete(name: str, model: Any, report: Mapping[str, Any], unused: str = "ne
 
 @contextmanager
 def fetching(name: str) -> Generator[None]:
-    """Say what to do when the hub is out of reach, or a folder lacks a file."""
+    """Say what to do when the hub is out of reach, or a folder lacks a file.
+
+    Raises:
+        FetchFailed: transformers could not load what it needs.
+    """
     try:
         yield
     except (OSError, ValueError) as error:
@@ -206,8 +123,8 @@ class Summarizer:
     def __init__(self, spec: Mapping[str, Any], device: str = "auto") -> None:
         """Load `spec["name"]`, a local folder or a hub's id, at `revision`; safetensors only.
 
-        `prefix` is what the model was taught to be asked with (T5's if it is one), `tokens` the
-        most of a summary, `beams` the width of the search.
+        `prefix` stands before each text (T5's own for a T5), `tokens` is the greatest length of a
+        summary, `beams` the width of the search.
 
         Raises:
             CorruptFile: weights that do not load, or that are not all there.
@@ -230,15 +147,15 @@ class Summarizer:
 
     def summarise(self, texts: list[str]) -> list[str]:
         """Return a summary of each text; what exceeds 512 tokens is cut."""
-        given: Any = self._tokenizer(
+        tokens: Any = self._tokenizer(
             [self._prefix + text for text in texts],
             padding=True,
             truncation=True,
             max_length=_CONTEXT,
             return_tensors="pt",
         )
-        batch = {k: given[k].to(self._device.torch) for k in ("input_ids", "attention_mask")}
+        batch = {k: tokens[k].to(self._device.torch) for k in ("input_ids", "attention_mask")}
         with torch.inference_mode():
-            found = self._model.generate(**batch, **self._search)
-        said = self._tokenizer.batch_decode(found.cpu(), skip_special_tokens=True)
-        return [" ".join(text.split()) for text in said]
+            ids = self._model.generate(**batch, **self._search)
+        summaries = self._tokenizer.batch_decode(ids.cpu(), skip_special_tokens=True)
+        return [" ".join(summary.split()) for summary in summaries]

@@ -1,8 +1,8 @@
 """The building blocks of params.yaml: closed mappings, types of values, and kinds found by name.
 
 A section is a pydantic class; nothing is converted, so a value is what YAML read. A kind of model,
-system or collection is a class in a module that bears its name, in the folder of its package:
-who adds a kind adds that file, and no list names it.
+system or collection is a class in a module of the folder of its package: who adds a kind adds that
+file, and no list names it.
 """
 
 import importlib
@@ -285,31 +285,27 @@ COLLECTIONS = "isotope.collect.kinds"
 
 
 @cache
-def names(package: str) -> tuple[str, ...]:
-    """Return the names of the kinds in a package: those of its modules, sorted."""
-    folder = importlib.import_module(package).__path__
-    found = (module.name for module in pkgutil.iter_modules(folder))
-    return tuple(sorted(name for name in found if not name.startswith("_")))
-
-
-@cache
 def kinds(package: str) -> Mapping[str, type[Kind]]:
-    """Return the class of every kind in a package, by name.
+    """Return the class of every kind in a package, by name, sorted.
 
     Raises:
-        LookupError: a module without a class whose `kind` is the module's name, `-` as `_`.
+        LookupError: a module without a class of a kind.
     """
-    return dict(_kind(package, module) for module in names(package))
+    folder = importlib.import_module(package).__path__
+    modules = (module.name for module in pkgutil.iter_modules(folder))
+    found = [_kinds_in(f"{package}.{name}") for name in modules if not name.startswith("_")]
+    return dict(sorted(pair for pairs in found for pair in pairs))
 
 
-def _kind(package: str, module: str) -> tuple[str, type[Kind]]:
-    for each in vars(importlib.import_module(f"{package}.{module}")).values():
-        if isinstance(each, type) and issubclass(each, Kind):
+def _kinds_in(module: str) -> list[tuple[str, type[Kind]]]:
+    found: list[tuple[str, type[Kind]]] = []
+    for each in vars(importlib.import_module(module)).values():
+        if isinstance(each, type) and issubclass(each, Kind) and each.__module__ == module:
             field = each.model_fields.get("kind")
-            named = get_args(field.annotation) if field else ()
-            if named and str(named[0]).replace("-", "_") == module:
-                return named[0], each
-    raise LookupError(f"{package}.{module} has no class of kind {module!r}")
+            found += [(str(name), each) for name in (get_args(field.annotation) if field else ())]
+    if not found:
+        raise LookupError(f"{module} has no class with a key `kind`")
+    return found
 
 
 def model_kind(entry: Mapping[str, Any]) -> type[ModelKind]:

@@ -1,10 +1,11 @@
 """Fine-tuning of OVEN's CLIP2CLIP and CLIP Fusion, all of their parameters, on judged pairs.
 
 Hu et al., Open-domain Visual Entity Recognition (ICCV 2023), section 4.1, appendices 11.1 and 11.2.
+A pair is a question on an image, and the entity that answers it. The loop and the step are those of
+every contrastive training; here stand the pairs, Adafactor, and early stopping by accuracies.
 """
 
 import math
-import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LambdaLR, LRScheduler
 from transformers.optimization import Adafactor
 
 from isotope.core import sql
@@ -32,16 +35,7 @@ from isotope.models.multimodal import QUERY, TARGET, Clip2Clip, Multimodal, crea
 from isotope.models.open_clip import cut_of, pick_device, unit
 from isotope.models.transformers import Device
 from isotope.params.recipes import Clip2ClipRecipe, Means, MultimodalRecipe, recipe_of
-from isotope.train.clip import (
-    Batch,
-    Epochs,
-    Tokens,
-    deterministic,
-    launch,
-    scratch_folder,
-    write_curve,
-    write_weights,
-)
+from isotope.train.clip import Start, Tokens, begin
 from isotope.train.data import (
     Block,
     Decoded,
@@ -51,11 +45,26 @@ from isotope.train.data import (
     taken,
     write_pictures,
 )
-from isotope.train.loop import Checkpoint, Loop, Plan, Start, fingerprint
-from isotope.train.loop import start as begin
-from isotope.train.step import Ranks, Share, Stepper, Vectors, joined
+from isotope.train.loop import (
+    Checkpoint,
+    Epochs,
+    Ids,
+    Loop,
+    Plan,
+    deterministic,
+    fingerprint,
+    run_job,
+    write_curve,
+    write_weights,
+)
+from isotope.train.step import Batch, Ranks, Stepper, Vectors
 
+GROUPS = (("entity", "seen"), ("entity", "unseen"), ("query", "seen"), ("query", "unseen"))
+_CODE = "train.multimodal:train"
+_BEST = "best.safetensors"
+_LEAST = {"train": 2, "validation": 1}
 _ALONE = Ranks()
+_BLOCK = 64
 _JOIN_MEMORY = "2GB"
 _TEXT = pa.string()
 _QUESTIONS = pa.schema(
@@ -65,7 +74,6 @@ _QUESTIONS = pa.schema(
     ]
 )
 _ENTITIES = pa.schema([(name, _TEXT) for name in ("text_id", "picture_id", *FIVE_FIELDS)])
-Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -106,21 +114,176 @@ class Side:
 class Judged:
     """The judged pairs of a split, by image: a question each, and the place of its entity.
 
-    `known`: subset and seen of each pair. Memory: some 200 bytes a pair.
+    `groups`: subset and seen of each pair. Memory: some 200 bytes a pair.
     """
 
     questions: Side
     entities: Side
     answers: Ids
-    known: pl.DataFrame
+    groups: pl.DataFrame
 
     def __len__(self) -> int:
         return len(self.answers)
 
     def rows(self) -> Iterable[tuple[Any, ...]]:
-        """Return what is known of each pair, then the entities' words, as JSON can write it."""
-        yield from self.known.iter_rows()
+        """Return ids, question and group of each pair, then the entities' words, for JSON."""
+        yield from self.groups.iter_rows()
         yield from zip(self.entities.words, self.entities.shown.tolist(), strict=True)
+
+
+class Point(NamedTuple):
+    """One row of the learning curve: accuracies on validation, and their harmonic mean."""
+
+    epoch: int
+    step: int
+    loss: float
+    entity_seen: float
+    entity_unseen: float
+    query_seen: float
+    query_unseen: float
+    harmonic_mean: float
+
+
+def train(  # noqa: PLR0913
+    *,
+    texts: Path,
+    images: Path,
+    qrels: Path,
+    pixels: Sequence[Path],
+    spec: Mapping[str, Any],
+    base: Mapping[str, Any],
+    weights: Path,
+    curve: Path,
+    scratch: Path | None = None,
+    start: Path | None = None,
+) -> None:
+    """Fine-tune what `spec` describes over the CLIP of the entry `base`, on the split `train`.
+
+    `weights` gets safetensors of the step with the best harmonic mean on `validation`, with recipe
+    and step in the metadata; `curve` a CSV of `Point`. Both are the same bytes for
+    the same input and machine. `start` holds the weights of a `base` that is trained here. Pictures
+    and checkpoints lie in `scratch` meanwhile; a killed training goes on from there.
+
+    Raises:
+        UnknownModel: a name that does not exist, or a model whose tokenizer is not CLIP's.
+        BadParams: a recipe with unknown keys, or one under which the loss is no number.
+        EmptyTable: fewer than two training pairs, or none to stop by.
+        MissingColumn: a collection without questions, or whose texts have no pictures.
+        MissingFile, TruncatedFile, CorruptFile: pixels or weights absent, or that do not decode.
+        ToolFailed: a process of several that ended without a word.
+    """
+    job = dict(locals())
+    recipe, means = recipe_of(spec), Means.of(spec)
+    source = Source(texts, images, qrels, pixels, "")
+    files, params = [*pixels, *([start] if start else [])], {**spec, "base": dict(base)}
+
+    def work(folder: Path, ranks: Ranks) -> None:
+        with deterministic(recipe.seed, recipe.threads):
+            begun = begin(base, start)
+            place = Place(folder, ranks, means.squares_gib, means.workers)
+            splits = _read(source, base.get("fields", FIVE_FIELDS), cut_of(begun.model), place)
+            job_of = partial(fingerprint, params, recipe.seed, splits, files, code=_CODE)
+            plan = Plan(recipe, means, ranks, Checkpoint.of(folder, means, job_of))
+            points = _fit(spec, begun, splits, plan, folder / _BEST)
+            if ranks.first:
+                write_curve(points, Point._fields, curve)
+                with aside(weights) as part:
+                    shutil.copyfile(folder / _BEST, part)
+                plan.checkpoint.clear()
+                (folder / _BEST).unlink()
+
+    run_job(__name__, job, means, work)
+
+
+def _fit(
+    spec: Mapping[str, Any], begun: Start, splits: Sequence[Judged], plan: Plan, best: Path
+) -> list[Point]:
+    """Leave the best weights in the file `best`, and return the curve."""
+    recipe, tokens = plan.recipe, Tokens(begun.tokenizer)
+    model = create(spec, begun.model).to(pick_device("auto"))
+    notes = {**begun.notes, "kind": spec["kind"], "recipe": recipe.as_dict()}
+    if isinstance(model, Clip2Clip) and isinstance(recipe, Clip2ClipRecipe):
+        notes["start"] = grid_start(model, splits[0], tokens, recipe.step, recipe.grid_sample)
+        model.weigh(notes["start"])
+    pairs = Pairs(splits[0], tokens, recipe.batch, recipe.seed, plan.ranks)
+    stepper = MultimodalStepper(model, recipe, plan.means, plan.ranks, recipe.steps)
+
+    def keep(point: Point, file: Path) -> None:
+        write_weights(model, {**notes, "step": point.step}, file)
+
+    def gauge() -> list[float]:
+        return accuracies(model, splits[1], tokens, recipe.sample)
+
+    return EarlyStopping(stepper, pairs, plan, gauge, Point, keep=keep, best=best).run()
+
+
+class EarlyStopping(Loop):
+    """Measures after every few steps and the last, and keeps the best weights aside.
+
+    Section 6 of the paper: "we employ the early stopping strategy for model selection, and pick the
+    model with the best harmonic mean combined score on the validation set". The first of equals
+    stays, since it has learned for the shortest time.
+    """
+
+    def __init__(self, *parts: Any, keep: Callable[[Point, Path], None], best: Path) -> None:  # noqa: ANN401
+        """As `Loop`; `keep` writes the model as it is to the file `best`."""
+        super().__init__(*parts)
+        self._keep, self._best = keep, best
+
+    def stepped(self) -> None:
+        """Measure where it is time to."""
+        done = self.progress.done
+        if done % self.plan.recipe.every and done < self.total:
+            return
+        self.measure()
+        self.losses = []
+        if self.plan.ranks.first and best(self.points) == self.points[-1]:
+            self._keep(self.points[-1], self._best)
+
+
+def best(points: list[Point]) -> Point:
+    """Return the first point with the greatest harmonic mean."""
+    return max(points, key=lambda point: point.harmonic_mean)
+
+
+class MultimodalStepper(Stepper):
+    """Every parameter of both sides, by Adafactor, which clips its own updates."""
+
+    def prepare(self, recipe: MultimodalRecipe, total: int) -> tuple[Optimizer, LRScheduler]:
+        """Return Adafactor, and the rate that the recipe has for each step."""
+        optimizer = adafactor(self.model, recipe)
+        return optimizer, LambdaLR(optimizer, lambda n: recipe.rate(n) / recipe.learning_rate)
+
+    def embed(self, piece: Batch) -> Vectors:
+        """Return the vectors of pictures with questions, and of those with names."""
+        pictures, words, shown, names = piece
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.half):
+            queries = self.model.encode(QUERY, pictures, words)
+            targets = self.model.encode(TARGET, shown, names)
+        return [queries.float(), targets.float()]
+
+
+# ASSUME Adafactor is T5's, whose transformers CLIP Fusion has: 11.1 names Shazeer & Stern [45]
+# and a rate, and no other setting.
+def adafactor(model: Any, recipe: MultimodalRecipe) -> Adafactor:  # noqa: ANN401
+    """Return Adafactor as T5 is fine-tuned with it: the rate comes from outside.
+
+    Factored second moments that decay with 1 - step^-0.8, no momentum, updates clipped to a root
+    mean square of 1 and scaled by that of the parameter (Shazeer & Stern, Adafactor, ICML 2018,
+    algorithms 4 to 6; Raffel et al., T5, JMLR 2020, section 3.1.2).
+    """
+    return Adafactor(
+        model.parameters(),
+        lr=recipe.learning_rate,
+        eps=(1e-30, 1e-3),
+        clip_threshold=1.0,
+        decay_rate=-0.8,
+        beta1=None,
+        weight_decay=0.0,
+        scale_parameter=True,
+        relative_step=False,
+        warmup_init=False,
+    )
 
 
 class Pairs(Epochs):
@@ -135,8 +298,8 @@ class Pairs(Epochs):
 
     def batch(self, rows: Ids) -> Batch:
         """Return this rank's pictures and tokens of the questions, then those of the entities."""
-        judged, mine = self._judged, rows[self._ranks.rows(len(rows))]
-        coming, answers = self._coming(), judged.answers[mine]
+        judged, mine = self._judged, rows[self.ranks.rows(len(rows))]
+        coming, answers = self.coming(), judged.answers[mine]
         later = None if coming is None else judged.answers[coming]
         return (
             judged.questions.pictures(mine, coming),
@@ -144,6 +307,111 @@ class Pairs(Epochs):
             judged.entities.pictures(answers, later),
             judged.entities.tokens(answers, self._tokens),
         )
+
+
+# ASSUME the candidates are the entities that validation asks for: encoding all six million after
+# every hundred steps would take longer than training, and section 6 does not tell.
+def accuracies(
+    model: Multimodal, judged: Judged, tokens: Tokens, sample: int | None
+) -> list[float]:
+    """Return the share of pairs whose entity comes first, of each of GROUPS, and their mean.
+
+    NaN for a group without pairs; the mean is `combined`.
+    """
+    rows = spaced(len(judged), sample)
+    model.eval()
+    entities = _encoded(model, TARGET, judged.entities, np.arange(len(judged.entities)), tokens)
+    queries = _encoded(model, QUERY, judged.questions, rows, tokens)
+    blocks = (queries[i : i + _BLOCK] @ entities.T for i in range(0, len(queries), _BLOCK))
+    first = np.concatenate([block.argmax(axis=1) for block in blocks])
+    right = first == judged.answers[rows]
+    groups = judged.groups[rows]
+    shares: list[float] = []
+    for subset, seen in GROUPS:
+        own = right[((groups["subset"] == subset) & (groups["seen"] == seen)).to_numpy()]
+        shares.append(float(own.mean()) if len(own) else math.nan)
+    return [*shares, combined(shares)]
+
+
+def combined(shares: list[float]) -> float:
+    """Return the harmonic mean of the two subsets' harmonic means of seen and unseen.
+
+    It is Table 1's `Overall`, which section 6 calls the combined score; groups without pairs have
+    no part in it. NaN without any.
+    """
+    pairs = (shares[:2], shares[2:])
+    subsets = [
+        harmonic_mean(own) for pair in pairs if (own := [s for s in pair if not math.isnan(s)])
+    ]
+    return harmonic_mean(subsets) if subsets else math.nan
+
+
+def grid_start(
+    model: Clip2Clip, judged: Judged, tokens: Tokens, step: float, sample: int
+) -> list[float]:
+    """Return the weights in the order of `models.mix.FOUR` that find most entities untrained.
+
+    Multiples of `step` that add up to 1, on a sample of pairs among the entities of the sample
+    (appendix 11.2: a grid search on the training data).
+    """
+    rows = spaced(len(judged), sample)
+    places, right = np.unique(judged.answers[rows], return_inverse=True)
+    model.eval()
+    images, questions = _features(model, QUERY, judged.questions, rows, tokens)
+    pictures, names = _features(model, TARGET, judged.entities, places, tokens)
+    four = [a @ b.T for a in (images, questions) for b in (pictures, names)]
+    return best_weights(four, torch.from_numpy(right), step)
+
+
+def spaced(n: int, most: int | None) -> Ids:
+    """Return the places of at most `most` of n items, evenly spaced."""
+    places = np.linspace(0, n - 1, n if most is None else min(most, n))
+    return np.unique(places.astype(np.int64))
+
+
+def _encoded(
+    model: Multimodal, side: str, items: Side, rows: Ids, tokens: Tokens
+) -> npt.NDArray[np.float32]:
+    def encode(some: Ids) -> torch.Tensor:
+        pictures, words = _inputs(model, items, some, tokens)
+        return model.encode(side, pictures, words)
+
+    return _blocks(encode, rows).numpy()
+
+
+def _features(
+    model: Clip2Clip, side: str, items: Side, rows: Ids, tokens: Tokens
+) -> tuple[torch.Tensor, torch.Tensor]:
+    def encode(some: Ids) -> torch.Tensor:
+        pictures, words = _inputs(model, items, some, tokens)
+        both = model.see(side, pictures), model.read(side, words)
+        return torch.cat([features.states[:, 0] for features in both], dim=-1)
+
+    pictures, words = _blocks(encode, rows).chunk(2, dim=-1)
+    return pictures, words
+
+
+def _inputs(
+    model: Multimodal, items: Side, rows: Ids, tokens: Tokens
+) -> tuple[torch.Tensor, torch.Tensor]:
+    device = next(model.parameters()).device
+    return items.pictures(rows).to(device), items.tokens(rows, tokens).to(device)
+
+
+def _blocks(encode: Callable[[Ids], torch.Tensor], rows: Ids) -> torch.Tensor:
+    """Encode some rows at a time, in the precision of the phase encode."""
+    device, parts = Device(), np.array_split(rows, range(_BLOCK, len(rows), _BLOCK))
+    return torch.cat([device.rows(partial(encode, part)) for part in parts])
+
+
+def _read(source: Source, fields: Sequence[str], cut: Cut, place: Place) -> list[Judged]:
+    splits = [read_judged(source, name, fields, cut, place) for name in _LEAST]
+    for split, (name, least) in zip(splits, _LEAST.items(), strict=True):
+        if len(split) < least:
+            found = f"{len(split)} pairs in split {name}"
+            remedy = "collect the training and validation files, or leave this model out"
+            raise EmptyTable(source.qrels, found, remedy)
+    return splits
 
 
 def read_judged(
@@ -163,15 +431,21 @@ def read_judged(
         for name, schema in (("questions", _QUESTIONS), ("entities", _ENTITIES)):
             _write_table(source, split, name, schema, place)
     place.ranks.wait()
-    asked, answering = (
+    questions, answering = (
         pl.read_parquet(_table(place, split, name)) for name in ("questions", "entities")
     )
     words = answering.select(text_of(fields)).to_series()
     return Judged(
-        _side(asked["question"], asked["picture_id"], source, cut, (place, f"{split}.seen")),
-        _side(words, answering["picture_id"], source, cut, (place, f"{split}.known")),
-        asked["place"].to_numpy(),
-        asked.drop("place"),
+        _side(
+            questions["question"],
+            questions["picture_id"],
+            source,
+            cut,
+            (place, f"{split}.questions"),
+        ),
+        _side(words, answering["picture_id"], source, cut, (place, f"{split}.entities")),
+        questions["place"].to_numpy(),
+        questions.drop("place"),
     )
 
 
@@ -221,278 +495,3 @@ def _demand_columns(source: Source, fields: Sequence[str]) -> None:
 
 def _there(places: Ids) -> Ids:
     return places[places >= 0]
-
-
-GROUPS = (("entity", "seen"), ("entity", "unseen"), ("query", "seen"), ("query", "unseen"))
-_BLOCK = 64
-
-
-# ASSUME the candidates are the entities that validation asks for: encoding all six million after
-# every hundred steps would take longer than training, and section 6 does not tell.
-def accuracies(
-    model: Multimodal, judged: Judged, tokens: Tokens, sample: int | None
-) -> list[float]:
-    """Return the share of pairs whose entity comes first, of each of GROUPS, and their mean.
-
-    NaN for a group without pairs; the mean is `combined`.
-    """
-    rows = spaced(len(judged), sample)
-    model.eval()
-    entities = _encoded(model, TARGET, judged.entities, np.arange(len(judged.entities)), tokens)
-    queries = _encoded(model, QUERY, judged.questions, rows, tokens)
-    blocks = (queries[i : i + _BLOCK] @ entities.T for i in range(0, len(queries), _BLOCK))
-    first = np.concatenate([block.argmax(axis=1) for block in blocks])
-    right = first == judged.answers[rows]
-    known = judged.known[rows]
-    shares: list[float] = []
-    for subset, seen in GROUPS:
-        own = right[((known["subset"] == subset) & (known["seen"] == seen)).to_numpy()]
-        shares.append(float(own.mean()) if len(own) else math.nan)
-    return [*shares, combined(shares)]
-
-
-def combined(shares: list[float]) -> float:
-    """Return the harmonic mean of the two subsets' harmonic means of seen and unseen.
-
-    It is Table 1's `Overall`, which section 6 calls the combined score; groups without pairs have
-    no part in it. NaN without any.
-    """
-    pairs = (shares[:2], shares[2:])
-    subsets = [
-        harmonic_mean(own) for pair in pairs if (own := [s for s in pair if not math.isnan(s)])
-    ]
-    return harmonic_mean(subsets) if subsets else math.nan
-
-
-def grid_start(
-    model: Clip2Clip, judged: Judged, tokens: Tokens, step: float, sample: int
-) -> list[float]:
-    """Return the weights in the order of `models_mix.FOUR` that find most entities untrained.
-
-    Multiples of `step` that add up to 1, on a sample of pairs among the entities of the sample
-    (appendix 11.2: a grid search on the training data).
-    """
-    rows = spaced(len(judged), sample)
-    places, right = np.unique(judged.answers[rows], return_inverse=True)
-    model.eval()
-    images, questions = _features(model, QUERY, judged.questions, rows, tokens)
-    pictures, names = _features(model, TARGET, judged.entities, places, tokens)
-    four = [a @ b.T for a in (images, questions) for b in (pictures, names)]
-    return best_weights(four, torch.from_numpy(right), step)
-
-
-def spaced(n: int, most: int | None) -> Ids:
-    """Return the places of at most `most` of n items, evenly spaced."""
-    places = np.linspace(0, n - 1, n if most is None else min(most, n))
-    return np.unique(places.astype(np.int64))
-
-
-def _encoded(
-    model: Multimodal, side: str, items: Side, rows: Ids, tokens: Tokens
-) -> npt.NDArray[np.float32]:
-    def encode(some: Ids) -> torch.Tensor:
-        pictures, words = _inputs(model, items, some, tokens)
-        return model.encode(side, pictures, words)
-
-    return _blocks(encode, rows).numpy()
-
-
-def _features(
-    model: Clip2Clip, side: str, items: Side, rows: Ids, tokens: Tokens
-) -> tuple[torch.Tensor, torch.Tensor]:
-    def encode(some: Ids) -> torch.Tensor:
-        pictures, words = _inputs(model, items, some, tokens)
-        both = model.see(side, pictures), model.read(side, words)
-        return torch.cat([found.states[:, 0] for found in both], dim=-1)
-
-    found = _blocks(encode, rows)
-    seen, read = found.chunk(2, dim=-1)
-    return seen, read
-
-
-def _inputs(
-    model: Multimodal, items: Side, rows: Ids, tokens: Tokens
-) -> tuple[torch.Tensor, torch.Tensor]:
-    device = next(model.parameters()).device
-    return items.pictures(rows).to(device), items.tokens(rows, tokens).to(device)
-
-
-def _blocks(encode: Callable[[Ids], torch.Tensor], rows: Ids) -> torch.Tensor:
-    """Encode some rows at a time, in the precision of the phase encode."""
-    device, parts = Device(), np.array_split(rows, range(_BLOCK, len(rows), _BLOCK))
-    return torch.cat([device.rows(partial(encode, part)) for part in parts])
-
-
-class MultimodalStepper(Stepper):
-    """CLIP's loss within the batch, at the vectors of both sides; every parameter learns."""
-
-    def _embed(self, piece: Batch) -> Vectors:
-        pictures, words, shown, names = piece
-        with torch.autocast(self._device.type, torch.bfloat16, enabled=self._half):
-            queries = self._model.encode(QUERY, pictures, words)
-            targets = self._model.encode(TARGET, shown, names)
-        return [queries.float(), targets.float()]
-
-    def _optimizer(self, recipe: Any, total: int) -> tuple[torch.optim.Optimizer, Share]:  # noqa: ANN401
-        return adafactor(self._model, recipe), lambda done: recipe.rate(done) / recipe.learning_rate
-
-    def _clip(self) -> None:
-        """Leave gradients as they are: Adafactor clips its updates."""
-
-
-# ASSUME Adafactor is T5's, whose transformers CLIP Fusion has: 11.1 names Shazeer & Stern [45]
-# and a rate, and no other setting.
-def adafactor(model: Any, recipe: MultimodalRecipe) -> Adafactor:  # noqa: ANN401
-    """Return Adafactor as T5 is fine-tuned with it: the rate comes from outside.
-
-    Factored second moments that decay with 1 - step^-0.8, no momentum, updates clipped to a root
-    mean square of 1 and scaled by that of the parameter (Shazeer & Stern, Adafactor, ICML 2018,
-    algorithms 4 to 6; Raffel et al., T5, JMLR 2020, section 3.1.2).
-    """
-    return Adafactor(
-        model.parameters(),
-        lr=recipe.learning_rate,
-        eps=(1e-30, 1e-3),
-        clip_threshold=1.0,
-        decay_rate=-0.8,
-        beta1=None,
-        weight_decay=0.0,
-        scale_parameter=True,
-        relative_step=False,
-        warmup_init=False,
-    )
-
-
-class Point(NamedTuple):
-    """One row of the learning curve: accuracies on validation, and their harmonic mean."""
-
-    epoch: int
-    step: int
-    loss: float
-    entity_seen: float
-    entity_unseen: float
-    query_seen: float
-    query_unseen: float
-    harmonic_mean: float
-
-
-class EarlyStopping(Loop):
-    """Measures after every few steps and the last, and keeps the best weights aside.
-
-    Section 6 of the paper: "we employ the early stopping strategy for model selection, and pick the
-    model with the best harmonic mean combined score on the validation set". The first of equals
-    stays, since it has learned for the shortest time.
-    """
-
-    point = Point
-
-    def __init__(self, *given: Any, keep: Callable[[Point, Path], None], best: Path) -> None:  # noqa: ANN401
-        """As `Loop`; `keep` writes the model as it is to the file `best`."""
-        super().__init__(*given)
-        self._keep, self._best = keep, best
-
-    def stepped(self) -> None:
-        """Measure where it is time to."""
-        done = self.progress.done
-        if done % self.plan.recipe.every and done < self.total:
-            return
-        self.measure()
-        self.losses = []
-        if self.plan.ranks.first and best(self.points) == self.points[-1]:
-            self._keep(self.points[-1], self._best)
-
-
-def best(points: list[Point]) -> Point:
-    """Return the first point with the greatest harmonic mean."""
-    return max(points, key=lambda point: point.harmonic_mean)
-
-
-_BEST = "best.safetensors"
-_LEAST = {"train": 2, "validation": 1}
-_CODE = "train.multimodal:train"
-
-
-def train(  # noqa: PLR0913
-    *,
-    texts: Path,
-    images: Path,
-    qrels: Path,
-    pixels: Sequence[Path],
-    spec: Mapping[str, Any],
-    base: Mapping[str, Any],
-    weights: Path,
-    curve: Path,
-    scratch: Path | None = None,
-    start: Path | None = None,
-) -> None:
-    """Fine-tune what `spec` describes over the CLIP of the entry `base`, on the split `train`.
-
-    `weights` gets safetensors of the step with the best harmonic mean on `validation`, with recipe
-    and step in the metadata; `curve` a CSV of `multimodal_loop.Point`. Both are the same bytes for
-    the same input and machine. `start` holds the weights of a `base` that is trained here. Pictures
-    and checkpoints lie in `scratch` meanwhile; a killed training goes on from there.
-
-    Raises:
-        UnknownModel: a name that does not exist, or a model whose tokenizer is not CLIP's.
-        BadParams: a recipe with unknown keys, or one under which the loss is no number.
-        EmptyTable: fewer than two training pairs, or none to stop by.
-        MissingColumn: a collection without questions, or whose texts have no pictures.
-        MissingFile, TruncatedFile, CorruptFile: pixels or weights absent, or that do not decode.
-        ToolFailed: a process of several that ended without a word.
-    """
-    job = dict(locals())
-    recipe, means = recipe_of(spec), Means.of(spec)
-    with scratch_folder(scratch) as folder:
-        if means.processes > 1 and "WORLD_SIZE" not in os.environ:
-            launch(__name__, {**job, "scratch": folder}, means.processes, folder)
-            return
-        source = Source(texts, images, qrels, pixels, "")
-        with deterministic(recipe.seed, recipe.threads), joined() as ranks:
-            begun = begin(base, start)
-            place = Place(folder, ranks, means.squares_gib, means.workers)
-            splits = _read(source, base.get("fields", FIVE_FIELDS), cut_of(begun.model), place)
-            known = ""
-            if means.checkpoint_every:
-                told, files = {**spec, "base": dict(base)}, [*pixels, *([start] if start else [])]
-                known = fingerprint(told, recipe.seed, splits, files, code=_CODE)
-            plan = Plan(recipe, means, ranks, Checkpoint(folder / "checkpoint.pt", known))
-            points = _fit(spec, begun, splits, plan, folder / _BEST)
-            if ranks.first:
-                write_curve(points, Point._fields, curve)
-                with aside(weights) as part:
-                    shutil.copyfile(folder / _BEST, part)
-                plan.checkpoint.clear()
-                (folder / _BEST).unlink()
-
-
-def _read(source: Source, fields: Sequence[str], cut: Cut, place: Place) -> list[Judged]:
-    splits = [read_judged(source, name, fields, cut, place) for name in _LEAST]
-    for split, (name, least) in zip(splits, _LEAST.items(), strict=True):
-        if len(split) < least:
-            found = f"{len(split)} pairs in split {name}"
-            remedy = "collect the training and validation files, or leave this model out"
-            raise EmptyTable(source.qrels, found, remedy)
-    return splits
-
-
-def _fit(
-    spec: Mapping[str, Any], begun: Start, splits: Sequence[Judged], plan: Plan, best: Path
-) -> list[Point]:
-    """Leave the best weights in the file `best`, and return the curve."""
-    recipe, tokens = plan.recipe, Tokens(begun.tokenizer)
-    model = create(spec, begun.model)
-    notes = {**begun.notes, "kind": spec["kind"], "recipe": recipe.as_dict()}
-    if isinstance(model, Clip2Clip) and isinstance(recipe, Clip2ClipRecipe):
-        model.to(pick_device("auto"))
-        notes["start"] = grid_start(model, splits[0], tokens, recipe.step, recipe.grid_sample)
-        model.weigh(notes["start"])
-    pairs = Pairs(splits[0], tokens, recipe.batch, recipe.seed, plan.ranks)
-    stepper = MultimodalStepper(model, recipe, plan.means, plan.ranks, recipe.steps)
-
-    def keep(point: Point, file: Path) -> None:
-        write_weights(model, {**notes, "step": point.step}, file)
-
-    def gauge() -> list[float]:
-        return accuracies(model, splits[1], tokens, recipe.sample)
-
-    return EarlyStopping(stepper, pairs, plan, gauge, keep=keep, best=best).run()

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +13,35 @@ from PIL import Image
 from pydantic import Field
 
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.models.kinds._shared import Images, Summary, Texts
+from isotope.models.kinds import Images, Summary, Texts
 from isotope.params.sections import ModelKind, TextFields, Whole
 
 FloatArray = npt.NDArray[np.float32]
 _TOKEN = re.compile(r"\w+")
+
+
+class Hash(ModelKind):
+    """Vectors from hashes of words and pictures."""
+
+    is_large: ClassVar[bool] = False
+
+    kind: Literal["hash"]
+    summary: Summary = None
+    texts: Texts = "whole"
+    dim: Annotated[Whole, Field(ge=2)] = Field(description="Components of a vector.")
+    images: Images = "pixels"
+    fields: TextFields = Field(default=list(FIVE_FIELDS))
+
+
+def load(spec: Mapping[str, Any], *, weights: Path | None, device: str) -> "HashEncoder":
+    """Make the encoder of an entry; `weights` and `device` are of no use here.
+
+    Raises:
+        BadParams: no dim.
+    """
+    from isotope.models.encoders import need  # noqa: PLC0415
+
+    return HashEncoder(int(need(spec, "dim")))
 
 
 class HashEncoder:
@@ -53,29 +77,3 @@ class HashEncoder:
         block = np.array(rows, np.float64).reshape(-1, self.dim)
         lengths = np.linalg.norm(block, axis=1, keepdims=True)
         return (block / np.maximum(lengths, 1e-12)).astype(np.float32)
-
-
-if TYPE_CHECKING:
-    from isotope.models.encoders import Encoder
-
-
-class Hash(ModelKind):
-    """Vectors from hashes of words and pictures."""
-
-    is_large: ClassVar[bool] = False
-
-    kind: Literal["hash"]
-    summary: Summary = None
-    texts: Texts = "whole"
-    dim: Annotated[Whole, Field(ge=2)] = Field(description="Components of a vector.")
-    images: Images = "pixels"
-    fields: TextFields = Field(default=list(FIVE_FIELDS))
-
-
-def load(spec: Mapping[str, Any], *, weights: Path | None, device: str) -> "Encoder":
-    """Make the encoder of an entry; `weights` and `device` are of no use here."""
-    from isotope.models.encoders import need  # noqa: PLC0415
-
-    pass  # noqa: PLC0415
-
-    return HashEncoder(int(need(spec, "dim")))

@@ -74,7 +74,7 @@ class Report(Exhibits):
         rivals.sort(
             key=lambda s: (
                 not self.first_runs(collection, s),
-                self.params["systems"][s]["kind"] != "bm25",
+                not self.system_kind(s).is_lexical,
             )
         )
         return self.cases.get("systems", [first, *rivals[:1]])

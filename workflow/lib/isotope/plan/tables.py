@@ -6,12 +6,12 @@ from typing import Any
 
 from isotope.judge import study
 from isotope.params import resolve
-from isotope.plan.memory import Memory
 from isotope.plan.models import FilesOf
 from isotope.plan.paths import Wildcards, expanded
+from isotope.plan.shards import Shards
 
 
-class Tables(Memory):
+class Tables(Shards):
     """Tables and figures of a collection, and what they read."""
 
     @cached_property

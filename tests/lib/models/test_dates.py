@@ -14,6 +14,8 @@ from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingColumn, MissingFile
 from isotope.core.vectors import load_vectors
 from isotope.encode import metadata as encode_dates
+from isotope.encode.cache import Encoding
+from isotope.encode.shard import Files
 from isotope.models.kinds import dates as date_model
 from isotope.models.kinds import dates as models_dates
 from isotope.models.kinds.dates import WHOLE, Choice, DatesRecipe
@@ -115,7 +117,7 @@ def test_a_fold_left_out_is_as_if_it_had_never_been_there():
     left, never = date_model.table(whole, choice, without=3), date_model.table(alone, choice)
     first = alone.first_year - whole.first_year
     here = slice(first, first + alone.years)
-    assert (left.seen == never.seen).all()
+    assert (left.features == never.features).all()
     assert left.ratios[:, here] == pytest.approx(never.ratios)
 
 
@@ -197,15 +199,12 @@ def test_both_sides_of_a_collection_are_encoded_in_shards(collected, tmp_path):
     made: dict[str, list] = {"texts": [], "images": []}
     for n in (0, 1):
         for side, paths in made.items():
-            paths.append({k: tmp_path / f"{side}-{n}.{k}" for k in ("vectors", "ids")})
-        encode_dates.encode_dated_texts(
-            collected["texts"], fields, weights, (n, 2), made["texts"][-1]
-        )
-        encode_dates.encode_dated_images(
-            collected["images"], "date", weights, (n, 2), made["images"][-1]
-        )
+            paths.append(Files(tmp_path / f"{side}-{n}.vectors", tmp_path / f"{side}-{n}.ids"))
+        encoding = Encoding({}, weights, 1, shard=n, shards=2)
+        encode_dates.encode_dated_texts(collected["texts"], fields, encoding, made["texts"][-1])
+        encode_dates.encode_dated_images(collected["images"], "date", encoding, made["images"][-1])
     sides = {
-        side: load_vectors([p["vectors"] for p in paths], [p["ids"] for p in paths])
+        side: load_vectors([p.vectors for p in paths], [p.ids for p in paths])
         for side, paths in made.items()
     }
     assert sides["texts"].ids.to_list() == [*IDS, "v"]

@@ -15,6 +15,7 @@ from torch import nn
 
 from isotope.core.vectors import load_vectors
 from isotope.encode import shard
+from isotope.encode.cache import Encoding
 from isotope.models import lit, offline
 from isotope.train import frozen
 
@@ -119,16 +120,11 @@ def learned(collection: dict[str, Any], folder: Path) -> list[Path]:
 
 def encoded(collection: dict[str, Any], folder: Path, features: list[Path]) -> bytes:
     shard.encode_images(
-        images=collection["images"],
-        pixels=collection["pixels"],
-        model=SPEC,
-        weights=folder / "model.safetensors",
-        shard=0,
-        shards=1,
-        batch=BATCH,
-        vectors=folder / "images.npy",
-        ids=folder / "images.ids.parquet",
-        features=features,
+        collection["images"],
+        collection["pixels"],
+        Encoding(SPEC, folder / "model.safetensors", BATCH),
+        shard.Files(folder / "images.npy", folder / "images.ids.parquet"),
+        features,
     )
     return (folder / "images.npy").read_bytes()
 

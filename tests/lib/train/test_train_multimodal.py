@@ -204,7 +204,7 @@ def test_accuracies_are_shares_of_each_subset_by_what_was_seen(collection, tmp_p
             TARGET, found.entities.pictures(every), found.entities.tokens(every, tokens)
         )
     right = (queries @ entities.T).argmax(dim=1).numpy() == found.answers
-    table = found.known.with_columns(right=pl.Series(right))
+    table = found.groups.with_columns(right=pl.Series(right))
     ours = multimodal_measure.accuracies(model, found, tokens, None)
     for share, (subset, seen) in zip(ours, multimodal_measure.GROUPS, strict=False):
         assert share == pytest.approx(table.filter(subset=subset, seen=seen)["right"].mean())

@@ -1,6 +1,6 @@
 """Write workflow/lib/isotope/parse/wiki_words.json anew: `python docs/wiki_words.py FILE...`.
 
-Each FILE is the JSON of a wiki's siteinfo (see `isotope.parse.words`), or an object of wikis
+Each FILE is the JSON of a wiki's siteinfo (see `isotope.parse.site`), or an object of wikis
 by the names of their databases, each with its `namespaces` and `words`.
 """
 
@@ -8,7 +8,7 @@ import json
 import sys
 from pathlib import Path
 
-from isotope.parse.words import Wiki, table, wiki_of
+from isotope.parse.site import Wiki, table, wiki_of
 
 OUT = Path(__file__).resolve().parents[1] / "workflow/lib/isotope/parse/wiki_words.json"
 

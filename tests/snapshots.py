@@ -20,7 +20,7 @@ import lxml.html
 from libzim.writer import Creator, Hint, Item, StringProvider
 
 from isotope.core.uploads import upload_url
-from isotope.parse.streams import unpacked
+from isotope.parse.xml_dump import unpacked
 
 NAMES = {1: "Talk", 6: "File", 10: "Template", 14: "Category"}
 _FILE_LINK = r"\[\[(?:{names}):((?:[^\[\]]|\[\[[^\[\]]*\]\]|\[[^\[\]]*\])*)\]\]"

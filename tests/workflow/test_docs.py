@@ -20,7 +20,7 @@ from isotope.cli import commands as command
 from isotope.cli.reference import Edges, documents, read_dot, reduced, rewrite
 from isotope.cli.reference_params import parameters
 from isotope.core import errors, grid
-from isotope.crawl import outcome
+from isotope.crawl import ledger as outcome
 from isotope.judge import ledger
 from isotope.judge import sheets as judge
 from isotope.params import resolve, schema

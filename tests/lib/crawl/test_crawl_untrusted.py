@@ -26,7 +26,7 @@ from isotope.core.errors import ToolFailed
 from isotope.crawl.addresses import BadUrl, Guard, is_public, target
 from isotope.crawl.decoders import Decoder
 from isotope.crawl.fetch import Answer, Fetcher
-from isotope.crawl.validate import sift
+from isotope.crawl.decode import sift
 from isotope.params import files
 
 ROOT = Path(__file__).parents[3]

@@ -18,7 +18,8 @@ import pytest
 
 from isotope.core.errors import CorruptFile, IsotopeError, MissingFile, ToolFailed, TruncatedFile
 from isotope.core.parallel import ordered_map
-from isotope.parse import dump, streams
+from isotope.parse import dump
+from isotope.parse import xml_dump
 from isotope.parse.articles import REASONS
 from isotope.parse.tables import REJECTED, SECTIONS
 
@@ -213,15 +214,15 @@ class TestStreams:
         single = digests(tmp_path)
         parse_bytes(tmp_path, multistream())
         assert digests(tmp_path) == single
-        monkeypatch.setattr(streams, "SPAN_BYTES", 1)
-        monkeypatch.setattr(streams, "CHUNK_BYTES", 100)
+        monkeypatch.setattr(xml_dump, "SPAN_BYTES", 1)
+        monkeypatch.setattr(xml_dump, "CHUNK_BYTES", 100)
         parse_bytes(tmp_path, multistream())
         assert digests(tmp_path) == single
         parse_bytes(tmp_path, bz2.compress(xml()))
         assert digests(tmp_path) == single
 
     def test_the_number_of_workers_does_not_show(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(streams, "SPAN_BYTES", 1)
+        monkeypatch.setattr(xml_dump, "SPAN_BYTES", 1)
         data = multistream(PAGES * 5)
         parse_bytes(tmp_path, data, workers=1)
         alone = digests(tmp_path)
@@ -269,7 +270,7 @@ class TestDamage:
             parse_bytes(tmp_path, xml()[:-20], "dump.xml")
 
     def test_a_page_cut_in_two_by_later_streams_is_noticed(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(streams, "SPAN_BYTES", 1)
+        monkeypatch.setattr(xml_dump, "SPAN_BYTES", 1)
         half = len(PAGES[0]) // 2
         parts = [HEAD, PAGES[1], PAGES[0][:half], PAGES[0][half:], TAIL]
         with pytest.raises(CorruptFile, match="cut in two"):

@@ -9,8 +9,8 @@ import pytest
 
 from isotope.core import sql, store
 from isotope.parse import dump
-from isotope.parse.links import FILE, Namespaces
-from isotope.parse.pages import targets
+from isotope.parse.site import FILE, Namespaces
+from isotope.parse.xml_dump import targets
 from isotope.parse.tables import INLINKS, LINKS, REJECTED, SECTIONS
 from isotope.tabulate.table import rows as asked
 from isotope.toy import pages as toy_pages

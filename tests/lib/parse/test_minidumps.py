@@ -32,9 +32,9 @@ from isotope.crawl.ledger import gather_ledgers
 from isotope.crawl.shard import crawl_shard
 from isotope.crawl.tables import URLS
 from isotope.params import resolve
-from isotope.parse.associations import associate
+from isotope.parse.dump import associate
 from isotope.parse.dump import parse_dump
-from isotope.parse.streams import unpacked
+from isotope.parse.xml_dump import unpacked
 from isotope.project.match import project, write_queries
 from isotope.project.tables import MEMBERS
 from isotope.tabulate.since import write_changes

@@ -12,11 +12,11 @@ from tests.lib.parse.test_snapshots import parse, read
 from tests.snapshots import Page, Wiki
 
 from isotope.core import provenance, sql
-from isotope.parse import words as wiki_words
+from isotope.parse import site as wiki_words
 from isotope.parse.files import Shown, options
 from isotope.parse.site import Site, known_site
 from isotope.parse.wikitext import plain_text, split_pictured
-from isotope.parse.words import table, wiki_of
+from isotope.parse.site import table, wiki_of
 from isotope.tabulate import table as tabulate
 
 # What `name` must be followed by so that MediaWiki reads it, by the kind of word.

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope.parse.links import categories
+from isotope.parse.site import categories
 from isotope.parse.wikitext import ENGLISH, Namespaces, plain_text, reduce, split_sections
 
 GERMAN = Namespaces.named({6: "Datei", 14: "Kategorie"}, "dewiki")

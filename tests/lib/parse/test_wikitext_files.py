@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from isotope.core.uploads import file_name
 from isotope.parse.files import Shown, Use, options
-from isotope.parse.links import FILE
-from isotope.parse.streams import unpacked
+from isotope.parse.site import FILE
+from isotope.parse.xml_dump import unpacked
 from isotope.parse.wikitext import ENGLISH, Namespaces, plain_text, split_pictured, split_sections
 
 PAGE = """{{Infobox album

@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isotope.core.errors import BadParams, CorruptFile, MissingColumn, MissingFile, TruncatedFile
-from isotope.parse import wit, wit_blocks
+from isotope.parse import wit
+from isotope.parse import wit as wit_blocks
 from isotope.parse.tables import ASSOCIATIONS, REJECTED, WIT_COLUMNS
 
 HEADER = "\t".join(WIT_COLUMNS)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isotope.core.parallel import ahead
-from isotope.parse.wit_blocks import Rooms
+from isotope.parse.wit import Rooms
 
 
 @given(st.lists(st.tuples(st.binary(max_size=9), st.integers(0, 20)), max_size=30))

@@ -18,7 +18,7 @@ from isotope.core.errors import CorruptFile, EmptyTable, IsotopeError, MissingFi
 from isotope.core.uploads import local_url, upload_url
 from isotope.crawl import pictures
 from isotope.crawl.pictures import list_pictures, zim_contents, zim_names
-from isotope.parse import zim as zim_wiki
+from isotope.parse import html_snapshots as zim_wiki
 from isotope.parse.dump import gather_dump
 
 SVG = b"<?xml version='1.0'?><svg xmlns='http://www.w3.org/2000/svg'/>"

@@ -28,7 +28,7 @@ from isotope.crawl.addresses import (
     user_agent,
 )
 from isotope.crawl.hosts import Host, Manners
-from isotope.crawl.outcome import HOST_DOWN, OF_THE_HOST, of_code
+from isotope.crawl.ledger import HOST_DOWN, OF_THE_HOST, of_code
 
 ARRIVED, UNCHANGED = "arrived", "unchanged"
 _OK, _NOT_MODIFIED = 200, 304

@@ -10,10 +10,267 @@ import polars as pl
 from isotope.core import sql, store
 from isotope.core.errors import DeadCrawl, MissingFile, StaleCrawl
 from isotope.core.pixels import iter_pixels
-from isotope.crawl.outcome import OF_THE_BYTES, OWN_HOST, origin, share_tags
+
 from isotope.crawl.tables import LEDGER, URLS
 
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import Any
+
+import json
+import sqlite3
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from isotope.core.errors import DiskFull, free_space
+from isotope.crawl.tables import LEDGER
+
+
+
+OWN_HOST = "own host"
+
+
+def origin(spec: Mapping[str, Any]) -> str:
+    """Return what answers for the URLs of crawl.<source>: a folder, a mirror, or their own host."""
+    if spec.get("serve"):
+        return str(PurePath(spec["serve"]))
+    return spec.get("mirror") or OWN_HOST
+
+
+def share_tags(one: str | None, other: str) -> bool:
+    """Tell whether an ETag or date of one origin means the same bytes at another.
+
+    It does at the same one. Folders that are served on loopback share their tags, which are digests
+    of the content. A row of a ledger that tells no origin (None) is taken as of the own host.
+    """
+    one = one or OWN_HOST
+    return one == other or (_is_folder(one) and _is_folder(other))
+
+
+def _is_folder(place: str) -> bool:
+    return place != OWN_HOST and "://" not in place
+
+
+STATUSES = (
+    "success",
+    "not_found",
+    "gone",
+    "forbidden",
+    "rate_limited",
+    "server_error",
+    "http_error",
+    "truncated",
+    "timeout",
+    "connection",
+    "tls",
+    "checksum",
+    "host_down",
+    "refused",
+    "bad_url",
+    "bad_redirect",
+    "forbidden_address",
+    "too_large",
+    "too_many_pixels",
+    "wrong_type",
+    "polyglot",
+    "svg",
+    "pdf",
+    "not_an_image",
+    "decode_timeout",
+    "decoder_died",
+)
+MAY_PASS = frozenset(
+    {"rate_limited", "server_error", "truncated", "timeout", "connection", "checksum"}
+)
+# Asked again by another run only.
+HOST_DOWN = "host_down"
+LATER = MAY_PASS | {HOST_DOWN}
+# What the same bytes will be the next time.
+OF_THE_BYTES = frozenset({"wrong_type", "polyglot", "svg", "pdf", "not_an_image"})
+FAILURES = frozenset(STATUSES) - {"success"}
+# What a network that is down does to every URL.
+UNREACHED = frozenset({"connection", "timeout", HOST_DOWN})
+# Judged without a request.
+UNASKED = frozenset({"bad_url", "forbidden_address"})
+# The outcomes that another value of a setting may change.
+DECIDED_BY: dict[str, frozenset[str]] = {
+    "user_agent": FAILURES,
+    "contact": FAILURES,
+    "redirects": frozenset({"bad_redirect"}),
+    "timeout_s": frozenset({"timeout", "truncated"}),
+    "max_mib": frozenset({"too_large"}),
+    "max_pixels": frozenset({"too_many_pixels"}),
+    "decode_s": frozenset({"decode_timeout"}),
+    "decode_mb": frozenset({"decoder_died"}),
+    **dict.fromkeys(
+        ("attempts", "wait_s", "connections", "rate_per_s", "megabits_per_s"), MAY_PASS
+    ),
+}
+# What a host in trouble does, whatever it is asked.
+OF_THE_HOST = frozenset({"rate_limited", "server_error", "timeout", "connection", "tls"})
+_BY_CODE = {404: "not_found", 410: "gone", 401: "forbidden", 403: "forbidden", 429: "rate_limited"}
+_FIRST_SERVER_ERROR = 500
+
 Row = dict[str, Any]
+
+
+def of_code(code: int) -> str:
+    """Return the status of an HTTP answer that brings no picture."""
+    return _BY_CODE.get(code, "server_error" if code >= _FIRST_SERVER_ERROR else "http_error")
+
+
+_TABLES = """
+    CREATE TABLE IF NOT EXISTS done (
+        image_id TEXT PRIMARY KEY, image_url TEXT UNIQUE, status TEXT, told TEXT, webp BLOB
+    );
+    CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT)
+"""
+# SQLite tells apart a disk without room, and any other refusal to write: a quota, a limit.
+_NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_WRITE")
+_ROWS_AT_ONCE = 64
+_LEDGER: dict[str, Any] = dict(pl.DataFrame(LEDGER.empty_table()).schema)
+
+
+class Scratch:
+    """Rows of the ledger and pictures, one a URL; what was not committed is asked for again."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the database, or make it.
+
+        Raises:
+            DiskFull: no room for it. So does every method that writes; what was committed stays.
+        """
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path, self._open = path, 0
+        with self._written():
+            self._con = sqlite3.connect(path, isolation_level=None)
+            # One job writes a shard, so no shared memory is needed, which network disks lack.
+            self._con.execute("PRAGMA locking_mode = EXCLUSIVE")
+            self._con.execute("PRAGMA journal_mode = WAL")
+            self._con.execute("PRAGMA synchronous = NORMAL")
+            self._con.executescript(_TABLES)
+
+    @contextmanager
+    def _written(self) -> Generator[None, None, None]:
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            self._undo()
+            if error.sqlite_errorname in _NO_ROOM:
+                raise DiskFull(self.path, f"{error}, {free_space(self.path)}") from error
+            raise
+
+    def _undo(self) -> None:
+        """Give up the open transaction, if SQLite has not done so already."""
+        self._open = 0
+        if self._con.in_transaction:
+            self._con.execute("ROLLBACK")
+
+    def known(self) -> set[str]:
+        """Return the URLs that are done."""
+        return {url for (url,) in self._con.execute("SELECT image_url FROM done")}
+
+    def add(self, image_id: str, told: Mapping[str, Any], webp: bytes | None) -> None:
+        """Keep one finished row of the ledger, and its picture if it is a new one."""
+        with self._written():
+            if not self._open:
+                self._con.execute("BEGIN")
+            row = (image_id, told["image_url"], told["status"], json.dumps(told), webp)
+            self._con.execute("INSERT INTO done VALUES (?, ?, ?, ?, ?)", row)
+            self._open += 1
+        if self._open >= _ROWS_AT_ONCE:
+            self.commit()
+
+    def commit(self) -> None:
+        """Make what was added survive."""
+        with self._written():
+            if self._open:
+                self._con.execute("COMMIT")
+                self._open = 0
+
+    def forget(self, statuses: Collection[str]) -> None:
+        """Drop the rows with these outcomes, so that they are asked for again."""
+        marks = ", ".join("?" for _ in statuses)
+        self._delete(f"status IN ({marks})", sorted(statuses))
+
+    def forget_larger(self, upstream_bytes: int, pixels: int) -> None:
+        """Drop the pictures that are above a limit."""
+        large = "json_extract(told, '$.upstream_bytes') > ?"
+        wide = "json_extract(told, '$.width') * json_extract(told, '$.height') > ?"
+        self._delete(f"status = 'success' AND ({large} OR {wide})", [upstream_bytes, pixels])
+
+    def forget_urls(self, urls: Iterable[str]) -> None:
+        """Drop the rows of these URLs."""
+        for url in urls:
+            self._delete("image_url = ?", [url])
+
+    def _delete(self, where: str, values: list[Any]) -> None:
+        self.commit()
+        with self._written():
+            self._con.execute(f"DELETE FROM done WHERE {where}", values)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings under which the rows came, as far as they were kept."""
+        rows = self._con.execute("SELECT name, value FROM settings")
+        return {name: json.loads(value) for name, value in rows}
+
+    @settings.setter
+    def settings(self, values: Mapping[str, Any]) -> None:
+        rows = [(name, json.dumps(value)) for name, value in values.items()]
+        self.commit()
+        with self._written():
+            self._con.executemany("INSERT OR REPLACE INTO settings VALUES (?, ?)", rows)
+
+    @property
+    def finished(self) -> bool:
+        """Whether the shard's tables were once written from here."""
+        return bool(self._con.execute("PRAGMA user_version").fetchone()[0])
+
+    @finished.setter
+    def finished(self, value: bool) -> None:
+        self.commit()
+        with self._written():
+            self._con.execute(f"PRAGMA user_version = {int(value)}")
+
+    def ledger(self) -> pl.DataFrame:
+        """Return all rows, by URL."""
+        told = (json.loads(t) for (t,) in self._con.execute("SELECT told FROM done"))
+        when = pl.from_epoch("fetched_at").dt.replace_time_zone("UTC").dt.cast_time_unit("ms")
+        schema = {**_LEDGER, "fetched_at": pl.Int64()}
+        return pl.DataFrame(list(told), schema=schema).with_columns(when).sort("image_url")
+
+    def succeeded(self) -> bool:
+        """Tell whether there is any picture."""
+        query = "SELECT EXISTS (SELECT 1 FROM done WHERE status = 'success')"
+        return bool(self._con.execute(query).fetchone()[0])
+
+    def reused(self) -> list[tuple[str, str]]:
+        """Return (image_url, sha256) of the pictures that lie with an earlier crawl."""
+        digest = "json_extract(told, '$.sha256')"
+        query = f"SELECT image_url, {digest} FROM done WHERE status = 'success' AND webp IS NULL"
+        return self._con.execute(query).fetchall()
+
+    def with_picture(self) -> set[str]:
+        """Return the ids of the pictures that were fetched."""
+        found = self._con.execute("SELECT image_id FROM done WHERE webp IS NOT NULL")
+        return {image_id for (image_id,) in found}
+
+    def pictures(self) -> Iterator[tuple[str, bytes]]:
+        """Yield (image_id, WebP) of what was fetched, by id."""
+        query = "SELECT image_id, webp FROM done WHERE webp IS NOT NULL ORDER BY image_id"
+        yield from self._con.execute(query)
+
+    def close(self) -> None:
+        """Commit and close."""
+        try:
+            self.commit()
+        finally:
+            self._con.close()
 
 
 class Earlier:

@@ -27,7 +27,7 @@ from isotope.core.zim import Page, content_of, is_zim, opened, page_at, pieces, 
 from isotope.crawl.decode import IMAGE_LIMIT_PIXELS, to_webp
 from isotope.crawl.ledger import list_urls
 from isotope.crawl.tables import LEDGER, PIXELS
-from isotope.crawl.validate import NO_PIXELS, form
+from isotope.crawl.decode import NO_PIXELS, form
 
 
 def zim_names(path: Path, files: Sequence[Path]) -> list[str]:

@@ -17,14 +17,92 @@ from isotope.core.parallel import ordered_map
 from isotope.core.progress import Progress, log
 from isotope.core.shards import WHOLE, Part, bounds, gather, grouped
 from isotope.core.zim import is_zim, opened
-from isotope.parse import enterprise, streams, zim
+from isotope.parse import html_snapshots
+from isotope.parse import xml_dump
+from isotope.parse import html_snapshots as zim
 from isotope.parse.articles import REASONS, Parsed
-from isotope.parse.enterprise import Records
-from isotope.parse.pages import parse_batch
+from isotope.parse.html_snapshots import Records
+from isotope.parse.xml_dump import parse_batch
 from isotope.parse.site import Site, read_site
-from isotope.parse.streams import Chunk, Span
+from isotope.parse.xml_dump import Chunk, Span
 from isotope.parse.tables import INFOBOXES, INLINKS, LINKS, PICTURES, REJECTED, SECTIONS
-from isotope.parse.zim import Entries
+from isotope.parse.html_snapshots import Entries
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from isotope.acquire.manifest import placed_if_any
+from isotope.core import sql, store
+from isotope.core.shards import gather
+from isotope.core.uploads import read_files
+from isotope.parse.tables import ASSOCIATIONS, REJECTED
+
+
+
+_STEPS = sql.SQL / "parse" / "wikitext"
+
+
+def associate(
+    parsed: Mapping[str, Path],
+    known: Mapping[str, Sequence[Path]],
+    files: Sequence[Path],
+    ratios: Mapping[str, float],
+    outputs: Mapping[str, Path],
+) -> None:
+    """Write what WIT would say of a snapshot: tables.ASSOCIATIONS, and tables.REJECTED.
+
+    `parsed` are `pictures` and `sections`; `known` are the tables of WIT's own rows, `wit` and
+    `wit_rejected`, or nothing: they come first, and their splits win. `files` are tables as
+    `file_tables` reads them. `ratios` are the shares of test and validation among the pages that
+    WIT does not know; the rest trains. `outputs` are `associations` and `rejected`.
+
+    Raises:
+        MissingColumn, CorruptFile: as `file_tables.read_files`.
+        MissingFile: a table that was not parsed.
+    """
+    parent = outputs["associations"].parent
+    parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=parent, prefix=".associations-") as folder:
+        made: dict[str, sql.Files] = {**parsed, "wit": _wit(known["wit"], Path(folder))}
+        made["files"] = Path(folder) / "files.parquet"
+        is_complete = read_files(files, Path(folder) / "files.parquet")
+        params = {"is_complete": is_complete, **ratios}
+        sql.run_chain(sorted(_STEPS.glob("*.sql")), made, Path(folder), params=params)
+        for name, table, schema in (
+            ("associations", "wit", ASSOCIATIONS),
+            ("rejected", "wit_rejected", REJECTED),
+        ):
+            own = Path(folder) / f"{'left_out' if name == 'rejected' else name}.parquet"
+            gather([*known[table], own], outputs[name], schema)
+
+
+def _wit(known: Sequence[Path], folder: Path) -> Sequence[Path]:
+    if known:
+        return known
+    empty = folder / "wit.parquet"
+    store.write_rows([], empty, ASSOCIATIONS)
+    return [empty]
+
+
+def associate_source(  # noqa: PLR0913
+    *,
+    manifest: Path,
+    pictures: Path,
+    sections: Path,
+    wit: Sequence[Path],
+    wit_rejected: Sequence[Path],
+    splits: Mapping[str, float],
+    outputs: Mapping[str, Path],
+) -> None:
+    """Write the associations of a source's own pictures: see `associate`.
+
+    Its file tables are those of the acquired part `files`.
+    """
+    parsed = {"pictures": pictures, "sections": sections}
+    of_wit = {"wit": wit, "wit_rejected": wit_rejected}
+    associate(parsed, of_wit, placed_if_any(manifest, "files"), splits, outputs)
+
 
 _COMMONEST = 5
 _LONGEST = 40
@@ -98,7 +176,7 @@ def prepared(path: Path) -> Cut:
         return partial(zim.batches, path)
     if path.name.endswith(_RECORDS):
         return partial(_of_records, path)
-    return partial(_of_xml, path, read_site(path, streams.unpacked(path)))
+    return partial(_of_xml, path, read_site(path, xml_dump.unpacked(path)))
 
 
 def parse_task(task: Task) -> tuple[pa.Table, pa.Table, Parsed]:
@@ -108,18 +186,18 @@ def parse_task(task: Task) -> tuple[pa.Table, pa.Table, Parsed]:
         CorruptFile, TruncatedFile: the piece can't be unpacked.
     """
     if isinstance(task, Records):
-        return enterprise.parse_records(task)
+        return html_snapshots.parse_records(task)
     return zim.parse_entries(task) if isinstance(task, Entries) else parse_batch(task)
 
 
 def _of_xml(path: Path, site: Site, start: int, stop: int) -> Iterator[Task]:
-    for batch in streams.batches(path, start, stop):
+    for batch in xml_dump.batches(path, start, stop):
         yield site, batch
 
 
 def _of_records(path: Path, start: int, stop: int) -> Iterator[Task]:
     if start == 0 and stop > 0:
-        yield from enterprise.batches(path)
+        yield from html_snapshots.batches(path)
 
 
 PAGES = "pages_of_files"

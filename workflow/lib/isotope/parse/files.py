@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from isotope.core.uploads import file_name
-from isotope.parse.links import Namespaces
+from isotope.parse.site import Namespaces
 from isotope.parse.templates import GALLERY, strip_blocks
-from isotope.parse.words import Words, words_of
+from isotope.parse.site import Words, words_of
 
 ENGLISH = words_of("enwiki")
 _OPEN, _CLOSED = ("[[", "{{"), ("]]", "}}")

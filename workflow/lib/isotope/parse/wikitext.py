@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from isotope.parse.files import Use, uses
-from isotope.parse.links import ENGLISH, Namespaces, strip_external_links, strip_links
+from isotope.parse.site import ENGLISH, Namespaces, strip_external_links, strip_links
 from isotope.parse.templates import GALLERY, decode_entities, strip_blocks, strip_templates
 
 _BREAK = re.compile(r"<br[\s/]*>|\n", re.IGNORECASE)

@@ -24,9 +24,9 @@ from tests import chaos
 
 from isotope.core.errors import ToolFailed
 from isotope.crawl.addresses import BadUrl, Guard, is_public, target
+from isotope.crawl.decode import sift
 from isotope.crawl.decoders import Decoder
 from isotope.crawl.fetch import Answer, Fetcher
-from isotope.crawl.decode import sift
 from isotope.params import files
 
 ROOT = Path(__file__).parents[3]

@@ -10,8 +10,7 @@ import pytest
 
 from isotope.core import store, uploads
 from isotope.core.errors import CorruptFile, MissingColumn
-from isotope.parse.dump import associate
-from isotope.parse.dump import parse_dump
+from isotope.parse.dump import associate, parse_dump
 from isotope.parse.tables import ASSOCIATIONS, PICTURES, REJECTED, SECTIONS
 from isotope.parse.wit import parse_wit
 

@@ -18,8 +18,7 @@ import pytest
 
 from isotope.core.errors import CorruptFile, IsotopeError, MissingFile, ToolFailed, TruncatedFile
 from isotope.core.parallel import ordered_map
-from isotope.parse import dump
-from isotope.parse import xml_dump
+from isotope.parse import dump, xml_dump
 from isotope.parse.articles import REASONS
 from isotope.parse.tables import REJECTED, SECTIONS
 
@@ -322,10 +321,10 @@ class TestOrderedMap:
         (tmp_path / "dump.xml.bz2").write_bytes(multistream(PAGES * 4000, 40))
         script = tmp_path / "dump.xml.py"
         script.write_text(
-            "import signal\nfrom pathlib import Path\nfrom isotope.parse import dump, streams\n"
+            "import signal\nfrom pathlib import Path\nfrom isotope.parse import dump, xml_dump\n"
             # A shell starts what runs in the background with the signal ignored.
             "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-            "streams.SPAN_BYTES = 1\nhere = Path(__file__).parent\n"
+            "xml_dump.SPAN_BYTES = 1\nhere = Path(__file__).parent\n"
             "print('started', flush=True)\n"
             "files = ('out', 'links', 'rejected', 'infoboxes', 'pictures', 'counts')\n"
             "names = {n: here / n for n in files}\n"

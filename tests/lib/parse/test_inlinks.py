@@ -10,13 +10,13 @@ import pytest
 from isotope.core import sql, store
 from isotope.parse import dump
 from isotope.parse.site import FILE, Namespaces
-from isotope.parse.xml_dump import targets
 from isotope.parse.tables import INLINKS, LINKS, REJECTED, SECTIONS
+from isotope.parse.xml_dump import targets
 from isotope.tabulate.table import rows as asked
 from isotope.toy import pages as toy_pages
 from isotope.toy import snapshot, wiki
 
-GERMAN = Namespaces.named({FILE: "Datei"})
+GERMAN = Namespaces.of({FILE: "Datei"})
 QUERY = sql.SQL / "parse/inlinks.sql"
 RAY = 50000046
 

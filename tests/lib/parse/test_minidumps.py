@@ -32,9 +32,8 @@ from isotope.crawl.ledger import gather_ledgers
 from isotope.crawl.shard import crawl_shard
 from isotope.crawl.tables import URLS
 from isotope.params import resolve
-from isotope.parse.dump import associate
-from isotope.parse.dump import parse_dump
-from isotope.parse.xml_dump import unpacked
+from isotope.parse.dump import associate, parse_dump
+from isotope.parse.xml_dump import decompress
 from isotope.project.match import project, write_queries
 from isotope.project.tables import MEMBERS
 from isotope.tabulate.since import write_changes
@@ -309,7 +308,7 @@ def wikitext(dumps) -> dict[str, dict[int, str]]:
 
 
 def pages(path: Path) -> Iterator[tuple[int, str]]:
-    xml = re.sub(rb' xmlns="[^"]+"', b"", b"".join(unpacked(path)), count=1)
+    xml = re.sub(rb' xmlns="[^"]+"', b"", b"".join(decompress(path)), count=1)
     for page in ET.fromstring(xml).iter("page"):
         yield int(page.findtext("id", "")), page.findtext("revision/text") or ""
 

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope.parse.site import categories
-from isotope.parse.wikitext import ENGLISH, Namespaces, plain_text, reduce, split_sections
+from isotope.parse.site import ENGLISH_NAMESPACES, Namespaces
+from isotope.parse.wikitext import categories, plain_text, reduce, split_sections
 
-GERMAN = Namespaces.named({6: "Datei", 14: "Kategorie"}, "dewiki")
+GERMAN = Namespaces.of({6: "Datei", 14: "Kategorie"}, "dewiki")
 
 
 class TestLinkedWordsAreNeverLost:
@@ -81,7 +81,7 @@ def _anchors(code) -> list[str]:
     for node in code.nodes:
         if isinstance(node, mwparserfromhell.nodes.Wikilink):
             prefix, colon, _ = str(node.title).partition(":")
-            if colon and ENGLISH.hides(prefix):
+            if colon and ENGLISH_NAMESPACES.is_hidden(prefix):
                 continue
             label = node.text if node.text and node.text.strip() else None
             pipe_trick = node.text is not None and label is None
@@ -139,7 +139,7 @@ class TestMarkup:
     def test_names_of_namespaces_follow_the_wiki(self):
         wikitext = "[[Datei:A.jpg|mini|B]][[Kategorie:C]][[Bild:D.png]][[File:E.svg]]f"
         assert plain_text(wikitext, GERMAN) == "f"
-        assert plain_text("[[Fichier:A]] b", Namespaces.named({6: "Berkas"}, "idwiki")) == "b"
+        assert plain_text("[[Fichier:A]] b", Namespaces.of({6: "Berkas"}, "idwiki")) == "b"
 
     def test_categories_come_in_page_order_once_each_without_sort_keys(self):
         wikitext = (

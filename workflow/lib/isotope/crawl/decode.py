@@ -7,29 +7,25 @@ a decoder, its clock, its memory), the parent says so in its place and forks ano
 costs milliseconds, and the crawl one picture.
 """
 
+import io
 import json
 import os
+import re
 import resource
 import signal
 import struct
 import sys
+import zipfile
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from mmap import mmap
 from pathlib import Path
 from select import select
 from typing import Any
 
 import numpy as np
-
-import io
-import re
-import zipfile
-from dataclasses import dataclass
-
 from PIL import Image
-
-
 
 _SIGNATURES = (
     (b"\xff\xd8\xff", "jpeg"),

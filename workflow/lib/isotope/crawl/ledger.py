@@ -1,35 +1,19 @@
 """One ledger for a source, from those of its shards."""
 
+import json
+import sqlite3
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePath
 from typing import Any
 
 import polars as pl
 
 from isotope.core import sql, store
-from isotope.core.errors import DeadCrawl, MissingFile, StaleCrawl
+from isotope.core.errors import DeadCrawl, DiskFull, MissingFile, StaleCrawl, free_space
 from isotope.core.pixels import iter_pixels
-
 from isotope.crawl.tables import LEDGER, URLS
-
-from collections.abc import Mapping
-from pathlib import PurePath
-from typing import Any
-
-import json
-import sqlite3
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
-
-import polars as pl
-
-from isotope.core.errors import DiskFull, free_space
-from isotope.crawl.tables import LEDGER
-
-
 
 OWN_HOST = "own host"
 

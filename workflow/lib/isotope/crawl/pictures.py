@@ -24,10 +24,9 @@ from isotope.core.pixels import groups_within
 from isotope.core.progress import Progress, log
 from isotope.core.uploads import file_of, local_url, read_files, upload_url
 from isotope.core.zim import Page, content_of, is_zim, opened, page_at, pieces, wiki_of
-from isotope.crawl.decode import IMAGE_LIMIT_PIXELS, to_webp
+from isotope.crawl.decode import IMAGE_LIMIT_PIXELS, NO_PIXELS, form, to_webp
 from isotope.crawl.ledger import list_urls
 from isotope.crawl.tables import LEDGER, PIXELS
-from isotope.crawl.decode import NO_PIXELS, form
 
 
 def zim_names(path: Path, files: Sequence[Path]) -> list[str]:

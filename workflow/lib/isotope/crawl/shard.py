@@ -3,8 +3,12 @@
 import asyncio
 import hashlib
 import heapq
-from collections.abc import Iterator, Mapping
+import itertools
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, nullcontext
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -18,35 +22,26 @@ import pyarrow as pa
 from isotope.core import store
 from isotope.core.errors import HostDown, ToolFailed
 from isotope.core.progress import Progress
-from isotope.crawl.addresses import require_contact
+from isotope.crawl.addresses import BadUrl, asked, require_contact, target
 from isotope.crawl.decoders import Decoders
-from isotope.crawl.fetch import NO_NETWORK, Fetcher
+from isotope.crawl.fetch import ARRIVED, NO_NETWORK, UNCHANGED, Answer, Fetcher
 from isotope.crawl.hosts import Budget
-from isotope.crawl.ledger import Earlier
-from isotope.crawl.ledger import (DECIDED_BY, FAILURES, HOST_DOWN, LATER, OWN_HOST, UNASKED, UNREACHED, origin)
-
-from isotope.crawl.ledger import Scratch
+from isotope.crawl.ledger import (
+    DECIDED_BY,
+    FAILURES,
+    HOST_DOWN,
+    LATER,
+    MAY_PASS,
+    OWN_HOST,
+    UNASKED,
+    UNREACHED,
+    Earlier,
+    Row,
+    Scratch,
+    origin,
+)
 from isotope.crawl.serve import serving
 from isotope.crawl.tables import LEDGER, PIXELS
-
-import asyncio
-import hashlib
-import heapq
-import itertools
-import random
-import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
-
-from isotope.crawl.addresses import BadUrl, asked, target
-from isotope.crawl.decoders import Decoders
-from isotope.crawl.fetch import ARRIVED, UNCHANGED, Answer, Fetcher
-from isotope.crawl.hosts import Budget
-from isotope.crawl.ledger import Earlier
-from isotope.crawl.ledger import MAY_PASS, Row, origin
-
-
 
 _LONGEST_WAIT_S = 900.0
 _ACCOUNT_EVERY_S = 1.0

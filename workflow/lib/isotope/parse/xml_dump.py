@@ -1,32 +1,32 @@
-"""Bytes of a dump: bz2 streams for workers to unpack, or XML cut between pages."""
+"""MediaWiki's XML exports: bz2 streams or chunks of pages, and the articles in their wikitext.
+
+One process cuts a multistream file into spans of whole streams, and decompresses any other into
+chunks of whole pages; worker processes parse both.
+"""
 
 import bz2
 import mmap
 import re
-from collections.abc import Iterator
+import xml.etree.ElementTree as ET
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice, pairwise
 from pathlib import Path
 
-from isotope.core.errors import CorruptFile, MissingFile, TruncatedFile
-
-import re
-import xml.etree.ElementTree as ET
-from collections.abc import Collection, Iterable
-from html import unescape
-from urllib.parse import unquote
-
 import pyarrow as pa
 
-from isotope.parse.articles import Article, Parsed, Shown
-from isotope.parse.files import Use, infobox_picture
-from isotope.parse.site import Namespaces, categories
-from isotope.parse.site import Site
-
-from isotope.parse.wikitext import plain_text, split_pictured
-from isotope.parse.site import disambiguation
-
-
+from isotope.core.errors import CorruptFile, MissingFile, TruncatedFile
+from isotope.parse.articles import (
+    DISAMBIGUATION,
+    Article,
+    ArticleFile,
+    ParsedBatch,
+    article_title,
+    article_titles,
+)
+from isotope.parse.files import FileUse, infobox_picture
+from isotope.parse.site import Namespaces, Site
+from isotope.parse.wikitext import categories, plain_text, split_pictured
 
 READ_BYTES = 1 << 20
 SPAN_BYTES = 1 << 20
@@ -37,6 +37,7 @@ _HEAD_BYTES = 64 << 20
 _STREAM = re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)")
 _PAGE, _PAGE_END, _END = b"<page>", b"</page>", b"</mediawiki>"
 _AGAIN = "download the file again and compare its checksum with the published one"
+_TARGET = re.compile(r"\[\[:?+([^\[\]|#\n<>{}]++)(?=[|#\]])")
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Chunk:
 def batches(path: Path, start: int = 0, stop: int | None = None) -> Iterator[Span | Chunk]:
     """Cut a dump into pieces that can be parsed apart, in order.
 
-    Only the streams that begin from byte `start` to before byte `stop` are given; a file that is
+    Only the streams that begin from byte `start` to before byte `stop` count; a file that is
     no multistream begins at byte 0 as a whole.
 
     Raises:
@@ -74,7 +75,128 @@ def batches(path: Path, start: int = 0, stop: int | None = None) -> Iterator[Spa
         yield from _chunks(path)
 
 
-def unpacked(path: Path, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
+def parse_batch(task: tuple[Site, Span | Chunk]) -> tuple[pa.Table, pa.Table, ParsedBatch]:
+    """Unpack and parse one piece; sections and links come as tables, not as rows.
+
+    Raises:
+        CorruptFile, TruncatedFile: the piece can't be unpacked.
+    """
+    site, batch = task
+    parsed = ParsedBatch(batch.path)
+    for page in _pages(batch.xml if isinstance(batch, Chunk) else span_xml(batch)):
+        parsed.pages += 1
+        try:
+            _parse_page(ET.fromstring(page) if isinstance(page, bytes) else page, site, parsed)
+        except (ET.ParseError, ValueError) as error:
+            raw = page if isinstance(page, bytes) else ET.tostring(page, "utf-8")
+            parsed.reject("bad_xml", str(error), raw.decode("utf-8", "backslashreplace"))
+    return parsed.as_tables()
+
+
+def _pages(xml: bytes) -> Iterable[ET.Element | bytes]:
+    """Return page elements; the bytes of each page where the piece as a whole is malformed."""
+    start, end = xml.find(_PAGE), xml.rfind(_PAGE_END) + len(_PAGE_END)
+    if start < 0:
+        return []
+    try:
+        return ET.fromstring(b"<pages>" + xml[start:end] + b"</pages>")
+    except ET.ParseError:
+        parts = (part.partition(_PAGE_END) for part in xml[start:end].split(_PAGE)[1:])
+        return [_PAGE + inside + closed for inside, closed, _ in parts]
+
+
+def _parse_page(page: ET.Element, site: Site, parsed: ParsedBatch) -> None:
+    title = page.findtext("title", "")
+    page_id, revision = int(page.findtext("id", "")), page.find("revision[last()]")
+    if revision is None:
+        raise ValueError(f"{title}: a page without a revision")
+    wikitext = revision.findtext("text") or ""
+    bare = site.namespaces.without_prefix(wikitext)
+    reason = _unusable(page, revision, bare, site)
+    if reason:
+        to = redirect_target(page, wikitext) if reason == "redirect" else ""
+        parsed.reject(reason, title, to)
+        return
+    sections, uses = split_pictured(wikitext, site.namespaces)
+    text = "".join(body for _, _, body in sections)
+    article = Article(
+        page_id,
+        int(revision.findtext("id", "")),
+        title,
+        [(level, heading, plain_text(b, site.namespaces)) for level, heading, b in sections],
+        categories(text, site.namespaces),
+        targets(text, site.namespaces, site.prefixes),
+        [_article_file(section, use, site) for section, use in uses],
+        infobox_picture(bare),
+    )
+    parsed.add(article, site)
+
+
+def _unusable(page: ET.Element, revision: ET.Element, wikitext: str, site: Site) -> str | None:
+    title = page.findtext("title", "")
+    prefix = title.partition(":")[0].lower() if ":" in title else ""
+    if page.findtext("ns", "0" if prefix not in site.prefixes else "-") != "0":
+        return "other_namespace"
+    if page.find("redirect") is not None or site.namespaces.words.redirect.match(wikitext):
+        return "redirect"
+    if revision.findtext("model", "wikitext") != "wikitext":
+        return "not_wikitext"
+    if not wikitext.strip():
+        return "empty"
+    return "disambiguation" if DISAMBIGUATION.search(wikitext) else None
+
+
+def _article_file(section: int, use: FileUse, site: Site) -> ArticleFile:
+    return ArticleFile(
+        section,
+        use.file,
+        use.origin,
+        plain_text(use.options.caption, site.namespaces),
+        plain_text(use.options.alt, site.namespaces),
+        use.options.width,
+        use.options.is_framed,
+        use.is_in_table,
+        use.options.unread,
+    )
+
+
+def targets(text: str, namespaces: Namespaces, prefixes: Collection[str]) -> list[str]:
+    """List the titles that wikitext links to, each once, in page order, as their pages have them.
+
+    Pictures, categories, other wikis and the wiki's own `prefixes` (lower case) are left out, and
+    so are links within the page. Links in a picture's caption count.
+    """
+    titles = dict.fromkeys(_TARGET.findall(text))
+    return article_titles(titles, namespaces, prefixes)
+
+
+def redirect_target(page: ET.Element, wikitext: str) -> str:
+    """Return the title that a redirect leads to, without a section; empty where none is named."""
+    redirect = page.find("redirect")
+    title = redirect.get("title", "") if redirect is not None else ""
+    targets = [title.partition("#")[0]] if title else _TARGET.findall(wikitext)
+    return article_title(targets[0]) if targets else ""
+
+
+def span_xml(span: Span) -> bytes:
+    """Unpack a span.
+
+    Raises:
+        CorruptFile: damage, or a page that runs over the end of its stream.
+        TruncatedFile: the last stream of the file without the dump's end tag.
+    """
+    xml = b"".join(decompress(span.path, span.start, span.stop))
+    tail = xml[xml.rfind(_PAGE_END) + len(_PAGE_END) :] if _PAGE_END in xml else xml
+    if span.last and _END not in tail:
+        found = f"no {_END.decode()} after the stream at byte {span.start:,}"
+        raise TruncatedFile(span.path, found, _AGAIN)
+    if xml.find(_PAGE_END) < xml.find(_PAGE) or xml.rfind(_PAGE) > xml.rfind(_PAGE_END):
+        found = f"a page that is cut in two in the streams from byte {span.start:,}"
+        raise CorruptFile(span.path, found, _AGAIN)
+    return xml
+
+
+def decompress(path: Path, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
     """Yield the XML of a `.xml` or bz2 file, or of the streams between two bytes of it.
 
     Raises:
@@ -125,7 +247,7 @@ def is_multistream(path: Path) -> bool:
     if not second:
         return False
     try:
-        return next(unpacked(path, second[0])).lstrip().startswith((_PAGE, _END))
+        return next(decompress(path, second[0])).lstrip().startswith((_PAGE, _END))
     except CorruptFile:
         return False
 
@@ -152,181 +274,18 @@ def _cuts(content: mmap.mmap, first: int, end: int) -> Iterator[int]:
             yield cut
 
 
-def span_xml(span: Span) -> bytes:
-    """Unpack a span.
-
-    Raises:
-        CorruptFile: damage, or a page that runs over the end of its stream.
-        TruncatedFile: the last stream of the file without the dump's end tag.
-    """
-    xml = b"".join(unpacked(span.path, span.start, span.stop))
-    tail = xml[xml.rfind(_PAGE_END) + len(_PAGE_END) :] if _PAGE_END in xml else xml
-    if span.last and _END not in tail:
-        found = f"no {_END.decode()} after the stream at byte {span.start:,}"
-        raise TruncatedFile(span.path, found, _AGAIN)
-    if xml.find(_PAGE_END) < xml.find(_PAGE) or xml.rfind(_PAGE) > xml.rfind(_PAGE_END):
-        found = f"a page that is cut in two in the streams from byte {span.start:,}"
-        raise CorruptFile(span.path, found, _AGAIN)
-    return xml
-
-
 def _chunks(path: Path) -> Iterator[Chunk]:
-    held, at = b"", 0
-    for piece in unpacked(path):
-        held += piece
-        cut = held.rfind(_PAGE_END) + len(_PAGE_END) if len(held) >= CHUNK_BYTES else 0
+    xml, at = b"", 0
+    for piece in decompress(path):
+        xml += piece
+        cut = xml.rfind(_PAGE_END) + len(_PAGE_END) if len(xml) >= CHUNK_BYTES else 0
         if cut >= len(_PAGE_END):
-            yield Chunk(path, at, held[:cut])
-            held, at = held[cut:], at + cut
-        elif len(held) > PAGE_LIMIT_BYTES:
-            found = f"no end of a page in the {len(held):,} bytes of XML from byte {at:,}"
+            yield Chunk(path, at, xml[:cut])
+            xml, at = xml[cut:], at + cut
+        elif len(xml) > PAGE_LIMIT_BYTES:
+            found = f"no end of a page in the {len(xml):,} bytes of XML from byte {at:,}"
             raise CorruptFile(path, found, "give a dump of current revisions, not of histories")
-    if _END not in held:
-        found = f"no {_END.decode()} at its end, byte {at + len(held):,} of the XML"
+    if _END not in xml:
+        found = f"no {_END.decode()} at its end, byte {at + len(xml):,} of the XML"
         raise TruncatedFile(path, found, _AGAIN)
-    yield Chunk(path, at, held)
-
-
-_TARGET = re.compile(r"\[\[:?+([^\[\]|#\n<>{}]++)(?=[|#\]])")
-
-
-def targets(text: str, namespaces: Namespaces, prefixes: Collection[str]) -> list[str]:
-    """List the titles that wikitext links to, each once, in page order, as their pages have them.
-
-    Pictures, categories, other wikis and the wiki's own `prefixes` (lower case) are left out, and
-    so are links within the page. Links in a picture's caption count.
-    """
-    titles = dict.fromkeys(_TARGET.findall(text))
-    return article_titles(titles, namespaces, prefixes)
-
-
-def article_titles(
-    titles: Iterable[str], namespaces: Namespaces, prefixes: Collection[str]
-) -> list[str]:
-    """Return the titles of articles among these, each once, as their pages have them."""
-    found = (title for title in titles if not _elsewhere(title, namespaces, prefixes))
-    return [title for title in dict.fromkeys(map(_normal, found)) if title]
-
-
-def redirect_target(page: ET.Element, wikitext: str) -> str:
-    """Return the title that a redirect leads to, without a section; empty where none is told."""
-    told = page.find("redirect")
-    title = told.get("title", "") if told is not None else ""
-    found = [title.partition("#")[0]] if title else _TARGET.findall(wikitext)
-    return _normal(found[0]) if found else ""
-
-
-def _elsewhere(title: str, namespaces: Namespaces, prefixes: Collection[str]) -> bool:
-    prefix, colon, _ = title.partition(":")
-    return bool(colon) and (prefix.strip().lower() in prefixes or namespaces.hides(prefix))
-
-
-def _normal(title: str) -> str:
-    if "%" in title:
-        title = unquote(title)
-    if "&" in title:
-        title = unescape(title)
-    # ASSUME titles begin with a capital, as in all Wikipedias; a page of a dump does not say.
-    title = " ".join(title.replace("_", " ").split())
-    return title[:1].upper() + title[1:]
-
-
-_PAGE, _PAGE_END = b"<page>", b"</page>"
-# ASSUME these templates mark a disambiguation page; wikis use more, in their own languages. OVEN
-# leaves such pages out (section 3) and does not say how it knows them.
-DISAMBIGUATION = re.compile(
-    rf"__(?:{disambiguation()})__"
-    r"|\{\{\s*(?:disambig(?![^{}|]*needed)[^{}|]*|dab|disam|hndis[^{}|]*|geodis"
-    r"|(?:number|school|road|hospital|math|letter|airport|call ?sign|biology|mil-unit-|church)[ -]?"
-    r"dis(?:ambiguation|ambig)?|(?:species|genus|taxonomy|chemistry|music|opus|phonetics|station"
-    r"|molecular biology|latin ?name|human name|place name|letter-number combination|caselaw)[ -]"
-    r"dis(?:ambiguation|ambig)[^{}|]*|begriffsklärung|homonymie|desambiguación|desambig|förgrening"
-    r"|desambiguação|disambigua|doorverwijspagina|dp|ujednoznacznienie|gren|flertydig|aimai"
-    r"|неоднозначность|曖昧さ回避|消歧义|消歧義|동음이의|rozcestník|täsmennyssivu|توضيح|ابهام‌زدایی|बहुविकल्पी[^{}|]*|maana)\s*[|}]",
-    re.IGNORECASE,
-)
-
-
-def parse_batch(task: tuple[Site, Span | Chunk]) -> tuple[pa.Table, pa.Table, Parsed]:
-    """Unpack and parse one piece; sections and links come as tables, not as rows.
-
-    Raises:
-        CorruptFile, TruncatedFile: the piece can't be unpacked.
-    """
-    site, batch = task
-    parsed = Parsed(batch.path)
-    for page in _pages(batch.xml if isinstance(batch, Chunk) else span_xml(batch)):
-        parsed.pages += 1
-        try:
-            _parse_page(ET.fromstring(page) if isinstance(page, bytes) else page, site, parsed)
-        except (ET.ParseError, ValueError) as error:
-            raw = page if isinstance(page, bytes) else ET.tostring(page, "utf-8")
-            parsed.leave_out("bad_xml", str(error), raw.decode("utf-8", "backslashreplace"))
-    return parsed.handed_over()
-
-
-def _pages(xml: bytes) -> Iterable[ET.Element | bytes]:
-    """Return page elements; the bytes of each page where the piece as a whole is malformed."""
-    start, end = xml.find(_PAGE), xml.rfind(_PAGE_END) + len(_PAGE_END)
-    if start < 0:
-        return []
-    try:
-        return ET.fromstring(b"<pages>" + xml[start:end] + b"</pages>")
-    except ET.ParseError:
-        parts = (part.partition(_PAGE_END) for part in xml[start:end].split(_PAGE)[1:])
-        return [_PAGE + inside + closed for inside, closed, _ in parts]
-
-
-def _parse_page(page: ET.Element, site: Site, parsed: Parsed) -> None:
-    title = page.findtext("title", "")
-    page_id, revision = int(page.findtext("id", "")), page.find("revision[last()]")
-    if revision is None:
-        raise ValueError(f"{title}: a page without a revision")
-    wikitext = revision.findtext("text") or ""
-    bare = site.namespaces.without_prefix(wikitext)
-    reason = _unusable(page, revision, bare, site)
-    if reason:
-        to = redirect_target(page, wikitext) if reason == "redirect" else ""
-        parsed.leave_out(reason, title, to)
-        return
-    sections, shown = split_pictured(wikitext, site.namespaces)
-    text = "".join(body for _, _, body in sections)
-    article = Article(
-        page_id,
-        int(revision.findtext("id", "")),
-        title,
-        [(level, heading, plain_text(b, site.namespaces)) for level, heading, b in sections],
-        categories(text, site.namespaces),
-        targets(text, site.namespaces, site.prefixes),
-        [_plain(section, use, site) for section, use in shown],
-        infobox_picture(bare),
-    )
-    parsed.take(article, site)
-
-
-def _unusable(page: ET.Element, revision: ET.Element, wikitext: str, site: Site) -> str | None:
-    title = page.findtext("title", "")
-    prefix = title.partition(":")[0].lower() if ":" in title else ""
-    if page.findtext("ns", "0" if prefix not in site.prefixes else "-") != "0":
-        return "other_namespace"
-    if page.find("redirect") is not None or site.namespaces.words.redirect.match(wikitext):
-        return "redirect"
-    if revision.findtext("model", "wikitext") != "wikitext":
-        return "not_wikitext"
-    if not wikitext.strip():
-        return "empty"
-    return "disambiguation" if DISAMBIGUATION.search(wikitext) else None
-
-
-def _plain(section: int, use: Use, site: Site) -> Shown:
-    return Shown(
-        section,
-        use.file,
-        use.origin,
-        plain_text(use.shown.caption, site.namespaces),
-        plain_text(use.shown.alt, site.namespaces),
-        use.shown.width,
-        use.shown.is_framed,
-        use.is_in_table,
-        use.shown.unread,
-    )
+    yield Chunk(path, at, xml)

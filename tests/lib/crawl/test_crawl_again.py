@@ -17,7 +17,7 @@ from PIL import Image
 from isotope.core import progress, store
 from isotope.core.errors import DeadCrawl, DiskFull, HostDown, StaleCrawl
 from isotope.crawl import addresses, serve, shard
-from isotope.crawl.ledger import Earlier, gather_ledgers
+from isotope.crawl.ledger import EarlierCrawl, gather_ledgers
 from isotope.crawl.tables import LEDGER, URLS
 from isotope.params import files
 
@@ -153,7 +153,7 @@ def test_dates_and_tags_of_one_origin_are_not_shown_to_another(tmp_path):
     for place in (None, "own host", "https://mirror.example.org", "images"):
         store.write_rows([{**row, "origin": place}], tmp_path / "ledger.parquet", LEDGER)
         told = [
-            bool(Earlier(tmp_path, wanted, origin).headers("https://x.org/a.svg"))
+            bool(EarlierCrawl(tmp_path, wanted, origin).headers("https://x.org/a.svg"))
             for origin in ("own host", "https://mirror.example.org", "images", "images-later")
         ]
         assert (

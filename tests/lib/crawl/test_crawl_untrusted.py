@@ -23,8 +23,8 @@ from hypothesis import strategies as st
 from tests import chaos
 
 from isotope.core.errors import ToolFailed
-from isotope.crawl.addresses import BadUrl, Guard, is_public, target
-from isotope.crawl.decode import sift
+from isotope.crawl.addresses import BadUrl, Guard, is_public, parse_url
+from isotope.crawl.decode import validate
 from isotope.crawl.decoders import Decoder
 from isotope.crawl.fetch import Answer, Fetcher
 from isotope.params import files
@@ -67,18 +67,18 @@ def test_an_ipv6_address_that_carries_an_ipv4_address_is_judged_by_it(number):
 )
 def test_only_http_and_https_with_a_host_and_no_user_are_asked(url):
     with pytest.raises(BadUrl):
-        target(url)
+        parse_url(url)
 
 
 def test_a_url_is_asked_for_as_it_is_written():
     url = "https://upload.wikimedia.org/wikipedia/commons/a/ab/X%28y%29_%C3%A9.png?z=%20"
-    assert str(target(url)) == url
+    assert str(parse_url(url)) == url
 
 
 def test_a_redirect_never_leaves_tls():
     with pytest.raises(BadUrl, match="from https to http"):
-        target("http://x.org/", target("https://x.org/"))
-    assert str(target("../b", target("https://x.org/a/c"))) == "https://x.org/b"
+        parse_url("http://x.org/", parse_url("https://x.org/"))
+    assert str(parse_url("../b", parse_url("https://x.org/a/c"))) == "https://x.org/b"
 
 
 def fetch(url: str, mirror: str | None = None, **more: object) -> Answer:
@@ -188,7 +188,7 @@ def test_a_certificate_that_nobody_signed_is_refused(tmp_path):
     st.binary(max_size=300), st.sampled_from([b"", b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"BM"])
 )
 def test_no_bytes_make_the_sifting_fail(data, head):
-    found = sift(head + data, "image/png", 10**6)
+    found = validate(head + data, "image/png", 10**6)
     assert (
         found.status is None
         or found.status in ("not_an_image", "polyglot", "svg", "pdf")

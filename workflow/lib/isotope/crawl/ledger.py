@@ -82,7 +82,7 @@ _BY_CODE = {404: "not_found", 410: "gone", 401: "forbidden", 403: "forbidden", 4
 _FIRST_SERVER_ERROR = 500
 _SQL = sql.SQL / "crawl"
 _LISTED_OUTCOMES = 3
-# Column `told`: the ledger's row as JSON. Under another name, what killed runs had fetched would be lost.
+# Column `told` is the row of the ledger as JSON; by another name, killed runs would begin anew.
 _SCRATCH_TABLES = """
     CREATE TABLE IF NOT EXISTS done (
         image_id TEXT PRIMARY KEY, image_url TEXT UNIQUE, status TEXT, told TEXT, webp BLOB
@@ -132,7 +132,7 @@ def _check_urls(relations: Mapping[str, sql.Files], folder: Path) -> None:
         new = int(differing["is_new"].sum())
         found = f"{new} wanted URLs were never crawled, {differing.height - new} are wanted no more"
         first = f"the first is {differing['image_url'][0]}"
-        raise StaleCrawl(folder, f"{found}; {first}", f"{_remove_and_rerun(folder)} to crawl anew")
+        raise StaleCrawl(folder, f"{found}; {first}", f"{_rerun(folder)} to crawl anew")
 
 
 def _check_origin(
@@ -142,9 +142,7 @@ def _check_origin(
     for place, count in _rows("origins.sql", relations).rows():
         if place != now:
             found = f"{count} URLs were asked for at {_name(place)}, and not at {_name(now)}"
-            remedy = (
-                f"put `serve` or `mirror` of crawl.{folder.name} back, or {_remove_and_rerun(folder)}"
-            )
+            remedy = f"put `serve` or `mirror` of crawl.{folder.name} back, or {_rerun(folder)}"
             raise StaleCrawl(folder, found, remedy)
 
 
@@ -152,7 +150,7 @@ def _name(place: str) -> str:
     return "their own hosts" if place == OWN_HOST else place
 
 
-def _remove_and_rerun(folder: Path) -> str:
+def _rerun(folder: Path) -> str:
     return f"`rm -rf {folder}` and run again"
 
 

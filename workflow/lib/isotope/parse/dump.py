@@ -359,7 +359,7 @@ def associate(
             ("associations", "wit", ASSOCIATIONS),
             ("rejected", "wit_rejected", REJECTED),
         ):
-            own = Path(folder) / f"{'left_out' if name == 'rejected' else name}.parquet"
+            own = Path(folder) / f"{name}.parquet"
             gather([*wit[table], own], outputs[name], schema)
 
 

@@ -9,8 +9,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ import polars as pl
 import pytest
 import yaml
 from tests import forkserver
+from tests.disks import small_disk
 
 from isotope.acquire import fetch
 from isotope.core import lucene
@@ -336,19 +336,6 @@ def same_where_comparable(one: Path, other: Path) -> list[str]:
         n for n in first.keys() & second if comparable(n) and not same(first[n], second[n])
     ]
     return sorted([*differing, *(n for n in first.keys() ^ second if comparable(n))])
-
-
-@contextmanager
-def small_disk(folder: Path, kib: int) -> Iterator[None]:
-    """Mount a file system of that size at an empty folder, where this user may."""
-    folder.mkdir(parents=True)
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={kib}k", "tmpfs", str(folder)]
-    if shutil.which("mount") is None or subprocess.run(mount, check=False).returncode:
-        pytest.skip("this user may not mount a small file system")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 def test_vectors_mapped_into_memory_meet_a_full_disk_without_a_crash(copy: Path) -> None:

@@ -3,8 +3,7 @@
 import resource
 import shutil
 import socket
-import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,12 @@ import aiohttp
 import polars as pl
 import pytest
 from PIL import Image
+from tests.disks import small_disk
 
 from isotope.core import progress, store
 from isotope.core.errors import DeadCrawl, DiskFull, HostDown, StaleCrawl
-from isotope.crawl import addresses, serve, shard
+from isotope.crawl import addresses, decode, serve, shard
+from isotope.crawl.decoders import Converted
 from isotope.crawl.ledger import EarlierCrawl, gather_ledgers
 from isotope.crawl.tables import LEDGER, URLS
 from isotope.params import files
@@ -25,6 +26,25 @@ ROOT = Path(__file__).parents[3]
 OWN = {"threads": 4, "timeout_s": 5, "wait_s": 0.01, "user_agent": "isotope tests"}
 SPEC = {**files.load(root=ROOT)["crawl"]["toy"], **OWN}
 FOLDER = "wikipedia/commons/a/ab"
+
+
+class InProcess:
+    """`Decoders` without processes: what they decode is no matter of these tests."""
+
+    def __init__(self, limits: Mapping[str, Any]) -> None:
+        self._limits = limits
+
+    async def start(self) -> None: ...
+
+    async def convert(self, data: bytes, content_type: str | None) -> Converted:
+        return decode.answer(data, content_type, self._limits)
+
+    async def close(self) -> None: ...
+
+
+@pytest.fixture(autouse=True)
+def _no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shard, "Decoders", InProcess)
 
 
 def world(root: Path, count: int, side: int, colour: int = 0) -> Path:
@@ -341,18 +361,6 @@ def test_one_dead_host_among_living_ones_does_not_end_the_crawl(tmp_path):
 
 
 # No room.
-
-
-@contextmanager
-def small_disk(folder: Path, kib: int) -> Iterator[None]:
-    folder.mkdir(parents=True)
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={kib}k", "tmpfs", str(folder)]
-    if shutil.which("mount") is None or subprocess.run(mount, check=False).returncode:
-        pytest.skip("this user may not mount a small file system")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 @contextmanager

@@ -1,21 +1,12 @@
 """The files that a page shows are found with section, caption and size, and its text stays."""
 
-import re
-import xml.etree.ElementTree as ET
-from collections import Counter
-from contextlib import suppress
-from pathlib import Path
-
-import mwparserfromhell
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope.core.uploads import file_name
 from isotope.parse.files import FileUse, Options, read_options
 from isotope.parse.site import ENGLISH_NAMESPACES, FILE, Namespaces
 from isotope.parse.wikitext import plain_text, split_pictured, split_sections
-from isotope.parse.xml_dump import decompress
 
 PAGE = """{{Infobox album
 | name = A
@@ -124,29 +115,3 @@ def test_looking_for_files_never_changes_the_text(text):
     sections, uses = split_pictured(text, ENGLISH_NAMESPACES)
     assert sections == split_sections(text)
     assert all(0 <= n < len(sections) for n, _ in uses)
-
-
-def pages(path: Path) -> dict[str, str]:
-    xml = re.sub(rb' xmlns="[^"]+"', b"", b"".join(decompress(path)), count=1)
-    every = ET.fromstring(xml).iter("page")
-    return {p.findtext("title", ""): p.findtext("revision/text") or "" for p in every}
-
-
-@pytest.mark.parametrize("date", ["20200611", "20211213"])
-def test_real_pages_lose_no_text_and_no_link_to_a_file(shared, date):
-    (path,) = (shared / "snapshots/minidumps" / date).glob("*.bz2")
-    for title, text in pages(path).items():
-        sections, uses = split_pictured(text, ENGLISH_NAMESPACES)
-        assert sections == split_sections(text), title
-        assert Counter(u.file for _, u in uses if u.origin == "link") == linked(text), title
-
-
-def linked(text: str) -> Counter[str]:
-    """The files of all links outside of references and galleries, by another parser."""
-    code = mwparserfromhell.parse(text)
-    for tag in code.filter_tags(matches=lambda t: str(t.tag).lower() in {"ref", "gallery"}):
-        with suppress(ValueError):
-            code.remove(tag)
-    names = (str(link.title).strip() for link in code.filter_wikilinks())
-    files = (n.partition(":")[2] for n in names if re.match(r"(?i)(file|image)\s*:", n))
-    return Counter(file_name(f) for f in files)

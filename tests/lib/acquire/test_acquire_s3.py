@@ -13,7 +13,7 @@ from isotope.core.errors import AccessDenied, ChecksumMismatch, FetchFailed, Mis
 
 URL = "s3://bucket/wit/file.bin"
 # Two blocks of a download.
-BYTES = random.Random(0).randbytes(9 << 20)
+BYTES = random.Random(0).randbytes(12 << 20)
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import resource
 import shutil
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,12 @@ import aiohttp
 import polars as pl
 import pytest
 from PIL import Image
+from tests.decoding import InProcess
 from tests.disks import small_disk
 
 from isotope.core import progress, store
 from isotope.core.errors import DeadCrawl, DiskFull, HostDown, StaleCrawl
-from isotope.crawl import addresses, decode, serve, shard
-from isotope.crawl.decoders import Converted
+from isotope.crawl import addresses, serve, shard
 from isotope.crawl.ledger import EarlierCrawl, gather_ledgers
 from isotope.crawl.tables import LEDGER, URLS
 from isotope.params import files
@@ -26,20 +26,6 @@ ROOT = Path(__file__).parents[3]
 OWN = {"threads": 4, "timeout_s": 5, "wait_s": 0.01, "user_agent": "isotope tests"}
 SPEC = {**files.load(root=ROOT)["crawl"]["toy"], **OWN}
 FOLDER = "wikipedia/commons/a/ab"
-
-
-class InProcess:
-    """`Decoders` without processes: what they decode is no matter of these tests."""
-
-    def __init__(self, limits: Mapping[str, Any]) -> None:
-        self._limits = limits
-
-    async def start(self) -> None: ...
-
-    async def convert(self, data: bytes, content_type: str | None) -> Converted:
-        return decode.answer(data, content_type, self._limits)
-
-    async def close(self) -> None: ...
 
 
 @pytest.fixture(autouse=True)

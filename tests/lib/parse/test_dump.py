@@ -123,9 +123,8 @@ class TestSections:
             "https://de.wikipedia.org/wiki/Wie_%22%C3%96l%22%3F_%26_so/weiter"
         )
 
-    def test_addresses_are_those_of_wit(self, shared, tmp_path):
-        files = sorted((shared / "snapshots/raycharles/dump").glob("*.bz2"))
-        sections, _, _ = parse(tmp_path, files)
+    def test_addresses_are_those_of_wit(self, shared, raycharles):
+        sections = pl.read_parquet(raycharles["sections"])
         wit = pl.concat(
             pl.read_csv(path, separator="\t", infer_schema=False)
             for path in sorted((shared / "snapshots/raycharles/wit").glob("*.gz"))
@@ -199,12 +198,18 @@ class TestPagesLeftOut:
         _, _, counts = parse_bytes(tmp_path, xml([page(1, "A", text)]), "dump.xml")
         assert counts["disambiguation"] == is_one
 
-    def test_the_real_dumps_are_fully_accounted_for(self, shared, tmp_path):
-        files = sorted((shared / "snapshots").glob("*/*/*.xml.bz2"))
-        sections, rejected, counts = parse(tmp_path, files)
-        assert counts["pages"] == 389 == counts["articles"] + len(rejected)
-        assert counts["sections"] == len(sections)
-        assert Counter(rejected["reason"]) == Counter({r: counts[r] for r in REASONS if counts[r]})
+    def test_the_real_dumps_are_fully_accounted_for(self, shared, raycharles, tmp_path):
+        files = sorted((shared / "snapshots/minidumps").glob("*/*.xml.bz2"))
+        of_raycharles = (pl.read_parquet(raycharles[name]) for name in ("sections", "rejected"))
+        told = (*of_raycharles, json.loads(raycharles["counts"].read_text()))
+        pages = 0
+        for sections, rejected, counts in (told, parse(tmp_path, files)):
+            pages += counts["pages"]
+            assert counts["pages"] == counts["articles"] + len(rejected)
+            assert counts["sections"] == len(sections)
+            own = Counter({r: counts[r] for r in REASONS if counts[r]})
+            assert Counter(rejected["reason"]) == own
+        assert pages == 389
 
 
 class TestStreams:

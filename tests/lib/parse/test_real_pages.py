@@ -25,14 +25,15 @@ import yaml
 from mwparserfromhell.nodes import Text, Wikilink
 from mwparserfromhell.wikicode import Wikicode
 from PIL import Image
+from tests.decoding import InProcess
 from tests.wikicode import anchors_of, letters
 
 from isotope.collect.build import collect
 from isotope.collect.tables import TEXTS
 from isotope.core import sql, store
 from isotope.core.uploads import file_name
+from isotope.crawl import shard
 from isotope.crawl.ledger import gather_ledgers
-from isotope.crawl.shard import crawl_shard
 from isotope.crawl.tables import URLS
 from isotope.params import resolve
 from isotope.parse.dump import associate, parse_dump
@@ -108,7 +109,8 @@ def parsed(dumps, tmp_path_factory) -> dict[str, dict[str, Path]]:
 def built(parsed, tmp_path_factory) -> dict[str, dict[str, Path]]:
     """The collection of every dump, by the road that its own associations take."""
     root, found = tmp_path_factory.mktemp("built"), {}
-    with mirror() as address:
+    with mirror() as address, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shard, "Decoders", InProcess)
         specs = resolved(address)
         for date, of in parsed.items():
             found[date] = road(root / date, of, specs[date])
@@ -143,9 +145,9 @@ def road(place: Path, of: dict[str, Path], spec: dict[str, dict[str, object]]) -
     associate(pictured, {"wit": [], "wit_rejected": []}, [], ratios, outputs)
     linked = {"associations": at["associations"]}
     sql.query(sql.SQL / "crawl/urls.sql", linked, {"shards": 1}, out=at["urls"], schema=URLS)
-    shard = {n: place / f"{n}-00000.parquet" for n in ("pixels", "ledger")}
-    crawl_shard(at["urls"], spec["crawl"], 0, shard, place / "scratch")
-    gather_ledgers(at["urls"], [shard["ledger"]], place / "ledger.parquet")
+    crawled = {n: place / f"{n}-00000.parquet" for n in ("pixels", "ledger")}
+    shard.crawl_shard(at["urls"], spec["crawl"], 0, crawled, place / "scratch")
+    gather_ledgers(at["urls"], [crawled["ledger"]], place / "ledger.parquet")
     members = sql.SQL / "project/members.sql"
     told = {"language": "en"}
     sql.query(members, linked, told, out=at["members"], schema=MEMBERS)
@@ -340,11 +342,11 @@ def facts(text: str) -> Facts:
     files = Counter(map(file_of, code.filter_wikilinks(matches=is_file)))
     remove(code, {"table"})
     pictures = code.filter_wikilinks(matches=is_file)
-    captions = [(file_of(p), words(said(p.text))) for p in pictures if p.text]
+    captions = [(file_of(p), words(unquoted(said(p.text)))) for p in pictures if p.text]
     links = Counter[str]()
     for link in code.filter_wikilinks(recursive=False):
         if not re.match(r"(?i):?(file|image|category)\s*:", str(link.title).strip()):
-            links[" ".join(words((link.text or link.title).strip_code()))] += 1
+            links[" ".join(words(unquoted((link.text or link.title).strip_code())))] += 1
     del links[""]
     return Facts(anchors, links, files, [(name, own) for name, own in captions if own])
 
@@ -380,8 +382,13 @@ def file_of(link: Wikilink) -> str:
     return file_name(str(link.title).strip().partition(":")[2])
 
 
-def words(text: object) -> list[str]:
-    return re.findall(r"\w+", str(text))
+def unquoted(text: str) -> str:
+    """A text without the marks of bold and italics, which the parser was told to leave."""
+    return re.sub(r"'{2,}", "", text)
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"\w+", text)
 
 
 def test_no_linked_word_is_lost_on_any_real_page(wikitext):

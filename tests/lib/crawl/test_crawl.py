@@ -29,7 +29,7 @@ from isotope.crawl.tables import LEDGER, URLS
 from isotope.params import files
 
 ROOT = Path(__file__).parents[3]
-OWN = {"threads": 4, "timeout_s": 5, "wait_s": 0.1, "user_agent": "isotope tests", "decoders": 1}
+OWN = {"threads": 4, "timeout_s": 5, "wait_s": 0.1, "user_agent": "isotope tests"}
 SPEC = {**files.load(root=ROOT)["crawl"]["toy"], **OWN}
 FAULTS = ["", "not_found", "gone", "rate_limited", "truncated", "html", "redirect"]
 

@@ -403,7 +403,8 @@ def interrupt(folder: Path, stop: Stop, number: signal.Signals) -> str:
     flag.unlink(missing_ok=True)
     (site / "sitecustomize.py").write_text(PAUSE)
     pause = {"PAUSE_AT": stop.event, "PAUSE_FLAG": str(flag), "PAUSE_S": str(stop.pause_s)}
-    environment = {**os.environ, **pause, "PYTHONPATH": str(site)}
+    paths = [str(site), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, **pause, "PYTHONPATH": os.pathsep.join(paths)}
     (site / "said").unlink(missing_ok=True)
     # Appending, because several processes write to it at once.
     with (site / "said").open("a") as said:

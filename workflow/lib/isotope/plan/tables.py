@@ -187,11 +187,11 @@ class Tables(Shards):
         """The setting with the largest pool."""
         return next(s for s in ("large", "base", "small") if s in self.settings)
 
-    def independent_runs(self, wildcards: Wildcards) -> list[str]:
-        """The runs on the largest pool by systems that judge one document at a time."""
+    @cached_property
+    def independent_systems(self) -> list[str]:
+        """The systems that judge one document at a time."""
         kinds = ("random", "bm25", "dense", "prompt", "answers")
-        own = [s for s in self.systems if self.params["systems"][s]["kind"] in kinds]
-        return self.first_runs(wildcards.collection, own)
+        return [s for s in self.systems if self.params["systems"][s]["kind"] in kinds]
 
     def promotion_runs(self, wildcards: Wildcards) -> list[str]:
         """Return the runs of all systems whose queries are images."""

@@ -22,12 +22,12 @@ class Tables(Shards):
     @cached_property
     def approximate_systems(self) -> list[str]:
         """The systems that search an approximate index."""
-        return [s for s in self.systems if self.params["systems"][s]["kind"] == "approximate"]
+        return [s for s in self.systems if self.system_kind(s).measures_recall]
 
     @cached_property
     def answer_systems(self) -> list[str]:
         """The systems whose answers come as files."""
-        return [s for s in self.systems if self.params["systems"][s]["kind"] == "answers"]
+        return [s for s in self.systems if self.system_kind(s).reads_answers]
 
     @cached_property
     def caption_exhibits(self) -> list[str]:
@@ -190,8 +190,7 @@ class Tables(Shards):
     @cached_property
     def independent_systems(self) -> list[str]:
         """The systems that judge one document at a time."""
-        kinds = ("random", "bm25", "dense", "prompt", "answers")
-        return [s for s in self.systems if self.params["systems"][s]["kind"] in kinds]
+        return [s for s in self.systems if self.system_kind(s).is_pointwise]
 
     def promotion_runs(self, wildcards: Wildcards) -> list[str]:
         """Return the runs of all systems whose queries are images."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.judge import study
-from isotope.params.sections import model_kind
+from isotope.params.sections import model_kind, system_kind
 from isotope.plan.paths import Wildcards, expanded, of_collection
 from isotope.plan.since import Since
 from isotope.tabulate.exhibits import Exhibit, described, recipe
@@ -250,11 +250,10 @@ class Exhibits(Since):
         """Tell whether a system can be asked other queries: BM25, or what an encoder stands
         behind.
         """
-        dense = (
-            system["kind"] == "dense"
-            and model_kind(self.params["models"][system["model"]]).is_encoder
-        )
-        return dense or system["kind"] == "bm25"
+        if not system_kind(system).answers_any_query:
+            return False
+        model = system.get("model")
+        return model is None or model_kind(self.params["models"][model]).is_encoder
 
     def explained_collections(self) -> list[str]:
         """The built collections whose failures are explained."""

@@ -75,7 +75,7 @@ def split_of(path: Path) -> str:
 def _read(path: Path) -> Iterator[pa.Table]:
     """Yield query_id, doc_id and relevance."""
     if path.suffix != ".parquet":
-        told = trec.read_qrels(path).to_arrow()
+        told = trec.read_trec_qrels(path).to_arrow()
         yield told.select(JUDGEMENTS.names[3:])
         return
     try:

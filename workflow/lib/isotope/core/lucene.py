@@ -25,6 +25,8 @@ from isotope.core.progress import Progress, log
 from isotope.core.schemas import FIVE_FIELDS, SEVERAL
 from isotope.core.wordpiece import wordpiece
 
+# The heap of its Java.
+HEAP_MB = 4_096
 _OLDEST_JAVA = 21
 # Lucene refuses a query of more than 1,024 clauses, which Anserini drops in silence.
 _MAX_TERMS = 1_000
@@ -59,7 +61,7 @@ class Bm25:
 
     k1: float = 0.9
     b: float = 0.4
-    memory_mb: int = 4096
+    memory_mb: int = HEAP_MB
     pretokenized: bool = False
     language: str = _ENGLISH
 
@@ -151,7 +153,7 @@ def build_index(  # noqa: PLR0913
     index: Path,
     *,
     threads: int,
-    memory_mb: int = 4096,
+    memory_mb: int = HEAP_MB,
     pretokenized: bool = False,
     language: str = _ENGLISH,
 ) -> int:
@@ -323,7 +325,7 @@ def find_names(
 _MERGER = "MergeIndexes"
 
 
-def merge_indexes(parts: Sequence[Path], index: Path, *, memory_mb: int = 4096) -> None:
+def merge_indexes(parts: Sequence[Path], index: Path, *, memory_mb: int = HEAP_MB) -> None:
     """Make `index` of the documents of all parts, in their order; the parts stay.
 
     It answers as an index that `lucene.build_index` made of all of them at once. A part that is no

@@ -6,8 +6,9 @@ they declare. Nothing is imported here that would slow a dry run.
 
 from typing import NamedTuple
 
-# What DuckDB may hold before it spills, and the heap of Lucene's Java.
-DUCKDB_MB, HEAP_MB = 4_000, 4_096
+from isotope.core.lucene import HEAP_MB
+from isotope.core.sql import DUCKDB_MB
+
 _PYTHON_MB, _TORCH_MB = 400, 1_600
 
 

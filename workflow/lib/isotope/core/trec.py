@@ -25,7 +25,7 @@ class Format(NamedTuple):
     example: str
 
 
-RUN = Format(
+TREC_RUN = Format(
     (
         ("query_id", r"\S+"),
         ("q0", r"\S+"),
@@ -36,32 +36,32 @@ RUN = Format(
     ),
     "query Q0 document rank score tag",
 )
-QRELS = Format(
+TREC_QRELS = Format(
     (("query_id", r"\S+"), ("q0", r"\S+"), ("doc_id", r"\S+"), ("relevance", _INTEGER)),
     "query 0 document relevance",
 )
 
 
-def read_run(path: Path | str) -> pl.DataFrame:
-    """Read a TREC run as tables.RUN, ranked anew by score, then doc_id, as trec_eval does.
+def read_trec_run(path: Path | str) -> pl.DataFrame:
+    """Read a TREC run as schemas.RUN, ranked anew by score, then doc_id, as trec_eval does.
 
     Raises:
         MissingFile, TruncatedFile, CorruptFile: with the line that breaks the format.
     """
-    return ranked(read_lines(path, RUN).with_columns(pl.col("score").cast(pl.Float64)))
+    return ranked(read_trec_lines(path, TREC_RUN).with_columns(pl.col("score").cast(pl.Float64)))
 
 
-def read_qrels(path: Path | str) -> pl.DataFrame:
+def read_trec_qrels(path: Path | str) -> pl.DataFrame:
     """Read a TREC qrels file, in its order: query_id, doc_id, relevance (integer).
 
     Raises:
         MissingFile, TruncatedFile, CorruptFile: with the line that breaks the format.
     """
-    return read_lines(path, QRELS).select(*KEY, pl.col("relevance").cast(pl.Int32))
+    return read_trec_lines(path, TREC_QRELS).select(*KEY, pl.col("relevance").cast(pl.Int32))
 
 
-def write_run(run: pl.DataFrame, path: Path | str, *, tag: str) -> None:
-    """Write a run (tables.RUN), scores with all their digits; gzipped if the name ends in `.gz`.
+def write_trec_run(run: pl.DataFrame, path: Path | str, *, tag: str) -> None:
+    """Write a run (schemas.RUN), scores with all their digits; gzipped if the name ends in `.gz`.
 
     trec_eval sorts by scores at single precision: hits closer than that may change places there.
 
@@ -72,7 +72,7 @@ def write_run(run: pl.DataFrame, path: Path | str, *, tag: str) -> None:
     _write(run.select(*columns, pl.lit(tag).alias("tag")), Path(path))
 
 
-def write_qrels(qrels: pl.DataFrame, path: Path | str) -> None:
+def write_trec_qrels(qrels: pl.DataFrame, path: Path | str) -> None:
     """Write qrels (query_id, doc_id, relevance); gzipped if the name ends in `.gz`.
 
     Raises:
@@ -82,7 +82,7 @@ def write_qrels(qrels: pl.DataFrame, path: Path | str) -> None:
     _write(qrels.select(columns), Path(path))
 
 
-def read_lines(path: Path | str, form: Format) -> pl.DataFrame:
+def read_trec_lines(path: Path | str, form: Format) -> pl.DataFrame:
     """Read the fields of a file as strings beside the number and the text of their line.
 
     Raises:
@@ -96,10 +96,10 @@ def read_lines(path: Path | str, form: Format) -> pl.DataFrame:
     unread = pl.col("fields").struct.field("query_id").is_null()
     # A header line of ir-metadata; an id may begin with # too, so the format decides.
     rows = rows.filter(~(unread & pl.col("line").str.starts_with("#")))
-    refuse(path, rows.filter(unread), form.example)
+    refuse_lines(path, rows.filter(unread), form.example)
     rows = rows.unnest("fields")
     again = rows.filter(~pl.struct(KEY).is_first_distinct())
-    refuse(path, again, "each document once for a query")
+    refuse_lines(path, again, "each document once for a query")
     return rows
 
 
@@ -114,7 +114,7 @@ def _lines(path: Path) -> pl.DataFrame:
         raise TruncatedFile(path, f"damaged gzip ({error})", "fetch it again") from error
 
 
-def refuse(path: Path, bad: pl.DataFrame, expected: str) -> None:
+def refuse_lines(path: Path, bad: pl.DataFrame, expected: str) -> None:
     """Stop at the first of some bad lines (number, line), if there are any.
 
     Raises:

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from isotope.cli import commands as main
-from isotope.core.trec import read_trec_run
+from isotope.core.runs import read_trec_run
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ("isotope", "snakemake", "dvc", "make")

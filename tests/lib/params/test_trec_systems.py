@@ -11,8 +11,7 @@ from isotope.cli import commands
 from isotope.collect.tables import IMAGES, QRELS
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile
-from isotope.core.runs import ranked, read_run, write_run
-from isotope.core.trec import read_trec_qrels
+from isotope.core.runs import ranked, read_run, read_trec_qrels, write_run
 from isotope.params.resolve import Place, discover, with_foreign
 from isotope.search.systems import checked, take_run
 

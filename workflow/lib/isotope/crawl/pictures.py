@@ -20,10 +20,10 @@ from PIL import Image
 from isotope.acquire.manifest import placed, placed_if_any
 from isotope.core import store
 from isotope.core.errors import CorruptFile, EmptyTable, MissingColumn
+from isotope.core.files import Page, content_of, is_zim, open_zim, page_at, zim_pieces
 from isotope.core.pixels import groups_within
 from isotope.core.progress import Progress, log
-from isotope.core.uploads import file_of, local_url, read_files, upload_url, wiki_of
-from isotope.core.zim import Page, content_of, is_zim, open_zim, page_at, zim_pieces
+from isotope.core.wikimedia import file_of, local_url, read_files, upload_url, wiki_of
 from isotope.crawl.decode import IMAGE_LIMIT_PIXELS, to_webp
 from isotope.crawl.ledger import list_urls
 from isotope.crawl.tables import LEDGER, PIXELS

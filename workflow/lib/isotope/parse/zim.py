@@ -16,15 +16,8 @@ from urllib.parse import quote, unquote
 import pyarrow as pa
 from lxml.html import HtmlElement
 
-from isotope.core.uploads import wiki_of
-from isotope.core.zim import (
-    Page,
-    content_of,
-    open_zim,
-    page_at,
-    page_by,
-    zim_pieces,
-)
+from isotope.core.files import Page, content_of, open_zim, page_at, page_by, zim_pieces
+from isotope.core.wikimedia import wiki_of
 from isotope.parse.articles import Parsed
 from isotope.parse.html_page import enter, tree
 from isotope.parse.site import Site, known_site

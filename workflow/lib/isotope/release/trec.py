@@ -14,7 +14,8 @@ import polars as pl
 import pyarrow.parquet as pq
 import yaml
 
-from isotope.core import sql, store, trec
+from isotope.core import runs as trec
+from isotope.core import sql, store
 from isotope.core.errors import MissingFile
 from isotope.core.grid import JUDGED, TASKS, Cell, id_column, id_columns
 from isotope.core.progress import Progress

@@ -15,7 +15,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from isotope.core import lucene, trec
+from isotope.core import lucene
+from isotope.core import runs as trec
 from isotope.core.errors import EmptyTable
 from isotope.core.exact import Encoded, top_k
 from isotope.core.grid import Cell, document_ids, query_ids
@@ -23,7 +24,7 @@ from isotope.core.lucene import contents
 from isotope.core.progress import log
 from isotope.core.runs import empty, write_pieces, write_run
 from isotope.core.schemas import RUN
-from isotope.core.shards import WHOLE, gather
+from isotope.core.store import WHOLE, gather
 from isotope.search import fuse
 
 Answer = Callable[[Cell], pl.DataFrame]
@@ -244,5 +245,7 @@ def checked(
     placed = lines.sort("query_id", "rank", maintain_order=True)
     above = pl.col("score").shift().over("query_id"), pl.col("rank").shift().over("query_id")
     wrong = placed.filter((pl.col("score") > above[0]) | (pl.col("rank") == above[1]))
-    trec.refuse_lines(path, wrong.sort("number"), "ranks that follow the scores, each once for a query")
+    trec.refuse_lines(
+        path, wrong.sort("number"), "ranks that follow the scores, each once for a query"
+    )
     return lines.select("query_id", "doc_id", "score")

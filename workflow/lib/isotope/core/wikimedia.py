@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from isotope.core import store
 from isotope.core.errors import CorruptFile, MissingColumn
+from isotope.core.files import zim_metadata
 from isotope.core.schemas import schema
-from isotope.core.zim import zim_metadata
 
 FILES = schema(file=pa.string(), project=pa.string(), attribution=pa.string())
 # ASSUME infoboxes show pictures of Wikimedia Commons, and the wiki's own are not found there; the

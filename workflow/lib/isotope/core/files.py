@@ -1,6 +1,11 @@
-"""The text of acquired files: plain, gzipped, or the one file of a zip; its lines, or its items.
+"""Acquired files, read as they are: texts, plain or packed, by line or item, and ZIM archives.
 
-Visual Genome's files are JSON lists of up to 700 MB on one line: their items are read one by one.
+A text is plain, gzipped, or the one file of a zip. Visual Genome's files are JSON lists of up to
+700 MB on one line: their items are read one by one.
+
+A Kiwix ZIM file is whole or in pieces, and is opened once a process. Its format:
+https://wiki.openzim.org/wiki/ZIM_file_format, and .../wiki/ZIM_split_files for `x.zimaa`, `x.zimab`
+and so on, which libzim reads as one file where they lie side by side.
 """
 
 import codecs
@@ -23,6 +28,89 @@ from libzim.reader import Archive, Entry
 
 from isotope.core import store
 from isotope.core.errors import CorruptFile, MissingFile
+
+_CHARACTERS = 1 << 20
+_ROWS = 65_536
+_Item = TypeVar("_Item")
+_SPACE = " \t\r\n"
+_MEND = "replace it upstream, delete the manifest, and run again"
+_PACKED = (".gz", ".zip")
+_BROKEN = (EOFError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error)
+# Where a line or an item stands: its file below the part, and its row from 1.
+LINES = pa.schema([("file", pa.string()), ("row", pa.int64()), ("line", pa.string())])
+
+
+def labels(paths: Sequence[Path]) -> dict[Path, str]:
+    """Return the name of each file; where two share one, all have their path below the folder that
+    holds them all."""
+    if len({path.name for path in paths}) == len(set(paths)):
+        return {path: path.name for path in paths}
+    root = os.path.commonpath([path.parent for path in paths])
+    return {path: path.relative_to(root).as_posix() for path in paths}
+
+
+def suffix_of(name: str) -> str:
+    """Return the suffix of a file's name below its packing: `.json` of `objects.json.zip`."""
+    path = Path(name)
+    return Path(path.stem).suffix if path.suffix in _PACKED else path.suffix
+
+
+def lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a text, ends included; only a newline ends a line.
+
+    Raises:
+        CorruptFile: bytes that are not UTF-8, with their row; a gzip or zip that is not whole.
+    """
+    with _opened(path) as file:
+        for row, line in enumerate(file, 1):
+            try:
+                yield line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                found = f"not UTF-8: {error.reason}"
+                raise CorruptFile(f"{path}, row {row}", found, _MEND) from error
+
+
+def is_list(path: Path) -> bool:
+    """Return whether a JSON text is a list.
+
+    Raises:
+        As `lines`.
+    """
+    with _opened(path) as file:
+        begun = next((text for text in _pieces(path, file) if text.strip(_SPACE)), "")
+    return begun.lstrip(_SPACE).startswith("[")
+
+
+def items(path: Path) -> Iterator[str]:
+    """Yield the items of a JSON list as they are written there, a few in memory.
+
+    Raises:
+        CorruptFile: an item that is no JSON, or a list that does not end, with the item's number
+            from 1; as `lines`.
+    """
+    with _opened(path) as file:
+        yield from _Items(path, _pieces(path, file))
+
+
+def write_lines(files: Mapping[Path, str], out: Path) -> Path:
+    """Write LINES, the lines of texts without their ends; `files` says what each is called.
+
+    Raises:
+        CorruptFile: as `lines`.
+    """
+    texts = ((file, enumerate(lines(path), 1)) for path, file in files.items())
+    return _write(((file, n, line.rstrip("\r\n")) for file, text in texts for n, line in text), out)
+
+
+def write_items(files: Mapping[Path, str], out: Path) -> Path:
+    """Write LINES, the items of JSON lists.
+
+    Raises:
+        CorruptFile: as `items`.
+    """
+    texts = ((file, enumerate(items(path), 1)) for path, file in files.items())
+    return _write(((file, n, item) for file, text in texts for n, item in text), out)
+
 
 _NAME = re.compile(r"(?P<whole>.+\.zim)(?P<piece>[a-z]{2})?")
 _WHOLE = "give a whole ZIM file of a wiki, such as wikipedia_en_all_maxi_2024-01.zim"
@@ -86,7 +174,7 @@ def open_zim(path: Path) -> Archive:
 
 
 @contextmanager
-def damage_named(path: Path, what: str) -> Generator[None, None, None]:
+def _naming_damage(path: Path, what: str) -> Generator[None, None, None]:
     """Turn what libzim says of broken pointers, types and clusters into one named error.
 
     Raises:
@@ -106,7 +194,7 @@ def page_at(path: Path, number: int) -> tuple[str, Page | None]:
     Raises:
         CorruptFile: a pointer, name or type that can't be read.
     """
-    with damage_named(path, f"entry {number}"):
+    with _naming_damage(path, f"entry {number}"):
         entry = open_zim(path)._get_entry_by_id(number)
         return _title(entry), _page(entry)
 
@@ -118,7 +206,7 @@ def page_by(path: Path, address: str) -> tuple[str, Page | None] | None:
         CorruptFile: as `page_at`.
     """
     archive = open_zim(path)
-    with damage_named(path, f"entry {address!r}"):
+    with _naming_damage(path, f"entry {address!r}"):
         if not archive.has_entry_by_path(address):
             return None
         entry = archive.get_entry_by_path(address)
@@ -131,35 +219,8 @@ def content_of(path: Path, page: Page) -> bytes:
     Raises:
         CorruptFile: a cluster that is not where its pointer leads, or can't be unpacked.
     """
-    with damage_named(path, f"entry {page.address!r}"):
+    with _naming_damage(path, f"entry {page.address!r}"):
         return bytes(page.entry.get_item().content)
-
-
-def _page(entry: Entry) -> Page | None:
-    is_redirect = entry.is_redirect
-    for _ in range(_LONGEST_CHAIN):
-        if not entry.is_redirect:
-            kind = entry.get_item().mimetype
-            return Page(entry, entry.path, _title(entry), kind, is_redirect)
-        entry = entry.get_redirect_entry()
-    return None
-
-
-def _title(entry: Entry) -> str:
-    title = entry.title
-    # An entry without a title of its own is called by its address.
-    if entry.path == f"A/{title}":
-        title = title.removesuffix(".html")
-    return title.replace("_", " ")
-
-
-def _is_piece(path: Path, whole: str) -> bool:
-    named = _NAME.fullmatch(path.name)
-    return named is not None and named["whole"] == whole and named["piece"] is not None
-
-
-def _letters(number: int) -> str:
-    return "".join(chr(ord("a") + n) for n in divmod(number, 26))
 
 
 def zim_metadata(path: Path, names: Collection[str]) -> dict[str, str]:
@@ -169,70 +230,9 @@ def zim_metadata(path: Path, names: Collection[str]) -> dict[str, str]:
         MissingFile, CorruptFile: as `open_zim`; metadata that can't be read.
     """
     archive = open_zim(path)
-    with damage_named(path, "its metadata"):
+    with _naming_damage(path, "its metadata"):
         there = {*archive.metadata_keys} & {*names}
         return {name: archive.get_metadata(name).decode() for name in there}
-
-
-def labels(paths: Sequence[Path]) -> dict[Path, str]:
-    """Return the name of each file; where two share one, all have their path below the folder that
-    holds them all."""
-    if len({path.name for path in paths}) == len(set(paths)):
-        return {path: path.name for path in paths}
-    root = os.path.commonpath([path.parent for path in paths])
-    return {path: path.relative_to(root).as_posix() for path in paths}
-
-
-_CHARACTERS = 1 << 20
-_ROWS = 65_536
-_Item = TypeVar("_Item")
-_SPACE = " \t\r\n"
-_MEND = "replace it upstream, delete the manifest, and run again"
-_PACKED = (".gz", ".zip")
-_BROKEN = (EOFError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error)
-
-
-def suffix_of(name: str) -> str:
-    """Return the suffix of a file's name below its packing: `.json` of `objects.json.zip`."""
-    path = Path(name)
-    return Path(path.stem).suffix if path.suffix in _PACKED else path.suffix
-
-
-def lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a text, ends included; only a newline ends a line.
-
-    Raises:
-        CorruptFile: bytes that are not UTF-8, with their row; a gzip or zip that is not whole.
-    """
-    with _opened(path) as file:
-        for row, line in enumerate(file, 1):
-            try:
-                yield line.decode("utf-8")
-            except UnicodeDecodeError as error:
-                found = f"not UTF-8: {error.reason}"
-                raise CorruptFile(f"{path}, row {row}", found, _MEND) from error
-
-
-def is_list(path: Path) -> bool:
-    """Return whether a JSON text is a list.
-
-    Raises:
-        As `lines`.
-    """
-    with _opened(path) as file:
-        begun = next((text for text in _pieces(path, file) if text.strip(_SPACE)), "")
-    return begun.lstrip(_SPACE).startswith("[")
-
-
-def items(path: Path) -> Iterator[str]:
-    """Yield the items of a JSON list as they are written there, a few in memory.
-
-    Raises:
-        CorruptFile: an item that is no JSON, or a list that does not end, with the item's number
-            from 1; as `lines`.
-    """
-    with _opened(path) as file:
-        yield from _Items(path, _pieces(path, file))
 
 
 class _Items:
@@ -340,30 +340,6 @@ def _only(path: Path, archive: zipfile.ZipFile) -> IO[bytes]:
         raise CorruptFile(path, f"a zip that can't be read: {error}", _MEND) from error
 
 
-# Where a line or an item stands: its file below the part, and its row from 1.
-LINES = pa.schema([("file", pa.string()), ("row", pa.int64()), ("line", pa.string())])
-
-
-def write_lines(files: Mapping[Path, str], out: Path) -> Path:
-    """Write LINES, the lines of texts without their ends; `files` says what each is called.
-
-    Raises:
-        CorruptFile: as `lines`.
-    """
-    texts = ((file, enumerate(lines(path), 1)) for path, file in files.items())
-    return _write(((file, n, line.rstrip("\r\n")) for file, text in texts for n, line in text), out)
-
-
-def write_items(files: Mapping[Path, str], out: Path) -> Path:
-    """Write LINES, the items of JSON lists.
-
-    Raises:
-        CorruptFile: as `items`.
-    """
-    texts = ((file, enumerate(items(path), 1)) for path, file in files.items())
-    return _write(((file, n, item) for file, text in texts for n, item in text), out)
-
-
 def _write(rows: Iterable[tuple[str, int, str]], out: Path) -> Path:
     with store.writer(out, LINES) as table:
         for some in _batched(iter(rows)):
@@ -375,3 +351,30 @@ def _write(rows: Iterable[tuple[str, int, str]], out: Path) -> Path:
 def _batched(rows: Iterator[_Item]) -> Iterator[list[_Item]]:
     while some := list(islice(rows, _ROWS)):
         yield some
+
+
+def _page(entry: Entry) -> Page | None:
+    is_redirect = entry.is_redirect
+    for _ in range(_LONGEST_CHAIN):
+        if not entry.is_redirect:
+            kind = entry.get_item().mimetype
+            return Page(entry, entry.path, _title(entry), kind, is_redirect)
+        entry = entry.get_redirect_entry()
+    return None
+
+
+def _title(entry: Entry) -> str:
+    title = entry.title
+    # An entry without a title of its own is called by its address.
+    if entry.path == f"A/{title}":
+        title = title.removesuffix(".html")
+    return title.replace("_", " ")
+
+
+def _is_piece(path: Path, whole: str) -> bool:
+    named = _NAME.fullmatch(path.name)
+    return named is not None and named["whole"] == whole and named["piece"] is not None
+
+
+def _letters(number: int) -> str:
+    return "".join(chr(ord("a") + n) for n in divmod(number, 26))

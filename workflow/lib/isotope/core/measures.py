@@ -1,10 +1,13 @@
-"""Measures as data: each is a gain over the relevant hits of a query, divided by an ideal.
+"""What runs score: the measures, the values that they give each query, and the spread of means.
 
-Both are Polars expressions that aggregate the rows of one query. The gain sees the hits that are
-relevant: `rank` (from 1), `relevance`, `found` (relevant hits down to this one), `above` (hits
-above it that are judged 0), and the query's numbers of judgements `right` (above 0) and `wrong`
-(0). The ideal sees all relevant judgements: `relevance` and `rank` (their place in the best
-possible ranking). A ratio over `judged` rows sees hits and judgements of any relevance.
+A measure is data: a gain over the relevant hits of a query, divided by an ideal. Both are Polars
+expressions that aggregate the rows of one query. The gain sees the hits that are relevant: `rank`
+(from 1), `relevance`, `found` (relevant hits down to this one), `above` (hits above it that are
+judged 0), and the query's numbers of judgements `right` (above 0) and `wrong` (0). The ideal sees
+all relevant judgements: `relevance` and `rank` (their place in the best possible ranking). A ratio
+over `judged` rows sees hits and judgements of any relevance.
+
+A run is scored piece by piece: memory follows the number of judged queries, not its length.
 """
 
 import difflib
@@ -25,36 +28,6 @@ from isotope.core.runs import KEY, batches, empty
 
 Floats = NDArray[np.float64]
 _DRAWS = 1 << 22
-
-
-def resampled_means(values: Floats, samples: int, generator: np.random.Generator) -> Floats:
-    """Return the means [samples, columns] of `values` [queries, columns], queries drawn anew.
-
-    All columns see the same draws, so that systems stay paired. The draws are those of
-    scipy.stats.bootstrap for the same generator; about 4 million are in memory at a time.
-    """
-    queries = values.shape[0]
-    means = np.empty((samples, values.shape[1]))
-    step = max(1, _DRAWS // queries)
-    for start in range(0, samples, step):
-        rows = min(step, samples - start)
-        drawn = generator.integers(0, queries, (rows, queries))
-        drawn += np.arange(rows)[:, None] * queries
-        counts = np.bincount(drawn.ravel(), minlength=rows * queries).reshape(rows, queries)
-        means[start : start + rows] = counts @ values / queries
-    return means
-
-
-def percentiles(means: Floats, level: float) -> tuple[Floats, Floats]:
-    """Return the ends of the central interval that holds `level` of each column of `means`.
-
-    Efron and Tibshirani, An Introduction to the Bootstrap (1993), section 13.3.
-    """
-    tail = (1 - level) / 2
-    low, high = np.quantile(means, [tail, 1 - tail], axis=0)
-    return low, high
-
-
 _WHOLE_RUN = 2**31 - 1
 _FORM = re.compile(r"([A-Za-z]+)(?:@([1-9][0-9]{0,8}))?")
 _RANK, _RELEVANCE = pl.col("rank"), pl.col("relevance")
@@ -76,107 +49,7 @@ class Measure(NamedTuple):
     source: str
 
 
-def _constant(value: float) -> pl.Expr:
-    return pl.lit(value).first()
-
-
-def _hits(k: int) -> pl.Expr:
-    return (k >= _RANK).sum()
-
-
-def _reciprocal_rank(k: int) -> Ratio:
-    return Ratio((1 / _RANK.filter(k >= _RANK)).max(), _constant(1.0))
-
-
-def _recall(k: int) -> Ratio:
-    return Ratio(_hits(k), pl.len())
-
-
-def _success(k: int) -> Ratio:
-    return Ratio((k >= _RANK).any().cast(pl.Float64), _constant(1.0))
-
-
-def _precision(k: int) -> Ratio:
-    return Ratio(_hits(k), _constant(k))
-
-
-def _average_precision(k: int) -> Ratio:
-    return Ratio((pl.col("found") / _RANK).filter(k >= _RANK).sum(), pl.len())
-
-
-def _discounted_gain(k: int) -> Ratio:
-    total = (_RELEVANCE / (_RANK + 1).log(2)).filter(k >= _RANK).sum()
-    return Ratio(total, total)
-
-
-def _binary_preference(_: int) -> Ratio:
-    above, right, wrong = pl.col("above"), pl.col("right"), pl.col("wrong")
-    loss = pl.min_horizontal(above, right) / pl.min_horizontal(wrong, right)
-    return Ratio((1 - pl.when(above > 0).then(loss).otherwise(0.0)).sum(), pl.len())
-
-
-def _judged(k: int) -> Ratio:
-    return Ratio(_hits(k), _constant(k), over="judged")
-
-
 _TREC = "trec_eval 9.0.8"
-MEASURES: dict[str, Measure] = {
-    "AP@k": Measure(
-        _average_precision,
-        "Precision at each relevant hit of the top k, summed, over all relevant documents.",
-        f"{_TREC}, map_cut",
-    ),
-    "MAP": Measure(
-        _average_precision,
-        "Average precision over the whole run; its mean over queries is MAP.",
-        f"{_TREC}, map",
-    ),
-    "MRR": Measure(
-        _reciprocal_rank,
-        "One divided by the rank of the first relevant hit of the whole run.",
-        f"{_TREC}, recip_rank",
-    ),
-    "MRR@k": Measure(
-        _reciprocal_rank,
-        "One divided by the rank of the first relevant hit in the top k, else 0.",
-        "MS MARCO passage ranking, MRR@10; trec_eval's recip_rank on a run cut to k",
-    ),
-    "P@k": Measure(
-        _precision,
-        "Relevant hits in the top k, divided by k even when the run is shorter.",
-        f"{_TREC}, P",
-    ),
-    "R@k": Measure(
-        _recall,
-        "Relevant hits in the top k, divided by all relevant documents.",
-        f"recall as in Yang et al., AToMiC, SIGIR 2023, section 4.4; {_TREC}, recall",
-    ),
-    "Success@k": Measure(
-        _success,
-        "1 if any hit of the top k is relevant, else 0; vision papers call this R@k.",
-        f"Karpathy and Fei-Fei, CVPR 2015, R@K; {_TREC}, success",
-    ),
-    "bpref": Measure(
-        _binary_preference,
-        "How seldom hits judged 0 stand above relevant ones; unjudged hits do not matter.",
-        f"Buckley and Voorhees, SIGIR 2004; {_TREC}, bpref",
-    ),
-    "Judged@k": Measure(
-        _judged,
-        "Judged hits in the top k, whatever their grade, divided by k.",
-        "ir_measures, Judged@k",
-    ),
-    "nDCG": Measure(
-        _discounted_gain,
-        "Relevance over log2(rank + 1), summed over the whole run, over the best possible sum.",
-        f"Järvelin and Kekäläinen, TOIS 20(4), 2002; {_TREC}, ndcg",
-    ),
-    "nDCG@k": Measure(
-        _discounted_gain,
-        "Relevance over log2(rank + 1), summed over the top k, over the best possible sum.",
-        f"Järvelin and Kekäläinen, TOIS 20(4), 2002; {_TREC}, ndcg_cut",
-    ),
-}
 
 
 def parse(name: str, where: str = "measures") -> Ratio:
@@ -306,6 +179,136 @@ def judged_hits(run: pl.DataFrame, judged: Judgements) -> pl.DataFrame:
     candidates = run.filter(pl.col("doc_id").is_in(documents)).select(*KEY, "rank")
     hits = candidates.join(judged.judged, on=KEY, maintain_order="left")
     return hits.select("query_id", "rank", "relevance")
+
+
+def resampled_means(values: Floats, samples: int, generator: np.random.Generator) -> Floats:
+    """Return the means [samples, columns] of `values` [queries, columns], queries drawn anew.
+
+    All columns see the same draws, so that systems stay paired. The draws are those of
+    scipy.stats.bootstrap for the same generator; about 4 million are in memory at a time.
+    """
+    queries = values.shape[0]
+    means = np.empty((samples, values.shape[1]))
+    step = max(1, _DRAWS // queries)
+    for start in range(0, samples, step):
+        rows = min(step, samples - start)
+        drawn = generator.integers(0, queries, (rows, queries))
+        drawn += np.arange(rows)[:, None] * queries
+        counts = np.bincount(drawn.ravel(), minlength=rows * queries).reshape(rows, queries)
+        means[start : start + rows] = counts @ values / queries
+    return means
+
+
+def percentiles(means: Floats, level: float) -> tuple[Floats, Floats]:
+    """Return the ends of the central interval that holds `level` of each column of `means`.
+
+    Efron and Tibshirani, An Introduction to the Bootstrap (1993), section 13.3.
+    """
+    tail = (1 - level) / 2
+    low, high = np.quantile(means, [tail, 1 - tail], axis=0)
+    return low, high
+
+
+def _constant(value: float) -> pl.Expr:
+    return pl.lit(value).first()
+
+
+def _hits(k: int) -> pl.Expr:
+    return (k >= _RANK).sum()
+
+
+def _reciprocal_rank(k: int) -> Ratio:
+    return Ratio((1 / _RANK.filter(k >= _RANK)).max(), _constant(1.0))
+
+
+def _recall(k: int) -> Ratio:
+    return Ratio(_hits(k), pl.len())
+
+
+def _success(k: int) -> Ratio:
+    return Ratio((k >= _RANK).any().cast(pl.Float64), _constant(1.0))
+
+
+def _precision(k: int) -> Ratio:
+    return Ratio(_hits(k), _constant(k))
+
+
+def _average_precision(k: int) -> Ratio:
+    return Ratio((pl.col("found") / _RANK).filter(k >= _RANK).sum(), pl.len())
+
+
+def _discounted_gain(k: int) -> Ratio:
+    total = (_RELEVANCE / (_RANK + 1).log(2)).filter(k >= _RANK).sum()
+    return Ratio(total, total)
+
+
+def _binary_preference(_: int) -> Ratio:
+    above, right, wrong = pl.col("above"), pl.col("right"), pl.col("wrong")
+    loss = pl.min_horizontal(above, right) / pl.min_horizontal(wrong, right)
+    return Ratio((1 - pl.when(above > 0).then(loss).otherwise(0.0)).sum(), pl.len())
+
+
+def _judged(k: int) -> Ratio:
+    return Ratio(_hits(k), _constant(k), over="judged")
+
+
+MEASURES: dict[str, Measure] = {
+    "AP@k": Measure(
+        _average_precision,
+        "Precision at each relevant hit of the top k, summed, over all relevant documents.",
+        f"{_TREC}, map_cut",
+    ),
+    "MAP": Measure(
+        _average_precision,
+        "Average precision over the whole run; its mean over queries is MAP.",
+        f"{_TREC}, map",
+    ),
+    "MRR": Measure(
+        _reciprocal_rank,
+        "One divided by the rank of the first relevant hit of the whole run.",
+        f"{_TREC}, recip_rank",
+    ),
+    "MRR@k": Measure(
+        _reciprocal_rank,
+        "One divided by the rank of the first relevant hit in the top k, else 0.",
+        "MS MARCO passage ranking, MRR@10; trec_eval's recip_rank on a run cut to k",
+    ),
+    "P@k": Measure(
+        _precision,
+        "Relevant hits in the top k, divided by k even when the run is shorter.",
+        f"{_TREC}, P",
+    ),
+    "R@k": Measure(
+        _recall,
+        "Relevant hits in the top k, divided by all relevant documents.",
+        f"recall as in Yang et al., AToMiC, SIGIR 2023, section 4.4; {_TREC}, recall",
+    ),
+    "Success@k": Measure(
+        _success,
+        "1 if any hit of the top k is relevant, else 0; vision papers call this R@k.",
+        f"Karpathy and Fei-Fei, CVPR 2015, R@K; {_TREC}, success",
+    ),
+    "bpref": Measure(
+        _binary_preference,
+        "How seldom hits judged 0 stand above relevant ones; unjudged hits do not matter.",
+        f"Buckley and Voorhees, SIGIR 2004; {_TREC}, bpref",
+    ),
+    "Judged@k": Measure(
+        _judged,
+        "Judged hits in the top k, whatever their grade, divided by k.",
+        "ir_measures, Judged@k",
+    ),
+    "nDCG": Measure(
+        _discounted_gain,
+        "Relevance over log2(rank + 1), summed over the whole run, over the best possible sum.",
+        f"Järvelin and Kekäläinen, TOIS 20(4), 2002; {_TREC}, ndcg",
+    ),
+    "nDCG@k": Measure(
+        _discounted_gain,
+        "Relevance over log2(rank + 1), summed over the top k, over the best possible sum.",
+        f"Järvelin and Kekäläinen, TOIS 20(4), 2002; {_TREC}, ndcg_cut",
+    ),
+}
 
 
 def _directed(qrels: pl.DataFrame, cell: Cell, path: Path) -> Judgements:

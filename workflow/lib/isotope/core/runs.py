@@ -1,4 +1,9 @@
-"""Runs: what a system answered, in trec_eval's order, written once and checked whenever read."""
+"""Runs: what a system answered, in trec_eval's order, written once and checked whenever read.
+
+Ours are Parquet files (core.schemas.RUN). TREC's run and qrels files, plain or gzipped, have fields
+parted by white space (https://github.com/usnistgov/trec_eval, README): a run line is
+`query Q0 document rank score tag`, a qrels line `query iteration document relevance`.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from gzip import GzipFile
@@ -26,6 +31,8 @@ _DTYPES = {
     "rank": pl.Int32(),
     "score": pl.Float64(),
 }
+_INTEGER = r"[+-]?[0-9]{1,9}"
+_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
 def ranked(df: pl.DataFrame, depth: int | None = None) -> pl.DataFrame:
@@ -91,66 +98,12 @@ def batches(path: Path | str, rows: int = _ROWS_PER_BATCH) -> Iterator[pl.DataFr
     yield from _in_order(_pieces(Path(path), rows), path)
 
 
-def _pieces(path: Path, rows: int) -> Iterator[pl.DataFrame]:
-    if not path.is_file():
-        raise MissingFile(path, "no such run", "run `snakemake search` to make it")
-    scan = pl.scan_parquet(path, glob=False)
-    try:
-        lacking = sorted(set(RUN.names) - set(scan.collect_schema().names()))
-        if lacking:
-            found = f"a run without {', '.join(lacking)}"
-            raise MissingColumn(path, found, "write it with write_run")
-        chosen = scan.select(pl.col(c).cast(_DTYPES[c]) for c in RUN.names)
-        total = int(scan.select(pl.len()).collect().item())
-        for start in range(0, total, rows):
-            yield chosen.slice(start, rows).collect()
-    except pl.exceptions.PolarsError as error:
-        found = f"not Parquet ({str(error).partition(chr(10))[0]})"
-        raise CorruptFile(path, found, "remove it, search again") from error
-
-
-def _in_order(pieces: Iterable[pl.DataFrame], path: Path | str) -> Iterator[pl.DataFrame]:
-    """Pass the pieces of a run on while each hit follows the one before it."""
-    last = empty()
-    for hits in pieces:
-        context = pl.concat([last, hits]).lazy()
-        follows = _follows(first=last.is_empty())
-        if not context.select(follows.slice(last.height).all()).collect().item():
-            checked = context.with_columns(follows=follows).collect().slice(last.height)
-            _refuse(checked, ~pl.col("follows"), "a hit that does not follow the one before", path)
-        last = hits.tail(1) if hits.height else last
-        yield hits
-
-
-def _follows(*, first: bool) -> pl.Expr:
-    """Hold where a row comes after the row above it; the table's top row needs rank 1 only."""
-    query, doc, rank, score = (pl.col(c) for c in RUN.names)
-    lower = (score < score.shift()) | ((score == score.shift()) & (doc < doc.shift()))
-    same = (query == query.shift()) & (rank == rank.shift() + 1) & lower
-    new = (query > query.shift()).fill_null(value=first) & (rank == 1)
-    return ((same | new) & score.is_finite()).fill_null(value=False)
-
-
-def _refuse(df: pl.DataFrame, bad: pl.Expr, what: str, path: Path | str) -> None:
-    rows = df.filter(bad)
-    if rows.height:
-        query, doc = rows.select(pl.col(KEY).first()).row(0)
-        found = f"query {query!r} has {what} (document {doc!r}; {rows.height:,} such rows)"
-        raise BrokenPromise(path, found, "mend the system that wrote this run and search again")
-
-
 def by_query(runs: Sequence[pl.DataFrame], queries: int) -> Iterator[list[pl.DataFrame]]:
     """Cut runs, sorted by query_id, into aligned pieces of `queries` queries each."""
     ids = pl.concat([run["query_id"].unique() for run in runs]).unique().sort()
     firsts = ids.gather_every(queries).to_list()
     for first, end in zip(firsts, [*firsts[1:], None], strict=True):
         yield [_between(run, first, end) for run in runs]
-
-
-def _between(run: pl.DataFrame, first: str, end: str | None) -> pl.DataFrame:
-    start = run["query_id"].search_sorted(first)
-    stop = run.height if end is None else run["query_id"].search_sorted(end)
-    return run.slice(start, stop - start)
 
 
 def aligned(paths: Sequence[Path], rows: int) -> Iterator[list[pl.DataFrame]]:
@@ -175,19 +128,6 @@ def aligned(paths: Sequence[Path], rows: int) -> Iterator[list[pl.DataFrame]]:
         if any(stops):
             yield [run.head(stop) for run, stop in zip(pieces, stops, strict=True)]
             pieces = [run.slice(stop) for run, stop in zip(pieces, stops, strict=True)]
-
-
-def _end(pieces: Sequence[pl.DataFrame], sources: Sequence[object]) -> str:
-    """Return the query in which the first of the open runs breaks off: all before are complete."""
-    return min(_last(run) for run, source in zip(pieces, sources, strict=True) if source)
-
-
-def _last(run: pl.DataFrame) -> str:
-    return run["query_id"][-1] if run.height else ""
-
-
-_INTEGER = r"[+-]?[0-9]{1,9}"
-_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
 class Format(NamedTuple):
@@ -275,17 +215,6 @@ def read_trec_lines(path: Path | str, form: Format) -> pl.DataFrame:
     return rows
 
 
-def _lines(path: Path) -> pl.DataFrame:
-    if not path.is_file():
-        raise MissingFile(path, "no such file", "check the path, or acquire it again")
-    try:
-        return pl.read_lines(path)
-    except pl.exceptions.ComputeError as error:
-        raise CorruptFile(path, f"not UTF-8 text ({error})", "convert it to UTF-8") from error
-    except OSError as error:
-        raise TruncatedFile(path, f"damaged gzip ({error})", "fetch it again") from error
-
-
 def refuse_lines(path: Path, bad: pl.DataFrame, expected: str) -> None:
     """Stop at the first of some bad lines (number, line), if there are any.
 
@@ -296,6 +225,80 @@ def refuse_lines(path: Path, bad: pl.DataFrame, expected: str) -> None:
         number, line = bad.select("number", "line").row(0)
         found = f"line {number} of {bad.height:,} bad ones is {line[:120]!r}"
         raise CorruptFile(f"{path}:{number}", found, f"expected: {expected}")
+
+
+def _pieces(path: Path, rows: int) -> Iterator[pl.DataFrame]:
+    if not path.is_file():
+        raise MissingFile(path, "no such run", "run `snakemake search` to make it")
+    scan = pl.scan_parquet(path, glob=False)
+    try:
+        lacking = sorted(set(RUN.names) - set(scan.collect_schema().names()))
+        if lacking:
+            found = f"a run without {', '.join(lacking)}"
+            raise MissingColumn(path, found, "write it with write_run")
+        chosen = scan.select(pl.col(c).cast(_DTYPES[c]) for c in RUN.names)
+        total = int(scan.select(pl.len()).collect().item())
+        for start in range(0, total, rows):
+            yield chosen.slice(start, rows).collect()
+    except pl.exceptions.PolarsError as error:
+        found = f"not Parquet ({str(error).partition(chr(10))[0]})"
+        raise CorruptFile(path, found, "remove it, search again") from error
+
+
+def _in_order(pieces: Iterable[pl.DataFrame], path: Path | str) -> Iterator[pl.DataFrame]:
+    """Pass the pieces of a run on while each hit follows the one before it."""
+    last = empty()
+    for hits in pieces:
+        context = pl.concat([last, hits]).lazy()
+        follows = _follows(first=last.is_empty())
+        if not context.select(follows.slice(last.height).all()).collect().item():
+            checked = context.with_columns(follows=follows).collect().slice(last.height)
+            _refuse(checked, ~pl.col("follows"), "a hit that does not follow the one before", path)
+        last = hits.tail(1) if hits.height else last
+        yield hits
+
+
+def _follows(*, first: bool) -> pl.Expr:
+    """Hold where a row comes after the row above it; the table's top row needs rank 1 only."""
+    query, doc, rank, score = (pl.col(c) for c in RUN.names)
+    lower = (score < score.shift()) | ((score == score.shift()) & (doc < doc.shift()))
+    same = (query == query.shift()) & (rank == rank.shift() + 1) & lower
+    new = (query > query.shift()).fill_null(value=first) & (rank == 1)
+    return ((same | new) & score.is_finite()).fill_null(value=False)
+
+
+def _refuse(df: pl.DataFrame, bad: pl.Expr, what: str, path: Path | str) -> None:
+    rows = df.filter(bad)
+    if rows.height:
+        query, doc = rows.select(pl.col(KEY).first()).row(0)
+        found = f"query {query!r} has {what} (document {doc!r}; {rows.height:,} such rows)"
+        raise BrokenPromise(path, found, "mend the system that wrote this run and search again")
+
+
+def _between(run: pl.DataFrame, first: str, end: str | None) -> pl.DataFrame:
+    start = run["query_id"].search_sorted(first)
+    stop = run.height if end is None else run["query_id"].search_sorted(end)
+    return run.slice(start, stop - start)
+
+
+def _end(pieces: Sequence[pl.DataFrame], sources: Sequence[object]) -> str:
+    """Return the query in which the first of the open runs breaks off: all before are complete."""
+    return min(_last(run) for run, source in zip(pieces, sources, strict=True) if source)
+
+
+def _last(run: pl.DataFrame) -> str:
+    return run["query_id"][-1] if run.height else ""
+
+
+def _lines(path: Path) -> pl.DataFrame:
+    if not path.is_file():
+        raise MissingFile(path, "no such file", "check the path, or acquire it again")
+    try:
+        return pl.read_lines(path)
+    except pl.exceptions.ComputeError as error:
+        raise CorruptFile(path, f"not UTF-8 text ({error})", "convert it to UTF-8") from error
+    except OSError as error:
+        raise TruncatedFile(path, f"damaged gzip ({error})", "fetch it again") from error
 
 
 def _write(rows: pl.DataFrame, path: Path) -> None:

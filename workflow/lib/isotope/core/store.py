@@ -1,4 +1,10 @@
-"""How files and tables reach the disk: aside first, then renamed, in groups of rows."""
+"""How files and tables reach the disk, and how tables are cut into parts and gathered again.
+
+A file is written aside and renamed when it is complete (`aside`, `folder_aside`). A table is
+written whole (`write`), batch by batch (`writer`) or in small pieces (`grouped`), in row groups of
+one size, so that its bytes do not depend on how it came. `bounds` cuts rows into parts that follow
+each other; `gather` writes the tables of all parts as one.
+"""
 
 import shutil
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -20,6 +26,13 @@ _ROWS_LOOKED_UP = 16_384
 _PAGE_BYTES = 65_536
 _LOOKED_UP: set[tuple[str, ...]] = set()
 _FILTERED: dict[tuple[str, ...], tuple[str, ...]] = {}
+_MOST_BYTES = 2**31 - 1
+_FIRST_BYTES = 1 << 16
+_LEAP_BYTES = 1 << 28
+_ROWS = 65_536
+Part = tuple[int, int]
+WHOLE: Part = (0, 1)
+_Item = TypeVar("_Item")
 
 
 @contextmanager
@@ -63,12 +76,6 @@ def folder_aside(path: Path | str) -> Iterator[Path]:
         shutil.rmtree(part, ignore_errors=True)
         _raise_named(error, path)
         raise
-
-
-def _raise_named(error: BaseException, path: Path) -> None:
-    named = as_unwritable(as_disk_full(error, path), path)
-    if named is not error:
-        raise named from error
 
 
 @contextmanager
@@ -123,9 +130,139 @@ def write_rows(rows: Sequence[Mapping[str, object]], path: Path | str, schema: p
     write(pa.Table.from_pylist(list(rows), schema=schema), path, schema)
 
 
-_MOST_BYTES = 2**31 - 1
-_FIRST_BYTES = 1 << 16
-_LEAP_BYTES = 1 << 28
+@contextmanager
+def grouped(path: Path, schema: pa.Schema) -> Generator["Grouped", None, None]:
+    """Open a table for writing small pieces; it appears under its name only when complete."""
+    with writer(path, schema) as out, ThreadPoolExecutor(1) as thread:
+        pieces = Grouped(out, thread)
+        yield pieces
+        pieces.finish()
+
+
+def gather(
+    parts: Sequence[Path],
+    out: Path,
+    schema: pa.Schema,
+    mend: Callable[[int, pa.Table], pa.Table] = lambda _, rows: rows,
+) -> int:
+    """Write the rows of all parts in their order; return how many. `mend` sees a part's rows first.
+
+    Memory follows the size of a row group, not of a table.
+    """
+    progress = Progress(f"rows of {out.stem} gathered")
+    with grouped(out, schema) as rows:
+        for n, part in enumerate(parts):
+            with pq.ParquetFile(part) as file:
+                for batch in file.iter_batches(_ROWS, columns=schema.names):
+                    rows.add(mend(n, pa.Table.from_batches([batch]).cast(schema)))
+                    progress.add(len(batch))
+    progress.finish()
+    return progress.done
+
+
+def bounds(size: int, part: Part) -> tuple[int, int]:
+    """Return where part (i, n) of `size` things begins and ends; parts are counted from 0.
+
+    Raises:
+        BadParams: no such part.
+    """
+    i, n = part
+    if not 0 <= i < n:
+        raise BadParams("shards", f"shard {i} of {n}", "count shards from 0")
+    return size * i // n, size * (i + 1) // n
+
+
+def part_of(items: Sequence[_Item], part: Part) -> Sequence[_Item]:
+    """Return the items of a part.
+
+    Raises:
+        BadParams: no such part.
+    """
+    start, stop = bounds(len(items), part)
+    return items[start:stop]
+
+
+def rows_in(table: Path) -> int:
+    """Return how many rows a Parquet table has."""
+    with pq.ParquetFile(table) as file:
+        return file.metadata.num_rows
+
+
+def write_slice(table: Path, part: Part, out: Path) -> int:
+    """Write the rows of part (i, n) in their order; return how many.
+
+    Memory follows the size of a row group, not of a table.
+
+    Raises:
+        BadParams: no such part.
+    """
+    start, stop = bounds(rows_in(table), part)
+    seen = 0
+    with pq.ParquetFile(table) as file, pq.ParquetWriter(out, file.schema_arrow) as rows:
+        for group in range(file.num_row_groups):
+            size = file.metadata.row_group(group).num_rows
+            first, last = max(start - seen, 0), min(stop - seen, size)
+            if first < last:
+                rows.write_table(file.read_row_group(group).slice(first, last - first))
+            seen += size
+    return stop - start
+
+
+def _raise_named(error: BaseException, path: Path) -> None:
+    named = as_unwritable(as_disk_full(error, path), path)
+    if named is not error:
+        raise named from error
+
+
+class Grouped:
+    """Collect small tables and write them as row groups of one size."""
+
+    def __init__(self, out: pq.ParquetWriter, thread: ThreadPoolExecutor) -> None:
+        """Write to `out` in `thread`, both of which the caller ends."""
+        self._out, self._thread = out, thread
+        self._most = rows_per_group(out.schema)
+        self._filling, self._other = (Group(out.schema, self._most) for _ in range(2))
+        self._writing: Future[None] | None = None
+
+    def add(self, table: pa.Table) -> None:
+        """Take the table; whenever a row group is full it is written, while the next one fills."""
+        while len(table):
+            self._return()
+            room = self._most - self._filling.rows
+            self._filling.add(table.slice(0, room))
+            table = table.slice(room)
+            if self._filling.rows == self._most:
+                self._write()
+
+    def finish(self) -> None:
+        """Write what is left."""
+        if self._filling.rows:
+            self._write()
+        self._written()
+
+    def _write(self) -> None:
+        self._written()
+        # Pages are cut where pieces of a column end, so pieces must leave no trace.
+        full = self._filling.table()
+        self._writing = self._thread.submit(self._out.write_table, full, self._most)
+        self._swap()
+
+    def _return(self) -> None:
+        """Go on in the memory of a row group that was written: what it takes is there already."""
+        if self._writing and self._writing.done():
+            self._written()
+            some = self._filling.table()
+            self._swap()
+            self._filling.add(some)
+
+    def _swap(self) -> None:
+        self._filling, self._other = self._other, self._filling
+        self._filling.clear()
+
+    def _written(self) -> None:
+        if self._writing:
+            self._writing.result()
+            self._writing = None
 
 
 class Group:
@@ -234,140 +371,3 @@ class _Texts:
 
     def clear(self) -> None:
         self._full, self._rows, self._size = [], 0, 0
-
-
-class Grouped:
-    """Collect small tables and write them as row groups of one size."""
-
-    def __init__(self, out: pq.ParquetWriter, thread: ThreadPoolExecutor) -> None:
-        """Write to `out` in `thread`, both of which the caller ends."""
-        self._out, self._thread = out, thread
-        self._most = rows_per_group(out.schema)
-        self._filling, self._other = (Group(out.schema, self._most) for _ in range(2))
-        self._writing: Future[None] | None = None
-
-    def add(self, table: pa.Table) -> None:
-        """Take the table; whenever a row group is full it is written, while the next one fills."""
-        while len(table):
-            self._return()
-            room = self._most - self._filling.rows
-            self._filling.add(table.slice(0, room))
-            table = table.slice(room)
-            if self._filling.rows == self._most:
-                self._write()
-
-    def finish(self) -> None:
-        """Write what is left."""
-        if self._filling.rows:
-            self._write()
-        self._written()
-
-    def _write(self) -> None:
-        self._written()
-        # Pages are cut where pieces of a column end, so pieces must leave no trace.
-        full = self._filling.table()
-        self._writing = self._thread.submit(self._out.write_table, full, self._most)
-        self._swap()
-
-    def _return(self) -> None:
-        """Go on in the memory of a row group that was written: what it takes is there already."""
-        if self._writing and self._writing.done():
-            self._written()
-            some = self._filling.table()
-            self._swap()
-            self._filling.add(some)
-
-    def _swap(self) -> None:
-        self._filling, self._other = self._other, self._filling
-        self._filling.clear()
-
-    def _written(self) -> None:
-        if self._writing:
-            self._writing.result()
-            self._writing = None
-
-
-@contextmanager
-def grouped(path: Path, schema: pa.Schema) -> Generator[Grouped, None, None]:
-    """Open a table for writing small pieces; it appears under its name only when complete."""
-    with writer(path, schema) as out, ThreadPoolExecutor(1) as thread:
-        pieces = Grouped(out, thread)
-        yield pieces
-        pieces.finish()
-
-
-_ROWS = 65_536
-
-
-def gather(
-    parts: Sequence[Path],
-    out: Path,
-    schema: pa.Schema,
-    mend: Callable[[int, pa.Table], pa.Table] = lambda _, rows: rows,
-) -> int:
-    """Write the rows of all parts in their order; return how many. `mend` sees a part's rows first.
-
-    Memory follows the size of a row group, not of a table.
-    """
-    progress = Progress(f"rows of {out.stem} gathered")
-    with grouped(out, schema) as rows:
-        for n, part in enumerate(parts):
-            with pq.ParquetFile(part) as file:
-                for batch in file.iter_batches(_ROWS, columns=schema.names):
-                    rows.add(mend(n, pa.Table.from_batches([batch]).cast(schema)))
-                    progress.add(len(batch))
-    progress.finish()
-    return progress.done
-
-
-Part = tuple[int, int]
-WHOLE: Part = (0, 1)
-_Item = TypeVar("_Item")
-
-
-def bounds(size: int, part: Part) -> tuple[int, int]:
-    """Return where part (i, n) of `size` things begins and ends; parts are counted from 0.
-
-    Raises:
-        BadParams: no such part.
-    """
-    i, n = part
-    if not 0 <= i < n:
-        raise BadParams("shards", f"shard {i} of {n}", "count shards from 0")
-    return size * i // n, size * (i + 1) // n
-
-
-def part_of(items: Sequence[_Item], part: Part) -> Sequence[_Item]:
-    """Return the items of a part.
-
-    Raises:
-        BadParams: no such part.
-    """
-    start, stop = bounds(len(items), part)
-    return items[start:stop]
-
-
-def rows_in(table: Path) -> int:
-    """Return how many rows a Parquet table has."""
-    with pq.ParquetFile(table) as file:
-        return file.metadata.num_rows
-
-
-def write_slice(table: Path, part: Part, out: Path) -> int:
-    """Write the rows of part (i, n) in their order; return how many.
-
-    Memory follows the size of a row group, not of a table.
-
-    Raises:
-        BadParams: no such part.
-    """
-    start, stop = bounds(rows_in(table), part)
-    seen = 0
-    with pq.ParquetFile(table) as file, pq.ParquetWriter(out, file.schema_arrow) as rows:
-        for group in range(file.num_row_groups):
-            size = file.metadata.row_group(group).num_rows
-            first, last = max(start - seen, 0), min(stop - seen, size)
-            if first < last:
-                rows.write_table(file.read_row_group(group).slice(first, last - first))
-            seen += size
-    return stop - start

@@ -1,4 +1,7 @@
-"""The scores of a collection's runs, a row a query and measure, and the tests between systems."""
+"""The scores of a collection's runs, a row a query and measure, and the tests between systems.
+
+The tests are paired, two-sided t-tests between all systems of a cell, Bonferroni-corrected.
+"""
 
 import warnings
 from collections.abc import Iterator, Sequence
@@ -22,21 +25,35 @@ _CELL = [*_RUNS, "measure"]
 _LEAST_PAIRS = 2
 
 
-def compare(scores: pl.DataFrame) -> pl.DataFrame:
-    """Test every system against every other within one cell of scores (tables.SCORES).
+def score_collection(
+    *, runs: Sequence[Path], qrels: Path, scores: Path, collection: str, measures: Sequence[str]
+) -> None:
+    """Score runs at `.../<setting>/<split>/<task>/<system>.parquet` into tables.SCORES at `scores`.
 
-    One row per ordered pair, so each comparison appears in both directions (tables.SIGNIFICANCE).
-    `difference` is mean(system) - mean(other); `t` and `p` are those of scipy.stats.ttest_rel.
-    `p_bonferroni` is min(1, p x m) for m = s(s-1)/2 unordered pairs among the s systems of a cell
-    (collection, setting, split, task, measure). Without variance, equal systems have t = 0, p = 1,
-    and a constant difference t = ±inf, p = 0; a single query shows nothing: t is null, p = 1.
+    Rows are sorted by setting, split, task, system, measure, query_id. A run is read in pieces, so
+    memory follows the number of judged queries and not the length of the runs.
 
     Raises:
-        BrokenPromise: a query that some system of the cell lacks, or has twice.
+        BadParams: an unknown measure, or a task that is neither t2m nor m2t.
+        EmptyTable: a split without judgements.
+        As `runs.batches`.
     """
-    cells = scores.sort("system", "query_id").partition_by(_CELL, as_dict=True)
-    parts = [_compare_cell(cell).with_columns(_label(key)) for key, cell in sorted(cells.items())]
-    return pl.concat([_empty(), *(table.select(SIGNIFICANCE.names) for table in parts)])
+    with store.writer(scores, SCORES) as writer:
+        for path, values in score_cells(runs, qrels, parse_all(measures)):
+            labels = {"collection": collection, **Cell.of(path).labels(path.stem)}
+            labelled = values.with_columns(**{key: pl.lit(label) for key, label in labels.items()})
+            rows = labelled.select(SCORES.names).to_arrow().cast(SCORES)
+            writer.write_table(rows, row_group_size=store.ROWS_PER_GROUP)
+
+
+def gather_scores(*, pieces: Sequence[Path], scores: Path, significance: Path) -> None:
+    """Write the scores of all shards in their order, and the tests between all systems.
+
+    Raises:
+        As `significance_table`.
+    """
+    gather(pieces, scores, SCORES)
+    significance_table(scores, significance)
 
 
 def significance_table(scores: Path, out: Path) -> None:
@@ -56,6 +73,23 @@ def significance_table(scores: Path, out: Path) -> None:
             writer.write_table(compare(own).to_arrow().cast(SIGNIFICANCE))
             progress.add()
     progress.finish()
+
+
+def compare(scores: pl.DataFrame) -> pl.DataFrame:
+    """Test every system against every other within one cell of scores (tables.SCORES).
+
+    One row per ordered pair, so each comparison appears in both directions (tables.SIGNIFICANCE).
+    `difference` is mean(system) - mean(other); `t` and `p` are those of scipy.stats.ttest_rel.
+    `p_bonferroni` is min(1, p x m) for m = s(s-1)/2 unordered pairs among the s systems of a cell
+    (collection, setting, split, task, measure). Without variance, equal systems have t = 0, p = 1,
+    and a constant difference t = ±inf, p = 0; a single query shows nothing: t is null, p = 1.
+
+    Raises:
+        BrokenPromise: a query that some system of the cell lacks, or has twice.
+    """
+    cells = scores.sort("system", "query_id").partition_by(_CELL, as_dict=True)
+    parts = [_compare_cell(cell).with_columns(_label(key)) for key, cell in sorted(cells.items())]
+    return pl.concat([_empty(), *(table.select(SIGNIFICANCE.names) for table in parts)])
 
 
 def paired_t(differences: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -112,34 +146,3 @@ def _empty() -> pl.DataFrame:
 
 def _label(key: tuple[object, ...]) -> list[pl.Expr]:
     return [pl.lit(value).alias(name) for name, value in zip(_CELL, key, strict=True)]
-
-
-def score_collection(
-    *, runs: Sequence[Path], qrels: Path, scores: Path, collection: str, measures: Sequence[str]
-) -> None:
-    """Score runs at `.../<setting>/<split>/<task>/<system>.parquet` into tables.SCORES at `scores`.
-
-    Rows are sorted by setting, split, task, system, measure, query_id. A run is read in pieces, so
-    memory follows the number of judged queries and not the length of the runs.
-
-    Raises:
-        BadParams: an unknown measure, or a task that is neither t2m nor m2t.
-        EmptyTable: a split without judgements.
-        As `runs.batches`.
-    """
-    with store.writer(scores, SCORES) as writer:
-        for path, values in score_cells(runs, qrels, parse_all(measures)):
-            labels = {"collection": collection, **Cell.of(path).labels(path.stem)}
-            labelled = values.with_columns(**{key: pl.lit(label) for key, label in labels.items()})
-            rows = labelled.select(SCORES.names).to_arrow().cast(SCORES)
-            writer.write_table(rows, row_group_size=store.ROWS_PER_GROUP)
-
-
-def gather_scores(*, pieces: Sequence[Path], scores: Path, significance: Path) -> None:
-    """Write the scores of all shards in their order, and the tests between all systems.
-
-    Raises:
-        As `significance_table`.
-    """
-    gather(pieces, scores, SCORES)
-    significance_table(scores, significance)

@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 
 import pyarrow as pa
 
-from isotope.core.uploads import upload_url
+from isotope.core.wikimedia import upload_url
 from isotope.parse.site import Namespaces, Site, disambiguation
 from isotope.parse.tables import LINKS, SECTIONS, lead_title
 

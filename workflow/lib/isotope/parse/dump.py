@@ -18,12 +18,11 @@ import pyarrow as pa
 from isotope.acquire.manifest import placed, placed_if_any
 from isotope.core import sql, store
 from isotope.core.errors import MissingFile
-from isotope.core.files import labels
+from isotope.core.files import is_zim, labels, open_zim
 from isotope.core.parallel import ordered_map
 from isotope.core.progress import Progress, log
-from isotope.core.shards import WHOLE, Part, bounds, gather, grouped
-from isotope.core.uploads import read_files
-from isotope.core.zim import is_zim, opened
+from isotope.core.store import WHOLE, Part, bounds, gather, grouped
+from isotope.core.wikimedia import read_files
 from isotope.parse import html_snapshots, xml_dump
 from isotope.parse.articles import REASONS, ParsedBatch
 from isotope.parse.html_snapshots import Entries, Records
@@ -169,7 +168,7 @@ def open_snapshot(path: Path) -> Cutter:
     if not path.is_file():
         raise MissingFile(path, "no such file", "check the path, or run `acquire` first")
     if is_zim(path):
-        opened(path)
+        open_zim(path)
         return partial(html_snapshots.entry_batches, path)
     if path.name.endswith(_RECORDS):
         return partial(_record_tasks, path)
@@ -339,12 +338,12 @@ def associate(
 
     `parsed` are `pictures` and `sections`; `wit` are the tables of WIT's own rows, `wit` and
     `wit_rejected`, or nothing: they come first, and their splits win. `files` are tables as
-    `core.uploads.read_files` reads them. `ratios` are the shares of test and validation among the
+    `core.wikimedia.read_files` reads them. `ratios` are the shares of test and validation among the
     pages that WIT lacks; the others are training pages. `outputs` are `associations` and
     `rejected`.
 
     Raises:
-        MissingColumn, CorruptFile: as `core.uploads.read_files`.
+        MissingColumn, CorruptFile: as `core.wikimedia.read_files`.
         MissingFile: a table that was not parsed.
     """
     parent = outputs["associations"].parent

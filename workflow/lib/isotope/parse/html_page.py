@@ -18,7 +18,7 @@ from lxml import html
 from lxml.etree import ParserError
 from lxml.html import HtmlElement
 
-from isotope.core.uploads import file_name, file_of
+from isotope.core.wikimedia import file_name, file_of
 from isotope.parse.articles import DISAMBIGUATION, Article, ArticleFile, ParsedBatch, article_titles
 from isotope.parse.site import Site
 

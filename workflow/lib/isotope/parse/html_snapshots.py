@@ -6,7 +6,7 @@ themselves, one JSON record an article with Parsoid's HTML. Redirects have no re
 those to an article stand in its record. An article that was edited while the snapshot was made may
 have several records: the one of its newest revision counts.
 
-ZIM: the pages are mwoffliner's, https://github.com/openzim/mwoffliner; `core.zim` reads the
+ZIM: the pages are mwoffliner's, https://github.com/openzim/mwoffliner; `core.files` reads the
 format.
 """
 
@@ -31,16 +31,9 @@ import pyarrow as pa
 from lxml.html import HtmlElement
 
 from isotope.core.errors import CorruptFile, TruncatedFile
+from isotope.core.files import Page, content_of, open_zim, page_at, page_by, zim_pieces
 from isotope.core.progress import Progress
-from isotope.core.zim import (
-    Page,
-    content_of,
-    opened,
-    page_at,
-    page_by,
-    pieces,
-    wiki_of,
-)
+from isotope.core.wikimedia import wiki_of
 from isotope.parse.articles import ParsedBatch
 from isotope.parse.html_page import add_page, parse_html
 from isotope.parse.site import Site, wikipedia_site
@@ -222,12 +215,12 @@ def entry_batches(path: Path, start: int, stop: int) -> Iterator[Entries]:
     Of a split file, each piece has its own share of the entries, which all come from the first one.
 
     Raises:
-        MissingFile, CorruptFile: as `core.zim.opened`.
+        MissingFile, CorruptFile: as `core.files.open_zim`.
     """
-    files = pieces(path)
+    files = zim_pieces(path)
     sizes = [file.stat().st_size for file in files]
     before, size = sum(sizes[: files.index(path)]), sum(sizes)
-    count = opened(files[0]).entry_count
+    count = open_zim(files[0]).entry_count
     first, last = count * (before + start) // size, count * (before + stop) // size
     for at in range(first, last, ENTRIES):
         yield Entries(files[0], at, min(at + ENTRIES, last))
@@ -295,7 +288,7 @@ def site_of(path: Path) -> Site:
     """Return the wiki that a file is of.
 
     Raises:
-        MissingFile, CorruptFile: as `core.zim.wiki_of`.
+        MissingFile, CorruptFile: as `core.wikimedia.wiki_of`.
     """
     language, host = wiki_of(path)
     return wikipedia_site(language, f"https://{host}/wiki/")

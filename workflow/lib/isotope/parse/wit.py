@@ -25,7 +25,7 @@ from isotope.core.errors import BadParams, CorruptFile, MissingColumn, MissingFi
 from isotope.core.files import labels
 from isotope.core.parallel import AHEAD, ahead
 from isotope.core.progress import Progress, log
-from isotope.core.shards import WHOLE, Part, gather, grouped, part_of
+from isotope.core.store import WHOLE, Part, gather, grouped, part_of
 from isotope.parse.tables import ASSOCIATIONS, REJECTED, WIT_COLUMNS
 
 _SPLITS = {"train": "train", "val": "validation", "validation": "validation", "test": "test"}

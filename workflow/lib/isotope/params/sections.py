@@ -8,7 +8,7 @@ who adds a kind adds that file, and no list names it.
 import importlib
 import pkgutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, cast, get_args
 
@@ -285,31 +285,35 @@ COLLECTIONS = "isotope.collect.kinds"
 
 
 @cache
-def names(package: str) -> tuple[str, ...]:
-    """Return the names of the kinds in a package: those of its modules, sorted."""
-    folder = importlib.import_module(package).__path__
-    found = (module.name for module in pkgutil.iter_modules(folder))
-    return tuple(sorted(name for name in found if not name.startswith("_")))
+def kinds(place: str) -> Mapping[str, type[Kind]]:
+    """Return the class of every kind, by name: those of a module, or of a package's modules.
 
-
-@cache
-def kinds(package: str) -> Mapping[str, type[Kind]]:
-    """Return the class of every kind in a package, by name.
+    A module of a package has one kind, whose name it bears, `-` as `_`.
 
     Raises:
-        LookupError: a module without a class whose `kind` is the module's name, `-` as `_`.
+        LookupError: a module of a package without a class of its kind.
     """
-    return dict(_kind(package, module) for module in names(package))
+    folder = getattr(importlib.import_module(place), "__path__", None)
+    if folder is None:
+        return dict(sorted(_classes(place)))
+    modules = sorted(module.name for module in pkgutil.iter_modules(folder))
+    return dict(_kind(place, module) for module in modules if not module.startswith("_"))
 
 
 def _kind(package: str, module: str) -> tuple[str, type[Kind]]:
-    for each in vars(importlib.import_module(f"{package}.{module}")).values():
+    for name, each in _classes(f"{package}.{module}"):
+        if name.replace("-", "_") == module:
+            return name, each
+    raise LookupError(f"{package}.{module} has no class of kind {module!r}")
+
+
+def _classes(module: str) -> Iterator[tuple[str, type[Kind]]]:
+    """Yield the classes of kinds in a module, each with the one value of its key `kind`."""
+    for each in vars(importlib.import_module(module)).values():
         if isinstance(each, type) and issubclass(each, Kind):
             field = each.model_fields.get("kind")
-            named = get_args(field.annotation) if field else ()
-            if named and str(named[0]).replace("-", "_") == module:
-                return named[0], each
-    raise LookupError(f"{package}.{module} has no class of kind {module!r}")
+            if values := get_args(field.annotation) if field else ():
+                yield str(values[0]), each
 
 
 def model_kind(entry: Mapping[str, Any]) -> type[ModelKind]:

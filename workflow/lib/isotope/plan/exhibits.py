@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from isotope.judge import study
+from isotope.judge.ledger import sheet_paths
 from isotope.plan.explain import Explain
 from isotope.plan.paths import Wildcards, of_collection
 from isotope.tabulate.exhibits import Exhibit, described, recipe
@@ -177,7 +177,7 @@ class Exhibits(Explain):
         if collection not in self.explained_collections():
             return {}
         names = {"failures": "failures", "ranks": "ranks", "rejected_objects": "rejected_objects"}
-        if study.sheet_paths(collection):
+        if sheet_paths(collection, "failures"):
             names["studied"] = "studied"
         perturbed = self.perturbed_ranks(of_collection(collection))
         return {

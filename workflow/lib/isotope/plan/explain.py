@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.judge import study
+from isotope.judge.ledger import sheet_paths
 from isotope.params.sections import model_kind
 from isotope.plan.paths import Wildcards, expanded
 from isotope.plan.since import Since
@@ -92,7 +92,7 @@ class Explain(Since):
 
     def study_sheets(self, wildcards: Wildcards) -> list[str]:
         """The sheets of the human study that have come back."""
-        return study.sheet_paths(wildcards.collection)
+        return sheet_paths(wildcards.collection, "failures")
 
     def failure_tables(self) -> list[str]:
         """Return the pages of explained failures, and the sheets for people."""

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from isotope.cli import commands as main
-from isotope.core.trec import read_run
+from isotope.core.runs import read_trec_run
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ("isotope", "snakemake", "dvc", "make")
@@ -118,7 +118,7 @@ def exported(request: pytest.FixtureRequest) -> None:
     ours = sorted((place / "results/search/toy").glob("*/*/*/*.parquet"))
     theirs = sorted((out / "runs/toy").glob("*/*/*/*.trec.gz"))
     assert len(theirs) == len(ours) > 0
-    assert read_run(theirs[0]).height == pl.read_parquet(ours[0]).height
+    assert read_trec_run(theirs[0]).height == pl.read_parquet(ours[0]).height
     assert (out / "qrels/toy/test/t2m.qrels").is_file()
 
 

@@ -1,11 +1,11 @@
-"""Every rule says how much memory its jobs may take, by a class of isotope.core.memory."""
+"""Every rule says how much memory its jobs may take, by a class of isotope.plan.shards."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-from isotope.core import memory
+from isotope.plan import shards as memory
 from isotope.plan.shards import Shards
 
 RULES = Path(__file__).parents[2] / "workflow/rules"

@@ -78,7 +78,7 @@ class Plan(Exhibits):
         rivals.sort(
             key=lambda s: (
                 not self.first_runs(collection, s),
-                self.params["systems"][s]["kind"] != "bm25",
+                not self.system_kind(s).is_lexical,
             )
         )
         return self.cases.get("systems", [first, *rivals[:1]])

@@ -17,10 +17,10 @@ from isotope.acquire.manifest import placed_if_any
 from isotope.core import lucene, sql, store
 from isotope.core.errors import EmptyTable, MissingFile
 from isotope.core.files import write_lines
-from isotope.core.memory import HEAP_MB
+from isotope.core.lucene import HEAP_MB
 from isotope.core.progress import log
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.core.shards import WHOLE, Part, bounds, gather, rows_in, write_slice
+from isotope.core.store import WHOLE, Part, bounds, gather, rows_in, write_slice
 from isotope.parse.tables import lead_title
 from isotope.project.tables import MEMBERS, PROJECTION
 

@@ -11,8 +11,8 @@ import polars as pl
 from isotope.core import sql, store
 from isotope.core.errors import BadParams
 from isotope.core.grid import Cell, id_columns, pool_splits, run_order
+from isotope.core.measures import score_run
 from isotope.core.progress import Progress, log
-from isotope.core.scoring import score_run
 from isotope.tabulate.tables import SUBSETS
 
 _SQL = sql.SQL / "tabulate"

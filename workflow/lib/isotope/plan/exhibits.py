@@ -12,13 +12,8 @@ from itertools import product
 from typing import Any
 
 from isotope.core.schemas import FIVE_FIELDS
-<<<<<<< HEAD
 from isotope.judge.ledger import sheet_paths
-from isotope.params.sections import model_kind
-=======
-from isotope.judge import study
 from isotope.params.sections import answers_any_query
->>>>>>> main
 from isotope.plan.paths import Wildcards, expanded, of_collection
 from isotope.plan.since import Since
 from isotope.tabulate.exhibits import Exhibit, described, recipe

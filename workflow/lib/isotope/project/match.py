@@ -28,6 +28,40 @@ _SQL = sql.SQL / "project"
 _ROWS = 10_000
 
 
+def project_source(  # noqa: PLR0913
+    *,
+    associations: Path,
+    sections: Path,
+    members: Path,
+    projection: Path,
+    spec: Mapping[str, Any],
+    language: str,
+    threads: int,
+) -> None:
+    """Write tables.MEMBERS and tables.PROJECTION of a source whose phases have no shards.
+
+    Raises:
+        As `prepare_queries` and `index_sections`.
+    """
+    with tempfile.TemporaryDirectory(dir=projection.parent, prefix=".project-") as folder:
+        queries, index = Path(folder) / "queries.parquet", Path(folder) / "lucene"
+        prepare_queries(
+            associations=associations, members=members, queries=queries, language=language
+        )
+        index_sections(sections, index, threads=threads, language=language)
+        project(queries, sections, index, spec, projection, threads=threads, language=language)
+
+
+def prepare_queries(*, associations: Path, members: Path, queries: Path, language: str) -> None:
+    """Write the members of `associations` that are in `language`, and their texts as queries.
+
+    Raises:
+        As `write_queries`.
+    """
+    name_members(associations=associations, members=members, language=language)
+    write_queries(associations, members, queries, language)
+
+
 def name_members(*, associations: Path, members: Path, language: str) -> None:
     """Write tables.MEMBERS: the rows of `associations` in `language`, and the id of their text."""
     tables = {"associations": associations}

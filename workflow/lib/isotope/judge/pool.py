@@ -26,10 +26,10 @@ from isotope.core.errors import (
     MissingFile,
 )
 from isotope.core.grid import TASKS, Cell, id_column, id_columns
+from isotope.core.measures import score_run
 from isotope.core.progress import Progress
 from isotope.core.runs import KEY, batches, empty
 from isotope.core.schemas import CAPTION_FIELDS, FIVE_FIELDS
-from isotope.core.scoring import score_run
 from isotope.judge.ledger import FOLDER, PAIRS, SUFFIX, current_lines
 from isotope.judge.tables import AGREEMENT, GRADED, POOL, REUSABILITY, SHEET, TAU
 from isotope.score.tables import SCORES

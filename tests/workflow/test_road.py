@@ -187,6 +187,19 @@ def test_an_edit_of_a_template_or_an_exhibit_plans_what_shows_it(embedded, shell
     assert planned <= {f"tabulate_{rule}" for rule in EDITS[file]}
 
 
+def test_another_colour_of_the_toy_plans_nothing_as_acquire_alone_depends_on_it(embedded, shell):
+    """What is acquired is not acquired anew for code, and all that follows reads its files only."""
+    toy = embedded / "workflow/lib/isotope/toy"
+    [path] = [p for p in sorted(toy.glob("*.py")) if "\nCOLOURS = {" in p.read_text()]
+    text = path.read_text()
+    other = re.sub(r"(\nCOLOURS = \{.*?\()\d+", r"\g<1>77", text, flags=re.DOTALL)
+    assert other != text
+    path.write_text(other)
+    told = shell("snakemake", "--cores", "all", "-n", cwd=embedded)
+    path.write_text(text)
+    assert NOTHING in told
+
+
 def test_the_real_run_keeps_every_promise_of_the_design(raycharles, shared, shell):
     told = shell("python", shared / "contract.py", "raycharles", cwd=raycharles)
     assert "all promises kept" in told

@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from isotope.core.errors import BadParams
-from isotope.core.shards import WHOLE, Part, part_of
+from isotope.core.store import WHOLE, Part, part_of
 
 JUDGED = ("train", "validation", "test")
 SIDES = ("texts", "images")

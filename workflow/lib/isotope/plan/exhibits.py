@@ -12,8 +12,8 @@ from itertools import product
 from typing import Any
 
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.judge import study
-from isotope.params.sections import model_kind
+from isotope.judge.ledger import sheet_paths
+from isotope.params.sections import answers_any_query
 from isotope.plan.paths import Wildcards, expanded, of_collection
 from isotope.plan.since import Since
 from isotope.tabulate.exhibits import Exhibit, described, recipe
@@ -180,7 +180,7 @@ class Exhibits(Since):
         if collection not in self.explained_collections():
             return {}
         names = {"failures": "failures", "ranks": "ranks", "rejected_objects": "rejected_objects"}
-        if study.sheet_paths(collection):
+        if sheet_paths(collection, "failures"):
             names["studied"] = "studied"
         perturbed = self.perturbed_ranks(of_collection(collection))
         return {
@@ -239,22 +239,13 @@ class Exhibits(Since):
     @cached_property
     def perturbable_systems(self) -> list[str]:
         """The systems that answer other queries than the collection's."""
-        return [s for s in self.systems if self.is_perturbable(self.params["systems"][s])]
+        entries, models = self.system_entries, self.params["models"]
+        return [s for s, entry in entries.items() if answers_any_query(entry, models)]
 
     @cached_property
     def has_perturbed_queries(self) -> bool:
         """Whether perturbed queries are answered."""
         return "t2m" in self.tasks and bool(self.perturbable_systems)
-
-    def is_perturbable(self, system: Mapping[str, Any]) -> bool:
-        """Tell whether a system can be asked other queries: BM25, or what an encoder stands
-        behind.
-        """
-        dense = (
-            system["kind"] == "dense"
-            and model_kind(self.params["models"][system["model"]]).is_encoder
-        )
-        return dense or system["kind"] == "bm25"
 
     def explained_collections(self) -> list[str]:
         """The built collections whose failures are explained."""
@@ -314,7 +305,7 @@ class Exhibits(Since):
 
     def study_sheets(self, wildcards: Wildcards) -> list[str]:
         """The sheets of the human study that have come back."""
-        return study.sheet_paths(wildcards.collection)
+        return sheet_paths(wildcards.collection, "failures")
 
     def failure_tables(self) -> list[str]:
         """Return the pages of explained failures, and the sheets for people."""

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from isotope.core import sql, terminal
+from isotope.core import sql
 from isotope.core.errors import BadArgument, MissingFile
 from isotope.report.examples import Cell, Example, examples
 from isotope.report.exhibits import Shown, exhibits
 from isotope.report.site import TASKS, write_page
 from isotope.tabulate.layout import BEATS
 from isotope.tabulate.layout import Cell as Printed
-from isotope.tabulate.table import rows
+from isotope.tabulate.table import plain, rows
 
 _DAY = re.compile(r"(?<!\d)(20\d\d)(\d\d)(\d\d)(?!\d)")
 _MOST = 40
@@ -158,7 +158,7 @@ def headline(
     systems = sorted(set(pool["system"]), key=lambda s: (-value.get((s, *columns[0]), 0.0), s))
     head = [f"{setting}/{split}", *(f"{t} {m}" for t, m in columns)]
     body = [[s, *map(_four_digits, (value.get((s, *c)) for c in columns))] for s in systems]
-    return terminal.table(body, head, right=range(1, len(head)))
+    return plain(body, head, right=range(1, len(head)))
 
 
 def _four_digits(value: float | None) -> str | None:

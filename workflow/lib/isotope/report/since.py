@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from isotope.core import sql, terminal
+from isotope.core import sql
 from isotope.core.pixels import thumbnail
 from isotope.report.changes import Change, Drawn, Known, change, pictures
 from isotope.report.collection import need
 from isotope.report.site import write_page
 from isotope.tabulate.layout import lay_out
-from isotope.tabulate.table import rows
+from isotope.tabulate.table import plain, rows
 
 PAGES, ITEMS, PICTURES = 40, 12, 300
 KINDS = {"text": "Texts", "image": "Images", "pair": "Pairs"}
@@ -97,7 +97,7 @@ def summary(table: Path) -> str:
         [name.lower(), *(f"{every.get((kind, c), 0):,}" for c in names)]
         for kind, name in KINDS.items()
     ]
-    return terminal.table(lines, ["", *names], right=range(1, len(names) + 1))
+    return plain(lines, ["", *names], right=range(1, len(names) + 1))
 
 
 def _asked(

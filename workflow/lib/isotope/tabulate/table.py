@@ -1,12 +1,13 @@
 """Tables from one SQL file each, and the numbers that `dvc metrics` shows."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from tabulate import tabulate as aligned
 
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable
@@ -142,3 +143,27 @@ def rows(
 def _write(path: Path, text: str) -> None:
     with store.aside(path) as part:
         part.write_text(text, encoding="utf-8", newline="\n")
+
+
+def plain(
+    rows: Sequence[Sequence[object]],
+    head: Sequence[str] = (),
+    *,
+    right: Collection[int] | None = None,
+) -> str:
+    """Return rows as lines of columns, two blanks apart, below the names of `head`; None is a dash.
+
+    `right` are the columns set to the right, by default those in which a number stands.
+    """
+    count = len(head) or max(map(len, rows), default=0)
+    numbers = {n for n in range(count) if any(isinstance(row[n], int | float) for row in rows)}
+    chosen = numbers if right is None else right
+    # The library would make a column two wider than its head; as the first row it does not.
+    text = aligned(
+        [head, *rows] if head else rows,
+        tablefmt="plain",
+        colalign=["right" if n in chosen else "left" for n in range(count)],
+        disable_numparse=True,
+        missingval="—",
+    )
+    return "".join(f"{line.rstrip()}\n" for line in text.splitlines())

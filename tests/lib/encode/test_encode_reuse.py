@@ -227,12 +227,18 @@ def test_contents_and_vectors_that_do_not_belong_together_are_refused(editions):
 
 @pytest.fixture(scope="module")
 def visions() -> dict[str, Any]:
-    """Encoders with random weights: a vision transformer with text, a residual network."""
+    """Encoders with random weights: a residual network, and two layers of a vision transformer.
+
+    Two layers have the shapes of all twelve, and a sixth of their cost.
+    """
     torch.manual_seed(0)
     tiny = create_custom("tiny-clip")
     made = {"tiny-clip": ClipEncoder("tiny-clip", tiny)}
     name = "ViT-S-32-alt"
-    made[name] = ClipEncoder(name, open_clip.create_model(name, pretrained=None))
+    model: Any = open_clip.create_model(name, pretrained=None)
+    for tower in (model.visual.transformer, model.transformer):
+        tower.resblocks = tower.resblocks[:2]
+    made[name] = ClipEncoder(name, model)
     return made
 
 

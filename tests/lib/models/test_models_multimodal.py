@@ -180,8 +180,8 @@ def test_fusion_reads_every_patch_and_every_word_and_nothing_after_the_end():
     model, batch = model_of("clip_fusion").eval(), pairs(2)
     seen, read = model.see(QUERY, batch[0]), model.read(QUERY, batch[1])
     assert tuple(seen.states.shape) == (2, 1 + 4, 16)
-    assert seen.kept.all()
-    assert read.kept.sum(dim=1).tolist() == [10, 10]
+    assert seen.mask.all()
+    assert read.mask.sum(dim=1).tolist() == [10, 10]
     with torch.inference_mode():
         torch.testing.assert_close(
             seen.states[:, 0], model.query.encode_image(standardised(model, batch[0]))

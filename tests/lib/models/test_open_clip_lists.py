@@ -18,7 +18,9 @@ def test_every_model_of_open_clip_is_known_with_all_its_tags():
 def test_whose_tokenizer_a_model_reads_with_is_as_open_clip_chooses(monkeypatch):
     for kind in ("HFTokenizer", "SigLipTokenizer"):
         monkeypatch.setattr(open_clip.factory, kind, lambda *_, **__: "another's")
+    monkeypatch.setattr(open_clip.factory, "SimpleTokenizer", lambda *_, **__: "its own")
     chosen: dict[str, object] = {name: open_clip.get_tokenizer(name) for name in NAMES}
-    own = {name for name, reader in chosen.items() if reader != "another's"}
+    assert set(chosen.values()) == {"another's", "its own"}
+    own = {name for name, reader in chosen.items() if reader == "its own"}
     assert own == {n for n in NAMES if _open_clip.tokenizer(n) is None}
     assert len(NAMES) > len(own) > 50

@@ -380,6 +380,7 @@ def test_shards_hold_the_rows_of_one(collection, tmp_path):
     assert np.allclose(np.linalg.norm(one["texts"], axis=1), 1, atol=1e-5)
 
 
+@pytest.mark.long
 def test_two_processes_train_the_weights_of_one(collection, tmp_path, monkeypatch):
     """With the project's own configuration, which the processes can see."""
     monkeypatch.undo()

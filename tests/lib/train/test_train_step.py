@@ -14,10 +14,12 @@ import torch
 from torch import nn
 
 from isotope.models import open_clip as models_clip
+from isotope.models.multimodal import create
 from isotope.models.open_clip import standardised
-from isotope.params.recipes import Means, Recipe
+from isotope.params.recipes import Means, Recipe, recipe_of
 from isotope.train.clip import Batches, ClipStepper, Tokens, tower_of
 from isotope.train.data import Split
+from isotope.train.multimodal import MultimodalStepper
 from isotope.train.step import Batch, Ranks
 
 TINY = {
@@ -221,11 +223,14 @@ def test_batches_go_on_in_the_middle_of_an_epoch_as_if_never_stopped():
 
 WORKER = """
 import json, sys
+from copy import deepcopy
 from pathlib import Path
 import torch
 from isotope.models import open_clip as models_clip
-from isotope.params.recipes import Means, Recipe
+from isotope.models.multimodal import create
+from isotope.params.recipes import Means, Recipe, recipe_of
 from isotope.train.clip import ClipStepper
+from isotope.train.multimodal import MultimodalStepper
 from isotope.train.step import joined
 
 folder = Path(sys.argv[1])
@@ -233,29 +238,58 @@ models_clip.CONFIGS = folder
 torch.manual_seed(0)
 model = models_clip.create_custom("quick-clip")
 batch = torch.load(folder / "batch.pt", weights_only=True)
+state = deepcopy(model.state_dict())
 with joined() as ranks:
     rows = ranks.rows(len(batch[0]))
-    means = Means(micro_batch=json.loads(sys.argv[2]))
-    stepper = ClipStepper(model, Recipe(), means, ranks, 1)
-    loss = stepper.gradients([side[rows] for side in batch])
-    grads = {n: p.grad for n, p in model.named_parameters() if p.grad is not None}
-    torch.save([loss, grads], folder / f"rank{ranks.rank}.pt")
+    for micro_batch in json.loads(sys.argv[2]):
+        model.load_state_dict(state)
+        model.zero_grad()
+        stepper = ClipStepper(model, Recipe(), Means(micro_batch=micro_batch), ranks, 1)
+        loss = stepper.gradients([side[rows] for side in batch])
+        grads = {n: p.grad for n, p in model.named_parameters() if p.grad is not None}
+        torch.save([loss, grads], folder / f"rank{ranks.rank}-{micro_batch}.pt")
+    model.load_state_dict(state)
+    spec = json.loads(sys.argv[3])
+    pair = create(spec, model)
+    stepper = MultimodalStepper(pair, recipe_of(spec), Means(), ranks, 1)
+    loss = stepper.gradients([side[rows] for side in [*batch, *(side.flip(0) for side in batch)]])
+    grads = {n: p.grad for n, p in pair.named_parameters() if p.grad is not None}
+    torch.save([loss, grads], folder / f"rank{ranks.rank}-multimodal.pt")
 """
+MULTIMODAL = {"kind": "clip2clip"}
+MICRO_BATCHES = (None, 3)
 
 
-@pytest.mark.parametrize("micro_batch", [None, 3])
-def test_two_processes_have_the_loss_and_gradients_of_one(tmp_path, micro_batch):
-    batch = pairs(13)
-    torch.save(list(batch), tmp_path / "batch.pt")
-    (tmp_path / "quick-clip.json").write_text(json.dumps(TINY))
-    (tmp_path / "worker.py").write_text(WORKER)
-    arguments = [str(tmp_path / "worker.py"), str(tmp_path), json.dumps(micro_batch)]
-    torchrun(*arguments)
+@pytest.fixture(scope="module")
+def two_processes(tmp_path_factory) -> Path:
+    """What two processes make of 13 pairs, in one part and in parts."""
+    folder = tmp_path_factory.mktemp("ranks")
+    torch.save(list(pairs(13)), folder / "batch.pt")
+    (folder / "quick-clip.json").write_text(json.dumps(TINY))
+    (folder / "worker.py").write_text(WORKER)
+    torchrun(
+        str(folder / "worker.py"), str(folder), json.dumps(MICRO_BATCHES), json.dumps(MULTIMODAL)
+    )
+    return folder
+
+
+def test_two_processes_have_the_loss_and_gradients_of_one_with_words_on_pictures(two_processes):
+    model, batch = create(MULTIMODAL, clip()), pairs(13)
+    stepper = MultimodalStepper(model, recipe_of(MULTIMODAL), Means(), ALONE, 1)
+    loss = stepper.gradients((*batch, *(side.flip(0) for side in batch)))
+    for rank in range(2):
+        theirs = torch.load(two_processes / f"rank{rank}-multimodal.pt", weights_only=True)
+        assert theirs[0] == pytest.approx(loss, abs=1e-6)
+        assert_close(theirs[1], gradients(model))
+
+
+@pytest.mark.parametrize("micro_batch", MICRO_BATCHES)
+def test_two_processes_have_the_loss_and_gradients_of_one(two_processes, micro_batch):
     model = clip()
     stepper = ClipStepper(model, Recipe(), Means(), ALONE, 1)
-    loss = stepper.gradients(batch)
+    loss = stepper.gradients(pairs(13))
     for rank in range(2):
-        theirs = torch.load(tmp_path / f"rank{rank}.pt", weights_only=True)
+        theirs = torch.load(two_processes / f"rank{rank}-{micro_batch}.pt", weights_only=True)
         assert theirs[0] == pytest.approx(loss, abs=1e-6)
         assert_close(theirs[1], gradients(model))
 

@@ -3,7 +3,7 @@
 They borrow the forms of Hu et al., Open-domain Visual Entity Recognition (ICCV 2023), section 4.1:
 CLIP2CLIP weighs four similarities, CLIP Fusion puts a transformer of two layers on either side. But
 there all parameters are fine-tuned, as `models_multimodal` does; here the towers' final vectors are
-all that is seen, one token each, so neither is the paper's system.
+the only input, one token each, so neither is the paper's system.
 """
 
 import json
@@ -121,8 +121,8 @@ class FourWays(nn.Module):
     @staticmethod
     def weigh(w: torch.Tensor, images: torch.Tensor, questions: torch.Tensor) -> torch.Tensor:
         """Return rows [n, 2 dim] for weights [4] in the order of FOUR."""
-        seen, read = w[0] * images + w[2] * questions, w[1] * images + w[3] * questions
-        return torch.cat([seen, read], dim=-1)
+        of_pictures, of_words = w[0] * images + w[2] * questions, w[1] * images + w[3] * questions
+        return torch.cat([of_pictures, of_words], dim=-1)
 
     def texts(self, words: torch.Tensor, pictures: torch.Tensor) -> torch.Tensor:
         """Return rows [n, 2 dim], which the weights do not change."""
@@ -161,9 +161,9 @@ class Fuser(nn.Module):
         )
         self.layers = nn.TransformerEncoder(layer, layers, enable_nested_tensor=False)
 
-    def forward(self, seen: torch.Tensor, read: torch.Tensor) -> torch.Tensor:
+    def forward(self, picture: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
         """Return [n, dim] for two tokens [n, dim] each."""
-        tokens = torch.stack([seen, read], dim=1) + self.kinds
+        tokens = torch.stack([picture, words], dim=1) + self.kinds
         return nn.functional.normalize(self.layers(tokens).mean(dim=1), dim=-1)
 
 

@@ -39,10 +39,10 @@ SIDES = (QUERY, TARGET)
 
 
 class Features(NamedTuple):
-    """What a CLIP makes of n pictures or texts: states [n, l, dim]; `kept` [n, l] count."""
+    """Features of n pictures or texts: states [n, l, dim]; those of `mask` [n, l] count."""
 
     states: torch.Tensor
-    kept: torch.Tensor
+    mask: torch.Tensor
 
 
 class Multimodal(nn.Module):
@@ -72,7 +72,7 @@ class Multimodal(nn.Module):
         """Return the features of texts, int64 [n, context]."""
         return _one(getattr(self, side).encode_text(tokens, normalize=True))
 
-    def join(self, side: str, seen: Features, read: Features) -> torch.Tensor:
+    def join(self, side: str, pictures: Features, words: Features) -> torch.Tensor:
         """Return the rows of a side, [n, d]."""
         raise NotImplementedError
 
@@ -90,12 +90,12 @@ class Clip2Clip(Multimodal):
         with torch.no_grad():
             self.weights.copy_(torch.tensor(weights))
 
-    def join(self, side: str, seen: Features, read: Features) -> torch.Tensor:
+    def join(self, side: str, pictures: Features, words: Features) -> torch.Tensor:
         """Return [n, 2 dim]: the weighted sum of the similarities is one inner product."""
-        picture, words = seen.states[:, 0], read.states[:, 0]
+        of_pictures, of_words = pictures.states[:, 0], words.states[:, 0]
         if side == TARGET:
-            return torch.cat([picture, words], dim=-1)
-        return FourWays.weigh(self.weights, picture, words)
+            return torch.cat([of_pictures, of_words], dim=-1)
+        return FourWays.weigh(self.weights, of_pictures, of_words)
 
 
 class ClipFusion(Multimodal):
@@ -113,11 +113,11 @@ class ClipFusion(Multimodal):
     def see(self, side: str, pictures: torch.Tensor) -> Features:
         """Return the class token and the patches; a tower without patches gives one vector."""
         clip = getattr(self, side)
-        given = standardised(pictures, clip)
+        inputs = standardised(pictures, clip)
         if not _has_patches(clip.visual):
-            return _one(clip.encode_image(given))
+            return _one(clip.encode_image(inputs))
         found = clip.visual.forward_intermediates(
-            given,
+            inputs,
             indices=1,
             normalize_intermediates=True,
             output_fmt="NLC",
@@ -125,7 +125,9 @@ class ClipFusion(Multimodal):
         )
         parts = (found[f"image_intermediates{s}"][-1] for s in ("_prefix", ""))
         states = torch.cat(list(parts), dim=1) @ clip.visual.proj
-        return Features(states, torch.ones(states.shape[:2], dtype=torch.bool, device=given.device))
+        return Features(
+            states, torch.ones(states.shape[:2], dtype=torch.bool, device=inputs.device)
+        )
 
     def read(self, side: str, tokens: torch.Tensor) -> Features:
         """Return the tokens up to the end of the text, which has the greatest id."""
@@ -137,12 +139,12 @@ class ClipFusion(Multimodal):
         places = torch.arange(tokens.shape[1], device=tokens.device)
         return Features(states, places <= tokens.argmax(dim=1, keepdim=True))
 
-    def join(self, side: str, seen: Features, read: Features) -> torch.Tensor:
+    def join(self, side: str, pictures: Features, words: Features) -> torch.Tensor:
         """Return unit rows [n, dim]."""
-        states = torch.cat([seen.states, read.states], dim=1)
-        kept = torch.cat([seen.kept, read.kept], dim=1)
-        found = self.fusers[side](inputs_embeds=states, attention_mask=kept.long())
-        counted = kept.unsqueeze(-1).to(states.dtype)
+        states = torch.cat([pictures.states, words.states], dim=1)
+        mask = torch.cat([pictures.mask, words.mask], dim=1)
+        found = self.fusers[side](inputs_embeds=states, attention_mask=mask.long())
+        counted = mask.unsqueeze(-1).to(states.dtype)
         mean = (found.last_hidden_state * counted).sum(dim=1) / counted.sum(dim=1)
         return normalize(mean, dim=-1)
 
@@ -236,8 +238,8 @@ def _has_patches(tower: Any) -> bool:  # noqa: ANN401
 
 
 def _one(vectors: torch.Tensor) -> Features:
-    kept = torch.ones((len(vectors), 1), dtype=torch.bool, device=vectors.device)
-    return Features(vectors.unsqueeze(1), kept)
+    mask = torch.ones((len(vectors), 1), dtype=torch.bool, device=vectors.device)
+    return Features(vectors.unsqueeze(1), mask)
 
 
 def _projection(clip: Any) -> torch.Tensor:  # noqa: ANN401

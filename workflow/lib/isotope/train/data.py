@@ -183,14 +183,14 @@ def _found(ids: Sequence[str], pixels: Sequence[Path]) -> Iterator[tuple[int, by
     if not ids:
         return
     # As bytes, a tenth of what a set of strings would take.
-    wanted = np.array([name.encode() for name in ids])
-    order = np.argsort(wanted, kind="stable")
-    wanted = wanted[order]
-    new = np.ones(len(wanted), np.bool_)
-    progress = Progress("pictures read", len(wanted))
+    keys = np.array([name.encode() for name in ids])
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    new = np.ones(len(keys), np.bool_)
+    progress = Progress("pictures read", len(keys))
     for image_id, webp in shards.iter_pixels(pixels):
         key = np.bytes_(image_id.encode())
-        first, end = (int(np.searchsorted(wanted, key, side)) for side in ("left", "right"))
+        first, end = (int(np.searchsorted(keys, key, side)) for side in ("left", "right"))
         if first < end and new[first]:
             new[first:end] = False
             progress.add(end - first)
@@ -284,7 +284,7 @@ class Split:
         Raises:
             CorruptFile: a picture that does not decode.
         """
-        return taken(self.pixels, rows, then)
+        return take_rows(self.pixels, rows, then)
 
 
 class Place(NamedTuple):
@@ -311,7 +311,7 @@ def read_split(source: Source, name: str, cut: Cut, place: Place) -> Split:
     rows, pictures = place.folder / f"{name}.rows", place.folder / f"{name}.pictures"
     if place.ranks.first:
         write_rows(source, name, rows)
-        pictured = shown(source, _ids(Packed(rows)))
+        pictured = picture_ids(source, _ids(Packed(rows)))
         write_pictures(pictured, source.pixels, cut, place, pictures)
     place.ranks.wait()
     packed = Packed(rows)
@@ -327,7 +327,7 @@ def _ids(rows: Packed) -> Sequence[str]:
     return Column(rows, itemgetter(0))
 
 
-def taken(pixels: Block | Decoded, rows: Rows, then: Rows | None = None) -> Block:
+def take_rows(pixels: Block | Decoded, rows: Rows, then: Rows | None = None) -> Block:
     """Return the pictures of `rows`; those wanted `then` may be decoded meanwhile.
 
     Raises:
@@ -363,13 +363,13 @@ def _fit(ids: Sequence[str], cut: Cut, place: Place) -> bool:
     return len(ids) * cut.side**2 * 3 <= place.squares_gib * 2**30
 
 
-def shown(source: Source, ids: Sequence[str]) -> Sequence[str]:
+def picture_ids(source: Source, ids: Sequence[str]) -> Sequence[str]:
     """Return the picture of the crawl that each image shows: itself, mostly."""
     if "picture_id" not in pq.read_schema(source.images).names:
         return ids
     pictures = [""] * len(ids)
-    wanted = pl.Series(list(ids), dtype=pl.String)
-    for picture, places in shown_by(source.images, "image_id", wanted).items():
+    named = pl.Series(list(ids), dtype=pl.String)
+    for picture, places in shown_by(source.images, "image_id", named).items():
         for place in places:
             pictures[place] = picture
     return pictures

@@ -38,7 +38,7 @@ from isotope.models.offline import (
 from isotope.models.transformers import Device
 from isotope.params.recipes import HeadsRecipe, Means, MixRecipe
 from isotope.train.clip import Point, mrr10
-from isotope.train.data import Place, Source, Split, read_split, shown
+from isotope.train.data import Place, Source, Split, picture_ids, read_split
 from isotope.train.loop import (
     ByEpochs,
     Ids,
@@ -182,7 +182,7 @@ def _counted(texts: list[str]) -> Iterator[list[str]]:
 def _features(source: Source, name: str, towers: Towers) -> Features:
     with tempfile.TemporaryDirectory(prefix="isotope-") as folder:
         split = read_split(source, name, Cut(SIDE, square), Place(Path(folder)))
-        return towers.features(split, shown(source, split.image_ids))
+        return towers.features(split, picture_ids(source, split.image_ids))
 
 
 def _write_features(

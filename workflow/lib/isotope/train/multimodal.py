@@ -42,7 +42,7 @@ from isotope.train.data import (
     Place,
     Source,
     open_pictures,
-    taken,
+    take_rows,
     write_pictures,
 )
 from isotope.train.loop import (
@@ -101,7 +101,7 @@ class Side:
         block = np.zeros((len(rows), self.side, self.side, 3), np.uint8)
         here = self.shown[rows]
         coming = None if then is None else _there(self.shown[then])
-        block[here >= 0] = taken(self.pixels, _there(here), coming)
+        block[here >= 0] = take_rows(self.pixels, _there(here), coming)
         return unit(block)
 
     def tokens(self, rows: Ids, tokens: Tokens) -> torch.Tensor:

@@ -27,9 +27,9 @@ def check_architecture(where: str, key: str, name: str) -> None:
     Raises:
         BadParams: it is none.
     """
-    known = configs() if key == "config" else architectures()
-    if name not in known:
-        raise BadParams(f"{where}.{key}", f"unknown name {name!r}", suggest(name, known))
+    names = configs() if key == "config" else architectures()
+    if name not in names:
+        raise BadParams(f"{where}.{key}", f"unknown name {name!r}", suggest(name, names))
 
 
 def check_weights(where: str, name: str, tag: str | None) -> None:
@@ -69,10 +69,10 @@ def tokenizer(name: str) -> str | None:
 
 def tags(name: str) -> list[str]:
     """Return the tags of the weights that open_clip knows for a model, in its order."""
-    known = _pretrained()
-    if name in known:
-        return list(known[name])
-    base = known.get(name.removesuffix("-quickgelu"), {})
+    tags_of = _pretrained()
+    if name in tags_of:
+        return list(tags_of[name])
+    base = tags_of.get(name.removesuffix("-quickgelu"), {})
     return [tag for tag, quick in base.items() if quick and name.endswith("-quickgelu")]
 
 

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 from tests import browser, forkserver, java_archive
+from tests.one_java import OneJava
+
+from isotope.core import lucene
 
 ROOT = Path(__file__).parents[1]
 
@@ -40,7 +43,10 @@ def _java_that_lives_shortly(pytestconfig: pytest.Config) -> Iterator[None]:
         folder = cache.mkdir("java") if cache else forkserver.folder() / "java"
         folder.mkdir(exist_ok=True)
         patch.setenv("JAVA_TOOL_OPTIONS", java_archive.options(folder))
+        java = OneJava()
+        patch.setattr(lucene, "_java_runs", java)
         yield
+        java.end()
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 import pytest
+from tests import entries
 
 from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
@@ -147,7 +148,7 @@ def test_ranks_of_bm25_are_those_of_a_search(made):
         **both, folders=[index], splits=["validation"], language="en", fields=FIELDS, threads=1
     )
     qrels = {"qrels": folder / "qrels.parquet"}
-    spec = {"fields": FIELDS}
+    spec = entries.system("bm25", fields=FIELDS)
     runs: dict[str, Any] = {"indexes": [index], "runs": [made.asked.run], "spec": spec}
     search_bm25(**both, **qrels, **runs, language="en", depth=5, threads=1)
     perturbed_bm25(made.asked, index, spec, folder / "bm25.parquet", threads=1)

@@ -160,9 +160,8 @@ def perturbed_bm25(  # noqa: PLR0913
     Raises:
         ToolFailed: Anserini failed.
     """
-    words = contents("texts", inputs.perturbed, language="", fields=spec.get("fields"))
-    own = {k: spec[k] for k in ("k1", "b") if k in spec}
-    model = lucene.Bm25(**own, language=language)
+    words = contents("texts", inputs.perturbed, language="", fields=spec["fields"])
+    model = lucene.Bm25(spec["k1"], spec["b"], language=language)
     cell, queries = Cell.of(inputs.run), _queries(inputs)
     topics = words.sort("id").select("id", "contents").iter_rows()
     place, before = index / cell.pool / cell.document_side, read_run(inputs.run)

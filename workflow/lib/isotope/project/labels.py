@@ -32,7 +32,7 @@ def project_labels(  # noqa: PLR0913
     are, in this order, `title`, `redirect`, and `bm25` over the articles' names, whose score is
     kept; `none` found nothing. `sections` and `left_out` are a snapshot's: its parsed sections, and
     the pages that were left out, among them redirects; a disambiguation page is no article, so no
-    label finds one. `spec` may have k1, b and tokenizer (see `lucene.find_names`).
+    label finds one. `spec` has k1, b and tokenizer (see `lucene.find_names`).
 
     Raises:
         MissingFile: no part `labels`.
@@ -65,8 +65,7 @@ def _by_name(
 ) -> pl.DataFrame:
     leads = pl.scan_parquet(sections).filter(section=0).select("text_id", "page_title")
     named = leads.sort("text_id").collect().iter_rows()
-    tokenizer = spec.get("tokenizer", lucene.WORDS)
-    lucene.index_names(named, index, tokenizer=tokenizer, threads=threads)
+    lucene.index_names(named, index, tokenizer=spec["tokenizer"], threads=threads)
     asked = pl.DataFrame({"id": [str(n) for n in range(len(labels))], "text": labels})
     found = lucene.find_names(asked, index, spec, hits=1, threads=threads)
     # A run's format knows no spaces, and labels do.

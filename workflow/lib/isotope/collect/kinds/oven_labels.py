@@ -1,6 +1,6 @@
 """Recognition of entities: a classification data set linked to a snapshot's articles."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -22,6 +22,8 @@ class Question(Section):
 
 class Recognition(Section):
     """A classification data set, and a snapshot whose articles are its entities."""
+
+    fills: ClassVar[bool] = True
 
     knowledge: str = Field(
         description="The snapshot; where it is not crawled, pictures of its infoboxes may come with"

@@ -334,7 +334,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
     " --config root=FOLDER name=atomic": planned(
         "crawl_pictures", "tabulate_tables_atomic", tables=("atomic/against",)
     ),
-    f"{OVERLAID}/track.yaml": planned("score_pool", "tabulate_catalog"),
+    f"{OVERLAID}/track.yaml": planned("score_pool", "tabulate_overview"),
     f"{SNAKEMAKE} tabulate --configfile params/styles.yaml": planned("tabulate_styles"),
     f"{OVERLAID}/enwiki.yaml params/objects.yaml": planned(
         "tabulate_objects",

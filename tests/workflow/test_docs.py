@@ -21,7 +21,6 @@ from isotope.cli.reference import Edges, documents, parameters, read_dot, reduce
 from isotope.core import errors, grid
 from isotope.crawl import outcome
 from isotope.judge import ledger
-from isotope.judge import sheets as judge
 from isotope.params import resolve, schema
 from isotope.parse import wit as wit_records
 from isotope.parse.articles import REASONS
@@ -41,7 +40,7 @@ WRITTEN = ("data/", "results/", "logs/", ".isotope/")
 # The shell's own commands, and git's and DuckDB's, that a page may use.
 SHELL = {"chmod", "rm", "source", "duckdb", "git"}
 # Folders whose content the params, an outside tool or `isotope judge` name.
-JUDGED = str(ledger.STATE / judge.FOLDER)
+JUDGED = str(ledger.STATE / ledger.FOLDER)
 OPEN = ["data/acquire/*", ".isotope/acquire/*", ".isotope/crawl/*", "logs/*", f"{JUDGED}/*"]
 
 

@@ -21,7 +21,7 @@ DECLARED = {
 
 @pytest.mark.parametrize("rule", DECLARED)
 def test_a_rule_declares_its_memory_by_a_class(rule):
-    [need] = re.findall(r"^ {8,12}mem_mb=plan\.needs\(\s*(\w+)\b", DECLARED[rule], re.MULTILINE)
+    [need] = re.findall(r"^ {8,16}mem_mb=plan\.needs\(\s*(\w+)\b", DECLARED[rule], re.MULTILINE)
     assert need in CLASSES
 
 

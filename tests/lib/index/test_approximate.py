@@ -67,7 +67,7 @@ def test_looking_everywhere_is_exact(encoded, spec):
 def test_fewer_probes_find_less(encoded):
     shards, queries, rows = Shards(encoded["texts"]), unit(QUERIES, 1), np.arange(DOCUMENTS)
     exact = top_k(queries, shards, rows, 10, 64)[1]
-    index = dense.build(shards, rows, {"method": "ivf", "lists": 32})
+    index = dense.build(shards, rows, full({"method": "ivf", "lists": 32}))
     found = {
         n: search_approximate.nearest(
             index, queries, rows, 10, full({"method": "ivf", "probes": n})
@@ -109,7 +109,7 @@ def test_more_codes_find_more_and_hold_more_but_less_than_the_vectors(encoded):
         near = search_approximate.nearest(index, queries, rows, 10, full(spec))[1]
         shares.append(search_approximate.recall_at(10, near, exact))
         sizes.append(len(faiss.serialize_index(index)))
-    flat = len(faiss.serialize_index(dense.build(shards, rows, {"method": "ivf"})))
+    flat = len(faiss.serialize_index(dense.build(shards, rows, full({"method": "ivf"}))))
     assert 0.05 < shares[0] < shares[1] < shares[2] <= 1
     assert sizes[0] < sizes[1] < sizes[2] < flat
 

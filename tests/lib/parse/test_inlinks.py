@@ -13,8 +13,9 @@ from isotope.parse.links import FILE, Namespaces
 from isotope.parse.pages import targets
 from isotope.parse.tables import INLINKS, LINKS, REJECTED, SECTIONS
 from isotope.tabulate.table import rows as asked
+from isotope.toy import dump as toy_dump
 from isotope.toy import pages as toy_pages
-from isotope.toy import snapshot, wiki
+from isotope.toy import snapshot
 
 GERMAN = Namespaces.named({FILE: "Datei"})
 QUERY = sql.SQL / "parse/inlinks.sql"
@@ -89,11 +90,11 @@ def test_the_encyclopedias_links_are_those_that_mwparserfromhell_finds(tmp_path)
     pages = [toy_pages.page(0, number, 60) for number in range(60)]
     ids, origins = {title: i for i, title in titles.items()}, defaultdict(set)
     for page in pages:
-        aliases = [p.title for p in wiki.wiki_pages(page, 0) if p.redirect]
-        ids |= dict.fromkeys(aliases, wiki.page_id(page.number))
+        aliases = [p.title for p in toy_dump.wiki_pages(page, 0) if p.redirect]
+        ids |= dict.fromkeys(aliases, toy_dump.page_id(page.number))
     for page in pages:
-        own = wiki.page_id(page.number)
-        for title in judged(wiki.article(page, 0)) & set(ids):
+        own = toy_dump.page_id(page.number)
+        for title in judged(toy_dump.article(page, 0)) & set(ids):
             origins[ids[title]] |= {own} - {ids[title]}
     assert found == {i: len(origins[i]) for i in titles}
     assert sum(found.values()) > 60

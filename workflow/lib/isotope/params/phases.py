@@ -268,7 +268,7 @@ class CollectionKind(Kind):
     """A kind of collection: the queries of workflow/sql/collect/<kind>/ make its tables.
 
     A kind that needs no more than these keys is its folder of queries alone; any other one has a
-    class in a module of its name, with `-` as `_`.
+    class in `collect.kinds`.
     """
 
     fills: ClassVar[bool] = True

@@ -97,6 +97,11 @@ class Shards(Systems):
         """Whether a phase has shards; one alone writes where nothing needs to be gathered."""
         return self.params["shards"][phase] > 1
 
+    @property
+    def projects_in_one_job(self) -> bool:
+        """Whether one job indexes the sections of a source and projects its texts on them."""
+        return not self.is_sharded("index") and not self.is_sharded("project")
+
     def parts(self, phase: str) -> list[str]:
         """The names of a phase's shards, each with its number and how many there are."""
         n = self.params["shards"][phase]

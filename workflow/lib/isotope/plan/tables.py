@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from isotope.judge import study
+from isotope.judge.ledger import sheet_paths
 from isotope.params import resolve
 from isotope.plan.models import FilesOf
 from isotope.plan.paths import Wildcards, expanded
@@ -187,10 +187,10 @@ class Tables(Shards):
         """The setting with the largest pool."""
         return next(s for s in ("large", "base", "small") if s in self.settings)
 
-    def independent_runs(self, wildcards: Wildcards) -> list[str]:
-        """The runs on the largest pool by systems that judge one document at a time."""
-        own = [s for s in self.systems if self.system_kind(s).is_pointwise]
-        return self.first_runs(wildcards.collection, own)
+    @cached_property
+    def independent_systems(self) -> list[str]:
+        """The systems that judge one document at a time."""
+        return [s for s in self.systems if self.system_kind(s).is_pointwise]
 
     def promotion_runs(self, wildcards: Wildcards) -> list[str]:
         """Return the runs of all systems whose queries are images."""
@@ -306,13 +306,13 @@ class Tables(Shards):
 
     def mistake_sheets(self, collection: str) -> list[str]:
         """Return the sheets of sorted answers that have come back."""
-        return study.sheet_paths(collection, "mistakes")
+        return sheet_paths(collection, "mistakes")
 
     def sorted_mistakes(self, collection: str) -> list[str]:
         """The table of a collection's answers that people have sorted, once a sheet has come
         back.
         """
-        back = "mistakes" in self.params["tabulate"] and study.sheet_paths(collection, "mistakes")
+        back = "mistakes" in self.params["tabulate"] and sheet_paths(collection, "mistakes")
         return [f"results/tables/{collection}/mistakes_sorted.md"] if back else []
 
     def mistake_tables(self) -> list[str]:

@@ -6,6 +6,8 @@ from typing import Any
 
 from isotope.report import cases, collection, costs, overview, since
 from isotope.report.examples import Cell
+from isotope.tabulate.catalog import build as build_catalog
+from isotope.tabulate.since import write_newest
 
 
 def write_report(  # noqa: PLR0913
@@ -54,6 +56,33 @@ def write_site(  # noqa: PLR0913
         costs.build(Cell(Path(), name, **cell), ledgers[name], page.parent / name / "costs.html")
     by_group = {p.parent.name: [t for t in groups if t.parent == p.parent] for p in groups}
     overview.build(Path(), setting, split, page, by_group)
+
+
+def write_overview(  # noqa: PLR0913
+    collections: Mapping[str, Mapping[str, Any]],
+    *,
+    ledgers: Mapping[str, Sequence[Path]],
+    setting: str,
+    split: str,
+    groups: Sequence[Path],
+    page: Path,
+    newest: Mapping[str, Path],
+    survival: Path | None,
+    newest_folder: Path,
+    catalog: Path,
+) -> None:
+    """Write the site's own pages, the metrics of the newest collection, and the catalog, last.
+
+    `newest` are texts, images, qrels, scores and headline of the newest collection, `survival` how
+    many judgements it kept of an earlier one.
+
+    Raises:
+        As `write_site`, `write_newest` and `tabulate.catalog.build`.
+    """
+    tables = {name: path for name, path in newest.items() if name not in ("scores", "headline")}
+    write_newest(tables, newest["scores"], newest["headline"], survival, newest_folder)
+    write_site(collections, ledgers=ledgers, setting=setting, split=split, groups=groups, page=page)
+    build_catalog(catalog)
 
 
 def write_changes_page(  # noqa: PLR0913

@@ -25,6 +25,26 @@ _CELL = [*_RUNS, "measure"]
 _LEAST_PAIRS = 2
 
 
+def score_runs(  # noqa: PLR0913
+    *,
+    runs: Sequence[Path],
+    qrels: Path,
+    scores: Path,
+    significance: Path,
+    collection: str,
+    measures: Sequence[str],
+) -> None:
+    """Write the scores of all runs of a collection, and the tests between all systems.
+
+    Raises:
+        As `score_collection` and `significance_table`.
+    """
+    score_collection(
+        runs=runs, qrels=qrels, scores=scores, collection=collection, measures=measures
+    )
+    significance_table(scores, significance)
+
+
 def score_collection(
     *, runs: Sequence[Path], qrels: Path, scores: Path, collection: str, measures: Sequence[str]
 ) -> None:

@@ -13,6 +13,7 @@ from isotope.core.errors import BadParams
 from isotope.core.grid import Cell, id_columns, pool_splits, run_order
 from isotope.core.measures import score_run
 from isotope.core.progress import Progress, log
+from isotope.tabulate.answered import tops_table
 from isotope.tabulate.tables import SUBSETS
 
 _SQL = sql.SQL / "tabulate"
@@ -156,19 +157,26 @@ def _looks_at() -> pl.Expr:
     return pl.col("measure").str.extract(_CUT.pattern).cast(pl.Int64).fill_null(1 << 31)
 
 
-def write_subsets(  # noqa: PLR0913
+def read_largest_pool(  # noqa: PLR0913
     runs: Sequence[Path],
     collected: Mapping[str, Path],
     *,
+    independent: Sequence[str],
     sizes: Sequence[int],
     measures: Sequence[str],
     depth: int,
     positives: bool,
-    out: Path,
+    overlap: int,
+    subsets: Path,
+    top_hits: Path,
 ) -> None:
-    """Write what `subsets_table` does.
+    """Write tables.SUBSETS, of the runs of `independent` systems, and tables.TOPS, of all runs.
+
+    `overlap` is the number of first hits of a query.
 
     Raises:
-        As `subsets_table`.
+        As `subsets_table` and `tops_table`.
     """
-    subsets_table(runs, collected, Asked(sizes, measures, depth, positives), out)
+    own = [path for path in runs if path.stem in independent]
+    subsets_table(own, collected, Asked(sizes, measures, depth, positives), subsets)
+    tops_table(runs, depth=overlap, out=top_hits)

@@ -55,11 +55,7 @@ def test_each_label_has_its_article_the_way_there_and_a_score(snapshot, tmp_path
     lines = ["image\tlabel", *(f"{n}.jpg\t{label}" for n, label in enumerate([*LABELS, "cat"]))]
     out = tmp_path / "projection.parquet"
     given = manifest(tmp_path / "acquired", "labels", lines)
-<<<<<<< HEAD
-    labels.project_labels(manifest=given, **snapshot, spec=SPEC, projection=out, threads=1)
-=======
-    match.project_labels(manifest=given, **snapshot, spec={}, projection=out, threads=1)
->>>>>>> main
+    match.project_labels(manifest=given, **snapshot, spec=SPEC, projection=out, threads=1)
     found = pl.read_parquet(out)
     title = {f"projected-{n:08d}-000": t for n, t in enumerate(TITLES)} | {None: None}
     links = {label: (title[text], method) for label, text, method, _ in found.rows()}
@@ -81,13 +77,8 @@ def test_each_label_has_its_article_the_way_there_and_a_score(snapshot, tmp_path
 def test_a_source_without_labels_is_named(snapshot, tmp_path):
     given = manifest(tmp_path / "acquired", "other", ["image\tlabel"])
     with pytest.raises(MissingFile, match="part `labels`"):
-<<<<<<< HEAD
-        labels.project_labels(
-            manifest=given, **snapshot, spec=SPEC, projection=tmp_path / "out", threads=1
-=======
         match.project_labels(
-            manifest=given, **snapshot, spec={}, projection=tmp_path / "out", threads=1
->>>>>>> main
+            manifest=given, **snapshot, spec=SPEC, projection=tmp_path / "out", threads=1
         )
 
 
@@ -95,11 +86,6 @@ def test_a_source_without_labels_is_named(snapshot, tmp_path):
 def test_a_table_without_labels_is_named(snapshot, tmp_path, lines):
     given = manifest(tmp_path / "acquired", "labels", lines)
     with pytest.raises(EmptyTable, match="no label"):
-<<<<<<< HEAD
-        labels.project_labels(
-            manifest=given, **snapshot, spec=SPEC, projection=tmp_path / "out", threads=1
-=======
         match.project_labels(
-            manifest=given, **snapshot, spec={}, projection=tmp_path / "out", threads=1
->>>>>>> main
+            manifest=given, **snapshot, spec=SPEC, projection=tmp_path / "out", threads=1
         )

@@ -246,12 +246,8 @@ def find_names(
     """
     terms = splitter(spec["tokenizer"])(asked["text"].to_list())
     pairs = zip(asked["id"].to_list(), terms, strict=True)
-    return search(index, pairs, model(spec), hits=hits, threads=threads)
-
-
-def model(spec: Mapping[str, Any]) -> Bm25:
-    """Return BM25 over whole terms with the `k1` and `b` of `spec`."""
-    return Bm25(spec["k1"], spec["b"], pretokenized=True)
+    bm25 = Bm25(spec["k1"], spec["b"], pretokenized=True)
+    return search(index, pairs, bm25, hits=hits, threads=threads)
 
 
 def splitter(spec: str = WORDS) -> Split:

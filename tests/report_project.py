@@ -13,11 +13,14 @@ from isotope.core import sql, store
 from isotope.core.schemas import RUN
 from isotope.crawl.tables import LEDGER, PIXELS
 from isotope.project.tables import PROJECTION
-from isotope.report import cases, collection, costs, overview
-from isotope.report.examples import Cell
+from isotope.report import cases
+from isotope.report import collection
+from isotope.report import costs
+from isotope.report import collection as overview
+from isotope.report.content import Cell
 from isotope.score.tables import SCORES, SIGNIFICANCE
 from isotope.tabulate import figures, table
-from isotope.tabulate.answered import tops_table
+from isotope.tabulate.runs import tops_table
 
 SQL = sql.SQL / "tabulate"
 EVIL = "<script>alert('owned')</script>"

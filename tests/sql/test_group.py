@@ -5,7 +5,7 @@ import pytest
 
 from isotope.core import sql, store
 from isotope.score.tables import SCORES
-from isotope.tabulate.layout import lay_out, widen
+from isotope.tabulate.table import lay_out, widen
 from isotope.tabulate.table import tabulate
 
 VALUES = {

@@ -57,7 +57,7 @@ rule tabulate_subsets:
         unpack(plan.collection_tables),
         runs=plan.independent_runs,
         sql=plan.sql("tabulate/subsets/*.sql"),
-        code=plan.code("tabulate.subsets:write_subsets"),
+        code=plan.code("tabulate.runs:write_subsets"),
     output:
         out="results/tables/{collection}/subsets.parquet",
     log:
@@ -67,7 +67,7 @@ rule tabulate_subsets:
     resources:
         mem_mb=plan.needs(HOLDS),
     params:
-        call="tabulate.subsets:write_subsets",
+        call="tabulate.runs:write_subsets",
         collected=["texts", "images", "qrels"],
         sizes=plan.params["tabulate"]["sizes"],
         measures=plan.params["score"]["measures"],
@@ -82,7 +82,7 @@ rule tabulate_subsets:
 rule tabulate_top_hits:
     input:
         runs=plan.top_runs,
-        code=plan.code("tabulate.answered:tops_table"),
+        code=plan.code("tabulate.runs:tops_table"),
     output:
         out="results/tables/{collection}/tops.parquet",
     log:
@@ -92,7 +92,7 @@ rule tabulate_top_hits:
     resources:
         mem_mb=plan.needs(HOLDS),
     params:
-        call="tabulate.answered:tops_table",
+        call="tabulate.runs:tops_table",
         depth=plan.params["tabulate"]["overlap"],
     message:
         "list the first hits of the runs on {wildcards.collection}"
@@ -105,7 +105,7 @@ rule tabulate_answered:
     input:
         runs=plan.promotion_runs,
         answered=expand(plan.ANSWERED, system=plan.answer_systems, allow_missing=True),
-        code=plan.code("tabulate.answered:write_answered"),
+        code=plan.code("tabulate.runs:write_answered"),
     output:
         out="results/tables/{collection}/answered.parquet",
     log:
@@ -115,7 +115,7 @@ rule tabulate_answered:
     resources:
         mem_mb=plan.needs(HOLDS),
     params:
-        call="tabulate.answered:write_answered",
+        call="tabulate.runs:write_answered",
     message:
         "list the answered questions of {wildcards.collection}"
     script:
@@ -179,7 +179,7 @@ rule tabulate_captions:
         texts="data/collect/{collection}/texts.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
         sql=plan.sql("tabulate/captions/tokens.sql"),
-        code=plan.code("tabulate.cider:captions_table"),
+        code=plan.code("tabulate.captions:captions_table"),
     output:
         out="results/tables/{collection}/captions.parquet",
     log:
@@ -189,7 +189,7 @@ rule tabulate_captions:
     resources:
         mem_mb=plan.needs(HOLDS),
     params:
-        call="tabulate.cider:captions_table",
+        call="tabulate.captions:captions_table",
     message:
         "compare the captions of {wildcards.collection}"
     script:
@@ -201,7 +201,7 @@ rule tabulate_captioners:
         unpack(plan.collection_tables),
         after=lambda w: plan.caption_files(w.collection),
         sql=plan.sql("tabulate/captions/tokens.sql"),
-        code=plan.code("tabulate.captioners:captioners_table"),
+        code=plan.code("tabulate.captions:captioners_table"),
     output:
         out="results/tables/{collection}/captioners.parquet",
     log:
@@ -211,7 +211,7 @@ rule tabulate_captioners:
     resources:
         mem_mb=plan.needs(HOLDS),
     params:
-        call="tabulate.captioners:captioners_table",
+        call="tabulate.captions:captioners_table",
         collected=["texts", "images", "qrels"],
         captioners=lambda w: plan.caption_sources(w.collection),
         languages=lambda w: plan.languages_of(w.collection),
@@ -541,7 +541,7 @@ rule tabulate_temporal:
         after_scores="results/score/{collection}.parquet",
         runs=plan.stale_runs,
         sql=plan.sql("tabulate/tables/temporal.sql", "tabulate/since/queries.sql"),
-        code=plan.code("tabulate.temporal:write_temporal"),
+        code=plan.code("tabulate.since:write_temporal"),
     output:
         multiext("results/tables/{collection}/since/{earlier}/temporal", ".csv", ".md", ".tex"),
         drops="results/tables/{collection}/since/{earlier}/temporal.parquet",
@@ -555,7 +555,7 @@ rule tabulate_temporal:
     resources:
         mem_mb=plan.needs(DUCKDB),
     params:
-        call="tabulate.temporal:write_temporal",
+        call="tabulate.since:write_temporal",
         reads=[
             "before_qrels",
             "after_qrels",

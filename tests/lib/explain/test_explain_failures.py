@@ -15,7 +15,7 @@ from isotope.core.scoring import score_run
 from isotope.explain.failures import Sources, explain_failures
 from isotope.explain.tables import FAILURES, INTACT, RANKS
 from isotope.tabulate.exhibits import recipe, write_exhibit
-from isotope.tabulate.layout import lay_out
+from isotope.tabulate.table import lay_out
 from isotope.toy import wordnet
 
 SCENES: Mapping[str, list[tuple[str, int]]] = {

@@ -14,9 +14,10 @@ from tests.report_project import EVIL, TOLD, build, cell, drawing, files, lay
 
 from isotope.core.errors import MissingFile
 from isotope.core.pixels import SIDE_PX, thumbnail
-from isotope.report import collection, overview
+from isotope.report import collection
+from isotope.report import collection as overview
 from isotope.report import collection as cite
-from isotope.report.exhibits import described, exhibits
+from isotope.report.content import described, exhibits
 from isotope.report.site import PAGES, excerpt, symbol, web
 
 

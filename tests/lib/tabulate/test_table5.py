@@ -13,7 +13,7 @@ from isotope.params.recipes import Recipe
 from isotope.params.resolve import resolve
 from isotope.score import significance
 from isotope.score.tables import SCORES
-from isotope.tabulate.table5 import described, table5
+from isotope.tabulate.exhibits import described, table5
 
 SYSTEMS = {
     "bm25": {"kind": "bm25"},

@@ -9,7 +9,7 @@ from isotope.core import store
 from isotope.core.errors import EmptyTable
 from isotope.score.tables import SCORES
 from isotope.tabulate import table as tabulate
-from isotope.tabulate.layout import Cell, Column, Table, lay_out, widen
+from isotope.tabulate.table import Cell, Column, Table, lay_out, widen
 from isotope.tabulate.table import latex, markdown
 
 CELLS = pl.DataFrame(

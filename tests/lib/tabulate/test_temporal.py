@@ -11,10 +11,10 @@ from tests.lib.tabulate.test_snapshot_diff import Rows, changes, image, pair, te
 from isotope.core import runs
 from isotope.core.errors import BadParams, EmptyTable
 from isotope.params import links
-from isotope.report.exhibits import exhibits
+from isotope.report.content import exhibits
 from isotope.score import score
 from isotope.tabulate.strata import Resampling
-from isotope.tabulate.temporal import tabulate_temporal
+from isotope.tabulate.since import tabulate_temporal
 
 HOW = Resampling(200, 0, 0.95)
 SHOWN = {"measures": ["MRR@10", "R@10"], "setting": "small", "split": "test"}

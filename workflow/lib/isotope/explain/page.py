@@ -9,7 +9,7 @@ import polars as pl
 from isotope.core import sql, store
 from isotope.core.pixels import thumbnail
 from isotope.report.site import environment
-from isotope.tabulate.layout import Table, lay_out
+from isotope.tabulate.table import Table, lay_out
 from isotope.tabulate.table import rows
 
 Row = Mapping[str, Any]

@@ -11,8 +11,8 @@ import polars as pl
 
 from isotope.core import sql, store
 from isotope.core.errors import MissingFile, UnknownId
-from isotope.report.examples import Cell, Example, Item, examples, items, pictures
-from isotope.report.exhibits import exhibits
+from isotope.report.content import Cell, Example, Item, examples, items, pictures
+from isotope.report.content import exhibits
 from isotope.report.site import TASKS, write_page
 from isotope.tabulate.table import rows
 

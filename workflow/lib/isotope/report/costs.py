@@ -8,7 +8,7 @@ import polars as pl
 from isotope.core import terminal
 from isotope.core.errors import BadArgument, MissingFile
 from isotope.params.schema import suggest
-from isotope.report.examples import Cell
+from isotope.report.content import Cell
 from isotope.report.site import write_page
 
 BENCHMARKS = Path("logs/benchmarks")

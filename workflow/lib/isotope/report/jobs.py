@@ -4,8 +4,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from isotope.report import cases, collection, costs, overview, since
-from isotope.report.examples import Cell
+from isotope.report import cases
+from isotope.report import collection
+from isotope.report import costs
+from isotope.report import collection as overview
+from isotope.report import since
+from isotope.report.content import Cell
 
 
 def write_report(  # noqa: PLR0913

@@ -16,7 +16,7 @@ from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from isotope.core import store
 from isotope.core.errors import BadCaptions
-from isotope.tabulate.captioners import Row, demand_language, image_ids, rows_of
+from isotope.tabulate.captions import Row, demand_language, image_ids, rows_of
 from isotope.tabulate.tables import CORRELATIONS, SIDE_BY_SIDE
 
 COLUMNS = ("image", "language", "first", "second", "choice")

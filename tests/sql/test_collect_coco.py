@@ -13,7 +13,7 @@ from isotope.core import sql, store
 from isotope.core.errors import MissingFile
 from isotope.crawl.tables import LEDGER, URLS
 from isotope.explain import wordnet as wordnet_files
-from isotope.explain.objects import concepts, read_objects
+from isotope.explain.objects import match_concepts, read_objects
 from isotope.explain.wordnet import WordNet
 
 SYNSETS = {"dog": {"synset": "dog.n.01"}, "stop sign": {"synset": "stop_sign.n.01"}}
@@ -126,7 +126,7 @@ def test_the_real_coco_has_159_pictures_with_1350_objects(real, tmp_path):
     except MissingFile as error:
         pytest.skip(str(error))
     images = tmp_path / "out/images.parquet"
-    known, rejected = concepts(read_objects(images, None), wordnet, images)
+    known, rejected = match_concepts(read_objects(images, None), wordnet, images)
     assert (known.height, rejected.height) == (1347, 3)
     assert set(rejected["detail"]) == {"stop_sign.n.01"}
 

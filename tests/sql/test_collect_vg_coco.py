@@ -167,7 +167,7 @@ def test_the_collections_objects_are_wordnets(tmp_path):
         pytest.skip(str(error))
     images = tmp_path / "out/images.parquet"
     objects = concepts.read_objects(images, None)
-    kept, aside = concepts.concepts(objects, wordnet, images)
+    kept, aside = concepts.match_concepts(objects, wordnet, images)
     assert (kept.height, aside.height) == (3, 0)
     assert set(kept["concept"]) == {"zebra.n.01", "clock.n.01"}
 

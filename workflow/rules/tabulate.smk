@@ -154,7 +154,7 @@ rule tabulate_objects:
     input:
         pixels=plan.pixels,
         after=plan.detector_files,
-        code=plan.code("explain.jobs:find_objects"),
+        code=plan.code("explain.objects:find_objects"),
     output:
         out="results/tables/{collection}/objects.parquet",
     log:
@@ -165,7 +165,7 @@ rule tabulate_objects:
     resources:
         mem_mb=plan.needs(ENCODES),
     params:
-        call="explain.jobs:find_objects",
+        call="explain.objects:find_objects",
         detector=plan.detector,
     message:
         "detect objects in the images of {wildcards.collection}"
@@ -274,7 +274,7 @@ rule tabulate_failures:
         runs=plan.explained_runs,
         after=plan.concept_inputs,
         sql=plan.sql("tabulate/failures/answers.sql", "tabulate/study/sheet.sql"),
-        code=plan.code("explain.jobs:explain_collection"),
+        code=plan.code("explain.failures:explain_collection"),
     output:
         failures="results/tables/{collection}/failures.parquet",
         ranks="results/tables/{collection}/ranks.parquet",
@@ -292,7 +292,7 @@ rule tabulate_failures:
     resources:
         mem_mb=plan.needs(SHOWS),
     params:
-        call="explain.jobs:explain_collection",
+        call="explain.failures:explain_collection",
         collected=["texts", "images", "qrels"],
         split=plan.splits[0],
         settings=plan.explain_params("wordnet", "threshold", "seed", "study", "colour_distance"),
@@ -309,7 +309,7 @@ rule tabulate_ranks:
         qrels="data/collect/{collection}/qrels.parquet",
         runs=plan.explained_runs,
         sql=plan.sql("tabulate/failures/answers.sql"),
-        code=plan.code("explain.jobs:rank_answers"),
+        code=plan.code("explain.failures:rank_answers"),
     output:
         out="results/tables/{collection}/ranks.parquet",
     log:
@@ -321,7 +321,7 @@ rule tabulate_ranks:
     resources:
         mem_mb=plan.needs(DUCKDB),
     params:
-        call="explain.jobs:rank_answers",
+        call="explain.failures:rank_answers",
     message:
         "rank the right answers on {wildcards.collection}"
     script:
@@ -340,7 +340,7 @@ rule tabulate_perturbed_dense:
         texts_ids=plan.vectors("texts", "ids.parquet"),
         images_ids=plan.vectors("images", "ids.parquet"),
         after=plan.query_configs,
-        code=plan.encoder_code("explain.jobs:rank_perturbed_dense"),
+        code=plan.encoder_code("explain.ranks:rank_perturbed_dense"),
     output:
         out="results/tables/{collection}/perturbed/{system}.parquet",
     log:
@@ -353,7 +353,7 @@ rule tabulate_perturbed_dense:
     resources:
         mem_mb=plan.needs(LEARNS),
     params:
-        call="explain.jobs:rank_perturbed_dense",
+        call="explain.ranks:rank_perturbed_dense",
         encoded=["texts", "images", "texts_ids", "images_ids"],
         model=plan.query_model,
         fields=plan.query_fields,
@@ -371,7 +371,7 @@ rule tabulate_perturbed_bm25:
         run=plan.perturbed_run,
         index=f"data/index/{{collection}}/{plan.settings[0]}/{{system}}",
         sql=plan.sql("index/texts.sql"),
-        code=plan.code("explain.jobs:rank_perturbed_bm25"),
+        code=plan.code("explain.ranks:rank_perturbed_bm25"),
     output:
         out="results/tables/{collection}/perturbed/{system}.parquet",
     log:
@@ -384,7 +384,7 @@ rule tabulate_perturbed_bm25:
     resources:
         mem_mb=plan.needs(JAVA),
     params:
-        call="explain.jobs:rank_perturbed_bm25",
+        call="explain.ranks:rank_perturbed_bm25",
         spec=plan.system_params,
         language=plan.caption_language,
     message:
@@ -398,7 +398,7 @@ rule tabulate_study:
     input:
         sample="results/tables/{collection}/study.parquet",
         sheets=plan.study_sheets,
-        code=plan.code("explain.jobs:read_study"),
+        code=plan.code("judge.study:write_study"),
     output:
         out="results/tables/{collection}/studied.parquet",
     log:
@@ -408,8 +408,9 @@ rule tabulate_study:
     resources:
         mem_mb=plan.needs(HOLDS),
     params:
-        call="explain.jobs:read_study",
-        study=plan.study_params,
+        call="judge.study:write_study",
+        classes=lambda w: plan.study_params(w)["classes"],
+        alternative=lambda w: plan.study_params(w).get("alternative", ""),
     message:
         "read what people say of the failures on {wildcards.collection}"
     script:
@@ -564,7 +565,7 @@ rule tabulate_temporal:
             "before_scores",
             "after_scores",
         ],
-        shown=plan.temporal_params(),
+        query_params=plan.temporal_params(),
         resampling=plan.resampling,
     message:
         "compare systems of {wildcards.earlier} with those of {wildcards.collection}"
@@ -615,7 +616,7 @@ rule tabulate_since_page:
         ),
         sql=plan.sql("tabulate/since/*.sql", "tabulate/report/pixels.sql"),
         templates=plan.templates(),
-        code=plan.code("report.jobs:write_changes_page"),
+        code=plan.code("report.since:write_changes_page"),
     output:
         page="results/report/{collection}/since/{earlier}.html",
     log:
@@ -627,7 +628,7 @@ rule tabulate_since_page:
     resources:
         mem_mb=plan.needs(DUCKDB),
     params:
-        call="report.jobs:write_changes_page",
+        call="report.since:write_changes_page",
         collection_name="{collection}",
     message:
         "show what has changed in {wildcards.collection} since {wildcards.earlier}"
@@ -645,7 +646,7 @@ rule tabulate_failures_page:
         pixels=plan.pixels,
         sql=plan.sql("tabulate/failures/*.sql", "tabulate/report/*.sql"),
         templates=plan.templates(),
-        code=plan.code("explain.jobs:write_failures_page"),
+        code=plan.code("explain.page:write_failures_page"),
     output:
         page="results/report/{collection}/failures.html",
     log:
@@ -655,7 +656,7 @@ rule tabulate_failures_page:
     resources:
         mem_mb=plan.needs(SHOWS),
     params:
-        call="explain.jobs:write_failures_page",
+        call="explain.page:write_failures_page",
         shown=lambda w: plan.params["tabulate"]["explain"][w.collection]["shown"],
     message:
         "show the failures on {wildcards.collection}"
@@ -670,7 +671,7 @@ rule tabulate_report:
         after=plan.report_sources,
         sql=plan.sql("tabulate/report/*.sql", "tabulate/cases/*.sql"),
         templates=plan.templates(),
-        code=plan.code("report.jobs:write_report"),
+        code=plan.code("report.collection:write_report"),
     output:
         expand("results/report/{{collection}}/{page}.html", page=plan.REPORT_PAGES),
         cases_folder=directory("results/report/{collection}/cases"),
@@ -681,9 +682,9 @@ rule tabulate_report:
     resources:
         mem_mb=plan.needs(SHOWS),
     params:
-        call="report.jobs:write_report",
+        call="report.collection:write_report",
         collection_name="{collection}",
-        cell=plan.report_cell,
+        scope=plan.report_scope,
         facts=plan.report_facts,
         case_studies=plan.case_params,
         folder="results/report/{collection}",
@@ -698,7 +699,7 @@ rule tabulate_overview:
         groups=plan.group_tables(),
         after=plan.site_sources(),
         templates=plan.templates(),
-        code=plan.code("report.jobs:write_site"),
+        code=plan.code("report.collection:write_site"),
     output:
         expand("results/report/{c}/costs.html", c=plan.params["build"]),
         page="results/report/index.html",
@@ -709,8 +710,8 @@ rule tabulate_overview:
     resources:
         mem_mb=plan.needs(SHOWS),
     params:
-        call="report.jobs:write_site",
-        collections=plan.report_cells(),
+        call="report.collection:write_site",
+        collections=plan.report_scopes(),
         ledgers=plan.cost_ledgers(),
         setting=plan.settings[0],
         split=plan.splits[0],

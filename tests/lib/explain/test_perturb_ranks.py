@@ -11,8 +11,8 @@ from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.vectors import write_ids
 from isotope.encode.shard import encode_texts
-from isotope.explain.perturb import Settings
-from isotope.explain.ranks import Queries, Tower, perturb_texts, perturbed_bm25, perturbed_dense
+from isotope.explain.perturb import Settings, perturb_texts
+from isotope.explain.ranks import Queries, Tower, perturbed_bm25, perturbed_dense
 from isotope.explain.tables import INTACT
 from isotope.index.bm25 import index_bm25
 from isotope.models.hash import HashEncoder

@@ -15,7 +15,7 @@ from isotope.collect.tables import QRELS
 from isotope.core import store
 from isotope.core.errors import BadParams
 from isotope.core.runs import write_run
-from isotope.explain.jobs import rank_answers
+from isotope.explain.failures import rank_answers
 from isotope.params import resolve
 from isotope.tabulate.exhibits import recipe, write_exhibit
 

@@ -49,7 +49,7 @@ def table(hits, collected, tmp_path, depth):
     path = tmp_path / f"large/test/t2m/dense-{depth}.parquet"
     write_run(ranked(hits, depth).select("query_id", "doc_id", "score"), path)
     out = tmp_path / "subsets.parquet"
-    runs.subsets_table([path], collected, runs.Asked(SIZES, MEASURES, depth), out)
+    runs.subsets_table([path], collected, runs.Subsets(SIZES, MEASURES, depth), out)
     return pl.read_parquet(out)
 
 
@@ -116,7 +116,7 @@ def test_of_oven_only_negatives_are_sampled_and_the_smallest_pool_has_none(
     pl.concat([qrels, trained]).write_parquet(collected["qrels"])
     path = tmp_path / "large/test/t2m/dense.parquet"
     write_run(hits, path)
-    asked = runs.Asked([16, 50], ["MAP"], DOCUMENTS, positives=True)
+    asked = runs.Subsets([16, 50], ["MAP"], DOCUMENTS, positives=True)
     runs.subsets_table([path], collected, asked, tmp_path / "s.parquet")
     found = pl.read_parquet(tmp_path / "s.parquet")
     assert found["documents"].to_list() == [15 + 4, 50, DOCUMENTS]
@@ -129,7 +129,7 @@ def test_of_oven_only_negatives_are_sampled_and_the_smallest_pool_has_none(
 def test_sizes_that_cannot_be_are_left_out(hits, collected, tmp_path):
     path = tmp_path / "large/test/t2m/dense.parquet"
     write_run(hits, path)
-    asked = runs.Asked([5, 50, 500], ["MAP"], 1000)
+    asked = runs.Subsets([5, 50, 500], ["MAP"], 1000)
     runs.subsets_table([path], collected, asked, tmp_path / "s.parquet")
     assert pl.read_parquet(tmp_path / "s.parquet")["documents"].to_list() == [50, DOCUMENTS]
 
@@ -137,4 +137,4 @@ def test_sizes_that_cannot_be_are_left_out(hits, collected, tmp_path):
 def test_runs_of_two_pools_are_refused(hits, collected, tmp_path):
     paths = [tmp_path / f"{s}/test/t2m/dense.parquet" for s in ("large", "base")]
     with pytest.raises(BadParams, match="several pools"):
-        runs.subsets_table(paths, collected, runs.Asked([], ["MAP"], 9), tmp_path / "s")
+        runs.subsets_table(paths, collected, runs.Subsets([], ["MAP"], 9), tmp_path / "s")

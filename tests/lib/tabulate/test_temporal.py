@@ -11,10 +11,10 @@ from tests.lib.tabulate.test_snapshot_diff import Rows, changes, image, pair, te
 from isotope.core import runs
 from isotope.core.errors import BadParams, EmptyTable
 from isotope.params import links
-from isotope.report.content import exhibits
+from isotope.report.content import read_exhibits
 from isotope.score import score
-from isotope.tabulate.strata import Resampling
 from isotope.tabulate.since import tabulate_temporal
+from isotope.tabulate.strata import Resampling
 
 HOW = Resampling(200, 0, 0.95)
 SHOWN = {"measures": ["MRR@10", "R@10"], "setting": "small", "split": "test"}
@@ -213,7 +213,7 @@ def test_the_report_shows_it_for_each_earlier_snapshot_under_a_name_of_its_own(a
             made.append(folder / f"temporal{suffix}")
             made[-1].write_bytes((tmp_path / f"temporal{suffix}").read_bytes())
     told = {"measure": "MRR@10", "setting": "small", "split": "test", "level": "95%"}
-    shown = exhibits(made, told)
+    shown = read_exhibits(made, told)
     assert set(shown) == {"since/jan/temporal", "since/feb/temporal"}
     for earlier in ("jan", "feb"):
         one = shown[f"since/{earlier}/temporal"]

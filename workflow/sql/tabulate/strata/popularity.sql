@@ -4,7 +4,7 @@
 -- ASSUME a page that the table lacks was not viewed, or not linked to: Wikimedia's counts list only
 -- pages that were. No paper says what becomes of the others.
 WITH padded AS ( -- the table has one of page_id and page_title, and one of views and inlinks
-    SELECT * FROM known
+    SELECT * FROM popularity
     UNION ALL BY NAME
     SELECT
         NULL::BIGINT AS page_id, NULL AS page_title, NULL::DOUBLE AS views, NULL::BIGINT AS inlinks

@@ -49,9 +49,8 @@ IMPORTED = (
     "duckdb",
     "torch",
     "dvc.cli",
+    "smart_open",
 )
-# The library's modules that the Snakefile imports, and what its jobs import first.
-OF_OURS = ("isotope.params.resolve", "isotope.core.store", "isotope.core.provenance")
 FOLDER = "ISOTOPE_TESTS_FORKSERVER"
 START_S = 600
 _SIZE = 4
@@ -191,17 +190,22 @@ def serve(place: Path, owner: int) -> None:
 
 
 def _warm() -> None:
-    """Import, and compute what every plan computes first: the plugins, what functions depend on."""
-    for name in (*IMPORTED, *OF_OURS):
+    """Import, and compute what every plan computes first: the plugins, what functions depend on.
+
+    All of the library is imported, with what encodes and trains: that is seconds a job.
+    """
+    for name in IMPORTED:
         importlib.import_module(name)
     for kind in ("executor", "storage", "report", "logger", "scheduler"):
         registry = importlib.import_module(f"snakemake_interface_{kind}_plugins.registry")
         getattr(registry, f"{kind.title()}PluginRegistry")()
+    provenance = importlib.import_module("isotope.core.provenance")
     library = ROOT / "workflow/lib/isotope"
     for path in sorted(library.rglob("*.py")):
-        if path.name != "__init__.py":
+        if path.name not in ("__init__.py", "__main__.py"):
             module = ".".join(path.relative_to(library).with_suffix("").parts)
-            importlib.import_module("isotope.core.provenance").closure(module)
+            importlib.import_module(f"isotope.{module}")
+            provenance.closure(module)
 
 
 def _alive(pid: int) -> bool:
@@ -231,14 +235,21 @@ def _attend(link: socket.socket, base: list[str], place: Path) -> NoReturn:
     if link in select.select([link, watched], [], [])[0]:
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    with (place / "spent").open("a") as spent:
-        spent.write(f"{used.ru_utime + used.ru_stime:.2f} {' '.join(asked['argv'][:4])!r}\n")
+    _note_spent(asked, place)
     try:
         link.sendall(json.dumps(os.waitstatus_to_exitcode(status)).encode())
     except OSError:
         os._exit(1)
     os._exit(0)
+
+
+def _note_spent(asked: dict[str, Any], place: Path) -> None:
+    """Note the CPU seconds of a process that has ended, the start of its line, and the test."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    line = " ".join(asked["argv"][:4]).encode("unicode_escape").decode()
+    test = asked["env"].get("PYTEST_CURRENT_TEST", "")
+    with (place / "spent").open("a") as spent:
+        spent.write(f"{used.ru_utime + used.ru_stime:.2f}\t{line}\t{test}\n")
 
 
 def _become(asked: dict[str, Any], files: list[int], base: list[str], place: Path) -> NoReturn:

@@ -16,6 +16,7 @@ import pytest
 from isotope.acquire.fetch import acquire
 from isotope.collect.build import collect
 from isotope.core import store
+from isotope.core.provenance import closure
 from isotope.crawl.tables import LEDGER, URLS
 
 ROOT = Path(__file__).parents[2]
@@ -43,7 +44,7 @@ from pathlib import Path
 import polars as pl
 from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
-from isotope.search.kinds.alphabetical import search_alphabetical
+from isotope.search.alphabetical import search_alphabetical
 here = Path("tables")
 here.mkdir()
 texts = [{"text_id": t, "split": "test"} for t in "ab"]
@@ -152,7 +153,11 @@ def test_a_collection_kind_is_one_folder_of_queries(extended, tmp_path):
     assert "collect pairs" in planned(place, "collect", *options)
 
 
-def test_a_system_kind_is_one_file(extended):
+def test_a_system_kind_is_a_class_and_a_function_and_voids_no_runs_of_other_kinds(extended):
+    for rules in ("search", "index"):
+        text = (ROOT / f"workflow/rules/{rules}.smk").read_text()
+        roots = set(re.findall(r'\bcall="(.+)"', text)) | {"search.systems:search_random"}
+        assert "search/kinds.py" not in closure(*roots)
     place = extended("A system kind")
     inside(place, "python", "-c", SEARCH)
     shutil.rmtree(place / "tables")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from isotope.core import memory
-from isotope.plan.memory import Memory
+from isotope.plan.shards import Shards
 
 RULES = Path(__file__).parents[2] / "workflow/rules"
 CLASSES = {name: need for name, need in vars(memory).items() if isinstance(need, memory.Need)}
@@ -44,7 +44,7 @@ def test_a_job_declares_by_the_sizes_of_its_inputs_but_for_what_it_streams(tmp_p
     (tmp_path / "pixels").write_bytes(b"0" * 9_000_000)
     shards = {"search": 4, "project": 3, "index": 2}
     params = {"search": {"memory_mb": 512}, "shards": shards}
-    plan = Memory(params, RULES.parents[1], {})
+    plan = Shards(params, RULES.parents[1], {})
     inputs = {"texts": str(tmp_path / "texts"), "pixels": [str(tmp_path / "pixels")]}
     assert plan.needs(memory.HOLDS)(None, inputs) == memory.HOLDS.mem_mb(3.0)
     for phase, n in shards.items():

@@ -407,7 +407,7 @@ def test_what_was_acquired_needs_its_upstream_files_no_more(tmp_path):
     assert list(files.missing(found, tmp_path)) == []
 
 
-MODELS = sections.names(sections.MODELS)
+MODELS = sorted(sections.kinds(sections.MODELS))
 MIXES = [kind for kind in MODELS if sections.model_kind({"kind": kind}).is_mix]
 
 

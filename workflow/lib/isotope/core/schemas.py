@@ -1,5 +1,7 @@
 """Schemas: how tables are described, and what several phases share."""
 
+import re
+
 import pyarrow as pa
 
 STRINGS = pa.list_(pa.string())
@@ -33,6 +35,9 @@ CAPTION_FIELDS = (
     "caption_alt_text_description",
     "caption_attribution_description",
 )
+# A place in a template of a prompt, and the one that the text itself takes.
+PLACE = re.compile(r"\{(\w+)\}")
+TEXT = "text"
 # The published Parquet files of AToMiC: a release is written so, and a data set may be.
 _WORDS = ("text_id", "page_url", "page_title", "section_title")
 _CONTEXTS = ("context_page_description", "context_section_description")

@@ -17,7 +17,14 @@ from isotope.core.schemas import SEVERAL
 from isotope.crawl.addresses import has_contact
 from isotope.params import sections
 from isotope.params.phases import collection_kind
-from isotope.params.sections import COLLECTIONS, Params, kinds, model_kind, system_kind
+from isotope.params.sections import (
+    COLLECTIONS,
+    Params,
+    answers_any_query,
+    kinds,
+    model_kind,
+    system_kind,
+)
 
 _EIGHT = re.compile(r"[0-9]{8}")
 _BUILT_IN = ("open_clip", "toy")
@@ -38,7 +45,7 @@ def link(params: Params) -> None:
             above its head; classes of answers without `correct`.
     """
     models = params["models"]
-    trained = [name for name, entry in models.items() if entry["kind"] == "trained"]
+    trained = [name for name, entry in models.items() if model_kind(entry).continues]
     origins = {name: _architecture(models, name, []) for name in trained}
     for name, (key, value) in origins.items():
         models[name][key] = value
@@ -65,7 +72,7 @@ def _architecture(models: Params, name: str, seen: list[str]) -> tuple[str, str]
     where, entry = f"params models.{name}", models[name]
     if name in seen:
         raise BadParams(where, f"a circle of `from`: {' > '.join([*seen, name])}", "break it")
-    if entry["kind"] != "trained":
+    if not model_kind(entry).continues:
         raise BadParams(where, f"`from` a model of kind {entry['kind']}", "name a trained model")
     own = [key for key in (*_ARCHITECTURES, "from") if key in entry]
     if len(own) != 1:
@@ -124,9 +131,7 @@ def _check_temporal(params: Params, systems: list[str]) -> None:
         entry = params["systems"][name]
         kind = system_kind(entry)
         fixed = kind.fuses and "tune" not in entry
-        model = params["models"].get(entry.get("model"))
-        plain = kind.asks_later and (not model or model_kind(model).is_encoder)
-        if not (plain or fixed):
+        if not (answers_any_query(entry, params["models"]) or fixed):
             found = f"{name!r} can't be asked for a later collection"
             remedy = "name systems of kind bm25 or dense, or untuned fusions of those"
             raise BadParams("params tabulate.temporal", found, remedy)

@@ -19,7 +19,7 @@ from isotope.params import SETTINGS, SPLITS
 from isotope.params.links import check, check_values, link, speak, unions, unknown
 from isotope.params.phases import collection_kind
 from isotope.params.schema import demand_types, experiment, suggest, validate
-from isotope.params.sections import Params, Section, model_kind
+from isotope.params.sections import Params, Section, model_kind, system_kind
 
 FOLDER = Path("runs")
 _SUFFIXES = (".trec", ".trec.gz")
@@ -408,10 +408,10 @@ def _cells_of(name: str, runs: Iterable[Place]) -> int:
 
 def _refuse_clashes(systems: Mapping[str, Any], names: Sequence[str]) -> None:
     for name, spec in systems.items():
-        if name in names and spec["kind"] != "trec":
+        if name in names and not system_kind(spec).foreign:
             found = f"a run by {name!r}, which is a system of kind {spec['kind']}"
             raise BadParams(FOLDER, found, "rename the run")
-        if spec["kind"] == "trec" and name not in names:
+        if system_kind(spec).foreign and name not in names:
             found = f"no run by {name!r}, a system of kind trec"
             raise MissingFile(FOLDER, found, f"put {name}.trec there, or remove the system")
 

@@ -1,15 +1,16 @@
 """The building blocks of params.yaml: closed mappings, types of values, and kinds found by name.
 
 A section is a pydantic class; nothing is converted, so a value is what YAML read. A kind of model,
-system or collection is a class in a module that bears its name, in the folder of its package:
-who adds a kind adds that file, and no list names it.
+system or collection is a class in the modules named at the end: who adds a kind adds its class
+there, and no list names it.
 """
 
 import importlib
 import pkgutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from types import ModuleType
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, cast, get_args
 
 from pydantic import (
@@ -247,6 +248,8 @@ class ModelKind(Kind):
     has_features: ClassVar[bool] = False
     # Its encoder is of the size of a published one.
     is_large: ClassVar[bool] = True
+    # Its training may go on from that of another model, which `from` names.
+    continues: ClassVar[bool] = False
     # It shares the weights of another model.
     shares_weights: ClassVar[bool] = False
     # The recipe under `train`, where the whole model is trained on pictures with words.
@@ -275,41 +278,57 @@ class SystemKind(Kind):
     fuses: ClassVar[bool] = False
     # Its runs come from elsewhere.
     foreign: ClassVar[bool] = False
-    # A later collection can be searched with what an earlier one has learned.
-    asks_later: ClassVar[bool] = False
+    # It answers queries that its collection lacks: those of a later one, or changed ones.
+    answers_any_query: ClassVar[bool] = False
+    # It compares words, not vectors.
+    is_lexical: ClassVar[bool] = False
+    # A document's score does not depend on the other documents.
+    is_pointwise: ClassVar[bool] = False
+    # Its search says how much of the exact answer it has found, in `recall/<system>.csv`.
+    measures_recall: ClassVar[bool] = False
+    # Its answers come as files, which may lack some queries.
+    reads_answers: ClassVar[bool] = False
 
 
+# Where the classes stand: one module, or a package with a module a kind.
 MODELS = "isotope.models.kinds"
 SYSTEMS = "isotope.search.kinds"
 COLLECTIONS = "isotope.collect.kinds"
 
 
 @cache
-def names(package: str) -> tuple[str, ...]:
-    """Return the names of the kinds in a package: those of its modules, sorted."""
-    folder = importlib.import_module(package).__path__
-    found = (module.name for module in pkgutil.iter_modules(folder))
-    return tuple(sorted(name for name in found if not name.startswith("_")))
-
-
-@cache
-def kinds(package: str) -> Mapping[str, type[Kind]]:
-    """Return the class of every kind in a package, by name.
+def kinds(place: str) -> Mapping[str, type[Kind]]:
+    """Return the class of every kind in a module, or in the modules of a package, by name.
 
     Raises:
-        LookupError: a module without a class whose `kind` is the module's name, `-` as `_`.
+        LookupError: a module of a package without a class of a kind.
     """
-    return dict(_kind(package, module) for module in names(package))
+    found: dict[str, type[Kind]] = {}
+    for module in _modules(place):
+        own = dict(_classes(module))
+        if not own:
+            raise LookupError(f"{module.__name__} has no class of a kind")
+        found |= own
+    return dict(sorted(found.items()))
 
 
-def _kind(package: str, module: str) -> tuple[str, type[Kind]]:
-    for each in vars(importlib.import_module(f"{package}.{module}")).values():
-        if isinstance(each, type) and issubclass(each, Kind):
+def _modules(place: str) -> Iterator[ModuleType]:
+    found = importlib.import_module(place)
+    if not hasattr(found, "__path__"):
+        yield found
+        return
+    for module in pkgutil.iter_modules(found.__path__):
+        if not module.name.startswith("_"):
+            yield importlib.import_module(f"{place}.{module.name}")
+
+
+def _classes(module: ModuleType) -> Iterator[tuple[str, type[Kind]]]:
+    for each in vars(module).values():
+        if isinstance(each, type) and issubclass(each, Kind) and each.__module__ == module.__name__:
             field = each.model_fields.get("kind")
             named = get_args(field.annotation) if field else ()
-            if named and str(named[0]).replace("-", "_") == module:
-                return named[0], each
-    raise LookupError(f"{package}.{module} has no class of kind {module!r}")
+            if named:
+                yield str(named[0]), each
 
 
 def model_kind(entry: Mapping[str, Any]) -> type[ModelKind]:
@@ -320,3 +339,12 @@ def model_kind(entry: Mapping[str, Any]) -> type[ModelKind]:
 def system_kind(entry: Mapping[str, Any]) -> type[SystemKind]:
     """Return the class of an entry of `systems`."""
     return cast("type[SystemKind]", kinds(SYSTEMS)[entry["kind"]])
+
+
+def answers_any_query(entry: Mapping[str, Any], models: Mapping[str, Any]) -> bool:
+    """Tell whether a system can be given queries that its collection lacks.
+
+    It can if its kind says so, and its model, where it has one, is an encoder.
+    """
+    model = models.get(entry.get("model", ""))
+    return system_kind(entry).answers_any_query and (not model or model_kind(model).is_encoder)

@@ -11,8 +11,7 @@ from typing import Any
 
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.params.sections import ModelKind, model_kind
-from isotope.plan import witnesses
-from isotope.plan.paths import Wildcards
+from isotope.plan.paths import Wildcards, weight_names
 from isotope.plan.sources import Sources
 
 FilesOf = Callable[[Wildcards], list[str]]
@@ -165,7 +164,7 @@ class Models(Sources):
         path = self.home / f"workflow/lib/isotope/models/{spec.get('config')}.json"
         return [
             *([self.project_file(path)] if path.is_file() else []),
-            *self.local_files(*witnesses.of_model(spec)),
+            *self.local_files(*weight_names(spec)),
         ]
 
     def configs(self, wildcards: Wildcards) -> list[str]:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
@@ -13,10 +13,11 @@ from snakemake.io import expand
 from isotope.core import provenance
 from isotope.params import links
 from isotope.params.phases import collection_kind
-from isotope.plan import witnesses
+from isotope.params.sections import model_kind
 
 # Names with their values, as attributes and as keys; Snakemake gives them no type.
 Wildcards = Any
+_ACQUIRED = ("data", "acquire")
 
 
 class Paths:
@@ -79,7 +80,7 @@ class Paths:
 
     def local_files(self, *names: str, folders: bool = True) -> list[str]:
         """What changes when files that the params name change; a hub's models have none."""
-        files = [witnesses.of_file(n, self.params["acquire"], folders=folders) for n in names]
+        files = [named_files(n, self.params["acquire"], folders=folders) for n in names]
         return list(dict.fromkeys(path for paths in files for path in paths))
 
     def vocabulary(self, tokenizer: str) -> list[str]:
@@ -161,3 +162,32 @@ def as_list(names: str | Sequence[str]) -> list[str]:
 def expanded(patterns: str | Sequence[str], **names: str | Sequence[str]) -> list[str]:
     """Return the patterns with every combination of the names; other wildcards stay."""
     return cast("list[str]", expand(patterns, **names, allow_missing=True))
+
+
+def named_files(name: str, sources: Collection[str] = (), *, folders: bool = True) -> list[str]:
+    """Return the files that change when what lies at `name` does, sorted.
+
+    A param's value is compared by Snakemake itself; what lies at the value is not. The files are
+    the file itself, or all files in the folder `name` but hidden ones; of what a source of
+    `sources` has acquired, its manifest, which is there before its files are. There are none for
+    what is not on this disk (a hub's model, a tag, a word such as `toy`), nor for a folder unless
+    `folders`.
+    """
+    parts = Path(os.path.relpath(name)).parts
+    if parts[:2] == _ACQUIRED and parts[2:3] and parts[2] in sources:
+        return [str(Path(*parts[:3], "manifest.json"))]
+    path = Path(name)
+    if path.is_dir() and folders:
+        files = (p for p in path.rglob("*") if p.is_file())
+        return sorted(str(p) for p in files if not _hidden(p.relative_to(path)))
+    return [name] if path.is_file() else []
+
+
+def weight_names(spec: Mapping[str, object]) -> list[str]:
+    """Return what a model's params say of where its weights are: paths, ids of a hub, tags."""
+    names = (spec.get(key) for key in model_kind(spec).path_keys)
+    return [name for name in names if isinstance(name, str)]
+
+
+def _hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)

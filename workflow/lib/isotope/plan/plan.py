@@ -1,7 +1,150 @@
-"""What rules ask of the params: one object that knows the whole run."""
+"""The plan of a run: what rules ask of the resolved params.
 
-from isotope.plan.report import Report
+`Plan` has the parts in road order, one a module: paths, sources, models, systems, shards, tables,
+since, exhibits. What the pages of the report show stands here.
+"""
+
+from functools import cached_property
+from typing import Any
+
+from isotope.plan.exhibits import Exhibits
+from isotope.plan.paths import Wildcards, expanded, of_collection
+from isotope.report import collection as report_cite
 
 
-class Plan(Report):
+class Plan(Exhibits):
     """The plan of a run, of all phases."""
+
+    REPORT_PAGES = ("index", "collection", "systems", "cite", "cases")
+
+    @cached_property
+    def cases(self) -> dict[str, Any]:
+        """The params of the case studies."""
+        return self.params["tabulate"]["cases"]
+
+    def templates(self) -> list[str]:
+        """The templates of the report, as inputs; those of other pages have their own prefix."""
+        found = sorted(self.home.glob("workflow/lib/isotope/templates/*"))
+        return [self.project_file(p) for p in found if not p.name.startswith(("judge.", "show."))]
+
+    def report_tables(self, wildcards: Wildcards) -> list[str]:
+        """Every table and figure of a collection."""
+        of = wildcards.collection
+        stale = self.temporal_files(of, "results/tables/{collection}/since/{earlier}/temporal.md")
+        drawn = "results/figures/{collection}/since/{earlier}/temporal.svg"
+        stale += self.temporal_files(of, drawn)
+        return [*self.exhibit_files(of), *stale, *self.sorted_mistakes(of)]
+
+    def report_scope(self, wildcards: Wildcards) -> dict[str, Any]:
+        """The pool and the system that a collection's report is about."""
+        return {
+            "sources": self.sources_of(wildcards.collection),
+            "setting": self.settings[0],
+            "split": self.splits[0],
+            "system": self.params["tabulate"]["system"],
+        }
+
+    def report_params(self) -> dict[str, Any]:
+        """What the params say of what the report shows."""
+        own = {k: self.params["tabulate"][k] for k in ("alpha", "bootstrap", "overlap", "tail")}
+        return {**own, "measure": self.params["score"]["measures"][0]}
+
+    def build_facts(self, wildcards: Wildcards) -> dict[str, str]:
+        """What a collection and its runs were made by: a fingerprint of the params, no paths."""
+        entry = self.params["collect"][wildcards.collection]
+        named = {
+            "systems": self.used_systems(),
+            "models": {*self.used_models(), *map(self.base_model, self.used_models())},
+        }
+        used = {k: {n: self.params[k][n] for n in names} for k, names in named.items()}
+        parts = [self.params["collect"][member] for member in entry.get("of", [])]
+        of = {
+            "collect": [entry, *parts] if parts else entry,
+            **used,
+            "search": self.params["search"],
+            "score": self.params["score"],
+        }
+        return {
+            "kind": entry["kind"],
+            "language": entry["language"],
+            "fingerprint": report_cite.fingerprint(of),
+        }
+
+    def case_systems(self, collection: str) -> list[str]:
+        """The two systems side by side: those asked for, or the report's and the first BM25."""
+        first = self.params["tabulate"]["system"]
+        rivals = [s for s in self.systems if s != first]
+        # A foreign system may lack a run on the largest pool.
+        rivals.sort(
+            key=lambda s: (
+                not self.first_runs(collection, s),
+                self.params["systems"][s]["kind"] != "bm25",
+            )
+        )
+        return self.cases.get("systems", [first, *rivals[:1]])
+
+    def case_params(self, wildcards: Wildcards) -> dict[str, Any]:
+        """What the case studies show."""
+        own = {
+            "systems": self.case_systems(wildcards.collection),
+            "setting": self.largest_setting(),
+        }
+        return {**self.cases, **own, "overlap": self.params["tabulate"]["overlap"]}
+
+    def case_runs(self, wildcards: Wildcards) -> list[str]:
+        """The runs that the case studies read."""
+        shown = sorted(
+            {*self.case_systems(wildcards.collection), self.params["tabulate"]["system"]}
+        )
+        return self.runs_of(wildcards.collection, shown)
+
+    def crawl_ledger(self, wildcards: Wildcards) -> list[str]:
+        """The ledger of a collection's pictures, where they were crawled."""
+        accounts = self.accounts(wildcards.collection)
+        return [accounts["ledger"]] if "ledger" in accounts else []
+
+    def report_sources(self, wildcards: Wildcards) -> list[str]:
+        """Return the collection, runs, pictures and scores that a collection's pages show."""
+        name = wildcards.collection
+        files = [
+            *self.collection_tables(wildcards).values(),
+            f"data/collect/{name}/filters.parquet",
+            *(f"results/score/{name}{suffix}.parquet" for suffix in ("", ".significance")),
+            *self.pixels(wildcards),
+            *self.runs(wildcards),
+            *self.case_runs(wildcards),
+            *self.manifests(wildcards),
+        ]
+        return list(dict.fromkeys(files))
+
+    def report_facts(self, wildcards: Wildcards) -> dict[str, Any]:
+        """Return what a collection's pages say of the params, and of what was built."""
+        failures = wildcards.collection in self.explained_collections()
+        built = {"built": self.build_facts(wildcards), "failures": failures}
+        return {**self.report_params(), **built}
+
+    def report_scopes(self) -> dict[str, Any]:
+        """Return the pool and the system that each built collection's pages are about."""
+        return {c: self.report_scope(of_collection(c)) for c in self.params["build"]}
+
+    def cost_ledgers(self) -> dict[str, list[str]]:
+        """Return the ledger of each built collection's crawl, if there was one."""
+        return {c: self.crawl_ledger(of_collection(c)) for c in self.params["build"]}
+
+    def site_sources(self) -> list[str]:
+        """Return the pages that the front page leads to, and the ledgers of the crawls."""
+        pages = expanded("results/report/{c}/index.html", c=self.params["build"])
+        ledgers = [path for files in self.cost_ledgers().values() for path in files]
+        return [*pages, *self.since_pages(), *dict.fromkeys(ledgers)]
+
+    def catalog_sources(self) -> list[str]:
+        """Return what the catalog is made after: every table and page of the run."""
+        return [
+            "results/report/index.html",
+            *expanded("results/report/{c}/index.html", c=self.params["build"]),
+            *self.judgement_tables(),
+            *self.failure_tables(),
+            *self.mistake_tables(),
+            "results/tables/newest/metrics.json",
+            *self.group_tables(),
+        ]

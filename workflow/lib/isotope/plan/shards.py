@@ -1,4 +1,4 @@
-"""How the work of a phase is cut into shards, and gathered."""
+"""How the work of a phase is cut into shards and gathered, and what its jobs may take."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -9,14 +9,17 @@ from snakemake.io import temp
 
 from isotope.collect import tables as collected
 from isotope.core import shards as cut
-from isotope.plan.paths import Wildcards, expanded
+from isotope.core.memory import Need
+from isotope.plan.call import PREREQUISITES
+from isotope.plan.paths import Wildcards, as_list, expanded
 from isotope.plan.systems import Systems
 
+Inputs = Mapping[str, str | Sequence[str]]
 Files = TypeVar("Files", str, list[str])
 
 
 class Shards(Systems):
-    """How the work of a phase is cut into shards, and gathered."""
+    """How the work of a phase is cut and gathered, and what memory its jobs may take."""
 
     PART = r"\d{5}-of-\d{5}"
     WIT: ClassVar = {
@@ -141,3 +144,42 @@ class Shards(Systems):
     def collect_piece_files(self, tables: Iterable[str]) -> dict[str, list[str]]:
         """What all shards of a collection leave."""
         return {t: self.part_files("collect", self._COLLECT_PIECE.format(t)) for t in tables}
+
+    # What jobs may take.
+
+    # Inputs that no job holds in memory: code, queries, what only tells of a change, and what is
+    # mapped or streamed by design.
+    UNREAD_INPUTS = PREREQUISITES | {
+        "configs",
+        "manifest",
+        "ledgers",
+        "pixels",
+        "features",
+        "witness",
+        "vocabulary",
+        "summariser",
+        "detector",
+    }
+
+    @property
+    def search_memory_mb(self) -> float:
+        """What a search over vectors may hold besides its tables: a block, and its scores."""
+        return 2 * self.params["search"]["memory_mb"]
+
+    def needs(
+        self, need: Need, *, reads: Sequence[str] = (), shards: str = "", extra_mb: float = 0.0
+    ) -> Callable[[Wildcards, Inputs], int]:
+        """Return the function of `mem_mb`: what a job may take, from the sizes of its inputs.
+
+        `reads` names the inputs that count, where the rule streams or maps the others; without it
+        all but UNREAD_INPUTS count. `shards` is the phase whose shards share what grows.
+        """
+        count = self.params["shards"][shards] if shards else 1
+
+        def mem_mb(_: Wildcards, input: Inputs) -> int:
+            names = reads or [k for k, _ in input.items() if k not in self.UNREAD_INPUTS]
+            files = {path for name in names for path in as_list(input[name])}
+            size_mb = sum(Path(p).stat().st_size for p in sorted(files)) / 1e6
+            return need.mem_mb(size_mb, shards=count, extra_mb=extra_mb)
+
+        return mem_mb

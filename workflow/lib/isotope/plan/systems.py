@@ -54,6 +54,10 @@ class Systems(Models):
         """The params of a rule's system."""
         return self.params["systems"][wildcards.system]
 
+    def system_kind(self, system: str) -> type[SystemKind]:
+        """The class of the kind of a system."""
+        return system_kind(self.params["systems"][system])
+
     @cached_property
     def system_entries(self) -> dict[str, Any]:
         """The params of the experiment's systems, in the order of the tables."""
@@ -100,7 +104,7 @@ class Systems(Models):
 
     def indexes(self, pattern: str = "data/index/{collection}/{setting}/{system}") -> list[str]:
         """The indexes of every built collection for the used systems that have one."""
-        chosen = [s for s in self.used_systems() if system_kind(self.params["systems"][s]).indexed]
+        chosen = [s for s in self.used_systems() if self.system_kind(s).indexed]
         return expanded(
             pattern, collection=self.params["build"], setting=self.settings, system=chosen
         )
@@ -164,7 +168,7 @@ class Systems(Models):
         """
         within = {"setting": self.settings, "split": self.splits, "task": self.tasks, **cell}
         names = as_list(systems)
-        own = [s for s in names if not system_kind(self.params["systems"][s]).foreign]
+        own = [s for s in names if not self.system_kind(s).foreign]
         axes = [as_list(within[key]) for key in ("setting", "split", "task")]
         places = [resolve.Place(collection, *place) for place in product(*axes, names)]
         pattern = self.RUNS.replace("{{", "{").replace("}}", "}")

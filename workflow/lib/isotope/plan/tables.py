@@ -6,12 +6,12 @@ from typing import Any
 
 from isotope.judge import study
 from isotope.params import resolve
-from isotope.plan.memory import Memory
 from isotope.plan.models import FilesOf
 from isotope.plan.paths import Wildcards, expanded
+from isotope.plan.shards import Shards
 
 
-class Tables(Memory):
+class Tables(Shards):
     """Tables and figures of a collection, and what they read."""
 
     @cached_property
@@ -22,12 +22,12 @@ class Tables(Memory):
     @cached_property
     def approximate_systems(self) -> list[str]:
         """The systems that search an approximate index."""
-        return [s for s in self.systems if self.params["systems"][s]["kind"] == "approximate"]
+        return [s for s in self.systems if self.system_kind(s).measures_recall]
 
     @cached_property
     def answer_systems(self) -> list[str]:
         """The systems whose answers come as files."""
-        return [s for s in self.systems if self.params["systems"][s]["kind"] == "answers"]
+        return [s for s in self.systems if self.system_kind(s).reads_answers]
 
     @cached_property
     def caption_exhibits(self) -> list[str]:
@@ -189,8 +189,7 @@ class Tables(Memory):
 
     def independent_runs(self, wildcards: Wildcards) -> list[str]:
         """The runs on the largest pool by systems that judge one document at a time."""
-        kinds = ("random", "bm25", "dense", "prompt", "answers")
-        own = [s for s in self.systems if self.params["systems"][s]["kind"] in kinds]
+        own = [s for s in self.systems if self.system_kind(s).is_pointwise]
         return self.first_runs(wildcards.collection, own)
 
     def promotion_runs(self, wildcards: Wildcards) -> list[str]:

@@ -20,8 +20,8 @@ from isotope.core.grid import SIDES, Cell, document_ids, query_ids
 from isotope.core.lucene import contents
 from isotope.core.progress import Progress
 from isotope.core.runs import empty, ranked
+from isotope.core.schemas import PLACE, TEXT
 from isotope.models import encoders
-from isotope.search.kinds.prompt import PLACE, TEXT
 from isotope.search.systems import fill
 
 Frame = tuple[str, ...]

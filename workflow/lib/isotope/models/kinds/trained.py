@@ -23,6 +23,7 @@ class Trained(ModelKind):
     learned: ClassVar[bool] = True
     is_large: ClassVar[bool] = False
     can_train_whole: ClassVar[bool] = True
+    continues: ClassVar[bool] = True
     path_keys: ClassVar[Sequence[str]] = ("pretrained",)
 
     kind: Literal["trained"]

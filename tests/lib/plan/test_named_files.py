@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from isotope.plan import witnesses
+from isotope.plan.paths import named_files, weight_names
 
 
 @pytest.fixture
@@ -34,16 +34,16 @@ def place(tmp_path, monkeypatch) -> Path:
     ],
 )
 def test_a_file_tells_itself_a_folder_its_files_and_a_source_its_manifest(place, named, found):
-    assert witnesses.of_file(named, ["toy"]) == found
+    assert named_files(named, ["toy"]) == found
 
 
 def test_a_folder_that_bears_the_name_of_a_tokenizer_is_none(place):
-    assert witnesses.of_file("model", folders=False) == []
+    assert named_files("model", folders=False) == []
 
 
 def test_an_absolute_path_into_a_source_is_told_by_its_manifest(place):
     named = str(place / "data/acquire/toy/views.csv")
-    assert witnesses.of_file(named, ["toy"]) == ["data/acquire/toy/manifest.json"]
+    assert named_files(named, ["toy"]) == ["data/acquire/toy/manifest.json"]
 
 
 @pytest.mark.parametrize(
@@ -56,4 +56,4 @@ def test_an_absolute_path_into_a_source_is_told_by_its_manifest(place):
     ],
 )
 def test_a_model_names_its_weights_and_not_its_architecture(spec, named):
-    assert witnesses.of_model(spec) == named
+    assert weight_names(spec) == named

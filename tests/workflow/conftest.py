@@ -1,6 +1,5 @@
 """Whole workflows in throw-away copies of the project."""
 
-import fcntl
 import os
 import shutil
 import subprocess
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests import forkserver
+from tests.once import once
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -90,25 +90,4 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     place = tmp_path_factory.mktemp("embedded") / "project"
     shutil.copytree(once("demo", build), place, symlinks=True)
-    return place
-
-
-def once(name: str, build: Callable[[Path], None]) -> Path:
-    """Return a folder of the session; whichever worker asks first builds what is in it.
-
-    Raises:
-        RuntimeError: another worker has failed to build it.
-    """
-    place = forkserver.folder() / name
-    with place.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if place.with_suffix(".failed").exists():
-            raise RuntimeError(place.with_suffix(".failed").read_text())
-        if not place.exists():
-            place.mkdir()
-            try:
-                build(place)
-            except BaseException as error:
-                place.with_suffix(".failed").write_text(f"{name} was not built: {error}")
-                raise
     return place

@@ -192,7 +192,7 @@ def test_a_measures_name_means_the_same_in_every_table(tmp_path):
     store.write_rows(rows, given.qrels, QRELS)
     out = {n: tmp_path / f"{n}.parquet" for n in ("failures", "ranks", "concepts", "rejected")}
     explain_failures(given, [path], threshold=1.0, **out)
-    made = recipe("ranking", {"ranks": str(out["ranks"])}, {})
+    made = recipe("ranking", {"ranks": str(out["ranks"])}, {"systems": []})
     write_exhibit(made, tmp_path / "ranking", tmp_path / "ranking.svg")
     again = pl.read_parquet(out["ranks"]).rows(named=True)
     changed = moved([(row["rank"], row["rank"]) for row in again], tmp_path, "perturbed")

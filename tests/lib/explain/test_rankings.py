@@ -39,7 +39,7 @@ def table(tmp_path) -> pl.DataFrame:
     frame = pl.DataFrame(hits, ["query_id", "doc_id", "score"], orient="row")
     write_run(frame, run)
     rank_answers([run], tmp_path / "qrels.parquet", tmp_path / "ranks.parquet")
-    made = recipe("ranking", {"ranks": str(tmp_path / "ranks.parquet")}, {})
+    made = recipe("ranking", {"ranks": str(tmp_path / "ranks.parquet")}, {"systems": []})
     write_exhibit(made, tmp_path / "ranking", tmp_path / "ranking.svg")
     assert {p.name for p in tmp_path.glob("*ranking*")} == {
         f"ranking.{suffix}" for suffix in ("csv", "md", "tex")

@@ -185,7 +185,7 @@ def _of_size(
     values = score_run(hits, judged, subsets.measures)
     complete = _completeness(answers, judged, size, subsets.depth)
     means = values.join(complete, on="query_id").with_columns(
-        certain=pl.col("whole") | (pl.col("kept") >= _cutoff())
+        certain=pl.col("whole") | (pl.col("remaining") >= _cutoff())
     )
     return means.group_by("measure", maintain_order=True).agg(
         documents=pl.lit(size, pl.Int64),
@@ -196,20 +196,20 @@ def _of_size(
 
 
 def _completeness(hits: pl.DataFrame, judged: pl.DataFrame, size: int, depth: int) -> pl.DataFrame:
-    """Return for each query how many hits the subset keeps, and whether that is all there is."""
+    """Return for each query how many hits remain in the subset, and whether that is all there is."""
     relevant = judged.group_by("query_id").agg(relevant=(pl.col("relevance") > 0).sum())
     counted = hits.group_by("query_id").agg(
-        pl.col("retrieved", "kept").first(), hits=pl.col("doc_id").count()
+        pl.col("retrieved", "remaining").first(), hits=pl.col("doc_id").count()
     )
     both = relevant.join(counted, on="query_id", how="left")
     # A query that the run lacks matched nothing, so nothing is missing.
-    counts = both.with_columns(pl.col("retrieved", "kept", "hits").fill_null(0))
+    counts = both.with_columns(pl.col("retrieved", "remaining", "hits").fill_null(0))
     whole = (
         (pl.col("retrieved") < depth)
-        | (pl.col("kept") >= size)
+        | (pl.col("remaining") >= size)
         | (pl.col("hits") >= pl.col("relevant"))
     )
-    return counts.select("query_id", "kept", whole=whole)
+    return counts.select("query_id", "remaining", whole=whole)
 
 
 def _cutoff() -> pl.Expr:

@@ -1,4 +1,4 @@
--- Deciles of the views of a query's page, or of the links to it; an image has its best known page.
+-- Deciles of the views of a query's page, or of the links to it; an image has its most viewed page.
 -- With thresholds the head has more than $head views and the tail fewer than $tail: OVEN (ICCV
 -- 2023), section 6 and Fig. 6, which names no other.
 -- ASSUME a page that the table lacks was not viewed, or not linked to: Wikimedia's counts list only

@@ -35,7 +35,7 @@ from isotope.cli import estimate_sizes
 from isotope.cli.estimate import PHASE_COSTS, Machine
 from isotope.cli.estimate_sizes import Curve, Size, size
 from isotope.collect import build
-from isotope.core import lucene, scoring, sql, store
+from isotope.core import lucene, measures, sql, store
 from isotope.crawl.tables import LEDGER
 from isotope.parse.dump import parse_dump
 from isotope.parse.wit import parse_wit
@@ -110,7 +110,7 @@ def scored(at: dict[str, Path], rows: int) -> Timing:
     """Score a run of `rows` hits in six measures."""
     qrels = pl.read_parquet(at["root"] / "qrels.parquet")
     run = at["root"] / "run.parquet"
-    return {"s": timed(lambda: scoring.score_file(run, qrels, MEASURES))[0]}
+    return {"s": timed(lambda: measures.score_file(run, qrels, MEASURES))[0]}
 
 
 def tabulated(at: dict[str, Path], rows: int) -> Timing:

@@ -17,8 +17,8 @@ import numpy as np
 import polars as pl
 from common import Claim, Timing, machine, rounds, timed, verdicts, write
 
+from isotope.core.measures import score_file
 from isotope.core.runs import batches, write_run
-from isotope.core.scoring import score_file
 from isotope.search.systems import random_run
 
 MEASURES = ["MRR@10", "R@10", "R@1000", "Success@10", "nDCG@10", "MAP"]

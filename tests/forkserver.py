@@ -5,8 +5,9 @@ takes three more. The server imports them once in a session of tests; `run` is `
 the programs of PROGRAMS, and each run is a process of its own: its arguments, folder, environment,
 files, process group and exit status are those of a program that was started.
 
-A forked process shares the server's hash seed, and the modules as they were when it started. The
-demo, and one of the layouts that are compared byte by byte, are built by processes of their own.
+A forked process shares the server's hash seed, and the modules as they were when it started; where
+its PYTHONPATH names another isotope, it imports that one. The demo, and one of the layouts that are
+compared byte by byte, are built by processes of their own.
 """
 
 import array
@@ -28,7 +29,7 @@ import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -278,10 +279,18 @@ def _become(asked: dict[str, Any], files: list[int], base: list[str], place: Pat
     if asked["jobs"] and program != "python":
         os.environ["PATH"] = f"{place / 'bin'}{os.pathsep}{os.environ['PATH']}"
         sys.executable = str(place / "bin/python") if program == "snakemake" else sys.executable
-    for path in filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)):
-        if (custom := Path(path) / "sitecustomize.py").exists():
-            exec(compile(custom.read_text(), str(custom), "exec"), {})
+    _heed(filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)))
     _end(lambda: _main(program, arguments))
+
+
+def _heed(paths: Iterable[str]) -> None:
+    """Take from the folders of PYTHONPATH what has been imported, or run, without them."""
+    for path in map(Path, paths):
+        if (custom := path / "sitecustomize.py").exists():
+            exec(compile(custom.read_text(), str(custom), "exec"), {})
+        if (path / "isotope").is_dir() and not (ROOT / "workflow/lib").samefile(path):
+            for name in [name for name in sys.modules if name.partition(".")[0] == "isotope"]:
+                del sys.modules[name]
 
 
 def _main(program: str, arguments: list[str]) -> object:

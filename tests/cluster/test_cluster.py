@@ -153,12 +153,12 @@ def test_jobs_ask_for_the_cpus_memory_time_and_gpus_of_their_rules(built, cluste
     assert encode["TresPerJob"] == "gres:gpu:1"
     assert encode["TimeLimit"] == "04:00:00"
     assert encode["TRES"].startswith("cpu=2,mem=")
-    editions = of_rule(cluster, "project_members")
-    assert len(editions) == EDITIONS
-    for members in editions:
-        assert "TresPerJob" not in members
-        assert members["TimeLimit"] == "00:30:00"
-        assert members["TRES"].startswith("cpu=1,mem=")
+    ledgers = of_rule(cluster, "crawl_ledger")
+    assert len(ledgers) == EDITIONS
+    for ledger in ledgers:
+        assert "TresPerJob" not in ledger
+        assert ledger["TimeLimit"] == "00:30:00"
+        assert ledger["TRES"].startswith("cpu=1,mem=")
 
 
 def test_the_shards_of_a_crawl_are_one_array(built, cluster):

@@ -19,10 +19,10 @@ from isotope.acquire.fetch import acquire
 from isotope.collect.build import collect
 from isotope.core import sql, store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingColumn
+from isotope.core.measures import score_cells
 from isotope.core.schemas import FIVE_FIELDS, RUN
 from isotope.core.schemas import PUBLISHED_IMAGES as IMAGES
 from isotope.core.schemas import PUBLISHED_TEXTS as TEXTS
-from isotope.core.scoring import score_cells
 from isotope.crawl.pictures import crawl_pictures, list_pictures
 from isotope.encode.shard import iter_texts
 from isotope.index import bm25

@@ -308,8 +308,8 @@ CRAMPED = {
     "parse_dump": ("data/parse/toy/sections.parquet", 16_000),
     "collect_tables": ("data/collect/toy/texts.parquet", 16_000),
     "encode_shard": ("data/encode/toy/hash/texts/shard-00000.npy", 60_000),
-    "project_index": ("data/project/toy/lucene", 20_000),
-    "tabulate_catalog": ("results/catalog.duckdb", 100_000),
+    "project_source": ("data/project/toy/projection.parquet", 20_000),
+    "tabulate_overview": ("results/catalog.duckdb", 100_000),
 }
 
 
@@ -377,7 +377,9 @@ STOPS = {
     "parse_dump": Stop("data/parse/toy/sections.parquet", "os.rename counts.json"),
     "crawl_download": Stop("data/crawl/toy/shard-00000.parquet", "socket.connect 127.0.0.1", 1),
     "crawl_shard": Stop("data/crawl/toy/shard-00000.parquet", "os.rename ledger-00000"),
-    "project_index": Stop("data/project/toy/lucene", "subprocess.Popen IndexCollection", 0),
+    "project_index": Stop(
+        "data/project/toy/projection.parquet", "subprocess.Popen IndexCollection", 0
+    ),
     "project_texts": Stop("data/project/toy/projection.parquet", "os.rename projection.parquet"),
     "collect_tables": Stop("data/collect/toy/texts.parquet", "os.rename collect/toy/qrels.parquet"),
     "train_model": Stop(WEIGHTS, "os.rename model.safetensors"),

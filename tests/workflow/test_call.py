@@ -1,7 +1,8 @@
 """Names of every rule are the parameters of the function that it calls, and its code the closure.
 
-The Snakefile is loaded in this process; nothing is planned or run. Every phase has shards, so that
-the rules that gather them are there too.
+The Snakefile is loaded in this process; nothing is planned or run. It is loaded twice: with shards
+in every phase, so that the rules that gather them are there, and with none, for the rules that do
+the work of several.
 """
 
 import re
@@ -64,10 +65,10 @@ class Loaded(NamedTuple):
     plan: Plan
 
 
-@pytest.fixture(scope="module")
-def loaded(tmp_path_factory) -> Loaded:
+@pytest.fixture(scope="module", params=[2, 1], ids=["shards", "whole"])
+def loaded(request, tmp_path_factory) -> Loaded:
     place = tmp_path_factory.mktemp("rules")
-    overlay = {"shards": dict.fromkeys(SHARDED, 2), "systems": SYSTEMS}
+    overlay = {"shards": dict.fromkeys(SHARDED, request.param), "systems": SYSTEMS}
     overlay |= {"models": MODELS, "encode": {"summaries": SUMMARIES}}
     overlay |= {"collect": COLLECTIONS, "build": ["toy", "both"]}
     (place / "shards.yaml").write_text(yaml.safe_dump(overlay))

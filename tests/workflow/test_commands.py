@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from isotope.cli import commands as main
-from isotope.core.trec import read_run
+from isotope.core.runs import read_trec_run
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ("isotope", "snakemake", "dvc", "make")
@@ -118,7 +118,7 @@ def exported(request: pytest.FixtureRequest) -> None:
     ours = sorted((place / "results/search/toy").glob("*/*/*/*.parquet"))
     theirs = sorted((out / "runs/toy").glob("*/*/*/*.trec.gz"))
     assert len(theirs) == len(ours) > 0
-    assert read_run(theirs[0]).height == pl.read_parquet(ours[0]).height
+    assert read_trec_run(theirs[0]).height == pl.read_parquet(ours[0]).height
     assert (out / "qrels/toy/test/t2m.qrels").is_file()
 
 
@@ -334,7 +334,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
     " --config root=FOLDER name=atomic": planned(
         "crawl_pictures", "tabulate_tables_atomic", tables=("atomic/against",)
     ),
-    f"{OVERLAID}/track.yaml": planned("score_pool", "tabulate_catalog"),
+    f"{OVERLAID}/track.yaml": planned("score_pool", "tabulate_overview"),
     f"{SNAKEMAKE} tabulate --configfile params/styles.yaml": planned("tabulate_styles"),
     f"{OVERLAID}/enwiki.yaml params/objects.yaml": planned(
         "tabulate_objects",

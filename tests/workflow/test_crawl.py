@@ -98,7 +98,7 @@ def test_the_documented_commands_fetch_write_protected_pictures_again(place: Pat
     assert reddened(place / "data/acquire/toy/images")
     again = removed(place)
     plan = snakemake(place, *again, "--dry-run").stdout
-    assert {"crawl_shard", "crawl_ledger", "collect_tables", "tabulate_catalog"} <= {*plan.split()}
+    assert {"crawl_shard", "crawl_ledger", "collect_tables", "tabulate_overview"} <= {*plan.split()}
     done = snakemake(place, *again, "--omit-from", "collect_tables", "parse_dump")
     assert done.returncode == 0, done.stderr[-3_000:]
     assert "crawl toy, shard 00001" in done.stderr

@@ -17,8 +17,7 @@ from snakemake.cli import get_argument_parser
 from snakemake.utils import update_config
 
 from isotope.cli import commands as command
-from isotope.cli.reference import Edges, documents, read_dot, reduced, rewrite
-from isotope.cli.reference_params import parameters
+from isotope.cli.reference import Edges, documents, parameters, read_dot, reduced, rewrite
 from isotope.core import errors, grid
 from isotope.crawl import outcome
 from isotope.judge import ledger

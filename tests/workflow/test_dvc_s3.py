@@ -4,15 +4,14 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests import s3
+from tests import forkserver, s3
 
-FILES = 150
+FILES = 60
 REMOTE = "bucket/isotope"
 
 
@@ -55,10 +54,8 @@ def kept(server) -> int:
 
 def push_until(place: Path, server, objects: int) -> int:
     """Push, and kill -9 the push as soon as the remote holds so many objects."""
-    dvc = str(Path(sys.executable).parent / "dvc")
-    with subprocess.Popen(
-        [dvc, "push", "--jobs", "2"], cwd=place, stdout=subprocess.DEVNULL, start_new_session=True
-    ) as push:
+    command = [forkserver.stand_in("dvc"), "push", "--jobs", "2"]
+    with subprocess.Popen(command, cwd=place, stdout=subprocess.DEVNULL, process_group=0) as push:
         while push.poll() is None and kept(server) < objects:
             time.sleep(0.01)
         os.killpg(push.pid, signal.SIGKILL)

@@ -4,14 +4,13 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
+from tests import forkserver
 
 from isotope.acquire.fetch import acquire
 from isotope.collect.build import collect
@@ -98,18 +97,21 @@ def extended(project: Callable[[], Path], shell: Callable[..., str]) -> Callable
 def inside(place: Path, *command: str) -> str:
     """Run a program of the environment with the library of a copy."""
     env = {**os.environ, "PYTHONPATH": str(place / "workflow/lib"), "COLUMNS": "200"}
-    program = [str(Path(sys.executable).with_name(command[0])), *command[1:]]
-    done = subprocess.run(
-        program, cwd=place, env=env, text=True, capture_output=True, check=False, timeout=300
-    )
+    done = forkserver.run(command, cwd=place, env=env, timeout=300)
     assert done.returncode == 0, (done.stdout + done.stderr)[-4_000:]
     return done.stdout
 
 
-def planned(place: Path, target: str, *options: str) -> list[str]:
-    """Return the messages of the jobs that Snakemake plans for a target."""
-    made = inside(place, "snakemake", "-n", target, "--configfile", *options)
-    return re.findall(r"^Job \d+: (.+)$", made, re.MULTILINE)
+def planned(place: Path, *words: str) -> list[str]:
+    """Return the messages of the jobs that Snakemake plans for targets and options."""
+    made = inside(place, "snakemake", "-n", *words)
+    assert words or "Nothing to be done" in made
+    return messages(made)
+
+
+def messages(told: str) -> list[str]:
+    """Return what the jobs say that Snakemake plans."""
+    return re.findall(r"^(?:local)?Job \d+: (.+)$", told, re.MULTILINE)
 
 
 def test_a_model_kind_is_one_file_and_voids_no_vectors_of_other_kinds(extended):
@@ -120,8 +122,28 @@ def test_a_model_kind_is_one_file_and_voids_no_vectors_of_other_kinds(extended):
     assert "models/kinds/letters.py" in own
     assert {*own} - {"models/kinds/letters.py"} <= {f for files in before.values() for f in files}
     inside(place, "python", "-c", ENCODE)
-    jobs = planned(place, "encode", "params/letters.yaml")
+    jobs = planned(place, "encode", "--configfile", "params/letters.yaml")
     assert "encode toy with letters, shard 00000" in jobs
+
+
+def test_after_the_demo_a_model_kind_plans_what_its_model_makes_and_nothing_of_other_kinds(
+    embedded, shell, tmp_path
+):
+    """Without a model of the kind nothing is planned; with one, what follows its vectors."""
+    (tmp_path / "it.diff").write_text(DIFFS["A model kind"], encoding="utf-8")
+    shell("git", "apply", tmp_path / "it.diff", cwd=embedded)
+    try:
+        assert planned(embedded) == []
+        told = inside(embedded, "snakemake", "-n", "--configfile", "params/letters.yaml")
+    finally:
+        shell("git", "apply", "--reverse", tmp_path / "it.diff", cwd=embedded)
+    rules = set(re.findall(r"^(\w+) +\d+$", told, re.MULTILINE)) - {"all", "total"}
+    phases = {"encode", "index", "search", "score", "tabulate"}
+    assert {"encode_shard", "search_dense"} <= rules
+    assert {rule.split("_")[0] for rule in rules} <= phases
+    own = [job for job in messages(told) if job.split()[0] in ("encode", "index", "search")]
+    assert len(own) > 1
+    assert [job for job in own if "letters" not in job] == []
 
 
 def encoders(place: Path) -> dict[str, list[str]]:
@@ -150,7 +172,7 @@ def test_a_collection_kind_is_one_folder_of_queries(extended, tmp_path):
     filters = pl.read_parquet(tmp_path / "out/filters.parquet")
     assert filters.rows() == [("usable", "test", 2, 1, 1)]
     options = ("params/pairs.yaml", "--config", f"root={upstream}")
-    assert "collect pairs" in planned(place, "collect", *options)
+    assert "collect pairs" in planned(place, "collect", "--configfile", *options)
 
 
 def test_a_system_kind_is_a_class_and_a_function_and_voids_no_runs_of_other_kinds(extended):
@@ -161,7 +183,7 @@ def test_a_system_kind_is_a_class_and_a_function_and_voids_no_runs_of_other_kind
     place = extended("A system kind")
     inside(place, "python", "-c", SEARCH)
     shutil.rmtree(place / "tables")
-    jobs = planned(place, "search", "params/alphabetical.yaml")
+    jobs = planned(place, "search", "--configfile", "params/alphabetical.yaml")
     assert "search toy with alphabetical" in jobs
 
 
@@ -173,5 +195,5 @@ def test_a_table_is_one_query_and_one_entry(extended):
     place = extended("A table")
     inside(place, "python", "-c", TABULATE)
     params = str(place / "params.yaml")
-    jobs = planned(place, "results/tables/toy/section_titles.md", params)
+    jobs = planned(place, "results/tables/toy/section_titles.md", "--configfile", params)
     assert "tabulate toy" in jobs

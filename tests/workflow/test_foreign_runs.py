@@ -56,11 +56,11 @@ def readers(place: Path, runs: list[str]) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_foreign_run_in_one_cell_is_read_wherever_that_cell_is_and_nowhere_else(tmp_path, shape):
-    everywhere = ["score_runs_shard", "tabulate_report"]
+    everywhere = ["score_runs", "tabulate_report"]
     of_setting = {
         "small/validation": ["tabulate_failures"],
         "small/test": ["score_pool"],
-        "large/validation": ["tabulate_top_hits"],
+        "large/validation": ["tabulate_largest_pool"],
     }
     cells = [name.partition("/")[2].rpartition("/")[0] for name in SHAPES[shape]]
     found = readers(tmp_path, SHAPES[shape])

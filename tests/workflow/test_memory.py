@@ -1,11 +1,11 @@
-"""Every rule says how much memory its jobs may take, by a class of isotope.core.memory."""
+"""Every rule says how much memory its jobs may take, by a class of isotope.plan.shards."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-from isotope.core import memory
+from isotope.plan import shards as memory
 from isotope.plan.shards import Shards
 
 RULES = Path(__file__).parents[2] / "workflow/rules"
@@ -21,7 +21,7 @@ DECLARED = {
 
 @pytest.mark.parametrize("rule", DECLARED)
 def test_a_rule_declares_its_memory_by_a_class(rule):
-    [need] = re.findall(r"^ {8,12}mem_mb=plan\.needs\(\s*(\w+)\b", DECLARED[rule], re.MULTILINE)
+    [need] = re.findall(r"^ {8,16}mem_mb=plan\.needs\(\s*(\w+)\b", DECLARED[rule], re.MULTILINE)
     assert need in CLASSES
 
 

@@ -79,5 +79,5 @@ def test_a_release_has_a_ledger_and_no_projection(again):
 
 def test_the_default_target_releases_nothing(released, shell):
     told = shell("snakemake", "-n", "--forceall", "all", cwd=released)
-    assert "tabulate_catalog" in told
+    assert "tabulate_overview" in told
     assert "release_collection" not in told

@@ -137,17 +137,17 @@ def test_the_report_tells_what_the_run_has_cost(embedded):
         "acquire_source",
         "crawl_shard",
         "train_model",
-        "score_runs_shard",
+        "score_runs",
         "tabulate_report",
     ):
         assert f'<th scope="row">{rule}</th>' in page
 
 
 def test_progress_is_visible_on_every_long_step(embedded):
-    for rule in ("acquire_source", "parse_wit", "parse_dump", "crawl_shard", "project_index"):
+    for rule in ("acquire_source", "parse_wit", "parse_dump", "crawl_shard", "project_source"):
         logs = "".join(p.read_text() for p in (embedded / f"logs/{rule}").rglob("*.log"))
         assert re.search(r"\d[\d,.]*/s", logs), rule
-    for rule in ("train_model", "encode_shard", "search_dense", "score_runs_shard"):
+    for rule in ("train_model", "encode_shard", "search_dense", "score_runs"):
         logs = "".join(p.read_text() for p in (embedded / f"logs/{rule}").rglob("*.log"))
         assert re.search(r"\d[\d,.]*/s", logs), rule
 
@@ -165,12 +165,12 @@ def test_touching_code_runs_nothing_and_editing_it_runs_what_depends_on_it(embed
     assert "search_bm25" not in planned
 
 
-PAGES = {"report", "overview", "since_page", "failures_page", "catalog"}
+PAGES = {"report", "overview", "since_page", "failures_page"}
 EDITS = {
     "workflow/lib/isotope/templates/systems.html.j2": PAGES,
     # A caption, not what makes the table.
     "workflow/lib/isotope/templates/exhibits.yaml": PAGES,
-    "workflow/sql/tabulate/tables/headline.sql": {*PAGES, "tables_toy", "newest"},
+    "workflow/sql/tabulate/tables/headline.sql": {*PAGES, "tables_toy"},
 }
 
 
@@ -185,6 +185,19 @@ def test_an_edit_of_a_template_or_an_exhibit_plans_what_shows_it(embedded, shell
     planned = set(re.findall(r"^(\w+) +\d+$", told, re.MULTILINE)) - {"all", "total"}
     assert {"tabulate_report", "tabulate_overview"} <= planned
     assert planned <= {f"tabulate_{rule}" for rule in EDITS[file]}
+
+
+def test_another_colour_of_the_toy_plans_nothing_as_acquire_alone_depends_on_it(embedded, shell):
+    """What is acquired is not acquired anew for code, and all that follows reads its files only."""
+    toy = embedded / "workflow/lib/isotope/toy"
+    [path] = [p for p in sorted(toy.glob("*.py")) if "\nCOLOURS = {" in p.read_text()]
+    text = path.read_text()
+    other = re.sub(r"(\nCOLOURS = \{.*?\()\d+", r"\g<1>77", text, flags=re.DOTALL)
+    assert other != text
+    path.write_text(other)
+    told = shell("snakemake", "--cores", "all", "-n", cwd=embedded)
+    path.write_text(text)
+    assert NOTHING in told
 
 
 def test_the_real_run_keeps_every_promise_of_the_design(raycharles, shared, shell):

@@ -154,10 +154,15 @@ def plan(place: Path, overlay: str) -> Planned:
 
 
 def _record(patch: pytest.MonkeyPatch, reads: Reads) -> None:
-    real, rule, userule = resolve.resolve, Workflow.rule, Workflow.userule
+    real, include = resolve.resolve, Workflow.include
+    rule, userule = Workflow.rule, Workflow.userule
 
     def recorded(*args: Any, **kwargs: Any) -> Recorded:
         return Recorded(real(*args, **kwargs), reads, ())
+
+    def included(self: Workflow, file: Any, *args: Any, **kwargs: Any) -> Any:
+        reads.loading = Path(str(file)).stem
+        return include(self, file, *args, **kwargs)
 
     def named(self: Workflow, name: str | None = None, *args: Any, **kwargs: Any) -> Any:
         reads.loading = name or ""
@@ -168,6 +173,7 @@ def _record(patch: pytest.MonkeyPatch, reads: Reads) -> None:
         return userule(self, *args, **kwargs)
 
     patch.setattr(resolve, "resolve", recorded)
+    patch.setattr(Workflow, "include", included)
     patch.setattr(Workflow, "rule", named)
     patch.setattr(Workflow, "userule", reused)
     # What is read once and remembered would be laid at one phase's door only.

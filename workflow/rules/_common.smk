@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from isotope.core.memory import (
+from isotope.plan.shards import (
     BUFFERS,
     DUCKDB,
     DUCKDB_LARGE,

@@ -1,150 +1,160 @@
-rule project_members:
-    input:
-        associations="data/parse/{source}/associations.parquet",
-        sql=plan.sql("project/members.sql"),
-        code=plan.code("project.match:name_members"),
-    output:
-        members="data/project/{source}/members.parquet",
-    log:
-        "logs/project_members/{source}.log",
-    benchmark:
-        "logs/benchmarks/project_members/{source}.tsv"
-    resources:
-        mem_mb=plan.needs(DUCKDB),
-    params:
-        call="project.match:name_members",
-        language=plan.language_of_source,
-    message:
-        "name the WIT texts of {wildcards.source}"
-    script:
-        "../scripts/call.py"
+# The index and the queries serve the projection alone: one job makes all, unless shards share them.
+if plan.projects_in_one_job:
 
-
-# Shards of the index are the index phase's, those of the projection this phase's.
-rule project_index:
-    input:
-        sections="data/parse/{source}/sections.parquet",
-        sql=plan.sql("project/documents.sql"),
-        code=plan.code("project.match:index_sections"),
-    output:
-        index=plan.piece(
-            "index",
-            temp(directory("data/project/{source}/lucene")),
-            directory(".isotope/project/{source}/{part}/lucene"),
-        ),
-    log:
-        plan.part_log("index", "project_index/{source}"),
-    benchmark:
-        plan.part_benchmark("index", "project_index/{source}")
-    threads: 2 if plan.is_sharded("index") else 8
-    resources:
-        mem_mb=plan.needs(JAVA, shards="index"),
-    params:
-        call="project.match:index_sections",
-        part=plan.part,
-        language=plan.language_of_source,
-    message:
-        "index the sections of {wildcards.source}"
-    script:
-        "../scripts/call.py"
-
-
-if plan.is_sharded("index"):
-
-    rule project_index_gather:
+    rule project_source:
         input:
-            pieces=plan.part_files("index", ".isotope/project/{source}/{part}/lucene"),
-            code=plan.code("project.match:gather_index"),
+            associations="data/parse/{source}/associations.parquet",
+            sections="data/parse/{source}/sections.parquet",
+            sql=plan.sql("project/*.sql"),
+            code=plan.code("project.match:project_source"),
         output:
-            index=temp(directory("data/project/{source}/lucene")),
-        log:
-            "logs/project_index_gather/{source}.log",
-        benchmark:
-            "logs/benchmarks/project_index_gather/{source}.tsv"
-        resources:
-            mem_mb=plan.needs(JAVA_MERGES),
-        params:
-            call="project.match:gather_index",
-        message:
-            "merge the indexes of the sections of {wildcards.source}"
-        script:
-            "../scripts/call.py"
-
-
-rule project_queries:
-    input:
-        associations="data/parse/{source}/associations.parquet",
-        members="data/project/{source}/members.parquet",
-        sql=plan.sql("project/queries.sql"),
-        code=plan.code("project.match:write_queries"),
-    output:
-        queries=temp(".isotope/project/{source}/queries.parquet"),
-    log:
-        "logs/project_queries/{source}.log",
-    benchmark:
-        "logs/benchmarks/project_queries/{source}.tsv"
-    resources:
-        mem_mb=plan.needs(DUCKDB),
-    params:
-        call="project.match:write_queries",
-        language=plan.language_of_source,
-    message:
-        "make queries of the texts of {wildcards.source}"
-    script:
-        "../scripts/call.py"
-
-
-rule project_texts:
-    input:
-        queries=".isotope/project/{source}/queries.parquet",
-        sections="data/parse/{source}/sections.parquet",
-        index="data/project/{source}/lucene",
-        sql=plan.sql("project/exact.sql", "project/projection.sql"),
-        code=plan.code("project.match:project"),
-    output:
-        projection=plan.piece(
-            "project",
-            "data/project/{source}/projection.parquet",
-            ".isotope/project/{source}/{part}/projection.parquet",
-        ),
-    log:
-        plan.part_log("project", "project_texts/{source}"),
-    benchmark:
-        plan.part_benchmark("project", "project_texts/{source}")
-    threads: 8
-    resources:
-        mem_mb=plan.needs(JAVA_DUCKDB, shards="project"),
-    params:
-        call="project.match:project",
-        spec=plan.entry("project"),
-        part=plan.part,
-        language=plan.language_of_source,
-    message:
-        "project the texts of {wildcards.source} onto its dump"
-    script:
-        "../scripts/call.py"
-
-
-if plan.is_sharded("project"):
-
-    rule project_texts_gather:
-        input:
-            pieces=plan.part_files("project", ".isotope/project/{source}/{part}/projection.parquet"),
-            code=plan.code("project.match:gather_projection"),
-        output:
+            members="data/project/{source}/members.parquet",
             projection="data/project/{source}/projection.parquet",
         log:
-            "logs/project_texts_gather/{source}.log",
+            "logs/project_source/{source}.log",
         benchmark:
-            "logs/benchmarks/project_texts_gather/{source}.tsv"
+            "logs/benchmarks/project_source/{source}.tsv"
+        threads: 8
         resources:
-            mem_mb=plan.needs(STREAMS),
+            mem_mb=plan.needs(JAVA_DUCKDB),
         params:
-            call="project.match:gather_projection",
+            call="project.match:project_source",
+            spec=plan.entry("project"),
+            language=plan.language_of_source,
         message:
-            "gather the projection of {wildcards.source}"
+            "project the texts of {wildcards.source} onto its dump"
         script:
             "../scripts/call.py"
+
+    ruleorder: project_labels > project_source
+
+else:
+
+    rule project_queries:
+        input:
+            associations="data/parse/{source}/associations.parquet",
+            sql=plan.sql("project/members.sql", "project/queries.sql"),
+            code=plan.code("project.match:prepare_queries"),
+        output:
+            members="data/project/{source}/members.parquet",
+            queries=temp(".isotope/project/{source}/queries.parquet"),
+        log:
+            "logs/project_queries/{source}.log",
+        benchmark:
+            "logs/benchmarks/project_queries/{source}.tsv"
+        resources:
+            mem_mb=plan.needs(DUCKDB),
+        params:
+            call="project.match:prepare_queries",
+            language=plan.language_of_source,
+        message:
+            "make queries of the texts of {wildcards.source}"
+        script:
+            "../scripts/call.py"
+
+    # Shards of the index are the index phase's, those of the projection this phase's.
+    rule project_index:
+        input:
+            sections="data/parse/{source}/sections.parquet",
+            sql=plan.sql("project/documents.sql"),
+            code=plan.code("project.match:index_sections"),
+        output:
+            index=plan.piece(
+                "index",
+                temp(directory("data/project/{source}/lucene")),
+                directory(".isotope/project/{source}/{part}/lucene"),
+            ),
+        log:
+            plan.part_log("index", "project_index/{source}"),
+        benchmark:
+            plan.part_benchmark("index", "project_index/{source}")
+        threads: 2 if plan.is_sharded("index") else 8
+        resources:
+            mem_mb=plan.needs(JAVA, shards="index"),
+        params:
+            call="project.match:index_sections",
+            part=plan.part,
+            language=plan.language_of_source,
+        message:
+            "index the sections of {wildcards.source}"
+        script:
+            "../scripts/call.py"
+
+    if plan.is_sharded("index"):
+
+        rule project_index_gather:
+            input:
+                pieces=plan.part_files("index", ".isotope/project/{source}/{part}/lucene"),
+                code=plan.code("project.match:gather_index"),
+            output:
+                index=temp(directory("data/project/{source}/lucene")),
+            log:
+                "logs/project_index_gather/{source}.log",
+            benchmark:
+                "logs/benchmarks/project_index_gather/{source}.tsv"
+            resources:
+                mem_mb=plan.needs(JAVA_MERGES),
+            params:
+                call="project.match:gather_index",
+            message:
+                "merge the indexes of the sections of {wildcards.source}"
+            script:
+                "../scripts/call.py"
+
+    rule project_texts:
+        input:
+            queries=".isotope/project/{source}/queries.parquet",
+            sections="data/parse/{source}/sections.parquet",
+            index="data/project/{source}/lucene",
+            sql=plan.sql("project/exact.sql", "project/projection.sql"),
+            code=plan.code("project.match:project"),
+        output:
+            projection=plan.piece(
+                "project",
+                "data/project/{source}/projection.parquet",
+                ".isotope/project/{source}/{part}/projection.parquet",
+            ),
+        log:
+            plan.part_log("project", "project_texts/{source}"),
+        benchmark:
+            plan.part_benchmark("project", "project_texts/{source}")
+        threads: 8
+        resources:
+            mem_mb=plan.needs(JAVA_DUCKDB, shards="project"),
+        params:
+            call="project.match:project",
+            spec=plan.entry("project"),
+            part=plan.part,
+            language=plan.language_of_source,
+        message:
+            "project the texts of {wildcards.source} onto its dump"
+        script:
+            "../scripts/call.py"
+
+    if plan.is_sharded("project"):
+
+        rule project_texts_gather:
+            input:
+                pieces=plan.part_files(
+                    "project", ".isotope/project/{source}/{part}/projection.parquet"
+                ),
+                code=plan.code("project.match:gather_projection"),
+            output:
+                projection="data/project/{source}/projection.parquet",
+            log:
+                "logs/project_texts_gather/{source}.log",
+            benchmark:
+                "logs/benchmarks/project_texts_gather/{source}.tsv"
+            resources:
+                mem_mb=plan.needs(STREAMS),
+            params:
+                call="project.match:gather_projection",
+            message:
+                "gather the projection of {wildcards.source}"
+            script:
+                "../scripts/call.py"
+
+    ruleorder: project_labels > project_texts
 
 
 # The labels of a classification data set stand for texts, and the snapshot's names for its sections.
@@ -174,6 +184,3 @@ rule project_labels:
         "link the labels of {wildcards.source} to a snapshot"
     script:
         "../scripts/call.py"
-
-
-ruleorder: project_labels > project_texts

@@ -1,44 +1,69 @@
-rule score_runs_shard:
-    input:
-        qrels="data/collect/{collection}/qrels.parquet",
-        runs=plan.score_slice,
-        code=plan.code("score.score:score_collection"),
-    output:
-        scores=temp(".isotope/score/{collection}/{part}.parquet"),
-    log:
-        "logs/score_runs_shard/{collection}/{part}.log",
-    benchmark:
-        "logs/benchmarks/score_runs_shard/{collection}.{part}.tsv"
-    resources:
-        mem_mb=plan.needs(DUCKDB_LARGE),
-    params:
-        call="score.score:score_collection",
-        measures=plan.params["score"]["measures"],
-    message:
-        "score the runs on {wildcards.collection}, shard {wildcards.part}"
-    script:
-        "../scripts/call.py"
+if plan.is_sharded("score"):
 
+    rule score_runs_shard:
+        input:
+            qrels="data/collect/{collection}/qrels.parquet",
+            runs=plan.score_slice,
+            code=plan.code("score.score:score_collection"),
+        output:
+            scores=temp(".isotope/score/{collection}/{part}.parquet"),
+        log:
+            "logs/score_runs_shard/{collection}/{part}.log",
+        benchmark:
+            "logs/benchmarks/score_runs_shard/{collection}.{part}.tsv"
+        resources:
+            mem_mb=plan.needs(DUCKDB_LARGE),
+        params:
+            call="score.score:score_collection",
+            measures=plan.params["score"]["measures"],
+        message:
+            "score the runs on {wildcards.collection}, shard {wildcards.part}"
+        script:
+            "../scripts/call.py"
 
-rule score_runs:
-    input:
-        pieces=plan.part_files("score", ".isotope/score/{collection}/{part}.parquet"),
-        code=plan.code("score.score:gather_scores"),
-    output:
-        scores="results/score/{collection}.parquet",
-        significance="results/score/{collection}.significance.parquet",
-    log:
-        "logs/score_runs/{collection}.log",
-    benchmark:
-        "logs/benchmarks/score_runs/{collection}.tsv"
-    resources:
-        mem_mb=plan.needs(HOLDS),
-    params:
-        call="score.score:gather_scores",
-    message:
-        "gather the scores on {wildcards.collection} and compare its systems"
-    script:
-        "../scripts/call.py"
+    rule score_gather:
+        input:
+            pieces=plan.part_files("score", ".isotope/score/{collection}/{part}.parquet"),
+            code=plan.code("score.score:gather_scores"),
+        output:
+            scores="results/score/{collection}.parquet",
+            significance="results/score/{collection}.significance.parquet",
+        log:
+            "logs/score_gather/{collection}.log",
+        benchmark:
+            "logs/benchmarks/score_gather/{collection}.tsv"
+        resources:
+            mem_mb=plan.needs(HOLDS),
+        params:
+            call="score.score:gather_scores",
+        message:
+            "gather the scores on {wildcards.collection} and compare its systems"
+        script:
+            "../scripts/call.py"
+
+else:
+
+    rule score_runs:
+        input:
+            qrels="data/collect/{collection}/qrels.parquet",
+            runs=plan.score_slice,
+            code=plan.code("score.score:score_runs"),
+        output:
+            scores="results/score/{collection}.parquet",
+            significance="results/score/{collection}.significance.parquet",
+        log:
+            "logs/score_runs/{collection}.log",
+        benchmark:
+            "logs/benchmarks/score_runs/{collection}.tsv"
+        resources:
+            mem_mb=plan.needs(DUCKDB_LARGE),
+        params:
+            call="score.score:score_runs",
+            measures=plan.params["score"]["measures"],
+        message:
+            "score the runs on {wildcards.collection} and compare its systems"
+        script:
+            "../scripts/call.py"
 
 
 rule score_pool:

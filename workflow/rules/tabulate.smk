@@ -52,50 +52,32 @@ rule tabulate_intervals:
         "../scripts/call.py"
 
 
-rule tabulate_subsets:
+rule tabulate_largest_pool:
     input:
         unpack(plan.collection_tables),
-        runs=plan.independent_runs,
+        runs=plan.top_runs,
         sql=plan.sql("tabulate/subsets/*.sql"),
-        code=plan.code("tabulate.runs:write_subsets"),
+        code=plan.code("tabulate.runs:read_largest_pool"),
     output:
-        out="results/tables/{collection}/subsets.parquet",
+        subsets="results/tables/{collection}/subsets.parquet",
+        top_hits="results/tables/{collection}/tops.parquet",
     log:
-        "logs/tabulate_subsets/{collection}.log",
+        "logs/tabulate_largest_pool/{collection}.log",
     benchmark:
-        "logs/benchmarks/tabulate_subsets/{collection}.tsv"
+        "logs/benchmarks/tabulate_largest_pool/{collection}.tsv"
     resources:
         mem_mb=plan.needs(HOLDS),
     params:
-        call="tabulate.runs:write_subsets",
+        call="tabulate.runs:read_largest_pool",
         collected=["texts", "images", "qrels"],
+        independent=plan.independent_systems,
         sizes=plan.params["tabulate"]["sizes"],
         measures=plan.params["score"]["measures"],
         depth=plan.params["search"]["depth"],
         positives=lambda w: plan.kind_family(w.collection) == "oven",
+        overlap=plan.params["tabulate"]["overlap"],
     message:
-        "score the runs on {wildcards.collection} in smaller pools"
-    script:
-        "../scripts/call.py"
-
-
-rule tabulate_top_hits:
-    input:
-        runs=plan.top_runs,
-        code=plan.code("tabulate.runs:tops_table"),
-    output:
-        out="results/tables/{collection}/tops.parquet",
-    log:
-        "logs/tabulate_top_hits/{collection}.log",
-    benchmark:
-        "logs/benchmarks/tabulate_top_hits/{collection}.tsv"
-    resources:
-        mem_mb=plan.needs(HOLDS),
-    params:
-        call="tabulate.runs:tops_table",
-        depth=plan.params["tabulate"]["overlap"],
-    message:
-        "list the first hits of the runs on {wildcards.collection}"
+        "score the runs on {wildcards.collection} in smaller pools and list their first hits"
     script:
         "../scripts/call.py"
 
@@ -573,36 +555,6 @@ rule tabulate_temporal:
         "../scripts/call.py"
 
 
-# What two revisions are compared by: the newest collection, whatever it is called.
-rule tabulate_newest:
-    input:
-        texts=f"data/collect/{plan.newest}/texts.parquet",
-        images=f"data/collect/{plan.newest}/images.parquet",
-        qrels=f"data/collect/{plan.newest}/qrels.parquet",
-        scores=f"results/score/{plan.newest}.parquet",
-        headline=f"results/tables/{plan.newest}/headline.csv",
-        survival=plan.survival(),
-        sql=plan.sql("tabulate/tables/metrics.sql"),
-        code=plan.code("tabulate.since:write_newest"),
-    output:
-        "results/tables/newest/metrics.json",
-        "results/tables/newest/headline.csv",
-    log:
-        "logs/tabulate_newest.log",
-    benchmark:
-        "logs/benchmarks/tabulate_newest.tsv"
-    resources:
-        mem_mb=plan.needs(DUCKDB),
-    params:
-        call="tabulate.since:write_newest",
-        collected=["texts", "images", "qrels"],
-        folder=lambda _: "results/tables/newest",
-    message:
-        f"write the metrics of {plan.newest}, the newest collection"
-    script:
-        "../scripts/call.py"
-
-
 # The report: pages of a comparison, of failures, of a collection, and of the whole site.
 rule tabulate_since_page:
     input:
@@ -694,49 +646,42 @@ rule tabulate_report:
         "../scripts/call.py"
 
 
+# What stands beside the collections: the front page, costs, the newest collection's metrics, which
+# two revisions are compared by, and the catalog of all tables.
 rule tabulate_overview:
     input:
         groups=plan.group_tables(),
-        after=plan.site_sources(),
+        texts=f"data/collect/{plan.newest}/texts.parquet",
+        images=f"data/collect/{plan.newest}/images.parquet",
+        qrels=f"data/collect/{plan.newest}/qrels.parquet",
+        scores=f"results/score/{plan.newest}.parquet",
+        headline=f"results/tables/{plan.newest}/headline.csv",
+        survival=plan.survival(),
+        after=plan.overview_sources(),
+        sql=plan.sql("catalog/*.sql", "tabulate/tables/metrics.sql"),
         templates=plan.templates(),
-        code=plan.code("report.collection:write_site"),
+        code=plan.code("report.collection:write_overview"),
     output:
         expand("results/report/{c}/costs.html", c=plan.params["build"]),
+        "results/tables/newest/metrics.json",
+        "results/tables/newest/headline.csv",
         page="results/report/index.html",
+        catalog="results/catalog.duckdb",
     log:
         "logs/tabulate_overview.log",
     benchmark:
         "logs/benchmarks/tabulate_overview.tsv"
     resources:
-        mem_mb=plan.needs(SHOWS),
+        mem_mb=plan.needs(DUCKDB_LARGE, reads=["scores"]),
     params:
-        call="report.collection:write_site",
+        call="report.collection:write_overview",
         collections=plan.report_scopes(),
         ledgers=plan.cost_ledgers(),
         setting=plan.settings[0],
         split=plan.splits[0],
+        newest=["texts", "images", "qrels", "scores", "headline"],
+        newest_folder=lambda _: "results/tables/newest",
     message:
-        "write the front page of the report, and what it has cost"
-    script:
-        "../scripts/call.py"
-
-
-rule tabulate_catalog:
-    input:
-        after=plan.catalog_sources(),
-        sql=plan.sql("catalog/*.sql"),
-        code=plan.code("tabulate.catalog:build"),
-    output:
-        out="results/catalog.duckdb",
-    log:
-        "logs/tabulate_catalog.log",
-    benchmark:
-        "logs/benchmarks/tabulate_catalog.tsv"
-    resources:
-        mem_mb=plan.needs(DUCKDB),
-    params:
-        call="tabulate.catalog:build",
-    message:
-        "build the catalog"
+        "write the front page, the costs, the metrics of the newest collection, and the catalog"
     script:
         "../scripts/call.py"

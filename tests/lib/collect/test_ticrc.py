@@ -17,8 +17,8 @@ from isotope.acquire.fetch import acquire
 from isotope.collect.build import collect
 from isotope.core import sql, store
 from isotope.core.errors import BrokenPromise
+from isotope.core.measures import score_run
 from isotope.core.runs import ranked
-from isotope.core.scoring import score_run
 from isotope.core.vectors import load_vectors
 from isotope.crawl.pictures import crawl_pictures, list_pictures
 from isotope.crawl.tables import LEDGER, URLS

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import bootstrap
 
-from isotope.core import bootstrap as ours
+from isotope.core import measures as ours
 
 VALUES = np.random.default_rng(7).beta(0.4, 0.6, (37, 3))
 

@@ -15,7 +15,7 @@ import pytest
 from isotope.core import lucene, provenance
 from isotope.core.errors import EmptyTable, ToolFailed
 from isotope.core.lucene import merge_indexes
-from isotope.core.shards import part_of
+from isotope.core.store import part_of
 
 DOCUMENTS = [
     ("d1", "ray charles plays the piano"),

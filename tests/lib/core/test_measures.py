@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isotope.core.errors import BadParams
-from isotope.core.measures import MEASURES, parse, parse_all
+from isotope.core.measures import MEASURES, parse, parse_all, score_run
 from isotope.core.runs import ranked
-from isotope.core.scoring import score_run
 
 ISSUE = ["MRR@10", "R@10", "R@1000", "Success@10", "nDCG@10", "MAP"]
 NAMES = [*ISSUE, "MRR", "P@5", "AP@10", "nDCG", "bpref"]

@@ -15,7 +15,7 @@ from isotope.collect.tables import QRELS
 from isotope.core import store
 from isotope.core.errors import BadParams
 from isotope.core.grid import Cell, query_ids
-from isotope.core.shards import gather, part_of
+from isotope.core.store import gather, part_of
 from isotope.parse import dump, wit
 from isotope.parse.dump import gather_dump
 from isotope.parse.tables import ASSOCIATIONS, WIT_COLUMNS

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isotope.collect.tables import QRELS
-from isotope.core import shards as store_columns
 from isotope.core import store
-from isotope.core.shards import Grouped, grouped
+from isotope.core import store as store_columns
+from isotope.core.store import Grouped, grouped
 
 SCHEMA = pa.schema(
     [

@@ -14,7 +14,7 @@ from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import lucene, store
 from isotope.core.errors import BadParams
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.core.shards import Part, write_slice
+from isotope.core.store import Part, write_slice
 from isotope.index import bm25
 from isotope.index.bm25 import index_bm25, index_bm25_gather, index_bm25_shard, index_digests
 

@@ -11,8 +11,7 @@ from isotope.cli import commands
 from isotope.collect.tables import IMAGES, QRELS
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile
-from isotope.core.runs import ranked, read_run, write_run
-from isotope.core.trec import read_qrels
+from isotope.core.runs import ranked, read_run, read_trec_qrels, write_run
 from isotope.params.resolve import Place, discover, with_foreign
 from isotope.search.systems import checked, take_run
 
@@ -192,8 +191,8 @@ def test_what_is_exported_is_taken_in_again_unchanged(project, monkeypatch, caps
 def test_qrels_are_exported_in_both_directions(project, monkeypatch):
     monkeypatch.chdir(project)
     commands.main(["trec", "toy", "out"])
-    assert read_qrels("out/qrels/toy/test/t2m.qrels").rows() == [("t", "i", 1)]
-    assert read_qrels("out/qrels/toy/test/m2t.qrels").rows() == [("i", "t", 1)]
+    assert read_trec_qrels("out/qrels/toy/test/t2m.qrels").rows() == [("t", "i", 1)]
+    assert read_trec_qrels("out/qrels/toy/test/m2t.qrels").rows() == [("i", "t", 1)]
     with gzip.open("out/runs/toy/small/test/t2m/mine.trec.gz", "rt") as lines:
         assert {line.split()[-1] for line in lines} == {"mine"}
 

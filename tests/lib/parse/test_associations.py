@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote
 import polars as pl
 import pytest
 
-from isotope.core import store, uploads
+from isotope.core import store, wikimedia
 from isotope.core.errors import CorruptFile, MissingColumn
 from isotope.parse.associations import associate
 from isotope.parse.dump import parse_dump
@@ -144,10 +144,10 @@ def test_a_lookup_table_tells_projects_and_attributions(world, tmp_path):
 def test_a_table_of_files_that_is_none_is_named(tmp_path, content, error, said):
     (tmp_path / "files.csv").write_text(content)
     with pytest.raises(error, match=said):
-        uploads.read_files([tmp_path / "files.csv"], tmp_path / "out")
+        wikimedia.read_files([tmp_path / "files.csv"], tmp_path / "out")
     (tmp_path / "image.sql").write_text("INSERT INTO `page` VALUES (1);\n")
     with pytest.raises(CorruptFile, match="no rows of the table"):
-        uploads.read_files([tmp_path / "image.sql"], tmp_path / "out")
+        wikimedia.read_files([tmp_path / "image.sql"], tmp_path / "out")
 
 
 def test_icons_signs_sounds_and_films_are_counted_with_their_reason(world):

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope.core.uploads import file_name
+from isotope.core.wikimedia import file_name
 from isotope.parse.files import Shown, Use, options
 from isotope.parse.links import FILE
 from isotope.parse.streams import unpacked

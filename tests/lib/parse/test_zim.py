@@ -13,9 +13,10 @@ from tests.lib.parse.test_snapshots import counts, digests, parse, read
 from tests.old_zim import Item, article, redirect
 from tests.snapshots import Page
 
-from isotope.core import zim
+from isotope.core import files as zim
+from isotope.core import wikimedia
 from isotope.core.errors import CorruptFile, EmptyTable, IsotopeError, MissingFile
-from isotope.core.uploads import local_url, upload_url
+from isotope.core.wikimedia import local_url, upload_url
 from isotope.crawl import pictures
 from isotope.crawl.pictures import list_pictures, zim_contents, zim_names
 from isotope.parse import zim as zim_wiki
@@ -233,11 +234,11 @@ class TestWiki:
             for entry in json.loads(table.read_text())["639-3"]
             if "alpha_2" in entry and entry["alpha_3"] != "nob"
         }
-        assert {code: zim.wiki_language(code) for code in wanted} == wanted
+        assert {code: wikimedia.wiki_language(code) for code in wanted} == wanted
         assert len(wanted) > 180
 
     def test_no_code_of_a_wikipedia_is_taken_for_another_ones(self):
-        assert [c for c in NAMESPACES if zim.wiki_language(c) != c] == []
+        assert [c for c in NAMESPACES if wikimedia.wiki_language(c) != c] == []
 
 
 def manifest(paths: list[Path], folder: Path) -> Path:

@@ -10,7 +10,7 @@ import yaml
 from isotope.core import lucene, sql, store
 from isotope.core.errors import EmptyTable
 from isotope.core.lucene import merge_indexes
-from isotope.core.shards import gather
+from isotope.core.store import gather
 from isotope.parse import tables as parse_tables
 from isotope.parse.tables import ASSOCIATIONS, WIT_COLUMNS
 from isotope.project import match

@@ -12,8 +12,8 @@ from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, MissingColumn, MissingFile
 from isotope.core.grid import Cell
+from isotope.core.measures import score_run
 from isotope.core.runs import read_run, write_run
-from isotope.core.scoring import score_run
 from isotope.release import geval
 from isotope.release import geval as geval_export
 

@@ -17,7 +17,7 @@ from ir_datasets.util import GzipExtract
 from PIL import Image
 
 from isotope.collect.tables import IMAGES, QRELS, TEXTS
-from isotope.core import sql, store, trec
+from isotope.core import runs, sql, store
 from isotope.core.schemas import CAPTION_FIELDS, RUN
 from isotope.crawl.tables import PIXELS
 from isotope.parse.wit import parse_wit
@@ -168,7 +168,7 @@ def test_a_run_carries_ir_metadata_and_reads_back(out):
     assert told["tag"] == "bm25"
     assert told["data"]["test collection"]["name"] == "toy"
     assert told["method"]["retrieval"][0]["params"]["k1"] == 0.9
-    assert trec.read_run(path).rows() == [("projected-00000002-000", "i2", 1, 0.1)]
+    assert runs.read_trec_run(path).rows() == [("projected-00000002-000", "i2", 1, 0.1)]
 
 
 def test_every_image_has_its_licence_and_an_unknown_one_is_said_to_be_unknown(out):

@@ -8,11 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from isotope.collect import tables as collect_tables
-from isotope.core import store, trec
+from isotope.core import runs, store
 from isotope.core.errors import BadParams, BrokenPromise, EmptyTable
 from isotope.core.grid import Cell
+from isotope.core.measures import score_run
 from isotope.core.runs import ranked, write_run
-from isotope.core.scoring import score_run
 from isotope.score.score import score_collection
 from isotope.score.tables import SCORES
 
@@ -150,7 +150,7 @@ def test_a_path_that_names_no_run_is_refused(path):
 @pytest.mark.parametrize("direction", ["t2i", "i2t"])
 def test_a_run_made_of_the_published_qrels_is_perfect(shared, direction):
     """AToMiC, Table 1, validation: 17,173 texts, 16,131 images, 17,801 qrels."""
-    qrels = trec.read_qrels(
+    qrels = runs.read_trec_qrels(
         shared / f"collections/atomic/qrels.atomic.validation.{direction}.trec.gz"
     )
     assert qrels.height == 17_801
@@ -163,7 +163,7 @@ def test_a_run_made_of_the_published_qrels_is_perfect(shared, direction):
 
 def test_the_published_qrels_scored_backwards_give_the_rank_of_the_only_match(shared):
     """Put three wrong images before the right ones: MRR@10 is 1/4 for every query."""
-    qrels = trec.read_qrels(shared / "collections/atomic/qrels.atomic.validation.t2i.trec.gz")
+    qrels = runs.read_trec_qrels(shared / "collections/atomic/qrels.atomic.validation.t2i.trec.gz")
     wrong = qrels.select(pl.col("query_id").unique()).join(
         pl.DataFrame({"doc_id": ["x", "y", "z"], "score": [3.0, 3.0, 3.0]}), how="cross"
     )

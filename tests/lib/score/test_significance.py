@@ -8,7 +8,7 @@ from scipy.stats import ttest_rel
 
 from isotope.core import store
 from isotope.core.errors import BrokenPromise
-from isotope.score.significance import compare, paired_t, significance_table
+from isotope.score.score import compare, paired_t, significance_table
 from isotope.score.tables import SCORES, SIGNIFICANCE
 
 

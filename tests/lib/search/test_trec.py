@@ -8,7 +8,7 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope.core import trec
+from isotope.core import runs
 from isotope.core.errors import BrokenPromise, CorruptFile, MissingFile, TruncatedFile
 from isotope.core.runs import ranked
 
@@ -27,8 +27,8 @@ def run_of(hits: dict[tuple[str, str], float]) -> pl.DataFrame:
 @given(hits=st.dictionaries(st.tuples(ID, ID), SCORE))
 def test_a_run_comes_back_to_the_last_digit(tmp_path_factory, name, hits):
     path = tmp_path_factory.mktemp("trec") / name
-    trec.write_run(run_of(hits), path, tag="isotope")
-    assert trec.read_run(path).equals(run_of(hits))
+    runs.write_trec_run(run_of(hits), path, tag="isotope")
+    assert runs.read_trec_run(path).equals(run_of(hits))
 
 
 @settings(deadline=None)
@@ -38,14 +38,14 @@ def test_qrels_come_back_in_their_order(tmp_path_factory, judged):
     rows = [(query, doc, grade) for (query, doc), grade in judged.items()]
     columns = {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Int32}
     qrels = pl.DataFrame(rows, schema=columns, orient="row")
-    trec.write_qrels(qrels, path)
-    assert trec.read_qrels(path).equals(qrels)
+    runs.write_trec_qrels(qrels, path)
+    assert runs.read_trec_qrels(path).equals(qrels)
 
 
 def test_pytrec_eval_reads_what_is_written(tmp_path):
     run = run_of({("q1", "a"): 1.5, ("q1", "b"): -2.0, ("q2", "a"): 1e-7})
-    trec.write_run(run, tmp_path / "run", tag="bm25")
-    trec.write_qrels(run.select("query_id", "doc_id", relevance="rank"), tmp_path / "qrels")
+    runs.write_trec_run(run, tmp_path / "run", tag="bm25")
+    runs.write_trec_qrels(run.select("query_id", "doc_id", relevance="rank"), tmp_path / "qrels")
     with (tmp_path / "run").open() as lines:
         assert pytrec_eval.parse_run(lines) == {"q1": {"a": 1.5, "b": -2.0}, "q2": {"a": 1e-7}}
     with (tmp_path / "qrels").open() as lines:
@@ -54,17 +54,17 @@ def test_pytrec_eval_reads_what_is_written(tmp_path):
 
 def test_white_space_of_any_kind_parts_fields_and_blank_lines_are_skipped(tmp_path):
     (tmp_path / "run").write_bytes(b"\nq1\tQ0  a 7 .5e1 x\r\n   \n q1 Q0 b 1 +6 x \r\n")
-    assert trec.read_run(tmp_path / "run").rows() == [("q1", "b", 1, 6.0), ("q1", "a", 2, 5.0)]
+    assert runs.read_trec_run(tmp_path / "run").rows() == [("q1", "b", 1, 6.0), ("q1", "a", 2, 5.0)]
 
 
 def test_an_empty_file_is_a_run_without_hits(tmp_path):
     (tmp_path / "run").touch()
-    assert trec.read_run(tmp_path / "run").is_empty()
+    assert runs.read_trec_run(tmp_path / "run").is_empty()
 
 
 def test_the_rank_in_the_file_is_not_believed(tmp_path):
     (tmp_path / "run").write_text("q Q0 a 1 1.0 x\nq Q0 b 2 1.0 x\n")
-    assert trec.read_run(tmp_path / "run")["doc_id"].to_list() == ["b", "a"]
+    assert runs.read_trec_run(tmp_path / "run")["doc_id"].to_list() == ["b", "a"]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_bad_line_of_a_run_is_named_by_its_number(tmp_path, line):
     path = tmp_path / "run"
     path.write_text(f"q1 Q0 a 1 2.0 x\n\n{line}\nq2 Q0 a 1 1.0 x\n")
     with pytest.raises(CorruptFile) as error:
-        trec.read_run(path)
+        runs.read_trec_run(path)
     assert error.value.where == f"{path}:3"
     assert repr(line) in error.value.found
 
@@ -92,34 +92,34 @@ def test_a_bad_line_of_qrels_is_named_by_its_number(tmp_path, line):
     path = tmp_path / "qrels.gz"
     path.write_bytes(gzip.compress(f"q1 0 a 1\n{line}\n".encode()))
     with pytest.raises(CorruptFile) as error:
-        trec.read_qrels(path)
+        runs.read_trec_qrels(path)
     assert error.value.where == f"{path}:2"
 
 
 def test_a_broken_file_is_refused_by_name(tmp_path):
     with pytest.raises(MissingFile):
-        trec.read_run(tmp_path / "absent")
+        runs.read_trec_run(tmp_path / "absent")
     (tmp_path / "latin").write_bytes(b"q Q0 \xe9 1 1.0 x\n")
     with pytest.raises(CorruptFile, match="UTF-8"):
-        trec.read_run(tmp_path / "latin")
+        runs.read_trec_run(tmp_path / "latin")
     whole = gzip.compress(b"".join(b"q%d 0 a 1\n" % i for i in range(1000)))
     (tmp_path / "cut.gz").write_bytes(whole[:-30])
     with pytest.raises(TruncatedFile, match="damaged gzip"):
-        trec.read_qrels(tmp_path / "cut.gz")
+        runs.read_trec_qrels(tmp_path / "cut.gz")
 
 
 @pytest.mark.parametrize("query", ["two words", "", "tab\t"])
 def test_an_id_with_white_space_cannot_be_written(tmp_path, query):
     with pytest.raises(BrokenPromise, match="query_id"):
-        trec.write_run(run_of({(query, "d"): 1.0}), tmp_path / "run", tag="x")
+        runs.write_trec_run(run_of({(query, "d"): 1.0}), tmp_path / "run", tag="x")
     with pytest.raises(BrokenPromise, match="tag"):
-        trec.write_run(run_of({("q", "d"): 1.0}), tmp_path / "run", tag="a tag")
+        runs.write_trec_run(run_of({("q", "d"): 1.0}), tmp_path / "run", tag="a tag")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_same_run_gives_the_same_bytes_gzipped(tmp_path):
     for name in ("one.gz", "two.gz"):
-        trec.write_run(run_of({("q", "d"): 1.0}), tmp_path / name, tag="x")
+        runs.write_trec_run(run_of({("q", "d"): 1.0}), tmp_path / name, tag="x")
     assert (tmp_path / "one.gz").read_bytes() == (tmp_path / "two.gz").read_bytes()
 
 
@@ -127,14 +127,14 @@ def test_the_same_run_gives_the_same_bytes_gzipped(tmp_path):
 def test_the_published_qrels_load_in_both_directions(shared, direction, queries):
     """AToMiC, Table 1, validation."""
     path = shared / f"collections/atomic/qrels.atomic.validation.{direction}.trec.gz"
-    qrels = trec.read_qrels(path)
+    qrels = runs.read_trec_qrels(path)
     assert qrels.height == 17_801
     assert qrels["query_id"].n_unique() == queries
 
 
 def test_the_two_published_directions_are_the_same_pairs(shared):
     t2i, i2t = (
-        trec.read_qrels(shared / f"collections/atomic/qrels.atomic.validation.{name}.trec.gz")
+        runs.read_trec_qrels(shared / f"collections/atomic/qrels.atomic.validation.{name}.trec.gz")
         for name in ("t2i", "i2t")
     )
     turned = i2t.select(query_id="doc_id", doc_id="query_id", relevance="relevance")

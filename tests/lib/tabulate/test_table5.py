@@ -11,7 +11,7 @@ from isotope.core.errors import BadParams
 from isotope.params import files as params_files
 from isotope.params.recipes import Recipe
 from isotope.params.resolve import resolve
-from isotope.score import significance
+from isotope.score import score
 from isotope.score.tables import SCORES
 from isotope.tabulate.exhibits import system_rows, table5
 
@@ -155,7 +155,7 @@ def written(tmp_path):
     ]
     (tmp_path / "tuned.csv").write_text(HEAD + "\n".join(trials) + "\n")
     tests = tmp_path / "significance.parquet"
-    significance.significance_table(tmp_path / "scores.parquet", tests)
+    score.significance_table(tmp_path / "scores.parquet", tests)
 
     def write(*grids):
         files = [tmp_path / g for g in grids]
@@ -208,7 +208,7 @@ def lettered(tmp_path, recipe):
     ]
     store.write_rows(rows, tmp_path / "scores.parquet", SCORES)
     tests = tmp_path / "significance.parquet"
-    significance.significance_table(tmp_path / "scores.parquet", tests)
+    score.significance_table(tmp_path / "scores.parquet", tests)
     systems = {s: recipe["systems"][s] for s in recipe["search"]["systems"]}
     out = tmp_path / "table5"
     relations = {"scores": tmp_path / "scores.parquet", "significance": tests, "trials": []}

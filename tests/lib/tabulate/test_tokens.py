@@ -10,7 +10,7 @@ from open_clip import tokenizer as judge
 from tokenizers import BertWordPieceTokenizer
 
 from isotope.collect.tables import IMAGES, TEXTS
-from isotope.core import sql, store, wordpiece
+from isotope.core import lucene, sql, store
 from isotope.core.errors import UnknownModel
 from isotope.tabulate import table, tokens
 from isotope.toy import words as toy_words
@@ -96,7 +96,7 @@ def test_the_embedded_vocabulary_knows_its_own_words():
     words = [w.lower() for w in (*toy_words.MEDIA, *toy_words.KINDS)]
     assert tokens.counter("toy")(words) == [1] * len(words)
     assert list(toy_words.wordpieces().values()) == list(range(len(toy_words.wordpieces())))
-    assert wordpiece.toy_vocabulary() == toy_words.wordpieces()
+    assert lucene.toy_vocabulary() == toy_words.wordpieces()
 
 
 def test_a_tokenizer_that_is_nowhere_is_refused_before_anything_is_written(collected, monkeypatch):

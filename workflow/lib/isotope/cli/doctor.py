@@ -12,7 +12,7 @@ import psutil
 from isotope.cli import estimate
 from isotope.cli.estimate import Cost, Machine, used_models
 from isotope.cli.estimate_sizes import GIB
-from isotope.core import lucene, terminal
+from isotope.core import lucene
 from isotope.core.errors import IsotopeError
 from isotope.crawl.addresses import has_contact, user_agent
 from isotope.explain import wordnet as wordnet_files
@@ -20,6 +20,7 @@ from isotope.params import links
 from isotope.params.files import missing
 from isotope.params.phases import collection_kind
 from isotope.params.resolve import expand_files
+from isotope.tabulate.table import plain
 
 _OLDEST_JAVA = 21
 _PICKLES = (".pt", ".pth", ".bin", ".ckpt")
@@ -221,4 +222,4 @@ def text(findings: list[Finding]) -> str:
         if each.state != "ok":
             lines.append(("", "", f"→ {each.remedy}"))
     missing = sum(each.state == "missing" for each in findings)
-    return f"{terminal.table(lines)}\n{missing or 'nothing is'} missing\n"
+    return f"{plain(lines)}\n{missing or 'nothing is'} missing\n"

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from isotope.cli.estimate_sizes import GIB, Size, curves, size, thumbnails
-from isotope.core import terminal
 from isotope.core.errors import ToolFailed
 from isotope.params.links import sources
 from isotope.params.recipes import Means, Recipe, recipe_of
 from isotope.params.sections import model_kind
+from isotope.tabulate.table import plain
 
 APART = "release"
 # ASSUME a job starts in 4 seconds: Snakemake, Python, its libraries; of other machines no
@@ -131,7 +131,7 @@ def text(jobs: Mapping[str, int], phases: Mapping[str, Cost], of: Machine) -> st
     note = f"for {of.cores} cores and {'a GPU' if of.gpu else 'no GPU'}; measured: "
     where = "workflow/lib/isotope/cli/estimate_curves.csv; assumed: grep -n ASSUME "
     where += "workflow/lib/isotope/cli/*.py"
-    return terminal.table([*rows, (*whole, peak), *apart], columns) + note + where + "\n"
+    return plain([*rows, (*whole, peak), *apart], columns) + note + where + "\n"
 
 
 def _gib(n: int) -> float:

@@ -9,15 +9,17 @@ from pathlib import Path
 
 import duckdb
 
-from isotope.core import store, terminal
+from isotope.core import store
 from isotope.core.errors import BadQuery, UnknownId
 from isotope.core.grid import task_of
 from isotope.core.pixels import thumbnail
 from isotope.core.sql import CATALOG, ask, opened
 from isotope.report.site import environment
+from isotope.tabulate.table import plain
 
 FORMATS = ("table", "csv", "json")
 Row = Sequence[object]
+_WIDEST = 60
 
 
 def sql(query: str, *, form: str = "table", most: int = 100, catalog: Path = CATALOG) -> str:
@@ -49,7 +51,15 @@ def _only_select(con: duckdb.DuckDBPyConnection, query: str) -> duckdb.Statement
 
 
 def _table(columns: Sequence[str], rows: Sequence[Row]) -> str:
-    return terminal.table([[terminal.short(value) for value in row] for row in rows], columns)
+    return plain([[_short(value) for value in row] for row in rows], columns)
+
+
+def _short(value: object) -> object:
+    """Return a number or None as it is, anything else as one line of at most 60 characters."""
+    if value is None or isinstance(value, int | float):
+        return value
+    text = " ".join(str(value).split())
+    return text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
 
 
 def _csv(columns: Sequence[str], rows: Sequence[Row]) -> str:
@@ -180,7 +190,7 @@ def _remedy(collection: str | None) -> str:
 
 def to_text(page: Page) -> str:
     """Return the page for a terminal."""
-    parts = [f"{page.kind} {page.ident}\n", terminal.table([*page.fields.items()], right=())]
+    parts = [f"{page.kind} {page.ident}\n", plain([*page.fields.items()], right=())]
     for section in page.sections:
         body = _table(section.columns, section.rows) if section.rows else "none\n"
         parts.append(f"{section.title}\n{body}")

@@ -11,7 +11,7 @@ from isotope.collect.inputs import expand
 from isotope.collect.tables import FILTERS, IMAGES, OPTIONAL, QRELS, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import BadParams
-from isotope.core.shards import Part, gather
+from isotope.core.store import Part, gather
 from isotope.parse.tables import REJECTED
 
 SCHEMAS = {

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from isotope.acquire.manifest import entries, parts, placed
 from isotope.collect.tables import ATTRIBUTIONS
 from isotope.core import files as texts
-from isotope.core import sql, store, trec
+from isotope.core import runs, sql, store
 from isotope.core.errors import BadParams, CorruptFile, MissingColumn
 from isotope.core.files import LINES, write_items, write_lines
 from isotope.core.schemas import PUBLISHED_IMAGES, PUBLISHED_TEXTS
@@ -75,7 +75,7 @@ def split_of(path: Path) -> str:
 def _read(path: Path) -> Iterator[pa.Table]:
     """Yield query_id, doc_id and relevance."""
     if path.suffix != ".parquet":
-        told = trec.read_qrels(path).to_arrow()
+        told = runs.read_trec_qrels(path).to_arrow()
         yield told.select(JUDGEMENTS.names[3:])
         return
     try:

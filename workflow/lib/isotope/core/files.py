@@ -1,24 +1,43 @@
-"""The text of acquired files: plain, gzipped, or the one file of a zip; its lines, or its items.
+"""Acquired files, read as they are: texts, plain or packed, by line or item, and ZIM archives.
 
-Visual Genome's files are JSON lists of up to 700 MB on one line: their items are read one by one.
+A text is plain, gzipped, or the one file of a zip. Visual Genome's files are JSON lists of up to
+700 MB on one line: their items are read one by one.
+
+A Kiwix ZIM file is whole or in pieces, and is opened once a process. Its format:
+https://wiki.openzim.org/wiki/ZIM_file_format, and .../wiki/ZIM_split_files for `x.zimaa`, `x.zimab`
+and so on, which libzim reads as one file where they lie side by side.
 """
 
 import codecs
 import gzip
 import json
 import os
+import re
 import zipfile
 import zlib
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import IO, TypeVar, cast
 
 import pyarrow as pa
+from libzim.reader import Archive, Entry
 
 from isotope.core import store
-from isotope.core.errors import CorruptFile
+from isotope.core.errors import CorruptFile, MissingFile
+
+_CHARACTERS = 1 << 20
+_ROWS = 65_536
+_Item = TypeVar("_Item")
+_SPACE = " \t\r\n"
+_MEND = "replace it upstream, delete the manifest, and run again"
+_PACKED = (".gz", ".zip")
+_BROKEN = (EOFError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error)
+# Where a line or an item stands: its file below the part, and its row from 1.
+LINES = pa.schema([("file", pa.string()), ("row", pa.int64()), ("line", pa.string())])
 
 
 def labels(paths: Sequence[Path]) -> dict[Path, str]:
@@ -28,15 +47,6 @@ def labels(paths: Sequence[Path]) -> dict[Path, str]:
         return {path: path.name for path in paths}
     root = os.path.commonpath([path.parent for path in paths])
     return {path: path.relative_to(root).as_posix() for path in paths}
-
-
-_CHARACTERS = 1 << 20
-_ROWS = 65_536
-_Item = TypeVar("_Item")
-_SPACE = " \t\r\n"
-_MEND = "replace it upstream, delete the manifest, and run again"
-_PACKED = (".gz", ".zip")
-_BROKEN = (EOFError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error)
 
 
 def suffix_of(name: str) -> str:
@@ -80,6 +90,149 @@ def items(path: Path) -> Iterator[str]:
     """
     with _opened(path) as file:
         yield from _Items(path, _pieces(path, file))
+
+
+def write_lines(files: Mapping[Path, str], out: Path) -> Path:
+    """Write LINES, the lines of texts without their ends; `files` says what each is called.
+
+    Raises:
+        CorruptFile: as `lines`.
+    """
+    texts = ((file, enumerate(lines(path), 1)) for path, file in files.items())
+    return _write(((file, n, line.rstrip("\r\n")) for file, text in texts for n, line in text), out)
+
+
+def write_items(files: Mapping[Path, str], out: Path) -> Path:
+    """Write LINES, the items of JSON lists.
+
+    Raises:
+        CorruptFile: as `items`.
+    """
+    texts = ((file, enumerate(items(path), 1)) for path, file in files.items())
+    return _write(((file, n, item) for file, text in texts for n, item in text), out)
+
+
+_NAME = re.compile(r"(?P<whole>.+\.zim)(?P<piece>[a-z]{2})?")
+_WHOLE = "give a whole ZIM file of a wiki, such as wikipedia_en_all_maxi_2024-01.zim"
+_REFETCH = "fetch the file again, and compare its checksum with the published one"
+_DAMAGES = (RuntimeError, LookupError, UnicodeDecodeError, OverflowError, MemoryError, SystemError)
+_LONGEST_CHAIN = 50
+
+
+@dataclass(frozen=True)
+class Page:
+    """What an entry holds: a page, a picture or anything else of this MIME type.
+
+    `address` is its path in the file; `is_redirected` if a redirect was followed.
+    """
+
+    entry: Entry
+    address: str
+    title: str
+    kind: str
+    is_redirected: bool
+
+
+def is_zim(path: Path) -> bool:
+    """Tell whether a file is a ZIM file, or a piece of one, by its name."""
+    return _NAME.fullmatch(path.name) is not None
+
+
+def zim_pieces(path: Path) -> list[Path]:
+    """Return the files that a ZIM file is split into, in order; the file itself if it is whole.
+
+    Raises:
+        MissingFile: a piece before another one that is there.
+    """
+    named = _NAME.fullmatch(path.name)
+    if named is None or named["piece"] is None:
+        return [path]
+    found = sorted(p for p in path.parent.iterdir() if _is_piece(p, named["whole"]))
+    for number, piece in enumerate(found):
+        wanted = path.with_name(f"{named['whole']}{_letters(number)}")
+        if piece != wanted:
+            remedy = "name all pieces of the file, x.zimaa, x.zimab and so on, in one part"
+            raise MissingFile(wanted, f"no such piece, but there is {piece.name}", remedy)
+    return found
+
+
+@cache
+def open_zim(path: Path) -> Archive:
+    """Open a file by its name or that of any of its pieces, once a process.
+
+    Raises:
+        MissingFile: a piece that is not there.
+        CorruptFile: no ZIM file, or not all of it.
+    """
+    parts = zim_pieces(path)
+    try:
+        return Archive(parts[0])
+    except _DAMAGES as error:
+        split = f"add the pieces that come after {parts[-1].name}, or join them to a .zim file"
+        remedy = split if parts[0].suffix != ".zim" else _WHOLE
+        raise CorruptFile(path, f"it can't be open_zim ({error})", remedy) from error
+
+
+@contextmanager
+def _naming_damage(path: Path, what: str) -> Generator[None, None, None]:
+    """Turn what libzim says of broken pointers, types and clusters into one named error.
+
+    Raises:
+        CorruptFile: with the file, and `what` was read.
+    """
+    try:
+        yield
+    except _DAMAGES as error:
+        raise CorruptFile(path, f"{what} can't be read ({error})", _REFETCH) from error
+
+
+def page_at(path: Path, number: int) -> tuple[str, Page | None]:
+    """Return the title of an entry, by its number in the order of paths, and its page.
+
+    A redirect has the page that it leads to, or none where redirects form a circle.
+
+    Raises:
+        CorruptFile: a pointer, name or type that can't be read.
+    """
+    with _naming_damage(path, f"entry {number}"):
+        entry = open_zim(path)._get_entry_by_id(number)
+        return _title(entry), _page(entry)
+
+
+def page_by(path: Path, address: str) -> tuple[str, Page | None] | None:
+    """Return the title of an entry and its page, by its path; None if there is no such entry.
+
+    Raises:
+        CorruptFile: as `page_at`.
+    """
+    archive = open_zim(path)
+    with _naming_damage(path, f"entry {address!r}"):
+        if not archive.has_entry_by_path(address):
+            return None
+        entry = archive.get_entry_by_path(address)
+        return _title(entry), _page(entry)
+
+
+def content_of(path: Path, page: Page) -> bytes:
+    """Return the bytes of a page or picture.
+
+    Raises:
+        CorruptFile: a cluster that is not where its pointer leads, or can't be unpacked.
+    """
+    with _naming_damage(path, f"entry {page.address!r}"):
+        return bytes(page.entry.get_item().content)
+
+
+def zim_metadata(path: Path, names: Collection[str]) -> dict[str, str]:
+    """Return those of some metadata that a file has.
+
+    Raises:
+        MissingFile, CorruptFile: as `open_zim`; metadata that can't be read.
+    """
+    archive = open_zim(path)
+    with _naming_damage(path, "its metadata"):
+        there = {*archive.metadata_keys} & {*names}
+        return {name: archive.get_metadata(name).decode() for name in there}
 
 
 class _Items:
@@ -187,30 +340,6 @@ def _only(path: Path, archive: zipfile.ZipFile) -> IO[bytes]:
         raise CorruptFile(path, f"a zip that can't be read: {error}", _MEND) from error
 
 
-# Where a line or an item stands: its file below the part, and its row from 1.
-LINES = pa.schema([("file", pa.string()), ("row", pa.int64()), ("line", pa.string())])
-
-
-def write_lines(files: Mapping[Path, str], out: Path) -> Path:
-    """Write LINES, the lines of texts without their ends; `files` says what each is called.
-
-    Raises:
-        CorruptFile: as `lines`.
-    """
-    texts = ((file, enumerate(lines(path), 1)) for path, file in files.items())
-    return _write(((file, n, line.rstrip("\r\n")) for file, text in texts for n, line in text), out)
-
-
-def write_items(files: Mapping[Path, str], out: Path) -> Path:
-    """Write LINES, the items of JSON lists.
-
-    Raises:
-        CorruptFile: as `items`.
-    """
-    texts = ((file, enumerate(items(path), 1)) for path, file in files.items())
-    return _write(((file, n, item) for file, text in texts for n, item in text), out)
-
-
 def _write(rows: Iterable[tuple[str, int, str]], out: Path) -> Path:
     with store.writer(out, LINES) as table:
         for some in _batched(iter(rows)):
@@ -222,3 +351,30 @@ def _write(rows: Iterable[tuple[str, int, str]], out: Path) -> Path:
 def _batched(rows: Iterator[_Item]) -> Iterator[list[_Item]]:
     while some := list(islice(rows, _ROWS)):
         yield some
+
+
+def _page(entry: Entry) -> Page | None:
+    is_redirect = entry.is_redirect
+    for _ in range(_LONGEST_CHAIN):
+        if not entry.is_redirect:
+            kind = entry.get_item().mimetype
+            return Page(entry, entry.path, _title(entry), kind, is_redirect)
+        entry = entry.get_redirect_entry()
+    return None
+
+
+def _title(entry: Entry) -> str:
+    title = entry.title
+    # An entry without a title of its own is called by its address.
+    if entry.path == f"A/{title}":
+        title = title.removesuffix(".html")
+    return title.replace("_", " ")
+
+
+def _is_piece(path: Path, whole: str) -> bool:
+    named = _NAME.fullmatch(path.name)
+    return named is not None and named["whole"] == whole and named["piece"] is not None
+
+
+def _letters(number: int) -> str:
+    return "".join(chr(ord("a") + n) for n in divmod(number, 26))

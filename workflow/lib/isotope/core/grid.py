@@ -13,7 +13,7 @@ from typing import NamedTuple
 import polars as pl
 
 from isotope.core.errors import BadParams
-from isotope.core.shards import WHOLE, Part, part_of
+from isotope.core.store import WHOLE, Part, part_of
 
 JUDGED = ("train", "validation", "test")
 SIDES = ("texts", "images")

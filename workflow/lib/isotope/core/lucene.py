@@ -20,11 +20,44 @@ from typing import Any
 import polars as pl
 
 from isotope.core import sql, store
-from isotope.core.errors import EmptyTable, MissingFile, ToolFailed
+from isotope.core.errors import EmptyTable, MissingFile, ToolFailed, UnknownModel
 from isotope.core.progress import Progress, log
 from isotope.core.schemas import FIVE_FIELDS, SEVERAL
-from isotope.core.wordpiece import wordpiece
 
+TOY = "toy"
+
+
+def toy_vocabulary() -> dict[str, int]:
+    """Return the vocabulary of the toy's texts; `toy.words.wordpieces` makes the file."""
+    path = Path(__file__).with_name("wordpieces.json")
+    return {piece: n for n, piece in enumerate(json.loads(path.read_text(encoding="utf-8")))}
+
+
+def wordpiece(spec: str) -> Any:  # noqa: ANN401
+    """Return a WordPiece tokenizer.
+
+    `spec` is TOY, a vocabulary (lines, or `tokenizer.json`), or a name on the hub.
+
+    Raises:
+        UnknownModel: none of these.
+    """
+    from tokenizers import BertWordPieceTokenizer, Tokenizer  # noqa: PLC0415
+
+    if spec == TOY:
+        return BertWordPieceTokenizer(toy_vocabulary())
+    try:
+        if spec.endswith(".json"):
+            return Tokenizer.from_file(spec)
+        if Path(spec).is_file():
+            return BertWordPieceTokenizer(spec)
+        return Tokenizer.from_pretrained(spec)
+    except Exception as error:
+        remedy = "give open_clip, toy, a vocabulary file, or the name of a tokenizer on the hub"
+        raise UnknownModel(f"tokenizer {spec}", str(error).partition("\n")[0], remedy) from error
+
+
+# The heap of its Java.
+HEAP_MB = 4_096
 _OLDEST_JAVA = 21
 # Lucene refuses a query of more than 1,024 clauses, which Anserini drops in silence.
 _MAX_TERMS = 1_000
@@ -59,7 +92,7 @@ class Bm25:
 
     k1: float = 0.9
     b: float = 0.4
-    memory_mb: int = 4096
+    memory_mb: int = HEAP_MB
     pretokenized: bool = False
     language: str = _ENGLISH
 
@@ -151,7 +184,7 @@ def build_index(  # noqa: PLR0913
     index: Path,
     *,
     threads: int,
-    memory_mb: int = 4096,
+    memory_mb: int = HEAP_MB,
     pretokenized: bool = False,
     language: str = _ENGLISH,
 ) -> int:
@@ -261,7 +294,7 @@ def splitter(spec: str = WORDS) -> Split:
     """Return what turns texts into terms with spaces between them, lower case, without accents.
 
     `words` cuts at spaces and punctuation as BERT's tokenizer does first (Devlin et al., 2019);
-    anything else is a WordPiece tokenizer as in `isotope.core.wordpiece`, such as
+    anything else is a WordPiece tokenizer as in `isotope.core.lucene`, such as
     google-bert/bert-base-uncased, which OVEN's evaluation uses (edchengg/oven_eval).
 
     Raises:
@@ -323,7 +356,7 @@ def find_names(
 _MERGER = "MergeIndexes"
 
 
-def merge_indexes(parts: Sequence[Path], index: Path, *, memory_mb: int = 4096) -> None:
+def merge_indexes(parts: Sequence[Path], index: Path, *, memory_mb: int = HEAP_MB) -> None:
     """Make `index` of the documents of all parts, in their order; the parts stay.
 
     It answers as an index that `lucene.build_index` made of all of them at once. A part that is no

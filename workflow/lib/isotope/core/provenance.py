@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 LIBRARY = Path(__file__).parents[1]
 _PACKAGE = "isotope"
-# They shape messages and what a job may take, never tables.
-_NEVER = {"core.errors", "core.memory", "core.progress"}
+# They shape messages, never tables.
+_NEVER = {"core.errors", "core.progress"}
 # Stands for all names of a module.
 WHOLE = "*"
 

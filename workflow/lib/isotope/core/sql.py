@@ -27,13 +27,14 @@ from isotope.core.errors import (
     MissingColumn,
     MissingFile,
 )
-from isotope.core.memory import DUCKDB_MB
 from isotope.core.progress import log
 
 SQL = Path(__file__).parents[3] / "sql"
 Files = str | Path | Sequence[str | Path]
 _Reader = Callable[..., duckdb.DuckDBPyRelation]
 _OFFENDERS = 5
+# What DuckDB may hold before it spills.
+DUCKDB_MB = 4_000
 # What queries may call: `url_uuid(url)` is uuid3(NAMESPACE_URL, url) of RFC 4122, section 4.3.
 _MACROS = """
 CREATE TEMP MACRO uuid_of_md5(h) AS concat_ws(
@@ -123,7 +124,7 @@ def query(  # noqa: PLR0913
     order of systems, read as `getvariable('systems')`, empty by default. A query may call
     `url_uuid(url)`, the UUID that an image has for its URL. After the columns of
     `schema` there may be some of `optional`. Sorts and joins larger than `memory_limit` (DuckDB's
-    notation; by default what `memory` declares) spill to a folder beside `out`.
+    notation; DUCKDB_MB by default) spill to a folder beside `out`.
 
     Raises:
         MissingFile: a relation's file or `sql_file` itself is absent.

@@ -20,10 +20,10 @@ from PIL import Image
 from isotope.acquire.manifest import placed, placed_if_any
 from isotope.core import store
 from isotope.core.errors import CorruptFile, EmptyTable, MissingColumn
+from isotope.core.files import Page, content_of, is_zim, open_zim, page_at, zim_pieces
 from isotope.core.pixels import groups_within
 from isotope.core.progress import Progress, log
-from isotope.core.uploads import file_of, local_url, read_files, upload_url
-from isotope.core.zim import Page, content_of, is_zim, opened, page_at, pieces, wiki_of
+from isotope.core.wikimedia import file_of, local_url, read_files, upload_url, wiki_of
 from isotope.crawl.decode import IMAGE_LIMIT_PIXELS, to_webp
 from isotope.crawl.ledger import list_urls
 from isotope.crawl.tables import LEDGER, PIXELS
@@ -38,7 +38,7 @@ def zim_names(path: Path, files: Sequence[Path]) -> list[str]:
     say. Of a split file, the first piece has them all.
 
     Raises:
-        MissingFile, CorruptFile: as `zim_file.opened`, and what is damaged in it.
+        MissingFile, CorruptFile: as `files.open_zim`, and what is damaged in it.
     """
     return list(dict.fromkeys(address for _, address in _pictures(path, files)))
 
@@ -57,10 +57,10 @@ def zim_contents(
 
 
 def _pictures(path: Path, files: Sequence[Path]) -> Iterator[tuple[Page, str]]:
-    if path != pieces(path)[0]:
+    if path != zim_pieces(path)[0]:
         return
     (_, host), own = wiki_of(path), _local(tuple(files))
-    for number in range(opened(path).entry_count):
+    for number in range(open_zim(path).entry_count):
         _, picture = page_at(path, number)
         if picture and not picture.is_redirected and picture.kind.startswith("image/"):
             name = file_of(quote(picture.address))

@@ -26,7 +26,7 @@ from isotope.core import lucene, store
 from isotope.core.grid import SIDES, pool_splits, pools
 from isotope.core.lucene import contents, merge_indexes
 from isotope.core.progress import log
-from isotope.core.shards import Part, rows_in, write_slice
+from isotope.core.store import Part, rows_in, write_slice
 
 _ROWS = 50_000
 

@@ -13,9 +13,9 @@ from sklearn.metrics import cohen_kappa_score
 
 from isotope.core import store
 from isotope.core.grid import Cell
+from isotope.core.measures import score_run
 from isotope.core.progress import Progress
 from isotope.core.runs import KEY, batches, empty
-from isotope.core.scoring import score_run
 from isotope.judge.sheets import graded_qrels, read_sheets
 from isotope.judge.tables import AGREEMENT, GRADED, REUSABILITY, TAU
 from isotope.score.tables import SCORES

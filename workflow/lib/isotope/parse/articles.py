@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from isotope.core.uploads import upload_url
+from isotope.core.wikimedia import upload_url
 from isotope.parse.site import Site
 from isotope.parse.tables import LINKS, SECTIONS, lead_title
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from isotope.acquire.manifest import placed_if_any
 from isotope.core import sql, store
-from isotope.core.shards import gather
-from isotope.core.uploads import read_files
+from isotope.core.store import gather
+from isotope.core.wikimedia import read_files
 from isotope.parse.tables import ASSOCIATIONS, REJECTED
 
 _STEPS = sql.SQL / "parse" / "wikitext"

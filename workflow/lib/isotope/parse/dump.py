@@ -12,11 +12,10 @@ import pyarrow as pa
 from isotope.acquire.manifest import placed
 from isotope.core import sql, store
 from isotope.core.errors import MissingFile
-from isotope.core.files import labels
+from isotope.core.files import is_zim, labels, open_zim
 from isotope.core.parallel import ordered_map
 from isotope.core.progress import Progress, log
-from isotope.core.shards import WHOLE, Part, bounds, gather, grouped
-from isotope.core.zim import is_zim, opened
+from isotope.core.store import WHOLE, Part, bounds, gather, grouped
 from isotope.parse import enterprise, streams, zim
 from isotope.parse.articles import REASONS, Parsed
 from isotope.parse.enterprise import Records
@@ -94,7 +93,7 @@ def prepared(path: Path) -> Cut:
     if not path.is_file():
         raise MissingFile(path, "no such file", "check the path, or run `acquire` first")
     if is_zim(path):
-        opened(path)
+        open_zim(path)
         return partial(zim.batches, path)
     if path.name.endswith(_RECORDS):
         return partial(_of_records, path)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from isotope.core.uploads import file_name
+from isotope.core.wikimedia import file_name
 from isotope.parse.links import Namespaces
 from isotope.parse.templates import GALLERY, strip_blocks
 from isotope.parse.words import Words, words_of

@@ -10,7 +10,7 @@ from itertools import takewhile
 
 from lxml.html import HtmlElement
 
-from isotope.core.uploads import file_name, file_of
+from isotope.core.wikimedia import file_name, file_of
 
 GONE, BOX, GALLERY, MEDIA, HEADING, TEXT = "gone", "box", "gallery", "media", "heading", "text"
 _BLOCK_TAGS = (

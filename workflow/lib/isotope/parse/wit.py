@@ -19,7 +19,7 @@ from isotope.core.errors import BadParams, MissingFile
 from isotope.core.files import labels
 from isotope.core.parallel import ahead
 from isotope.core.progress import Progress, log
-from isotope.core.shards import WHOLE, Part, gather, grouped, part_of
+from isotope.core.store import WHOLE, Part, gather, grouped, part_of
 from isotope.parse.tables import ASSOCIATIONS, REJECTED, WIT_COLUMNS
 from isotope.parse.wit_blocks import Shard
 

@@ -16,15 +16,8 @@ from urllib.parse import quote, unquote
 import pyarrow as pa
 from lxml.html import HtmlElement
 
-from isotope.core.zim import (
-    Page,
-    content_of,
-    opened,
-    page_at,
-    page_by,
-    pieces,
-    wiki_of,
-)
+from isotope.core.files import Page, content_of, open_zim, page_at, page_by, zim_pieces
+from isotope.core.wikimedia import wiki_of
 from isotope.parse.articles import Parsed
 from isotope.parse.html_page import enter, tree
 from isotope.parse.site import Site, known_site
@@ -35,7 +28,7 @@ def site_of(path: Path) -> Site:
     """Return the wiki that a file is of.
 
     Raises:
-        MissingFile, CorruptFile: as `core.zim.wiki_of`.
+        MissingFile, CorruptFile: as `core.wikimedia.wiki_of`.
     """
     language, host = wiki_of(path)
     return known_site(language, f"https://{host}/wiki/")
@@ -64,12 +57,12 @@ def batches(path: Path, start: int, stop: int) -> Iterator[Entries]:
     Of a split file, each piece has its own share of the entries, which all come from the first one.
 
     Raises:
-        MissingFile, CorruptFile: as `zim_file.opened`.
+        MissingFile, CorruptFile: as `files.open_zim`.
     """
-    files = pieces(path)
+    files = zim_pieces(path)
     sizes = [file.stat().st_size for file in files]
     before, size = sum(sizes[: files.index(path)]), sum(sizes)
-    count = opened(files[0]).entry_count
+    count = open_zim(files[0]).entry_count
     first, last = count * (before + start) // size, count * (before + stop) // size
     for at in range(first, last, ENTRIES):
         yield Entries(files[0], at, min(at + ENTRIES, last))

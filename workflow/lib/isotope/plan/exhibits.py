@@ -13,7 +13,7 @@ from typing import Any
 
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.judge import study
-from isotope.params.sections import model_kind
+from isotope.params.sections import answers_any_query
 from isotope.plan.paths import Wildcards, expanded, of_collection
 from isotope.plan.since import Since
 from isotope.tabulate.exhibits import Exhibit, described, recipe
@@ -239,22 +239,13 @@ class Exhibits(Since):
     @cached_property
     def perturbable_systems(self) -> list[str]:
         """The systems that answer other queries than the collection's."""
-        return [s for s in self.systems if self.is_perturbable(self.params["systems"][s])]
+        entries, models = self.system_entries, self.params["models"]
+        return [s for s, entry in entries.items() if answers_any_query(entry, models)]
 
     @cached_property
     def has_perturbed_queries(self) -> bool:
         """Whether perturbed queries are answered."""
         return "t2m" in self.tasks and bool(self.perturbable_systems)
-
-    def is_perturbable(self, system: Mapping[str, Any]) -> bool:
-        """Tell whether a system can be asked other queries: BM25, or what an encoder stands
-        behind.
-        """
-        dense = (
-            system["kind"] == "dense"
-            and model_kind(self.params["models"][system["model"]]).is_encoder
-        )
-        return dense or system["kind"] == "bm25"
 
     def explained_collections(self) -> list[str]:
         """The built collections whose failures are explained."""

@@ -78,7 +78,7 @@ class Plan(Exhibits):
         rivals.sort(
             key=lambda s: (
                 not self.first_runs(collection, s),
-                self.params["systems"][s]["kind"] != "bm25",
+                not self.system_kind(s).is_lexical,
             )
         )
         return self.cases.get("systems", [first, *rivals[:1]])
@@ -131,20 +131,15 @@ class Plan(Exhibits):
         """Return the ledger of each built collection's crawl, if there was one."""
         return {c: self.crawl_ledger(of_collection(c)) for c in self.params["build"]}
 
-    def site_sources(self) -> list[str]:
-        """Return the pages that the front page leads to, and the ledgers of the crawls."""
+    def overview_sources(self) -> list[str]:
+        """Return every table and page that the front page leads to or the catalog shows."""
         pages = expanded("results/report/{c}/index.html", c=self.params["build"])
         ledgers = [path for files in self.cost_ledgers().values() for path in files]
-        return [*pages, *self.since_pages(), *dict.fromkeys(ledgers)]
-
-    def catalog_sources(self) -> list[str]:
-        """Return what the catalog is made after: every table and page of the run."""
         return [
-            "results/report/index.html",
-            *expanded("results/report/{c}/index.html", c=self.params["build"]),
+            *pages,
+            *self.since_pages(),
+            *dict.fromkeys(ledgers),
             *self.judgement_tables(),
             *self.failure_tables(),
             *self.mistake_tables(),
-            "results/tables/newest/metrics.json",
-            *self.group_tables(),
         ]

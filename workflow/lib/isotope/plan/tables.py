@@ -187,10 +187,10 @@ class Tables(Shards):
         """The setting with the largest pool."""
         return next(s for s in ("large", "base", "small") if s in self.settings)
 
-    def independent_runs(self, wildcards: Wildcards) -> list[str]:
-        """The runs on the largest pool by systems that judge one document at a time."""
-        own = [s for s in self.systems if self.system_kind(s).is_pointwise]
-        return self.first_runs(wildcards.collection, own)
+    @cached_property
+    def independent_systems(self) -> list[str]:
+        """The systems that judge one document at a time."""
+        return [s for s in self.systems if self.system_kind(s).is_pointwise]
 
     def promotion_runs(self, wildcards: Wildcards) -> list[str]:
         """Return the runs of all systems whose queries are images."""

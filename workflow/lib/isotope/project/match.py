@@ -10,15 +10,39 @@ import pyarrow.parquet as pq
 
 from isotope.core import lucene, sql, store
 from isotope.core.errors import EmptyTable
-from isotope.core.memory import HEAP_MB
+from isotope.core.lucene import HEAP_MB
 from isotope.core.progress import log
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.core.shards import WHOLE, Part, bounds, gather, rows_in, write_slice
+from isotope.core.store import WHOLE, Part, bounds, gather, rows_in, write_slice
 from isotope.parse.tables import lead_title
 from isotope.project.tables import MEMBERS, PROJECTION
 
 _SQL = sql.SQL / "project"
 _ROWS = 10_000
+
+
+def project_source(  # noqa: PLR0913
+    *,
+    associations: Path,
+    sections: Path,
+    members: Path,
+    projection: Path,
+    spec: Mapping[str, Any],
+    language: str,
+    threads: int,
+) -> None:
+    """Write tables.MEMBERS and tables.PROJECTION of a source whose phases have no shards.
+
+    Raises:
+        As `prepare_queries` and `index_sections`.
+    """
+    with tempfile.TemporaryDirectory(dir=projection.parent, prefix=".project-") as folder:
+        queries, index = Path(folder) / "queries.parquet", Path(folder) / "lucene"
+        prepare_queries(
+            associations=associations, members=members, queries=queries, language=language
+        )
+        index_sections(sections, index, threads=threads, language=language)
+        project(queries, sections, index, spec, projection, threads=threads, language=language)
 
 
 def index_sections(  # noqa: PLR0913
@@ -60,6 +84,16 @@ def iter_pairs(table: Path, first: str, second: str) -> Iterator[tuple[str, str]
     with pq.ParquetFile(table) as file:
         for batch in file.iter_batches(_ROWS, columns=[first, second]):
             yield from zip(batch[first].to_pylist(), batch[second].to_pylist(), strict=True)
+
+
+def prepare_queries(*, associations: Path, members: Path, queries: Path, language: str) -> None:
+    """Write the members of `associations` that are in `language`, and their texts as queries.
+
+    Raises:
+        As `write_queries`.
+    """
+    name_members(associations=associations, members=members, language=language)
+    write_queries(associations, members, queries, language)
 
 
 def name_members(*, associations: Path, members: Path, language: str) -> None:

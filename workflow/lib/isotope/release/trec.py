@@ -14,7 +14,8 @@ import polars as pl
 import pyarrow.parquet as pq
 import yaml
 
-from isotope.core import sql, store, trec
+from isotope.core import runs as trec
+from isotope.core import sql, store
 from isotope.core.errors import MissingFile
 from isotope.core.grid import JUDGED, TASKS, Cell, id_column, id_columns, query_side
 from isotope.core.progress import Progress
@@ -55,7 +56,7 @@ def export_qrels(qrels: Path, out: Path) -> list[Path]:
                 query_id=query, doc_id=doc, relevance="relevance"
             )
             written.append(out / split / f"{task}.qrels")
-            trec.write_qrels(named.sort("query_id", "doc_id"), written[-1])
+            trec.write_trec_qrels(named.sort("query_id", "doc_id"), written[-1])
     return written
 
 
@@ -67,7 +68,7 @@ def _export_runs(collection: str, out: Path, root: Path) -> list[Path]:
     for path in paths:
         place = path.relative_to(top).with_name(f"{path.stem}.trec.gz")
         written.append(out / "runs" / place)
-        trec.write_run(read_run(path), written[-1], tag=path.stem)
+        trec.write_trec_run(read_run(path), written[-1], tag=path.stem)
         progress.add()
     return written
 
@@ -118,7 +119,7 @@ def _entry(systems: dict[str, object], system: str) -> dict[str, object]:
 def _run(path: Path, out: Path, header: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         plain = Path(folder) / "run.trec"
-        trec.write_run(read_run(path), plain, tag=path.stem)
+        trec.write_trec_run(read_run(path), plain, tag=path.stem)
         _gzip([header.encode(), plain.read_bytes()], out)
 
 

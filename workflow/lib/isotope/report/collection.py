@@ -11,13 +11,15 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from isotope.core import sql, terminal
+from isotope.core import sql
 from isotope.core.errors import BadArgument, MissingFile
 from isotope.core.grid import TASKS
 from isotope.report import cases, costs
 from isotope.report.content import Display, Example, Scope, examples, read_exhibits, required
 from isotope.report.site import write_page
-from isotope.tabulate.table import BEATS, PrintedCell, rows
+from isotope.tabulate.catalog import build as build_catalog
+from isotope.tabulate.since import write_newest
+from isotope.tabulate.table import BEATS, PrintedCell, plain, rows
 
 _DAY = re.compile(r"(?<!\d)(20\d\d)(\d\d)(\d\d)(?!\d)")
 _MOST = 40
@@ -92,6 +94,33 @@ def write_report(  # noqa: PLR0913
     about = Scope(Path(), collection_name, **scope)
     build_pages(about, exhibits, facts, folder)
     cases.build(about, case_studies, [overlap], page=folder / "cases.html", folder=cases_folder)
+
+
+def write_overview(  # noqa: PLR0913
+    collections: Mapping[str, Mapping[str, Any]],
+    *,
+    ledgers: Mapping[str, Sequence[Path]],
+    setting: str,
+    split: str,
+    groups: Sequence[Path],
+    page: Path,
+    newest: Mapping[str, Path],
+    survival: Path | None,
+    newest_folder: Path,
+    catalog: Path,
+) -> None:
+    """Write the site's own pages, the metrics of the newest collection, and the catalog, last.
+
+    `newest` are texts, images, qrels, scores and headline of the newest collection, `survival` how
+    many judgements it shares with an earlier one.
+
+    Raises:
+        As `write_site`, `write_newest` and `tabulate.catalog.build`.
+    """
+    tables = {name: path for name, path in newest.items() if name not in ("scores", "headline")}
+    write_newest(tables, newest["scores"], newest["headline"], survival, newest_folder)
+    write_site(collections, ledgers=ledgers, setting=setting, split=split, groups=groups, page=page)
+    build_catalog(catalog)
 
 
 def write_site(  # noqa: PLR0913
@@ -193,7 +222,7 @@ def headline(
     systems = sorted(set(pool["system"]), key=lambda s: (-value.get((s, *columns[0]), 0.0), s))
     head = [f"{setting}/{split}", *(f"{t} {m}" for t, m in columns)]
     body = [[s, *map(_four_digits, (value.get((s, *c)) for c in columns))] for s in systems]
-    return terminal.table(body, head, right=range(1, len(head)))
+    return plain(body, head, right=range(1, len(head)))
 
 
 def origin(root: Path, sources: Sequence[str]) -> Origin:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import polars as pl
 
-from isotope.core import terminal
 from isotope.core.errors import BadArgument, MissingFile
 from isotope.params.schema import suggest
 from isotope.report.content import Scope
 from isotope.report.site import write_page
+from isotope.tabulate.table import plain
 
 BENCHMARKS = Path("logs/benchmarks")
 _NUMBERS = {"s": "seconds", "cpu_time": "cpu_seconds", "max_rss": "memory_mib"}
@@ -60,7 +60,7 @@ def text(names: Sequence[str] = (), root: Path = Path()) -> str:
     if measured.is_empty():
         raise MissingFile(root / BENCHMARKS, "no job was measured here", "run `snakemake`")
     lines = [*by(measured, "phase").rows(), ("all", *_whole(measured))]
-    return terminal.table(lines, ["phase", "jobs", "seconds", "cpu_seconds", "memory_mib"])
+    return plain(lines, ["phase", "jobs", "seconds", "cpu_seconds", "memory_mib"])
 
 
 def _whole(measured: pl.DataFrame) -> Iterable[object]:

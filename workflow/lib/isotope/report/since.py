@@ -13,11 +13,11 @@ from urllib.parse import unquote
 
 import polars as pl
 
-from isotope.core import sql, terminal
+from isotope.core import sql
 from isotope.core.pixels import thumbnail
 from isotope.report.content import required
 from isotope.report.site import excerpt, write_page
-from isotope.tabulate.table import lay_out, rows
+from isotope.tabulate.table import lay_out, plain, rows
 
 Row = Mapping[str, Any]
 Drawn = dict[tuple[str, str], str | None]
@@ -165,7 +165,7 @@ def summary(table: Path) -> str:
         [name.lower(), *(f"{every.get((kind, c), 0):,}" for c in names)]
         for kind, name in KINDS.items()
     ]
-    return terminal.table(lines, ["", *names], right=range(1, len(names) + 1))
+    return plain(lines, ["", *names], right=range(1, len(names) + 1))
 
 
 def change(row: Row, lookup: Lookup, drawn: set[tuple[str, str]]) -> Change:

@@ -1,17 +1,48 @@
-"""The scores of a collection's runs, a row a query and measure, and the tests between systems."""
+"""The scores of a collection's runs, a row a query and measure, and the tests between systems.
 
-from collections.abc import Sequence
+The tests are paired, two-sided t-tests between all systems of a cell, Bonferroni-corrected.
+"""
+
+import warnings
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
+from scipy.stats import ttest_1samp
 
 from isotope.core import store
+from isotope.core.errors import BrokenPromise
 from isotope.core.grid import Cell
-from isotope.core.measures import parse_all
-from isotope.core.scoring import score_cells
-from isotope.core.shards import gather
-from isotope.score.significance import significance_table
-from isotope.score.tables import SCORES
+from isotope.core.measures import parse_all, score_cells
+from isotope.core.progress import Progress
+from isotope.core.store import gather
+from isotope.score.tables import SCORES, SIGNIFICANCE
+
+_RUNS = ["collection", "setting", "split", "task"]
+_CELL = [*_RUNS, "measure"]
+_LEAST_PAIRS = 2
+
+
+def score_runs(  # noqa: PLR0913
+    *,
+    runs: Sequence[Path],
+    qrels: Path,
+    scores: Path,
+    significance: Path,
+    collection: str,
+    measures: Sequence[str],
+) -> None:
+    """Write the scores of all runs of a collection, and the tests between all systems.
+
+    Raises:
+        As `score_collection` and `significance_table`.
+    """
+    score_collection(
+        runs=runs, qrels=qrels, scores=scores, collection=collection, measures=measures
+    )
+    significance_table(scores, significance)
 
 
 def score_collection(
@@ -43,3 +74,95 @@ def gather_scores(*, pieces: Sequence[Path], scores: Path, significance: Path) -
     """
     gather(pieces, scores, SCORES)
     significance_table(scores, significance)
+
+
+def significance_table(scores: Path, out: Path) -> None:
+    """Compare the systems in a file of scores and write tables.SIGNIFICANCE, sorted, to `out`.
+
+    One (setting, split, task) is in memory at a time.
+
+    Raises:
+        As `compare`.
+    """
+    lazy = pl.scan_parquet(scores)
+    cells = lazy.select(_RUNS).unique().sort(_RUNS).collect()
+    progress = Progress("cells", total=cells.height)
+    with store.writer(out, SIGNIFICANCE) as writer:
+        for cell in cells.iter_rows(named=True):
+            own = lazy.filter(pl.col(key) == value for key, value in cell.items()).collect()
+            writer.write_table(compare(own).to_arrow().cast(SIGNIFICANCE))
+            progress.add()
+    progress.finish()
+
+
+def compare(scores: pl.DataFrame) -> pl.DataFrame:
+    """Test every system against every other within one cell of scores (tables.SCORES).
+
+    One row per ordered pair, so each comparison appears in both directions (tables.SIGNIFICANCE).
+    `difference` is mean(system) - mean(other); `t` and `p` are those of scipy.stats.ttest_rel.
+    `p_bonferroni` is min(1, p x m) for m = s(s-1)/2 unordered pairs among the s systems of a cell
+    (collection, setting, split, task, measure). Without variance, equal systems have t = 0, p = 1,
+    and a constant difference t = ±inf, p = 0; a single query shows nothing: t is null, p = 1.
+
+    Raises:
+        BrokenPromise: a query that some system of the cell lacks, or has twice.
+    """
+    cells = scores.sort("system", "query_id").partition_by(_CELL, as_dict=True)
+    parts = [_compare_cell(cell).with_columns(_label(key)) for key, cell in sorted(cells.items())]
+    return pl.concat([_empty(), *(table.select(SIGNIFICANCE.names) for table in parts)])
+
+
+def paired_t(differences: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return t and two-sided p of each row of `differences` (comparisons x queries).
+
+    Those of scipy.stats; it leaves rows without variance undefined, which are as in `compare`.
+    """
+    mean = differences.mean(axis=1)
+    if differences.shape[1] < _LEAST_PAIRS:
+        return np.full_like(mean, np.nan), np.ones_like(mean)
+    t = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
+    p = np.where(mean == 0, 1.0, 0.0)
+    varied = differences.var(axis=1) > 0
+    if varied.any():
+        with warnings.catch_warnings():
+            # Of differences that are nearly constant.
+            warnings.filterwarnings("ignore", "Precision loss", RuntimeWarning)
+            t[varied], p[varied] = ttest_1samp(differences[varied], 0.0, axis=1)
+    return t, p
+
+
+def _compare_cell(cell: pl.DataFrame) -> pl.DataFrame:
+    wide = cell.pivot("system", index="query_id", values="value", aggregate_function="first")
+    systems = wide.columns[1:]
+    if cell.height != wide.height * len(systems):
+        where = " ".join(cell.select(_CELL).row(0))
+        found = "systems that were not scored on the same queries, each once"
+        raise BrokenPromise(where, found, "score all systems of a cell on the same qrels")
+    values = np.ascontiguousarray(wide.select(systems).to_numpy().T)
+    return pl.concat([_empty().drop(_CELL), *_comparisons(systems, values)])
+
+
+def _comparisons(systems: list[str], values: NDArray[np.float64]) -> Iterator[pl.DataFrame]:
+    pairs = len(systems) * (len(systems) - 1) // 2
+    for i, system in enumerate(systems):
+        others = [j for j in range(len(systems)) if j != i]
+        differences = values[i] - values[others]
+        t, p = paired_t(differences)
+        yield pl.DataFrame(
+            {
+                "system": [system] * len(others),
+                "other": [systems[j] for j in others],
+                "difference": differences.mean(axis=1),
+                "t": pl.Series(t).fill_nan(None),
+                "p": p,
+                "p_bonferroni": np.minimum(1.0, p * pairs),
+            }
+        )
+
+
+def _empty() -> pl.DataFrame:
+    return pl.DataFrame(SIGNIFICANCE.empty_table())
+
+
+def _label(key: tuple[object, ...]) -> list[pl.Expr]:
+    return [pl.lit(value).alias(name) for name, value in zip(_CELL, key, strict=True)]

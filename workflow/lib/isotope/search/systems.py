@@ -15,7 +15,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from isotope.core import lucene, trec
+from isotope.core import lucene
+from isotope.core import runs as trec
 from isotope.core.errors import EmptyTable
 from isotope.core.exact import Encoded, top_k
 from isotope.core.grid import Cell, document_ids, query_ids
@@ -23,7 +24,7 @@ from isotope.core.lucene import contents
 from isotope.core.progress import log
 from isotope.core.runs import empty, write_pieces, write_run
 from isotope.core.schemas import RUN
-from isotope.core.shards import WHOLE, gather
+from isotope.core.store import WHOLE, gather
 from isotope.search import fuse
 
 Answer = Callable[[Cell], pl.DataFrame]
@@ -228,7 +229,7 @@ def checked(
             or whose rank contradicts the scores.
         EmptyTable: no line at all.
     """
-    read = trec.read_lines(path, trec.RUN)
+    read = trec.read_trec_lines(path, trec.TREC_RUN)
     lines = read.with_columns(pl.col("score").cast(pl.Float64), pl.col("rank").cast(pl.Int32))
     if lines.is_empty():
         raise EmptyTable(path, "a run without a line", "remove it, or put the run there")
@@ -239,10 +240,12 @@ def checked(
         f"at most {depth} hits a query": pl.int_range(pl.len()).over("query_id") >= depth,
     }
     for expected, condition in bad.items():
-        trec.refuse(path, lines.filter(condition), expected)
+        trec.refuse_lines(path, lines.filter(condition), expected)
     # Equal scores may stand in any order: trec_eval orders them anew, and so do we.
     placed = lines.sort("query_id", "rank", maintain_order=True)
     above = pl.col("score").shift().over("query_id"), pl.col("rank").shift().over("query_id")
     wrong = placed.filter((pl.col("score") > above[0]) | (pl.col("rank") == above[1]))
-    trec.refuse(path, wrong.sort("number"), "ranks that follow the scores, each once for a query")
+    trec.refuse_lines(
+        path, wrong.sort("number"), "ranks that follow the scores, each once for a query"
+    )
     return lines.select("query_id", "doc_id", "score")

@@ -18,9 +18,9 @@ import polars as pl
 
 from isotope.core.errors import BadParams
 from isotope.core.grid import Cell, id_column
+from isotope.core.measures import score_run
 from isotope.core.progress import log
 from isotope.core.runs import KEY, by_query, empty, read_run
-from isotope.core.scoring import score_run
 from isotope.core.store import aside
 from isotope.search import fuse
 from isotope.search.systems import fill

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-from scipy.stats import kendalltau
 
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable
@@ -316,6 +315,9 @@ def _tau(points: pl.DataFrame) -> str:
     distinct = min(points["here"].n_unique(), points["there"].n_unique())
     if distinct < _LEAST_RANKS:
         return ""
+    # The plan reads the exhibits, and this takes longer to import than all else in it.
+    from scipy.stats import kendalltau  # noqa: PLC0415
+
     tau, _ = kendalltau(points["here"].to_numpy(), points["there"].to_numpy())
     return f", τ = {tau:.2f}"
 

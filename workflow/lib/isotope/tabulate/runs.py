@@ -14,9 +14,9 @@ import polars as pl
 from isotope.core import sql, store
 from isotope.core.errors import BadParams
 from isotope.core.grid import Cell, id_columns, pool_splits, run_order
+from isotope.core.measures import score_run
 from isotope.core.progress import Progress, log
 from isotope.core.runs import batches
-from isotope.core.scoring import score_run
 from isotope.tabulate.tables import ANSWERED_BY, SUBSETS, TOPS
 
 _SQL = sql.SQL / "tabulate"
@@ -76,22 +76,29 @@ def write_answered(runs: Sequence[Path], answered: Sequence[Path], out: Path) ->
             writer.write_table(rows.to_arrow().cast(ANSWERED_BY))
 
 
-def write_subsets(  # noqa: PLR0913
+def read_largest_pool(  # noqa: PLR0913
     runs: Sequence[Path],
     collected: Mapping[str, Path],
     *,
+    independent: Sequence[str],
     sizes: Sequence[int],
     measures: Sequence[str],
     depth: int,
     positives: bool,
-    out: Path,
+    overlap: int,
+    subsets: Path,
+    top_hits: Path,
 ) -> None:
-    """Write what `subsets_table` does.
+    """Write tables.SUBSETS, of the runs of `independent` systems, and tables.TOPS, of all runs.
+
+    `overlap` is the number of first hits of a query.
 
     Raises:
-        As `subsets_table`.
+        As `subsets_table` and `tops_table`.
     """
-    subsets_table(runs, collected, Subsets(sizes, measures, depth, positives), out)
+    own = [path for path in runs if path.stem in independent]
+    subsets_table(own, collected, Subsets(sizes, measures, depth, positives), subsets)
+    tops_table(runs, depth=overlap, out=top_hits)
 
 
 def subsets_table(
@@ -196,7 +203,7 @@ def _of_size(
 
 
 def _completeness(hits: pl.DataFrame, judged: pl.DataFrame, size: int, depth: int) -> pl.DataFrame:
-    """Return for each query how many hits remain in the subset, and whether that is all there is."""
+    """Return for each query how many hits remain in the subset, and whether these are all."""
     relevant = judged.group_by("query_id").agg(relevant=(pl.col("relevance") > 0).sum())
     counted = hits.group_by("query_id").agg(
         pl.col("retrieved", "remaining").first(), hits=pl.col("doc_id").count()

@@ -24,11 +24,9 @@ import numpy as np
 import polars as pl
 
 from isotope.core import sql, store
-from isotope.core.bootstrap import Floats, percentiles, resampled_means
 from isotope.core.errors import EmptyTable, MissingFile
 from isotope.core.grid import Cell
-from isotope.core.measures import parse_all
-from isotope.core.scoring import score_cells
+from isotope.core.measures import Floats, parse_all, percentiles, resampled_means, score_cells
 from isotope.tabulate.figures import draw_drops
 from isotope.tabulate.strata import Resampling
 from isotope.tabulate.table import means, rows, tabulate

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from isotope.core import sql, store
-from isotope.core.bootstrap import Floats, percentiles, resampled_means
 from isotope.core.errors import EmptyTable
+from isotope.core.measures import Floats, percentiles, resampled_means
 from isotope.core.progress import Progress
 from isotope.tabulate.tables import INTERVALS
 

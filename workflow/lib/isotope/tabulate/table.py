@@ -6,13 +6,14 @@ the report prints the same layout.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from tabulate import tabulate as aligned
 
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable
@@ -118,6 +119,30 @@ def rows(
     """Return the rows of `sql_file` as a frame, an empty one if there are none."""
     frame = sql.query(sql_file, relations, params)
     return pl.DataFrame() if frame is None else frame
+
+
+def plain(
+    rows: Sequence[Sequence[object]],
+    head: Sequence[str] = (),
+    *,
+    right: Collection[int] | None = None,
+) -> str:
+    """Return rows as lines of columns, two blanks apart, below the names of `head`; None is a dash.
+
+    `right` are the columns set to the right, by default those in which a number stands.
+    """
+    count = len(head) or max(map(len, rows), default=0)
+    numbers = {n for n in range(count) if any(isinstance(row[n], int | float) for row in rows)}
+    chosen = numbers if right is None else right
+    # The library would make a column two wider than its head; as the first row it does not.
+    text = aligned(
+        [head, *rows] if head else rows,
+        tablefmt="plain",
+        colalign=["right" if n in chosen else "left" for n in range(count)],
+        disable_numparse=True,
+        missingval="—",
+    )
+    return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
 def widen(cells: pl.DataFrame) -> pl.DataFrame:

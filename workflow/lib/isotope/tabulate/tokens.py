@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from isotope.core import store
+from isotope.core.lucene import wordpiece
 from isotope.core.parallel import ordered_map
 from isotope.core.progress import Progress
 from isotope.core.schemas import CAPTION_FIELDS, FIVE_FIELDS, SEVERAL, STEP
-from isotope.core.wordpiece import wordpiece
 from isotope.tabulate.tables import TOKENS
 
 Counter = Callable[[list[str]], list[int]]

@@ -17,7 +17,7 @@ from isotope.explain.tables import INTACT
 from isotope.index.bm25 import index_bm25
 from isotope.models.hash import HashEncoder
 from isotope.search.systems import search_bm25
-from isotope.toy import wordnet
+from isotope.toy import words
 
 SAID = ["A large red ball", "A small blue cup", "One white house", "The green tree", "No colour"]
 FIELDS = ["context_section_description"]
@@ -32,7 +32,7 @@ class Made(NamedTuple):
 @pytest.fixture(scope="module")
 def made(tmp_path_factory) -> Made:
     folder = tmp_path_factory.mktemp("perturbed")
-    wordnet.write(folder / "wordnet")
+    words.write_wordnet(folder / "wordnet")
     numbered = list(enumerate(SAID))
     texts = [
         {"text_id": f"t{n}", "context_section_description": said, "split": "validation"}

@@ -18,9 +18,18 @@ from PIL import Image
 from isotope.core.errors import BadParams, BrokenPromise, EmptyTable, IsotopeError, MissingFile
 from isotope.core.grid import SIDES, Cell, id_column
 from isotope.core.pixels import decode, iter_pixels
-from isotope.judge import sheets, study
-from isotope.judge.ledger import PAIRS, Grade, Item, Ledger, Pair, grades_file
-from isotope.judge.scores import agreement
+from isotope.judge import study
+from isotope.judge.ledger import (
+    FOLDER,
+    PAIRS,
+    Grade,
+    Item,
+    Ledger,
+    Pair,
+    grades_file,
+    sheet_paths,
+)
+from isotope.judge.pool import agreement, read_sheets
 from isotope.judge.study import VERDICTS, Sheet, Verdict, verdict_json
 from isotope.params.links import sources
 from isotope.params.sections import Params
@@ -272,7 +281,7 @@ class PoolSession:
         assessor: str,
         items: Items,
         pictures: Pictures,
-        folder: Path = sheets.FOLDER,
+        folder: Path = FOLDER,
     ) -> None:
         """Take up the assessor's file below `folder`, which is made with the first grade.
 
@@ -348,9 +357,9 @@ class PoolSession:
     def _others(self) -> pl.DataFrame:
         """Return the grades in all sheets but the assessor's own file."""
         own = str(self.ledger.path)
-        paths = [Path(p) for p in sheets.sheet_paths(self.collection, self.folder) if p != own]
+        paths = [Path(p) for p in sheet_paths(self.collection, folder=self.folder) if p != own]
         try:
-            return sheets.read_sheets(paths, self.items.pool)
+            return read_sheets(paths, self.items.pool)
         except EmptyTable:
             return pl.DataFrame(schema=_GRADED)
 
@@ -372,7 +381,7 @@ class SheetSession:
         assessor: str,
         sheet: Sheet,
         pictures: Pictures,
-        folder: Path = study.FOLDER,
+        folder: Path = FOLDER,
     ) -> None:
         """Take up the assessor's file below `folder`, which is made with the first verdict.
 

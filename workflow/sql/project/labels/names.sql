@@ -1,4 +1,5 @@
--- The labels of a data set, each once, spaces for underscores; the header names the columns.
+-- The labels of a data set, each once, with spaces instead of underscores; the header names the
+-- columns.
 WITH header AS (
     SELECT string_split(line, chr(9)) AS names FROM labels WHERE row = 1 ORDER BY file LIMIT 1
 )

@@ -6,7 +6,7 @@ Format: https://wordnet.princeton.edu/documentation/wndb5wn
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from isotope.toy import wordnet
+from isotope.toy import words
 
 OPPOSITES = {"black": "white", "white": "black"}
 Synsets = Mapping[str, Sequence[tuple[str, str, str]]]
@@ -15,7 +15,7 @@ Synsets = Mapping[str, Sequence[tuple[str, str, str]]]
 def write(folder: Path) -> None:
     """Write the four files; a sense that the toy lacks is the entry `left_out`."""
     folder.mkdir(parents=True, exist_ok=True)
-    nouns = {"left_out": ["entity.n.01"], **wordnet.hypernyms()}
+    nouns = {"left_out": ["entity.n.01"], **words.hypernyms()}
     above = {name: [("@", up, "0000") for up in ups] for name, ups in nouns.items()}
     adjectives = {f"{a}.a.01": [("!", f"{b}.a.01", "0101")] for a, b in OPPOSITES.items()}
     for part, letter, synsets in (("noun", "n", above), ("adj", "a", adjectives)):

@@ -84,12 +84,14 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]:
 def embedded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The project after `snakemake --cores all` with the default params, a copy for each worker.
 
-    It is built once in a session, by processes that are started as a user's are.
+    It is built once in a session, by processes that are started as a user's are; beside it lies
+    `demo.printed`, what they printed.
     """
 
     def build(place: Path) -> None:
         copy_project(place)
-        run("snakemake", "--cores", "all", cwd=place, forked=False)
+        printed = run("snakemake", "--cores", "all", cwd=place, forked=False)
+        place.with_suffix(".printed").write_text(printed)
 
     place = tmp_path_factory.mktemp("embedded") / "project"
     shutil.copytree(once("demo", build), place, symlinks=True)

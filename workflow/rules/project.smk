@@ -165,7 +165,7 @@ rule project_labels:
         left_out=plan.knowledge_table("sections.rejected.parquet"),
         after=plan.label_vocabulary,
         sql=plan.sql("project/labels/*.sql"),
-        code=plan.code("project.labels:project_labels"),
+        code=plan.code("project.match:project_labels"),
     output:
         projection="data/project/{source}/projection.parquet",
     log:
@@ -178,7 +178,7 @@ rule project_labels:
     resources:
         mem_mb=plan.needs(JAVA),
     params:
-        call="project.labels:project_labels",
+        call="project.match:project_labels",
         spec=plan.recognition,
     message:
         "link the labels of {wildcards.source} to a snapshot"

@@ -71,7 +71,7 @@ rule score_pool:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
         runs=plan.pooled_runs,
-        code=plan.code("judge.sheets:write_pool"),
+        code=plan.code("judge.pool:write_pool"),
     output:
         pool="results/score/{collection}/pool.parquet",
         sheets=[
@@ -85,7 +85,7 @@ rule score_pool:
     resources:
         mem_mb=plan.needs(HOLDS),
     params:
-        call="judge.sheets:write_pool",
+        call="judge.pool:write_pool",
         depth=plan.judging("depth"),
     message:
         "pool the runs on {wildcards.collection}"
@@ -99,7 +99,7 @@ rule score_judged:
         qrels="data/collect/{collection}/qrels.parquet",
         sheets=plan.judgement_sheets,
         runs=plan.pooled_runs,
-        code=plan.code("judge.scores:score_judged"),
+        code=plan.code("judge.pool:score_judged"),
     output:
         graded="results/score/{collection}/graded.parquet",
         scores="results/score/{collection}/scores.parquet",
@@ -113,7 +113,7 @@ rule score_judged:
     resources:
         mem_mb=plan.needs(HOLDS),
     params:
-        call="judge.scores:score_judged",
+        call="judge.pool:score_judged",
         measures=plan.judging("measures"),
     message:
         "score the runs on {wildcards.collection} with graded judgements"

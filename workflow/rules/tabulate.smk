@@ -403,7 +403,7 @@ rule tabulate_mistakes:
         unpack(plan.collection_tables),
         runs=lambda w: plan.mistake_runs(w.collection),
         sql=plan.sql("tabulate/study/mistakes.sql"),
-        code=plan.code("judge.mistakes:write_mistakes"),
+        code=plan.code("judge.study:write_mistakes"),
     output:
         sample="results/tables/{collection}/mistakes.parquet",
         sheet="results/tables/{collection}/mistakes.csv",
@@ -414,7 +414,7 @@ rule tabulate_mistakes:
     resources:
         mem_mb=plan.needs(HOLDS),
     params:
-        call="judge.mistakes:write_mistakes",
+        call="judge.study:write_mistakes",
         collected=["texts", "images", "qrels"],
         spec=plan.mistakes,
     message:
@@ -428,7 +428,7 @@ rule tabulate_sorted:
         sample="results/tables/{collection}/mistakes.parquet",
         sheets=lambda w: plan.mistake_sheets(w.collection),
         sql=plan.sql("tabulate/tables/mistakes_sorted.sql"),
-        code=plan.code("judge.mistakes:tabulate_mistakes"),
+        code=plan.code("judge.study:tabulate_mistakes"),
     output:
         multiext("results/tables/{collection}/mistakes_sorted", ".csv", ".md", ".tex"),
     log:
@@ -438,7 +438,7 @@ rule tabulate_sorted:
     resources:
         mem_mb=plan.needs(HOLDS),
     params:
-        call="judge.mistakes:tabulate_mistakes",
+        call="judge.study:tabulate_mistakes",
         stem="results/tables/{collection}/mistakes_sorted",
         # A function: Snakemake would take the braces of a text for wildcards.
         classes=lambda w: plan.mistakes["classes"],

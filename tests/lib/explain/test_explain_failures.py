@@ -15,7 +15,7 @@ from isotope.explain.failures import Sources, explain_failures
 from isotope.explain.tables import FAILURES, INTACT, RANKS
 from isotope.tabulate.exhibits import recipe, write_exhibit
 from isotope.tabulate.layout import lay_out
-from isotope.toy import wordnet
+from isotope.toy import words
 
 SCENES: Mapping[str, list[tuple[str, int]]] = {
     "i1": [("ball.n.03", 10), ("ball.n.03", 20), ("tree.n.01", 5)],
@@ -44,7 +44,7 @@ def collection(folder: Path) -> Sources:
     pairs = [{"text_id": f"t{i}", "image_id": f"i{i}", "relevance": 1} for i in (1, 2, 3, 4)]
     qrels = [{**pair, "split": "validation"} for pair in pairs]
     store.write_rows(qrels, folder / "qrels.parquet", QRELS)
-    wordnet.write(folder / "wordnet")
+    words.write_wordnet(folder / "wordnet")
     return Sources(
         folder / "images.parquet", folder / "qrels.parquet", None, str(folder / "wordnet")
     )

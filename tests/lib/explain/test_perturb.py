@@ -17,7 +17,7 @@ from isotope.explain.perturb import (
     spelled,
 )
 from isotope.explain.wordnet import WordNet, find
-from isotope.toy import wordnet as toy_wordnet
+from isotope.toy import words as toy_words
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def wordnet() -> WordNet:
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory) -> WordNet:
     folder = tmp_path_factory.mktemp("wordnet")
-    toy_wordnet.write(folder)
+    toy_words.write_wordnet(folder)
     return WordNet(find(folder))
 
 

@@ -12,13 +12,13 @@ from wn import lmf
 from isotope.core.errors import CorruptFile, EmptyTable, MissingFile
 from isotope.explain import wordnet as wordnet_files
 from isotope.explain.wordnet import WordNet
-from isotope.toy import scenes, wordnet
+from isotope.toy import scenes, words
 
 
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory) -> WordNet:
     folder = tmp_path_factory.mktemp("wordnet")
-    wordnet.write(folder)
+    words.write_wordnet(folder)
     return WordNet(wordnet_files.find(folder))
 
 
@@ -68,7 +68,7 @@ def test_antonyms_are_direct_and_of_the_first_sense_that_has_some(whole):
 
 
 def test_the_toys_synsets_are_as_far_apart_as_in_wordnet(toy, whole):
-    for one, other in itertools.combinations(wordnet.hypernyms(), 2):
+    for one, other in itertools.combinations(words.hypernyms(), 2):
         there, here = (d.similarity(d.synset(one), d.synset(other)) for d in (whole, toy))
         assert here == there, (one, other)
 
@@ -96,7 +96,7 @@ def test_a_dictionary_is_found_below_nltks_folder_and_in_its_zip(tmp_path):
 def test_princetons_files_say_what_the_same_synsets_in_lmf_say(toy, tmp_path):
     wordnet_dict.write(tmp_path)
     princeton = WordNet(wordnet_files.find(tmp_path))
-    for one, other in itertools.combinations(wordnet.hypernyms(), 2):
+    for one, other in itertools.combinations(words.hypernyms(), 2):
         there, here = (
             d.similarity(d.synset(one) or "", d.synset(other) or "") for d in (princeton, toy)
         )
@@ -208,8 +208,8 @@ def test_a_database_without_english_or_that_is_none_is_refused(tmp_path):
     with pytest.raises(CorruptFile, match="not a database of wn"):
         WordNet(tmp_path / "other/wn.db")
     toy_file = tmp_path / "cut.xml"
-    wordnet.write(tmp_path)
-    toy_file.write_bytes((tmp_path / wordnet.FILE).read_bytes()[:-200])
+    words.write_wordnet(tmp_path)
+    toy_file.write_bytes((tmp_path / words.WORDNET_FILE).read_bytes()[:-200])
     with pytest.raises(CorruptFile, match="not WN-LMF"):
         WordNet(toy_file)
 

@@ -22,18 +22,22 @@ from isotope.core.errors import (
     MissingFile,
 )
 from isotope.core.runs import ranked, write_run
-from isotope.judge.scores import (
+from isotope.judge.ledger import sheet_paths
+from isotope.judge.pool import (
     Judged,
     agreement,
     cohen_kappa,
+    graded_qrels,
     kendall_tau,
     leave_one_out,
     mean_scores,
+    pool_runs,
+    read_sheets,
     score_judged,
     system_scores,
     without,
+    write_pool,
 )
-from isotope.judge.sheets import graded_qrels, pool_runs, read_sheets, sheet_paths, write_pool
 from isotope.judge.tables import SHEET
 from isotope.score.tables import SCORES
 
@@ -133,9 +137,9 @@ def test_a_sheet_comes_back_as_csv_or_parquet(sheet, tmp_path):
     )
     pl.read_csv(path, infer_schema=False).write_parquet(path.with_name("again.parquet"))
     (path.parent / "notes.txt").touch()
-    found = sheet_paths("toy", tmp_path / "back")
+    found = sheet_paths("toy", folder=tmp_path / "back")
     assert [Path(f).name for f in found] == ["again.parquet", "ann.csv"]
-    assert sheet_paths("other", tmp_path / "back") == []
+    assert sheet_paths("other", folder=tmp_path / "back") == []
     pool = pl.read_parquet(tmp_path / "pool.parquet")
     expected = [("t2m", "t1", "a", 2, "ann"), ("t2m", "t2", "b", 0, "ann")]
     for one in found:

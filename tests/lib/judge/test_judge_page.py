@@ -26,10 +26,9 @@ from isotope.core.errors import BadParams, BrokenPromise, MissingFile
 from isotope.core.runs import ranked, write_run
 from isotope.crawl.tables import PIXELS
 from isotope.judge import app, session
-from isotope.judge.ledger import PAIRS, Pair, current_lines
-from isotope.judge.scores import score_judged
+from isotope.judge.ledger import PAIRS, Pair, current_lines, sheet_paths
+from isotope.judge.pool import read_sheets, score_judged
 from isotope.judge.session import SIDE_PX, Pictures, PoolSession
-from isotope.judge.sheets import read_sheets, sheet_paths
 from isotope.judge.tables import POOL
 from isotope.params import files as params_files
 

@@ -17,9 +17,9 @@ from isotope.core import store
 from isotope.core.errors import BadParams, BrokenPromise, CorruptFile, MissingFile
 from isotope.crawl.tables import PIXELS
 from isotope.explain.tables import STUDY
-from isotope.judge import mistakes, session, study
+from isotope.judge import session, study
 from isotope.judge.app import sheet_app
-from isotope.judge.ledger import Ledger, current_lines
+from isotope.judge.ledger import Ledger, current_lines, sheet_paths
 from isotope.judge.session import SheetSession
 from isotope.judge.study import VERDICTS, Verdict
 from isotope.params import files
@@ -123,7 +123,7 @@ def test_verdicts_of_the_page_are_tabulated_like_a_sheet_that_came_back(place):
     Path("judgements/toy/failures/bob.csv").write_text(
         "lot,classes,rating,assessor\nlot0,details,4,bob\n"
     )
-    sheets = [Path(p) for p in study.sheet_paths("toy")]
+    sheets = [Path(p) for p in sheet_paths("toy", "failures")]
     given = Path("results/tables/toy/study.parquet")
     found = study.read_sheets(sheets, given, CLASSES)
     columns = ("system", "assessor", "rating", "classes")
@@ -139,9 +139,9 @@ def test_verdicts_of_the_page_are_tabulated_like_a_sheet_that_came_back(place):
 def test_sorted_mistakes_of_the_page_are_counted(place):
     for lot, classes in (("lot0", ("other",)), ("lot1", ("too_generic",)), ("lot2", ("other",))):
         sit("ann", "mistakes").give(lot, Verdict(classes, None), expected=None)
-    sheets = [Path(p) for p in study.sheet_paths("toy", "mistakes")]
+    sheets = [Path(p) for p in sheet_paths("toy", "mistakes")]
     given = Path("results/tables/toy/mistakes.parquet")
-    mistakes.tabulate_mistakes(sheets, given, KINDS, Path("sorted"))
+    study.tabulate_mistakes(sheets, given, KINDS, Path("sorted"))
     shares = pl.read_csv("sorted.csv").select("system", "class", "judgements_share").rows()
     assert shares == [
         ("bm25", "incorrect", 1.0),

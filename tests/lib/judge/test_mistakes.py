@@ -10,7 +10,7 @@ from isotope.core import store
 from isotope.core.errors import CorruptFile, EmptyTable
 from isotope.core.runs import write_run
 from isotope.explain.tables import STUDY
-from isotope.judge import mistakes
+from isotope.judge import study
 
 KINDS = ["same_granularity", "too_generic", "misunderstood_query", "other"]
 # Table 3 of the paper: of 100 answers of CLIP2CLIP as many are correct, (a), (b), (c) and (d).
@@ -54,7 +54,7 @@ def sheet(collected, tmp_path) -> Path:
         write_run(pl.DataFrame(rows), runs[-1])
     spec = {"seed": 1, "examples": 3}
     sample, out = tmp_path / "mistakes.parquet", tmp_path / "mistakes.csv"
-    mistakes.write_mistakes(runs, collected, spec, sample=sample, sheet=out)
+    study.write_mistakes(runs, collected, spec, sample=sample, sheet=out)
     return out
 
 
@@ -76,7 +76,7 @@ def test_the_draw_is_of_all_questions_and_not_of_those_that_a_system_fails(colle
     write_run(pl.DataFrame(hits), run)
     sample = tmp_path / "sample.parquet"
     spec = {"seed": 0, "examples": 100}
-    mistakes.write_mistakes([run], collected, spec, sample=sample, sheet=tmp_path / "sheet.csv")
+    study.write_mistakes([run], collected, spec, sample=sample, sheet=tmp_path / "sheet.csv")
     rows = {r["query_id"]: r for r in pl.read_parquet(sample).to_dicts()}
     assert sorted(rows) == [f"i{n}" for n in range(PAIRS)]
     assert rows["i0"]["query"] == "What? | right: Entity 0 | found: Entity 0"
@@ -94,10 +94,10 @@ def test_only_questions_of_the_human_set_are_drawn_where_the_params_name_it(coll
         write_run(pl.DataFrame([{"query_id": "i0", "doc_id": "Q1", "score": 1.0}]), run)
     sample, sheet = tmp_path / "sample.parquet", tmp_path / "sheet.csv"
     spec = {"seed": 0, "examples": 100, "subset": "human"}
-    mistakes.write_mistakes(runs[1:], own, spec, sample=sample, sheet=sheet)
+    study.write_mistakes(runs[1:], own, spec, sample=sample, sheet=sheet)
     assert sorted(pl.read_parquet(sample)["query_id"]) == ["i0", "i2", "i5"]
     with pytest.raises(EmptyTable, match="no judged question of the subset human in validation"):
-        mistakes.write_mistakes(runs[:1], own, spec, sample=sample, sheet=sheet)
+        study.write_mistakes(runs[:1], own, spec, sample=sample, sheet=sheet)
 
 
 def test_a_row_shows_the_question_the_right_entity_and_the_one_found(sheet):
@@ -123,7 +123,7 @@ def test_sorted_mistakes_become_shares_of_each_kind(sheet, tmp_path):
     back = pl.read_csv(sheet).drop("classes").join(kinds, on="lot")
     back = back.with_columns(assessor=pl.lit("ann"))
     back.write_csv(tmp_path / "back.csv")
-    mistakes.tabulate_mistakes([tmp_path / "back.csv"], sample, KINDS, tmp_path / "sorted")
+    study.tabulate_mistakes([tmp_path / "back.csv"], sample, KINDS, tmp_path / "sorted")
     found = pl.read_csv(tmp_path / "sorted.csv").sort("system", "class")
     shares = found.select("system", "class", pl.col("judgements_share").round(3)).rows()
     assert shares == [
@@ -141,7 +141,7 @@ def test_a_kind_that_nobody_offered_is_refused(sheet, tmp_path):
     back.write_csv(tmp_path / "back.csv")
     sample = sheet.with_suffix(".parquet")
     with pytest.raises(CorruptFile, match="same_granularity"):
-        mistakes.tabulate_mistakes([tmp_path / "back.csv"], sample, KINDS, tmp_path / "sorted")
+        study.tabulate_mistakes([tmp_path / "back.csv"], sample, KINDS, tmp_path / "sorted")
 
 
 def test_the_papers_counts_of_clip2clip_give_its_85_percent_of_incorrect_answers(tmp_path):
@@ -156,7 +156,7 @@ def test_the_papers_counts_of_clip2clip_give_its_85_percent_of_incorrect_answers
         classes=pl.Series(classes), rating=pl.lit(""), assessor=pl.lit("ann")
     )
     back.write_csv(tmp_path / "back.csv")
-    mistakes.tabulate_mistakes(
+    study.tabulate_mistakes(
         [tmp_path / "back.csv"], tmp_path / "sample.parquet", list(CLIP2CLIP), tmp_path / "sorted"
     )
     found = pl.read_csv(tmp_path / "sorted.csv")

@@ -10,7 +10,8 @@ from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import BrokenPromise, CorruptFile, EmptyTable, MissingColumn, MissingFile
 from isotope.explain.tables import FAILURES, STUDIED
-from isotope.judge.study import read_sheets, sheet_paths, write_sheet, write_study
+from isotope.judge.ledger import sheet_paths
+from isotope.judge.study import read_sheets, write_sheet, write_study
 from isotope.tabulate.exhibits import recipe, write_exhibit
 
 ROOT = Path(__file__).parents[3]
@@ -270,6 +271,8 @@ def test_sheets_that_came_back_are_found_by_collection(tmp_path):
     (tmp_path / "toy/pool.csv").touch()
     (tmp_path / "toy/failures/bob.jsonl").touch()
     (tmp_path / "toy/failures/bob.torn").touch()
-    found = sheet_paths("toy", folder=tmp_path)
+    found = sheet_paths("toy", "failures", tmp_path)
     assert found == [str(tmp_path / f"toy/failures/{name}") for name in ("ann.csv", "bob.jsonl")]
-    assert sheet_paths("toy", "mistakes", tmp_path) == sheet_paths("other", folder=tmp_path) == []
+    assert (
+        sheet_paths("toy", "mistakes", tmp_path) == sheet_paths("other", "failures", tmp_path) == []
+    )

@@ -9,7 +9,7 @@ import pytest
 from isotope.core import store
 from isotope.core.errors import EmptyTable, MissingFile
 from isotope.parse.tables import REJECTED, SECTIONS
-from isotope.project import labels
+from isotope.project import match
 
 TITLES = ["Ceviche", "Boeing 747", "House cat", "Crane (bird)", "iPod", "CEVICHE (band)"]
 LEFT_OUT = [
@@ -52,7 +52,7 @@ def test_each_label_has_its_article_the_way_there_and_a_score(snapshot, tmp_path
     lines = ["image\tlabel", *(f"{n}.jpg\t{label}" for n, label in enumerate([*LABELS, "cat"]))]
     out = tmp_path / "projection.parquet"
     given = manifest(tmp_path / "acquired", "labels", lines)
-    labels.project_labels(manifest=given, **snapshot, spec={}, projection=out, threads=1)
+    match.project_labels(manifest=given, **snapshot, spec={}, projection=out, threads=1)
     found = pl.read_parquet(out)
     title = {f"projected-{n:08d}-000": t for n, t in enumerate(TITLES)} | {None: None}
     links = {label: (title[text], method) for label, text, method, _ in found.rows()}
@@ -74,7 +74,7 @@ def test_each_label_has_its_article_the_way_there_and_a_score(snapshot, tmp_path
 def test_a_source_without_labels_is_named(snapshot, tmp_path):
     given = manifest(tmp_path / "acquired", "other", ["image\tlabel"])
     with pytest.raises(MissingFile, match="part `labels`"):
-        labels.project_labels(
+        match.project_labels(
             manifest=given, **snapshot, spec={}, projection=tmp_path / "out", threads=1
         )
 
@@ -83,6 +83,6 @@ def test_a_source_without_labels_is_named(snapshot, tmp_path):
 def test_a_table_without_labels_is_named(snapshot, tmp_path, lines):
     given = manifest(tmp_path / "acquired", "labels", lines)
     with pytest.raises(EmptyTable, match="no label"):
-        labels.project_labels(
+        match.project_labels(
             manifest=given, **snapshot, spec={}, projection=tmp_path / "out", threads=1
         )

@@ -13,7 +13,7 @@ from isotope.params import files
 from isotope.tabulate import figures, table
 from isotope.tabulate.exhibits import recipe, write_exhibit
 from isotope.tabulate.tables import SUBSETS
-from isotope.toy import facts, snapshot
+from isotope.toy import snapshot
 
 SQL = sql.SQL / "tabulate"
 
@@ -177,7 +177,8 @@ def test_subsets_without_an_exact_point_say_what_to_do(tmp_path):
 
 
 def test_the_toy_knows_topics_and_views_of_each_of_its_articles(tmp_path):
-    facts.write(tmp_path, 30, 0)
+    snapshot.write_topics(tmp_path, 30, 0)
+    snapshot.write_views(tmp_path, 30, 0)
     pages = [line.split(",")[2] for line in (tmp_path / "topics.csv").read_text().splitlines()[1:]]
     viewed = [line.split(",")[0] for line in (tmp_path / "views.csv").read_text().splitlines()[1:]]
     assert pages == viewed == [str(1000 + 10 * n) for n in range(30)]

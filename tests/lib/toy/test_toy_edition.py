@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from isotope.toy import snapshot, wiki, words
+from isotope.toy import dump, snapshot, words
 from isotope.toy.edition import REVISIONS, entries
 
 PAGES = 300
@@ -36,8 +36,8 @@ def revisions(editions) -> dict[int, str]:
 
 def articles(place: Path) -> dict[int, tuple[str, str, str]]:
     """Title, wikitext and revision of every article."""
-    (dump,) = place.glob("dump/*.xml.bz2")
-    found = ET.fromstring(bz2.decompress(dump.read_bytes())).iter(f"{XMLNS}page")
+    (path,) = place.glob("dump/*.xml.bz2")
+    found = ET.fromstring(bz2.decompress(path.read_bytes())).iter(f"{XMLNS}page")
     plain = [p for p in found if p.findtext(f"{XMLNS}ns") == "0"]
     return {
         int(p.findtext(f"{XMLNS}id", "")): (
@@ -85,7 +85,7 @@ def test_only_pages_that_are_said_to_be_revised_differ(editions, revisions):
 
 def test_only_their_rows_of_wit_differ(editions, revisions):
     before, after = (rows(place) for place in editions)
-    revised = {words.title(n) for n in range(2 * PAGES) if wiki.page_id(n) in revisions}
+    revised = {words.title(n) for n in range(2 * PAGES) if dump.page_id(n) in revisions}
     assert {t for t in before | after if before.get(t) != after.get(t)} <= revised
 
 
@@ -106,8 +106,8 @@ def test_a_revision_is_later_than_what_it_revises(editions, revisions):
 def test_the_later_wiki_keeps_every_file_and_redraws_one_under_its_address():
     redrawn = 0
     for entry in entries(0, PAGES, 2):
-        kept = {p.path: p for p in entry.made}
-        for old in entry.before.made if entry.before else []:
+        kept = {p.path: p for p in entry.pictures}
+        for old in entry.before.own_pictures if entry.before else []:
             assert old.path in kept
             redrawn += old.scene != kept[old.path].scene
     assert redrawn == 1

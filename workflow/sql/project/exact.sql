@@ -1,9 +1,9 @@
--- Page and section title; the hierarchy decides where a page has two sections of one name.
-WITH named AS (
+-- Page and section title match; the hierarchy decides where a page has two sections of one title.
+WITH matched AS (
     SELECT
         queries.source_text_id,
         sections.text_id,
-        count(*) OVER (PARTITION BY queries.source_text_id) AS found,
+        count(*) OVER (PARTITION BY queries.source_text_id) AS matches,
         queries.hierarchy = sections.hierarchy AS same_hierarchy
     FROM queries
     INNER JOIN sections
@@ -15,8 +15,8 @@ WITH named AS (
 SELECT
     source_text_id,
     min(text_id) AS text_id
-FROM named
-WHERE found = 1 OR same_hierarchy
+FROM matched
+WHERE matches = 1 OR same_hierarchy
 GROUP BY source_text_id
 HAVING count(*) = 1
 ORDER BY source_text_id

@@ -1,7 +1,7 @@
 WITH first_rows AS (
     SELECT
         source_text_id,
-        arg_min({ 'file': file, 'row': row }, (file, row)) AS seen
+        arg_min({ 'file': file, 'row': row }, (file, row)) AS place
     FROM members
     GROUP BY source_text_id
 )
@@ -15,5 +15,5 @@ SELECT
     a.context_page_description
 FROM first_rows
 INNER JOIN associations AS a
-    ON first_rows.seen.file = a.file AND first_rows.seen.row = a.row
+    ON first_rows.place.file = a.file AND first_rows.place.row = a.row
 ORDER BY first_rows.source_text_id

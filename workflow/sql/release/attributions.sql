@@ -1,7 +1,7 @@
--- Whom an image asks to be named and its licence, by its attribution captions; and its file's page.
+-- Attribution and licence of an image, by its attribution captions, and the page of its file.
 -- ASSUME an image whose captions name no licence has an unknown one, not free to reuse; no paper
 -- says: WIT gives captions, not licences.
-WITH told AS (
+WITH captions AS (
     SELECT
         image_id, image_url, array_to_string(list_sort(list_distinct(list_filter(
             caption_attribution_description, LAMBDA c: c IS NOT NULL AND c <> ''
@@ -21,7 +21,7 @@ shortened AS ( -- "Creative Commons Attribution-Share Alike 3.0" becomes "cc-by-
         regexp_replace(regexp_replace(sa, 'non[ -]?commercial', 'nc'), '[ _-]+', '-', 'g') AS name,
         upper(regexp_extract(name, '\bcc-by((-nc)?(-sa|-nd)?)\b', 1)) AS marks,
         regexp_extract(name, '\bcc-by[a-z-]*?-(\d\.\d)', 1) AS version
-    FROM told
+    FROM captions
 )
 
 SELECT

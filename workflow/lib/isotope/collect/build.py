@@ -24,6 +24,15 @@ SCHEMAS = {
 # Parameters that a collection may go without.
 CHOICES = {"source_splits": None}
 BASE = ("texts", "images", "qrels")
+KIND = sql.SQL / "collect/wikipedia"
+# The queries of the kind that run in the jobs of the texts, in those of the images, and at the end:
+# filter (c) needs the splits of a text and those of an image.
+BY_TEXT = (
+    *("projected", "pages", "pairs", "alive", "canonical"),
+    *("split_texts", "sources", "counted"),
+)
+BY_IMAGE = ("split_images", "one_split", "qrels", "captions", "images")
+BY_GATHER = ("texts", "filters")
 
 
 def collect_tables(
@@ -39,13 +48,13 @@ def collect(
 ) -> None:
     """Run `kind`/NN_<name>.sql in order and place the tables of SCHEMAS in `out`.
 
-    Each query sees the given relations (see `collect_inputs.expand`) and the tables of the queries
-    before it. Texts and images may have columns of tables.OPTIONAL after their own; a kind without
-    a query for `rejected` rejects nothing. Nothing is placed unless every query of sql/check holds.
+    Each query reads `relations` (see `inputs.expand`) and the tables of the queries before it.
+    Texts and images may have columns of tables.OPTIONAL after their own; a kind without a query for
+    `rejected` rejects nothing. Nothing is placed unless every query of sql/check holds.
 
-    A kind with a folder `member` is made of other collections, whose tables its relations list in
-    one order. The folder's queries run once a collection, with its place from 0 as `$nth`, and the
-    kind's own see what they made, each the rows of all members.
+    A kind with a folder `member` puts other collections together, whose tables its relations list
+    in one order. The folder's queries run once a collection, with its place from 0 as `$nth`; the
+    queries of the kind read what they return, each table with the rows of all members.
 
     Raises:
         BadParams: no such kind.
@@ -53,34 +62,25 @@ def collect(
     """
     steps = sorted(kind.glob("[0-9]*_*.sql"))
     if not steps:
-        known = ", ".join(sorted(p.name for p in kind.parent.iterdir() if p.is_dir()))
-        raise BadParams("params collect", f"unknown kind {kind.name!r}", f"known: {known}")
+        names = ", ".join(sorted(p.name for p in kind.parent.iterdir() if p.is_dir()))
+        raise BadParams("params collect", f"unknown kind {kind.name!r}", f"known: {names}")
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out, prefix=".staging-") as folder:
-        given = _given(kind, relations, Path(folder))
-        told = {**CHOICES, **params, **cast(Mapping[str, object], params.get("recognition", {}))}
-        made = run_steps(steps, given, told, Path(folder))
-        run_checks({name: made[name] for name in BASE})
+        inputs = _inputs(kind, relations, Path(folder))
+        own = cast(Mapping[str, object], params.get("recognition", {}))
+        tables = run_steps(steps, inputs, {**CHOICES, **params, **own}, Path(folder))
+        run_checks({name: tables[name] for name in BASE})
         place(Path(folder), out)
 
 
-def _given(kind: Path, relations: Mapping[str, sql.Files], folder: Path) -> dict[str, sql.Files]:
+def _inputs(kind: Path, relations: Mapping[str, sql.Files], folder: Path) -> dict[str, sql.Files]:
     steps = sorted((kind / "member").glob("[0-9]*_*.sql"))
     if not steps:
         return expand(relations, folder)
     listed = [cast(Sequence[Path], files) for files in relations.values()]
     members = [dict(zip(relations, own, strict=True)) for own in zip(*listed, strict=True)]
-    made = [run_steps(steps, own, {"nth": n}, folder / str(n)) for n, own in enumerate(members)]
-    return {table: [tables[table] for tables in made] for table in made[0]}
-
-
-def place(folder: Path, out: Path) -> None:
-    """Move the tables of SCHEMAS from one folder to another; nothing is rejected if none tells."""
-    rejected = folder / "rejected.parquet"
-    if not rejected.exists():
-        store.write_rows([], rejected, REJECTED)
-    for name in SCHEMAS:
-        (folder / f"{name}.parquet").replace(out / f"{name}.parquet")
+    pieces = [run_steps(steps, own, {"nth": n}, folder / str(n)) for n, own in enumerate(members)]
+    return {table: [tables[table] for tables in pieces] for table in pieces[0]}
 
 
 def run_steps(
@@ -106,14 +106,13 @@ def run_checks(relations: Mapping[str, sql.Files]) -> None:
         sql.check(claim, relations, {})
 
 
-KIND = sql.SQL / "collect/wikipedia"
-# Which part answers a query of the kind: filter (c) asks for a text's splits and for an image's.
-BY_TEXT = (
-    *("projected", "pages", "pairs", "alive", "canonical"),
-    *("split_texts", "sources", "counted"),
-)
-BY_IMAGE = ("split_images", "one_split", "qrels", "captions", "images")
-BY_GATHER = ("texts", "filters")
+def place(folder: Path, out: Path) -> None:
+    """Move the tables of SCHEMAS from one folder to another; absent rejections are no rows."""
+    rejected = folder / "rejected.parquet"
+    if not rejected.exists():
+        store.write_rows([], rejected, REJECTED)
+    for name in SCHEMAS:
+        (folder / f"{name}.parquet").replace(out / f"{name}.parquet")
 
 
 def collect_texts(
@@ -124,10 +123,10 @@ def collect_texts(
 ) -> None:
     """Write what depends on the texts of a part; `outputs` names the tables of BY_TEXT to leave.
 
-    The part's own rows of associations, sections, members and projection are the queries of the
-    kind's folder `text`. A page has one title, and what has one title is in one part.
+    The queries of the kind's folder `text` select the part's own rows of associations, sections,
+    members and projection. All rows of one title, and so of one page, are in one part.
     """
-    _part("text", BY_TEXT, relations, {**spec, **_numbers(part)}, outputs)
+    _write_part("text", BY_TEXT, relations, {**spec, **_numbers(part)}, outputs)
 
 
 def collect_images(
@@ -136,10 +135,10 @@ def collect_images(
     """Write what depends on the images of a part; `outputs` names the tables of BY_IMAGE to leave.
 
     The relations are those of the source, and `canonical` and `split_texts` of all parts of the
-    texts. `urls` names every image of the associations. The part's own rows are the queries of the
-    kind's folder `image`.
+    texts. `urls` has every image of the associations. The queries of the kind's folder `image`
+    select the part's own rows.
     """
-    _part("image", BY_IMAGE, relations, _numbers(part), outputs)
+    _write_part("image", BY_IMAGE, relations, _numbers(part), outputs)
 
 
 def collect_gather(pieces: Mapping[str, Sequence[Path]], outputs: Mapping[str, Path]) -> None:
@@ -154,10 +153,10 @@ def collect_gather(pieces: Mapping[str, Sequence[Path]], outputs: Mapping[str, P
     out = outputs["texts"].parent
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out, prefix=".staging-") as folder:
-        made = _answered("gather", BY_GATHER, pieces, {}, Path(folder))
-        made["images"] = Path(folder) / "images.parquet"
-        gather(pieces["images"], made["images"], IMAGES)
-        run_checks({name: made[name] for name in BASE})
+        tables = _run_part("gather", BY_GATHER, pieces, {}, Path(folder))
+        tables["images"] = Path(folder) / "images.parquet"
+        gather(pieces["images"], tables["images"], IMAGES)
+        run_checks({name: tables[name] for name in BASE})
         place(Path(folder), out)
 
 
@@ -165,22 +164,22 @@ def _numbers(part: Part) -> dict[str, int]:
     return dict(zip(("nth", "shards"), part, strict=True))
 
 
-def _part(
+def _write_part(
     by: str,
     steps: Iterable[str],
     relations: Mapping[str, sql.Files],
     params: Mapping[str, object],
     out: Mapping[str, Path],
 ) -> None:
-    beside = next(iter(out.values())).parent
-    beside.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=beside, prefix=f".{by}-") as folder:
-        made = _answered(by, steps, relations, params, Path(folder))
+    parent = next(iter(out.values())).parent
+    parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=parent, prefix=f".{by}-") as folder:
+        tables = _run_part(by, steps, relations, params, Path(folder))
         for name, path in out.items():
-            made[name].replace(path)
+            tables[name].replace(path)
 
 
-def _answered(
+def _run_part(
     by: str,
     steps: Iterable[str],
     relations: Mapping[str, sql.Files],
@@ -188,7 +187,7 @@ def _answered(
     folder: Path,
 ) -> dict[str, Path]:
     """Run the queries that select a part from relations named `all_...`, then those of the kind."""
-    given = {**relations, **{f"all_{name}": files for name, files in relations.items()}}
+    inputs = {**relations, **{f"all_{name}": files for name, files in relations.items()}}
     of_kind = {sql.table_of(step): step for step in KIND.glob("[0-9]*_*.sql")}
     chain = [*sorted((KIND / by).glob("*.sql")), *(of_kind[name] for name in steps)]
-    return run_steps(chain, given, params, folder)
+    return run_steps(chain, inputs, params, folder)

@@ -24,76 +24,9 @@ JUDGEMENTS = pa.schema(
         ("relevance", pa.int32()),
     ]
 )
-_COLUMNS = ("text_id", "image_id", "rel")
-_SPLITS = {"train": "train", "test": "test"} | dict.fromkeys(
-    ("validation", "valid", "val", "dev"), "validation"
-)
-_SPLIT = re.compile(rf"(?<![a-z])(?:{'|'.join(_SPLITS)})(?![a-z])")
-_ROWS = 65_536
-
-
-def write_judgements(files: Sequence[Path], out: Path) -> Path:
-    """Write JUDGEMENTS, the rows of all files in their order; return `out`.
-
-    A Parquet file has AToMiC's columns text_id, image_id and rel; its query is the text. Anything
-    else is TREC qrels, plain or gzipped, whose query may be the text or the image. `row` counts
-    from 1.
-
-    Raises:
-        BadParams: a file whose name, or whose folder's name, tells no split.
-        MissingColumn: a Parquet file without one of the columns.
-        CorruptFile: what is neither Parquet nor TREC qrels, with the line.
-    """
-    splits = {path: split_of(path) for path in files}
-    with store.writer(out, JUDGEMENTS) as table:
-        for path, split in splits.items():
-            row = 1
-            for told in _read(path):
-                named = [f"{path.parent.name}/{path.name}", split]
-                file, own = (pa.repeat(pa.scalar(n, pa.string()), told.num_rows) for n in named)
-                rows = pa.array(range(row, row + told.num_rows), pa.int64())
-                columns = [file, rows, own, *(told.column(n) for n in told.schema.names)]
-                table.write_table(pa.table(columns, names=JUDGEMENTS.names).cast(JUDGEMENTS))
-                row += told.num_rows
-    return out
-
-
-def split_of(path: Path) -> str:
-    """Return the split that a file's name tells, such as `qrels.atomic.validation.t2i.trec.gz`.
-
-    Raises:
-        BadParams: neither the name nor that of the folder tells one.
-    """
-    for name in (path.name, path.parent.name):
-        found = _SPLIT.search(name.lower())
-        if found:
-            return _SPLITS[found[0]]
-    remedy = "put train, validation or test into its name, such as validation.parquet"
-    raise BadParams(path, "judgements of a split that the name does not tell", remedy)
-
-
-def _read(path: Path) -> Iterator[pa.Table]:
-    """Yield query_id, doc_id and relevance."""
-    if path.suffix != ".parquet":
-        told = runs.read_trec_qrels(path).to_arrow()
-        yield told.select(JUDGEMENTS.names[3:])
-        return
-    try:
-        with pq.ParquetFile(path) as file:
-            lacking = [name for name in _COLUMNS if name not in file.schema_arrow.names]
-            if lacking:
-                found = f"no column {', '.join(lacking)} among {', '.join(file.schema_arrow.names)}"
-                raise MissingColumn(path, found, "give qrels with text_id, image_id and rel")
-            for batch in file.iter_batches(_ROWS, columns=list(_COLUMNS)):
-                told = pa.Table.from_batches([batch]).select(list(_COLUMNS))
-                yield told.rename_columns(JUDGEMENTS.names[3:])
-    except pa.ArrowInvalid as error:
-        raise CorruptFile(path, f"can't be read: {error}", "fetch it again") from error
-
-
 DOCUMENTS = pa.schema([("file", pa.string()), ("document", pa.string())])
 ACQUIRED = pa.schema([("part", pa.string()), ("file", pa.string()), ("address", pa.string())])
-# What a data set may come without; its queries then see a table without rows.
+# Relations that a data set may lack; its queries then read a table without rows.
 ABSENT = {
     "acquired": ACQUIRED,
     "urls": URLS,
@@ -108,7 +41,13 @@ ABSENT = {
     "karpathy": DOCUMENTS,
     "ids": LINES,
 }
-# Flickr's captions: lines of tokens, or a csv that no csv reader reads to its end.
+_COLUMNS = ("text_id", "image_id", "rel")
+_SPLITS = {"train": "train", "test": "test"} | dict.fromkeys(
+    ("validation", "valid", "val", "dev"), "validation"
+)
+_SPLIT = re.compile(rf"(?<![a-z])(?:{'|'.join(_SPLITS)})(?![a-z])")
+_ROWS = 65_536
+# Flickr's captions: lines of tokens, or a csv with quotes that no reader of csv accepts.
 _TOKENS = "tokens"
 _Item = TypeVar("_Item")
 _Form = Callable[[Mapping[Path, str], Path], sql.Files]
@@ -120,37 +59,37 @@ def expand(inputs: Mapping[str, sql.Files], folder: Path) -> dict[str, sql.Files
     An input called `manifest` stands for the acquired parts that queries can read, one relation
     each: Parquet and csv as they are; `.tsv`, `.jsonl`, `.txt` and `.token` as raw lines (file, row
     from 1, line without its end); `.json` as documents (file, document), or, where it is a list,
-    its items as lines. Texts may be packed, `.gz` or a `.zip` of one file. A file is called by its
-    path below the part. Those of the part `judgements` may differ in form, see
-    `collect_judgements`; those of `tokens` are lines always. Other parts, such as pictures, are
-    passed over. The relation `acquired` has the part, the path below it and the upstream address of
-    every file. Of ABSENT, what is not given is an empty table.
+    its items as lines. Texts may be compressed: `.gz`, or a `.zip` of one file. The name of a file
+    is its path below the part. Files of the part `judgements` may differ in form, see
+    `write_judgements`; those of `tokens` are always lines. Other parts, such as pictures, have no
+    relation. The relation `acquired` has the part, the path below it and the upstream address of
+    every file. A relation of ABSENT that the inputs lack is an empty table.
 
     Raises:
         BadParams: a part whose files are not all of one form.
         CorruptFile: as `texts.lines` and `texts.items`.
-        As `collect_judgements.write_judgements`.
+        As `write_judgements`.
     """
-    found = {name: files for name, files in inputs.items() if name != "manifest"}
+    relations = {name: files for name, files in inputs.items() if name != "manifest"}
     if "manifest" in inputs:
         manifest = Path(cast(str, inputs["manifest"]))
-        found["acquired"] = _acquired(manifest, folder / "acquired.parquet")
+        relations["acquired"] = _acquired(manifest, folder / "acquired.parquet")
         for part in parts(manifest):
             files, name = placed(manifest, part), part.replace("-", "_")
             form = _form(manifest, part, files)
             if form is not None:
-                named = {
+                names = {
                     path: path.relative_to(manifest.parent / part).as_posix() for path in files
                 }
-                found[name] = form(named, folder / f"{name}.parquet")
-        for name in ABSENT.keys() - found.keys():
+                relations[name] = form(names, folder / f"{name}.parquet")
+        for name in ABSENT.keys() - relations.keys():
             store.write_rows([], folder / f"{name}.parquet", ABSENT[name])
-            found[name] = folder / f"{name}.parquet"
-    return found
+            relations[name] = folder / f"{name}.parquet"
+    return relations
 
 
 def _acquired(manifest: Path, out: Path) -> sql.Files:
-    """Write ACQUIRED; a file that was made here has no address."""
+    """Write ACQUIRED; a generated file has no address."""
     rows = [
         {"part": f["part"], "file": f["path"].partition("/")[2], "address": f.get("url")}
         for f in entries(manifest)
@@ -176,6 +115,65 @@ def _form_of(path: Path) -> _Form | None:
     if suffix == ".json" and texts.is_list(path):
         return write_items
     return _FORMS.get(suffix)
+
+
+def write_judgements(files: Sequence[Path], out: Path) -> Path:
+    """Write JUDGEMENTS, the rows of all files in their order; return `out`.
+
+    A Parquet file has AToMiC's columns text_id, image_id and rel; its query is the text. Anything
+    else is TREC qrels, plain or gzipped, whose query may be the text or the image. `row` counts
+    from 1.
+
+    Raises:
+        BadParams: a file without a split in its name or in that of its folder.
+        MissingColumn: a Parquet file without one of the columns.
+        CorruptFile: what is neither Parquet nor TREC qrels, with the line.
+    """
+    split_by_path = {path: split_of(path) for path in files}
+    with store.writer(out, JUDGEMENTS) as table:
+        for path, split in split_by_path.items():
+            row = 1
+            for piece in _read(path):
+                n = piece.num_rows
+                names = (f"{path.parent.name}/{path.name}", split)
+                file, splits = (pa.repeat(pa.scalar(name, pa.string()), n) for name in names)
+                rows = pa.array(range(row, row + n), pa.int64())
+                columns = [file, rows, splits, *(piece.column(c) for c in piece.schema.names)]
+                table.write_table(pa.table(columns, names=JUDGEMENTS.names).cast(JUDGEMENTS))
+                row += n
+    return out
+
+
+def split_of(path: Path) -> str:
+    """Return the split in the name of a file, such as `qrels.atomic.validation.t2i.trec.gz`.
+
+    Raises:
+        BadParams: no split in the name, nor in that of the folder.
+    """
+    for name in (path.name, path.parent.name):
+        match = _SPLIT.search(name.lower())
+        if match:
+            return _SPLITS[match[0]]
+    remedy = "put train, validation or test into its name, such as validation.parquet"
+    raise BadParams(path, "judgements of a split that the name does not tell", remedy)
+
+
+def _read(path: Path) -> Iterator[pa.Table]:
+    """Yield query_id, doc_id and relevance."""
+    if path.suffix != ".parquet":
+        yield runs.read_trec_qrels(path).to_arrow().select(JUDGEMENTS.names[3:])
+        return
+    try:
+        with pq.ParquetFile(path) as file:
+            lacking = [name for name in _COLUMNS if name not in file.schema_arrow.names]
+            if lacking:
+                found = f"no column {', '.join(lacking)} among {', '.join(file.schema_arrow.names)}"
+                raise MissingColumn(path, found, "give qrels with text_id, image_id and rel")
+            for batch in file.iter_batches(_ROWS, columns=list(_COLUMNS)):
+                qrels = pa.Table.from_batches([batch]).select(list(_COLUMNS))
+                yield qrels.rename_columns(JUDGEMENTS.names[3:])
+    except pa.ArrowInvalid as error:
+        raise CorruptFile(path, f"can't be read: {error}", "fetch it again") from error
 
 
 def _as_they_are(files: Mapping[Path, str], _: Path) -> sql.Files:

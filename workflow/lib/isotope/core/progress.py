@@ -1,4 +1,8 @@
-"""Logging for the adapters and throttled progress lines for long loops."""
+"""Logging of jobs and throttled progress lines for long loops.
+
+A job's log has all lines. The terminal, where many jobs write, has warnings, errors, and what long
+loops report every five seconds.
+"""
 
 import logging
 import sys
@@ -6,12 +10,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TextIO
 
 from isotope.core.errors import IsotopeError, as_disk_full, no_room
 
 _EVERY_S = 5.0
 INTERRUPTED = 130
 log = logging.getLogger("isotope")
+_IS_PROGRESS = {"is_progress": True}
 
 
 class Progress:
@@ -27,7 +33,7 @@ class Progress:
         self.done += n
         if time.monotonic() - self._said >= _EVERY_S:
             self._said = time.monotonic()
-            log.info(self.line())
+            log.info(self.line(), extra=_IS_PROGRESS)
 
     def finish(self) -> None:
         """Report the total and the mean rate."""
@@ -46,7 +52,7 @@ class Progress:
 
 
 class _LogFile(logging.FileHandler):
-    """A log that ends where the disk is full; the terminal has the same lines."""
+    """A log that ends where the disk is full; the terminal has its errors."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
         error = sys.exc_info()[1]
@@ -58,11 +64,22 @@ class _LogFile(logging.FileHandler):
             super().close()
 
 
+class _Terminal(logging.StreamHandler[TextIO]):
+    """Where many jobs write: progress, warnings and errors."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        is_shown = record.levelno >= logging.WARNING or getattr(record, "is_progress", False)
+        return is_shown and bool(super().filter(record))
+
+
 @contextmanager
 def logged(log_file: str | Path, rule: str) -> Iterator[None]:
-    """Send the log to `log_file` and the terminal; on a user's error exit without traceback."""
+    """Send the log to `log_file`, and what the terminal is to show there.
+
+    On a user's error the process exits without traceback.
+    """
     Path(log_file).parent.mkdir(parents=True, exist_ok=True)
-    handlers = [_LogFile(log_file, mode="w"), logging.StreamHandler(sys.stderr)]
+    handlers = [_LogFile(log_file, mode="w"), _Terminal(sys.stderr)]
     for handler in handlers:
         handler.setFormatter(logging.Formatter(f"%(asctime)s {rule}: %(message)s", "%H:%M:%S"))
         log.addHandler(handler)

@@ -1,4 +1,6 @@
-"""One assessor's grades: a SQLite database while a session runs, JSON lines for everybody else.
+"""Grades of people: where they lie, and how a session saves those of one assessor.
+
+A session keeps them in a SQLite database and writes them as JSON lines for everybody else.
 
 The file of JSON lines is what people commit and what is scored; the database orders the writers.
 A grade is saved in two steps, so that neither a kill nor a full disk leaves half of it:
@@ -8,8 +10,8 @@ A grade is saved in two steps, so that neither a kill nor a full disk leaves hal
 2. In the next one the file aside takes the place of the JSON lines. A session that finds the first
    step committed and the second one not done does it.
 
-A file of JSON lines that no transaction has recorded was changed by a person, by git or by an
-earlier version: it is imported, and replaces what the database has.
+A file of JSON lines that no transaction has recorded was changed by a person, by git or by another
+version of isotope: it is imported, and replaces the lines of the database.
 """
 
 import json
@@ -26,6 +28,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from isotope.core.errors import BadParams, CorruptFile, DiskFull, as_disk_full
 
+# Below it a folder a collection, with the judgements of its pool, and in that a folder a sheet.
+FOLDER = Path("judgements")
 SUFFIX = ".jsonl"
 TORN = ".torn"
 # The databases of relative paths; they can be made anew from the JSON lines at any time.
@@ -39,7 +43,6 @@ _TABLES = (
     "INSERT INTO export SELECT 0, '', '' WHERE NOT EXISTS (SELECT * FROM export)",
 )
 log = logging.getLogger("isotope")
-
 Item = TypeVar("Item", bound=Hashable)
 Grade = TypeVar("Grade")
 
@@ -88,6 +91,16 @@ def _read_pair(record: Mapping[str, Any]) -> tuple[Pair, int | None] | None:
 PAIRS: Form[Pair, int] = Form(lambda line: {**line.item._asdict(), "grade": line.grade}, _read_pair)
 
 
+def sheet_paths(collection: str, sheet: str = "", folder: Path = FOLDER) -> list[str]:
+    """Return the files with judgements of a collection, sorted: csv, and a page's JSON lines.
+
+    `sheet` is `failures` or `mistakes`, or empty for the pool, whose sheets may be Parquet, too.
+    """
+    suffixes = {".csv", SUFFIX} if sheet else {".csv", ".parquet", SUFFIX}
+    files = (folder / collection / sheet).glob("*")
+    return sorted(str(p) for p in files if p.suffix in suffixes)
+
+
 def grades_file(folder: Path, assessor: str) -> Path:
     """Return the assessor's file in the folder of a collection.
 
@@ -100,63 +113,8 @@ def grades_file(folder: Path, assessor: str) -> Path:
     return folder / f"{assessor}{SUFFIX}"
 
 
-def serialize(line: Line[Item, Grade], form: Form[Item, Grade]) -> bytes:
-    """Return the line as JSON with the current time, without a newline."""
-    at = datetime.now(UTC).isoformat(timespec="seconds")
-    record = {**form.fields(line), "assessor": line.assessor, "at": at}
-    return json.dumps(record, ensure_ascii=False).encode()
-
-
-def parse(line: bytes, where: str, form: Form[Item, Grade]) -> Line[Item, Grade]:
-    """Return the grade in one line of JSON.
-
-    Raises:
-        CorruptFile: no JSON object, or none that `form` reads, such as a grade off the scale.
-    """
-    remedy = "remove the line, and grade its item anew"
-    try:
-        value = json.loads(line)
-    except ValueError as error:
-        raise CorruptFile(where, f"not JSON ({error})", remedy) from error
-    record: dict[str, Any] = value if isinstance(value, dict) else {}
-    graded, assessor = form.read(record), strings(record, "assessor")
-    if graded is None or not assessor:
-        raise CorruptFile(where, f"not a grade: {line[:80]!r}", remedy)
-    return Line(*graded, *assessor)
-
-
-def current_lines(path: Path, form: Form[Item, Grade]) -> Iterator[tuple[str, Line[Item, Grade]]]:
-    """Yield the last line of each item with its place, `file:line`, unless it takes back a grade.
-
-    The file is only read.
-
-    Raises:
-        CorruptFile: a line that is no grade. A torn last line is named in the log and left out.
-    """
-    lines, torn = _split(path.read_bytes(), form)
-    if torn:
-        log.warning("%s: the last line is torn and left out: %r", path, torn[:80])
-    last: dict[tuple[Item, str], tuple[str, Line[Item, Grade]]] = {}
-    for n, content in enumerate(lines, 1):
-        line = parse(content, f"{path}:{n}", form)
-        last[line.item, line.assessor] = f"{path}:{n}", line
-    yield from (each for each in last.values() if each[1].grade is not None)
-
-
-def _split(content: bytes, form: Form[Any, Any]) -> tuple[list[bytes], bytes]:
-    """Return the whole lines, and what a kill has left of a last line.
-
-    A last line that lacks only its newline is whole: no beginning of an object is an object.
-    """
-    *lines, rest = content.split(b"\n")
-    with suppress(CorruptFile):
-        parse(rest, "", form)
-        return [*lines, rest], b""
-    return lines, rest
-
-
 class Ledger(Generic[Item, Grade]):
-    """The grades of one assessor, shared with every other page and process that has them open."""
+    """The grades of one assessor, shared by every page and process that has them open."""
 
     def __init__(self, path: Path, assessor: str, form: Form[Item, Grade]) -> None:
         """Read the grades in the JSON lines at `path`; nothing is written before the first grade.
@@ -174,7 +132,7 @@ class Ledger(Generic[Item, Grade]):
         self.refresh()
 
     def refresh(self) -> None:
-        """Take in what others have graded since, and finish what a kill has left unfinished.
+        """Read what others have graded since, and finish an export that a kill has interrupted.
 
         Raises:
             CorruptFile: as above, or a file that is no database.
@@ -206,14 +164,14 @@ class Ledger(Generic[Item, Grade]):
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """Yield the database, locked for others and in line with the file; then commit."""
+        """Yield the database, locked for others and agreeing with the file; then commit."""
         self.database.parent.mkdir(parents=True, exist_ok=True)
         try:
             with closing(sqlite3.connect(self.database, _WAIT_S, isolation_level=None)) as con:
                 con.execute("BEGIN IMMEDIATE")
                 for statement in _TABLES:
                     con.execute(statement)
-                self._take_in(con)
+                self._synchronise(con)
                 yield con
                 con.execute("COMMIT")
         except BaseException as error:
@@ -233,8 +191,8 @@ class Ledger(Generic[Item, Grade]):
             return CorruptFile(self.database, f"not a database ({error})", remedy)
         return as_disk_full(error, self.path)
 
-    def _take_in(self, con: sqlite3.Connection) -> None:
-        """Bring file, database and memory in line."""
+    def _synchronise(self, con: sqlite3.Connection) -> None:
+        """Make file, database and memory agree."""
         (imports, before, after) = con.execute("SELECT * FROM export").fetchone()
         current = _identity(self.path)
         if current == before != after == _identity(self._aside):
@@ -295,8 +253,63 @@ class Ledger(Generic[Item, Grade]):
         con.execute("UPDATE export SET before = ?, after = ?", both)
 
 
+def current_lines(path: Path, form: Form[Item, Grade]) -> Iterator[tuple[str, Line[Item, Grade]]]:
+    """Yield the last line of each item with its place, `file:line`, unless it takes back a grade.
+
+    The file is only read.
+
+    Raises:
+        CorruptFile: a line that is no grade. A torn last line is named in the log and left out.
+    """
+    lines, torn = _split(path.read_bytes(), form)
+    if torn:
+        log.warning("%s: the last line is torn and left out: %r", path, torn[:80])
+    last: dict[tuple[Item, str], tuple[str, Line[Item, Grade]]] = {}
+    for n, content in enumerate(lines, 1):
+        line = parse(content, f"{path}:{n}", form)
+        last[line.item, line.assessor] = f"{path}:{n}", line
+    yield from (each for each in last.values() if each[1].grade is not None)
+
+
+def serialize(line: Line[Item, Grade], form: Form[Item, Grade]) -> bytes:
+    """Return the line as JSON with the current time, without a newline."""
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    record = {**form.fields(line), "assessor": line.assessor, "at": at}
+    return json.dumps(record, ensure_ascii=False).encode()
+
+
+def parse(line: bytes, where: str, form: Form[Item, Grade]) -> Line[Item, Grade]:
+    """Return the grade in one line of JSON.
+
+    Raises:
+        CorruptFile: no JSON object, or none that `form` reads, such as a grade off the scale.
+    """
+    remedy = "remove the line, and grade its item anew"
+    try:
+        value = json.loads(line)
+    except ValueError as error:
+        raise CorruptFile(where, f"not JSON ({error})", remedy) from error
+    record: dict[str, Any] = value if isinstance(value, dict) else {}
+    graded, assessor = form.read(record), strings(record, "assessor")
+    if graded is None or not assessor:
+        raise CorruptFile(where, f"not a grade: {line[:80]!r}", remedy)
+    return Line(*graded, *assessor)
+
+
+def _split(content: bytes, form: Form[Any, Any]) -> tuple[list[bytes], bytes]:
+    """Return the whole lines, and what a kill has left of a last line.
+
+    A last line that lacks only its newline is whole: no beginning of an object is an object.
+    """
+    *lines, rest = content.split(b"\n")
+    with suppress(CorruptFile):
+        parse(rest, "", form)
+        return [*lines, rest], b""
+    return lines, rest
+
+
 def _identity(path: Path) -> str:
-    """Return what is not the same of two versions of a file; nothing where there is none."""
+    """Return what tells two versions of a file apart; empty if there is no file."""
     try:
         about = path.stat()
     except FileNotFoundError:
@@ -312,7 +325,7 @@ def _write(path: Path, lines: Sequence[bytes]) -> None:
 
 
 def _put_aside(torn: bytes, path: Path) -> None:
-    """Append a torn line to the file `.torn` beside; a crash before the export repeats it there."""
+    """Append a torn line to the file `.torn`; a crash before the export appends it twice."""
     aside = path.with_suffix(TORN)
     with aside.open("ab") as file:
         file.write(torn + b"\n")

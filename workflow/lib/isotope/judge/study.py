@@ -1,9 +1,16 @@
-"""The human study of failures: a sheet goes out, sheets come back (COLING 2022, section 4.2).
+"""Failures and first answers for people to sort: drawn, handed out as a sheet, read back.
 
-An assessor names classes of failure, separated by semicolons, or the alternative alone, where the
-returned picture is as good an answer, and rates 1 (hopeless) to 10.
+A sheet of failures has pictures that a system returned instead of the right ones (COLING 2022,
+section 4.2). An assessor names classes of failure, separated by semicolons, or the alternative
+alone, where the returned picture is as good an answer, and rates 1 (hopeless) to 10.
+
+A sheet of mistakes has first answers to pictures with questions. OVEN's error analysis (Hu et al.,
+ICCV 2023, section 6 and Table 3) takes a random 100 examples of the human set and sorts what the
+systems answer: correct; (a) wrong but relevant, of the same granularity; (b) too generic; (c) a
+misunderstood query; (d) miscellaneous.
 """
 
+import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,10 +27,27 @@ from isotope.core.errors import (
     MissingColumn,
     MissingFile,
 )
+from isotope.core.grid import Cell
+from isotope.core.runs import batches
 from isotope.explain.tables import STUDIED, STUDY
 from isotope.judge.ledger import SUFFIX, Form, current_lines, strings
+from isotope.tabulate.table import rows, tabulate
 
 RATINGS = range(1, 11)
+_SQL = sql.SQL / "tabulate"
+_KEY = "lot"
+_SHEET = [_KEY, "task", "query", "truth_url", "found_url", "classes", "rating", "assessor"]
+_ANSWERS = ["classes", "rating", "assessor"]
+_RATING = r"^([1-9]|10)$"
+_JUDGED = {
+    _KEY: pl.String,
+    "classes": pl.List(pl.String),
+    "rating": pl.String,
+    "assessor": pl.String,
+    "where": pl.String,
+}
+_NO_HITS = pl.DataFrame(schema=dict.fromkeys(("query_id", "doc_id", "system"), pl.String))
+_READS = ("texts", "images", "qrels")
 
 
 class Verdict(NamedTuple):
@@ -104,27 +128,6 @@ def load(collection: str, name: str, tabulate: Mapping[str, Any], root: Path = P
     return Sheet(name, classes, pl.read_parquet(path).to_dicts(), rated, alternative)
 
 
-FOLDER = Path("judgements")
-_KEY = "lot"
-_HANDED_OUT = [_KEY, "task", "query", "truth_url", "found_url", "classes", "rating", "assessor"]
-_FILLED_IN = ["classes", "rating", "assessor"]
-_RATING = r"^([1-9]|10)$"
-_JUDGED = {
-    _KEY: pl.String,
-    "classes": pl.List(pl.String),
-    "rating": pl.String,
-    "assessor": pl.String,
-    "where": pl.String,
-}
-
-
-def sheet_paths(collection: str, name: str = "failures", folder: Path = FOLDER) -> list[str]:
-    """Return the sheets in `folder`/<collection>/`name`, sorted: csv, and a page's JSON lines."""
-    kinds = {".csv", SUFFIX}
-    files = (folder / collection / name).glob("*")
-    return sorted(str(p) for p in files if p.suffix in kinds)
-
-
 def write_sheet(  # noqa: PLR0913
     relations: Mapping[str, Path],
     *,
@@ -137,20 +140,70 @@ def write_sheet(  # noqa: PLR0913
     """Draw at most `failures` of each system and task: `sample` is tables.STUDY, `sheet` csv.
 
     A query that shares fewer than `common_words` words with the captions of its right picture is
-    left out: the data are at fault. The sheet is for people and does not name the system that
-    failed; `sample` has it for each `lot`, the id of a row.
+    left out: its data are wrong. The sheet is for people and does not name the system that failed;
+    `sample` has it for each `lot`, the id of a row.
     `relations` are failures (tables.FAILURES), texts and images.
     """
     params = {"seed": seed, "failures": failures, "common_words": common_words}
-    rows = sql.query(sql.SQL / "tabulate/study/sheet.sql", dict(relations), params)
-    hand_out(pl.DataFrame(STUDY.empty_table()) if rows is None else rows, sample, sheet)
+    drawn = sql.query(_SQL / "study/sheet.sql", dict(relations), params)
+    hand_out(pl.DataFrame(STUDY.empty_table()) if drawn is None else drawn, sample, sheet)
 
 
-def hand_out(rows: pl.DataFrame, sample: Path, sheet: Path) -> None:
+def write_mistakes(
+    runs: Sequence[Path],
+    collected: Mapping[str, Path],
+    spec: Mapping[str, Any],
+    *,
+    sample: Path,
+    sheet: Path,
+) -> None:
+    """Draw `spec["examples"]` questions and hand out the first answer of each run to each of them.
+
+    The questions are the same for every system, judged ones of the runs' splits, and of the subset
+    `spec["subset"]` where there is that key; fewer if there are fewer. `collected` has texts,
+    images (with the column `question`) and qrels. `sample` and `sheet` are as of `hand_out`;
+    `query` is the question with the names of the right entity and of the one found, or "nothing",
+    and `truth_url` the picture. `spec` has a seed.
+
+    Raises:
+        EmptyTable: no such question.
+        As `runs.batches`.
+    """
+    with tempfile.TemporaryDirectory(prefix="isotope-") as folder:
+        top_hits = Path(folder) / "top_hits.parquet"
+        pl.concat([_NO_HITS, *(_first_hits(path) for path in runs)]).write_parquet(top_hits)
+        relations = {"top_hits": top_hits, **{name: collected[name] for name in _READS}}
+        splits = sorted({Cell.of(path).split for path in runs})
+        params = {
+            **{name: spec[name] for name in ("seed", "examples")},
+            "subset": spec.get("subset"),
+            "splits": splits,
+            "named": sorted({path.stem for path in runs}),
+        }
+        drawn = rows(_SQL / "study/mistakes.sql", relations, params)
+    if drawn.is_empty():
+        found = f"no judged question{_of_subset(spec)} in {', '.join(splits)}"
+        remedy = "mend `tabulate.mistakes.subset` or `search.splits`"
+        raise EmptyTable(str(collected["images"]), found, remedy)
+    hand_out(drawn, sample, sheet)
+
+
+def _of_subset(spec: Mapping[str, Any]) -> str:
+    return f" of the subset {spec['subset']}" if "subset" in spec else ""
+
+
+def _first_hits(path: Path) -> pl.DataFrame:
+    columns = _NO_HITS.drop("system")
+    tops = (piece.filter(pl.col("rank") == 1) for piece in batches(path))
+    whole = pl.concat([columns, *(top.select(columns.columns) for top in tops)])
+    return whole.with_columns(system=pl.lit(path.stem))
+
+
+def hand_out(drawn: pl.DataFrame, sample: Path, sheet: Path) -> None:
     """Write tables.STUDY to `sample`, and as csv to `sheet` the columns that people may see."""
-    store.write(rows.to_arrow(), sample, STUDY)
+    store.write(drawn.to_arrow(), sample, STUDY)
     with store.aside(sheet) as part:
-        rows.select(_HANDED_OUT).write_csv(part)
+        drawn.select(_SHEET).write_csv(part)
 
 
 def read_sheets(
@@ -176,48 +229,32 @@ def read_sheets(
     _refuse(judged.filter(beside), f"{alternative!r} beside a class of failure", CorruptFile)
     drawn = pl.read_parquet(sample, columns=[_KEY, "task", "system", "query_id"])
     _refuse(judged.join(drawn, on=_KEY, how="anti"), "a row that was not given out", BrokenPromise)
-    again = judged.filter(~pl.struct(_KEY, "assessor").is_first_distinct())
-    _refuse(again, "a failure that its assessor has judged before", BrokenPromise)
+    repeated = judged.filter(~pl.struct(_KEY, "assessor").is_first_distinct())
+    _refuse(repeated, "a failure that its assessor has judged before", BrokenPromise)
     whole = judged.join(drawn, on=_KEY).select(STUDIED.names)
     return whole.sort("task", "system", "query_id", "assessor")
 
 
-def write_study(
-    paths: Sequence[Path], sample: Path, classes: Collection[str], out: Path, alternative: str = ""
-) -> None:
-    """Write what `read_sheets` returns.
-
-    Raises:
-        As `read_sheets`.
-    """
-    store.write(read_sheets(paths, sample, classes, alternative).to_arrow(), out, STUDIED)
-
-
 def _read(path: Path, classes: Collection[str]) -> pl.DataFrame:
-    rows = _lines(path) if path.suffix == SUFFIX else _table(path)
-    rows = rows.filter((pl.col("classes").list.len() > 0) | pl.col("rating").is_not_null())
+    sheet = _lines(path) if path.suffix == SUFFIX else _table(path)
+    judged = sheet.filter((pl.col("classes").list.len() > 0) | pl.col("rating").is_not_null())
     allowed = pl.Series(sorted(classes), dtype=pl.String).implode()
-    strange = pl.col("classes").list.set_difference(allowed).list.len() > 0
-    _refuse(rows.filter(strange), f"a class other than {', '.join(sorted(classes))}", CorruptFile)
+    unknown = pl.col("classes").list.set_difference(allowed).list.len() > 0
+    _refuse(judged.filter(unknown), f"a class other than {', '.join(sorted(classes))}", CorruptFile)
     wrong = ~pl.col("rating").str.contains(_RATING)
-    _refuse(rows.filter(wrong), "a rating that is not 1 to 10", CorruptFile)
-    _refuse(rows.filter(pl.col("assessor").is_null()), "a judgement by nobody", CorruptFile)
-    return rows.with_columns(pl.col("rating").cast(pl.Int32))
+    _refuse(judged.filter(wrong), "a rating that is not 1 to 10", CorruptFile)
+    _refuse(judged.filter(pl.col("assessor").is_null()), "a judgement by nobody", CorruptFile)
+    return judged.with_columns(pl.col("rating").cast(pl.Int32))
 
 
 def _lines(path: Path) -> pl.DataFrame:
     """Return what a page has written: lot, classes, rating (as a string), assessor, where."""
-    rows = [
+    judged = [
         (line.item, sorted(own.classes), own.rating and str(own.rating), line.assessor, where)
         for where, line in current_lines(path, VERDICTS)
         if (own := line.grade)
     ]
-    return pl.DataFrame(rows, schema=_JUDGED, orient="row")
-
-
-def _trimmed() -> pl.Expr:
-    element = pl.element().str.strip_chars()
-    return element.filter(element != "")
+    return pl.DataFrame(judged, schema=_JUDGED, orient="row")
 
 
 def _table(path: Path) -> pl.DataFrame:
@@ -228,7 +265,7 @@ def _table(path: Path) -> pl.DataFrame:
     except (pl.exceptions.ComputeError, pl.exceptions.NoDataError) as error:
         found = f"not a sheet ({error})"
         raise CorruptFile(path, found, "fill in the one that was given out") from error
-    lacking = [c for c in (_KEY, *_FILLED_IN) if c not in table.columns]
+    lacking = [c for c in (_KEY, *_ANSWERS) if c not in table.columns]
     if lacking:
         raise MissingColumn(path, f"a sheet without {', '.join(lacking)}", "keep all its columns")
     blank = [pl.col(c).str.strip_chars().replace("", None) for c in ("rating", "assessor")]
@@ -242,8 +279,47 @@ def _classes() -> pl.Expr:
     return names.list.eval(_trimmed()).list.unique().list.sort()
 
 
+def _trimmed() -> pl.Expr:
+    element = pl.element().str.strip_chars()
+    return element.filter(element != "")
+
+
 def _refuse(bad: pl.DataFrame, what: str, error: type[CorruptFile | BrokenPromise]) -> None:
     if bad.height:
         row = bad.row(0, named=True)
         found = f"{what} (lot {row[_KEY]!r})"
         raise error(row["where"], f"{found}, the first of {bad.height:,}", "correct the row")
+
+
+def write_study(
+    paths: Sequence[Path], sample: Path, classes: Collection[str], out: Path, alternative: str = ""
+) -> None:
+    """Write what `read_sheets` returns.
+
+    Raises:
+        As `read_sheets`.
+    """
+    store.write(read_sheets(paths, sample, classes, alternative).to_arrow(), out, STUDIED)
+
+
+def tabulate_mistakes(
+    sheets: Sequence[Path],
+    sample: Path,
+    classes: Sequence[str],
+    stem: Path,
+    systems: Sequence[str] = (),
+) -> None:
+    """Write `stem`.{csv,md,tex}: the share of each system's answers of each class, as judged.
+
+    `incorrect` are the answers whose judgement does not name the class `correct`.
+
+    `systems` is their order; others follow by name.
+
+    Raises:
+        As `read_sheets`.
+    """
+    with tempfile.TemporaryDirectory(prefix="isotope-") as folder:
+        studied = Path(folder) / "studied.parquet"
+        write_study(sheets, sample, classes, studied)
+        query, order = _SQL / "tables/mistakes_sorted.sql", {"systems": systems}
+        tabulate(query, {"studied": studied}, order, stem)

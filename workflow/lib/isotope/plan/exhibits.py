@@ -12,7 +12,7 @@ from itertools import product
 from typing import Any
 
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.judge import study
+from isotope.judge.ledger import sheet_paths
 from isotope.params.sections import answers_any_query
 from isotope.plan.paths import Wildcards, expanded, of_collection
 from isotope.plan.since import Since
@@ -180,7 +180,7 @@ class Exhibits(Since):
         if collection not in self.explained_collections():
             return {}
         names = {"failures": "failures", "ranks": "ranks", "rejected_objects": "rejected_objects"}
-        if study.sheet_paths(collection):
+        if sheet_paths(collection, "failures"):
             names["studied"] = "studied"
         perturbed = self.perturbed_ranks(of_collection(collection))
         return {
@@ -305,7 +305,7 @@ class Exhibits(Since):
 
     def study_sheets(self, wildcards: Wildcards) -> list[str]:
         """The sheets of the human study that have come back."""
-        return study.sheet_paths(wildcards.collection)
+        return sheet_paths(wildcards.collection, "failures")
 
     def failure_tables(self) -> list[str]:
         """Return the pages of explained failures, and the sheets for people."""

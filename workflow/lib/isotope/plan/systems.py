@@ -7,7 +7,7 @@ from typing import Any
 
 from isotope.core.grid import document_side
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.judge import sheets as judge
+from isotope.judge.ledger import sheet_paths
 from isotope.params import resolve
 from isotope.params.sections import SystemKind, system_kind
 from isotope.plan.models import Models
@@ -205,11 +205,11 @@ class Systems(Models):
 
     def judgement_sheets(self, wildcards: Wildcards) -> list[str]:
         """The sheets that have come back."""
-        return judge.sheet_paths(wildcards.collection)
+        return sheet_paths(wildcards.collection)
 
     def graded_collections(self) -> list[str]:
         """The built collections whose sheets have come back."""
-        return [c for c in self.judged_collections() if judge.sheet_paths(c)]
+        return [c for c in self.judged_collections() if sheet_paths(c)]
 
     def judgement_tables(self) -> list[str]:
         """What judging writes: the pools, and the scores once grades have come back."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from isotope.judge import study
+from isotope.judge.ledger import sheet_paths
 from isotope.params import resolve
 from isotope.plan.models import FilesOf
 from isotope.plan.paths import Wildcards, expanded
@@ -306,13 +306,13 @@ class Tables(Shards):
 
     def mistake_sheets(self, collection: str) -> list[str]:
         """Return the sheets of sorted answers that have come back."""
-        return study.sheet_paths(collection, "mistakes")
+        return sheet_paths(collection, "mistakes")
 
     def sorted_mistakes(self, collection: str) -> list[str]:
         """The table of a collection's answers that people have sorted, once a sheet has come
         back.
         """
-        back = "mistakes" in self.params["tabulate"] and study.sheet_paths(collection, "mistakes")
+        back = "mistakes" in self.params["tabulate"] and sheet_paths(collection, "mistakes")
         return [f"results/tables/{collection}/mistakes_sorted.md"] if back else []
 
     def mistake_tables(self) -> list[str]:

@@ -1,4 +1,9 @@
-"""Each WIT text finds its section in the dump (AToMiC paper, section 4.2)."""
+"""Texts of WIT, and labels, find what they are about in a snapshot (AToMiC paper, section 4.2).
+
+A text of WIT finds a section by page and section title, or by BM25 over the five fields of all
+sections; in parts, where the data are in shards. A label of a classification data set finds an
+article by its title or a redirect, or by BM25 over the articles' names.
+"""
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,8 +13,10 @@ from typing import Any
 import polars as pl
 import pyarrow.parquet as pq
 
+from isotope.acquire.manifest import placed_if_any
 from isotope.core import lucene, sql, store
-from isotope.core.errors import EmptyTable
+from isotope.core.errors import EmptyTable, MissingFile
+from isotope.core.files import write_lines
 from isotope.core.lucene import HEAP_MB
 from isotope.core.progress import log
 from isotope.core.schemas import FIVE_FIELDS
@@ -45,47 +52,6 @@ def project_source(  # noqa: PLR0913
         project(queries, sections, index, spec, projection, threads=threads, language=language)
 
 
-def index_sections(  # noqa: PLR0913
-    sections: Path,
-    index: Path,
-    *,
-    threads: int,
-    memory_mb: int = HEAP_MB,
-    language: str = "en",
-    part: Part = WHOLE,
-) -> None:
-    """Index the five fields of the dump's sections, which are in `language`: those of part (i, n).
-
-    The folder of a part without sections stays empty; `merge_indexes` then passes it over.
-
-    Raises:
-        EmptyTable: the dump has no sections.
-    """
-    index.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=index.parent, prefix=".sections-") as folder:
-        own, documents = (Path(folder) / f"{name}.parquet" for name in ("own", "documents"))
-        there = part == WHOLE or write_slice(sections, part, own)
-        tables_in = {"sections": sections if part == WHOLE else own}
-        sql.query(_SQL / "documents.sql", tables_in, {}, out=documents)
-        pairs = iter_pairs(documents, "id", "contents")
-        how: dict[str, Any] = {"threads": threads, "memory_mb": memory_mb, "language": language}
-        with store.folder_aside(index) as made:
-            if there:
-                lucene.build_index(pairs, made, **how)
-
-
-def gather_index(pieces: Sequence[Path], index: Path) -> None:
-    """Merge the indexes of all parts of `index_sections`."""
-    lucene.merge_indexes(pieces, index, memory_mb=HEAP_MB)
-
-
-def iter_pairs(table: Path, first: str, second: str) -> Iterator[tuple[str, str]]:
-    """Stream two text columns of a Parquet file."""
-    with pq.ParquetFile(table) as file:
-        for batch in file.iter_batches(_ROWS, columns=[first, second]):
-            yield from zip(batch[first].to_pylist(), batch[second].to_pylist(), strict=True)
-
-
 def prepare_queries(*, associations: Path, members: Path, queries: Path, language: str) -> None:
     """Write the members of `associations` that are in `language`, and their texts as queries.
 
@@ -117,6 +83,40 @@ def write_queries(associations: Path, members: Path, queries: Path, language: st
         raise EmptyTable(members, "no text in this language", "see collect.language")
 
 
+def index_sections(  # noqa: PLR0913
+    sections: Path,
+    index: Path,
+    *,
+    threads: int,
+    memory_mb: int = HEAP_MB,
+    language: str = "en",
+    part: Part = WHOLE,
+) -> None:
+    """Index the five fields of the sections of part (i, n) of the dump, which is in `language`.
+
+    The folder of a part without sections stays empty; `lucene.merge_indexes` skips it.
+
+    Raises:
+        EmptyTable: the dump has no sections.
+    """
+    index.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=index.parent, prefix=".sections-") as folder:
+        own, documents = (Path(folder) / f"{name}.parquet" for name in ("own", "documents"))
+        has_rows = part == WHOLE or write_slice(sections, part, own)
+        tables_in = {"sections": sections if part == WHOLE else own}
+        sql.query(_SQL / "documents.sql", tables_in, {}, out=documents)
+        pairs = iter_pairs(documents, "id", "contents")
+        options: dict[str, Any] = {"threads": threads, "memory_mb": memory_mb}
+        with store.folder_aside(index) as aside:
+            if has_rows:
+                lucene.build_index(pairs, aside, language=language, **options)
+
+
+def gather_index(pieces: Sequence[Path], index: Path) -> None:
+    """Merge the indexes of all parts of `index_sections`."""
+    lucene.merge_indexes(pieces, index, memory_mb=HEAP_MB)
+
+
 def project(  # noqa: PLR0913
     queries: Path,
     sections: Path,
@@ -130,22 +130,42 @@ def project(  # noqa: PLR0913
 ) -> None:
     """Write tables.PROJECTION for part (i, n) of n slices of the queries of `write_queries`.
 
-    Mode `bm25` asks the index for every text; `exact-then-bm25` joins on page and section title
-    first and asks for the rest. A text that finds nothing has method `none`.
+    Mode `bm25` searches the index for every text; `exact-then-bm25` joins on page and section title
+    first and searches for the rest. A text without a section has method `none`.
     """
     with tempfile.TemporaryDirectory(dir=projection.parent, prefix=".queries-") as folder:
         own, exact, ranked = (Path(folder) / f"{n}.parquet" for n in ("own", "exact", "ranked"))
         start, stop = bounds(rows_in(queries), part)
-        asked = pl.scan_parquet(queries).slice(start, stop - start).collect()
-        asked.write_parquet(own)
-        found = exact_matches(own, sections, spec["mode"])
-        found.write_parquet(exact)
-        rest = asked.join(found, on="source_text_id", how="anti")
-        log.info("%d texts: %d match exactly, %d ask BM25", asked.height, found.height, rest.height)
+        texts = pl.scan_parquet(queries).slice(start, stop - start).collect()
+        texts.write_parquet(own)
+        matched = exact_matches(own, sections, spec["mode"])
+        matched.write_parquet(exact)
+        rest = texts.join(matched, on="source_text_id", how="anti")
+        counts = texts.height, matched.height, rest.height
+        log.info("%d texts: %d match exactly, %d are searched by BM25", *counts)
         model = lucene.Bm25(spec["k1"], spec["b"], language=language)
         best_sections(rest, index, model, threads).write_parquet(ranked)
         tables_in = {"queries": own, "exact": exact, "ranked": ranked}
         sql.query(_SQL / "projection.sql", tables_in, {}, out=projection, schema=PROJECTION)
+
+
+def exact_matches(queries: Path, sections: Path, mode: str) -> pl.DataFrame:
+    """Return (source_text_id, text_id) where titles name one section; nothing in mode bm25."""
+    if mode == "bm25":
+        return pl.DataFrame(schema={"source_text_id": pl.String, "text_id": pl.String})
+    rows = sql.query(_SQL / "exact.sql", {"queries": queries, "sections": sections}, {})
+    return rows if rows is not None else pl.DataFrame()
+
+
+def best_sections(
+    queries: pl.DataFrame, index: Path, model: lucene.Bm25, threads: int
+) -> pl.DataFrame:
+    """Return query_id, doc_id and score of the top section for each text."""
+    texts = queries.select(
+        "source_text_id",
+        text=pl.concat_str(pl.col(FIVE_FIELDS).fill_null(""), separator=" "),
+    )
+    return lucene.search(index, texts.iter_rows(), model, hits=1, threads=threads)
 
 
 def gather_projection(pieces: Sequence[Path], projection: Path) -> None:
@@ -153,20 +173,68 @@ def gather_projection(pieces: Sequence[Path], projection: Path) -> None:
     gather(pieces, projection, PROJECTION)
 
 
-def exact_matches(queries: Path, sections: Path, mode: str) -> pl.DataFrame:
-    """Return (source_text_id, text_id) where titles name one section; nothing in mode bm25."""
-    if mode == "bm25":
-        return pl.DataFrame(schema={"source_text_id": pl.String, "text_id": pl.String})
-    found = sql.query(_SQL / "exact.sql", {"queries": queries, "sections": sections}, {})
-    return found if found is not None else pl.DataFrame()
+def iter_pairs(table: Path, first: str, second: str) -> Iterator[tuple[str, str]]:
+    """Stream two text columns of a Parquet file."""
+    with pq.ParquetFile(table) as file:
+        for batch in file.iter_batches(_ROWS, columns=[first, second]):
+            yield from zip(batch[first].to_pylist(), batch[second].to_pylist(), strict=True)
 
 
-def best_sections(
-    asked: pl.DataFrame, index: Path, model: lucene.Bm25, threads: int
+def project_labels(  # noqa: PLR0913
+    *,
+    manifest: Path,
+    sections: Path,
+    left_out: Path,
+    spec: Mapping[str, Any],
+    projection: Path,
+    threads: int,
+) -> None:
+    """Write tables.PROJECTION: each label of a classification data set and its article's lead.
+
+    The acquired part `labels` has lines with tabs and a header that names a column `label`. Methods
+    are tried in this order: `title`, `redirect`, and `bm25` over the articles' names, which alone
+    has a score; `none` is a label without an article. `sections` and `left_out` are a snapshot's:
+    its parsed sections, and the pages that are not articles, among them redirects; disambiguation
+    pages are no articles, so no label finds one. `spec` may have k1, b and tokenizer (see
+    `lucene.find_names`).
+
+    Raises:
+        MissingFile: no part `labels`.
+        EmptyTable: no label in it, or no article in the snapshot.
+    """
+    projection.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=projection.parent, prefix=".labels-") as folder:
+        here = Path(folder)
+        paths = {p: p.name for p in placed_if_any(manifest, "labels")}
+        if not paths:
+            raise MissingFile(manifest, "no part `labels`", "name it in acquire.<source>.files")
+        files: dict[str, sql.Files] = {
+            "labels": write_lines(paths, here / "labels"),
+            "sections": sections,
+            "left_out": left_out,
+        }
+        steps = [_SQL / "labels/names.sql", _SQL / "labels/titled.sql"]
+        tables = sql.run_chain(steps, files, here)
+        labels, titled = (pl.read_parquet(tables[table]) for table in ("names", "titled"))
+        rest = labels.join(titled, on="label", how="anti")
+        if labels.is_empty():
+            raise EmptyTable(manifest, "no label", "name a column `label` in the header")
+        ranked = _by_name(rest["label"], sections, spec, here / "index", threads)
+        ranked.write_parquet(here / "ranked.parquet")
+        last: dict[str, sql.Files] = {**tables, "ranked": here / "ranked.parquet"}
+        sql.query(_SQL / "labels/projection.sql", last, {}, out=projection, schema=PROJECTION)
+        log.info("%d labels searched by BM25, %d found a name", len(rest), ranked.height)
+
+
+def _by_name(
+    labels: pl.Series, sections: Path, spec: Mapping[str, Any], index: Path, threads: int
 ) -> pl.DataFrame:
-    """Return query_id, doc_id and score of the top section for each text."""
-    texts = asked.select(
-        "source_text_id",
-        text=pl.concat_str(pl.col(FIVE_FIELDS).fill_null(""), separator=" "),
-    )
-    return lucene.search(index, texts.iter_rows(), model, hits=1, threads=threads)
+    leads = pl.scan_parquet(sections).filter(section=0).select("text_id", "page_title")
+    named = leads.sort("text_id").collect().iter_rows()
+    tokenizer = spec.get("tokenizer", lucene.WORDS)
+    lucene.index_names(named, index, tokenizer=tokenizer, threads=threads)
+    # Ids of a run have no spaces, and labels do: the queries are numbered.
+    queries = pl.DataFrame({"id": [str(n) for n in range(len(labels))], "text": labels})
+    hits = lucene.find_names(queries, index, spec, hits=1, threads=threads)
+    label = labels.gather(hits["query_id"].cast(pl.UInt32))
+    return hits.with_columns(label.alias("query_id"))

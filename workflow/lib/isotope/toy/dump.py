@@ -1,13 +1,17 @@
-"""A multistream dump as Wikimedia publishes it: bz2 streams of pages and an index of their offsets.
+"""The toy's dump: wikitext of its pages, in a multistream file as Wikimedia publishes it.
 
-Format: https://www.mediawiki.org/xml/export-0.10.xsd and
+A dump has articles and what a real one mixes in: redirects, disambiguation pages, other namespaces.
+It is a sequence of bz2 streams of pages, and an index of the streams' offsets. Formats:
+https://www.mediawiki.org/xml/export-0.10.xsd and
 https://meta.wikimedia.org/wiki/Data_dumps/Dump_format#Multistream_dumps.
 """
 
 import bz2
 import hashlib
-from collections.abc import Generator
+import random
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import BinaryIO
@@ -15,8 +19,41 @@ from xml.sax.saxutils import escape, quoteattr
 
 from isotope.core import store
 from isotope.core.errors import BadParams
-from isotope.toy.wiki import WikiPage
+from isotope.toy import pages, scenes, words
+from isotope.toy.edition import replay
+from isotope.toy.pages import Page, Picture, Section
 
+_DUE = {
+    "redirect": (10, 0),
+    "ampersand": (30, 1),
+    "disambiguation": (25, 2),
+    "talk": (20, 3),
+    "file": (30, 4),
+    "season": (50, 0),
+}
+_SHARES = {"cited": 0.06, "cited twice": 0.1, "table": 0.2, "list": 0.4}
+_IDS_PER_ARTICLE = 10
+_FIRST_ID = 1000
+_TEMPLATE = "<includeonly>{{{{#if:{{{{{{1|}}}}}}|'''{name}''': {{{{{{1}}}}}}}}}}</includeonly>"
+_TABLE = """{{| class="wikitable sortable"
+|+ Visitors
+! Year !! Guests
+|-
+| {year} || {guests}
+|-
+| {later} || style="text-align:right" | {more}
+|}}"""
+_INFOBOX = """{{{{Infobox building
+| name = {title}
+| image = {image}
+| caption = {caption}
+| location = [[{title}|The valley]]
+| opened = {{{{start date|{year}}}}}
+}}}}"""
+_LIST = """* [[{first}]], to the north
+* [[{second}|the old house]] and its ''garden''
+** a well
+# [https://example.org/{slug} timetable]"""
 _NAMESPACES = {
     -2: "Media",
     -1: "Special",
@@ -43,6 +80,21 @@ _SHA1_LENGTH = 31
 _MONTH = timedelta(days=31)
 
 
+@dataclass(frozen=True, slots=True)
+class WikiPage:
+    """One `<page>` of a dump; `redirect` is the target's title or empty.
+
+    `revised` says that it was edited between the first edition and the second.
+    """
+
+    page_id: int
+    namespace: int
+    title: str
+    text: str
+    redirect: str = ""
+    revised: bool = False
+
+
 class Multistream:
     """Collects pages and writes a bz2 stream, with its lines of the index, every few pages."""
 
@@ -50,30 +102,30 @@ class Multistream:
         self._xml, self._index, self._per_stream = xml, index, per_stream
         self._index_bz2 = bz2.BZ2Compressor()
         self._day = first
-        self._waiting: list[tuple[int, str, str]] = []
+        self._buffer: list[tuple[int, str, str]] = []
         self._stream(_header())
 
     def add(self, page: WikiPage) -> None:
         """Take one page, in the order of the dump."""
         title = escape(page.title)
-        self._waiting.append((page.page_id, title, _page_xml(page, title, self._day)))
-        if len(self._waiting) == self._per_stream:
+        self._buffer.append((page.page_id, title, _page_xml(page, title, self._day)))
+        if len(self._buffer) == self._per_stream:
             self._flush()
 
     def close(self) -> None:
-        """Write the pages still waiting, and the closing tag in a stream of its own."""
+        """Write the pages still in the buffer, and the closing tag in a stream of its own."""
         self._flush()
         self._stream("</mediawiki>")
         self._index.write(self._index_bz2.flush())
 
     def _flush(self) -> None:
-        if not self._waiting:
+        if not self._buffer:
             return
         offset = self._xml.tell()
-        lines = "".join(f"{offset}:{page_id}:{title}\n" for page_id, title, _ in self._waiting)
+        lines = "".join(f"{offset}:{page_id}:{title}\n" for page_id, title, _ in self._buffer)
         self._index.write(self._index_bz2.compress(lines.encode()))
-        self._stream("".join(xml for *_, xml in self._waiting))
-        self._waiting.clear()
+        self._stream("".join(xml for *_, xml in self._buffer))
+        self._buffer.clear()
 
     def _stream(self, text: str) -> None:
         self._xml.write(bz2.compress(text.encode()))
@@ -85,7 +137,10 @@ def multistream(
 ) -> Generator[Multistream, None, None]:
     """Open the two files of a dump; both appear when complete.
 
-    `date` (YYYYMMDD) is that of the first edition, each other one is a month later.
+    `date` (YYYYMMDD) is the date of the first edition; each later edition is a month younger.
+
+    Raises:
+        BadParams: `date` is no date.
     """
     first = _day(date)
     stem = f"toywiki-{first + (edition - 1) * _MONTH:%Y%m%d}-pages-articles-multistream"
@@ -148,3 +203,118 @@ def _base36(raw: bytes) -> str:
         number, digit = divmod(number, len(_DIGITS))
         digits = _DIGITS[digit] + digits
     return digits.rjust(_SHA1_LENGTH, "0")
+
+
+def page_id(number: int) -> int:
+    """Return the page id of article `number`."""
+    return _FIRST_ID + number * _IDS_PER_ARTICLE
+
+
+def wiki_pages(page: Page, seed: int) -> Iterator[WikiPage]:
+    """Yield the article and the redirects, disambiguations and other namespaces that go with it."""
+    first_id = page_id(page.number)
+    article_text, revised = article(page, seed), page.first is not None
+    yield WikiPage(first_id, 0, page.later_title, article_text, revised=revised)
+    for offset, (namespace, title, text, target) in enumerate(_other_pages(page), start=1):
+        yield WikiPage(first_id + offset, namespace, title, text, target)
+
+
+def article(page: Page, seed: int) -> str:
+    """Return the article's wikitext of the dump's day."""
+    rng = random.Random(f"{seed}/{page.number}/wiki")
+    blocks = ["{{Short description|Public building}}", "<!-- kept by the local history club -->"]
+    blocks += replay(rng, page, lambda own, section: _section(rng, own, section))
+    if any("<ref" in block for block in blocks):
+        blocks.append("== References ==\n{{Reflist}}")
+    kind = page.title.split()[-1]
+    blocks.append(f"[[Category:{kind} buildings]]\n[[Category:Places open to the public]]")
+    return "\n\n".join(blocks)
+
+
+def _section(rng: random.Random, page: Page, section: Section) -> str:
+    bars = "=" * (2 + len(section.above))
+    blocks = [f"{bars} {section.later_title or section.title} {bars}"] if section.title else []
+    blocks += _pictures(rng, page, section)
+    sentences = [*section.sentences, *filter(None, [section.later_sentence])]
+    cited = [_cite(rng, page, s) if i else s for i, s in enumerate(sentences)]
+    blocks += ["\n\n".join(" ".join(p) for p in pages.paragraphs(cited))]
+    return "\n".join([*blocks, *_extras(rng, page, section)])
+
+
+def _pictures(rng: random.Random, page: Page, section: Section) -> Iterator[str]:
+    pictures = list(section.pictures)
+    if not section.title and (pictures or rng.choice((True, False))):
+        image = pictures.pop(0) if pictures else None
+        year, caption = rng.randrange(1700, 2015), caption_of(image) if image else ""
+        name = image.name if image else ""
+        yield _INFOBOX.format(title=page.later_title, image=name, caption=caption, year=year)
+    for picture in pictures:
+        alt = f"{scenes.listing(picture.scene)}{picture.note}"
+        yield f"[[File:{picture.name}|thumb|upright=1.1|alt={alt}|{caption_of(picture)}]]"
+
+
+def caption_of(picture: Picture) -> str:
+    """Return the caption under a picture, in wikitext with links inside."""
+    nouns = [scenes.noun(group) for group in picture.scene.groups]
+    what = f"{scenes.joined(nouns)} on {picture.scene.ground}"
+    return f"{picture.medium} of [[{picture.owner}|{picture.owner}]]: ''{what}''{picture.note}"
+
+
+def _cite(rng: random.Random, page: Page, sentence: str) -> str:
+    chance, year = rng.random(), rng.randrange(1980, 2015)
+    book = f"{{{{cite book |title=Houses of the Valley |year={year} |page={year % 97}}}}}"
+    if chance < _SHARES["cited"]:
+        return f"{sentence}<ref>{book}</ref>"
+    if chance < _SHARES["cited twice"]:
+        return f'{sentence}<ref name="v{page.number}">{book}</ref><ref name="v{page.number}" />'
+    return sentence
+
+
+def _extras(rng: random.Random, page: Page, section: Section) -> Iterator[str]:
+    chance, year = rng.random(), rng.randrange(1900, 2000)
+    if section.pictures or not section.title:
+        return
+    if chance < _SHARES["table"]:
+        guests, more = rng.randrange(100, 999), rng.randrange(1000, 9999)
+        yield _TABLE.format(year=year, guests=guests, later=year + 10, more=more)
+    elif chance < _SHARES["list"]:
+        near = [words.title(max(0, page.number - step)) for step in (1, 2)]
+        yield _LIST.format(first=near[0], second=near[1], slug=page.number)
+
+
+def _other_pages(page: Page) -> Iterator[tuple[int, str, str, str]]:
+    title, n = page.later_title, page.number
+    if page.title != title:
+        yield 0, page.title, f"#REDIRECT [[{title}]]\n\n{{{{R from move}}}}", title
+    if _due("redirect", n):
+        yield 0, f"The {title}", f"#REDIRECT [[{title}]]", title
+    if _due("ampersand", n):
+        joint = f"{title} & Garden"
+        yield 0, joint, f"#redirect [[{title}#Setting]]", title
+    if _due("disambiguation", n):
+        yield 0, f"{title} (disambiguation)", _disambiguation(title), ""
+    yield from _other_namespaces(page)
+
+
+def _other_namespaces(page: Page) -> Iterator[tuple[int, str, str, str]]:
+    title, n = page.later_title, page.number
+    if _due("talk", n):
+        yield 1, f"Talk:{title}", "== Opening hours ==\nAre they right? ~~~~", ""
+    if _due("file", n):
+        name = next(s for s in page.sections if s.pictures).pictures[0].name
+        yield 6, f"File:{name}", f"== Summary ==\nA picture at [[{title}]].", ""
+    if _due("season", n):
+        yield 10, f"Template:Season {n}", _TEMPLATE.format(name=title), ""
+        yield 14, f"Category:Season {n}", "[[Category:Places open to the public]]", ""
+
+
+def _disambiguation(title: str) -> str:
+    return (
+        f"'''{title}''' may refer to:\n* [[{title}]], a public building\n"
+        f"* ''{title}'', a lost play\n\n{{{{disambiguation}}}}"
+    )
+
+
+def _due(what: str, number: int) -> bool:
+    every, first = _DUE[what]
+    return number % every == first

@@ -1,7 +1,7 @@
 """The second edition of the toy encyclopedia: one page in twenty revised, some new, some gone.
 
-A revised page is the first edition's with one thing changed; nothing else about it differs, since
-what was drawn by chance is drawn again as it was (`toy_replay.replayed`).
+A revised page is that of the first edition with one thing changed. Nothing else about it differs,
+since its random numbers are those of the first edition (`replay`).
 """
 
 import random
@@ -13,32 +13,12 @@ from isotope.toy import pages as toy_pages
 from isotope.toy import scenes
 from isotope.toy.pages import Page, Picture, Section
 
-Made = TypeVar("Made")
+Drawn = TypeVar("Drawn")
 
 
-def replayed(rng: random.Random, page: Page, make: Callable[[Page, Section], Made]) -> list[Made]:
-    """Make something of each section; a revised page meets the chances that its first edition met.
-
-    `make` draws from `rng`, as what comes afterwards does.
-    """
-    if page.first is None:
-        return [make(page, section) for section in page.sections]
-    states: list[tuple[Any, ...]] = []
-    for section in page.first.sections:
-        states.append(rng.getstate())
-        make(page.first, section)
-    after, made = rng.getstate(), list[Made]()
-    for section in page.sections:
-        if section.origin < 0:
-            rng.seed(f"{page.title}/{section.title}")
-        else:
-            rng.setstate(states[section.origin])
-        made.append(make(page, section))
-    rng.setstate(after)
-    return made
-
-
-_EVERY, _STRIDE, _FIRST = 20, 7, 4
+# Of this many pages one is revised; where the search for it starts, and how far that moves.
+_EVERY = 20
+_FIRST, _STRIDE = 4, 7
 _NEW_PER_PAGES = 100
 _YEAR = 2023
 _SENTENCE = "In January 2023 the keepers counted the chairs again and found twelve."
@@ -54,25 +34,49 @@ class Entry:
     revision: str = ""
 
     @property
-    def made(self) -> list[Picture]:
-        """The files of both editions: none is deleted, of one address the later counts."""
-        made = [p for page in (self.before, self.now) if page for p in page.made]
-        return list({picture.path: picture for picture in made}.values())
+    def pictures(self) -> list[Picture]:
+        """The files of both editions: none is deleted, and of one address the later one counts."""
+        both = [p for page in (self.before, self.now) if page for p in page.own_pictures]
+        return list({picture.path: picture for picture in both}.values())
 
 
 def entries(seed: int, pages: int, edition: int) -> Iterator[Entry]:
     """Yield the pages of the first or second edition, by number, with what became of each."""
     for turn, start in enumerate(range(0, pages, _EVERY)):
         numbers = range(start, min(start + _EVERY, pages))
-        some = [toy_pages.page(seed, number, pages) for number in numbers]
-        change = _revised(some, turn) if edition > 1 else None
-        for page in some:
+        batch = [toy_pages.page(seed, number, pages) for number in numbers]
+        change = _revise(batch, turn) if edition > 1 else None
+        for page in batch:
             yield change if change and change.before is page else Entry(page, page)
     for number in range(pages, pages + max(1, pages // _NEW_PER_PAGES) * (edition - 1)):
         yield Entry(None, toy_pages.page(seed, number, pages), "page added")
 
 
-def _revised(pages: Sequence[Page], turn: int) -> Entry | None:
+def replay(rng: random.Random, page: Page, draw: Callable[[Page, Section], Drawn]) -> list[Drawn]:
+    """Return what `draw` makes of each section of the page.
+
+    `draw` takes random numbers from `rng`. Each section of a revised page gets the numbers that it
+    got in the first edition, a new section numbers of its own, and `rng` is left in the state in
+    which the first edition left it: nothing but the revision differs.
+    """
+    if page.first is None:
+        return [draw(page, section) for section in page.sections]
+    states: list[tuple[Any, ...]] = []
+    for section in page.first.sections:
+        states.append(rng.getstate())
+        draw(page.first, section)
+    last, results = rng.getstate(), list[Drawn]()
+    for section in page.sections:
+        if section.origin < 0:
+            rng.seed(f"{page.title}/{section.title}")
+        else:
+            rng.setstate(states[section.origin])
+        results.append(draw(page, section))
+    rng.setstate(last)
+    return results
+
+
+def _revise(pages: Sequence[Page], turn: int) -> Entry | None:
     """Revise one of these pages in the way whose turn it is: the first one that allows it."""
     name, start = list(REVISIONS)[turn % len(REVISIONS)], turn * _STRIDE + _FIRST
     for step in range(len(pages)):
@@ -109,11 +113,11 @@ def _remove(page: Page) -> bool:
 
 
 def _swap(page: Page) -> bool:
-    section = _shown(page)
+    section = _pictured(page)
     old = section.pictures[-1]
     new = _picture(page, old.medium)
-    was, said = (scenes.sentence(picture.scene, "") for picture in (old, new))
-    section.sentences = [sentence.replace(was, said) for sentence in section.sentences]
+    before, after = (scenes.sentence(picture.scene, "") for picture in (old, new))
+    section.sentences = [sentence.replace(before, after) for sentence in section.sentences]
     section.pictures[-1] = new
     return True
 
@@ -124,9 +128,9 @@ def _recaption(page: Page) -> bool:
 
 
 def _take_picture(page: Page) -> bool:
-    several = len(page.made) > len(page.abroad) + 1
+    several = len(page.own_pictures) > len(page.abroad) + 1
     if several:
-        _shown(page).pictures.pop()
+        _pictured(page).pictures.pop()
     return several
 
 
@@ -157,7 +161,7 @@ def _take_section(page: Page) -> bool:
 
 
 def _redraw(page: Page) -> bool:
-    last = _shown(page).pictures[-1]
+    last = _pictured(page).pictures[-1]
     other = replace(last, scene=replace(last.scene, grain=last.scene.grain + 1))
     _replace(page, lambda picture: other if picture == last else picture)
     return True
@@ -194,8 +198,8 @@ def _plain(page: Page) -> list[Section]:
     ]
 
 
-def _shown(page: Page) -> Section:
-    """Return the last section with a picture of the page's own."""
+def _pictured(page: Page) -> Section:
+    """Return the last section with a picture that is the page's own."""
     return next(
         s
         for s in reversed(page.sections)

@@ -1,7 +1,7 @@
 """Articles of the toy encyclopedia as data, each a pure function of (seed, number).
 
-Nothing is remembered between pages, so any number of them can be made in bounded memory, and a page
-may show a picture of its neighbour by making that picture again.
+No state is shared between pages, so any number of them can be made in bounded memory, and a page
+that shows a picture of its neighbour makes that picture again.
 """
 
 import hashlib
@@ -61,7 +61,7 @@ class Picture:
 
 @dataclass(slots=True)
 class Section:
-    """One section: its text as WIT saw it, and how the later dump differs.
+    """One section: its text as WIT has it, and how the later dump differs.
 
     `origin` is its place in the page's first edition, -1 where it has none.
     """
@@ -84,7 +84,7 @@ class Section:
 
 @dataclass(slots=True)
 class Page:
-    """One article; `sections[0]` is the lead, `abroad` what only other languages show.
+    """One article; `sections[0]` is the lead, `abroad` has the pictures of other languages only.
 
     `first` is what a revised page was in the first edition.
     """
@@ -98,11 +98,10 @@ class Page:
     first: "Page | None" = None
 
     @property
-    def made(self) -> list[Picture]:
-        """The pictures that were made for this page, once each; none that are borrowed."""
-        shown = [picture for section in self.sections for picture in section.pictures]
-        made = {p.url: p for p in (*shown, *self.abroad) if p.owner == self.title}
-        return list(made.values())
+    def own_pictures(self) -> list[Picture]:
+        """The pictures of which this page is the owner, each once."""
+        pictures = [*(p for section in self.sections for p in section.pictures), *self.abroad]
+        return list({p.url: p for p in pictures if p.owner == self.title}.values())
 
 
 def pictures(seed: int, number: int) -> list[Picture]:
@@ -182,7 +181,7 @@ def _plain_sections(rng: random.Random, pages: int) -> list[Section]:
 
 
 def _hang(rng: random.Random, own: list[Picture], sections: list[Section], pages: int) -> None:
-    """Give each picture a section that begins with what it shows: the lead, a shared or its own."""
+    """Put each picture, and a sentence on it, into the lead, the last section or a new one."""
     for i, picture in enumerate(own):
         where = rng.random()
         if i == 0 and where < _SHARES["lead"]:
@@ -191,8 +190,8 @@ def _hang(rng: random.Random, own: list[Picture], sections: list[Section], pages
             sections[-1].sentences.insert(1, picture.sentence)
             sections[-1].pictures.append(picture)
         else:
-            told = _stock(rng, words.ABOUT_ART, rng.randint(2, 3), pages, picture.medium)
-            sections.append(Section(picture.medium, (), [picture.sentence, *told], [picture]))
+            more = _stock(rng, words.ABOUT_ART, rng.randint(2, 3), pages, picture.medium)
+            sections.append(Section(picture.medium, (), [picture.sentence, *more], [picture]))
 
 
 def _lead_with(lead: Section, picture: Picture) -> None:
@@ -204,9 +203,9 @@ def _lead_with(lead: Section, picture: Picture) -> None:
 
 
 def _oddities(rng: random.Random, seed: int, number: int, sections: list[Section]) -> None:
-    """Add what the qrel filters look for: copies, twins, and pictures and texts in two splits."""
-    shown = next(s for s in sections if s.pictures)
-    first = shown.pictures[0]
+    """Add what the filters of the qrels drop: copies, twins, pictures and texts in two splits."""
+    pictured = next(s for s in sections if s.pictures)
+    first = pictured.pictures[0]
     if _due("copies", number):
         copied = [first.sentence, "This copy was painted [[replica|from memory]]."]
         sections.append(Section("Copies", (), copied, [first]))
@@ -218,9 +217,9 @@ def _oddities(rng: random.Random, seed: int, number: int, sections: list[Section
         sections.append(Section("Loans", (), lent, [guest]))
     if _due("straddles", number):
         second = pictures(seed, number)[-1]
-        shown.pictures.append(second)
-        shown.sentences.insert(1, second.sentence)
-        shown.splits[second.url] = "val"
+        pictured.pictures.append(second)
+        pictured.sentences.insert(1, second.sentence)
+        pictured.splits[second.url] = "val"
 
 
 def _twins(rng: random.Random, seed: int, number: int) -> list[Section]:
@@ -230,16 +229,16 @@ def _twins(rng: random.Random, seed: int, number: int) -> list[Section]:
     text = [picture.sentence for picture in pair]
     year = rng.randrange(1700, 2015)
     halls = [f"{side} hall" for side in ("East", "West")]
-    told = [f"The {hall.lower()} was added in {year}." for hall in halls]
+    histories = [f"The {hall.lower()} was added in {year}." for hall in halls]
     nested = [
-        (Section(hall, (), [line]), Section("Plates", (hall,), text, [picture]))
-        for hall, line, picture in zip(halls, told, pair, strict=True)
+        (Section(hall, (), [history]), Section("Plates", (hall,), text, [picture]))
+        for hall, history, picture in zip(halls, histories, pair, strict=True)
     ]
     return [section for both in nested for section in both]
 
 
 def _edit(rng: random.Random, section: Section) -> None:
-    """Change one section in ten between WIT's day and the dump's: a heading or a new sentence."""
+    """Change one section in ten between WIT and the dump: a new heading or a new sentence."""
     chance = rng.random()
     if chance < _SHARES["retitled"]:
         section.later_title = f"{section.title} today"

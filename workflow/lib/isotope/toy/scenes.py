@@ -1,7 +1,7 @@
 """Scenes of the toy encyclopedia: a few groups of countable objects on a coloured ground.
 
-A scene is data: `toy_draw` turns it into pixels, `sentence` and `listing` into words, and `objects`
-gives the boxes, so that text, picture and ground truth agree by construction.
+A scene is data: `paint` turns it into pixels, `sentence` and `listing` into words, and `objects`
+into boxes, so that text, picture and ground truth agree by construction.
 """
 
 import io

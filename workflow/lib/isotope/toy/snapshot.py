@@ -5,7 +5,8 @@ memory than a hundred, and the same arguments give the same bytes.
 """
 
 import csv
-from collections.abc import Generator, Iterator, Mapping
+import random
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TextIO
@@ -17,13 +18,12 @@ from isotope.core import store
 from isotope.core.errors import BadParams
 from isotope.core.progress import Progress
 from isotope.explain.tables import OBJECTS
-from isotope.toy import dump as toy_dump
-from isotope.toy import edition as toy_edition
-from isotope.toy import facts, scenes, wiki, wordnet
-from isotope.toy import scenes as toy_draw
-from isotope.toy import wit as toy_wit
-from isotope.toy.edition import Entry
+from isotope.toy import scenes, words
+from isotope.toy.dump import multistream, page_id, wiki_pages
+from isotope.toy.edition import Entry, entries
 from isotope.toy.pages import Picture
+from isotope.toy.wit import SHARDS
+from isotope.toy.wit import shards as wit_shards
 
 FAULTS = ("not_found", "gone", "rate_limited", "truncated", "html", "redirect")
 _ABSENT = ("not_found", "gone")
@@ -31,6 +31,21 @@ _PAGES_PER_FAULT = 22
 _EACH_TWICE = 2 * len(FAULTS)
 _PAGES_PER_STREAM = 25
 _OBJECTS_PER_GROUP = 20_000
+# Topics of the bulk predictions, and the kinds of places that surely have them.
+_TOPICS = {
+    "Culture.Performing_arts": "Theatre",
+    "Culture.Philosophy_and_religion": "Abbey Chapel",
+    "Culture.Visual_arts.Architecture": "Hall Lodge Tower",
+    "Geography.Geographical": "",
+    "History_and_Society.Business_and_economics": "Arcade Bakery Dairy Inn Market Mill",
+    "History_and_Society.Education": "Library School",
+    "History_and_Society.Politics_and_government": "Court",
+    "History_and_Society.Transportation": "Bridge Ferry Harbour Station",
+    "STEM.Biology": "Garden",
+}
+_GEOGRAPHY = 0.3
+_UNLIKELY, _LIKELY = (0.0, 0.45), (0.55, 1.0)
+_MOST_VIEWS_LOG10 = 5
 
 
 def generate(  # noqa: PLR0913
@@ -49,50 +64,50 @@ def generate(  # noqa: PLR0913
     split; `date` (YYYYMMDD) is the dump's. Without `draw` no picture is written.
     A second `edition`, a month later, has `revisions.csv` too: page_id and what became of the page.
     `objects.parquet` holds tables.OBJECTS; `faults.csv` has path (under images/) and fault.
-    `topics.csv` and `views.csv` are those of `toy_facts`, `wordnet/` is that of `toy_wordnet`.
+    `topics.csv` and `views.csv` are of `write_topics` and `write_views`, `wordnet/` of
+    `words.write_wordnet`.
 
     Raises:
-        BadParams: a split that WIT lacks, a split without a shard, a date that is none.
+        BadParams: a split that WIT lacks, a split without a shard, a date that is not one.
     """
     counts = _counts(shards or {})
     progress = Progress("toy pages", pages)
     broken = pages // 40 * 20
     with ExitStack() as stack:
-        wit = stack.enter_context(toy_wit.shards(out / "wit", counts, broken))
-        dump = stack.enter_context(
-            toy_dump.multistream(out / "dump", date, _PAGES_PER_STREAM, edition)
-        )
+        wit = stack.enter_context(wit_shards(out / "wit", counts, broken))
+        dump = stack.enter_context(multistream(out / "dump", date, _PAGES_PER_STREAM, edition))
         truth = stack.enter_context(_objects(out / "objects.parquet"))
         faults = stack.enter_context(_faults(out / "faults.csv", pages))
-        for entry in toy_edition.entries(seed, pages, edition):
+        for entry in entries(seed, pages, edition):
             for page in filter(None, [entry.now]):
                 wit.add(page, seed)
-                for wiki_page in wiki.wiki_pages(page, seed):
+                for wiki_page in wiki_pages(page, seed):
                     dump.add(wiki_page)
-            truth.add(entry.made)
+            truth.add(entry.pictures)
             absent = faults.add(entry)
             if draw:
-                _draw(out / "images", [p for p in entry.made if p.path != absent])
+                _draw(out / "images", [p for p in entry.pictures if p.path != absent])
             progress.add()
     if edition > 1:
-        facts.write_revisions(out, toy_edition.entries(seed, pages, edition))
-    facts.write(out, pages, seed)
-    wordnet.write(out / "wordnet")
+        write_revisions(out, entries(seed, pages, edition))
+    write_topics(out, pages, seed)
+    write_views(out, pages, seed)
+    words.write_wordnet(out / "wordnet")
     progress.finish()
 
 
 def _counts(shards: Mapping[str, int]) -> dict[str, int]:
-    wrong = {k: n for k, n in shards.items() if k not in toy_wit.SHARDS or n < 1}
+    wrong = {k: n for k, n in shards.items() if k not in SHARDS or n < 1}
     if wrong:
-        remedy = f"give {', '.join(toy_wit.SHARDS)} at least one shard each, and no other split"
+        remedy = f"give {', '.join(SHARDS)} at least one shard each, and no other split"
         raise BadParams("the toy's shards", f"{wrong}", remedy)
-    return {**toy_wit.SHARDS, **shards}
+    return {**SHARDS, **shards}
 
 
 def _draw(folder: Path, pictures: list[Picture]) -> None:
     for picture in pictures:
         with store.aside(folder / picture.path.lstrip("/")) as part:
-            part.write_bytes(toy_draw.encode(picture.scene, picture.mime_type))
+            part.write_bytes(scenes.encode(picture.scene, picture.mime_type))
 
 
 class _Objects:
@@ -133,7 +148,7 @@ def _objects(path: Path) -> Generator[_Objects, None, None]:
 
 
 class _Faults:
-    """Names a fault for one picture in about thirty, each kind in turn and, if it can, twice."""
+    """Gives one picture in about thirty a fault: each kind in turn, twice if there are enough."""
 
     def __init__(self, file: TextIO, pages: int) -> None:
         self._csv = csv.writer(file, lineterminator="\n")
@@ -141,12 +156,12 @@ class _Faults:
         self._step = max(1, min(_PAGES_PER_FAULT, pages // _EACH_TWICE))
 
     def add(self, entry: Entry) -> str:
-        """Record the fault of the page's first picture, if due; return it if it has no file."""
+        """Record a fault of the page's first picture, if due; return its path if it has no file."""
         page = entry.before or entry.now
         turn, place = divmod(page.number if page else 0, self._step)
         if page is None or place != self._step // 2:
             return ""
-        fault, path = FAULTS[turn % len(FAULTS)], page.made[0].path
+        fault, path = FAULTS[turn % len(FAULTS)], page.own_pictures[0].path
         self._csv.writerow((path, fault))
         return path if fault in _ABSENT else ""
 
@@ -155,3 +170,53 @@ class _Faults:
 def _faults(path: Path, pages: int) -> Generator[_Faults, None, None]:
     with store.aside(path) as part, part.open("w", encoding="utf-8", newline="") as file:
         yield _Faults(file, pages)
+
+
+def write_topics(out: Path, pages: int, seed: int) -> None:
+    """Write `topics.csv` under `out`, a row an article.
+
+    Its columns are those of Wikimedia's bulk article-topic predictions: wiki_db, qid, pid,
+    num_outlinks, then a probability for each topic.
+    """
+    head = ("wiki_db", "qid", "pid", "num_outlinks", *_TOPICS)
+    _csv(out / "topics.csv", head, _topics(pages, seed))
+
+
+def write_views(out: Path, pages: int, seed: int) -> None:
+    """Write `views.csv` under `out`: page_id and views, a row an article."""
+    _csv(out / "views.csv", ("page_id", "views"), _views(pages, seed))
+
+
+def write_revisions(out: Path, changes: Iterable[Entry]) -> None:
+    """Write `revisions.csv` under `out`: page_id and what became of the page, where it changed."""
+    pages = ((entry.before or entry.now, entry.revision) for entry in changes if entry.revision)
+    rows = ((page_id(page.number), revision) for page, revision in pages if page)
+    _csv(out / "revisions.csv", ("page_id", "revision"), rows)
+
+
+def _topics(pages: int, seed: int) -> Iterator[list[object]]:
+    for number in range(pages):
+        rng = random.Random(f"{seed}/{number}/topics")
+        title = words.title(number).split()
+        links = rng.randint(1, 9)
+        yield ["enwiki", f"Q{number + 1}", page_id(number), links, *_odds(rng, title)]
+
+
+def _odds(rng: random.Random, title: Sequence[str]) -> Iterator[str]:
+    for kinds in _TOPICS.values():
+        fits = any(word in kinds.split() for word in title)
+        likely = fits or (not kinds and rng.random() < _GEOGRAPHY)
+        yield f"{rng.uniform(*(_LIKELY if likely else _UNLIKELY)):.3f}"
+
+
+def _views(pages: int, seed: int) -> Iterator[list[object]]:
+    for number in range(pages):
+        rng = random.Random(f"{seed}/{number}/views")
+        yield [page_id(number), int(10 ** rng.uniform(0, _MOST_VIEWS_LOG10))]
+
+
+def _csv(path: Path, head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    with store.aside(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(head)
+        lines.writerows(rows)

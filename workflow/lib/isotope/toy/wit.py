@@ -16,9 +16,9 @@ from urllib.parse import quote
 from isotope.core import store
 from isotope.parse.tables import WIT_COLUMNS
 from isotope.toy import scenes, words
-from isotope.toy.edition import replayed
+from isotope.toy.dump import caption_of
+from isotope.toy.edition import replay
 from isotope.toy.pages import SPLITS, Page, Picture, Section
-from isotope.toy.wiki import caption_of
 
 Row = list[str]
 SHARDS = {"train": 2, "val": 1, "test": 1}
@@ -27,7 +27,7 @@ _EMPTY = {"reference": 0.25, "attribution": 0.1, "alt": 0.45}
 
 
 class Shards:
-    """Deals pages to the open shards of their split; page `broken` leaves a quote open."""
+    """Writes each page to a shard of its split; page `broken` leaves a quote open."""
 
     def __init__(self, files: Mapping[str, list[io.TextIOWrapper]], broken: int) -> None:
         self._files, self._broken = files, broken
@@ -41,7 +41,7 @@ class Shards:
             files = self._files[split]
             file = files[page.number // len(SPLITS) % len(files)]
             if n == 1 and page.number == self._broken:
-                # The last field keeps the damage from moving a column.
+                # In the last field an open quote moves no other column.
                 last = words.plain(page.sections[0].sentences[0])
                 file.write("\t".join([*row[:-2], last, f'"{last}']) + "\n")
             else:
@@ -78,8 +78,8 @@ def _write(file: io.TextIOWrapper, row: Sequence[str]) -> None:
 def rows(page: Page, seed: int) -> Iterator[tuple[str, Row]]:
     """Yield (split, 17 fields) for every picture of every section, English first."""
     rng = random.Random(f"{seed}/{page.number}/wit")
-    for found in replayed(rng, page, lambda of, s: list(_section(rng, of, s))):
-        yield from found
+    for section in replay(rng, page, lambda own, section: list(_section(rng, own, section))):
+        yield from section
     for picture in page.abroad:
         yield page.split, _foreign(page, picture, rng.choice(words.LANGUAGES))
 
@@ -111,12 +111,12 @@ def _english(rng: random.Random, page: Page, section: Section, picture: Picture)
         "attribution": f"English: {picture.name.rsplit('.', 1)[0]}",
         "alt": f"{scenes.listing(picture.scene)}{picture.note}",
     }
-    shown = [text if rng.random() > _EMPTY[kind] else "" for kind, text in captions.items()]
+    texts = [text if rng.random() > _EMPTY[kind] else "" for kind, text in captions.items()]
     steps = [page.title, *section.above, *filter(None, [section.title])]
-    contexts = page.sections[0].text, section.text
+    texts += [page.sections[0].text, section.text]
     main = not section.title and picture is section.pictures[0]
-    texts = (section.title, " / ".join(steps), *shown, *contexts)
-    return _row("en", page, picture, *texts, main=main, recent=rng.choice((True, False)))
+    place = (section.title, " / ".join(steps))
+    return _row("en", page, picture, *place, *texts, main=main, recent=rng.choice((True, False)))
 
 
 def _foreign(page: Page, picture: Picture, language: str) -> Row:
@@ -126,9 +126,9 @@ def _foreign(page: Page, picture: Picture, language: str) -> Row:
         f"{g.count} {words.word(g.shape, language)} ({words.word(g.colour, language)})"
         for g in scene.groups
     ]
-    told = f"{', '.join(parts)}; {ground}: {words.word(scene.ground, language)}"
+    caption = f"{', '.join(parts)}; {ground}: {words.word(scene.ground, language)}"
     about = lead.format(page.title)
-    section = f"{shows.format(page.title)}: {told}.\n{about}"
+    section = f"{shows.format(page.title)}: {caption}.\n{about}"
     attribution = f"English: {picture.name.rsplit('.', 1)[0]}"
-    texts = (heading, f"{page.title} / {heading}", told, attribution, "", about, section)
+    texts = (heading, f"{page.title} / {heading}", caption, attribution, "", about, section)
     return _row(language, page, picture, *texts, main=False, recent=False)

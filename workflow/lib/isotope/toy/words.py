@@ -1,9 +1,18 @@
-"""Words of the toy encyclopedia: names of invented places, sentence stock, other languages.
+"""Words of the toy encyclopedia: invented places, stock sentences, translations, and a WordNet.
 
-Sentences are wikitext restricted to links, bold and italic; `plain` undoes exactly that much.
+Sentences are wikitext restricted to links, bold and italic; `plain` removes just these. The WordNet
+is the part of WordNet 3.0 that the toy's objects need, as WN-LMF, so that the demo needs no
+download. Format: https://globalwordnet.github.io/schemas/
 """
 
 import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from wn import lmf
+
+from isotope.core import store
+from isotope.toy import scenes
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -32,10 +41,8 @@ _AGES = (
 _PER_AGE = len(_FIRSTS) * len(_LASTS) * len(KINDS)
 _STRIDE = 7919
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
-
 MEDIA = _words("Banner Carving Fresco Mosaic Mural Panel Poster Quilt Screen Sign Tapestry Window")
 LANGUAGES = ("de", "fr", "es", "ja")
-
 ABOUT_ART = (
     "{who} made it in {year} for the people of [[{place}]].",
     "It was given by the [[{place}|guild of {trade}]] in {year}.",
@@ -77,8 +84,7 @@ PEOPLE = (
     "Nora O'Dell",
     "Tom Hartley",
 )
-
-_SAYS = {
+_PHRASES = {
     "de": ("{0} ist ein Ort im Tal.", "{0} zeigt", "Grund", "Geschichte"),
     "fr": ("{0} est un lieu de la vallée.", "{0} montre", "fond", "Histoire"),
     "es": ("{0} es un lugar del valle.", "{0} muestra", "fondo", "Historia"),
@@ -110,6 +116,56 @@ _GLOSSARY: dict[str, str] = {
     "slate": "schiefergrau ardoise pizarra 灰色",
     "lilac": "fliederfarben lilas lila 藤色",
 }
+WORDNET_FILE = "wordnet.xml"
+# A synset is indented by one space more than its hypernym; one with two hypernyms stands twice.
+_TREE = """
+entity.n.01
+ physical_entity.n.01
+  object.n.01
+   moon.n.02
+   whole.n.02
+    living_thing.n.01
+     organism.n.01
+      plant.n.02
+       vascular_plant.n.01
+        woody_plant.n.01
+         tree.n.01
+    artifact.n.01
+     article.n.02
+      ware.n.01
+       tableware.n.01
+        crockery.n.01
+         cup.n.01
+     instrumentality.n.03
+      container.n.01
+       box.n.01
+       cup.n.01
+      conveyance.n.03
+       vehicle.n.01
+        craft.n.02
+         vessel.n.02
+          boat.n.01
+     structure.n.01
+      cross.n.01
+      building.n.01
+       house.n.01
+      housing.n.01
+       dwelling.n.01
+        house.n.01
+ abstraction.n.06
+  attribute.n.02
+   shape.n.02
+    figure.n.06
+     plane_figure.n.01
+      star.n.05
+    round_shape.n.01
+     sphere.n.05
+      ball.n.03
+    solid.n.03
+     toroid.n.01
+      ring.n.02
+"""
+_OPPOSITES = {"large": "small", "small": "large", "black": "white", "white": "black"}
 
 
 def title(number: int) -> str:
@@ -146,4 +202,92 @@ def word(english: str, language: str) -> str:
 
 def phrases(language: str) -> tuple[str, str, str, str]:
     """Return a language's lead sentence, its `shows`, its word for ground and a section title."""
-    return _SAYS[language]
+    return _PHRASES[language]
+
+
+def write_wordnet(folder: Path) -> None:
+    """Write nouns and adjectives to WORDNET_FILE in `folder`.
+
+    A sense that the toy has no use for leads to one of the synsets `left_out`.
+    """
+    nouns = hypernyms()
+    most = max(int(name.rpartition(".")[2]) for name in nouns)
+    above = {**{_left_out(n): ["entity.n.01"] for n in range(1, most)}, **nouns}
+    adjectives = sorted(f"{word}.a.01" for word in {*scenes.COLOURS, *_OPPOSITES})
+    names = [*above, *adjectives]
+    ids = {name: f"toy-{n:08d}-{_part(name)}" for n, name in enumerate(names, 1)}
+    synsets = [_synset(name, above.get(name, []), ids) for name in names]
+    entries = [_entry(name, ids) for name in [*nouns, *adjectives]]
+    with store.aside(folder / WORDNET_FILE) as part:
+        lmf.dump({"lmf_version": "1.1", "lexicons": [_lexicon(entries, synsets)]}, part)
+
+
+def hypernyms() -> dict[str, list[str]]:
+    """Return the synsets above each synset."""
+    above: dict[str, list[str]] = {}
+    path: list[str] = []
+    for line in _TREE.strip().splitlines():
+        name = line.strip()
+        depth = len(line) - len(name)
+        path[depth:] = [name]
+        above.setdefault(name, []).extend(path[depth - 1 : depth] if depth else [])
+    return above
+
+
+def _lexicon(entries: list[lmf.LexicalEntry], synsets: list[lmf.Synset]) -> lmf.Lexicon:
+    return {
+        "id": "toy",
+        "version": "3.0",
+        "label": "An excerpt for the embedded encyclopedia: names and hypernyms as in WordNet 3.0",
+        "language": "en",
+        "email": "",
+        "license": "https://wordnet.princeton.edu/license-and-commercial-use",
+        "citation": "WordNet 3.0, Copyright 2006 by Princeton University. All rights reserved.",
+        "entries": entries,
+        "synsets": synsets,
+        "meta": None,
+    }
+
+
+def _synset(name: str, above: list[str], ids: Mapping[str, str]) -> lmf.Synset:
+    return {
+        "id": ids[name],
+        "ili": "",
+        "partOfSpeech": _part(name),
+        "relations": [_relation("hypernym", ids[up]) for up in above],
+        "meta": None,
+    }
+
+
+def _entry(name: str, ids: Mapping[str, str]) -> lmf.LexicalEntry:
+    lemma, part, number = name.split(".")
+    before = map(_left_out, range(1, int(number)))
+    senses = [_sense(lemma, part, n, ids[own]) for n, own in enumerate([*before, name], 1)]
+    return {
+        "id": f"toy-{lemma}-{part}",
+        "lemma": {"writtenForm": lemma.replace("_", " "), "partOfSpeech": part},
+        "senses": senses,
+        "meta": None,
+    }
+
+
+def _sense(lemma: str, part: str, number: int, synset: str) -> lmf.Sense:
+    opposite = _OPPOSITES.get(lemma) if part == "a" else None
+    return {
+        "id": f"toy-{lemma}-{part}-{number}",
+        "synset": synset,
+        "relations": [_relation("antonym", f"toy-{opposite}-a-1")] if opposite else [],
+        "meta": None,
+    }
+
+
+def _relation(kind: str, target: str) -> lmf.Relation:
+    return {"target": target, "relType": kind, "meta": None}
+
+
+def _left_out(number: int) -> str:
+    return f"left_out.n.{number:02d}"
+
+
+def _part(name: str) -> str:
+    return name.split(".")[1]

@@ -1,9 +1,9 @@
 SELECT
-    asked.label AS source_text_id,
+    names.label AS source_text_id,
     coalesce(titled.text_id, ranked.doc_id) AS text_id,
     coalesce(titled.method, CASE WHEN ranked.doc_id IS NULL THEN 'none' ELSE 'bm25' END) AS method,
     CASE WHEN titled.text_id IS NULL THEN ranked.score END AS score
-FROM asked
-LEFT JOIN titled ON asked.label = titled.label
-LEFT JOIN ranked ON asked.label = ranked.query_id
+FROM names
+LEFT JOIN titled ON names.label = titled.label
+LEFT JOIN ranked ON names.label = ranked.query_id
 ORDER BY source_text_id

@@ -1,5 +1,5 @@
--- A label finds the article of its title, in its own case before any other; then the article that
--- a redirect of its title leads to. Disambiguation pages are no articles.
+-- A label's article has it as title, in its own case before any other, or else as the title of a
+-- redirect to the article. Disambiguation pages are no articles.
 WITH articles AS (
     SELECT text_id, page_title FROM sections WHERE section = 0
 ),
@@ -11,21 +11,21 @@ redirects AS (
     WHERE left_out.reason = 'redirect'
 ),
 
-named AS (
+titles AS (
     SELECT 1 AS place, 'title' AS method, page_title AS title, text_id FROM articles
     UNION ALL
     SELECT 2 AS place, 'redirect' AS method, title, text_id FROM redirects
 ),
 
-found AS (
+ranked AS (
     SELECT
-        asked.label, named.text_id, named.method,
+        names.label, titles.text_id, titles.method,
         row_number() OVER (
-            PARTITION BY asked.label
-            ORDER BY named.place, asked.label <> named.title, named.text_id
+            PARTITION BY names.label
+            ORDER BY titles.place, names.label <> titles.title, titles.text_id
         ) AS nth
-    FROM asked
-    INNER JOIN named ON lower(asked.label) = lower(named.title)
+    FROM names
+    INNER JOIN titles ON lower(names.label) = lower(titles.title)
 )
 
-SELECT label, text_id, method FROM found WHERE nth = 1 ORDER BY label
+SELECT label, text_id, method FROM ranked WHERE nth = 1 ORDER BY label

@@ -1,0 +1,26 @@
+-- Every file that an article shows, with the reason if it is no picture of its section.
+-- ASSUME the smallest thumbnail that WIT's filters leave is wider than 60 px; what stands bare and
+-- without a word in a table is a flag, a medal, or a sign; no paper says: AToMiC reads WIT's rows
+-- (section 4.1), not wikitext.
+WITH named AS (
+    SELECT *, lower(regexp_extract(file, '\.([^.]+)$', 1)) AS ending FROM pictures
+)
+
+SELECT
+    * EXCLUDE (ending),
+    CASE
+        WHEN ending IN ('oga', 'ogg', 'wav', 'mp3', 'mid', 'midi', 'flac', 'opus') THEN 'audio'
+        WHEN ending IN ('ogv', 'webm', 'mpg', 'mpeg', 'mp4') THEN 'video'
+        WHEN ending IN ('pdf', 'djvu') THEN 'document'
+        WHEN ending = 'stl' THEN 'solid'
+        WHEN ending NOT IN ('jpg', 'jpeg', 'png', 'gif', 'svg', 'tif', 'tiff', 'webp', 'xcf')
+            THEN 'unknown_kind'
+        WHEN NOT is_framed AND width <= 60 THEN 'icon'
+        WHEN is_in_table AND NOT is_framed AND caption = '' AND alt = '' THEN 'sign_in_table'
+    END AS reason,
+    CASE ending
+        WHEN 'jpg' THEN 'image/jpeg' WHEN 'tif' THEN 'image/tiff' WHEN 'svg' THEN 'image/svg+xml'
+        WHEN 'xcf' THEN 'image/x-xcf' ELSE 'image/' || ending
+    END AS mime_type
+FROM named
+ORDER BY page_id, place

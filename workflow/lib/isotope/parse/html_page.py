@@ -218,7 +218,7 @@ def text_of(node: HtmlElement) -> str:
 
 @dataclass(frozen=True)
 class File:
-    """A file that is shown; `title`, its link's, is the text of an unframed one without any other."""
+    """A file that is shown; `title`, its link's, is the text of an unframed one without any."""
 
     name: str
     origin: str

@@ -47,10 +47,12 @@ test: .venv/installed
 	pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10 \
 	    tests/workflow tests/lib tests/sql
 
-# Whole runs again and again: 1, 3 and 16 shards, a month after the other, 20,000 faults and kills.
+# Whole runs again and again: 1 and 16 shards, a month after the other, 20,000 faults and kills,
+# every other interruption.
 test-long: .venv/installed
 	pytest -n 3 --dist loadfile -m long \
-	    tests/workflow/test_layout.py tests/workflow/test_month.py tests/lib/crawl/test_crawl_chaos.py
+	    tests/workflow/test_layout.py tests/workflow/test_month.py tests/workflow/test_bad_input.py \
+	    tests/lib/crawl/test_crawl_chaos.py
 
 # Chromium for the tests of pages, WordNet for those of failures; where they can't be installed tests skip.
 system:

@@ -275,6 +275,7 @@ def _become(asked: dict[str, Any], files: list[int], base: list[str], place: Pat
         resource.setrlimit(resource.RLIMIT_FSIZE, (asked["largest_file"],) * 2)
     random.seed()
     program, arguments = Path(asked["argv"][0]).name, asked["argv"][1:]
+    sys.orig_argv = [sys.executable, *arguments]
     sys.path[:] = [*filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)), *base]
     if asked["jobs"] and program != "python":
         os.environ["PATH"] = f"{place / 'bin'}{os.pathsep}{os.environ['PATH']}"

@@ -20,7 +20,7 @@ import lxml.html
 from libzim.writer import Creator, Hint, Item, StringProvider
 
 from isotope.core.wikimedia import upload_url
-from isotope.parse.streams import unpacked
+from isotope.parse.xml_dump import decompress
 
 NAMES = {1: "Talk", 6: "File", 10: "Template", 14: "Category"}
 _FILE_LINK = r"\[\[(?:{names}):((?:[^\[\]]|\[\[[^\[\]]*\]\]|\[[^\[\]]*\])*)\]\]"
@@ -67,7 +67,7 @@ ENGLISH = Wiki()
 
 def pages_of(export: Path) -> list[Page]:
     """Read an export back as pages."""
-    root = ET.fromstring(b"".join(unpacked(export)))
+    root = ET.fromstring(b"".join(decompress(export)))
     space = root.tag.partition("}")[0] + "}"
     return [
         Page(

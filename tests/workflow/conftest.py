@@ -20,12 +20,15 @@ LIMIT_S = 1_800
 def run(*command: str | Path, cwd: Path, check: bool = True, forked: bool = True) -> str:
     """Run a program in `cwd`; return what it printed.
 
-    Programs of the environment, and what these start, are forked from a warm process, or started.
+    Programs of the environment, and those that it or a script starts, are forked from a warm
+    process, or started.
     """
     env = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "200"}
     if forked and str(command[0]) in forkserver.PROGRAMS:
         done = forkserver.run(command, cwd=cwd, env=env, timeout=LIMIT_S, merged=True, jobs=True)
     else:
+        if forked and (command[0] == "bash" or "/" in str(command[0])):
+            env["PATH"] = f"{forkserver.stand_in('python').parent}{os.pathsep}{env['PATH']}"
         done = subprocess.run(
             [str(c) for c in command],
             cwd=cwd,

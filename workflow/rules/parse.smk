@@ -86,7 +86,7 @@ rule parse_associations:
         wit=plan.wit_pieces("associations.parquet"),
         wit_rejected=plan.wit_pieces("associations.rejected.parquet"),
         sql=plan.sql("parse/wikitext/*.sql"),
-        code=plan.code("parse.associations:associate_source"),
+        code=plan.code("parse.dump:associate_source"),
     output:
         associations="data/parse/{source}/associations.parquet",
         rejected="data/parse/{source}/associations.rejected.parquet",
@@ -99,7 +99,7 @@ rule parse_associations:
     resources:
         mem_mb=plan.needs(DUCKDB),
     params:
-        call="parse.associations:associate_source",
+        call="parse.dump:associate_source",
         splits=plan.parse_splits,
     message:
         "find the pictures of the sections of {wildcards.source}"

@@ -12,7 +12,8 @@ from isotope.acquire import manifest as manifests
 from isotope.core.errors import AccessDenied, ChecksumMismatch, FetchFailed, MissingFile
 
 URL = "s3://bucket/wit/file.bin"
-BYTES = random.Random(0).randbytes(20 << 20)
+# Two blocks of a download.
+BYTES = random.Random(0).randbytes(12 << 20)
 
 
 @pytest.fixture(scope="module")

@@ -63,7 +63,7 @@ def in_shards(folder: Path, work: Callable[[Path, tuple[int, int]], None], n: in
 
 def test_a_dump_in_shards_is_the_same_bytes_ordinals_of_rejects_included(tmp_path, monkeypatch):
     """Two multistream files and one that can only be read from its start."""
-    monkeypatch.setattr("isotope.parse.streams.SPAN_BYTES", 1)
+    monkeypatch.setattr("isotope.parse.xml_dump.SPAN_BYTES", 1)
     files = [tmp_path / name for name in ("1.xml.bz2", "2.xml", "3.xml.bz2")]
     files[0].write_bytes(multistream(1, 30))
     files[1].write_text(HEAD + "".join(map(page, range(31, 41))) + "</mediawiki>")

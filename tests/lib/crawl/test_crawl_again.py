@@ -3,7 +3,6 @@
 import resource
 import shutil
 import socket
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,11 +12,13 @@ import aiohttp
 import polars as pl
 import pytest
 from PIL import Image
+from tests.decoding import InProcess
+from tests.disks import small_disk
 
 from isotope.core import progress, store
 from isotope.core.errors import DeadCrawl, DiskFull, HostDown, StaleCrawl
 from isotope.crawl import addresses, serve, shard
-from isotope.crawl.ledger import Earlier, gather_ledgers
+from isotope.crawl.ledger import EarlierCrawl, gather_ledgers
 from isotope.crawl.tables import LEDGER, URLS
 from isotope.params import files
 
@@ -25,6 +26,11 @@ ROOT = Path(__file__).parents[3]
 OWN = {"threads": 4, "timeout_s": 5, "wait_s": 0.01, "user_agent": "isotope tests"}
 SPEC = {**files.load(root=ROOT)["crawl"]["toy"], **OWN}
 FOLDER = "wikipedia/commons/a/ab"
+
+
+@pytest.fixture(autouse=True)
+def _no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shard, "Decoders", InProcess)
 
 
 def world(root: Path, count: int, side: int, colour: int = 0) -> Path:
@@ -153,7 +159,7 @@ def test_dates_and_tags_of_one_origin_are_not_shown_to_another(tmp_path):
     for place in (None, "own host", "https://mirror.example.org", "images"):
         store.write_rows([{**row, "origin": place}], tmp_path / "ledger.parquet", LEDGER)
         told = [
-            bool(Earlier(tmp_path, wanted, origin).headers("https://x.org/a.svg"))
+            bool(EarlierCrawl(tmp_path, wanted, origin).headers("https://x.org/a.svg"))
             for origin in ("own host", "https://mirror.example.org", "images", "images-later")
         ]
         assert (
@@ -341,18 +347,6 @@ def test_one_dead_host_among_living_ones_does_not_end_the_crawl(tmp_path):
 
 
 # No room.
-
-
-@contextmanager
-def small_disk(folder: Path, kib: int) -> Iterator[None]:
-    folder.mkdir(parents=True)
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={kib}k", "tmpfs", str(folder)]
-    if shutil.which("mount") is None or subprocess.run(mount, check=False).returncode:
-        pytest.skip("this user may not mount a small file system")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 @contextmanager

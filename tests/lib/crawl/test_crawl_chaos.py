@@ -188,7 +188,7 @@ def test_the_killed_crawl_ends_with_the_tables_of_the_undisturbed_one(crawled):
 
 
 def test_a_kill_loses_only_what_was_in_flight(crawled):
-    from isotope.crawl.scratch import _ROWS_AT_ONCE  # noqa: PLC0415
+    from isotope.crawl.ledger import _ROWS_AT_ONCE  # noqa: PLC0415
 
     lost = crawled["bodies_again"] - crawled["bodies"]
     assert 0 <= lost <= KILLS * (_ROWS_AT_ONCE + 2 * int(SPEC["threads"]))

@@ -16,7 +16,7 @@ import yaml
 from isotope.core.errors import NoContact
 from isotope.crawl import addresses
 from isotope.crawl.fetch import retry_after_s
-from isotope.crawl.hosts import Host, Manners
+from isotope.crawl.hosts import Host, HostLimits
 from isotope.params import files, resolve
 
 ROOT = Path(__file__).parents[3]
@@ -70,13 +70,13 @@ def turns(
 
 
 def test_after_a_burst_requests_keep_to_the_rate(clock):
-    host = Host("h", Manners(4, rate_per_s=50, burst=5), None)
+    host = Host("h", HostLimits(4, rate_per_s=50, burst=5), None)
     came = turns(host, 15, at_once=4, loop=Clock)
     assert came == pytest.approx([max(0, n - 4) / 50 for n in range(15)], abs=1e-5)
 
 
 def test_a_host_has_no_more_connections_than_allowed(tmp_path):
-    host, now, most = Host("h", Manners(3, rate_per_s=1e6, burst=100), tmp_path), 0, 0
+    host, now, most = Host("h", HostLimits(3, rate_per_s=1e6, burst=100), tmp_path), 0, 0
 
     async def ask() -> None:
         nonlocal now, most
@@ -96,8 +96,8 @@ def test_a_host_has_no_more_connections_than_allowed(tmp_path):
 JOB = """
 import asyncio, sys, time
 from pathlib import Path
-from isotope.crawl.hosts import Host, Manners
-host = Host("h", Manners(1, rate_per_s=100, burst=1), Path(sys.argv[1]))
+from isotope.crawl.hosts import Host, HostLimits
+host = Host("h", HostLimits(1, rate_per_s=100, burst=1), Path(sys.argv[1]))
 async def run():
     for _ in range(30):
         before = time.time()
@@ -130,12 +130,12 @@ def test_a_killed_job_leaves_its_connections_to_others(tmp_path):
         assert job.stdout is not None
         assert job.stdout.readline() == "in\n"
         job.kill()
-    host = Host("h", Manners(1, rate_per_s=100, burst=1), tmp_path)
+    host = Host("h", HostLimits(1, rate_per_s=100, burst=1), tmp_path)
     assert len(turns(host, 2)) == 2
 
 
 def test_a_host_that_sent_much_is_asked_later(clock):
-    host = Host("h", Manners(1, rate_per_s=1e6, burst=1, megabits_per_s=8), None)
+    host = Host("h", HostLimits(1, rate_per_s=1e6, burst=1, megabits_per_s=8), None)
     started = clock.time()
     host.received(10_050_000)
     turns(host, 1, loop=Clock)
@@ -143,7 +143,7 @@ def test_a_host_that_sent_much_is_asked_later(clock):
 
 
 def test_a_pause_that_a_host_asks_for_holds_for_all_its_urls(clock):
-    host = Host("h", Manners(2), None)
+    host = Host("h", HostLimits(2), None)
     started = clock.time()
     host.pause(0.2)
     turns(host, 2, loop=Clock)
@@ -151,39 +151,39 @@ def test_a_pause_that_a_host_asks_for_holds_for_all_its_urls(clock):
 
 
 def test_a_host_that_asks_for_more_patience_than_we_have_is_given_up():
-    host = Host("h", Manners(2, patience_s=10), None)
+    host = Host("h", HostLimits(2, patience_s=10), None)
     host.pause(11)
     assert host.down
 
 
 def test_the_breaker_opens_after_failures_in_a_row_and_closes_on_success(clock):
-    host = Host("h", Manners(1, failures=3, pause_s=0.1, openings=2), None)
+    host = Host("h", HostLimits(1, failures=3, pause_s=0.1, openings=2), None)
     started = clock.time()
     for failed in (True, True, False, True, True):
-        host.heard(failed, fresh=True, started=started)
+        host.report(failed, fresh=True, started=started)
     turns(host, 1, loop=Clock)
     assert clock.time() == started
-    host.heard(True, fresh=True, started=started)
+    host.report(True, fresh=True, started=started)
     turns(host, 1, loop=Clock)
     assert clock.time() - started == pytest.approx(0.1, abs=1e-5)
     assert not host.down
-    host.heard(False, fresh=True, started=clock.time())
+    host.report(False, fresh=True, started=clock.time())
     again = clock.time()
     turns(host, 1, loop=Clock)
     assert clock.time() == again
 
 
 def test_the_breaker_counts_urls_and_not_their_retries_or_what_was_on_its_way(clock):
-    host = Host("h", Manners(1, failures=3, pause_s=0.05, openings=2), None)
+    host = Host("h", HostLimits(1, failures=3, pause_s=0.05, openings=2), None)
     now = clock.time()
     for _ in range(50):
-        host.heard(True, fresh=False, started=now)
+        host.report(True, fresh=False, started=now)
     for _ in range(50):
-        host.heard(True, fresh=True, started=now)
+        host.report(True, fresh=True, started=now)
     assert not host.down
     for _ in range(2):
         turns(host, 1, loop=Clock)
-        host.heard(True, fresh=False, started=clock.time())
+        host.report(True, fresh=False, started=clock.time())
     assert host.down
 
 
@@ -235,12 +235,12 @@ def test_anything_else_is_none_for_wikimedia(contact):
     ],
 )
 def test_only_originals_and_permitted_widths_are_asked_for(url, width, wanted):
-    assert addresses.asked(url, width) == (wanted or url)
+    assert addresses.request_url(url, width) == (wanted or url)
 
 
 def test_a_long_name_has_a_short_thumbnail():
     url = f"{UPLOAD}/a/ab/{'x' * 170}.jpg"
-    assert addresses.asked(url, 120).endswith(".jpg/120px-thumbnail.jpg")
+    assert addresses.request_url(url, 120).endswith(".jpg/120px-thumbnail.jpg")
 
 
 def test_the_store_of_wikimedia_tells_sha1_in_base_36():

@@ -18,7 +18,7 @@ import pytest
 
 from isotope.core.errors import CorruptFile, IsotopeError, MissingFile, ToolFailed, TruncatedFile
 from isotope.core.parallel import ordered_map
-from isotope.parse import dump, streams
+from isotope.parse import dump, xml_dump
 from isotope.parse.articles import REASONS
 from isotope.parse.tables import REJECTED, SECTIONS
 
@@ -123,9 +123,8 @@ class TestSections:
             "https://de.wikipedia.org/wiki/Wie_%22%C3%96l%22%3F_%26_so/weiter"
         )
 
-    def test_addresses_are_those_of_wit(self, shared, tmp_path):
-        files = sorted((shared / "snapshots/raycharles/dump").glob("*.bz2"))
-        sections, _, _ = parse(tmp_path, files)
+    def test_addresses_are_those_of_wit(self, shared, raycharles):
+        sections = pl.read_parquet(raycharles["sections"])
         wit = pl.concat(
             pl.read_csv(path, separator="\t", infer_schema=False)
             for path in sorted((shared / "snapshots/raycharles/wit").glob("*.gz"))
@@ -199,12 +198,18 @@ class TestPagesLeftOut:
         _, _, counts = parse_bytes(tmp_path, xml([page(1, "A", text)]), "dump.xml")
         assert counts["disambiguation"] == is_one
 
-    def test_the_real_dumps_are_fully_accounted_for(self, shared, tmp_path):
-        files = sorted((shared / "snapshots").glob("*/*/*.xml.bz2"))
-        sections, rejected, counts = parse(tmp_path, files)
-        assert counts["pages"] == 389 == counts["articles"] + len(rejected)
-        assert counts["sections"] == len(sections)
-        assert Counter(rejected["reason"]) == Counter({r: counts[r] for r in REASONS if counts[r]})
+    def test_the_real_dumps_are_fully_accounted_for(self, shared, raycharles, tmp_path):
+        files = sorted((shared / "snapshots/minidumps").glob("*/*.xml.bz2"))
+        of_raycharles = (pl.read_parquet(raycharles[name]) for name in ("sections", "rejected"))
+        told = (*of_raycharles, json.loads(raycharles["counts"].read_text()))
+        pages = 0
+        for sections, rejected, counts in (told, parse(tmp_path, files)):
+            pages += counts["pages"]
+            assert counts["pages"] == counts["articles"] + len(rejected)
+            assert counts["sections"] == len(sections)
+            own = Counter({r: counts[r] for r in REASONS if counts[r]})
+            assert Counter(rejected["reason"]) == own
+        assert pages == 389
 
 
 class TestStreams:
@@ -213,15 +218,15 @@ class TestStreams:
         single = digests(tmp_path)
         parse_bytes(tmp_path, multistream())
         assert digests(tmp_path) == single
-        monkeypatch.setattr(streams, "SPAN_BYTES", 1)
-        monkeypatch.setattr(streams, "CHUNK_BYTES", 100)
+        monkeypatch.setattr(xml_dump, "SPAN_BYTES", 1)
+        monkeypatch.setattr(xml_dump, "CHUNK_BYTES", 100)
         parse_bytes(tmp_path, multistream())
         assert digests(tmp_path) == single
         parse_bytes(tmp_path, bz2.compress(xml()))
         assert digests(tmp_path) == single
 
     def test_the_number_of_workers_does_not_show(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(streams, "SPAN_BYTES", 1)
+        monkeypatch.setattr(xml_dump, "SPAN_BYTES", 1)
         data = multistream(PAGES * 5)
         parse_bytes(tmp_path, data, workers=1)
         alone = digests(tmp_path)
@@ -269,7 +274,7 @@ class TestDamage:
             parse_bytes(tmp_path, xml()[:-20], "dump.xml")
 
     def test_a_page_cut_in_two_by_later_streams_is_noticed(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(streams, "SPAN_BYTES", 1)
+        monkeypatch.setattr(xml_dump, "SPAN_BYTES", 1)
         half = len(PAGES[0]) // 2
         parts = [HEAD, PAGES[1], PAGES[0][:half], PAGES[0][half:], TAIL]
         with pytest.raises(CorruptFile, match="cut in two"):
@@ -321,10 +326,10 @@ class TestOrderedMap:
         (tmp_path / "dump.xml.bz2").write_bytes(multistream(PAGES * 4000, 40))
         script = tmp_path / "dump.xml.py"
         script.write_text(
-            "import signal\nfrom pathlib import Path\nfrom isotope.parse import dump, streams\n"
+            "import signal\nfrom pathlib import Path\nfrom isotope.parse import dump, xml_dump\n"
             # A shell starts what runs in the background with the signal ignored.
             "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-            "streams.SPAN_BYTES = 1\nhere = Path(__file__).parent\n"
+            "xml_dump.SPAN_BYTES = 1\nhere = Path(__file__).parent\n"
             "print('started', flush=True)\n"
             "files = ('out', 'links', 'rejected', 'infoboxes', 'pictures', 'counts')\n"
             "names = {n: here / n for n in files}\n"

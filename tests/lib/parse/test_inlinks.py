@@ -9,15 +9,15 @@ import pytest
 
 from isotope.core import sql, store
 from isotope.parse import dump
-from isotope.parse.links import FILE, Namespaces
-from isotope.parse.pages import targets
+from isotope.parse.site import FILE, Namespaces
 from isotope.parse.tables import INLINKS, LINKS, REJECTED, SECTIONS
+from isotope.parse.xml_dump import targets
 from isotope.tabulate.table import rows as asked
 from isotope.toy import dump as toy_dump
 from isotope.toy import pages as toy_pages
 from isotope.toy import snapshot
 
-GERMAN = Namespaces.named({FILE: "Datei"})
+GERMAN = Namespaces.of({FILE: "Datei"})
 QUERY = sql.SQL / "parse/inlinks.sql"
 RAY = 50000046
 
@@ -27,10 +27,15 @@ def counted(folder, files):
     names = ("out", "links", "rejected", "infoboxes", "pictures", "counts")
     paths = {name: folder / name for name in names}
     dump.parse_dump(files, **paths, workers=1)
-    found = {"sections": paths["out"], "links": paths["links"], "rejected": paths["rejected"]}
+    return of_tables(folder, {**paths, "sections": paths["out"]})
+
+
+def of_tables(folder, paths):
+    """The same of a parsed dump."""
+    found = {name: paths[name] for name in ("sections", "links", "rejected")}
     out = folder / "inlinks.parquet"
     sql.query(QUERY, found, {}, out=out, schema=INLINKS, memory_limit="200MB")
-    sections = pl.read_parquet(paths["out"])
+    sections = pl.read_parquet(paths["sections"])
     titles = dict(sections.select("page_id", "page_title").iter_rows())
     return dict(pl.read_parquet(out).iter_rows()), titles
 
@@ -110,9 +115,8 @@ def judged(wikitext):
     return {re.sub("#.*", "", title).strip() for title in links}
 
 
-def test_every_page_about_ray_charles_but_one_links_to_him(shared, tmp_path):
-    files = sorted((shared / "snapshots/raycharles/dump").glob("*.bz2"))
-    found, titles = counted(tmp_path, files)
+def test_every_page_about_ray_charles_but_one_links_to_him(raycharles, tmp_path):
+    found, titles = of_tables(tmp_path, raycharles)
     assert titles[RAY] == "Ray Charles"
     assert found[RAY] == 83 == max(found.values())
     about = [i for i in titles if i > 50_000_000]

@@ -109,8 +109,8 @@ class TestEveryKind:
         assert counts(parsed[kind]) == counts(parsed["xml"])
 
     def test_the_number_of_workers_does_not_show(self, kind, files, parsed, tmp_path, monkeypatch):
-        monkeypatch.setattr("isotope.parse.enterprise.BATCH_BYTES", 10_000)
-        monkeypatch.setattr("isotope.parse.zim.ENTRIES", 10)
+        monkeypatch.setattr("isotope.parse.html_snapshots.BATCH_BYTES", 10_000)
+        monkeypatch.setattr("isotope.parse.html_snapshots.ENTRIES", 10)
         assert digests(parse([files[kind]], tmp_path, workers=2)) == digests(parsed[kind])
 
     def test_the_number_of_shards_does_not_show(self, kind, files, tmp_path):
@@ -371,7 +371,7 @@ class TestRejected:
         assert (told["articles"], told["bad_record"], told["pages"]) == (2, 1, 3)
 
     def test_of_an_articles_records_the_newest_revision_counts(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("isotope.parse.enterprise.BATCH_BYTES", 1)
+        monkeypatch.setattr("isotope.parse.html_snapshots.BATCH_BYTES", 1)
         texts = {1: "old", 2: "new", 3: "older", 4: "other"}
         pages = [Page(4 if n == 4 else 7, 0, "P", f"{word}") for n, word in texts.items()]
         records = [json.loads(line) for line in snapshots.records(pages)]

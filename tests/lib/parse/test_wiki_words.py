@@ -12,11 +12,17 @@ from tests.lib.parse.test_snapshots import parse, read
 from tests.snapshots import Page, Wiki
 
 from isotope.core import provenance, sql
-from isotope.parse import words as wiki_words
-from isotope.parse.files import Shown, options
-from isotope.parse.site import Site, known_site
+from isotope.parse.files import Options, read_options
+from isotope.parse.site import (
+    Site,
+    all_words,
+    normal_name,
+    wiki_of_siteinfo,
+    wikipedia_site,
+    wikis,
+    words_table,
+)
 from isotope.parse.wikitext import plain_text, split_pictured
-from isotope.parse.words import table, wiki_of
 from isotope.tabulate import table as tabulate
 
 # What `name` must be followed by so that MediaWiki reads it, by the kind of word.
@@ -37,76 +43,76 @@ def written(kind: str, word: str) -> str:
 
 
 def words(wiki: str, *kinds: str) -> list[tuple[str, str]]:
-    own = wiki_words.every(wiki)
+    own = all_words(wiki)
     return [(kind, word) for kind in kinds for word in own[kind]]
 
 
-def shown(wiki: str, *given: str) -> Shown:
+def shown(wiki: str, *given: str) -> Options:
     """How a link with these parts shows its picture, whose text is checked to be empty."""
     own = site(wiki).namespaces
-    name = wiki_words.every(wiki)["File"][:1] or ["File"]
+    name = all_words(wiki)["File"][:1] or ["File"]
     sections, ((_, use),) = split_pictured(f"a [[{name[0]}:A.jpg|{'|'.join(given)}]] b", own)
     assert plain_text(sections[0][2], own) == "a b"
-    return use.shown
+    return use.options
 
 
 def test_the_table_has_every_word_that_mediawiki_has(shared):
     """`img_*`, redirect and disambiguation words and three namespaces, of 346 wikis."""
     published = json.loads((shared / "published/wiki_words.json").read_text("utf-8"))
-    assert wiki_words.wikis() == sorted(published)
+    assert wikis() == sorted(published)
     for wiki, told in published.items():
-        own = wiki_words.every(wiki)
+        own = all_words(wiki)
         for name, words in told["words"].items():
             assert set(words) <= set(own[name.removeprefix("img_")]), (wiki, name)
         names = site(wiki).namespaces
         for kind, spaces in told["namespaces"].items():
             known = {"File": names.file, "Category": names.category, "Template": names.template}
-            assert {wiki_words.normal(space) for space in spaces} <= known[kind], (wiki, kind)
+            assert {normal_name(space) for space in spaces} <= known[kind], (wiki, kind)
 
 
 class TestEveryWiki:
     def test_each_word_that_frames_shows_the_caption_under_the_picture(self):
-        for wiki in wiki_words.wikis():
-            own = wiki_words.every(wiki)
+        for wiki in wikis():
+            own = all_words(wiki)
             size = written("width", own["width"][0])
             alt = next(w for w in own["alt"] if "$1" in w).replace("$1", "Alt [[B]]")
             for kind, word in words(wiki, "thumbnail", "framed", "manualthumb"):
                 parts = (written(kind, word), own["right"][0], size, alt, "The [[C|caption]]")
-                framed = Shown("The [[C|caption]]", "Alt [[B]]", 250, True)
+                framed = Options("The [[C|caption]]", "Alt [[B]]", 250, True)
                 assert shown(wiki, *parts) == framed, (wiki, word)
-                assert shown(wiki, *parts[:-1]) == Shown("", "Alt [[B]]", 250, True), (wiki, word)
+                assert shown(wiki, *parts[:-1]) == Options("", "Alt [[B]]", 250, True), (wiki, word)
 
     def test_each_word_that_places_is_no_caption(self):
-        for wiki in wiki_words.wikis():
+        for wiki in wikis():
             for kind, word in words(wiki, *PLACES):
                 part = written(kind, word)
                 framed = shown(wiki, "thumb", "Caption", part)
-                assert framed == Shown("Caption", "", None, True), (wiki, word)
-                assert shown(wiki, part) == Shown(), (wiki, word)
+                assert framed == Options("Caption", "", None, True), (wiki, word)
+                assert shown(wiki, part) == Options(), (wiki, word)
 
     def test_each_word_for_a_size_or_an_alternative_text_is_read(self):
-        for wiki in wiki_words.wikis():
+        for wiki in wikis():
             for _, word in words(wiki, "frameless"):
-                assert shown(wiki, word, "Caption") == Shown("", "Caption"), (wiki, word)
+                assert shown(wiki, word, "Caption") == Options("", "Caption"), (wiki, word)
             for kind, word in words(wiki, "width"):
-                assert shown(wiki, written(kind, word)) == Shown("", "", 250), (wiki, word)
+                assert shown(wiki, written(kind, word)) == Options("", "", 250), (wiki, word)
             for kind, word in words(wiki, "alt"):
-                framed = Shown("C", "A.png" if "$1" in word else "", None, True)
+                framed = Options("C", "A.png" if "$1" in word else "", None, True)
                 assert shown(wiki, "thumb", "C", written(kind, word)) == framed, (wiki, word)
 
     def test_english_words_count_as_well(self):
         parts = ("thumb", "right", "120px", "alt=Alt", "upright=1.2", "link=", "Caption")
-        for wiki in wiki_words.wikis():
-            assert shown(wiki, *parts) == Shown("Caption", "Alt", 120, True), wiki
+        for wiki in wikis():
+            assert shown(wiki, *parts) == Options("Caption", "Alt", 120, True), wiki
 
     def test_its_redirects_and_namespaces_are_known(self):
-        for wiki in wiki_words.wikis():
-            own, names = wiki_words.every(wiki), site(wiki).namespaces
+        for wiki in wikis():
+            own, names = all_words(wiki), site(wiki).namespaces
             for _, word in words(wiki, "redirect"):
                 for form in (word, word.lower(), f" {word} :"):
                     assert names.words.redirect.match(f"{form} [[A]]"), (wiki, form)
             assert not names.words.redirect.match("#LINK [[A]]"), wiki
-            assert all(map(names.shows, [*own["File"], "file", "Image"])), wiki
+            assert all(map(names.is_file, [*own["File"], "file", "Image"])), wiki
             assert all(map(names.is_category, [*own["Category"], "category"])), wiki
             for name in (*own["Template"], "template"):
                 assert names.without_prefix(f"{{{{ {name}: Sic|x}}}}") == "{{ Sic|x}}", (wiki, name)
@@ -264,17 +270,17 @@ class TestMediaWikisRules:
         ],
     )
     def test_what_is_no_option_is_the_caption(self, parts, caption):
-        assert options(list(parts)).caption == caption
+        assert read_options(list(parts)).caption == caption
 
     @pytest.mark.parametrize(
         ("part", "width"),
         [("20px", 20), ("20x30px", 20), ("x30px", 30), ("20 px", 20), ("20pxpx", 20)],
     )
     def test_a_size_has_a_width_or_a_height_or_both(self, part, width):
-        assert options([part]) == Shown("", "", width)
+        assert read_options([part]) == Options("", "", width)
 
     def test_a_caption_that_another_one_overrides_is_told(self):
-        assert options(["jmpl", "ka", "Text", "thumb"]).unread == ("jmpl", "ka")
+        assert read_options(["jmpl", "ka", "Text", "thumb"]).unread == ("jmpl", "ka")
 
 
 @pytest.mark.parametrize(
@@ -301,8 +307,8 @@ def test_a_wiki_is_told_by_its_database_or_else_by_its_address(  # noqa: PLR0913
 
 
 def test_html_of_a_wiki_has_its_second_names_too():
-    found = known_site("id", "https://id.wikipedia.org/wiki/")
-    assert found.namespaces.shows("Gambar")
+    found = wikipedia_site("id", "https://id.wikipedia.org/wiki/")
+    assert found.namespaces.is_file("Gambar")
     assert {"templat", "gambar", "pengguna"} <= found.prefixes
 
 
@@ -375,8 +381,8 @@ def test_siteinfo_becomes_a_line_of_the_table():
             {"name": "notoc", "aliases": ["__TANPADAFTARISI__"]},
         ],
     }
-    name, wiki = wiki_of({"query": told})
-    made = json.loads(table({"enwiki": english, name: wiki}))
+    name, wiki = wiki_of_siteinfo({"query": told})
+    made = json.loads(words_table({"enwiki": english, name: wiki}))
     assert made["idwiki"] == {
         "File": ["Berkas", "Gambar"],
         "Category": ["Kategori"],

@@ -1,22 +1,18 @@
 """Wikitext to plain text: what a reader sees stays, what only the wiki needs goes."""
 
-import bz2
-import html
 import re
 import time
-import xml.etree.ElementTree as ET
-from collections.abc import Iterator
-from pathlib import Path
 
 import mwparserfromhell
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.wikicode import anchors_of, letters
 
-from isotope.parse.links import categories
-from isotope.parse.wikitext import ENGLISH, Namespaces, plain_text, reduce, split_sections
+from isotope.parse.site import Namespaces
+from isotope.parse.wikitext import categories, plain_text, reduce, split_sections
 
-GERMAN = Namespaces.named({6: "Datei", 14: "Kategorie"}, "dewiki")
+GERMAN = Namespaces.of({6: "Datei", 14: "Kategorie"}, "dewiki")
 
 
 class TestLinkedWordsAreNeverLost:
@@ -47,55 +43,8 @@ class TestLinkedWordsAreNeverLost:
         plain = plain_text(wikitext)
         if text is not None:
             assert plain == text
-        for anchor in _anchors(mwparserfromhell.parse(wikitext, skip_style_tags=True)):
-            assert _letters(anchor) in _letters(plain)
-
-    def test_on_every_page_of_the_real_dumps(self, shared):
-        seen = 0
-        for title, wikitext in _real_pages(shared):
-            sections = split_sections(wikitext)
-            plain = _letters("".join(heading + plain_text(body) for _, heading, body in sections))
-            code = mwparserfromhell.parse(wikitext, skip_style_tags=True)
-            lost = [anchor for anchor in _anchors(code) if _letters(anchor) not in plain]
-            assert not lost, f"{title} lost {lost[:5]}"
-            seen += len(_anchors(code))
-        assert seen > 40_000
-
-
-def _real_pages(shared: Path) -> Iterator[tuple[str, str]]:
-    dumps = sorted((shared / "snapshots").glob("*/*/*pages-articles.xml.bz2"))
-    assert len(dumps) == 5
-    for path in dumps:
-        for page in ET.fromstring(bz2.decompress(path.read_bytes())).findall("{*}page"):
-            if page.findtext("{*}ns") == "0" and page.find("{*}redirect") is None:
-                yield page.findtext("{*}title") or "", page.findtext("{*}revision/{*}text") or ""
-
-
-def _letters(text: str) -> str:
-    return re.sub(r"\W+", "", html.unescape(text))
-
-
-def _anchors(code) -> list[str]:
-    """List the anchors outside templates, references, pictures and categories."""
-    found = []
-    for node in code.nodes:
-        if isinstance(node, mwparserfromhell.nodes.Wikilink):
-            prefix, colon, _ = str(node.title).partition(":")
-            if colon and ENGLISH.hides(prefix):
-                continue
-            label = node.text if node.text and node.text.strip() else None
-            pipe_trick = node.text is not None and label is None
-            target = re.sub(r"\(.*", "", str(node.title)) if pipe_trick else str(node.title)
-            found.append(label.strip_code() if label else target)
-            found += _anchors(label) if label else []
-        elif isinstance(node, mwparserfromhell.nodes.Tag):
-            if node.tag not in ("ref", "references", "gallery", "math") and node.contents:
-                found += _anchors(node.contents)
-        elif (isinstance(node, mwparserfromhell.nodes.ExternalLink) and node.title) or isinstance(
-            node, mwparserfromhell.nodes.Heading
-        ):
-            found += _anchors(node.title)
-    return found
+        for anchor in anchors_of(mwparserfromhell.parse(wikitext, skip_style_tags=True)):
+            assert letters(anchor) in letters(plain)
 
 
 class TestMarkup:
@@ -139,7 +88,7 @@ class TestMarkup:
     def test_names_of_namespaces_follow_the_wiki(self):
         wikitext = "[[Datei:A.jpg|mini|B]][[Kategorie:C]][[Bild:D.png]][[File:E.svg]]f"
         assert plain_text(wikitext, GERMAN) == "f"
-        assert plain_text("[[Fichier:A]] b", Namespaces.named({6: "Berkas"}, "idwiki")) == "b"
+        assert plain_text("[[Fichier:A]] b", Namespaces.of({6: "Berkas"}, "idwiki")) == "b"
 
     def test_categories_come_in_page_order_once_each_without_sort_keys(self):
         wikitext = (

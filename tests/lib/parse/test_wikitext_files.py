@@ -1,21 +1,12 @@
 """The files that a page shows are found with section, caption and size, and its text stays."""
 
-import re
-import xml.etree.ElementTree as ET
-from collections import Counter
-from contextlib import suppress
-from pathlib import Path
-
-import mwparserfromhell
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope.core.wikimedia import file_name
-from isotope.parse.files import Shown, Use, options
-from isotope.parse.links import FILE
-from isotope.parse.streams import unpacked
-from isotope.parse.wikitext import ENGLISH, Namespaces, plain_text, split_pictured, split_sections
+from isotope.parse.files import FileUse, Options, read_options
+from isotope.parse.site import ENGLISH_NAMESPACES, FILE, Namespaces
+from isotope.parse.wikitext import plain_text, split_pictured, split_sections
 
 PAGE = """{{Infobox album
 | name = A
@@ -42,7 +33,7 @@ Not a file
 """
 
 
-def found(text: str, namespaces: Namespaces = ENGLISH) -> list[tuple[str, Use]]:
+def found(text: str, namespaces: Namespaces = ENGLISH_NAMESPACES) -> list[tuple[str, FileUse]]:
     sections, uses = split_pictured(text, namespaces)
     return [(sections[n][1], use) for n, use in uses]
 
@@ -63,7 +54,7 @@ def test_every_file_of_a_page_is_found_in_its_section():
 
 
 def test_captions_with_links_and_templates_in_them_are_kept_whole():
-    shown = {use.file: use.shown for _, use in found(PAGE)}
+    shown = {use.file: use.options for _, use in found(PAGE)}
     left = shown["Left one.JPG"]
     assert plain_text(left.caption) == "A bee, see bees"
     assert (plain_text(left.alt), left.width, left.is_framed) == ("A bee", 120, True)
@@ -76,7 +67,7 @@ def test_captions_with_links_and_templates_in_them_are_kept_whole():
     assert [shown[f"M{n}.png"].alt for n in (1, 2)] == ["", "Two"]
     assert plain_text(shown["G1.jpg"].caption) == "A gallery line"
     # What is neither framed nor a thumbnail shows no caption: those who can't see it read it.
-    assert shown["Inline.svg"] == Shown("", "A tooltip", 40, False)
+    assert shown["Inline.svg"] == Options("", "A tooltip", 40, False)
     assert {use.file for _, use in found(PAGE) if use.is_in_table} == {"Flag of X.svg"}
 
 
@@ -95,16 +86,16 @@ def test_captions_with_links_and_templates_in_them_are_kept_whole():
     ],
 )
 def test_links_are_read_in_the_words_of_their_language(wiki, name, link, framed):
-    namespaces = Namespaces.named({FILE: name}, wiki)
+    namespaces = Namespaces.of({FILE: name}, wiki)
     ((_, use),) = found(link, namespaces)
     words = link.rstrip("]").rpartition("|")[2]
-    shown = use.shown
+    shown = use.options
     assert (use.file, shown.is_framed) == ("A b.jpg", framed)
     assert (shown.caption if framed else shown.alt) == words
 
 
 def test_of_several_captions_the_last_counts_and_markup_that_is_open_takes_nothing_along():
-    assert options(["thumb", "one", "two"]).caption == "two"
+    assert read_options(["thumb", "one", "two"]).caption == "two"
     text = "[[File:Open.jpg|thumb|a {{Infobox|image=Open2.jpg [[File:A.jpg]] }} [[File:B.jpg|x]]"
     assert [use.file for _, use in found(text)] == ["A.jpg", "B.jpg"]
 
@@ -121,32 +112,6 @@ PIECES = st.sampled_from(
 @settings(max_examples=300, deadline=None)
 @given(st.lists(PIECES, max_size=30).map("".join))
 def test_looking_for_files_never_changes_the_text(text):
-    sections, uses = split_pictured(text, ENGLISH)
+    sections, uses = split_pictured(text, ENGLISH_NAMESPACES)
     assert sections == split_sections(text)
     assert all(0 <= n < len(sections) for n, _ in uses)
-
-
-def pages(path: Path) -> dict[str, str]:
-    xml = re.sub(rb' xmlns="[^"]+"', b"", b"".join(unpacked(path)), count=1)
-    every = ET.fromstring(xml).iter("page")
-    return {p.findtext("title", ""): p.findtext("revision/text") or "" for p in every}
-
-
-@pytest.mark.parametrize("date", ["20200611", "20211213"])
-def test_real_pages_lose_no_text_and_no_link_to_a_file(shared, date):
-    (path,) = (shared / "snapshots/minidumps" / date).glob("*.bz2")
-    for title, text in pages(path).items():
-        sections, uses = split_pictured(text, ENGLISH)
-        assert sections == split_sections(text), title
-        assert Counter(u.file for _, u in uses if u.origin == "link") == linked(text), title
-
-
-def linked(text: str) -> Counter[str]:
-    """The files of all links outside of references and galleries, by another parser."""
-    code = mwparserfromhell.parse(text)
-    for tag in code.filter_tags(matches=lambda t: str(t.tag).lower() in {"ref", "gallery"}):
-        with suppress(ValueError):
-            code.remove(tag)
-    names = (str(link.title).strip() for link in code.filter_wikilinks())
-    files = (n.partition(":")[2] for n in names if re.match(r"(?i)(file|image)\s*:", n))
-    return Counter(file_name(f) for f in files)

@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 
 from isotope.core.wikimedia import upload_url
-from isotope.parse import dump
 from isotope.parse.files import infobox_picture
 
 
@@ -40,11 +39,8 @@ def test_a_file_of_commons_has_the_address_that_wit_gives_it(shared):
     assert len(addresses) > 20
 
 
-def test_the_real_dump_has_pictures_in_its_infoboxes(shared, tmp_path):
-    names = ("out", "links", "rejected", "infoboxes", "pictures", "counts")
-    files = sorted((shared / "snapshots/raycharles/dump").glob("*.xml*"))
-    dump.parse_dump(files, **{n: tmp_path / n for n in names}, workers=1)
-    boxes = pl.read_parquet(tmp_path / "infoboxes")
+def test_the_real_dump_has_pictures_in_its_infoboxes(raycharles):
+    boxes = pl.read_parquet(raycharles["infoboxes"])
     pictures = dict(boxes.select("page_title", "file").rows())
     assert len(pictures) == boxes.height == 47
     assert pictures["Ayn Rand"] == "Ayn Rand.jpg"

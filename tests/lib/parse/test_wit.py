@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isotope.core.errors import BadParams, CorruptFile, MissingColumn, MissingFile, TruncatedFile
-from isotope.parse import wit, wit_blocks
+from isotope.parse import wit
 from isotope.parse.tables import ASSOCIATIONS, REJECTED, WIT_COLUMNS
 
 HEADER = "\t".join(WIT_COLUMNS)
@@ -156,8 +156,8 @@ class TestRoundTrip:
     def test_block_borders_do_not_show(self, tmp_path, monkeypatch):
         rows = [record(page_title=f'"{i}"\nx', section_title="y" * (i % 7)) for i in range(300)]
         whole = parse(tmp_path, as_tsv(rows))
-        monkeypatch.setattr(wit_blocks, "BLOCK_BYTES", 500)
-        monkeypatch.setattr(wit_blocks, "READ_BYTES", 97)
+        monkeypatch.setattr(wit, "BLOCK_BYTES", 500)
+        monkeypatch.setattr(wit, "READ_BYTES", 97)
         assert parse(tmp_path, gzip.compress(as_tsv(rows).encode())) == whole
         assert [bare(row) for row in whole[0]] == [typed(row) for row in rows]
 
@@ -290,8 +290,8 @@ class TestDamagedShards:
             parse(tmp_path, data + b"x" * 512, "wit_v1.val.tsv.gz")
 
     def test_a_zip_bomb_is_unpacked_piece_by_piece(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(wit_blocks, "RECORD_LIMIT_BYTES", 1 << 22)
-        monkeypatch.setattr(wit_blocks, "BLOCK_BYTES", 1 << 20)
+        monkeypatch.setattr(wit, "RECORD_LIMIT_BYTES", 1 << 22)
+        monkeypatch.setattr(wit, "BLOCK_BYTES", 1 << 20)
         data = zlib.compress(HEADER.encode() + b"\n" + bytes(1 << 26), 9, wbits=31)
         with pytest.raises(CorruptFile, match="no record start"):
             parse(tmp_path, data, "wit_v1.val.tsv.gz")

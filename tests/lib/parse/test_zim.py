@@ -19,8 +19,8 @@ from isotope.core.errors import CorruptFile, EmptyTable, IsotopeError, MissingFi
 from isotope.core.wikimedia import local_url, upload_url
 from isotope.crawl import pictures
 from isotope.crawl.pictures import list_pictures, zim_contents, zim_names
-from isotope.parse import zim as zim_wiki
 from isotope.parse.dump import gather_dump
+from isotope.parse.html_snapshots import site_of
 
 SVG = b"<?xml version='1.0'?><svg xmlns='http://www.w3.org/2000/svg'/>"
 
@@ -217,12 +217,12 @@ class TestWiki:
     )
     def test_a_file_has_the_address_of_its_wiki(self, told, url, tmp_path):
         path = snapshots.write_zim([Page(1, 0, "A", "Text")], tmp_path / "x.zim", told=told)
-        assert zim_wiki.site_of(path).base_url == url
+        assert site_of(path).base_url == url
 
     def test_a_wiki_without_editions_has_the_language_that_is_told(self, tmp_path):
         told = {"Source": "https://species.wikimedia.org/", "Language": "eng"}
         path = snapshots.write_zim([Page(1, 0, "A", "Text")], tmp_path / "x.zim", told=told)
-        assert zim_wiki.site_of(path).language == "en"
+        assert site_of(path).language == "en"
 
     def test_every_language_of_iso_639_1_is_known_by_its_three_letters(self):
         """The Debian package iso-codes has the tables of SIL."""
@@ -285,7 +285,7 @@ def test_metadata_that_is_no_text_is_named(tmp_path):
     path = old_zim.write_old_zim([article("A", "<p>x</p>")], tmp_path / "x.zim", {"Name": "wiki"})
     path.write_bytes(path.read_bytes().replace(b"wiki", b"\xff\xfe\xfd\xfc"))
     with pytest.raises(IsotopeError, match="its metadata can't be read"):
-        zim_wiki.site_of(path)
+        site_of(path)
 
 
 @pytest.mark.parametrize(("name", "known"), [("a.zim", True), ("a.zimab", True), ("a.zip", False)])

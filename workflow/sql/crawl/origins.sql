@@ -1,4 +1,4 @@
--- Where the URLs were asked for; what came along, and older ledgers, don't tell.
+-- Where the URLs were requested; NULL for pictures that came with a data set and in older ledgers.
 SELECT
     origin,
     count(*) AS urls

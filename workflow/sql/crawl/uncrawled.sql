@@ -1,4 +1,4 @@
--- URLs that are wanted but in no ledger, and URLs in a ledger that nobody wants any more.
+-- URLs of the list that no ledger has, and URLs of a ledger that the list no longer has.
 SELECT
     coalesce(urls.image_url, ledgers.image_url) AS image_url,
     ledgers.image_url IS NULL AS is_new

@@ -1,4 +1,8 @@
-"""Addresses of upstream files: what a pattern with `*` names, and the place of each file."""
+"""Addresses of upstream files: what a pattern with `*` names, the place of each file, its origin.
+
+`origins.jsonl` in a source's folder says of every placed file which address and version its bytes
+are of; from it follows whether local files have changed since they were acquired.
+"""
 
 import glob
 import hashlib
@@ -37,9 +41,9 @@ def local_path(url: str) -> Path | None:
 
 
 def is_pattern(url: str) -> bool:
-    """Tell whether an address has a `*` in its path; a query of HTTP is no path."""
-    asks = url.startswith(("http://", "https://"))
-    return "*" in (url.partition("?")[0] if asks else url)
+    """Tell whether an address has a `*` in its path; the query of an HTTP address is no path."""
+    is_http = url.startswith(("http://", "https://"))
+    return "*" in (url.partition("?")[0] if is_http else url)
 
 
 def fixed_steps(steps: Sequence[str]) -> int:
@@ -56,26 +60,26 @@ def expand(entry: str | Mapping[str, Any]) -> list[Upstream]:
     Raises:
         MissingFile: a pattern that matches no file.
     """
-    given = {"url": entry} if isinstance(entry, str) else dict(entry)
-    url = str(given["url"])
+    file = {"url": entry} if isinstance(entry, str) else dict(entry)
+    url = str(file["url"])
     path = local_path(url)
     if path is None or not is_pattern(url):
-        return [Upstream(given, _last(url), url)]
+        return [Upstream(file, _last(url), url)]
     root = Path(*path.parts[: fixed_steps(path.parts)])
-    found = matches(path)
-    if not found:
+    paths = matches(path)
+    if not paths:
         raise MissingFile(url, "no such file", "check the path, or `root` in --config")
     return [
-        Upstream({**given, "url": str(each)}, each.relative_to(root).as_posix(), url)
-        for each in found
+        Upstream({**file, "url": str(each)}, each.relative_to(root).as_posix(), url)
+        for each in paths
     ]
 
 
 def matches(pattern: Path) -> list[Path]:
     """Return what a local pattern names except folders, sorted; a step without `*` is literal."""
     steps = [step if "*" in step else glob.escape(step) for step in pattern.parts]
-    found = glob.glob(str(Path(*steps)), recursive=True, include_hidden=True)  # noqa: PTH207 (Path has no escape)
-    return sorted(path for path in map(Path, found) if not path.is_dir())
+    paths = glob.glob(str(Path(*steps)), recursive=True, include_hidden=True)  # noqa: PTH207 (Path has no escape)
+    return sorted(path for path in map(Path, paths) if not path.is_dir())
 
 
 def places(part: str, files: Sequence[Upstream]) -> dict[str, Upstream]:
@@ -115,7 +119,7 @@ def _united(part: str, files: Sequence[Upstream]) -> dict[tuple[str, ...], Upstr
 
 
 def _groups(taken: Mapping[tuple[str, ...], str]) -> list[list[tuple[str, ...]]]:
-    """Return the addresses that are in each other's way."""
+    """Return the addresses that would overlap."""
     contested = _contested(taken.values())
     groups: dict[str, list[tuple[str, ...]]] = {}
     for address, place in taken.items():
@@ -153,17 +157,17 @@ def _last(url: str) -> str:
 
 def _safe(steps: Sequence[str]) -> str:
     """Join steps to a path that stays below its folder."""
-    kept = [step for step in steps if step.strip("/") not in ("", ".")]
-    return "/".join("_" if step == ".." else step for step in kept)
+    names = [step for step in steps if step.strip("/") not in ("", ".")]
+    return "/".join("_" if step == ".." else step for step in names)
 
 
-NAME = "origins.jsonl"
+ORIGINS = "origins.jsonl"
 
 
 class Origin(NamedTuple):
     """Where the file at `path` (below the source's folder) came from, and what came.
 
-    `version` is the one that these bytes were first seen with, `seen` the last one that had the
+    `version` is the one that these bytes were first seen with, `seen` the last one with the
     same bytes: an ETag, or when the file was last modified. `pattern` is the item of the params.
     """
 
@@ -176,27 +180,27 @@ class Origin(NamedTuple):
     sha256: str
 
 
-def read(folder: Path) -> dict[str, Origin]:
-    """Return the origins by path; a line that a crash cut off is left out, its file is unknown."""
-    found: dict[str, Origin] = {}
+def read_origins(folder: Path) -> dict[str, Origin]:
+    """Return the origins by path, without a line that a crash cut off."""
+    origins: dict[str, Origin] = {}
     with suppress(FileNotFoundError):
-        for line in (folder / NAME).read_text(encoding="utf-8", errors="replace").splitlines():
+        for line in (folder / ORIGINS).read_text(encoding="utf-8", errors="replace").splitlines():
             with suppress(ValueError, TypeError):
                 origin = Origin(**json.loads(line))
-                found[origin.path] = origin
-    return found
+                origins[origin.path] = origin
+    return origins
 
 
-def add(folder: Path, origin: Origin) -> None:
+def add_origin(folder: Path, origin: Origin) -> None:
     """Append one origin; the last one of a path counts."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / NAME).open("a", encoding="utf-8") as out:
+    with (folder / ORIGINS).open("a", encoding="utf-8") as out:
         out.write(_line(origin))
 
 
-def write(folder: Path, origins: Iterable[Origin]) -> None:
+def write_origins(folder: Path, origins: Iterable[Origin]) -> None:
     """Replace all origins."""
-    with store.aside(folder / NAME) as part:
+    with store.aside(folder / ORIGINS) as part:
         part.write_text("".join(map(_line, origins)), encoding="utf-8")
 
 
@@ -217,22 +221,22 @@ def sha256(path: Path) -> str:
 
 
 def originals(spec: Mapping[str, Any], folder: Path, memory: Path) -> str | None:
-    """Return a digest of what the local files of a source are now; nothing if it has none.
+    """Return a digest of the present local files of a source; None if it has none.
 
     It depends on addresses, sizes and times, as far as the bytes are not those that were placed in
     `folder`: a touched file does not change it. Nor does an item of the params whose files are all
-    gone: a finished source outlives the disk that it came from. `memory` keeps the digests of
-    touched files, so that they are read once.
+    gone: a finished source outlives the disk that it came from. `memory` is a file for the
+    digests of touched files, so that they are read once.
     """
-    own = {(o.path.partition("/")[0], o.url): o for o in read(folder).values()}
-    recall = _Memory(memory)
+    own = {(o.path.partition("/")[0], o.url): o for o in read_origins(folder).values()}
+    digests = _DigestCache(memory)
     lines = {
         (part, *line)
         for part, entries in spec.get("files", {}).items()
         for entry in entries
-        for line in _now(part, _url(entry), own, recall)
+        for line in _states(part, _url(entry), own, digests)
     }
-    recall.save()
+    digests.save()
     return hashlib.sha256(json.dumps(sorted(lines)).encode()).hexdigest() if lines else None
 
 
@@ -240,8 +244,8 @@ def _url(entry: str | Entry) -> str:
     return entry if isinstance(entry, str) else str(entry["url"])
 
 
-def _now(
-    part: str, item: str, own: Mapping[tuple[str, str], Origin], recall: "_Memory"
+def _states(
+    part: str, item: str, own: Mapping[tuple[str, str], Origin], digests: "_DigestCache"
 ) -> Iterator[tuple[str, int, str | None]]:
     path = local_path(item)
     if path is None:
@@ -250,7 +254,7 @@ def _now(
     for each in present:
         url = str(each) if is_pattern(item) else item
         status, origin = each.stat(), own.get((part, url))
-        same = origin is not None and _same(each, status, origin, recall)
+        same = origin is not None and _same(each, status, origin, digests)
         version = origin.version if same and origin else modified(status)
         yield url, status.st_size, version
     if not present:
@@ -258,28 +262,28 @@ def _now(
         yield from ((o.url, o.bytes, o.version) for o in gone)
 
 
-def _same(path: Path, status: stat_result, origin: Origin, recall: "_Memory") -> bool:
+def _same(path: Path, status: stat_result, origin: Origin, digests: "_DigestCache") -> bool:
     if status.st_size != origin.bytes:
         return False
     now = modified(status)
-    return now in (origin.version, origin.seen) or recall.sha256(path, now) == origin.sha256
+    return now in (origin.version, origin.seen) or digests.sha256(path, now) == origin.sha256
 
 
-class _Memory:
-    """Digests of files by path and time, kept from one planning to the next where possible."""
+class _DigestCache:
+    """Digests of files by path and time, stored from one planning to the next where possible."""
 
     def __init__(self, file: Path) -> None:
         self._file, self._fresh = file, False
-        self._known: dict[str, list[str]] = {}
+        self._digests: dict[str, list[str]] = {}
         with suppress(OSError, ValueError):
-            self._known = json.loads(file.read_text(encoding="utf-8"))
+            self._digests = json.loads(file.read_text(encoding="utf-8"))
 
     def sha256(self, path: Path, time: str) -> str:
-        if self._known.get(str(path), [""])[0] != time:
-            self._known[str(path)], self._fresh = [time, sha256(path)], True
-        return self._known[str(path)][1]
+        if self._digests.get(str(path), [""])[0] != time:
+            self._digests[str(path)], self._fresh = [time, sha256(path)], True
+        return self._digests[str(path)][1]
 
     def save(self) -> None:
         if self._fresh:
             with suppress(OSError), store.aside(self._file) as part:
-                part.write_text(json.dumps(self._known), encoding="utf-8")
+                part.write_text(json.dumps(self._digests), encoding="utf-8")

@@ -10,8 +10,15 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from isotope.acquire import addresses, remote
-from isotope.acquire import addresses as origins
-from isotope.acquire.addresses import Entry, Origin, Upstream
+from isotope.acquire.addresses import (
+    ORIGINS,
+    Entry,
+    Origin,
+    Upstream,
+    add_origin,
+    read_origins,
+    write_origins,
+)
 from isotope.core import store
 from isotope.core.errors import (
     AccessDenied,
@@ -33,7 +40,7 @@ Files = Mapping[str, Upstream]
 def acquire(spec: Mapping[str, Any], manifest: Path, scratch: Path) -> None:
     """Fill the manifest's folder from `spec` (params `acquire.<source>`) and write the manifest.
 
-    A placed file stays if its address, the version there and its bytes are those of `origins`.
+    A placed file stays if `origins.jsonl` has its address, the version there and its bytes.
     Interrupted downloads stay in `scratch` and go on from there.
 
     Raises:
@@ -41,21 +48,21 @@ def acquire(spec: Mapping[str, Any], manifest: Path, scratch: Path) -> None:
             placed, and no manifest lists files of an earlier one.
     """
     folder = manifest.parent
-    before = origins.read(folder)
+    before = read_origins(folder)
     if "generate" in spec:
         manifest.unlink(missing_ok=True)
         _remove(folder, before)
-        (folder / origins.NAME).unlink(missing_ok=True)
+        (folder / ORIGINS).unlink(missing_ok=True)
         generate(spec["generate"], folder, scratch / "generated")
         entries = [describe(p, folder) for p in generated(folder)]
     else:
-        wanted = upstream(spec["files"], spec.get("endpoint"))
+        files = upstream(spec["files"], spec.get("endpoint"))
         source = _Source(manifest, scratch, spec.get("endpoint"), before)
-        found = [source.fetch(path, file) for path, file in wanted.items()]
+        origins = [source.fetch(path, file) for path, file in files.items()]
         manifest.unlink(missing_ok=True)
-        _remove(folder, before.keys() - wanted.keys())
-        origins.write(folder, found)
-        entries = [_listed(o.path, o.bytes, o.sha256, o.url, o.version) for o in found]
+        _remove(folder, before.keys() - files.keys())
+        write_origins(folder, origins)
+        entries = [_listed(o.path, o.bytes, o.sha256, o.url, o.version) for o in origins]
     with store.aside(manifest) as part:
         part.write_text(json.dumps({"files": entries}, indent=1) + "\n", encoding="utf-8")
     log.info("%d files, %d bytes", len(entries), sum(e["bytes"] for e in entries))
@@ -80,7 +87,7 @@ def _expanded(entries: Sequence[str | Entry], endpoint: str | None) -> Iterator[
     for file in (file for entry in entries for file in addresses.expand(entry)):
         url = file.entry["url"]
         if addresses.local_path(url) is None and addresses.is_pattern(url):
-            with _naming(url):
+            with _named_errors(url):
                 yield from remote.matching(file.entry, endpoint)
         else:
             yield file
@@ -110,11 +117,11 @@ def generate(spec: Mapping[str, Any], folder: Path, aside: Path) -> None:
     """Make the embedded encyclopedia aside, then put it in place of an earlier one."""
     shutil.rmtree(aside, ignore_errors=True)
     snapshot.generate(aside, **spec)
-    for made in sorted(aside.iterdir()):
-        place = folder / made.name
+    for item in sorted(aside.iterdir()):
+        place = folder / item.name
         if place.is_dir():
             shutil.rmtree(place)
-        made.replace(place)
+        item.replace(place)
 
 
 def generated(folder: Path) -> list[Path]:
@@ -125,7 +132,7 @@ def generated(folder: Path) -> list[Path]:
 def describe(path: Path, folder: Path) -> Entry:
     """Return the manifest's row of a generated file: its path below `folder`, size and SHA-256."""
     place = path.relative_to(folder).as_posix()
-    return _listed(place, path.stat().st_size, origins.sha256(path), None, None)
+    return _listed(place, path.stat().st_size, addresses.sha256(path), None, None)
 
 
 def _listed(path: str, size: int, sha256: str, url: str | None, version: str | None) -> Entry:
@@ -135,7 +142,7 @@ def _listed(path: str, size: int, sha256: str, url: str | None, version: str | N
 
 
 class _Source:
-    """A folder of placed files, with what is known of them."""
+    """A folder of placed files, with the origins of before."""
 
     def __init__(
         self, manifest: Path, scratch: Path, endpoint: str | None, before: Mapping[str, Origin]
@@ -146,16 +153,16 @@ class _Source:
     def fetch(self, path: str, file: Upstream) -> Origin:
         """Download one file unless what is placed is of its address and of what is there now."""
         url, placed, origin = file.entry["url"], self._folder / path, self._before.get(path)
-        with _naming(url):
-            now = remote.seen(url, self._endpoint)
-        kept = _kept(placed, file, now, origin)
-        if kept is not None:
-            return kept._replace(path=path)
+        with _named_errors(url):
+            now = remote.state(url, self._endpoint)
+        present = _up_to_date(placed, file, now, origin)
+        if present is not None:
+            return present._replace(path=path)
         partial = self._scratch / path
         _make_room(self._scratch, partial)
-        with _naming(url, partial):
+        with _named_errors(url, partial):
             download(url, partial, now, self._endpoint)
-            later = remote.seen(url, self._endpoint)
+            later = remote.state(url, self._endpoint)
         if later != now:
             raise FetchFailed(url, "it changed while it was fetched", "run again")
         verify(partial, file.entry)
@@ -169,19 +176,21 @@ class _Source:
         return self._manifest.parent
 
     def _place(self, partial: Path, placed: Path, origin: Origin) -> None:
-        """Move a file into place; from then on a manifest of before would not be true."""
+        """Move a file into place; the manifest of before would be wrong from then on."""
         self._manifest.unlink(missing_ok=True)
         _make_room(self._folder, placed)
-        origins.add(self._folder, origin)
+        add_origin(self._folder, origin)
         partial.chmod(0o444)
         partial.replace(placed)
         _note(partial).unlink(missing_ok=True)
 
 
-def _kept(placed: Path, file: Upstream, now: remote.Seen, origin: Origin | None) -> Origin | None:
+def _up_to_date(
+    placed: Path, file: Upstream, now: remote.FileState, origin: Origin | None
+) -> Origin | None:
     """Return what a placed file is of, if that is what is at the address now.
 
-    A file of a server whose origin is not known is kept if it has the published digest.
+    A file of a server without an origin stays if it has the published digest.
     """
     entry, size = file.entry, now.size
     if not placed.is_file() or (size is not None and placed.stat().st_size != size):
@@ -193,24 +202,24 @@ def _kept(placed: Path, file: Upstream, now: remote.Seen, origin: Origin | None)
         served = addresses.local_path(entry["url"]) is None
         return _origin("", file, now, placed, None) if published and served else None
     same = now.version in (origin.version, origin.seen)
-    known = same and origins.sha256(placed) == origin.sha256
-    return origin._replace(pattern=file.pattern) if known else None
+    unchanged = same and addresses.sha256(placed) == origin.sha256
+    return origin._replace(pattern=file.pattern) if unchanged else None
 
 
 def _origin(
-    path: str, file: Upstream, now: remote.Seen, fetched: Path, before: Origin | None
+    path: str, file: Upstream, now: remote.FileState, fetched: Path, before: Origin | None
 ) -> Origin:
     """Return where fetched bytes are from; the same bytes keep the version of their first fetch."""
-    url, digest, size = file.entry["url"], origins.sha256(fetched), fetched.stat().st_size
+    url, digest, size = file.entry["url"], addresses.sha256(fetched), fetched.stat().st_size
     same = before is not None and (before.url, before.sha256) == (url, digest)
     first = before.version if same and before is not None else now.version
     return Origin(path, file.pattern, url, first, now.version, size, digest)
 
 
-def download(url: str, partial: Path, now: remote.Seen, endpoint: str | None = None) -> None:
+def download(url: str, partial: Path, now: remote.FileState, endpoint: str | None = None) -> None:
     """Append to `partial` what it still lacks of `url` (any scheme of fsspec, or a local path).
 
-    `now` is what is at the address: parts of another size or version are forgotten.
+    `now` is what is at the address: parts of another size or version are dropped.
     """
     start = resume_point(partial, {"url": url, **now._asdict()})
     with remote.opened(url, endpoint, ahead=8 * _BLOCK) as source:
@@ -218,23 +227,23 @@ def download(url: str, partial: Path, now: remote.Seen, endpoint: str | None = N
 
 
 @contextmanager
-def _naming(url: str, partial: Path | None = None) -> Iterator[None]:
+def _named_errors(url: str, partial: Path | None = None) -> Iterator[None]:
     """Turn whatever goes wrong with an address into an error that says what to do about it."""
     try:
         yield
     except IsotopeError:
         raise
     except Exception as error:
-        raise _answered(error, url) or _named(error, url, partial) from error
+        raise _server_error(error, url) or _other_error(error, url, partial) from error
 
 
-def _answered(error: Exception, url: str) -> IsotopeError | None:
+def _server_error(error: Exception, url: str) -> IsotopeError | None:
     """Return what a server that can't be reached, or refuses, means for the user."""
-    cut, status = remote.unreached(error), remote.status(error)
-    if remote.refused(error):
-        told = f"{type(error).__name__}: {error}" if status is None else f"it answers {status}"
+    cut, status = remote.connection_error(error), remote.http_status(error)
+    if remote.is_refused(error):
+        answer = f"{type(error).__name__}: {error}" if status is None else f"it answers {status}"
         way = "as boto3 reads them" if url.startswith("s3:") else "in ~/.netrc"
-        return AccessDenied(url, told, f"give credentials {way}, then run again")
+        return AccessDenied(url, answer, f"give credentials {way}, then run again")
     if cut is not None:
         remedy = "check the network and the proxy (HTTPS_PROXY), then run again to resume"
         return FetchFailed(url, f"cannot be reached: {cut}", remedy)
@@ -243,7 +252,7 @@ def _answered(error: Exception, url: str) -> IsotopeError | None:
     return None
 
 
-def _named(error: Exception, url: str, partial: Path | None) -> IsotopeError:
+def _other_error(error: Exception, url: str, partial: Path | None) -> IsotopeError:
     """Return what a missing file, a full disk or anything else means for the user."""
     if isinstance(error, FileNotFoundError):
         return MissingFile(url, "nothing is there", "check the address in params")
@@ -259,7 +268,7 @@ def _named(error: Exception, url: str, partial: Path | None) -> IsotopeError:
 
 
 def resume_point(partial: Path, of: Mapping[str, Any]) -> int:
-    """Return how many bytes of `partial` are of this address, size and version; forget others."""
+    """Return how many bytes of `partial` are of this address, size and version; drop others."""
     note, now = _note(partial), json.dumps(of)
     if of["size"] is None or not note.exists() or note.read_text(encoding="utf-8") != now:
         partial.unlink(missing_ok=True)
@@ -302,9 +311,9 @@ def verify(path: Path, entry: Entry) -> None:
 
 def _differing(path: Path, entry: Entry) -> tuple[str, Any] | None:
     """Return the first published figure that a file does not have, with the one that it has."""
-    found: dict[str, Any] = {"bytes": path.stat().st_size}
+    values: dict[str, Any] = {"bytes": path.stat().st_size}
     for name in _DIGESTS:
         if name in entry:
             with path.open("rb") as f:
-                found[name] = hashlib.file_digest(f, name).hexdigest()
-    return next(((n, v) for n, v in found.items() if n in entry and entry[n] != v), None)
+                values[name] = hashlib.file_digest(f, name).hexdigest()
+    return next(((n, v) for n, v in values.items() if n in entry and entry[n] != v), None)

@@ -51,8 +51,8 @@ def _checked(path: Path, size: int) -> Path:
     remedy = f"delete {path.parent.parent / 'manifest.json'} and this file, then run again"
     if not path.exists():
         raise MissingFile(path, "acquired before, now gone", remedy)
-    found = path.stat().st_size
-    if found != size:
-        kind = TruncatedFile if found < size else CorruptFile
-        raise kind(path, f"{found} bytes, {size} were acquired", remedy)
+    present = path.stat().st_size
+    if present != size:
+        kind = TruncatedFile if present < size else CorruptFile
+        raise kind(path, f"{present} bytes, {size} were acquired", remedy)
     return path

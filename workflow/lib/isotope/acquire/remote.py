@@ -20,14 +20,14 @@ from botocore.exceptions import (
 from isotope.acquire.addresses import Entry, Upstream, fixed_steps, local_path, modified
 from isotope.core.errors import MissingFile
 
-_NO_KEY = (
+_CREDENTIAL_ERRORS = (
     CredentialRetrievalError,
     NoAuthTokenError,
     NoCredentialsError,
     PartialCredentialsError,
     TokenRetrievalError,
 )
-_NO_WAY = (
+_CONNECTION_ERRORS = (
     aiohttp.ClientConnectionError,
     ConnectionError,
     HTTPClientError,
@@ -39,7 +39,7 @@ _HTTP = ("http://", "https://")
 _VERSIONS = ("ETag", "etag", "Last-Modified", "LastModified", "updated", "mtime", "created")
 
 
-class Seen(NamedTuple):
+class FileState(NamedTuple):
     """Bytes and version of what is at an address now, as far as its server says."""
 
     size: int | None
@@ -58,19 +58,19 @@ def opened(url: str, endpoint: str | None, *, ahead: int) -> BinaryIO:
     return fs.open(path, "rb", block_size=ahead)
 
 
-def seen(url: str, endpoint: str | None) -> Seen:
-    """Ask for the size and version of a file: an ETag, or when it was last modified."""
+def state(url: str, endpoint: str | None) -> FileState:
+    """Return the size and version of a file: an ETag, or when it was last modified."""
     local = local_path(url)
     if local is not None:
-        status = local.stat()
+        stat = local.stat()
         if local.is_dir():
             raise IsADirectoryError(url)
-        return Seen(status.st_size, modified(status))
+        return FileState(stat.st_size, modified(stat))
     fs, path = _at(url, endpoint)
     fs.invalidate_cache()
-    told = fs.info(path)
-    version = next((str(told[key]) for key in _VERSIONS if told.get(key)), None)
-    return Seen(told.get("size"), version)
+    info = fs.info(path)
+    version = next((str(info[key]) for key in _VERSIONS if info.get(key)), None)
+    return FileState(info.get("size"), version)
 
 
 def matching(entry: Entry, endpoint: str | None) -> list[Upstream]:
@@ -88,7 +88,7 @@ def matching(entry: Entry, endpoint: str | None) -> list[Upstream]:
         files = sorted(set(_linked(fs, "/".join(steps[:fixed]) + "/", steps[fixed:])))
     else:
         listed = fs.glob(pattern, detail=True)
-        files = sorted(path for path, told in listed.items() if told["type"] != "directory")
+        files = sorted(path for path, info in listed.items() if info["type"] != "directory")
     if not files:
         found = "the server lists no such file"
         raise MissingFile(url, found, "check the address, or name each file")
@@ -119,38 +119,40 @@ def _linked(fs: fsspec.AbstractFileSystem, folder: str, steps: Sequence[str]) ->
 
 def _links(fs: fsspec.AbstractFileSystem, folder: str) -> Iterator[tuple[str, str]]:
     try:
-        found = {str(told["name"]) for told in fs.ls(folder, detail=True)}
+        paths = {str(info["name"]) for info in fs.ls(folder, detail=True)}
     except FileNotFoundError:
         return
-    for path in sorted(found):
+    for path in sorted(paths):
         name = path.removeprefix(folder)
         if path.startswith(folder) and name and not re.search(r"/.|[?#]|^\.\.?/?$", name):
             yield path, name
 
 
 def _at(url: str, endpoint: str | None) -> tuple[Any, str]:
-    own: dict[str, Any] = {"endpoint_url": endpoint} if endpoint and url.startswith("s3:") else {}
+    options: dict[str, Any] = (
+        {"endpoint_url": endpoint} if endpoint and url.startswith("s3:") else {}
+    )
     if url.startswith(_HTTP):
-        own = {"client_kwargs": {"trust_env": True}}
-    return cast(tuple[Any, str], fsspec.url_to_fs(url, **own))
+        options = {"client_kwargs": {"trust_env": True}}
+    return cast(tuple[Any, str], fsspec.url_to_fs(url, **options))
 
 
-def refused(error: BaseException) -> bool:
-    """Tell whether a server, and not this machine's disk, denied what was asked."""
+def is_refused(error: BaseException) -> bool:
+    """Tell whether a server, and not this machine's disk, denied the request."""
     if isinstance(error, PermissionError):
         return error.filename is None
-    return isinstance(error, _NO_KEY) or status(error) in (401, 403, 407)
+    return isinstance(error, _CREDENTIAL_ERRORS) or http_status(error) in (401, 403, 407)
 
 
-def status(error: BaseException) -> int | None:
+def http_status(error: BaseException) -> int | None:
     """Return the status that an HTTP server answered with, where that is the cause."""
     answers = (e.status for e in _causes(error) if isinstance(e, aiohttp.ClientResponseError))
     return next(answers, None)
 
 
-def unreached(error: BaseException) -> str | None:
-    """Return what kept a server from being reached, or cut the connection; else nothing."""
-    causes = (e for e in _causes(error) if isinstance(e, _NO_WAY))
+def connection_error(error: BaseException) -> str | None:
+    """Return what kept a server from being reached, or cut the connection; else None."""
+    causes = (e for e in _causes(error) if isinstance(e, _CONNECTION_ERRORS))
     return next((f"{type(e).__name__}: {e}".rstrip(": ") for e in causes), None)
 
 

@@ -15,18 +15,18 @@ from yarl import URL
 
 from isotope.core.errors import NoContact
 
-# https://www.mediawiki.org/wiki/Common_thumbnail_sizes: other widths are not made on request.
+# https://www.mediawiki.org/wiki/Common_thumbnail_sizes: other widths are not rendered on request.
 WIDTHS = (20, 40, 60, 120, 250, 330, 500, 960, 1280, 1920, 3840)
 _OWN = ("wikimedia.org", "wikipedia.org")
 _CONTACT = re.compile(r"[^\s@(]+@[^\s@]+\.[^\s@)]+|https?://[^\s/]+\.[^\s]+")
 _UPLOAD = re.compile(
     r"(?P<wiki>https?://upload\.wikimedia\.org/wikipedia/[^/]+)/(?P<thumb>thumb/)?"
-    r"(?P<place>[0-9a-f]/[0-9a-f]{2}/(?P<name>[^/?]+))(?:/(?P<made>[^/?]+))?"
+    r"(?P<place>[0-9a-f]/[0-9a-f]{2}/(?P<name>[^/?]+))(?:/(?P<thumbnail>[^/?]+))?"
 )
 _WIDTH = re.compile(r"(?:^|-)(\d+)px-")
-# MediaWiki's handlers: what a thumbnail of the type is called and made of.
+# MediaWiki's handlers: the names of thumbnails by type.
 _PAGED = {"pdf": "jpg", "djvu": "jpg"}
-_MADE = {"svg": "png", "webp": "png", "xcf": "png"}
+_SUFFIXES = {"svg": "png", "webp": "png", "xcf": "png"}
 # $wgMaxThumbNameLength of Wikimedia's wikis: longer names are cut to "thumbnail".
 _LONGEST_NAME_BYTES = 160
 
@@ -38,12 +38,12 @@ def is_wikimedias(host: str | None) -> bool:
 
 
 def has_contact(spec: Mapping[str, Any]) -> bool:
-    """Tell whether a crawl says where its operator is reached: a mail address or a web page."""
+    """Tell whether a crawl names its operator's contact: a mail address or a web page."""
     return _CONTACT.search(f"{spec['user_agent']} {spec.get('contact', '')}") is not None
 
 
 def require_contact(hosts: Iterable[str | None], spec: Mapping[str, Any]) -> None:
-    """Refuse to ask Wikimedia without saying who asks.
+    """Refuse requests to Wikimedia without a contact.
 
     Raises:
         NoContact: https://foundation.wikimedia.org/wiki/Policy:User-Agent_policy wants one.
@@ -62,36 +62,38 @@ def user_agent(spec: Mapping[str, Any]) -> str:
     return f"{spec['user_agent']}{contact} aiohttp/{version('aiohttp')}"
 
 
-def asked(url: str, width: int | None) -> str:
-    """Return what to ask for in place of an upload of Wikimedia's: it at `width`, or the original.
+def request_url(url: str, width: int | None) -> str:
+    """Return the URL to request for an upload of Wikimedia's, as a thumbnail if there is a `width`.
 
-    A thumbnail of a permitted width is asked for as it is where no `width` is wanted; other URLs
+    A thumbnail of a permitted width stays as it is where there is no `width`; other URLs
     are returned unchanged.
     """
-    found = _UPLOAD.fullmatch(url)
-    if found is None:
+    upload = _UPLOAD.fullmatch(url)
+    if upload is None:
         return url
-    made = _WIDTH.search(found["made"] or "")
-    if width is None and (found["thumb"] is None or (made and int(made[1]) in WIDTHS)):
+    width_match = _WIDTH.search(upload["thumbnail"] or "")
+    if width is None and (
+        upload["thumb"] is None or (width_match and int(width_match[1]) in WIDTHS)
+    ):
         return url
     if width is None:
-        return f"{found['wiki']}/{found['place']}"
-    return f"{found['wiki']}/thumb/{found['place']}/{_thumbnail(found['name'], width)}"
+        return f"{upload['wiki']}/{upload['place']}"
+    return f"{upload['wiki']}/thumb/{upload['place']}/{_thumbnail(upload['name'], width)}"
 
 
 def _thumbnail(name: str, width: int) -> str:
     ending = urlsplit(name).path.rpartition(".")[2].lower()
-    shown = name if len(name.encode()) <= _LONGEST_NAME_BYTES else f"thumbnail.{ending}"
+    base = name if len(name.encode()) <= _LONGEST_NAME_BYTES else f"thumbnail.{ending}"
     if ending in _PAGED:
-        return f"page1-{width}px-{shown}.{_PAGED[ending]}"
+        return f"page1-{width}px-{base}.{_PAGED[ending]}"
     if ending in ("tif", "tiff"):
-        return f"lossy-page1-{width}px-{shown}.jpg"
-    made = f".{_MADE[ending]}" if ending in _MADE else ""
-    return f"{width}px-{shown}{made}"
+        return f"lossy-page1-{width}px-{base}.jpg"
+    suffix = f".{_SUFFIXES[ending]}" if ending in _SUFFIXES else ""
+    return f"{width}px-{base}{suffix}"
 
 
 def sha1_of_base36(text: str | None) -> str | None:
-    """Return the SHA-1 that Wikimedia's file store tells in base 36, in 40 hexadecimal digits."""
+    """Return the SHA-1 that Wikimedia's file store gives in base 36, in 40 hexadecimal digits."""
     try:
         return None if not text else f"{int(text, 36):040x}"
     except ValueError:
@@ -106,18 +108,18 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class ForbiddenAddress(OSError):
-    """An address that is no business of a crawl."""
+    """An address that a crawl may not connect to."""
 
 
 class BadUrl(ValueError):
-    """A URL that names no host to be asked over http or https."""
+    """A URL without a host to request over http or https."""
 
 
 def is_public(address: str) -> bool:
     """Tell whether a numeric address belongs to the public internet.
 
-    An IPv6 address that carries an IPv4 address (mapped, 6to4, Teredo, NAT64) is judged by both;
-    anything but a numeric address is none.
+    An IPv6 address that carries an IPv4 address (mapped, 6to4, Teredo, NAT64) has to be public in
+    both; anything but a numeric address is none.
     """
     try:
         ip = ip_address(address.partition("%")[0])
@@ -139,8 +141,8 @@ def _carried(ip: IPv6Address) -> IPv4Address | None:
     return ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
 
 
-def target(url: str, base: URL | None = None) -> URL:
-    """Return `url`, or where it leads from `base`, as something to ask for.
+def parse_url(url: str, base: URL | None = None) -> URL:
+    """Return `url`, or where it leads from `base`, checked.
 
     Raises:
         BadUrl: another scheme than http(s), no host, a user name, control characters, or the step
@@ -149,29 +151,29 @@ def target(url: str, base: URL | None = None) -> URL:
     if _CONTROL.search(url):
         raise BadUrl("control characters")
     try:
-        found = URL(url, encoded=url.isascii() and " " not in url)
-        found = found if base is None else base.join(found)
-        port = found.port
+        parsed = URL(url, encoded=url.isascii() and " " not in url)
+        parsed = parsed if base is None else base.join(parsed)
+        port = parsed.port
     except ValueError as error:
         raise BadUrl("not a URL") from error
-    if found.scheme not in _PORTS or not found.host or port is None or found.user is not None:
+    if parsed.scheme not in _PORTS or not parsed.host or port is None or parsed.user is not None:
         raise BadUrl("not an http(s) URL with a host")
-    if base is not None and (base.scheme, found.scheme) == ("https", "http"):
+    if base is not None and (base.scheme, parsed.scheme) == ("https", "http"):
         raise BadUrl("from https to http")
-    return found
+    return parsed
 
 
 class Guard(ThreadedResolver):
-    """Resolves names, and opens sockets to nothing but what it judges to be public.
+    """Resolves names, and opens sockets to public addresses only.
 
-    The judgement falls on the very address that the socket then connects to, so a name that
+    The check is of the very address that the socket then connects to, so a name that
     resolves differently the second time gains nothing. `mirror` (scheme and host) is exempt.
     """
 
     def __init__(self, mirror: str | None) -> None:
         """Take the mirror's host and port as allowed; start within a running event loop."""
         super().__init__()
-        self._mirror = _place(mirror) if mirror else None
+        self._mirror = _host_and_port(mirror) if mirror else None
         self._allowed = {self._mirror}
 
     async def resolve(
@@ -182,11 +184,11 @@ class Guard(ThreadedResolver):
         Raises:
             ForbiddenAddress: the name has no public address.
         """
-        found = await super().resolve(host, port, family)
+        addresses = await super().resolve(host, port, family)
         if (host, port) == self._mirror:
-            self._allowed |= {(one["host"], port) for one in found}
-            return found
-        public = [one for one in found if is_public(one["host"])]
+            self._allowed |= {(one["host"], port) for one in addresses}
+            return addresses
+        public = [one for one in addresses if is_public(one["host"])]
         if not public:
             raise ForbiddenAddress(f"{host} is not on the public internet")
         return public
@@ -203,6 +205,6 @@ class Guard(ThreadedResolver):
         return socket.socket(family, kind, protocol)
 
 
-def _place(mirror: str) -> tuple[str, int]:
+def _host_and_port(mirror: str) -> tuple[str, int]:
     url = URL(mirror)
     return url.host or "", url.port or _PORTS[url.scheme]

@@ -27,7 +27,7 @@ Converted = tuple[dict[str, Any], bytes]
 
 
 class Decoder:
-    """One process of isotope.crawl.decode, started when first asked."""
+    """One process of isotope.crawl.decode, started with its first picture."""
 
     def __init__(self, limits: Mapping[str, Any]) -> None:
         """Take max_pixels, decode_s and decode_mb of `limits`."""
@@ -48,7 +48,7 @@ class Decoder:
         """Of the process; 0 for none."""
         return self._process.pid if self._process else 0
 
-    async def alive(self) -> Process:
+    async def process(self) -> Process:
         """Return the process, a new one if there is none.
 
         Raises:
@@ -60,7 +60,10 @@ class Decoder:
             if self._process:
                 code = await self._process.wait()
                 if code > 0:
-                    found, remedy = f"ended with status {code}", "see its words above in this log"
+                    found, remedy = (
+                        f"ended with status {code}",
+                        "see its messages above in this log",
+                    )
                     raise ToolFailed("isotope.crawl.decode", found, remedy)
                 log.warning("a decoder is gone; another is started")
             search = os.pathsep.join(filter(None, [_LIBRARY, os.environ.get("PYTHONPATH")]))
@@ -80,50 +83,50 @@ class Decoder:
     async def convert(self, data: bytes, content_type: str | None) -> Converted:
         """Return what became of a picture (columns of the ledger), and its WebP bytes.
 
-        A death is tried again once: the system may have killed whoever was large at the moment.
+        A death is tried again once: the system may have killed it for the memory that others take.
         """
-        told: dict[str, Any] = {}
+        row: dict[str, Any] = {}
         for _ in range(_TRIES):
-            told, webp = await self._asked(data, (content_type or "").encode())
-            if told["status"] != "decoder_died":
-                return told, webp
-        return told, b""
+            row, webp = await self._convert_once(data, (content_type or "").encode())
+            if row["status"] != "decoder_died":
+                return row, webp
+        return row, b""
 
-    async def _asked(self, data: bytes, kind: bytes) -> Converted:
-        process = await self.alive()
+    async def _convert_once(self, data: bytes, kind: bytes) -> Converted:
+        process = await self.process()
         self._number += 1
-        found = asyncio.get_running_loop().create_future()
-        self._waiting[self._number] = found
+        answer = asyncio.get_running_loop().create_future()
+        self._waiting[self._number] = answer
         if process.stdin is not None:
             process.stdin.write(REQUEST.pack(self._number, len(kind), len(data)) + kind)
             process.stdin.write(data)
         try:
             async with asyncio.timeout(_PATIENCE_S + _AHEAD * self._limits["decode_s"]):
-                return await found
+                return await answer
         except TimeoutError:
             self._kill()
-            return _GONE
+            return _LOST
 
     async def _read(self, process: Process) -> None:
         """Hand out the answers until there are no more; what is left then is lost."""
         source = process.stdout
         try:
             while source is not None:
-                magic, number, said, size = REPLY.unpack(await source.readexactly(REPLY.size))
+                magic, number, row_size, size = REPLY.unpack(await source.readexactly(REPLY.size))
                 if magic != MAGIC:
                     break
-                told = json.loads(await source.readexactly(said))
+                row = json.loads(await source.readexactly(row_size))
                 webp = await source.readexactly(size)
-                # A number that nobody waits for: who died between an answer and saying so.
-                if (found := self._waiting.pop(number, None)) and not found.done():
-                    found.set_result((told, webp))
+                # Nobody waits for this number: the worker died between its answer and its state.
+                if (answer := self._waiting.pop(number, None)) and not answer.done():
+                    answer.set_result((row, webp))
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         self._kill()
         left, self._waiting = self._waiting, {}
-        for found in left.values():
-            if not found.done():
-                found.set_result(_GONE)
+        for answer in left.values():
+            if not answer.done():
+                answer.set_result(_LOST)
 
     def _kill(self) -> None:
         if self._process is not None and self._process.returncode is None:
@@ -156,7 +159,7 @@ class Decoders:
     async def start(self) -> None:
         """Start the processes, which takes seconds, while something else goes on."""
         for decoder in self._all:
-            await decoder.alive()
+            await decoder.process()
 
     async def convert(self, data: bytes, content_type: str | None) -> Converted:
         """Return what became of a picture, and its WebP bytes."""
@@ -170,4 +173,4 @@ class Decoders:
             await decoder.close()
 
 
-_GONE: Converted = ({"status": "decoder_died", "error": "gone"}, b"")
+_LOST: Converted = ({"status": "decoder_died", "error": "gone"}, b"")

@@ -23,26 +23,26 @@ from isotope.crawl.addresses import (
     Guard,
     has_contact,
     is_wikimedias,
+    parse_url,
     sha1_of_base36,
-    target,
     user_agent,
 )
-from isotope.crawl.hosts import Host, Manners
-from isotope.crawl.outcome import HOST_DOWN, OF_THE_HOST, of_code
+from isotope.crawl.hosts import Host, HostLimits
+from isotope.crawl.ledger import HOST_DOWN, OF_THE_HOST, status_of_code
 
 ARRIVED, UNCHANGED = "arrived", "unchanged"
 _OK, _NOT_MODIFIED = 200, 304
 _MOVED = (301, 302, 303, 307, 308)
-_MAY_TELL_WHEN = (429, 503)
+_WITH_RETRY_AFTER = (429, 503)
 _MIB = 2**20
-NO_NETWORK = "check the network, and run again later; nothing that was fetched is asked for twice"
+NO_NETWORK = "check the network, and run again later; nothing that was fetched is requested twice"
 # img2dataset's defaults: owners who say so keep their pictures out of data sets.
 _OPT_OUT = {"noai", "noimageai", "noindex", "noimageindex"}
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of one request; `body` is there for the status ARRIVED only."""
+    """The answer to one request; `body` is there for the status ARRIVED only."""
 
     status: str
     http_status: int | None = None
@@ -57,10 +57,10 @@ class Answer:
 
 
 class Fetcher:
-    """Asks for URLs; at most `threads` answers are on their way or in memory at a time."""
+    """Requests URLs; at most `threads` answers are on their way or in memory at a time."""
 
     def __init__(self, spec: Mapping[str, Any], mirror: str | None, shared: Path | None) -> None:
-        """Start within a running event loop; `shared` is the folder of all jobs' politeness."""
+        """Start within a running event loop; `shared` is the folder where all jobs share limits."""
         self.spec, self.mirror, self.shared = spec, mirror, shared
         self.received, self.answered = 0, False
         self._hosts: dict[str, Host] = {}
@@ -86,14 +86,14 @@ class Fetcher:
         """Return the host of a URL, port included."""
         name = url.authority.lower()
         if name not in self._hosts:
-            self._hosts[name] = Host(name, Manners.of(self.spec), self.shared)
+            self._hosts[name] = Host(name, HostLimits.of(self.spec), self.shared)
         return self._hosts[name]
 
     def check_network(self) -> None:
-        """Look whether there is anybody to ask.
+        """Check that any host answers.
 
         Raises:
-            HostDown: no host has answered, all that were asked have failed, and the breaker of one
+            HostDown: no host has answered, all requests have failed, and the breaker of one
                 has opened; pauses are for a host in trouble, not for a network that is not there.
         """
         hosts = list(self._hosts.values())
@@ -112,11 +112,11 @@ class Fetcher:
         answer, where, hops = Answer("bad_redirect", error="too many redirects"), None, 0
         while hops <= self.spec["redirects"]:
             try:
-                where = self._allowed(target(url, where), where)
+                where = self._allowed(parse_url(url, where), where)
             except BadUrl as error:
                 answer = Answer("bad_redirect" if hops else "bad_url", error=str(error))
                 break
-            async with self._asked(where, headers, fresh=fresh) as answer:
+            async with self._request(where, headers, fresh=fresh) as answer:
                 if answer.location is None:
                     wrong = hops and answer.status == "bad_url"
                     yield replace(answer, status="bad_redirect") if wrong else answer
@@ -131,26 +131,26 @@ class Fetcher:
         return where
 
     @asynccontextmanager
-    async def _asked(
+    async def _request(
         self, where: URL, headers: Mapping[str, str], *, fresh: bool
     ) -> AsyncGenerator[Answer, None]:
-        host, held = self.host(where), False
+        host, has_place = self.host(where), False
         try:
             async with host.turn() as started:
                 await self._gate.acquire()
-                held = True
+                has_place = True
                 down = Answer(HOST_DOWN, error=host.why)
                 answer = down if host.down else await self._one(where, headers)
                 if answer.status != HOST_DOWN:
                     failed = answer.status in OF_THE_HOST
-                    host.heard(failed, fresh=fresh, started=started, error=_cause(answer))
+                    host.report(failed, fresh=fresh, started=started, error=_cause(answer))
                     host.received(len(answer.body))
                     self.received += len(answer.body)
                 if answer.retry_after_s is not None:
                     host.pause(answer.retry_after_s)
             yield answer
         finally:
-            if held:
+            if has_place:
                 self._gate.release()
 
     async def _one(self, where: URL, headers: Mapping[str, str]) -> Answer:
@@ -162,29 +162,29 @@ class Fetcher:
 
     async def _read(self, response: aiohttp.ClientResponse, *, conditional: bool) -> Answer:
         self.answered = True
-        code, said = response.status, response.headers
-        told = Answer(
+        code, sent = response.status, response.headers
+        answer = Answer(
             ARRIVED,
             code,
-            content_type=said.get("Content-Type"),
-            etag=said.get("ETag"),
-            last_modified=said.get("Last-Modified"),
-            commons_sha1=sha1_of_base36(said.get("X-Object-Meta-Sha1base36")),
+            content_type=sent.get("Content-Type"),
+            etag=sent.get("ETag"),
+            last_modified=sent.get("Last-Modified"),
+            commons_sha1=sha1_of_base36(sent.get("X-Object-Meta-Sha1base36")),
         )
         if code == _NOT_MODIFIED and conditional:
-            return replace(told, status=UNCHANGED)
-        if code in _MOVED and "Location" in said:
-            return replace(told, status="bad_redirect", location=said["Location"])
+            return replace(answer, status=UNCHANGED)
+        if code in _MOVED and "Location" in sent:
+            return replace(answer, status="bad_redirect", location=sent["Location"])
         if code != _OK:
-            wait = retry_after_s(said.get("Retry-After")) if code in _MAY_TELL_WHEN else None
-            return replace(told, status=of_code(code), retry_after_s=wait)
-        if _opts_out(said, self.spec["user_agent"].lower()):
-            return replace(told, status="refused", error="X-Robots-Tag")
-        return await self._body(response, told)
+            wait = retry_after_s(sent.get("Retry-After")) if code in _WITH_RETRY_AFTER else None
+            return replace(answer, status=status_of_code(code), retry_after_s=wait)
+        if _opts_out(sent, self.spec["user_agent"].lower()):
+            return replace(answer, status="refused", error="X-Robots-Tag")
+        return await self._body(response, answer)
 
-    async def _body(self, response: aiohttp.ClientResponse, told: Answer) -> Answer:
+    async def _body(self, response: aiohttp.ClientResponse, answer: Answer) -> Answer:
         most = self.spec["max_mib"] * _MIB
-        large = replace(told, status="too_large", error=f"more than {self.spec['max_mib']} MiB")
+        large = replace(answer, status="too_large", error=f"more than {self.spec['max_mib']} MiB")
         if (response.content_length or 0) > most:
             return large
         parts: list[bytes] = []
@@ -195,11 +195,11 @@ class Fetcher:
             if size > most:
                 self.received += size
                 return large
-        return replace(told, body=b"".join(parts))
+        return replace(answer, body=b"".join(parts))
 
 
 def retry_after_s(text: str | None, now: Callable[[], datetime] | None = None) -> float | None:
-    """Return the seconds that a Retry-After header asks for, given in seconds or as an HTTP date.
+    """Return the seconds that a Retry-After header asks for, in seconds or as an HTTP date.
 
     RFC 9110, 10.2.3. What is neither is None; a date that has passed is 0.
     """
@@ -226,32 +226,34 @@ def _opts_out(headers: CIMultiDictProxy[str], agent: str) -> bool:
 
 
 def _cause(answer: Answer) -> str:
-    """Say in a few words what a host in trouble did."""
+    """Name in a few words what went wrong at a host."""
     code = f"HTTP {answer.http_status}" if answer.http_status else answer.status
     return ": ".join(filter(None, [code, answer.error]))
 
 
-_CUT, _NOT_THERE = "cut off", "no answer at this address"
+_CUT, _NO_ANSWER = "cut off", "no answer at this address"
 # The system's words for these say whether it is the host or the way to it.
-_TOLD_APART = (errno.ECONNREFUSED, errno.ENETUNREACH, errno.EHOSTUNREACH)
+_TELLING_ERRORS = (errno.ECONNREFUSED, errno.ENETUNREACH, errno.EHOSTUNREACH)
 
 
 def _failure(error: Exception) -> Answer:
     """Name what went wrong, in words without addresses, ports or the order of events."""
     cause = getattr(error, "os_error", error)
     number = getattr(cause, "errno", None)
-    not_there = f"{_NOT_THERE}: {os.strerror(number)}" if number in _TOLD_APART else _NOT_THERE
-    known: list[tuple[type[BaseException] | tuple[type[BaseException], ...], str, str | None]] = [
+    no_answer = f"{_NO_ANSWER}: {os.strerror(number)}" if number in _TELLING_ERRORS else _NO_ANSWER
+    statuses: list[
+        tuple[type[BaseException] | tuple[type[BaseException], ...], str, str | None]
+    ] = [
         (ForbiddenAddress, "forbidden_address", "not on the public internet"),
         (TimeoutError, "timeout", "slower than timeout_s"),
         (aiohttp.ClientConnectorDNSError, "connection", "the name does not resolve"),
         ((aiohttp.ClientSSLError, ssl.SSLError), "tls", "certificate or handshake refused"),
         (aiohttp.ClientPayloadError, "truncated", "fewer bytes than announced"),
         ((aiohttp.InvalidURL, UnicodeError), "bad_url", "not a URL"),
-        (aiohttp.ClientConnectorError, "connection", not_there),
+        (aiohttp.ClientConnectorError, "connection", no_answer),
         ((aiohttp.ClientConnectionError, OSError), "connection", _CUT),
     ]
-    for kinds, status, words in known:
+    for kinds, status, words in statuses:
         if isinstance(cause, kinds) or isinstance(error, kinds):
             return Answer(status, error=words)
     return Answer("http_error", error="an answer that is not HTTP")

@@ -1,4 +1,4 @@
-"""One host as a crawl treats it: so many requests a second and at a time, pauses, a breaker."""
+"""One host as a crawl treats it: requests a second and at a time, pauses, a circuit breaker."""
 
 import asyncio
 import fcntl
@@ -22,7 +22,7 @@ class Numbers:
     """`count` numbers, zeros at first; in memory only where no path is given.
 
     The lock is the system's (flock), so a killed job leaves none behind. The file is open only
-    while it is held, since a crawl may know more hosts than a process may have files.
+    while it is locked, since a crawl may have more hosts than a process may have files.
     """
 
     def __init__(self, path: Path | None, count: int) -> None:
@@ -34,7 +34,7 @@ class Numbers:
             path.parent.mkdir(parents=True, exist_ok=True)
 
     @contextmanager
-    def held(self) -> Generator[list[float], None, None]:
+    def locked(self) -> Generator[list[float], None, None]:
         """Yield the numbers, to be changed in place while no other job sees them."""
         if self._path is None:
             yield self._values
@@ -42,9 +42,9 @@ class Numbers:
         file = opened(self._path)
         try:
             fcntl.flock(file, fcntl.LOCK_EX)
-            known = os.pread(file, self._form.size, 0)
-            if len(known) == self._form.size:
-                self._values[:] = self._form.unpack(known)
+            stored = os.pread(file, self._form.size, 0)
+            if len(stored) == self._form.size:
+                self._values[:] = self._form.unpack(stored)
             yield self._values
             self._write(file, self._path)
         finally:
@@ -78,7 +78,7 @@ class Budget:
 
     def add(self, received: int, seconds: float) -> None:
         """Add what was used."""
-        with self._numbers.held() as spent:
+        with self._numbers.locked() as spent:
             spent[0] += received
             spent[1] += seconds
 
@@ -88,7 +88,7 @@ class Budget:
         Raises:
             BudgetSpent: there is not; what was fetched so far stays.
         """
-        with self._numbers.held() as spent:
+        with self._numbers.locked() as spent:
             used = {"gib": spent[0] / _GIB, "hours": spent[1] / _HOUR_S}
         limits = {"gib": self._gib, "hours": self._hours}
         for unit, limit in limits.items():
@@ -105,7 +105,7 @@ _LONGEST_PAUSE_S = 900.0
 
 
 @dataclass(frozen=True)
-class Manners:
+class HostLimits:
     """Limits for each host: of all jobs together, and (the breaker) of this one."""
 
     connections: int
@@ -118,8 +118,8 @@ class Manners:
     patience_s: float = 3600.0
 
     @classmethod
-    def of(cls, spec: Mapping[str, Any]) -> "Manners":
-        """Read crawl.<source>; a folder that is served on loopback is asked without limits."""
+    def of(cls, spec: Mapping[str, Any]) -> "HostLimits":
+        """Read crawl.<source>; a folder that is served on loopback has no limits."""
         breaker = {
             "failures": spec["breaker_failures"],
             "pause_s": spec["breaker_pause_s"],
@@ -133,19 +133,19 @@ class Manners:
 
 
 class Host:
-    """Gives turns to ask a host, and hears how it went.
+    """Gives turns for requests to a host, and counts how they end.
 
     `shared` is a folder where all jobs find each other; a token bucket (requests and bytes), a
     pause that the host asked for, and the connections are shared through it.
     """
 
-    def __init__(self, name: str, manners: Manners, shared: Path | None) -> None:
-        """Share with other jobs, if this host's manners need it."""
-        self.name, self.manners = name, manners
-        own = shared / quote(name, safe="") if shared and manners.rate_per_s else None
+    def __init__(self, name: str, limits: HostLimits, shared: Path | None) -> None:
+        """Share with other jobs, if the host has a rate."""
+        self.name, self.limits = name, limits
+        own = shared / quote(name, safe="") if shared and limits.rate_per_s else None
         # When the next request, the next byte and anything at all is due (seconds since 1970).
         self._due = Numbers(own, 3)
-        self._slots = _Slots(own, manners.connections)
+        self._slots = _Slots(own, limits.connections)
         self._probe = asyncio.Lock()
         self._in_a_row, self._openings, self._closed_until = 0, 0, 0.0
         self.down = False
@@ -170,65 +170,67 @@ class Host:
                     await asyncio.sleep(wait)
                 yield time.monotonic()
             finally:
-                self._slots.leave(slot)
+                self._slots.give_back(slot)
 
     def _wait(self) -> float:
-        """Return the seconds to wait and ask again, or take one request from the bucket."""
-        manners, now = self.manners, time.time()
-        with self._due.held() as due:
+        """Return the seconds to wait before the next try, or take one request from the bucket."""
+        limits, now = self.limits, time.time()
+        with self._due.locked() as due:
             if due[2] > now:
-                if due[2] - now > manners.patience_s:
+                if due[2] - now > limits.patience_s:
                     self._give_up(f"asks for a pause of {due[2] - now:,.0f} s")
                 return due[2] - now
             early = due[1] - now - _WINDOW_S
-            if manners.rate_per_s is not None and early <= 0:
-                each = 1 / manners.rate_per_s
+            if limits.rate_per_s is not None and early <= 0:
+                each = 1 / limits.rate_per_s
                 due[0] = max(due[0], now)
-                early = due[0] - now - (manners.burst - 1) * each
+                early = due[0] - now - (limits.burst - 1) * each
                 due[0] += each if early <= 0 else 0
-            return early if manners.rate_per_s is not None else 0.0
+            return early if limits.rate_per_s is not None else 0.0
 
     def received(self, count: int) -> None:
         """Charge the bytes of an answer."""
-        if self.manners.megabits_per_s is not None:
-            with self._due.held() as due:
+        if self.limits.megabits_per_s is not None:
+            with self._due.locked() as due:
                 start = max(due[1], time.time())
-                due[1] = start + count * _BITS / self.manners.megabits_per_s
+                due[1] = start + count * _BITS / self.limits.megabits_per_s
 
     def pause(self, seconds: float) -> None:
         """Leave the host alone, as it asked; longer than `patience_s` means for good."""
-        with self._due.held() as due:
+        with self._due.locked() as due:
             due[2] = max(due[2], time.time() + seconds)
-        if seconds > self.manners.patience_s:
+        if seconds > self.limits.patience_s:
             self._give_up(f"asks for a pause of {seconds:,.0f} s")
 
-    def heard(self, failed: bool, *, fresh: bool, started: float, error: str = "no answer") -> None:
-        """Count failures in a row of URLs asked for the first time, and open the breaker.
+    def report(
+        self, failed: bool, *, fresh: bool, started: float, error: str = "no answer"
+    ) -> None:
+        """Count failures in a row of URLs requested for the first time, and open the breaker.
 
-        A URL that fails again says something of the URL; a new one, or the probe after a pause,
-        of the host. What was on its way when the breaker opened does not count.
+        A URL that fails again may itself be at fault; a new one, or the probe after a pause,
+        shows that the host is. What was on its way when the breaker opened does not count.
         """
         self.last_error = error if failed else None
         if not failed:
             self._in_a_row = self._openings = 0
         elif started >= self._closed_until and (fresh or self._openings):
             self._in_a_row += 1
-            if self._openings or self._in_a_row >= self.manners.failures:
+            if self._openings or self._in_a_row >= self.limits.failures:
                 self._open()
 
     def _open(self) -> None:
-        pause = min(self.manners.pause_s * 2**self._openings, _LONGEST_PAUSE_S)
+        pause = min(self.limits.pause_s * 2**self._openings, _LONGEST_PAUSE_S)
         self._openings += 1
         self._closed_until = time.monotonic() + pause
         failures = f"{self._in_a_row} failures in a row, the last: {self.last_error}"
-        if self._openings > self.manners.openings:
+        if self._openings > self.limits.openings:
             self._give_up(failures)
         else:
             log.warning("%s: %s; %g s pause", self.name, failures, pause)
 
     def _give_up(self, why: str) -> None:
         if not self.down:
-            log.warning("%s: %s; it is not asked again in this run", self.name, why)
+            log.warning("%s: %s; it gets no more requests in this run", self.name, why)
             self.why = why
         self.down, self._closed_until = True, 0.0
 
@@ -255,7 +257,7 @@ class _Slots:
             raise
         return None
 
-    def leave(self, slot: int | None) -> None:
+    def give_back(self, slot: int | None) -> None:
         if slot is not None:
             os.close(slot)
         self._local.release()

@@ -1,93 +1,99 @@
-"""One ledger for a source, from those of its shards."""
+"""What became of each URL: its status, its row in a crawl that goes on, and the ledger.
 
+A shard's finished URLs are kept in a database that survives a kill at any moment. Those of an
+earlier crawl spare requests for what has not changed. The ledgers of all shards, compared with the
+URLs and the settings of now, become that of the source.
+"""
+
+import json
+import sqlite3
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePath
 from typing import Any
 
 import polars as pl
 
 from isotope.core import sql, store
-from isotope.core.errors import DeadCrawl, MissingFile, StaleCrawl
+from isotope.core.errors import DeadCrawl, DiskFull, MissingFile, StaleCrawl, free_space
 from isotope.core.pixels import iter_pixels
-from isotope.crawl.outcome import OF_THE_BYTES, OWN_HOST, origin, share_tags
 from isotope.crawl.tables import LEDGER, URLS
 
-Row = dict[str, Any]
-
-
-class Earlier:
-    """The rows of an earlier ledger for the URLs of a shard, and the pictures behind them."""
-
-    def __init__(self, folder: Path | None, wanted: pl.DataFrame, origin: str = OWN_HOST) -> None:
-        """Look `wanted` (image_id, image_url) up in a folder of data/crawl; None knows nothing.
-
-        `origin` is where the later crawl asks: what another one has told of its pictures' versions
-        says nothing there.
-
-        A success whose picture is not in the folder's shards counts as unknown, and so does a
-        failure that was not about the bytes.
-
-        Raises:
-            MissingFile: no ledger in the folder.
-        """
-        self._shards: list[Path] = []
-        self._origin = origin
-        self._rows: dict[str, Row] = {}
-        if folder is None:
-            return
-        if not (folder / "ledger.parquet").is_file():
-            raise MissingFile(folder, "no ledger of an earlier crawl", "crawl that source first")
-        self._shards = sorted(folder.glob("shard-*.parquet"))
-        rows = _with_all_columns(folder / "ledger.parquet")
-        rows = rows.join(wanted.lazy(), on="image_url").collect()
-        there = self._there(rows["image_id"])
-        stored = (pl.col("status") == "success") & pl.col("image_id").is_in(there)
-        kept = rows.filter(stored | pl.col("status").is_in(OF_THE_BYTES))
-        self._rows = {row["image_url"]: row for row in kept.rows(named=True)}
-
-    def _there(self, ids: pl.Series) -> list[str]:
-        if not self._shards or ids.is_empty():
-            return []
-        between = pl.col("image_id").is_between(pl.lit(ids.min()), pl.lit(ids.max()))
-        listed = pl.scan_parquet(self._shards).filter(between).select("image_id").collect()
-        return listed["image_id"].to_list()
-
-    def headers(self, url: str) -> dict[str, str]:
-        """Return what makes a request conditional (RFC 9110, 13.1); nothing for what is unknown."""
-        row: Mapping[str, Any] = self._rows.get(url, {})
-        if not share_tags(row.get("origin"), self._origin):
-            return {}
-        if row.get("etag"):
-            return {"If-None-Match": row["etag"]}
-        if row.get("last_modified"):
-            return {"If-Modified-Since": row["last_modified"]}
-        return {}
-
-    def row(self, url: str) -> Row | None:
-        """Return the earlier row of a URL, without id and time."""
-        row = self._rows.get(url)
-        return row and {k: v for k, v in row.items() if k not in ("image_id", "fetched_at")}
-
-    def has(self, url: str, sha256: str) -> bool:
-        """Tell whether the picture of a URL is there, with this digest of its WebP."""
-        return self._rows.get(url, {}).get("sha256") == sha256
-
-    def pictures(self, ids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-        """Yield (image_id, WebP) of the earlier crawl's pictures, by id."""
-        yield from iter_pixels(self._shards, ids)
-
-
-def _with_all_columns(ledger: Path) -> pl.LazyFrame:
-    """Read a ledger, an older one with fewer columns included."""
-    rows = pl.scan_parquet(ledger)
-    there = rows.collect_schema().names()
-    absent = [pl.lit(None).alias(name) for name in LEDGER.names if name not in there]
-    return rows.with_columns(absent)
-
-
+OWN_HOST = "own host"
+STATUSES = (
+    "success",
+    "not_found",
+    "gone",
+    "forbidden",
+    "rate_limited",
+    "server_error",
+    "http_error",
+    "truncated",
+    "timeout",
+    "connection",
+    "tls",
+    "checksum",
+    "host_down",
+    "refused",
+    "bad_url",
+    "bad_redirect",
+    "forbidden_address",
+    "too_large",
+    "too_many_pixels",
+    "wrong_type",
+    "polyglot",
+    "svg",
+    "pdf",
+    "not_an_image",
+    "decode_timeout",
+    "decoder_died",
+)
+RETRYABLE = frozenset(
+    {"rate_limited", "server_error", "truncated", "timeout", "connection", "checksum"}
+)
+# Requested again by the next run only.
+HOST_DOWN = "host_down"
+NEXT_RUN = RETRYABLE | {HOST_DOWN}
+# What the same bytes lead to every time.
+OF_CONTENT = frozenset({"wrong_type", "polyglot", "svg", "pdf", "not_an_image"})
+FAILURES = frozenset(STATUSES) - {"success"}
+# What a network that is down does to every URL.
+NO_CONNECTION = frozenset({"connection", "timeout", HOST_DOWN})
+# Decided without a request.
+NOT_REQUESTED = frozenset({"bad_url", "forbidden_address"})
+# The outcomes that another value of a setting may change.
+DECIDED_BY: dict[str, frozenset[str]] = {
+    "user_agent": FAILURES,
+    "contact": FAILURES,
+    "redirects": frozenset({"bad_redirect"}),
+    "timeout_s": frozenset({"timeout", "truncated"}),
+    "max_mib": frozenset({"too_large"}),
+    "max_pixels": frozenset({"too_many_pixels"}),
+    "decode_s": frozenset({"decode_timeout"}),
+    "decode_mb": frozenset({"decoder_died"}),
+    **dict.fromkeys(
+        ("attempts", "wait_s", "connections", "rate_per_s", "megabits_per_s"), RETRYABLE
+    ),
+}
+# What a host in trouble does to any request.
+OF_THE_HOST = frozenset({"rate_limited", "server_error", "timeout", "connection", "tls"})
+_BY_CODE = {404: "not_found", 410: "gone", 401: "forbidden", 403: "forbidden", 429: "rate_limited"}
+_FIRST_SERVER_ERROR = 500
 _SQL = sql.SQL / "crawl"
-_KINDS_TOLD = 3
+_LISTED_OUTCOMES = 3
+# Column `told` is the row of the ledger as JSON; by another name, killed runs would begin anew.
+_SCRATCH_TABLES = """
+    CREATE TABLE IF NOT EXISTS done (
+        image_id TEXT PRIMARY KEY, image_url TEXT UNIQUE, status TEXT, told TEXT, webp BLOB
+    );
+    CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT)
+"""
+# SQLite tells apart a disk without room, and any other refusal to write: a quota, a limit.
+_NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_WRITE")
+_ROWS_AT_ONCE = 64
+_LEDGER_COLUMNS: dict[str, Any] = dict(pl.DataFrame(LEDGER.empty_table()).schema)
+Row = dict[str, Any]
 
 
 def list_urls(listed: Sequence[Path], shards: int, urls: Path) -> None:
@@ -99,14 +105,13 @@ def list_urls(listed: Sequence[Path], shards: int, urls: Path) -> None:
 def gather_ledgers(
     urls: Path, ledgers: Sequence[Path], ledger: Path, spec: Mapping[str, Any] | None = None
 ) -> None:
-    """Write the rows of all `ledgers` by URL, after comparing them with what is wanted.
+    """Write the rows of all `ledgers` by URL, after comparing them with the URLs of now.
 
     `spec` is crawl.<source>; without it, or with pictures that came along, only URLs are compared.
 
     Raises:
         StaleCrawl: the list of URLs is not the one that was crawled, or it was crawled from another
-            origin. Finished shards are never fetched again without being asked to, so this is the
-            user's decision.
+            origin. Finished shards are never fetched again by themselves: the user decides.
         DeadCrawl: no URL has brought a picture; the shards, which hold none, are removed.
     """
     with tempfile.TemporaryDirectory(prefix="isotope-") as folder:
@@ -127,7 +132,7 @@ def _check_urls(relations: Mapping[str, sql.Files], folder: Path) -> None:
         new = int(differing["is_new"].sum())
         found = f"{new} wanted URLs were never crawled, {differing.height - new} are wanted no more"
         first = f"the first is {differing['image_url'][0]}"
-        raise StaleCrawl(folder, f"{found}; {first}", f"{_again(folder)} to crawl anew")
+        raise StaleCrawl(folder, f"{found}; {first}", f"{_rerun(folder)} to crawl anew")
 
 
 def _check_origin(
@@ -136,9 +141,17 @@ def _check_origin(
     now = origin(spec)
     for place, count in _rows("origins.sql", relations).rows():
         if place != now:
-            found = f"{count} URLs were asked for at {_place(place)}, and not at {_place(now)}"
-            remedy = f"put `serve` or `mirror` of crawl.{folder.name} back, or {_again(folder)}"
+            found = f"{count} URLs were asked for at {_name(place)}, and not at {_name(now)}"
+            remedy = f"put `serve` or `mirror` of crawl.{folder.name} back, or {_rerun(folder)}"
             raise StaleCrawl(folder, found, remedy)
+
+
+def _name(place: str) -> str:
+    return "their own hosts" if place == OWN_HOST else place
+
+
+def _rerun(folder: Path) -> str:
+    return f"`rm -rf {folder}` and run again"
 
 
 def _check_pictures(
@@ -148,13 +161,13 @@ def _check_pictures(
     total = int(outcomes["urls"].sum())
     if not total or "success" in outcomes["status"].to_list():
         return
-    told = [f"{row['urls']} of {total} URLs {_outcome(row)}" for row in outcomes.rows(named=True)]
+    counts = [f"{row['urls']} of {total} URLs {_outcome(row)}" for row in outcomes.rows(named=True)]
     folder = ledgers[0].parent
-    found = f"{', '.join(told[:_KINDS_TOLD])}; the first is {outcomes['image_url'][0]}"
+    found = f"{', '.join(counts[:_LISTED_OUTCOMES])}; the first is {outcomes['image_url'][0]}"
     for ledger in ledgers:
         ledger.with_name(ledger.name.replace("ledger-", "shard-")).unlink(missing_ok=True)
         ledger.unlink()
-    raise DeadCrawl(folder, f"no picture: {found}", _mend(spec, folder.name))
+    raise DeadCrawl(folder, f"no picture: {found}", _remedy(spec, folder.name))
 
 
 def _outcome(row: Mapping[str, Any]) -> str:
@@ -164,8 +177,8 @@ def _outcome(row: Mapping[str, Any]) -> str:
     return f"failed with {row['status']}" + (f" ({row['error']})" if row["error"] else "")
 
 
-def _mend(spec: Mapping[str, Any], source: str) -> str:
-    """Say which setting decides where the pictures are looked for."""
+def _remedy(spec: Mapping[str, Any], source: str) -> str:
+    """Name the setting that says where the pictures are."""
     key = next((k for k in ("serve", "mirror") if spec.get(k)), None)
     if key == "serve":
         layout = "it holds pictures under their upload paths (wikipedia/commons/a/ab/X.jpg)"
@@ -176,13 +189,239 @@ def _mend(spec: Mapping[str, Any], source: str) -> str:
 
 
 def _rows(query: str, relations: Mapping[str, sql.Files]) -> pl.DataFrame:
-    found = sql.query(_SQL / query, relations, {})
-    return pl.DataFrame() if found is None else found
+    rows = sql.query(_SQL / query, relations, {})
+    return pl.DataFrame() if rows is None else rows
 
 
-def _place(place: str) -> str:
-    return "their own hosts" if place == OWN_HOST else place
+def status_of_code(code: int) -> str:
+    """Return the status of an HTTP answer that brings no picture."""
+    return _BY_CODE.get(code, "server_error" if code >= _FIRST_SERVER_ERROR else "http_error")
 
 
-def _again(folder: Path) -> str:
-    return f"`rm -rf {folder}` and run again"
+def origin(spec: Mapping[str, Any]) -> str:
+    """Return what answers the URLs of crawl.<source>: a folder, a mirror, or their own host."""
+    if spec.get("serve"):
+        return str(PurePath(spec["serve"]))
+    return spec.get("mirror") or OWN_HOST
+
+
+def share_tags(one: str | None, other: str) -> bool:
+    """Tell whether an ETag or date of one origin means the same bytes at another.
+
+    It does at the same one. Folders that are served on loopback share their tags, which are digests
+    of the content. A row of a ledger without an origin (None) counts as of the own host.
+    """
+    one = one or OWN_HOST
+    return one == other or (_is_folder(one) and _is_folder(other))
+
+
+def _is_folder(place: str) -> bool:
+    return place != OWN_HOST and "://" not in place
+
+
+class Scratch:
+    """Rows of the ledger and pictures, one a URL; what was not committed is requested again."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the database, or make it.
+
+        Raises:
+            DiskFull: no room for it. So does every method that writes; what was committed stays.
+        """
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path, self._uncommitted = path, 0
+        with self._naming_full_disk():
+            self._con = sqlite3.connect(path, isolation_level=None)
+            # One job writes a shard, so no shared memory is needed, which network disks lack.
+            self._con.execute("PRAGMA locking_mode = EXCLUSIVE")
+            self._con.execute("PRAGMA journal_mode = WAL")
+            self._con.execute("PRAGMA synchronous = NORMAL")
+            self._con.executescript(_SCRATCH_TABLES)
+
+    @contextmanager
+    def _naming_full_disk(self) -> Generator[None, None, None]:
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            self._roll_back()
+            if error.sqlite_errorname in _NO_ROOM:
+                raise DiskFull(self.path, f"{error}, {free_space(self.path)}") from error
+            raise
+
+    def _roll_back(self) -> None:
+        """Give up the open transaction, if SQLite has not done so already."""
+        self._uncommitted = 0
+        if self._con.in_transaction:
+            self._con.execute("ROLLBACK")
+
+    def urls(self) -> set[str]:
+        """Return the URLs that are done."""
+        return {url for (url,) in self._con.execute("SELECT image_url FROM done")}
+
+    def add(self, image_id: str, row: Mapping[str, Any], webp: bytes | None) -> None:
+        """Keep one finished row of the ledger, and its picture if it is a new one."""
+        with self._naming_full_disk():
+            if not self._uncommitted:
+                self._con.execute("BEGIN")
+            values = (image_id, row["image_url"], row["status"], json.dumps(row), webp)
+            self._con.execute("INSERT INTO done VALUES (?, ?, ?, ?, ?)", values)
+            self._uncommitted += 1
+        if self._uncommitted >= _ROWS_AT_ONCE:
+            self.commit()
+
+    def commit(self) -> None:
+        """Make what was added survive."""
+        with self._naming_full_disk():
+            if self._uncommitted:
+                self._con.execute("COMMIT")
+                self._uncommitted = 0
+
+    def forget(self, statuses: Collection[str]) -> None:
+        """Drop the rows with these outcomes, so that they are requested again."""
+        marks = ", ".join("?" for _ in statuses)
+        self._delete(f"status IN ({marks})", sorted(statuses))
+
+    def forget_larger(self, upstream_bytes: int, pixels: int) -> None:
+        """Drop the pictures that are above a limit."""
+        large = "json_extract(told, '$.upstream_bytes') > ?"
+        wide = "json_extract(told, '$.width') * json_extract(told, '$.height') > ?"
+        self._delete(f"status = 'success' AND ({large} OR {wide})", [upstream_bytes, pixels])
+
+    def forget_urls(self, urls: Iterable[str]) -> None:
+        """Drop the rows of these URLs."""
+        for url in urls:
+            self._delete("image_url = ?", [url])
+
+    def _delete(self, where: str, values: list[Any]) -> None:
+        self.commit()
+        with self._naming_full_disk():
+            self._con.execute(f"DELETE FROM done WHERE {where}", values)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings under which the rows came, as far as they are stored."""
+        rows = self._con.execute("SELECT name, value FROM settings")
+        return {name: json.loads(value) for name, value in rows}
+
+    @settings.setter
+    def settings(self, values: Mapping[str, Any]) -> None:
+        rows = [(name, json.dumps(value)) for name, value in values.items()]
+        self.commit()
+        with self._naming_full_disk():
+            self._con.executemany("INSERT OR REPLACE INTO settings VALUES (?, ?)", rows)
+
+    @property
+    def finished(self) -> bool:
+        """Whether the shard's tables were once written from here."""
+        return bool(self._con.execute("PRAGMA user_version").fetchone()[0])
+
+    @finished.setter
+    def finished(self, value: bool) -> None:
+        self.commit()
+        with self._naming_full_disk():
+            self._con.execute(f"PRAGMA user_version = {int(value)}")
+
+    def ledger(self) -> pl.DataFrame:
+        """Return all rows, by URL."""
+        rows = (json.loads(t) for (t,) in self._con.execute("SELECT told FROM done"))
+        when = pl.from_epoch("fetched_at").dt.replace_time_zone("UTC").dt.cast_time_unit("ms")
+        schema = {**_LEDGER_COLUMNS, "fetched_at": pl.Int64()}
+        return pl.DataFrame(list(rows), schema=schema).with_columns(when).sort("image_url")
+
+    def succeeded(self) -> bool:
+        """Tell whether there is any picture."""
+        query = "SELECT EXISTS (SELECT 1 FROM done WHERE status = 'success')"
+        return bool(self._con.execute(query).fetchone()[0])
+
+    def reused(self) -> list[tuple[str, str]]:
+        """Return (image_url, sha256) of the pictures that lie with an earlier crawl."""
+        digest = "json_extract(told, '$.sha256')"
+        query = f"SELECT image_url, {digest} FROM done WHERE status = 'success' AND webp IS NULL"
+        return self._con.execute(query).fetchall()
+
+    def with_picture(self) -> set[str]:
+        """Return the ids of the pictures that were fetched."""
+        rows = self._con.execute("SELECT image_id FROM done WHERE webp IS NOT NULL")
+        return {image_id for (image_id,) in rows}
+
+    def pictures(self) -> Iterator[tuple[str, bytes]]:
+        """Yield (image_id, WebP) of what was fetched, by id."""
+        query = "SELECT image_id, webp FROM done WHERE webp IS NOT NULL ORDER BY image_id"
+        yield from self._con.execute(query)
+
+    def close(self) -> None:
+        """Commit and close."""
+        try:
+            self.commit()
+        finally:
+            self._con.close()
+
+
+class EarlierCrawl:
+    """The rows of an earlier ledger for the URLs of a shard, and the pictures behind them."""
+
+    def __init__(self, folder: Path | None, urls: pl.DataFrame, origin: str = OWN_HOST) -> None:
+        """Look `urls` (image_id, image_url) up in a folder of data/crawl; None has no rows.
+
+        `origin` is where the later crawl requests them: another one's ETags and dates mean nothing
+        there.
+
+        A success whose picture is not in the folder's shards is left out, and so is a
+        failure that was not about the bytes.
+
+        Raises:
+            MissingFile: no ledger in the folder.
+        """
+        self._shards: list[Path] = []
+        self._origin = origin
+        self._rows: dict[str, Row] = {}
+        if folder is None:
+            return
+        if not (folder / "ledger.parquet").is_file():
+            raise MissingFile(folder, "no ledger of an earlier crawl", "crawl that source first")
+        self._shards = sorted(folder.glob("shard-*.parquet"))
+        rows = _with_all_columns(folder / "ledger.parquet")
+        rows = rows.join(urls.lazy(), on="image_url").collect()
+        ids = self._stored_ids(rows["image_id"])
+        stored = (pl.col("status") == "success") & pl.col("image_id").is_in(ids)
+        rows = rows.filter(stored | pl.col("status").is_in(OF_CONTENT))
+        self._rows = {row["image_url"]: row for row in rows.rows(named=True)}
+
+    def _stored_ids(self, ids: pl.Series) -> list[str]:
+        if not self._shards or ids.is_empty():
+            return []
+        between = pl.col("image_id").is_between(pl.lit(ids.min()), pl.lit(ids.max()))
+        listed = pl.scan_parquet(self._shards).filter(between).select("image_id").collect()
+        return listed["image_id"].to_list()
+
+    def headers(self, url: str) -> dict[str, str]:
+        """Return the headers that make a request conditional (RFC 9110, 13.1), if any."""
+        row: Mapping[str, Any] = self._rows.get(url, {})
+        if not share_tags(row.get("origin"), self._origin):
+            return {}
+        if row.get("etag"):
+            return {"If-None-Match": row["etag"]}
+        if row.get("last_modified"):
+            return {"If-Modified-Since": row["last_modified"]}
+        return {}
+
+    def row(self, url: str) -> Row | None:
+        """Return the earlier row of a URL, without id and time."""
+        row = self._rows.get(url)
+        return row and {k: v for k, v in row.items() if k not in ("image_id", "fetched_at")}
+
+    def has_picture(self, url: str, sha256: str) -> bool:
+        """Tell whether the picture of a URL is there, with this digest of its WebP."""
+        return self._rows.get(url, {}).get("sha256") == sha256
+
+    def pictures(self, ids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+        """Yield (image_id, WebP) of the earlier crawl's pictures, by id."""
+        yield from iter_pixels(self._shards, ids)
+
+
+def _with_all_columns(ledger: Path) -> pl.LazyFrame:
+    """Read a ledger, an older one with fewer columns included."""
+    rows = pl.scan_parquet(ledger)
+    columns = rows.collect_schema().names()
+    absent = [pl.lit(None).alias(name) for name in LEDGER.names if name not in columns]
+    return rows.with_columns(absent)

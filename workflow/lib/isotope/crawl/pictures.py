@@ -24,10 +24,9 @@ from isotope.core.files import Page, content_of, is_zim, open_zim, page_at, zim_
 from isotope.core.pixels import groups_within
 from isotope.core.progress import Progress, log
 from isotope.core.wikimedia import file_of, local_url, read_files, upload_url, wiki_of
-from isotope.crawl.decode import IMAGE_LIMIT_PIXELS, to_webp
+from isotope.crawl.decode import IMAGE_LIMIT_PIXELS, NO_PIXELS, image_format, to_webp
 from isotope.crawl.ledger import list_urls
 from isotope.crawl.tables import LEDGER, PIXELS
-from isotope.crawl.validate import NO_PIXELS, form
 
 
 def zim_names(path: Path, files: Sequence[Path]) -> list[str]:
@@ -38,13 +37,13 @@ def zim_names(path: Path, files: Sequence[Path]) -> list[str]:
     say. Of a split file, the first piece has them all.
 
     Raises:
-        MissingFile, CorruptFile: as `files.open_zim`, and what is damaged in it.
+        MissingFile, CorruptFile: as `core.files.open_zim`, and what is damaged in it.
     """
     return list(dict.fromkeys(address for _, address in _pictures(path, files)))
 
 
 def zim_contents(
-    path: Path, files: Sequence[Path], wanted: Callable[[str], bool]
+    path: Path, files: Sequence[Path], is_wanted: Callable[[str], bool]
 ) -> Iterator[tuple[str, bytes]]:
     """Yield address and bytes of the wanted pictures, as `zim_names` calls them.
 
@@ -52,7 +51,7 @@ def zim_contents(
         MissingFile, CorruptFile: as `zim_names`.
     """
     for picture, address in _pictures(path, files):
-        if wanted(address):
+        if is_wanted(address):
             yield address, content_of(path, picture)
 
 
@@ -75,8 +74,8 @@ def _local(files: tuple[Path, ...]) -> frozenset[str]:
         return frozenset()
     with TemporaryDirectory() as folder:
         read_files(files, Path(folder) / "files.parquet")
-        told = pl.read_parquet(Path(folder) / "files.parquet")
-    return frozenset(told.filter(pl.col("project") == "local")["file"].to_list())
+        rows = pl.read_parquet(Path(folder) / "files.parquet")
+    return frozenset(rows.filter(pl.col("project") == "local")["file"].to_list())
 
 
 _SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
@@ -89,7 +88,7 @@ def list_pictures(manifest: Path, spec: Mapping[str, str], shards: int, urls: Pa
     A picture's image_url is `spec["base"]` and its name: the path of the file below the part, or
     that in a zip or tar archive, below the archive's own path where two pictures have one name. The
     rows of a Parquet file bring an `image_url` of their own. Those of a ZIM file have that of their
-    upload (`zim_pictures`). What repeats an address, or a name within one archive, is logged.
+    upload (`zim_names`). What repeats an address, or a name within one archive, is logged.
 
     Raises:
         MissingFile, TruncatedFile, CorruptFile: a file that is gone, changed or unreadable; a row
@@ -99,15 +98,15 @@ def list_pictures(manifest: Path, spec: Mapping[str, str], shards: int, urls: Pa
     """
     files, part = placed_if_any(manifest, "files"), manifest.parent / spec["part"]
     paths = placed(manifest, spec["part"])
-    named = [
+    pictures = [
         (place, name)
         for path in paths
         for place in [path.relative_to(part).as_posix()]
         for name in _names(path, place, files)
     ]
-    if not named:
+    if not pictures:
         raise _without_pictures(paths)
-    addresses = pl.DataFrame({"image_url": _apart(spec, named)}, {"image_url": pl.String})
+    addresses = pl.DataFrame({"image_url": _addresses(spec, pictures)}, {"image_url": pl.String})
     repeated = len(addresses) - addresses["image_url"].n_unique()
     if repeated:
         log.warning("%d pictures repeat an address; one of each is kept", repeated)
@@ -125,23 +124,23 @@ def crawl_pictures(
 ) -> None:
     """Write one shard of the listed pictures: outputs `pixels` and `ledger`, one row each.
 
-    WebP is kept as it is; anything else becomes WebP of quality 100 at its own size, through
+    WebP stays as it is; anything else becomes WebP of quality 100 at its own size, through
     the crawl's converter. In the ledger a drawing is `svg` and a document `pdf`, as in a crawl;
     what can't be decoded, or is NULL in its table, is `not_an_image`.
 
     Raises:
         MissingFile, TruncatedFile, CorruptFile: as `list_pictures`.
     """
-    wanted = pl.read_parquet(urls).filter(shard=shard)
-    ids = dict(zip(wanted["image_url"], wanted["image_id"], strict=True))
+    own = pl.read_parquet(urls).filter(shard=shard)
+    ids = dict(zip(own["image_url"], own["image_id"], strict=True))
     progress = Progress("pictures", len(ids))
     rows: list[dict[str, object]] = []
     ledger: list[dict[str, object]] = []
     when = datetime.fromtimestamp(int(manifest.stat().st_mtime), UTC)
     files = placed_if_any(manifest, "files")
     paths = placed(manifest, spec["part"])
-    named = _Named(spec, manifest.parent / spec["part"], paths, urls)
-    for url, data in _read(paths, files, named, ids):
+    addresses = _Addresses(spec, manifest.parent / spec["part"], paths, urls)
+    for url, data in _read(paths, files, addresses, ids):
         entry, webp = _convert(url, data)
         ledger.append(entry | {"fetched_at": when})
         if webp is not None:
@@ -158,17 +157,17 @@ def _url(spec: Mapping[str, str], name: str) -> str:
     return name if "://" in name else spec.get("base", "") + name.removeprefix("./")
 
 
-def _apart(spec: Mapping[str, str], named: Sequence[tuple[str, str]]) -> list[str]:
-    """Return the address of each picture, given the place of its file and its name."""
+def _addresses(spec: Mapping[str, str], pictures: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the address of each picture, by the place of its file and its name."""
     holders: dict[str, str] = {}
     shared: set[str] = set()
-    for place, name in named:
+    for place, name in pictures:
         url = _url(spec, name)
         if holders.setdefault(url, place) != place:
             shared.add(url)
     return [
         _within(spec, place, name) if _url(spec, name) in shared else _url(spec, name)
-        for place, name in named
+        for place, name in pictures
     ]
 
 
@@ -179,8 +178,8 @@ def _within(spec: Mapping[str, str], place: str, name: str) -> str:
     return _url(spec, name)
 
 
-class _Named:
-    """The addresses of pictures as they were listed, in one shard and beyond it."""
+class _Addresses:
+    """The addresses under which the pictures of all shards were listed."""
 
     def __init__(
         self, spec: Mapping[str, str], part: Path, paths: Sequence[Path], urls: Path
@@ -192,7 +191,7 @@ class _Named:
             pl.lit(value=False),
             *(pl.col("image_url").str.starts_with(_url(spec, f"{place}/")) for place in places),
         )
-        self._moved = frozenset(listed.filter(own).collect()["image_url"])
+        self._in_archives = frozenset(listed.filter(own).collect()["image_url"])
 
     def place(self, path: Path) -> str:
         """Return the path of a file below its part."""
@@ -201,7 +200,7 @@ class _Named:
     def url(self, path: Path, name: str) -> str:
         """Return the address that a picture in a file was listed under."""
         within = _within(self._spec, self.place(path), name)
-        return within if within in self._moved else _url(self._spec, name)
+        return within if within in self._in_archives else _url(self._spec, name)
 
 
 def _names(path: Path, place: str, files: Sequence[Path]) -> list[str]:
@@ -221,13 +220,13 @@ def _names(path: Path, place: str, files: Sequence[Path]) -> list[str]:
 
 
 def _without_pictures(paths: Sequence[Path]) -> EmptyTable:
-    told = ", ".join(path.name for path in paths)
+    names = ", ".join(path.name for path in paths)
     if any(is_zim(path) for path in paths):
-        found = f"{told}: a ZIM file without pictures, as Kiwix's `nopic` and `mini` are"
+        found = f"{names}: a ZIM file without pictures, as Kiwix's `nopic` and `mini` are"
         remedy = "give a `maxi`, or drop `pictures` from params crawl to download them"
     else:
         found, remedy = (
-            f"{told}: no picture in it",
+            f"{names}: no picture in it",
             "check `crawl.<source>.pictures.part` in params",
         )
     return EmptyTable(paths[0], found, remedy)
@@ -259,47 +258,47 @@ def _is_tar(path: Path) -> bool:
 
 
 def _read(
-    paths: Sequence[Path], files: Sequence[Path], named: _Named, ids: Mapping[str, str]
+    paths: Sequence[Path], files: Sequence[Path], addresses: _Addresses, ids: Mapping[str, str]
 ) -> Iterator[tuple[str, bytes | None]]:
     """Yield each picture of `ids` once, the first of its address; None where it has no bytes."""
     left = set(ids)
     for path in paths:
 
-        def wanted(name: str, path: Path = path) -> bool:
-            return named.url(path, name) in left
+        def is_wanted(name: str, path: Path = path) -> bool:
+            return addresses.url(path, name) in left
 
         with _opening(path):
-            kept = _contents(path, named.place(path), wanted, ids.values())
-            for name, data in zim_contents(path, files, wanted) if is_zim(path) else kept:
-                left.discard(named.url(path, name))
-                yield named.url(path, name), data
+            contents = _contents(path, addresses.place(path), is_wanted, ids.values())
+            for name, data in zim_contents(path, files, is_wanted) if is_zim(path) else contents:
+                left.discard(addresses.url(path, name))
+                yield addresses.url(path, name), data
 
 
 def _contents(
-    path: Path, place: str, wanted: Callable[[str], bool], ids: Collection[str]
+    path: Path, place: str, is_wanted: Callable[[str], bool], ids: Collection[str]
 ) -> Iterator[tuple[str, bytes | None]]:
     if path.suffix == ".zip":
         with zipfile.ZipFile(path) as archive:
             for name in filter(_is_picture, archive.namelist()):
-                if wanted(name):
+                if is_wanted(name):
                     yield name, archive.read(name)
     elif _is_tar(path):
         with tarfile.open(path) as archive:
             for member in archive:
-                file = archive.extractfile(member) if wanted(member.name) else None
+                file = archive.extractfile(member) if is_wanted(member.name) else None
                 if file is not None:
                     yield member.name, file.read()
     elif path.suffix == ".parquet":
-        yield from ((n, data) for n, data in _rows(path, ids) if wanted(n))
-    elif wanted(place):
+        yield from ((n, data) for n, data in _rows(path, ids) if is_wanted(n))
+    elif is_wanted(place):
         yield place, path.read_bytes()
 
 
 def _rows(path: Path, ids: Collection[str]) -> Iterator[tuple[str, bytes | None]]:
     with pq.ParquetFile(path) as file:
         column = _picture_column(path, file.schema_arrow)
-        known = "image_id" in file.schema_arrow.names
-        groups = groups_within(file, (min(ids), max(ids))) if known and ids else None
+        has_ids = "image_id" in file.schema_arrow.names
+        groups = groups_within(file, (min(ids), max(ids))) if has_ids and ids else None
         for batch in file.iter_batches(_ROWS, groups, ["image_url", column]):
             for name, value in zip(*batch.to_pydict().values(), strict=True):
                 yield name, value["bytes"] if isinstance(value, dict) else value
@@ -322,9 +321,9 @@ def _convert(url: str, data: bytes | None) -> tuple[dict[str, object], bytes | N
     entry: dict[str, object] = {"image_url": url, "status": "success", "attempts": 1}
     if data is None:
         return entry | {"status": "not_an_image", "error": "no bytes: the picture is NULL"}, None
-    found = form(data)
-    if found in NO_PIXELS:
-        return entry | {"status": found, "format": found, "error": "no picture of pixels"}, None
+    kind = image_format(data)
+    if kind in NO_PIXELS:
+        return entry | {"status": kind, "format": kind, "error": "no picture of pixels"}, None
     try:
         webp, width, height = (data, *_webp_size(data)) if _is_webp(data) else to_webp(data)
     except (OSError, ValueError, Image.DecompressionBombError, Warning) as error:

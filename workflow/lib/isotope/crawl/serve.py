@@ -33,7 +33,7 @@ class ImageServer(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Stay silent: a client that hangs up is the crawl's business."""
+        """Stay silent: the crawl reports clients that hang up."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -52,8 +52,8 @@ class _Handler(BaseHTTPRequestHandler):
         """Keep the terminal for the crawl's own progress."""
 
     def _answer(self, code: int, kind: str, body: bytes, **more: str) -> None:
-        given = {name.replace("_", "-"): value for name, value in more.items()}
-        headers = {"Content-Type": kind, "Content-Length": str(len(body)), **given}
+        extra = {name.replace("_", "-"): value for name, value in more.items()}
+        headers = {"Content-Type": kind, "Content-Length": str(len(body)), **extra}
         self.send_response(code)
         for name, value in headers.items():
             self.send_header(name, value)

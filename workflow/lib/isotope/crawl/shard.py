@@ -1,10 +1,17 @@
-"""Images from their URLs to WebP shards, with one ledger row per URL, whatever became of it."""
+"""Images from their URLs to WebP shards, with one ledger row per URL, whatever became of it.
+
+The URLs of a shard are requested host by host, tried again after a pause, decoded and kept.
+"""
 
 import asyncio
 import hashlib
 import heapq
-from collections.abc import Iterator, Mapping
+import itertools
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, nullcontext
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -18,27 +25,33 @@ import pyarrow as pa
 from isotope.core import store
 from isotope.core.errors import HostDown, ToolFailed
 from isotope.core.progress import Progress
-from isotope.crawl.addresses import require_contact
+from isotope.crawl.addresses import BadUrl, parse_url, request_url, require_contact
 from isotope.crawl.decoders import Decoders
-from isotope.crawl.fetch import NO_NETWORK, Fetcher
+from isotope.crawl.fetch import ARRIVED, NO_NETWORK, UNCHANGED, Answer, Fetcher
 from isotope.crawl.hosts import Budget
-from isotope.crawl.ledger import Earlier
-from isotope.crawl.outcome import (
+from isotope.crawl.ledger import (
     DECIDED_BY,
     FAILURES,
     HOST_DOWN,
-    LATER,
+    NEXT_RUN,
+    NO_CONNECTION,
+    NOT_REQUESTED,
     OWN_HOST,
-    UNASKED,
-    UNREACHED,
+    RETRYABLE,
+    EarlierCrawl,
+    Row,
+    Scratch,
     origin,
 )
-from isotope.crawl.queue import Crawl, Means
-from isotope.crawl.scratch import Scratch
 from isotope.crawl.serve import serving
 from isotope.crawl.tables import LEDGER, PIXELS
 
 _ROWS = 1_000
+_LONGEST_WAIT_S = 900.0
+_WATCH_EVERY_S = 1.0
+_TOO_WIDE = 400
+_WORKERS_A_CONNECTION = 2
+Keep = Callable[[str, Row, bytes | None], None]
 
 
 def crawl_shard(  # noqa: PLR0913, PLR0917
@@ -51,49 +64,79 @@ def crawl_shard(  # noqa: PLR0913, PLR0917
 ) -> None:
     """Download one shard of `urls` (tables.URLS); write outputs["pixels"] and outputs["ledger"].
 
-    What a killed run had finished is found in `scratch` and not asked for again; after a run that
-    ended, only failures that may have passed are, or all where nothing had succeeded. What came
-    from another origin is not found there, nor what other settings may turn into something else.
+    What a killed run had finished is in `scratch` and not requested again. After a run that ended,
+    only retryable failures are, or all of them if nothing had succeeded. Rows from another origin,
+    and rows that other settings may change, are not used.
     With earlier["after"], pictures of the crawl of that source, which lies beside this one's
     folder, are taken over where their servers say that they are the same.
 
     Raises:
-        NoContact: Wikimedia would be asked by nobody in particular.
+        NoContact: requests to Wikimedia without a contact.
         BudgetSpent: the source's bytes or hours are used up.
         HostDown: a host that had answered, or every host, stopped to; run again later.
         DiskFull: no room; what was committed stays.
     """
-    wanted = pl.read_parquet(urls).filter(pl.col("shard") == shard).drop("shard")
+    own = pl.read_parquet(urls).filter(pl.col("shard") == shard).drop("shard")
     serve, after = spec.get("serve"), earlier.get("after")
     folder = outputs["ledger"].parent.parent / after if after else None
-    pictures = Earlier(folder, wanted, origin(spec))
-    named = _name(wanted, spec)
+    before = EarlierCrawl(folder, own, origin(spec))
+    path = scratch / f"{shard:05d}-{_crawl_id(own, spec)}.sqlite"
     with ExitStack() as stack:
-        served = serving(Path(serve)) if serve else nullcontext(spec.get("mirror"))
-        mirror = stack.enter_context(served)
-        kept = stack.enter_context(closing(Scratch(scratch / f"{shard:05d}-{named}.sqlite")))
+        server = serving(Path(serve)) if serve else nullcontext(spec.get("mirror"))
+        mirror = stack.enter_context(server)
+        done = stack.enter_context(closing(Scratch(path)))
         try:
-            crawl_all(wanted, {**spec, "mirror": mirror}, kept, pictures)
-            ledger = kept.ledger()
-            check(ledger, wanted, mirror)
+            crawl_all(own, {**spec, "mirror": mirror}, done, before)
+            ledger = done.ledger()
+            check(ledger, own, mirror)
         except HostDown:
-            kept.forget(LATER)
+            done.forget(NEXT_RUN)
             raise
-        write_pixels(wanted, (kept, pictures), ledger, outputs["pixels"])
+        write_pixels(own, (done, before), ledger, outputs["pixels"])
         store.write(ledger.to_arrow(), outputs["ledger"], LEDGER)
-        kept.finished = True
+        done.finished = True
 
 
-def _name(wanted: pl.DataFrame, spec: Mapping[str, Any]) -> str:
-    """Return what tells apart the crawls whose pictures are not each other's."""
-    told = [*wanted["image_url"], f"width {spec.get('width')}"]
+def _crawl_id(urls: pl.DataFrame, spec: Mapping[str, Any]) -> str:
+    """Return a digest of what decides which pictures come: URLs, width and origin."""
+    parts = [*urls["image_url"], f"width {spec.get('width')}"]
     if (place := origin(spec)) != OWN_HOST:
-        told.append(f"origin {place}")
-    return hashlib.sha256("\n".join(told).encode()).hexdigest()[:16]
+        parts.append(f"origin {place}")
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def crawl_all(
+    urls: pl.DataFrame, spec: Mapping[str, Any], scratch: Scratch, earlier: EarlierCrawl
+) -> None:
+    """Request every URL that `scratch` does not have, or not under these settings."""
+    _forget_outdated(scratch, spec, earlier)
+    scratch.finished = False
+    done = scratch.urls()
+    left = [row for row in urls.select("image_id", "image_url").rows() if row[1] not in done]
+    if left:
+        to_host = partial(mirrored, mirror=spec["mirror"])
+        require_contact((_host(to_host(url)) for _, url in left), spec)
+        asyncio.run(_crawl(left, spec, scratch, earlier))
+
+
+def _forget_outdated(scratch: Scratch, spec: Mapping[str, Any], earlier: EarlierCrawl) -> None:
+    """Drop from `scratch` what is to be requested again: see `crawl_shard`."""
+    again = set(NEXT_RUN if scratch.finished else {HOST_DOWN})
+    if scratch.finished and not scratch.succeeded():
+        again |= FAILURES
+    before, now = scratch.settings, {name: spec.get(name) for name in DECIDED_BY}
+    changed = [name for name in before.keys() & now.keys() if before[name] != now[name]]
+    scratch.forget(again.union(*(DECIDED_BY[name] for name in changed)))
+    if {"max_mib", "max_pixels"} & {*changed}:
+        scratch.forget_larger(spec["max_mib"] * 2**20, spec["max_pixels"])
+    scratch.forget_urls(
+        [url for url, digest in scratch.reused() if not earlier.has_picture(url, digest)]
+    )
+    scratch.settings = now
 
 
 def mirrored(url: str, mirror: str | None) -> str:
-    """Return an http(s) URL with scheme and host of `mirror`; ids go on naming the original."""
+    """Return an http(s) URL with scheme and host of `mirror`; ids stay those of the original."""
     if not mirror or not url.lower().startswith(("http://", "https://")):
         return url
     host = urlsplit(mirror)
@@ -101,34 +144,6 @@ def mirrored(url: str, mirror: str | None) -> str:
         return urlunsplit(urlsplit(url)._replace(scheme=host.scheme, netloc=host.netloc))
     except ValueError:
         return url
-
-
-def crawl_all(
-    wanted: pl.DataFrame, spec: Mapping[str, Any], kept: Scratch, earlier: Earlier
-) -> None:
-    """Ask for every URL that `kept` does not have, or not under these settings."""
-    _forget_outdated(kept, spec, earlier)
-    kept.finished = False
-    known = kept.known()
-    left = [row for row in wanted.select("image_id", "image_url").rows() if row[1] not in known]
-    if left:
-        to_host = partial(mirrored, mirror=spec["mirror"])
-        require_contact((_host(to_host(url)) for _, url in left), spec)
-        asyncio.run(_crawl(left, spec, kept, earlier))
-
-
-def _forget_outdated(kept: Scratch, spec: Mapping[str, Any], earlier: Earlier) -> None:
-    """Drop from `kept` what is to be asked for again: see `crawl_shard`."""
-    again = set(LATER if kept.finished else {HOST_DOWN})
-    if kept.finished and not kept.succeeded():
-        again |= FAILURES
-    before, now = kept.settings, {name: spec.get(name) for name in DECIDED_BY}
-    changed = [name for name in before.keys() & now.keys() if before[name] != now[name]]
-    kept.forget(again.union(*(DECIDED_BY[name] for name in changed)))
-    if {"max_mib", "max_pixels"} & {*changed}:
-        kept.forget_larger(spec["max_mib"] * 2**20, spec["max_pixels"])
-    kept.forget_urls([url for url, digest in kept.reused() if not earlier.has(url, digest)])
-    kept.settings = now
 
 
 def _host(url: str) -> str | None:
@@ -139,69 +154,217 @@ def _host(url: str) -> str | None:
 
 
 async def _crawl(
-    left: list[tuple[str, str]], spec: Mapping[str, Any], kept: Scratch, earlier: Earlier
+    left: list[tuple[str, str]], spec: Mapping[str, Any], scratch: Scratch, earlier: EarlierCrawl
 ) -> None:
-    folder = kept.path.parent
+    folder = scratch.path.parent
     progress = Progress("images", len(left))
     to_host = partial(mirrored, mirror=spec["mirror"])
 
     def keep(image_id: str, row: Mapping[str, Any], webp: bytes | None) -> None:
-        kept.add(image_id, row, webp)
+        scratch.add(image_id, row, webp)
         progress.add()
 
     budget = Budget(folder / "spent", spec.get("budget_gib"), spec.get("budget_hours"))
     fetcher, decoders = Fetcher(spec, spec["mirror"], folder.parent / ".hosts"), Decoders(spec)
     try:
         await decoders.start()
-        await Crawl(spec, Means(fetcher, decoders, earlier, budget, to_host), keep).run(left)
+        await Crawl(spec, Resources(fetcher, decoders, earlier, budget, to_host), keep).run(left)
     except BaseExceptionGroup as group:
         raise group.exceptions[0] from None
     finally:
         await fetcher.close()
         await decoders.close()
-        kept.commit()
+        scratch.commit()
     progress.finish()
 
 
-def check(ledger: pl.DataFrame, wanted: pl.DataFrame, mirror: str | None) -> None:
-    """Hold a shard's ledger against what was wanted, and against an outage.
+@dataclass(order=True)
+class PendingUrl:
+    """A URL to request, not before `due_s` (monotonic)."""
+
+    due_s: float
+    number: int
+    image_id: str = field(compare=False)
+    image_url: str = field(compare=False)
+    url: str = field(compare=False)
+    attempts: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a crawl works with."""
+
+    fetcher: Fetcher
+    decoders: Decoders
+    earlier: EarlierCrawl
+    budget: Budget
+    mirrored: Callable[[str], str]
+
+
+class Crawl:
+    """Requests every URL until it has its last outcome."""
+
+    def __init__(self, spec: Mapping[str, Any], resources: Resources, keep: Keep) -> None:
+        """`keep` gets image_id, a row of the ledger, and the WebP of a picture that is new."""
+        self._spec, self._resources, self._keep = spec, resources, keep
+        self._origin = origin(spec)
+        self._hosts: dict[str, list[PendingUrl]] = {}
+        self._charged = (0, time.monotonic())
+
+    async def run(self, urls: Iterable[tuple[str, str]]) -> None:
+        """Request all (image_id, image_url).
+
+        Raises:
+            BudgetSpent: no bytes or hours are left; what was kept stays.
+            HostDown: no host answers at all; likewise.
+        """
+        for number, (image_id, image_url) in enumerate(urls):
+            url = self._resources.mirrored(request_url(image_url, self._spec.get("width")))
+            pending = PendingUrl(0.0, number, image_id, image_url, url)
+            self._hosts.setdefault(_authority(url), []).append(pending)
+        self._resources.budget.check()
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                watch = tasks.create_task(self._watch())
+                workers = [tasks.create_task(self._work(queue)) for queue in self._queues()]
+                await asyncio.gather(*workers)
+                watch.cancel()
+        finally:
+            self._charge()
+
+    def _queues(self) -> Iterable[list[PendingUrl]]:
+        connections = self._spec["threads" if self._spec.get("serve") else "connections"]
+        most = _WORKERS_A_CONNECTION * min(connections, self._spec["threads"])
+        for queue in self._hosts.values():
+            yield from itertools.repeat(queue, min(most, len(queue)))
+
+    async def _watch(self) -> None:
+        """Check the budget and the network, every second."""
+        while True:
+            await asyncio.sleep(_WATCH_EVERY_S)
+            self._charge()
+            self._resources.budget.check()
+            self._resources.fetcher.check_network()
+
+    def _charge(self) -> None:
+        now = (self._resources.fetcher.received, time.monotonic())
+        self._resources.budget.add(now[0] - self._charged[0], now[1] - self._charged[1])
+        self._charged = now
+
+    async def _work(self, queue: list[PendingUrl]) -> None:
+        while queue:
+            url = heapq.heappop(queue)
+            if (early := url.due_s - time.monotonic()) > 0:
+                await asyncio.sleep(early)
+            row, webp = await self._attempt(url)
+            if row["status"] in RETRYABLE and url.attempts < self._spec["attempts"]:
+                heapq.heappush(queue, url)
+            else:
+                about = {"image_url": url.image_url, "attempts": url.attempts}
+                about["origin"] = self._origin
+                self._keep(url.image_id, {**row, **about, "fetched_at": int(time.time())}, webp)
+
+    async def _attempt(self, url: PendingUrl) -> tuple[Row, bytes | None]:
+        fresh = url.attempts == 0
+        headers = self._resources.earlier.headers(url.image_url)
+        async with self._resources.fetcher.fetched(url.url, headers, fresh=fresh) as answer:
+            url.attempts += answer.status not in ("host_down", "bad_url")
+            url.due_s = time.monotonic() + self._wait_s(url.attempts, answer)
+            if answer.http_status != _TOO_WIDE or not self._spec.get("width"):
+                return await self._outcome(url.image_url, answer)
+        # Wikimedia makes no thumbnail that is wider than its picture.
+        original = self._resources.mirrored(request_url(url.image_url, None))
+        async with self._resources.fetcher.fetched(original, headers, fresh=False) as answer:
+            return await self._outcome(url.image_url, answer)
+
+    def _wait_s(self, attempts: int, answer: Answer) -> float:
+        """Return twice the pause before, shortened at random, or what the server asks for."""
+        backoff = min(self._spec["wait_s"] * 2.0 ** (attempts - 1), _LONGEST_WAIT_S)
+        jittered = backoff * random.uniform(0.5, 1.0)
+        return max(jittered, answer.retry_after_s or 0.0)
+
+    async def _outcome(self, image_url: str, answer: Answer) -> tuple[Row, bytes | None]:
+        earlier = self._resources.earlier.row(image_url)
+        if answer.status == UNCHANGED and earlier:
+            return {**earlier, "http_status": answer.http_status}, None
+        row = _columns(answer)
+        if answer.status != ARRIVED:
+            return row, None
+        if _differs(answer):
+            return {
+                **row,
+                "status": "checksum",
+                "error": "not the digest that the server sent",
+            }, None
+        row["upstream_sha256"] = hashlib.sha256(answer.body).hexdigest()
+        row["upstream_bytes"] = len(answer.body)
+        if earlier and earlier["upstream_sha256"] == row["upstream_sha256"]:
+            return {**earlier, **row, "status": earlier["status"], "error": earlier["error"]}, None
+        picture, webp = await self._resources.decoders.convert(answer.body, answer.content_type)
+        if picture["status"] != "success":
+            return {**row, **picture}, None
+        digest = hashlib.sha256(webp).hexdigest()
+        return {**row, **picture, "bytes": len(webp), "sha256": digest}, webp
+
+
+def _authority(url: str) -> str:
+    try:
+        return parse_url(url).authority
+    except BadUrl:
+        return ""
+
+
+def _columns(answer: Answer) -> Row:
+    names = ("status", "http_status", "error", "content_type", "etag", "last_modified")
+    return {name: getattr(answer, name) for name in (*names, "commons_sha1")}
+
+
+def _differs(answer: Answer) -> bool:
+    """Tell whether an original is not what Wikimedia's store says it is."""
+    if answer.commons_sha1 is None:
+        return False
+    return hashlib.sha1(answer.body, usedforsecurity=False).hexdigest() != answer.commons_sha1
+
+
+def check(ledger: pl.DataFrame, urls: pl.DataFrame, mirror: str | None) -> None:
+    """Check that a shard's ledger is complete, and that no outage explains its failures.
 
     Raises:
         ToolFailed: a URL without an outcome.
         HostDown: a host was given up that had answered before, or no host answered at all.
     """
-    lost = wanted.join(ledger, on="image_url", how="anti")
-    if lost.height:
+    missing = urls.join(ledger, on="image_url", how="anti")
+    if missing.height:
         remedy = "delete .isotope/crawl and run again"
-        raise ToolFailed("crawl", f"no outcome for {lost['image_url'][0]}", remedy)
-    again = _unreached(ledger, mirror)
-    if again.height:
-        found = f"stopped to answer; {again.height} URLs are left; {again['error'][0]}"
-        raise HostDown(again["host"][0], found, NO_NETWORK)
+        raise ToolFailed("crawl", f"no outcome for {missing['image_url'][0]}", remedy)
+    outage = _outage(ledger, mirror)
+    if outage.height:
+        found = f"stopped to answer; {outage.height} URLs are left; {outage['error'][0]}"
+        raise HostDown(outage["host"][0], found, NO_NETWORK)
 
 
-def _unreached(ledger: pl.DataFrame, mirror: str | None) -> pl.DataFrame:
+def _outage(ledger: pl.DataFrame, mirror: str | None) -> pl.DataFrame:
     """Return the rows that an outage explains, with their `host`."""
     hosts = pl.Series([_host(mirrored(url, mirror)) or "" for url in ledger["image_url"]])
-    known = ledger.with_columns(host=hosts)
-    answered = known.filter(pl.col("http_status").is_not_null())
-    down = known.filter(pl.col("status") == HOST_DOWN)
+    rows = ledger.with_columns(host=hosts)
+    answered = rows.filter(pl.col("http_status").is_not_null())
+    down = rows.filter(pl.col("status") == HOST_DOWN)
     if not answered.is_empty():
         return down.join(answered, on="host", how="semi")
-    asked = known.filter(~pl.col("status").is_in(UNASKED))
-    unreached = asked.filter(pl.col("status").is_in(UNREACHED))
-    return unreached if down.height or unreached.height == asked.height else down
+    requested = rows.filter(~pl.col("status").is_in(NOT_REQUESTED))
+    unreached = requested.filter(pl.col("status").is_in(NO_CONNECTION))
+    return unreached if down.height or unreached.height == requested.height else down
 
 
 def write_pixels(
-    wanted: pl.DataFrame, found: tuple[Scratch, Earlier], ledger: pl.DataFrame, path: Path
+    urls: pl.DataFrame, stores: tuple[Scratch, EarlierCrawl], ledger: pl.DataFrame, path: Path
 ) -> None:
     """Write all pictures as tables.PIXELS, by image_id: the new ones, and the earlier crawl's."""
-    success = ledger.filter(pl.col("status") == "success").join(wanted, on="image_url")
+    success = ledger.filter(pl.col("status") == "success").join(urls, on="image_url")
     about = {row[0]: row[1:] for row in success.select(PIXELS.names[:-1]).rows()}
-    kept, earlier = found
-    reused = sorted(about.keys() - kept.with_picture())
-    by_id = heapq.merge(kept.pictures(), earlier.pictures(reused), key=lambda one: one[0])
+    scratch, earlier = stores
+    reused = sorted(about.keys() - scratch.with_picture())
+    by_id = heapq.merge(scratch.pictures(), earlier.pictures(reused), key=lambda one: one[0])
     rows = ((image_id, *about[image_id], webp) for image_id, webp in by_id)
     with store.writer(path, PIXELS) as out:
         for batch in _batches(rows):

@@ -166,8 +166,8 @@ class Crawl(Section):
     )
     after: Annotated[str | None, UNSET] = Field(
         default=None,
-        description="An earlier source whose crawl is asked about first: what the server calls "
-        "unchanged is taken from there. Unless given, the source of a built collection "
+        description="An earlier source that this crawl goes on from: pictures that servers call "
+        "unchanged are taken from there. Unless given, the source of a built collection "
         "of a snapshot goes on from that of the snapshot before; null is none.",
     )
     width: Opt[Literal[20, 40, 60, 120, 250, 330, 500, 960, 1280, 1920, 3840]] = Field(
@@ -204,12 +204,12 @@ class Crawl(Section):
         "received.",
     )
     attempts: Count = Field(
-        default=3, description="Times that a URL whose failure may pass is asked for."
+        default=3, description="Requests for a URL whose failures are retryable."
     )
     wait_s: NotNegative = Field(
         default=2,
-        description="Pause before the second attempt; it doubles with each further one, and chance "
-        "takes off up to half.",
+        description="Pause before the second attempt; it doubles with each further one, and is "
+        "shortened at random by up to half.",
     )
     patience_s: NotNegative = Field(
         default=3600,
@@ -218,8 +218,8 @@ class Crawl(Section):
     )
     breaker_failures: Count = Field(
         default=20,
-        description="Failures in a row, of URLs not asked before, after which a host is left "
-        "alone.",
+        description="Failures in a row, of URLs not requested before, after which a host gets a "
+        "pause.",
     )
     breaker_pause_s: NotNegative = Field(
         default=30, description="For how long at first; it doubles with each probe that fails."

@@ -1,27 +1,46 @@
-"""What a piece of any snapshot holds, whatever it was written in: rows of the tables of `dump`."""
+"""An article of any kind of snapshot, and the rows that it has in the tables of `dump`.
 
-from collections.abc import Iterator, Sequence
+`xml_dump` and `html_snapshots` turn pages into articles. What they share is here: the templates
+that mark a disambiguation page, and which links lead to articles.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from html import unescape
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import pyarrow as pa
 
 from isotope.core.wikimedia import upload_url
-from isotope.parse.site import Site
+from isotope.parse.site import Namespaces, Site, disambiguation
 from isotope.parse.tables import LINKS, SECTIONS, lead_title
 
 REASONS = (
     *("redirect", "disambiguation", "other_namespace", "not_wikitext", "empty"),
     *("repeated_page", "bad_xml", "bad_record"),
 )
+# ASSUME these templates mark a disambiguation page; wikis use more, in their own languages. OVEN
+# leaves such pages out (section 3) and does not say how it knows them.
+DISAMBIGUATION = re.compile(
+    rf"__(?:{disambiguation()})__"
+    r"|\{\{\s*(?:disambig(?![^{}|]*needed)[^{}|]*|dab|disam|hndis[^{}|]*|geodis"
+    r"|(?:number|school|road|hospital|math|letter|airport|call ?sign|biology|mil-unit-|church)[ -]?"
+    r"dis(?:ambiguation|ambig)?|(?:species|genus|taxonomy|chemistry|music|opus|phonetics|station"
+    r"|molecular biology|latin ?name|human name|place name|letter-number combination|caselaw)[ -]"
+    r"dis(?:ambiguation|ambig)[^{}|]*|begriffsklärung|homonymie|desambiguación|desambig|förgrening"
+    r"|desambiguação|disambigua|doorverwijspagina|dp|ujednoznacznienie|gren|flertydig|aimai"
+    r"|неоднозначность|曖昧さ回避|消歧义|消歧義|동음이의|rozcestník|täsmennyssivu|توضيح|ابهام‌زدایی|बहुविकल्पी[^{}|]*|maana)\s*[|}]",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
-class Shown:
+class ArticleFile:
     """A file that an article shows, as plain text, and the section, counted from 0, it is in.
 
-    `unread` are the parts of its link that the wiki's words don't explain, as wikitext.
+    `unread` are the parts of its link, as wikitext, that are no word of the wiki.
     """
 
     section: int
@@ -45,13 +64,13 @@ class Article:
     sections: Sequence[tuple[int, str, str]]
     categories: list[str]
     links: Sequence[str]
-    shown: Sequence[Shown]
+    files: Sequence[ArticleFile]
     box_picture: str | None
 
 
 @dataclass
-class Parsed:
-    """What a piece of a dump held: its pages, the rows of their sections, the pages left out."""
+class ParsedBatch:
+    """The rows that a batch of pages has in the tables, and the pages left out."""
 
     path: Path
     pages: int = 0
@@ -61,11 +80,11 @@ class Parsed:
     links: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     infoboxes: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
     pictures: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
-    # Whose words each wiki of an article is read in; None for one that has none of its own.
+    # With whose words each wiki is read, by the names of both; None where they are not its own.
     wikis: dict[str, str | None] = field(default_factory=dict[str, str | None])
 
-    def take(self, article: Article, site: Site) -> None:
-        """Enter an article."""
+    def add(self, article: Article, site: Site) -> None:
+        """Add the rows of an article."""
         self.articles += 1
         self.wikis[site.wiki] = site.words
         if article.box_picture:
@@ -76,22 +95,22 @@ class Parsed:
         self.links += [(article.page_id, to) for to in article.links]
         self.pictures += _pictures(article, site)
 
-    def leave_out(self, reason: str, title: str, raw: str = "") -> None:
-        """Keep a page aside; its row is its ordinal in this piece, `raw` a redirect's target."""
+    def reject(self, reason: str, title: str, raw: str = "") -> None:
+        """Add a rejected page: its row is its ordinal in this batch, `raw` a redirect's target."""
         self.rejected.append({"row": self.pages, "reason": reason, "detail": title, "raw": raw})
 
-    def handed_over(self) -> tuple[pa.Table, pa.Table, "Parsed"]:
+    def as_tables(self) -> tuple[pa.Table, pa.Table, "ParsedBatch"]:
         """Return sections (`tables.SECTIONS`) and links (`tables.LINKS`) as tables, and the rest.
 
-        So that a worker process hands over columns in place of many rows.
+        A worker process sends columns in place of many rows.
         """
         sections = SECTIONS.empty_table()
         if self.rows:
             columns = [list(column) for column in zip(*self.rows, strict=True)]
             sections = pa.table(columns, schema=SECTIONS)
-        linked = [[link[i] for link in self.links] for i in range(len(LINKS))]
+        targets = [[link[i] for link in self.links] for i in range(len(LINKS))]
         rest = replace(self, rows=[], links=[])
-        return sections, pa.table(linked, schema=LINKS), rest
+        return sections, pa.table(targets, schema=LINKS), rest
 
 
 def _rows(article: Article, site: Site) -> Iterator[tuple[object, ...]]:
@@ -137,5 +156,29 @@ def _pictures(article: Article, site: Site) -> list[dict[str, object]]:
             "words": site.words,
             "unread": use.unread,
         }
-        for place, use in enumerate(article.shown)
+        for place, use in enumerate(article.files)
     ]
+
+
+def article_titles(
+    titles: Iterable[str], namespaces: Namespaces, prefixes: Collection[str]
+) -> list[str]:
+    """Return the titles of articles among these, each once, as their pages have them."""
+    articles = (title for title in titles if not _is_no_article(title, namespaces, prefixes))
+    return [title for title in dict.fromkeys(map(article_title, articles)) if title]
+
+
+def _is_no_article(title: str, namespaces: Namespaces, prefixes: Collection[str]) -> bool:
+    prefix, colon, _ = title.partition(":")
+    return bool(colon) and (prefix.strip().lower() in prefixes or namespaces.is_hidden(prefix))
+
+
+def article_title(title: str) -> str:
+    """Return the title of the page that a link's target names."""
+    if "%" in title:
+        title = unquote(title)
+    if "&" in title:
+        title = unescape(title)
+    # ASSUME titles begin with a capital, as in all Wikipedias; a page of a dump does not say.
+    title = " ".join(title.replace("_", " ").split())
+    return title[:1].upper() + title[1:]

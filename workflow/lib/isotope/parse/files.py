@@ -8,18 +8,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from isotope.core.wikimedia import file_name
-from isotope.parse.links import Namespaces
+from isotope.parse.site import ENGLISH_WIKI, Namespaces, Words, words_of
 from isotope.parse.templates import GALLERY, strip_blocks
-from isotope.parse.words import Words, words_of
 
-ENGLISH = words_of("enwiki")
-_OPEN, _CLOSED = ("[[", "{{"), ("]]", "}}")
+ENGLISH_WORDS = words_of(ENGLISH_WIKI)
+_OPENING, _CLOSING = ("[[", "{{"), ("]]", "}}")
 _BAR = re.compile(r"\[\[|\]\]|\{\{|\}\}|\|")
 
 
 @dataclass(frozen=True)
-class Shown:
-    """How a file is shown: wikitext of caption and alternative text, width in px if it is told.
+class Options:
+    """How a file is shown: wikitext of caption and alternative text, width in px if there is one.
 
     `unread` are the parts that are neither an option that the wiki has a word for nor the caption.
     """
@@ -35,26 +34,28 @@ def parts(content: str) -> list[str]:
     """Split at the bars that are not within links or templates."""
     if "|" not in content:
         return [content]
-    found, begin, depth = list[str](), 0, 0
+    pieces, begin, depth = list[str](), 0, 0
     for mark in _BAR.finditer(content):
-        if mark[0] in _OPEN:
+        if mark[0] in _OPENING:
             depth += 1
-        elif mark[0] in _CLOSED:
+        elif mark[0] in _CLOSING:
             depth = max(0, depth - 1)
         elif not depth:
-            found.append(content[begin : mark.start()])
+            pieces.append(content[begin : mark.start()])
             begin = mark.end()
-    return [*found, content[begin:]]
+    return [*pieces, content[begin:]]
 
 
-def options(given: list[str], words: Words = ENGLISH, *, framed: bool = False) -> Shown:
+def read_options(
+    arguments: list[str], words: Words = ENGLISH_WORDS, *, framed: bool = False
+) -> Options:
     """Read the parts after a file's name; of several captions the last one counts, as in MediaWiki.
 
     The caption of a picture that is neither a thumbnail nor framed is shown to nobody but those who
     can't see it: then it is the alternative text.
     """
     captions, alt, width = list[str](), "", None
-    for part in filter(None, map(str.strip, given)):
+    for part in filter(None, map(str.strip, arguments)):
         flag = words.flags.get(part)
         if flag is not None:
             framed |= flag
@@ -67,8 +68,8 @@ def options(given: list[str], words: Words = ENGLISH, *, framed: bool = False) -
             captions.append(part)
     caption, unread = (captions[-1] if captions else ""), tuple(captions[:-1])
     if framed:
-        return Shown(caption, alt, width, framed, unread)
-    return Shown("", alt or caption, width, framed, unread)
+        return Options(caption, alt, width, framed, unread)
+    return Options("", alt or caption, width, framed, unread)
 
 
 # What is uploaded to a wiki and shown on its pages (https://commons.wikimedia.org/wiki/COM:FT).
@@ -92,7 +93,7 @@ _NUMBER = re.compile(r"\d*$")
 
 
 @dataclass(frozen=True)
-class Use:
+class FileUse:
     """A file that a page shows.
 
     `at` is the offset of the outermost template around it, or its own; `origin` is link, gallery,
@@ -102,11 +103,11 @@ class Use:
     at: int
     file: str
     origin: str
-    shown: Shown
+    options: Options
     is_in_table: bool = False
 
 
-def uses(text: str, galleries: Sequence[str], namespaces: Namespaces) -> list[Use]:
+def file_uses(text: str, galleries: Sequence[str], namespaces: Namespaces) -> list[FileUse]:
     """List the files that a page shows, in page order.
 
     `text` is wikitext without comments and references, and GALLERY for each of `galleries`. Markup
@@ -115,10 +116,10 @@ def uses(text: str, galleries: Sequence[str], namespaces: Namespaces) -> list[Us
     """
     if not galleries and not _HAS_FILE.search(text):
         return []
-    found = _Scan(text, galleries, namespaces)
+    scan = _Scan(text, galleries, namespaces)
     for token in _TOKEN.finditer(text):
-        found.step(token)
-    return sorted(found.uses, key=lambda use: use.at)
+        scan.step(token)
+    return sorted(scan.uses, key=lambda use: use.at)
 
 
 class _Scan:
@@ -126,7 +127,7 @@ class _Scan:
 
     def __init__(self, text: str, galleries: Sequence[str], namespaces: Namespaces) -> None:
         self.text, self.namespaces = text, namespaces
-        self.uses: list[Use] = []
+        self.uses: list[FileUse] = []
         self._galleries = iter(galleries)
         self._open: list[tuple[str, int, int]] = []
         self._tables = 0
@@ -157,26 +158,31 @@ class _Scan:
     def _outermost(self, start: int) -> int:
         return next((s for mark, s, _ in self._open if mark != "[["), start)
 
-    def _add(self, start: int, file: str, origin: str, shown: Shown) -> None:
-        use = Use(self._outermost(start), file_name(file), origin, shown, self._tables > 0)
+    def _add(self, start: int, file: str, origin: str, options: Options) -> None:
+        use = FileUse(self._outermost(start), file_name(file), origin, options, self._tables > 0)
         self.uses.append(use)
 
     def _link(self, start: int, content: str) -> None:
         target, _, rest = content.partition("|")
         prefix, colon, name = target.partition(":")
-        if colon and self.namespaces.shows(prefix) and name.strip():
+        if colon and self.namespaces.is_file(prefix) and name.strip():
             self._add(
-                start, name, "link", options(parts(rest) if rest else [], self.namespaces.words)
+                start,
+                name,
+                "link",
+                read_options(parts(rest) if rest else [], self.namespaces.words),
             )
 
     def _gallery(self, start: int, content: str) -> None:
         for line in strip_blocks(content).split("\n"):
             target, _, rest = line.partition("|")
             prefix, colon, name = target.partition(":")
-            name = name if colon and self.namespaces.shows(prefix) else target
+            name = name if colon and self.namespaces.is_file(prefix) else target
             if _NAME.fullmatch(name.strip()):
-                shown = options(parts(rest) if rest else [], self.namespaces.words, framed=True)
-                self._add(start, name, "gallery", shown)
+                options = read_options(
+                    parts(rest) if rest else [], self.namespaces.words, framed=True
+                )
+                self._add(start, name, "gallery", options)
 
     def _template(self, start: int, content: str) -> None:
         if not _HAS_FILE.search(content):
@@ -188,18 +194,18 @@ class _Scan:
             key = _KEY.fullmatch(argument)
             file = self._bare(key[2] if key else argument)
             if file:
-                shown = _beside(key[1].lower() if key else "", named)
-                self._add(start, file, origin, shown)
+                options = _template_options(key[1].lower() if key else "", named)
+                self._add(start, file, origin, options)
 
     def _bare(self, value: str) -> str | None:
         """Return the file that an argument names without brackets."""
         value = value.strip()
         prefix, colon, name = value.partition(":")
-        name = name.strip() if colon and self.namespaces.shows(prefix) else value
+        name = name.strip() if colon and self.namespaces.is_file(prefix) else value
         return name if _NAME.fullmatch(name) else None
 
 
-def _beside(key: str, named: dict[str, str]) -> Shown:
+def _template_options(key: str, named: dict[str, str]) -> Options:
     """Return caption and alternative text that stand beside a template's picture.
 
     For `image2` these are caption2, image2_caption, caption 2 ... and, for want of them, caption.
@@ -207,7 +213,7 @@ def _beside(key: str, named: dict[str, str]) -> Shown:
     number = _NUMBER.search(key)
     end = number[0] if number else ""
     stem = key.removesuffix(end).rstrip("_ ")
-    return Shown(
+    return Options(
         caption=_first(named, "caption", key, stem, end),
         alt=_first(named, "alt", key, stem, end),
         is_framed=True,
@@ -215,7 +221,7 @@ def _beside(key: str, named: dict[str, str]) -> Shown:
 
 
 def _first(named: dict[str, str], what: str, key: str, stem: str, end: str) -> str:
-    tried = [
+    keys = [
         f"{key}_{what}",
         f"{key} {what}",
         f"{what}_{key}",
@@ -223,10 +229,10 @@ def _first(named: dict[str, str], what: str, key: str, stem: str, end: str) -> s
         f"{stem}_{what}{end}",
     ]
     if end:
-        tried += [f"{what}{end}", f"{what} {end}", f"{what}_{end}"]
+        keys += [f"{what}{end}", f"{what} {end}", f"{what}_{end}"]
     if not stem or stem in _MAIN:
-        tried.append(what)
-    return next((named[name].strip() for name in tried if named.get(name, "").strip()), "")
+        keys.append(what)
+    return next((named[name].strip() for name in keys if named.get(name, "").strip()), "")
 
 
 # ASSUME these templates are what readers call an infobox; OVEN takes the first infobox image
@@ -251,8 +257,8 @@ def infobox_picture(text: str) -> str | None:
     start = _INFOBOX.search(text)
     if start is None:
         return None
-    found = _PICTURE.search(_COMMENT.sub("", _template(text, start.start())))
-    return file_name(found[1]) if found else None
+    picture = _PICTURE.search(_COMMENT.sub("", _template(text, start.start())))
+    return file_name(picture[1]) if picture else None
 
 
 def _template(text: str, start: int) -> str:

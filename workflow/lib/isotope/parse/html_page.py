@@ -1,13 +1,16 @@
 """A rendered page as an article: what Wikimedia Enterprise's records and Kiwix's entries share.
 
 lxml reads the HTML: BeautifulSoup, on which `mwparserfromhtml` builds, needs eight times as long
-for its tree alone as libxml2 for the tree and the walk over it.
+for its tree alone as libxml2 for the tree and the walk over it. Formats of files on a page:
+https://www.mediawiki.org/wiki/Specs/HTML/2.8.0#Media, the classic parser's `div.thumb`, and
+mwoffliner's, which keeps no more of a file's name than its address.
 """
 
 import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any, cast
 from urllib.parse import unquote
 
@@ -15,142 +18,73 @@ from lxml import html
 from lxml.etree import ParserError
 from lxml.html import HtmlElement
 
-from isotope.parse.articles import Article, Parsed, Shown
-from isotope.parse.html_media import (
-    BLOCKS,
-    BOX,
-    GALLERY,
-    GONE,
-    HEADING,
-    HEADINGS,
-    MEDIA,
-    File,
-    boxed,
-    classes,
-    gallery,
-    media,
-    role,
-)
-from isotope.parse.pages import DISAMBIGUATION, article_titles
+from isotope.core.wikimedia import file_name, file_of
+from isotope.parse.articles import DISAMBIGUATION, Article, ArticleFile, ParsedBatch, article_titles
 from isotope.parse.site import Site
 
+SKIPPED, BOX, GALLERY, MEDIA, HEADING, TEXT = (
+    "skipped",
+    "box",
+    "gallery",
+    "media",
+    "heading",
+    "text",
+)
+_BLOCK_TAGS = (
+    "address article aside blockquote body br caption center dd details div dl dt fieldset "
+    "figcaption footer form header hr li main nav ol p pre section summary table tbody tfoot "
+    "thead tr ul"
+)
+BLOCKS = frozenset(_BLOCK_TAGS.split())
+HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_NO_TEXT = (
+    "audio button head input link map math meta noscript object script select source style svg "
+    "template title track video"
+)
+_SKIPPED_TAGS = frozenset(_NO_TEXT.split())
+# ASSUME formulas, code listings, scores and maps are no running text, as in wikitext; no
+# paper says.
+_SKIPPED_EXTENSIONS = re.compile(
+    r"mw:Extension/(?:ref|references|math|chem|ce|syntaxhighlight|source|timeline|score|imagemap"
+    r"|inputbox|hiero|categorytree|graph|map\w*|templatedata|templatestyles|indicator)\b"
+)
+_MEDIA = re.compile(r"mw:(?:File|Image|Video|Audio)\b")
+_ASIDES = (
+    "ambox authority-control bandeau-container catlinks cmbox collapsible-list-header dablink "
+    "dmbox error fmbox geo-inline hatnote homonymie imbox mbox-small metadata mw-editsection "
+    "mw-empty-elt mw-highlight mw-indicators mw-jump-link mw-kartographer-container mw-ref "
+    "mw-references-wrap mwe-math-element navbar navbox navbox-styles navigation-box "
+    "navigation-not-searchable noexcerpt nomobile noprint ombox portalbox portal-bar printfooter "
+    "reference references reflist rellink shortdescription side-box sidebar sistersitebox "
+    "sortkey tmbox toc vertical-navbox Z3988 zim-footer firstHeading mw-first-heading"
+)
+_SKIPPED_CLASSES = frozenset(_ASIDES.split())
+_FRAME = "coordinates toc contentSub siteSub catlinks firstHeading titleHeading mw-navigation"
+_SKIPPED_IDS = frozenset(_FRAME.split())
+_BOX_CLASSES = frozenset(("infobox", "taxobox", "sinottico", "biota"))
+_THUMBS = frozenset(("thumb", "tmulti", "tsingle"))
+_HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
+_CAPTIONS = ".//figcaption | .//*[contains(@class, 'thumbcaption')]"
+_MEDIA_ELEMENTS = (
+    "descendant-or-self::*[self::img or self::video or self::audio or (@resource and not(self::a))]"
+)
+_FRAMED = re.compile(r"mw:\w+/(?:Thumb|Frame)\b")
 _CELLS = ("td", "th")
-
-
-@dataclass
-class Reading:
-    """What a tree says: sections as (level, heading, text), the addresses it links to, its files.
-
-    Of galleries and boxes no links are followed, as of templates in wikitext.
-    """
-
-    sections: list[tuple[int, str, str]] = field(default_factory=list[tuple[int, str, str]])
-    hrefs: list[HtmlElement] = field(default_factory=list[HtmlElement])
-    shown: list[Shown] = field(default_factory=list[Shown])
-
-
-def read(root: HtmlElement) -> Reading:
-    """Read a page's tree; the first section is what stands before the first heading."""
-    walk = _Walk()
-    walk.inside(root)
-    walk.close()
-    return walk.found
-
-
-def text_of(node: HtmlElement) -> str:
-    """Return what an element says, as one section, without links and pictures."""
-    return "\n".join(filter(None, (text for _, _, text in read(node).sections)))
-
-
-class _Walk:
-    def __init__(self) -> None:
-        self.found = Reading()
-        self._level, self._heading = 0, ""
-        self._text: list[str] = []
-        self._tables = self._rows = self._pre = 0
-
-    def close(self) -> None:
-        """End the present section."""
-        lines = ("".join(self._text)).split("\n")
-        text = "\n".join(line for line in (" ".join(raw.split()) for raw in lines) if line)
-        self.found.sections.append((self._level, self._heading, text))
-        self._text = []
-
-    def inside(self, node: HtmlElement) -> None:
-        """Read an element's content."""
-        self._say(node.text)
-        for child in node:
-            self._meet(child)
-            self._say(child.tail)
-
-    def _meet(self, node: HtmlElement) -> None:
-        what = role(node)
-        if what == HEADING:
-            self.close()
-            self._level, self._heading = HEADINGS[node.tag], text_of(node).replace("\n", " ")
-        elif what == MEDIA:
-            self._show(media(node))
-        elif what == GALLERY:
-            self._show(gallery(node))
-        elif what == BOX:
-            self._show(boxed(node))
-        elif what != GONE:
-            self._element(node)
-
-    def _element(self, node: HtmlElement) -> None:
-        tag = node.tag
-        if tag == "a" and node.get("href"):
-            self.found.hrefs.append(node)
-        self._tables += tag == "table"
-        self._break(tag)
-        self._rows += tag == "tr"
-        self._pre += tag == "pre"
-        self.inside(node)
-        self._pre -= tag == "pre"
-        self._rows -= tag == "tr"
-        self._tables -= tag == "table"
-        self._break(tag)
-
-    def _break(self, tag: str) -> None:
-        """A block begins or ends: a new line, but within a table's row."""
-        if tag in _CELLS or (self._rows and tag in BLOCKS):
-            self._text.append(" ")
-        elif tag in BLOCKS:
-            self._text.append("\n")
-
-    def _say(self, text: str | None) -> None:
-        if text:
-            self._text.append(text if self._pre and not self._rows else text.replace("\n", " "))
-
-    def _show(self, files: list[File]) -> None:
-        for file in files:
-            caption, alt = "", file.alt
-            if file.caption is not None:
-                under = read(file.caption)
-                caption = "\n".join(filter(None, (text for _, _, text in under.sections)))
-                self.found.hrefs += under.hrefs if file.origin == "link" else []
-            if not file.is_framed:
-                caption, alt = "", alt or caption or file.said
-            place = len(self.found.sections)
-            told = (file.width, file.is_framed, self._tables > 0 and file.origin != "infobox")
-            self.found.shown.append(Shown(place, file.name, file.origin, caption, alt, *told))
-
-
-# What finds the title of the page that the address of a link leads to, if it leads to one.
-Titled = Callable[[str], str | None]
 _PARSER = html.HTMLParser(encoding="utf-8", huge_tree=True)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?=//)|//|#|mailto:|data:|javascript:", re.IGNORECASE)
 _LEADING = re.compile(r"^(?:\./|(?:\.\./)+(?:A/)?|/wiki/)")
 _MARKS = frozenset(("disambigbox", "dmbox-disambig", "disambig", "Vorlage_Begriffsklärung"))
 _NOT_ARTICLES = ("mw:ExtLink", "mw:WikiLink/Interwiki", "mw:MediaLink")
 _PAGE_IMAGE = re.compile(r".*\.(?:jpe?g|png|gif|svg|tiff?|webp)", re.IGNORECASE)
+# Returns the title of the page that a link's address leads to; None where it is no page.
+TitleOf = Callable[[str], str | None]
 
 
-def tree(page: bytes) -> HtmlElement | None:
+def parse_html(page: bytes) -> HtmlElement | None:
     """Read a page, its head included; None where there is nothing to read.
 
     Raises:
-        ValueError: elements too deep within each other, from which on libxml2 would see nothing.
+        ValueError: elements nested so deep that libxml2 would drop what follows.
     """
     try:
         root = html.document_fromstring(page, parser=_PARSER)
@@ -167,57 +101,31 @@ def title_of_address(address: str) -> str:
     return unquote(_LEADING.sub("", address, count=1))
 
 
-def enter(
-    parsed: Parsed,
+def add_page(
+    parsed: ParsedBatch,
     root: HtmlElement | None,
     ids: tuple[int, int | None, str],
     site: Site,
-    titled: Titled = title_of_address,
+    title_of: TitleOf = title_of_address,
 ) -> None:
-    """Enter a page of the article namespace by its tree, or leave it out: empty, disambiguation.
+    """Add a page of the article namespace, or reject it: empty, disambiguation.
 
-    `ids` are page id, revision id and title; `titled` finds the title that an address leads to. The
-    page's own categories come from Parsoid's `link`s; those that a template adds don't count.
+    `ids` are page id, revision id and title; `title_of` finds the title that an address leads to.
+    The page's own categories come from Parsoid's `link`s; those that a template adds don't count.
     """
-    if root is None or not _says(root):
-        parsed.leave_out("empty", ids[2])
+    if root is None or not _has_content(root):
+        parsed.reject("empty", ids[2])
     elif _is_disambiguation(root):
-        parsed.leave_out("disambiguation", ids[2])
+        parsed.reject("disambiguation", ids[2])
     else:
-        parsed.take(_article(root, ids, site, titled), site)
+        parsed.add(_article(root, ids, site, title_of), site)
 
 
-def _article(
-    root: HtmlElement, ids: tuple[int, int | None, str], site: Site, titled: Titled
-) -> Article:
-    found = read(root.find("body"))
-    own = (target for a in found.hrefs if (target := target_of(a, ids[2], titled)))
-    boxed = (use.file for use in found.shown if use.origin == "infobox")
-    return Article(
-        *ids,
-        sections=found.sections,
-        categories=_categories(root, site),
-        links=article_titles(own, site.namespaces, site.prefixes),
-        shown=found.shown,
-        box_picture=next((file for file in boxed if _PAGE_IMAGE.fullmatch(file)), None),
-    )
-
-
-def target_of(link: HtmlElement, title: str, titled: Titled = title_of_address) -> str | None:
-    """Return the title that a link leads to; None where it leaves the wiki or stays on the page."""
-    href, kinds = link.get("href", "").strip(), link.get("rel", "").split()
-    if not href or _SCHEME.match(href) or any(kind in kinds for kind in _NOT_ARTICLES):
-        return None
-    path, _, within = href.partition("#")
-    target = (titled(path.partition("?")[0]) or "").replace("_", " ")
-    return None if within and target == title else target or None
-
-
-def _says(root: HtmlElement) -> bool:
+def _has_content(root: HtmlElement) -> bool:
     body = root.find("body")
-    seen = ".//text()[not(parent::style or parent::script)]"
+    visible = ".//text()[not(parent::style or parent::script)]"
     return body is not None and (
-        any(text.strip() for text in body.xpath(seen))
+        any(text.strip() for text in body.xpath(visible))
         or bool(body.xpath(".//img | .//figure | .//video | .//audio"))
     )
 
@@ -225,33 +133,311 @@ def _says(root: HtmlElement) -> bool:
 def _is_disambiguation(root: HtmlElement) -> bool:
     if root.xpath("//meta[@property='mw:PageProp/disambiguation']"):
         return True
-    marked = root.xpath("//*[@id or contains(@class, 'disambig')]")
-    if any(_MARKS.intersection((*classes(node), node.get("id", ""))) for node in marked):
+    candidates = root.xpath("//*[@id or contains(@class, 'disambig')]")
+    if any(_MARKS.intersection((*classes(node), node.get("id", ""))) for node in candidates):
         return True
     return any(DISAMBIGUATION.match(f"{{{{{name.strip()}}}}}") for name in _templates(root))
 
 
 def _templates(root: HtmlElement) -> Iterator[str]:
     """Yield the names of the templates that the page itself calls."""
-    for told in root.xpath("//@data-mw[contains(., '\"template\"')]"):
+    for data in root.xpath("//@data-mw[contains(., '\"template\"')]"):
         try:
-            parts = json.loads(told).get("parts", ())
+            parts = json.loads(data).get("parts", ())
         except ValueError:
             continue
-        made = (part["template"]["target"] for part in parts if _is_template(part))
-        yield from (str(target.get("wt", "")) for target in made)
+        targets = (part["template"]["target"] for part in parts if _is_template(part))
+        yield from (str(target.get("wt", "")) for target in targets)
 
 
 def _is_template(part: Any) -> bool:  # noqa: ANN401 (of JSON)
     return isinstance(part, dict) and "target" in cast(dict[str, Any], part).get("template", ())
 
 
+def _article(
+    root: HtmlElement, ids: tuple[int, int | None, str], site: Site, title_of: TitleOf
+) -> Article:
+    content = read_content(root.find("body"))
+    own = (target for a in content.hrefs if (target := target_of(a, ids[2], title_of)))
+    in_boxes = (use.file for use in content.files if use.origin == "infobox")
+    return Article(
+        *ids,
+        sections=content.sections,
+        categories=_categories(root, site),
+        links=article_titles(own, site.namespaces, site.prefixes),
+        files=content.files,
+        box_picture=next((file for file in in_boxes if _PAGE_IMAGE.fullmatch(file)), None),
+    )
+
+
+def target_of(link: HtmlElement, title: str, title_of: TitleOf = title_of_address) -> str | None:
+    """Return the title that a link leads to; None where it leaves the wiki or stays on the page."""
+    href, kinds = link.get("href", "").strip(), link.get("rel", "").split()
+    if not href or _SCHEME.match(href) or any(kind in kinds for kind in _NOT_ARTICLES):
+        return None
+    path, _, within = href.partition("#")
+    target = (title_of(path.partition("?")[0]) or "").replace("_", " ")
+    return None if within and target == title else target or None
+
+
 def _categories(root: HtmlElement, site: Site) -> list[str]:
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for link in root.xpath("//link[contains(@rel, 'mw:PageProp/Category')]"):
         if not link.get("about", "").startswith("#mwt"):
             target = title_of_address(link.get("href", "").partition("#")[0])
             prefix, colon, name = target.partition(":")
             if colon and site.namespaces.is_category(prefix):
-                found[" ".join(name.replace("_", " ").split())] = None
-    return [name for name in found if name]
+                names[" ".join(name.replace("_", " ").split())] = None
+    return [name for name in names if name]
+
+
+@dataclass
+class PageContent:
+    """What a page holds: sections as (level, heading, text), the addresses it links to, its files.
+
+    Of galleries and boxes no links are followed, as of templates in wikitext.
+    """
+
+    sections: list[tuple[int, str, str]] = field(default_factory=list[tuple[int, str, str]])
+    hrefs: list[HtmlElement] = field(default_factory=list[HtmlElement])
+    files: list[ArticleFile] = field(default_factory=list[ArticleFile])
+
+
+def read_content(root: HtmlElement) -> PageContent:
+    """Read a page's tree; the first section is what stands before the first heading."""
+    walk = _Walk()
+    walk.inside(root)
+    walk.close()
+    return walk.content
+
+
+def text_of(node: HtmlElement) -> str:
+    """Return what an element says, as one section, without links and pictures."""
+    return "\n".join(filter(None, (text for _, _, text in read_content(node).sections)))
+
+
+@dataclass(frozen=True)
+class File:
+    """A file that is shown; `title`, its link's, stands for an unframed one without other words."""
+
+    name: str
+    origin: str
+    caption: HtmlElement | None
+    alt: str
+    title: str
+    width: int | None
+    is_framed: bool
+
+
+class _Walk:
+    """A walk over a page's tree that collects its content."""
+
+    def __init__(self) -> None:
+        self.content = PageContent()
+        self._level, self._heading = 0, ""
+        self._text: list[str] = []
+        self._tables = self._rows = self._pre = 0
+
+    def close(self) -> None:
+        """End the present section."""
+        lines = ("".join(self._text)).split("\n")
+        text = "\n".join(line for line in (" ".join(raw.split()) for raw in lines) if line)
+        self.content.sections.append((self._level, self._heading, text))
+        self._text = []
+
+    def inside(self, node: HtmlElement) -> None:
+        """Read an element's content."""
+        self._add_text(node.text)
+        for child in node:
+            self._visit(child)
+            self._add_text(child.tail)
+
+    def _visit(self, node: HtmlElement) -> None:
+        kind = role(node)
+        if kind == HEADING:
+            self.close()
+            self._level, self._heading = HEADINGS[node.tag], text_of(node).replace("\n", " ")
+        elif kind == MEDIA:
+            self._add_files(media_files(node))
+        elif kind == GALLERY:
+            self._add_files(gallery_files(node))
+        elif kind == BOX:
+            self._add_files(infobox_files(node))
+        elif kind != SKIPPED:
+            self._element(node)
+
+    def _element(self, node: HtmlElement) -> None:
+        tag = node.tag
+        if tag == "a" and node.get("href"):
+            self.content.hrefs.append(node)
+        self._tables += tag == "table"
+        self._break(tag)
+        self._rows += tag == "tr"
+        self._pre += tag == "pre"
+        self.inside(node)
+        self._pre -= tag == "pre"
+        self._rows -= tag == "tr"
+        self._tables -= tag == "table"
+        self._break(tag)
+
+    def _break(self, tag: str) -> None:
+        """Begin a new line where a block begins or ends, but within a table's row."""
+        if tag in _CELLS or (self._rows and tag in BLOCKS):
+            self._text.append(" ")
+        elif tag in BLOCKS:
+            self._text.append("\n")
+
+    def _add_text(self, text: str | None) -> None:
+        if text:
+            self._text.append(text if self._pre and not self._rows else text.replace("\n", " "))
+
+    def _add_files(self, files: list[File]) -> None:
+        for file in files:
+            caption, alt = "", file.alt
+            if file.caption is not None:
+                under = read_content(file.caption)
+                caption = "\n".join(filter(None, (text for _, _, text in under.sections)))
+                self.content.hrefs += under.hrefs if file.origin == "link" else []
+            if not file.is_framed:
+                caption, alt = "", alt or caption or file.title
+            place = len(self.content.sections)
+            layout = (file.width, file.is_framed, self._tables > 0 and file.origin != "infobox")
+            self.content.files.append(
+                ArticleFile(place, file.name, file.origin, caption, alt, *layout)
+            )
+
+
+def role(node: HtmlElement) -> str:
+    """Return SKIPPED, BOX, GALLERY, MEDIA, HEADING or TEXT; comments are SKIPPED."""
+    tag = node.tag
+    if not isinstance(tag, str) or tag in _SKIPPED_TAGS or _HIDDEN.search(node.get("style", "")):
+        return SKIPPED
+    kind, names = node.get("typeof", ""), classes(node)
+    if _is_box(node, names):
+        return BOX
+    if "gallery" in names or "mw:Extension/gallery" in kind:
+        return GALLERY
+    if _holds_media(tag, kind, names):
+        return MEDIA
+    if (
+        _SKIPPED_CLASSES.intersection(names)
+        or node.get("id") in _SKIPPED_IDS
+        or _is_generated(node, kind)
+    ):
+        return SKIPPED
+    return HEADING if tag in HEADINGS else TEXT
+
+
+def classes(node: HtmlElement) -> list[str]:
+    """Return the classes of an element."""
+    return node.get("class", "").split()
+
+
+def _is_box(node: HtmlElement, names: list[str]) -> bool:
+    is_marked = any(name in _BOX_CLASSES or name.startswith("infobox_") for name in names)
+    return is_marked or node.get("id", "").startswith("Vorlage_Infobox")
+
+
+def _holds_media(tag: str, kind: str, names: list[str]) -> bool:
+    return bool(
+        tag in ("figure", "figure-inline", "img")
+        or (tag == "div" and _THUMBS.intersection(names))
+        or _MEDIA.search(kind)
+    )
+
+
+def _is_generated(node: HtmlElement, kind: str) -> bool:
+    """Tell whether an extension, a citation, or a table that a template made stands here.
+
+    ASSUME templates that make tables make no running text, as templates of wikitext make none; no
+    paper says.
+    """
+    if _SKIPPED_EXTENSIONS.search(kind) or (node.tag == "cite" and "citation" in classes(node)):
+        return True
+    return node.tag == "table" and (
+        "mw:Transclusion" in kind or node.get("about", "").startswith("#mwt")
+    )
+
+
+def media_files(node: HtmlElement) -> list[File]:
+    """Read a figure, a thumbnail, several of them in one frame, or a bare picture."""
+    several = node.xpath(".//div[contains(concat(' ', @class, ' '), ' tsingle ')]")
+    if several:
+        return [file for one in several for file in _one(one, "template", True)]
+    framed = bool(_FRAMED.search(node.get("typeof", ""))) or "thumb" in classes(node)
+    return _one(node, "template" if "tsingle" in classes(node) else "link", framed)
+
+
+def gallery_files(node: HtmlElement) -> list[File]:
+    """Read a gallery: its boxes, each with a picture and a caption."""
+    boxes = node.xpath(".//li[contains(concat(' ', @class, ' '), ' gallerybox ')]")
+    text = ".//*[contains(@class, 'gallerytext')]"
+    return [file for box in boxes for file in _one(box, "gallery", True, text)]
+
+
+def infobox_files(node: HtmlElement) -> list[File]:
+    """Read an infobox: what fills a row is one of its pictures, anything else is an icon."""
+    files: list[File] = []
+    for element in _outermost(node):
+        cell = next((a for a in _within(node, element) if a.tag in ("td", "th")), None)
+        if cell is None or _fills_row(cell):
+            files += _one(element, "infobox", True, beside=cell)
+        else:
+            files += _one(element, "link", False)
+    return files
+
+
+def _fills_row(cell: HtmlElement) -> bool:
+    spans = cell.get("colspan", "1")
+    is_marked = any(name in ("infobox-image", "infobox-full-data") for name in classes(cell))
+    return is_marked or (spans.isdecimal() and int(spans) > 1) or len(cell.getparent()) == 1
+
+
+def _within(node: HtmlElement, inner: HtmlElement) -> list[HtmlElement]:
+    """Return what encloses `inner` within `node`, from the inside out."""
+    return list(takewhile(lambda around: around is not node, inner.iterancestors()))
+
+
+def _is_media(node: HtmlElement) -> bool:
+    return bool(_MEDIA.search(node.get("typeof", "")))
+
+
+def _outermost(node: HtmlElement) -> list[HtmlElement]:
+    """Return the figures, spans and bare pictures of a box, none within another."""
+    places: list[HtmlElement] = []
+    for element in node.xpath(_MEDIA_ELEMENTS):
+        kinds = [a for a in _within(node, element) if a.tag == "figure" or _is_media(a)]
+        place = kinds[-1] if kinds else element
+        if place not in places:
+            places.append(place)
+    return places
+
+
+def _one(
+    node: HtmlElement,
+    origin: str,
+    framed: bool,
+    text: str = _CAPTIONS,
+    beside: HtmlElement | None = None,
+) -> list[File]:
+    elements = node.xpath(_MEDIA_ELEMENTS)
+    name = _name(node, elements[0]) if elements else None
+    if name is None:
+        return []
+    alt = " ".join(elements[0].get("alt", "").split())
+    captions = node.xpath(text)
+    caption = captions[0] if captions else beside
+    link = next(iter(node.xpath("descendant-or-self::a[@title]")), None)
+    title = link.get("title", "") if link is not None else ""
+    alt, title = ("" if file_name(text) == name else text for text in (alt, title))
+    wide = elements[0].get("width", "")
+    width = int(wide) if wide.isdecimal() and not framed else None
+    return [File(name, origin, caption, alt, title, width, framed)]
+
+
+def _name(node: HtmlElement, element: HtmlElement) -> str | None:
+    links = [a.get("href") for a in node.xpath("descendant-or-self::a[@href]")]
+    around = next(element.iterancestors("a"), None)
+    hrefs = [around.get("href", "")] if around is not None else links[:1]
+    addresses = [element.get("resource"), element.get("src"), element.get("poster"), *hrefs]
+    return next((name for address in addresses if address and (name := file_of(address))), None)

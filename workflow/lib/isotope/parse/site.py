@@ -1,30 +1,168 @@
-"""The head of a MediaWiki export: which wiki it is, and how its namespaces are called."""
+"""A wiki as its pages are read: its address, its namespaces, and its words for MediaWiki's own.
 
+A dump's head names the wiki and its namespaces; other snapshots name the wiki alone.
+`wiki_words.json`, which `docs/wiki_words.py` writes, has the words of 346 wikis: for the options of
+pictures, redirects, disambiguation pages and namespaces. As in MediaWiki, English words count in
+every wiki, the words of pictures are case-sensitive, and those of redirects are not
+(`languages/messages/MessagesEn.php` of MediaWiki 1.39).
+"""
+
+import json
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-from mwparserfromhtml.parse.const import NAMESPACES
+from mwparserfromhtml.parse.const import NAMESPACES as NAMES_BY_LANGUAGE
 
 from isotope.core.errors import CorruptFile
-from isotope.parse.links import Namespaces
-from isotope.parse.words import wiki_name, words_for
 
+FILE, TEMPLATE, CATEGORY = 6, 10, 14
+# A wiki's names of namespaces, and its words, each by its English name, as MediaWiki lists them.
+Wiki = Mapping[str, Mapping[str, Sequence[str]]]
+_NAMES_BY_NUMBER = {6: "File", 10: "Template", 14: "Category"}
+_OTHERS = ("redirect", "disambiguation")
+ENGLISH_WIKI = "enwiki"
+# What MediaWiki calls these namespaces in every wiki.
+CANONICAL = {"File": ("File", "Image"), "Template": ("Template",), "Category": ("Category",)}
+_WORDS_FILE = Path(__file__).with_name("wiki_words.json")
+_FRAMES = ("thumbnail", "framed", "manualthumb")
+_ANY_VALUE, _NUMBER = r".*", r"[\d.,\s]*"
+# What a word's value may be; anything else makes it a caption, as in `Parser::makeImage`.
+_VALUES = {
+    **{
+        "link": _ANY_VALUE,
+        "class": _ANY_VALUE,
+        "manualthumb": _ANY_VALUE,
+        "page": _NUMBER,
+        "upright": _NUMBER,
+    },
+    **{"lang": r"[A-Za-z-]*", "lossy": r"\w*"},
+}
+# The words of TimedMediaHandler, which no wiki translates.
+_PLAYER_WORDS = ("thumbtime=$1", "start=$1", "end=$1")
+_SISTERS = re.compile(r"(wiki|wiktionary|wiki(?:books|news|quote|source|versity|voyage))$")
+_HOST = re.compile(r"https?://(?:www\.)?([^/:]+)")
+_SHARED = re.compile(r"(?:www\.)?(commons|meta|species|incubator)\.wikimedia\.org|(wikidata)\.org")
+_PROJECT = re.compile(r"([a-z-]+)\.(?:m\.)?(wikipedia|wik[a-z]+)\.org")
+# Languages whose wikis have older names (LanguageCode::DEPRECATED_LANGUAGE_CODE_MAPPING).
+_OLDER = {
+    **{"be-tarask": "be-x-old", "cbk": "cbk-zam", "gsw": "als", "lzh": "zh-classical"},
+    **{"nan": "zh-min-nan", "nb": "no", "rup": "roa-rup", "sgs": "bat-smg", "vro": "fiu-vro"},
+    "yue": "zh-yue",
+}
+_SHORTEST_FOREIGN = 3
 _HEAD_LIMIT_BYTES = 16 << 20
 _END = b"</siteinfo>"
 _NAMESPACE_URI = re.compile(r"^\{[^}]*\}")
 _REMEDY = "give a MediaWiki export such as enwiki-20221101-pages-articles-multistream.xml.bz2"
+_MEDIA_PREFIX = "media"
+# ASSUME the codes of Wikipedias that existed in 2023, a link to one of which is a language link; a
+# dump does not say.
+_LANGUAGE = re.compile(
+    r"""aa|ab|ace|ady|af|ak|als|alt|am|ami|an|ang|anp|ar|arc|ary|arz|as|ast|atj|
+    av|avk|awa|ay|az|azb|ba|ban|bar|bat-smg|bcl|be|be-tarask|be-x-old|bg|bh|bi|
+    bjn|blk|bm|bn|bo|bpy|br|bs|bug|bxr|ca|cbk-zam|cdo|ce|ceb|ch|cho|chr|chy|
+    ckb|co|cr|crh|cs|csb|cu|cv|cy|da|dag|de|din|diq|dk|dsb|dty|dv|dz|ee|el|
+    eml|en|eo|es|et|eu|ext|fa|fat|ff|fi|fiu-vro|fj|fo|fon|fr|frp|frr|fur|fy|
+    ga|gag|gan|gcr|gd|gl|glk|gn|gom|gor|got|gpe|gu|guc|gur|guw|gv|ha|hak|haw|
+    he|hi|hif|ho|hr|hsb|ht|hu|hy|hyw|hz|ia|id|ie|ig|igl|ii|ik|ilo|inh|io|is|
+    it|iu|ja|jam|jbo|jv|ka|kaa|kab|kbd|kbp|kcg|kg|ki|kj|kk|kl|km|kn|ko|koi|
+    kr|krc|ks|ksh|ku|kv|kw|ky|la|lad|lb|lbe|lez|lfn|lg|li|lij|lld|lmo|ln|lo|
+    lrc|lt|ltg|lv|lzh|mad|mai|map-bms|mdf|mg|mh|mhr|mi|min|mk|ml|mn|mni|mnw|mo|
+    mr|mrj|ms|mt|mus|mwl|my|myv|mzn|na|nah|nan|nap|nds|nds-nl|ne|new|ng|nia|nl|
+    nn|no|nov|nqo|nrm|nso|nv|ny|oc|olo|om|or|os|pa|pag|pam|pap|pcd|pcm|pdc|
+    pfl|pi|pih|pl|pms|pnb|pnt|ps|pt|pwn|qu|rm|rmy|rn|ro|roa-rup|roa-tara|ru|rue|
+    rw|sa|sah|sat|sc|scn|sco|sd|se|sg|sh|shi|shn|si|simple|sk|skr|sl|sm|smn|
+    sn|so|sq|sr|srn|ss|st|stq|su|sv|sw|szl|szy|ta|tay|tcy|te|tet|tg|th|ti|tk|
+    tl|tly|tn|to|tpi|tr|trv|ts|tt|tum|tw|ty|tyv|udm|ug|uk|ur|uz|ve|vec|vep|
+    vi|vls|vo|wa|war|wo|wuu|xal|xh|xmf|yi|yo|yue|za|zea|zh|zh-classical|
+    zh-min-nan|zh-tw|zh-yue|zu""",
+    re.VERBOSE,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """A wiki's words, ready to match.
+
+    `flags` are those without a value: whether the word shows the caption under a picture. `size`
+    has width and height as groups, `valued` the value of an alternative text, then a word that
+    shows the caption. `redirect` matches the begin of a redirect, up to its link. `names` are those
+    of File, Template and Category by number, lower case.
+    """
+
+    flags: Mapping[str, bool]
+    size: re.Pattern[str]
+    valued: re.Pattern[str]
+    redirect: re.Pattern[str]
+    names: Mapping[int, frozenset[str]]
+
+
+@dataclass(frozen=True)
+class Namespaces:
+    """The names, lower case, that make a link a picture or a category in one wiki.
+
+    `wiki` is the one of `wiki_words` whose words its pages are written in.
+    """
+
+    file: frozenset[str]
+    category: frozenset[str]
+    template: frozenset[str]
+    wiki: str = ENGLISH_WIKI
+
+    @classmethod
+    def of(cls, names: Mapping[int, str], wiki: str = ENGLISH_WIKI) -> "Namespaces":
+        """Make them of the names by number in a dump's siteinfo; English and old names count too.
+
+        A name that siteinfo has for one namespace belongs to no other.
+        """
+        own = {number: normal_name(name) for number, name in names.items()}
+        usual = words_of(wiki).names
+
+        def all_of(number: int) -> frozenset[str]:
+            others = {name for n, name in own.items() if n != number}
+            return frozenset({own.get(number, ""), *usual[number]} - others - {""})
+
+        return cls(all_of(FILE), all_of(CATEGORY), all_of(TEMPLATE), wiki)
+
+    @property
+    def words(self) -> Words:
+        """The words of the wiki."""
+        return words_of(self.wiki)
+
+    def is_file(self, prefix: str) -> bool:
+        """Tell whether a link with this prefix shows a file."""
+        return normal_name(prefix) in self.file
+
+    def is_category(self, prefix: str) -> bool:
+        """Tell whether a link with this prefix puts the page into a category."""
+        return normal_name(prefix) in self.category
+
+    def is_hidden(self, prefix: str) -> bool:
+        """Tell whether a link with this prefix leaves nothing in the running text.
+
+        ASSUME a link with what another wiki calls a file was copied from there and is no text; no
+        paper says.
+        """
+        name = normal_name(prefix)
+        hidden = name == _MEDIA_PREFIX or name in self.file or name in self.category
+        return hidden or name in foreign_files() or bool(_LANGUAGE.fullmatch(name))
+
+    def without_prefix(self, text: str) -> str:
+        """Drop the namespace from the names of templates: `{{Template:Sic}}` becomes `{{Sic}}`."""
+        return _template_prefix(self.template).sub("{{", text) if "{{" in text else text
 
 
 @dataclass(frozen=True)
 class Site:
-    """What a page's record takes from the dump's head.
+    """A wiki, as the records of its pages need it.
 
-    `wiki` is the name of its database with `-` for `_`, or else of its host; `has_words` tells
-    whether the words that it is read with (`namespaces.wiki`) are its own, or only the nearest.
+    `wiki` is the name of its database with `-` for `_`, or else of its host; `has_words` says
+    whether the words that it is read with (`namespaces.wiki`) are its own or the nearest ones.
     """
 
     base_url: str
@@ -44,10 +182,12 @@ class Site:
         """Make a site of the names of its namespaces, by number, with its wiki's own words."""
         wiki = wiki_name(database, base_url)
         words, has_words = words_for(wiki, language)
-        own = Namespaces.named(names, words)
-        told = {name.lower() for number, name in names.items() if number and name}
-        prefixes = frozenset(told) | own.file | own.category | own.template
-        return cls(base_url, language, own, prefixes, wiki, has_words)
+        namespaces = Namespaces.of(names, words)
+        own_names = {name.lower() for number, name in names.items() if number and name}
+        prefixes = (
+            frozenset(own_names) | namespaces.file | namespaces.category | namespaces.template
+        )
+        return cls(base_url, language, namespaces, prefixes, wiki, has_words)
 
 
 def read_site(path: Path, xml: Iterator[bytes]) -> Site:
@@ -71,17 +211,20 @@ def read_site(path: Path, xml: Iterator[bytes]) -> Site:
 
 
 @cache
-def known_site(language: str, base_url: str, database: str = "") -> Site:
-    """Return the site of the Wikipedia of a language, for snapshots that don't tell namespaces.
+def wikipedia_site(language: str, base_url: str, database: str = "") -> Site:
+    """Return the site of the Wikipedia of a language, for snapshots that don't list namespaces.
 
     `base_url` ends where titles begin. The names are those that `mwparserfromhtml` keeps of all
     Wikipedias; a language that has none is taken for English, whose names count everywhere.
     File, Template and Category have those of `wiki_words` too.
     """
-    names = {number: name for name, number in NAMESPACES.get(language, NAMESPACES["en"]).items()}
-    every = {*NAMESPACES.get(language, ()), *NAMESPACES["en"]}
+    names = {
+        number: name
+        for name, number in NAMES_BY_LANGUAGE.get(language, NAMES_BY_LANGUAGE["en"]).items()
+    }
+    all_names = {*NAMES_BY_LANGUAGE.get(language, ()), *NAMES_BY_LANGUAGE["en"]}
     site = Site.of(base_url, language, names, database)
-    return replace(site, prefixes=site.prefixes | {name.lower() for name in every})
+    return replace(site, prefixes=site.prefixes | {name.lower() for name in all_names})
 
 
 def _site(path: Path, root: ET.Element) -> Site:
@@ -94,3 +237,186 @@ def _site(path: Path, root: ET.Element) -> Site:
     language = root.get("{http://www.w3.org/XML/1998/namespace}lang", "")
     database = root.findtext("siteinfo/dbname", "").strip()
     return Site.of(base.rpartition("/")[0] + "/", language, names, database)
+
+
+@cache
+def _template_prefix(names: frozenset[str]) -> re.Pattern[str]:
+    any_name = "|".join(re.escape(name).replace(r"\ ", "[ _]+") for name in sorted(names))
+    return re.compile(rf"\{{\{{[\s_]*(?:{any_name})[\s_]*:", re.IGNORECASE)
+
+
+@cache
+def words_of(wiki: str) -> Words:
+    """Return the words of a wiki of `wiki_words.json`.
+
+    Raises:
+        KeyError: the table lacks the wiki.
+    """
+    own = all_words(wiki)
+    values = {kind: [word for word in own[kind] if "$1" in word] for kind in own}
+    alt = _any_of(word.removesuffix("$1") for word in values["alt"])
+    frames = _any_of(values["manualthumb"], _ANY_VALUE)
+    others = [_any_of(values[k], v) for k, v in _VALUES.items() if k != "manualthumb" and values[k]]
+    others.append(_any_of(_PLAYER_WORDS, _ANY_VALUE))
+    # Python's lower case of `İ` has two letters, which its regular expressions don't match.
+    redirects = [form for word in own["redirect"] for form in (word, word.lower())]
+    px = _any_of(word.removeprefix("$1") for word in values["width"])
+    return Words(
+        {
+            word: kind in _FRAMES
+            for kind, forms in own.items()
+            if kind not in (*CANONICAL, "redirect", "disambiguation")
+            for word in forms
+            if "$1" not in word
+        },
+        re.compile(rf"(\d{{1,5}})?(?:x(\d{{1,5}})?)?\s*(?:px)?\s*(?:{px})\s*"),
+        re.compile(rf"(?:{alt})(.*)|({frames})|(?:{'|'.join(others)})", re.DOTALL),
+        re.compile(rf"\s*(?:{_any_of(redirects)})\s*:?\s*\[\[", re.IGNORECASE),
+        {
+            number: frozenset(map(normal_name, (*CANONICAL[kind], *own.get(kind, ()))))
+            for number, kind in _NAMES_BY_NUMBER.items()
+        },
+    )
+
+
+def all_words(wiki: str) -> dict[str, list[str]]:
+    """Return a wiki's words by kind as MediaWiki writes them, English ones last."""
+    own, english = _words_table()[wiki], _words_table()[ENGLISH_WIKI]
+    if wiki == ENGLISH_WIKI:
+        return {kind: list(words) for kind, words in own.items()}
+    kinds = [kind for kind in {**english, **own} if kind not in CANONICAL]
+    both = {kind: [*own.get(kind, ()), *english.get(kind, ())] for kind in kinds}
+    return {**{kind: list(own.get(kind, ())) for kind in CANONICAL}, **both}
+
+
+def wikis() -> list[str]:
+    """List the wikis of the table, by the names of their databases with `-` for `_`."""
+    return list(_words_table())
+
+
+def wiki_name(database: str, url: str) -> str:
+    """Return a wiki's name: that of its database, or that of its address, or its host.
+
+    A database that the table lacks gives way to an address whose wiki it has, so that a part of a
+    wiki under a name of its own has that wiki's words.
+
+    >>> wiki_name("", "https://zh-yue.wikipedia.org/wiki/X")
+    'zh-yuewiki'
+    """
+    own, there = database.lower().replace("_", "-"), _wiki_at(url)
+    return own if own and (own in _words_table() or there not in _words_table()) else there
+
+
+def _wiki_at(url: str) -> str:
+    host = _HOST.match(url)
+    shared, project = (p.fullmatch(host[1]) if host else None for p in (_SHARED, _PROJECT))
+    if shared:
+        return f"{shared[1] or shared[2]}wiki"
+    if project:
+        return project[1] + project[2].replace("wikipedia", "wiki")
+    return host[1] if host else url
+
+
+def words_for(wiki: str, language: str) -> tuple[str, bool]:
+    """Choose whose words of the table a wiki has; tell whether they are surely its own.
+
+    They are where the table has the wiki, or the Wikipedia of a sister project's language. Any
+    other wiki has the words of the Wikipedia of its `language` (a code, or empty), or of the
+    language that a code begins with (`de` for `de-at`); without them English ones.
+    """
+    own = _SISTERS.sub("", wiki) if _SISTERS.search(wiki) else language
+    exact = next((name for name in (wiki, *_wikipedias(own)) if name in _words_table()), None)
+    if exact:
+        return exact, True
+    begins = (code.partition("-")[0] for code in (own, language))
+    near = (name for code in (language, *begins) for name in _wikipedias(code))
+    return next((name for name in near if name in _words_table()), ENGLISH_WIKI), False
+
+
+def _wikipedias(language: str) -> list[str]:
+    code = language.lower()
+    return [f"{code}wiki", f"{_OLDER.get(code, code)}wiki"]
+
+
+@cache
+def foreign_files() -> frozenset[str]:
+    """Return what any wiki calls its namespace File, lower case, but for names of a letter or two.
+
+    Two letters of another script than Latin may be a whole word.
+    """
+    names = {normal_name(name) for own in _words_table().values() for name in own.get("File", ())}
+    long = (name for name in names if len(name) >= _SHORTEST_FOREIGN)
+    return frozenset((*long, *(n for n in names if len(n) > 1 and not n[0].isascii())))
+
+
+@cache
+def disambiguation() -> str:
+    """Return a pattern of the words that mark a disambiguation page, of all wikis, less `__`."""
+    marks = (word for own in _words_table().values() for word in own.get("disambiguation", ()))
+    return _any_of({word.strip("_") for word in marks})
+
+
+def normal_name(name: str) -> str:
+    """Return the form in which names of namespaces are compared."""
+    return " ".join(name.replace("_", " ").split()).lower()
+
+
+@cache
+def _words_table() -> Mapping[str, Mapping[str, Sequence[str]]]:
+    return json.loads(_WORDS_FILE.read_text(encoding="utf-8"))
+
+
+def _any_of(words: Iterator[str] | Sequence[str] | set[str], value: str = "") -> str:
+    """Return a pattern of these words, longest first, with `value` in place of `$1`."""
+    ordered = sorted(set(words), key=lambda word: (-len(word), word))
+    return "|".join(re.escape(word).replace(r"\$1", value) for word in ordered)
+
+
+def wiki_of_siteinfo(siteinfo: Mapping[str, Any]) -> tuple[str, Wiki]:
+    """Return a wiki's database name and `{"namespaces": ..., "words": ...}` from its siteinfo.
+
+    Both versions of the JSON format are read.
+
+    Raises:
+        KeyError: the answer lacks one of the four properties.
+    """
+    query = siteinfo["query"]
+    names: dict[str, list[str]] = {name: [] for name in _NAMES_BY_NUMBER.values()}
+    for namespace in (*query["namespaces"].values(), *query["namespacealiases"]):
+        if (number := int(namespace["id"])) in _NAMES_BY_NUMBER:
+            aliases = (namespace.get(key, "") for key in ("*", "name", "canonical", "alias"))
+            names[_NAMES_BY_NUMBER[number]] += [name for name in aliases if name]
+    words = {
+        word["name"]: list(word["aliases"])
+        for word in query["magicwords"]
+        if word["name"].startswith("img_") or word["name"] in _OTHERS
+    }
+    unique = {kind: list(dict.fromkeys(aliases)) for kind, aliases in names.items()}
+    return query["general"]["wikiid"], {"namespaces": unique, "words": words}
+
+
+def words_table(wikis: Mapping[str, Wiki]) -> str:
+    """Return the table as text, a line a wiki; `wikis` are by their names and have `enwiki`."""
+    everywhere = {**_flat(wikis[ENGLISH_WIKI]), **CANONICAL}
+    lines = []
+    for name in sorted(wikis):
+        own = {
+            kind: rest
+            for kind, words in _flat(wikis[name]).items()
+            if (
+                rest := [
+                    w for w in words if name == ENGLISH_WIKI or w not in everywhere.get(kind, ())
+                ]
+            )
+        }
+        text = json.dumps(own, ensure_ascii=False, separators=(",", ":"))
+        lines.append(f"{json.dumps(name)}:{text}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _flat(wiki: Wiki) -> dict[str, Sequence[str]]:
+    words = {name.removeprefix("img_"): values for name, values in wiki["words"].items()}
+    return {**wiki["namespaces"], **words}
+
+
+ENGLISH_NAMESPACES = Namespaces.of({FILE: "File", CATEGORY: "Category"})

@@ -38,20 +38,20 @@ def strip_blocks(text: str, galleries: list[str] | None = None) -> str:
     """
     if "<" not in text:
         return text
-    kept: list[str] = []
+    pieces: list[str] = []
     unclosed: set[str] = set()
     at = 0
     while opening := _OPENING.search(text, at):
-        kept.append(text[at : opening.start()])
+        pieces.append(text[at : opening.start()])
         name = (opening[1] or opening[2]).lower()
         content, at = _content(text, opening, name, unclosed)
         if content and name in _LITERAL_NAMES:
-            kept.append(decode_entities(content).translate(_ESCAPES))
+            pieces.append(decode_entities(content).translate(_ESCAPES))
         elif content and name == "gallery" and galleries is not None:
-            kept.append(GALLERY)
+            pieces.append(GALLERY)
             galleries.append(content)
-    kept.append(text[at:])
-    return "".join(kept)
+    pieces.append(text[at:])
+    return "".join(pieces)
 
 
 def decode_entities(text: str) -> str:

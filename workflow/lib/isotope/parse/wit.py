@@ -1,10 +1,15 @@
-"""WIT shards to the table of associations: every record is kept, here or among the rejected."""
+"""WIT shards to the table of associations: every record is kept, here or among the rejected.
+
+A thread unzips a shard and cuts it into blocks where records start; Arrow parses a block at once,
+and Python's csv module the records that keep Arrow from it. Format: Srinivasan et al., WIT
+(SIGIR 2021), and https://github.com/google-research-datasets/wit/blob/main/DATA.md.
+"""
 
 import csv
 import io
 import re
 import sys
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,16 +18,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
+from isal import igzip, isal_zlib
 
 from isotope.acquire.manifest import placed
-from isotope.core.errors import BadParams, MissingFile
+from isotope.core.errors import BadParams, CorruptFile, MissingColumn, MissingFile, TruncatedFile
 from isotope.core.files import labels
-from isotope.core.parallel import ahead
+from isotope.core.parallel import AHEAD, ahead
 from isotope.core.progress import Progress, log
 from isotope.core.store import WHOLE, Part, gather, grouped, part_of
 from isotope.parse.tables import ASSOCIATIONS, REJECTED, WIT_COLUMNS
-from isotope.parse.wit_blocks import Shard
 
+_SPLITS = {"train": "train", "val": "validation", "validation": "validation", "test": "test"}
 _WIT = pa.schema([ASSOCIATIONS.field(name) for name in WIT_COLUMNS])
 _TRUE, _FALSE = ["true", "True", "TRUE", "1"], ["false", "False", "FALSE", "0"]
 _BOOLS = {**dict.fromkeys(_TRUE, True), **dict.fromkeys(_FALSE, False), "": None}
@@ -36,6 +42,260 @@ _CONVERT = pacsv.ConvertOptions(
     true_values=_TRUE,
     false_values=_FALSE,
 )
+# Small enough that memory just freed is used again: touching new pages costs as much as parsing.
+READ_BYTES = 1 << 18
+BLOCK_BYTES = 4 << 20
+_TAIL_BYTES = 1 << 14
+HEADER_LIMIT_BYTES = 1 << 20
+RECORD_LIMIT_BYTES = 256 << 20
+# A block in use, those ahead of it, and the beginning of the next.
+_BUFFERS = 1 + AHEAD + 1
+_AGAIN = "download the file again and compare its size with the published one"
+# ASSUME a language code and a web address at these columns mark the start of a record; WIT's
+# description does not say how quoted lines go on.
+_ANY = rb"[^\t\n]*"
+_ANCHORS = {
+    "language": rb"[a-z][A-Za-z-]{1,19}",
+    "page_url": rb"https?://[^\t\n]*",
+    "image_url": rb"https?://[^\t\n]*",
+}
+
+
+def parse_source(*, manifest: Path, associations: Path, rejected: Path, part: Part) -> None:
+    """Parse part (i, n) of the acquired part `wit`: see `parse_wit`."""
+    parse_wit(placed(manifest, "wit"), out=associations, rejected=rejected, part=part)
+
+
+def parse_wit(files: Sequence[Path], *, out: Path, rejected: Path, part: Part = WHOLE) -> None:
+    """Read WIT shards (`.tsv.gz` or `.tsv`) in order, unzipped, parsed and written in threads.
+
+    Memory is bounded by some blocks of 4 MiB and two row groups. Of the files, part (i, n) of n
+    slices is read; the parts' tables are those of the whole in turn.
+
+    `out` gets `tables.ASSOCIATIONS`: WIT's columns (found by header name; missing numbers and
+    truth values are null, missing texts empty), the split that the file name says, the file's
+    name and the 1-based record number. `rejected` gets `tables.REJECTED`, raw text included, with
+    one of the reasons unclosed_quote, wrong_field_count, bad_number, bad_boolean, bad_url,
+    bad_encoding. Rows equal those of Python's csv module.
+
+    Raises:
+        MissingFile: no shards given, or one that is not there.
+        BadParams: a file name that does not tell its split.
+        MissingColumn: a header without one of the 17 columns.
+        TruncatedFile, CorruptFile: a damaged shard; nothing is written.
+    """
+    if not files:
+        raise MissingFile("wit", "no shards", "name at least one WIT .tsv.gz file in the params")
+    splits = [split_of(path) for path in files]
+    own = list(zip(files, splits, strict=True))
+    names = labels([Path(path) for path in files])
+    reasons: Counter[str] = Counter()
+    progress = Progress("WIT records")
+    with grouped(out, ASSOCIATIONS) as good, grouped(rejected, REJECTED) as bad:
+        for path, split in part_of(own, part):
+            for associations, rejects in ahead(
+                _parse_shard(Shard(Path(path), label=names[Path(path)]), split)
+            ):
+                progress.add(len(associations) + len(rejects))
+                good.add(associations)
+                if rejects:
+                    bad.add(pa.Table.from_pylist(rejects, schema=REJECTED))
+                reasons.update(str(row["reason"]) for row in rejects)
+    progress.finish()
+    log.info("WIT: %d records, %d rejected %s", progress.done, reasons.total(), dict(reasons))
+
+
+def gather_parts(pieces: Mapping[str, Sequence[Path]], outputs: Mapping[str, Path]) -> None:
+    """Write the tables of all parts of `parse_wit` in their order: associations and rejected."""
+    good = gather(pieces["associations"], outputs["associations"], ASSOCIATIONS)
+    bad = gather(pieces["rejected"], outputs["rejected"], REJECTED)
+    log.info("WIT: %d records, %d rejected", good + bad, bad)
+
+
+def split_of(path: Path) -> str:
+    """Tell the split from a shard's name, e.g. `wit_v1.val.all-00000-of-00005.tsv.gz`.
+
+    Raises:
+        BadParams: no part of the name says train, val(idation) or test.
+    """
+    for part in re.split(r"[._-]", Path(path).name):
+        if part in _SPLITS:
+            return _SPLITS[part]
+    remedy = "rename it as wit_v1.{train,val,test}.NAME.tsv.gz"
+    raise BadParams(path, "its name tells no split", remedy)
+
+
+@dataclass
+class Shard:
+    """A shard being read: its header, the pattern that starts a record, and the position."""
+
+    path: Path
+    at_byte: int = 0
+    rows: int = 0
+    columns: list[str] = field(default_factory=list[str])
+    start: re.Pattern[bytes] = re.compile(b"")
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        """Take the file's name as the label unless there is one."""
+        self.label = self.label or self.path.name
+
+    def damage(self, kind: type[CorruptFile] | type[TruncatedFile], what: str) -> Exception:
+        """Return the error that says how far the shard could be read."""
+        found = f"{what} at byte {self.at_byte:,} after {self.rows:,} records"
+        return kind(self.path, found, _AGAIN)
+
+    def blocks(self) -> Iterator[memoryview]:
+        """Yield pieces of about 4 MiB, each one or more whole records, header left out.
+
+        A thread unzips and cuts the next ones while one is in use.
+
+        Raises:
+            MissingFile: no such file.
+            MissingColumn: the header lacks one of WIT's 17 columns.
+            TruncatedFile, CorruptFile: the gzip stream ends early or is damaged.
+        """
+        try:
+            for at, block in ahead(self._cut()):
+                self.at_byte = at
+                yield block
+        except _Damage as damage:
+            kind, what, self.at_byte = damage.args
+            raise self.damage(kind, what) from damage
+
+    def _cut(self) -> Iterator[tuple[int, memoryview]]:
+        source = self._plain()
+        at, rest = self._read_header(source)
+        buffers, enough = BlockBuffers(BLOCK_BYTES + READ_BYTES), BLOCK_BYTES
+        buffers.add(rest)
+        for at, piece in source:
+            buffers.add(piece)
+            if buffers.size >= enough:
+                cut = self._last_start(buffers.content(), at)
+                if cut:
+                    yield at, buffers.take(cut)
+                enough = BLOCK_BYTES if cut else 2 * buffers.size
+        if bytes(buffers.content()).strip(b"\r\n"):
+            yield at, buffers.take(buffers.size)
+
+    def _last_start(self, block: memoryview, at: int) -> int:
+        reach = _TAIL_BYTES
+        while reach < 4 * len(block):
+            starts = list(self.start.finditer(block, max(len(block) - reach, 0)))
+            if starts:
+                return starts[-1].start() + 1
+            reach *= 4
+        if len(block) > RECORD_LIMIT_BYTES:
+            raise _Damage(CorruptFile, f"no record start in {len(block):,} bytes", at)
+        return 0
+
+    def _read_header(self, source: Iterator[tuple[int, bytes]]) -> tuple[int, bytes]:
+        at, head = 0, b""
+        while b"\n" not in head and len(head) < HEADER_LIMIT_BYTES:
+            at, piece = next(source, (at, None))
+            if piece is None:
+                break
+            head += piece
+        if not head:
+            raise _Damage(TruncatedFile, "no header: the file is empty", at)
+        line, _, rest = head.partition(b"\n")
+        text = line.decode("utf-8-sig", "backslashreplace").rstrip("\r")
+        self.columns = [name.strip('"') for name in text.split("\t")]
+        self._check_columns()
+        self.start = _start_pattern(self.columns)
+        return at, rest
+
+    def _check_columns(self) -> None:
+        missing = [name for name in WIT_COLUMNS if name not in self.columns]
+        if missing:
+            found = f"no column {', '.join(missing)} among {', '.join(self.columns)[:500]}"
+            remedy = "give a WIT shard with a header and all 17 columns"
+            raise MissingColumn(self.path, found, remedy)
+        if len(set(self.columns)) < len(self.columns):
+            found = f"a column twice in {', '.join(self.columns)[:500]}"
+            raise CorruptFile(self.path, found, "give a shard whose header names each column once")
+
+    def _plain(self) -> Iterator[tuple[int, bytes]]:
+        if not self.path.is_file():
+            raise MissingFile(self.path, "no such file", "check the path, or run `acquire` first")
+        with self.path.open("rb") as file:
+            zipped = file.peek(2)[:2] == b"\x1f\x8b"
+            if not zipped and self.path.suffix == ".gz" and file.peek(1):
+                raise _Damage(CorruptFile, "not a gzip file", 0)
+            source = igzip.IGzipFile(fileobj=file, mode="rb") if zipped else file
+            try:
+                while piece := source.read(READ_BYTES):
+                    yield file.tell(), piece
+            except EOFError as error:
+                what = "the gzip stream ends before its end mark"
+                raise _Damage(TruncatedFile, what, file.tell()) from error
+            except (igzip.BadGzipFile, isal_zlib.error) as error:  # pyright: ignore[reportGeneralTypeIssues]
+                what = f"damaged gzip data ({error})"
+                raise _Damage(CorruptFile, what, file.tell()) from error
+
+
+class _Damage(Exception):
+    """Damage of a shard met while reading ahead: kind of error, description, byte."""
+
+
+def _start_pattern(columns: list[str]) -> re.Pattern[bytes]:
+    """Match a newline before the columns up to and including the second of the anchors."""
+    last = sorted(columns.index(name) for name in _ANCHORS)[1]
+    cells = [_ANCHORS.get(name, _ANY) for name in columns[: last + 1]]
+    return re.compile(rb"\n(?=" + rb"\t".join(cells) + rb"(?:\t|\r?\n|$))")
+
+
+class BlockBuffers:
+    """Buffers filled in turn: a block stays as it is while `parallel.ahead` makes others."""
+
+    def __init__(self, most: int) -> None:
+        """Start empty; a block of more than `most` bytes enlarges its buffer."""
+        self._buffers = deque(np.empty(most, np.uint8) for _ in range(_BUFFERS))
+        self.size = 0
+
+    def add(self, piece: bytes | memoryview) -> None:
+        """Append bytes to the present block."""
+        end = self.size + len(piece)
+        if end > len(self._buffers[0]):
+            more = np.empty(2 * end, np.uint8)
+            more[: self.size] = self._buffers[0][: self.size]
+            self._buffers[0] = more
+        self._buffers[0].data[self.size : end] = piece
+        self.size = end
+
+    def content(self) -> memoryview:
+        """Return the bytes of the present block."""
+        return self._buffers[0].data[: self.size]
+
+    def take(self, cut: int) -> memoryview:
+        """Return the first `cut` bytes; the next block begins with the others."""
+        block = self.content()
+        self._buffers.rotate(-1)
+        self.size = 0
+        self.add(block[cut:])
+        return block[:cut]
+
+
+def _parse_shard(shard: Shard, split: str) -> Iterator[tuple[pa.Table, list[dict[str, object]]]]:
+    own = {"split": _scalar(split), "file": _scalar(shard.label)}
+    for block in shard.blocks():
+        records = parse_block(block, shard)
+        table = pa.concat_tables(records.good) if records.good else None
+        yield _labelled(table, own) if table else ASSOCIATIONS.empty_table(), records.bad
+    log.info("%s: %d records", shard.label, shard.rows)
+
+
+def _labelled(table: pa.Table, own: dict[str, pa.Scalar]) -> pa.Table:
+    for name, label in own.items():
+        table = table.append_column(name, pa.repeat(label, len(table)))
+    return table.select(ASSOCIATIONS.names)
+
+
+def _scalar(text: str) -> pa.Scalar:
+    # `pa.scalar`, like `pa.array`, imports pandas first: as long as parsing 50,000 records takes.
+    data = text.encode()
+    buffers = [None, pa.py_buffer(np.array([0, len(data)], np.int32)), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.string(), 1, buffers)[0]
 
 
 @dataclass
@@ -53,26 +313,26 @@ def parse_block(block: memoryview, shard: Shard) -> Records:
     unclosed quote can't reach into its neighbours.
     """
     records = Records()
-    table = _fast(block, shard)
+    table = _parse_fast(block, shard)
     if table is not None:
         records.good.append(_numbered(table, shard))
     else:
-        _halves(block, shard, records)
+        _bisect(block, shard, records)
     return records
 
 
-def _halves(block: memoryview, shard: Shard, records: Records) -> None:
-    """Find what keeps a block from being read at once; records before and after it are read so."""
+def _bisect(block: memoryview, shard: Shard, records: Records) -> None:
+    """Halve a block until only the records that Arrow can't parse are parsed one by one."""
     starts = [0, *(m.start() + 1 for m in shard.start.finditer(block)), len(block)]
     pending = [(0, len(starts) - 1)]
     while pending:
         first, last = pending.pop()
         part = block[starts[first] : starts[last]]
-        table = _fast(part, shard)
+        table = _parse_fast(part, shard)
         if table is not None:
             records.good.append(_numbered(table, shard))
         elif last - first == 1:
-            _slow(bytes(part), shard, records)
+            _parse_slow(bytes(part), shard, records)
         else:
             middle = (first + last) // 2
             pending += [(middle, last), (first, middle)]
@@ -82,12 +342,12 @@ def _numbered(table: pa.Table, shard: Shard) -> pa.Table:
     rows = np.arange(shard.rows + 1, shard.rows + 1 + len(table), dtype=np.int64)
     shard.rows += len(table)
     # `pa.array` imports pandas first: as long as parsing 50,000 records takes.
-    held = [None, pa.py_buffer(rows)]
-    return table.append_column("row", pa.Array.from_buffers(pa.int64(), len(rows), held))
+    buffers = [None, pa.py_buffer(rows)]
+    return table.append_column("row", pa.Array.from_buffers(pa.int64(), len(rows), buffers))
 
 
-def _fast(part: memoryview, shard: Shard) -> pa.Table | None:
-    """Parse with Arrow; None unless no row swallows another, and the sentinel comes out last."""
+def _parse_fast(part: memoryview, shard: Shard) -> pa.Table | None:
+    """Parse with Arrow; None if a row swallows another, or the sentinel is not the last row."""
     sentinel = "\t".join("http://end" if c == "page_url" else "" for c in shard.columns)
     end = b"" if bytes(part[-1:]) == b"\n" else b"\n"
     data = b"".join([part, end, sentinel.encode(), b"\n"])
@@ -121,12 +381,12 @@ def _swallows(part: memoryview, rows: int, shard: Shard) -> bool:
     return tabs != borders and 1 + sum(1 for _ in shard.start.finditer(part)) != rows
 
 
-def _slow(raw: bytes, shard: Shard, records: Records) -> None:
+def _parse_slow(raw: bytes, shard: Shard, records: Records) -> None:
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
-        kept = raw.decode("utf-8", "backslashreplace")
-        _reject(kept, ("bad_encoding", str(error)), shard, records)
+        text = raw.decode("utf-8", "backslashreplace")
+        _reject(text, ("bad_encoding", str(error)), shard, records)
         return
     for cells, lines in _csv_rows(text):
         row = dict(zip(shard.columns, cells, strict=False))
@@ -141,17 +401,17 @@ def _slow(raw: bytes, shard: Shard, records: Records) -> None:
 def _csv_rows(text: str) -> Iterator[tuple[list[str], str]]:
     """Yield the cells of each row, and the text they were read from."""
     csv.field_size_limit(sys.maxsize)
-    taken: list[str] = []
+    lines: list[str] = []
 
     def tee() -> Iterator[str]:
         for line in io.StringIO(text, newline=""):
-            taken.append(line)
+            lines.append(line)
             yield line
 
     for cells in csv.reader(tee(), delimiter="\t"):
         if cells:
-            yield cells, "".join(taken)
-        taken.clear()
+            yield cells, "".join(lines)
+        lines.clear()
 
 
 def _fault(cells: list[str], lines: str, columns: list[str]) -> tuple[str, str] | None:
@@ -197,93 +457,3 @@ def _reject(raw: str, fault: tuple[str, str], shard: Shard, records: Records) ->
     records.bad.append(
         {"file": shard.label, "row": shard.rows, "reason": reason, "detail": detail, "raw": raw}
     )
-
-
-_SPLITS = {"train": "train", "val": "validation", "validation": "validation", "test": "test"}
-
-
-def parse_wit(files: Sequence[Path], *, out: Path, rejected: Path, part: Part = WHOLE) -> None:
-    """Read WIT shards (`.tsv.gz` or `.tsv`) in order, unzipped, parsed and written in threads.
-
-    Memory is bounded by some blocks of 4 MiB and two row groups. Of the files, part (i, n) of n
-    slices is read; the parts' tables are those of the whole in turn.
-
-    `out` gets `tables.ASSOCIATIONS`: WIT's columns (found by header name; missing numbers and
-    truth values are null, missing texts empty), the split that the file name says, the file's
-    name and the 1-based record number. `rejected` gets `tables.REJECTED`, raw text included, with
-    one of the reasons unclosed_quote, wrong_field_count, bad_number, bad_boolean, bad_url,
-    bad_encoding. Rows equal those of Python's csv module. Format: Srinivasan et al., WIT
-    (SIGIR 2021), and https://github.com/google-research-datasets/wit/blob/main/DATA.md.
-
-    Raises:
-        MissingFile: no shards given, or one that is not there.
-        BadParams: a file name that does not tell its split.
-        MissingColumn: a header without one of the 17 columns.
-        TruncatedFile, CorruptFile: a damaged shard; nothing is written.
-    """
-    if not files:
-        raise MissingFile("wit", "no shards", "name at least one WIT .tsv.gz file in the params")
-    splits = [split_of(path) for path in files]
-    own = list(zip(files, splits, strict=True))
-    named = labels([Path(path) for path in files])
-    reasons: Counter[str] = Counter()
-    progress = Progress("WIT records")
-    with grouped(out, ASSOCIATIONS) as good, grouped(rejected, REJECTED) as bad:
-        for path, split in part_of(own, part):
-            for associations, rejects in ahead(
-                _parse_shard(Shard(Path(path), label=named[Path(path)]), split)
-            ):
-                progress.add(len(associations) + len(rejects))
-                good.add(associations)
-                if rejects:
-                    bad.add(pa.Table.from_pylist(rejects, schema=REJECTED))
-                reasons.update(str(row["reason"]) for row in rejects)
-    progress.finish()
-    log.info("WIT: %d records, %d rejected %s", progress.done, reasons.total(), dict(reasons))
-
-
-def split_of(path: Path) -> str:
-    """Tell the split from a shard's name, e.g. `wit_v1.val.all-00000-of-00005.tsv.gz`.
-
-    Raises:
-        BadParams: no part of the name says train, val(idation) or test.
-    """
-    for part in re.split(r"[._-]", Path(path).name):
-        if part in _SPLITS:
-            return _SPLITS[part]
-    remedy = "rename it as wit_v1.{train,val,test}.NAME.tsv.gz"
-    raise BadParams(path, "its name tells no split", remedy)
-
-
-def _parse_shard(shard: Shard, split: str) -> Iterator[tuple[pa.Table, list[dict[str, object]]]]:
-    own = {"split": _scalar(split), "file": _scalar(shard.label)}
-    for block in shard.blocks():
-        records = parse_block(block, shard)
-        found = pa.concat_tables(records.good) if records.good else None
-        yield _labelled(found, own) if found else ASSOCIATIONS.empty_table(), records.bad
-    log.info("%s: %d records", shard.label, shard.rows)
-
-
-def _labelled(table: pa.Table, own: dict[str, pa.Scalar]) -> pa.Table:
-    for name, label in own.items():
-        table = table.append_column(name, pa.repeat(label, len(table)))
-    return table.select(ASSOCIATIONS.names)
-
-
-def _scalar(text: str) -> pa.Scalar:
-    # `pa.scalar`, like `pa.array`, imports pandas first: as long as parsing 50,000 records takes.
-    data = text.encode()
-    held = [None, pa.py_buffer(np.array([0, len(data)], np.int32)), pa.py_buffer(data)]
-    return pa.Array.from_buffers(pa.string(), 1, held)[0]
-
-
-def parse_source(*, manifest: Path, associations: Path, rejected: Path, part: Part) -> None:
-    """Parse part (i, n) of the acquired part `wit`: see `parse_wit`."""
-    parse_wit(placed(manifest, "wit"), out=associations, rejected=rejected, part=part)
-
-
-def gather_parts(pieces: Mapping[str, Sequence[Path]], outputs: Mapping[str, Path]) -> None:
-    """Write the tables of all parts of `parse_wit` in their order: associations and rejected."""
-    good = gather(pieces["associations"], outputs["associations"], ASSOCIATIONS)
-    bad = gather(pieces["rejected"], outputs["rejected"], REJECTED)
-    log.info("WIT: %d records, %d rejected", good + bad, bad)

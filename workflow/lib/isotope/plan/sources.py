@@ -15,7 +15,7 @@ class Sources(Paths):
 
     _PIXELS = "data/crawl/{source}/shard-{n:05d}.parquet"
     _LEDGERS = "data/crawl/{source}/ledger-{n:05d}.parquet"
-    # Params of a crawl that say where its pictures are asked for.
+    # Params of a crawl that say where its pictures are requested.
     _ORIGIN = ("serve", "mirror", "pictures")
 
     def upstream(self, wildcards: Wildcards) -> dict[str, Any]:
@@ -30,7 +30,7 @@ class Sources(Paths):
         return self.params["parse"][wildcards.source]["splits"]
 
     def crawl_sources(self, *, pictures: bool) -> str:
-        """A wildcard constraint: the sources that brought their pictures along, or the others."""
+        """A wildcard constraint: the sources whose data sets contain pictures, or the others."""
         return self.any_of(
             n for n, c in self.params["crawl"].items() if ("pictures" in c) == pictures
         )
@@ -45,14 +45,14 @@ class Sources(Paths):
         return {k: v for k, v in spec.items() if k != "after"}
 
     def earlier_source(self, wildcards: Wildcards) -> "UserDict[str, str | None]":
-        """The source whose crawl is asked about first, as `after`.
+        """The source whose crawl this one goes on from, as `after`.
 
         Snakemake compares plain values only, and this is no reason to crawl anew.
         """
         return UserDict(after=self.params["crawl"][wildcards.source].get("after"))
 
     def crawl_origin(self, wildcards: Wildcards) -> dict[str, Any]:
-        """The params of a crawl that say where its pictures are asked for."""
+        """The params of a crawl that say where its pictures are requested."""
         spec = self.params["crawl"][wildcards.source]
         return {k: spec.get(k) for k in self._ORIGIN}
 
@@ -61,7 +61,7 @@ class Sources(Paths):
         return self.params["crawl"][wildcards.source]["pictures"]
 
     def listing_tables(self, wildcards: Wildcards) -> list[str]:
-        """The parsed tables whose image_url a crawl asks for."""
+        """The parsed tables whose image_url a crawl requests."""
         tables = self.params["crawl"][wildcards.source]["of"]
         return [f"data/parse/{wildcards.source}/{t}.parquet" for t in tables]
 

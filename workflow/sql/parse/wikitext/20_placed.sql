@@ -1,6 +1,6 @@
 -- Where a file may be: on Commons, in the wiki itself, or in one of the two, which the crawl tries.
 -- The address is that of https://www.mediawiki.org/wiki/Manual:$wgHashedUploadDirectory.
-WITH told AS (
+WITH listed AS (
     SELECT file, min(project) AS project, min(attribution) AS attribution
     FROM files
     GROUP BY file
@@ -8,17 +8,17 @@ WITH told AS (
 
 placed AS (
     SELECT
-        shown.*,
-        coalesce(told.attribution, '') AS attribution,
-        replace(shown.file, ' ', '_') AS name,
-        md5(replace(shown.file, ' ', '_')) AS digest,
+        uses.*,
+        coalesce(listed.attribution, '') AS attribution,
+        replace(uses.file, ' ', '_') AS name,
+        md5(replace(uses.file, ' ', '_')) AS digest,
         unnest(CASE
-            WHEN told.project IS NOT NULL THEN [told.project]
+            WHEN listed.project IS NOT NULL THEN [listed.project]
             WHEN $is_complete THEN ['commons']
             ELSE ['commons', 'local']
         END) AS project
-    FROM shown LEFT JOIN told ON shown.file = told.file
-    WHERE shown.reason IS NULL
+    FROM uses LEFT JOIN listed ON uses.file = listed.file
+    WHERE uses.reason IS NULL
 )
 
 SELECT

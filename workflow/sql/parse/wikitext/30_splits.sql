@@ -1,5 +1,5 @@
--- A page that WIT knows keeps WIT's split, any other one has that of its number's hash, for ever.
-WITH known AS (
+-- A page of WIT has WIT's split; any other page has that of its number's hash, in every run.
+WITH wit_splits AS (
     SELECT page_title, min(split) AS split
     FROM wit
     WHERE language = (SELECT min(sections.language) FROM sections)
@@ -17,10 +17,10 @@ hashed AS (
 SELECT
     hashed.page_id,
     CASE
-        WHEN known.split IS NOT NULL THEN known.split
+        WHEN wit_splits.split IS NOT NULL THEN wit_splits.split
         WHEN hashed.place < $test THEN 'test'
         WHEN hashed.place < $test + $validation THEN 'validation'
         ELSE 'train'
     END AS split
-FROM hashed LEFT JOIN known ON hashed.page_title = known.page_title
+FROM hashed LEFT JOIN wit_splits ON hashed.page_title = wit_splits.page_title
 ORDER BY hashed.page_id

@@ -1,4 +1,4 @@
--- What WIT would say: its columns, for every picture of a section.
+-- WIT's columns, for every picture of a section.
 SELECT
     sections.language,
     sections.page_url,

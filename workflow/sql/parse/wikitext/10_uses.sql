@@ -1,4 +1,4 @@
--- Every file that an article shows, with the reason for which it is no picture of its section.
+-- Every file that an article shows, with the reason if it is no picture of its section.
 -- ASSUME the smallest thumbnail that WIT's filters leave is wider than 60 px; what stands bare and
 -- without a word in a table is a flag, a medal, or a sign; no paper says: AToMiC reads WIT's rows
 -- (section 4.1), not wikitext.

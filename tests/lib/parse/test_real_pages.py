@@ -1,4 +1,4 @@
-"""Four dates of the same real pages: all are built, nothing is lost, and what changed is told.
+"""Real pages, most at four dates: all are built, nothing is lost, and what changed is told.
 
 Pictures come from a loopback mirror that draws one for every address of Commons, and has no others.
 """
@@ -8,12 +8,13 @@ import io
 import re
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
@@ -21,20 +22,24 @@ import mwparserfromhell
 import polars as pl
 import pytest
 import yaml
-from mwparserfromhell.nodes import Text
+from mwparserfromhell.nodes import Text, Wikilink
 from mwparserfromhell.wikicode import Wikicode
 from PIL import Image
+from tests.decoding import InProcess
+from tests.wikicode import anchors_of, letters
 
 from isotope.collect.build import collect
 from isotope.collect.tables import TEXTS
 from isotope.core import sql, store
+from isotope.core.wikimedia import file_name
+from isotope.crawl import shard
 from isotope.crawl.ledger import gather_ledgers
-from isotope.crawl.shard import crawl_shard
 from isotope.crawl.tables import URLS
 from isotope.params import resolve
-from isotope.parse.associations import associate
-from isotope.parse.dump import parse_dump
-from isotope.parse.streams import unpacked
+from isotope.parse.dump import associate, parse_dump
+from isotope.parse.site import ENGLISH_NAMESPACES
+from isotope.parse.wikitext import plain_text, split_pictured, split_sections
+from isotope.parse.xml_dump import decompress
 from isotope.project.match import project, write_queries
 from isotope.project.tables import MEMBERS
 from isotope.tabulate.since import write_changes
@@ -43,8 +48,6 @@ ROOT = Path(__file__).parents[3]
 DATES = ("20200611", "20210122", "20210917", "20211213")
 PARSED = ("sections", "links", "rejected", "infoboxes", "pictures", "counts")
 COLLECTED = ("texts", "images", "qrels")
-# Another parser takes its time over long pages.
-READ = [DATES[0], *(pytest.param(d, marks=pytest.mark.slow) for d in DATES[1:3]), DATES[3]]
 FAST = {"connections": 16, "rate_per_s": 1000, "burst": 1000, "megabits_per_s": 1000}
 JIM_PEWTER, KERALA, MINI = 33351363, 6961875, 3224921
 
@@ -106,7 +109,8 @@ def parsed(dumps, tmp_path_factory) -> dict[str, dict[str, Path]]:
 def built(parsed, tmp_path_factory) -> dict[str, dict[str, Path]]:
     """The collection of every dump, by the road that its own associations take."""
     root, found = tmp_path_factory.mktemp("built"), {}
-    with mirror() as address:
+    with mirror() as address, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shard, "Decoders", InProcess)
         specs = resolved(address)
         for date, of in parsed.items():
             found[date] = road(root / date, of, specs[date])
@@ -141,9 +145,9 @@ def road(place: Path, of: dict[str, Path], spec: dict[str, dict[str, object]]) -
     associate(pictured, {"wit": [], "wit_rejected": []}, [], ratios, outputs)
     linked = {"associations": at["associations"]}
     sql.query(sql.SQL / "crawl/urls.sql", linked, {"shards": 1}, out=at["urls"], schema=URLS)
-    shard = {n: place / f"{n}-00000.parquet" for n in ("pixels", "ledger")}
-    crawl_shard(at["urls"], spec["crawl"], 0, shard, place / "scratch")
-    gather_ledgers(at["urls"], [shard["ledger"]], place / "ledger.parquet")
+    crawled = {n: place / f"{n}-00000.parquet" for n in ("pixels", "ledger")}
+    shard.crawl_shard(at["urls"], spec["crawl"], 0, crawled, place / "scratch")
+    gather_ledgers(at["urls"], [crawled["ledger"]], place / "ledger.parquet")
     members = sql.SQL / "project/members.sql"
     told = {"language": "en"}
     sql.query(members, linked, told, out=at["members"], schema=MEMBERS)
@@ -303,52 +307,134 @@ def by_hand(before: pl.DataFrame, after: pl.DataFrame) -> Counter[str]:
 
 
 @pytest.fixture(scope="module")
-def wikitext(dumps) -> dict[str, dict[int, str]]:
-    """The wikitext of every page at every date."""
-    return {date: dict(pages(path)) for date, path in dumps.items()}
-
-
-def pages(path: Path) -> Iterator[tuple[int, str]]:
-    xml = re.sub(rb' xmlns="[^"]+"', b"", b"".join(unpacked(path)), count=1)
-    for page in ET.fromstring(xml).iter("page"):
-        yield int(page.findtext("id", "")), page.findtext("revision/text") or ""
-
-
-@cache
-def code(text: str) -> Wikicode:
-    """A page by another parser, without references, galleries and tables."""
-    found = mwparserfromhell.parse(text)
-    apart = {"ref", "gallery", "table"}
-    for tag in found.filter_tags(matches=lambda t: str(t.tag).lower() in apart):
-        with suppress(ValueError):
-            found.remove(tag)
+def wikitext(shared) -> dict[str, dict[int, str]]:
+    """The wikitext of every article of every dump."""
+    found = {}
+    for path in sorted((shared / "snapshots").glob("*/*/*pages-articles.xml.bz2")):
+        xml = re.sub(rb' xmlns="[^"]+"', b"", b"".join(decompress(path)), count=1)
+        found[path.parent.name] = {
+            int(page.findtext("id", "")): page.findtext("revision/text") or ""
+            for page in ET.fromstring(xml).iter("page")
+            if page.findtext("ns") == "0" and page.find("redirect") is None
+        }
+    assert len(found) == 5
     return found
 
 
-def words(text: object) -> list[str]:
-    return re.findall(r"\w+", str(text))
+class Facts(NamedTuple):
+    """What another parser finds in wikitext."""
+
+    # Outside of templates, references, pictures and categories.
+    anchors: list[str]
+    # The words of each link outside of templates, references, galleries and tables.
+    links: Counter[str]
+    # The files of all links outside of references and galleries.
+    files: Counter[str]
+    # File and words, of pictures outside of references, galleries and tables.
+    captions: list[tuple[str, list[str]]]
 
 
-@pytest.mark.parametrize("date", READ)
+@cache
+def facts(text: str) -> Facts:
+    code = mwparserfromhell.parse(text, skip_style_tags=True)
+    anchors = anchors_of(code)
+    remove(code, {"ref", "gallery"})
+    files = Counter(map(file_of, code.filter_wikilinks(matches=is_file)))
+    remove(code, {"table"})
+    pictures = code.filter_wikilinks(matches=is_file)
+    captions = [(file_of(p), words(unquoted(said(p.text)))) for p in pictures if p.text]
+    links = Counter[str]()
+    for link in code.filter_wikilinks(recursive=False):
+        if not re.match(r"(?i):?(file|image|category)\s*:", str(link.title).strip()):
+            links[" ".join(words(unquoted((link.text or link.title).strip_code())))] += 1
+    del links[""]
+    return Facts(anchors, links, files, [(name, own) for name, own in captions if own])
+
+
+def by_section(text: str) -> Facts:
+    """The same, a section at a time: most of them are the same at every date."""
+    found = Facts([], Counter(), Counter(), [])
+    for section in re.split(r"(?m)^(?==)", text):
+        own = facts(section)
+        found.anchors.extend(own.anchors)
+        found.links.update(own.links)
+        found.files.update(own.files)
+        found.captions.extend(own.captions)
+    return found
+
+
+def first_fault(text: str, check: Callable[[Facts], str | None]) -> str | None:
+    """What `check` says of the page; where markup spans sections, of the page as a whole."""
+    return check(by_section(text)) and check(facts(text))
+
+
+def remove(code: Wikicode, names: set[str]) -> None:
+    for tag in code.filter_tags(matches=lambda t: str(t.tag).lower() in names):
+        with suppress(ValueError):
+            code.remove(tag)
+
+
+def is_file(link: Wikilink) -> bool:
+    return bool(re.match(r"(?i)(file|image)\s*:", str(link.title).strip()))
+
+
+def file_of(link: Wikilink) -> str:
+    return file_name(str(link.title).strip().partition(":")[2])
+
+
+def unquoted(text: str) -> str:
+    """A text without the marks of bold and italics, which the parser was told to leave."""
+    return re.sub(r"'{2,}", "", text)
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"\w+", text)
+
+
+def test_no_linked_word_is_lost_on_any_real_page(wikitext):
+    """AToMiC texts v0.2 lost the words of links: Fig. 6 has "a depiction of with a mustache"."""
+    seen = 0
+    for date, pages in wikitext.items():
+        for page, text in pages.items():
+            sections = split_sections(text)
+            plain = letters("".join(heading + plain_text(body) for _, heading, body in sections))
+
+            def lost(found: Facts, plain: str = plain) -> str | None:
+                return next((a for a in found.anchors if letters(a) not in plain), None)
+
+            assert first_fault(text, lost) is None, (date, page)
+            seen += len(by_section(text).anchors)
+    assert seen > 40_000
+
+
+@pytest.mark.parametrize("date", DATES)
+def test_real_pages_lose_no_text_and_no_link_to_a_file(date, wikitext):
+    for page, text in wikitext[date].items():
+        sections, uses = split_pictured(text, ENGLISH_NAMESPACES)
+        assert sections == split_sections(text), page
+        own = Counter(use.file for _, use in uses if use.origin == "link")
+
+        def differing(found: Facts, own: Counter[str] = own) -> str | None:
+            return None if found.files == own else f"{found.files - own} {own - found.files}"
+
+        assert first_fault(text, differing) is None, page
+
+
+@pytest.mark.parametrize("date", DATES)
 def test_no_text_of_a_link_is_lost(date, parsed, wikitext):
     """Each link's words, as often as it stands outside of templates; `[[bee]]s` goes on in text."""
     sections = pl.read_parquet(parsed[date]["sections"])
     links = 0
     for (page,), own in sections.group_by("page_id"):
-        told = " ".join(["", *words(" ".join(own["context_section_description"]))])
-        for said, count in anchors(code(wikitext[date][page])).items():
-            links += count
-            assert len(re.findall(rf" {re.escape(said)}", told)) >= count, (page, said)
+        plain = " ".join(["", *words(" ".join(own["context_section_description"]))])
+
+        def lost(found: Facts, plain: str = plain) -> str | None:
+            rare = (w for w, n in found.links.items() if plain.count(f" {w}") < n)
+            return next(rare, None)
+
+        assert first_fault(wikitext[date][page], lost) is None, page
+        links += by_section(wikitext[date][page]).links.total()
     assert links > 4_000
-
-
-def anchors(page: Wikicode) -> Counter[str]:
-    found = Counter[str]()
-    for link in page.filter_wikilinks(recursive=False):
-        if not re.match(r"(?i):?(file|image|category)\s*:", str(link.title).strip()):
-            found[" ".join(words((link.text or link.title).strip_code()))] += 1
-    del found[""]
-    return found
 
 
 OPTION = re.compile(
@@ -358,19 +444,23 @@ OPTION = re.compile(
 )
 
 
-@pytest.mark.parametrize("date", READ)
+@pytest.mark.parametrize("date", DATES)
 def test_no_caption_is_lost(date, parsed, wikitext):
     pictures = pl.read_parquet(parsed[date]["pictures"])
     captions = 0
     for (page,), own in pictures.group_by("page_id"):
-        for link in code(wikitext[date][page]).filter_wikilinks():
-            kind, _, name = str(link.title).strip().partition(":")
-            caption = words(said(link.text)) if link.text else []
-            if caption and kind.strip().lower() in ("file", "image"):
-                captions += 1
-                same = pl.col("file").str.to_lowercase() == name.strip().replace("_", " ").lower()
-                told = own.filter(same)["caption"]
-                assert any(Counter(caption) <= Counter(words(c)) for c in told), (page, name)
+        shown: dict[str, list[Counter[str]]] = {}
+        for name, caption in own.select("file", "caption").rows():
+            shown.setdefault(name.lower(), []).append(Counter(words(caption)))
+
+        def lost(found: Facts, shown: dict[str, list[Counter[str]]] = shown) -> str | None:
+            for name, caption in found.captions:
+                if not any(Counter(caption) <= one for one in shown.get(name.lower(), [])):
+                    return name
+            return None
+
+        assert first_fault(wikitext[date][page], lost) is None, page
+        captions += len(by_section(wikitext[date][page]).captions)
     assert captions > 150
 
 

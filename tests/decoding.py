@@ -1,0 +1,21 @@
+"""Pictures decoded in the process of a test."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from isotope.crawl import decode
+from isotope.crawl.decoders import Converted
+
+
+class InProcess:
+    """`isotope.crawl.decoders.Decoders` without processes, for tests of everything else."""
+
+    def __init__(self, limits: Mapping[str, Any]) -> None:
+        self._limits = limits
+
+    async def start(self) -> None: ...
+
+    async def convert(self, data: bytes, content_type: str | None) -> Converted:
+        return decode.answer(data, content_type, self._limits)
+
+    async def close(self) -> None: ...

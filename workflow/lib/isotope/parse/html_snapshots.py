@@ -1,0 +1,335 @@
+"""Snapshots whose pages are HTML: those of Wikimedia Enterprise, and Kiwix's ZIM files.
+
+Enterprise: https://enterprise.wikimedia.com/docs/data-dictionary/ and
+https://dumps.wikimedia.org/other/enterprise_html/: `.tar.gz` of `.ndjson` files, or such files
+themselves, one JSON record an article with Parsoid's HTML. Redirects have no records of their own;
+those to an article stand in its record. An article that was edited while the snapshot was made may
+have several records: the one of its newest revision counts.
+
+ZIM: the pages are mwoffliner's, https://github.com/openzim/mwoffliner; `core.files` reads the
+format.
+"""
+
+import gzip
+import hashlib
+import json
+import posixpath
+import re
+import tarfile
+import zlib
+from array import array
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+from urllib.parse import quote, unquote
+
+import numpy as np
+import pyarrow as pa
+from lxml.html import HtmlElement
+
+from isotope.core.errors import CorruptFile, TruncatedFile
+from isotope.core.files import Page, content_of, open_zim, page_at, page_by, zim_pieces
+from isotope.core.progress import Progress
+from isotope.core.wikimedia import wiki_of
+from isotope.parse.articles import ParsedBatch
+from isotope.parse.html_page import add_page, parse_html
+from isotope.parse.site import Site, wikipedia_site
+
+UNREADABLE = (ValueError, KeyError, TypeError, RecursionError)
+_AGAIN = "download the file again and compare its checksum with the published one"
+BATCH_BYTES = 4 << 20
+_ARTICLES = 0
+ENTRIES = 256
+_DIGITS = 15
+_ADDRESSES = 1 << 17
+_HTML = "text/html"
+_REVISION = re.compile(r"(?:/revision/|[?&]oldid=)(\d+)")
+_ROOT = re.compile(r"^(?:(?:\.\./)+|/(?:wiki/)?)")
+
+
+@dataclass(frozen=True)
+class Records:
+    """Whole lines of a snapshot; `repeated` are those whose article has another, newer one."""
+
+    path: Path
+    lines: tuple[bytes, ...]
+    repeated: frozenset[int] = frozenset()
+
+
+def record_batches(path: Path) -> Iterator[Records]:
+    """Cut a snapshot into pieces of whole records; a piece is in memory at a time.
+
+    Raises:
+        TruncatedFile, CorruptFile: damaged data, or an archive without a record.
+    """
+    repeated = repeated_records(path)
+    lines, size, first, is_empty = list[bytes](), 0, 0, True
+    for line in lines_of(path):
+        is_empty = False
+        lines.append(line)
+        size += len(line)
+        if size >= BATCH_BYTES:
+            yield _records(path, lines, first, repeated)
+            first += len(lines)
+            lines, size = [], 0
+    if is_empty:
+        raise CorruptFile(path, "no record in it", "give a snapshot with .ndjson files")
+    yield _records(path, lines, first, repeated)
+
+
+def _records(path: Path, lines: list[bytes], first: int, repeated: frozenset[int]) -> Records:
+    own = frozenset(n for n in range(len(lines)) if first + n in repeated)
+    return Records(path, tuple(lines), own)
+
+
+def repeated_records(path: Path) -> frozenset[int]:
+    """Return the ordinals of records whose article has another one: a newer, or else the first.
+
+    Reads the whole snapshot, but no HTML; 16 bytes of a record stay in memory.
+    """
+    pages, revisions, progress = array("q"), array("q"), Progress("dump records")
+    for ordinal, line in enumerate(lines_of(path)):
+        try:
+            record = json.loads(line)
+            page, revision = int(record["identifier"]), int(record["version"]["identifier"])
+        except UNREADABLE:
+            page, revision = -1 - ordinal, 0
+        pages.append(page)
+        revisions.append(revision)
+        progress.add(1)
+    progress.finish()
+    page = np.asarray(pages)
+    order = np.lexsort((np.arange(len(page)), -np.asarray(revisions), page))
+    repeated = page[order][1:] == page[order][:-1]
+    return frozenset(order[1:][repeated].tolist())
+
+
+def lines_of(path: Path) -> Iterator[bytes]:
+    """Yield the records of a snapshot, each with its end of line.
+
+    Raises:
+        TruncatedFile, CorruptFile: damaged data.
+    """
+    with _naming_damage(path):
+        if ".tar" in path.suffixes or path.suffix == ".tgz":
+            with tarfile.open(path, "r|*") as archive:
+                for member in archive:
+                    file = archive.extractfile(member) if member.isfile() else None
+                    yield from _records_of(cast(BinaryIO, file) if file else None)
+        elif path.suffix == ".gz":
+            with gzip.open(path) as file:
+                yield from _records_of(cast(BinaryIO, file))
+        else:
+            with path.open("rb") as file:
+                yield from _records_of(file)
+
+
+def _records_of(file: BinaryIO | None) -> Iterator[bytes]:
+    for line in file or ():
+        if line.strip():
+            yield line
+
+
+@contextmanager
+def _naming_damage(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (EOFError, tarfile.ReadError) as error:
+        if "end" in str(error).lower():
+            raise TruncatedFile(path, f"the data break off ({error})", _AGAIN) from error
+        raise CorruptFile(path, f"no archive that can be read ({error})", _AGAIN) from error
+    except (tarfile.TarError, zlib.error, gzip.BadGzipFile) as error:
+        raise CorruptFile(path, f"damaged data ({error})", _AGAIN) from error
+
+
+def parse_records(batch: Records) -> tuple[pa.Table, pa.Table, ParsedBatch]:
+    """Parse a piece as `xml_dump.parse_batch` does; redirects follow their article."""
+    parsed = ParsedBatch(batch.path)
+    for n, line in enumerate(batch.lines):
+        parsed.pages += 1
+        try:
+            record = _Record.of(json.loads(line))
+        except (*UNREADABLE, AttributeError) as error:
+            raw = line.decode("utf-8", "backslashreplace").rstrip("\n")
+            parsed.reject("bad_record", f"{type(error).__name__}: {error}", raw)
+            continue
+        if n in batch.repeated:
+            _, revision, title = record.ids
+            parsed.reject("repeated_page", title, f"revision {revision}")
+        else:
+            _add_record(record, parsed)
+    return parsed.as_tables()
+
+
+@dataclass(frozen=True)
+class _Record:
+    ids: tuple[int, int, str]
+    html: str
+    site: Site
+    namespace: int
+    redirects: tuple[str, ...]
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> "_Record":
+        title, wiki = str(record["name"]), str(record["is_part_of"]["url"]).rstrip("/")
+        database = str(record["is_part_of"].get("identifier", ""))
+        return cls(
+            (int(record["identifier"]), int(record["version"]["identifier"]), title),
+            str(record["article_body"]["html"] or ""),
+            wikipedia_site(str(record["in_language"]["identifier"]), f"{wiki}/wiki/", database),
+            int((record.get("namespace") or {}).get("identifier", _ARTICLES)),
+            tuple(str(redirect["name"]) for redirect in record.get("redirects") or ()),
+        )
+
+
+def _add_record(record: _Record, parsed: ParsedBatch) -> None:
+    *_, title = record.ids
+    if record.namespace != _ARTICLES:
+        parsed.reject("other_namespace", title)
+    else:
+        try:
+            root = parse_html(record.html.encode()) if record.html.strip() else None
+            add_page(parsed, root, record.ids, record.site)
+        except (ValueError, RecursionError) as error:
+            parsed.reject("bad_record", f"{title}: {error}", record.html)
+    for redirect in record.redirects:
+        parsed.pages += 1
+        parsed.reject("redirect", redirect, title)
+
+
+@dataclass(frozen=True)
+class Entries:
+    """The entries of a file from number `start` to before `stop`, in the order of their paths."""
+
+    path: Path
+    start: int
+    stop: int
+
+
+def entry_batches(path: Path, start: int, stop: int) -> Iterator[Entries]:
+    """Cut the entries that belong to bytes `start` to `stop` of a file into batches, in order.
+
+    Of a split file, each piece has its own share of the entries, which all come from the first one.
+
+    Raises:
+        MissingFile, CorruptFile: as `core.files.open_zim`.
+    """
+    files = zim_pieces(path)
+    sizes = [file.stat().st_size for file in files]
+    before, size = sum(sizes[: files.index(path)]), sum(sizes)
+    count = open_zim(files[0]).entry_count
+    first, last = count * (before + start) // size, count * (before + stop) // size
+    for at in range(first, last, ENTRIES):
+        yield Entries(files[0], at, min(at + ENTRIES, last))
+
+
+def parse_entries(batch: Entries) -> tuple[pa.Table, pa.Table, ParsedBatch]:
+    """Parse a batch as `xml_dump.parse_batch` does; entries that are no pages don't count.
+
+    Raises:
+        CorruptFile: a pointer, type or cluster that is damaged.
+    """
+    parsed, site = ParsedBatch(batch.path), site_of(batch.path)
+    for number in range(batch.start, batch.stop):
+        title, page = page_at(batch.path, number)
+        if page is None:
+            parsed.pages += 1
+            parsed.reject("redirect", title)
+        elif page.kind.startswith(_HTML):
+            parsed.pages += 1
+            _add_entry(title, page, site, parsed)
+    return parsed.as_tables()
+
+
+def _add_entry(title: str, page: Page, site: Site, parsed: ParsedBatch) -> None:
+    prefix, colon, _ = title.partition(":")
+    if page.is_redirected:
+        parsed.reject("redirect", title, page.title)
+    elif colon and prefix.lower() in site.prefixes:
+        parsed.reject("other_namespace", title)
+    else:
+        content = content_of(parsed.path, page)
+        try:
+            root = parse_html(content)
+            page_id, revision_id = _ids(root) if root is not None else (None, None)
+            ids = (page_id_of(title) if page_id is None else page_id, revision_id, title)
+            add_page(parsed, root, ids, site, titles_by_address(parsed.path, page.address))
+        except (ValueError, RecursionError) as error:
+            raw = content.decode("utf-8", "backslashreplace")
+            parsed.reject("bad_record", f"{title}: {error}", raw)
+
+
+def _ids(root: HtmlElement) -> tuple[int | None, int | None]:
+    """Return page and revision from Parsoid's head or mwoffliner's footer."""
+    number = next(iter(root.xpath("//meta[@property='mw:pageId']/@content")), None)
+    footers = root.xpath("//body//a[contains(@href, '?oldid=') or contains(@href, '&oldid=')]")
+    revision = _REVISION.search(root.get("about", ""))
+    if footers and footers[-1].getparent().tag in ("div", "footer"):
+        revision = revision or _REVISION.search(footers[-1].get("href", ""))
+        footers[-1].getparent().drop_tree()
+    return (int(number) if number else None), (int(revision[1]) if revision else None)
+
+
+def page_id_of(title: str) -> int:
+    """Return the number of a page that states none: the first 60 bits of its title's MD5.
+
+    ASSUME that no two titles of a wiki meet: among ten million the odds are 1 to 23,000; a ZIM file
+    does not say what number a page has.
+    """
+    digest = hashlib.md5(title.encode(), usedforsecurity=False).hexdigest()
+    return int(digest[:_DIGITS], 16)
+
+
+@cache
+def site_of(path: Path) -> Site:
+    """Return the wiki that a file is of.
+
+    Raises:
+        MissingFile, CorruptFile: as `core.wikimedia.wiki_of`.
+    """
+    language, host = wiki_of(path)
+    return wikipedia_site(language, f"https://{host}/wiki/")
+
+
+def titles_by_address(path: Path, page: str) -> Callable[[str], str | None]:
+    """Return a function from the links of a page, which its own path names, to titles of pages.
+
+    An address is resolved against the page's, as readers do it, and the entry there has the title;
+    a redirect has its own title. Where the file lacks the page, its address is all there is;
+    None where the target is no page, such as a picture.
+
+    Raises:
+        CorruptFile: a pointer that leads nowhere, by the function that is returned.
+    """
+    folder = posixpath.dirname(quote(page))
+
+    def title_of(address: str) -> str | None:
+        if not address:
+            return None
+        at = unquote(_ROOT.sub("", posixpath.normpath(posixpath.join(folder, address)), count=1))
+        exists, title = _title_at(path, at)
+        return title if exists else _title_without(at, page)
+
+    return title_of
+
+
+@lru_cache(_ADDRESSES)
+def _title_at(path: Path, at: str) -> tuple[bool, str | None]:
+    """Return whether there is an entry, and its title if it is a page or a redirect to one."""
+    entry = page_by(path, at)
+    if entry is None:
+        return False, None
+    title, page = entry
+    return True, title if page is None or page.kind.startswith(_HTML) else None
+
+
+def _title_without(at: str, page: str) -> str:
+    """Return the title in an address alone, written as the page that links writes addresses."""
+    if page.startswith("A/"):
+        at = at.removeprefix("A/")
+    if page.endswith(".html"):
+        at = at.removesuffix(".html")
+    return at

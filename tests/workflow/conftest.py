@@ -20,12 +20,15 @@ LIMIT_S = 1_800
 def run(*command: str | Path, cwd: Path, check: bool = True, forked: bool = True) -> str:
     """Run a program in `cwd`; return what it printed.
 
-    Programs of the environment, and what these start, are forked from a warm process, or started.
+    Programs of the environment, and those that it or a script starts, are forked from a warm
+    process, or started.
     """
     env = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "200"}
     if forked and str(command[0]) in forkserver.PROGRAMS:
         done = forkserver.run(command, cwd=cwd, env=env, timeout=LIMIT_S, merged=True, jobs=True)
     else:
+        if forked and (command[0] == "bash" or "/" in str(command[0])):
+            env["PATH"] = f"{forkserver.stand_in('python').parent}{os.pathsep}{env['PATH']}"
         done = subprocess.run(
             [str(c) for c in command],
             cwd=cwd,
@@ -44,9 +47,10 @@ def copy_project(place: Path) -> Path:
     """Copy what git tracks, or would, and make it a repository of its own."""
     listed = run("git", "ls-files", "--cached", "--others", "--exclude-standard", cwd=ROOT)
     for name in listed.splitlines():
-        if (ROOT / name).is_file():
+        # `profiles` is a link to a folder.
+        if (ROOT / name).is_file() or (ROOT / name).is_symlink():
             (place / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, place / name)
+            shutil.copy2(ROOT / name, place / name, follow_symlinks=False)
     run("git", "init", "-q", "-b", "main", cwd=place)
     commit(place, "the project")
     return place

@@ -17,7 +17,8 @@ from isotope.core.grid import Cell
 from isotope.core.lucene import contents
 from isotope.core.progress import Progress, log
 from isotope.core.runs import ranked, read_run
-from isotope.encode.shard import encode_texts
+from isotope.encode.cache import Encoding
+from isotope.encode.shard import Files, encode_texts
 from isotope.explain.perturb import KINDS, Settings, mentioned, perturb
 from isotope.explain.tables import INTACT, PERTURBED, RANKS
 from isotope.explain.wordnet import WordNet, find
@@ -213,10 +214,10 @@ def _rows_of(ids: pl.Series, encoded: pl.Series) -> Rows:
 
 
 def _encoded(texts: Path, tower: Tower, folder: Path) -> Vectors:
-    places = {"vectors": folder / "texts.npy", "ids": folder / "ids.parquet"}
-    how: dict[str, Any] = {**tower._asdict(), **places}
-    encode_texts(texts=texts, shard=0, shards=1, **how)
-    return np.load(places["vectors"])
+    files = Files(folder / "texts.npy", folder / "ids.parquet")
+    encoding = Encoding(tower.model, tower.weights, tower.batch)
+    encode_texts(texts, encoding, files, tower.fields)
+    return np.load(files.vectors)
 
 
 def _ranks(queries: Vectors, targets: list[Rows], shards: Shards, pool: Rows) -> list[int | None]:

@@ -229,8 +229,8 @@ def read_sheets(
     _refuse(judged.filter(beside), f"{alternative!r} beside a class of failure", CorruptFile)
     drawn = pl.read_parquet(sample, columns=[_KEY, "task", "system", "query_id"])
     _refuse(judged.join(drawn, on=_KEY, how="anti"), "a row that was not given out", BrokenPromise)
-    again = judged.filter(~pl.struct(_KEY, "assessor").is_first_distinct())
-    _refuse(again, "a failure that its assessor has judged before", BrokenPromise)
+    repeated = judged.filter(~pl.struct(_KEY, "assessor").is_first_distinct())
+    _refuse(repeated, "a failure that its assessor has judged before", BrokenPromise)
     whole = judged.join(drawn, on=_KEY).select(STUDIED.names)
     return whole.sort("task", "system", "query_id", "assessor")
 

@@ -47,9 +47,10 @@ def copy_project(place: Path) -> Path:
     """Copy what git tracks, or would, and make it a repository of its own."""
     listed = run("git", "ls-files", "--cached", "--others", "--exclude-standard", cwd=ROOT)
     for name in listed.splitlines():
-        if (ROOT / name).is_file():
+        # `profiles` is a link to a folder.
+        if (ROOT / name).is_file() or (ROOT / name).is_symlink():
             (place / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, place / name)
+            shutil.copy2(ROOT / name, place / name, follow_symlinks=False)
     run("git", "init", "-q", "-b", "main", cwd=place)
     commit(place, "the project")
     return place

@@ -12,8 +12,8 @@ from isotope.core import store
 from isotope.core.vectors import write_ids
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import Files, encode_texts
-from isotope.explain.perturb import Settings
-from isotope.explain.ranks import Queries, Tower, perturb_texts, perturbed_bm25, perturbed_dense
+from isotope.explain.perturb import Settings, perturb_texts
+from isotope.explain.ranks import Queries, Tower, perturbed_bm25, perturbed_dense
 from isotope.explain.tables import INTACT
 from isotope.index.bm25 import index_bm25
 from isotope.models.kinds.hash import HashEncoder

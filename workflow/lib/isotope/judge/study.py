@@ -292,14 +292,14 @@ def _refuse(bad: pl.DataFrame, what: str, error: type[CorruptFile | BrokenPromis
 
 
 def write_study(
-    paths: Sequence[Path], sample: Path, classes: Collection[str], out: Path, alternative: str = ""
+    sheets: Sequence[Path], sample: Path, classes: Collection[str], out: Path, alternative: str = ""
 ) -> None:
     """Write what `read_sheets` returns.
 
     Raises:
         As `read_sheets`.
     """
-    store.write(read_sheets(paths, sample, classes, alternative).to_arrow(), out, STUDIED)
+    store.write(read_sheets(sheets, sample, classes, alternative).to_arrow(), out, STUDIED)
 
 
 def tabulate_mistakes(

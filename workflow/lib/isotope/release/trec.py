@@ -17,7 +17,7 @@ import yaml
 from isotope.core import runs as trec
 from isotope.core import sql, store
 from isotope.core.errors import MissingFile
-from isotope.core.grid import JUDGED, TASKS, Cell, id_column, id_columns
+from isotope.core.grid import JUDGED, TASKS, Cell, id_column, id_columns, query_side
 from isotope.core.progress import Progress
 from isotope.core.runs import read_run
 from isotope.core.schemas import FIVE_FIELDS
@@ -148,7 +148,8 @@ def write_jsonl(tables: Mapping[str, Path], out: Path, language: str) -> None:
     }
     qrels = pl.read_parquet(tables["qrels"])
     with tempfile.TemporaryDirectory(dir=out.parent) as folder:
-        for task, (side, _) in TASKS.items():
+        for task in TASKS:
+            side = query_side(task)
             key = id_column(side)
             words = Path(folder) / f"{side}.parquet"
             sql.query(sql.SQL / f"index/{side}.sql", {side: tables[side]}, params[side], out=words)

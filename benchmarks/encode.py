@@ -68,23 +68,19 @@ def by_isotope(folder: Path) -> Timing:
     """Encode both tables; the model is loaded, and told from others, before the clock starts."""
     ready = encoder()
     encoders.load = lambda *_, **__: ready  # pyright: ignore[reportAttributeAccessIssue]
-    how = cache.How({}, None, BATCH, "float32")
+    how = cache.Encoding({}, None, BATCH)
     texts_key, images_key = cache.text_key(ready, how), cache.picture_key(ready, how)
     shard.text_key = lambda *_: texts_key  # pyright: ignore[reportPrivateImportUsage]
     shard.picture_key = lambda *_: images_key  # pyright: ignore[reportPrivateImportUsage]
-    common: dict[str, Any] = {"model": {}, "weights": None, "shard": 0, "shards": 1}
-    common |= {"batch": BATCH}
 
-    def out(side: str) -> dict[str, Any]:
-        return {"vectors": folder / f"{side}.npy", "ids": folder / f"{side}.ids"}
+    def out(side: str) -> shard.Files:
+        return shard.Files(folder / f"{side}.npy", folder / f"{side}.ids")
 
     texts, images = (folder / f"{side}.parquet" for side in SIDES)
     ready.encode_texts(["warm"])
-    texts_s, _ = timed(lambda: encode_texts(texts=texts, **common, **out("texts")))
+    texts_s, _ = timed(lambda: encode_texts(texts, how, out("texts")))
     pixels = [folder / "pixels.parquet"]
-    images_s, _ = timed(
-        lambda: encode_images(images=images, pixels=pixels, **common, **out("images"))
-    )
+    images_s, _ = timed(lambda: encode_images(images, pixels, how, out("images")))
     return {"texts": texts_s, "images": images_s}
 
 

@@ -106,22 +106,21 @@ def collected(edition: Path, out: Path) -> None:
 
 def encoded(out: Path, after: Path | None, weights: Path, batch: int) -> None:
     """Encode both sides, after an earlier build's."""
-    from isotope.encode.shard import encode_images, encode_texts  # noqa: PLC0415
+    from isotope.encode.cache import Encoding  # noqa: PLC0415
+    from isotope.encode.shard import Files, encode_images, encode_texts  # noqa: PLC0415
 
     model = {"kind": "open_clip", "name": MODEL, "pretrained": str(weights)}
-    common: dict[str, Any] = {"model": model, "weights": None, "shard": 0, "shards": 1}
-    common["batch"] = batch
-    places: dict[str, dict[str, Any]] = {
-        side: {
-            "vectors": out / f"{side}.npy",
-            "ids": out / f"{side}.ids.parquet",
-            "earlier": [after / f"{side}.npy"] if after else [],
-        }
+    encoding = Encoding(model, None, batch)
+    texts, images = (
+        Files(
+            out / f"{side}.npy",
+            out / f"{side}.ids.parquet",
+            [after / f"{side}.npy"] if after else [],
+        )
         for side in ("texts", "images")
-    }
-    encode_texts(texts=out / "texts.parquet", **common, **places["texts"])
-    pixels = [out / "shard-00000.parquet"]
-    encode_images(images=out / "images.parquet", pixels=pixels, **common, **places["images"])
+    )
+    encode_texts(out / "texts.parquet", encoding, texts)
+    encode_images(out / "images.parquet", [out / "shard-00000.parquet"], encoding, images)
 
 
 def indexed(out: Path, after: Path | None = None) -> None:

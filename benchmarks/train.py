@@ -65,7 +65,7 @@ def lay(root: Path, pictures: int) -> None:
 def learn(root: Path, squares_gib: float) -> Timing:
     """Train for a few steps; return the seconds and the bytes that lay on disk meanwhile."""
     # Each in a process of its own.
-    from isotope.train import contrastive, data  # noqa: PLC0415
+    from isotope.train import clip, data  # noqa: PLC0415
 
     files = {name: root / f"{name}.parquet" for name in ("texts", "images", "qrels")}
     recipe = {"batch": BATCH, "steps": STEPS, "learning_rate": 1e-3, "every": 1000, "workers": 2}
@@ -80,7 +80,7 @@ def learn(root: Path, squares_gib: float) -> Timing:
     data._ids = weighed  # pyright: ignore[reportPrivateUsage]
     out = {"weights": root / "w.safetensors", "curve": root / "c.csv", "scratch": scratch}
     pixels = [root / "pixels.parquet"]
-    seconds, _ = timed(lambda: contrastive.train(**files, pixels=pixels, spec=spec, seed=0, **out))
+    seconds, _ = timed(lambda: clip.train(**files, pixels=pixels, spec=spec, seed=0, **out))
     return {"seconds": seconds, "bytes": max(sizes)}
 
 

@@ -3,7 +3,7 @@ rule encode_summaries:
         images="data/collect/{collection}/images.parquet",
         after=plan.summariser,
         sql=plan.sql("encode/captions.sql"),
-        code=plan.code("encode.summaries:write_summaries"),
+        code=plan.code("encode.metadata:write_summaries"),
     output:
         summaries="data/encode/{collection}/summaries/{summary}.parquet",
     log:
@@ -14,7 +14,7 @@ rule encode_summaries:
     resources:
         mem_mb=plan.needs(ENCODES),
     params:
-        call="encode.summaries:write_summaries",
+        call="encode.metadata:write_summaries",
         spec=plan.summary_params,
         language=plan.caption_language,
         batch=plan.params["encode"]["batch"],
@@ -163,7 +163,7 @@ rule encode_mix:
     input:
         unpack(plan.mix_inputs(plan.shard_names)),
         qrels="data/collect/{collection}/qrels.parquet",
-        code=plan.code("train.mix:learn_mix"),
+        code=plan.code("train.frozen:learn_mix"),
     output:
         weights="data/encode/{collection}/{model}/mix.safetensors",
         curve="data/encode/{collection}/{model}/curve.csv",
@@ -177,7 +177,7 @@ rule encode_mix:
     resources:
         mem_mb=plan.needs(LEARNS),
     params:
-        call="train.mix:learn_mix",
+        call="train.frozen:learn_mix",
         spec=plan.model_params,
     message:
         "learn {wildcards.model} on {wildcards.collection}"
@@ -249,7 +249,7 @@ rule encode_dates_shard:
         texts="data/collect/{collection}/texts.parquet",
         images="data/collect/{collection}/images.parquet",
         weights=plan.weights,
-        code=plan.code("encode.dates:encode_dates_shard"),
+        code=plan.code("encode.metadata:encode_dates_shard"),
     output:
         text_vectors="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
         text_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
@@ -264,7 +264,7 @@ rule encode_dates_shard:
     resources:
         mem_mb=plan.needs(HOLDS),
     params:
-        call="encode.dates:encode_dates_shard",
+        call="encode.metadata:encode_dates_shard",
         shards=plan.params["encode"]["shards"],
         column=plan.date_column,
         fields=plan.fields,

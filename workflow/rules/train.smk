@@ -7,7 +7,7 @@ rule train_model:
         start=plan.start_weights,
         after=plan.configs,
         sql=plan.sql("train/*.sql"),
-        code=plan.code("train.contrastive:train"),
+        code=plan.code("train.clip:train"),
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
         curve="data/train/{collection}/{model}/curve.csv",
@@ -21,7 +21,7 @@ rule train_model:
     resources:
         mem_mb=plan.needs(LEARNS),
     params:
-        call="train.contrastive:train",
+        call="train.clip:train",
         spec=plan.own_params,
         seed=plan.training_seed,
         scratch=".isotope/train/{collection}/{model}",
@@ -71,7 +71,7 @@ rule train_heads:
         qrels="data/collect/{collection}/qrels.parquet",
         pixels=plan.pixels,
         sql=plan.sql("train/*.sql"),
-        code=plan.code("train.heads:train_heads"),
+        code=plan.code("train.frozen:train_heads"),
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
         curve="data/train/{collection}/{model}/curve.csv",
@@ -87,7 +87,7 @@ rule train_heads:
     resources:
         mem_mb=plan.needs(LEARNS),
     params:
-        call="train.heads:train_heads",
+        call="train.frozen:train_heads",
         spec=plan.own_params,
         batch=plan.params["encode"]["batch"],
     message:

@@ -22,7 +22,9 @@ from isotope.core.runs import ranked
 from isotope.core.vectors import load_vectors
 from isotope.crawl.pictures import crawl_pictures, list_pictures
 from isotope.crawl.tables import LEDGER, URLS
-from isotope.encode import dates as encode_dates
+from isotope.encode import metadata as encode_dates
+from isotope.encode.cache import Encoding
+from isotope.encode.shard import Files
 from isotope.release import geval
 from isotope.search.systems import random_run
 from isotope.tabulate import strata
@@ -274,14 +276,11 @@ def temporal(real, dev, tmp_path_factory) -> pl.DataFrame:
     folder = tmp_path_factory.mktemp("dates")
     given = {t: real / f"{t}.parquet" for t in ("texts", "images", "qrels")}
     train_dates(**given, spec=spec, fields=FIELDS, weights=folder / "m.safetensors")
-    out = {
-        side: {k: folder / f"{side}.{k}" for k in ("vectors", "ids")}
-        for side in ("texts", "images")
-    }
-    weights = folder / "m.safetensors"
-    encode_dates.encode_dated_texts(given["texts"], FIELDS, weights, (0, 1), out["texts"])
-    encode_dates.encode_dated_images(given["images"], "date", weights, (0, 1), out["images"])
-    sides = {s: load_vectors([out[s]["vectors"]], [out[s]["ids"]]) for s in out}
+    out = {s: Files(folder / f"{s}.vectors", folder / f"{s}.ids") for s in ("texts", "images")}
+    encoding = Encoding({}, folder / "m.safetensors", 1)
+    encode_dates.encode_dated_texts(given["texts"], FIELDS, encoding, out["texts"])
+    encode_dates.encode_dated_images(given["images"], "date", encoding, out["images"])
+    sides = {s: load_vectors([out[s].vectors], [out[s].ids]) for s in out}
     own = {
         side: np.flatnonzero(sides[side].ids.is_in(dev[key].implode()).to_numpy())
         for side, key in (("images", "query_id"), ("texts", "doc_id"))

@@ -21,6 +21,7 @@ from isotope.core.errors import (
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.crawl.tables import PIXELS
 from isotope.encode import multimodal, shard
+from isotope.encode.cache import Encoding
 from isotope.models import encoders
 
 HASH = {"kind": "hash", "dim": 16}
@@ -74,7 +75,9 @@ def run(tmp_path):
         files = [(tmp_path / f"{i}.npy", tmp_path / f"{i}.parquet") for i in range(shards)]
         for i, (vectors, ids) in enumerate(files):
             options = {"model": HASH, "weights": None, "batch": 2, "shard": i, "shards": shards}
-            function(**options | given, vectors=vectors, ids=ids)
+            options |= {k: given[k] for k in options.keys() & given.keys()}
+            own = {k: v for k, v in given.items() if k not in options}
+            function(**own, encoding=Encoding(**options), files=shard.Files(vectors, ids))
         return shard.load_vectors(*zip(*files, strict=True))
 
     return encoded

@@ -1,7 +1,6 @@
 """Images by their captions: whose captions, which mean, and what is not said."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,6 +12,8 @@ from isotope.core.errors import BadParams, MissingFile
 from isotope.core.schemas import CAPTION_FIELDS
 from isotope.core.vectors import load_vectors
 from isotope.encode import shard as encode_captions
+from isotope.encode.cache import Encoding
+from isotope.encode.shard import Files
 from isotope.models import encoders
 
 HASH: dict[str, object] = {"kind": "hash", "dim": 24, "images": "captions"}
@@ -47,21 +48,10 @@ def encoded(images: Path, spec: dict[str, object] = HASH, shards: int = 1, **giv
     vectors = [folder / f"{n}.npy" for n in range(shards)]
     ids = [folder / f"{n}.ids.parquet" for n in range(shards)]
     for n in range(shards):
-        asked: dict[str, Any] = {
-            "language": "en",
-            "batch": 2,
-            "pixels": [],
-            "weights": None,
-        } | given
-        encode_captions.encode_shown(
-            images=images,
-            model=spec,
-            shard=n,
-            shards=shards,
-            vectors=vectors[n],
-            ids=ids[n],
-            **asked,
-        )
+        language, batch = given.get("language", "en"), given.get("batch", 2)
+        encoding = Encoding(spec, None, batch, shard=n, shards=shards)
+        sources = encode_captions.Sources([], language)
+        encode_captions.encode_shown(images, sources, encoding, Files(vectors[n], ids[n]))
     found = load_vectors(vectors, ids)
     return pl.DataFrame({"id": found.ids, "vector": np.concatenate(found.blocks)})
 

@@ -15,12 +15,13 @@ import pytest
 from isotope.collect import tables as collect_tables
 from isotope.core import store
 from isotope.core.errors import MissingFile
-from isotope.encode.shard import encode_texts
+from isotope.encode.cache import Encoding
+from isotope.encode.shard import Files, encode_texts
 from isotope.explain import perturb
 from isotope.explain import wordnet as wordnet_files
 from isotope.explain.wordnet import WordNet
 from isotope.models import encoders
-from isotope.models.fill import lines, means
+from isotope.models.encoders import lines, means
 
 HASH: dict[str, object] = {"kind": "hash", "dim": 32, "images": "captions"}
 TEXTS = {
@@ -41,8 +42,7 @@ def texts(tmp_path) -> Path:
 
 def encoded(texts: Path, spec: dict[str, object], batch: int = 2) -> dict[str, np.ndarray]:
     out = texts.parent
-    how: dict[str, Any] = {"weights": None, "shard": 0, "shards": 1, "batch": batch}
-    encode_texts(texts=texts, model=spec, vectors=out / "t.npy", ids=out / "i.parquet", **how)
+    encode_texts(texts, Encoding(spec, None, batch), Files(out / "t.npy", out / "i.parquet"))
     ids = pl.read_parquet(out / "i.parquet").to_series().to_list()
     return dict(zip(ids, np.load(out / "t.npy"), strict=True))
 

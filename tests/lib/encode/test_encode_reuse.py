@@ -23,8 +23,8 @@ from isotope.core.vectors import contents_of
 from isotope.crawl.tables import PIXELS
 from isotope.encode import cache, shard
 from isotope.models import encoders
-from isotope.models.fill import Batches
-from isotope.models.hash import HashEncoder
+from isotope.models.encoders import Batches
+from isotope.models.kinds.hash import HashEncoder
 from isotope.models.open_clip import ClipEncoder, create_custom
 from isotope.params import files as params_files
 from isotope.params import resolve
@@ -94,15 +94,13 @@ def run(
 ) -> Path:
     """Encode a side of an edition, of its images by pixels or captions; return the vectors."""
     vectors = of["texts"].parent / f"{name}-{side}.npy"
-    common: dict[str, Any] = {"shard": 0, "shards": 1, "batch": BATCH}
-    common |= {"vectors": vectors, "earlier": earlier}
-    common |= {"ids": vectors.with_suffix(".ids.parquet"), **given}
+    files = shard.Files(vectors, vectors.with_suffix(".ids.parquet"), earlier)
+    encoding = cache.Encoding(**{"batch": BATCH, **given})
     if side == "texts":
-        shard.encode_texts(texts=of["texts"], **common)
-    else:
-        common["model"] = {**common["model"], "images": side}
-        seen: dict[str, Any] = {"images": of["images"], "pixels": [of["pixels"]], "language": "en"}
-        shard.encode_shown(**seen, **common)
+        shard.encode_texts(of["texts"], encoding, files)
+        return vectors
+    encoding = encoding._replace(model={**encoding.model, "images": side})
+    shard.encode_shown(of["images"], shard.Sources([of["pixels"]], "en"), encoding, files)
     return vectors
 
 
@@ -165,7 +163,7 @@ def test_contents_are_digests_of_what_the_model_was_given(editions):
 @pytest.mark.parametrize("other", ["batch", "precision", "weights", "package", "answer"])
 def test_what_may_change_a_vector_changes_the_key(other, clip, monkeypatch, tmp_path):
     encoder: Any = encoders.load(clip["model"], weights=clip["weights"])
-    how = cache.How(clip["model"], clip["weights"], BATCH, "float32")
+    how = cache.Encoding(clip["model"], clip["weights"], BATCH)
     before = cache.text_key(encoder, how)
     assert before == cache.text_key(encoder, how)
     if other == "batch":
@@ -184,7 +182,7 @@ def test_what_may_change_a_vector_changes_the_key(other, clip, monkeypatch, tmp_
 
 def test_which_fields_are_read_is_no_part_of_the_key():
     keys = [
-        cache.text_key(HashEncoder(8), cache.How(spec, None, BATCH, "float32"))
+        cache.text_key(HashEncoder(8), cache.Encoding(spec, None, BATCH))
         for spec in (HASH, {**HASH, "fields": ["page_title"]})
     ]
     assert keys[0] == keys[1]

@@ -11,7 +11,7 @@ from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGene
 from isotope.collect.tables import IMAGES
 from isotope.core import store
 from isotope.core.errors import EmptyTable, FetchFailed, MissingColumn, MissingFile
-from isotope.encode.summaries import write_summaries
+from isotope.encode.metadata import write_summaries
 
 WORDS = {"i1": ["A dog runs.", "One brown dog"], "i2": ["Two cats", "Cats asleep!"], "i3": []}
 

@@ -11,12 +11,13 @@ from tests import entries
 from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.vectors import write_ids
-from isotope.encode.shard import encode_texts
-from isotope.explain.perturb import Settings
-from isotope.explain.ranks import Queries, Tower, perturb_texts, perturbed_bm25, perturbed_dense
+from isotope.encode.cache import Encoding
+from isotope.encode.shard import Files, encode_texts
+from isotope.explain.perturb import Settings, perturb_texts
+from isotope.explain.ranks import Queries, Tower, perturbed_bm25, perturbed_dense
 from isotope.explain.tables import INTACT
 from isotope.index.bm25 import index_bm25
-from isotope.models.hash import HashEncoder
+from isotope.models.kinds.hash import HashEncoder
 from isotope.search.systems import search_bm25
 from isotope.toy import words
 
@@ -113,17 +114,8 @@ def test_ranks_of_a_dense_system_are_counted_over_the_pool(made):
     images = encoder.encode_texts([said.lower() for said in SAID])
     np.save(folder / "images.npy", images)
     write_ids(pl.Series([f"i{n}" for n in range(5)]), folder / "images.ids.parquet")
-    places = {"vectors": folder / "texts.npy", "ids": folder / "texts.ids.parquet"}
-    encode_texts(
-        texts=folder / "texts.parquet",
-        model=model,
-        weights=None,
-        fields=FIELDS,
-        shard=0,
-        shards=1,
-        batch=2,
-        **places,
-    )
+    files = Files(folder / "texts.npy", folder / "texts.ids.parquet")
+    encode_texts(folder / "texts.parquet", Encoding(model, None, 2), files, FIELDS)
     (folder / "index/validation").mkdir(parents=True)
     np.save(folder / "index/validation/images.npy", np.arange(5))
     encoded = {side: [folder / f"{side}.npy"] for side in ("texts", "images")}

@@ -13,11 +13,12 @@ from isotope.collect.tables import IMAGES, OPTIONAL, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingColumn, MissingFile
 from isotope.core.vectors import load_vectors
-from isotope.encode import dates as encode_dates
-from isotope.models import dates as date_model
-from isotope.models import dates as models_dates
-from isotope.models.dates import WHOLE, Choice
-from isotope.models.kinds.dates import DatesRecipe
+from isotope.encode import metadata as encode_dates
+from isotope.encode.cache import Encoding
+from isotope.encode.shard import Files
+from isotope.models.kinds import dates as date_model
+from isotope.models.kinds import dates as models_dates
+from isotope.models.kinds.dates import WHOLE, Choice, DatesRecipe
 from isotope.train.dates import dated, train_dates
 
 OLD, NEW = "ye olde steam carriage", "the new automobile and its radio"
@@ -116,7 +117,7 @@ def test_a_fold_left_out_is_as_if_it_had_never_been_there():
     left, never = date_model.table(whole, choice, without=3), date_model.table(alone, choice)
     first = alone.first_year - whole.first_year
     here = slice(first, first + alone.years)
-    assert (left.seen == never.seen).all()
+    assert (left.features == never.features).all()
     assert left.ratios[:, here] == pytest.approx(never.ratios)
 
 
@@ -162,19 +163,19 @@ def test_dates_times_and_years_are_columns_of_years_and_words_are_not():
 
 
 def test_a_model_comes_back_from_disk_as_it_was(model, tmp_path):
-    models_dates.save(model, tmp_path / "m.safetensors")
-    again = models_dates.load(tmp_path / "m.safetensors")
+    models_dates.save_dates(model, tmp_path / "m.safetensors")
+    again = models_dates.load_dates(tmp_path / "m.safetensors")
     assert (again.encode_texts([OLD], [2]) == model.encode_texts([OLD], [2])).all()
-    models_dates.save(again, tmp_path / "n.safetensors")
+    models_dates.save_dates(again, tmp_path / "n.safetensors")
     assert (tmp_path / "m.safetensors").read_bytes() == (tmp_path / "n.safetensors").read_bytes()
 
 
 def test_no_model_and_another_kind_of_model_are_named(tmp_path):
     with pytest.raises(MissingFile, match="run the train phase"):
-        models_dates.load(tmp_path / "m.safetensors")
+        models_dates.load_dates(tmp_path / "m.safetensors")
     (tmp_path / "m.safetensors").write_bytes(b"\0" * 64)
     with pytest.raises(CorruptFile, match="not a temporal model"):
-        models_dates.load(tmp_path / "m.safetensors")
+        models_dates.load_dates(tmp_path / "m.safetensors")
 
 
 def test_too_few_training_texts_and_ngrams_backwards_are_named():
@@ -194,19 +195,16 @@ def test_both_sides_of_a_collection_are_encoded_in_shards(collected, tmp_path):
     weights = tmp_path / "model.safetensors"
     fields = ["context_section_description"]
     train_dates(**collected, spec={"kind": "dates"}, fields=fields, weights=weights)
-    model = models_dates.load(weights)
+    model = models_dates.load_dates(weights)
     made: dict[str, list] = {"texts": [], "images": []}
     for n in (0, 1):
         for side, paths in made.items():
-            paths.append({k: tmp_path / f"{side}-{n}.{k}" for k in ("vectors", "ids")})
-        encode_dates.encode_dated_texts(
-            collected["texts"], fields, weights, (n, 2), made["texts"][-1]
-        )
-        encode_dates.encode_dated_images(
-            collected["images"], "date", weights, (n, 2), made["images"][-1]
-        )
+            paths.append(Files(tmp_path / f"{side}-{n}.vectors", tmp_path / f"{side}-{n}.ids"))
+        encoding = Encoding({}, weights, 1, shard=n, shards=2)
+        encode_dates.encode_dated_texts(collected["texts"], fields, encoding, made["texts"][-1])
+        encode_dates.encode_dated_images(collected["images"], "date", encoding, made["images"][-1])
     sides = {
-        side: load_vectors([p["vectors"] for p in paths], [p["ids"] for p in paths])
+        side: load_vectors([p.vectors for p in paths], [p.ids for p in paths])
         for side, paths in made.items()
     }
     assert sides["texts"].ids.to_list() == [*IDS, "v"]
@@ -225,5 +223,5 @@ def test_at_most_so_many_texts_are_learned_from_whatever_their_order(collected, 
     shuffled = pl.read_parquet(collected["qrels"]).reverse()
     shuffled.write_parquet(collected["qrels"])
     train_dates(**collected, spec=spec, fields=["context_section_description"], weights=paths[1])
-    assert models_dates.load(paths[0]).counts.texts.sum() == 20
+    assert models_dates.load_dates(paths[0]).counts.texts.sum() == 20
     assert paths[0].read_bytes() == paths[1].read_bytes()

@@ -25,7 +25,7 @@ ASK = r"""
 import json, sys
 from isotope.core.errors import FetchFailed
 from isotope.models import encoders
-from isotope.models.summariser import Summarizer
+from isotope.models.transformers import Summarizer
 
 said = {}
 for name, spec in json.loads(sys.argv[1]).items():

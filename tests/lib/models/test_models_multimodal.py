@@ -23,10 +23,9 @@ from isotope.params.recipes import (
     MultimodalRecipe,
     recipe_of,
 )
-from isotope.train.batches import Batch
-from isotope.train.loop import start
+from isotope.train.clip import begin
 from isotope.train.multimodal import MultimodalStepper, adafactor
-from isotope.train.processes import Ranks
+from isotope.train.step import Batch, Ranks
 
 SMALL = {"heads": 2, "head_width": 8}
 SPECS: dict[str, dict[str, Any]] = {
@@ -307,7 +306,7 @@ def test_weights_of_something_else_are_refused(tmp_path):
 def test_a_picture_is_resized_to_a_square_as_section_5_1_says_where_params_ask(resize):
     """Section 5.1: "We process all images in our dataset by resizing them to 224 x 224"."""
     with torch.random.fork_rng():
-        clip = start({"name": "ViT-S-32-alt", "resize": resize}, None).model
+        clip = begin({"name": "ViT-S-32-alt", "resize": resize}, None).model
     picture = Image.fromarray(np.arange(60 * 40 * 3, dtype=np.uint8).reshape(40, 60, 3))
     square = np.asarray(cut_of(clip).cut(picture))
     assert square.shape == (224, 224, 3)

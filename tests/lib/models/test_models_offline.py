@@ -18,12 +18,12 @@ from safetensors.torch import load_file, save_file
 
 from isotope.core.errors import BadParams, CorruptFile, MissingFile, UnknownModel
 from isotope.models import encoders
-from isotope.models.conse import combined
-from isotope.models.device import Device
+from isotope.models.kinds.conse import combined
 from isotope.models.lit import Heads, load_heads
 from isotope.models.offline import SIDE, Pictures, Sentences, class_names, square, text_tower
+from isotope.models.transformers import Device
 from isotope.params.recipes import HeadsRecipe
-from isotope.train.heads import Features, fit, measure
+from isotope.train.frozen import Features, Point, fit_heads, measure
 
 CAPTIONS = ["A giraffe eats leaves from a tree.", "A slice of pizza on a plate."]
 
@@ -59,11 +59,11 @@ def features(n: int, seed: int) -> Features:
     return Features(ids, [f"t{k:03d}" for k in range(n)], images, texts, own, said)
 
 
-def trained(recipe: HeadsRecipe) -> tuple[Heads, list[str]]:
+def trained(recipe: HeadsRecipe) -> tuple[Heads, list[Point]]:
     with torch.random.fork_rng():
         torch.manual_seed(recipe.seed)
         heads = Heads(recipe.dim)
-        return heads, list(fit(heads, features(64, 1), features(24, 1), recipe))
+        return heads, fit_heads(heads, features(64, 1), features(24, 1), recipe)
 
 
 def test_a_picture_is_the_mean_of_its_likeliest_classes():
@@ -95,10 +95,9 @@ def test_the_middle_of_a_picture_is_kept():
 
 
 def test_heads_learn_to_tell_pairs_apart():
-    heads, lines = trained(HeadsRecipe(dim=16, epochs=12, batch=32, every=6))
-    rows = list(csv.reader(io.StringIO("".join(lines))))
-    assert [row[:2] for row in rows] == [["6", "12"], ["12", "24"]]
-    assert float(rows[1][2]) < float(rows[0][2])
+    heads, points = trained(HeadsRecipe(dim=16, epochs=12, batch=32, every=6))
+    assert [(point.epoch, point.step) for point in points] == [(6, 12), (12, 24)]
+    assert points[1].loss < points[0].loss
     fresh = measure(Heads(16).eval(), features(64, 1))
     learned = measure(heads.eval(), features(64, 1))
     assert min(learned) > 0.5 > max(fresh)
@@ -175,7 +174,7 @@ def test_real_pictures_are_found_by_their_captions_over_the_multilingual_tower(c
 
 @pytest.mark.usefixtures("fuse")
 def test_heads_trained_on_one_text_tower_are_refused_on_the_other(tmp_path, coco):
-    from isotope.train.heads import train_heads  # noqa: PLC0415
+    from isotope.train.frozen import train_heads  # noqa: PLC0415
 
     spec = {"kind": "lit", "text": "fuse", "heads": {"dim": 8, "epochs": 2, "batch": 8}}
     weights = tmp_path / "w.safetensors"
@@ -231,7 +230,7 @@ def test_real_pictures_are_found_by_their_captions_without_training(coco):
 
 @pytest.mark.usefixtures("towers")
 def test_a_lit_model_trains_on_a_collection_and_encodes_both_sides(tmp_path, coco):
-    from isotope.train.heads import train_heads  # noqa: PLC0415
+    from isotope.train.frozen import train_heads  # noqa: PLC0415
 
     paths = collection(tmp_path, *coco)
     for copy in ("a", "b"):

@@ -26,7 +26,7 @@ from transformers import (
 
 from isotope.core.errors import BadParams, CorruptFile, FetchFailed, UnknownModel
 from isotope.models import encoders
-from isotope.models.fill import means
+from isotope.models.encoders import means
 
 CONTEXT, WIDTH, DIM = 12, 16, 10
 SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]

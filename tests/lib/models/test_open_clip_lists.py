@@ -2,9 +2,9 @@
 
 import open_clip
 
-from isotope.models import open_clip_lists
+from isotope.models.kinds import _open_clip
 
-NAMES = open_clip_lists.architectures()
+NAMES = _open_clip.architectures()
 
 
 def test_every_model_of_open_clip_is_known_with_all_its_tags():
@@ -12,7 +12,7 @@ def test_every_model_of_open_clip_is_known_with_all_its_tags():
     assert len(NAMES) > 100
     assert {"ViT-S-32-alt", "ViT-B-32"} <= set(NAMES)
     for name in {*NAMES, *(name for name, _ in open_clip.list_pretrained())}:
-        assert open_clip_lists.tags(name) == open_clip.list_pretrained_tags_by_model(name), name
+        assert _open_clip.tags(name) == open_clip.list_pretrained_tags_by_model(name), name
 
 
 def test_whose_tokenizer_a_model_reads_with_is_as_open_clip_chooses(monkeypatch):
@@ -20,5 +20,5 @@ def test_whose_tokenizer_a_model_reads_with_is_as_open_clip_chooses(monkeypatch)
         monkeypatch.setattr(open_clip.factory, kind, lambda *_, **__: "another's")
     chosen: dict[str, object] = {name: open_clip.get_tokenizer(name) for name in NAMES}
     own = {name for name, reader in chosen.items() if reader != "another's"}
-    assert own == {n for n in NAMES if open_clip_lists.tokenizer(n) is None}
+    assert own == {n for n in NAMES if _open_clip.tokenizer(n) is None}
     assert len(NAMES) > len(own) > 50

@@ -15,7 +15,7 @@ from isotope.core.runs import read_run, write_run
 from isotope.index.bm25 import index_answers
 from isotope.search import answers as answer_files
 from isotope.search import answers as search_answers
-from isotope.tabulate.answered import write_answered
+from isotope.tabulate.runs import write_answered
 
 NAMES = ["Cessna 172", "Ceviche", "Flip-flops", "Cessna", "Wrestling ring"]
 SAID = ["a cessna 172", "ceviche!", "flip flops", "zebra", "x"]

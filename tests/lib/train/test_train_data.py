@@ -20,11 +20,10 @@ from isotope.core.pixels import squashed
 from isotope.crawl.tables import PIXELS
 from isotope.models import open_clip as models_clip
 from isotope.params.recipes import Means, Recipe
-from isotope.train import contrastive
-from isotope.train.batches import Batches, Tokens
+from isotope.train import clip
+from isotope.train.clip import Batches, Tokens
 from isotope.train.data import Decoded, Packed, Place, Source, packing, read_split
-from isotope.train.processes import Ranks
-from isotope.train.step import Stepper
+from isotope.train.step import Ranks, Stepper
 
 TINY = {
     "embed_dim": 16,
@@ -87,9 +86,7 @@ def trained(source: Source, place: Path, **means) -> list[bytes]:
     out = {"weights": place / "model.safetensors", "curve": place / "curve.csv"}
     spec = {"config": "reader-clip", "train": {**RECIPE, **means}}
     files = {name: getattr(source, name) for name in ("texts", "images", "qrels")}
-    contrastive.train(
-        **files, pixels=source.pixels, spec=spec, seed=0, **out, scratch=place / "scratch"
-    )
+    clip.train(**files, pixels=source.pixels, spec=spec, seed=0, **out, scratch=place / "scratch")
     assert not list((place / "scratch").iterdir()), "nothing is left behind"
     return [path.read_bytes() for path in out.values()]
 

@@ -30,8 +30,7 @@ from isotope.train import multimodal
 from isotope.train import multimodal as multimodal_measure
 from isotope.train import step as train_step
 from isotope.train.data import Place, Source
-from isotope.train.multimodal import Point, best, combined
-from isotope.train.multimodal_data import read_judged
+from isotope.train.multimodal import Point, best, combined, read_judged
 
 BASE = {"kind": "open_clip", "config": "oven-clip", "fields": ["page_title"]}
 FEW = {"steps": 6, "batch": 8, "every": 2, "learning_rate": 0.01}
@@ -205,7 +204,7 @@ def test_accuracies_are_shares_of_each_subset_by_what_was_seen(collection, tmp_p
             TARGET, found.entities.pictures(every), found.entities.tokens(every, tokens)
         )
     right = (queries @ entities.T).argmax(dim=1).numpy() == found.answers
-    table = found.known.with_columns(right=pl.Series(right))
+    table = found.groups.with_columns(right=pl.Series(right))
     ours = multimodal_measure.accuracies(model, found, tokens, None)
     for share, (subset, seen) in zip(ours, multimodal_measure.GROUPS, strict=False):
         assert share == pytest.approx(table.filter(subset=subset, seen=seen)["right"].mean())

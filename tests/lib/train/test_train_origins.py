@@ -25,10 +25,9 @@ from isotope.models import encoders
 from isotope.models import open_clip as models_clip
 from isotope.models.open_clip import cut_of
 from isotope.params.recipes import Means
-from isotope.train import contrastive
+from isotope.train import clip
 from isotope.train import step as train_step
-from isotope.train.loop import start
-from isotope.train.step import tower_of
+from isotope.train.clip import begin, tower_of
 
 TINY = {
     "embed_dim": 16,
@@ -80,7 +79,7 @@ def origin_clip(tmp_path_factory, monkeypatch):
 def trained(collection, place, spec, **more):
     place.mkdir(parents=True, exist_ok=True)
     out = {"weights": place / "model.safetensors", "curve": place / "curve.csv"}
-    contrastive.train(**collection, spec=spec, seed=0, **out, scratch=place / "scratch", **more)
+    clip.train(**collection, spec=spec, seed=0, **out, scratch=place / "scratch", **more)
     return [path.read_bytes() for path in out.values()]
 
 
@@ -127,7 +126,7 @@ KILLED = """
 import json, os, signal, sys
 from pathlib import Path
 from isotope.models import open_clip as models_clip
-from isotope.train import contrastive
+from isotope.train import clip
 from isotope.train import step as train_step
 
 given = json.loads(sys.argv[1])
@@ -142,7 +141,7 @@ def counted(self, batch):
 
 train_step.Stepper.step = counted
 paths = {k: Path(v) for k, v in given.items() if k not in ("spec", "pixels")}
-contrastive.train(**paths, spec=given["spec"], pixels=[Path(p) for p in given["pixels"]], seed=0)
+clip.train(**paths, spec=given["spec"], pixels=[Path(p) for p in given["pixels"]], seed=0)
 """
 
 
@@ -215,7 +214,7 @@ def test_pretrained_weights_from_a_file_are_where_training_starts(tmp_path):
     name, path = "origin-clip-listed", tmp_path / "own.pt"
     origin = open_clip.create_model(name)
     torch.save(origin.state_dict(), path)
-    begun = start({"name": name, "pretrained": str(path)}, None)
+    begun = begin({"name": name, "pretrained": str(path)}, None)
     for key, value in origin.state_dict().items():
         assert torch.equal(begun.model.state_dict()[key], value)
     assert begun.notes["pretrained"] == str(path)
@@ -227,7 +226,7 @@ def test_training_cuts_pictures_as_the_encoder_will(tmp_path):
     )
     for name in ("origin-clip", "origin-clip-listed"):
         kind = "config" if name == "origin-clip" else "name"
-        begun = start({kind: name}, None)
+        begun = begin({kind: name}, None)
         cut = np.asarray(cut_of(begun.model).cut(picture))
         squash = np.asarray(picture.resize((16, 16), Image.Resampling.BICUBIC))
         assert cut.shape == (16, 16, 3)
@@ -245,7 +244,7 @@ def test_training_cuts_pictures_as_the_encoder_will(tmp_path):
 )
 def test_a_start_that_cannot_be_is_named(spec, error, found):
     with pytest.raises(error, match=found):
-        start(spec, None)
+        begin(spec, None)
 
 
 def test_weights_that_are_not_isotopes_are_refused(tmp_path):

@@ -16,10 +16,9 @@ from torch import nn
 from isotope.models import open_clip as models_clip
 from isotope.models.open_clip import standardised
 from isotope.params.recipes import Means, Recipe
-from isotope.train.batches import Batch, Batches, Tokens
+from isotope.train.clip import Batches, ClipStepper, Tokens, tower_of
 from isotope.train.data import Split
-from isotope.train.processes import Ranks
-from isotope.train.step import Stepper, tower_of
+from isotope.train.step import Batch, Ranks
 
 TINY = {
     "embed_dim": 16,
@@ -62,7 +61,7 @@ def means(**given: object) -> Means:
 
 
 def taught(model: nn.Module, batch: Batch, tune: Tune = "both", **given: object) -> Gradients:
-    stepper = Stepper(model, Recipe(tune=tune), means(**given), ALONE, 1)
+    stepper = ClipStepper(model, Recipe(tune=tune), means(**given), ALONE, 1)
     stepper.gradients(batch)
     return gradients(model)
 
@@ -143,7 +142,7 @@ def test_dropout_leaves_out_the_same_in_both_passes():
     model.visual.ln_pre = nn.Dropout(0.5)
     batch = pairs(8)
     torch.manual_seed(3)
-    stepper = Stepper(model, Recipe(), means(micro_batch=4), ALONE, 1)
+    stepper = ClipStepper(model, Recipe(), means(micro_batch=4), ALONE, 1)
     seen: list[torch.Tensor] = []
     model.visual.ln_pre.register_forward_hook(lambda _m, _i, out: seen.append(out.detach().clone()))
     stepper.gradients(batch)
@@ -157,7 +156,7 @@ def test_dropout_leaves_out_the_same_in_both_passes():
 def test_the_other_tower_is_frozen_to_the_bit_and_this_one_learns(tune, micro_batch):
     model, batch = clip(), pairs(8)
     before = {n: p.detach().clone() for n, p in model.named_parameters()}
-    stepper = Stepper(
+    stepper = ClipStepper(
         model, Recipe(tune=tune, warmup=0.0), means(micro_batch=micro_batch), ALONE, 9
     )
     for _ in range(2):
@@ -226,8 +225,8 @@ from pathlib import Path
 import torch
 from isotope.models import open_clip as models_clip
 from isotope.params.recipes import Means, Recipe
-from isotope.train.processes import joined
-from isotope.train.step import Stepper
+from isotope.train.clip import ClipStepper
+from isotope.train.step import joined
 
 folder = Path(sys.argv[1])
 models_clip.CONFIGS = folder
@@ -237,7 +236,7 @@ batch = torch.load(folder / "batch.pt", weights_only=True)
 with joined() as ranks:
     rows = ranks.rows(len(batch[0]))
     means = Means(micro_batch=json.loads(sys.argv[2]))
-    stepper = Stepper(model, Recipe(), means, ranks, 1)
+    stepper = ClipStepper(model, Recipe(), means, ranks, 1)
     loss = stepper.gradients([side[rows] for side in batch])
     grads = {n: p.grad for n, p in model.named_parameters() if p.grad is not None}
     torch.save([loss, grads], folder / f"rank{ranks.rank}.pt")
@@ -253,7 +252,7 @@ def test_two_processes_have_the_loss_and_gradients_of_one(tmp_path, micro_batch)
     arguments = [str(tmp_path / "worker.py"), str(tmp_path), json.dumps(micro_batch)]
     torchrun(*arguments)
     model = clip()
-    stepper = Stepper(model, Recipe(), Means(), ALONE, 1)
+    stepper = ClipStepper(model, Recipe(), Means(), ALONE, 1)
     loss = stepper.gradients(batch)
     for rank in range(2):
         theirs = torch.load(tmp_path / f"rank{rank}.pt", weights_only=True)

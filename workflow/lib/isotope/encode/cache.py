@@ -8,8 +8,7 @@ processor), so the model's vectors of a few fixed items are part of it.
 
 import hashlib
 import json
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from itertools import cycle, islice
 from pathlib import Path
@@ -18,13 +17,11 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-import pyarrow as pa
 from PIL import Image
 
-from isotope.core import provenance, store
+from isotope.core import provenance
 from isotope.core.progress import log
-from isotope.core.vectors import FloatArray, contents_of, created, load_vectors, write_ids
-from isotope.encode.tables import CONTENTS
+from isotope.core.vectors import FloatArray, contents_of, load_vectors
 from isotope.models.encoders import Encoder
 from isotope.params.sections import model_kind
 
@@ -35,73 +32,28 @@ _PACKAGES = ("numpy", "pillow", "torch", "torchvision", "open_clip_torch", "tran
 # What turns an item into its vector, besides the code of the model's kind.
 _ENCODING = (
     *("models.encoders:load", "core.pixels:decode"),
-    *("models.fill:Batches", "models.fill:means", "models.fill:lines"),
+    *("models.encoders:Batches", "models.encoders:means", "models.encoders:lines"),
 )
-# Params that choose what is encoded, which the contents tell, and not how.
+# Params that choose what is encoded, which the contents tell, and not encoding.
 _NOT_HOW = frozenset({"fields", "images", "summary"})
 _SENTENCES = ("", "isotope", "Ein Bild, 一张图片")
 _SIDES_PX = ((300, 200), (64, 64), (120, 260))
 
 
-class Out(NamedTuple):
-    """Where the vectors of the rows `ids` go, in which precision, and the key of what made them."""
+class Encoding(NamedTuple):
+    """How a shard is encoded: by which model, in which batches and precision, and which shard."""
 
-    vectors: Path
-    ids_file: Path
-    ids: pl.Series
-    precision: str
-    key: str
+    model: Mapping[str, object]
+    weights: Path | None
+    batch: int
+    precision: str = "float32"
+    shard: int = 0
+    shards: int = 1
 
-
-@contextmanager
-def filling(out: Out, dim: int, earlier: Sequence[Path]) -> Generator["Filling"]:
-    """Yield what fills the files of `out`; they get their names when it is complete.
-
-    `earlier` are shards of vectors of another collection, with their contents beside them.
-
-    Raises:
-        MissingFile, TruncatedFile, CorruptFile: as `VectorCache`.
-    """
-    cache = VectorCache(earlier, out.key)
-    with created(out.vectors, (len(out.ids), dim), out.precision) as block:
-        filled = Filling(block, cache)
-        yield filled
-    _write_contents(out, filled)
-    write_ids(out.ids, out.ids_file)
-    if earlier:
-        log.info("%d of %d vectors reused", filled.copied, len(out.ids))
-
-
-class Filling:
-    """A block of vectors [n, dim] whose rows are copied from the cache, or left to be encoded."""
-
-    def __init__(self, block: FloatArray, cache: "VectorCache") -> None:
-        """Fill `block` [n, dim]."""
-        self.block, self._cache, self.copied = block, cache, 0
-        self.contents = np.zeros((len(block), DIGEST_BYTES), np.uint8)
-        self.filled = np.zeros(len(block), bool)
-
-    def copy(self, places: Sequence[int], content: bytes) -> bool:
-        """Note what rows are made of; copy their vector and return True where the cache has it."""
-        digest = hashlib.sha256(content).digest()
-        self.contents[places] = np.frombuffer(digest, np.uint8)
-        self.filled[places] = True
-        vector = self._cache.vector(digest)
-        if vector is not None:
-            self.block[places] = vector
-            self.copied += len(places)
-        return vector is not None
-
-
-def _write_contents(out: Out, filled: Filling) -> None:
-    digests = filled.contents.tobytes().hex()
-    width = 2 * DIGEST_BYTES
-    contents = [
-        digests[width * n : width * (n + 1)] if has else None for n, has in enumerate(filled.filled)
-    ]
-    columns = {"id": out.ids.to_arrow(), "content": pa.array(contents, pa.string())}
-    columns["model"] = pa.array([out.key] * len(contents), pa.string())
-    store.write(pa.table(columns), contents_of(out.vectors), CONTENTS)
+    @property
+    def place(self) -> str:
+        """Which shard of how many, counted from 1."""
+        return f"shard {self.shard + 1} of {self.shards}"
 
 
 class VectorCache:
@@ -153,38 +105,33 @@ def _read(
     return np.concatenate(digests), np.concatenate(rows)
 
 
-class How(NamedTuple):
-    """What stands in the params about the encoding of a collection."""
-
-    model: Mapping[str, object]
-    weights: Path | None
-    batch: int
-    precision: str
-
-
-def text_key(encoder: Encoder, how: How) -> str:
+def text_key(encoder: Encoder, encoding: Encoding) -> str:
     """Return the key of the vectors that a model makes of texts, empty where none can be reused."""
-    return _key("texts", how, encoder.encode_texts, list(_SENTENCES))
+    return _key("texts", encoding, encoder.encode_texts, list(_SENTENCES))
 
 
-def picture_key(encoder: Encoder, how: How) -> str:
+def picture_key(encoder: Encoder, encoding: Encoding) -> str:
     """Return the key of the vectors that a model makes of pictures; likewise."""
-    return _key("pictures", how, encoder.encode_images, [_picture(*px) for px in _SIDES_PX])
+    return _key("pictures", encoding, encoder.encode_images, [_picture(*px) for px in _SIDES_PX])
 
 
-def _key(of: str, how: How, encode: Callable[[list[_T]], FloatArray], items: list[_T]) -> str:
-    sample = _sample(encode, items, how.batch)
+def _key(
+    of: str, encoding: Encoding, encode: Callable[[list[_T]], FloatArray], items: list[_T]
+) -> str:
+    sample = _sample(encode, items, encoding.batch)
     if sample is None:
-        log.warning("a vector of %s depends on its place in a batch: none is reused", how.model)
+        log.warning(
+            "a vector of %s depends on its place in a batch: none is reused", encoding.model
+        )
         return ""
     parts = {
         "of": of,
-        "model": {k: v for k, v in how.model.items() if k not in _NOT_HOW},
-        "weights": digest(*_files(how)),
-        "batch": how.batch,
-        "precision": how.precision,
+        "model": {k: v for k, v in encoding.model.items() if k not in _NOT_HOW},
+        "weights": digest(*_files(encoding)),
+        "batch": encoding.batch,
+        "precision": encoding.precision,
         "packages": {name: _version(name) for name in _PACKAGES},
-        "code": digest(*(provenance.LIBRARY / file for file in code_of(how.model))),
+        "code": digest(*(provenance.LIBRARY / file for file in code_of(encoding.model))),
         "answer": hashlib.sha256(sample.tobytes()).hexdigest(),
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
@@ -214,11 +161,11 @@ def _sample(
     return vectors[: len(items)] if vectors.tobytes() == expected.tobytes() else None
 
 
-def _files(how: How) -> list[Path]:
+def _files(encoding: Encoding) -> list[Path]:
     """Return the files with a model's weights, where the params name any."""
-    named = [Path(str(how.model[k])) for k in ("pretrained", "name") if how.model.get(k)]
+    named = [Path(str(encoding.model[k])) for k in ("pretrained", "name") if encoding.model.get(k)]
     files = [p for each in named for p in ([each] if each.is_file() else sorted(each.rglob("*")))]
-    return [p for p in (*([how.weights] if how.weights else []), *files) if p.is_file()]
+    return [p for p in (*([encoding.weights] if encoding.weights else []), *files) if p.is_file()]
 
 
 def _version(package: str) -> str:

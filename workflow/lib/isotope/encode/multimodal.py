@@ -19,9 +19,10 @@ from isotope.core.exact import Shards
 from isotope.core.pixels import batches, iter_pictures, shown_by
 from isotope.core.progress import Progress
 from isotope.core.vectors import FloatArray, created, write_ids
-from isotope.encode.shard import iter_texts, slice_ids
+from isotope.encode.cache import Encoding
+from isotope.encode.shard import Files, iter_texts, slice_ids
 from isotope.models import encoders
-from isotope.models.fill import Batches
+from isotope.models.encoders import Batches
 from isotope.models.mix import Mix, Rows, load_mix
 from isotope.models.multimodal import QUERY, TARGET, MultimodalEncoder
 
@@ -50,73 +51,51 @@ def encode_side_inputs(  # noqa: PLR0913
     Raises:
         As `encode_questions` and `encode_pictures`.
     """
-    how: dict[str, Any] = {"model": model, "weights": weights, "batch": batch}
-    how |= {"shard": shard, "shards": shards}
-    files = {k: {"vectors": outputs[k], "ids": outputs[f"{k}_ids"]} for k in _SIDE_INPUTS}
-    encode_questions(images=images, **files["questions"], **how)
-    encode_pictures(texts=texts, pixels=pixels, **files["pictures"], **how)
+    encoding = Encoding(model, weights, batch, shard=shard, shards=shards)
+    questions, pictures = (Files(outputs[k], outputs[f"{k}_ids"]) for k in _SIDE_INPUTS)
+    encode_questions(images, encoding, questions)
+    encode_pictures(texts, pixels, encoding, pictures)
 
 
-def encode_questions(  # noqa: PLR0913
-    *,
-    images: Path,
-    model: Mapping[str, object],
-    weights: Path | None,
-    shard: int,
-    shards: int,
-    batch: int,
-    vectors: Path,
-    ids: Path,
-) -> None:
+def encode_questions(images: Path, encoding: Encoding, files: Files) -> None:
     """Encode the `question` on each image of a shard as `encode_images` cuts them.
 
-    An image without one has zeros, which are like nothing.
+    An image without one has zeros, whose similarity to anything is 0.
 
     Raises:
         As `encode_texts`; MissingColumn: a collection without questions.
     """
-    rows = slice_ids(images, "image_id", (QUESTION,), shard, shards, batch)
-    encoder = encoders.load(model, weights=weights)
-    progress = Progress(f"questions encoded, shard {shard + 1} of {shards}", len(rows))
-    with created(vectors, (len(rows), encoder.dim)) as block:
-        for some in batches(iter_texts(images, rows, (QUESTION,), "image_id"), batch):
+    rows = slice_ids(images, "image_id", (QUESTION,), encoding)
+    encoder = encoders.load(encoding.model, weights=encoding.weights)
+    progress = Progress(f"questions encoded, {encoding.place}", len(rows))
+    with created(files.vectors, (len(rows), encoder.dim)) as block:
+        for some in batches(iter_texts(images, rows, (QUESTION,), "image_id"), encoding.batch):
             here = slice(progress.done, progress.done + len(some))
-            asked = np.array([[bool(text)] for text in some])
-            block[here] = np.where(asked, encoder.encode_texts(some), 0)
+            has_words = np.array([[bool(text)] for text in some])
+            block[here] = np.where(has_words, encoder.encode_texts(some), 0)
             progress.add(len(some))
-    write_ids(rows, ids)
+    write_ids(rows, files.ids)
     progress.finish()
 
 
-def encode_pictures(  # noqa: PLR0913
-    *,
-    texts: Path,
-    pixels: Sequence[Path],
-    model: Mapping[str, object],
-    weights: Path | None,
-    shard: int,
-    shards: int,
-    batch: int,
-    vectors: Path,
-    ids: Path,
-) -> None:
+def encode_pictures(texts: Path, pixels: Sequence[Path], encoding: Encoding, files: Files) -> None:
     """Encode the picture of each text of a shard as `encode_texts` cuts them.
 
     Raises:
         As `encode_images`; MissingColumn: a collection whose texts have no pictures.
     """
-    rows = slice_ids(texts, "text_id", (PICTURE,), shard, shards, batch)
-    encoder = encoders.load(model, weights=weights)
+    rows = slice_ids(texts, "text_id", (PICTURE,), encoding)
+    encoder = encoders.load(encoding.model, weights=encoding.weights)
     shown = shown_by(texts, "text_id", rows)
-    progress = Progress(f"pictures encoded, shard {shard + 1} of {shards}", len(shown))
-    with created(vectors, (len(rows), encoder.dim)) as block:
+    progress = Progress(f"pictures encoded, {encoding.place}", len(shown))
+    with created(files.vectors, (len(rows), encoder.dim)) as block:
         block[:] = encoder.encode_images([Image.new("RGB", (_BLACK_PX, _BLACK_PX))])
-        for some in iter_pictures(shown, pixels, batch):
-            found = encoder.encode_images([image for _, image in some])
-            for (picture, _), vector in zip(some, found, strict=True):
+        for some in iter_pictures(shown, pixels, encoding.batch):
+            vectors = encoder.encode_images([image for _, image in some])
+            for (picture, _), vector in zip(some, vectors, strict=True):
                 block[shown[picture]] = vector
             progress.add(len(some))
-    write_ids(rows, ids)
+    write_ids(rows, files.ids)
     progress.finish()
 
 
@@ -182,27 +161,19 @@ def encode_multimodal_shard(  # noqa: PLR0913
         MissingColumn: a collection without questions, or whose texts have no pictures.
         As `encode_images` and `models.multimodal.load_multimodal`.
     """
-    encoder, part = MultimodalEncoder(weights), Part(shard, shards, batch, precision)
+    encoder = MultimodalEncoder(weights)
+    encoding = Encoding({}, weights, batch, precision, shard, shards)
     sides = {
         "image": _Side(images, QUERY, "image_id", (QUESTION,)),
         "text": _Side(texts, TARGET, "text_id", fields),
     }
     for name, side in sides.items():
         columns = (*side.fields, PICTURE)
-        rows = slice_ids(side.table, side.key, columns, shard, shards, batch)
+        rows = slice_ids(side.table, side.key, columns, encoding)
         size = len(rows), encoder.dim
         with created(outputs[f"{name}_vectors"], size, precision) as block:
-            _fill(block, encoder, side, rows, pixels, part)
+            _fill(block, encoder, side, rows, (pixels, encoding))
         write_ids(rows, outputs[f"{name}_ids"])
-
-
-class Part(NamedTuple):
-    """A shard of `shards`, in which batches, and the precision of its vectors."""
-
-    shard: int
-    shards: int
-    batch: int
-    precision: str = "float32"
 
 
 class _Side(NamedTuple):
@@ -212,32 +183,30 @@ class _Side(NamedTuple):
     fields: Sequence[str]
 
 
-def _fill(  # noqa: PLR0913, PLR0917
+def _fill(
     block: FloatArray,
     encoder: MultimodalEncoder,
     side: _Side,
     rows: pl.Series,
-    pixels: Sequence[Path],
-    part: Part,
+    source: tuple[Sequence[Path], Encoding],
 ) -> None:
+    pixels, encoding = source
     words = list(iter_texts(side.table, rows, side.fields, side.key))
     shown = shown_by(side.table, side.key, rows)
 
     def encode(items: list[Any]) -> FloatArray:
         return encoder.encode(side.encodes_as, items)
 
-    waiting, bare = Batches(block, encode, part.batch), np.ones(len(rows), np.bool_)
-    progress = Progress(
-        f"{side.encodes_as} encoded, shard {part.shard + 1} of {part.shards}", len(rows)
-    )
-    for some in iter_pictures(shown, pixels, part.batch):
+    waiting, unfilled = Batches(block, encode, encoding.batch), np.ones(len(rows), np.bool_)
+    progress = Progress(f"{side.encodes_as} encoded, {encoding.place}", len(rows))
+    for some in iter_pictures(shown, pixels, encoding.batch):
         for picture, image in some:
             for place in shown[picture]:
-                bare[place] = False
+                unfilled[place] = False
                 waiting.add([place], (image, words[place]))
                 progress.add()
     black = Image.new("RGB", (_BLACK_PX, _BLACK_PX))
-    for place in np.flatnonzero(bare):
+    for place in np.flatnonzero(unfilled):
         waiting.add([int(place)], (black, words[place]))
         progress.add()
     waiting.finish()

@@ -10,27 +10,47 @@ in the same batch whatever the number of shards. Rows that an earlier collection
 there (`isotope.encode.cache`).
 """
 
+import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import numpy as np
 import polars as pl
+import pyarrow as pa
 
-from isotope.core import sql
+from isotope.core import sql, store
 from isotope.core.errors import BadParams, MissingColumn, MissingFile
 from isotope.core.pixels import batches, iter_pictures, shown_by
 from isotope.core.progress import Progress, log
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.core.vectors import load_vectors
-from isotope.encode.cache import Filling, How, Out, filling, picture_key, text_key
+from isotope.core.vectors import FloatArray, contents_of, created, load_vectors, write_ids
+from isotope.encode.cache import DIGEST_BYTES, Encoding, VectorCache, picture_key, text_key
+from isotope.encode.tables import CONTENTS
 from isotope.models import encoders
-from isotope.models.encoders import Encoder
-from isotope.models.fill import LINES, WHOLE, Batches, Encode, lines, means, text_of
+from isotope.models.encoders import LINES, WHOLE, Batches, Encode, Encoder, lines, means, text_of
 
 PIXELS, CAPTIONS = "pixels", "captions"
 _TEXTS_PER_READ = 16_384
 _IMAGES_PER_READ = 4_096
+
+
+class Files(NamedTuple):
+    """Where the vectors of a shard and their ids go, and another collection's shards of vectors."""
+
+    vectors: Path
+    ids: Path
+    earlier: Sequence[Path] = ()
+
+
+class Sources(NamedTuple):
+    """What may stand for images: pixels, captions in a language, and features (`encode_images`)."""
+
+    pixels: Sequence[Path]
+    language: str
+    features: Sequence[Path] = ()
 
 
 def encode_shard(  # noqa: PLR0913
@@ -59,26 +79,10 @@ def encode_shard(  # noqa: PLR0913
     Raises:
         As `encode_texts` and `encode_shown`.
     """
-    how: dict[str, Any] = {"model": model, "weights": weights, "shard": shard, "shards": shards}
-    how |= {"batch": batch, "precision": precision}
-    encode_texts(
-        texts=texts,
-        fields=fields,
-        earlier=_side(earlier, "texts"),
-        vectors=outputs["text_vectors"],
-        ids=outputs["text_ids"],
-        **how,
-    )
-    encode_shown(
-        images=images,
-        pixels=pixels,
-        language=language,
-        features=features,
-        earlier=_side(earlier, "images"),
-        vectors=outputs["image_vectors"],
-        ids=outputs["image_ids"],
-        **how,
-    )
+    encoding = Encoding(model, weights, batch, precision, shard, shards)
+    encode_texts(texts, encoding, _files(outputs, "text", earlier), fields)
+    sources = Sources(pixels, language, features)
+    encode_shown(images, sources, encoding, _files(outputs, "image", earlier))
 
 
 def encode_texts_shard(  # noqa: PLR0913
@@ -99,73 +103,51 @@ def encode_texts_shard(  # noqa: PLR0913
     Raises:
         As `encode_texts`.
     """
-    encode_texts(
-        texts=texts,
-        model=model,
-        weights=weights,
-        fields=fields,
-        shard=shard,
-        shards=shards,
-        batch=batch,
-        precision=precision,
-        earlier=_side(earlier, "texts"),
-        vectors=outputs["text_vectors"],
-        ids=outputs["text_ids"],
-    )
+    encoding = Encoding(model, weights, batch, precision, shard, shards)
+    encode_texts(texts, encoding, _files(outputs, "text", earlier), fields)
 
 
-def _side(earlier: Sequence[Path], side: str) -> list[Path]:
-    return [path for path in earlier if path.parent.name == side and path.suffix == ".npy"]
+def _files(outputs: Mapping[str, Path], side: str, earlier: Sequence[Path]) -> Files:
+    own = [path for path in earlier if path.parent.name == f"{side}s" and path.suffix == ".npy"]
+    return Files(outputs[f"{side}_vectors"], outputs[f"{side}_ids"], own)
 
 
-def encode_texts(  # noqa: PLR0913
-    *,
-    texts: Path,
-    model: Mapping[str, object],
-    weights: Path | None,
-    fields: Sequence[str] = FIVE_FIELDS,
-    shard: int,
-    shards: int,
-    batch: int,
-    vectors: Path,
-    ids: Path,
-    precision: str = "float32",
-    earlier: Sequence[Path] = (),
+def encode_texts(
+    texts: Path, encoding: Encoding, files: Files, fields: Sequence[str] = FIVE_FIELDS
 ) -> None:
-    """Encode shard `shard` of `shards` contiguous slices of the texts in order of text_id.
+    """Encode a shard of the texts: a contiguous slice in order of text_id.
 
-    `vectors` gets [n, dim] in a precision of core.vectors.PRECISIONS, `ids` the text_id of each
-    row, and `core.vectors.contents_of(vectors)` what the row was made of. A text that `earlier`,
-    shards of another collection, has already is not encoded again. Where `model["texts"]` is
-    `lines`, a text's vector is the mean of its lines' (`models.fill.means`).
+    `files.vectors` gets [n, dim] in a precision of core.vectors.PRECISIONS, `files.ids` the text_id
+    of each row, and `core.vectors.contents_of(files.vectors)` what the row was made of. A text that
+    `files.earlier` has already is not encoded again. Where `model["texts"]` is `lines`, a text's
+    vector is the mean of its lines' (`models.encoders.means`).
 
     Raises:
         MissingFile, MissingColumn: a table or a field that is not there.
         BadParams: a shard outside 0..shards-1, or an empty batch.
         UnknownModel, CorruptFile, FetchFailed: see `isotope.models.encoders.load`.
     """
-    rows = slice_ids(texts, "text_id", fields, shard, shards, batch)
-    encoder = encoders.load(model, weights=weights)
-    key = text_key(encoder, How(model, weights, batch, precision))
-    progress = Progress(f"texts encoded, shard {shard + 1} of {shards}", len(rows))
-    with filling(Out(vectors, ids, rows, precision, key), encoder.dim, earlier) as filled:
-        fill = _fill_lines if model.get("texts", WHOLE) == LINES else _fill_texts
-        numbered = batches(enumerate(iter_texts(texts, rows, fields)), batch)
-        fill(filled, _new(filled, numbered, progress), encoder, batch)
+    rows = slice_ids(texts, "text_id", fields, encoding)
+    encoder = encoders.load(encoding.model, weights=encoding.weights)
+    progress = Progress(f"texts encoded, {encoding.place}", len(rows))
+    with filling(files, rows, encoder.dim, encoding, text_key(encoder, encoding)) as filled:
+        fill = _fill_lines if encoding.model.get("texts", WHOLE) == LINES else _fill_texts
+        numbered = batches(enumerate(iter_texts(texts, rows, fields)), encoding.batch)
+        fill(filled, _new(filled, numbered, progress), encoder, encoding.batch)
     progress.finish()
 
 
 def _new(
-    filled: Filling, numbered: Iterable[list[tuple[int, str]]], progress: Progress
+    filled: "Filling", numbered: Iterable[list[tuple[int, str]]], progress: Progress
 ) -> Iterator[list[tuple[int, str]]]:
-    """Yield what is to be encoded of each batch of texts and their places."""
+    """Yield the texts of each batch that are to be encoded, with their places."""
     for some in numbered:
         yield [(place, text) for place, text in some if not filled.copy([place], text.encode())]
         progress.add(len(some))
 
 
 def _fill_texts(
-    filled: Filling, texts: Iterable[list[tuple[int, str]]], encoder: Encoder, batch: int
+    filled: "Filling", texts: Iterable[list[tuple[int, str]]], encoder: Encoder, batch: int
 ) -> None:
     waiting = Batches(filled.block, encoder.encode_texts, batch)
     for new in texts:
@@ -176,88 +158,57 @@ def _fill_texts(
 
 
 def _fill_lines(
-    filled: Filling, texts: Iterable[list[tuple[int, str]]], encoder: Encoder, batch: int
+    filled: "Filling", texts: Iterable[list[tuple[int, str]]], encoder: Encoder, batch: int
 ) -> None:
     for new in filter(None, texts):
         places = [place for place, _ in new]
         filled.block[places] = means([lines(text) for _, text in new], encoder, batch)
 
 
-def encode_shown(  # noqa: PLR0913
-    *,
-    images: Path,
-    pixels: Sequence[Path],
-    language: str,
-    model: Mapping[str, object],
-    weights: Path | None,
-    shard: int,
-    shards: int,
-    batch: int,
-    vectors: Path,
-    ids: Path,
-    precision: str = "float32",
-    earlier: Sequence[Path] = (),
-    features: Sequence[Path] = (),
-) -> None:
+def encode_shown(images: Path, sources: Sources, encoding: Encoding, files: Files) -> None:
     """Encode a shard of the images by what stands for them: `model["images"]`, pixels by default.
 
     Raises:
         As `encode_images` and `encode_captions`.
     """
-    if model.get("images", PIXELS) != CAPTIONS:
-        how: dict[str, Any] = {"model": model, "weights": weights, "vectors": vectors, "ids": ids}
-        how |= {"shard": shard, "shards": shards, "batch": batch, "precision": precision}
-        encode_images(images=images, pixels=pixels, features=features, earlier=earlier, **how)
-        return
-    encoder = encoders.load(model, weights=weights)
-    rows = slice_ids(images, "image_id", ("language",), shard, shards, batch)
-    key = text_key(encoder, How(model, weights, batch, precision))
-    out = Out(vectors, ids, rows, precision, key)
-    encode_captions(images, encoder, Spoken(language, batch), out, earlier)
+    if encoding.model.get("images", PIXELS) == CAPTIONS:
+        encode_captions(images, sources.language, encoding, files)
+    else:
+        encode_images(images, sources.pixels, encoding, files, sources.features)
 
 
-def encode_images(  # noqa: PLR0913
-    *,
+def encode_images(
     images: Path,
     pixels: Sequence[Path],
-    model: Mapping[str, object],
-    weights: Path | None,
-    shard: int,
-    shards: int,
-    batch: int,
-    vectors: Path,
-    ids: Path,
-    precision: str = "float32",
-    earlier: Sequence[Path] = (),
+    encoding: Encoding,
+    files: Files,
     features: Sequence[Path] = (),
 ) -> None:
-    """Encode shard `shard` of `shards` contiguous slices of the images in order of image_id.
+    """Encode a shard of the images by their pixels: a contiguous slice in order of image_id.
 
     `pixels` are the crawl's shards, streamed; an image shows the picture of its `picture_id` where
-    the table has that column. `vectors`, `ids`, slices and `earlier` are as for texts. `features`,
-    a block and its ids, is what `train_heads` has made of pictures: the model's tower encodes none
-    of those again.
+    the table has that column. `files` are as for texts. `features`, a block and its ids, are those
+    that `train_heads` has of pictures: the model's tower encodes none of them again.
 
     Raises:
         MissingFile: a table or shard that is not there, or an image without pixels.
         TruncatedFile, CorruptFile: a shard that ends early, a picture that does not decode.
         BadParams, UnknownModel, FetchFailed: as for texts.
     """
-    rows = slice_ids(images, "image_id", (), shard, shards, batch)
-    encoder = encoders.load(model, weights=weights)
+    rows = slice_ids(images, "image_id", (), encoding)
+    encoder = encoders.load(encoding.model, weights=encoding.weights)
     shown = shown_by(images, "image_id", rows)
-    key = picture_key(encoder, How(model, weights, batch, precision))
-    progress = Progress(f"images encoded, shard {shard + 1} of {shards}", len(shown))
-    with filling(Out(vectors, ids, rows, precision, key), encoder.dim, earlier) as filled:
-        waiting = Batches(filled.block, encoder.encode_images, batch)
-        ready = _Features(features, Batches(filled.block, _head(encoder), batch))
+    progress = Progress(f"images encoded, {encoding.place}", len(shown))
+    with filling(files, rows, encoder.dim, encoding, picture_key(encoder, encoding)) as filled:
+        waiting = Batches(filled.block, encoder.encode_images, encoding.batch)
+        ready = _Features(features, Batches(filled.block, _head(encoder), encoding.batch))
 
         def new(picture: str, webp: bytes) -> bool:
             progress.add()
             copied = filled.copy(shown[picture], webp)
             return not copied and not ready.add(shown[picture], picture)
 
-        for some in iter_pictures(shown, pixels, batch, new):
+        for some in iter_pictures(shown, pixels, encoding.batch, new):
             for picture, image in some:
                 waiting.add(shown[picture], image)
         waiting.finish()
@@ -266,7 +217,7 @@ def encode_images(  # noqa: PLR0913
 
 
 class _Features:
-    """What a frozen tower has made of pictures, on its way through the heads."""
+    """Features of pictures by a frozen tower, on their way through the heads."""
 
     def __init__(self, features: Sequence[Path], waiting: Batches) -> None:
         self._waiting = waiting
@@ -290,38 +241,30 @@ def _head(encoder: Encoder) -> Encode:
     return getattr(encoder, "encode_features", encoder.encode_images)
 
 
-class Spoken(NamedTuple):
-    """The language of the captions, and how many are encoded at a time."""
-
-    language: str
-    batch: int
-
-
-def encode_captions(
-    images: Path, encoder: Encoder, spoken: Spoken, out: Out, earlier: Sequence[Path] = ()
-) -> None:
-    """Write a vector for each of the images `out.ids` (sorted), [n, dim], by its captions.
+def encode_captions(images: Path, language: str, encoding: Encoding, files: Files) -> None:
+    """Encode a shard of the images by their captions in a language, [n, dim].
 
     An image without a caption in the language is encoded as an empty text, as is a text whose
     fields are empty; their number is logged.
 
     Raises:
-        BadParams: an empty batch.
-        MissingFile: no such table of images.
+        As `encode_texts`.
     """
-    progress, silent = Progress("images encoded by their captions", len(out.ids)), 0
-    with filling(out, encoder.dim, earlier) as filled:
-        for ids, captions in _captions(images, out.ids, spoken.language):
+    rows = slice_ids(images, "image_id", ("language",), encoding)
+    encoder = encoders.load(encoding.model, weights=encoding.weights)
+    progress, silent = Progress("images encoded by their captions", len(rows)), 0
+    with filling(files, rows, encoder.dim, encoding, text_key(encoder, encoding)) as filled:
+        for ids, captions in _captions(images, rows, language):
             silent += ids.len() - captions["image_id"].n_unique()
             every = ids.to_frame().join(
                 captions, on="image_id", how="left", maintain_order="left_right"
             )
             every = every.with_columns(pl.col("caption").fill_null(""))
             groups = every.group_by("image_id", maintain_order=True).agg("caption")["caption"]
-            _fill_captions(filled, progress.done, groups.to_list(), encoder, spoken.batch)
+            _fill_captions(filled, progress.done, groups.to_list(), encoder, encoding.batch)
             progress.add(ids.len())
     progress.finish()
-    log.info("%d of %d images have no caption in %s", silent, len(out.ids), spoken.language)
+    log.info("%d of %d images have no caption in %s", silent, len(rows), language)
 
 
 def _captions(
@@ -335,7 +278,7 @@ def _captions(
 
 
 def _fill_captions(
-    filled: Filling, first: int, groups: list[list[str]], encoder: Encoder, batch: int
+    filled: "Filling", first: int, groups: list[list[str]], encoder: Encoder, batch: int
 ) -> None:
     """Fill the rows from `first` on: one for each image's captions."""
     numbered = enumerate(groups, first)
@@ -344,21 +287,72 @@ def _fill_captions(
         filled.block[[n for n, _ in new]] = means([own for _, own in new], encoder, batch)
 
 
-def slice_ids(  # noqa: PLR0913, PLR0917
-    table: Path, key: str, fields: Sequence[str], shard: int, shards: int, unit: int = 1
-) -> pl.Series:
-    """Return the sorted ids of one shard; shards are cut at multiples of `unit` rows.
+@contextmanager
+def filling(
+    files: Files, rows: pl.Series, dim: int, encoding: Encoding, key: str
+) -> Generator["Filling"]:
+    """Yield what fills the files of the ids `rows`; they get their names when it is complete.
 
-    They differ in size by at most one unit.
+    `key` names what makes the vectors (`text_key`, `picture_key`).
 
     Raises:
-        BadParams: no such shard, or a unit below 1.
+        MissingFile, TruncatedFile, CorruptFile: as `VectorCache`.
+    """
+    cache = VectorCache(files.earlier, key)
+    with created(files.vectors, (len(rows), dim), encoding.precision) as block:
+        filled = Filling(block, cache)
+        yield filled
+    _write_contents(contents_of(files.vectors), rows, filled, key)
+    write_ids(rows, files.ids)
+    if files.earlier:
+        log.info("%d of %d vectors reused", filled.copied, len(rows))
+
+
+class Filling:
+    """A block of vectors [n, dim] whose rows are copied from the cache, or left to be encoded."""
+
+    def __init__(self, block: FloatArray, cache: VectorCache) -> None:
+        """Fill `block` [n, dim]."""
+        self.block, self._cache, self.copied = block, cache, 0
+        self.contents = np.zeros((len(block), DIGEST_BYTES), np.uint8)
+        self.filled = np.zeros(len(block), bool)
+
+    def copy(self, places: Sequence[int], content: bytes) -> bool:
+        """Note what rows are made of; copy their vector and return True where the cache has it."""
+        digest = hashlib.sha256(content).digest()
+        self.contents[places] = np.frombuffer(digest, np.uint8)
+        self.filled[places] = True
+        vector = self._cache.vector(digest)
+        if vector is not None:
+            self.block[places] = vector
+            self.copied += len(places)
+        return vector is not None
+
+
+def _write_contents(file: Path, rows: pl.Series, filled: Filling, key: str) -> None:
+    digests, width = filled.contents.tobytes().hex(), 2 * DIGEST_BYTES
+    contents = [
+        digests[width * n : width * (n + 1)] if has else None for n, has in enumerate(filled.filled)
+    ]
+    columns = {"id": rows.to_arrow(), "content": pa.array(contents, pa.string())}
+    columns["model"] = pa.array([key] * len(contents), pa.string())
+    store.write(pa.table(columns), file, CONTENTS)
+
+
+def slice_ids(table: Path, key: str, fields: Sequence[str], encoding: Encoding) -> pl.Series:
+    """Return the sorted ids of one shard; shards are cut at multiples of the batch.
+
+    They differ in size by at most one batch.
+
+    Raises:
+        BadParams: no such shard, or a batch below 1.
         MissingFile, MissingColumn: no such table, or a field that it lacks.
     """
+    shard, shards, batch = encoding.shard, encoding.shards, encoding.batch
     if not 0 <= shard < shards:
         raise BadParams("encode", f"shard {shard} of {shards}", "count shards from 0")
-    if unit < 1:
-        raise BadParams("encode", f"batch {unit}", "use 1 or more")
+    if batch < 1:
+        raise BadParams("encode", f"batch {batch}", "use 1 or more")
     if not table.is_file():
         raise MissingFile(table, "no such table", "run the collect phase")
     rows = pl.scan_parquet(table)
@@ -366,8 +360,8 @@ def slice_ids(  # noqa: PLR0913, PLR0917
     if missing:
         raise MissingColumn(table, f"no column {min(missing)!r}", "correct the model's `fields`")
     ids = rows.select(key).collect().to_series().sort()
-    units = -(-len(ids) // unit)
-    start, stop = (unit * (units * i // shards) for i in (shard, shard + 1))
+    units = -(-len(ids) // batch)
+    start, stop = (batch * (units * i // shards) for i in (shard, shard + 1))
     return ids[start:stop]
 
 

@@ -1,23 +1,32 @@
-"""Encoders: whatever turns texts and images into vectors of one space (design, section 1).
+"""Encoders: what turns texts and images into vectors of one space, and fills a block with them.
 
 An encoder is loaded by the module of its kind, found by name, so that no kind's code is part of
 another one's.
+
+A vector must not depend on what was encoded beside it, or copying one from an earlier collection
+would change its neighbours. The sums of a matrix product are ordered by the shape of the product,
+so every batch has the same shape; the last one is filled up with its last item (`Batches`).
 """
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 from PIL import Image
 
 from isotope.core.errors import BadParams, MissingFile, UnknownModel
+from isotope.core.schemas import STEP
+from isotope.core.vectors import FloatArray
 from isotope.models import kinds
 
-FloatArray = npt.NDArray[np.float32]
+Encode = Callable[[list[Any]], FloatArray]
+# What a text's vector is made of, as params say it: the text, or the mean of its lines.
+WHOLE, LINES = "whole", "lines"
 
 
 class Encoder(Protocol):
@@ -34,7 +43,16 @@ class Encoder(Protocol):
         ...
 
     def shapes(self, texts: list[str]) -> list[int]:
-        """Return what tells which texts may share a batch: the length that each is padded to."""
+        """Return the length that each text is padded to; only texts of one length share a batch."""
+        ...
+
+
+@runtime_checkable
+class SentenceVectors(Protocol):
+    """An encoder that gives the vectors of sentences in their own lengths."""
+
+    def encode_sentences(self, texts: list[str]) -> FloatArray:
+        """Return float32 [n, dim], as the model leaves them."""
         ...
 
 
@@ -54,24 +72,28 @@ def load(
         BadParams: a key that the kind needs and that is absent.
     """
     kind = str(spec.get("kind"))
-    if kind not in _names() or (load_kind := _loader(kind)) is None:
-        known = ", ".join(filter(_loader, _names()))
-        raise UnknownModel("models", f"kind {kind!r}", f"use one of {known}")
+    if kind not in _modules() or (load_kind := _loader(kind)) is None:
+        choices = ", ".join(filter(_loader, _modules()))
+        raise UnknownModel("models", f"kind {kind!r}", f"use one of {choices}")
     return load_kind(spec, weights=weights, device=device)
 
 
-def _names() -> list[str]:
-    found = (module.name for module in pkgutil.iter_modules(kinds.__path__))
-    return sorted(name for name in found if not name.startswith("_"))
+def _modules() -> list[str]:
+    names = (module.name for module in pkgutil.iter_modules(kinds.__path__))
+    return sorted(name for name in names if not name.startswith("_"))
 
 
-def _loader(kind: str) -> Callable[..., Encoder] | None:
-    """Return what loads an encoder of a kind; None for a kind without encoders of its own."""
-    return getattr(importlib.import_module(f"{kinds.__name__}.{kind}"), "load", None)
+def _loader(module: str) -> Callable[..., Encoder] | None:
+    """Return what loads the encoder of a kind; None for a module of kinds without encoders."""
+    return getattr(importlib.import_module(f"{kinds.__name__}.{module}"), "load", None)
 
 
 def need(spec: Mapping[str, object], key: str) -> str:
-    """Return a required key of a model's entry as text."""
+    """Return a required key of a model's entry as text.
+
+    Raises:
+        BadParams: there is no such key.
+    """
     if key not in spec:
         raise BadParams("models", f"no {key!r} in {dict(spec)}", f"add {key!r}")
     return str(spec[key])
@@ -86,3 +108,75 @@ def demand_weights(spec: Mapping[str, object], weights: Path | None) -> Path:
     if weights is None:
         raise MissingFile(f"model {dict(spec)}", "no trained weights given", "run the train phase")
     return weights
+
+
+class Batches:
+    """Items that wait for a batch of their shape to be full."""
+
+    def __init__(self, block: npt.NDArray[np.floating], encode: Encode, size: int) -> None:
+        """Fill `block` [n, dim] with the vectors that `encode` returns for `size` items a call."""
+        self._block, self._encode, self._size = block, encode, size
+        self._waiting: dict[int, list[tuple[Sequence[int], Any]]] = {}
+
+    def add(self, places: Sequence[int], item: Any, shape: int = 0) -> None:  # noqa: ANN401
+        """Encode an item for these rows; only items of one shape share a batch."""
+        waiting = self._waiting.setdefault(shape, [])
+        waiting.append((places, item))
+        if len(waiting) == self._size:
+            self._flush(shape)
+
+    def finish(self) -> None:
+        """Encode what is left."""
+        for shape in sorted(self._waiting):
+            self._flush(shape)
+
+    def _flush(self, shape: int) -> None:
+        some = self._waiting.pop(shape)
+        items = [item for _, item in some]
+        vectors = self._encode(items + items[-1:] * (self._size - len(items)))
+        for (places, _), vector in zip(some, vectors[: len(some)], strict=True):
+            self._block[places] = vector
+
+
+def text_of(fields: Sequence[str]) -> pl.Expr:
+    """Return the fields of a row as one text, without what is empty.
+
+    The steps of a hierarchy are joined by a space, as the fields are.
+    """
+    columns = [
+        pl.col(f).str.replace_all(STEP, " ", literal=True) if f == "hierarchy" else pl.col(f)
+        for f in fields
+    ]
+    filled = [column.str.strip_chars().replace("", None) for column in columns]
+    return pl.concat_str(filled, separator=" ", ignore_nulls=True).fill_null("").alias("text")
+
+
+def lines(text: str) -> list[str]:
+    """Return the lines of a text that have words; an empty text is one empty line."""
+    return [line.strip() for line in text.splitlines() if line.strip()] or [""]
+
+
+def means(groups: Sequence[Sequence[str]], encoder: Encoder, batch: int) -> FloatArray:
+    """Return the mean of each group's vectors, L2-normalised float32 [groups, dim].
+
+    What is averaged is what the model makes of each sentence, of any length where the encoder gives
+    it (`SentenceVectors`), else of length 1. `batch` sentences are encoded at a time; no group is
+    empty.
+
+    Raises:
+        IsotopeError: what the encoder raises.
+    """
+    texts = [sentence for group in groups for sentence in group]
+    vectors = np.empty((len(texts), encoder.dim), np.float32)
+    own_lengths = isinstance(encoder, SentenceVectors)
+    waiting = Batches(
+        vectors, encoder.encode_sentences if own_lengths else encoder.encode_texts, batch
+    )
+    for place, shape in enumerate(encoder.shapes(texts)):
+        waiting.add([place], texts[place], shape)
+    waiting.finish()
+    first = np.cumsum([0, *map(len, groups[:-1])])
+    sums = np.add.reduceat(vectors.astype(np.float64), first, axis=0)
+    lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+    # ASSUME sentences that cancel out exactly mean nothing: their vector stays zero; no paper says.
+    return (sums / np.where(lengths == 0, 1.0, lengths)).astype(np.float32)

@@ -16,8 +16,8 @@ from safetensors.torch import load_file
 from torch import nn
 
 from isotope.core.errors import CorruptFile, MissingFile
-from isotope.models.device import Device
 from isotope.models.offline import DEFAULT, PICTURE_FEATURES, TEXT_FEATURES, Pictures, text_tower
+from isotope.models.transformers import Device
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -45,7 +45,7 @@ class LitEncoder:
     """The towers of `isotope.models.offline` under trained heads."""
 
     def __init__(self, weights: Path, device: str = "auto", *, text: str = DEFAULT) -> None:
-        """Load the towers from their packages and the heads from `isotope.train.heads`' weights.
+        """Load the towers from their packages and the heads from `isotope.train.frozen`' weights.
 
         Raises:
             UnknownModel: no text tower of that name.
@@ -80,7 +80,7 @@ class LitEncoder:
 
 
 def load_heads(weights: Path) -> Heads:
-    """Read heads that `isotope.train.heads` wrote.
+    """Read heads that `isotope.train.frozen` wrote.
 
     Raises:
         MissingFile: no such file.

@@ -191,7 +191,7 @@ def scale(mix: Mix) -> torch.Tensor:
 
 
 def load_mix(weights: Path) -> Mix:
-    """Read what `isotope.train.mix` wrote.
+    """Read what `isotope.train.frozen` wrote.
 
     Raises:
         MissingFile: no such file.

@@ -27,9 +27,9 @@ from transformers import T5Config
 from transformers.models.t5.modeling_t5 import T5Stack
 
 from isotope.core.errors import CorruptFile
-from isotope.models.device import Device
 from isotope.models.mix import FourWays
 from isotope.models.open_clip import cut_of, empty, standardised, trained_notes, unit
+from isotope.models.transformers import Device
 from isotope.params.recipes import ClipFusionRecipe, recipe_of
 
 FloatArray = npt.NDArray[np.float32]

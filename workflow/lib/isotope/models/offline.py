@@ -19,7 +19,7 @@ from torchvision.models import EfficientNet_B0_Weights
 from transformers import AutoModel, AutoTokenizer
 
 from isotope.core.errors import MissingFile, UnknownModel
-from isotope.models.device import Device, lengths, tokenized
+from isotope.models.transformers import Device, lengths, tokenized
 
 PICTURE_FEATURES = 1280
 TEXT_FEATURES = 384

@@ -24,10 +24,10 @@ from torchvision.transforms import Compose, ToTensor
 
 from isotope.core.errors import CorruptFile, FetchFailed, MissingFile, UnknownModel
 from isotope.core.pixels import Cut
-from isotope.models import open_clip_lists
+from isotope.models.kinds import _open_clip
 
 CONFIGS = Path(__file__).parents[1] / "models"
-_WEIGHTS = open_clip_lists.WEIGHTS
+_WEIGHTS = _open_clip.WEIGHTS
 _UNLOADABLE = (
     SafetensorError,
     pickle.UnpicklingError,
@@ -147,7 +147,7 @@ def create_custom(config: str, weights: Path | None = None) -> torch.nn.Module:
 
 
 def create_trained(name: str, weights: Path) -> torch.nn.Module:
-    """Create a model of open_clip's list with weights that `isotope.train.contrastive` fine-tuned.
+    """Create a model of open_clip's list with weights that `isotope.train.clip` fine-tuned.
 
     Raises:
         MissingFile, CorruptFile: see `isotope.models.encoders.load`.
@@ -174,7 +174,7 @@ def empty(notes: Mapping[str, Any]) -> torch.nn.Module:
 
 
 def trained_notes(weights: Path) -> dict[str, Any]:
-    """Return what `isotope.train.contrastive` wrote into the metadata of its weights.
+    """Return what `isotope.train.clip` wrote into the metadata of its weights.
 
     Raises:
         MissingFile, CorruptFile: weights that are not there, or not isotope's.

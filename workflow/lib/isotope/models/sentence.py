@@ -21,8 +21,7 @@ from sentence_transformers.sentence_transformer.modules import Dropout, Pooling
 from transformers.utils.hub import cached_file
 
 from isotope.core.errors import BadParams, CorruptFile, UnknownModel
-from isotope.models.device import Device, lengths
-from isotope.models.transformers import complete, fetching
+from isotope.models.transformers import Device, complete, fetching, lengths
 
 FloatArray = npt.NDArray[np.float32]
 _POOLINGS = ("cls", "max", "mean", "mean_sqrt_len_tokens")

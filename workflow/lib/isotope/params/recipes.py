@@ -64,6 +64,12 @@ class HeadsRecipe(Section):
     threads: Count = Field(default=1, description="Threads of the tensor library.")
     seed: Whole = Field(default=0, description="Of initialisation and order.")
 
+    limit_s: ClassVar[float | None] = None
+
+    def total(self, per_epoch: int) -> int:
+        """Return the steps of the whole training."""
+        return self.epochs * per_epoch
+
     @classmethod
     def of(cls, spec: Mapping[str, Any]) -> Self:
         """Read the `heads` mapping of a model's entry.
@@ -95,6 +101,13 @@ class MixRecipe(Section):
     )
     seed: Whole = Field(default=0, description="Of initialisation and order.")
     threads: Count = Field(default=1, description="Threads of the tensor library.")
+
+    every: ClassVar[int] = 1
+    limit_s: ClassVar[float | None] = None
+
+    def total(self, per_epoch: int) -> int:
+        """Return the steps of the whole training."""
+        return self.epochs * per_epoch
 
     @classmethod
     def of(cls, spec: Mapping[str, Any]) -> Self:
@@ -260,8 +273,6 @@ class MultimodalRecipe(Section):
     )
     seed: Whole = Field(default=0, description="Of initialisation and order.")
     threads: Count = Field(default=1, description="Threads of the tensor library.")
-
-    tune: ClassVar[str] = "both"
 
     @classmethod
     def of(cls, spec: Mapping[str, Any]) -> Self:

@@ -28,7 +28,7 @@ from isotope.core.pixels import Cut, shown_by
 from isotope.core.progress import Progress
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.vectors import mapped
-from isotope.train.processes import Ranks
+from isotope.train.step import Ranks
 
 Places = npt.NDArray[np.int64]
 Put = Callable[[int, bytes], None]

@@ -7,8 +7,7 @@ from typing import Any
 import polars as pl
 
 from isotope.core.lucene import contents
-from isotope.models.dates import fit, fold_of, save, years_of
-from isotope.models.kinds.dates import DatesRecipe
+from isotope.models.kinds.dates import DatesRecipe, fit, fold_of, save_dates, years_of
 
 _HASHES = 1 << 32
 
@@ -37,14 +36,14 @@ def train_dates(  # noqa: PLR0913
     chosen = pairs.sort(order, "text_id", "year").head(recipe.texts).sort("text_id", "year")
     words = contents("texts", texts, language="", fields=fields)
     read = chosen.join(words, left_on="text_id", right_on="id", maintain_order="left")
-    save(fit(read["text_id"], read["contents"].to_list(), read["year"], recipe), weights)
+    save_dates(fit(read["text_id"], read["contents"].to_list(), read["year"], recipe), weights)
 
 
 def dated(images: Path, qrels: Path, column: str) -> pl.DataFrame:
     """Return text_id and year of every judged training pair whose picture has a date.
 
     Raises:
-        As `models.dates.years_of`.
+        As `models.kinds.dates.years_of`.
     """
     table = pl.read_parquet(images)
     years = years_of(table, column, images)

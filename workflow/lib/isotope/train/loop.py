@@ -1,109 +1,144 @@
-"""The loop of contrastive training: epochs of steps, measured on validation, checkpointed."""
+"""The loop of every contrastive training, and the processes that it runs in.
 
+Epochs of shuffled batches, a step for each (`isotope.train.step`), measurements on validation, and
+checkpoints from which a killed training goes on to the same bytes. A recipe plugs in its batches,
+its stepper and its measure. `run_job` starts as many processes as the recipe asks for, each of
+which runs this file.
+"""
+
+import csv
 import hashlib
+import importlib
 import json
+import logging
+import os
 import pickle
+import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-import open_clip
 import torch
+from safetensors.torch import save_file
 
-from isotope.core import provenance
-from isotope.core.errors import BadParams, MissingFile, UnknownModel
+from isotope.core import errors, provenance
+from isotope.core.errors import BadParams
 from isotope.core.progress import Progress, log
 from isotope.core.store import aside
-from isotope.models.open_clip import (
-    create,
-    create_custom,
-    create_trained,
-    quick_gelu,
-    standardised,
-    trained_notes,
-    unit,
-)
 from isotope.params.recipes import Means
-from isotope.train.batches import Batches, Epochs, Tokens
-from isotope.train.data import Decoded, Split
-from isotope.train.processes import Ranks
-from isotope.train.step import Stepper
+from isotope.train.step import Batch, Ranks, Stepper, joined
+
+Ids = npt.NDArray[np.int64]
+_ALONE = Ranks()
 
 
-class Start(NamedTuple):
-    """A model to train, its tokenizer, and what must be known to load its weights again."""
+class Epochs:
+    """Shuffled epochs of n rows; every draw comes from one seeded generator."""
 
-    model: Any
-    tokenizer: Any
-    notes: dict[str, object]
+    def __init__(self, n: int, batch: int, seed: int, ranks: Ranks = _ALONE) -> None:
+        """Draw batches of at most n rows; the rest of an epoch is left for the next."""
+        self.size, self.rows, self.ranks = min(batch, n), n, ranks
+        self.random = np.random.default_rng(seed)
+        self.per_epoch = n // self.size
+        self._order, self._next, self._restored = np.empty(0, np.int64), 0, False
+
+    def batch(self, rows: Ids) -> Batch:
+        """Return this rank's part of the batch of these rows."""
+        raise NotImplementedError
+
+    def shuffled(self) -> Ids:
+        """Return the order of an epoch's rows."""
+        return self.random.permutation(self.rows)
+
+    def epoch(self) -> Iterator[Batch]:
+        """Yield what `batch` makes of the rows of each batch.
+
+        No row comes twice in an epoch. After `restore` the rest of the interrupted epoch comes
+        first.
+        """
+        if not self._restored:
+            self._order, self._next = self.shuffled(), 0
+        self._restored = False
+        while self._next < self.per_epoch:
+            batch = self.batch(self.numbered(self._next))
+            self._next += 1
+            yield batch
+
+    def numbered(self, number: int) -> Ids:
+        """Return the rows of a batch of this epoch, sorted, as pictures lie on disk."""
+        return np.sort(self._drawn(number))
+
+    def coming(self) -> Ids | None:
+        """Return this rank's rows of the epoch's next batch, None where there is none."""
+        if self._next + 1 >= self.per_epoch:
+            return None
+        rows = self.numbered(self._next + 1)
+        return rows[self.ranks.rows(len(rows))]
+
+    def state(self) -> dict[str, Any]:
+        """Return what `restore` needs to go on after the batch that was yielded last."""
+        drawn = json.dumps(self.random.bit_generator.state)
+        return {"rng": drawn, "order": torch.from_numpy(self._order), "next": self._next}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on where the batches of the same rows, recipe and seed stood at `state`."""
+        self.random.bit_generator.state = json.loads(state["rng"])
+        self._order, self._next = state["order"].numpy(), state["next"]
+        self._restored = True
+
+    def _drawn(self, number: int) -> Ids:
+        return self._order[number * self.size :][: self.size]
 
 
-def start(spec: Mapping[str, object], weights: Path | None) -> Start:
-    """Make the model that an entry of kind `trained` begins with.
+class InMemory(Epochs):
+    """Epochs of vectors in memory: torch's own generator draws, and rows stay as they were drawn.
 
-    `config`: from scratch; `name` with `pretrained`: a model of open_clip; with `weights`, those of
-    the entry that `from` names, whose `config` or `name` this entry shares.
-
-    Raises:
-        BadParams: neither config nor name, or `from` without weights.
-        UnknownModel: a name without loader, or a model whose tokenizer is not CLIP's.
-        MissingFile, CorruptFile, FetchFailed: see `isotope.models.encoders.load`.
+    The generator's state is that of the stepper, so `state` needs no other.
     """
-    if "from" in spec and weights is None:
-        remedy = "run the train phase, which trains it first"
-        raise MissingFile("models: from", f"no weights of {spec['from']}", remedy)
-    key = next((key for key in ("config", "name") if key in spec), None)
-    if key is None:
-        raise BadParams("models", f"no config, name or from in {dict(spec)}", "add one of them")
-    name = str(spec[key])
-    made = _custom(name, weights) if key == "config" else _listed(name, spec, weights)
-    tokenizer = open_clip.get_tokenizer(name)
-    if not isinstance(tokenizer, open_clip.SimpleTokenizer):
-        found = f"{name} reads text with {type(tokenizer).__name__}"
-        raise UnknownModel("models", found, "train a model with CLIP's own tokenizer")
-    return Start(made[0], tokenizer, made[1])
 
+    def __init__(self, n: int, batch: int) -> None:
+        """Draw batches of at most n rows, for one process."""
+        super().__init__(n, batch, 0)
 
-def _custom(name: str, weights: Path | None) -> tuple[Any, dict[str, object]]:
-    return create_custom(name, weights), {"config": name}
+    def shuffled(self) -> Ids:
+        """Return the order of an epoch's rows."""
+        return torch.randperm(self.rows).numpy()
 
-
-def _listed(
-    name: str, spec: Mapping[str, object], weights: Path | None
-) -> tuple[Any, dict[str, object]]:
-    if weights is not None:
-        given = trained_notes(weights)
-        kept = {k: given[k] for k in ("preprocess", "quick_gelu") if k in given}
-        return create_trained(name, weights), {"name": name, **kept}
-    tag, resize = (None if spec.get(k) is None else str(spec[k]) for k in ("pretrained", "resize"))
-    model: Any = create(name, tag, resize)
-    settings = model.visual.preprocess_cfg
-    kept = {key: settings[key] for key in ("mean", "std", "interpolation", "resize_mode")}
-    notes = {"name": name, "preprocess": kept, "quick_gelu": quick_gelu(name, tag)}
-    return model, {**notes, "pretrained": tag}
-
-
-_UNREADABLE = (pickle.UnpicklingError, RuntimeError, EOFError, KeyError, OSError)
+    def numbered(self, number: int) -> Ids:
+        """Return the rows of a batch of this epoch, in the order in which they were drawn."""
+        return self._drawn(number)
 
 
 class Rows(Protocol):
     """A split of what is trained on."""
 
     def rows(self) -> Iterable[Any]:
-        """Return what is known of each pair, as JSON can write it."""
+        """Return what belongs to each pair, as JSON can write it."""
         ...
+
+
+_UNREADABLE = (pickle.UnpicklingError, RuntimeError, EOFError, KeyError, OSError)
 
 
 class Checkpoint:
     """One file, valid for one training only, which its fingerprint names."""
 
-    def __init__(self, path: Path | None, fingerprint: str) -> None:
+    def __init__(self, path: Path | None = None, fingerprint: str = "") -> None:
         """Keep checkpoints at `path`; keep none where it is None."""
         self._path, self._fingerprint = path, fingerprint
+
+    @classmethod
+    def of(cls, folder: Path, means: Means, digest: Callable[[], str]) -> "Checkpoint":
+        """Return the checkpoint in a scratch folder; `digest` returns its fingerprint."""
+        return cls(folder / "checkpoint.pt", digest() if means.checkpoint_every else "")
 
     def save(self, stepper: Stepper, batches: Epochs, progress: Mapping[str, Any]) -> None:
         """Replace the checkpoint by the present state; `progress` is the loop's own."""
@@ -153,8 +188,8 @@ def fingerprint(
 ) -> str:
     """Digest what the weights depend on: params, seed, judged pairs, files' sizes, code, torch.
 
-    `code` is the function that the rule calls; all that it uses counts. Pixels and weights to start
-    from are known by the sizes of their files, not read again.
+    `code` is the function that the rule calls; all that it uses counts. Of pixels and weights to
+    start from only the sizes of their files count: they are not read again.
     """
     digest = hashlib.sha256(json.dumps([spec, seed, torch.__version__], sort_keys=True).encode())
     for split in splits:
@@ -167,104 +202,14 @@ def fingerprint(
     return digest.hexdigest()
 
 
-_DEPTH = 10
-_BATCH = 256
-_QUERIES = 1_024
-Vectors = npt.NDArray[np.float32]
-
-
-def measure(model: Any, split: Split, tokens: Tokens) -> tuple[float, float]:  # noqa: ANN401
-    """Return MRR@10 of t2m and of m2t on setting `small`; NaN where the split has no pairs."""
-    if not len(split):
-        return float("nan"), float("nan")
-    fields = {t: f for ids, views in split.views for t, f in zip(ids, views, strict=True)}
-    device = next(model.parameters()).device
-    model.eval()
-    images = _blocks(
-        lambda rows: model.encode_image(standardised(unit(rows).to(device), model), normalize=True),
-        split.pixels,
-    )
-    texts = _blocks(
-        lambda rows: model.encode_text(torch.from_numpy(rows).to(device), normalize=True),
-        np.stack([tokens.row(f) for f in fields.values()]),
-    )
-    shown_in = [set(ids) for ids, _ in split.views]
-    image_ids = list(split.image_ids)
-    shows: dict[str, set[str]] = {text_id: set() for text_id in fields}
-    for image_id, text_ids in zip(image_ids, shown_in, strict=True):
-        for text_id in text_ids:
-            shows[text_id].add(image_id)
-    return (
-        mrr10(texts, images, image_ids, list(shows.values())),
-        mrr10(images, texts, list(fields), shown_in),
-    )
-
-
-def _blocks(encode: Callable[[Any], torch.Tensor], rows: npt.NDArray[Any] | Decoded) -> Vectors:
-    with torch.inference_mode():
-        blocks = [encode(rows[i : i + _BATCH]).float().cpu() for i in range(0, len(rows), _BATCH)]
-    return torch.cat(blocks).numpy()
-
-
-def mrr10(
-    queries: Vectors,
-    documents: Vectors,
-    doc_ids: Sequence[str],
-    relevant: Sequence[Collection[str]],
-) -> float:
-    """Mean reciprocal rank at 10 of vectors [q, dim] against [d, dim] by inner product.
-
-    Ties go to the greater doc_id, which is trec_eval's rule.
-    """
-    descending = np.argsort(np.array(doc_ids))[::-1]
-    ordered = documents[descending].T
-    blocks = (queries[i : i + _QUERIES] @ ordered for i in range(0, len(queries), _QUERIES))
-    best = (row for block in blocks for row in _best(block))
-    values = [
-        _reciprocal([doc_ids[int(descending[d])] for d in row], known)
-        for row, known in zip(best, relevant, strict=True)
-    ]
-    return float(np.mean(values))
-
-
-def _best(scores: Vectors) -> npt.NDArray[np.int64]:
-    return np.argsort(-scores, axis=1, kind="stable")[:, :_DEPTH]
-
-
-def _reciprocal(ranking: Sequence[str], relevant: Collection[str]) -> float:
-    ranks = (rank for rank, doc_id in enumerate(ranking, 1) if doc_id in relevant)
-    return 1.0 / next(ranks, float("inf"))
-
-
-class Point(NamedTuple):
-    """One row of the learning curve; `loss` is the mean over its epoch."""
-
-    epoch: int
-    step: int
-    loss: float
-    mrr10_t2m: float
-    mrr10_m2t: float
-
-
 @dataclass(frozen=True)
 class Plan:
     """What training follows: the recipe, the means, the processes and the place to resume from."""
 
     recipe: Any
-    means: Means
-    ranks: Ranks
-    checkpoint: Checkpoint
-
-
-def fit(model: Any, batches: Batches, validation: Split, plan: Plan) -> list[Point]:  # noqa: ANN401
-    """Train `model` in place; return a point of every few epochs and of the last.
-
-    Raises:
-        BadParams: a batch too small for the processes, or a loss that is no number.
-    """
-    total = plan.recipe.total(batches.per_epoch)
-    stepper = Stepper(model, plan.recipe, plan.means, plan.ranks, total)
-    return _Epochs(stepper, batches, plan, lambda: measure(model, validation, batches.tokens)).run()
+    means: Means = field(default_factory=Means)
+    ranks: Ranks = _ALONE
+    checkpoint: Checkpoint = field(default_factory=Checkpoint)
 
 
 class Loop:
@@ -273,13 +218,17 @@ class Loop:
     `point` is the named tuple of a measurement: epoch, step and mean loss, then what is measured.
     """
 
-    point: Any
-
     def __init__(
-        self, stepper: Stepper, batches: Epochs, plan: Plan, gauge: Callable[[], Sequence[float]]
+        self,
+        stepper: Stepper,
+        batches: Epochs,
+        plan: Plan,
+        measure: Callable[[], Sequence[float]],
+        point: Any,  # noqa: ANN401
     ) -> None:
-        """Prepare to step; `gauge` measures on validation, after epoch, step and mean loss."""
-        self.stepper, self.plan, self._batches, self._gauge = stepper, plan, batches, gauge
+        """Prepare to step; `measure` returns the figures that a `point` has after its loss."""
+        self.stepper, self.plan, self._batches = stepper, plan, batches
+        self._measure, self._point = measure, point
         self.total = plan.recipe.total(batches.per_epoch)
         self.number, self.losses = 1, list[float]()
         self.points: list[Any] = []
@@ -318,20 +267,19 @@ class Loop:
         """Add a point to the curve, on the first rank."""
         if self.plan.ranks.first:
             mean = sum(self.losses) / len(self.losses)
-            head = self.number, self.progress.done, mean
-            self.points.append(self.point(*head, *self._gauge()))
-            named = self.points[-1]._asdict().items()
-            log.info(", ".join(f"{name} {value:.6g}" for name, value in named))
+            self.points.append(self._point(self.number, self.progress.done, mean, *self._measure()))
+            figures = self.points[-1]._asdict().items()
+            log.info(", ".join(f"{name} {value:.6g}" for name, value in figures))
 
     def _resume(self) -> None:
         state = self.plan.checkpoint.restore(self.stepper, self._batches)
         if state is not None:
             self.number, self.losses = state["epoch"], state["losses"]
-            self.points = [self.point(*row) for row in state["points"]]
+            self.points = [self._point(*row) for row in state["points"]]
             self.progress.done = state["step"]
             log.info("resumed after step %d", self.progress.done)
 
-    def _remaining(self) -> Iterator[Any]:
+    def _remaining(self) -> Iterator[Batch]:
         for batch in self._batches.epoch() if self.progress.done < self.total else ():
             yield batch
             if self.progress.done >= self.total:
@@ -346,16 +294,16 @@ class Loop:
         self.plan.checkpoint.save(self.stepper, self._batches, {**state, "points": rows})
 
 
-class _Epochs(Loop):
+class ByEpochs(Loop):
     """Measures after every few epochs, and may stop after one that came too late."""
 
-    point = Point
-
-    def __init__(self, *given: Any) -> None:  # noqa: ANN401
-        super().__init__(*given)
+    def __init__(self, *parts: Any) -> None:  # noqa: ANN401
+        """As `Loop`; the recipe has `every` and `limit_s`."""
+        super().__init__(*parts)
         self._started = time.monotonic()
 
     def passed(self) -> bool:
+        """Measure where it is time to; return whether the epoch was the last."""
         recipe, last = self.plan.recipe, super().passed()
         late = recipe.limit_s is not None and time.monotonic() - self._started > recipe.limit_s
         late = self.plan.ranks.agree(yes=late)
@@ -367,3 +315,131 @@ class _Epochs(Loop):
             )
         self.losses = []
         return late or last
+
+
+def write_curve(points: Sequence[Any], columns: Sequence[str], path: Path) -> None:
+    """Write points, of which the first two are epoch and step, under the names of `columns`."""
+    with aside(path) as part, part.open("w", newline="") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(columns)
+        out.writerows((p[0], p[1], *(f"{value:.6f}" for value in p[2:])) for p in points)
+
+
+def write_weights(model: torch.nn.Module, notes: Mapping[str, object], path: Path) -> None:
+    """Write safetensors with notes in their metadata, the same bytes for the same weights."""
+    state = {name: value.contiguous().cpu() for name, value in model.state_dict().items()}
+    # One key only: safetensors writes several in an order that changes from run to run.
+    with aside(path) as part:
+        save_file(state, part, {"isotope": json.dumps(notes, sort_keys=True)})
+
+
+@contextmanager
+def deterministic(seed: int, threads: int) -> Generator[None]:
+    """Seed torch, hold it to `threads`, and leave its state as it was."""
+    before, strict = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    torch.set_num_threads(threads)
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    try:
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            yield
+    finally:
+        torch.set_num_threads(before)
+        torch.use_deterministic_algorithms(strict)
+
+
+_PATHS = ("texts", "images", "qrels", "weights", "curve", "scratch", "start")
+_LOGGED_LINES = 20
+# What can be made again leaves the scratch folder.
+_REMADE = ("train.*", "validation.*", "job.json", "error.json")
+
+
+def run_job(
+    module: str,
+    job: Mapping[str, Any],
+    means: Means,
+    work: Callable[[Path, Ranks], None],
+) -> None:
+    """Do the `work` of `train(**job)` of a module in a scratch folder, on one or several processes.
+
+    With several `means.processes` each is a process of this machine that calls `train(**job)`
+    again, and gets to its own `work` here. The folder is `job["scratch"]`, or one that is removed.
+
+    Raises:
+        IsotopeError: what the first process raised.
+        ToolFailed: torchrun, or a process, ended otherwise.
+    """
+    with _scratch_folder(job["scratch"]) as folder:
+        if means.processes > 1 and "WORLD_SIZE" not in os.environ:
+            _launch({**job, "scratch": folder, "module": module}, means.processes, folder)
+        else:
+            with joined() as ranks:
+                work(folder, ranks)
+
+
+@contextmanager
+def _scratch_folder(scratch: Path | None) -> Generator[Path]:
+    if scratch is None:
+        with tempfile.TemporaryDirectory(prefix="isotope-") as folder:
+            yield Path(folder)
+        return
+    scratch.mkdir(parents=True, exist_ok=True)
+    try:
+        yield scratch
+    finally:
+        if "WORLD_SIZE" not in os.environ:
+            for path in [path for pattern in _REMADE for path in scratch.glob(pattern)]:
+                path.unlink(missing_ok=True)
+
+
+def _launch(arguments: Mapping[str, Any], processes: int, scratch: Path) -> None:
+    job, failure = scratch / "job.json", scratch / "error.json"
+    failure.unlink(missing_ok=True)
+    with aside(job) as part:
+        part.write_text(json.dumps(arguments, default=str))
+    last: deque[str] = deque(maxlen=_LOGGED_LINES)
+    command = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
+    with subprocess.Popen(
+        [sys.executable, *command, "-m", "isotope.train.loop", str(job)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as running:
+        try:
+            for line in running.stdout or ():
+                last.append(line.rstrip())
+                log.info("%s", last[-1])
+        except BaseException:
+            running.terminate()
+            raise
+    if running.returncode:
+        raise _failure(failure, running.returncode, last)
+
+
+def _failure(path: Path, code: int, last: Iterable[str]) -> errors.IsotopeError:
+    if not path.is_file():
+        return errors.ToolFailed("torchrun", f"status {code}: {' | '.join(last)}", "see the log")
+    kind, parts = json.loads(path.read_text())
+    return getattr(errors, kind)(*parts)
+
+
+def _run(job: Path) -> None:
+    """Train as one of the processes that torchrun started; leave a named error beside the job."""
+    arguments = json.loads(job.read_text())
+    train = importlib.import_module(arguments.pop("module")).train
+    for key in _PATHS:
+        arguments[key] = None if arguments[key] is None else Path(arguments[key])
+    arguments["pixels"] = [Path(p) for p in arguments["pixels"]]
+    try:
+        train(**arguments)
+    except errors.IsotopeError as error:
+        parts = type(error).__name__, [error.where, error.found, error.remedy]
+        with aside(job.with_name("error.json")) as part:
+            part.write_text(json.dumps(parts))
+        raise
+
+
+if __name__ == "__main__":
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    _run(Path(sys.argv[1]))

@@ -1,12 +1,14 @@
 """Fine-tuning of OVEN's CLIP2CLIP and CLIP Fusion, all of their parameters, on judged pairs.
 
 Hu et al., Open-domain Visual Entity Recognition (ICCV 2023), section 4.1, appendices 11.1 and 11.2.
+A pair is a question on an image, and the entity that answers it. The loop and the step are those of
+every contrastive training; here stand the pairs, Adafactor, and early stopping by accuracies.
 """
 
 import math
-import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import harmonic_mean
@@ -14,35 +16,297 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import torch
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LambdaLR, LRScheduler
 from transformers.optimization import Adafactor
 
-from isotope.core.errors import EmptyTable
+from isotope.core import sql
+from isotope.core.errors import EmptyTable, MissingColumn
 from isotope.core.pixels import Cut
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.store import aside
-from isotope.models.device import Device
+from isotope.models.encoders import text_of
 from isotope.models.mix import best_weights
 from isotope.models.multimodal import QUERY, TARGET, Clip2Clip, Multimodal, create
-from isotope.models.open_clip import cut_of, pick_device
+from isotope.models.open_clip import cut_of, pick_device, unit
+from isotope.models.transformers import Device
 from isotope.params.recipes import Clip2ClipRecipe, Means, MultimodalRecipe, recipe_of
-from isotope.train.batches import Batch, Tokens
-from isotope.train.contrastive import (
+from isotope.train.clip import Start, Tokens, begin
+from isotope.train.data import (
+    Block,
+    Decoded,
+    Place,
+    Source,
+    open_pictures,
+    taken,
+    write_pictures,
+)
+from isotope.train.loop import (
+    Checkpoint,
+    Epochs,
+    Ids,
+    Loop,
+    Plan,
     deterministic,
-    launch,
-    scratch_folder,
+    fingerprint,
+    run_job,
     write_curve,
     write_weights,
 )
-from isotope.train.data import Place, Source
-from isotope.train.loop import Checkpoint, Loop, Plan, Start, fingerprint
-from isotope.train.loop import start as begin
-from isotope.train.multimodal_data import Ids, Judged, Pairs, Side, read_judged
-from isotope.train.processes import joined
-from isotope.train.step import Share, Stepper, Vectors
+from isotope.train.step import Batch, Ranks, Stepper, Vectors
 
 GROUPS = (("entity", "seen"), ("entity", "unseen"), ("query", "seen"), ("query", "unseen"))
+_CODE = "train.multimodal:train"
+_BEST = "best.safetensors"
+_LEAST = {"train": 2, "validation": 1}
+_ALONE = Ranks()
 _BLOCK = 64
+_JOIN_MEMORY = "2GB"
+_TEXT = pa.string()
+_QUESTIONS = pa.schema(
+    [
+        *((name, _TEXT) for name in ("image_id", "picture_id", "question", "subset", "seen")),
+        ("place", pa.int64()),
+    ]
+)
+_ENTITIES = pa.schema([(name, _TEXT) for name in ("text_id", "picture_id", *FIVE_FIELDS)])
+
+
+@dataclass(frozen=True)
+class Side:
+    """Items of one side: their words, and the places [n] of their pictures, -1 for a black one.
+
+    `pixels`: uint8 [p, side, side, 3], each picture once, mapped or decoded when asked for.
+    """
+
+    words: pl.Series
+    shown: Ids
+    pixels: Block | Decoded
+    side: int
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    # A text without a picture has a black one: section 5.1.
+    def pictures(self, rows: Ids, then: Ids | None = None) -> torch.Tensor:
+        """Return float [n, 3, side, side] in 0..1; rows wanted `then` may be decoded meanwhile.
+
+        Raises:
+            CorruptFile: a picture that does not decode.
+        """
+        block = np.zeros((len(rows), self.side, self.side, 3), np.uint8)
+        here = self.shown[rows]
+        coming = None if then is None else _there(self.shown[then])
+        block[here >= 0] = taken(self.pixels, _there(here), coming)
+        return unit(block)
+
+    def tokens(self, rows: Ids, tokens: Tokens) -> torch.Tensor:
+        """Return int64 [n, context]."""
+        some = [tokens.row([self.words[int(row)]]) for row in rows]
+        return torch.from_numpy(np.stack(some))
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The judged pairs of a split, by image: a question each, and the place of its entity.
+
+    `groups`: subset and seen of each pair. Memory: some 200 bytes a pair.
+    """
+
+    questions: Side
+    entities: Side
+    answers: Ids
+    groups: pl.DataFrame
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def rows(self) -> Iterable[tuple[Any, ...]]:
+        """Return ids, question and group of each pair, then the entities' words, for JSON."""
+        yield from self.groups.iter_rows()
+        yield from zip(self.entities.words, self.entities.shown.tolist(), strict=True)
+
+
+class Point(NamedTuple):
+    """One row of the learning curve: accuracies on validation, and their harmonic mean."""
+
+    epoch: int
+    step: int
+    loss: float
+    entity_seen: float
+    entity_unseen: float
+    query_seen: float
+    query_unseen: float
+    harmonic_mean: float
+
+
+def train(  # noqa: PLR0913
+    *,
+    texts: Path,
+    images: Path,
+    qrels: Path,
+    pixels: Sequence[Path],
+    spec: Mapping[str, Any],
+    base: Mapping[str, Any],
+    weights: Path,
+    curve: Path,
+    scratch: Path | None = None,
+    start: Path | None = None,
+) -> None:
+    """Fine-tune what `spec` describes over the CLIP of the entry `base`, on the split `train`.
+
+    `weights` gets safetensors of the step with the best harmonic mean on `validation`, with recipe
+    and step in the metadata; `curve` a CSV of `Point`. Both are the same bytes for
+    the same input and machine. `start` holds the weights of a `base` that is trained here. Pictures
+    and checkpoints lie in `scratch` meanwhile; a killed training goes on from there.
+
+    Raises:
+        UnknownModel: a name that does not exist, or a model whose tokenizer is not CLIP's.
+        BadParams: a recipe with unknown keys, or one under which the loss is no number.
+        EmptyTable: fewer than two training pairs, or none to stop by.
+        MissingColumn: a collection without questions, or whose texts have no pictures.
+        MissingFile, TruncatedFile, CorruptFile: pixels or weights absent, or that do not decode.
+        ToolFailed: a process of several that ended without a word.
+    """
+    job = dict(locals())
+    recipe, means = recipe_of(spec), Means.of(spec)
+    source = Source(texts, images, qrels, pixels, "")
+    files, params = [*pixels, *([start] if start else [])], {**spec, "base": dict(base)}
+
+    def work(folder: Path, ranks: Ranks) -> None:
+        with deterministic(recipe.seed, recipe.threads):
+            begun = begin(base, start)
+            place = Place(folder, ranks, means.squares_gib, means.workers)
+            splits = _read(source, base.get("fields", FIVE_FIELDS), cut_of(begun.model), place)
+            job_of = partial(fingerprint, params, recipe.seed, splits, files, code=_CODE)
+            plan = Plan(recipe, means, ranks, Checkpoint.of(folder, means, job_of))
+            points = _fit(spec, begun, splits, plan, folder / _BEST)
+            if ranks.first:
+                write_curve(points, Point._fields, curve)
+                with aside(weights) as part:
+                    shutil.copyfile(folder / _BEST, part)
+                plan.checkpoint.clear()
+                (folder / _BEST).unlink()
+
+    run_job(__name__, job, means, work)
+
+
+def _fit(
+    spec: Mapping[str, Any], begun: Start, splits: Sequence[Judged], plan: Plan, best: Path
+) -> list[Point]:
+    """Leave the best weights in the file `best`, and return the curve."""
+    recipe, tokens = plan.recipe, Tokens(begun.tokenizer)
+    model = create(spec, begun.model).to(pick_device("auto"))
+    notes = {**begun.notes, "kind": spec["kind"], "recipe": recipe.as_dict()}
+    if isinstance(model, Clip2Clip) and isinstance(recipe, Clip2ClipRecipe):
+        notes["start"] = grid_start(model, splits[0], tokens, recipe.step, recipe.grid_sample)
+        model.weigh(notes["start"])
+    pairs = Pairs(splits[0], tokens, recipe.batch, recipe.seed, plan.ranks)
+    stepper = MultimodalStepper(model, recipe, plan.means, plan.ranks, recipe.steps)
+
+    def keep(point: Point, file: Path) -> None:
+        write_weights(model, {**notes, "step": point.step}, file)
+
+    def gauge() -> list[float]:
+        return accuracies(model, splits[1], tokens, recipe.sample)
+
+    return EarlyStopping(stepper, pairs, plan, gauge, Point, keep=keep, best=best).run()
+
+
+class EarlyStopping(Loop):
+    """Measures after every few steps and the last, and keeps the best weights aside.
+
+    Section 6 of the paper: "we employ the early stopping strategy for model selection, and pick the
+    model with the best harmonic mean combined score on the validation set". The first of equals
+    stays, since it has learned for the shortest time.
+    """
+
+    def __init__(self, *parts: Any, keep: Callable[[Point, Path], None], best: Path) -> None:  # noqa: ANN401
+        """As `Loop`; `keep` writes the model as it is to the file `best`."""
+        super().__init__(*parts)
+        self._keep, self._best = keep, best
+
+    def stepped(self) -> None:
+        """Measure where it is time to."""
+        done = self.progress.done
+        if done % self.plan.recipe.every and done < self.total:
+            return
+        self.measure()
+        self.losses = []
+        if self.plan.ranks.first and best(self.points) == self.points[-1]:
+            self._keep(self.points[-1], self._best)
+
+
+def best(points: list[Point]) -> Point:
+    """Return the first point with the greatest harmonic mean."""
+    return max(points, key=lambda point: point.harmonic_mean)
+
+
+class MultimodalStepper(Stepper):
+    """Every parameter of both sides, by Adafactor, which clips its own updates."""
+
+    def prepare(self, recipe: MultimodalRecipe, total: int) -> tuple[Optimizer, LRScheduler]:
+        """Return Adafactor, and the rate that the recipe has for each step."""
+        optimizer = adafactor(self.model, recipe)
+        return optimizer, LambdaLR(optimizer, lambda n: recipe.rate(n) / recipe.learning_rate)
+
+    def embed(self, piece: Batch) -> Vectors:
+        """Return the vectors of pictures with questions, and of those with names."""
+        pictures, words, shown, names = piece
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.half):
+            queries = self.model.encode(QUERY, pictures, words)
+            targets = self.model.encode(TARGET, shown, names)
+        return [queries.float(), targets.float()]
+
+
+# ASSUME Adafactor is T5's, whose transformers CLIP Fusion has: 11.1 names Shazeer & Stern [45]
+# and a rate, and no other setting.
+def adafactor(model: Any, recipe: MultimodalRecipe) -> Adafactor:  # noqa: ANN401
+    """Return Adafactor as T5 is fine-tuned with it: the rate comes from outside.
+
+    Factored second moments that decay with 1 - step^-0.8, no momentum, updates clipped to a root
+    mean square of 1 and scaled by that of the parameter (Shazeer & Stern, Adafactor, ICML 2018,
+    algorithms 4 to 6; Raffel et al., T5, JMLR 2020, section 3.1.2).
+    """
+    return Adafactor(
+        model.parameters(),
+        lr=recipe.learning_rate,
+        eps=(1e-30, 1e-3),
+        clip_threshold=1.0,
+        decay_rate=-0.8,
+        beta1=None,
+        weight_decay=0.0,
+        scale_parameter=True,
+        relative_step=False,
+        warmup_init=False,
+    )
+
+
+class Pairs(Epochs):
+    """Shuffled epochs of judged pairs; pictures are not augmented: the paper tells of none."""
+
+    def __init__(
+        self, judged: Judged, tokens: Tokens, batch: int, seed: int, ranks: Ranks = _ALONE
+    ) -> None:
+        """Draw batches of at most as many pairs as there are."""
+        super().__init__(len(judged), batch, seed, ranks)
+        self._judged, self._tokens = judged, tokens
+
+    def batch(self, rows: Ids) -> Batch:
+        """Return this rank's pictures and tokens of the questions, then those of the entities."""
+        judged, mine = self._judged, rows[self.ranks.rows(len(rows))]
+        coming, answers = self.coming(), judged.answers[mine]
+        later = None if coming is None else judged.answers[coming]
+        return (
+            judged.questions.pictures(mine, coming),
+            judged.questions.tokens(mine, self._tokens),
+            judged.entities.pictures(answers, later),
+            judged.entities.tokens(answers, self._tokens),
+        )
 
 
 # ASSUME the candidates are the entities that validation asks for: encoding all six million after
@@ -61,10 +325,10 @@ def accuracies(
     blocks = (queries[i : i + _BLOCK] @ entities.T for i in range(0, len(queries), _BLOCK))
     first = np.concatenate([block.argmax(axis=1) for block in blocks])
     right = first == judged.answers[rows]
-    known = judged.known[rows]
+    groups = judged.groups[rows]
     shares: list[float] = []
     for subset, seen in GROUPS:
-        own = right[((known["subset"] == subset) & (known["seen"] == seen)).to_numpy()]
+        own = right[((groups["subset"] == subset) & (groups["seen"] == seen)).to_numpy()]
         shares.append(float(own.mean()) if len(own) else math.nan)
     return [*shares, combined(shares)]
 
@@ -85,7 +349,7 @@ def combined(shares: list[float]) -> float:
 def grid_start(
     model: Clip2Clip, judged: Judged, tokens: Tokens, step: float, sample: int
 ) -> list[float]:
-    """Return the weights in the order of `models_mix.FOUR` that find most entities untrained.
+    """Return the weights in the order of `models.mix.FOUR` that find most entities untrained.
 
     Multiples of `step` that add up to 1, on a sample of pairs among the entities of the sample
     (appendix 11.2: a grid search on the training data).
@@ -121,11 +385,10 @@ def _features(
     def encode(some: Ids) -> torch.Tensor:
         pictures, words = _inputs(model, items, some, tokens)
         both = model.see(side, pictures), model.read(side, words)
-        return torch.cat([found.states[:, 0] for found in both], dim=-1)
+        return torch.cat([features.states[:, 0] for features in both], dim=-1)
 
-    found = _blocks(encode, rows)
-    seen, read = found.chunk(2, dim=-1)
-    return seen, read
+    pictures, words = _blocks(encode, rows).chunk(2, dim=-1)
+    return pictures, words
 
 
 def _inputs(
@@ -141,148 +404,6 @@ def _blocks(encode: Callable[[Ids], torch.Tensor], rows: Ids) -> torch.Tensor:
     return torch.cat([device.rows(partial(encode, part)) for part in parts])
 
 
-class MultimodalStepper(Stepper):
-    """CLIP's loss within the batch, at the vectors of both sides; every parameter learns."""
-
-    def _embed(self, piece: Batch) -> Vectors:
-        pictures, words, shown, names = piece
-        with torch.autocast(self._device.type, torch.bfloat16, enabled=self._half):
-            queries = self._model.encode(QUERY, pictures, words)
-            targets = self._model.encode(TARGET, shown, names)
-        return [queries.float(), targets.float()]
-
-    def _optimizer(self, recipe: Any, total: int) -> tuple[torch.optim.Optimizer, Share]:  # noqa: ANN401
-        return adafactor(self._model, recipe), lambda done: recipe.rate(done) / recipe.learning_rate
-
-    def _clip(self) -> None:
-        """Leave gradients as they are: Adafactor clips its updates."""
-
-
-# ASSUME Adafactor is T5's, whose transformers CLIP Fusion has: 11.1 names Shazeer & Stern [45]
-# and a rate, and no other setting.
-def adafactor(model: Any, recipe: MultimodalRecipe) -> Adafactor:  # noqa: ANN401
-    """Return Adafactor as T5 is fine-tuned with it: the rate comes from outside.
-
-    Factored second moments that decay with 1 - step^-0.8, no momentum, updates clipped to a root
-    mean square of 1 and scaled by that of the parameter (Shazeer & Stern, Adafactor, ICML 2018,
-    algorithms 4 to 6; Raffel et al., T5, JMLR 2020, section 3.1.2).
-    """
-    return Adafactor(
-        model.parameters(),
-        lr=recipe.learning_rate,
-        eps=(1e-30, 1e-3),
-        clip_threshold=1.0,
-        decay_rate=-0.8,
-        beta1=None,
-        weight_decay=0.0,
-        scale_parameter=True,
-        relative_step=False,
-        warmup_init=False,
-    )
-
-
-class Point(NamedTuple):
-    """One row of the learning curve: accuracies on validation, and their harmonic mean."""
-
-    epoch: int
-    step: int
-    loss: float
-    entity_seen: float
-    entity_unseen: float
-    query_seen: float
-    query_unseen: float
-    harmonic_mean: float
-
-
-class EarlyStopping(Loop):
-    """Measures after every few steps and the last, and keeps the best weights aside.
-
-    Section 6 of the paper: "we employ the early stopping strategy for model selection, and pick the
-    model with the best harmonic mean combined score on the validation set". The first of equals
-    stays, since it has learned for the shortest time.
-    """
-
-    point = Point
-
-    def __init__(self, *given: Any, keep: Callable[[Point, Path], None], best: Path) -> None:  # noqa: ANN401
-        """As `Loop`; `keep` writes the model as it is to the file `best`."""
-        super().__init__(*given)
-        self._keep, self._best = keep, best
-
-    def stepped(self) -> None:
-        """Measure where it is time to."""
-        done = self.progress.done
-        if done % self.plan.recipe.every and done < self.total:
-            return
-        self.measure()
-        self.losses = []
-        if self.plan.ranks.first and best(self.points) == self.points[-1]:
-            self._keep(self.points[-1], self._best)
-
-
-def best(points: list[Point]) -> Point:
-    """Return the first point with the greatest harmonic mean."""
-    return max(points, key=lambda point: point.harmonic_mean)
-
-
-_BEST = "best.safetensors"
-_LEAST = {"train": 2, "validation": 1}
-_CODE = "train.multimodal:train"
-
-
-def train(  # noqa: PLR0913
-    *,
-    texts: Path,
-    images: Path,
-    qrels: Path,
-    pixels: Sequence[Path],
-    spec: Mapping[str, Any],
-    base: Mapping[str, Any],
-    weights: Path,
-    curve: Path,
-    scratch: Path | None = None,
-    start: Path | None = None,
-) -> None:
-    """Fine-tune what `spec` describes over the CLIP of the entry `base`, on the split `train`.
-
-    `weights` gets safetensors of the step with the best harmonic mean on `validation`, with recipe
-    and step in the metadata; `curve` a CSV of `multimodal_loop.Point`. Both are the same bytes for
-    the same input and machine. `start` holds the weights of a `base` that is trained here. Pictures
-    and checkpoints lie in `scratch` meanwhile; a killed training goes on from there.
-
-    Raises:
-        UnknownModel: a name that does not exist, or a model whose tokenizer is not CLIP's.
-        BadParams: a recipe with unknown keys, or one under which the loss is no number.
-        EmptyTable: fewer than two training pairs, or none to stop by.
-        MissingColumn: a collection without questions, or whose texts have no pictures.
-        MissingFile, TruncatedFile, CorruptFile: pixels or weights absent, or that do not decode.
-        ToolFailed: a process of several that ended without a word.
-    """
-    job = dict(locals())
-    recipe, means = recipe_of(spec), Means.of(spec)
-    with scratch_folder(scratch) as folder:
-        if means.processes > 1 and "WORLD_SIZE" not in os.environ:
-            launch(__name__, {**job, "scratch": folder}, means.processes, folder)
-            return
-        source = Source(texts, images, qrels, pixels, "")
-        with deterministic(recipe.seed, recipe.threads), joined() as ranks:
-            begun = begin(base, start)
-            place = Place(folder, ranks, means.squares_gib, means.workers)
-            splits = _read(source, base.get("fields", FIVE_FIELDS), cut_of(begun.model), place)
-            known = ""
-            if means.checkpoint_every:
-                told, files = {**spec, "base": dict(base)}, [*pixels, *([start] if start else [])]
-                known = fingerprint(told, recipe.seed, splits, files, code=_CODE)
-            plan = Plan(recipe, means, ranks, Checkpoint(folder / "checkpoint.pt", known))
-            points = _fit(spec, begun, splits, plan, folder / _BEST)
-            if ranks.first:
-                write_curve(points, Point._fields, curve)
-                with aside(weights) as part:
-                    shutil.copyfile(folder / _BEST, part)
-                plan.checkpoint.clear()
-                (folder / _BEST).unlink()
-
-
 def _read(source: Source, fields: Sequence[str], cut: Cut, place: Place) -> list[Judged]:
     splits = [read_judged(source, name, fields, cut, place) for name in _LEAST]
     for split, (name, least) in zip(splits, _LEAST.items(), strict=True):
@@ -293,24 +414,84 @@ def _read(source: Source, fields: Sequence[str], cut: Cut, place: Place) -> list
     return splits
 
 
-def _fit(
-    spec: Mapping[str, Any], begun: Start, splits: Sequence[Judged], plan: Plan, best: Path
-) -> list[Point]:
-    """Leave the best weights in the file `best`, and return the curve."""
-    recipe, tokens = plan.recipe, Tokens(begun.tokenizer)
-    model = create(spec, begun.model)
-    notes = {**begun.notes, "kind": spec["kind"], "recipe": recipe.as_dict()}
-    if isinstance(model, Clip2Clip) and isinstance(recipe, Clip2ClipRecipe):
-        model.to(pick_device("auto"))
-        notes["start"] = grid_start(model, splits[0], tokens, recipe.step, recipe.grid_sample)
-        model.weigh(notes["start"])
-    pairs = Pairs(splits[0], tokens, recipe.batch, recipe.seed, plan.ranks)
-    stepper = MultimodalStepper(model, recipe, plan.means, plan.ranks, recipe.steps)
+def read_judged(
+    source: Source, split: str, fields: Sequence[str], cut: Cut, place: Place
+) -> Judged:
+    """Join the judged pairs of a split, and put tables and pictures in the place's folder.
 
-    def keep(point: Point, file: Path) -> None:
-        write_weights(model, {**notes, "step": point.step}, file)
+    Of several ranks the first writes them, and the others read them when they are complete.
 
-    def gauge() -> list[float]:
-        return accuracies(model, splits[1], tokens, recipe.sample)
+    Raises:
+        MissingColumn: a collection without questions, whose texts have no pictures, or a field
+            that is none of a text's five.
+        MissingFile, TruncatedFile, CorruptFile: pixels that are not there or do not decode.
+    """
+    _demand_columns(source, fields)
+    if place.ranks.first:
+        for name, schema in (("questions", _QUESTIONS), ("entities", _ENTITIES)):
+            _write_table(source, split, name, schema, place)
+    place.ranks.wait()
+    questions, answering = (
+        pl.read_parquet(_table(place, split, name)) for name in ("questions", "entities")
+    )
+    words = answering.select(text_of(fields)).to_series()
+    return Judged(
+        _side(
+            questions["question"],
+            questions["picture_id"],
+            source,
+            cut,
+            (place, f"{split}.questions"),
+        ),
+        _side(words, answering["picture_id"], source, cut, (place, f"{split}.entities")),
+        questions["place"].to_numpy(),
+        questions.drop("place"),
+    )
 
-    return EarlyStopping(stepper, pairs, plan, gauge, keep=keep, best=best).run()
+
+def _write_table(source: Source, split: str, name: str, schema: pa.Schema, place: Place) -> None:
+    every = {"qrels": source.qrels, "texts": source.texts, "images": source.images}
+    sql.query(
+        sql.SQL / "train" / f"{name}.sql",
+        {k: v for k, v in every.items() if k != "images" or name == "questions"},
+        {"split": split},
+        out=_table(place, split, name),
+        schema=schema,
+        memory_limit=_JOIN_MEMORY,
+    )
+
+
+def _table(place: Place, split: str, name: str) -> Path:
+    return place.folder / f"{split}.{name}.parquet"
+
+
+def _side(
+    words: pl.Series, pictures: pl.Series, source: Source, cut: Cut, at: tuple[Place, str]
+) -> Side:
+    place, name = at
+    file = place.folder / f"{name}.pictures"
+    ids = pictures.drop_nulls().unique().sort()
+    names: list[str] = ids.to_list()
+    if place.ranks.first:
+        write_pictures(names, source.pixels, cut, place, file)
+    place.ranks.wait()
+    shown = pictures.to_frame("id").join(
+        ids.to_frame("id").with_row_index("place"), on="id", how="left", maintain_order="left"
+    )
+    places = shown["place"].cast(pl.Int64).fill_null(-1).to_numpy()
+    return Side(words, places, open_pictures(names, cut, place, file), cut.side)
+
+
+def _demand_columns(source: Source, fields: Sequence[str]) -> None:
+    needed = ((source.images, {"question", "picture_id"}), (source.texts, {"picture_id", *fields}))
+    for table, columns in needed:
+        if missing := columns - {*pq.read_schema(table).names}:
+            remedy = "train it on a collection of kind oven or oven-labels"
+            raise MissingColumn(table, f"no column {min(missing)!r}", remedy)
+    if others := {*fields} - {*FIVE_FIELDS}:
+        found = f"field {min(others)!r} is none of the five"
+        raise MissingColumn(source.texts, found, f"use some of {', '.join(FIVE_FIELDS)}")
+
+
+def _there(places: Ids) -> Ids:
+    return places[places >= 0]

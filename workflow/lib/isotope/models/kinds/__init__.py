@@ -1,4 +1,64 @@
-"""The kinds of models: one module a kind, with its class and what loads its encoder.
+"""The kinds of models: a module has a kind's class and `load`, which makes its encoder.
 
-A module is imported to read params, so it imports torch inside functions only.
+A module with `load` bears the name of its kind; kinds without encoders of their own may share one.
+A module is imported to read params, so it imports torch inside functions only. Keys that several
+kinds have stand here.
 """
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from isotope.core.errors import BadParams
+from isotope.params.sections import NOT_NULL
+
+Images = Annotated[
+    str,
+    Field(
+        description="What stands for an image: its `pixels`, unless this says otherwise; its "
+        "`captions`, the mean of their vectors; or another model, whose vectors of images are "
+        "taken."
+    ),
+]
+Summary = Annotated[
+    str | None,
+    NOT_NULL,
+    Field(
+        description="A key of `encode.summaries`: with `images: captions`, one summary stands for "
+        "an image in place of the mean of its captions."
+    ),
+]
+Texts = Annotated[
+    Literal["whole", "lines"],
+    Field(
+        description="What a text's vector is made of: the text as a whole, or the mean of the "
+        "vectors of its lines, as where several sentences are one query."
+    ),
+]
+Tower = Annotated[
+    Literal["minilm", "fuse"] | None,
+    NOT_NULL,
+    Field(
+        description="The frozen text tower: minilm (all-MiniLM-L6-v2, English, 384 components) or "
+        "fuse (Universal Sentence Encoder, 16 languages, 512); minilm unless told."
+    ),
+]
+Revision = Annotated[
+    str | None,
+    Field(description="A commit, branch or tag of the hub; none is its newest."),
+]
+
+
+@contextmanager
+def at(where: str) -> Iterator[None]:
+    """Name the key of a recipe that does not know where it stands.
+
+    Raises:
+        BadParams: as the recipe, at `where`.
+    """
+    try:
+        yield
+    except BadParams as error:
+        raise BadParams(where, error.found, error.remedy) from error

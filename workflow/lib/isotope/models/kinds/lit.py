@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import Field
 
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.models.kinds._shared import Tower
+from isotope.models.kinds import Tower
 from isotope.params.recipes import HeadsRecipe
 from isotope.params.sections import ModelKind, Opt, TextFields
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import Field
 
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.models.kinds._shared import Images, check_architecture, check_weights
+from isotope.models.kinds import Images, _open_clip
 from isotope.params.sections import ModelKind, Opt, Params, TextFields
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ class OpenClip(ModelKind):
         Raises:
             BadParams: a model or weights that open_clip does not have.
         """
-        check_architecture(where, "name", self.name)
-        check_weights(where, self.name, self.pretrained)
+        _open_clip.check_architecture(where, "name", self.name)
+        _open_clip.check_weights(where, self.name, self.pretrained)
 
 
 def load(spec: Mapping[str, Any], *, weights: Path | None, device: str) -> "Encoder":

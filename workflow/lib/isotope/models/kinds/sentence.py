@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import Field
 
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.models.kinds._shared import Images, Revision, Summary, Texts
+from isotope.models.kinds import Images, Revision, Summary, Texts
 from isotope.params.sections import ModelKind, TextFields
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from pydantic import Field
 
 from isotope.core.errors import BadParams
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.models import open_clip_lists
-from isotope.models.kinds._shared import at, check_architecture, check_weights
+from isotope.models.kinds import _open_clip, at
 from isotope.params.recipes import Train
 from isotope.params.sections import ModelKind, Opt, Params, TextFields
 
@@ -58,11 +57,11 @@ class Trained(ModelKind):
         key, name = ("config", self.config) if self.config else ("name", self.name)
         if name is None:
             return
-        check_architecture(where, key, name)
-        if other := open_clip_lists.tokenizer(name):
+        _open_clip.check_architecture(where, key, name)
+        if other := _open_clip.tokenizer(name):
             found = f"{name} reads text with the tokenizer of {other}"
             raise BadParams(f"{where}.{key}", found, "train a model with CLIP's own tokenizer")
-        check_weights(where, name, self.pretrained)
+        _open_clip.check_weights(where, name, self.pretrained)
 
 
 def load(spec: Mapping[str, Any], *, weights: Path | None, device: str) -> "Encoder":

@@ -1,4 +1,7 @@
-"""What open_clip knows, read from its own files: importing it takes seconds, these milliseconds."""
+"""The models, weights and tokenizers of open_clip, by its own files, and checks against them.
+
+Importing open_clip takes seconds, reading its files milliseconds.
+"""
 
 import ast
 import json
@@ -7,7 +10,10 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-CONFIGS = Path(__file__).parents[1] / "models"
+from isotope.core.errors import BadParams
+from isotope.params.schema import suggest
+
+CONFIGS = Path(__file__).parents[1]
 WEIGHTS = frozenset({".safetensors", ".pt", ".pth", ".bin"})
 _NEEDED = {"embed_dim", "vision_cfg", "text_cfg"}
 _QUICK = "quick_gelu"
@@ -15,9 +21,27 @@ _QUICK = "quick_gelu"
 Tags = Mapping[str, bool]
 
 
-def _home() -> Path:
-    spec = find_spec("open_clip")
-    return Path(spec.origin if spec is not None and spec.origin else "open_clip").parent
+def check_architecture(where: str, key: str, name: str) -> None:
+    """Check that a name is one of open_clip's models, or a configuration of ours.
+
+    Raises:
+        BadParams: it is none.
+    """
+    known = configs() if key == "config" else architectures()
+    if name not in known:
+        raise BadParams(f"{where}.{key}", f"unknown name {name!r}", suggest(name, known))
+
+
+def check_weights(where: str, name: str, tag: str | None) -> None:
+    """Check that weights are a file, or a tag that open_clip has for a model.
+
+    Raises:
+        BadParams: they are neither.
+    """
+    own = tags(name)
+    is_file = any((tag or "").endswith(suffix) for suffix in WEIGHTS)
+    if tag is not None and not is_file and tag.replace("-", "_").lower() not in own:
+        raise BadParams(f"{where}.pretrained", f"{name} has no weights {tag!r}", suggest(tag, own))
 
 
 @cache
@@ -50,6 +74,11 @@ def tags(name: str) -> list[str]:
         return list(known[name])
     base = known.get(name.removesuffix("-quickgelu"), {})
     return [tag for tag, quick in base.items() if quick and name.endswith("-quickgelu")]
+
+
+def _home() -> Path:
+    spec = find_spec("open_clip")
+    return Path(spec.origin if spec is not None and spec.origin else "open_clip").parent
 
 
 def _json(path: Path) -> dict[str, dict[str, str]]:

@@ -1,10 +1,12 @@
-"""One sentence in place of a picture's captions: the paper's second representation.
+"""What stands for an image without its pixels: a summary of its captions, or its date.
 
-Source: Lymperaiou et al., COLING 2022 (arXiv 2209.03723): an abstractive summary by T5 or Pegasus,
-then one embedding. Or a table of summaries that somebody has made.
+A summary is one sentence in place of the captions (Lymperaiou et al., COLING 2022, arXiv
+2209.03723): an abstractive summary by T5 or Pegasus, which is then encoded; or a table of summaries
+that somebody has made. By the temporal model (`models.kinds.dates`) texts have vectors by their
+probable years, and images by their dates.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,12 @@ from isotope.core.errors import EmptyTable, MissingColumn, MissingFile
 from isotope.core.pixels import batches
 from isotope.core.progress import Progress
 from isotope.core.schemas import CAPTION_FIELDS
+from isotope.core.vectors import created, write_ids
+from isotope.encode.cache import Encoding
+from isotope.encode.shard import Files, iter_texts, slice_ids
+from isotope.models.kinds.dates import WHOLE, DatesModel, fold_of, load_dates, years_of
 
+_TEXTS_AT_A_TIME = 4_096
 _IMAGES_AT_A_TIME = 1_024
 _KEYS = ("image_id", "image_url")
 
@@ -32,7 +39,7 @@ def write_summaries(
 
     Raises:
         MissingFile, MissingColumn, EmptyTable: a table that is not one, or that fits no image.
-        IsotopeError: as `models.summariser.Summarizer`.
+        IsotopeError: as `models.transformers.Summarizer`.
     """
     ids = pl.read_parquet(images, columns=["image_id", "image_url"]).sort("image_id")
     if "file" in spec:
@@ -72,7 +79,7 @@ def _from_file(path: Path, ids: pl.DataFrame) -> dict[str, str]:
 def _from_model(
     images: Path, ids: pl.Series, spec: Mapping[str, Any], how: tuple[str, int]
 ) -> Iterator[tuple[str, str]]:
-    from isotope.models.summariser import Summarizer  # noqa: PLC0415
+    from isotope.models.transformers import Summarizer  # noqa: PLC0415
 
     language, batch = how
     model, progress = Summarizer(spec), Progress("images summarised", len(ids))
@@ -91,3 +98,75 @@ def _from_model(
 
 def _sentence(caption: str) -> str:
     return caption if caption.endswith((".", "!", "?")) else f"{caption}."
+
+
+def encode_dates_shard(  # noqa: PLR0913
+    *,
+    texts: Path,
+    images: Path,
+    weights: Path,
+    fields: Sequence[str],
+    column: str,
+    shard: int,
+    shards: int,
+    outputs: Mapping[str, Path],
+) -> None:
+    """Encode a shard of the texts by `fields` and one of the images by the dates in `column`.
+
+    `outputs` has text_vectors, text_ids, image_vectors and image_ids.
+
+    Raises:
+        As `encode_dated_texts` and `encode_dated_images`.
+    """
+    encoding = Encoding({}, weights, 1, shard=shard, shards=shards)
+    of_texts, of_images = (
+        Files(outputs[f"{side}_vectors"], outputs[f"{side}_ids"]) for side in ("text", "image")
+    )
+    encode_dated_texts(texts, fields, encoding, of_texts)
+    encode_dated_images(images, column, encoding, of_images)
+
+
+def encode_dated_texts(
+    texts: Path, fields: Sequence[str], encoding: Encoding, files: Files
+) -> None:
+    """Encode a shard of the texts by their probable years.
+
+    A training text is dated by a model that has not learned from its fold.
+
+    Raises:
+        As `encode_texts` and `models.kinds.dates.load_dates`.
+    """
+    dated = _model(encoding)
+    rows = slice_ids(texts, "text_id", fields, encoding)
+    learned = set(pl.scan_parquet(texts).filter(split="train").collect()["text_id"])
+    folds = [fold_of(i, len(dated.counts.texts)) if i in learned else WHOLE for i in rows]
+    progress = Progress("texts dated", len(rows))
+    with created(files.vectors, (len(rows), dated.dim)) as block:
+        for some in batches(iter_texts(texts, rows, fields), _TEXTS_AT_A_TIME):
+            here = slice(progress.done, progress.done + len(some))
+            block[here] = dated.encode_texts(some, folds[here])
+            progress.add(len(some))
+    write_ids(rows, files.ids)
+    progress.finish()
+
+
+def encode_dated_images(images: Path, column: str, encoding: Encoding, files: Files) -> None:
+    """Encode a shard of the images by their dates; pixels are not read.
+
+    Raises:
+        As `encode_images`, `models.kinds.dates.load_dates` and `models.kinds.dates.years_of`.
+    """
+    dated = _model(encoding)
+    rows = slice_ids(images, "image_id", (), encoding)
+    table = pl.read_parquet(images)
+    years = table.select("image_id").with_columns(years_of(table, column, images).alias("year"))
+    own = rows.to_frame().join(years, on="image_id", how="left", maintain_order="left")
+    with created(files.vectors, (len(rows), dated.dim)) as block:
+        block[:] = dated.encode_years(own["year"])
+    write_ids(rows, files.ids)
+
+
+def _model(encoding: Encoding) -> DatesModel:
+    if encoding.weights is None:
+        raise MissingFile("models", "no weights of a temporal model", "run the train phase")
+    return load_dates(encoding.weights)

@@ -1,0 +1,354 @@
+"""Contrastive training over frozen features: the heads of a `lit` model, and mixes of vectors.
+
+Both learn from a collection's judged pairs by the loop and the step of every contrastive training.
+`train_heads` runs two frozen towers once over the pictures and texts, and trains a head on either;
+`learn_mix` learns how the vectors of another model are joined. They take seconds, so they keep no
+checkpoints.
+"""
+
+import math
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+import torch
+from torch.optim import AdamW, Optimizer
+from torch.optim.lr_scheduler import LambdaLR, LRScheduler, OneCycleLR
+
+from isotope.core.errors import EmptyTable
+from isotope.core.pixels import Cut
+from isotope.core.progress import Progress
+from isotope.core.vectors import FloatArray, created, write_ids
+from isotope.models.encoders import Batches
+from isotope.models.lit import Heads
+from isotope.models.mix import FourWays, Frozen, Fusion, Pairs, best_weights, create, sample
+from isotope.models.offline import (
+    DEFAULT,
+    PICTURE_FEATURES,
+    SIDE,
+    Pictures,
+    TextTower,
+    square,
+    text_tower,
+)
+from isotope.models.transformers import Device
+from isotope.params.recipes import HeadsRecipe, Means, MixRecipe
+from isotope.train.clip import Point, mrr10
+from isotope.train.data import Place, Source, Split, read_split, shown
+from isotope.train.loop import (
+    ByEpochs,
+    Ids,
+    InMemory,
+    Plan,
+    deterministic,
+    write_curve,
+    write_weights,
+)
+from isotope.train.step import Batch, Ranks, Stepper, Vectors
+
+_LEAST_PAIRS = 2
+_WARMUP = 0.1
+_TEXTS = 32
+
+
+def train_heads(  # noqa: PLR0913
+    *,
+    texts: Path,
+    images: Path,
+    qrels: Path,
+    pixels: Sequence[Path],
+    spec: Mapping[str, object],
+    batch: int,
+    weights: Path,
+    curve: Path,
+    features: Path,
+    features_ids: Path,
+) -> None:
+    """Train what `spec` describes on the split `train` and measure it on `validation`.
+
+    `weights` gets safetensors with the recipe in the metadata; `curve` a CSV as
+    `isotope.train.clip.train` writes it. Same input, same seed and machine, same bytes.
+    `features` and `features_ids` get the features [p, 1280] of the pictures by the frozen tower,
+    which runs over `batch` at a time: the phase encode does not run it over them again.
+
+    Raises:
+        BadParams: a recipe with unknown keys or unusable values.
+        EmptyTable: fewer than two training images with a judged text.
+        MissingFile, TruncatedFile, CorruptFile: pixels absent, or that do not decode; no towers.
+    """
+    recipe = HeadsRecipe.of(spec)
+    source = Source(texts, images, qrels, pixels, recipe.language)
+    with deterministic(recipe.seed, recipe.threads):
+        tower = text_tower(str(spec.get("text", DEFAULT)), Device())
+        towers = Towers(Pictures(Device()), tower, batch)
+        train, held_out = (_features(source, name, towers) for name in ("train", "validation"))
+    if len(train.image_ids) < _LEAST_PAIRS:
+        found = f"{len(train.image_ids)} images with a judged text in split train"
+        raise EmptyTable(qrels, found, "collect a larger snapshot, or use kind `conse`")
+    with deterministic(recipe.seed, recipe.threads):
+        heads = Heads(recipe.dim, tower.width)
+        points = fit_heads(heads, train, held_out, recipe)
+    write_curve(points, Point._fields, curve)
+    _write_features(towers.features_of, features, features_ids)
+    write_weights(heads, {"recipe": recipe.values()}, weights)
+
+
+def fit_heads(
+    heads: Heads, train: "Features", held_out: "Features", recipe: HeadsRecipe
+) -> list[Point]:
+    """Train `heads` in place; return a point of every few epochs and of the last.
+
+    Raises:
+        BadParams: a loss that is no number.
+    """
+    batches = HeadsBatches(train, recipe)
+    total = recipe.total(batches.per_epoch)
+    stepper = HeadsStepper(heads, recipe, Means(), Ranks(), total)
+    gauge = partial(measure, heads, held_out)
+    return ByEpochs(stepper, batches, Plan(recipe), gauge, Point).run()
+
+
+class Features(NamedTuple):
+    """A split's features: `images` [n, 1280], `texts` [t, 384] of distinct strings.
+
+    `shown`: per image the rows of its texts; `captions`: of its captions. `text_ids` names the rows
+    of texts that are no captions.
+    """
+
+    image_ids: list[str]
+    text_ids: list[str]
+    images: torch.Tensor
+    texts: torch.Tensor
+    shown: list[list[int]]
+    captions: list[list[int]]
+
+
+class Towers:
+    """Both frozen towers; `features_of` has the features [1280] of each picture, by its id."""
+
+    def __init__(self, pictures: Pictures, sentences: TextTower, batch: int) -> None:
+        """Run them over `batch` pictures at a time, as the phase encode does: features agree."""
+        self._pictures, self._sentences, self._batch = pictures, sentences, batch
+        self.features_of: dict[str, FloatArray] = {}
+
+    def features(self, split: Split, shown: Sequence[str]) -> Features:
+        """Return the features of a split whose images show the pictures `shown`."""
+        fields_of = {t: f for ids, views in split.views for t, f in zip(ids, views, strict=True)}
+        strings = [" ".join(filter(None, map(str.strip, f))) for f in fields_of.values()]
+        row = {text_id: i for i, text_id in enumerate(fields_of)}
+        captions = {c: i for i, c in enumerate(sorted({c for cs in split.captions for c in cs}))}
+        self._run(split, shown)
+        vectors = [self._sentences.read(some) for some in _counted([*strings, *captions])]
+        images = [torch.from_numpy(self.features_of[picture]) for picture in shown]
+        return Features(
+            list(split.image_ids),
+            list(fields_of),
+            torch.stack(images) if images else torch.zeros(0),
+            torch.cat(vectors) if vectors else torch.zeros(0),
+            [[row[t] for t in ids] for ids, _ in split.views],
+            [[len(strings) + captions[c] for c in cs] for cs in split.captions],
+        )
+
+    def _run(self, split: Split, shown: Sequence[str]) -> None:
+        rows = {
+            picture: row for row, picture in enumerate(shown) if picture not in self.features_of
+        }
+        block = np.empty((len(rows), PICTURE_FEATURES), np.float32)
+        waiting = Batches(block, self._of_squares, self._batch)
+        progress = Progress("pictures encoded", len(rows))
+        for place, row in enumerate(rows.values()):
+            waiting.add([place], split.squares(np.array([row]))[0])
+            progress.add()
+        waiting.finish()
+        progress.finish()
+        self.features_of |= dict(zip(rows, block, strict=True))
+
+    def _of_squares(self, squares: list[Any]) -> FloatArray:
+        return self._pictures.see_squares(np.stack(squares)).features.numpy()
+
+
+def _counted(texts: list[str]) -> Iterator[list[str]]:
+    progress = Progress("texts read", len(texts))
+    for start in range(0, len(texts), _TEXTS):
+        yield texts[start : start + _TEXTS]
+        progress.add(len(texts[start : start + _TEXTS]))
+    progress.finish()
+
+
+def _features(source: Source, name: str, towers: Towers) -> Features:
+    with tempfile.TemporaryDirectory(prefix="isotope-") as folder:
+        split = read_split(source, name, Cut(SIDE, square), Place(Path(folder)))
+        return towers.features(split, shown(source, split.image_ids))
+
+
+def _write_features(
+    features_of: Mapping[str, FloatArray], features: Path, features_ids: Path
+) -> None:
+    ids = pl.Series("id", sorted(features_of), pl.String)
+    with created(features, (len(ids), PICTURE_FEATURES)) as block:
+        for row, picture in enumerate(ids):
+            block[row] = features_of[picture]
+    write_ids(ids, features_ids)
+
+
+class HeadsBatches(InMemory):
+    """Features of images of a split, each with those of one of its texts or captions."""
+
+    def __init__(self, features: Features, recipe: HeadsRecipe) -> None:
+        """Draw from the features of a split."""
+        super().__init__(len(features.image_ids), recipe.batch)
+        self._features, self._caption_rate = features, recipe.caption_rate
+
+    def batch(self, rows: Ids) -> Batch:
+        """Return features of images [b, 1280] and of texts [b, width]."""
+        texts = [self._view(int(row)) for row in rows]
+        return self._features.images[torch.from_numpy(rows)], self._features.texts[texts]
+
+    def _view(self, row: int) -> int:
+        """Draw one of an image's captions or of its texts."""
+        caption, which = torch.rand(2).tolist()
+        captions = self._features.captions[row]
+        views = captions if captions and caption < self._caption_rate else self._features.shown[row]
+        return views[int(which * len(views))]
+
+
+class HeadsStepper(Stepper):
+    """Both heads, by AdamW under one cycle of the rate."""
+
+    def prepare(self, recipe: HeadsRecipe, total: int) -> tuple[Optimizer, LRScheduler]:
+        """Return AdamW, and one cycle of its rate and momentum."""
+        parameters, top = self.model.parameters(), recipe.learning_rate
+        optimizer = AdamW(parameters, top, weight_decay=recipe.weight_decay)
+        return optimizer, OneCycleLR(optimizer, top, total_steps=total + 1, pct_start=_WARMUP)
+
+    def embed(self, piece: Batch) -> Vectors:
+        """Return unit rows of images and of texts."""
+        images, texts = piece
+        return [self.model.of_images(images), self.model.of_texts(texts)]
+
+
+def measure(heads: Heads, split: Features) -> tuple[float, float]:
+    """Return MRR@10 of t2m and of m2t on setting `small`; NaN where the split has no pairs."""
+    if not split.image_ids:
+        return float("nan"), float("nan")
+    heads.eval()
+    with torch.inference_mode():
+        images = heads.of_images(split.images).numpy()
+        texts = heads.of_texts(split.texts[: len(split.text_ids)]).numpy()
+    texts_of = [{split.text_ids[row] for row in rows} for rows in split.shown]
+    images_of: list[set[str]] = [set() for _ in split.text_ids]
+    for image_id, rows in zip(split.image_ids, split.shown, strict=True):
+        for row in rows:
+            images_of[row].add(image_id)
+    return (
+        mrr10(texts, images, split.image_ids, images_of),
+        mrr10(images, texts, split.text_ids, texts_of),
+    )
+
+
+def learn_mix(
+    *,
+    spec: Mapping[str, Any],
+    qrels: Path,
+    inputs: Mapping[str, Sequence[Path]],
+    weights: Path,
+    curve: Path,
+) -> None:
+    """Learn what `spec` (params `models.<model>`) describes over the vectors `inputs` (`Frozen`).
+
+    `weights` gets safetensors with the recipe in the metadata; `curve` a CSV of epoch, step, loss,
+    and accuracy among the texts of validation's pairs. Same input, seed and machine, same bytes.
+
+    Raises:
+        BadParams: see `MixRecipe.of`.
+        EmptyTable: fewer than two training pairs.
+    """
+    recipe, frozen = MixRecipe.of(spec), Frozen(inputs)
+    train, held_out = (frozen.pairs(qrels, split) for split in ("train", "validation"))
+    if len(train) < _LEAST_PAIRS:
+        found = f"{len(train)} pairs in split train"
+        raise EmptyTable(qrels, found, "collect the training files, or leave this model out")
+    notes = {"kind": spec["kind"], "dim": frozen.dim, **recipe.values()}
+    with deterministic(recipe.seed, recipe.threads):
+        if spec["kind"] == "clip2clip":
+            notes["weights"] = best_start(frozen, train, recipe)
+        mix = create(spec["kind"], notes)
+        batches = MixBatches(frozen, train, recipe.batch)
+        total = recipe.total(batches.per_epoch)
+        stepper = MixStepper(mix, recipe, Means(), Ranks(), total)
+        gauge = partial(accuracy, mix, frozen, sample(held_out, recipe.sample))
+        points = ByEpochs(stepper, batches, Plan(recipe), gauge, MixPoint).run()
+    write_curve(points, MixPoint._fields, curve)
+    write_weights(mix, notes, weights)
+
+
+class MixPoint(NamedTuple):
+    """One row of a mix's learning curve; `loss` is the mean over its epoch."""
+
+    epoch: int
+    step: int
+    loss: float
+    accuracy: float
+
+
+class MixBatches(InMemory):
+    """Vectors of judged pairs: images, questions, words, pictures [b, dim]; rows of texts [b]."""
+
+    def __init__(self, frozen: Frozen, pairs: Pairs, batch: int) -> None:
+        """Draw from pairs; a last batch may be smaller, but has something to contrast."""
+        super().__init__(len(pairs), batch)
+        self._frozen, self._pairs = frozen, pairs
+        self.per_epoch += len(pairs) % self.size >= _LEAST_PAIRS
+
+    def batch(self, rows: Ids) -> Batch:
+        """Return the vectors of the pairs at these places."""
+        some = self._pairs.some(rows)
+        texts = torch.from_numpy(some.texts)
+        return (*self._frozen.queries(some.queries), *self._frozen.texts(some.texts), texts)
+
+
+class MixStepper(Stepper):
+    """A mix, by AdamW at one rate; another pair's same text is no negative."""
+
+    def prepare(self, recipe: MixRecipe, total: int) -> tuple[Optimizer, LRScheduler]:
+        """Return AdamW, whose rate stays."""
+        optimizer = AdamW(self.model.parameters(), recipe.learning_rate)
+        return optimizer, LambdaLR(optimizer, lambda _: 1.0)
+
+    def embed(self, piece: Batch) -> Vectors:
+        """Return rows of queries and of texts."""
+        images, questions, words, pictures, _ = piece
+        return [self.model.queries(images, questions), self.model.texts(words, pictures)]
+
+    def same(self, batch: Batch) -> torch.Tensor:
+        """Return the rows of the texts."""
+        return batch[-1]
+
+
+def best_start(frozen: Frozen, train: Pairs, recipe: MixRecipe) -> list[float]:
+    """Return the four weights, multiples of `step` that add up to 1, that find most texts.
+
+    The candidates are the texts of a sample of the training pairs; the first of equals wins.
+    """
+    some = sample(train, recipe.sample)
+    texts, right = np.unique(some.texts, return_inverse=True)
+    words, pictures = frozen.texts(texts)
+    images, questions = frozen.queries(some.queries)
+    four = [a @ b.T for a in (images, questions) for b in (pictures, words)]
+    return best_weights(four, torch.from_numpy(right), recipe.step)
+
+
+def accuracy(mix: FourWays | Fusion, frozen: Frozen, pairs: Pairs) -> tuple[float]:
+    """Return the share of pairs whose text comes first among the texts of all; NaN without any."""
+    if not len(pairs):
+        return (math.nan,)
+    mix.eval()
+    texts, right = np.unique(pairs.texts, return_inverse=True)
+    with torch.inference_mode():
+        answers = mix.texts(*frozen.texts(texts))
+        first = (mix.queries(*frozen.queries(pairs.queries)) @ answers.T).argmax(dim=1)
+    return (float((first.numpy() == right).mean()),)

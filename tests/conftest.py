@@ -12,7 +12,6 @@ from tests import browser, forkserver, java_archive
 from tests.one_java import OneJava
 
 from isotope.core import lucene
-
 from isotope.core.errors import MissingFile
 
 if TYPE_CHECKING:

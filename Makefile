@@ -47,7 +47,7 @@ test: .venv/installed
 	pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10 \
 	    tests/workflow tests/lib tests/sql
 
-# Whole runs again and again: 1, 3 and 16 shards, a month after the other, 20,000 faults and kills,
+# Whole runs again and again: 1 and 16 shards, a month after the other, 20,000 faults and kills,
 # every other interruption.
 test-long: .venv/installed
 	pytest -n 3 --dist loadfile -m long \

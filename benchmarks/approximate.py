@@ -14,6 +14,7 @@ from common import ELSEWHERE, Timing, alone, machine, write
 from isotope.core.exact import Shards, top_k
 from isotope.index import dense
 from isotope.search.approximate import nearest, recall_at
+from isotope.search.kinds import Approximate
 
 DIM, CENTRES, SPREAD, QUERIES, DEPTH = 256, 2_000, 0.7, 200, 100
 MEMORY_MB = 512
@@ -41,6 +42,7 @@ def spent(work: Callable[[], Any]) -> tuple[float, Any]:
 
 def compared(rows: int, spec: dict[str, Any]) -> Timing:
     """Time one way of searching `rows` documents beside the exact one, on one thread."""
+    spec = {**Approximate.defaults(), **spec}
     faiss.omp_set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
         np.save(Path(folder) / "shard.npy", vectors(rows, 1))

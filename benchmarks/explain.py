@@ -57,7 +57,9 @@ def picture(image_id: str, own: list[str], objects: int, rng: random.Random) -> 
 def explained(folder: Path) -> Timing:
     """Time the local table."""
     sources = Sources(folder / "images.parquet", folder / "qrels.parquet", None, None)
-    out = {name: folder / f"{name}.parquet" for name in ("failures", "ranks", "known", "rejected")}
+    out = {
+        name: folder / f"{name}.parquet" for name in ("failures", "ranks", "concepts", "rejected")
+    }
     runs = [folder / "small/validation/t2m/wrong.parquet"]
     seconds, _ = timed(lambda: explain_failures(sources, runs, threshold=1.0, **out))
     found = pl.read_parquet(out["failures"])

@@ -189,7 +189,11 @@ def same(one: Path, other: Path) -> None:
         asked = list(said.select("text_id", "context_section_description").iter_rows())
         found = [
             search(
-                p / f"index/large/bm25/all/{side}", asked, Bm25(memory_mb=512), hits=100, threads=1
+                p / f"index/large/bm25/all/{side}",
+                asked,
+                Bm25(0.9, 0.4, memory_mb=512),
+                hits=100,
+                threads=1,
             )
             for p in (one, other)
         ]

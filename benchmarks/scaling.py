@@ -101,7 +101,7 @@ def collected(at: dict[str, Path], rows: int) -> Timing:
 def searched(at: dict[str, Path], rows: int) -> Timing:
     """Ask an index of one size for `rows` hits, a thousand a query."""
     asked = pl.read_parquet(at["topics"]).head(max(1, rows // DEPTH))
-    model = lucene.Bm25(memory_mb=MEMORY_MB)
+    model = lucene.Bm25(0.9, 0.4, memory_mb=MEMORY_MB)
     limits = {"hits": DEPTH, "threads": CORES}
     return {"s": timed(lambda: lucene.search(at["fixed"], asked.iter_rows(), model, **limits))[0]}
 

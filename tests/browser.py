@@ -1,11 +1,12 @@
-"""A real headless Chromium, and what goes wrong in its pages."""
+"""A real headless Chromium, one process a session, and what goes wrong in its pages."""
 
+import asyncio
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
+from playwright.sync_api import Browser as Process
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -50,12 +51,52 @@ def found() -> str | None:
     return next((path for path in map(shutil.which, NAMES) if path), None)
 
 
+class Chromium:
+    """A running program; each profile is empty, and nothing of it is left when its block ends.
+
+    Playwright has a loop of asyncio that counts as running in this thread from its start on. It is
+    hidden between profiles, so that other tests can run loops of their own.
+    """
+
+    def __init__(self, process: Process) -> None:
+        """Keep the program and the loop by which it is driven."""
+        self._process, self._loop = process, asyncio.get_running_loop()
+        _set_running_loop(None)
+
+    @contextmanager
+    def profile(self) -> Iterator[Browser]:
+        """Yield a browser without history, cookies or cache."""
+        with self._driven():
+            context = self._process.new_context()
+            yield Browser(context)
+            context.close()
+
+    def close(self) -> None:
+        """End the program."""
+        with self._driven():
+            self._process.close()
+        _set_running_loop(self._loop)
+
+    @contextmanager
+    def _driven(self) -> Iterator[None]:
+        _set_running_loop(self._loop)
+        try:
+            yield
+        finally:
+            _set_running_loop(None)
+
+
+def _set_running_loop(loop: asyncio.AbstractEventLoop | None) -> None:
+    asyncio.events._set_running_loop(loop)  # pyright: ignore[reportPrivateUsage]
+
+
 @contextmanager
-def started(program: str, profile: Path) -> Iterator[Browser]:
-    """Run `program` headless with an empty profile until the block ends."""
+def started(program: str) -> Iterator[Chromium]:
+    """Run `program` headless until the block ends."""
     with sync_playwright() as driver:
-        context = driver.chromium.launch_persistent_context(
-            profile, executable_path=program, headless=True, chromium_sandbox=False, args=OPTIONS
+        process = driver.chromium.launch(
+            executable_path=program, headless=True, chromium_sandbox=False, args=OPTIONS
         )
-        yield Browser(context)
-        context.close()
+        chromium = Chromium(process)
+        yield chromium
+        chromium.close()

@@ -4,10 +4,18 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 from tests import browser, forkserver, java_archive
+from tests.one_java import OneJava
+
+from isotope.core import lucene
+from isotope.core.errors import MissingFile
+
+if TYPE_CHECKING:
+    from isotope.explain.wordnet import WordNet
 
 ROOT = Path(__file__).parents[1]
 
@@ -40,7 +48,10 @@ def _java_that_lives_shortly(pytestconfig: pytest.Config) -> Iterator[None]:
         folder = cache.mkdir("java") if cache else forkserver.folder() / "java"
         folder.mkdir(exist_ok=True)
         patch.setenv("JAVA_TOOL_OPTIONS", java_archive.options(folder))
+        java = OneJava()
+        patch.setattr(lucene, "_java_runs", java)
         yield
+        java.end()
 
 
 @pytest.fixture(scope="session")
@@ -58,11 +69,28 @@ def shared() -> Path:
     return path
 
 
-@pytest.fixture
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browser.Browser]:
-    """A real headless Chromium with an empty profile; the test skips on a machine without."""
+@pytest.fixture(scope="session")
+def _chromium_process() -> Iterator[browser.Chromium]:
     program = browser.found()
     if program is None:
         pytest.skip("no Chromium on this machine: `make system`, as root")
-    with browser.started(program, tmp_path_factory.mktemp("chromium")) as opened:
+    with browser.started(program) as process:
+        yield process
+
+
+@pytest.fixture
+def chromium(_chromium_process: browser.Chromium) -> Iterator[browser.Browser]:
+    """A real headless Chromium with an empty profile; the test skips on a machine without."""
+    with _chromium_process.profile() as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def installed_wordnet() -> "WordNet":
+    """This machine's WordNet, read once a session; the test skips where there is none."""
+    from isotope.explain.wordnet import WordNet, find  # noqa: PLC0415 (slow to import)
+
+    try:
+        return WordNet(find())
+    except MissingFile as error:
+        pytest.skip(str(error))

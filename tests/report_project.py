@@ -13,11 +13,11 @@ from isotope.core import sql, store
 from isotope.core.schemas import RUN
 from isotope.crawl.tables import LEDGER, PIXELS
 from isotope.project.tables import PROJECTION
-from isotope.report import cases, collection, costs, overview
-from isotope.report.examples import Cell
+from isotope.report import cases, collection, costs
+from isotope.report.content import Scope
 from isotope.score.tables import SCORES, SIGNIFICANCE
 from isotope.tabulate import figures, table
-from isotope.tabulate.answered import tops_table
+from isotope.tabulate.runs import tops_table
 
 SQL = sql.SQL / "tabulate"
 EVIL = "<script>alert('owned')</script>"
@@ -204,19 +204,19 @@ def files(root: Path) -> list[Path]:
     return [*root.glob("results/tables/toy/*.csv"), *root.glob("results/figures/toy/*.svg")]
 
 
-def cell(root: Path, **changes: str | list[str] | None) -> Cell:
+def cell(root: Path, **changes: str | list[str] | None) -> Scope:
     """What the pages are about: `rrf` in the small pool of the test split."""
     chosen = {"collection": "toy", "sources": ["src"], "setting": "small", "split": "test"}
-    return Cell(root=root, **{**chosen, "system": "rrf", **changes})  # pyright: ignore
+    return Scope(root=root, **{**chosen, "system": "rrf", **changes})  # pyright: ignore
 
 
 def build(root: Path) -> Path:
     """Write the whole site; return its folder."""
     about, site = cell(root), root / "results/report"
     own, asked = site / "toy", {**ASKED, "overlap": 3}
-    collection.build(about, files(root), TOLD, own)
+    collection.build_pages(about, files(root), TOLD, own)
     overlap = [root / "results/tables/toy/overlap.csv"]
     cases.build(about, asked, overlap, page=own / "cases.html", folder=own / "cases")
     costs.build(about, [root / "data/crawl/src/ledger.parquet"], own / "costs.html")
-    overview.build(root, "small", "test", site / "index.html")
+    collection.build_front_page(root, "small", "test", site / "index.html")
     return site

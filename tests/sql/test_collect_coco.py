@@ -10,11 +10,8 @@ import pytest
 from isotope.collect.build import collect
 from isotope.collect.inputs import DOCUMENTS
 from isotope.core import sql, store
-from isotope.core.errors import MissingFile
 from isotope.crawl.tables import LEDGER, URLS
-from isotope.explain import wordnet as wordnet_files
-from isotope.explain.objects import concepts, read_objects
-from isotope.explain.wordnet import WordNet
+from isotope.explain.objects import match_concepts, read_objects
 
 SYNSETS = {"dog": {"synset": "dog.n.01"}, "stop sign": {"synset": "stop_sign.n.01"}}
 BASE = "http://images.cocodataset.org/"
@@ -110,7 +107,7 @@ def real(shared, tmp_path):
     return made(tmp_path, documents)
 
 
-def test_the_real_coco_has_159_pictures_with_1350_objects(real, tmp_path):
+def test_the_real_coco_has_159_pictures_with_1350_objects(real, tmp_path, request):
     """Counted from the published files: 624 + 739 annotations, of which 13 are crowds."""
     assert dict(real["qrels"]["split"].value_counts().iter_rows()) == {
         "train": 80,
@@ -121,12 +118,9 @@ def test_the_real_coco_has_159_pictures_with_1350_objects(real, tmp_path):
     assert dict(real["rejected"]["reason"].value_counts().iter_rows()) == {"crowd": 13}
     without_crawl = real["images"]["image_url"].str.starts_with("http://images.cocodataset.org/")
     assert without_crawl.all()
-    try:
-        wordnet = WordNet(wordnet_files.find())
-    except MissingFile as error:
-        pytest.skip(str(error))
+    wordnet = request.getfixturevalue("installed_wordnet")
     images = tmp_path / "out/images.parquet"
-    known, rejected = concepts(read_objects(images, None), wordnet, images)
+    known, rejected = match_concepts(read_objects(images, None), wordnet, images)
     assert (known.height, rejected.height) == (1347, 3)
     assert set(rejected["detail"]) == {"stop_sign.n.01"}
 

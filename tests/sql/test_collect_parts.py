@@ -115,7 +115,7 @@ def test_the_source_has_something_for_every_filter(uncut):
     assert pl.read_parquet(uncut / "images.parquet")["language"].list.len().max() == 5
 
 
-@pytest.mark.parametrize("shards", [1, 3, 16])
+@pytest.mark.parametrize("shards", [1, 3, pytest.param(16, marks=pytest.mark.long)])
 def test_tables_do_not_tell_the_number_of_shards(shards, source, uncut, tmp_path):
     found = gathered(source, shards, tmp_path)
     for name, table in found.items():

@@ -17,11 +17,9 @@ import pytest
 from isotope.acquire.fetch import acquire
 from isotope.collect.build import collect
 from isotope.core import sql, store
-from isotope.core.errors import CorruptFile, MissingFile
+from isotope.core.errors import CorruptFile
 from isotope.crawl.tables import LEDGER, URLS
 from isotope.explain import objects as concepts
-from isotope.explain import wordnet as wordnet_files
-from isotope.explain.wordnet import WordNet
 
 BASE = "https://cs.stanford.edu/people/rak248/"
 
@@ -159,15 +157,11 @@ def test_objects_bring_the_concepts_with_synsets_and_boxes(tmp_path):
     ]
 
 
-def test_the_collections_objects_are_wordnets(tmp_path):
+def test_the_collections_objects_are_wordnets(tmp_path, installed_wordnet):
     collected(tmp_path)
-    try:
-        wordnet = WordNet(wordnet_files.find())
-    except MissingFile as error:
-        pytest.skip(str(error))
     images = tmp_path / "out/images.parquet"
     objects = concepts.read_objects(images, None)
-    kept, aside = concepts.concepts(objects, wordnet, images)
+    kept, aside = concepts.match_concepts(objects, installed_wordnet, images)
     assert (kept.height, aside.height) == (3, 0)
     assert set(kept["concept"]) == {"zebra.n.01", "clock.n.01"}
 

@@ -17,7 +17,7 @@ from isotope.collect.build import collect
 from isotope.core import sql, store
 from isotope.core.errors import BrokenPromise
 from isotope.crawl.tables import LEDGER
-from isotope.tabulate.cider import captions_table
+from isotope.tabulate.captions import captions_table
 
 KIND = sql.SQL / "collect/xm3600"
 BASE = "https://open-images-dataset.s3.amazonaws.com/crossmodal-3600/"

@@ -5,8 +5,7 @@ import pytest
 
 from isotope.core import sql, store
 from isotope.score.tables import SCORES
-from isotope.tabulate.layout import lay_out, widen
-from isotope.tabulate.table import tabulate
+from isotope.tabulate.table import lay_out, tabulate, widen
 
 VALUES = {
     ("xm-de", "t2m", "bm25", "Success@1"): [1, 0, 0, 0],

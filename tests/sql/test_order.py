@@ -49,7 +49,7 @@ def place(tmp_path_factory) -> Path:
             SUBSETS,
         ),
         "tops": (rows([{"query_id": "q", "doc_id": "d"}]), TOPS),
-        "perturbed": (rows([{"perturbation": "size", "query_id": "q", "rank": 1}]), RANKS),
+        "ranks": (rows([{"perturbation": "size", "query_id": "q", "rank": 1}]), RANKS),
         "temporal": (
             rows([{"stratum": "all", "queries": 4, "relative_drop": 0.1}]),
             TEMPORAL,
@@ -77,7 +77,7 @@ TABLES: dict[str, tuple[list[str], list[str]]] = {
     "overlap": (["tops"], []),
     "recall": (["recall"], []),
     "graded": (["graded"], []),
-    "perturbed": (["perturbed"], []),
+    "ranking": (["ranks"], ["perturbed"]),
     "temporal": (["temporal"], ["setting", "split", "measures"]),
     "study_classes": (["studied"], []),
     "mistakes_sorted": (["studied"], []),
@@ -88,7 +88,7 @@ TABLES: dict[str, tuple[list[str], list[str]]] = {
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_has_the_systems_in_the_order_of_the_params(place, name):
     reads, asks = TABLES[name]
-    lists = {"measures": ["MAP"], "parts": ["all"], "members": [["toy"]]}
+    lists = {"measures": ["MAP"], "parts": ["all"], "members": [["toy"]], "perturbed": True}
     given = {k: (SHOWN | lists)[k] for k in asks} | {"systems": ORDER}
     found = tabulate.rows(
         SQL / f"tables/{name}.sql", {r: place / f"{r}.parquet" for r in reads}, given

@@ -12,7 +12,7 @@ from isotope.crawl.tables import LEDGER
 from isotope.project.tables import PROJECTION
 from isotope.score.tables import SCORES, SIGNIFICANCE
 from isotope.tabulate import table as tabulate
-from isotope.tabulate.layout import lay_out, widen
+from isotope.tabulate.table import lay_out, widen
 
 SQL = sql.SQL / "tabulate"
 

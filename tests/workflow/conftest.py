@@ -1,6 +1,5 @@
 """Whole workflows in throw-away copies of the project."""
 
-import fcntl
 import os
 import shutil
 import subprocess
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests import forkserver
+from tests.once import once
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -20,12 +20,15 @@ LIMIT_S = 1_800
 def run(*command: str | Path, cwd: Path, check: bool = True, forked: bool = True) -> str:
     """Run a program in `cwd`; return what it printed.
 
-    Programs of the environment, and what these start, are forked from a warm process, or started.
+    Programs of the environment, and those that it or a script starts, are forked from a warm
+    process, or started.
     """
     env = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "200"}
     if forked and str(command[0]) in forkserver.PROGRAMS:
         done = forkserver.run(command, cwd=cwd, env=env, timeout=LIMIT_S, merged=True, jobs=True)
     else:
+        if forked and (command[0] == "bash" or "/" in str(command[0])):
+            env["PATH"] = f"{forkserver.stand_in('python').parent}{os.pathsep}{env['PATH']}"
         done = subprocess.run(
             [str(c) for c in command],
             cwd=cwd,
@@ -44,9 +47,10 @@ def copy_project(place: Path) -> Path:
     """Copy what git tracks, or would, and make it a repository of its own."""
     listed = run("git", "ls-files", "--cached", "--others", "--exclude-standard", cwd=ROOT)
     for name in listed.splitlines():
-        if (ROOT / name).is_file():
+        # `profiles` is a link to a folder.
+        if (ROOT / name).is_file() or (ROOT / name).is_symlink():
             (place / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, place / name)
+            shutil.copy2(ROOT / name, place / name, follow_symlinks=False)
     run("git", "init", "-q", "-b", "main", cwd=place)
     commit(place, "the project")
     return place
@@ -92,25 +96,4 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     place = tmp_path_factory.mktemp("embedded") / "project"
     shutil.copytree(once("demo", build), place, symlinks=True)
-    return place
-
-
-def once(name: str, build: Callable[[Path], None]) -> Path:
-    """Return a folder of the session; whichever worker asks first builds what is in it.
-
-    Raises:
-        RuntimeError: another worker has failed to build it.
-    """
-    place = forkserver.folder() / name
-    with place.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if place.with_suffix(".failed").exists():
-            raise RuntimeError(place.with_suffix(".failed").read_text())
-        if not place.exists():
-            place.mkdir()
-            try:
-                build(place)
-            except BaseException as error:
-                place.with_suffix(".failed").write_text(f"{name} was not built: {error}")
-                raise
     return place

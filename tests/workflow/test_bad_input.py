@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import polars as pl
 import pytest
 import yaml
-from tests import forkserver
+from tests import forkserver, one_java
 from tests.disks import small_disk
 
 from isotope.acquire import fetch
@@ -495,7 +495,10 @@ def test_after_kill_9_unlocking_is_all_it_takes_to_go_on(undisturbed: Path, copy
     assert same(copy / stop.target, undisturbed / stop.target)
 
 
-def test_anserini_on_a_full_disk_is_an_error_although_it_exits_with_zero(tmp_path: Path) -> None:
+def test_anserini_on_a_full_disk_is_an_error_although_it_exits_with_zero(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lucene, "_java_runs", one_java.ON_ITS_OWN)
     documents = [(f"d{n}", " ".join(f"w{n * k % 3001}" for k in range(60))) for n in range(300)]
     (tmp_path / "documents").mkdir()
     lucene.write_documents(documents, tmp_path / "documents/documents.jsonl")

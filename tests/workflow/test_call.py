@@ -6,6 +6,8 @@ the work of several.
 """
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from inspect import signature
 from itertools import product
@@ -191,6 +193,18 @@ def test_code_is_the_closure_of_the_function(loaded):
             wrong[rule.name] = name
     assert wrong == {}
     assert without <= WITHOUT_CODE
+
+
+def test_only_jobs_that_train_or_encode_import_torch():
+    """The others load it, if at all, when a model of theirs answers."""
+    rules = "".join(path.read_text() for path in (ROOT / "workflow/rules").glob("*.smk"))
+    calls = {*re.findall(r'call="([\w.:]+)"', rules), "search.systems:search_random"}
+    light = sorted(name for name in calls if not name.startswith(("train.", "encode.")))
+    assert len(light) > 50
+    code = f"import sys; from isotope.plan import call; [call.function(n) for n in {light}]"
+    check = "print(sorted({'torch', 'transformers', 'open_clip'} & {*sys.modules}))"
+    command = [sys.executable, "-c", f"{code}; {check}"]
+    assert subprocess.check_output(command, text=True).strip() == "[]"
 
 
 def test_one_script_calls_every_rule():

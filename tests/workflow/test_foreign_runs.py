@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -18,24 +19,27 @@ BOTH = {
     },
     "score": {"judge": {"depth": 3, "setting": "small", "split": "test", "measures": ["MAP"]}},
 }
+# The runs of a system each.
 SHAPES = {
     "both tasks of one cell": [
-        "toy/small/validation/t2m/x.trec",
-        "toy/small/validation/m2t/x.trec",
+        "toy/small/validation/t2m/both.trec",
+        "toy/small/validation/m2t/both.trec",
     ],
-    "one task on the largest pool": ["toy/large/validation/m2t/x.trec.gz"],
+    "one task on the largest pool": ["toy/large/validation/m2t/largest.trec.gz"],
     "one task here, the other on a later collection": [
-        "toy/small/test/t2m/x.trec",
-        "toy-later/large/validation/m2t/x.trec",
+        "toy/small/test/t2m/later.trec",
+        "toy-later/large/validation/m2t/later.trec",
     ],
 }
 
 
-def readers(place: Path, runs: list[str]) -> dict[str, list[str]]:
-    """Plan everything with foreign runs at their places: the rules that read each, by its cell."""
+@pytest.fixture(scope="module")
+def readers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, list[str]]]:
+    """The rules that read each foreign run, by its system and cell, in a plan of everything."""
+    place = tmp_path_factory.mktemp("planned")
     shutil.copy(ROOT / "params.yaml", place)
     (place / "both.yaml").write_text(yaml.safe_dump(BOTH))
-    for name in runs:
+    for name in chain(*SHAPES.values()):
         (place / "runs" / name).parent.mkdir(parents=True, exist_ok=True)
         (place / "runs" / name).touch()
     where = ["--snakefile", str(ROOT / "Snakefile"), "--directory", str(place)]
@@ -45,17 +49,22 @@ def readers(place: Path, runs: list[str]) -> dict[str, list[str]]:
     labels = dict(re.findall(r'^\t(\d+)\[label = "([^"]*)"', done.stdout, re.MULTILINE))
     edges = re.findall(r"^\t(\d+) -> (\d+)$", done.stdout, re.MULTILINE)
     rules = {job: label.partition(r"\n")[0] for job, label in labels.items()}
-    found: dict[str, list[str]] = {}
+    reading: dict[str, dict[str, list[str]]] = {}
     for job in (job for job, rule in rules.items() if rule == "search_trec"):
-        told = dict(part.split(": ") for part in labels[job].split(r"\n")[1:])
-        assert told["system"] == "x"
-        cell = "/".join(told[key] for key in ("setting", "split", "task"))
-        found[cell] = sorted(rules[other] for one, other in edges if one == job)
-    return found
+        wildcards = dict(part.split(": ") for part in labels[job].split(r"\n")[1:])
+        cell = "/".join(wildcards[key] for key in ("setting", "split", "task"))
+        own = reading.setdefault(wildcards["system"], {})
+        own[cell] = sorted(rules[other] for one, other in edges if one == job)
+    return reading
+
+
+def test_the_plan_has_no_other_foreign_system(readers):
+    names = {Path(run).name.partition(".")[0] for runs in SHAPES.values() for run in runs}
+    assert set(readers) == names
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_foreign_run_in_one_cell_is_read_wherever_that_cell_is_and_nowhere_else(tmp_path, shape):
+def test_a_foreign_run_in_one_cell_is_read_wherever_that_cell_is_and_nowhere_else(readers, shape):
     everywhere = ["score_runs", "tabulate_report"]
     of_setting = {
         "small/validation": ["tabulate_failures"],
@@ -63,9 +72,9 @@ def test_a_foreign_run_in_one_cell_is_read_wherever_that_cell_is_and_nowhere_els
         "large/validation": ["tabulate_largest_pool"],
     }
     cells = [name.partition("/")[2].rpartition("/")[0] for name in SHAPES[shape]]
-    found = readers(tmp_path, SHAPES[shape])
-    assert set(found) == set(cells)
-    for cell, rules in found.items():
+    (system,) = {Path(run).name.partition(".")[0] for run in SHAPES[shape]}
+    assert set(readers[system]) == set(cells)
+    for cell, rules in readers[system].items():
         own = [*everywhere, *of_setting[cell.rpartition("/")[0]]]
         own += ["tabulate_mistakes"] if cell == "large/validation/m2t" else []
         assert rules == sorted(own), cell

@@ -27,6 +27,9 @@ def params() -> dict[str, Any]:
         "snapshots": ["20230101"],
         "build": [WIKI],
         "acquire": {name: {"generate": {"pages": n, "seed": 0}} for name, n in PAGES.items()},
+        # DVC refuses a stage whose params the file lacks.
+        "parse": {},
+        "shards": dict.fromkeys(("parse", "project", "collect", "index", "search", "score"), 1),
         "crawl": {name: {"serve": f"data/acquire/{name}/images", "shards": 1} for name in PAGES},
         "project": {name: {"mode": "bm25"} for name in PAGES},
         "collect": {WIKI: {"kind": "wikipedia", "source": WIKI, "language": "en"}},
@@ -51,6 +54,8 @@ def params() -> dict[str, Any]:
             "sizes": [50],
             "system": "bm25",
             "tokenizers": {"words": "toy"},
+            "facts": {},
+            "popularity": "auto",
             "since": [],
             "temporal": ["bm25", "hashed", "rrf"],
         },

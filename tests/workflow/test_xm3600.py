@@ -2,12 +2,14 @@
 
 import gzip
 import json
+import shutil
 from pathlib import Path
 
 import polars as pl
 import pytest
 import yaml
 
+ROOT = Path(__file__).parents[2]
 LANGUAGES = ("en", "fr", "quz")
 IMAGES = 60
 TABLES = ("group", "captions", "captioners", "side_by_side", "correlation")
@@ -152,8 +154,8 @@ def test_a_caption_without_words_is_kept_aside(place):
     ]
 
 
-def test_a_text_tower_takes_the_vectors_of_images_of_the_model_it_names(project, shell):
-    place = project()
+def test_a_text_tower_takes_the_vectors_of_images_of_the_model_it_names(tmp_path, shell):
+    shutil.copy(ROOT / "params.yaml", tmp_path)
     models = {
         "eyes": {"kind": "hash", "dim": 8},
         "tower": {"kind": "hash", "dim": 8, "images": "eyes"},
@@ -164,8 +166,9 @@ def test_a_text_tower_takes_the_vectors_of_images_of_the_model_it_names(project,
         "search": {"systems": ["tower"]},
         "tabulate": {"system": "tower"},
     }
-    (place / "borrowed.yaml").write_text(yaml.safe_dump(overlay))
-    told = shell("snakemake", "-n", "search", "--configfile", "borrowed.yaml", cwd=place)
+    (tmp_path / "borrowed.yaml").write_text(yaml.safe_dump(overlay))
+    line = ["snakemake", "--snakefile", ROOT / "Snakefile", "-n", "search", "--configfile"]
+    told = shell(*line, "params.yaml", "borrowed.yaml", cwd=tmp_path)
     assert "encode toy with eyes, shard 00000" in told
     assert "encode texts of toy with tower, shard 00000" in told
     assert "encode toy with tower" not in told

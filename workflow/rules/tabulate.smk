@@ -57,7 +57,7 @@ rule tabulate_largest_pool:
         unpack(plan.collection_tables),
         runs=plan.top_runs,
         sql=plan.sql("tabulate/subsets/*.sql"),
-        code=plan.code("tabulate.subsets:read_largest_pool"),
+        code=plan.code("tabulate.runs:read_largest_pool"),
     output:
         subsets="results/tables/{collection}/subsets.parquet",
         top_hits="results/tables/{collection}/tops.parquet",
@@ -68,7 +68,7 @@ rule tabulate_largest_pool:
     resources:
         mem_mb=plan.needs(HOLDS),
     params:
-        call="tabulate.subsets:read_largest_pool",
+        call="tabulate.runs:read_largest_pool",
         collected=["texts", "images", "qrels"],
         independent=plan.independent_systems,
         sizes=plan.params["tabulate"]["sizes"],
@@ -87,7 +87,7 @@ rule tabulate_answered:
     input:
         runs=plan.promotion_runs,
         answered=expand(plan.ANSWERED, system=plan.answer_systems, allow_missing=True),
-        code=plan.code("tabulate.answered:write_answered"),
+        code=plan.code("tabulate.runs:write_answered"),
     output:
         out="results/tables/{collection}/answered.parquet",
     log:
@@ -97,7 +97,7 @@ rule tabulate_answered:
     resources:
         mem_mb=plan.needs(HOLDS),
     params:
-        call="tabulate.answered:write_answered",
+        call="tabulate.runs:write_answered",
     message:
         "list the answered questions of {wildcards.collection}"
     script:
@@ -136,7 +136,7 @@ rule tabulate_objects:
     input:
         pixels=plan.pixels,
         after=plan.detector_files,
-        code=plan.code("explain.jobs:find_objects"),
+        code=plan.code("explain.objects:find_objects"),
     output:
         out="results/tables/{collection}/objects.parquet",
     log:
@@ -147,7 +147,7 @@ rule tabulate_objects:
     resources:
         mem_mb=plan.needs(ENCODES),
     params:
-        call="explain.jobs:find_objects",
+        call="explain.objects:find_objects",
         detector=plan.detector,
     message:
         "detect objects in the images of {wildcards.collection}"
@@ -161,7 +161,7 @@ rule tabulate_captions:
         texts="data/collect/{collection}/texts.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
         sql=plan.sql("tabulate/captions/tokens.sql"),
-        code=plan.code("tabulate.cider:captions_table"),
+        code=plan.code("tabulate.captions:captions_table"),
     output:
         out="results/tables/{collection}/captions.parquet",
     log:
@@ -171,7 +171,7 @@ rule tabulate_captions:
     resources:
         mem_mb=plan.needs(HOLDS),
     params:
-        call="tabulate.cider:captions_table",
+        call="tabulate.captions:captions_table",
     message:
         "compare the captions of {wildcards.collection}"
     script:
@@ -183,7 +183,7 @@ rule tabulate_captioners:
         unpack(plan.collection_tables),
         after=lambda w: plan.caption_files(w.collection),
         sql=plan.sql("tabulate/captions/tokens.sql"),
-        code=plan.code("tabulate.captioners:captioners_table"),
+        code=plan.code("tabulate.captions:captioners_table"),
     output:
         out="results/tables/{collection}/captioners.parquet",
     log:
@@ -193,7 +193,7 @@ rule tabulate_captioners:
     resources:
         mem_mb=plan.needs(HOLDS),
     params:
-        call="tabulate.captioners:captioners_table",
+        call="tabulate.captions:captioners_table",
         collected=["texts", "images", "qrels"],
         captioners=lambda w: plan.caption_sources(w.collection),
         languages=lambda w: plan.languages_of(w.collection),
@@ -256,7 +256,7 @@ rule tabulate_failures:
         runs=plan.explained_runs,
         after=plan.concept_inputs,
         sql=plan.sql("tabulate/failures/answers.sql", "tabulate/study/sheet.sql"),
-        code=plan.code("explain.jobs:explain_collection"),
+        code=plan.code("explain.failures:explain_collection"),
     output:
         failures="results/tables/{collection}/failures.parquet",
         ranks="results/tables/{collection}/ranks.parquet",
@@ -274,7 +274,7 @@ rule tabulate_failures:
     resources:
         mem_mb=plan.needs(SHOWS),
     params:
-        call="explain.jobs:explain_collection",
+        call="explain.failures:explain_collection",
         collected=["texts", "images", "qrels"],
         split=plan.splits[0],
         settings=plan.explain_params("wordnet", "threshold", "seed", "study", "colour_distance"),
@@ -291,7 +291,7 @@ rule tabulate_ranks:
         qrels="data/collect/{collection}/qrels.parquet",
         runs=plan.explained_runs,
         sql=plan.sql("tabulate/failures/answers.sql"),
-        code=plan.code("explain.jobs:rank_answers"),
+        code=plan.code("explain.failures:rank_answers"),
     output:
         out="results/tables/{collection}/ranks.parquet",
     log:
@@ -303,7 +303,7 @@ rule tabulate_ranks:
     resources:
         mem_mb=plan.needs(DUCKDB),
     params:
-        call="explain.jobs:rank_answers",
+        call="explain.failures:rank_answers",
     message:
         "rank the right answers on {wildcards.collection}"
     script:
@@ -322,7 +322,7 @@ rule tabulate_perturbed_dense:
         texts_ids=plan.vectors("texts", "ids.parquet"),
         images_ids=plan.vectors("images", "ids.parquet"),
         after=plan.query_configs,
-        code=plan.encoder_code("explain.jobs:rank_perturbed_dense"),
+        code=plan.encoder_code("explain.ranks:rank_perturbed_dense"),
     output:
         out="results/tables/{collection}/perturbed/{system}.parquet",
     log:
@@ -335,7 +335,7 @@ rule tabulate_perturbed_dense:
     resources:
         mem_mb=plan.needs(LEARNS),
     params:
-        call="explain.jobs:rank_perturbed_dense",
+        call="explain.ranks:rank_perturbed_dense",
         encoded=["texts", "images", "texts_ids", "images_ids"],
         model=plan.query_model,
         fields=plan.query_fields,
@@ -353,7 +353,7 @@ rule tabulate_perturbed_bm25:
         run=plan.perturbed_run,
         index=f"data/index/{{collection}}/{plan.settings[0]}/{{system}}",
         sql=plan.sql("index/texts.sql"),
-        code=plan.code("explain.jobs:rank_perturbed_bm25"),
+        code=plan.code("explain.ranks:rank_perturbed_bm25"),
     output:
         out="results/tables/{collection}/perturbed/{system}.parquet",
     log:
@@ -366,7 +366,7 @@ rule tabulate_perturbed_bm25:
     resources:
         mem_mb=plan.needs(JAVA),
     params:
-        call="explain.jobs:rank_perturbed_bm25",
+        call="explain.ranks:rank_perturbed_bm25",
         spec=plan.system_params,
         language=plan.caption_language,
     message:
@@ -380,7 +380,7 @@ rule tabulate_study:
     input:
         sample="results/tables/{collection}/study.parquet",
         sheets=plan.study_sheets,
-        code=plan.code("explain.jobs:read_study"),
+        code=plan.code("judge.study:write_study"),
     output:
         out="results/tables/{collection}/studied.parquet",
     log:
@@ -390,8 +390,9 @@ rule tabulate_study:
     resources:
         mem_mb=plan.needs(HOLDS),
     params:
-        call="explain.jobs:read_study",
-        study=plan.study_params,
+        call="judge.study:write_study",
+        classes=lambda w: plan.study_params(w)["classes"],
+        alternative=lambda w: plan.study_params(w).get("alternative", ""),
     message:
         "read what people say of the failures on {wildcards.collection}"
     script:
@@ -523,7 +524,7 @@ rule tabulate_temporal:
         after_scores="results/score/{collection}.parquet",
         runs=plan.stale_runs,
         sql=plan.sql("tabulate/tables/temporal.sql", "tabulate/since/queries.sql"),
-        code=plan.code("tabulate.temporal:write_temporal"),
+        code=plan.code("tabulate.since:write_temporal"),
     output:
         multiext("results/tables/{collection}/since/{earlier}/temporal", ".csv", ".md", ".tex"),
         drops="results/tables/{collection}/since/{earlier}/temporal.parquet",
@@ -537,7 +538,7 @@ rule tabulate_temporal:
     resources:
         mem_mb=plan.needs(DUCKDB),
     params:
-        call="tabulate.temporal:write_temporal",
+        call="tabulate.since:write_temporal",
         reads=[
             "before_qrels",
             "after_qrels",
@@ -546,7 +547,7 @@ rule tabulate_temporal:
             "before_scores",
             "after_scores",
         ],
-        shown=plan.temporal_params(),
+        query_params=plan.temporal_params(),
         resampling=plan.resampling,
     message:
         "compare systems of {wildcards.earlier} with those of {wildcards.collection}"
@@ -567,7 +568,7 @@ rule tabulate_since_page:
         ),
         sql=plan.sql("tabulate/since/*.sql", "tabulate/report/pixels.sql"),
         templates=plan.templates(),
-        code=plan.code("report.jobs:write_changes_page"),
+        code=plan.code("report.since:write_changes_page"),
     output:
         page="results/report/{collection}/since/{earlier}.html",
     log:
@@ -579,7 +580,7 @@ rule tabulate_since_page:
     resources:
         mem_mb=plan.needs(DUCKDB),
     params:
-        call="report.jobs:write_changes_page",
+        call="report.since:write_changes_page",
         collection_name="{collection}",
     message:
         "show what has changed in {wildcards.collection} since {wildcards.earlier}"
@@ -597,7 +598,7 @@ rule tabulate_failures_page:
         pixels=plan.pixels,
         sql=plan.sql("tabulate/failures/*.sql", "tabulate/report/*.sql"),
         templates=plan.templates(),
-        code=plan.code("explain.jobs:write_failures_page"),
+        code=plan.code("explain.page:write_failures_page"),
     output:
         page="results/report/{collection}/failures.html",
     log:
@@ -607,7 +608,7 @@ rule tabulate_failures_page:
     resources:
         mem_mb=plan.needs(SHOWS),
     params:
-        call="explain.jobs:write_failures_page",
+        call="explain.page:write_failures_page",
         shown=lambda w: plan.params["tabulate"]["explain"][w.collection]["shown"],
     message:
         "show the failures on {wildcards.collection}"
@@ -622,7 +623,7 @@ rule tabulate_report:
         after=plan.report_sources,
         sql=plan.sql("tabulate/report/*.sql", "tabulate/cases/*.sql"),
         templates=plan.templates(),
-        code=plan.code("report.jobs:write_report"),
+        code=plan.code("report.collection:write_report"),
     output:
         expand("results/report/{{collection}}/{page}.html", page=plan.REPORT_PAGES),
         cases_folder=directory("results/report/{collection}/cases"),
@@ -633,9 +634,9 @@ rule tabulate_report:
     resources:
         mem_mb=plan.needs(SHOWS),
     params:
-        call="report.jobs:write_report",
+        call="report.collection:write_report",
         collection_name="{collection}",
-        cell=plan.report_cell,
+        scope=plan.report_scope,
         facts=plan.report_facts,
         case_studies=plan.case_params,
         folder="results/report/{collection}",
@@ -659,7 +660,7 @@ rule tabulate_overview:
         after=plan.overview_sources(),
         sql=plan.sql("catalog/*.sql", "tabulate/tables/metrics.sql"),
         templates=plan.templates(),
-        code=plan.code("report.jobs:write_overview"),
+        code=plan.code("report.collection:write_overview"),
     output:
         expand("results/report/{c}/costs.html", c=plan.params["build"]),
         "results/tables/newest/metrics.json",
@@ -673,8 +674,8 @@ rule tabulate_overview:
     resources:
         mem_mb=plan.needs(DUCKDB_LARGE, reads=["scores"]),
     params:
-        call="report.jobs:write_overview",
-        collections=plan.report_cells(),
+        call="report.collection:write_overview",
+        collections=plan.report_scopes(),
         ledgers=plan.cost_ledgers(),
         setting=plan.settings[0],
         split=plan.splits[0],

@@ -6,11 +6,13 @@ import random
 import shutil
 import stat
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from tests import one_java
 
 from isotope.core import lucene, provenance
 from isotope.core.errors import EmptyTable, ToolFailed
@@ -34,7 +36,7 @@ def index(tmp_path_factory) -> Path:
 
 def ask(index: Path, *texts: str, **given) -> pl.DataFrame:
     queries = [(f"q{n}", text) for n, text in enumerate(texts)]
-    model = lucene.Bm25(memory_mb=512)
+    model = lucene.Bm25(0.9, 0.4, memory_mb=512)
     return lucene.search(index, queries, model, hits=given.get("hits", 10), threads=1)
 
 
@@ -102,6 +104,42 @@ def test_a_missing_index_is_named(tmp_path):
         ask(tmp_path / "nowhere", "piano")
 
 
+def test_one_java_makes_several_indexes_and_searches_them(tmp_path, monkeypatch):
+    starts: list[int] = []
+
+    def counted(lines: Sequence[str], memory_mb: int) -> tuple[int, list[str]]:
+        starts.append(len(lines))
+        return one_java.ON_ITS_OWN(lines, memory_mb)
+
+    monkeypatch.setattr(lucene, "_java_runs", counted)
+    halves = [lucene.Documents(tmp_path / f"{n}", DOCUMENTS[n::2]) for n in range(2)]
+    assert lucene.build_indexes(halves, threads=1, memory_mb=512) == 4
+    model = lucene.Bm25(0.9, 0.4, memory_mb=512)
+    asked = [lucene.Queries(half.place, [("q", "piano")], model) for half in halves]
+    asked.insert(1, lucene.Queries(tmp_path / "0", [], model))
+    found = [hits["doc_id"].to_list() for hits in lucene.search_all(asked, hits=9, threads=1)]
+    assert found == [["d1"], [], ["d4", "d2"]]
+    assert starts == [2, 2]
+    absent = lucene.Queries(tmp_path / "nowhere", [("q", "piano")], model)
+    with pytest.raises(ToolFailed, match=r"BatchSearch: exit status 1.*run it by hand: .*nowhere"):
+        next(lucene.search_all([asked[0], absent], hits=9, threads=1))
+
+
+def test_documents_beyond_a_limit_are_indexed_before_more_are_written(tmp_path, monkeypatch):
+    runs: list[int] = []
+
+    def noted(_: str, lists: Sequence[Sequence[str | Path]], **_named: int) -> None:
+        runs.append(len(lists))
+        assert len([*tmp_path.glob(".documents-*")]) == len(lists)
+
+    monkeypatch.setattr(lucene, "run_tools", noted)
+    monkeypatch.setattr(lucene, "_WAITING_BYTES", 100)
+    each = [lucene.Documents(tmp_path / f"{n}", DOCUMENTS[:1]) for n in range(5)]
+    assert lucene.build_indexes(each, threads=1) == 5
+    assert runs == [2, 2, 1]
+    assert not [*tmp_path.iterdir()]
+
+
 def by_anserini(index: Path, queries: list[tuple[str, str]], hits: int, *flags: str):
     """Return the hits of Anserini's own program, from the run that it writes."""
     topics, run = index.parent / "topics.tsv", index.parent / "run.txt"
@@ -136,7 +174,7 @@ def test_the_answers_are_anserinis_digit_by_digit(tmp_path, own, depths):
     lucene.build_index(documents[::-1], tmp_path / "i", threads=1, memory_mb=512, **own)
     flags = lucene.analysis(**{"language": "en"} | own)
     for hits in depths:
-        model = lucene.Bm25(memory_mb=512, **own)
+        model = lucene.Bm25(0.9, 0.4, memory_mb=512, **own)
         found = lucene.search(tmp_path / "i", queries, model, hits=hits, threads=2)
         assert found.height > 15
         assert found.rows() == by_anserini(tmp_path / "i", queries, hits, *flags)
@@ -165,7 +203,7 @@ def test_an_index_merged_of_parts_answers_as_one_built_at_once_digit_by_digit(
     merge_indexes(in_parts(documents, tmp_path, n, **own), tmp_path / "merged", memory_mb=512)
     assert len(list((tmp_path / "merged").glob("*.si"))) == 1
     for hits in (1, 1_000):
-        model = lucene.Bm25(memory_mb=512, **own)
+        model = lucene.Bm25(0.9, 0.4, memory_mb=512, **own)
         once, merged = (
             lucene.search(tmp_path / name, queries, model, hits=hits, threads=2)
             for name in ("once", "merged")
@@ -213,7 +251,7 @@ def test_several_languages_share_an_index_without_the_endings_of_one(tmp_path):
     lucene.build_index(documents, tmp_path / "i", threads=1, **own)
     words = ["dogs", "RUNNING", "dog", "run", "собаки", "собака", "المدارس", "والمدارس", "历史"]
     queries = [(word, word) for word in words]
-    found = lucene.search(tmp_path / "i", queries, lucene.Bm25(**own), hits=9, threads=1)
+    found = lucene.search(tmp_path / "i", queries, lucene.Bm25(0.9, 0.4, **own), hits=9, threads=1)
     assert dict(found.select("query_id", "doc_id").rows()) == {
         "dogs": "en",
         "RUNNING": "en",
@@ -235,7 +273,7 @@ def test_the_classes_are_what_a_compiler_makes_of_their_sources(tmp_path):
         for folder in (tmp_path, sources)
     )
     assert made == kept
-    assert {"BatchSearch.class", "MergeIndexes.class"} < set(made)
+    assert {"BatchSearch.class", "MergeIndexes.class", "RunAll.class"} < set(made)
 
 
 @pytest.mark.parametrize(
@@ -250,7 +288,7 @@ def test_what_starts_a_program_depends_on_it(module, program, other):
     own = {name for name in files if program in name}
     tracked = set(provenance.closure(module))
     assert len(own) > 1
-    assert own < tracked
+    assert own | {"java/RunAll.java", "java/RunAll.class"} <= tracked
     assert not {name for name in files if other and other in name} & tracked
     assert not files & set(provenance.closure("score.score"))
 

@@ -158,7 +158,7 @@ def test_runs_and_fusions_in_shards_are_the_same_bytes(collection, tmp_path):
         systems.search_dense(**files, runs=made["b"][0], depth=6, memory_mb=16, device="cpu")
         for system in "ab":
             gather_runs(pieces=made[system][0], runs=made[system][1])
-        spec = {"kind": "rrf", "of": ["a", "b"]}
+        spec = {"kind": "rrf", "of": ["a", "b"], "k": 60}
         parts = [*made["a"][1], *made["b"][1]]
         systems.search_fused(parts=parts, runs=made["f"][1], spec=spec, depth=7)
         found.append([path.read_bytes() for _, out in made.values() for path in out])

@@ -7,10 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isotope.core.errors import MissingFile
-from isotope.explain import wordnet as wordnet_files
 from isotope.explain.failures import Explanation, explain
-from isotope.explain.wordnet import WordNet
 
 BOX = 100.0
 AREAS = st.lists(st.floats(1, 1e5), min_size=1, max_size=4)
@@ -50,17 +47,14 @@ def test_concepts_that_are_not_common_are_not_counted():
 
 
 @pytest.fixture(scope="module")
-def zebras() -> Explanation:
+def zebras(installed_wordnet) -> Explanation:
     """The pair of section 6.3 (Figure 4): its synsets, their multisets, its differences of sizes.
 
     The paper prints no areas: those here differ by its D_A (mane 2.30, field 1.369, zebras below
     1), with 100 px² for the smaller. It counts five zebras in the right picture and matches four
     (28 edges to seven), so one of them has no box here.
     """
-    try:
-        wordnet = WordNet(wordnet_files.find())
-    except MissingFile as error:
-        pytest.skip(str(error))
+    wordnet = installed_wordnet
     alone = ["trunk", "hill", "tree", "sky", "branch", "head", "leg", "leaf"]
     truth = {f"{noun}.n.01": [BOX] for noun in alone}
     truth |= {"zebra.n.01": [BOX] * 4 + [nan], "mane.n.01": [BOX], "field.n.01": [BOX]}

@@ -14,7 +14,7 @@ from isotope.core.runs import read_run, write_run
 from isotope.explain.failures import Sources, explain_failures
 from isotope.explain.tables import FAILURES, INTACT, RANKS
 from isotope.tabulate.exhibits import recipe, write_exhibit
-from isotope.tabulate.layout import lay_out
+from isotope.tabulate.table import lay_out
 from isotope.toy import words
 
 SCENES: Mapping[str, list[tuple[str, int]]] = {
@@ -63,7 +63,7 @@ def runs(folder: Path) -> list[Path]:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory) -> dict[str, pl.DataFrame]:
     folder = tmp_path_factory.mktemp("explained")
-    out = {n: folder / f"{n}.parquet" for n in ("failures", "ranks", "known", "rejected")}
+    out = {n: folder / f"{n}.parquet" for n in ("failures", "ranks", "concepts", "rejected")}
     explain_failures(collection(folder), runs(folder), threshold=1.0, **out)
     relations = {name: str(path) for name, path in out.items()}
     relations["rejected_objects"] = relations["rejected"]
@@ -138,7 +138,7 @@ def test_objects_may_come_from_a_file_without_boxes(tmp_path):
     told.write_text(
         "image_url,synset\nhttp://x/i1.jpg,tree\nhttp://x/i2.jpg,tree.n.01\nhttp://x/none.jpg,x\n"
     )
-    out = {n: tmp_path / f"{n}.parquet" for n in ("failures", "ranks", "known", "rejected")}
+    out = {n: tmp_path / f"{n}.parquet" for n in ("failures", "ranks", "concepts", "rejected")}
     explain_failures(given._replace(objects=told), runs(tmp_path)[:1], threshold=1.0, **out)
     first = pl.read_parquet(out["failures"]).row(0, named=True)
     assert (first["ca"], first["sd"], first["sizes"]) == (1.0, None, [])
@@ -147,7 +147,7 @@ def test_objects_may_come_from_a_file_without_boxes(tmp_path):
 
 def test_bad_objects_are_named_errors(tmp_path):
     given, where = collection(tmp_path), tmp_path / "objects.csv"
-    out = {n: tmp_path / f"{n}.parquet" for n in ("failures", "ranks", "known", "rejected")}
+    out = {n: tmp_path / f"{n}.parquet" for n in ("failures", "ranks", "concepts", "rejected")}
 
     def explained(**changes):
         explain_failures(given._replace(**changes), [], threshold=1.0, **out)
@@ -167,7 +167,7 @@ def test_bad_objects_are_named_errors(tmp_path):
 
 def test_a_missing_dictionary_stops_before_any_table(tmp_path):
     given = collection(tmp_path)._replace(wordnet=str(tmp_path / "nowhere"))
-    out = {n: tmp_path / f"{n}.parquet" for n in ("failures", "ranks", "known", "rejected")}
+    out = {n: tmp_path / f"{n}.parquet" for n in ("failures", "ranks", "concepts", "rejected")}
     with pytest.raises(MissingFile, match="wordnet-base"):
         explain_failures(given, [], threshold=1.0, **out)
     assert not any(path.exists() for path in out.values())
@@ -189,9 +189,9 @@ def test_a_measures_name_means_the_same_in_every_table(tmp_path):
     pairs = [*((f"t{i}", f"i{i}") for i in (1, 2, 3, 4)), *more]
     rows = [{"text_id": t, "image_id": i, "relevance": 1, "split": "validation"} for t, i in pairs]
     store.write_rows(rows, given.qrels, QRELS)
-    out = {n: tmp_path / f"{n}.parquet" for n in ("failures", "ranks", "known", "rejected")}
+    out = {n: tmp_path / f"{n}.parquet" for n in ("failures", "ranks", "concepts", "rejected")}
     explain_failures(given, [path], threshold=1.0, **out)
-    made = recipe("ranking", {"ranks": str(out["ranks"])}, {})
+    made = recipe("ranking", {"ranks": str(out["ranks"])}, {"systems": []})
     write_exhibit(made, tmp_path / "ranking", tmp_path / "ranking.svg")
     again = pl.read_parquet(out["ranks"]).rows(named=True)
     changed = moved([(row["rank"], row["rank"]) for row in again], tmp_path, "perturbed")
@@ -279,8 +279,9 @@ def moved(
 
 def placed(told: Sequence[Row], tmp_path: Path, name: str) -> pl.DataFrame:
     store.write_rows(told, tmp_path / "ranks.parquet", RANKS)
-    query = sql.SQL / f"tabulate/tables/{name}.sql"
-    found = sql.query(query, {"perturbed": tmp_path / "ranks.parquet"}, {})
+    made = recipe(name, {"perturbed": str(tmp_path / "ranks.parquet")}, {"systems": []})
+    query = sql.SQL / f"tabulate/tables/{made.query}.sql"
+    found = sql.query(query, made.relations, made.parameters)
     assert found is not None
     return found
 

@@ -11,7 +11,7 @@ from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import store
 from isotope.crawl.tables import PIXELS
 from isotope.explain.objects import BOX
-from isotope.explain.page import Sources, failures_page, noun, parts, sentences
+from isotope.explain.page import PageFiles, failures_page, noun, parts, sentences
 from isotope.explain.tables import CONCEPTS, FAILURES
 
 FAILURE = {
@@ -45,9 +45,9 @@ OBJECTS = [
 
 
 @pytest.fixture
-def given(tmp_path) -> Sources:
-    texts, images, failures, known = (tmp_path / f"{n}.parquet" for n in ("t", "i", "f", "k"))
-    given = Sources(texts, images, failures, known, [tmp_path / "p"])
+def given(tmp_path) -> PageFiles:
+    texts, images, failures, concepts = (tmp_path / f"{n}.parquet" for n in ("t", "i", "f", "k"))
+    given = PageFiles(texts, images, failures, concepts, [tmp_path / "p"])
     asked = [{"text_id": "t1", "context_section_description": "A <b>ball</b> by a sign"}]
     store.write_rows(asked, given.texts, TEXTS)
     listed = [
@@ -57,7 +57,7 @@ def given(tmp_path) -> Sources:
     store.write_rows(listed, given.images, IMAGES)
     store.write_rows([FAILURE], given.failures, FAILURES)
     boxes = [{"image_id": i, "concept": c, **dict(zip(BOX, b, strict=True))} for i, c, b in OBJECTS]
-    store.write_rows(boxes, given.known, CONCEPTS)
+    store.write_rows(boxes, given.concepts, CONCEPTS)
     picture = io.BytesIO()
     Image.new("RGB", (100, 90), "teal").save(picture, "WEBP")
     pixels = [{"image_id": "i1", "image_url": "http://x/i1.jpg", "webp": picture.getvalue()}]
@@ -65,7 +65,7 @@ def given(tmp_path) -> Sources:
     return given
 
 
-def page(given: Sources, out: Path) -> str:
+def page(given: PageFiles, out: Path) -> str:
     table = out.with_name("explained.csv")
     table.write_text("task,system,failures,ca_share\nt2m,<sys>,1,0.5\n")
     failures_page("toy", given, [table], shown=3, out=out)

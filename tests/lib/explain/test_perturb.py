@@ -2,8 +2,6 @@
 
 import pytest
 
-from isotope.core.errors import MissingFile
-from isotope.explain import wordnet as wordnet_files
 from isotope.explain.perturb import (
     KINDS,
     LARGE,
@@ -21,11 +19,8 @@ from isotope.toy import words as toy_words
 
 
 @pytest.fixture(scope="module")
-def wordnet() -> WordNet:
-    try:
-        return WordNet(wordnet_files.find())
-    except MissingFile as error:
-        pytest.skip(str(error))
+def wordnet(installed_wordnet) -> WordNet:
+    return installed_wordnet
 
 
 @pytest.fixture(scope="module")

@@ -6,14 +6,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 import pytest
+from tests import entries
 
 from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.vectors import write_ids
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import Files, encode_texts
-from isotope.explain.perturb import Settings
-from isotope.explain.ranks import Queries, Tower, perturb_texts, perturbed_bm25, perturbed_dense
+from isotope.explain.perturb import Settings, perturb_texts
+from isotope.explain.ranks import Queries, Tower, perturbed_bm25, perturbed_dense
 from isotope.explain.tables import INTACT
 from isotope.index.bm25 import index_bm25
 from isotope.models.kinds.hash import HashEncoder
@@ -139,7 +140,7 @@ def test_ranks_of_bm25_are_those_of_a_search(made):
         **both, folders=[index], splits=["validation"], language="en", fields=FIELDS, threads=1
     )
     qrels = {"qrels": folder / "qrels.parquet"}
-    spec = {"fields": FIELDS}
+    spec = entries.system("bm25", fields=FIELDS)
     runs: dict[str, Any] = {"indexes": [index], "runs": [made.asked.run], "spec": spec}
     search_bm25(**both, **qrels, **runs, language="en", depth=5, threads=1)
     perturbed_bm25(made.asked, index, spec, folder / "bm25.parquet", threads=1)

@@ -15,7 +15,7 @@ from isotope.collect.tables import QRELS
 from isotope.core import store
 from isotope.core.errors import BadParams
 from isotope.core.runs import write_run
-from isotope.explain.jobs import rank_answers
+from isotope.explain.failures import rank_answers
 from isotope.params import resolve
 from isotope.tabulate.exhibits import recipe, write_exhibit
 
@@ -39,7 +39,7 @@ def table(tmp_path) -> pl.DataFrame:
     frame = pl.DataFrame(hits, ["query_id", "doc_id", "score"], orient="row")
     write_run(frame, run)
     rank_answers([run], tmp_path / "qrels.parquet", tmp_path / "ranks.parquet")
-    made = recipe("ranking", {"ranks": str(tmp_path / "ranks.parquet")}, {})
+    made = recipe("ranking", {"ranks": str(tmp_path / "ranks.parquet")}, {"systems": []})
     write_exhibit(made, tmp_path / "ranking", tmp_path / "ranking.svg")
     assert {p.name for p in tmp_path.glob("*ranking*")} == {
         f"ranking.{suffix}" for suffix in ("csv", "md", "tex")

@@ -23,11 +23,8 @@ def toy(tmp_path_factory) -> WordNet:
 
 
 @pytest.fixture(scope="module")
-def whole() -> WordNet:
-    try:
-        return WordNet(wordnet_files.find())
-    except MissingFile as error:
-        pytest.skip(str(error))
+def whole(installed_wordnet) -> WordNet:
+    return installed_wordnet
 
 
 # As NLTK 3.10.4 says, with WordNet 3.0.

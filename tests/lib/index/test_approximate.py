@@ -1,6 +1,7 @@
 """Approximate search gives what exact search gives when it looks everywhere, and says how much."""
 
 from pathlib import Path
+from typing import Any
 
 import faiss
 import numpy as np
@@ -8,6 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import entries
 
 from isotope.collect.tables import QRELS
 from isotope.core import store
@@ -20,6 +22,11 @@ from isotope.search import approximate as search_approximate
 from isotope.tabulate.exhibits import recipe, write_exhibit
 
 DOCUMENTS, QUERIES, DIM = 3_000, 40, 24
+
+
+def full(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return the entry of a system as its job gets it."""
+    return entries.system("approximate", **spec)
 
 
 def unit(rows: int, seed: int) -> np.ndarray:
@@ -51,8 +58,8 @@ def test_looking_everywhere_is_exact(encoded, spec):
     shards, queries = Shards(encoded["texts"]), unit(QUERIES, 1)
     rows = np.arange(0, DOCUMENTS, 3)
     scores, exact = top_k(queries, shards, rows, 10, 64)
-    index = dense.build(shards, rows, spec)
-    near, found = search_approximate.nearest(index, queries, rows, 10, spec)
+    index = dense.build(shards, rows, full(spec))
+    near, found = search_approximate.nearest(index, queries, rows, 10, full(spec))
     assert search_approximate.recall_at(10, found, exact) > 0.99
     np.testing.assert_allclose(np.sort(near)[:, -5:], np.sort(scores)[:, -5:], atol=1e-5)
 
@@ -60,9 +67,11 @@ def test_looking_everywhere_is_exact(encoded, spec):
 def test_fewer_probes_find_less(encoded):
     shards, queries, rows = Shards(encoded["texts"]), unit(QUERIES, 1), np.arange(DOCUMENTS)
     exact = top_k(queries, shards, rows, 10, 64)[1]
-    index = dense.build(shards, rows, {"method": "ivf", "lists": 32})
+    index = dense.build(shards, rows, full({"method": "ivf", "lists": 32}))
     found = {
-        n: search_approximate.nearest(index, queries, rows, 10, {"method": "ivf", "probes": n})[1]
+        n: search_approximate.nearest(
+            index, queries, rows, 10, full({"method": "ivf", "probes": n})
+        )[1]
         for n in (1, 8, 32)
     }
     shares = [search_approximate.recall_at(10, hits, exact) for hits in found.values()]
@@ -84,7 +93,9 @@ def test_same_vectors_same_index(encoded):
     shards, rows = Shards(encoded["texts"]), np.arange(500)
     for method in ("ivf", "ivfpq", "hnsw"):
         spec = {"method": method, "lists": 4}
-        first, second = (faiss.serialize_index(dense.build(shards, rows, spec)) for _ in range(2))
+        first, second = (
+            faiss.serialize_index(dense.build(shards, rows, full(spec))) for _ in range(2)
+        )
         assert np.array_equal(first, second)
 
 
@@ -94,11 +105,11 @@ def test_more_codes_find_more_and_hold_more_but_less_than_the_vectors(encoded):
     shares, sizes = [], []
     for codes in (3, 12, 100):
         spec = {"method": "ivfpq", "lists": 8, "probes": 8, "codes": codes}
-        index = dense.build(shards, rows, spec)
-        near = search_approximate.nearest(index, queries, rows, 10, spec)[1]
+        index = dense.build(shards, rows, full(spec))
+        near = search_approximate.nearest(index, queries, rows, 10, full(spec))[1]
         shares.append(search_approximate.recall_at(10, near, exact))
         sizes.append(len(faiss.serialize_index(index)))
-    flat = len(faiss.serialize_index(dense.build(shards, rows, {"method": "ivf"})))
+    flat = len(faiss.serialize_index(dense.build(shards, rows, full({"method": "ivf"}))))
     assert 0.05 < shares[0] < shares[1] < shares[2] <= 1
     assert sizes[0] < sizes[1] < sizes[2] < flat
 
@@ -107,8 +118,8 @@ def test_more_codes_find_more_and_hold_more_but_less_than_the_vectors(encoded):
 def test_few_vectors_are_quantised_coarsely(encoded, documents):
     spec = {"method": "ivfpq", "codes": 5}
     rows = np.arange(documents)
-    index = dense.build(Shards(encoded["texts"]), rows, spec)
-    found = search_approximate.nearest(index, unit(QUERIES, 1), rows, 10, spec)[1]
+    index = dense.build(Shards(encoded["texts"]), rows, full(spec))
+    found = search_approximate.nearest(index, unit(QUERIES, 1), rows, 10, full(spec))[1]
     assert [sorted(set(row) - {-1}) for row in found.tolist()] == [
         sorted(row) for row in found.tolist()
     ]
@@ -130,7 +141,7 @@ def test_a_system_writes_its_runs_and_the_table_of_its_recall(encoded, tmp_path)
         for i in range(QUERIES)
     ]
     store.write_rows(pairs, qrels, QRELS)
-    spec = {"method": "ivf", "lists": 32, "probes": 4, "sample": 7}
+    spec = full({"method": "ivf", "lists": 32, "probes": 4, "sample": 7})
     dense.write_approximate(encoded, [folder], spec)
     run, table = tmp_path / "run/large/test/m2t/near.parquet", tmp_path / "recall.csv"
     search_approximate.search_approximate(

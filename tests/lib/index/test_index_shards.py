@@ -1,7 +1,7 @@
 """BM25's indexes in shards: the same answers and digests, and nothing indexed twice."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +90,7 @@ def test_shards_answer_as_one_index_in_the_language_of_each_side(tmp_path):
     )
     asked = {"texts": ("en", "star"), "images": ("de", "Haus")}
     for side, (language, word) in asked.items():
-        queries, model = [("q", word), ("p", f"{word} 3")], lucene.Bm25(language=language)
+        queries, model = [("q", word), ("p", f"{word} 3")], lucene.Bm25(0.9, 0.4, language=language)
         found, other = (
             lucene.search(folder / "all" / side, queries, model, hits=9, threads=1)
             for folder in (once, sharded)
@@ -109,11 +109,12 @@ def written(monkeypatch) -> list[Path]:
     """Indexes that are lists of their documents, and the places of those that were built."""
     built: list[Path] = []
 
-    def build(pairs, index: Path, *, threads: int, language: str) -> None:
+    def build(indexes: Iterable[lucene.Documents], *, threads: int) -> None:
         assert threads == 1
-        index.mkdir(parents=True)
-        (index / "documents").write_text(json.dumps([language, [*pairs]]))
-        built.append(index)
+        for index, pairs, language in indexes:
+            index.mkdir(parents=True)
+            (index / "documents").write_text(json.dumps([language, [*pairs]]))
+            built.append(index)
 
     def merge(parts: Sequence[Path], index: Path) -> None:
         told = [json.loads((p / "documents").read_text()) for p in parts if p.is_dir()]
@@ -122,7 +123,7 @@ def written(monkeypatch) -> list[Path]:
         rows = [row for _, rows in told for row in rows]
         (index / "documents").write_text(json.dumps([language, rows]))
 
-    monkeypatch.setattr(lucene, "build_index", build)
+    monkeypatch.setattr(lucene, "build_indexes", build)
     monkeypatch.setattr(bm25, "merge_indexes", merge)
     monkeypatch.setattr(bm25, "_ROWS", 4)
     return built
@@ -183,7 +184,7 @@ def test_a_shard_that_fails_leaves_no_folder(tmp_path, written, monkeypatch):
     def fail(*_given, **_named) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(lucene, "build_index", fail)
+    monkeypatch.setattr(lucene, "build_indexes", fail)
     folders = at(tmp_path / "shard")
     places: dict[str, Any] = {"digests": digests, "folders": folders, "splits": SPLITS}
     with pytest.raises(KeyboardInterrupt):

@@ -2,11 +2,11 @@
 
 import io
 import json
+import os
 import re
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from PIL import Image
 from playwright.sync_api import Page
 from sklearn.metrics import cohen_kappa_score
 from starlette.testclient import TestClient
+from tests import forkserver
 
 from isotope.cli import commands as main
 from isotope.collect.tables import IMAGES, QRELS, TEXTS
@@ -320,24 +321,31 @@ def serving(place) -> Iterator[Callable[..., tuple[subprocess.Popen[str], str]]]
     started: list[subprocess.Popen[str]] = []
 
     def start(assessor: str, port: int = 0) -> tuple[subprocess.Popen[str], str]:
-        command = [Path(sys.executable).with_name("isotope"), "judge", "toy"]
-        options = ["--assessor", assessor, "--port", str(port)]
-        each = subprocess.Popen([*command, *options], cwd=place, stdout=subprocess.PIPE, text=True)
-        started.append(each)
-        assert each.stdout is not None
-        found = re.search(r"http://127\.0\.0\.1:\d+/", each.stdout.readline())
-        assert found
-        return each, found[0]
+        server, address = judge(place, "--assessor", assessor, "--port", str(port))
+        started.append(server)
+        return server, address
 
     yield start
-    for each in started:
-        each.kill()
-        each.communicate(timeout=WAIT_S)
+    for server in started:
+        if server.poll() is None:
+            end(server, signal.SIGKILL)
 
 
-def end(process: subprocess.Popen[str], how: signal.Signals) -> str:
-    process.send_signal(how)
-    return process.communicate(timeout=WAIT_S)[0]
+def judge(place: Path, *options: str) -> tuple[subprocess.Popen[str], str]:
+    """Start `isotope judge` in a process group of its own; return it and the address it prints."""
+    command = [forkserver.stand_in("isotope"), "judge", "toy", *options]
+    pipe = subprocess.PIPE
+    server = subprocess.Popen(command, cwd=place, stdout=pipe, text=True, process_group=0)
+    assert server.stdout is not None
+    address = re.search(r"http://127\.0\.0\.1:\d+/", server.stdout.readline())
+    assert address
+    return server, address[0]
+
+
+def end(server: subprocess.Popen[str], how: signal.Signals) -> str:
+    """Send a signal to the group of the server; return what it printed when it has ended."""
+    os.killpg(server.pid, how)
+    return server.communicate(timeout=WAIT_S)[0]
 
 
 def kept(assessor: str) -> dict[Pair, int | None]:

@@ -1,16 +1,14 @@
 """Failures are sorted on a page: what is wrong with them, and how bad it is."""
 
 import json
-import re
-import subprocess
-import sys
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 import pytest
 from starlette.testclient import TestClient
-from tests.lib.judge.test_judge_page import ORIGIN, WAIT_S, picture
+from tests.lib.judge.test_judge_page import ORIGIN, end, judge, picture
 
 from isotope.cli import commands as main
 from isotope.core import store
@@ -181,15 +179,10 @@ def test_what_is_missing_for_a_sheet_is_said(place, capsys):
 
 @pytest.fixture
 def served(place, request) -> Iterator[str]:
-    command = [Path(sys.executable).with_name("isotope"), "judge", "toy", "--assessor", "ann"]
     options = ["--port", "0", "--sheet", request.param, "--configfile", "mistakes.yaml"]
-    each = subprocess.Popen([*command, *options], cwd=place, stdout=subprocess.PIPE, text=True)
-    assert each.stdout is not None
-    found = re.search(r"http://127\.0\.0\.1:\d+/", each.stdout.readline())
-    assert found
-    yield found[0]
-    each.kill()
-    each.communicate(timeout=WAIT_S)
+    server, address = judge(place, "--assessor", "ann", *options)
+    yield address
+    end(server, signal.SIGKILL)
 
 
 def saved(name: str) -> dict[str, Verdict | None]:

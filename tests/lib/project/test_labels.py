@@ -5,11 +5,14 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests import entries
 
 from isotope.core import store
 from isotope.core.errors import EmptyTable, MissingFile
 from isotope.parse.tables import REJECTED, SECTIONS
 from isotope.project import match
+
+SPEC = entries.system("answers", files=[])
 
 TITLES = ["Ceviche", "Boeing 747", "House cat", "Crane (bird)", "iPod", "CEVICHE (band)"]
 LEFT_OUT = [
@@ -52,7 +55,7 @@ def test_each_label_has_its_article_the_way_there_and_a_score(snapshot, tmp_path
     lines = ["image\tlabel", *(f"{n}.jpg\t{label}" for n, label in enumerate([*LABELS, "cat"]))]
     out = tmp_path / "projection.parquet"
     given = manifest(tmp_path / "acquired", "labels", lines)
-    match.project_labels(manifest=given, **snapshot, spec={}, projection=out, threads=1)
+    match.project_labels(manifest=given, **snapshot, spec=SPEC, projection=out, threads=1)
     found = pl.read_parquet(out)
     title = {f"projected-{n:08d}-000": t for n, t in enumerate(TITLES)} | {None: None}
     links = {label: (title[text], method) for label, text, method, _ in found.rows()}
@@ -75,7 +78,7 @@ def test_a_source_without_labels_is_named(snapshot, tmp_path):
     given = manifest(tmp_path / "acquired", "other", ["image\tlabel"])
     with pytest.raises(MissingFile, match="part `labels`"):
         match.project_labels(
-            manifest=given, **snapshot, spec={}, projection=tmp_path / "out", threads=1
+            manifest=given, **snapshot, spec=SPEC, projection=tmp_path / "out", threads=1
         )
 
 
@@ -84,5 +87,5 @@ def test_a_table_without_labels_is_named(snapshot, tmp_path, lines):
     given = manifest(tmp_path / "acquired", "labels", lines)
     with pytest.raises(EmptyTable, match="no label"):
         match.project_labels(
-            manifest=given, **snapshot, spec={}, projection=tmp_path / "out", threads=1
+            manifest=given, **snapshot, spec=SPEC, projection=tmp_path / "out", threads=1
         )

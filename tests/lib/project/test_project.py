@@ -11,6 +11,7 @@ from isotope.core import lucene, sql, store
 from isotope.core.errors import EmptyTable
 from isotope.core.lucene import merge_indexes
 from isotope.core.store import gather
+from isotope.params import phases, sections
 from isotope.parse import tables as parse_tables
 from isotope.parse.tables import ASSOCIATIONS, WIT_COLUMNS
 from isotope.project import match
@@ -51,7 +52,8 @@ TEXTS = [
 
 
 def test_what_params_leave_out_is_the_papers_bm25(root):
-    assert {"k1": lucene.Bm25().k1, "b": lucene.Bm25().b} == SPEC
+    for section in (sections.system_kind({"kind": "bm25"}), phases.Project):
+        assert {key: section.defaults()[key] for key in SPEC} == SPEC
     full = yaml.safe_load((root / "params/enwiki.yaml").read_text())
     assert full["project"]["enwiki-20221101"] == {"mode": "bm25", **SPEC}
 
@@ -139,7 +141,7 @@ def test_sections_indexed_in_shards_answer_as_those_indexed_at_once(source, tmp_
         match.index_sections(source["sections"], piece, threads=1, memory_mb=512, part=(n, 7))
     assert [len(list(piece.glob("segments_*"))) for piece in pieces] == [0, 1, 1, 0, 1, 1, 1]
     merge_indexes(pieces, tmp_path / "merged", memory_mb=512)
-    queries, model = [(words, words) for *_, words in TEXTS], lucene.Bm25(memory_mb=512)
+    queries, model = [(words, words) for *_, words in TEXTS], lucene.Bm25(0.9, 0.4, memory_mb=512)
     once, merged = (
         lucene.search(index, queries, model, hits=5, threads=1)
         for index in (source["sections"].parent / "lucene", tmp_path / "merged")

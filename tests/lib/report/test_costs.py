@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.report_project import build, lay, lay_records
+from tests.report_project import lay_records
 
 from isotope.cli import commands
 from isotope.core.errors import MissingFile
@@ -57,8 +57,8 @@ def test_where_no_job_was_measured_the_command_says_so(tmp_path):
         costs.text(root=tmp_path)
 
 
-def test_the_page_has_phases_rules_and_the_day_of_the_crawl(tmp_path):
-    text = (build(lay(tmp_path)) / "toy/costs.html").read_text()
+def test_the_page_has_phases_rules_and_the_day_of_the_crawl(report_site):
+    text = (report_site / "toy/costs.html").read_text()
     assert '<th scope="row">parse_dump</th>' in text
     assert '<th scope="row">crawl</th>' in text
     assert "another" not in text

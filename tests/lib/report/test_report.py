@@ -3,6 +3,7 @@
 import base64
 import io
 import re
+import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -10,26 +11,25 @@ import polars as pl
 import pytest
 from PIL import Image
 from tests import fidelity
-from tests.report_project import EVIL, TOLD, build, cell, drawing, files, lay
+from tests.report_project import EVIL, TOLD, build, cell, drawing, files
 
 from isotope.core.errors import MissingFile
 from isotope.core.pixels import SIDE_PX, thumbnail
-from isotope.report import collection, overview
-from isotope.report import collection as cite
-from isotope.report.exhibits import described, exhibits
+from isotope.report import collection
+from isotope.report.content import described, read_exhibits
 from isotope.report.site import PAGES, excerpt, symbol, web
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory) -> Path:
+def root(report_root) -> Path:
     """A project's root with all that the site reads."""
-    return lay(tmp_path_factory.mktemp("project"))
+    return report_root
 
 
 @pytest.fixture(scope="module")
-def site(root) -> Path:
+def site(report_site) -> Path:
     """The site's folder."""
-    return build(root)
+    return report_site
 
 
 def pages(site: Path) -> dict[str, str]:
@@ -140,14 +140,14 @@ def test_what_is_shown_bears_the_papers_number():
 
 def test_a_table_that_nothing_describes_is_shown_under_its_own_name(tmp_path):
     (tmp_path / "my_own.csv").write_text("a,b\n1,2\n")
-    found = exhibits([tmp_path / "my_own.md"], {})
+    found = read_exhibits([tmp_path / "my_own.md"], {})
     assert found["my_own"].exhibit.title == "my own"
     assert found["my_own"].exhibit.page == "systems"
 
 
 def test_the_level_of_significance_stands_beside_the_letters(root, site, tmp_path):
     assert "= 0.05 after Bonferroni" in (site / "toy/systems.html").read_text()
-    collection.build(cell(root), files(root), {**TOLD, "alpha": 0.01}, tmp_path)
+    collection.build_pages(cell(root), files(root), {**TOLD, "alpha": 0.01}, tmp_path)
     assert "= 0.01 after Bonferroni" in (tmp_path / "systems.html").read_text()
 
 
@@ -174,9 +174,9 @@ def test_best_queries_come_first_and_the_worst_show_where_the_answer_was(site):
     assert worst[0] == "The right answer was not returned" or worst[0].endswith("7")
 
 
-def test_the_same_input_gives_the_same_bytes(root, site):
-    before = pages(site)
-    assert pages(build(root)) == before
+def test_the_same_input_gives_the_same_bytes(root, site, tmp_path):
+    shutil.copytree(root, tmp_path / "again", ignore=shutil.ignore_patterns("report"))
+    assert pages(build(tmp_path / "again")) == pages(site)
 
 
 def test_a_collection_without_crawl_and_figures_leaves_their_sections_out(root, site, tmp_path):
@@ -186,7 +186,7 @@ def test_a_collection_without_crawl_and_figures_leaves_their_sections_out(root, 
             if file.is_file() and inside.startswith(part):
                 (tmp_path / inside).parent.mkdir(parents=True, exist_ok=True)
                 (tmp_path / inside).write_bytes(file.read_bytes())
-    collection.build(
+    collection.build_pages(
         cell(tmp_path, sources=list[str]()), files(tmp_path), TOLD, tmp_path / "site/toy"
     )
     bare = "".join(pages(tmp_path / "site").values())
@@ -221,19 +221,19 @@ def test_bibtex_has_as_many_opening_as_closing_braces(site):
 
 def test_the_fingerprint_of_params_does_not_hang_on_the_order_of_their_keys():
     one, same = {"a": 1, "b": [2, 3]}, {"b": [2, 3], "a": 1}
-    assert cite.fingerprint(one) == cite.fingerprint(same)
-    assert cite.fingerprint(one) != cite.fingerprint({"a": 1, "b": [3, 2]})
-    assert re.fullmatch("[0-9a-f]{16}", cite.fingerprint(one))
+    assert collection.fingerprint(one) == collection.fingerprint(same)
+    assert collection.fingerprint(one) != collection.fingerprint({"a": 1, "b": [3, 2]})
+    assert re.fullmatch("[0-9a-f]{16}", collection.fingerprint(one))
 
 
 def test_a_report_about_a_system_without_runs_is_refused(root, tmp_path):
     with pytest.raises(MissingFile, match="no run of this system"):
-        collection.build(cell(root, system="unheard-of"), files(root), TOLD, tmp_path)
+        collection.build_pages(cell(root, system="unheard-of"), files(root), TOLD, tmp_path)
 
 
 def test_a_report_without_table_1_is_refused(tmp_path):
     with pytest.raises(MissingFile, match=r"table1\.csv"):
-        collection.build(cell(tmp_path), [], TOLD, tmp_path)
+        collection.build_pages(cell(tmp_path), [], TOLD, tmp_path)
 
 
 def test_the_headline_puts_the_best_system_on_top(root):
@@ -306,7 +306,7 @@ def test_the_front_page_shows_the_tables_of_a_group_of_collections(site, tmp_pat
     pl.DataFrame(told).write_csv(folder / "correlation.csv")
     groups = {"xm3600": [folder / f"{t}.md" for t in ("captioners", "correlation")]}
     front = tmp_path / "results/report/index.html"
-    overview.build(tmp_path, "small", "test", front, groups)
+    collection.build_front_page(tmp_path, "small", "test", front, groups)
     text = front.read_text()
     Elements(text)
     assert re.findall(r'<section class="wide" id="([^"]+)"', text) == [

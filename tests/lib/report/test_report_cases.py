@@ -6,16 +6,16 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.report_project import ASKED, cell, lay
+from tests.report_project import ASKED, cell
 
 from isotope.core.errors import MissingFile, UnknownId
 from isotope.report.cases import Case, cases, choose
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory) -> Path:
+def root(report_root) -> Path:
     """A project in which `rrf` has its answers at ranks 1 to 8, and `bm25` at 8 to 1."""
-    return lay(tmp_path_factory.mktemp("project"))
+    return report_root
 
 
 def found(root: Path, **changes: object) -> list[Case]:

@@ -13,9 +13,8 @@ from PIL import Image
 from isotope.collect import tables as collect_tables
 from isotope.core import store
 from isotope.crawl.tables import PIXELS
-from isotope.report import overview, since
-from isotope.report.changes import compared
-from isotope.report.since import Side
+from isotope.report import collection, since
+from isotope.report.since import Side, compared
 from isotope.tabulate import since as snapshot_diff
 
 EVIL = '<script>alert("1")</script><img src=x onerror=alert(2)>'
@@ -183,7 +182,7 @@ def test_its_links_lead_to_files(written):
 
 def test_the_front_page_links_to_it(written):
     front = written.parents[2] / "index.html"
-    overview.build(written.parents[4], "small", "validation", front)
+    collection.build_front_page(written.parents[4], "small", "validation", front)
     assert '<a href="later/since/old.html">later since old</a>' in front.read_text()
 
 

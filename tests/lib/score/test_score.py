@@ -13,7 +13,7 @@ from isotope.core.errors import BadParams, BrokenPromise, EmptyTable
 from isotope.core.grid import Cell
 from isotope.core.measures import score_run
 from isotope.core.runs import ranked, write_run
-from isotope.score.score import score_collection
+from isotope.score.score import gather_scores, score_collection, score_runs
 from isotope.score.tables import SCORES
 
 HITS = pl.DataFrame(
@@ -113,6 +113,24 @@ def test_the_same_runs_in_any_order_give_the_same_bytes(results, tmp_path):
         )
         random.Random(1).shuffle(paths)
     assert outs[0].read_bytes() == outs[1].read_bytes()
+
+
+def test_scores_at_once_and_gathered_from_shards_are_the_same_bytes(results, tmp_path):
+    paths, qrels = results
+    cells = {"qrels": qrels, "collection": "toy", "measures": ["MAP", "nDCG@10"]}
+    once, gathered = (
+        {name: tmp_path / f"{place}/{name}.parquet" for name in ("scores", "significance")}
+        for place in ("once", "gathered")
+    )
+    score_runs(runs=paths, **cells, **once)
+    pieces = [tmp_path / f"pieces/{n}.parquet" for n in range(3)]
+    ordered = sorted(paths)
+    for piece, runs_of in zip(pieces, (ordered[:3], ordered[3:4], ordered[4:]), strict=True):
+        score_collection(runs=runs_of, scores=piece, **cells)
+    gather_scores(pieces=pieces, **gathered)
+    for name, path in once.items():
+        assert path.read_bytes() == gathered[name].read_bytes(), name
+    assert pq.ParquetFile(once["scores"]).num_row_groups == 1
 
 
 def test_a_run_that_fails_leaves_the_old_scores_in_place(results, tmp_path):

@@ -114,11 +114,11 @@ def test_a_constant_list_becomes_zeros():
 
 def test_depth_cuts_the_fused_run_and_not_its_parts():
     parts = [run({"a": 3.0, "b": 2.0, "c": 1.0}), run({"c": 3.0, "b": 2.0, "d": 1.0})]
-    assert rrf(parts, depth=2).equals(rrf(parts).filter(pl.col("rank") <= 2))
+    assert rrf(parts, 60, depth=2).equals(rrf(parts, 60).filter(pl.col("rank") <= 2))
 
 
 def test_a_query_that_one_run_lacks_is_kept():
-    fused = rrf([run({"a": 1.0}, "p"), run({"a": 1.0}, "q")])
+    fused = rrf([run({"a": 1.0}, "p"), run({"a": 1.0}, "q")], k=60)
     assert fused["query_id"].to_list() == ["p", "q"]
 
 
@@ -131,7 +131,7 @@ def test_pieces_do_not_show(monkeypatch, three):
 @pytest.mark.parametrize(
     ("wrong", "found"),
     [
-        (lambda one: rrf([one]), "fusion of 1 runs"),
+        (lambda one: rrf([one], k=60), "fusion of 1 runs"),
         (lambda one: rrf([one, one], k=-1), "k = -1"),
         (lambda one: wsum([one, one], [1.0]), "2 runs with 1 weights"),
         (lambda one: wsum([one, one], [1.0, 1.0], norm="zmuv"), "'zmuv'"),
@@ -152,7 +152,9 @@ def test_runs_fused_where_they_lie_are_those_fused_in_memory(monkeypatch, tmp_pa
     pieces = list(fused(paths, spec, depth=7))
     assert len(pieces) > 10
     assert pl.concat(pieces).equals(wsum(three, weights, depth=7))
-    assert pl.concat(fused(paths, {"kind": "rrf"}, depth=7)).equals(rrf(three, depth=7))
+    assert pl.concat(fused(paths, {"kind": "rrf", "k": 60}, depth=7)).equals(
+        rrf(three, 60, depth=7)
+    )
 
 
 def test_strings_that_share_a_hash_are_still_numbered_by_their_order(monkeypatch):

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests import entries
 
 from isotope.collect.tables import IMAGES, OPTIONAL, QRELS, TEXTS
 from isotope.core import store
@@ -79,7 +80,7 @@ def searched(collected, encoded, outputs, **spec) -> None:
         "batch": 2,
     }
     images = {"vectors": encoded["images"], "ids": encoded["images_ids"]}
-    given = {"kind": "prompt", "templates": TEMPLATES} | spec
+    given = entries.system("prompt", **{"templates": TEMPLATES} | spec)
     search_prompted(**collected, **images, **model, runs=outputs, spec=given, depth=10)
 
 

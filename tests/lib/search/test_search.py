@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import entries
 
 from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
@@ -98,7 +99,7 @@ def test_bm25_finds_the_match_in_every_cell(collection, tmp_path):
     tables = {side: collection[side] for side in ("texts", "images")}
     index_bm25(**tables, folders=folders, splits=splits, language="en", threads=1)
     paths = outputs(tmp_path / "runs", "bm25")
-    spec = {"kind": "bm25"}
+    spec = entries.system("bm25")
     systems.search_bm25(
         **collection, indexes=folders, runs=paths, spec=spec, language="en", depth=5, threads=1
     )
@@ -142,7 +143,7 @@ def test_random_and_fused_runs_fill_every_cell(collection, tmp_path):
         systems.search_random(**collection, runs=paths, depth=4, spec={"seed": seed})
         parts += paths
     for spec in (
-        {"kind": "rrf", "of": ["a", "b"]},
+        {"kind": "rrf", "of": ["a", "b"], "k": 60},
         {"kind": "wsum", "of": ["b", "a"], "weights": [1, 2]},
     ):
         fused = outputs(tmp_path, str(spec["kind"]))

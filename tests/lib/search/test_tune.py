@@ -19,13 +19,18 @@ from isotope.core.measures import score_run
 from isotope.core.runs import ranked, read_run, write_run
 from isotope.params.links import link
 from isotope.search.fuse import rrf, wsum
+from isotope.search.kinds import Tune
 from isotope.search.tune import COLUMNS, Trial, best, grid, search_tuned, tune
 
-WSUM: dict[str, Any] = {"kind": "wsum", "of": ["a", "b"], "tune": {"grid": {"step": 0.1}}}
+WSUM: dict[str, Any] = {
+    "kind": "wsum",
+    "of": ["a", "b"],
+    "tune": {**Tune.defaults(), "grid": {"step": 0.1}},
+}
 RRF: dict[str, Any] = {
     "kind": "rrf",
     "of": ["a", "b"],
-    "tune": {"grid": {"k": [0.5, 1, 10, 60, 500]}},
+    "tune": {**Tune.defaults(), "grid": {"k": [0.5, 1, 10, 60, 500]}},
 }
 pytestmark = [
     pytest.mark.filterwarnings("ignore:invalid escape sequence:DeprecationWarning"),
@@ -111,7 +116,7 @@ def test_the_choice_is_that_of_ranxs_own_search():
         return_optimization_report=True,
     )
     inner = [[i / 10, (10 - i) / 10] for i in range(9, 0, -1)]
-    found = tune({**WSUM, "tune": {"grid": {"weights": inner}}}, runs, qrels, 1000)
+    found = tune({**WSUM, "tune": {**WSUM["tune"], "grid": {"weights": inner}}}, runs, qrels, 1000)
     # The report's keys are text; its weights are tenths up to rounding.
     keys = [
         tuple(round(float(number), 1) for number in re.findall(r"\d\.\d+", str(config)))
@@ -217,7 +222,7 @@ def test_tuning_twice_gives_the_same_bytes(cells):
 
 
 def test_an_unknown_measure_is_refused_and_nothing_is_written(cells):
-    spec = {**WSUM, "tune": {"grid": {"step": 0.5}, "measure": "MMR@10"}}
+    spec = {**WSUM, "tune": {**WSUM["tune"], "grid": {"step": 0.5}, "measure": "MMR@10"}}
     with pytest.raises(BadParams, match="MMR@10"):
         tuned(cells, spec)
     assert not list(cells.rglob("fused.parquet"))

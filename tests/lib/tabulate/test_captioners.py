@@ -17,7 +17,7 @@ from pycocoevalcap.cider.cider_scorer import CiderScorer
 from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import BadCaptions, CorruptFile, MissingColumn, MissingFile
-from isotope.tabulate.captioners import captioners_table
+from isotope.tabulate.captions import captioners_table
 from isotope.tabulate.side_by_side import agreement, choices_table, correlations
 from isotope.tabulate.table import rows, tabulate
 

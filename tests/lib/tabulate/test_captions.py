@@ -9,7 +9,7 @@ from pycocoevalcap.cider.cider_scorer import CiderScorer
 from isotope.collect.tables import QRELS, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable
-from isotope.tabulate.cider import agreement, captions_table
+from isotope.tabulate.captions import agreement, captions_table
 
 TOKENS = sql.SQL / "tabulate/captions/tokens.sql"
 

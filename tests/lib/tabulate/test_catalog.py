@@ -1,6 +1,7 @@
 """The catalog's views, and every query that its documentation shows."""
 
 import re
+import shutil
 from pathlib import Path
 
 import duckdb
@@ -86,12 +87,19 @@ def lay(root: Path) -> None:
     curve.write_text("epoch,step,loss,mrr10_t2m,mrr10_m2t\n1,10,2.5,0.1,0.2\n")
 
 
+@pytest.fixture(scope="module")
+def place(tmp_path_factory) -> Path:
+    """A root with a catalog of one-row tables, only read."""
+    root = tmp_path_factory.mktemp("catalog")
+    lay(root)
+    catalog.build(root / "results/catalog.duckdb", root)
+    return root
+
+
 @pytest.fixture
-def con(tmp_path, monkeypatch):
-    """A catalog of one-row tables, opened in its own root."""
-    lay(tmp_path)
-    catalog.build(tmp_path / "results/catalog.duckdb", tmp_path)
-    monkeypatch.chdir(tmp_path)
+def con(place, monkeypatch):
+    """The catalog, opened in its own root."""
+    monkeypatch.chdir(place)
     with duckdb.connect("results/catalog.duckdb", read_only=True) as opened:
         yield opened
 
@@ -150,9 +158,13 @@ def test_graded_scores_are_not_read_as_scores(con):
     assert con.sql("SELECT DISTINCT measure FROM scores").fetchall() == [("MRR@10",)]
 
 
-def test_a_file_that_appears_later_is_seen_without_building_again(con, tmp_path):
+def test_a_file_that_appears_later_is_seen_without_building_again(place, tmp_path, monkeypatch):
+    shutil.copytree(place, tmp_path, dirs_exist_ok=True)
     store.write_rows([QREL], tmp_path / "data/collect/other/qrels.parquet", QRELS)
-    assert con.sql("SELECT collection FROM qrels ORDER BY 1").fetchall() == [("other",), ("toy",)]
+    monkeypatch.chdir(tmp_path)
+    with duckdb.connect("results/catalog.duckdb", read_only=True) as con:
+        found = con.sql("SELECT collection FROM qrels ORDER BY 1").fetchall()
+    assert found == [("other",), ("toy",)]
 
 
 def test_views_without_files_are_empty_and_have_the_columns_of_full_ones(con, tmp_path):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pycocoevalcap.cider.cider_scorer import CiderScorer
 
 from isotope.core.errors import EmptyTable
-from isotope.tabulate.cider import cider
+from isotope.tabulate.captions import cider
 
 WORDS = st.sampled_from(["a", "dog", "runs", "在", "ไ", "the", "park", "ñ"])
 CAPTIONS = st.lists(WORDS, max_size=9)

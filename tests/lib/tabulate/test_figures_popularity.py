@@ -7,7 +7,7 @@ import pytest
 
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable
-from isotope.tabulate.drawings import popularity
+from isotope.tabulate.figures import popularity
 from isotope.tabulate.tables import INTERVALS
 
 CELL = {"setting": "large", "split": "validation", "measure": "Success@1"}

@@ -1,6 +1,7 @@
 """Means and their intervals over strata of queries, on rows small enough to count by hand."""
 
 import datetime as dt
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -19,8 +20,7 @@ HOW = strata.Resampling(samples=200, seed=5, level=0.9)
 N = 20
 
 
-@pytest.fixture
-def facts(tmp_path):
+def lay_facts(folder: Path) -> dict[str, Path]:
     texts = [{"text_id": f"t{n:02}", "page_id": n, "split": "test"} for n in range(N)]
     images = [
         {
@@ -35,21 +35,20 @@ def facts(tmp_path):
         | {"split": "test" if n < 15 else "validation"}
         for n in range(N)
     ]
-    store.write_rows(texts, tmp_path / "texts.parquet", TEXTS)
-    store.write_rows(images, tmp_path / "images.parquet", IMAGES)
-    store.write_rows(qrels, tmp_path / "qrels.parquet", QRELS)
+    store.write_rows(texts, folder / "texts.parquet", TEXTS)
+    store.write_rows(images, folder / "images.parquet", IMAGES)
+    store.write_rows(qrels, folder / "qrels.parquet", QRELS)
     views = "".join(f"{n},{n * 10}\n" for n in range(1, N))
-    (tmp_path / "views.csv").write_text(f"page_id,views\n{views}")
-    (tmp_path / "styles.csv").write_text(
+    (folder / "views.csv").write_text(f"page_id,views\n{views}")
+    (folder / "styles.csv").write_text(
         "image_id,style\n" + "".join(f"i{n:02},{'photo' if n % 2 else 'map'}\n" for n in range(N))
     )
     suffix = {"views": "csv", "styles": "csv"}
     names = ("texts", "images", "qrels", "views", "styles")
-    return {n: tmp_path / f"{n}.{suffix.get(n, 'parquet')}" for n in names}
+    return {n: folder / f"{n}.{suffix.get(n, 'parquet')}" for n in names}
 
 
-@pytest.fixture
-def scores(tmp_path):
+def lay_scores(folder: Path) -> Path:
     rows = [
         {"collection": "c", "setting": "small", "split": split, "task": "t2m", "system": system}
         | {"query_id": f"t{n:02}", "measure": "MAP", "value": value(n)}
@@ -57,15 +56,32 @@ def scores(tmp_path):
         for n in range(N)
         for split in ["test" if n < 15 else "validation"]
     ]
-    store.write_rows(rows, tmp_path / "scores.parquet", SCORES)
-    return tmp_path / "scores.parquet"
+    store.write_rows(rows, folder / "scores.parquet", SCORES)
+    return folder / "scores.parquet"
 
 
 @pytest.fixture
-def found(scores, facts, tmp_path):
-    out = tmp_path / "intervals.parquet"
-    strata.intervals_table(scores, facts, language="en", how=HOW, out=out)
-    return pl.read_parquet(out)
+def facts(tmp_path):
+    return lay_facts(tmp_path)
+
+
+@pytest.fixture
+def scores(tmp_path):
+    return lay_scores(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def intervals(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("strata")
+    out = folder / "intervals.parquet"
+    own = lay_facts(folder)
+    strata.intervals_table(lay_scores(folder), own, language="en", how=HOW, out=out)
+    return out
+
+
+@pytest.fixture(scope="module")
+def found(intervals):
+    return pl.read_parquet(intervals)
 
 
 def one(found, **where):
@@ -183,11 +199,9 @@ def test_the_table_says_what_popularity_is_counted_from(scores, facts, tmp_path)
     assert kinds == ["popularity by in-links", "caption", "style", "split"]
 
 
-def test_the_same_seed_gives_the_same_bytes(scores, facts, found, tmp_path):
+def test_the_same_seed_gives_the_same_bytes(scores, facts, intervals, tmp_path):
     strata.intervals_table(scores, facts, language="en", how=HOW, out=tmp_path / "again.parquet")
-    assert (tmp_path / "again.parquet").read_bytes() == (
-        tmp_path / "intervals.parquet"
-    ).read_bytes()
+    assert (tmp_path / "again.parquet").read_bytes() == intervals.read_bytes()
 
 
 def test_intervals_of_nothing_are_refused(facts, tmp_path):

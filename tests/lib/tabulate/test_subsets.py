@@ -9,7 +9,7 @@ from isotope.core import sql, store
 from isotope.core.errors import BadParams
 from isotope.core.measures import score_run
 from isotope.core.runs import ranked, write_run
-from isotope.tabulate import subsets
+from isotope.tabulate import runs
 
 SQL = sql.SQL / "tabulate"
 DOCUMENTS, QUERIES = 120, 12
@@ -49,7 +49,7 @@ def table(hits, collected, tmp_path, depth):
     path = tmp_path / f"large/test/t2m/dense-{depth}.parquet"
     write_run(ranked(hits, depth).select("query_id", "doc_id", "score"), path)
     out = tmp_path / "subsets.parquet"
-    subsets.subsets_table([path], collected, subsets.Asked(SIZES, MEASURES, depth), out)
+    runs.subsets_table([path], collected, runs.Subsets(SIZES, MEASURES, depth), out)
     return pl.read_parquet(out)
 
 
@@ -116,8 +116,8 @@ def test_of_oven_only_negatives_are_sampled_and_the_smallest_pool_has_none(
     pl.concat([qrels, trained]).write_parquet(collected["qrels"])
     path = tmp_path / "large/test/t2m/dense.parquet"
     write_run(hits, path)
-    asked = subsets.Asked([16, 50], ["MAP"], DOCUMENTS, positives=True)
-    subsets.subsets_table([path], collected, asked, tmp_path / "s.parquet")
+    asked = runs.Subsets([16, 50], ["MAP"], DOCUMENTS, positives=True)
+    runs.subsets_table([path], collected, asked, tmp_path / "s.parquet")
     found = pl.read_parquet(tmp_path / "s.parquet")
     assert found["documents"].to_list() == [15 + 4, 50, DOCUMENTS]
     positives = [f"i{n:03}" for n in (*range(15), *range(50, 54))]
@@ -129,12 +129,12 @@ def test_of_oven_only_negatives_are_sampled_and_the_smallest_pool_has_none(
 def test_sizes_that_cannot_be_are_left_out(hits, collected, tmp_path):
     path = tmp_path / "large/test/t2m/dense.parquet"
     write_run(hits, path)
-    asked = subsets.Asked([5, 50, 500], ["MAP"], 1000)
-    subsets.subsets_table([path], collected, asked, tmp_path / "s.parquet")
+    asked = runs.Subsets([5, 50, 500], ["MAP"], 1000)
+    runs.subsets_table([path], collected, asked, tmp_path / "s.parquet")
     assert pl.read_parquet(tmp_path / "s.parquet")["documents"].to_list() == [50, DOCUMENTS]
 
 
 def test_runs_of_two_pools_are_refused(hits, collected, tmp_path):
     paths = [tmp_path / f"{s}/test/t2m/dense.parquet" for s in ("large", "base")]
     with pytest.raises(BadParams, match="several pools"):
-        subsets.subsets_table(paths, collected, subsets.Asked([], ["MAP"], 9), tmp_path / "s")
+        runs.subsets_table(paths, collected, runs.Subsets([], ["MAP"], 9), tmp_path / "s")

@@ -13,7 +13,7 @@ from isotope.params.recipes import Recipe
 from isotope.params.resolve import resolve
 from isotope.score import score
 from isotope.score.tables import SCORES
-from isotope.tabulate.table5 import described, table5
+from isotope.tabulate.exhibits import system_rows, table5
 
 SYSTEMS = {
     "bm25": {"kind": "bm25"},
@@ -45,7 +45,7 @@ HEAD = "collection,system,setting,task,split,measure,parameters,value,chosen\n"
     ],
 )
 def test_a_models_stage_follows_from_where_its_weights_come_from(model, stage, made_of):
-    (row,) = described({"s": {"kind": "dense", "model": model}}, MODELS)
+    (row,) = system_rows({"s": {"kind": "dense", "model": model}}, MODELS)
     assert (row["stage"], row["made_of"]) == (stage, made_of)
 
 
@@ -75,7 +75,7 @@ def recipe(root):
 
 def test_the_papers_recipe_gives_the_papers_rows(recipe):
     names = recipe["search"]["systems"]
-    rows = list(described({s: recipe["systems"][s] for s in names}, recipe["models"]))
+    rows = list(system_rows({s: recipe["systems"][s] for s in names}, recipe["models"]))
     found = [(r["system"], r["stage"], r["made_of"]) for r in rows]
     assert dict(zip("abcdefghijkl", found, strict=True)) == ROWS
 

@@ -9,8 +9,7 @@ from isotope.core import store
 from isotope.core.errors import EmptyTable
 from isotope.score.tables import SCORES
 from isotope.tabulate import table as tabulate
-from isotope.tabulate.layout import Cell, Column, Table, lay_out, widen
-from isotope.tabulate.table import latex, markdown
+from isotope.tabulate.table import Column, PrintedCell, Table, latex, lay_out, markdown, widen
 
 CELLS = pl.DataFrame(
     [
@@ -80,7 +79,7 @@ def test_groups_of_columns_stand_under_one_heading_in_latex():
 
 
 def test_signs_of_the_markup_are_printed_not_obeyed():
-    table = Table([Column("a_b|c", "", numeric=False)], [[Cell("50% & $5 {x}^2|*<b>")]])
+    table = Table([Column("a_b|c", "", numeric=False)], [[PrintedCell("50% & $5 {x}^2|*<b>")]])
     assert markdown(table).splitlines()[0] == r"| a_b\|c |"
     assert markdown(table).splitlines()[2] == r"| 50% & $5 {x}^2\|\*\<b> |"
     assert latex(table).splitlines()[2] == r"a\_b|c \\"

@@ -11,10 +11,10 @@ from tests.lib.tabulate.test_snapshot_diff import Rows, changes, image, pair, te
 from isotope.core import runs
 from isotope.core.errors import BadParams, EmptyTable
 from isotope.params import links
-from isotope.report.exhibits import exhibits
+from isotope.report.content import read_exhibits
 from isotope.score import score
+from isotope.tabulate.since import tabulate_temporal
 from isotope.tabulate.strata import Resampling
-from isotope.tabulate.temporal import tabulate_temporal
 
 HOW = Resampling(200, 0, 0.95)
 SHOWN = {"measures": ["MRR@10", "R@10"], "setting": "small", "split": "test"}
@@ -73,10 +73,16 @@ class Case:
         return pl.read_parquet(drops)
 
 
-@pytest.fixture
-def aged(tmp_path) -> pl.DataFrame:
+@pytest.fixture(scope="module")
+def place(tmp_path_factory) -> Path:
+    """Where the drops of `aged`, their table and drawing lie."""
+    return tmp_path_factory.mktemp("aged")
+
+
+@pytest.fixture(scope="module")
+def aged(place) -> pl.DataFrame:
     """Built later the system is always right; built earlier it knows what was there before."""
-    case = Case(tmp_path, BEFORE, AFTER)
+    case = Case(place, BEFORE, AFTER)
     pages = {1: "keeps", 2: "edited", 3: "repaired", 5: "fresh"}
     right = {LEAD.format(page): [name] for page, name in pages.items()}
     other = {name: [LEAD.format(page)] for page, name in pages.items()}
@@ -192,28 +198,30 @@ def test_a_system_that_was_not_built_anew_is_refused(tmp_path):
     assert not (tmp_path / "temporal.parquet").exists()
 
 
-def test_the_table_and_the_drawing_tell_the_same_twice(aged, tmp_path):
-    table = pl.read_csv(tmp_path / "temporal.csv")
+def test_the_table_and_the_drawing_tell_the_same_twice(aged, place):
+    table = pl.read_csv(place / "temporal.csv")
     assert table["queries"].unique(maintain_order=True).to_list() == [
         "all", "surviving", "unchanged", "edited", "pairs changed", "new",
     ]  # fmt: skip
     row = table.row(0, named=True)
     assert (row["task"], row["measure"], row["drop_share"]) == ("t2m", "MRR@10", 0.5)
-    drawn = (tmp_path / "temporal.svg").read_text()
+    drawn = (place / "temporal.svg").read_text()
     assert "pairs changed (1)" in drawn
     assert "% of MRR@10 lost" in drawn
 
 
-def test_the_report_shows_it_for_each_earlier_snapshot_under_a_name_of_its_own(aged, tmp_path):
+def test_the_report_shows_it_for_each_earlier_snapshot_under_a_name_of_its_own(
+    aged, place, tmp_path
+):
     made = []
     for earlier in ("jan", "feb"):
         folder = tmp_path / "results/b/since" / earlier
         folder.mkdir(parents=True)
         for suffix in (".csv", ".svg"):
             made.append(folder / f"temporal{suffix}")
-            made[-1].write_bytes((tmp_path / f"temporal{suffix}").read_bytes())
+            made[-1].write_bytes((place / f"temporal{suffix}").read_bytes())
     told = {"measure": "MRR@10", "setting": "small", "split": "test", "level": "95%"}
-    shown = exhibits(made, told)
+    shown = read_exhibits(made, told)
     assert set(shown) == {"since/jan/temporal", "since/feb/temporal"}
     for earlier in ("jan", "feb"):
         one = shown[f"since/{earlier}/temporal"]

@@ -5,7 +5,8 @@ import pytest
 
 from isotope.core import sql
 from isotope.core.runs import write_run
-from isotope.tabulate import answered, table
+from isotope.tabulate import runs as answered
+from isotope.tabulate import table
 
 ANSWERS = {
     "a": {"q1": "vwx", "q2": "vw", "q3": "z"},

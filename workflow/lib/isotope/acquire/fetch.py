@@ -104,7 +104,7 @@ def _remove(folder: Path, paths: Iterable[str]) -> None:
 
 
 def _make_room(root: Path, path: Path) -> None:
-    """Make the folders of `path` below `root`, where a file or folder of before may lie."""
+    """Make the folders of `path` below `root`, where an earlier file or folder may be."""
     for parent in path.relative_to(root).parents[:-1]:
         if (root / parent).is_file():
             (root / parent).unlink()
@@ -142,7 +142,7 @@ def _listed(path: str, size: int, sha256: str, url: str | None, version: str | N
 
 
 class _Source:
-    """A folder of placed files, with the origins of before."""
+    """A folder of placed files, with their earlier origins."""
 
     def __init__(
         self, manifest: Path, scratch: Path, endpoint: str | None, before: Mapping[str, Origin]
@@ -176,7 +176,7 @@ class _Source:
         return self._manifest.parent
 
     def _place(self, partial: Path, placed: Path, origin: Origin) -> None:
-        """Move a file into place; the manifest of before would be wrong from then on."""
+        """Move a file into place; an earlier manifest would be wrong from then on."""
         self._manifest.unlink(missing_ok=True)
         _make_room(self._folder, placed)
         add_origin(self._folder, origin)

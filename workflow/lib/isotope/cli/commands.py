@@ -96,10 +96,15 @@ class _Commands(TyperGroup):
 
 
 class _Configured(TyperCommand):
-    """A command that takes --configfile and --config, several values behind one name each."""
+    """A command with options that take several values behind one name, as snakemake's do."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 (as above)
-        return super().parse_args(ctx, [*repeated(args, ("--configfile", "--config"))])
+        several = [name for each in self.params for name in _names(each)]
+        return super().parse_args(ctx, [*repeated(args, several)])
+
+
+def _names(parameter: Any) -> list[str]:  # noqa: ANN401 (typer's parameter)
+    return parameter.opts if getattr(parameter, "multiple", False) else []
 
 
 def repeated(arguments: Sequence[str], options: Sequence[str]) -> Iterator[str]:
@@ -183,27 +188,19 @@ def _words(allowed: Sequence[str]) -> dict[str, Any]:
     return {"parser": one_of(allowed), "metavar": "|".join(allowed)}
 
 
+# A list that is empty unless it is given.
+_NONE: dict[str, Any] = {"default_factory": list, "show_default": False}
 Collection = Annotated[str, typer.Argument(help="A built collection.", parser=filled)]
 Setting = Annotated[str, typer.Option(help="The candidate pool.", **_words(SETTINGS))]
 Split = Annotated[str, typer.Option(help="The split of the queries.", **_words(SPLITS))]
 Catalog = Annotated[Path, typer.Option(help="The catalog that the workflow writes.")]
 Overlays = Annotated[
     list[Path],
-    typer.Option(
-        help="Overlays, as for snakemake; several may follow.",
-        metavar="FILE",
-        default_factory=list,
-        show_default=False,
-    ),
+    typer.Option(help="Overlays, as for snakemake; several may follow.", metavar="FILE", **_NONE),
 ]
 Pairs = Annotated[
     list[str],
-    typer.Option(
-        help="Such as root=FOLDER; several may follow.",
-        metavar="KEY=VALUE",
-        default_factory=list,
-        show_default=False,
-    ),
+    typer.Option(help="Such as root=FOLDER; several may follow.", metavar="KEY=VALUE", **_NONE),
 ]
 
 app = typer.Typer(
@@ -220,11 +217,7 @@ app = typer.Typer(
 def report(
     collection: Annotated[
         list[str],
-        typer.Argument(
-            help="Collections; without any, all that have a report.",
-            default_factory=list,
-            show_default=False,
-        ),
+        typer.Argument(help="Collections; without any, all that have a report.", **_NONE),
     ],
     setting: Setting = "small",
     split: Split = "validation",
@@ -276,11 +269,7 @@ def trec(
 def costs(
     names: Annotated[
         list[str],
-        typer.Argument(
-            help="Collections and sources; all without any.",
-            default_factory=list,
-            show_default=False,
-        ),
+        typer.Argument(help="Collections and sources; all without any.", **_NONE),
     ],
 ) -> str:
     """Print what jobs have cost here, phase by phase."""

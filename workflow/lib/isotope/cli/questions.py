@@ -11,6 +11,7 @@ import duckdb
 
 from isotope.core import store
 from isotope.core.errors import BadQuery, UnknownId
+from isotope.core.grid import task_of
 from isotope.core.pixels import thumbnail
 from isotope.core.sql import CATALOG, ask, opened
 from isotope.report.site import environment
@@ -148,7 +149,7 @@ def _given(side: str, fields: Mapping[str, object], most: int) -> dict[str, obje
         "side": side,
         "collection": fields["collection"],
         "page": fields.get("page_id"),
-        "task": {"text": "t2m", "image": "m2t"}[side],
+        "task": task_of(f"{side}s"),
         "most": most,
     }
 

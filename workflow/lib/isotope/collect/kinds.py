@@ -90,6 +90,8 @@ class Question(Section):
 class Recognition(Section):
     """Recognition of entities: a classification data set whose labels are a snapshot's articles."""
 
+    fills: ClassVar[bool] = True
+
     knowledge: str = Field(
         description="The snapshot; where it is not crawled, pictures of its infoboxes may come with"
         " the labels'."

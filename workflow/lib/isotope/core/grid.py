@@ -5,9 +5,10 @@ images (t2m), or images for texts (m2t). This is the one place that reads a run'
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
@@ -20,18 +21,46 @@ APART = "unjudged"
 _PARTS = 4
 _PART = re.compile(r"(\d+)-of-(\d+)")
 _ID = {"texts": "text_id", "images": "image_id"}
-# The two directions: the side that queries, and the side that is ranked.
-TASKS = {"t2m": ("texts", "images"), "m2t": ("images", "texts")}
+
+
+class Task(NamedTuple):
+    """A direction: the side that queries, the side that is ranked, and what readers call it."""
+
+    queries: str
+    documents: str
+    title: str
+    purpose: str
+
+
+TASKS: Mapping[str, Task] = {
+    "t2m": Task(
+        "texts",
+        "images",
+        "Image suggestion",
+        "Given a section, find the picture that illustrates it.",
+    ),
+    "m2t": Task(
+        "images",
+        "texts",
+        "Image promotion",
+        "Given a picture, find the section that it illustrates.",
+    ),
+}
+
+
+def task_of(side: str) -> str:
+    """Return the task in which the items of `side` query: t2m for `texts`, m2t for `images`."""
+    return next(name for name, task in TASKS.items() if task.queries == side)
 
 
 def query_side(task: str) -> str:
     """Return the side that queries: `texts` for t2m (image suggestion), `images` for m2t."""
-    return TASKS[task][0]
+    return TASKS[task].queries
 
 
 def document_side(task: str) -> str:
     """Return the side that is ranked: `images` for t2m, `texts` for m2t (image promotion)."""
-    return TASKS[task][1]
+    return TASKS[task].documents
 
 
 def id_columns(task: str) -> tuple[str, str]:

@@ -1,7 +1,9 @@
 """BM25 through Lucene as Anserini drives it, from Pyserini's jar (design, section 7).
 
 Anserini's own program indexes. Its search spends most of its time on reading ids back and scoring
-twice; `java/BatchSearch.java` gives the same answers, digit by digit, without that.
+twice; `java/BatchSearch.java` gives the same answers, digit by digit, without that. What a job
+indexes or searches, one Java does (`java/RunAll.java`). Names are indexed by whole terms, as BERT's
+tokenizer or a WordPiece tokenizer cuts them.
 """
 
 import importlib.util
@@ -11,11 +13,12 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -24,13 +27,255 @@ from isotope.core.errors import EmptyTable, MissingFile, ToolFailed, UnknownMode
 from isotope.core.progress import Progress, log
 from isotope.core.schemas import FIVE_FIELDS, SEVERAL
 
+# The heap of its Java.
+HEAP_MB = 4_096
+_OLDEST_JAVA = 21
+# Lucene refuses a query of more than 1,024 clauses, which Anserini drops in silence.
+_MAX_TERMS = 1_000
+# One term a word, or a letter where a script writes no spaces: never fewer than Lucene counts.
+_LETTERS = r"\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
+_TERM = re.compile(rf"[{_LETTERS}]|[^\W{_LETTERS}]+")
+_WRONG = re.compile(r"Error:|Exception in|[\d-]+ [\d:,]+ ERROR ")
+_INDEXER = "io.anserini.index.IndexCollection"
+_SEARCHER = "BatchSearch"
+_MERGER = "MergeIndexes"
+_RUNNER, _DONE = "RunAll", "RunAll: done"
+_JAVA = Path(__file__).parents[1] / "java"
+_MILLIONTHS = 1e6
+_WAITING_BYTES = 1 << 30
+_ENGLISH = "en"
+_UNSTEMMED = "zh"
+# The codes of Anserini's io.anserini.analysis.AnalyzerMap.
+_CODES = "ar bn da es fa fi fr de hi hu id it ja ko nl no pl pt ru sv te th tr uk zh"
+ANALYZERS = frozenset(_CODES.split())
+_HITS: dict[str, pl.DataType] = {
+    "query_id": pl.String(),
+    "doc_id": pl.String(),
+    "score": pl.Float64(),
+}
+_WRITTEN: dict[str, pl.DataType] = {**_HITS, "score": pl.Int64()}
 TOY = "toy"
+Split = Callable[[Sequence[str]], list[str]]
+WORDS = "words"
+_NAMES = 10_000
 
 
-def toy_vocabulary() -> dict[str, int]:
-    """Return the vocabulary of the toy's texts; `toy.words.wordpieces` makes the file."""
-    path = Path(__file__).with_name("wordpieces.json")
-    return {piece: n for n, piece in enumerate(json.loads(path.read_text(encoding="utf-8")))}
+@dataclass(frozen=True)
+class Bm25:
+    """Parameters of the ranking.
+
+    `pretokenized` takes what spaces separate for terms: no stemming, no stop words. `language` is
+    that of the index; both must be what the index was built with.
+    """
+
+    k1: float
+    b: float
+    memory_mb: int = HEAP_MB
+    pretokenized: bool = False
+    language: str = _ENGLISH
+
+
+class Documents(NamedTuple):
+    """What the index at a place is made of: (id, contents) pairs in a language."""
+
+    place: Path
+    rows: Iterable[tuple[str, str]]
+    language: str = _ENGLISH
+
+
+def build_index(  # noqa: PLR0913
+    documents: Iterable[tuple[str, str]],
+    index: Path,
+    *,
+    threads: int,
+    memory_mb: int = HEAP_MB,
+    pretokenized: bool = False,
+    language: str = _ENGLISH,
+) -> int:
+    """Index (id, contents) pairs for BM25; return how many. The last two are as in Bm25.
+
+    Raises:
+        As `build_indexes`.
+    """
+    one = Documents(index, documents, language)
+    return build_indexes([one], threads=threads, memory_mb=memory_mb, pretokenized=pretokenized)
+
+
+def build_indexes(
+    indexes: Iterable[Documents],
+    *,
+    threads: int,
+    memory_mb: int = HEAP_MB,
+    pretokenized: bool = False,
+) -> int:
+    """Make each index; return of how many documents.
+
+    Their documents wait beside them, about a GiB at a time, so that few Javas are started.
+
+    Raises:
+        EmptyTable: no documents for an index.
+        ToolFailed: Anserini's IndexCollection failed.
+    """
+    flags = ["-threads", str(threads), "-memoryBuffer", str(memory_mb // 4), "-optimize"]
+    runs, total, size = list[list[str | Path]](), 0, 0
+    with ExitStack() as folders:
+        for index, rows, language in indexes:
+            index.parent.mkdir(parents=True, exist_ok=True)
+            beside = tempfile.TemporaryDirectory(dir=index.parent, prefix=".documents-")
+            file = Path(folders.enter_context(beside)) / "documents.jsonl"
+            count = write_documents(rows, file)
+            if not count:
+                raise EmptyTable(index, "no documents to index", "look at the tables it is made of")
+            where = ["-collection", "JsonCollection", "-input", file.parent, "-index", index]
+            runs.append([*where, *flags, *analysis(language, pretokenized=pretokenized)])
+            total, size = total + count, size + file.stat().st_size
+            if size > _WAITING_BYTES:
+                run_tools(_INDEXER, runs, memory_mb=memory_mb)
+                folders.close()
+                runs, size = [], 0
+        if runs:
+            run_tools(_INDEXER, runs, memory_mb=memory_mb)
+    log.info("%d documents indexed", total)
+    return total
+
+
+def merge_indexes(parts: Sequence[Path], index: Path, *, memory_mb: int = HEAP_MB) -> None:
+    """Make `index` of the documents of all parts, in their order; the parts stay.
+
+    It answers as an index that `lucene.build_index` made of all of them at once. A part that is no
+    index, as `lucene.build_index` makes none of no documents, counts for nothing.
+
+    Raises:
+        EmptyTable: no part has a document.
+        ToolFailed: a part can't be read, or the merge failed.
+    """
+    told = [part for part in parts if any(part.glob("segments_*"))]
+    if not told:
+        raise EmptyTable(index, "no documents to index", "look at the tables it is made of")
+    with store.folder_aside(index) as made:
+        run_tool(_MERGER, made, *told, memory_mb=memory_mb)
+    log.info("%s merged from %d parts", index, len(told))
+
+
+class Queries(NamedTuple):
+    """Queries, (id, text), to the index at a place, and how to rank its documents."""
+
+    place: Path
+    rows: Iterable[tuple[str, str]]
+    bm25: Bm25
+
+
+def search(
+    index: Path, queries: Iterable[tuple[str, str]], bm25: Bm25, *, hits: int, threads: int
+) -> pl.DataFrame:
+    """Return query_id, doc_id and score of at most `hits` documents for each (id, text) query.
+
+    A query without a word finds nothing. Scores have four digits; those of ties go down by a
+    millionth each, as Anserini's do. The greater the id, the lower a tie ranks.
+
+    Raises:
+        ToolFailed: the search failed.
+    """
+    [found] = search_all([Queries(index, queries, bm25)], hits=hits, threads=threads)
+    return found
+
+
+def search_all(searches: Iterable[Queries], *, hits: int, threads: int) -> Iterator[pl.DataFrame]:
+    """Yield what `search` returns for each index and its queries; one Java searches them all.
+
+    Raises:
+        ToolFailed: as `search`.
+    """
+    with ExitStack() as folders:
+        runs, written, memory_mb = list[list[str | Path]](), list[Path | None](), 0
+        for index, queries, bm25 in searches:
+            beside = tempfile.TemporaryDirectory(dir=index.parent, prefix=".topics-")
+            folder = Path(folders.enter_context(beside))
+            topics, answers = folder / "topics.tsv", folder / "answers.tsv"
+            is_asked = write_topics(queries, topics) > 0
+            written.append(answers if is_asked else None)
+            if is_asked:
+                limits = [str(hits), str(threads), str(bm25.k1), str(bm25.b)]
+                words = "spaces" if bm25.pretokenized else analyzer(bm25.language) or "default"
+                runs.append([index, topics, answers, *limits, words])
+                memory_mb = max(memory_mb, bm25.memory_mb)
+        if runs:
+            run_tools(_SEARCHER, runs, memory_mb=memory_mb)
+        for path in written:
+            yield read_answers(path) if path else pl.DataFrame(schema=_HITS)
+
+
+def contents(
+    side: str, table: Path, *, language: str, fields: Sequence[str] | None = None
+) -> pl.DataFrame:
+    """Return id, split and contents (what BM25 reads) of every text or image, by id.
+
+    Texts give their `fields`, all five in the paper's order (section 5.1) unless named; images
+    their captions in `language`.
+    """
+    named = {"fields": list(fields or FIVE_FIELDS)}
+    params = named if side == "texts" else {"language": language}
+    rows = sql.query(sql.SQL / f"index/{side}.sql", {side: table}, params)
+    return pl.DataFrame() if rows is None else rows
+
+
+def index_names(
+    named: Iterable[tuple[str, str]], index: Path, *, tokenizer: str = WORDS, threads: int = 1
+) -> int:
+    """Index (id, name) pairs by the terms of `splitter`; return how many.
+
+    Raises:
+        EmptyTable, ToolFailed: see `lucene.build_index`.
+    """
+    split = splitter(tokenizer)
+
+    def terms() -> Iterator[tuple[str, str]]:
+        rows = iter(named)
+        while some := list(islice(rows, _NAMES)):
+            yield from zip([key for key, _ in some], split([n for _, n in some]), strict=True)
+
+    return build_index(terms(), index, threads=threads, pretokenized=True)
+
+
+def find_names(
+    asked: pl.DataFrame, index: Path, spec: Mapping[str, Any], *, hits: int, threads: int
+) -> pl.DataFrame:
+    """Return query_id, doc_id and score of the names that share most with `asked` (id, text).
+
+    `spec` holds k1, b and tokenizer, which must be that of the index.
+    """
+    terms = splitter(spec["tokenizer"])(asked["text"].to_list())
+    pairs = zip(asked["id"].to_list(), terms, strict=True)
+    bm25 = Bm25(spec["k1"], spec["b"], pretokenized=True)
+    return search(index, pairs, bm25, hits=hits, threads=threads)
+
+
+def splitter(spec: str = WORDS) -> Split:
+    """Return what turns texts into terms with spaces between them, lower case, without accents.
+
+    `words` cuts at spaces and punctuation as BERT's tokenizer does first (Devlin et al., 2019);
+    anything else is a WordPiece tokenizer as in `isotope.core.lucene`, such as
+    google-bert/bert-base-uncased, which OVEN's evaluation uses (edchengg/oven_eval).
+
+    Raises:
+        UnknownModel: a tokenizer that is neither a file nor on a hub in reach.
+    """
+    if spec != WORDS:
+        tokenizer = wordpiece(spec)
+        tokenizer.no_truncation()
+        return lambda texts: [
+            " ".join(e.tokens)
+            for e in tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        ]
+    from tokenizers import normalizers, pre_tokenizers  # noqa: PLC0415
+
+    clean = normalizers.BertNormalizer(lowercase=True)
+    cut = pre_tokenizers.BertPreTokenizer()
+
+    def words(text: str) -> str:
+        return " ".join(w for w, _ in cut.pre_tokenize_str(clean.normalize_str(text)))
+
+    return lambda texts: [words(text) for text in texts]
 
 
 def wordpiece(spec: str) -> Any:  # noqa: ANN401
@@ -56,45 +301,10 @@ def wordpiece(spec: str) -> Any:  # noqa: ANN401
         raise UnknownModel(f"tokenizer {spec}", str(error).partition("\n")[0], remedy) from error
 
 
-# The heap of its Java.
-HEAP_MB = 4_096
-_OLDEST_JAVA = 21
-# Lucene refuses a query of more than 1,024 clauses, which Anserini drops in silence.
-_MAX_TERMS = 1_000
-# One term a word, or a letter where a script writes no spaces: never fewer than Lucene counts.
-_LETTERS = r"\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
-_TERM = re.compile(rf"[{_LETTERS}]|[^\W{_LETTERS}]+")
-_WRONG = re.compile(r"Error:|Exception in|[\d-]+ [\d:,]+ ERROR ")
-_INDEXER = "io.anserini.index.IndexCollection"
-_SEARCHER = "BatchSearch"
-_JAVA = Path(__file__).parents[1] / "java"
-_MILLIONTHS = 1e6
-_ENGLISH = "en"
-_UNSTEMMED = "zh"
-# The codes of Anserini's io.anserini.analysis.AnalyzerMap.
-_CODES = "ar bn da es fa fi fr de hi hu id it ja ko nl no pl pt ru sv te th tr uk zh"
-ANALYZERS = frozenset(_CODES.split())
-_HITS: dict[str, pl.DataType] = {
-    "query_id": pl.String(),
-    "doc_id": pl.String(),
-    "score": pl.Float64(),
-}
-_WRITTEN: dict[str, pl.DataType] = {**_HITS, "score": pl.Int64()}
-
-
-@dataclass(frozen=True)
-class Bm25:
-    """Parameters of the ranking; the defaults are the AToMiC paper's (section 4.2).
-
-    `pretokenized` takes what spaces separate for terms: no stemming, no stop words. `language` is
-    that of the index; both must be what the index was built with.
-    """
-
-    k1: float = 0.9
-    b: float = 0.4
-    memory_mb: int = HEAP_MB
-    pretokenized: bool = False
-    language: str = _ENGLISH
+def toy_vocabulary() -> dict[str, int]:
+    """Return the vocabulary of the toy's texts; `toy.words.wordpieces` makes the file."""
+    path = Path(__file__).with_name("wordpieces.json")
+    return {piece: n for n, piece in enumerate(json.loads(path.read_text(encoding="utf-8")))}
 
 
 def analysis(language: str, *, pretokenized: bool = False) -> list[str]:
@@ -120,11 +330,86 @@ def analyzer(language: str) -> str | None:
     return code if code in ANALYZERS else None
 
 
-def _package_dir(name: str) -> Path:
-    spec = importlib.util.find_spec(name)
-    if spec is None or spec.origin is None:
-        raise MissingFile(name, "the Python package is not installed", "run `make venv`")
-    return Path(spec.origin).parent
+def write_documents(documents: Iterable[tuple[str, str]], path: Path) -> int:
+    """Write (id, contents) pairs as Anserini's JsonCollection; return how many."""
+    progress = Progress("documents")
+    with path.open("w", encoding="utf-8") as out:
+        for key, contents in documents:
+            row = {"id": key, "contents": contents}
+            out.write(json.dumps(row, ensure_ascii=False) + "\n")
+            progress.add()
+    progress.finish()
+    return progress.done
+
+
+def topic(text: str) -> str:
+    """Return `text` on one line, cut before its number of distinct terms exceeds Lucene's limit."""
+    seen: set[str] = set()
+    # A text has no more terms than letters, and most have few.
+    for term in _TERM.finditer(text) if len(text) > _MAX_TERMS else ():
+        seen.add(term[0].lower())
+        if len(seen) > _MAX_TERMS:
+            text = text[: term.start()]
+            break
+    return " ".join(text.split())
+
+
+def write_topics(queries: Iterable[tuple[str, str]], path: Path) -> int:
+    """Write the queries that have a word, one a line, and return how many."""
+    lines = ((key, topic(text)) for key, text in queries)
+    written = [f"{key}\t{text}\n" for key, text in lines if text]
+    path.write_text("".join(written), encoding="utf-8")
+    return len(written)
+
+
+def read_answers(path: Path) -> pl.DataFrame:
+    """Read the hits that BatchSearch wrote, their scores in millionths."""
+    if not path.stat().st_size:
+        return pl.DataFrame(schema=_HITS)
+    hits = pl.read_csv(path, separator="\t", has_header=False, schema=_WRITTEN, quote_char=None)
+    # Not an expression of polars, which multiplies by the inverse and so is off in the last bit.
+    return hits.with_columns(score=hits["score"].to_numpy() / _MILLIONTHS)
+
+
+def run_tool(program: str, *arguments: str | Path, memory_mb: int) -> None:
+    """Run a class of Anserini's jar, or of `java` beside this package.
+
+    Raises:
+        ToolFailed: it failed, with the last lines that the program wrote.
+    """
+    run_tools(program, [arguments], memory_mb=memory_mb)
+
+
+def run_tools(program: str, runs: Sequence[Sequence[str | Path]], *, memory_mb: int) -> None:
+    """Run a program with each of some lists of arguments, one after the other, in one Java.
+
+    Raises:
+        ToolFailed: as `run_tool`; the runs before the one that failed are done.
+    """
+    lines = ["\t".join([program, *map(str, arguments)]) for arguments in runs]
+    status, output = _java_runs(lines, memory_mb)
+    # Anserini exits with 0 after some errors (a full disk is one), so the words count too.
+    wrong = [line for line in output if _WRONG.match(line)]
+    if status or wrong:
+        last = [line for line in output if line != _DONE][-3:]
+        found = f"exit status {status}: {' | '.join(wrong or last)}"
+        which = min(output.count(_DONE), len(runs) - 1) if status else 0
+        command = [*_command(memory_mb), program, *map(str, runs[which])]
+        raise ToolFailed(program, found, f"run it by hand: {' '.join(command)}")
+
+
+def _java_runs(lines: Sequence[str], memory_mb: int) -> tuple[int, list[str]]:
+    """Start RunAll for some lines; return its exit status and the lines that it wrote."""
+    command = [*_command(memory_mb), _RUNNER]
+    text = "".join(f"{line}\n" for line in lines)
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    return done.returncode, (done.stdout + done.stderr).strip().splitlines()
+
+
+def _command(memory_mb: int) -> list[str]:
+    # The jar comes first: an archive of its classes (JAVA_TOOL_OPTIONS) counts from the first path.
+    classes = os.pathsep.join(map(str, (jar(), _JAVA)))
+    return [str(java()), f"-Xmx{memory_mb}m", "-cp", classes]
 
 
 def java_version(home: Path) -> int | None:
@@ -161,214 +446,8 @@ def jar() -> Path:
     return found[-1]
 
 
-def run_tool(program: str, *arguments: str | Path, memory_mb: int) -> None:
-    """Run a class of Anserini's jar, or of `java` beside this file.
-
-    Raises:
-        ToolFailed: a non-zero exit, with the last lines that the program wrote.
-    """
-    # The jar comes first: an archive of its classes (JAVA_TOOL_OPTIONS) counts from the first path.
-    classes = os.pathsep.join(map(str, (jar(), _JAVA)))
-    command = [str(java()), f"-Xmx{memory_mb}m", "-cp", classes, program, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    told = (done.stdout + done.stderr).strip().splitlines()
-    # Anserini exits with 0 after some errors (a full disk is one), so the words count too.
-    wrong = [line for line in told if _WRONG.match(line)]
-    if done.returncode or wrong:
-        found = f"exit status {done.returncode}: {' | '.join(wrong or told[-3:])}"
-        raise ToolFailed(program, found, f"run it by hand: {' '.join(command)}")
-
-
-def build_index(  # noqa: PLR0913
-    documents: Iterable[tuple[str, str]],
-    index: Path,
-    *,
-    threads: int,
-    memory_mb: int = HEAP_MB,
-    pretokenized: bool = False,
-    language: str = _ENGLISH,
-) -> int:
-    """Index (id, contents) pairs for BM25; return how many. The last two are as in Bm25.
-
-    Raises:
-        EmptyTable: no documents.
-        ToolFailed: Anserini's IndexCollection failed.
-    """
-    index.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=index.parent, prefix=".documents-") as folder:
-        count = write_documents(documents, Path(folder) / "documents.jsonl")
-        if not count:
-            raise EmptyTable(index, "no documents to index", "look at the tables it is made of")
-        flags = ["-threads", str(threads), "-memoryBuffer", str(memory_mb // 4), "-optimize"]
-        where = ["-collection", "JsonCollection", "-input", folder, "-index", index]
-        flags += analysis(language, pretokenized=pretokenized)
-        run_tool(_INDEXER, *where, *flags, memory_mb=memory_mb)
-    log.info("%d documents indexed in %s", count, index)
-    return count
-
-
-def write_documents(documents: Iterable[tuple[str, str]], path: Path) -> int:
-    """Write (id, contents) pairs as Anserini's JsonCollection; return how many."""
-    progress = Progress("documents")
-    with path.open("w", encoding="utf-8") as out:
-        for key, contents in documents:
-            row = {"id": key, "contents": contents}
-            out.write(json.dumps(row, ensure_ascii=False) + "\n")
-            progress.add()
-    progress.finish()
-    return progress.done
-
-
-def topic(text: str) -> str:
-    """Return `text` on one line, cut before its number of distinct terms exceeds Lucene's limit."""
-    seen: set[str] = set()
-    # A text has no more terms than letters, and most have few.
-    for term in _TERM.finditer(text) if len(text) > _MAX_TERMS else ():
-        seen.add(term[0].lower())
-        if len(seen) > _MAX_TERMS:
-            text = text[: term.start()]
-            break
-    return " ".join(text.split())
-
-
-def search(
-    index: Path, queries: Iterable[tuple[str, str]], bm25: Bm25, *, hits: int, threads: int
-) -> pl.DataFrame:
-    """Return query_id, doc_id and score of at most `hits` documents for each (id, text) query.
-
-    A query without a word finds nothing. Scores have four digits; those of ties go down by a
-    millionth each, as Anserini's do. The greater the id, the lower a tie ranks.
-
-    Raises:
-        ToolFailed: the search failed.
-    """
-    with tempfile.TemporaryDirectory(dir=index.parent, prefix=".topics-") as folder:
-        topics, answers = Path(folder) / "topics.tsv", Path(folder) / "answers.tsv"
-        if not write_topics(queries, topics):
-            return pl.DataFrame(schema=_HITS)
-        limits = [str(hits), str(threads), str(bm25.k1), str(bm25.b)]
-        words = "spaces" if bm25.pretokenized else analyzer(bm25.language) or "default"
-        run_tool(_SEARCHER, index, topics, answers, *limits, words, memory_mb=bm25.memory_mb)
-        return read_answers(answers)
-
-
-def write_topics(queries: Iterable[tuple[str, str]], path: Path) -> int:
-    """Write the queries that have a word, one a line, and return how many."""
-    lines = ((key, topic(text)) for key, text in queries)
-    written = [f"{key}\t{text}\n" for key, text in lines if text]
-    path.write_text("".join(written), encoding="utf-8")
-    return len(written)
-
-
-def read_answers(path: Path) -> pl.DataFrame:
-    """Read the hits that BatchSearch wrote, their scores in millionths."""
-    if not path.stat().st_size:
-        return pl.DataFrame(schema=_HITS)
-    hits = pl.read_csv(path, separator="\t", has_header=False, schema=_WRITTEN, quote_char=None)
-    # Not an expression of polars, which multiplies by the inverse and so is off in the last bit.
-    return hits.with_columns(score=hits["score"].to_numpy() / _MILLIONTHS)
-
-
-def contents(
-    side: str, table: Path, *, language: str, fields: Sequence[str] | None = None
-) -> pl.DataFrame:
-    """Return id, split and contents (what BM25 reads) of every text or image, by id.
-
-    Texts give their `fields`, all five in the paper's order (section 5.1) unless named; images
-    their captions in `language`.
-    """
-    named = {"fields": list(fields or FIVE_FIELDS)}
-    params = named if side == "texts" else {"language": language}
-    rows = sql.query(sql.SQL / f"index/{side}.sql", {side: table}, params)
-    return pl.DataFrame() if rows is None else rows
-
-
-Split = Callable[[Sequence[str]], list[str]]
-WORDS = "words"
-_NAMES = 10_000
-# rank_bm25's defaults, with which OVEN's published mapping was made.
-_K1, _B = 1.5, 0.75
-
-
-def splitter(spec: str = WORDS) -> Split:
-    """Return what turns texts into terms with spaces between them, lower case, without accents.
-
-    `words` cuts at spaces and punctuation as BERT's tokenizer does first (Devlin et al., 2019);
-    anything else is a WordPiece tokenizer as in `isotope.core.lucene`, such as
-    google-bert/bert-base-uncased, which OVEN's evaluation uses (edchengg/oven_eval).
-
-    Raises:
-        UnknownModel: a tokenizer that is neither a file nor on a hub in reach.
-    """
-    if spec != WORDS:
-        tokenizer = wordpiece(spec)
-        tokenizer.no_truncation()
-        return lambda texts: [
-            " ".join(e.tokens)
-            for e in tokenizer.encode_batch(list(texts), add_special_tokens=False)
-        ]
-    from tokenizers import normalizers, pre_tokenizers  # noqa: PLC0415
-
-    clean = normalizers.BertNormalizer(lowercase=True)
-    cut = pre_tokenizers.BertPreTokenizer()
-
-    def words(text: str) -> str:
-        return " ".join(w for w, _ in cut.pre_tokenize_str(clean.normalize_str(text)))
-
-    return lambda texts: [words(text) for text in texts]
-
-
-def model(spec: Mapping[str, Any]) -> Bm25:
-    """Return BM25 over whole terms with the `k1` and `b` of `spec`, by default rank_bm25's."""
-    return Bm25(spec.get("k1", _K1), spec.get("b", _B), pretokenized=True)
-
-
-def index_names(
-    named: Iterable[tuple[str, str]], index: Path, *, tokenizer: str = WORDS, threads: int = 1
-) -> int:
-    """Index (id, name) pairs by the terms of `splitter`; return how many.
-
-    Raises:
-        EmptyTable, ToolFailed: see `lucene.build_index`.
-    """
-    split = splitter(tokenizer)
-
-    def terms() -> Iterator[tuple[str, str]]:
-        rows = iter(named)
-        while some := list(islice(rows, _NAMES)):
-            yield from zip([key for key, _ in some], split([n for _, n in some]), strict=True)
-
-    return build_index(terms(), index, threads=threads, pretokenized=True)
-
-
-def find_names(
-    asked: pl.DataFrame, index: Path, spec: Mapping[str, Any], *, hits: int, threads: int
-) -> pl.DataFrame:
-    """Return query_id, doc_id and score of the names that share most with `asked` (id, text).
-
-    `spec` may hold k1, b and tokenizer, which must be that of the index.
-    """
-    terms = splitter(spec.get("tokenizer", WORDS))(asked["text"].to_list())
-    pairs = zip(asked["id"].to_list(), terms, strict=True)
-    return search(index, pairs, model(spec), hits=hits, threads=threads)
-
-
-_MERGER = "MergeIndexes"
-
-
-def merge_indexes(parts: Sequence[Path], index: Path, *, memory_mb: int = HEAP_MB) -> None:
-    """Make `index` of the documents of all parts, in their order; the parts stay.
-
-    It answers as an index that `lucene.build_index` made of all of them at once. A part that is no
-    index, as `lucene.build_index` makes none of no documents, counts for nothing.
-
-    Raises:
-        EmptyTable: no part has a document.
-        ToolFailed: a part can't be read, or the merge failed.
-    """
-    told = [part for part in parts if any(part.glob("segments_*"))]
-    if not told:
-        raise EmptyTable(index, "no documents to index", "look at the tables it is made of")
-    with store.folder_aside(index) as made:
-        run_tool(_MERGER, made, *told, memory_mb=memory_mb)
-    log.info("%s merged from %d parts", index, len(told))
+def _package_dir(name: str) -> Path:
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.origin is None:
+        raise MissingFile(name, "the Python package is not installed", "run `make venv`")
+    return Path(spec.origin).parent

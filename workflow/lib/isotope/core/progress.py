@@ -78,27 +78,38 @@ def logged(log_file: str | Path, rule: str) -> Iterator[None]:
 
     On a user's error the process exits without traceback.
     """
-    Path(log_file).parent.mkdir(parents=True, exist_ok=True)
-    handlers = [_LogFile(log_file, mode="w"), _Terminal(sys.stderr)]
-    for handler in handlers:
+    with _handlers(Path(log_file), rule):
+        try:
+            yield
+        except KeyboardInterrupt:
+            log.error("interrupted; run again to go on")
+            sys.exit(INTERRUPTED)
+        except Exception as error:
+            named = as_disk_full(error, rule)
+            if not isinstance(named, IsotopeError):
+                log.exception("unexpected error; please report it with this log")
+                raise
+            log.error("%s: %s", type(named).__name__, named)
+            sys.exit(1)
+
+
+@contextmanager
+def _handlers(log_file: Path, rule: str) -> Iterator[None]:
+    log_file.parent.mkdir(parents=True, exist_ok=True)
+    file, terminal = _LogFile(log_file, mode="w"), _Terminal(sys.stderr)
+    # What libraries warn of is for the log; they configure the root logger on import, so our lines
+    # would come twice.
+    of_root = logging.getLogger()
+    of_root.addHandler(file)
+    log.propagate = False
+    log.setLevel(logging.INFO)
+    for handler in (file, terminal):
         handler.setFormatter(logging.Formatter(f"%(asctime)s {rule}: %(message)s", "%H:%M:%S"))
         log.addHandler(handler)
-    log.setLevel(logging.INFO)
-    # Libraries configure the root logger on import; our lines would come twice.
-    log.propagate = False
     try:
         yield
-    except KeyboardInterrupt:
-        log.error("interrupted; run again to go on")
-        sys.exit(INTERRUPTED)
-    except Exception as error:
-        named = as_disk_full(error, rule)
-        if not isinstance(named, IsotopeError):
-            log.exception("unexpected error; please report it with this log")
-            raise
-        log.error("%s: %s", type(named).__name__, named)
-        sys.exit(1)
     finally:
-        for handler in handlers:
+        of_root.removeHandler(file)
+        for handler in (file, terminal):
             log.removeHandler(handler)
             handler.close()

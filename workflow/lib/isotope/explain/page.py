@@ -9,80 +9,9 @@ import polars as pl
 from isotope.core import sql, store
 from isotope.core.pixels import thumbnail
 from isotope.report.site import environment
-from isotope.tabulate.layout import Table, lay_out
-from isotope.tabulate.table import rows
+from isotope.tabulate.table import Table, lay_out, rows
 
 Row = Mapping[str, Any]
-
-
-class Part(NamedTuple):
-    """A concept's part in the matching: `common`, `paired` or `alone`, and the number to show."""
-
-    kind: str
-    number: int
-
-
-def parts(failure: Row, concepts: Sequence[str]) -> dict[str, Part]:
-    """Return the part of each concept of a picture; paired ones share their number."""
-    common = [c["concept"] for c in failure["counts"]]
-    numbered = {name: Part("common", n) for n, name in enumerate(common, 1)}
-    for n, pair in enumerate(failure["pairs"], len(common) + 1):
-        numbered |= dict.fromkeys((pair["truth"], pair["found"]), Part("paired", n))
-    return {name: numbered.get(name, Part("alone", 0)) for name in concepts}
-
-
-def sentences(failure: Row) -> list[str]:
-    """Say in words what agrees, what stands in for what, and how counts and sizes differ."""
-    return [
-        _agreement(failure),
-        *map(_pair, failure["pairs"]),
-        *filter(None, map(_count, failure["counts"])),
-        *filter(None, (_sizes(c["concept"], failure["sizes"]) for c in failure["counts"])),
-    ]
-
-
-def noun(concept: str) -> str:
-    """Return `street sign` for `street_sign.n.01`."""
-    return concept.partition(".")[0].replace("_", " ")
-
-
-def _agreement(failure: Row) -> str:
-    whole = failure["hit"] + failure["miss"]
-    names = ", ".join(noun(c["concept"]) for c in failure["counts"])
-    listed = f": {names}" if names else ""
-    return (
-        f"Of the {_many(whole, 'concept')} of the right picture the returned one has "
-        f"{failure['hit'] or 'none'}{listed} (CA {failure['ca']:.2f})."
-    )
-
-
-def _pair(pair: Row) -> str:
-    one, other = noun(pair["truth"]), noun(pair["found"])
-    return f"For {one} it has {other}, {pair['similarity']:.3f} alike on WordNet's paths."
-
-
-def _count(count: Row) -> str:
-    more = count["found"] - count["truth"]
-    if not more:
-        return ""
-    way = "too many" if more > 0 else "too few"
-    both = f"{count['found']} instead of {count['truth']}"
-    return f"It has {both} of {noun(count['concept'])}, {abs(more)} {way}."
-
-
-def _sizes(concept: str, sizes: Sequence[Row]) -> str:
-    own = [size for size in sizes if size["concept"] == concept]
-    apart = [size for size in own if size["differs"]]
-    if not apart:
-        return ""
-    areas = ", ".join(f"{s['found_px']:,.0f} px² for {s['truth_px']:,.0f}" for s in apart)
-    return f"{noun(concept).capitalize()} differs in size in {len(apart)} of {len(own)}: {areas}."
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
-
-
 SIDE_PX = 320
 TITLES = {
     "explained": "How wrong the failures are",
@@ -94,14 +23,21 @@ TITLES = {
 _SQL = sql.SQL / "tabulate"
 
 
-class Sources(NamedTuple):
+class PageFiles(NamedTuple):
     """The tables of a collection, its explained failures and objects, and the crawl's shards."""
 
     texts: Path
     images: Path
     failures: Path
-    known: Path
+    concepts: Path
     pixels: Sequence[Path]
+
+
+class Part(NamedTuple):
+    """A concept's part in the matching: `common`, `paired` or `alone`, and the number to show."""
+
+    kind: str
+    number: int
 
 
 class Box(NamedTuple):
@@ -135,8 +71,29 @@ class Case(NamedTuple):
     words: list[str]
 
 
+def write_failures_page(  # noqa: PLR0913
+    collection: str,
+    texts: Path,
+    images: Path,
+    *,
+    failures: Path,
+    concepts: Path,
+    pixels: Sequence[Path],
+    tables: Sequence[Path],
+    shown: int,
+    page: Path,
+) -> None:
+    """Write what `failures_page` does.
+
+    Raises:
+        As `failures_page`.
+    """
+    sources = PageFiles(texts, images, failures, concepts, pixels)
+    failures_page(collection, sources, tables, shown=shown, out=page)
+
+
 def failures_page(
-    collection: str, sources: Sources, tables: Sequence[Path], *, shown: int, out: Path
+    collection: str, sources: PageFiles, tables: Sequence[Path], *, shown: int, out: Path
 ) -> None:
     """Write the page: the tables, then for each system its `shown` worst and best failures.
 
@@ -155,7 +112,7 @@ def failures_page(
         part.write_text(html, encoding="utf-8", newline="\n")
 
 
-def cases(picks: pl.DataFrame, sources: Sources) -> list[Case]:
+def cases(picks: pl.DataFrame, sources: PageFiles) -> list[Case]:
     """Return the picked failures with their pictures, boxes and sentences."""
     ids = sorted({*picks["truth_id"], *picks["found_id"]})
     boxes = _boxes(sources, ids)
@@ -175,14 +132,38 @@ def cases(picks: pl.DataFrame, sources: Sources) -> list[Case]:
     ]
 
 
-def _boxes(sources: Sources, ids: list[str]) -> dict[str, pl.DataFrame]:
-    relations: dict[str, sql.Files] = {"known": sources.known, "images": sources.images}
+def parts(failure: Row, concepts: Sequence[str]) -> dict[str, Part]:
+    """Return the part of each concept of a picture; paired ones share their number."""
+    common = [c["concept"] for c in failure["counts"]]
+    numbered = {name: Part("common", n) for n, name in enumerate(common, 1)}
+    for n, pair in enumerate(failure["pairs"], len(common) + 1):
+        numbered |= dict.fromkeys((pair["truth"], pair["found"]), Part("paired", n))
+    return {name: numbered.get(name, Part("alone", 0)) for name in concepts}
+
+
+def sentences(failure: Row) -> list[str]:
+    """Say in words what agrees, what stands in for what, and how counts and sizes differ."""
+    return [
+        _agreement(failure),
+        *map(_pair, failure["pairs"]),
+        *filter(None, map(_count, failure["counts"])),
+        *filter(None, (_sizes(c["concept"], failure["sizes"]) for c in failure["counts"])),
+    ]
+
+
+def noun(concept: str) -> str:
+    """Return `street sign` for `street_sign.n.01`."""
+    return concept.partition(".")[0].replace("_", " ")
+
+
+def _boxes(sources: PageFiles, ids: list[str]) -> dict[str, pl.DataFrame]:
+    relations: dict[str, sql.Files] = {"concepts": sources.concepts, "images": sources.images}
     boxes = rows(_SQL / "failures/boxes.sql", relations, {"ids": ids})
     pictures = boxes.partition_by("image_id", as_dict=True)
     return {str(key[0]): own for key, own in pictures.items()}
 
 
-def _pictures(sources: Sources, ids: list[str]) -> dict[str, tuple[str, str | None]]:
+def _pictures(sources: PageFiles, ids: list[str]) -> dict[str, tuple[str, str | None]]:
     """Return the name and the data: URI of each picture."""
     names = rows(_SQL / "report/images.sql", {"images": sources.images}, {"ids": ids})
     drawn: dict[str, str | None] = {}
@@ -225,3 +206,40 @@ def _tables(files: Sequence[Path]) -> list[tuple[str, Table]]:
         for name, title in TITLES.items()
         if name in tables
     ]
+
+
+def _agreement(failure: Row) -> str:
+    whole = failure["hit"] + failure["miss"]
+    names = ", ".join(noun(c["concept"]) for c in failure["counts"])
+    listed = f": {names}" if names else ""
+    return (
+        f"Of the {_many(whole, 'concept')} of the right picture the returned one has "
+        f"{failure['hit'] or 'none'}{listed} (CA {failure['ca']:.2f})."
+    )
+
+
+def _pair(pair: Row) -> str:
+    one, other = noun(pair["truth"]), noun(pair["found"])
+    return f"For {one} it has {other}, {pair['similarity']:.3f} alike on WordNet's paths."
+
+
+def _count(count: Row) -> str:
+    more = count["found"] - count["truth"]
+    if not more:
+        return ""
+    way = "too many" if more > 0 else "too few"
+    both = f"{count['found']} instead of {count['truth']}"
+    return f"It has {both} of {noun(count['concept'])}, {abs(more)} {way}."
+
+
+def _sizes(concept: str, sizes: Sequence[Row]) -> str:
+    own = [size for size in sizes if size["concept"] == concept]
+    apart = [size for size in own if size["differs"]]
+    if not apart:
+        return ""
+    areas = ", ".join(f"{s['found_px']:,.0f} px² for {s['truth_px']:,.0f}" for s in apart)
+    return f"{noun(concept).capitalize()} differs in size in {len(apart)} of {len(own)}: {areas}."
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

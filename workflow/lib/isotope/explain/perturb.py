@@ -1,7 +1,9 @@
 """Sentences that mean something else and read as well: the adversarial queries.
 
+`perturb_texts` writes every judged text anew, `perturb` exchanges the words of one sentence: every
+word of its kind, each by a seeded draw.
 Source: Lymperaiou et al., COLING 2022 (arXiv 2209.03723), section 5.1: antonym, colour-all,
-colour-in and size. Every word of its kind is exchanged, each by a seeded draw.
+colour-in and size.
 """
 
 import math
@@ -10,10 +12,37 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
+from pathlib import Path
 from typing import NamedTuple
 
-from isotope.explain.wordnet import WordNet
+import polars as pl
+import pyarrow as pa
 
+from isotope.collect.tables import TEXTS
+from isotope.core import store
+from isotope.core.progress import Progress, log
+from isotope.explain.tables import PERTURBED
+from isotope.explain.wordnet import WordNet, find
+
+Rgb = tuple[int, int, int]
+# ASSUME the sentence that a query consists of is its section's description, as captions are: the
+# paper's queries are captions (section 3.1) and have no other fields.
+FIELD = "context_section_description"
+_CAPTIONS = "caption_reference_description"
+_TEXTS_PER_READ = 8_192
+LARGE = ("large", "big", "enormous", "huge")
+SMALL = ("small", "little", "minor", "tiny")
+_OPPOSITES = {**dict.fromkeys(LARGE, SMALL), **dict.fromkeys(SMALL, LARGE)}
+# ASSUME these are colours only before a noun, elsewhere fruits, metals, flowers, and the next ones
+# are never: the paper does not say how it knows a colour in a sentence.
+_NOUNS_TOO = "coral gold ivory lavender lime navy olive orange salmon silver tan turquoise violet"
+_NOUNS = (
+    "bisque chocolate cornsilk firebrick goldenrod honeydew linen moccasin orchid peru plum"
+    " seashell sienna snow thistle tomato wheat"
+)
+_THINGS, _ALWAYS_THINGS = frozenset(_NOUNS_TOO.split()), frozenset(_NOUNS.split())
+_LETTERS = re.compile("[a-z]+")
 _WORD = re.compile(r"(?<![\w'\u2019-])[A-Za-z]+(?![\w'\u2019-])")
 _FUNCTION_WORDS = (
     "a above an and are as at be beside by can do down for he her his i in inside is it like may"
@@ -39,6 +68,76 @@ _PLURALS = (("ies", "y"), ("ses", "s"), ("xes", "x"), ("ches", "ch"), ("shes", "
 # ASSUME letters tell a vowel, but for these beginnings (an hour, a unicorn, a one-eyed cat); of the
 # article the paper says only that the query is to stay correct (section 5.1).
 _SPOKEN_VOWEL, _SPOKEN_CONSONANT = ("hour", "honest"), ("uni", "use", "euro", "one")
+
+
+class Settings(NamedTuple):
+    """The seed of the draws, and how far apart in RGB (Euclidean) two colours are to be at least.
+
+    `mentioned` are the colours of the dataset, those that colour-in may bring in.
+    """
+
+    seed: int = 0
+    # ASSUME the proximity threshold of section 5.1, of which it gives no value: a third of the
+    # way from black to white, about that from red to orange.
+    colour_distance: float = 150.0
+    mentioned: frozenset[str] = frozenset()
+
+
+class Perturbed(NamedTuple):
+    """A sentence with other words, and what became of which."""
+
+    sentence: str
+    changes: list[tuple[str, str]]
+
+
+def perturb_texts(  # noqa: PLR0913
+    texts: Path,
+    images: Path,
+    qrels: Path,
+    *,
+    split: str,
+    wordnet: str | None,
+    settings: Settings,
+    out: Path,
+) -> None:
+    """Write tables.PERTURBED: every judged text of the split, once for each kind that changes it.
+
+    `text_id` is `<kind>/<query_id>`, so that the table stands in for texts wherever they are
+    encoded or searched with; it is sorted by it. The colours of the dataset, which colour-in may
+    bring in, are those of these texts and of their pictures' captions.
+
+    Raises:
+        MissingFile: no dictionary.
+    """
+    dictionary = WordNet(find(wordnet))
+    judged = pl.read_parquet(qrels).filter(pl.col("split") == split)
+    queries = pl.read_parquet(texts, columns=TEXTS.names).join(judged, on="text_id", how="semi")
+    queries = queries.filter(pl.col(FIELD).fill_null("") != "").sort("text_id")
+    colours = mentioned(chain(queries[FIELD], _captions(images, judged)), dictionary)
+    log.info("colours that queries and captions mention: %s", ", ".join(sorted(colours)))
+    settings = settings._replace(mentioned=colours)
+    with store.writer(out, PERTURBED) as file:
+        for kind in sorted(KINDS):
+            for some in queries.iter_slices(_TEXTS_PER_READ):
+                rows = list(_rows(kind, some, dictionary, settings))
+                file.write_table(pa.Table.from_pylist(rows, schema=PERTURBED))
+                log.info("%s: %d of %d queries", kind, len(rows), some.height)
+
+
+def perturb(
+    kind: str, text_id: str, text: str, wordnet: WordNet, settings: Settings
+) -> Perturbed | None:
+    """Return `text` perturbed by a kind of KINDS, None if no word of it can be exchanged.
+
+    The same seed, kind and `text_id` draw the same words.
+    """
+    rng = random.Random(f"{settings.seed}/{kind}/{text_id}")
+    sentence = Sentence.of(text, wordnet)
+    new = {place: rng.choice(words) for place, words in _choices(kind, sentence, settings)}
+    if not new:
+        return None
+    changes = [(sentence.word(place), word) for place, word in sorted(new.items())]
+    return Perturbed(sentence.exchanged(new), changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,48 +230,14 @@ def article(word: str) -> str:
     return "an" if vowel or word.startswith(_SPOKEN_VOWEL) else "a"
 
 
-def _cased(word: str, like: str) -> str:
-    if like.isupper() and len(like) > 1:
-        return word.upper()
-    return word[0].upper() + word[1:] if like[0].isupper() else word
-
-
-Rgb = tuple[int, int, int]
-LARGE = ("large", "big", "enormous", "huge")
-SMALL = ("small", "little", "minor", "tiny")
-_OPPOSITES = {**dict.fromkeys(LARGE, SMALL), **dict.fromkeys(SMALL, LARGE)}
-# ASSUME these are colours only before a noun, elsewhere fruits, metals, flowers, and the next ones
-# are never: the paper does not say how it knows a colour in a sentence.
-_NOUNS_TOO = "coral gold ivory lavender lime navy olive orange salmon silver tan turquoise violet"
-_NOUNS = (
-    "bisque chocolate cornsilk firebrick goldenrod honeydew linen moccasin orchid peru plum"
-    " seashell sienna snow thistle tomato wheat"
-)
-_THINGS, _ALWAYS_THINGS = frozenset(_NOUNS_TOO.split()), frozenset(_NOUNS.split())
-_LETTERS = re.compile("[a-z]+")
-
-
-class Settings(NamedTuple):
-    """The seed of the draws, and how far apart in RGB (Euclidean) two colours are to be at least.
-
-    `mentioned` are the colours of the dataset, those that colour-in may bring in.
-    """
-
-    seed: int = 0
-    # ASSUME the proximity threshold of section 5.1, of which it gives no value: a third of the
-    # way from black to white, about that from red to orange.
-    colour_distance: float = 150.0
-    mentioned: frozenset[str] = frozenset()
-
-
-class Perturbed(NamedTuple):
-    """A sentence with other words, and what became of which."""
-
-    sentence: str
-    changes: list[tuple[str, str]]
-
-
-Options = Callable[[Sentence, int, Settings], list[str]]
+def mentioned(sentences: Iterable[str], wordnet: WordNet) -> frozenset[str]:
+    """Return the colours that sentences mention."""
+    names, mentions = colours().keys() - _ALWAYS_THINGS, {""}
+    for text in sentences:
+        if names.intersection(_LETTERS.findall(text.lower())) - mentions:
+            sentence = Sentence.of(text, wordnet)
+            mentions.update(_colour(sentence, place) for place in range(len(sentence.words)))
+    return frozenset(mentions - {""})
 
 
 @cache
@@ -186,11 +251,6 @@ def colours() -> Mapping[str, Rgb]:
     return {name: _rgb(str(code)) for name, code in CSS4_COLORS.items()}
 
 
-def _rgb(code: str) -> Rgb:
-    red, green, blue = bytes.fromhex(code.removeprefix("#"))
-    return red, green, blue
-
-
 @cache
 def spelled(colour: str) -> str:
     """Return `dark slate gray` for `darkslategray`: a query is to stay correct (section 5.1)."""
@@ -199,30 +259,38 @@ def spelled(colour: str) -> str:
     return f"{spelled(colour.removesuffix(tail))} {spelled(tail)}" if tail else colour
 
 
-def mentioned(sentences: Iterable[str], wordnet: WordNet) -> frozenset[str]:
-    """Return the colours that sentences mention."""
-    names, mentions = colours().keys() - _ALWAYS_THINGS, {""}
-    for text in sentences:
-        if names.intersection(_LETTERS.findall(text.lower())) - mentions:
-            sentence = Sentence.of(text, wordnet)
-            mentions.update(_colour(sentence, place) for place in range(len(sentence.words)))
-    return frozenset(mentions - {""})
+def apart(one: str, other: str) -> float:
+    """Return the Euclidean distance of two of Matplotlib's colours in RGB, 0 to 442."""
+    return math.dist(colours()[one], colours()[other])
 
 
-def perturb(
-    kind: str, text_id: str, text: str, wordnet: WordNet, settings: Settings
-) -> Perturbed | None:
-    """Return `text` perturbed by a kind of KINDS, None if no word of it can be exchanged.
+def _captions(images: Path, judged: pl.DataFrame) -> pl.Series:
+    captions = pl.scan_parquet(images).select("image_id", _CAPTIONS)
+    own = captions.join(judged.lazy(), on="image_id", how="semi").select(
+        pl.col(_CAPTIONS).explode()
+    )
+    return own.drop_nulls().collect(engine="streaming").to_series()
 
-    The same seed, kind and `text_id` draw the same words.
-    """
-    rng = random.Random(f"{settings.seed}/{kind}/{text_id}")
-    sentence = Sentence.of(text, wordnet)
-    new = {place: rng.choice(words) for place, words in _choices(kind, sentence, settings)}
-    if not new:
-        return None
-    changes = [(sentence.word(place), word) for place, word in sorted(new.items())]
-    return Perturbed(sentence.exchanged(new), changes)
+
+def _rows(
+    kind: str, texts: pl.DataFrame, wordnet: WordNet, settings: Settings
+) -> Iterator[Mapping[str, object]]:
+    progress = Progress(f"sentences, {kind}", texts.height)
+    for text in texts.iter_rows(named=True):
+        new = perturb(kind, text["text_id"], text[FIELD], wordnet, settings)
+        progress.add()
+        if new is not None:
+            yield {
+                **text,
+                "text_id": f"{kind}/{text['text_id']}",
+                FIELD: new.sentence,
+                "perturbation": kind,
+                "query_id": text["text_id"],
+                "intact": text[FIELD],
+                "perturbed": new.sentence,
+                "changes": [f"{before} > {after}" for before, after in new.changes],
+            }
+    progress.finish()
 
 
 def _choices(kind: str, sentence: Sentence, settings: Settings) -> Iterator[tuple[int, list[str]]]:
@@ -247,11 +315,6 @@ def _mentioned_colour(sentence: Sentence, place: int, settings: Settings) -> lis
     return _distant(settings.mentioned, _colour(sentence, place), settings)
 
 
-def _distant(pool: Iterable[str], own: str, settings: Settings) -> list[str]:
-    far = settings.colour_distance
-    return [spelled(c) for c in sorted(pool) if own and c != own and apart(own, c) >= far]
-
-
 def _other_size(sentence: Sentence, place: int, _: Settings) -> list[str]:
     word = sentence.word(place)
     # A little is an amount, but before a noun: the query is to stay correct (section 5.1).
@@ -260,12 +323,9 @@ def _other_size(sentence: Sentence, place: int, _: Settings) -> list[str]:
     return list(_OPPOSITES.get(word, ()))
 
 
-KINDS: Mapping[str, Options] = {
-    "antonym": _antonyms,
-    "colour-all": _any_colour,
-    "colour-in": _mentioned_colour,
-    "size": _other_size,
-}
+def _distant(pool: Iterable[str], own: str, settings: Settings) -> list[str]:
+    far = settings.colour_distance
+    return [spelled(c) for c in sorted(pool) if own and c != own and apart(own, c) >= far]
 
 
 def _colour(sentence: Sentence, place: int) -> str:
@@ -276,6 +336,21 @@ def _colour(sentence: Sentence, place: int) -> str:
     return "" if word in _THINGS and not sentence.attributive(place) else word
 
 
-def apart(one: str, other: str) -> float:
-    """Return the Euclidean distance of two of Matplotlib's colours in RGB, 0 to 442."""
-    return math.dist(colours()[one], colours()[other])
+def _cased(word: str, like: str) -> str:
+    if like.isupper() and len(like) > 1:
+        return word.upper()
+    return word[0].upper() + word[1:] if like[0].isupper() else word
+
+
+def _rgb(code: str) -> Rgb:
+    red, green, blue = bytes.fromhex(code.removeprefix("#"))
+    return red, green, blue
+
+
+Options = Callable[[Sentence, int, Settings], list[str]]
+KINDS: Mapping[str, Options] = {
+    "antonym": _antonyms,
+    "colour-all": _any_colour,
+    "colour-in": _mentioned_colour,
+    "size": _other_size,
+}

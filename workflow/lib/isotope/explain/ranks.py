@@ -1,97 +1,22 @@
 """Where the right answers stand when a query's words are exchanged: dense systems and BM25."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 
-from isotope.collect.tables import TEXTS
 from isotope.core import lucene, store
 from isotope.core.exact import Encoded, Rows, Shards, Vectors
 from isotope.core.grid import Cell
 from isotope.core.lucene import contents
-from isotope.core.progress import Progress, log
+from isotope.core.progress import Progress
 from isotope.core.runs import ranked, read_run
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import Files, encode_texts
-from isotope.explain.perturb import KINDS, Settings, mentioned, perturb
-from isotope.explain.tables import INTACT, PERTURBED, RANKS
-from isotope.explain.wordnet import WordNet, find
-
-# ASSUME the sentence that a query consists of is its section's description, as captions are: the
-# paper's queries are captions (section 3.1) and have no other fields.
-FIELD = "context_section_description"
-_CAPTIONS = "caption_reference_description"
-_TEXTS_PER_READ = 8_192
-
-
-def perturb_texts(  # noqa: PLR0913
-    texts: Path,
-    images: Path,
-    qrels: Path,
-    *,
-    split: str,
-    wordnet: str | None,
-    settings: Settings,
-    out: Path,
-) -> None:
-    """Write tables.PERTURBED: every judged text of the split, once for each kind that changes it.
-
-    `text_id` is `<kind>/<query_id>`, so that the table stands in for texts wherever they are
-    encoded or searched with; it is sorted by it. The colours of the dataset, which colour-in may
-    bring in, are those of these texts and of their pictures' captions.
-
-    Raises:
-        MissingFile: no dictionary.
-    """
-    dictionary = WordNet(find(wordnet))
-    judged = pl.read_parquet(qrels).filter(pl.col("split") == split)
-    queries = pl.read_parquet(texts, columns=TEXTS.names).join(judged, on="text_id", how="semi")
-    queries = queries.filter(pl.col(FIELD).fill_null("") != "").sort("text_id")
-    colours = mentioned(chain(queries[FIELD], _captions(images, judged)), dictionary)
-    log.info("colours that queries and captions mention: %s", ", ".join(sorted(colours)))
-    settings = settings._replace(mentioned=colours)
-    with store.writer(out, PERTURBED) as file:
-        for kind in sorted(KINDS):
-            for some in queries.iter_slices(_TEXTS_PER_READ):
-                rows = list(_rows(kind, some, dictionary, settings))
-                file.write_table(pa.Table.from_pylist(rows, schema=PERTURBED))
-                log.info("%s: %d of %d queries", kind, len(rows), some.height)
-
-
-def _captions(images: Path, judged: pl.DataFrame) -> pl.Series:
-    captions = pl.scan_parquet(images).select("image_id", _CAPTIONS)
-    own = captions.join(judged.lazy(), on="image_id", how="semi").select(
-        pl.col(_CAPTIONS).explode()
-    )
-    return own.drop_nulls().collect(engine="streaming").to_series()
-
-
-def _rows(
-    kind: str, texts: pl.DataFrame, wordnet: WordNet, settings: Settings
-) -> Iterator[Mapping[str, object]]:
-    progress = Progress(f"sentences, {kind}", texts.height)
-    for text in texts.iter_rows(named=True):
-        new = perturb(kind, text["text_id"], text[FIELD], wordnet, settings)
-        progress.add()
-        if new is not None:
-            yield {
-                **text,
-                "text_id": f"{kind}/{text['text_id']}",
-                FIELD: new.sentence,
-                "perturbation": kind,
-                "query_id": text["text_id"],
-                "intact": text[FIELD],
-                "perturbed": new.sentence,
-                "changes": [f"{before} > {after}" for before, after in new.changes],
-            }
-    progress.finish()
-
+from isotope.explain.tables import INTACT, RANKS
 
 _DOCUMENTS, _QUERIES = 1 << 16, 256
 _CHANGED = ["perturbation", "query_id"]
@@ -112,6 +37,48 @@ class Tower(NamedTuple):
     weights: Path | None
     fields: Sequence[str]
     batch: int
+
+
+def rank_perturbed_dense(  # noqa: PLR0913
+    perturbed: Path,
+    qrels: Path,
+    run: Path,
+    *,
+    encoded: Mapping[str, Sequence[Path]],
+    index: Path,
+    model: Mapping[str, Any],
+    weights: Path | None,
+    fields: Sequence[str],
+    batch: int,
+    out: Path,
+) -> None:
+    """Write what `perturbed_dense` does.
+
+    Raises:
+        As `perturbed_dense`.
+    """
+    tower = Tower(model, weights, fields, batch)
+    perturbed_dense(Queries(perturbed, qrels, run), encoded, index, tower, out)
+
+
+def rank_perturbed_bm25(  # noqa: PLR0913
+    perturbed: Path,
+    qrels: Path,
+    run: Path,
+    *,
+    index: Path,
+    spec: Mapping[str, Any],
+    language: str,
+    threads: int,
+    out: Path,
+) -> None:
+    """Write what `perturbed_bm25` does.
+
+    Raises:
+        As `perturbed_bm25`.
+    """
+    queries = Queries(perturbed, qrels, run)
+    perturbed_bm25(queries, index, spec, out, threads=threads, language=language)
 
 
 def perturbed_dense(
@@ -161,9 +128,8 @@ def perturbed_bm25(  # noqa: PLR0913
     Raises:
         ToolFailed: Anserini failed.
     """
-    words = contents("texts", inputs.perturbed, language="", fields=spec.get("fields"))
-    own = {k: spec[k] for k in ("k1", "b") if k in spec}
-    model = lucene.Bm25(**own, language=language)
+    words = contents("texts", inputs.perturbed, language="", fields=spec["fields"])
+    model = lucene.Bm25(spec["k1"], spec["b"], language=language)
     cell, queries = Cell.of(inputs.run), _queries(inputs)
     topics = words.sort("id").select("id", "contents").iter_rows()
     place, before = index / cell.pool / cell.document_side, read_run(inputs.run)

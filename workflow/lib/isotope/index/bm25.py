@@ -49,20 +49,25 @@ def index_bm25(  # noqa: PLR0913
     An index of the same words in `earlier`, such folders of another collection, is copied.
 
     Raises:
-        EmptyTable, ToolFailed: as `lucene.build_index`.
+        EmptyTable, ToolFailed: as `lucene.build_indexes`.
     """
     reads = Reads(language, texts_language or language, fields)
     tables = {"texts": texts, "images": images}
     before = _by_setting(earlier)
     with filled(folders) as parts:
-        for side in SIDES:
-            words = reads.contents(side, tables[side])
-            for setting, pool, part in pools_of(parts, splits):
-                documents = words.filter(pl.col("split").is_in(pool_splits(setting, pool)))
-                if documents.height:
+
+        def changed() -> Iterator[lucene.Documents]:
+            for side in SIDES:
+                words = reads.contents(side, tables[side])
+                for setting, pool, part in pools_of(parts, splits):
+                    documents = words.filter(pl.col("split").is_in(pool_splits(setting, pool)))
+                    index = part / pool / side
                     other = before[setting] / pool / side if before else None
-                    index, spoken = part / pool / side, reads.of(side)
-                    build_or_copy(documents, index, other, language=spoken, threads=threads)
+                    if documents.height and not is_copied(documents, index, other, reads.of(side)):
+                        rows = documents.select("id", "contents").iter_rows()
+                        yield lucene.Documents(index, rows, reads.of(side))
+
+        lucene.build_indexes(changed(), threads=threads)
 
 
 def index_digests(  # noqa: PLR0913
@@ -115,19 +120,22 @@ def index_bm25_shard(  # noqa: PLR0913
     What will be copied is not indexed, and a pool without documents in this part has no index.
 
     Raises:
-        ToolFailed: as `lucene.build_index`.
+        ToolFailed: as `lucene.build_indexes`.
     """
     reads, tables = Reads(language, texts_language, fields), {"texts": texts, "images": images}
     own = {key for key, digest in _read(digests).items() if not digest["copied"]}
     with filled(folders) as places:
-        for side in sorted({key.rpartition("/")[2] for key in own}):
-            words = _slice(tables[side], side, reads, part, folders[0])
-            for key, documents in _by_index(words, side, list(places), splits):
-                setting, _, place = key.partition("/")
-                if key in own:
-                    pairs = documents.select("id", "contents").iter_rows()
-                    index, spoken = places[setting] / place, reads.of(side)
-                    lucene.build_index(pairs, index, language=spoken, threads=threads)
+
+        def documents() -> Iterator[lucene.Documents]:
+            for side in sorted({key.rpartition("/")[2] for key in own}):
+                words = _slice(tables[side], side, reads, part, folders[0])
+                for key, rows in _by_index(words, side, list(places), splits):
+                    setting, _, place = key.partition("/")
+                    if key in own:
+                        pairs = rows.select("id", "contents").iter_rows()
+                        yield lucene.Documents(places[setting] / place, pairs, reads.of(side))
+
+        lucene.build_indexes(documents(), threads=threads)
 
 
 def index_bm25_gather(
@@ -245,23 +253,18 @@ def documents_digest(documents: pl.DataFrame, language: str) -> str:
     return digest.hexdigest()
 
 
-def build_or_copy(
-    documents: pl.DataFrame, index: Path, earlier: Path | None, *, language: str, threads: int
-) -> bool:
-    """Make the index of id and contents at `index`, a digest beside it; return whether by copying.
+def is_copied(documents: pl.DataFrame, index: Path, earlier: Path | None, language: str) -> bool:
+    """Copy an earlier index of the same id and contents, if it is one; return whether it was.
 
-    Raises:
-        EmptyTable, ToolFailed: as `lucene.build_index`.
+    The digest of the documents is written beside `index` either way.
     """
     digest = documents_digest(documents, language)
-    copied = earlier is not None and read_digest(earlier) == digest
-    if copied and earlier is not None:
-        copy(earlier, index)
-    else:
-        pairs = documents.select("id", "contents").iter_rows()
-        lucene.build_index(pairs, index, threads=threads, language=language)
+    index.parent.mkdir(parents=True, exist_ok=True)
     write_digest(index, digest)
-    return copied
+    same = earlier is not None and read_digest(earlier) == digest
+    if same and earlier is not None:
+        copy(earlier, index)
+    return same
 
 
 def copy(earlier: Path, index: Path) -> None:

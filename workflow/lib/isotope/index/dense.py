@@ -20,7 +20,6 @@ from isotope.core.progress import Progress, log
 from isotope.core.store import aside
 from isotope.index.bm25 import filled, pools_of
 
-DEFAULTS = {"lists": 4096, "links": 32, "width": 200, "codes": 64}
 _BLOCK = 65_536
 # FAISS asks for 39 vectors to place a centroid and uses no more than 256.
 _LEAST, _MOST = 39, 256
@@ -101,17 +100,16 @@ def build(shards: Shards, rows: Rows, spec: Mapping[str, Any]) -> Any:  # noqa: 
     Raises:
         BadParams: another method.
     """
-    options = {**DEFAULTS, **spec}
     if spec["method"] == "hnsw":
-        index = faiss.IndexHNSWFlat(shards.dim, options["links"], faiss.METRIC_INNER_PRODUCT)
-        index.hnsw.efConstruction = options["width"]
+        index = faiss.IndexHNSWFlat(shards.dim, spec["links"], faiss.METRIC_INNER_PRODUCT)
+        index.hnsw.efConstruction = spec["width"]
         with _threads(1):
             _add(index, shards, rows)
         return index
     if spec["method"] not in ("ivf", "ivfpq"):
         raise BadParams("systems", f"no method {spec['method']!r}", "use ivf, ivfpq or hnsw")
-    lists = max(1, min(options["lists"], len(rows) // _LEAST))
-    index = _cells(shards.dim, lists, options, len(rows))
+    lists = max(1, min(spec["lists"], len(rows) // _LEAST))
+    index = _cells(shards.dim, lists, spec, len(rows))
     enough = _MOST * (lists if spec["method"] == "ivf" else max(lists, 1 << _BITS))
     some = rows[:: max(1, len(rows) // enough)]
     index.train(shards.take(np.resize(some, max(2, len(some)))))
@@ -120,12 +118,12 @@ def build(shards: Shards, rows: Rows, spec: Mapping[str, Any]) -> Any:  # noqa: 
     return index
 
 
-def _cells(dim: int, lists: int, options: Mapping[str, Any], rows: int) -> Any:  # noqa: ANN401
+def _cells(dim: int, lists: int, spec: Mapping[str, Any], rows: int) -> Any:  # noqa: ANN401
     cells = faiss.IndexFlatIP(dim)
-    if options["method"] == "ivf":
+    if spec["method"] == "ivf":
         index = faiss.IndexIVFFlat(cells, dim, lists, faiss.METRIC_INNER_PRODUCT)
     else:
-        codes = max(n for n in range(1, min(options["codes"], dim) + 1) if dim % n == 0)
+        codes = max(n for n in range(1, min(spec["codes"], dim) + 1) if dim % n == 0)
         bits = int(np.clip(np.log2(max(rows // _LEAST, 2)), 1, _BITS))
         index = faiss.IndexIVFPQ(cells, dim, lists, codes, bits, faiss.METRIC_INNER_PRODUCT)
         index.pq.cp.min_points_per_centroid = 1

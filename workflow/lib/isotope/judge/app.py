@@ -116,7 +116,7 @@ def own_hosts(host: str) -> list[str]:
 
 
 class SameOrigin:
-    """Answers 403 to what another site could post: another Origin, or no JSON."""
+    """Answers 403 to posts that may come from another site: another Origin, or not JSON."""
 
     def __init__(self, app: ASGIApp) -> None:
         """Stand before `app`."""
@@ -190,7 +190,7 @@ def _grade(session: Any, accepted: _Scale) -> Callable[[Request], Awaitable[Resp
         record = parse_post(await request.body())
         if record is None:
             return _json({"error": "not a grade"}, 422)
-        # A tab may outlive its server, and find somebody else's in its place.
+        # A tab may still be open when another assessor's server listens at the same port.
         if (record["collection"], record["assessor"]) != (session.collection, session.assessor):
             error = f"now {session.assessor} judges {session.collection} here"
             return _json({"error": error}, 409)

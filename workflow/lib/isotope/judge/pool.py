@@ -147,8 +147,8 @@ def read_sheets(paths: Sequence[Path], pool: pl.DataFrame) -> pl.DataFrame:
         raise EmptyTable(", ".join(map(str, paths)) or FOLDER, "no grade", "grade some rows first")
     graded = pl.concat(read)
     _refuse(graded.join(pool, on=_PAIR, how="anti"), "a pair that was not pooled", "remove it")
-    again = graded.filter(~pl.struct([*_PAIR, "assessor"]).is_first_distinct())
-    _refuse(again, "a pair that its assessor has graded before", "keep one of the two")
+    repeated = graded.filter(~pl.struct([*_PAIR, "assessor"]).is_first_distinct())
+    _refuse(repeated, "a pair that its assessor has graded before", "keep one of the two")
     return graded.select(_COLUMNS).sort(*_PAIR, "assessor")
 
 
@@ -354,8 +354,8 @@ def without(judged: Judged, system: str) -> tuple[pl.DataFrame, int]:
     A pair of the sparse qrels falls back to what they say, any other becomes unjudged.
     """
     own = judged.pool.filter(pl.col("systems").list.len() == 1)
-    mine = own.filter(pl.col("systems").list.first() == system).select(KEY)
-    lost = judged.graded.filter(pl.col("grades") > 0).join(mine, on=KEY, how="semi")
+    alone = own.filter(pl.col("systems").list.first() == system).select(KEY)
+    lost = judged.graded.filter(pl.col("grades") > 0).join(alone, on=KEY, how="semi")
     rest = judged.graded.join(lost, on=KEY, how="anti")
     back = lost.filter(pl.col("sparse").is_not_null()).with_columns(relevance="sparse")
     return pl.concat([rest, back]), lost.height

@@ -1,4 +1,4 @@
-"""One assessor's session: the pages to judge, the grades so far, what the other assessors say.
+"""One assessor's session: the pages to judge, the grades so far, agreement with other assessors.
 
 A session is at a pool (pairs of query and document get a grade) or at a sheet of failures (each
 failure gets a verdict). Its methods return what the page draws, ready for JSON.
@@ -113,7 +113,7 @@ class Query:
 
 @dataclass(frozen=True)
 class Items:
-    """A pool as people see it; `words` has the fields of each id, by side."""
+    """A pool for display; `words` has the fields of each id, by side."""
 
     pool: pl.DataFrame
     queries: Sequence[Query]
@@ -145,10 +145,10 @@ def _ids(pool: pl.DataFrame, side: str) -> list[str]:
 
 
 def shuffled(pool: pl.DataFrame, assessor: str) -> list[Query]:
-    """Return the queries in the order of their ids, so that assessors meet on the first ones.
+    """Return the queries in the order of their ids, so that assessors grade the same ones first.
 
-    Candidates are in an order of the assessor's own, the same each time: it shows neither ranks nor
-    systems, and what comes first does not profit twice.
+    Candidates are in an order of each assessor's own, the same each time: it shows neither ranks
+    nor systems, and which candidates come first differs between assessors.
     """
     grouped = pool.sort("task", "query_id").partition_by(
         "task", "query_id", as_dict=True, maintain_order=True
@@ -221,12 +221,12 @@ class Worklist(Generic[Item, Grade]):
     """The items of each page, with the ledger of their grades."""
 
     def __init__(self, pages: Sequence[Sequence[Item]], ledger: Ledger[Item, Grade]) -> None:
-        """Take up `ledger`, which may have grades of items that are on no page (any more)."""
+        """Show `ledger`, which may have grades of items that are no longer on a page."""
         self.pages, self.ledger = pages, ledger
         self._numbers = {item: n for n, items in enumerate(pages) for item in items}
 
     def turn_to(self, number: int) -> None:
-        """Take in the grades of other tabs, before a page is shown.
+        """Read the grades of other tabs, before a page is shown.
 
         Raises:
             IndexError: no page of that number.
@@ -283,7 +283,7 @@ class PoolSession:
         pictures: Pictures,
         folder: Path = FOLDER,
     ) -> None:
-        """Take up the assessor's file below `folder`, which is made with the first grade.
+        """Open the assessor's file below `folder`, which is made with the first grade.
 
         Raises:
             BadParams: a name that can't be a file's.
@@ -302,7 +302,7 @@ class PoolSession:
         try:
             grades = self._others().filter(assessor=self.assessor).height
         except IsotopeError:
-            # Somebody else's broken sheet stops nobody: the page names it.
+            # A broken sheet of another assessor is shown on the page, and is no reason to stop.
             return
         if grades:
             found = f"{grades:,} grades by {self.assessor!r} in other sheets"
@@ -383,7 +383,7 @@ class SheetSession:
         pictures: Pictures,
         folder: Path = FOLDER,
     ) -> None:
-        """Take up the assessor's file below `folder`, which is made with the first verdict.
+        """Open the assessor's file below `folder`, which is made with the first verdict.
 
         Raises:
             BadParams: a name that can't be a file's.

@@ -229,8 +229,8 @@ def read_sheets(
     _refuse(judged.filter(beside), f"{alternative!r} beside a class of failure", CorruptFile)
     drawn = pl.read_parquet(sample, columns=[_KEY, "task", "system", "query_id"])
     _refuse(judged.join(drawn, on=_KEY, how="anti"), "a row that was not given out", BrokenPromise)
-    again = judged.filter(~pl.struct(_KEY, "assessor").is_first_distinct())
-    _refuse(again, "a failure that its assessor has judged before", BrokenPromise)
+    repeated = judged.filter(~pl.struct(_KEY, "assessor").is_first_distinct())
+    _refuse(repeated, "a failure that its assessor has judged before", BrokenPromise)
     whole = judged.join(drawn, on=_KEY).select(STUDIED.names)
     return whole.sort("task", "system", "query_id", "assessor")
 
@@ -292,14 +292,14 @@ def _refuse(bad: pl.DataFrame, what: str, error: type[CorruptFile | BrokenPromis
 
 
 def write_study(
-    paths: Sequence[Path], sample: Path, classes: Collection[str], out: Path, alternative: str = ""
+    sheets: Sequence[Path], sample: Path, classes: Collection[str], out: Path, alternative: str = ""
 ) -> None:
     """Write what `read_sheets` returns.
 
     Raises:
         As `read_sheets`.
     """
-    store.write(read_sheets(paths, sample, classes, alternative).to_arrow(), out, STUDIED)
+    store.write(read_sheets(sheets, sample, classes, alternative).to_arrow(), out, STUDIED)
 
 
 def tabulate_mistakes(

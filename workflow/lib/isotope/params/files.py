@@ -249,7 +249,7 @@ def _of_systems(params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for name in sorted(chosen):
         for i, path in enumerate(systems[name].get("files", [])):
             yield f"systems.{name}.files[{i}]", path
-        spec = systems[name].get("tokenizer", "words")
+        spec = systems[name].get("tokenizer", "")
         if _is_path(spec, _VOCABULARIES):
             yield f"systems.{name}.tokenizer", spec
     for name in sorted({systems[s]["model"] for s in chosen if "model" in systems[s]}):

@@ -62,6 +62,9 @@ def resolve(config: Mapping[str, Any], foreign: Iterable[Place] = ()) -> Params:
     link(params)
     check(params)
     check_values(params)
+    # Last: a fusion is refused for its own `k` beside `tune`, not for the default.
+    for entry in params["systems"].values():
+        fill(entry, system_kind(entry))
     return params
 
 

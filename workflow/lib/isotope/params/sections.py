@@ -267,6 +267,8 @@ class ModelKind(Kind):
 class SystemKind(Kind):
     """A kind of retrieval system."""
 
+    fills: ClassVar[bool] = True
+
     # What answers from the collection's tables alone, `module:function`; other kinds have a rule of
     # their own.
     call: ClassVar[str] = ""

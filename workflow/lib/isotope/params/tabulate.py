@@ -58,8 +58,8 @@ class Explain(Section):
 
     wordnet: Opt[Text] = Field(
         default=None,
-        description="Folder with WordNet's dict files, or of NLTK's data; without it the usual "
-        "places are searched.",
+        description="Folder with WordNet's dict files, a data folder of NLTK or wn, or a file of "
+        "WN-LMF or the folder that has it; without it the usual places are searched.",
     )
     threshold: NotNegative = Field(
         default=1.0,

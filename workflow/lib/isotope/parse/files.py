@@ -51,8 +51,8 @@ def read_options(
 ) -> Options:
     """Read the parts after a file's name; of several captions the last one counts, as in MediaWiki.
 
-    The caption of a picture that is neither a thumbnail nor framed is shown to nobody but those who
-    can't see it: then it is the alternative text.
+    The caption of a picture that is neither a thumbnail nor framed is not displayed: MediaWiki uses
+    it as the alternative text.
     """
     captions, alt, width = list[str](), "", None
     for part in filter(None, map(str.strip, arguments)):
@@ -208,7 +208,7 @@ class _Scan:
 def _template_options(key: str, named: dict[str, str]) -> Options:
     """Return caption and alternative text that stand beside a template's picture.
 
-    For `image2` these are caption2, image2_caption, caption 2 ... and, for want of them, caption.
+    For `image2` these are caption2, image2_caption, caption 2 ... and, without these, caption.
     """
     number = _NUMBER.search(key)
     end = number[0] if number else ""

@@ -204,7 +204,7 @@ class PageContent:
 
 
 def read_content(root: HtmlElement) -> PageContent:
-    """Read a page's tree; the first section is what stands before the first heading."""
+    """Read a page's tree; the first section ends at the first heading."""
     walk = _Walk()
     walk.inside(root)
     walk.close()
@@ -218,7 +218,7 @@ def text_of(node: HtmlElement) -> str:
 
 @dataclass(frozen=True)
 class File:
-    """A file that is shown; `title`, its link's, stands for an unframed one without other words."""
+    """A file that is shown; `title`, its link's, is the text of an unframed one without any."""
 
     name: str
     origin: str
@@ -347,7 +347,7 @@ def _holds_media(tag: str, kind: str, names: list[str]) -> bool:
 
 
 def _is_generated(node: HtmlElement, kind: str) -> bool:
-    """Tell whether an extension, a citation, or a table that a template made stands here.
+    """Tell whether an element is an extension, a citation, or a table that a template made.
 
     ASSUME templates that make tables make no running text, as templates of wikitext make none; no
     paper says.

@@ -318,7 +318,7 @@ def _wiki_at(url: str) -> str:
 
 
 def words_for(wiki: str, language: str) -> tuple[str, bool]:
-    """Choose whose words of the table a wiki has; tell whether they are surely its own.
+    """Choose the wiki of the table whose words a wiki has, and whether they are its own.
 
     They are where the table has the wiki, or the Wikipedia of a sister project's language. Any
     other wiki has the words of the Wikipedia of its `language` (a code, or empty), or of the

@@ -60,8 +60,8 @@ def split_pictured(
 ) -> tuple[list[tuple[int, str, str]], list[tuple[int, FileUse]]]:
     """Cut a page as `split_sections` does; list each file that it shows with its section's place.
 
-    A file in an infobox or another template, which is no running text, stands where the outermost
-    template around it does.
+    A file in an infobox or another template, which is no running text, has the place of the
+    outermost template around it.
     """
     galleries: list[str] = []
     text = namespaces.without_prefix(strip_blocks(text, galleries))

@@ -80,7 +80,7 @@ def parse_wit(files: Sequence[Path], *, out: Path, rejected: Path, part: Part = 
 
     Raises:
         MissingFile: no shards given, or one that is not there.
-        BadParams: a file name that does not tell its split.
+        BadParams: a file name without a split.
         MissingColumn: a header without one of the 17 columns.
         TruncatedFile, CorruptFile: a damaged shard; nothing is written.
     """

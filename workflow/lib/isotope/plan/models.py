@@ -328,8 +328,8 @@ class Models(Sources):
 
     def bm25_fields(self, wildcards: Wildcards) -> Sequence[str]:
         """The fields of a text that a system of words reads."""
-        return self.params["systems"][wildcards.system].get("fields") or FIVE_FIELDS
+        return self.params["systems"][wildcards.system]["fields"]
 
     def system_tokenizer(self, wildcards: Wildcards) -> str:
         """How a system that maps answers cuts names into tokens."""
-        return self.params["systems"][wildcards.system].get("tokenizer", "words")
+        return self.params["systems"][wildcards.system]["tokenizer"]

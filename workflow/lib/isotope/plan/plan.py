@@ -35,7 +35,7 @@ class Plan(Exhibits):
         stale += self.temporal_files(of, drawn)
         return [*self.exhibit_files(of), *stale, *self.sorted_mistakes(of)]
 
-    def report_cell(self, wildcards: Wildcards) -> dict[str, Any]:
+    def report_scope(self, wildcards: Wildcards) -> dict[str, Any]:
         """The pool and the system that a collection's report is about."""
         return {
             "sources": self.sources_of(wildcards.collection),
@@ -123,9 +123,9 @@ class Plan(Exhibits):
         built = {"built": self.build_facts(wildcards), "failures": failures}
         return {**self.report_params(), **built}
 
-    def report_cells(self) -> dict[str, Any]:
+    def report_scopes(self) -> dict[str, Any]:
         """Return the pool and the system that each built collection's pages are about."""
-        return {c: self.report_cell(of_collection(c)) for c in self.params["build"]}
+        return {c: self.report_scope(of_collection(c)) for c in self.params["build"]}
 
     def cost_ledgers(self) -> dict[str, list[str]]:
         """Return the ledger of each built collection's crawl, if there was one."""

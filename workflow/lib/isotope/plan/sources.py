@@ -137,7 +137,7 @@ class Sources(Paths):
 
     def label_vocabulary(self, wildcards: Wildcards) -> list[str]:
         """The vocabulary of the tokenizer that links labels, where it is a file."""
-        return self.vocabulary(self.recognition_of(wildcards.source).get("tokenizer", "words"))
+        return self.vocabulary(self.recognition_of(wildcards.source)["tokenizer"])
 
     def entities(self, source: str, snapshot: str) -> dict[str, str]:
         """What a collection of recognition reads beside its labels.

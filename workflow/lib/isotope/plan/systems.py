@@ -127,7 +127,7 @@ class Systems(Models):
 
     def tokenizer_files(self, wildcards: Wildcards) -> list[str]:
         """The vocabulary that a system of answers splits names by, where it is a file."""
-        return self.vocabulary(self.system_params(wildcards).get("tokenizer", "words"))
+        return self.vocabulary(self.system_params(wildcards)["tokenizer"])
 
     def prompt_weights(self, wildcards: Wildcards) -> list[str]:
         """The learned weights of the model that reads a system's prompts."""

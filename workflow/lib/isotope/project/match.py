@@ -195,7 +195,7 @@ def project_labels(  # noqa: PLR0913
     are tried in this order: `title`, `redirect`, and `bm25` over the articles' names, which alone
     has a score; `none` is a label without an article. `sections` and `left_out` are a snapshot's:
     its parsed sections, and the pages that are not articles, among them redirects; disambiguation
-    pages are no articles, so no label finds one. `spec` may have k1, b and tokenizer (see
+    pages are no articles, so no label finds one. `spec` has k1, b and tokenizer (see
     `lucene.find_names`).
 
     Raises:
@@ -231,8 +231,7 @@ def _by_name(
 ) -> pl.DataFrame:
     leads = pl.scan_parquet(sections).filter(section=0).select("text_id", "page_title")
     named = leads.sort("text_id").collect().iter_rows()
-    tokenizer = spec.get("tokenizer", lucene.WORDS)
-    lucene.index_names(named, index, tokenizer=tokenizer, threads=threads)
+    lucene.index_names(named, index, tokenizer=spec["tokenizer"], threads=threads)
     # Ids of a run have no spaces, and labels do: the queries are numbered.
     queries = pl.DataFrame({"id": [str(n) for n in range(len(labels))], "text": labels})
     hits = lucene.find_names(queries, index, spec, hits=1, threads=threads)

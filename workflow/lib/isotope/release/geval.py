@@ -1,8 +1,8 @@
-"""Folders of GEval, the tool behind the Gonito platform: how they are read, answered and scored.
+"""Folders of GEval, the tool behind the Gonito platform: read, answered and scored.
 
 A folder has in.tsv, a line a question, whose columns `in-header.tsv` beside it names; expected.tsv,
-a line an answer; and out.tsv, a line a ranking, best first. None of them has a header line, and no
-quote means anything. Source: https://gitlab.com/filipg/geval, README and GEval.PrecisionRecall.
+a line an answer; and out.tsv, a line a ranking, best first. None of them has a header line, and
+quotes have no meaning. Source: https://gitlab.com/filipg/geval, README and GEval.PrecisionRecall.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _PICTURE = "picture_id"
 
 
 class Challenge(NamedTuple):
-    """The pictures that ask, in the order of in.tsv, and the numbers of the captions."""
+    """The pictures of the questions, in the order of in.tsv, and the numbers of the captions."""
 
     pictures: list[str]
     captions: list[str]
@@ -43,7 +43,7 @@ def lines(path: Path) -> list[list[str]]:
 
 
 def read(folder: Path) -> Challenge:
-    """Read what a folder asks; its header lies in the folder above, or in `header` beside it.
+    """Read the questions of a folder; its header is in the folder above, or in `header` beside it.
 
     Raises:
         MissingColumn: a header without `picture_id`, or a line that is too short for it.
@@ -84,7 +84,7 @@ def score(expected: Path, out: Path) -> float:
 
 
 def average_precision(expected: Sequence[str], got: Sequence[str]) -> float:
-    """Return the average precision of a ranking; of what it repeats the first place counts."""
+    """Return the average precision of a ranking; of a repeated item the first place counts."""
     hits, total = 0, 0.0
     for rank, item in enumerate(dict.fromkeys(got), 1):
         if item in expected:
@@ -127,7 +127,7 @@ def submit(
     names = _names(root / "data/collect" / collection, cell.split, folder.name)
     if not set(challenge.pictures) & set(names["image_id"]):
         found = f"no picture of split {cell.split!r}"
-        raise BadParams(str(folder), found, "give the folder that this split was collected from")
+        raise BadParams(str(folder), found, "name the folder that this split was collected from")
     return [_submission(run, challenge, names, folder, out) for run in runs]
 
 
@@ -165,7 +165,7 @@ def _submission(
 
 
 def submissions(collection: str, challenge: Path, out: Path, *, setting: str, split: str) -> str:
-    """Submit what there is for a split, judged or not, and say what was written, a line a system.
+    """Submit the runs of a split, judged or not; return a line a system with what was written.
 
     Raises:
         As `submit`.

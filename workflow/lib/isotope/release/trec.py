@@ -17,7 +17,7 @@ import yaml
 from isotope.core import runs as trec
 from isotope.core import sql, store
 from isotope.core.errors import MissingFile
-from isotope.core.grid import JUDGED, TASKS, Cell, id_column, id_columns
+from isotope.core.grid import JUDGED, TASKS, Cell, id_column, id_columns, query_side
 from isotope.core.progress import Progress
 from isotope.core.runs import read_run
 from isotope.core.schemas import FIVE_FIELDS
@@ -27,8 +27,8 @@ def export(collection: str, out: Path, *, root: Path = Path()) -> list[Path]:
     """Write qrels and runs of a built collection below `out`; return the files, sorted.
 
     Qrels: `qrels/<collection>/<split>/<task>.qrels`, both directions; runs:
-    `runs/<collection>/<setting>/<split>/<task>/<system>.trec.gz`, the tag being the system. Copied
-    into another project, `runs/` is taken in as it is.
+    `runs/<collection>/<setting>/<split>/<task>/<system>.trec.gz`, the tag being the system. The
+    folder `runs/` can be copied into another project.
 
     Raises:
         MissingFile: the collection has no qrels.
@@ -76,8 +76,8 @@ def _export_runs(collection: str, out: Path, root: Path) -> list[Path]:
 def write_trec(qrels: Path, runs: Sequence[Path], out: Path, params: dict[str, object]) -> None:
     """Write `qrels/<split>/<task>.qrels` and `runs/<setting>/<split>/<task>/<system>.trec.gz`.
 
-    `runs` lie in folders <setting>/<split>/<task>; `params` is {collection, systems}: what the
-    header of a run says of its origin.
+    `runs` lie in folders <setting>/<split>/<task>; `params` is {collection, systems}: for
+    the header of a run.
 
     Raises:
         MissingFile, CorruptFile: a table or run that is not there or not readable.
@@ -129,8 +129,8 @@ def _gzip(parts: Iterable[bytes], out: Path) -> None:
         part.open("wb") as raw,
         GzipFile("", "wb", fileobj=raw, mtime=0) as file,
     ):
-        for each in parts:
-            file.write(each)
+        for piece in parts:
+            file.write(piece)
 
 
 def write_jsonl(tables: Mapping[str, Path], out: Path, language: str) -> None:
@@ -148,7 +148,8 @@ def write_jsonl(tables: Mapping[str, Path], out: Path, language: str) -> None:
     }
     qrels = pl.read_parquet(tables["qrels"])
     with tempfile.TemporaryDirectory(dir=out.parent) as folder:
-        for task, (side, _) in TASKS.items():
+        for task in TASKS:
+            side = query_side(task)
             key = id_column(side)
             words = Path(folder) / f"{side}.parquet"
             sql.query(sql.SQL / f"index/{side}.sql", {side: tables[side]}, params[side], out=words)

@@ -11,56 +11,14 @@ import polars as pl
 
 from isotope.core import sql, store
 from isotope.core.errors import MissingFile, UnknownId
-from isotope.report.examples import Cell, Example, Item, examples, items, pictures
-from isotope.report.exhibits import exhibits
-from isotope.report.site import TASKS, write_page
+from isotope.core.grid import TASKS, query_side
+from isotope.report.content import Example, Item, Scope, examples, items, pictures, read_exhibits
+from isotope.report.site import write_page
 from isotope.tabulate.table import rows
 
 _SQL = sql.SQL / "tabulate"
-
-
-def ranks_of(cell: Cell, task: str, systems: Sequence[str]) -> pl.DataFrame:
-    """Return a row a judged pair of the task: query_id, doc_id, rank by the first and the last."""
-    one, two = (replace(cell, system=s).run(task) for s in (systems[0], systems[-1]))
-    relations = {"one": one, "two": two, "qrels": cell.table("qrels")}
-    params = {"task": task, "split": cell.split}
-    return rows(_SQL / "cases/answers.sql", relations, params)
-
-
-def choose(ranks: pl.DataFrame, asked: Mapping[str, Any]) -> dict[str, str]:
-    """Return {query id: why it was chosen}."""
-    firsts = ranks.group_by("query_id").agg(pl.col("rank", "other_rank").min())
-    gain = (1 / pl.col("rank")).fill_null(0.0) - (1 / pl.col("other_rank")).fill_null(0.0)
-    gains = firsts.select("query_id", gain=gain).sort("gain", "query_id", descending=[True, False])
-    if isinstance(asked["queries"], list):
-        known = set(gains["query_id"])
-        return {q: "as asked for" for q in asked["queries"] if q in known}
-    n = asked["queries"]
-    best = gains.filter(pl.col("gain") > 0).head(n)["query_id"]
-    worst = gains.filter(pl.col("gain") < 0).sort("gain", "query_id").head(n)["query_id"]
-    chosen = {**dict.fromkeys(best, "largest gain"), **dict.fromkeys(worst, "largest loss")}
-    others = sorted(set(gains["query_id"]) - set(chosen), key=lambda q: _drawn(asked["seed"], q))
-    return {**chosen, **dict.fromkeys(others[:n], "at random")}
-
-
-def _drawn(seed: int, query: str) -> tuple[str, str]:
-    return md5(f"{seed}/{query}".encode(), usedforsecurity=False).hexdigest(), query
-
-
-def check_ids(queries: int | list[str], chosen: Mapping[str, Mapping[str, str]]) -> None:
-    """Refuse ids that no task has judgements for.
-
-    Raises:
-        UnknownId: the first of them.
-    """
-    unknown = set(queries if isinstance(queries, list) else ()) - set(chain(*chosen.values()))
-    if unknown:
-        found = f"no judged query {min(unknown)!r} in this split"
-        raise UnknownId("params tabulate.cases.queries", found, "see the view qrels of the catalog")
-
-
 QUERY_PX = 420
-_SIDES = {"t2m": "texts", "m2t": "images"}
+PER_VERDICT = 3
 _LAST = 1 << 30
 
 
@@ -99,15 +57,37 @@ class Case:
 
     @property
     def shared(self) -> int:
-        """How many of the first hits both systems found."""
+        """How many of the first hits both systems return."""
         last = self.sides[0].top[-1].rank if self.sides[0].top else 0
         return sum(hit.elsewhere is not None and hit.elsewhere <= last for hit in self.sides[0].top)
 
 
-def cases(cell: Cell, asked: Mapping[str, Any]) -> list[Case]:
-    """Return the cases of both tasks in the cell's pool.
+def build(
+    scope: Scope, spec: Mapping[str, Any], files: Sequence[Path], *, page: Path, folder: Path
+) -> None:
+    """Write `page`, the list, and a page for each case to `folder`, both within one site.
 
-    `asked` has `systems` (two, or one where there is no other), `queries` (how many with the
+    `spec` is as for `cases`, with the `setting` of the pool and the hits (`overlap`)
+    that the table among `files` compares. Same input, same bytes.
+
+    Raises:
+        As `cases`.
+    """
+    pool = replace(scope, setting=spec["setting"])
+    every = cases(pool, spec)
+    common = {"scope": scope, "pool": pool, "cases": every, "hits": spec["hits"]}
+    with store.folder_aside(folder) as part:
+        for n, case in enumerate(every):
+            ends = {"before": every[n - 1] if n else None, "after": (every[n + 1 :] or [None])[0]}
+            write_page("case", part / f"{case.name}.html", up="../", case=case, **ends, **common)
+    displays = read_exhibits(files, {"overlap": spec["overlap"]})
+    write_page("cases", page, up="", displays=displays, examples=_examples(scope), **common)
+
+
+def cases(scope: Scope, spec: Mapping[str, Any]) -> list[Case]:
+    """Return the cases of both tasks in the scope's pool.
+
+    `spec` has `systems` (two, or one where there is no other), `queries` (how many with the
     largest gain of the first system over the second, as many with the largest loss and at random;
     or their ids), `seed` and `hits` (from each end of a list). The gain is in reciprocal rank of
     the first relevant document.
@@ -116,42 +96,86 @@ def cases(cell: Cell, asked: Mapping[str, Any]) -> list[Case]:
         MissingFile: no run of these systems.
         UnknownId: an id that is no judged query.
     """
-    found = {t: _systems(cell, t, asked["systems"]) for t in TASKS}
-    if not any(found.values()):
-        run = replace(cell, system=asked["systems"][0]).run("t2m")
+    systems_of = {t: _systems(scope, t, spec["systems"]) for t in TASKS}
+    if not any(systems_of.values()):
+        run = replace(scope, system=spec["systems"][0]).run("t2m")
         raise MissingFile(run, "no run of this system", "run the phase search")
-    ranks = {t: ranks_of(cell, t, systems) for t, systems in found.items() if systems}
-    chosen = {t: choose(of, asked) for t, of in ranks.items()}
-    check_ids(asked["queries"], chosen)
-    each = (_of_task(cell, t, found[t], ranks[t], (chosen[t], asked["hits"])) for t in ranks)
+    ranks = {t: ranks_of(scope, t, systems) for t, systems in systems_of.items() if systems}
+    chosen = {t: choose(of, spec) for t, of in ranks.items()}
+    check_ids(spec["queries"], chosen)
+    each = (_of_task(scope, t, systems_of[t], ranks[t], (chosen[t], spec["hits"])) for t in ranks)
     return list(chain.from_iterable(each))
 
 
-def _systems(cell: Cell, task: str, wanted: Sequence[str]) -> list[str]:
-    return [s for s in wanted if replace(cell, system=s).run(task).is_file()]
+def choose(ranks: pl.DataFrame, spec: Mapping[str, Any]) -> dict[str, str]:
+    """Return {query id: why it was chosen}."""
+    firsts = ranks.group_by("query_id").agg(pl.col("rank", "other_rank").min())
+    gain = (1 / pl.col("rank")).fill_null(0.0) - (1 / pl.col("other_rank")).fill_null(0.0)
+    gains = firsts.select("query_id", gain=gain).sort("gain", "query_id", descending=[True, False])
+    if isinstance(spec["queries"], list):
+        judged = set(gains["query_id"])
+        return {q: "as asked for" for q in spec["queries"] if q in judged}
+    n = spec["queries"]
+    best = gains.filter(pl.col("gain") > 0).head(n)["query_id"]
+    worst = gains.filter(pl.col("gain") < 0).sort("gain", "query_id").head(n)["query_id"]
+    chosen = {**dict.fromkeys(best, "largest gain"), **dict.fromkeys(worst, "largest loss")}
+    others = sorted(set(gains["query_id"]) - set(chosen), key=lambda q: _hash(spec["seed"], q))
+    return {**chosen, **dict.fromkeys(others[:n], "at random")}
+
+
+def ranks_of(scope: Scope, task: str, systems: Sequence[str]) -> pl.DataFrame:
+    """Return a row a judged pair of the task: query_id, doc_id, rank by the first and the last."""
+    one, two = (replace(scope, system=s).run(task) for s in (systems[0], systems[-1]))
+    relations = {"one": one, "two": two, "qrels": scope.table("qrels")}
+    params = {"task": task, "split": scope.split}
+    return rows(_SQL / "cases/answers.sql", relations, params)
+
+
+def check_ids(queries: int | list[str], chosen: Mapping[str, Mapping[str, str]]) -> None:
+    """Refuse ids that no task has judgements for.
+
+    Raises:
+        UnknownId: the first of them.
+    """
+    unknown = set(queries if isinstance(queries, list) else ()) - set(chain(*chosen.values()))
+    if unknown:
+        found = f"no judged query {min(unknown)!r} in this split"
+        raise UnknownId("params tabulate.cases.queries", found, "see the view qrels of the catalog")
+
+
+def _examples(scope: Scope) -> dict[str, list[Example]]:
+    return {t: examples(scope, t, PER_VERDICT) for t in TASKS if scope.run(t).is_file()}
+
+
+def _hash(seed: int, query: str) -> tuple[str, str]:
+    return md5(f"{seed}/{query}".encode(), usedforsecurity=False).hexdigest(), query
+
+
+def _systems(scope: Scope, task: str, names: Sequence[str]) -> list[str]:
+    return [s for s in names if replace(scope, system=s).run(task).is_file()]
 
 
 def _of_task(
-    cell: Cell, task: str, systems: Sequence[str], ranks: pl.DataFrame, asked: tuple[Any, int]
+    scope: Scope, task: str, systems: Sequence[str], ranks: pl.DataFrame, choice: tuple[Any, int]
 ) -> list[Case]:
-    chosen, hits = asked
+    chosen, hits = choice
     ids = list(chosen)
     own = ranks.filter(pl.col("query_id").is_in(ids))
-    ends = [_ends(cell, task, (s, o), ids, hits) for s, o in _pairs(systems)]
-    known = items(cell, chain(ids, own["doc_id"], *(each["doc_id"] for each in ends)))
-    fields = _fields(cell, task, ids)
-    big = pictures(cell, ids, QUERY_PX) if task == "m2t" else {}
+    ends = [_ends(scope, task, (s, o), ids, hits) for s, o in _pairs(systems)]
+    by_id = items(scope, chain(ids, own["doc_id"], *(each["doc_id"] for each in ends)))
+    fields = _fields(scope, task, ids)
+    big = pictures(scope, ids, QUERY_PX) if task == "m2t" else {}
     return [
         Case(
             name=f"{task}-{n:02}",
             task=task,
             why=chosen[q],
-            query=known[q],
+            query=by_id[q],
             fields=fields.get(q, {}),
             original=big.get(q),
-            answers=_answers(own, q, known, len(systems)),
+            answers=_answers(own, q, by_id, len(systems)),
             sides=[
-                _side(s, first, each.filter(pl.col("query_id") == q), known, hits)
+                _side(s, first, each.filter(pl.col("query_id") == q), by_id, hits)
                 for s, first, each in zip(systems, _firsts(own, q), ends, strict=False)
             ],
         )
@@ -164,10 +188,10 @@ def _pairs(systems: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _ends(
-    cell: Cell, task: str, systems: tuple[str, str], queries: list[str], hits: int
+    scope: Scope, task: str, systems: tuple[str, str], queries: list[str], hits: int
 ) -> pl.DataFrame:
-    run, other = (replace(cell, system=s).run(task) for s in systems)
-    relations = {"run": run, "other": other, "qrels": cell.table("qrels")}
+    run, other = (replace(scope, system=s).run(task) for s in systems)
+    relations = {"run": run, "other": other, "qrels": scope.table("qrels")}
     return rows(_SQL / "cases/hits.sql", relations, {"queries": queries, "most": hits})
 
 
@@ -177,63 +201,34 @@ def _firsts(ranks: pl.DataFrame, query: str) -> list[int | None]:
 
 
 def _answers(
-    ranks: pl.DataFrame, query: str, known: Mapping[str, Item], systems: int
+    ranks: pl.DataFrame, query: str, by_id: Mapping[str, Item], systems: int
 ) -> list[tuple[Item, list[int | None]]]:
     own = ranks.filter(pl.col("query_id") == query).sort(pl.col("rank").fill_null(_LAST), "doc_id")
     return [
-        (known[doc], [one, two][:systems])
+        (by_id[doc], [one, two][:systems])
         for doc, one, two in own.select("doc_id", "rank", "other_rank").rows()
     ]
 
 
 def _side(
-    system: str, first: int | None, hits: pl.DataFrame, known: Mapping[str, Item], most: int
+    system: str, first: int | None, hits: pl.DataFrame, by_id: Mapping[str, Item], most: int
 ) -> Side:
     placed = [
-        Placed(h["rank"], h["score"], known[h["doc_id"]], h["relevant"], h["other_rank"])
+        Placed(h["rank"], h["score"], by_id[h["doc_id"]], h["relevant"], h["other_rank"])
         for h in hits.iter_rows(named=True)
     ]
     total: int = hits["hits"].max() or 0  # pyright: ignore[reportAssignmentType]
     return Side(system, first, total, placed[:most], placed[most:])
 
 
-def _fields(cell: Cell, task: str, ids: list[str]) -> dict[str, dict[str, str]]:
-    side = _SIDES[task]
-    found = rows(_SQL / f"cases/{side}.sql", {side: cell.table(side)}, {"ids": ids})
-    return {r.pop("id"): _filled(r) for r in found.to_dicts()}
+def _fields(scope: Scope, task: str, ids: list[str]) -> dict[str, dict[str, str]]:
+    side = query_side(task)
+    records = rows(_SQL / f"cases/{side}.sql", {side: scope.table(side)}, {"ids": ids})
+    return {r.pop("id"): _nonempty(r) for r in records.to_dicts()}
 
 
-def _filled(fields: Mapping[str, str | list[str] | None]) -> dict[str, str]:
+def _nonempty(fields: Mapping[str, str | list[str] | None]) -> dict[str, str]:
     """Return the fields that say something; each caption of a list on a line of its own, once."""
     lines = {n: [v] if isinstance(v, str) else v or [] for n, v in fields.items()}
     words = {n: "\n".join(dict.fromkeys(x for x in v if x.strip())) for n, v in lines.items()}
     return {name.replace("_", " "): text for name, text in words.items() if text}
-
-
-PER_VERDICT = 3
-
-
-def build(
-    cell: Cell, asked: Mapping[str, Any], files: Sequence[Path], *, page: Path, folder: Path
-) -> None:
-    """Write `page`, the list, and a page for each case to `folder`, both within one site.
-
-    `asked` is as for `report_cases.cases`, with the `setting` of the pool and the hits (`overlap`)
-    that the table among `files` compares. Same input, same bytes.
-
-    Raises:
-        As `report_cases.cases`.
-    """
-    pool = replace(cell, setting=asked["setting"])
-    found = cases(pool, asked)
-    common = {"cell": cell, "pool": pool, "cases": found, "hits": asked["hits"]}
-    with store.folder_aside(folder) as part:
-        for n, case in enumerate(found):
-            ends = {"before": found[n - 1] if n else None, "after": (found[n + 1 :] or [None])[0]}
-            write_page("case", part / f"{case.name}.html", up="../", case=case, **ends, **common)
-    shown = exhibits(files, {"overlap": asked["overlap"]})
-    write_page("cases", page, up="", shown=shown, examples=_examples(cell), **common)
-
-
-def _examples(cell: Cell) -> dict[str, list[Example]]:
-    return {t: examples(cell, t, PER_VERDICT) for t in TASKS if cell.run(t).is_file()}

@@ -1,4 +1,4 @@
-"""A collection's pages (overview, collection, systems, how to cite), and its headline."""
+"""The pages of a collection, the front page of the site, and the headline on a terminal."""
 
 import json
 import re
@@ -13,12 +13,13 @@ import polars as pl
 
 from isotope.core import sql
 from isotope.core.errors import BadArgument, MissingFile
-from isotope.report.examples import Cell, Example, examples
-from isotope.report.exhibits import Shown, exhibits
-from isotope.report.site import TASKS, write_page
-from isotope.tabulate.layout import BEATS
-from isotope.tabulate.layout import Cell as Printed
-from isotope.tabulate.table import plain, rows
+from isotope.core.grid import TASKS
+from isotope.report import cases, costs
+from isotope.report.content import Display, Example, Scope, examples, read_exhibits, required
+from isotope.report.site import write_page
+from isotope.tabulate.catalog import build as build_catalog
+from isotope.tabulate.since import write_newest
+from isotope.tabulate.table import BEATS, PrintedCell, plain, rows
 
 _DAY = re.compile(r"(?<!\d)(20\d\d)(\d\d)(\d\d)(?!\d)")
 _MOST = 40
@@ -42,29 +43,13 @@ class Origin(NamedTuple):
     version: str
 
 
-def origin(root: Path, sources: Sequence[str]) -> Origin:
-    """Return what the sources' manifests say; nothing for a source that was not acquired."""
-    manifests = [root / "data/acquire" / source / "manifest.json" for source in sources]
-    told = [json.loads(m.read_text(encoding="utf-8")) for m in manifests if m.is_file()]
-    listed = [file for manifest in told for file in manifest["files"]]
-    files = [Upstream(f["path"], f["bytes"], f["sha256"], f["url"] or "") for f in listed]
-    days = {"-".join(found.groups()) for f in files if (found := _DAY.search(f.path))}
-    return Origin(files[:_MOST], len(files), sorted(days), version("isotope-ir"))
-
-
-def fingerprint(params: Any) -> str:  # noqa: ANN401
-    """Return 16 hex digits of the SHA-256 of params, whatever the order of their keys."""
-    told = json.dumps(params, sort_keys=True, ensure_ascii=False)
-    return sha256(told.encode()).hexdigest()[:16]
-
-
 @dataclass(frozen=True)
 class Pool:
     """The rows of Table 3 for one setting and split; `chosen` if the pages are about it."""
 
     setting: str
     split: str
-    rows: list[list[Printed]]
+    rows: list[list[PrintedCell]]
     chosen: bool
 
 
@@ -78,60 +63,139 @@ class Leader:
     values: list[tuple[str, str]]
 
 
-def build(cell: Cell, files: Sequence[Path], told: Mapping[str, Any], out: Path) -> None:
+class Entry(NamedTuple):
+    """A collection on the front page."""
+
+    name: str
+    totals: dict[str, int]
+    leader: Leader
+
+
+def write_report(  # noqa: PLR0913
+    collection_name: str,
+    *,
+    scope: Mapping[str, Any],
+    facts: Mapping[str, Any],
+    case_studies: Mapping[str, Any],
+    exhibits: Sequence[Path],
+    overlap: Path,
+    folder: Path,
+    cases_folder: Path,
+) -> None:
+    """Write the pages of a collection to `folder`, and a page a case study to `cases_folder`.
+
+    `scope` has the pool and the system that the pages are about (the fields of Scope), `facts` what
+    `build_pages` is to say of the params, `case_studies` what `cases.build` is to show.
+    `exhibits` are the tables and figures, `overlap` the csv of the table of that name.
+
+    Raises:
+        As `build_pages` and `cases.build`.
+    """
+    about = Scope(Path(), collection_name, **scope)
+    build_pages(about, exhibits, facts, folder)
+    cases.build(about, case_studies, [overlap], page=folder / "cases.html", folder=cases_folder)
+
+
+def write_overview(  # noqa: PLR0913
+    collections: Mapping[str, Mapping[str, Any]],
+    *,
+    ledgers: Mapping[str, Sequence[Path]],
+    setting: str,
+    split: str,
+    groups: Sequence[Path],
+    page: Path,
+    newest: Mapping[str, Path],
+    survival: Path | None,
+    newest_folder: Path,
+    catalog: Path,
+) -> None:
+    """Write the site's own pages, the metrics of the newest collection, and the catalog, last.
+
+    `newest` are texts, images, qrels, scores and headline of the newest collection, `survival` how
+    many judgements it shares with an earlier one.
+
+    Raises:
+        As `write_site`, `write_newest` and `tabulate.catalog.build`.
+    """
+    tables = {name: path for name, path in newest.items() if name not in ("scores", "headline")}
+    write_newest(tables, newest["scores"], newest["headline"], survival, newest_folder)
+    write_site(collections, ledgers=ledgers, setting=setting, split=split, groups=groups, page=page)
+    build_catalog(catalog)
+
+
+def write_site(  # noqa: PLR0913
+    collections: Mapping[str, Mapping[str, Any]],
+    *,
+    ledgers: Mapping[str, Sequence[Path]],
+    setting: str,
+    split: str,
+    groups: Sequence[Path],
+    page: Path,
+) -> None:
+    """Write the front page of the site, and what each collection has cost.
+
+    `collections` are the scopes of the collections by name, `ledgers` those of their crawls.
+    `groups` are the tables in which the collections of a group stand side by side.
+
+    Raises:
+        As `costs.build` and `build_front_page`.
+    """
+    for name, scope in collections.items():
+        costs.build(Scope(Path(), name, **scope), ledgers[name], page.parent / name / "costs.html")
+    by_group = {p.parent.name: [t for t in groups if t.parent == p.parent] for p in groups}
+    build_front_page(Path(), setting, split, page, by_group)
+
+
+def build_pages(scope: Scope, files: Sequence[Path], facts: Mapping[str, Any], out: Path) -> None:
     """Write index.html, collection.html, systems.html and cite.html to the folder `out`.
 
-    `files` are the collection's tables and figures; Table 1, Table 3 and the runs of the cell's
-    system must be there. `told` is what the params say of them: alpha, bootstrap, tail, overlap,
+    `files` are the collection's tables and figures; Table 1, Table 3 and the runs of the scope's
+    system must be there. `facts` are what the params say of them: alpha, bootstrap, tail, overlap,
     measure, and `built`, an account of what was built. Same input, same bytes.
 
     Raises:
         MissingFile: a table or run that must be there.
     """
-    folder = cell.root / "results/tables" / cell.collection
-    table1, table3 = need(folder / "table1.csv"), need(folder / "table3.csv")
-    shown = exhibits(files, _words(cell, told))
-    common = {"cell": cell, "up": "", "shown": shown, "told": told}
+    folder = scope.root / "results/tables" / scope.collection
+    table1, table3 = required(folder / "table1.csv"), required(folder / "table3.csv")
+    displays = read_exhibits(files, _words(scope, facts))
+    common = {"scope": scope, "up": "", "displays": displays, "facts": facts}
     sizes = {"sizes": table1, "totals": totals(table1)}
-    pools, best = _pools(table3, shown["table3"], cell), leader(table3, cell.setting, cell.split)
-    source = origin(cell.root, cell.sources)
+    pools, best = (
+        _pools(table3, displays["table3"], scope),
+        leader(table3, scope.setting, scope.split),
+    )
+    source = origin(scope.root, scope.sources)
     write_page("collection", out / "collection.html", **common, **sizes)
     write_page("systems", out / "systems.html", **common, pools=pools)
     write_page("cite", out / "cite.html", **common, origin=source)
-    write_page("index", out / "index.html", **common, **sizes, leader=best, examples=_best(cell))
+    write_page("index", out / "index.html", **common, **sizes, leader=best, examples=_best(scope))
 
 
-def need(path: Path) -> pl.DataFrame:
-    """Return the table at `path`.
+def build_front_page(
+    root: Path,
+    setting: str,
+    split: str,
+    out: Path,
+    groups: Mapping[str, Sequence[Path]] | None = None,
+) -> None:
+    """Write the front page of all collections whose pages and tables are there, by name.
 
-    Raises:
-        MissingFile: it is not there.
+    The pages of snapshots that are there, `<later>/since/<earlier>.html`, are listed too, and
+    `groups` are shown: the tables that hold the collections of each group side by side.
+    A collection's leader is that of its pool `setting`/`split`, or of its first pool.
     """
-    if not path.is_file():
-        raise MissingFile(path, "no such table", "run the phase tabulate")
-    return pl.read_csv(path, infer_schema_length=None)
-
-
-def totals(table1: pl.DataFrame) -> dict[str, int]:
-    """Return the texts, images and qrels of all splits."""
-    return table1.select(pl.col("texts", "images", "qrels").sum()).row(0, named=True)
-
-
-def leader(table3: pl.DataFrame, setting: str, split: str) -> Leader:
-    """Return the leader of a pool; of the first one where that was not measured.
-
-    A system with a run in some tasks only comes after those with a run in more of them.
-    """
-    measured = [c.removesuffix(BEATS) for c in table3.columns if c.endswith(BEATS)]
-    measure = measured[0].partition(" ")[2]
-    columns = [c for c in measured if c.partition(" ")[2] == measure]
-    pool = table3.filter(pl.col("setting") == setting, pl.col("split") == split)
-    if pool.is_empty():
-        return leader(table3, *table3.select("setting", "split").row(0))
-    lacks = pl.sum_horizontal(pl.col(columns).is_null())
-    best = pool.sort(lacks, -pl.mean_horizontal(columns), "system").row(0, named=True)
-    values = [(c.partition(" ")[0], f"{best[c]:.3f}") for c in columns if best[c] is not None]
-    return Leader(best["system"], f"{setting}/{split}", measure, values)
+    names = sorted(p.parent.name for p in out.parent.glob("*/index.html"))
+    folders = [root / "results/tables" / name for name in names]
+    entries = [_entry(f, setting, split) for f in folders if (f / "table3.csv").is_file()]
+    since = [
+        (page.parents[1].name, page.stem) for page in sorted(out.parent.glob("*/since/*.html"))
+    ]
+    displays = {
+        name: list(read_exhibits(files, {}).values()) for name, files in (groups or {}).items()
+    }
+    contents = {"entries": entries, "since": since, "groups": displays}
+    write_page("overview", out, **contents, up="", scope=None)
 
 
 def headline(
@@ -161,36 +225,79 @@ def headline(
     return plain(body, head, right=range(1, len(head)))
 
 
-def _four_digits(value: float | None) -> str | None:
-    return None if value is None else f"{value:.4f}"
+def origin(root: Path, sources: Sequence[str]) -> Origin:
+    """Return what the sources' manifests say; nothing for a source that was not acquired."""
+    manifests = [root / "data/acquire" / source / "manifest.json" for source in sources]
+    contents = [json.loads(m.read_text(encoding="utf-8")) for m in manifests if m.is_file()]
+    listed = [file for manifest in contents for file in manifest["files"]]
+    files = [Upstream(f["path"], f["bytes"], f["sha256"], f["url"] or "") for f in listed]
+    days = {"-".join(found.groups()) for f in files if (found := _DAY.search(f.path))}
+    return Origin(files[:_MOST], len(files), sorted(days), version("isotope-ir"))
 
 
-def _words(cell: Cell, told: Mapping[str, Any]) -> dict[str, object]:
-    drawn = told["bootstrap"]
+def fingerprint(params: Any) -> str:  # noqa: ANN401
+    """Return 16 hex digits of the SHA-256 of params, whatever the order of their keys."""
+    text = json.dumps(params, sort_keys=True, ensure_ascii=False)
+    return sha256(text.encode()).hexdigest()[:16]
+
+
+def totals(table1: pl.DataFrame) -> dict[str, int]:
+    """Return the texts, images and qrels of all splits."""
+    return table1.select(pl.col("texts", "images", "qrels").sum()).row(0, named=True)
+
+
+def leader(table3: pl.DataFrame, setting: str, split: str) -> Leader:
+    """Return the leader of a pool; of the first one where that was not measured.
+
+    A system with a run in some tasks only comes after those with a run in more of them.
+    """
+    measured = [c.removesuffix(BEATS) for c in table3.columns if c.endswith(BEATS)]
+    measure = measured[0].partition(" ")[2]
+    columns = [c for c in measured if c.partition(" ")[2] == measure]
+    pool = table3.filter(pl.col("setting") == setting, pl.col("split") == split)
+    if pool.is_empty():
+        return leader(table3, *table3.select("setting", "split").row(0))
+    lacks = pl.sum_horizontal(pl.col(columns).is_null())
+    best = pool.sort(lacks, -pl.mean_horizontal(columns), "system").row(0, named=True)
+    values = [(c.partition(" ")[0], f"{best[c]:.3f}") for c in columns if best[c] is not None]
+    return Leader(best["system"], f"{setting}/{split}", measure, values)
+
+
+def _words(scope: Scope, facts: Mapping[str, Any]) -> dict[str, object]:
+    bootstrap = facts["bootstrap"]
     return {
-        "setting": cell.setting,
-        "split": cell.split,
-        "measure": told["measure"],
-        "overlap": told["overlap"],
-        "alpha": f"{told['alpha']:g}",
-        "tail": {figure: f"{100 * share:g}%" for figure, share in told["tail"].items()},
-        "level": f"{drawn['level']:.0%}",
-        "samples": f"{drawn['samples']:,}",
+        "setting": scope.setting,
+        "split": scope.split,
+        "measure": facts["measure"],
+        "overlap": facts["overlap"],
+        "alpha": f"{facts['alpha']:g}",
+        "tail": {figure: f"{100 * share:g}%" for figure, share in facts["tail"].items()},
+        "level": f"{bootstrap['level']:.0%}",
+        "samples": f"{bootstrap['samples']:,}",
     }
 
 
-def _best(cell: Cell) -> dict[str, list[Example]]:
-    found = {t: examples(cell, t, 1)[:1] for t in TASKS if cell.run(t).is_file()}
-    if not found:
-        raise MissingFile(cell.run("t2m"), "no run of this system", "run the phase search")
-    return found
+def _best(scope: Scope) -> dict[str, list[Example]]:
+    best = {t: examples(scope, t, 1)[:1] for t in TASKS if scope.run(t).is_file()}
+    if not best:
+        raise MissingFile(scope.run("t2m"), "no run of this system", "run the phase search")
+    return best
 
 
-def _pools(table3: pl.DataFrame, shown: Shown, cell: Cell) -> list[Pool]:
-    laid = shown.table.rows if shown.table else []
+def _pools(table3: pl.DataFrame, exhibit: Display, scope: Scope) -> list[Pool]:
+    printed = exhibit.table.rows if exhibit.table else []
     keys: list[tuple[str, str]] = table3.select("setting", "split").rows()
     pools: list[Pool] = []
     for setting, split in dict.fromkeys(keys):
-        own = [r[2:] for r, key in zip(laid, keys, strict=True) if key == (setting, split)]
-        pools.append(Pool(setting, split, own, (setting, split) == (cell.setting, cell.split)))
+        own = [r[2:] for r, key in zip(printed, keys, strict=True) if key == (setting, split)]
+        pools.append(Pool(setting, split, own, (setting, split) == (scope.setting, scope.split)))
     return pools
+
+
+def _entry(folder: Path, setting: str, split: str) -> Entry:
+    table1, table3 = required(folder / "table1.csv"), required(folder / "table3.csv")
+    return Entry(folder.name, totals(table1), leader(table3, setting, split))
+
+
+def _four_digits(value: float | None) -> str | None:
+    return None if value is None else f"{value:.4f}"

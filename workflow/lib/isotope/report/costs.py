@@ -7,7 +7,7 @@ import polars as pl
 
 from isotope.core.errors import BadArgument, MissingFile
 from isotope.params.schema import suggest
-from isotope.report.examples import Cell
+from isotope.report.content import Scope
 from isotope.report.site import write_page
 from isotope.tabulate.table import plain
 
@@ -54,8 +54,8 @@ def text(names: Sequence[str] = (), root: Path = Path()) -> str:
     files = sorted((root / BENCHMARKS).glob("*/*.tsv"))
     for name in names if files else ():
         if not any(_owner(path, [name]) for path in files):
-            known = {path.stem.partition(".")[0] for path in files}
-            raise BadArgument("isotope costs", f"no job of {name!r}", suggest(name, known))
+            owners = {path.stem.partition(".")[0] for path in files}
+            raise BadArgument("isotope costs", f"no job of {name!r}", suggest(name, owners))
     measured = jobs(names, root)
     if measured.is_empty():
         raise MissingFile(root / BENCHMARKS, "no job was measured here", "run `snakemake`")
@@ -85,18 +85,18 @@ def _number(text: str | None) -> float | None:
         return None
 
 
-def build(cell: Cell, ledgers: Sequence[Path], out: Path) -> None:
+def build(scope: Scope, ledgers: Sequence[Path], out: Path) -> None:
     """Write time and memory by phase and by rule, and when the pictures were fetched.
 
     Raises:
         DiskFull: no room for it.
     """
-    names = [cell.collection, *cell.sources]
-    measured = jobs(names, cell.root)
+    names = [scope.collection, *scope.sources]
+    measured = jobs(names, scope.root)
     write_page(
         "costs",
         out,
-        cell=cell,
+        scope=scope,
         up="",
         phases=by(measured, "phase").to_dicts(),
         rules=by(measured, "phase", "rule").to_dicts(),

@@ -1,20 +1,26 @@
-"""The page about two snapshots: what has changed, in numbers and side by side."""
+"""The page about two snapshots: what has changed, in numbers and side by side.
 
-from collections.abc import Mapping, Sequence
-from itertools import groupby
+A change shows the words that are gone and new, near each other, and its pictures.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from itertools import groupby, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 import polars as pl
 
 from isotope.core import sql
 from isotope.core.pixels import thumbnail
-from isotope.report.changes import Change, Drawn, Known, change, pictures
-from isotope.report.collection import need
-from isotope.report.site import write_page
-from isotope.tabulate.layout import lay_out
-from isotope.tabulate.table import plain, rows
+from isotope.report.content import required
+from isotope.report.site import excerpt, write_page
+from isotope.tabulate.table import lay_out, plain, rows
 
+Row = Mapping[str, Any]
+Drawn = dict[tuple[str, str], str | None]
 PAGES, ITEMS, PICTURES = 40, 12, 300
 KINDS = {"text": "Texts", "image": "Images", "pair": "Pairs"}
 CHANGES = ("edited", "renamed", "moved", "replaced", "added", "removed")
@@ -28,7 +34,12 @@ CLASSES = {
 }
 _SQL = sql.SQL / "tabulate"
 _SIDE_PX = 120
-Row = Mapping[str, Any]
+_CHARACTERS = 280
+_OTHER = {"before": "gone", "after": "new"}
+# A letter of a script without spaces is a word of its own.
+_TOKEN = re.compile(r"\s*(?:[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]|\w+|[^\w\s])|\s+")
+_MOST_TOKENS = 400
+_AROUND = 10
 
 
 class Side(NamedTuple):
@@ -37,6 +48,32 @@ class Side(NamedTuple):
     name: str
     tables: Mapping[str, Path]
     pixels: Sequence[Path]
+
+
+class Piece(NamedTuple):
+    """Some words: `same` in both, `gone`, `new`, or `cut` where the page leaves words out."""
+
+    what: str
+    text: str
+
+
+class Shot(NamedTuple):
+    """A picture of one snapshot; `data` is its data: URI, None without pixels."""
+
+    side: str
+    title: str
+    data: str | None
+
+
+class Change(NamedTuple):
+    """One thing that changed: what, how, its name, its words and its pictures."""
+
+    kind: str
+    change: str
+    title: str
+    note: str
+    pieces: list[Piece]
+    shots: list[Shot]
 
 
 class Entry(NamedTuple):
@@ -57,6 +94,37 @@ class Group(NamedTuple):
     pages: list[Entry]
 
 
+class Lookup(NamedTuple):
+    """What is shown of texts and images, by (side, id), and the data: URIs of pictures."""
+
+    texts: Mapping[tuple[str, str], Row]
+    images: Mapping[tuple[str, str], Row]
+    drawn: Mapping[tuple[str, str], str | None]
+
+
+def write_changes_page(  # noqa: PLR0913
+    collection_name: str,
+    earlier: str,
+    *,
+    before: Sequence[Path],
+    later: Sequence[Path],
+    before_pixels: Sequence[Path],
+    later_pixels: Sequence[Path],
+    changes: Path,
+    page: Path,
+) -> None:
+    """Write the page on what has changed in a collection since an earlier one.
+
+    Raises:
+        As `build`.
+    """
+    sides = (
+        Side(earlier, {p.stem: p for p in before}, before_pixels),
+        Side(collection_name, {p.stem: p for p in later}, later_pixels),
+    )
+    build(*sides, changes, page)
+
+
 def build(before: Side, after: Side, changes: Path, out: Path) -> None:
     """Write the page on tables.CHANGES; snapshot_diff.csv and snapshot_survival.csv lie beside it.
 
@@ -69,18 +137,18 @@ def build(before: Side, after: Side, changes: Path, out: Path) -> None:
     relations: dict[str, sql.Files] = {"changes": changes}
     for when, side in (("before", before), ("after", after)):
         relations |= {f"{when}_{name}": path for name, path in side.tables.items()}
-    items = _asked("items", relations, {"pages": PAGES, "items": ITEMS})
-    known = _known(items, relations, {"before": before.pixels, "after": after.pixels})
-    classes = _asked("classes", relations, {})
+    items = _query("items", relations, {"pages": PAGES, "items": ITEMS})
+    lookup = _lookup(items, relations, {"before": before.pixels, "after": after.pixels})
+    classes = _query("classes", relations, {})
     tables = {name: changes.parent / f"snapshot_{name}.csv" for name in ("diff", "survival")}
     read = {name: pl.read_csv(path) for name, path in tables.items()}
     write_page(
         "since",
         out,
-        **{"cell": None, "up": "../../", "before": before.name, "after": after.name},
-        **{"kinds": KINDS, "changes": CHANGES, "groups": _groups(items, known)},
+        **{"scope": None, "up": "../../", "before": before.name, "after": after.name},
+        **{"kinds": KINDS, "changes": CHANGES, "groups": _groups(items, lookup)},
         classes={row["page_class"]: row["pages"] for row in classes},
-        held=read["survival"].to_dicts()[:1],
+        survival=read["survival"].to_dicts()[:1],
         tables={name: lay_out(table) for name, table in read.items()},
     )
 
@@ -91,7 +159,7 @@ def summary(table: Path) -> str:
     Raises:
         MissingFile: it is not there.
     """
-    every = {(row["kind"], row["change"]): row["every"] for row in need(table).to_dicts()}
+    every = {(row["kind"], row["change"]): row["every"] for row in required(table).to_dicts()}
     names = ["unchanged", *CHANGES]
     lines = [
         [name.lower(), *(f"{every.get((kind, c), 0):,}" for c in names)]
@@ -100,29 +168,61 @@ def summary(table: Path) -> str:
     return plain(lines, ["", *names], right=range(1, len(names) + 1))
 
 
-def _asked(
+def change(row: Row, lookup: Lookup, drawn: set[tuple[str, str]]) -> Change:
+    """Return what a page shows of a row of tables.CHANGES; pictures in `drawn` are not repeated."""
+    title, note, pieces = _DESCRIBE[row["kind"]](row, lookup)
+    fresh = [one for one in pictures(row) if one not in drawn]
+    drawn.update(fresh)
+    shots = [Shot(one[0], _name(lookup, one), lookup.drawn.get(one)) for one in fresh]
+    return Change(row["kind"], row["change"], title, note, pieces, shots)
+
+
+def compared(before: str, after: str) -> list[Piece]:
+    """Return both versions as one line of pieces; what is shared is shown near a change only.
+
+    Beyond the words that both begin and end with, 400 words and signs of each are compared.
+    """
+    one, two = _TOKEN.findall(before), _TOKEN.findall(after)
+    head = _shared(one, two)
+    tail = _shared(one[head:][::-1], two[head:][::-1])
+    middle = [tokens[head : len(tokens) - tail] for tokens in (one, two)]
+    pieces = [Piece("same", "".join(one[:head])), *_changes(*middle)]
+    pieces.append(Piece("same", "".join(one[len(one) - tail :])))
+    return list(_shortened([piece for piece in pieces if piece.text]))
+
+
+def pictures(row: Row) -> list[tuple[str, str]]:
+    """Return (side, image id) of the pictures that a row of tables.CHANGES is about."""
+    ends = {"before": row["before_id"], "after": row["after_id"]}
+    there = [(side, end.split()[-1]) for side, end in ends.items() if end]
+    if row["kind"] == "text":
+        return []
+    return there if row["change"] == "replaced" else there[-1:]
+
+
+def _query(
     name: str, relations: Mapping[str, sql.Files], params: Mapping[str, object]
 ) -> list[dict[str, Any]]:
     return rows(_SQL / f"since/{name}.sql", relations, params).to_dicts()
 
 
-def _known(
+def _lookup(
     items: Sequence[Row], relations: Mapping[str, sql.Files], pixels: Mapping[str, Sequence[Path]]
-) -> Known:
+) -> Lookup:
     """Look up what the changes speak of, and draw the first pictures among them."""
     ends = [str(row[end]).split() for row in items for end in ("before_id", "after_id") if row[end]]
     ids = sorted({part for end in ends for part in end})
     texts = _of("texts", relations, ids)
     images = _of("images", relations, ids)
-    wanted = list(dict.fromkeys(one for row in items for one in pictures(row)))[:PICTURES]
+    first = list(dict.fromkeys(one for row in items for one in pictures(row)))[:PICTURES]
     drawn: Drawn = {}
     for side, shards in pixels.items():
-        own = sorted(image for when, image in wanted if when == side)
+        own = sorted(image for when, image in first if when == side)
         if own and shards:
-            found = rows(_SQL / "report/pixels.sql", {"pixels": list(shards)}, {"ids": own})
-            for row in found.iter_rows(named=True):
+            webps = rows(_SQL / "report/pixels.sql", {"pixels": list(shards)}, {"ids": own})
+            for row in webps.iter_rows(named=True):
                 drawn[side, row["id"]] = thumbnail(row["webp"], _SIDE_PX)
-    return Known(texts, images, drawn)
+    return Lookup(texts, images, drawn)
 
 
 def _of(
@@ -130,25 +230,113 @@ def _of(
 ) -> dict[tuple[str, str], dict[str, Any]]:
     own = {f"{when}_{name}": relations[f"{when}_{name}"] for when in ("before", "after")}
     key = f"{name[:-1]}_id"
-    found = _asked(name, own, {"ids": ids})
-    return {(row["side"], row[key]): row for row in found}
+    records = _query(name, own, {"ids": ids})
+    return {(row["side"], row[key]): row for row in records}
 
 
-def _groups(items: Sequence[Row], known: Known) -> list[Group]:
-    found = {name: list(own) for name, own in groupby(items, lambda row: row["class"])}
+def _groups(items: Sequence[Row], lookup: Lookup) -> list[Group]:
+    by_class = {name: list(own) for name, own in groupby(items, lambda row: row["class"])}
     return [
-        Group(title, found[name][0]["in_class"], _entries(found[name], known))
+        Group(title, by_class[name][0]["in_class"], _entries(by_class[name], lookup))
         for name, title in CLASSES.items()
-        if name in found
+        if name in by_class
     ]
 
 
-def _entries(items: Sequence[Row], known: Known) -> list[Entry]:
+def _entries(items: Sequence[Row], lookup: Lookup) -> list[Entry]:
     entries: list[Entry] = []
     for _, page in groupby(items, lambda row: row["page_id"]):
-        own, seen = list(page), set[tuple[str, str]]()
-        first, told = own[0], [change(row, known, seen) for row in own if row["total"]]
+        own, drawn = list(page), set[tuple[str, str]]()
+        first, changes = own[0], [change(row, lookup, drawn) for row in own if row["total"]]
         title, was = first["title"] or first["was"] or "", first["was"] or ""
         was = was if was != title else ""
-        entries.append(Entry(title, was, first["url"] or "", first["total"], told))
+        entries.append(Entry(title, was, first["url"] or "", first["total"], changes))
     return entries
+
+
+def _text(row: Row, lookup: Lookup) -> tuple[str, str, list[Piece]]:
+    words = {
+        side: lookup.texts[side, end]["context_section_description"] or ""
+        for side, end in (("before", row["before_id"]), ("after", row["after_id"]))
+        if end
+    }
+    if len(words) > 1:
+        differ = words["before"] != words["after"]
+        return row["detail"], "", compared(words["before"], words["after"]) if differ else []
+    alone = [Piece(_OTHER[side], excerpt(text, _CHARACTERS)) for side, text in words.items()]
+    return row["detail"], "", [piece for piece in alone if piece.text]
+
+
+def _image(row: Row, lookup: Lookup) -> tuple[str, str, list[Piece]]:
+    (*_, side), ident = _sides(row), row["after_id"] or row["before_id"]
+    captions = {
+        when: [c for c in lookup.images[when, ident]["captions"] or [] if c] for when in _sides(row)
+    }
+    old, new = captions.get("before", []), captions.get("after", [])
+    gone, fresh = [c for c in old if c not in new], [c for c in new if c not in old]
+    pieces = [
+        *(Piece("gone", excerpt(caption, _CHARACTERS) + "\n") for caption in gone),
+        *(Piece("new", excerpt(caption, _CHARACTERS) + "\n") for caption in fresh),
+    ]
+    if len(gone) == len(fresh) == 1:
+        pieces = compared(gone[0], fresh[0])
+    return _name(lookup, (side, ident)), "captions" if pieces else "", pieces
+
+
+def _pair(row: Row, lookup: Lookup) -> tuple[str, str, list[Piece]]:
+    side = _sides(row)[-1]
+    text, image = (row["after_id"] or row["before_id"]).split()
+    section = lookup.texts[side, text]["hierarchy"]
+    return f"{section}: {_name(lookup, (side, image))}", row["detail"], []
+
+
+def _sides(row: Row) -> list[str]:
+    return [side for side in ("before", "after") if row[f"{side}_id"]]
+
+
+def _name(lookup: Lookup, image: tuple[str, str]) -> str:
+    """Return the file's name as people write it."""
+    row = lookup.images.get(image, {"title": ""})
+    return unquote(row["title"] or "").replace("_", " ") or image[1]
+
+
+_DESCRIBE = {"text": _text, "image": _image, "pair": _pair}
+
+
+def _shared(one: Sequence[str], two: Sequence[str]) -> int:
+    """Count the tokens that both begin with."""
+    pairs = zip(one, two, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _changes(one: Sequence[str], two: Sequence[str]) -> Iterator[Piece]:
+    old, new = one[:_MOST_TOKENS], two[:_MOST_TOKENS]
+    for what, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if what == "equal":
+            yield Piece("same", "".join(old[a:b]))
+        else:
+            yield Piece("gone", "".join(old[a:b]))
+            yield Piece("new", "".join(new[c:d]))
+    if len(one) > _MOST_TOKENS or len(two) > _MOST_TOKENS:
+        yield Piece("cut", " … ")
+
+
+def _shortened(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """Leave out the middle of what is shared, or its far end where the text begins or ends."""
+    for n, piece in enumerate(pieces):
+        tokens = _TOKEN.findall(piece.text)
+        before = 0 if n == 0 else _AROUND
+        after = 0 if n == len(pieces) - 1 else _AROUND
+        if piece.what != "same" or len(tokens) <= before + after + 1:
+            yield piece
+            continue
+        ends = [tokens[:before], tokens[len(tokens) - after :]]
+        yield from (
+            each
+            for each in (
+                Piece("same", "".join(ends[0])),
+                Piece("cut", " … "),
+                Piece("same", "".join(ends[1])),
+            )
+            if each.text
+        )

@@ -8,23 +8,45 @@ from typing import cast
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from isotope.core import store
+from isotope.core.grid import TASKS
 from isotope.tabulate.table import spans
+
+PAGES = {
+    "index": "Overview",
+    "collection": "Collection",
+    "systems": "Systems",
+    "cases": "Case studies",
+    "costs": "Costs",
+    "cite": "How to cite",
+}
+
+
+def write_page(template: str, out: Path, **context: object) -> None:
+    """Write `template`.html.j2 to `out`; every template has the pages and tasks.
+
+    Raises:
+        DiskFull: no room for it.
+    """
+    page = environment().get_template(f"{template}.html.j2")
+    html = page.render(pages=PAGES, tasks=TASKS, here=out.stem, **context)
+    with store.aside(out) as part:
+        part.write_text(html, encoding="utf-8", newline="\n")
 
 
 def environment() -> Environment:
     """Return the templates, escaping every value and refusing every unknown name."""
-    found = Environment(
+    templates = Environment(
         loader=PackageLoader("isotope"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = cast("dict[str, Callable[..., object]]", found.filters)
+    filters = cast("dict[str, Callable[..., object]]", templates.filters)
     filters.update(excerpt=excerpt, web=web)
-    names = cast("dict[str, Callable[..., object]]", found.globals)
+    names = cast("dict[str, Callable[..., object]]", templates.globals)
     names.update(spans=spans, symbol=symbol)
-    return found
+    return templates
 
 
 def excerpt(text: str, characters: int) -> str:
@@ -43,29 +65,3 @@ def web(url: str) -> str:
 def symbol(collection: str) -> str:
     """Return a chemical-looking symbol: the first two letters of the name."""
     return (re.sub(r"[\W\d_]", "", collection) or "Is")[:2].capitalize()
-
-
-PAGES = {
-    "index": "Overview",
-    "collection": "Collection",
-    "systems": "Systems",
-    "cases": "Case studies",
-    "costs": "Costs",
-    "cite": "How to cite",
-}
-TASKS = {
-    "t2m": ("Image suggestion", "Given a section, find the picture that illustrates it."),
-    "m2t": ("Image promotion", "Given a picture, find the section that it illustrates."),
-}
-
-
-def write_page(template: str, out: Path, **context: object) -> None:
-    """Write `template`.html.j2 to `out`; every template knows the pages and tasks.
-
-    Raises:
-        DiskFull: no room for it.
-    """
-    page = environment().get_template(f"{template}.html.j2")
-    html = page.render(pages=PAGES, tasks=TASKS, here=out.stem, **context)
-    with store.aside(out) as part:
-        part.write_text(html, encoding="utf-8", newline="\n")

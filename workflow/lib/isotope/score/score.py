@@ -58,12 +58,12 @@ def score_collection(
         EmptyTable: a split without judgements.
         As `runs.batches`.
     """
-    with store.writer(scores, SCORES) as writer:
+    # In row groups that do not tell of how many runs, as those that are gathered from shards.
+    with store.grouped(scores, SCORES) as table:
         for path, values in score_cells(runs, qrels, parse_all(measures)):
             labels = {"collection": collection, **Cell.of(path).labels(path.stem)}
             labelled = values.with_columns(**{key: pl.lit(label) for key, label in labels.items()})
-            rows = labelled.select(SCORES.names).to_arrow().cast(SCORES)
-            writer.write_table(rows, row_group_size=store.ROWS_PER_GROUP)
+            table.add(labelled.select(SCORES.names).to_arrow().cast(SCORES))
 
 
 def gather_scores(*, pieces: Sequence[Path], scores: Path, significance: Path) -> None:

@@ -22,7 +22,6 @@ COLUMNS = (
     *("documents", "bytes", "flat_bytes", "queries", "k", "recall"),
 )
 _CUTS = (1, 10, 100, 1000)
-DEFAULTS = {"probes": 64, "width": 200, "sample": 200}
 
 
 def search_approximate(  # noqa: PLR0913
@@ -57,7 +56,7 @@ def search_approximate(  # noqa: PLR0913
         if not len(ids) or not len(rows):
             return empty()
         scores, hits = nearest(_read(place), queries, rows, depth, spec)
-        some = _sample(len(ids), int({**DEFAULTS, **spec}["sample"]))
+        some = _sample(len(ids), spec["sample"])
         documents = vectors.shards[cell.document_side]
         _, exact = top_k(queries[some], documents, rows, depth, memory_mb)
         labels = {"collection": collection, "system": system}
@@ -81,11 +80,11 @@ def nearest(
     spec: Mapping[str, Any],
 ) -> tuple[npt.NDArray[np.float32], Rows]:
     """Return scores and rows, both [queries, k'], of k' = min(k, len(rows)); row -1 is none."""
-    options, k = {**DEFAULTS, **spec}, min(k, len(rows))
+    k = min(k, len(rows))
     if spec["method"] == "hnsw":
-        index.hnsw.efSearch = max(options["width"], k)
+        index.hnsw.efSearch = max(spec["width"], k)
     else:
-        index.nprobe = options["probes"]
+        index.nprobe = spec["probes"]
     scores, local = index.search(queries, k)
     return scores, np.where(local < 0, -1, rows[local])
 

@@ -119,7 +119,7 @@ def _as_it_is(run: pl.DataFrame, starts: Codes) -> Scores:
 NORMS: Mapping[str, Part] = {"min-max": _min_max, "none": _as_it_is}
 
 
-def rrf(runs: Sequence[pl.DataFrame], k: int = 60, depth: int | None = None) -> pl.DataFrame:
+def rrf(runs: Sequence[pl.DataFrame], k: float, depth: int | None = None) -> pl.DataFrame:
     """Fuse by the sum of 1 / (k + rank): robust when the scores of the runs are not comparable.
 
     Source: Cormack, Clarke and Buettcher, SIGIR 2009, where k = 60.
@@ -157,14 +157,14 @@ def fused(paths: Sequence[Path], spec: Mapping[str, Any], depth: int) -> Iterato
         As `runs.batches`.
     """
     if spec["kind"] == "rrf":
-        parts = rrf_parts(spec.get("k", 60), len(paths))
+        parts = rrf_parts(spec["k"], len(paths))
     else:
         parts = wsum_parts(spec["weights"], len(paths))
     for piece in aligned(paths, _HITS_PER_PIECE // len(paths)):
         yield _merged(piece, parts, depth)
 
 
-def rrf_parts(k: int, runs: int) -> list[Part]:
+def rrf_parts(k: float, runs: int) -> list[Part]:
     """Return what `rrf` adds up, one part for each run."""
     if k < 0:
         raise BadParams("systems", f"rrf with k = {k}", "use k of 0 or more; 60 is usual")

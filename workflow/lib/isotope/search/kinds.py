@@ -54,6 +54,7 @@ class Bm25(SystemKind):
     is_pointwise: ClassVar[bool] = True
 
     kind: Literal["bm25"]
+    # The paper's (section 4.2).
     k1: NotNegative = Field(default=0.9, description="Term saturation.")
     b: Share = Field(default=0.4, description="Length normalisation.")
     fields: TextFields = Field(default=list(FIVE_FIELDS))
@@ -159,6 +160,7 @@ class Answers(SystemKind):
         description="Predictions, `data_id` and `prediction` a line: local .jsonl or .jsonl.gz "
         "files or patterns with `*`."
     )
+    # rank_bm25's, with which OVEN's published mapping was made.
     k1: NotNegative = Field(default=1.5, description="Term saturation.")
     b: Share = Field(default=0.75, description="Length normalisation.")
     tokenizer: Text = Field(
@@ -178,6 +180,8 @@ class Trec(SystemKind):
 
 class Tune(Section):
     """How a split chooses the parameters of a fusion."""
+
+    fills: ClassVar[bool] = True
 
     measure: str = Field(default="MRR@10", description="Measure whose mean is made largest.")
     split: Literal["train", "validation"] = Field(
@@ -230,6 +234,7 @@ class Rrf(Fusion):
     fixed: ClassVar[str] = "k"
 
     kind: Literal["rrf"]
+    # As Cormack, Clarke and Buettcher, SIGIR 2009, have it.
     k: Positive = Field(default=60, description="Damping of reciprocal-rank fusion.")
     tune: Opt[RrfTune] = Field(
         default=None, description="Choose `k` on a split, for each setting and task, instead."

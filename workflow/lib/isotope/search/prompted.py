@@ -136,7 +136,7 @@ def _sides(tables: Mapping[str, Path], qrels: Path, cell: Cell) -> dict[str, set
 
 
 def _frames(images: Path, spec: Mapping[str, Any]) -> dict[Frame, list[str]]:
-    column = spec.get("column", "date")
+    column = spec["column"]
     if column not in pl.read_parquet_schema(images):
         found = f"no column {column!r}"
         raise MissingColumn(images, found, "correct the system's `column`, or collect it")

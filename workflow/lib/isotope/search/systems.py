@@ -5,7 +5,7 @@ of others, and the gathering of runs from slices of the queries. `isotope.search
 what the params of each kind may say.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
@@ -62,13 +62,13 @@ def search_random(  # noqa: PLR0913
     spec: Mapping[str, Any],
     depth: int,
 ) -> None:
-    """Rank each pool at random, by the `seed` of `spec` (0): the floor under every other system."""
+    """Rank each pool at random, by the `seed` of `spec`: the floor under every other system."""
     tables = {"texts": texts, "images": images}
 
     def answer(cell: Cell) -> pl.DataFrame:
         documents = document_ids(tables[cell.document_side], cell)
         queries = query_ids(qrels, cell)
-        return random_run(queries, documents, depth=depth, seed=spec.get("seed", 0))
+        return random_run(queries, documents, depth=depth, seed=spec["seed"])
 
     fill(runs, answer)
 
@@ -124,28 +124,39 @@ def search_bm25(  # noqa: PLR0913
 ) -> None:
     """Search the Lucene indexes of `index.index_bm25` with the words of the other side.
 
-    `spec` may hold k1, b and fields (params `systems.<name>`); `language` and `texts_in` are those
+    `spec` holds k1, b and fields (params `systems.<name>`); `language` and `texts_in` are those
     of the index. Queries are read as the documents that they look for.
     """
     words = {
-        side: contents(side, table, language=language, fields=spec.get("fields"))
+        side: contents(side, table, language=language, fields=spec["fields"])
         for side, table in (("texts", texts), ("images", images))
     }
     spoken = {"texts": texts_in or language, "images": language}
-    own = {k: spec[k] for k in ("k1", "b") if k in spec}
     folders = {folder.parts[-2]: folder for folder in indexes}
-    for paths in by_index(runs):
-        cell = Cell.of(paths[0])
-        place = folders[cell.setting] / cell.pool / cell.document_side
-        queries = {Cell.of(path): query_ids(qrels, Cell.of(path)) for path in paths}
-        every = sorted({ident for ids in queries.values() for ident in ids})
-        ids = pl.DataFrame({"id": every}, schema={"id": pl.String})
-        rows = ids.join(words[cell.query_side], on="id").sort("id").select("id", "contents")
-        hits = empty()
-        if place.exists():
-            model = lucene.Bm25(**own, language=spoken[cell.document_side])
-            hits = lucene.search(place, rows.iter_rows(), model, hits=depth, threads=threads)
+    queries = {Cell.of(path): query_ids(qrels, Cell.of(path)) for path in runs}
+    groups = {_index_of(paths[0], folders): paths for paths in by_index(runs)}
+    # A pool without documents has no index.
+    there = {place: paths for place, paths in groups.items() if place.exists()}
+
+    def searches() -> Iterator[lucene.Queries]:
+        for place, paths in there.items():
+            cell = Cell.of(paths[0])
+            every = {ident for path in paths for ident in queries[Cell.of(path)]}
+            ids = pl.DataFrame({"id": sorted(every)}, schema={"id": pl.String})
+            rows = ids.join(words[cell.query_side], on="id").sort("id").select("id", "contents")
+            model = lucene.Bm25(spec["k1"], spec["b"], language=spoken[cell.document_side])
+            yield lucene.Queries(place, rows.iter_rows(), model)
+
+    found = lucene.search_all(searches(), hits=depth, threads=threads)
+    for paths, hits in zip(there.values(), found, strict=True):
         share(hits, queries, paths)
+    for place in groups.keys() - there.keys():
+        share(empty(), queries, groups[place])
+
+
+def _index_of(run: Path, folders: Mapping[str, Path]) -> Path:
+    cell = Cell.of(run)
+    return folders[cell.setting] / cell.pool / cell.document_side
 
 
 def search_dense(  # noqa: PLR0913

@@ -67,7 +67,7 @@ def tune(
     Raises:
         BadParams: an unknown measure or a grid that does not fit.
     """
-    points, measure = grid(spec), spec["tune"].get("measure", "MRR@10")
+    points, measure = grid(spec), spec["tune"]["measure"]
     pieces: list[list[pl.DataFrame]] = [[] for _ in points]
     for runs_piece in by_query(runs, _QUERIES_PER_PIECE):
         candidates = _Candidates(runs_piece, qrels)
@@ -202,10 +202,10 @@ def search_tuned(  # noqa: PLR0913
     chosen: dict[tuple[str, str], dict[str, Any]] = {}
     lines: list[dict[str, str]] = []
     for setting, task in dict.fromkeys((c.setting, c.task) for c in map(Cell.of, runs)):
-        cell = Cell(setting, spec["tune"].get("split", "validation"), task)
+        cell = Cell(setting, spec["tune"]["split"], task)
         scored = tune(spec, _parts(by_cell, spec, cell), _judged(qrels, cell), depth)
         chosen[setting, task] = _choice(cell, scored)
-        measure = spec["tune"].get("measure", "MRR@10")
+        measure = spec["tune"]["measure"]
         labels = {"collection": collection, "system": system, "setting": setting, "task": task}
         lines += rows(scored, {**labels, "split": cell.split, "measure": measure})
 

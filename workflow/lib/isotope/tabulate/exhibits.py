@@ -3,34 +3,45 @@
 `templates/exhibits.yaml` has an entry for each; its head describes the keys. The plan decides which
 ones a collection or a group has, and from which files and values (`isotope.plan.exhibits`); here
 they are written. Captions and titles are for the report alone: no table depends on them.
+
+The one table that a function writes is the paper's Table 5, what training and fusion add to systems
+as they come: its rows need the params of the systems as well as their scores.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, NamedTuple
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple, cast
 
+import polars as pl
+import pyarrow as pa
 import yaml
 
-from isotope.core import sql
+from isotope.core import sql, store
 from isotope.core.progress import Progress
-from isotope.tabulate import drawings, figures
+from isotope.params.sections import model_kind
+from isotope.tabulate import figures
+from isotope.tabulate.catalog import TUNING
 from isotope.tabulate.table import metrics, tabulate
-from isotope.tabulate.table5 import table5
 
-_SQL = sql.SQL / "tabulate/tables"
-_NONE: Mapping[str, Any] = {}
+Spec = Mapping[str, Any]
 _Draw = Callable[[Path, Mapping[str, sql.Files], Mapping[str, Any], Path], None]
 _Write = Callable[[Mapping[str, sql.Files], Mapping[str, Any], Path], None]
-DRAWINGS: Mapping[str, _Draw] = {
-    "bars": figures.bars,
-    "subsets": figures.subsets,
-    "corpus_size": figures.corpus_size,
-    "popularity": drawings.popularity,
-    "against": drawings.against,
-}
-WRITERS: Mapping[str, _Write] = {"table5": table5}
+_SQL = sql.SQL / "tabulate/tables"
+_NONE: Mapping[str, Any] = {}
+SYSTEMS = pa.schema(
+    [
+        pa.field("place", pa.int32()),
+        *(pa.field(name, pa.string()) for name in ("system", "stage", "made_of", "parameters")),
+    ]
+)
+COMPARISONS = pa.schema([pa.field("comparison", pa.int32()), pa.field("system", pa.string())])
+_TUNE = {"text": "text tower", "vision": "vision tower", "both": "both towers"}
+_NAMES = {"string": pl.String(), "double": pl.Float64(), "bool": pl.Boolean()}
+_TYPES = {field.name: _NAMES[str(field.type)] for field in TUNING}
 
 
 class Exhibit(NamedTuple):
@@ -53,23 +64,6 @@ class Exhibit(NamedTuple):
     written_by: str = ""
 
 
-@cache
-def described() -> Mapping[str, Exhibit]:
-    """Return the entries of exhibits.yaml by name, in the order of the pages."""
-    text = resources.files("isotope").joinpath("templates/exhibits.yaml").read_text("utf-8")
-    return {name: _exhibit(name, entry) for name, entry in yaml.safe_load(text).items()}
-
-
-def _exhibit(name: str, entry: Mapping[str, Any]) -> Exhibit:
-    named = {key: _by_name(entry.get(key, {})) for key in ("reads", "parameters")}
-    fields: dict[str, Any] = {"query": name, **entry, **named}
-    return Exhibit(**fields)
-
-
-def _by_name(names: Sequence[str] | Mapping[str, str]) -> Mapping[str, str]:
-    return names if isinstance(names, Mapping) else {name: name for name in names}
-
-
 class Recipe(NamedTuple):
     """What makes an exhibit: files by relation, values by parameter, and the keys of its entry."""
 
@@ -80,6 +74,13 @@ class Recipe(NamedTuple):
     draws: str = ""
     drawn_from: str = ""
     written_by: str = ""
+
+
+@cache
+def described() -> Mapping[str, Exhibit]:
+    """Return the entries of exhibits.yaml by name, in the order of the pages."""
+    text = resources.files("isotope").joinpath("templates/exhibits.yaml").read_text("utf-8")
+    return {name: _exhibit(name, entry) for name, entry in yaml.safe_load(text).items()}
 
 
 def recipe(
@@ -130,7 +131,7 @@ def tabulate_exhibits(
     progress.finish()
 
 
-def write_exhibit(made: Recipe, table: Path, figure: Path) -> None:
+def write_exhibit(exhibit: Recipe, table: Path, figure: Path) -> None:
     """Write `table`.{csv,md,tex} and `figure`, or the one of them that the recipe has.
 
     The figure comes first: of what cannot be drawn no table is left.
@@ -140,11 +141,96 @@ def write_exhibit(made: Recipe, table: Path, figure: Path) -> None:
         EmptyTable: a figure of a query without rows.
         IsotopeError: what `tabulate` raises.
     """
-    relations: Mapping[str, sql.Files] = made.relations
-    if made.draws:
-        query = _SQL / f"{made.drawn_from or made.query}.sql"
-        DRAWINGS[made.draws](query, relations, made.parameters, figure)
-    if made.written_by:
-        WRITERS[made.written_by](relations, made.parameters, table)
-    elif made.table:
-        tabulate(_SQL / f"{made.query}.sql", relations, made.parameters, table)
+    relations: Mapping[str, sql.Files] = exhibit.relations
+    if exhibit.draws:
+        query = _SQL / f"{exhibit.drawn_from or exhibit.query}.sql"
+        DRAWINGS[exhibit.draws](query, relations, exhibit.parameters, figure)
+    if exhibit.written_by:
+        WRITERS[exhibit.written_by](relations, exhibit.parameters, table)
+    elif exhibit.table:
+        tabulate(_SQL / f"{exhibit.query}.sql", relations, exhibit.parameters, table)
+
+
+def table5(relations: Mapping[str, sql.Files], parameters: Mapping[str, Any], out: Path) -> None:
+    """Write `out`.{csv,md,tex}: every measure of the systems, grouped by stage.
+
+    `relations` are scores (tables.SCORES), significance (tables.SIGNIFICANCE, paired t-tests), and
+    trials, the grids of tuned fusions: their chosen parameters stand in the table, one choice for
+    each setting and task. `parameters` are system_entries and models (entries of the params by
+    name), alpha and comparisons. Each of the comparisons is a list of systems. A letter names a
+    system of the same list that is beaten with p below alpha after Bonferroni's correction for the
+    list's s(s-1)/2 pairs; with the paper's lists of four that is its "alpha = 6" (Yang et al.,
+    SIGIR 2023, Table 5). Rows have the letters a, b, c, ... in the order of the table.
+
+    Raises:
+        MissingFile, CorruptFile: a table that is not there or not readable.
+        KeyError: a dense system whose model is not among the models.
+    """
+    with TemporaryDirectory() as folder:
+        systems, trials, lists = (Path(folder) / f"{n}.parquet" for n in ("systems", "tried", "of"))
+        entries = system_rows(parameters["system_entries"], parameters["models"])
+        store.write_rows(list(entries), systems, SYSTEMS)
+        store.write_rows(list(_listed(parameters["comparisons"])), lists, COMPARISONS)
+        grids = cast("Sequence[str]", relations["trials"])
+        rows = [pl.read_csv(path, schema_overrides=_TYPES) for path in grids]
+        empty = pl.DataFrame(schema=_TYPES)
+        store.write(pl.concat([empty, *rows]).to_arrow(), trials, TUNING)
+        files = {**relations, "systems": systems, "trials": trials, "comparisons": lists}
+        alpha = {"alpha": parameters["alpha"]}
+        tabulate(_SQL / "table5.sql", files, alpha, out)
+
+
+def system_rows(
+    systems: Mapping[str, Spec], models: Mapping[str, Spec]
+) -> Iterator[dict[str, Any]]:
+    """Yield a row of SYSTEMS for each system, in their order.
+
+    A model trained from random weights is `trained`; one that goes on from pretrained weights, or
+    learns heads on frozen towers, `fine-tuned`; any other `zero-shot`, BM25 and random included.
+    """
+    for place, (name, spec) in enumerate(systems.items()):
+        stage, made_of = _stage(spec, models)
+        fixed = {k: spec[k] for k in ("k", "weights") if k in spec and "of" in spec}
+        row = {"place": place, "system": name, "stage": stage, "made_of": made_of}
+        yield {**row, "parameters": json.dumps(fixed) if fixed else ""}
+
+
+def _exhibit(name: str, entry: Mapping[str, Any]) -> Exhibit:
+    named = {key: _by_name(entry.get(key, {})) for key in ("reads", "parameters")}
+    fields: dict[str, Any] = {"query": name, **entry, **named}
+    return Exhibit(**fields)
+
+
+def _by_name(names: Sequence[str] | Mapping[str, str]) -> Mapping[str, str]:
+    return names if isinstance(names, Mapping) else {name: name for name in names}
+
+
+def _listed(comparisons: Sequence[Sequence[str]]) -> Iterator[dict[str, Any]]:
+    for number, names in enumerate(comparisons):
+        yield from ({"comparison": number, "system": name} for name in names)
+
+
+def _stage(spec: Spec, models: Mapping[str, Spec]) -> tuple[str, str]:
+    if "of" in spec:
+        return "fused", f"{spec['kind'].upper()} of {' and '.join(spec['of'])}"
+    if spec["kind"] != "dense":
+        return "zero-shot", ""
+    model = models[spec["model"]]
+    model = models[model.get("weights_of", spec["model"])]
+    if model_kind(model).has_features:
+        return "fine-tuned", "heads on frozen towers"
+    if not model_kind(model).learned:
+        return "zero-shot", ""
+    stage = "trained" if "config" in model and "from" not in model else "fine-tuned"
+    return stage, _TUNE[model["train"].get("tune", "both")]
+
+
+# Functions by the names that exhibits.yaml has for them.
+DRAWINGS: Mapping[str, _Draw] = {
+    "bars": figures.bars,
+    "subsets": figures.subsets,
+    "corpus_size": figures.corpus_size,
+    "popularity": figures.popularity,
+    "against": figures.against,
+}
+WRITERS: Mapping[str, _Write] = {"table5": table5}

@@ -16,7 +16,7 @@ from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from isotope.core import store
 from isotope.core.errors import BadCaptions
-from isotope.tabulate.captioners import Row, demand_language, image_ids, rows_of
+from isotope.tabulate.captions import Row, demand_language, image_ids, rows_of
 from isotope.tabulate.tables import CORRELATIONS, SIDE_BY_SIDE
 
 COLUMNS = ("image", "language", "first", "second", "choice")
@@ -53,10 +53,10 @@ def choices_table(
     described = pl.read_parquet(images).filter(
         pl.col("image_id").is_in(scores["image_id"].unique().implode())
     )
-    known = image_ids(described)
+    names = image_ids(described)
     order = scores["captioner"].unique(maintain_order=True).to_list()
     rows = [
-        _choice(row, order, known)
+        _choice(row, order, names)
         for row in rows_of(files, COLUMNS, "tabulate.side_by_side")
         if _language(row, {*languages}) == languages[0]
     ]
@@ -72,13 +72,13 @@ def choices_table(
     store.write(scored.to_arrow(), out, SIDE_BY_SIDE)
 
 
-def _language(row: Row, known: set[str]) -> str:
+def _language(row: Row, languages: set[str]) -> str:
     language = str(row.values["language"]).strip()
-    demand_language(row.place, language, known)
+    demand_language(row.place, language, languages)
     return language
 
 
-def _choice(row: Row, order: Sequence[str], known: Mapping[str, str]) -> dict[str, object]:
+def _choice(row: Row, order: Sequence[str], names: Mapping[str, str]) -> dict[str, object]:
     image, _, first, second, choice = (str(row.values[c]).strip() for c in COLUMNS)
     for name in (first, second):
         if name not in order:
@@ -86,7 +86,7 @@ def _choice(row: Row, order: Sequence[str], known: Mapping[str, str]) -> dict[st
             raise BadCaptions(row.place, found, f"known: {', '.join(order) or 'none'}")
     if first == second:
         raise BadCaptions(row.place, f"{first!r} beside itself", "name two captioners")
-    if image not in known:
+    if image not in names:
         remedy = "name an image that the captioners describe"
         raise BadCaptions(row.place, f"no image {image!r}", remedy)
     if choice not in _CHOICES:
@@ -95,7 +95,7 @@ def _choice(row: Row, order: Sequence[str], known: Mapping[str, str]) -> dict[st
     turned = order.index(first) > order.index(second)
     pair = (second, first) if turned else (first, second)
     value = -_CHOICES[choice] if turned else _CHOICES[choice]
-    return dict(zip(_SCHEMA, (known[image], *pair, value), strict=True))
+    return dict(zip(_SCHEMA, (names[image], *pair, value), strict=True))
 
 
 def _with_scores(counted: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
@@ -118,7 +118,7 @@ def correlations(choices: Sequence[Path], captioners: Sequence[Path], out: Path)
     each language over the images that were compared, by their own CIDEr and preference.
 
     ASSUME the points of all pairs go into one correlation, and a gain is wins less losses: the post
-    says which quantities are held against each other, and no more.
+    says which quantities are compared, and no more.
     """
     picked = pl.concat([pl.read_parquet(path) for path in choices])
     scores = pl.concat([pl.read_parquet(path) for path in captioners])
@@ -147,8 +147,8 @@ def _over_languages(points: pl.DataFrame) -> Iterable[dict[str, object]]:
         name = f"{own['first'][0]} - {own['second'][0]}"
         yield _row("languages", name, agreement(own["difference"], own["gain"]))
     if len(pairs) > 1:
-        found = agreement(points["difference"], points["gain"])
-        yield _row("languages and pairs", "all", found)
+        coefficients = agreement(points["difference"], points["gain"])
+        yield _row("languages and pairs", "all", coefficients)
 
 
 def _over_images(choices: pl.DataFrame) -> Iterable[dict[str, object]]:
@@ -157,8 +157,8 @@ def _over_images(choices: pl.DataFrame) -> Iterable[dict[str, object]]:
         yield _row("images", own["language"][0], agreement(difference, own["preference"]))
 
 
-def _row(over: str, of: str, found: Agreement) -> dict[str, object]:
-    return {"over": over, "of": of, **found._asdict()}
+def _row(over: str, of: str, coefficients: Agreement) -> dict[str, object]:
+    return {"over": over, "of": of, **coefficients._asdict()}
 
 
 def agreement(differences: pl.Series, choices: pl.Series) -> Agreement:

@@ -1,9 +1,16 @@
-"""What has changed between two snapshots: texts, images, judgements, and by what became of pages.
+"""Two snapshots: what has changed between them, and what systems lose as they grow old.
 
 A section keeps its identity, in this order, (1) where page id and path of headings are the same,
 (2) where its title is the only such one of the page on both sides: it has moved, (3) where two
 share at least half of their words and more than with any other: it is renamed, (4) where it stands
 between the same two sections.
+
+A system that was built on the earlier snapshot answers the later queries with the documents, and
+the weights, that it has. What it loses is the relative drop (later - earlier) / later of a
+measure's mean over the same queries: with the system built anew as the baseline, it is what not
+building anew costs. LongEval (Galuščáková et al., SIGIR 2023) compares a system with itself on
+its earlier test set instead, which is `home` here; from there the drop is also that of the queries'
+difficulty.
 """
 
 import json
@@ -13,82 +20,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from isotope.core import sql, store
-from isotope.core.errors import MissingFile
-from isotope.tabulate.table import means, tabulate
-from isotope.tabulate.tables import CHANGES, IDENTITIES
+from isotope.core.errors import EmptyTable, MissingFile
+from isotope.core.grid import Cell
+from isotope.core.measures import Floats, parse_all, percentiles, resampled_means, score_cells
+from isotope.tabulate.figures import draw_drops
+from isotope.tabulate.strata import Resampling
+from isotope.tabulate.table import means, rows, tabulate
+from isotope.tabulate.tables import CHANGES, IDENTITIES, TEMPORAL
 
-_SIZES = ("texts", "images", "qrels")
-
-
-def write_newest(
-    collected: Mapping[str, Path], scores: Path, headline: Path, survival: Path | None, folder: Path
-) -> None:
-    """Write `folder`/metrics.json and, a copy of `headline`, `folder`/headline.csv.
-
-    The numbers are the rows of `collected` (texts, images, qrels); `score`, the mean of every
-    measure by setting, split, task and system; and `held`, the share of the earlier snapshot's
-    judgements that still hold, by split, where `survival` (snapshot_survival.csv) is given.
-
-    Raises:
-        EmptyTable: no score at all.
-        MissingFile: a table that is not there.
-    """
-    for path in (*collected.values(), scores, headline, *([survival] if survival else [])):
-        if not path.is_file():
-            raise MissingFile(path, "no such table", "run the phases collect, score and tabulate")
-    told: dict[str, Any] = {name: _height(collected[name]) for name in _SIZES}
-    [told["score"]] = means([scores]).values()
-    if survival:
-        table = pl.read_csv(survival)
-        told["held"] = dict(table.select("split", "held_share").rows())
-    with store.aside(folder / "metrics.json") as part:
-        part.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8", newline="\n")
-    with store.aside(folder / "headline.csv") as part:
-        shutil.copyfile(headline, part)
-
-
-def _height(table: Path) -> int:
-    return int(pl.scan_parquet(table).select(pl.len()).collect().item())
-
-
+_CELL = ["setting", "split", "task"]
+_COLUMN = ["measure", "system"]
 _SQL = sql.SQL / "tabulate"
 _TABLES = ("texts", "images", "qrels")
-
-
-def write_changes(
-    before: Mapping[str, Path], after: Mapping[str, Path], changes: Path, identities: Path
-) -> None:
-    """Write tables.CHANGES and tables.IDENTITIES of two collections' texts, images and qrels.
-
-    Raises:
-        MissingFile: a table that was not collected.
-    """
-    relations: dict[str, sql.Files] = {
-        f"{when}_{table}": of[table]
-        for when, of in (("before", before), ("after", after))
-        for table in _TABLES
-    }
-    schemas = {"changes": CHANGES, "identities": IDENTITIES}
-    identities.parent.mkdir(parents=True, exist_ok=True)
-    changes.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=changes.parent, prefix=".since-") as folder:
-        steps = sorted((_SQL / "since/changes").glob("*.sql"))
-        made = sql.run_chain(steps, relations, Path(folder), schemas=schemas)
-        made["identities"].replace(identities)
-        made["changes"].replace(changes)
-
-
-def tabulate_changes(changes: Path, stems: Sequence[Path]) -> None:
-    """Write `snapshot_diff` and `snapshot_survival` (csv, md, tex) of tables.CHANGES to `stems`.
-
-    Raises:
-        MissingFile: no such table.
-    """
-    for stem in stems:
-        tabulate(_SQL / f"tables/{stem.name}.sql", {"changes": changes}, {}, stem)
 
 
 def compare_snapshots(
@@ -109,3 +56,219 @@ def compare_snapshots(
     old, new = ({path.stem: path for path in tables} for tables in (before, later))
     write_changes(old, new, changes, identities)
     tabulate_changes(changes, [Path(stem) for stem in stems])
+
+
+def write_changes(
+    before: Mapping[str, Path], after: Mapping[str, Path], changes: Path, identities: Path
+) -> None:
+    """Write tables.CHANGES and tables.IDENTITIES of two collections' texts, images and qrels.
+
+    Raises:
+        MissingFile: a table that was not collected.
+    """
+    relations: dict[str, sql.Files] = {
+        f"{when}_{table}": of[table]
+        for when, of in (("before", before), ("after", after))
+        for table in _TABLES
+    }
+    schemas = {"changes": CHANGES, "identities": IDENTITIES}
+    identities.parent.mkdir(parents=True, exist_ok=True)
+    changes.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=changes.parent, prefix=".since-") as folder:
+        steps = sorted((_SQL / "since/changes").glob("*.sql"))
+        tables = sql.run_chain(steps, relations, Path(folder), schemas=schemas)
+        tables["identities"].replace(identities)
+        tables["changes"].replace(changes)
+
+
+def tabulate_changes(changes: Path, stems: Sequence[Path]) -> None:
+    """Write `snapshot_diff` and `snapshot_survival` (csv, md, tex) of tables.CHANGES to `stems`.
+
+    Raises:
+        MissingFile: no such table.
+    """
+    for stem in stems:
+        tabulate(_SQL / f"tables/{stem.name}.sql", {"changes": changes}, {}, stem)
+
+
+def write_temporal(  # noqa: PLR0913
+    runs: Sequence[Path],
+    reads: Mapping[str, Path],
+    *,
+    query_params: Mapping[str, Any],
+    resampling: Mapping[str, Any],
+    drops: Path,
+    figure: Path,
+) -> None:
+    """Write what `tabulate_temporal` does; `resampling` has the fields of Resampling.
+
+    Raises:
+        As `tabulate_temporal`.
+    """
+    how = Resampling(**resampling)
+    tabulate_temporal(runs, reads, query_params, how=how, drops=drops, figure=figure)
+
+
+# ASSUME a page keeps its split, so that no system has learned from later queries; AToMiC leaves
+# Wikipedia's change for later work (section 6) and does not say.
+def tabulate_temporal(  # noqa: PLR0913
+    runs: Sequence[Path],
+    reads: Mapping[str, Path],
+    params: Mapping[str, Any],
+    *,
+    how: Resampling,
+    drops: Path,
+    figure: Path,
+) -> None:
+    """Write tables.TEMPORAL to `drops`, a table of one pool beside it, and draw that as `figure`.
+
+    `runs` are of later queries on earlier documents. `reads` are before_qrels, after_qrels, changes
+    and identities of the two snapshots, and before_scores and after_scores, what the systems built
+    on each reach there. `params` are measures, the setting and split that are shown, and the
+    order of systems.
+
+    Raises:
+        EmptyTable: a system without scores on the later snapshot.
+        As `scoring.score_cells`.
+    """
+    old = stale_scores(runs, reads["after_qrels"], reads["identities"], params["measures"])
+    both = paired(old, reads["after_scores"])
+    changed = {k: reads[k] for k in ("before_qrels", "after_qrels", "changes", "identities")}
+    strata = rows(_SQL / "since/queries.sql", changed, {})
+    home = at_home(reads["before_scores"], reads["identities"], strata)
+    losses = relative_drops(both, home, strata, how)
+    store.write(losses.to_arrow(), drops, TEMPORAL)
+    query, relations = _SQL / "tables/temporal.sql", {"temporal": drops}
+    tabulate(query, relations, params, drops.with_suffix(""))
+    draw_drops(rows(query, relations, params), params, figure)
+
+
+def stale_scores(
+    runs: Sequence[Path], qrels: Path, identities: Path, measures: Sequence[str]
+) -> pl.DataFrame:
+    """Score runs of later queries on earlier documents: tables.SCORES without the collection.
+
+    A text is judged under its later id (tables.IDENTITIES); a document that is gone keeps its rank
+    and is not relevant.
+
+    Raises:
+        As `scoring.score_cells`.
+    """
+    names = pl.read_parquet(identities).select(doc_id="before_id", later="after_id")
+
+    def read(cell: Cell, piece: pl.DataFrame) -> pl.DataFrame:
+        if cell.task != "m2t":
+            return piece
+        named = piece.join(names, on="doc_id", maintain_order="left")
+        return named.drop("doc_id").rename({"later": "doc_id"})
+
+    return pl.concat(
+        values.with_columns(pl.lit(v).alias(k) for k, v in Cell.of(path).labels(path.stem).items())
+        for path, values in score_cells(runs, qrels, parse_all(measures), read)
+    )
+
+
+def paired(old: pl.DataFrame, scores: Path) -> pl.DataFrame:
+    """Put the scores of the same systems on the later snapshot beside those of `stale_scores`.
+
+    Raises:
+        EmptyTable: a system without scores there.
+    """
+    key = [*_CELL, *_COLUMN, "query_id"]
+    later = pl.scan_parquet(scores).select(*key, later="value").collect()
+    both = old.select(*key, earlier="value").join(later, on=key)
+    lost = sorted(set(old["system"]) - set(both["system"]))
+    if lost:
+        raise EmptyTable(scores, f"no scores of {lost[0]}", "add it to search.systems")
+    return both
+
+
+def at_home(scores: Path, identities: Path, strata: pl.DataFrame) -> pl.DataFrame:
+    """Return what the earlier systems reach on their own snapshot: its mean, `home`, by stratum.
+
+    Over all queries there; within a stratum over those that the later snapshot asks as well.
+    """
+    names = pl.read_parquet(identities).select(query_id="before_id", later="after_id")
+    own = pl.read_parquet(scores).join(names, on="query_id", how="left", maintain_order="left")
+    is_text = pl.col("task") == "t2m"
+    own = own.with_columns(query_id=pl.when(is_text).then("later").otherwise("query_id"))
+    repeated = strata.filter(~pl.col("stratum").is_in(["all", "new"]))
+    within = own.join(repeated, on=["task", "query_id"], maintain_order="left")
+    parts = [own.with_columns(stratum=pl.lit("all")), within.select(*own.columns, "stratum")]
+    grouped = pl.concat(parts).group_by(*_CELL, *_COLUMN, "stratum", maintain_order=True)
+    return grouped.agg(home=pl.col("value").mean())
+
+
+def relative_drops(
+    both: pl.DataFrame, home: pl.DataFrame, strata: pl.DataFrame, how: Resampling
+) -> pl.DataFrame:
+    """Return tables.TEMPORAL of `paired` and `at_home`, and of strata: task, query_id, stratum.
+
+    A drop is null where the later system finds nothing, an interval also where it finds nothing in
+    one of the draws.
+    """
+    group, labelled = [*_CELL, "stratum"], both.join(strata, on=["task", "query_id"])
+    parts = list[pl.DataFrame]()
+    for key, queries in sorted(labelled.partition_by(group, as_dict=True).items()):
+        names = zip(group, key, strict=True)
+        parts.append(_of_group(queries, how).with_columns(pl.lit(v).alias(k) for k, v in names))
+    drops = pl.concat(parts)
+    complete = drops.join(home, on=[*group, *_COLUMN], how="left", maintain_order="left")
+    return complete.select(TEMPORAL.names)
+
+
+def write_newest(
+    collected: Mapping[str, Path], scores: Path, headline: Path, survival: Path | None, folder: Path
+) -> None:
+    """Write `folder`/metrics.json and, a copy of `headline`, `folder`/headline.csv.
+
+    The numbers are the rows of `collected` (texts, images, qrels); `score`, the mean of every
+    measure by setting, split, task and system; and `held`, the share of the earlier snapshot's
+    judgements that still hold, by split, where `survival` (snapshot_survival.csv) is given.
+
+    Raises:
+        EmptyTable: no score at all.
+        MissingFile: a table that is not there.
+    """
+    for path in (*collected.values(), scores, headline, *([survival] if survival else [])):
+        if not path.is_file():
+            raise MissingFile(path, "no such table", "run the phases collect, score and tabulate")
+    newest: dict[str, Any] = {name: _height(collected[name]) for name in _TABLES}
+    [newest["score"]] = means([scores]).values()
+    if survival:
+        table = pl.read_csv(survival)
+        newest["held"] = dict(table.select("split", "held_share").rows())
+    with store.aside(folder / "metrics.json") as part:
+        part.write_text(json.dumps(newest, indent=2) + "\n", encoding="utf-8", newline="\n")
+    with store.aside(folder / "headline.csv") as part:
+        shutil.copyfile(headline, part)
+
+
+def _height(table: Path) -> int:
+    return int(pl.scan_parquet(table).select(pl.len()).collect().item())
+
+
+def _of_group(group: pl.DataFrame, how: Resampling) -> pl.DataFrame:
+    columns = group.select(_COLUMN).unique().sort(_COLUMN)
+    earlier, later = _wide(group, "earlier"), _wide(group, "later")
+    # What is lost is drawn itself, so that where both sides are the same it is 0 and not nearly 0.
+    values, generator = np.hstack([later - earlier, later]), np.random.default_rng(how.seed)
+    means = resampled_means(values, how.samples, generator)
+    low, high = percentiles(_share(*np.hsplit(means, 2)), how.level)
+    drop = _share(*np.hsplit(values.mean(axis=0), 2))
+    cells = {"earlier": earlier.mean(axis=0), "later": later.mean(axis=0)}
+    cells |= {"relative_drop": drop, "low": low, "high": high}
+    series = [pl.Series(name, column).fill_nan(None) for name, column in cells.items()]
+    return columns.with_columns(pl.lit(len(values), pl.Int64).alias("queries"), *series)
+
+
+def _wide(group: pl.DataFrame, side: str) -> Floats:
+    wide = group.sort(*_COLUMN, "query_id").pivot(
+        _COLUMN, index="query_id", values=side, maintain_order=True
+    )
+    return np.ascontiguousarray(wide.drop("query_id").to_numpy())
+
+
+def _share(lost: Floats, later: Floats) -> Floats:
+    positive = later > 0
+    return np.where(positive, lost / np.where(positive, later, 1.0), np.nan)

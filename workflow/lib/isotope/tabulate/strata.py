@@ -17,9 +17,13 @@ ALL, MACRO, GAP = "all", "macro", "head - tail"
 # The SQL file strata/<first word of the kind>.sql says who is in which stratum: its relations, by
 # the fact that each reads.
 KINDS: Mapping[str, Mapping[str, str]] = {
-    "popularity by views": {"texts": "texts", "qrels": "qrels", "known": "views"},
-    "popularity by monthly views": {"texts": "texts", "qrels": "qrels", "known": "monthly_views"},
-    "popularity by in-links": {"texts": "texts", "qrels": "qrels", "known": "inlinks"},
+    "popularity by views": {"texts": "texts", "qrels": "qrels", "popularity": "views"},
+    "popularity by monthly views": {
+        "texts": "texts",
+        "qrels": "qrels",
+        "popularity": "monthly_views",
+    },
+    "popularity by in-links": {"texts": "texts", "qrels": "qrels", "popularity": "inlinks"},
     "caption": {"images": "images", "qrels": "qrels"},
     "style": {"qrels": "qrels", "styles": "styles"},
     "decade": {"images": "images", "qrels": "qrels"},
@@ -101,8 +105,8 @@ def intervals_table(  # noqa: PLR0913
     with store.writer(out, INTERVALS) as writer:
         for setting, task in places:
             own = lazy.filter(pl.col("setting") == setting, pl.col("task") == task).collect()
-            told = pl.concat([own, *(gain(own, *pair) for pair in how.gains)])
-            for table in _of_place(told, strata.filter(pl.col("task") == task), how):
+            compared = pl.concat([own, *(gain(own, *pair) for pair in how.gains)])
+            for table in _of_place(compared, strata.filter(pl.col("task") == task), how):
                 rows = table.select(INTERVALS.names)
                 writer.write_table(rows.to_arrow().cast(INTERVALS))
             progress.add()
@@ -120,7 +124,7 @@ def gain(scores: pl.DataFrame, system: str, other: str) -> pl.DataFrame:
 
 def members(facts: Mapping[str, Path], language: str, views: Thresholds = _PAPER) -> pl.DataFrame:
     """Return who is in which stratum: kind, task, split, query_id, stratum."""
-    asks: Mapping[str, Mapping[str, object]] = {
+    thresholds: Mapping[str, Mapping[str, object]] = {
         "caption": {"language": language},
         "popularity": dict.fromkeys(Thresholds._fields),
         _MONTHLY: views._asdict(),
@@ -129,15 +133,15 @@ def members(facts: Mapping[str, Path], language: str, views: Thresholds = _PAPER
     for kind, reads in KINDS.items():
         if all(name in facts for name in reads.values()) and _has_column(kind, facts):
             query = sql.SQL / f"tabulate/strata/{kind.split()[0]}.sql"
-            given = asks.get(_key(kind, asks), {})
-            rows = sql.query(query, {r: facts[name] for r, name in reads.items()}, given)
+            params = thresholds.get(_key(kind, thresholds), {})
+            rows = sql.query(query, {r: facts[name] for r, name in reads.items()}, params)
             parts.append(rows.with_columns(kind=pl.lit(kind)).select(_MEMBER))  # pyright: ignore[reportOptionalMemberAccess]
     return pl.concat(parts)
 
 
-def _key(kind: str, known: Container[str]) -> str:
+def _key(kind: str, kinds: Container[str]) -> str:
     """Return the kind, or its first word where only that is known."""
-    return kind if kind in known else kind.split(maxsplit=1)[0]
+    return kind if kind in kinds else kind.split(maxsplit=1)[0]
 
 
 def _has_column(kind: str, facts: Mapping[str, Path]) -> bool:

@@ -31,8 +31,8 @@ def class_weights(encoder: Encoder, classes: Sequence[str], prompts: Sequence[st
     """
     if plain := [prompt for prompt in prompts if STYLE not in prompt]:
         raise BadParams("tabulate.styles.prompts", f"{plain[0]!r}", f"write {STYLE} in each")
-    asked = [prompt.replace(STYLE, name) for name in classes for prompt in prompts]
-    vectors = encoder.encode_texts(asked).reshape(len(classes), len(prompts), -1)
+    texts = [prompt.replace(STYLE, name) for name in classes for prompt in prompts]
+    vectors = encoder.encode_texts(texts).reshape(len(classes), len(prompts), -1)
     means = vectors.mean(axis=1, dtype=np.float64)
     lengths = np.linalg.norm(means, axis=1, keepdims=True)
     if not lengths.all():
@@ -83,11 +83,11 @@ def styles_table(  # noqa: PLR0913
             for start in range(0, len(block), _ROWS):
                 cosines = block[start : start + _ROWS].astype(np.float32) @ heads
                 best = cosines.argmax(axis=1)
-                found = {
+                columns = {
                     "image_id": encoded.ids.slice(progress.done, len(best)).to_arrow(),
                     "style": pa.array(names[best].tolist(), pa.string()),
                     "score": cosines.max(axis=1).astype(np.float64),
                 }
-                writer.write_table(pa.table(found).cast(STYLES))
+                writer.write_table(pa.table(columns).cast(STYLES))
                 progress.add(len(best))
     progress.finish()

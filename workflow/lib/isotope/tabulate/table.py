@@ -1,7 +1,13 @@
-"""Tables from one SQL file each, and the numbers that `dvc metrics` shows."""
+"""Tables: from the rows of a query to csv, Markdown and LaTeX.
+
+A query may return cells, rows with a `heading`: `widen` gives each heading a column, so that a row
+is a system. `lay_out` formats the values: columns with labels, cells with their marks. The page of
+the report prints the same layout.
+"""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -11,8 +17,20 @@ from tabulate import tabulate as aligned
 
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable
-from isotope.tabulate.layout import Cell, Column, Table, lay_out, widen
 
+BEATS = " beats"
+_CELL = ("collection", "setting", "split", "task", "system")
+_LABELS = {
+    "m_per_t": "M/T",
+    "t_per_m": "T/M",
+    "urls": "URLs",
+    "letter": "",
+    **{f"success_at_{k}": f"Success@{k}" for k in (1, 5, 10)},
+    **{"mrr_at_5": "MRR@5", "mrr_at_10": "MRR@10", "mrr": "MRR"},
+    **{"ca_share": "CA", "ncs": "NCS", "ce": "CE", "sd_share": "SD"},
+    **{"ce_most_common": "commonest CE", "sd_continuous": "continuous SD"},
+}
+_MISSING = "—"
 _MARKDOWN = str.maketrans({sign: "\\" + sign for sign in "\\|*<`"})
 _LATEX = str.maketrans(
     {
@@ -23,67 +41,30 @@ _LATEX = str.maketrans(
 )  # fmt: skip
 
 
-def markdown(table: Table) -> str:
-    """Return the table with bold best cells and superscript letters."""
-    heads = [f"{c.group} {c.label}".strip().translate(_MARKDOWN) for c in table.columns]
-    rules = ["---:" if c.numeric else "---" for c in table.columns]
-    body = [[_markdown_cell(cell) for cell in row] for row in table.rows]
-    return "".join(f"| {' | '.join(row)} |\n" for row in [heads, rules, *body])
+@dataclass(frozen=True)
+class Column:
+    """A printed column; columns of one `group` stand under a common heading."""
+
+    label: str
+    group: str
+    numeric: bool
 
 
-def latex(table: Table) -> str:
-    """Return a `tabular` for the booktabs package, grouped columns under one heading."""
-    kinds = "".join("r" if c.numeric else "l" for c in table.columns)
-    body = [[_latex_cell(cell) for cell in row] for row in table.rows]
-    lines = [
-        rf"\begin{{tabular}}{{{kinds}}}",
-        r"\toprule",
-        *_latex_groups(table.columns),
-        _latex_row([c.label.translate(_LATEX) for c in table.columns]),
-        r"\midrule",
-        *(_latex_row(row) for row in body),
-        r"\bottomrule",
-        r"\end{tabular}",
-    ]
-    return "\n".join(lines) + "\n"
+@dataclass(frozen=True)
+class PrintedCell:
+    """Printed text, the letters of the systems that it beats, and whether none is better."""
+
+    text: str
+    beats: str = ""
+    best: bool = False
 
 
-def spans(columns: list[Column]) -> list[tuple[str, int]]:
-    """Return each run of columns under one group heading, with its width."""
-    return [(name, len(list(run))) for name, run in groupby(columns, key=lambda c: c.group)]
+@dataclass(frozen=True)
+class Table:
+    """What Markdown, LaTeX and HTML print; `rows` are as wide as `columns`."""
 
-
-def _markdown_cell(cell: Cell) -> str:
-    text = cell.text.translate(_MARKDOWN)
-    bold = f"**{text}**" if cell.best else text
-    return f"{bold}<sup>{cell.beats}</sup>" if cell.beats else bold
-
-
-def _latex_cell(cell: Cell) -> str:
-    text = cell.text.translate(_LATEX)
-    bold = rf"\textbf{{{text}}}" if cell.best else text
-    return rf"{bold}$^{{{cell.beats}}}$" if cell.beats else bold
-
-
-def _latex_row(cells: list[str]) -> str:
-    return " & ".join(cells) + r" \\"
-
-
-def _latex_groups(columns: list[Column]) -> list[str]:
-    if not any(c.group for c in columns):
-        return []
-    heads: list[str] = []
-    rules: list[str] = []
-    start = 1
-    for name, width in spans(columns):
-        heads.append(rf"\multicolumn{{{width}}}{{c}}{{{name.translate(_LATEX)}}}")
-        if name:
-            rules.append(rf"\cmidrule(lr){{{start}-{start + width - 1}}}")
-        start += width
-    return [_latex_row(heads), "".join(rules)]
-
-
-_CELL = ("collection", "setting", "split", "task", "system")
+    columns: list[Column]
+    rows: list[list[PrintedCell]]
 
 
 def tabulate(
@@ -120,11 +101,11 @@ def means(scores: Sequence[Path]) -> dict[str, Any]:
     Raises:
         EmptyTable: no score at all.
     """
-    found = rows(sql.SQL / "tabulate/tables/metrics.sql", {"scores": scores}, {})
-    if found.is_empty():
+    scored = rows(sql.SQL / "tabulate/tables/metrics.sql", {"scores": scores}, {})
+    if scored.is_empty():
         raise EmptyTable(str(scores[0]), "no scores", "run the phase score")
     nested: dict[str, Any] = {}
-    for row in found.iter_rows(named=True):
+    for row in scored.iter_rows(named=True):
         inner = nested
         for key in _CELL:
             inner = inner.setdefault(row[key], {})
@@ -136,13 +117,8 @@ def rows(
     sql_file: Path, relations: Mapping[str, sql.Files], params: Mapping[str, object]
 ) -> pl.DataFrame:
     """Return the rows of `sql_file` as a frame, an empty one if there are none."""
-    found = sql.query(sql_file, relations, params)
-    return pl.DataFrame() if found is None else found
-
-
-def _write(path: Path, text: str) -> None:
-    with store.aside(path) as part:
-        part.write_text(text, encoding="utf-8", newline="\n")
+    frame = sql.query(sql_file, relations, params)
+    return pl.DataFrame() if frame is None else frame
 
 
 def plain(
@@ -167,3 +143,149 @@ def plain(
         missingval="—",
     )
     return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+
+
+def widen(cells: pl.DataFrame) -> pl.DataFrame:
+    """Give each `heading` its column, and its `beats` a second one; leave other tables alone."""
+    if "heading" not in cells.columns:
+        return cells
+    keys = [c for c in cells.columns if c not in {"heading", "value", "beats"}]
+    headings = _headings(cells, keys)
+    wide = cells.select(keys).unique(maintain_order=True)
+    for column, suffix in (("value", ""), ("beats", BEATS)):
+        for heading in headings:
+            one = cells.filter(pl.col("heading") == heading)
+            named = one.select(*keys, pl.col(column).alias(heading + suffix))
+            wide = wide.join(named, on=keys, how="left", maintain_order="left")
+    return wide
+
+
+def lay_out(wide: pl.DataFrame) -> Table:
+    """Format a table of `widen`: merge `x_mean` with `x_sd`, mark the best of each pool."""
+    printed = [c for c in wide.columns if not c.endswith((BEATS, "_sd"))]
+    columns = [_column(wide, name) for name in printed]
+    cells = [_cells(wide, name) for name in printed]
+    return Table(columns, [list(row) for row in zip(*cells, strict=True)])
+
+
+def markdown(table: Table) -> str:
+    """Return the table with bold best cells and superscript letters."""
+    heads = [f"{c.group} {c.label}".strip().translate(_MARKDOWN) for c in table.columns]
+    rules = ["---:" if c.numeric else "---" for c in table.columns]
+    body = [[_markdown_cell(cell) for cell in row] for row in table.rows]
+    return "".join(f"| {' | '.join(row)} |\n" for row in [heads, rules, *body])
+
+
+def latex(table: Table) -> str:
+    """Return a `tabular` for the booktabs package, grouped columns under one heading."""
+    kinds = "".join("r" if c.numeric else "l" for c in table.columns)
+    body = [[_latex_cell(cell) for cell in row] for row in table.rows]
+    lines = [
+        rf"\begin{{tabular}}{{{kinds}}}",
+        r"\toprule",
+        *_latex_groups(table.columns),
+        _latex_row([c.label.translate(_LATEX) for c in table.columns]),
+        r"\midrule",
+        *(_latex_row(row) for row in body),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def spans(columns: list[Column]) -> list[tuple[str, int]]:
+    """Return each run of columns under one group heading, with its width."""
+    return [(name, len(list(run))) for name, run in groupby(columns, key=lambda c: c.group)]
+
+
+def _headings(cells: pl.DataFrame, keys: list[str]) -> list[str]:
+    """Merge the headings of all rows, each in its order; a row may lack some, the first one too."""
+    grouped = cells.group_by(keys, maintain_order=True).agg("heading")
+    each: list[list[str]] = grouped["heading"].unique(maintain_order=True).to_list()
+    merged: list[str] = []
+    for own in sorted(each, key=len, reverse=True):
+        at = next((merged.index(h) for h in own if h in merged), len(merged))
+        for heading in own:
+            if heading not in merged:
+                merged.insert(at, heading)
+            at = merged.index(heading) + 1
+    return merged
+
+
+def _column(wide: pl.DataFrame, name: str) -> Column:
+    group, _, label = name.partition(" ") if name + BEATS in wide.columns else ("", "", name)
+    bare = label.removesuffix("_mean")
+    values = wide[name]
+    # A column without a value comes back from CSV as text.
+    numeric = values.dtype.is_numeric() or values.null_count() == values.len()
+    return Column(_LABELS.get(bare, bare.replace("_", " ")), group, numeric)
+
+
+def _cells(wide: pl.DataFrame, name: str) -> list[PrintedCell]:
+    texts = [_text(name, value) for value in wide[name].to_list()]
+    if name.endswith("_mean"):
+        spreads = wide[name.removesuffix("_mean") + "_sd"].to_list()
+        return [PrintedCell(_with_spread(t, name, s)) for t, s in zip(texts, spreads, strict=True)]
+    if name + BEATS in wide.columns:
+        beats = wide[name + BEATS].fill_null("").to_list()
+        return [PrintedCell(*c) for c in zip(texts, beats, _best(wide, name), strict=True)]
+    return [PrintedCell(text) for text in texts]
+
+
+def _best(wide: pl.DataFrame, name: str) -> Sequence[bool]:
+    pool = [c for c in ("collection", "setting", "split") if c in wide.columns]
+    top = pl.col(name).max().over(pool)
+    return wide.select((pl.col(name) == top).fill_null(value=False)).to_series().to_list()
+
+
+def _with_spread(text: str, name: str, spread: float | None) -> str:
+    return text if spread is None else f"{text} ± {_text(name, spread)}"
+
+
+def _text(name: str, value: object) -> str:
+    if value is None:
+        return _MISSING
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.1%}" if name.endswith("share") else f"{value:.{_decimals(name)}f}"
+    return str(value)
+
+
+def _decimals(name: str) -> int:
+    return 3 if name.endswith("_mean") else 2 if name.startswith("score_") else 4
+
+
+def _markdown_cell(cell: PrintedCell) -> str:
+    text = cell.text.translate(_MARKDOWN)
+    bold = f"**{text}**" if cell.best else text
+    return f"{bold}<sup>{cell.beats}</sup>" if cell.beats else bold
+
+
+def _latex_cell(cell: PrintedCell) -> str:
+    text = cell.text.translate(_LATEX)
+    bold = rf"\textbf{{{text}}}" if cell.best else text
+    return rf"{bold}$^{{{cell.beats}}}$" if cell.beats else bold
+
+
+def _latex_row(cells: list[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _latex_groups(columns: list[Column]) -> list[str]:
+    if not any(c.group for c in columns):
+        return []
+    heads: list[str] = []
+    rules: list[str] = []
+    start = 1
+    for name, width in spans(columns):
+        heads.append(rf"\multicolumn{{{width}}}{{c}}{{{name.translate(_LATEX)}}}")
+        if name:
+            rules.append(rf"\cmidrule(lr){{{start}-{start + width - 1}}}")
+        start += width
+    return [_latex_row(heads), "".join(rules)]
+
+
+def _write(path: Path, text: str) -> None:
+    with store.aside(path) as part:
+        part.write_text(text, encoding="utf-8", newline="\n")

@@ -151,10 +151,10 @@ def _of_fields(rows: pa.Table, group: _Group) -> Iterator[pa.Table]:
         distinct = distinct.dictionary_encode()
         for name, spec in group.tokenizers:
             counts = pa.array(counter(spec)(distinct.dictionary.to_pylist()), pa.int32())
-            columns = {"side": group.side, "field": field, "tokenizer": name}
-            constant = {k: pa.repeat(v, rows.num_rows) for k, v in columns.items()}
-            found = {**constant, "item_id": rows[key], "tokens": counts.take(distinct.indices)}
-            yield pa.table({c: found[c] for c in TOKENS.names}, schema=TOKENS)
+            names = {"side": group.side, "field": field, "tokenizer": name}
+            constant = {k: pa.repeat(v, rows.num_rows) for k, v in names.items()}
+            columns = {**constant, "item_id": rows[key], "tokens": counts.take(distinct.indices)}
+            yield pa.table({c: columns[c] for c in TOKENS.names}, schema=TOKENS)
 
 
 def _joined(rows: pa.Table, field: str, language: str) -> pa.Array:

@@ -8,7 +8,7 @@ WITH judged AS (
     WHERE split = $split AND relevance > 0
 ),
 
-found AS (
+answers AS (
     SELECT
         judged.query_id, judged.doc_id, run.rank,
         row_number() OVER (
@@ -29,7 +29,7 @@ placed AS (
             OVER (ORDER BY rank ASC NULLS LAST, lead DESC NULLS LAST, query_id ASC) AS nth_best,
         row_number()
             OVER (ORDER BY rank DESC NULLS FIRST, lead DESC NULLS LAST, query_id ASC) AS nth_worst
-    FROM found LEFT JOIN leads USING (query_id)
+    FROM answers LEFT JOIN leads USING (query_id)
     WHERE nth = 1
 )
 

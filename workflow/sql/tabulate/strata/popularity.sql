@@ -1,10 +1,10 @@
--- Deciles of the views of a query's page, or of the links to it; an image has its best known page.
+-- Deciles of the views of a query's page, or of the links to it; an image has its most viewed page.
 -- With thresholds the head has more than $head views and the tail fewer than $tail: OVEN (ICCV
 -- 2023), section 6 and Fig. 6, which names no other.
 -- ASSUME a page that the table lacks was not viewed, or not linked to: Wikimedia's counts list only
 -- pages that were. No paper says what becomes of the others.
 WITH padded AS ( -- the table has one of page_id and page_title, and one of views and inlinks
-    SELECT * FROM known
+    SELECT * FROM popularity
     UNION ALL BY NAME
     SELECT
         NULL::BIGINT AS page_id, NULL AS page_title, NULL::DOUBLE AS views, NULL::BIGINT AS inlinks

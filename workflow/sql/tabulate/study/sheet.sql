@@ -10,7 +10,7 @@ WITH little AS (
         ) AS words
 ),
 
-asked AS (
+candidates AS (
     SELECT
         failures.*,
         truths.image_url AS truth_url,
@@ -25,15 +25,15 @@ asked AS (
 
 matched AS (
     SELECT
-        asked.*,
+        candidates.*,
         len(list_filter(
             list_intersect(
-                regexp_extract_all(lower(asked.query), '\p{L}{3,}'),
-                regexp_extract_all(lower(asked.captions), '\p{L}{3,}')
+                regexp_extract_all(lower(candidates.query), '\p{L}{3,}'),
+                regexp_extract_all(lower(candidates.captions), '\p{L}{3,}')
             ),
             LAMBDA word: NOT list_contains(little.words, word)
         )) AS common_words
-    FROM asked CROSS JOIN little
+    FROM candidates CROSS JOIN little
 ),
 
 drawn AS (

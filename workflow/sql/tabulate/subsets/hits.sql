@@ -1,5 +1,5 @@
--- A run held against nested subsets of its pool: per subset and query its relevant hits, ranked
--- anew among the hits that the subset keeps, and how many of those there are.
+-- A run on nested subsets of its pool: per subset and query its relevant hits, ranked
+-- anew among the hits that the subset has, and how many of those there are.
 WITH relevant AS (
     SELECT
         CASE WHEN $task = 't2m' THEN text_id ELSE image_id END AS query_id,
@@ -16,7 +16,7 @@ lengths AS (
     SELECT query_id, count(*) AS retrieved FROM run GROUP BY query_id
 ),
 
-kept AS (
+remaining AS (
     SELECT
         sizes.size, run.query_id, run.doc_id,
         row_number() OVER (PARTITION BY sizes.size, run.query_id ORDER BY run.rank)::INTEGER AS rank
@@ -26,16 +26,16 @@ kept AS (
 ),
 
 counted AS (
-    SELECT size, query_id, count(*) AS kept FROM kept GROUP BY size, query_id
+    SELECT size, query_id, count(*) AS remaining FROM remaining GROUP BY size, query_id
 ),
 
 hits AS (
-    SELECT kept.size, kept.query_id, kept.doc_id, kept.rank
-    FROM kept INNER JOIN relevant USING (query_id, doc_id)
+    SELECT remaining.size, remaining.query_id, remaining.doc_id, remaining.rank
+    FROM remaining INNER JOIN relevant USING (query_id, doc_id)
 )
 
 SELECT
-    sizes.size, lengths.query_id, lengths.retrieved, coalesce(counted.kept, 0) AS kept,
+    sizes.size, lengths.query_id, lengths.retrieved, coalesce(counted.remaining, 0) AS remaining,
     hits.doc_id, hits.rank
 FROM lengths CROSS JOIN sizes
 LEFT JOIN counted ON sizes.size = counted.size AND lengths.query_id = counted.query_id

@@ -21,7 +21,7 @@ sure AS (
     WHERE predicted.probability > $probability
 ),
 
-found AS (
+categorised AS (
     SELECT DISTINCT
         page_id,
         CASE
@@ -36,16 +36,16 @@ found AS (
 ),
 
 shares AS (
-    SELECT category, count(*) / sum(count(*)) OVER () AS share FROM found GROUP BY category
+    SELECT category, count(*) / sum(count(*)) OVER () AS share FROM categorised GROUP BY category
 ),
 
 named AS (
     SELECT
-        found.page_id,
+        categorised.page_id,
         CASE
             WHEN shares.share < $tail AND category <> 'none' THEN 'others' ELSE category
         END AS label
-    FROM found INNER JOIN shares USING (category)
+    FROM categorised INNER JOIN shares USING (category)
 )
 
 SELECT

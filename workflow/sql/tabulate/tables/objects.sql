@@ -1,16 +1,16 @@
 -- AToMiC (SIGIR 2023), Fig. 4, which objects: images with at least one, and instances, by class.
-WITH seen AS (
+WITH depicted AS (
     SELECT objects.synset AS class, images.image_id
     FROM objects INNER JOIN images USING (image_url)
 ),
 
 shares AS (
-    SELECT class, count(*) / sum(count(*)) OVER () AS share FROM seen GROUP BY class
+    SELECT class, count(*) / sum(count(*)) OVER () AS share FROM depicted GROUP BY class
 ),
 
 named AS (
-    SELECT CASE WHEN shares.share < $tail THEN 'others' ELSE class END AS label, seen.image_id
-    FROM seen INNER JOIN shares USING (class)
+    SELECT CASE WHEN shares.share < $tail THEN 'others' ELSE class END AS label, depicted.image_id
+    FROM depicted INNER JOIN shares USING (class)
 )
 
 SELECT

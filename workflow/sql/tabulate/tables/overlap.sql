@@ -1,5 +1,5 @@
 -- AToMiC (SIGIR 2023), section 5.3: of the first hits of two systems for a query, the share that
--- both found, against the longer of the two lists; the mean over the queries that either answered.
+-- both return, relative to the longer list; the mean over the queries that either answered.
 WITH lengths AS (
     SELECT task, system, query_id, count(*) AS hits FROM tops GROUP BY task, system, query_id
 ),
@@ -12,7 +12,7 @@ queries AS (
     SELECT DISTINCT task, query_id FROM tops
 ),
 
-asked AS (
+pairs AS (
     SELECT one.task, one.system, two.system AS other, queries.query_id
     FROM systems AS one
     INNER JOIN systems AS two ON one.task = two.task AND one.system < two.system
@@ -30,22 +30,22 @@ shared AS (
 )
 
 SELECT
-    asked.task, asked.system, asked.other, count(*) AS queries,
+    pairs.task, pairs.system, pairs.other, count(*) AS queries,
     round(
         favg(coalesce(shared.hits, 0) / greatest(mine.hits, theirs.hits)), 6
     ) AS overlap_share
-FROM asked
+FROM pairs
 LEFT JOIN lengths AS mine
-    ON asked.task = mine.task AND asked.system = mine.system AND asked.query_id = mine.query_id
+    ON pairs.task = mine.task AND pairs.system = mine.system AND pairs.query_id = mine.query_id
 LEFT JOIN lengths AS theirs
-    ON asked.task = theirs.task AND asked.other = theirs.system AND asked.query_id = theirs.query_id
+    ON pairs.task = theirs.task AND pairs.other = theirs.system AND pairs.query_id = theirs.query_id
 LEFT JOIN shared
     ON
-        asked.task = shared.task AND asked.system = shared.system
-        AND asked.other = shared.other AND asked.query_id = shared.query_id
+        pairs.task = shared.task AND pairs.system = shared.system
+        AND pairs.other = shared.other AND pairs.query_id = shared.query_id
 WHERE mine.hits IS NOT NULL OR theirs.hits IS NOT NULL
-GROUP BY asked.task, asked.system, asked.other
+GROUP BY pairs.task, pairs.system, pairs.other
 ORDER BY
-    asked.task DESC,
-    list_position(getvariable('systems'), asked.system) ASC, asked.system ASC,
-    list_position(getvariable('systems'), asked.other) ASC, asked.other ASC
+    pairs.task DESC,
+    list_position(getvariable('systems'), pairs.system) ASC, pairs.system ASC,
+    list_position(getvariable('systems'), pairs.other) ASC, pairs.other ASC

@@ -7,7 +7,7 @@ WITH matched AS (
     SELECT * FROM alike
 ),
 
-known AS (
+identified AS (
     SELECT
         sections.is_after, sections.page_id, sections.text_id, sections.place,
         coalesce(ours.before_id, theirs.before_id) AS identity
@@ -23,7 +23,7 @@ standing AS (
         coalesce(
             lead(identity) OVER around, if(lead(text_id) OVER around IS NULL, 'bottom', NULL)
         ) AS below
-    FROM known
+    FROM identified
     WINDOW around AS (PARTITION BY is_after, page_id ORDER BY place)
 )
 

@@ -1,5 +1,5 @@
 -- What became of each image, and of the words that stand by it.
-WITH told AS (
+WITH compared AS (
     SELECT
         coalesce(a.image_id, b.image_id) AS image_id,
         b.image_id IS NULL AS is_new, a.image_id IS NULL AS is_gone,
@@ -25,5 +25,5 @@ SELECT
         ELSE 'unchanged'
     END AS change,
     detail
-FROM told
+FROM compared
 ORDER BY image_id

@@ -1,6 +1,6 @@
 -- OVEN (ICCV 2023), Fig. 3 (right): examples, and what asks and answers them, of the four sets. An
 -- example is seen or unseen as its entity is. A set whose answers are withheld has no entities.
-WITH asked AS (
+WITH questions AS (
     SELECT
         CASE WHEN images.subset = 'human' THEN 'human' ELSE images.split END AS named,
         images.image_id, images.question, images.seen, qrels.text_id
@@ -17,7 +17,7 @@ counted AS (
         count(DISTINCT text_id) FILTER (seen = 'unseen') AS unseen_entities,
         count(DISTINCT image_id) FILTER (seen = 'unseen') AS unseen_examples,
         count(DISTINCT image_id) AS examples
-    FROM asked
+    FROM questions
     GROUP BY named
 )
 

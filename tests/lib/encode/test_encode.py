@@ -2,6 +2,7 @@
 
 import io
 import uuid
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -74,7 +75,13 @@ def run(tmp_path):
     def encoded(function, shards=1, **given):
         files = [(tmp_path / f"{i}.npy", tmp_path / f"{i}.parquet") for i in range(shards)]
         for i, (vectors, ids) in enumerate(files):
-            options = {"model": HASH, "weights": None, "batch": 2, "shard": i, "shards": shards}
+            options: dict[str, Any] = {
+                "model": HASH,
+                "weights": None,
+                "batch": 2,
+                "shard": i,
+                "shards": shards,
+            }
             options |= {k: given[k] for k in options.keys() & given.keys()}
             own = {k: v for k, v in given.items() if k not in options}
             function(**own, encoding=Encoding(**options), files=shard.Files(vectors, ids))

@@ -95,7 +95,8 @@ def run(
     """Encode a side of an edition, of its images by pixels or captions; return the vectors."""
     vectors = of["texts"].parent / f"{name}-{side}.npy"
     files = shard.Files(vectors, vectors.with_suffix(".ids.parquet"), earlier)
-    encoding = cache.Encoding(**{"batch": BATCH, **given})
+    options: dict[str, Any] = {"batch": BATCH, **given}
+    encoding = cache.Encoding(**options)
     if side == "texts":
         shard.encode_texts(of["texts"], encoding, files)
         return vectors

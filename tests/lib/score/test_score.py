@@ -2,6 +2,7 @@
 
 import random
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pyarrow.parquet as pq
@@ -117,7 +118,7 @@ def test_the_same_runs_in_any_order_give_the_same_bytes(results, tmp_path):
 
 def test_scores_at_once_and_gathered_from_shards_are_the_same_bytes(results, tmp_path):
     paths, qrels = results
-    cells = {"qrels": qrels, "collection": "toy", "measures": ["MAP", "nDCG@10"]}
+    cells: dict[str, Any] = {"qrels": qrels, "collection": "toy", "measures": ["MAP", "nDCG@10"]}
     once, gathered = (
         {name: tmp_path / f"{place}/{name}.parquet" for name in ("scores", "significance")}
         for place in ("once", "gathered")

@@ -54,9 +54,9 @@ class ConseEncoder:
             UnknownModel: no such text tower.
             MissingFile: the dependency group `offline` is not installed.
         """
-        from isotope.models import offline  # noqa: PLC0415 (torch)
+        from isotope.models import offline, transformers  # noqa: PLC0415 (torch)
 
-        where = offline.Device(device)
+        where = transformers.Device(device)
         self._top, self._sentences = top, offline.text_tower(text or offline.DEFAULT, where)
         self._pictures, self.dim = offline.Pictures(where), self._sentences.width
         names = [_PROMPT.format(name) for name in offline.class_names()]

@@ -375,14 +375,14 @@ STOPS = {
     "crawl_download": Stop("data/crawl/toy/shard-00000.parquet", "socket.connect 127.0.0.1", 1),
     "crawl_shard": Stop("data/crawl/toy/shard-00000.parquet", "os.rename ledger-00000"),
     "project_index": Stop(
-        "data/project/toy/projection.parquet", "subprocess.Popen IndexCollection", 0
+        "data/project/toy/projection.parquet", "subprocess.Popen RunAll", 0
     ),
     "project_texts": Stop("data/project/toy/projection.parquet", "os.rename projection.parquet"),
     "collect_tables": Stop("data/collect/toy/texts.parquet", "os.rename collect/toy/qrels.parquet"),
     "train_model": Stop(WEIGHTS, "os.rename model.safetensors"),
     "encode_texts": Stop("data/encode/toy/hash/texts/shard-00000.npy", "os.rename .ids.parquet"),
     "encode_images": Stop("data/encode/toy/hash/images/shard-00000.npy", "os.rename images/.shard"),
-    "index_bm25": Stop("data/index/toy/small/bm25", "subprocess.Popen IndexCollection", 0),
+    "index_bm25": Stop("data/index/toy/small/bm25", "subprocess.Popen RunAll", 0),
     "index_dense": Stop("data/index/toy/small/hash", "open images.npy"),
     "search_bm25": Stop(
         "results/search/toy/small/validation/t2m/bm25.parquet", "os.rename m2t/bm25.parquet"

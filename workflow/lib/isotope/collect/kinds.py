@@ -40,8 +40,8 @@ class Union(CollectionKind):
     kind: Literal["union"]  # pyright: ignore[reportIncompatibleVariableOverride]
     of: Opt[Annotated[Distinct[str], Field(min_length=2)]] = Field(
         default=None,
-        description="Collections of kind wikipedia, one a language, that a collection of kind "
-        "union puts together.",
+        description="Collections of kind wikipedia, one a language, that a collection of kind union"
+        " joins.",
     )
 
 
@@ -52,7 +52,7 @@ class Ticrc(CollectionKind):
     source_splits: Opt[Annotated[Distinct[Text], Field(min_length=1)]] = Field(
         default=None,
         description="Of kind ticrc, the challenge's own sets to collect, such as train2 or test-B: "
-        "names of the folders of the source's files. All of them unless it is there.",
+        "names of the folders of the source's files. By default all of them.",
     )
 
     def check(self, where: str, params: Params) -> None:
@@ -82,9 +82,7 @@ class Question(Section):
         description="A super-category of the labels, or `*` for those without a template of their "
         "own."
     )
-    question: Text = Field(
-        description="What is asked, such as `what is the species of this bird?`."
-    )
+    question: Text = Field(description="The question, such as `what is the species of this bird?`.")
 
 
 class Recognition(Section):
@@ -97,15 +95,16 @@ class Recognition(Section):
         " the labels'."
     )
     questions: Annotated[list[Question], Field(min_length=1)] = Field(
-        description="Templates; one of its category's is asked of each picture."
+        description="Templates; each picture has a question from one of its category's."
     )
     unseen_share: Share = Field(
-        description="Share of the entities that are kept out of training, drawn by id."
+        description="Share of the entities that are excluded from training, drawn by the hash of "
+        "their id."
     )
     unseen_categories: Distinct[str] = Field(
-        description="Super-categories whose entities are all kept out of training."
+        description="Super-categories whose entities are all excluded from training."
     )
-    seed: Whole = Field(description="Of the draw.")
+    seed: Whole = Field(description="Seed of the draw.")
     k1: NotNegative = Field(default=1.5, description="Term saturation of BM25 over names.")
     b: Share = Field(default=0.75, description="Length normalisation of BM25 over names.")
     tokenizer: Text = Field(

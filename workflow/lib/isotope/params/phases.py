@@ -36,7 +36,7 @@ class File(Section):
     url: Text = Field(
         description="Path or URL; any step of it may hold `*`, and `**` is any number of folders."
     )
-    bytes: Opt[Natural] = Field(default=None, description="Published size.")
+    bytes: Opt[Natural] = Field(default=None, description="Size that the publisher states.")
     md5: Opt[Annotated[str, Field(pattern="^[0-9a-f]{32}$")]] = Field(
         default=None, description="Published digest."
     )
@@ -64,10 +64,10 @@ class Generate(Section):
     pages: Annotated[Whole, Field(ge=10)] = Field(
         description="Articles; sections and images follow."
     )
-    seed: Whole = Field(default=0, description="Same seed, same bytes.")
+    seed: Whole = Field(default=0, description="The same seed gives the same bytes.")
     date: Annotated[str, Field(pattern="^[0-9]{8}$")] = Field(
         default="20230101",
-        description="Date of the dump, of the first edition's where there are two.",
+        description="Date of the first edition's dump.",
     )
     edition: Annotated[Whole, Field(ge=1, le=2)] = Field(
         default=1,
@@ -107,7 +107,7 @@ class Source(Section):
 
 
 class Splits(Section):
-    """Shares of the pages that WIT does not know; the rest trains."""
+    """Shares of the pages that WIT lacks; all others are in the split train."""
 
     validation: Share = Field(description="Share of validation.")
     test: Share = Field(description="Share of test.")
@@ -125,19 +125,19 @@ class Parse(Section):
     )
     splits: Splits = Field(  # pyright: ignore[reportAssignmentType]
         default={"validation": 0.1, "test": 0.1},
-        description="Shares of the pages that WIT does not know, by the hash of their page id: a "
-        "page keeps its split in every snapshot. The rest trains.",
+        description="Shares of the pages that WIT lacks, by the hash of their page id: a page has "
+        "the same split in every snapshot. All others are in the split train.",
     )
 
 
 class Pictures(Section):
-    """Pictures that came with the data set, in place of any download."""
+    """Pictures that are part of the data set, instead of downloads."""
 
     part: str = Field(
         description="The part of `acquire.<source>.files` with picture files, zip or tar archives "
         "of them, Parquet files with `image_url` and the bytes, or Kiwix ZIM files."
     )
-    base: str = Field(default="", description="What stands before a file's name in its image_url.")
+    base: str = Field(default="", description="The part of an image_url before the file's name.")
 
 
 class Crawl(Section):
@@ -152,7 +152,7 @@ class Crawl(Section):
         " from there.",
     )
     pictures: Opt[Pictures] = Field(
-        default=None, description="Pictures that came with the data set, in place of any download."
+        default=None, description="Pictures that are part of the data set, instead of downloads."
     )
     of: Annotated[Distinct[Literal["associations", "infoboxes"]], Field(min_length=1)] = Field(
         default=["associations"],
@@ -191,7 +191,8 @@ class Crawl(Section):
         default=10, description="Requests a second to one host, of all jobs together."
     )
     burst: Count = Field(
-        default=10, description="Requests that may follow each other at once after a rest."
+        default=10,
+        description="Requests without a pause between them, after a time without requests.",
     )
     megabits_per_s: Positive = Field(
         default=25,
@@ -208,7 +209,7 @@ class Crawl(Section):
     )
     wait_s: NotNegative = Field(
         default=2,
-        description="Pause before the second attempt; it doubles with each further one, and is "
+        description="Pause before the second attempt; it doubles before each further one, and is "
         "shortened at random by up to half.",
     )
     patience_s: NotNegative = Field(
@@ -222,7 +223,7 @@ class Crawl(Section):
         "pause.",
     )
     breaker_pause_s: NotNegative = Field(
-        default=30, description="For how long at first; it doubles with each probe that fails."
+        default=30, description="Length of the first pause; it doubles with each failed probe."
     )
     breaker_openings: Count = Field(
         default=5, description="Pauses after which a host is given up for this run."
@@ -252,7 +253,7 @@ class Crawl(Section):
 
 
 class Project(Section):
-    """How the texts of WIT find their section in the dump of a source."""
+    """How the texts of WIT are matched with sections of the dump of a source."""
 
     fills: ClassVar[bool] = True
 
@@ -279,17 +280,18 @@ class CollectionKind(Kind):
 
     kind: str = Field(description="Folder of workflow/sql/collect/ whose queries make the tables.")
     source: Opt[str] = Field(
-        default=None, description="The source that is collected: every kind has one, but union."
+        default=None,
+        description="The source that is collected; a collection of kind union has none.",
     )
     language: Language = Field(
         default="en",
-        description="Language of the texts, by its code; of a union it is `mul`, all languages, "
-        "unless told.",
+        description="Language of the texts, by its code; for a union the default is `mul`, all "
+        "languages.",
     )
     captions: Opt[Language] = Field(
         default=None,
-        description="Language of the captions that stand for images where words do, if not that of "
-        "the texts; en-t-de is English translated from German.",
+        description="Language of the captions that represent images in text-based systems, if not "
+        "that of the texts; en-t-de is English translated from German.",
     )
 
 
@@ -309,11 +311,11 @@ class Shards(Section):
         description="Of WIT, by whole files, and of the dump, by bytes, by entries of a ZIM file, "
         "or by whole files of Wikimedia Enterprise.",
     )
-    project: Count = Field(default=1, description="Of the texts that look for their section.")
+    project: Count = Field(default=1, description="Of the texts that are matched with sections.")
     collect: Count = Field(
         default=1,
         description="Of a snapshot's texts, by page title, and of its images, by id; collections of"
-        " other kinds do not grow, and stay whole.",
+        " other kinds are not sharded.",
     )
     index: Count = Field(
         default=1,
@@ -343,7 +345,7 @@ class Summary(Section):
         default=None, description="A commit, branch or tag of the hub; none is its newest."
     )
     prefix: Opt[str] = Field(
-        default=None, description="What the model is asked with; T5's own for a T5."
+        default=None, description="Prefix of the model's input; by default T5's own for a T5."
     )
     tokens: Opt[Count] = Field(default=None, description="Most tokens of a summary.")
     beams: Opt[Count] = Field(default=None, description="Width of the search.")
@@ -360,13 +362,13 @@ class Encode(Section):
     batch: Count = Field(description="Texts or images encoded at a time.")
     after: dict[Name, Annotated[str, Field(description="An earlier collection.")]] = Field(
         default={},
-        description="For a collection, an earlier one: what has the same content there is not "
-        "encoded again, nor indexed where all words are the same. Unless given, each "
-        "built collection of a snapshot goes on from that of the snapshot before.",
+        description="For a collection, an earlier one: items with the same content there are not "
+        "encoded again, and an index of the same words is not built again. By default "
+        "each built collection of a snapshot has that of the snapshot before.",
     )
     precision: Literal["float32", "float16"] = Field(
         default="float32",
-        description="How vectors of texts and images are kept; float16 halves disk and memory.",
+        description="Type of the stored vectors; float16 halves disk and memory.",
     )
     summaries: Opt[dict[Name, Summary]] = Field(
         default=None,
@@ -391,20 +393,19 @@ class Search(Section):
     )
     unjudged: Opt[Distinct[Split]] = Field(
         default=None,
-        description="Splits whose answers are withheld: all their texts and images ask, their runs "
-        "lie apart, and nothing scores them.",
+        description="Splits whose answers are not published: all their texts and images are "
+        "queries, and their runs are in a folder of their own and not scored.",
     )
     tasks: Annotated[Distinct[Task], Field(min_length=1)] = Field(
-        description="t2m: a text looks for images; m2t: an image looks for texts."
+        description="t2m: search images for a text; m2t: search texts for an image."
     )
     depth: Count = Field(description="Hits kept for each query.")
     memory_mb: Annotated[Whole, Field(ge=16)] = Field(
-        description="Most memory that exact vector search may hold."
+        description="Memory limit of exact vector search."
     )
     device: Literal["auto", "cpu", "cuda"] = Field(
         default="auto",
-        description="Where exact vector search looks for candidates: auto is the GPU where there is"
-        " one.",
+        description="Where exact vector search finds candidates: auto is the GPU if there is one.",
     )
 
 
@@ -431,8 +432,8 @@ class Judge(Section):
             2: "relevant, could stand here",
             3: "just what belongs here",
         },
-        description="What each grade means, as the judging page says; a grade is a digit, and the "
-        "key to press.",
+        description="Meaning of each grade on the judging page; a grade is a digit, and the key to "
+        "press.",
     )
 
 
@@ -444,6 +445,6 @@ class Score(Section):
     )
     judge: Opt[Judge] = Field(
         default=None,
-        description="Pools the systems for people to judge, and scores them on the judgements that "
-        "have come back.",
+        description="Pools the systems' hits for people to judge, and scores the systems on the "
+        "grades.",
     )

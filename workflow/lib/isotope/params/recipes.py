@@ -134,23 +134,24 @@ class Means(Section):
 
     micro_batch: Count | None = Field(
         default=None,
-        description="Pairs embedded at a time; larger batches are cached and give the same "
-        "gradients.",
+        description="Pairs embedded at a time; larger batches are split, with the same gradients.",
     )
     precision: Literal["auto", "bf16", "fp32"] = Field(
-        default="auto", description="Of the towers' products; auto is bf16 on a GPU that has it."
+        default="auto",
+        description="Precision of the towers' products; auto is bf16 on a GPU that supports it.",
     )
     processes: Count = Field(
         default=1, description="Processes that share a batch through torchrun; one for each GPU."
     )
     checkpoint_every: Count | None = Field(
         default=None,
-        description="Steps between two checkpoints; without it a killed training starts over.",
+        description="Steps between two checkpoints; without checkpoints an interrupted training "
+        "starts again.",
     )
     squares_gib: NotNegative = Field(
         default=4.0,
-        description="Disk for a split's pictures cut to squares; a larger split is decoded batch "
-        "by batch.",
+        description="Disk for a split's pictures as squares of the model's size; a larger split is "
+        "decoded batch by batch.",
     )
     workers: Count = Field(
         default=1,
@@ -180,16 +181,16 @@ class Recipe(Section):
     batch: _Pairs = Field(default=64, description="Pairs contrasted at a time.")
     learning_rate: Positive = Field(default=1e-3, description="Peak of the schedule.")
     weight_decay: NotNegative = Field(default=0.1, description="Of AdamW.")
-    warmup: Share = Field(default=0.1, description="Share of the steps spent warming up.")
+    warmup: Share = Field(default=0.1, description="Share of the steps in the warm-up.")
     every: Count = Field(default=5, description="Epochs between two points of the learning curve.")
     caption_rate: Share = Field(
         default=0.3, description="Share of views whose text is a caption instead of the fields."
     )
     field_dropout: Share = Field(
-        default=0.1, description="Chance that a field is left out of a view."
+        default=0.1, description="Probability that a field is left out of a view."
     )
     token_dropout: Share = Field(
-        default=0.0, description="Chance that a word is left out of a view."
+        default=0.0, description="Probability that a word is left out of a view."
     )
     translate: Share = Field(
         default=0.04, description="Largest shift of a picture, as a share of its side."

@@ -35,13 +35,12 @@ class Study(Section):
     )
     alternative: Opt[_Class] = Field(
         default=None,
-        description="What an assessor names alone, where the returned picture is as good an "
-        "answer.",
+        description="What an assessor names alone, if the returned picture is as good an answer.",
     )
     common_words: Natural = Field(
         default=0,
-        description="Words that a query and the captions of its right picture share at least, lest "
-        "the data be at fault; little words do not count.",
+        description="Fewest words that a query and the captions of its right picture share; with "
+        "fewer the data may be wrong. Stop words do not count.",
     )
     support: Share = Field(
         description="Least share of judgements that a rule between classes rests on."
@@ -59,7 +58,7 @@ class Explain(Section):
     wordnet: Opt[Text] = Field(
         default=None,
         description="Folder with WordNet's dict files, a data folder of NLTK or wn, or a file of "
-        "WN-LMF or the folder that has it; without it the usual places are searched.",
+        "WN-LMF or the folder that has it; by default the usual places are searched.",
     )
     threshold: NotNegative = Field(
         default=1.0,
@@ -68,16 +67,15 @@ class Explain(Section):
     )
     shown: Count = Field(
         default=3,
-        description="Failures of each system and task that the page shows, farthest from right and "
-        "nearest to it.",
+        description="Failures of each system and task that the page shows, the least similar to the"
+        " right answer and the most similar.",
     )
     seed: Whole = Field(
-        default=0, description="Of the exchanged words, and of the failures that people judge."
+        default=0, description="Seed of the replaced words, and of the failures that people judge."
     )
     colour_distance: NotNegative = Field(
         default=150.0,
-        description="How far apart in RGB (Euclidean) a colour and the one that replaces it are at "
-        "least.",
+        description="Smallest Euclidean distance in RGB of a colour and its replacement.",
     )
     study: Study = Field(  # pyright: ignore[reportAssignmentType]
         default={
@@ -100,12 +98,12 @@ class Explain(Section):
 
 
 class Bootstrap(Section):
-    """How the intervals of the means are drawn."""
+    """Bootstrap intervals of the means."""
 
-    samples: Count = Field(description="Times that the queries are drawn anew.")
+    samples: Count = Field(description="Number of samples of the queries.")
     seed: Natural = Field(description="Of the draws.")
     level: Annotated[Number, Field(gt=0, lt=1)] = Field(
-        description="Share of the drawn means that an interval holds."
+        description="Share of the sampled means that an interval contains."
     )
 
 
@@ -129,9 +127,9 @@ class Facts(Section):
 class MonthlyViews(Section):
     """The head and the tail of OVEN's entities."""
 
-    head: NotNegative = Field(description="An entity with more views is of the head.")
+    head: NotNegative = Field(description="An entity with more views is in the head.")
     tail: NotNegative = Field(
-        description="An entity with fewer views is of the tail; no more than `head`."
+        description="An entity with fewer views is in the tail; at most `head`."
     )
 
 
@@ -158,11 +156,11 @@ class Against(Section):
         description="Measure of the other, such as Success@10; one of `score.measures`."
     )
     setting: Opt[Setting] = Field(
-        default=None, description="Setting of both; if not given, the first of `search.settings`."
+        default=None, description="Setting of both; by default the first of `search.settings`."
     )
     splits: Opt[Annotated[list[Split], Field(min_length=2, max_length=2)]] = Field(
         default=None,
-        description="Split of this collection and split of the other; if not given, the first of "
+        description="Split of this collection and split of the other; by default the first of "
         "`search.splits` for both.",
     )
 
@@ -182,16 +180,16 @@ class Mistakes(Section):
     """A random sample of answers for people to sort."""
 
     examples: Count = Field(
-        description="Questions on the sheet, the same for every system; OVEN takes 100."
+        description="Questions on the sheet, the same for every system; OVEN has 100."
     )
     subset: Opt[Text] = Field(
         default=None,
-        description="Only questions of this subset, in whichever of `search.splits`; OVEN takes "
-        "human. Without it those of the first split.",
+        description="Only questions of this subset, in any of `search.splits`; OVEN has human. By "
+        "default all questions of the first split.",
     )
     seed: Whole = Field(description="Of the draw.")
     classes: Annotated[Distinct[_Class], Field(min_length=2)] = Field(
-        description="What an answer may be: correct, and kinds of mistakes."
+        description="Classes of answers: correct, and kinds of mistakes."
     )
 
 
@@ -202,8 +200,8 @@ class Cases(Section):
 
     systems: Opt[Annotated[Distinct[str], Field(min_length=2, max_length=2)]] = Field(
         default=None,
-        description="Two of `search.systems`; if not given, `tabulate.system` and the first of kind"
-        " bm25, or else the first other one.",
+        description="Two of `search.systems`; by default `tabulate.system` and the first of kind "
+        "bm25, or else the first other one.",
     )
     queries: Annotated[
         Annotated[Natural, Tag("integer")]
@@ -211,11 +209,11 @@ class Cases(Section):
         BY_TYPE,
     ] = Field(
         default=2,
-        description="How many with the largest gain of the first system over the second, as many "
-        "with the largest loss, as many at random, for each task; or a list of query "
+        description="Number of queries with the largest gain of the first system over the second, "
+        "with the largest loss, and at random, each for each task; or a list of query "
         "ids.",
     )
-    seed: Natural = Field(default=0, description="Of the random ones.")
+    seed: Natural = Field(default=0, description="Seed of the random queries.")
     hits: Count = Field(default=10, description="Hits shown from each end of a list.")
 
 
@@ -236,11 +234,11 @@ class Detector(Section):
     )
     revision: Opt[str] = Field(default=None, description="Commit of the hub.")
     threshold: Share = Field(description="Least probability of an object.")
-    batch: Count = Field(description="Images searched at a time.")
+    batch: Count = Field(description="Images in a batch.")
 
 
 class Tail(Section):
-    """Shares below which a part of a figure counts among the others."""
+    """Shares below which a part of a figure is summed into `others`."""
 
     fills: ClassVar[bool] = True
 
@@ -278,62 +276,60 @@ class Tabulate(Section):
     ] = Field(default={"clip": "open_clip"}, description="Tokenizers of Table 2, by name.")
     bootstrap: Bootstrap = Field(  # pyright: ignore[reportAssignmentType]
         default={"samples": 1000, "seed": 0, "level": 0.95},
-        description="How the intervals of the means are drawn.",
+        description="Bootstrap intervals of the means.",
     )
     gains: Distinct[Annotated[Distinct[str], Field(min_length=2, max_length=2)]] = Field(
         default=[],
-        description="Pairs of systems; the intervals and strata also tell what the first has over "
-        "the second.",
+        description="Pairs of systems; the intervals and strata also have the difference of the "
+        "first and the second.",
     )
     comparisons: Distinct[Annotated[Distinct[str], Field(min_length=2)]] = Field(
         default=[],
-        description="Lists of systems that Table 5 compares. Letters stay within a list, and "
-        "Bonferroni's correction counts its pairs; systems that are not searched are "
-        "left out.",
+        description="Lists of systems that Table 5 compares. Systems are compared within a list, "
+        "and Bonferroni's correction counts its pairs; systems that are not searched "
+        "are left out.",
     )
     sizes: Distinct[Count] = Field(
         default=[],
-        description="Documents in the nested random subsets of Fig. 5; the whole pool is always "
-        "one, and of OVEN the entities that answer some question.",
+        description="Documents in the nested random subsets of Fig. 5; the whole pool is always one"
+        " of them, and for OVEN the set of entities that answer a question.",
     )
     facts: dict[Name, Facts] = Field(
         default={},
-        description="What others know of a collection's pages and images: Parquet files, or csv "
-        "with any delimiter.",
+        description="External data on a collection's pages and images: Parquet files, or csv with "
+        "any delimiter.",
     )
     since: Distinct[Annotated[Distinct[str], Field(min_length=2, max_length=2)]] = Field(
         default=[],
-        description="Pairs of collections, the earlier first: what has changed between them. A pair"
-        " counts where one of the two is built; the other one is then collected, and no"
-        " more. With `snapshots` each one and the one before.",
+        description="Pairs of collections whose differences are tabulated, the earlier first. A "
+        "pair is used if one of the two is built; the other one is then only collected."
+        " The default with `snapshots` is each one with the one before.",
     )
     temporal: Distinct[str] = Field(
         default=[],
-        description="Systems whose earlier builds are asked for the later collection, too, in each "
-        "pair of `since` that is built: of kind bm25 or dense, or untuned fusions of "
-        "those.",
+        description="Systems whose builds on the earlier collection also answer the queries of the "
+        "later one, in each pair of `since` that is built: of kind bm25 or dense, or "
+        "untuned fusions of those.",
     )
     popularity: Literal["auto", "views", "inlinks"] = Field(
         default="auto",
-        description="What deciles of popularity are counted from: views, inlinks (the dump's own "
-        "links), or auto, which takes views where `tabulate.facts` has them and inlinks"
-        " otherwise.",
+        description="Popularity by which deciles are formed: views, inlinks (the dump's own "
+        "links), or auto, which is views if `tabulate.facts` has them and inlinks otherwise.",
     )
     monthly_views: MonthlyViews = Field(  # pyright: ignore[reportAssignmentType]
         default={"head": 5000, "tail": 2500},
         description="The head and the tail of OVEN's entities, by average monthly page views, where"
-        " `tabulate.facts` has views of such a collection; what lies on a threshold or "
-        "between them is neither. Section 6 of the paper has 5,000 and 2,500.",
+        " `tabulate.facts` has views of such a collection; an entity on a threshold or "
+        "between them is in neither. Section 6 of the paper has 5,000 and 2,500.",
     )
     styles: Opt[Styles] = Field(
         default=None,
-        description="Zero-shot classification of every image by style, for Fig. 3; not done unless "
-        "asked for.",
+        description="Zero-shot classification of all images by style, for Fig. 3; by default none.",
     )
     against: dict[Name, Against] = Field(
         default={},
-        description="For Fig. 7, the other collection that a collection is held against; both must "
-        "be built.",
+        description="For Fig. 7, the other collection that a collection is compared with; both must"
+        " be built.",
     )
     captions: bool = Field(
         default=False,
@@ -359,8 +355,8 @@ class Tabulate(Section):
         ],
     ] = Field(
         default={},
-        description="What people chose between the captions of two `captioners`, by source; with "
-        "them the correlation of their choices with CIDEr.",
+        description="People's choices between the captions of two `captioners`, by source; the "
+        "correlation of the choices with CIDEr is tabulated.",
     )
     groups: dict[
         Name,
@@ -370,10 +366,7 @@ class Tabulate(Section):
                     Name,
                     Annotated[
                         Annotated[Distinct[str], Field(min_length=1)],
-                        Field(
-                            description="Built collections that weigh alike in the mean of the "
-                            "part."
-                        ),
+                        Field(description="Built collections, with equal weights in the mean."),
                     ],
                 ],
                 Field(min_length=1),
@@ -386,23 +379,23 @@ class Tabulate(Section):
         ],
     ] = Field(
         default={},
-        description="Collections to hold side by side, such as the languages of a data set: a "
-        "group's parts, each with its collections, of which the mean is shown too.",
+        description="Groups of collections to compare, such as the languages of a data set: a "
+        "group's parts, each with its collections and their mean.",
     )
     explain: dict[Name, Explain] = Field(
         default={},
-        description="Collections with objects whose failures are explained: systems' first answers "
-        "against the right ones.",
+        description="Collections with objects, on which failures are explained: systems' first "
+        "answers are compared with the right ones.",
     )
     rankings: Distinct[str] = Field(
         default=[],
-        description="Collections whose table `ranking` is made though nothing explains their "
-        "failures: Success and MRR, the median rank, the share of failures.",
+        description="Collections without explained failures for which the table `ranking` is made: "
+        "Success and MRR, the median rank, the share of failures.",
     )
     mistakes: Opt[Mistakes] = Field(
         default=None,
         description="A random sample of questions on pictures, with the first answer of every "
-        "system, on a sheet for people to sort; not drawn unless asked for.",
+        "system, on a sheet for people to sort; by default none.",
     )
     cases: Cases = Field(  # pyright: ignore[reportAssignmentType]
         default={},
@@ -416,9 +409,9 @@ class Tabulate(Section):
     )
     detector: Opt[Detector] = Field(
         default=None,
-        description="What looks for objects, for Fig. 4 where no facts tell them; not run unless "
-        "asked for.",
+        description="Object detector for Fig. 4 if `tabulate.facts` has no objects; by default "
+        "none.",
     )
     tail: Tail = Field(  # pyright: ignore[reportAssignmentType]
-        default={}, description="Shares below which a part of a figure counts among the others."
+        default={}, description="Shares below which a part of a figure is summed into `others`."
     )

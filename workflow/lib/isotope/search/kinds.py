@@ -41,7 +41,7 @@ class Random(SystemKind):
     is_pointwise: ClassVar[bool] = True
 
     kind: Literal["random"]
-    seed: Whole = Field(default=0, description="Of the shuffle.")
+    seed: Whole = Field(default=0, description="Seed of the shuffle.")
 
 
 class Bm25(SystemKind):
@@ -90,19 +90,19 @@ class Approximate(SystemKind):
     probes: Count = Field(default=64, description="Cells that ivf and ivfpq visit for a query.")
     codes: Count = Field(
         default=64,
-        description="Most bytes that ivfpq keeps of a vector: the largest divisor of its "
-        "components.",
+        description="Most bytes that ivfpq stores per vector; the largest divisor of its components"
+        " is used.",
     )
     links: Annotated[Whole, Field(ge=2)] = Field(
         default=32, description="Neighbours in the graph of hnsw."
     )
     width: Count = Field(
         default=200,
-        description="Front of hnsw while it builds and searches; never below the depth.",
+        description="Candidates of hnsw while it builds and searches; at least the depth.",
     )
     sample: Count = Field(
         default=200,
-        description="Queries of each cell that are searched exactly as well to measure the recall.",
+        description="Queries of each cell that are also searched exactly, to measure the recall.",
     )
 
 
@@ -114,10 +114,11 @@ class Prompt(SystemKind):
     kind: Literal["prompt"]
     model: str = Field(description="A key of `models`.")
     column: str = Field(
-        default="date", description="Column of the images that is put into words, such as a date."
+        default="date",
+        description="Column of the images that is added to the texts, such as a date.",
     )
     templates: Annotated[Distinct[Text], Field(min_length=1)] = Field(
-        description="What the model reads: `{text}` with any of `{value}`, `{year}`, `{decade}` and"
+        description="The model's input: `{text}` with any of `{value}`, `{year}`, `{decade}` and"
         " `{month}`; vectors of several are averaged."
     )
 
@@ -157,7 +158,8 @@ class Answers(SystemKind):
 
     kind: Literal["answers"]
     files: Annotated[list[Text], Field(min_length=1)] = Field(
-        description="Predictions, `data_id` and `prediction` a line: local .jsonl or .jsonl.gz "
+        description="Predictions, a line with `data_id` and `prediction` each: local .jsonl or "
+        ".jsonl.gz "
         "files or patterns with `*`."
     )
     # rank_bm25's, with which OVEN's published mapping was made.
@@ -183,9 +185,9 @@ class Tune(Section):
 
     fills: ClassVar[bool] = True
 
-    measure: str = Field(default="MRR@10", description="Measure whose mean is made largest.")
+    measure: str = Field(default="MRR@10", description="Measure whose mean is maximised.")
     split: Literal["train", "validation"] = Field(
-        default="validation", description="Split that chooses."
+        default="validation", description="Split on which it is measured."
     )
 
 
@@ -217,7 +219,7 @@ class Fusion(SystemKind):
 
 
 class RrfGrid(Section):
-    """What is tried."""
+    """Values to try."""
 
     k: Annotated[list[Positive], Field(min_length=1)] = Field(description="Values of `k`.")
 
@@ -225,7 +227,7 @@ class RrfGrid(Section):
 class RrfTune(Tune):
     """Choose `k` on a split, for each setting and task, instead."""
 
-    grid: RrfGrid = Field(description="What is tried.")
+    grid: RrfGrid = Field(description="Values to try.")
 
 
 class Rrf(Fusion):
@@ -242,7 +244,7 @@ class Rrf(Fusion):
 
 
 class WsumGrid(Section):
-    """What is tried."""
+    """Values to try."""
 
     key_counts: ClassVar[tuple[int, int] | None] = (1, 1)
 
@@ -257,7 +259,7 @@ class WsumGrid(Section):
 class WsumTune(Tune):
     """Choose `weights` on a split, for each setting and task, instead."""
 
-    grid: WsumGrid = Field(description="What is tried.")
+    grid: WsumGrid = Field(description="Values to try.")
 
 
 class Wsum(Fusion):

@@ -17,24 +17,23 @@ from isotope.params.sections import NOT_NULL
 Images = Annotated[
     str,
     Field(
-        description="What stands for an image: its `pixels`, unless this says otherwise; its "
-        "`captions`, the mean of their vectors; or another model, whose vectors of images are "
-        "taken."
+        description="What represents an image: its `pixels`; its `captions`, by the mean of their "
+        "vectors; or another model, whose vectors of images are used."
     ),
 ]
 Summary = Annotated[
     str | None,
     NOT_NULL,
     Field(
-        description="A key of `encode.summaries`: with `images: captions`, one summary stands for "
-        "an image in place of the mean of its captions."
+        description="A key of `encode.summaries`: with `images: captions`, one summary represents "
+        "an image instead of the mean of its captions."
     ),
 ]
 Texts = Annotated[
     Literal["whole", "lines"],
     Field(
-        description="What a text's vector is made of: the text as a whole, or the mean of the "
-        "vectors of its lines, as where several sentences are one query."
+        description="Whether a text's vector is that of the whole text, or the mean of the vectors "
+        "of its lines, as when a query has several sentences."
     ),
 ]
 Tower = Annotated[
@@ -42,7 +41,7 @@ Tower = Annotated[
     NOT_NULL,
     Field(
         description="The frozen text tower: minilm (all-MiniLM-L6-v2, English, 384 components) or "
-        "fuse (Universal Sentence Encoder, 16 languages, 512); minilm unless told."
+        "fuse (Universal Sentence Encoder, 16 languages, 512); the default is minilm."
     ),
 ]
 Revision = Annotated[

@@ -44,8 +44,8 @@ class DatesRecipe(Section):
     )
     bandwidths_years: _Candidates = Field(
         default=[4, 8, 16],
-        description="Spreads of a text over the years around its own, of which training texts "
-        "choose one.",
+        description="Standard deviations, in years, of a text's weight around its year; training "
+        "texts choose one.",
     )
     smoothings: _Candidates = Field(
         default=[100, 300, 1000],
@@ -59,10 +59,10 @@ class DatesRecipe(Section):
     )
     folds: Annotated[Whole, Field(ge=2)] = Field(
         default=5,
-        description="Parts of the training texts that are judged by what the other parts teach.",
+        description="Folds of the cross-validation over the training texts.",
     )
     texts: Annotated[Whole, Field(ge=2)] = Field(
-        default=200_000, description="Training texts that are learned from at most."
+        default=200_000, description="Largest number of training texts."
     )
 
     @classmethod
@@ -99,8 +99,8 @@ class Dates(ModelKind, DatesRecipe):
     kind: Literal["dates"]
     column: str = Field(
         default="date",
-        description="Column of the images with a date or a year, which texts are held against by "
-        "their language.",
+        description="Column of the images with a date or a year, with which the language of texts "
+        "is compared.",
     )
     fields: TextFields = Field(default=list(FIVE_FIELDS))
 

@@ -85,8 +85,8 @@ class Clip2Clip(MixKind):
     kind: Literal["clip2clip"]
     train: Opt[Clip2ClipTraining] = Field(
         default=None,
-        description="How CLIP2CLIP is fine-tuned, all of its parameters: by the paper's recipe "
-        "(OVEN, 11.2) unless told.",
+        description="How CLIP2CLIP is fine-tuned, all of its parameters: by default the paper's "
+        "recipe (OVEN, 11.2).",
     )
 
 
@@ -98,8 +98,8 @@ class ClipFusion(MixKind):
     kind: Literal["clip_fusion"]
     train: Opt[ClipFusionTraining] = Field(
         default=None,
-        description="How CLIP Fusion is fine-tuned, all of its parameters: by the paper's recipe "
-        "(OVEN, 11.1) unless told.",
+        description="How CLIP Fusion is fine-tuned, all of its parameters: by default the paper's "
+        "recipe (OVEN, 11.1).",
     )
 
 

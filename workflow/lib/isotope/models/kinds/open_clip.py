@@ -27,8 +27,8 @@ class OpenClip(ModelKind):
     )
     resize: Opt[Literal["shortest", "squash", "longest"]] = Field(
         default=None,
-        description="How pictures get the model's size, where not its own way: by the shorter side "
-        "and cut, squashed, or by the longer side and filled.",
+        description="How pictures are resized, if not as the model's preprocessing does: by the "
+        "shorter side and cropped, squashed, or by the longer side and padded.",
     )
     images: Images = "pixels"
     fields: TextFields = Field(default=list(FIVE_FIELDS))

@@ -33,14 +33,16 @@ class Trained(ModelKind):
     )
     name: Opt[str] = Field(
         default=None,
-        description="A model of open_clip to fine-tune; give this or `config` or `from`.",
+        description="A model of open_clip to fine-tune; exactly one of this, `config` and `from`.",
     )
     pretrained: str | None = Field(
         default=None,
-        description="What `name` starts from: a tag of open_clip or a local weights file.",
+        description="Initial weights of `name`: a tag of open_clip or a local weights file.",
     )
     from_: Opt[str] = Field(
-        default=None, alias="from", description="Another model of kind `trained` to go on from."
+        default=None,
+        alias="from",
+        description="Another model of kind `trained`, whose weights are the start.",
     )
     train: Train = Field(description="The recipe of a trained model.")
     fields: TextFields = Field(default=list(FIVE_FIELDS))

@@ -1,14 +1,14 @@
 # make demo   install, build the embedded snapshot, print its results      make test   install, run the tests
 # make lint   style, types and workflow checks                            make bench  the benchmarks
 # make test-long     the tests that take minutes  make test-cluster  the workflow on a real two-node Slurm, started here
-# make pull   fetch the data that git names through DVC, ready to use      make help   this list
-# make full   what the demo leaves out: the other tables and figures of AToMiC, a second collection, releases
+# make pull   download the data of this commit through DVC, ready to use      make help   this list
+# make full   the rest of the demo: the other tables and figures of AToMiC, a second collection, releases
 PYTHON ?= $(firstword $(shell command -v python3.11 python3))
 BIN := .venv/bin
 UV_VERSION := 0.13.8
 LIBRARY := workflow/lib workflow/scripts tests benchmarks docs .ci
 export PATH := $(CURDIR)/$(BIN):$(PATH)
-# Every job is a start of Python: without compiled modules each takes twice as long.
+# Every job starts Python, which takes twice as long without compiled modules.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help venv demo full test test-long test-cluster lint format java lock bench pull docs system
@@ -16,14 +16,14 @@ unexport PYTHONDONTWRITEBYTECODE
 help:
 	@head -5 Makefile | cut -c3-
 
-# Where this expands in a recipe, make refuses before it runs the first line. 3.11.2 is Debian 12's.
+# In a recipe this stops make before it runs the first line. 3.11.2 is Debian 12's.
 PRINT := import sys, ensurepip; print("%d.%d.%d" % sys.version_info[:3])
 VERSION = $(if $(PYTHON),$(shell $(PYTHON) -c '$(PRINT)' 2>/dev/null))
 FITTING = $(filter-out 3.11.0 3.11.1,$(filter 3.11.%,$(VERSION)))
 SUPPORTED = $(if $(FITTING),,$(error $(or $(PYTHON),python3) \
     $(if $(VERSION),is Python $(VERSION),does not run or has no venv); \
     install Python 3.11, at least 3.11.2 (Debian 12: apt install python3.11-venv), \
-    or say where one is: make PYTHON=/path/to/python3.11))
+    or name its path: make PYTHON=/path/to/python3.11))
 
 .venv/installed: requirements.lock pyproject.toml
 	$(SUPPORTED)$(PYTHON) -m venv .venv
@@ -47,14 +47,14 @@ test: .venv/installed
 	pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10 \
 	    tests/workflow tests/lib tests/sql
 
-# Whole runs again and again: 1 and 16 shards, a month after the other, 20,000 faults and kills,
-# every other interruption.
+# Whole runs: with 1 and 16 shards, of two months, with 20,000 faults and kills, and with the
+# interruptions that `make test` leaves out.
 test-long: .venv/installed
 	pytest -n 3 --dist loadfile -m long \
 	    tests/workflow/test_layout.py tests/workflow/test_month.py tests/workflow/test_bad_input.py \
 	    tests/lib/crawl/test_crawl_chaos.py
 
-# Chromium for the tests of pages, WordNet for those of failures; where they can't be installed tests skip.
+# Chromium for the tests of pages, WordNet for those of failures; if they can't be installed, tests skip.
 system:
 	@{ command -v chromium && test -e /usr/share/wordnet/data.noun; } >/dev/null \
 	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get -qq update \
@@ -76,7 +76,7 @@ format: .venv/installed
 	ruff format $(LIBRARY)
 	snakefmt Snakefile workflow/rules
 
-# The runtime has no compiler, so the classes are kept; javac 17 makes the bytes that a test expects.
+# The runtime has no compiler, so the classes are in git; javac 17 makes the bytes that a test expects.
 java: .venv/installed
 	javac -g:none --release 17 -d workflow/lib/isotope/java \
 	    -cp "$$(python -c 'from isotope.core import lucene; print(lucene.jar())')" \
@@ -96,7 +96,7 @@ bench: .venv/installed
 	python docs/benchmarks.py
 	python docs/full_size.py
 
-# Sources first, then every output in the order of the graph, whatever its time was: docs/dvc.md.
+# Sets the times of the sources, then of every output in the order of the graph: docs/dvc.md.
 pull: .venv/installed
 	dvc pull
 	git ls-files -z workflow runs judgements | xargs -0 touch -c
@@ -108,7 +108,7 @@ docs: .venv/installed
 	python docs/full_size.py
 	python docs/fidelity.py
 
-# A real Slurm of two nodes on this machine, for one test; where it can't be installed the test skips.
+# A real Slurm of two nodes on this machine, for one test; if it can't be installed, the test skips.
 test-cluster: .venv/installed
 	@{ command -v munged && PATH=$$PATH:/usr/sbin command -v slurmctld; } >/dev/null \
 	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get -qq update \

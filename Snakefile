@@ -9,7 +9,7 @@ configfile: "params.yaml"
 container: "docker://python:3.11"
 
 
-# Pictures are named, since Snakemake does not miss a file that is only on the way to another.
+# Pictures are targets, since Snakemake does not notice that an intermediate file is missing.
 rule all:
     input:
         lambda wildcards: plan.crawl_tables(),
@@ -31,7 +31,7 @@ include: "workflow/rules/tabulate.smk"
 include: "workflow/rules/release.smk"
 
 
-# One target a phase, in the order of the road.
+# One target per phase, in order.
 rule acquire:
     input:
         expand("data/acquire/{source}/manifest.json", source=plan.sources()),
@@ -104,7 +104,7 @@ rule release:
         expand("results/release/{collection}", collection=plan.params["build"]),
 
 
-# All that the params ask for, also what is made only on request.
+# Everything in the params, also what is made only on request.
 rule full:
     input:
         rules.all.input,

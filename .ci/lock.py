@@ -3,7 +3,7 @@
     python .ci/lock.py pylock.toml > requirements.lock
 
 uv's requirements.txt lists the files of every platform; its pylock.toml lists those that fit the
-platform it resolved for, with addresses, which a lock file in git had better not name.
+platform it resolved for, with addresses, which a lock file in git should not contain.
 """
 
 import sys
@@ -14,7 +14,7 @@ from typing import Any
 
 
 def lines(packages: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield a requirement a package: hashes of its wheels, or of its source if it has none."""
+    """Yield a requirement per package: hashes of its wheels, or of its source if it has none."""
     for package in packages:
         files = package.get("wheels") or [package["sdist"]]
         hashes = sorted(file["hashes"]["sha256"] for file in files)
@@ -23,5 +23,5 @@ def lines(packages: list[dict[str, Any]]) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    found = tomllib.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    sys.stdout.write("\n".join(lines(found["packages"])) + "\n")
+    lock = tomllib.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    sys.stdout.write("\n".join(lines(lock["packages"])) + "\n")

@@ -1,4 +1,4 @@
-# No code among the inputs of this phase and of crawl: an edit must not fetch the world again.
+# Code is no input of this phase and of crawl: an edit must not cause all downloads again.
 rule acquire_source:
     output:
         manifest="data/acquire/{source}/manifest.json",

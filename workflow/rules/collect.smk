@@ -23,7 +23,7 @@ rule collect_tables:
         "../scripts/call.py"
 
 
-# Where the phase is cut into shards.
+# With more than one shard.
 if plan.is_sharded("collect"):
 
     rule collect_texts:

@@ -72,7 +72,7 @@ rule crawl_ledger:
         "../scripts/call.py"
 
 
-# Pictures that came with a data set enter the same shards as downloaded ones.
+# Pictures of a data set go into the same shards as downloaded ones.
 rule crawl_listing:
     input:
         manifest="data/acquire/{source}/manifest.json",
@@ -118,6 +118,6 @@ rule crawl_pictures:
         call="crawl.pictures:crawl_pictures",
         spec=plan.crawl_pictures,
     message:
-        "take over the pictures of {wildcards.source}, shard {wildcards.shard}"
+        "copy the pictures of {wildcards.source}, shard {wildcards.shard}"
     script:
         "../scripts/call.py"

@@ -63,7 +63,7 @@ rule encode_shard:
         "../scripts/call.py"
 
 
-# A model whose vectors of images are another one's.
+# A model that shares the vectors of images of another model.
 rule encode_texts_shard:
     input:
         texts="data/collect/{collection}/texts.parquet",
@@ -125,7 +125,7 @@ use rule encode_texts_shard as encode_since_texts_shard with:
         "encode texts of {wildcards.collection} with {wildcards.model} of {wildcards.earlier}, shard {wildcards.shard}"
 
 
-# Questions on images and pictures of texts, for models over the frozen vectors of another one.
+# Questions on images and pictures of texts, for models over the frozen vectors of another model.
 rule encode_side_inputs:
     input:
         texts="data/collect/{collection}/texts.parquet",
@@ -180,7 +180,7 @@ rule encode_mix:
         call="train.frozen:learn_mix",
         spec=plan.model_params,
     message:
-        "learn {wildcards.model} on {wildcards.collection}"
+        "train {wildcards.model} on {wildcards.collection}"
     script:
         "../scripts/call.py"
 
@@ -211,7 +211,7 @@ rule encode_mix_shard:
         "../scripts/call.py"
 
 
-# Models trained whole, whose encoders read a picture and its words at once.
+# Models with all parameters trained, whose encoders read a picture together with its words.
 rule encode_multimodal_shard:
     input:
         texts="data/collect/{collection}/texts.parquet",

@@ -28,7 +28,7 @@ rule index_bm25:
         "../scripts/call.py"
 
 
-# Where the phase is cut into shards, three rules take the place of index_bm25.
+# With more than one shard, three rules replace index_bm25.
 if plan.is_sharded("index"):
 
     rule index_digests:

@@ -66,7 +66,7 @@ rule parse_inlinks:
         "../scripts/call.py"
 
 
-# Associations of the snapshot's own pictures, where params choose them: with those of WIT or alone.
+# Associations that the snapshot itself has, if the params say so: with those of WIT or alone.
 use rule parse_wit as parse_wit_beside with:
     output:
         **plan.parse_pieces(plan.WIT),
@@ -107,7 +107,7 @@ rule parse_associations:
         "../scripts/call.py"
 
 
-# Where the phase is cut into shards.
+# With more than one shard.
 if plan.is_sharded("parse"):
 
     rule parse_wit_gather:

@@ -1,4 +1,4 @@
-# The index and the queries serve the projection alone: one job makes all, unless shards share them.
+# Only the projection uses the index and the queries: without shards one job makes all three.
 if plan.projects_in_one_job:
 
     rule project_source:
@@ -52,7 +52,7 @@ else:
         script:
             "../scripts/call.py"
 
-    # Shards of the index are the index phase's, those of the projection this phase's.
+    # The index has the shards of the index phase, the projection those of this phase.
     rule project_index:
         input:
             sections="data/parse/{source}/sections.parquet",
@@ -157,7 +157,7 @@ else:
     ruleorder: project_labels > project_texts
 
 
-# The labels of a classification data set stand for texts, and the snapshot's names for its sections.
+# Labels of a classification data set are the texts, and the names of articles the sections.
 rule project_labels:
     input:
         manifest="data/acquire/{source}/manifest.json",

@@ -1,5 +1,5 @@
 onstart:
-    # DVC records the out of every stage, also of one that has not run: an empty folder will do.
+    # DVC records the output of every stage, also of one that has not run: an empty folder is enough.
     Path("results/release").mkdir(parents=True, exist_ok=True)
 
 

@@ -1,5 +1,5 @@
-# Systems answer queries: a rule fills all cells (setting, split, task) of one system.
-# A kind of system that reads the tables alone names its function in its class.
+# A rule makes all runs (of each setting, split and task) of one system.
+# A kind of system that reads only the collection's tables names its function in its class.
 rule search_tables:
     input:
         texts="data/collect/{collection}/texts.parquet",
@@ -112,7 +112,7 @@ rule search_trec:
         call="search.systems:take_run",
         depth=plan.params["search"]["depth"],
     message:
-        "take in the run by {wildcards.system} on {wildcards.collection}"
+        "read the run of {wildcards.system} on {wildcards.collection}"
     script:
         "../scripts/call.py"
 
@@ -214,7 +214,7 @@ rule search_answers:
         "../scripts/call.py"
 
 
-# Where the phase is cut into shards.
+# With more than one shard.
 if plan.is_sharded("search"):
 
     rule search_gather:

@@ -1,4 +1,4 @@
-# Tokens, means with intervals, subsets of the pool, first hits: what statistics are made from.
+# Tokens, means with intervals, subsets of the pool, first hits: the data of tables and figures.
 rule tabulate_tokens:
     input:
         texts="data/collect/{collection}/texts.parquet",
@@ -82,7 +82,7 @@ rule tabulate_largest_pool:
         "../scripts/call.py"
 
 
-# Which questions a system has answered: an official scorer may leave out the others.
+# The questions that a system has answered: an official scorer may leave out the others.
 rule tabulate_answered:
     input:
         runs=plan.promotion_runs,
@@ -104,7 +104,7 @@ rule tabulate_answered:
         "../scripts/call.py"
 
 
-# What models say of the images.
+# Styles and objects of images, by models.
 rule tabulate_styles:
     input:
         vectors=plan.style_inputs("npy"),
@@ -155,7 +155,7 @@ rule tabulate_objects:
         "../scripts/call.py"
 
 
-# Captions by people and by models, and people's choices between those of models.
+# Captions by people and by models, and people's choices between models' captions.
 rule tabulate_captions:
     input:
         texts="data/collect/{collection}/texts.parquet",
@@ -249,7 +249,7 @@ rule tabulate_correlations:
         "../scripts/call.py"
 
 
-# Failures are explained by what the pictures show, and queries asked again with words exchanged.
+# Failures are explained by the objects of the pictures; perturbed queries are searched again.
 rule tabulate_failures:
     input:
         unpack(plan.collection_tables),
@@ -285,7 +285,7 @@ rule tabulate_failures:
         "../scripts/call.py"
 
 
-# The ranks of right answers where no objects explain failures.
+# The ranks of right answers for collections without explained failures.
 rule tabulate_ranks:
     input:
         qrels="data/collect/{collection}/qrels.parquet",
@@ -375,7 +375,7 @@ rule tabulate_perturbed_bm25:
         "../scripts/call.py"
 
 
-# What people say of failures and of first answers, once their sheets have come back.
+# Assessors' judgements of failures and of first answers, from completed sheets.
 rule tabulate_study:
     input:
         sample="results/tables/{collection}/study.parquet",
@@ -394,7 +394,7 @@ rule tabulate_study:
         classes=lambda w: plan.study_params(w)["classes"],
         alternative=lambda w: plan.study_params(w).get("alternative", ""),
     message:
-        "read what people say of the failures on {wildcards.collection}"
+        "read the judgements of failures on {wildcards.collection}"
     script:
         "../scripts/call.py"
 
@@ -482,7 +482,7 @@ for rule_name, subject in plan.tabulated().items():
             "../scripts/call.py"
 
 
-# What has changed since an earlier snapshot, and what systems built on that one lose.
+# Changes since an earlier snapshot, and the losses of systems that were built on it.
 rule tabulate_changes:
     input:
         before=lambda w: plan.comparison_tables(w.earlier),
@@ -583,7 +583,7 @@ rule tabulate_since_page:
         call="report.since:write_changes_page",
         collection_name="{collection}",
     message:
-        "show what has changed in {wildcards.collection} since {wildcards.earlier}"
+        "show the changes in {wildcards.collection} since {wildcards.earlier}"
     script:
         "../scripts/call.py"
 
@@ -646,8 +646,8 @@ rule tabulate_report:
         "../scripts/call.py"
 
 
-# What stands beside the collections: the front page, costs, the newest collection's metrics, which
-# two revisions are compared by, and the catalog of all tables.
+# For all collections: the front page, costs, the metrics of the newest collection, which are
+# compared between revisions, and the catalog of all tables.
 rule tabulate_overview:
     input:
         groups=plan.group_tables(),

@@ -118,6 +118,6 @@ rule train_dates:
         spec=plan.model_params,
         fields=plan.fields,
     message:
-        "learn from {wildcards.collection} how {wildcards.model} tells years"
+        "count for {wildcards.model} the words of each year on {wildcards.collection}"
     script:
         "../scripts/call.py"

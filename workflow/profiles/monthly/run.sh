@@ -1,5 +1,5 @@
 #!/bin/sh
-# The monthly job: run.sh DATE takes a new snapshot in; docs/monthly.md. Run again, it goes on.
+# The monthly job: run.sh DATE adds and builds a new snapshot; docs/monthly.md. After a failure run it again.
 set -eu
 cd "$(dirname "$0")/../../.."
 export PATH="$PWD/.venv/bin:$PATH" SNAKEMAKE_PROFILE=workflow/profiles/monthly

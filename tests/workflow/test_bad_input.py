@@ -374,9 +374,7 @@ STOPS = {
     "parse_dump": Stop("data/parse/toy/sections.parquet", "os.rename counts.json"),
     "crawl_download": Stop("data/crawl/toy/shard-00000.parquet", "socket.connect 127.0.0.1", 1),
     "crawl_shard": Stop("data/crawl/toy/shard-00000.parquet", "os.rename ledger-00000"),
-    "project_index": Stop(
-        "data/project/toy/projection.parquet", "subprocess.Popen RunAll", 0
-    ),
+    "project_index": Stop("data/project/toy/projection.parquet", "subprocess.Popen RunAll", 0),
     "project_texts": Stop("data/project/toy/projection.parquet", "os.rename projection.parquet"),
     "collect_tables": Stop("data/collect/toy/texts.parquet", "os.rename collect/toy/qrels.parquet"),
     "train_model": Stop(WEIGHTS, "os.rename model.safetensors"),

@@ -276,8 +276,8 @@ class Exhibits(Since):
 
     def concept_inputs(self, wildcards: Wildcards) -> list[str]:
         """What the concepts of a collection rest on."""
-        found = [*self.dictionary(wildcards), *self.fact_files(wildcards, "objects")]
-        return list(dict.fromkeys(found))
+        files = [*self.dictionary(wildcards), *self.fact_files(wildcards, "objects")]
+        return list(dict.fromkeys(files))
 
     def explained_runs(self, wildcards: Wildcards) -> list[str]:
         """The runs of all systems in the first setting and split."""

@@ -88,8 +88,10 @@ class Models(Sources):
 
     def image_encoder(self, model: str) -> str:
         """The model whose vectors of images a model shares: itself, or one that its params name."""
-        shown = self.params["models"][self.base_model(model)].get("images", "pixels")
-        return self.base_model(model) if shown in ("pixels", "captions") else self.base_model(shown)
+        images = self.params["models"][self.base_model(model)].get("images", "pixels")
+        return (
+            self.base_model(model) if images in ("pixels", "captions") else self.base_model(images)
+        )
 
     def inner_model(self, model: str) -> str | None:
         """The model that a model of pictures with words is made of, if it is one."""
@@ -295,13 +297,13 @@ class Models(Sources):
 
         def of(wildcards: Wildcards) -> dict[str, list[str]]:
             folder = f"data/encode/{wildcards.collection}/{self.inner_model(wildcards.model)}"
-            wanted = {side: f"{folder}/{side}/shard-{{shard}}.npy" for side in _SIDES}
-            wanted |= {
+            patterns = {side: f"{folder}/{side}/shard-{{shard}}.npy" for side in _SIDES}
+            patterns |= {
                 f"{side}_ids": f"{folder}/{side}/shard-{{shard}}.ids.parquet"
                 for side in _SIDE_INPUTS
             }
             own = [wildcards.get("shard") if n == "{shard}" else n for n in names]
-            return {k: [p.format(shard=n) for n in own] for k, p in wanted.items()}
+            return {k: [p.format(shard=n) for n in own] for k, p in patterns.items()}
 
         return of
 

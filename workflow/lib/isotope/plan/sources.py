@@ -124,8 +124,8 @@ class Sources(Paths):
 
     def recognition_of(self, source: str) -> dict[str, Any]:
         """How the labels of a data set are linked to a snapshot."""
-        made = (c for c in self.params["collect"].values() if c.get("source") == source)
-        return next(c["recognition"] for c in made if "recognition" in c)
+        entries = (c for c in self.params["collect"].values() if c.get("source") == source)
+        return next(c["recognition"] for c in entries if "recognition" in c)
 
     def recognition(self, wildcards: Wildcards) -> dict[str, Any]:
         """How the labels of the rule's data set are linked to a snapshot."""

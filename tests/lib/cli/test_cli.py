@@ -180,7 +180,7 @@ def test_training_at_full_size_fits_in_memory_and_keeps_pictures_as_they_came():
     squares = training(trained(workers=8, squares_gib=1000), of, 16, gpu=True)
     assert packed.memory_gib == squares.memory_gib < 10
     assert packed.scratch == pytest.approx(of.pairs * (of.picture + 1_200))
-    assert squares.scratch > of.pairs * 224 * 224 * 3 > 5 * packed.meanwhile
+    assert squares.scratch > of.pairs * 224 * 224 * 3 > 5 * packed.scratch
     few = training(trained(workers=1), of, 16, gpu=True)
     assert few.seconds == pytest.approx(9075 * 1024 / 150, rel=0.2), "decoding is the limit"
     assert few.seconds > 4 * packed.seconds

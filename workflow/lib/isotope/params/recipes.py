@@ -1,9 +1,9 @@
 """How models are trained: the keys under `train`, `heads` and `learn` of a model in params.yaml.
 
 A recipe says what is learned, `Resources` how the arithmetic is carried out; a training reads both
-from the same mapping. Defaults of CLIP2CLIP and CLIP Fusion are the figures of Hu et al., Open-domain
-Visual Entity Recognition (ICCV 2023), appendices 11.1 (CLIP Fusion) and 11.2 (CLIP2CLIP), where
-they give one.
+from the same mapping. Defaults of CLIP2CLIP and CLIP Fusion are the figures of Hu et al.,
+Open-domain Visual Entity Recognition (ICCV 2023), appendices 11.1 (CLIP Fusion) and 11.2
+(CLIP2CLIP), where they give one.
 """
 
 import math

@@ -385,7 +385,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
         MONTH, "test_the_monthly_profile_is_one_that_snakemake_takes"
     ),
     f"{SLURM} --configfile params/enwiki.yaml": planned(
-        "crawl_shard", "encode_shard", "score_runs"
+        "crawl_shard", "encode_shard", "score_runs_shard"
     ),
     f"{SLURM} --slurm-no-account --slurm-status-command squeue": elsewhere(
         CLUSTER, "test_a_cluster_that_lost_a_node_ends_with_the_tables_of_a_local_run"

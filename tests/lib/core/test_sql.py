@@ -201,7 +201,7 @@ def test_every_query_of_ours_can_be_parsed_and_names_what_it_reads():
     without = [file.name for file in files if not sql.names(file).relations]
     assert without == ["pictures.sql"], "it reads shards by their paths, a parameter"
     wikitext = sql.names(sql.SQL / "parse/wikitext/20_placed.sql")
-    assert wikitext == ({"files", "sections", "shown"}, {"is_complete"})
+    assert wikitext == ({"files", "sections", "uses"}, {"is_complete"})
 
 
 def test_a_chain_gives_each_query_what_it_names_and_what_came_before(numbers, select, tmp_path):

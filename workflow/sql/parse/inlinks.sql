@@ -1,6 +1,6 @@
 -- How many articles link to each article; a link to a redirect is one to the redirect's target.
--- ASSUME one redirect is followed, as by MediaWiki, and an article goes before a redirect; no paper
--- says: none counts links.
+-- ASSUME one redirect is followed, as by MediaWiki, and an article of the same title takes
+-- precedence over a redirect; no paper counts links.
 WITH pages AS (
     SELECT DISTINCT page_id, page_title FROM sections WHERE section = 0
 ),

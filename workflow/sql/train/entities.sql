@@ -1,4 +1,4 @@
--- The texts that the pairs of a split name, by id: the five fields, and the picture of the text.
+-- The texts of a split's judged pairs, by id: the five fields, and the picture of the text.
 WITH judged AS (
     SELECT text_id
     FROM qrels

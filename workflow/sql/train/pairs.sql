@@ -1,8 +1,8 @@
 -- The judged pairs of a split by image: the five fields of the text, the captions in one language.
--- The steps of a hierarchy are joined by a space, as encoders read them. What lies beyond 1,000
--- characters of a field never reaches a context of 77 tokens.
--- ASSUME the caption lists run parallel to the list of languages, as in AToMiC's Parquet.
--- Its paper does not say.
+-- The steps of a hierarchy are joined by a space, as encoders read them. Fields are cut after 1,000
+-- characters, which is more than a context of 77 tokens.
+-- ASSUME the caption lists run parallel to the list of languages, as in AToMiC's Parquet. Its paper
+-- does not say.
 WITH judged AS (
     SELECT
         image_id,
@@ -11,14 +11,14 @@ WITH judged AS (
     WHERE split = $split AND relevance > 0
 ),
 
-spoken AS (
+image_captions AS (
     SELECT
         image_id,
         list_concat(
             list_zip(coalesce(language, []), coalesce(caption_reference_description, [])),
             list_zip(coalesce(language, []), coalesce(caption_alt_text_description, [])),
             list_zip(coalesce(language, []), coalesce(caption_attribution_description, []))
-        ) AS said
+        ) AS entries
     FROM images
 )
 
@@ -31,10 +31,13 @@ SELECT
     coalesce(left(texts.context_section_description, 1000), '') AS context_section_description,
     coalesce(left(texts.context_page_description, 1000), '') AS context_page_description,
     coalesce(list_sort(list_distinct(list_transform(
-        list_filter(spoken.said, LAMBDA s: $language IN (s[1], 'mul') AND length(s[2]) > 0),
+        list_filter(
+            image_captions.entries,
+            LAMBDA s: $language IN (s[1], 'mul') AND length(s[2]) > 0
+        ),
         LAMBDA s: s[2]
     ))), []) AS captions
 FROM judged
 INNER JOIN texts ON judged.text_id = texts.text_id
-LEFT JOIN spoken ON judged.image_id = spoken.image_id
+LEFT JOIN image_captions ON judged.image_id = image_captions.image_id
 ORDER BY judged.image_id, judged.text_id

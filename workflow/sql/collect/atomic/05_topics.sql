@@ -1,6 +1,6 @@
 -- Lines of JSON as Anserini's topics (id, title), Pyserini's documents (id, contents), and releases
 -- (query_id or doc_id, text) have them.
-WITH told AS (
+WITH topic_lines AS (
     SELECT 'text' AS side, file, row, line FROM text_topics
     UNION ALL
     SELECT 'image' AS side, file, row, line FROM image_topics
@@ -8,7 +8,7 @@ WITH told AS (
 
 parsed AS (
     SELECT *, CASE WHEN json_valid(line) THEN line::JSON END AS topic
-    FROM told
+    FROM topic_lines
     WHERE trim(line) <> ''
 )
 

@@ -1,5 +1,5 @@
--- Texts of the published tables, and those that a topic alone tells.
-WITH told AS (
+-- Texts of the published tables, and texts that only a topic describes.
+WITH topic_words AS (
     SELECT id, arg_min(words, (file, row)) AS words
     FROM topics
     WHERE side = 'text' AND id IS NOT NULL AND words IS NOT NULL
@@ -28,6 +28,6 @@ SELECT
     words AS context_section_description,
     []::VARCHAR[] AS category,
     NULL AS source_id
-FROM told
+FROM topic_words
 WHERE id NOT IN (SELECT published_texts.text_id FROM published_texts)
 ORDER BY text_id

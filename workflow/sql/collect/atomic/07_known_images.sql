@@ -1,5 +1,6 @@
--- Images of the published tables, and those that a topic, the words of their captions, alone tells.
-WITH told AS (
+-- Images of the published tables, and images that only a topic, the words of their captions,
+-- describes.
+WITH topic_words AS (
     SELECT id, arg_min(words, (file, row)) AS words
     FROM topics
     WHERE side = 'image' AND id IS NOT NULL AND words IS NOT NULL
@@ -22,6 +23,6 @@ SELECT
     [words] AS caption_reference_description,
     [''] AS caption_alt_text_description,
     [''] AS caption_attribution_description
-FROM told
+FROM topic_words
 WHERE id NOT IN (SELECT published_images.image_id FROM published_images)
 ORDER BY image_id

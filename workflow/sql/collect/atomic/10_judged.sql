@@ -1,5 +1,5 @@
--- Qrels of either direction: the queries of a file are what more of its rows know as such.
-WITH sided AS (
+-- The queries of a qrels file may be texts or images; what more of its rows match decides.
+WITH sides AS (
     SELECT
         file,
         count(*) FILTER (query_id IN (SELECT text_id FROM known_texts))
@@ -10,16 +10,16 @@ WITH sided AS (
     GROUP BY file
 ),
 
-turned AS (
+pairs AS (
     SELECT
         judgements.file,
         judgements.row,
-        if(sided.as_images > sided.as_texts, judgements.doc_id, judgements.query_id) AS text_id,
-        if(sided.as_images > sided.as_texts, judgements.query_id, judgements.doc_id) AS image_id,
+        if(sides.as_images > sides.as_texts, judgements.doc_id, judgements.query_id) AS text_id,
+        if(sides.as_images > sides.as_texts, judgements.query_id, judgements.doc_id) AS image_id,
         judgements.relevance,
         judgements.split
     FROM judgements
-    INNER JOIN sided ON judgements.file = sided.file
+    INNER JOIN sides ON judgements.file = sides.file
 )
 
 SELECT
@@ -29,6 +29,6 @@ SELECT
     split,
     min(file) AS file,
     arg_min(row, file) AS row
-FROM turned
+FROM pairs
 GROUP BY text_id, image_id, relevance, split
 ORDER BY text_id, image_id, relevance, split

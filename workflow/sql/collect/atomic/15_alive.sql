@@ -1,4 +1,5 @@
--- The pictures that could be decoded; without a crawl, all images, by their captions.
+-- Images whose picture could be decoded; without a crawl all images, which their captions
+-- represent.
 SELECT
     known_images.image_id,
     ledger.width,

@@ -1,4 +1,4 @@
--- Pairs of texts and pictures that are there: of a part of the collection, those of the part.
+-- Judged pairs of which both the text and the picture are in the collection.
 SELECT
     text_id,
     image_id,

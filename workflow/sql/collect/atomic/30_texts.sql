@@ -1,4 +1,4 @@
--- The page is in the id: projected-<page>-<section>.
+-- The id contains the page's number: projected-<page>-<section>.
 WITH splits AS (
     SELECT DISTINCT
         text_id,
@@ -7,19 +7,19 @@ WITH splits AS (
 )
 
 SELECT
-    known.text_id,
-    try_cast(split_part(known.text_id, '-', 2) AS BIGINT) AS page_id,
+    t.text_id,
+    try_cast(split_part(t.text_id, '-', 2) AS BIGINT) AS page_id,
     NULL::BIGINT AS revision_id,
-    known.page_url,
-    known.page_title,
-    known.section_title,
-    known.hierarchy,
-    known.context_page_description,
-    known.context_section_description,
+    t.page_url,
+    t.page_title,
+    t.section_title,
+    t.hierarchy,
+    t.context_page_description,
+    t.context_section_description,
     $language AS language,
-    known.category,
+    t.category,
     coalesce(splits.split, 'other') AS split,
-    known.source_id AS source_text_id
-FROM known_texts AS known
-LEFT JOIN splits ON known.text_id = splits.text_id
-ORDER BY known.text_id
+    t.source_id AS source_text_id
+FROM known_texts AS t
+LEFT JOIN splits ON t.text_id = splits.text_id
+ORDER BY t.text_id

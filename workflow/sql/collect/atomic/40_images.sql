@@ -7,18 +7,18 @@ WITH splits AS (
 )
 
 SELECT
-    known.image_id,
-    known.image_url,
-    known.language,
-    known.caption_reference_description,
-    known.caption_alt_text_description,
-    known.caption_attribution_description,
+    i.image_id,
+    i.image_url,
+    i.language,
+    i.caption_reference_description,
+    i.caption_alt_text_description,
+    i.caption_attribution_description,
     if(alive.sha256 IS NULL, NULL, 'image/webp') AS mime_type,
     alive.width,
     alive.height,
     alive.sha256,
     coalesce(splits.split, 'other') AS split
-FROM known_images AS known
-INNER JOIN alive ON known.image_id = alive.image_id
-LEFT JOIN splits ON known.image_id = splits.image_id
-ORDER BY known.image_id
+FROM known_images AS i
+INNER JOIN alive ON i.image_id = alive.image_id
+LEFT JOIN splits ON i.image_id = splits.image_id
+ORDER BY i.image_id

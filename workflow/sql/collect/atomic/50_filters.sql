@@ -1,4 +1,5 @@
--- The collection's own filters were at work before publication: what goes is not there, or broken.
+-- The collection was filtered before publication: the pairs dropped here lack their text, or have a
+-- missing or broken picture.
 WITH counted AS (
     SELECT
         judged.split,

@@ -8,13 +8,13 @@ WITH parsed AS MATERIALIZED (
     FROM karpathy
 ),
 
-told AS (
+karpathy_images AS (
     SELECT file, unnest(items) AS item FROM parsed
 ),
 
-named AS (
+split_rows AS (
     SELECT file, row_number() OVER (PARTITION BY file) AS row, item.cocoid AS picture, item.split
-    FROM told
+    FROM karpathy_images
     UNION ALL
     SELECT
         file, row, regexp_extract(line, '(\d+)\D*$', 1)::BIGINT AS picture,
@@ -30,5 +30,5 @@ SELECT
         WHEN split IN ('val', 'validation') THEN 'validation'
         WHEN split = 'test' THEN 'test'
     END AS split
-FROM named
+FROM split_rows
 ORDER BY picture, file, row

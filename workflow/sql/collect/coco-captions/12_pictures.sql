@@ -1,11 +1,12 @@
--- Each listed picture under the URL that it was taken in by, or its own; the id is that of crawl.
--- Where no file tells splits, the name of a caption file does, as in kind coco.
-WITH one AS (
+-- Each listed picture with the URL under which crawl has stored it, or else its own; its id is made
+-- from that URL, as in crawl. Without a file of splits the name of the caption file says the split,
+-- as in kind coco.
+WITH picture_splits AS (
     SELECT picture, min(split) AS split, count(DISTINCT split) > 1 AS is_in_two
     FROM placed GROUP BY picture
 ),
 
-named AS (
+crawled_files AS (
     SELECT
         regexp_extract(urls.image_url, '[^/]+$') AS name,
         min(urls.image_url) AS image_url,
@@ -17,27 +18,27 @@ named AS (
 located AS (
     SELECT
         listed.*,
-        coalesce(named.image_url, listed.coco_url) AS image_url,
-        coalesce(named.is_ambiguous, FALSE) AS is_ambiguous,
-        coalesce(one.is_in_two, FALSE) AS is_in_two,
+        coalesce(crawled_files.image_url, listed.coco_url) AS image_url,
+        coalesce(crawled_files.is_ambiguous, FALSE) AS is_ambiguous,
+        coalesce(picture_splits.is_in_two, FALSE) AS is_in_two,
         row_number() OVER (PARTITION BY listed.id ORDER BY listed.file, listed.row) > 1 AS is_again,
         CASE
-            WHEN EXISTS (SELECT 1 FROM placed) THEN one.split
+            WHEN EXISTS (SELECT 1 FROM placed) THEN picture_splits.split
             WHEN listed.file LIKE '%train%' THEN 'train'
             WHEN listed.file LIKE '%val%' THEN 'validation'
             ELSE 'test'
         END AS split
     FROM listed
-    LEFT JOIN named ON listed.file_name = named.name
-    LEFT JOIN one ON listed.id = one.picture
+    LEFT JOIN crawled_files ON listed.file_name = crawled_files.name
+    LEFT JOIN picture_splits ON listed.id = picture_splits.picture
 )
 
 SELECT
     located.*,
-    taken.sha256,
+    crawled.sha256,
     url_uuid(located.image_url) AS image_id,
     NOT located.is_ambiguous
-    AND ((SELECT count(*) FROM ledger) = 0 OR coalesce(taken.status = 'success', FALSE))
+    AND ((SELECT count(*) FROM ledger) = 0 OR coalesce(crawled.status = 'success', FALSE))
         AS has_pixels
-FROM located LEFT JOIN ledger AS taken USING (image_url)
+FROM located LEFT JOIN ledger AS crawled USING (image_url)
 ORDER BY image_id, file, row

@@ -1,5 +1,5 @@
 -- Captions on one line each, in the order of their ids. COCO asks five people for a caption; some
--- pictures have one or two more, which count for no text, as elsewhere ("25k captions").
+-- pictures have one or two more, which are not used, as in other work ("25k captions").
 WITH parsed AS MATERIALIZED (
     SELECT
         file,
@@ -10,7 +10,7 @@ WITH parsed AS MATERIALIZED (
     FROM captions
 ),
 
-written AS (
+annotations AS (
     SELECT file, unnest(items) AS item FROM parsed
 ),
 
@@ -22,7 +22,7 @@ numbered AS (
         item.caption,
         row_number() OVER (PARTITION BY file) AS row,
         trim(regexp_replace(coalesce(item.caption, ''), '\s+', ' ', 'g')) AS sentence
-    FROM written
+    FROM annotations
 )
 
 SELECT

@@ -1,4 +1,4 @@
--- Every one of a picture's five captions is a text, and right for its picture alone.
+-- Each of a picture's five captions is a text, relevant to this picture alone.
 SELECT
     'coco-' || sentences.id AS text_id,
     usable.image_id,

@@ -1,5 +1,6 @@
--- Each listed picture under the URL that it was taken in by, or its own; the id is that of crawl.
-WITH named AS (
+-- Each listed picture with the URL under which crawl has stored it, or else its own; its id is made
+-- from that URL, as in crawl.
+WITH crawled_files AS (
     SELECT
         regexp_extract(urls.image_url, '[^/]+$') AS name,
         min(urls.image_url) AS image_url,
@@ -11,17 +12,17 @@ WITH named AS (
 located AS (
     SELECT
         listed.*,
-        coalesce(named.image_url, listed.coco_url) AS image_url,
-        coalesce(named.is_ambiguous, FALSE) AS is_ambiguous
-    FROM listed LEFT JOIN named ON listed.file_name = named.name
+        coalesce(crawled_files.image_url, listed.coco_url) AS image_url,
+        coalesce(crawled_files.is_ambiguous, FALSE) AS is_ambiguous
+    FROM listed LEFT JOIN crawled_files ON listed.file_name = crawled_files.name
 )
 
 SELECT
     located.*,
-    taken.sha256,
+    crawled.sha256,
     url_uuid(located.image_url) AS image_id,
     NOT located.is_ambiguous
-    AND ((SELECT count(*) FROM ledger) = 0 OR coalesce(taken.status = 'success', FALSE))
+    AND ((SELECT count(*) FROM ledger) = 0 OR coalesce(crawled.status = 'success', FALSE))
         AS has_pixels
-FROM located LEFT JOIN ledger AS taken USING (image_url)
+FROM located LEFT JOIN ledger AS crawled USING (image_url)
 ORDER BY image_id, file, row

@@ -1,5 +1,6 @@
--- Captions on one line each, in the order of their ids: the first is the query, the rest describe.
--- ASSUME a picture's first caption asks: COCO alone is no corpus of a paper, so none tells.
+-- Captions on one line each, in the order of their ids: the first is the query, the others describe
+-- the picture.
+-- ASSUME a picture's first caption is its query: no paper uses COCO alone as its corpus.
 WITH parsed AS MATERIALIZED (
     SELECT
         file,
@@ -10,7 +11,7 @@ WITH parsed AS MATERIALIZED (
     FROM captions
 ),
 
-written AS (
+annotations AS (
     SELECT file, unnest(items) AS item FROM parsed
 ),
 
@@ -22,7 +23,7 @@ numbered AS (
         item.caption,
         row_number() OVER (PARTITION BY file) AS row,
         trim(regexp_replace(coalesce(item.caption, ''), '\s+', ' ', 'g')) AS sentence
-    FROM written
+    FROM annotations
 )
 
 SELECT

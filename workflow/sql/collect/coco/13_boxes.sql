@@ -10,16 +10,16 @@ WITH parsed AS MATERIALIZED (
     FROM instances
 ),
 
-drawn AS (
+annotations AS (
     SELECT file, unnest(items) AS item FROM parsed
 ),
 
-named AS (
+category_names AS (
     SELECT unnest(json_keys(document)) AS name, document FROM synsets
 ),
 
-meant AS (
-    SELECT name, document -> name ->> 'synset' AS synset FROM named
+category_synsets AS (
+    SELECT name, document -> name ->> 'synset' AS synset FROM category_names
 ),
 
 categories AS (
@@ -29,15 +29,15 @@ categories AS (
 )
 
 SELECT
-    drawn.file,
-    row_number() OVER (PARTITION BY drawn.file) AS row,
-    drawn.item.id,
-    drawn.item.image_id AS picture,
+    annotations.file,
+    row_number() OVER (PARTITION BY annotations.file) AS row,
+    annotations.item.id,
+    annotations.item.image_id AS picture,
     categories.item.name AS category,
-    meant.synset,
-    drawn.item.bbox,
-    coalesce(drawn.item.iscrowd, 0) = 1 AS is_crowd
-FROM drawn
-LEFT JOIN categories ON drawn.item.category_id = categories.item.id
-LEFT JOIN meant ON categories.item.name = meant.name
-ORDER BY drawn.item.image_id, drawn.item.id
+    category_synsets.synset,
+    annotations.item.bbox,
+    coalesce(annotations.item.iscrowd, 0) = 1 AS is_crowd
+FROM annotations
+LEFT JOIN categories ON annotations.item.category_id = categories.item.id
+LEFT JOIN category_synsets ON categories.item.name = category_synsets.name
+ORDER BY annotations.item.image_id, annotations.item.id

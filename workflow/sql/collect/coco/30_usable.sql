@@ -1,4 +1,4 @@
--- Pictures with pixels, a caption that asks for them, and one or more that describe them.
+-- Pictures with pixels, a caption that is the query, and one or more that describe them.
 WITH described AS (
     SELECT
         picture,

@@ -1,4 +1,4 @@
--- Pictures that were listed, and those that became a query and its answer.
+-- Listed pictures, and those that are used as a query's answer.
 SELECT
     'usable' AS step,
     pictures.split,

@@ -1,6 +1,6 @@
 -- Captions, one a row: lines of tokens (`name#number`, a tab, the caption), rows of Flickr30k's
 -- results.csv, one of which lacks a bar, or Karpathy's sentences where there are no tokens.
-WITH told AS (
+WITH token_lines AS (
     SELECT
         file,
         row,
@@ -13,9 +13,9 @@ WITH told AS (
     WHERE trim(line) NOT IN ('', 'image_name| comment_number| comment')
 ),
 
-tokenised AS (
+token_captions AS (
     SELECT file, row, line, CASE WHEN tabbed.name <> '' THEN tabbed ELSE barred END AS item
-    FROM told
+    FROM token_lines
 ),
 
 parsed AS MATERIALIZED (
@@ -43,11 +43,11 @@ sentences AS (
     FROM images
 ),
 
-every AS (
+all_captions AS (
     SELECT
         file, row, line, nullif(item.name, '') AS name, try_cast(item.number AS BIGINT) AS number,
         item.caption
-    FROM tokenised
+    FROM token_captions
     UNION ALL
     SELECT file, row, caption AS line, name, number, caption
     FROM sentences
@@ -57,5 +57,5 @@ SELECT
     *,
     trim(regexp_replace(coalesce(caption, ''), '\s+', ' ', 'g')) AS sentence,
     row_number() OVER (PARTITION BY name, number ORDER BY file, row) AS time
-FROM every
+FROM all_captions
 ORDER BY name, number, file, row

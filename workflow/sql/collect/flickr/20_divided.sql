@@ -1,7 +1,7 @@
--- The split of each picture: that of the list it stands in, whose file's name tells it, else
--- Karpathy's. Lists name pictures with or without `.jpg`; what stands in lists of two splits has
+-- The split of each picture: that of the list that names it, which the list's file name says, else
+-- Karpathy's. Lists name pictures with or without `.jpg`; a picture in the lists of two splits has
 -- none.
-WITH listed AS (
+WITH list_rows AS (
     SELECT
         file,
         row,
@@ -28,10 +28,10 @@ images AS (
     WHERE (SELECT count(*) FROM splits) = 0
 ),
 
-told AS (
+picture_splits AS (
     SELECT
         file, row, CASE WHEN name ILIKE '%.jpg%' THEN name ELSE name || '.jpg' END AS name, split
-    FROM listed
+    FROM list_rows
     UNION ALL
     SELECT
         file,
@@ -47,6 +47,6 @@ SELECT
     min(file) AS file,
     min(row) AS row,
     CASE WHEN count(DISTINCT split) = 1 THEN min(split) END AS split
-FROM told
+FROM picture_splits
 GROUP BY name
 ORDER BY name

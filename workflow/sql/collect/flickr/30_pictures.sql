@@ -1,7 +1,7 @@
--- Each picture that has captions, under the URL that it was taken in by, or its own name; the id is
--- that of crawl. Without lists all pictures are one split.
+-- Each picture that has captions, with the URL under which crawl has stored it, or else its own
+-- name; its id is made from that, as in crawl. Without lists all pictures are one split.
 -- ASSUME that is what the paper ranks: it names N pictures of a dataset and no split.
-WITH named AS (
+WITH crawled_files AS (
     SELECT
         regexp_extract(urls.image_url, '[^/]+$') AS name,
         min(urls.image_url) AS image_url,
@@ -10,7 +10,7 @@ WITH named AS (
     GROUP BY name
 ),
 
-known AS (
+captioned_pictures AS (
     SELECT
         name,
         min(file) AS file,
@@ -27,24 +27,24 @@ lists AS (
 
 located AS (
     SELECT
-        known.*,
-        coalesce(named.image_url, known.name) AS image_url,
-        coalesce(named.is_ambiguous, FALSE) AS is_ambiguous,
+        captioned_pictures.*,
+        coalesce(crawled_files.image_url, captioned_pictures.name) AS image_url,
+        coalesce(crawled_files.is_ambiguous, FALSE) AS is_ambiguous,
         CASE WHEN lists.pictures = 0 THEN 'test' ELSE divided.split END AS split
-    FROM known
+    FROM captioned_pictures
     CROSS JOIN lists
-    LEFT JOIN named ON known.name = named.name
-    LEFT JOIN divided ON known.name = divided.name
+    LEFT JOIN crawled_files ON captioned_pictures.name = crawled_files.name
+    LEFT JOIN divided ON captioned_pictures.name = divided.name
 )
 
 SELECT
     located.*,
-    taken.width,
-    taken.height,
-    taken.sha256,
+    crawled.width,
+    crawled.height,
+    crawled.sha256,
     url_uuid(located.image_url) AS image_id,
     NOT located.is_ambiguous
-    AND ((SELECT count(*) FROM ledger) = 0 OR coalesce(taken.status = 'success', FALSE))
+    AND ((SELECT count(*) FROM ledger) = 0 OR coalesce(crawled.status = 'success', FALSE))
         AS has_pixels
-FROM located LEFT JOIN ledger AS taken USING (image_url)
+FROM located LEFT JOIN ledger AS crawled USING (image_url)
 ORDER BY name

@@ -1,6 +1,6 @@
--- Pictures in a split with pixels, a caption that asks for them, and others that describe them.
--- ASSUME a picture's first caption asks and the others are its corpus: a picture has five captions
--- and nothing else here, and the paper does not say which of them are the query.
+-- Pictures in a split with pixels, a caption that is the query, and others that describe them.
+-- ASSUME a picture's first caption is the query and the others are its corpus: a picture has five
+-- captions and nothing else here, and the paper does not say which of them are the query.
 WITH described AS (
     SELECT
         pictures.name,

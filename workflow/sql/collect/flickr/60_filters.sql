@@ -1,4 +1,4 @@
--- Pictures with captions in a split, and those that became a query and its answer.
+-- Pictures with captions in a split, and those that are used as a query's answer.
 SELECT
     'usable' AS step,
     pictures.split,

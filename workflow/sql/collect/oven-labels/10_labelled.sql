@@ -6,7 +6,7 @@ WITH header AS (
 fields AS (
     SELECT
         labels.file, labels.row, labels.line,
-        string_split(labels.line, chr(9)) AS given,
+        string_split(labels.line, chr(9)) AS cells,
         header.names
     FROM labels CROSS JOIN header
     WHERE labels.row > 1
@@ -14,9 +14,9 @@ fields AS (
 
 SELECT
     file, row, line,
-    nullif(trim(given[list_position(names, 'image')]), '') AS picture,
-    trim(replace(given[list_position(names, 'label')], '_', ' ')) AS label,
-    coalesce(trim(given[list_position(names, 'category')]), '') AS category,
-    coalesce(nullif(trim(given[list_position(names, 'split')]), ''), 'test') AS split
+    nullif(trim(cells[list_position(names, 'image')]), '') AS picture,
+    trim(replace(cells[list_position(names, 'label')], '_', ' ')) AS label,
+    coalesce(trim(cells[list_position(names, 'category')]), '') AS category,
+    coalesce(nullif(trim(cells[list_position(names, 'split')]), ''), 'test') AS split
 FROM fields
 ORDER BY file, row

@@ -1,5 +1,5 @@
 -- The knowledge base: every article by its lead, with the picture of its infobox if it was crawled.
-WITH crawled AS (
+WITH crawled_files AS (
     SELECT
         knowledge_urls.image_id,
         replace(url_decode(regexp_extract(knowledge_urls.image_url, '[^/]+$')), '_', ' ') AS file
@@ -10,14 +10,14 @@ WITH crawled AS (
             AND knowledge_ledger.status = 'success'
 ),
 
-pictured AS (
-    SELECT infoboxes.page_id, min(crawled.image_id) AS picture_id
-    FROM infoboxes INNER JOIN crawled ON infoboxes.file = crawled.file
+article_pictures AS (
+    SELECT infoboxes.page_id, min(crawled_files.image_id) AS picture_id
+    FROM infoboxes INNER JOIN crawled_files ON infoboxes.file = crawled_files.file
     GROUP BY infoboxes.page_id
 )
 
-SELECT sections.*, pictured.picture_id
+SELECT sections.*, article_pictures.picture_id
 FROM sections
-LEFT JOIN pictured ON sections.page_id = pictured.page_id
+LEFT JOIN article_pictures ON sections.page_id = article_pictures.page_id
 WHERE sections.section = 0
 ORDER BY sections.text_id

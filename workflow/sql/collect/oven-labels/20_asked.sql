@@ -1,4 +1,4 @@
--- Each labelled picture with its article, and the question that its category asks.
+-- Each labelled picture with its article, and a question of its category.
 WITH located AS (
     SELECT
         urls.image_id, urls.image_url, ledger.status, ledger.width, ledger.height, ledger.sha256,
@@ -12,30 +12,30 @@ pictures AS (
     SELECT
         * EXCLUDE (status, upstream_sha256),
         CASE
-            WHEN min(upstream_sha256) OVER alike <> max(upstream_sha256) OVER alike
+            WHEN min(upstream_sha256) OVER same_name <> max(upstream_sha256) OVER same_name
                 THEN 'ambiguous_picture'
             ELSE status
         END AS status
     FROM located
-    WINDOW alike AS (PARTITION BY name)
+    WINDOW same_name AS (PARTITION BY name)
     QUALIFY row_number() OVER (PARTITION BY name ORDER BY image_url) = 1
 ),
 
-asking AS (
+category_questions AS (
     SELECT each.category, list(each.question ORDER BY each.question) AS questions
     FROM unnest($questions) AS template (each)
     GROUP BY each.category
 ),
 
-worded AS (
+candidates AS (
     SELECT
         labelled.*, pictures.* EXCLUDE (name), projection.text_id,
-        coalesce(own.questions, every.questions) AS questions
+        coalesce(own_category.questions, any_category.questions) AS questions
     FROM labelled
     LEFT JOIN pictures ON labelled.picture = pictures.name
     LEFT JOIN projection ON labelled.label = projection.source_text_id
-    LEFT JOIN asking AS own ON labelled.category = own.category
-    LEFT JOIN asking AS every ON every.category = '*'
+    LEFT JOIN category_questions AS own_category ON labelled.category = own_category.category
+    LEFT JOIN category_questions AS any_category ON any_category.category = '*'
 )
 
 SELECT
@@ -49,5 +49,5 @@ SELECT
             THEN 'unseen'
         ELSE 'seen'
     END AS seen
-FROM worded
+FROM candidates
 ORDER BY file, row

@@ -1,5 +1,5 @@
--- Why a labelled picture can't be used; unseen entities keep out of training by design.
-WITH judged AS (
+-- Why a labelled picture can't be used; unseen entities are excluded from training by design.
+WITH checked AS (
     SELECT
         file, row, line AS raw,
         CASE
@@ -17,4 +17,4 @@ WITH judged AS (
     FROM asked
 )
 
-SELECT file, row, reason, detail, raw FROM judged WHERE reason IS NOT NULL ORDER BY file, row
+SELECT file, row, reason, detail, raw FROM checked WHERE reason IS NOT NULL ORDER BY file, row

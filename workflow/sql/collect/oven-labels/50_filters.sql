@@ -1,4 +1,4 @@
--- Labelled pictures, and those left when what can't be used has gone.
+-- Labelled pictures, and how many of them are used.
 WITH counted AS (
     SELECT split, count(*) AS before FROM asked GROUP BY split
 ),

@@ -1,18 +1,18 @@
 -- One row a line of the annotations; the gallery has fewer keys than the published files.
 WITH parsed AS (
-    SELECT file, row, line, CASE WHEN json_valid(line) THEN line::JSON END AS given
+    SELECT file, row, line, CASE WHEN json_valid(line) THEN line::JSON END AS record
     FROM queries
     WHERE trim(line) <> ''
 ),
 
-named AS (
+fields AS (
     SELECT
-        file, row, line, given IS NOT NULL AS valid,
-        given ->> '$.data_id' AS data_id,
-        coalesce(given ->> '$.image', given ->> '$.image_id') AS picture,
-        nullif(trim(given ->> '$.question'), '') AS question,
-        given ->> '$.entity_id' AS entity_id,
-        concat_ws(' ', given ->> '$.data_split', given ->> '$.data_id') AS label
+        file, row, line, record IS NOT NULL AS valid,
+        record ->> '$.data_id' AS data_id,
+        coalesce(record ->> '$.image', record ->> '$.image_id') AS picture,
+        nullif(trim(record ->> '$.question'), '') AS question,
+        record ->> '$.entity_id' AS entity_id,
+        concat_ws(' ', record ->> '$.data_split', record ->> '$.data_id') AS label
     FROM parsed
 )
 
@@ -30,5 +30,5 @@ SELECT
         WHEN contains(label, 'entity') THEN 'entity'
     END AS subset,
     nullif(regexp_extract(label, '(un)?seen'), '') AS seen
-FROM named
+FROM fields
 ORDER BY file, row

@@ -1,6 +1,6 @@
--- Pictures by file name, with its ending and without;
--- of two with one name the first by address, where their bytes are the same.
-WITH found AS (
+-- Pictures by file name, with its ending and without; of two with the same name and bytes the first
+-- by address.
+WITH crawled_files AS (
     SELECT
         urls.image_id, urls.image_url, ledger.status, ledger.width, ledger.height, ledger.sha256,
         ledger.upstream_sha256,
@@ -10,19 +10,19 @@ WITH found AS (
 ),
 
 keyed AS (
-    SELECT *, name AS key FROM found
+    SELECT *, name AS key FROM crawled_files
     UNION
-    SELECT *, regexp_replace(name, '\.[A-Za-z0-9]+$', '') AS key FROM found
+    SELECT *, regexp_replace(name, '\.[A-Za-z0-9]+$', '') AS key FROM crawled_files
 )
 
 SELECT
     * EXCLUDE (status, upstream_sha256),
     CASE
-        WHEN min(upstream_sha256) OVER alike <> max(upstream_sha256) OVER alike
+        WHEN min(upstream_sha256) OVER same_key <> max(upstream_sha256) OVER same_key
             THEN 'ambiguous_picture'
         ELSE status
     END AS status
 FROM keyed
-WINDOW alike AS (PARTITION BY key)
+WINDOW same_key AS (PARTITION BY key)
 QUALIFY row_number() OVER (PARTITION BY key ORDER BY image_url) = 1
 ORDER BY key

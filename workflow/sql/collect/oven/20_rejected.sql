@@ -1,10 +1,10 @@
--- Why a line can't be used; an entity or a query that comes twice is used the first time.
--- The test set comes without answers, and asks nevertheless.
-WITH named AS (
+-- Why a line can't be used; of a repeated entity or query the first is used. Queries of the test
+-- set have no answers, and are used all the same.
+WITH entity_ids AS (
     SELECT DISTINCT entity_id FROM known WHERE name IS NOT NULL
 ),
 
-judged AS (
+checked AS (
     SELECT
         asked.file, asked.row, asked.line AS raw,
         CASE
@@ -13,7 +13,7 @@ judged AS (
             WHEN pictures.key IS NULL THEN 'missing_picture'
             WHEN pictures.status <> 'success' THEN pictures.status
             WHEN asked.entity_id IS NULL AND asked.split <> 'test' THEN 'no_answer'
-            WHEN asked.entity_id IS NOT NULL AND named.entity_id IS NULL THEN 'unknown_entity'
+            WHEN asked.entity_id IS NOT NULL AND entity_ids.entity_id IS NULL THEN 'unknown_entity'
             WHEN row_number() OVER (PARTITION BY asked.data_id ORDER BY asked.file, asked.row) > 1
                 THEN 'repeated_query'
         END AS reason,
@@ -22,7 +22,7 @@ judged AS (
         ) AS detail
     FROM asked
     LEFT JOIN pictures ON asked.picture = pictures.key
-    LEFT JOIN named ON asked.entity_id = named.entity_id
+    LEFT JOIN entity_ids ON asked.entity_id = entity_ids.entity_id
     UNION ALL
     SELECT
         file, row, line AS raw,
@@ -36,4 +36,4 @@ judged AS (
     FROM known
 )
 
-SELECT file, row, reason, detail, raw FROM judged WHERE reason IS NOT NULL ORDER BY file, row
+SELECT file, row, reason, detail, raw FROM checked WHERE reason IS NOT NULL ORDER BY file, row

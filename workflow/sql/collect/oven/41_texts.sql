@@ -1,4 +1,5 @@
--- An entity belongs to the split that asks for it, and to no split when several do.
+-- An entity is in the split of the questions that it answers; if several splits have such
+-- questions, in `other`.
 WITH judged AS (
     SELECT text_id, CASE WHEN count(DISTINCT split) = 1 THEN min(split) ELSE 'other' END AS split
     FROM qrels

@@ -1,4 +1,4 @@
--- What the files had, and what of it was used.
+-- Rows of the files, and how many of them are used.
 WITH counted AS (
     SELECT 'queries' AS step, split, count(*) AS before FROM asked GROUP BY split
     UNION ALL

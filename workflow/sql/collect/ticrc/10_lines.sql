@@ -1,7 +1,7 @@
--- A part of the source is a split of ours, of one or more of the challenge's own sets: train,
--- train2, dev-0, test-A, test-B, the folders in the addresses of their files. `source_splits`
--- chooses some.
-WITH listed AS (
+-- A part of the source is a split of the collection. It has one or more of the challenge's own
+-- sets: train, train2, dev-0, test-A, test-B, the folders in the addresses of their files.
+-- `source_splits` chooses some.
+WITH all_lines AS (
     SELECT 'train' AS split, file, row, line FROM train
     UNION ALL
     SELECT 'validation' AS split, file, row, line FROM validation
@@ -9,14 +9,14 @@ WITH listed AS (
     SELECT 'test' AS split, file, row, line FROM test
 ),
 
-placed AS (
+addressed AS (
     SELECT
-        listed.*,
+        all_lines.*,
         coalesce(
-            nullif(regexp_extract(acquired.address, '([^/]*)/[^/]*$', 1), ''), listed.split
+            nullif(regexp_extract(acquired.address, '([^/]*)/[^/]*$', 1), ''), all_lines.split
         ) AS source_split
-    FROM listed
-    LEFT JOIN acquired ON listed.split = acquired.part AND listed.file = acquired.file
+    FROM all_lines
+    LEFT JOIN acquired ON all_lines.split = acquired.part AND all_lines.file = acquired.file
 )
 
 SELECT
@@ -26,6 +26,6 @@ SELECT
     regexp_extract(file, '[^/]*$') AS file,
     row,
     line
-FROM placed
+FROM addressed
 WHERE coalesce(list_contains($source_splits::VARCHAR[], source_split), TRUE)
 ORDER BY split, folder, file, row

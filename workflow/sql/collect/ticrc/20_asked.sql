@@ -31,12 +31,12 @@ SELECT
     coalesce(try_cast(written AS DATE), try_strptime(written, '%Y%m%d')::DATE) AS date,
     image_id, image_url, width, height, sha256, near,
     CASE
-        WHEN min(upstream_sha256) OVER alike <> max(upstream_sha256) OVER alike
+        WHEN min(upstream_sha256) OVER same_line <> max(upstream_sha256) OVER same_line
             THEN 'ambiguous_picture'
         ELSE status
     END AS status
 FROM located
-WINDOW alike AS (PARTITION BY split, folder, row, near)
+WINDOW same_line AS (PARTITION BY split, folder, row, near)
 QUALIFY
     row_number() OVER (
         PARTITION BY split, folder, row

@@ -1,6 +1,6 @@
--- Lines that can't be used. What comes twice is used the first time, and a picture by a line of its
--- own folder before any other.
-WITH judged AS (
+-- Lines that can't be used. Of repeated lines the first is used; of the lines of a picture, one
+-- from its own folder goes first.
+WITH checked AS (
     SELECT
         split || '/' || folder || 'in.tsv' AS file,
         row,
@@ -34,6 +34,6 @@ WITH judged AS (
 )
 
 SELECT file, row, reason, detail, raw
-FROM judged
+FROM checked
 WHERE reason IS NOT NULL
 ORDER BY file ASC, row ASC

@@ -1,4 +1,4 @@
--- A caption has no date of its own: that of its picture would give the answer away.
+-- A caption has no date: that of its picture would reveal the answer.
 SELECT
     text_id,
     NULL::BIGINT AS page_id,

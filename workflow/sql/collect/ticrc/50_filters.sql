@@ -1,4 +1,4 @@
--- What each split's files had, and what of it was used.
+-- Rows of each split's files, and how many of them are used.
 WITH counted AS (
     SELECT 'pictures' AS step, split, count(*) AS before FROM asked GROUP BY split
     UNION ALL

@@ -1,4 +1,4 @@
--- An answer falls with its picture or its caption.
+-- An answer is rejected if its picture or its caption is.
 SELECT file, row, reason, detail, raw FROM flawed
 UNION ALL
 SELECT

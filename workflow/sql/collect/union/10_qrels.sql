@@ -1,4 +1,5 @@
--- Filter (c) once more: a picture that editions have in different splits loses all its pairs.
+-- Filter (c) across editions: an image that is in different splits of two editions loses all its
+-- pairs.
 SELECT
     text_id,
     image_id,

@@ -1,5 +1,5 @@
 -- One entry per language and wording, in the order of the members and of their lists.
-WITH said AS (
+WITH member_captions AS (
     SELECT
         image_id,
         member,
@@ -18,6 +18,6 @@ SELECT
     alt_text,
     attribution,
     min((member, place)) AS seen
-FROM said
+FROM member_captions
 GROUP BY ALL
 ORDER BY ALL

@@ -1,4 +1,4 @@
--- A picture of several members is the first one's, with the captions of all.
+-- The row of an image of several members comes from the first one, its captions from all.
 WITH judged AS (
     SELECT DISTINCT
         image_id,

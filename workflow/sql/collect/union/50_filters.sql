@@ -1,9 +1,10 @@
--- What the members kept and dropped, added up; then what putting them together dropped.
-WITH kept AS (
+-- Pairs that the filters of the members kept and dropped, summed; then those that the union
+-- dropped.
+WITH union_pairs AS (
     SELECT split, count(*) AS n FROM qrels GROUP BY split
 ),
 
-found AS (
+member_pairs AS (
     SELECT split, count(*) AS n FROM member_qrels GROUP BY split
 ),
 
@@ -15,9 +16,10 @@ counted AS (
     GROUP BY step, split
     UNION ALL
     SELECT
-        'union' AS step, found.split,
-        found.n AS before, found.n - coalesce(kept.n, 0) AS dropped, coalesce(kept.n, 0) AS after
-    FROM found LEFT JOIN kept ON found.split = kept.split
+        'union' AS step, member_pairs.split,
+        member_pairs.n AS before, member_pairs.n - coalesce(union_pairs.n, 0) AS dropped,
+        coalesce(union_pairs.n, 0) AS after
+    FROM member_pairs LEFT JOIN union_pairs ON member_pairs.split = union_pairs.split
 )
 
 SELECT *

@@ -9,7 +9,7 @@ WITH parsed AS MATERIALIZED (
     FROM captions
 ),
 
-written AS (
+annotations AS (
     SELECT file, unnest(items) AS item FROM parsed
 )
 
@@ -20,5 +20,5 @@ SELECT
     item.image_id AS picture,
     item.caption,
     trim(regexp_replace(coalesce(item.caption, ''), '\s+', ' ', 'g')) AS sentence
-FROM written
+FROM annotations
 ORDER BY item.image_id, item.id

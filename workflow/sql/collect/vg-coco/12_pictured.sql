@@ -11,14 +11,16 @@ WITH parsed AS (
     FROM image_data
 ),
 
-told AS (
+image_rows AS (
     SELECT file, row, item.* FROM parsed
 )
 
 SELECT
-    told.*,
+    image_rows.*,
     listed.split,
-    row_number() OVER (PARTITION BY told.coco_id ORDER BY told.image_id, told.file, told.row)
-        AS time
-FROM told LEFT JOIN listed ON told.coco_id = listed.id
-ORDER BY told.image_id, told.file, told.row
+    row_number() OVER (
+        PARTITION BY image_rows.coco_id
+        ORDER BY image_rows.image_id, image_rows.file, image_rows.row
+    ) AS time
+FROM image_rows LEFT JOIN listed ON image_rows.coco_id = listed.id
+ORDER BY image_rows.image_id, image_rows.file, image_rows.row

@@ -1,6 +1,6 @@
--- The shared pictures, each under the URL that it was taken in by, or its own; the id is that of
--- crawl.
-WITH named AS (
+-- The shared pictures with the URL under which crawl has stored them, or else their own; the id is
+-- made from that URL, as in crawl.
+WITH crawled_files AS (
     SELECT
         regexp_extract(urls.image_url, '[^/]+$') AS name,
         min(urls.image_url) AS image_url,
@@ -13,18 +13,19 @@ located AS (
     SELECT
         pictured.* EXCLUDE (image_id, url),
         pictured.image_id AS picture,
-        coalesce(named.image_url, pictured.url) AS image_url,
-        coalesce(named.is_ambiguous, FALSE) AS is_ambiguous
-    FROM pictured LEFT JOIN named ON regexp_extract(pictured.url, '[^/]+$') = named.name
+        coalesce(crawled_files.image_url, pictured.url) AS image_url,
+        coalesce(crawled_files.is_ambiguous, FALSE) AS is_ambiguous
+    FROM pictured
+    LEFT JOIN crawled_files ON regexp_extract(pictured.url, '[^/]+$') = crawled_files.name
     WHERE pictured.split IS NOT NULL AND pictured.time = 1
 )
 
 SELECT
     located.*,
-    taken.sha256,
+    crawled.sha256,
     url_uuid(located.image_url) AS image_id,
     NOT located.is_ambiguous
-    AND ((SELECT count(*) FROM ledger) = 0 OR coalesce(taken.status = 'success', FALSE))
+    AND ((SELECT count(*) FROM ledger) = 0 OR coalesce(crawled.status = 'success', FALSE))
         AS has_pixels
-FROM located LEFT JOIN ledger AS taken USING (image_url)
+FROM located LEFT JOIN ledger AS crawled USING (image_url)
 ORDER BY picture

@@ -1,4 +1,4 @@
--- COCO's listed pictures, those that Visual Genome has too, and those that became a query and its
+-- COCO's listed pictures, those that Visual Genome has too, and those that are used as a query's
 -- answer.
 WITH counted AS (
     SELECT

@@ -1,5 +1,5 @@
 -- Rows that were not used, with the file and the place in its list. Captions, regions and objects
--- of a picture that is not used are not told again.
+-- of a rejected picture are not listed.
 SELECT
     pictured.file,
     pictured.row,

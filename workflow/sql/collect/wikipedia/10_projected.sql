@@ -1,4 +1,4 @@
--- A picture is one wherever it may lie: a snapshot tells its address on Commons and in the wiki.
+-- A picture may have an address on Commons and one in the wiki; `picture` is the same for both.
 SELECT
     a.split,
     a.image_url,

@@ -1,4 +1,5 @@
--- The matched section brings its siblings; texts with the same words share the first one's id.
+-- All sections of a page with a matched section are texts; texts with the same words share the
+-- first one's id.
 WITH matched AS (
     SELECT DISTINCT sections.page_id
     FROM projected

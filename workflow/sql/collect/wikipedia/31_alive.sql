@@ -1,6 +1,6 @@
--- Filter (a): an association whose image is dead goes. Of a picture that lives at two addresses
--- the wiki's own is the one that its articles show.
-WITH living AS (
+-- Filter (a): an association whose image could not be downloaded is dropped. If both addresses of a
+-- picture could be, the wiki's own is used, since its articles show that one.
+WITH crawled_pairs AS (
     SELECT
         pairs.*,
         row_number() OVER (
@@ -12,6 +12,6 @@ WITH living AS (
 )
 
 SELECT * EXCLUDE (place)
-FROM living
+FROM crawled_pairs
 WHERE place = 1
 ORDER BY ALL

@@ -1,4 +1,4 @@
--- Filter (c): a pair goes when its text or its image occurs in more than one split.
+-- Filter (c): a pair is dropped if its text or its image occurs in more than one split.
 SELECT
     canonical.text_id,
     canonical.image_url,

@@ -1,5 +1,5 @@
--- What stands before each of the filters but the last, and before all of them: pictures, and from
--- filter (a) on living addresses.
+-- Numbers of pairs before projection and before and after the filters, but the last: of pictures,
+-- and from filter (a) on of image addresses.
 WITH associated AS (
     SELECT DISTINCT
         split,

@@ -1,4 +1,4 @@
-WITH reached AS (
+WITH counts AS (
     SELECT step, split, sum(n)::BIGINT AS n FROM counted GROUP BY step, split
     UNION ALL
     SELECT 4 AS step, split, count(*) AS n FROM one_split GROUP BY split
@@ -9,10 +9,10 @@ splits AS (
 ),
 
 grid AS (
-    SELECT steps.step, splits.split, coalesce(reached.n, 0) AS n
+    SELECT steps.step, splits.split, coalesce(counts.n, 0) AS n
     FROM unnest(range(5)) AS steps (step)
     CROSS JOIN splits
-    LEFT JOIN reached ON steps.step = reached.step AND splits.split = reached.split
+    LEFT JOIN counts ON steps.step = counts.step AND splits.split = counts.split
 )
 
 SELECT

@@ -5,7 +5,7 @@ WITH languages AS (
     WHERE published AND reason IS NULL
 ),
 
-many AS (
+caption_lists AS (
     SELECT
         file, row, line, image_key, language,
         from_json(doc -> ('$."' || language || '".caption'), '["VARCHAR"]') AS captions
@@ -13,12 +13,12 @@ many AS (
     WHERE NOT contains(language, '/')
 ),
 
-every AS (
+all_captions AS (
     SELECT
         file, row, line, image_key, language,
         unnest(range(1, len(captions) + 1)) AS place, unnest(captions) AS caption,
         NULL::VARCHAR AS translation, []::VARCHAR[] AS synsets
-    FROM many
+    FROM caption_lists
     UNION ALL
     SELECT
         file, row, line, image_key, doc ->> 'language' AS language, 1 AS place,
@@ -32,5 +32,5 @@ SELECT
     file, row, line, image_key, language, trim(caption) AS caption, translation, synsets,
     place::INT AS place,
     NOT regexp_matches(coalesce(caption, ''), '[\p{L}\p{N}]') AS wordless
-FROM every
+FROM all_captions
 ORDER BY file ASC, row ASC, language ASC, place ASC

@@ -1,5 +1,5 @@
 -- Every image that a line names; the URL is that of a file of images.tgz.
-WITH named AS (
+WITH image_keys AS (
     SELECT
         image_key,
         max(locale) AS locale,
@@ -15,10 +15,10 @@ crawl AS (
 )
 
 SELECT
-    named.image_key,
-    named.locale,
-    named.image_url,
-    url_uuid(named.image_url) AS image_id,
+    image_keys.image_key,
+    image_keys.locale,
+    image_keys.image_url,
+    url_uuid(image_keys.image_url) AS image_id,
     ledger.width,
     ledger.height,
     ledger.sha256,
@@ -26,7 +26,7 @@ SELECT
         WHEN crawl.pictures = 0 OR ledger.status = 'success' THEN NULL
         ELSE coalesce(ledger.status, 'missing_picture')
     END AS reason
-FROM named
+FROM image_keys
 CROSS JOIN crawl
-LEFT JOIN ledger ON named.image_url = ledger.image_url
+LEFT JOIN ledger ON image_keys.image_url = ledger.image_url
 ORDER BY image_id

@@ -1,6 +1,6 @@
--- What others say of an image: never in the collection's own language, nor translated from it.
--- A translation has the tag of BCP 47's extension T (RFC 6497): en-t-de is English from German.
-WITH said AS (
+-- Captions of an image in other languages than the collection's, and not translated from it. A
+-- translation has the tag of BCP 47's extension T (RFC 6497): en-t-de is English from German.
+WITH other_captions AS (
     SELECT image_key, language, caption, file, row, place
     FROM entries
     WHERE NOT wordless AND language <> $language
@@ -14,6 +14,6 @@ SELECT
     image_key,
     list(language ORDER BY language, file, row, place) AS languages,
     list(caption ORDER BY language, file, row, place) AS captions
-FROM said
+FROM other_captions
 GROUP BY image_key
 ORDER BY image_key

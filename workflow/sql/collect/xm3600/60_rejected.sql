@@ -1,5 +1,5 @@
--- Of all languages: a bad caption is missing in the collections of the others too.
-WITH every AS (
+-- Captions of all languages: in the collections of the other languages they would describe images.
+WITH rejected_rows AS (
     SELECT file, row, reason, coalesce(image_key, '') AS detail, line AS raw
     FROM lines
     WHERE reason IS NOT NULL
@@ -18,5 +18,5 @@ WITH every AS (
 )
 
 SELECT file, row, reason, detail, raw
-FROM every
+FROM rejected_rows
 ORDER BY file ASC, row ASC, detail ASC

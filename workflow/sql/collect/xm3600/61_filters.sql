@@ -1,4 +1,4 @@
--- What the collection's language had, and what of it was used.
+-- Captions and images in the collection's language, and how many of them are used.
 WITH counted AS (
     SELECT 'captions' AS step, count(*) AS before, (SELECT count(*) FROM texts) AS after
     FROM entries

@@ -1,7 +1,7 @@
--- Every file that an article shows, with the reason if it is no picture of its section.
--- ASSUME the smallest thumbnail that WIT's filters leave is wider than 60 px; what stands bare and
--- without a word in a table is a flag, a medal, or a sign; no paper says: AToMiC reads WIT's rows
--- (section 4.1), not wikitext.
+-- Every file that an article shows, and, if it is no picture of its section, the reason.
+-- ASSUME the smallest thumbnail that WIT's filters leave is wider than 60 px; a file in a table
+-- without frame, caption and alt-text is a flag, a medal, or a sign. No paper says so: AToMiC reads
+-- WIT's rows (section 4.1), not wikitext.
 WITH named AS (
     SELECT *, lower(regexp_extract(file, '\.([^.]+)$', 1)) AS ending FROM pictures
 )

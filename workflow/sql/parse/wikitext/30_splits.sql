@@ -1,4 +1,5 @@
--- A page of WIT has WIT's split; any other page has that of its number's hash, in every run.
+-- A page of WIT has WIT's split; the hash of its number decides for any other page, alike in every
+-- run.
 WITH wit_splits AS (
     SELECT page_title, min(split) AS split
     FROM wit

@@ -1,5 +1,6 @@
--- The failures that the page shows of each system: the farthest from right, then the nearest.
-WITH placed AS (
+-- The failures that the page shows of each system: the least similar to the right answer, then the
+-- most similar.
+WITH ordered AS (
     SELECT
         *,
         row_number() OVER (
@@ -12,6 +13,6 @@ WITH placed AS (
     WHERE ca IS NOT NULL
 )
 
-SELECT * FROM placed
+SELECT * FROM ordered
 WHERE from_worst <= $shown OR from_best <= $shown
 ORDER BY task DESC, system ASC, from_worst ASC

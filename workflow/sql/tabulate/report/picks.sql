@@ -1,5 +1,5 @@
 -- The queries that a system answers best and worst, with the rank of the first relevant document.
--- Among equals, the surest: the largest lead of the first document over the second.
+-- Ties are broken by the lead of the first document over the second, the largest first.
 WITH judged AS (
     SELECT
         CASE WHEN $task = 't2m' THEN text_id ELSE image_id END AS query_id,
@@ -22,7 +22,7 @@ leads AS (
     FROM run GROUP BY query_id
 ),
 
-placed AS (
+ordered AS (
     SELECT
         query_id, doc_id, rank,
         row_number()
@@ -34,6 +34,6 @@ placed AS (
 )
 
 SELECT query_id, doc_id, rank, nth_best <= $n AS is_best
-FROM placed
+FROM ordered
 WHERE nth_best <= $n OR nth_worst <= $n
 ORDER BY is_best DESC, CASE WHEN is_best THEN nth_best ELSE nth_worst END ASC

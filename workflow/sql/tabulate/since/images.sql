@@ -1,4 +1,4 @@
--- What was said of some images in each of two snapshots.
+-- The captions of some images in each of two snapshots.
 SELECT
     image_id, side,
     regexp_extract(image_url, '[^/]+$') AS title,

@@ -14,7 +14,7 @@ judged AS (
     GROUP BY ident
 ),
 
-placed AS (
+page_changes AS (
     SELECT
         changes.*, ids.page_id,
         max(changes.page_class) OVER on_page AS class, max(ids.title) OVER on_page AS title,
@@ -31,7 +31,7 @@ ranked AS (
     SELECT
         *, dense_rank() OVER (PARTITION BY class ORDER BY total DESC, page_id ASC) AS place,
         row_number() OVER within AS nth
-    FROM placed WHERE change <> 'unchanged' OR (total = 0 AND class = 'renamed')
+    FROM page_changes WHERE change <> 'unchanged' OR (total = 0 AND class = 'renamed')
     WINDOW within AS (PARTITION BY page_id ORDER BY kind DESC, before_id ASC, after_id ASC)
 )
 

@@ -1,5 +1,5 @@
--- What became of each query of the later snapshot: whether the earlier one asks it, with which
--- answers, and whether its own words or picture have changed. A query counts in several strata.
+-- How each query of the later snapshot has changed: whether the earlier one has it, with the same
+-- answers or others, and whether its own words or picture differ. A query counts in several strata.
 WITH pairs AS (
     SELECT
         coalesce(identities.after_id, 'gone ' || b.text_id) AS text_id, b.image_id,

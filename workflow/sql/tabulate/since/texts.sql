@@ -1,4 +1,4 @@
--- What some texts said in each of two snapshots.
+-- The fields of some texts in each of two snapshots.
 SELECT *
 FROM (
     SELECT *, 'before' AS side FROM before_texts

@@ -35,7 +35,7 @@ queries AS (
     GROUP BY split, image_id
 ),
 
-placed AS (
+query_deciles AS (
     SELECT *, ntile(10) OVER (PARTITION BY task, split ORDER BY views, query_id) AS decile
     FROM queries
 )
@@ -48,5 +48,5 @@ SELECT
         WHEN views < $tail THEN 'tail'
         ELSE 'between'
     END AS stratum
-FROM placed
+FROM query_deciles
 ORDER BY task, split, query_id

@@ -1,5 +1,5 @@
--- A run on nested subsets of its pool: per subset and query its relevant hits, ranked
--- anew among the hits that the subset has, and how many of those there are.
+-- A run on nested subsets of its pool: per subset and query its relevant hits, ranked anew among
+-- the hits that the subset has, and the number of those hits.
 WITH relevant AS (
     SELECT
         CASE WHEN $task = 't2m' THEN text_id ELSE image_id END AS query_id,

@@ -9,21 +9,21 @@ WITH named AS (
     WHERE language = $language
 ),
 
-theirs AS (
+wit_pictures AS (
     SELECT * FROM named WHERE NOT is_own
 ),
 
-ours AS (
+dump_pictures AS (
     SELECT * FROM named WHERE is_own
 ),
 
 paired AS (
     SELECT
-        coalesce(theirs.section, ours.section) AS section,
-        theirs.file IS NOT NULL AS in_wit,
-        ours.file IS NOT NULL AS in_dump
-    FROM theirs
-    FULL JOIN ours USING (page_title, section, file)
+        coalesce(wit_pictures.section, dump_pictures.section) AS section,
+        wit_pictures.file IS NOT NULL AS in_wit,
+        dump_pictures.file IS NOT NULL AS in_dump
+    FROM wit_pictures
+    FULL JOIN dump_pictures USING (page_title, section, file)
     WHERE
         page_title IN (SELECT n.page_title FROM named AS n WHERE NOT n.is_own)
         AND page_title IN (SELECT s.page_title FROM sections AS s)

@@ -1,4 +1,4 @@
--- Pictures that only WIT or only the snapshot has, and why, as far as that can be told.
+-- Pictures that only WIT or only the snapshot has, and the reason where there is one.
 WITH named AS (
     SELECT DISTINCT
         page_title,

@@ -1,5 +1,4 @@
--- AToMiC (SIGIR 2023), Fig. 5: effectiveness against the number of documents that the queries were
--- asked of.
+-- AToMiC (SIGIR 2023), Fig. 5: effectiveness against the number of documents that are searched.
 WITH pools AS (
     SELECT 'small' AS setting, [$split] AS splits
     UNION ALL

@@ -32,18 +32,18 @@ shared AS (
 SELECT
     pairs.task, pairs.system, pairs.other, count(*) AS queries,
     round(
-        favg(coalesce(shared.hits, 0) / greatest(mine.hits, theirs.hits)), 6
+        favg(coalesce(shared.hits, 0) / greatest(one.hits, two.hits)), 6
     ) AS overlap_share
 FROM pairs
-LEFT JOIN lengths AS mine
-    ON pairs.task = mine.task AND pairs.system = mine.system AND pairs.query_id = mine.query_id
-LEFT JOIN lengths AS theirs
-    ON pairs.task = theirs.task AND pairs.other = theirs.system AND pairs.query_id = theirs.query_id
+LEFT JOIN lengths AS one
+    ON pairs.task = one.task AND pairs.system = one.system AND pairs.query_id = one.query_id
+LEFT JOIN lengths AS two
+    ON pairs.task = two.task AND pairs.other = two.system AND pairs.query_id = two.query_id
 LEFT JOIN shared
     ON
         pairs.task = shared.task AND pairs.system = shared.system
         AND pairs.other = shared.other AND pairs.query_id = shared.query_id
-WHERE mine.hits IS NOT NULL OR theirs.hits IS NOT NULL
+WHERE one.hits IS NOT NULL OR two.hits IS NOT NULL
 GROUP BY pairs.task, pairs.system, pairs.other
 ORDER BY
     pairs.task DESC,

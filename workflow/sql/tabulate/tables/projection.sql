@@ -1,4 +1,4 @@
--- How many texts of the source found their section in the dump, by method, and how surely.
+-- How many texts of the source have a section in the dump, by method, and the BM25 scores.
 SELECT
     CASE WHEN text_id IS NULL THEN 'none' ELSE method END AS matched_by,
     count(*) AS texts,

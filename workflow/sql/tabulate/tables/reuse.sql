@@ -1,4 +1,5 @@
--- Each system as if it had not been pooled: its value, its place, and what only it had found.
+-- Each system as if it had not been pooled: its value, its place, and the relevant documents that
+-- no other system contributed to the pool.
 SELECT
     task, measure, system, alone, round(value, 6) AS value, round(without, 6) AS without,
     round(value - without, 6) AS loss, place, place_without

@@ -1,4 +1,4 @@
--- Crossmodal-3600: what people chose between the captions of two models in each language, and the
+-- Crossmodal-3600: people's choices between the captions of two models in each language, and the
 -- difference in CIDEr over all the pictures that the models describe.
 WITH means AS (
     SELECT language, captioner, favg(cider) AS cider FROM captioners GROUP BY language, captioner

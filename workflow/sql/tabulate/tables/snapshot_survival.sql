@@ -1,4 +1,4 @@
--- How many judgements of the earlier snapshot hold in the later one.
+-- How many judgements of the earlier snapshot are also in the later one.
 SELECT
     coalesce(detail, 'all') AS split,
     count(*) AS judgements,

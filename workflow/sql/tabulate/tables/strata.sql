@@ -1,5 +1,5 @@
 -- One measure in one pool by stratum of queries, with its interval: AToMiC (SIGIR 2023), section 6,
--- asks for such a look at popularity and has none.
+-- proposes such an analysis by popularity and has none.
 SELECT
     task, kind, stratum, split, system, queries,
     round(value, 6) AS value, round(low, 6) AS low, round(high, 6) AS high

@@ -1,5 +1,5 @@
--- What people say is wrong: the share of each system's judgements that name a class of failure, or
--- the alternative (Lymperaiou et al., COLING 2022, Table 2).
+-- Human judgements: the share of each system's judgements that name a class of failure, or the
+-- alternative (Lymperaiou et al., COLING 2022, Table 2).
 WITH named AS (
     SELECT task, system, rating, unnest(classes) AS class FROM studied
 ),

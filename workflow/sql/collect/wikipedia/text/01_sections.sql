@@ -1,4 +1,4 @@
--- All sections of a page, and all texts that may share an id by filter (b), have one title.
+-- Sharded by page title, which all sections of a page and all texts that filter (b) merges share.
 SELECT *
 FROM all_sections
 WHERE md5_number_lower(coalesce(page_title, '')) % $shards = $nth

@@ -1,4 +1,5 @@
--- A text goes where its section is; one without a section is counted somewhere, once.
+-- A text is in the shard of its section; one without a section is in some shard, so that it is
+-- counted once.
 SELECT p.*
 FROM all_projection AS p
 SEMI JOIN sections ON p.text_id = sections.text_id

@@ -1,5 +1,5 @@
 -- The sections of pages that both snapshots have, each with its path below the page and its words.
-WITH every AS (
+WITH all_texts AS (
     SELECT *, FALSE AS is_after FROM before_texts
     UNION ALL
     SELECT *, TRUE AS is_after FROM after_texts
@@ -13,7 +13,7 @@ SELECT
     substr(hierarchy, length(page_title) + 1) AS path,
     list_distinct(regexp_extract_all(lower(context_section_description), '\w+')) AS words,
     row_number() OVER (PARTITION BY is_after, page_id ORDER BY text_id) AS place
-FROM every
+FROM all_texts
 WHERE
     page_id IN (SELECT b.page_id FROM before_texts AS b)
     AND page_id IN (SELECT a.page_id FROM after_texts AS a)

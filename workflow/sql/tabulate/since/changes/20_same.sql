@@ -1,4 +1,4 @@
--- One section of this path in the page of each snapshot: the same section.
+-- A path that the page has once in each snapshot: the same section.
 SELECT
     any_value(text_id) FILTER (NOT is_after) AS before_id,
     any_value(text_id) FILTER (is_after) AS after_id,

@@ -1,11 +1,12 @@
--- Of the others, two that share at least half of their words, and more than with any other one.
+-- Of the other sections, pairs that share at least half of their words, and more than with any
+-- other one.
 WITH matched AS (
     SELECT * FROM same
     UNION ALL
     SELECT * FROM moved
 ),
 
-left_over AS (
+unmatched AS (
     SELECT * FROM sections
     WHERE
         len(words) > 4 AND (
@@ -20,8 +21,8 @@ compared AS (
         a.text_id AS after_id,
         len(list_intersect(b.words, a.words)) AS common,
         common / (len(b.words) + len(a.words) - common) AS alike
-    FROM left_over AS b
-    INNER JOIN left_over AS a ON b.page_id = a.page_id AND a.is_after AND NOT b.is_after
+    FROM unmatched AS b
+    INNER JOIN unmatched AS a ON b.page_id = a.page_id AND a.is_after AND NOT b.is_after
 )
 
 SELECT before_id, after_id, 'renamed' AS method

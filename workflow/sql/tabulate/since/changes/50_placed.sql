@@ -1,4 +1,4 @@
--- Of the others, two that stand between the same two sections.
+-- Of the other sections, pairs that stand between the same two sections.
 WITH matched AS (
     SELECT * FROM same
     UNION ALL
@@ -10,13 +10,14 @@ WITH matched AS (
 identified AS (
     SELECT
         sections.is_after, sections.page_id, sections.text_id, sections.place,
-        coalesce(ours.before_id, theirs.before_id) AS identity
+        coalesce(as_before.before_id, as_after.before_id) AS identity
     FROM sections
-    LEFT JOIN matched AS ours ON NOT sections.is_after AND sections.text_id = ours.before_id
-    LEFT JOIN matched AS theirs ON sections.is_after AND sections.text_id = theirs.after_id
+    LEFT JOIN matched AS as_before
+        ON NOT sections.is_after AND sections.text_id = as_before.before_id
+    LEFT JOIN matched AS as_after ON sections.is_after AND sections.text_id = as_after.after_id
 ),
 
-standing AS (
+neighbours AS (
     SELECT
         *,
         coalesce(lag(identity) OVER around, if(place = 1, 'top', NULL)) AS above,
@@ -28,8 +29,8 @@ standing AS (
 )
 
 SELECT b.text_id AS before_id, a.text_id AS after_id, 'renamed' AS method
-FROM standing AS b
-INNER JOIN standing AS a
+FROM neighbours AS b
+INNER JOIN neighbours AS a
     ON b.page_id = a.page_id AND b.above = a.above AND b.below = a.below
 WHERE a.is_after AND NOT b.is_after AND a.identity IS NULL AND b.identity IS NULL
 ORDER BY before_id

@@ -1,4 +1,4 @@
--- Which section of the later snapshot is which one of the earlier, and how that was found.
+-- Which section of the later snapshot is which one of the earlier, and the method of matching.
 SELECT * FROM same
 UNION ALL
 SELECT * FROM moved

@@ -16,7 +16,7 @@ from isotope.cli.estimate_sizes import GIB, Size, curves, size, thumbnails
 from isotope.core.errors import ToolFailed
 from isotope.params.links import sources
 from isotope.params.recipes import Recipe, Resources, recipe_of
-from isotope.params.sections import model_kind
+from isotope.params.sections import model_kind, model_values
 from isotope.tabulate.table import plain
 
 APART = "release"
@@ -205,7 +205,7 @@ def used_models(params: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 def whole(model: Mapping[str, Any]) -> bool:
     """Whether a model of pictures with words is trained whole, not over frozen vectors."""
-    return model_kind(model).is_mix and not model.get("frozen", False)
+    return model_kind(model).is_mix and not model_values(model)["frozen"]
 
 
 def _large(model: Mapping[str, Any]) -> bool:

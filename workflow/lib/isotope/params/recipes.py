@@ -8,7 +8,7 @@ Open-domain Visual Entity Recognition (ICCV 2023), appendices 11.1 (CLIP Fusion)
 
 import math
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeGuard, get_args
 
 from pydantic import Field
 
@@ -28,6 +28,8 @@ from isotope.params.sections import (
 )
 
 _TRAIN = "models: train"
+# Keys of a model under which a recipe stands.
+_KEYS = ("train", "heads", "learn")
 # Keys that came later: weights that were trained before keep their bytes.
 _LATER = ("steps", "tune")
 _Pairs = Annotated[Whole, Field(ge=2)]
@@ -395,3 +397,23 @@ def recipe_of(spec: Mapping[str, Any]) -> MultimodalRecipe:
     if recipe is None or not issubclass(recipe, MultimodalRecipe):
         raise BadParams("models", f"kind {spec['kind']!r} has no recipe", "name another kind")
     return recipe.of(spec)
+
+
+def recipe_values(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how a model's entry says that it learns, with the defaults of its kind.
+
+    Raises:
+        BadParams: a kind that learns by no recipe.
+    """
+    fields = model_kind(spec).model_fields
+    keys = [key for key in _KEYS if key in fields]
+    if not keys:
+        raise BadParams("models", f"kind {spec['kind']!r} has no recipe", "name another kind")
+    key = next((key for key in keys if spec.get(key)), keys[0])
+    annotation = fields[key].annotation
+    [of] = [each for each in (annotation, *get_args(annotation)) if _is_section(each)]
+    return of.filled(spec.get(key) or {})
+
+
+def _is_section(of: Any) -> TypeGuard[type[Section]]:  # noqa: ANN401
+    return isinstance(of, type) and issubclass(of, Section)

@@ -111,6 +111,11 @@ class Section(BaseModel):
             if not field.is_required() and not is_absent(field)
         }
 
+    @classmethod
+    def filled(cls, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """Return plain data with the defaults of the keys that it leaves out."""
+        return {**cls.defaults(), **entry}
+
     def values(self) -> dict[str, Any]:
         """Return every key with its value, as plain data."""
         return self.model_dump(by_alias=True)
@@ -336,6 +341,11 @@ def _classes(module: ModuleType) -> Iterator[tuple[str, type[Kind]]]:
 def model_kind(entry: Mapping[str, Any]) -> type[ModelKind]:
     """Return the class of an entry of `models`."""
     return cast("type[ModelKind]", kinds(MODELS)[entry["kind"]])
+
+
+def model_values(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an entry of `models` with the defaults of its kind."""
+    return model_kind(entry).filled(entry)
 
 
 def system_kind(entry: Mapping[str, Any]) -> type[SystemKind]:

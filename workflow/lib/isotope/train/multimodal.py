@@ -35,6 +35,7 @@ from isotope.models.multimodal import QUERY, TARGET, Clip2Clip, Multimodal, crea
 from isotope.models.open_clip import cut_of, pick_device, unit
 from isotope.models.transformers import Device
 from isotope.params.recipes import Clip2ClipRecipe, MultimodalRecipe, Resources, recipe_of
+from isotope.params.sections import model_values
 from isotope.train.clip import Start, Tokens, begin
 from isotope.train.data import (
     Block,
@@ -181,7 +182,7 @@ def train(  # noqa: PLR0913
         with deterministic(recipe.seed, recipe.threads):
             begun = begin(base, start)
             place = Place(folder, ranks, resources.squares_gib, resources.workers)
-            splits = _read(source, base.get("fields", FIVE_FIELDS), cut_of(begun.model), place)
+            splits = _read(source, model_values(base)["fields"], cut_of(begun.model), place)
             job_of = partial(fingerprint, params, recipe.seed, splits, files, code=_CODE)
             plan = Plan(recipe, resources, ranks, Checkpoint.of(folder, resources, job_of))
             points = _fit(spec, begun, splits, plan, folder / _BEST)

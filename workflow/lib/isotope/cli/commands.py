@@ -1,4 +1,4 @@
-"""The command `isotope`: what is asked before, during and after a run of the workflow.
+"""The command `isotope`: questions before, during and after a run of the workflow.
 
 Each command imports what it needs when it runs: help and errors of usage come at once.
 """

@@ -248,7 +248,7 @@ def documents(root: Path) -> list[Path]:
 
 
 def rewrite(text: str, root: Path) -> str:
-    """Return a page with its generated parts made anew from the project in `root`.
+    """Return a page with its generated parts updated from the project in `root`.
 
     Raises:
         BadParams: a part that nothing generates, a table or a parameter that does not exist.

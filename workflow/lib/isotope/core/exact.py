@@ -52,7 +52,7 @@ def seeker(device: str) -> Seek:
 
 
 def by_faiss(documents: Vectors) -> Ask:
-    """Let FAISS look, by its blocked matrix products."""
+    """Search by the blocked matrix products of FAISS."""
 
     def ask(queries: Vectors, k: int) -> Nearest:
         return faiss.knn(queries, documents, k, metric=faiss.METRIC_INNER_PRODUCT)
@@ -61,7 +61,7 @@ def by_faiss(documents: Vectors) -> Ask:
 
 
 def by_torch(documents: Vectors, device: Any) -> Ask:  # noqa: ANN401
-    """Let torch look on one of its devices, where the block lies until the last query."""
+    """Search by torch on one of its devices, which holds the block until the last query."""
     torch = _torch()
     there = torch.from_numpy(documents).to(device).T
     size = max(1, _SCORES // max(1, len(documents)))
@@ -78,7 +78,7 @@ def by_torch(documents: Vectors, device: Any) -> Ask:  # noqa: ANN401
 
 
 def _driver() -> bool:
-    """Tell whether a driver of NVIDIA's is loaded; torch takes seconds to say that none is."""
+    """Tell whether an NVIDIA driver is loaded; torch takes seconds to report that none is."""
     return any(Path("/dev").glob("nvidia[0-9]*"))
 
 
@@ -129,7 +129,7 @@ _ROUNDING = 2.0**-24
 
 
 class Shards:
-    """Vector shards seen as one array; only the rows asked for are read."""
+    """Vector shards as one array; only requested rows are read."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
         """Map the files; every shard is float32 or float16 [rows, dim] with the same dim."""

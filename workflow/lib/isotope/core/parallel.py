@@ -99,7 +99,7 @@ def _sheltered() -> Generator[None, None, None]:
 
 @contextmanager
 def _delayed(number: int) -> Generator[None, None, None]:
-    """Let a signal wait: taken by a library's thread, it would leave a process half started."""
+    """Delay a signal: handled by a library's thread, it would leave a process half started."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

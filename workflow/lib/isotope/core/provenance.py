@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 LIBRARY = Path(__file__).parents[1]
 _PACKAGE = "isotope"
-# They shape messages, never tables.
+# Modules that shape messages, never tables.
 _NEVER = {"core.errors", "core.progress"}
 # Stands for all names of a module.
 WHOLE = "*"

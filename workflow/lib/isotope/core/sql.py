@@ -180,7 +180,7 @@ def run_chain(  # noqa: PLR0913
 
 
 def check(sql_file: Path, relations: Mapping[str, Files], params: Mapping[str, object]) -> None:
-    """Hold the claim that is the file's name: its query must return no row.
+    """Check the claim in the file's name: its query must return no row.
 
     Raises:
         BrokenPromise: the claim and the first offending rows.

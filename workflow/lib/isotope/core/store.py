@@ -248,7 +248,7 @@ class Grouped:
         self._swap()
 
     def _return(self) -> None:
-        """Go on in the memory of a row group that was written: what it takes is there already."""
+        """Reuse the memory of a row group that was written."""
         if self._writing and self._writing.done():
             self._written()
             some = self._filling.table()
@@ -298,7 +298,7 @@ class Group:
         return pa.Table.from_arrays(whole, schema=self._schema)
 
     def clear(self) -> None:
-        """Forget the rows, and keep the memory."""
+        """Remove the rows, and keep the memory."""
         for own in self._columns:
             own.clear()
         self.rows = 0
@@ -355,7 +355,7 @@ class _Texts:
     def _grow(self, needed: int, rows: int) -> None:
         if needed > len(self._bytes):
             before = self._bytes
-            # Room that is never used costs nothing, and every move costs what is used anew.
+            # Unused address space costs no memory, and growing copies all that is used.
             whole = min(5 * needed * self._most // (4 * rows), _LEAP_BYTES)
             self._bytes = np.empty(min(max(2 * needed, whole), _MOST_BYTES), np.uint8)
             self._bytes[: self._size] = before[: self._size]

@@ -166,7 +166,7 @@ def _fill_lines(
 
 
 def encode_image_shard(images: Path, sources: Sources, encoding: Encoding, files: Files) -> None:
-    """Encode a shard of the images by what stands for them: `model["images"]`, pixels by default.
+    """Encode a shard of the images by `model["images"]`: captions, or pixels by default.
 
     Raises:
         As `encode_images` and `encode_captions`.

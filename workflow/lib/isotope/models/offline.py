@@ -168,7 +168,7 @@ class Multilingual:
 
     def read(self, texts: Sequence[str]) -> torch.Tensor:
         """Return the sentence embeddings [n, 512] of texts, L2-normalised."""
-        # Texts that are read together become one matrix, and each would tell of the others.
+        # Texts that are read together become one matrix, so each vector would depend on the others.
         rows = [torch.from_numpy(self._encoder.encode([text])) for text in texts]
         vectors = torch.cat(rows) if rows else torch.zeros(0)
         return torch.nn.functional.normalize(vectors.float().reshape(-1, self.width), dim=-1)

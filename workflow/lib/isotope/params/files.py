@@ -178,7 +178,7 @@ def used_sources(params: Mapping[str, Any]) -> list[str]:
 
 
 def _sources(params: Mapping[str, Any], root: Path) -> Iterator[MissingFile]:
-    """What was acquired is there, wherever it came from."""
+    """Yield the missing files of sources; what was acquired already is not missing."""
     for name in used_sources(params):
         files = params["acquire"].get(name, {}).get("files", {})
         if not (root / _ACQUIRED / name / "manifest.json").is_file():
@@ -223,7 +223,7 @@ def _of_tables(tabulate: Mapping[str, Any], build: list[str]) -> Iterator[tuple[
 
 
 def _of_captions(tabulate: Mapping[str, Any], sources: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield what is held against the captions of the sources that are used."""
+    """Yield what is compared with the captions of the sources that are used."""
     for name, entry in tabulate["captioners"].items():
         for i, path in enumerate(entry["files"] if entry["source"] in sources else ()):
             yield f"tabulate.captioners.{name}.files[{i}]", path
@@ -276,7 +276,7 @@ def _is_there(root: Path, path: str) -> bool:
 
 
 def _is_acquired(params: Mapping[str, Any], path: str) -> bool:
-    """Tell whether the phase acquire makes it; what was acquired and is gone is found there."""
+    """Tell whether the phase acquire makes a path, or reports that it is gone."""
     parts = PurePosixPath(path).parts
     if parts[:2] != _ACQUIRED.parts or not parts[3:]:
         return False

@@ -87,7 +87,7 @@ def _architecture(models: Params, name: str, path: list[str]) -> tuple[str, str]
 
 
 def _check_collection(where: str, entry: Params, params: Params) -> None:
-    """A key of another kind is told apart from a typo: some kind has it."""
+    """Refuse a key of another kind by naming the kinds that have it."""
     kind = collection_kind(entry)
     for key in entry.keys() - kind.model_fields.keys():
         owners = [name for name, of in kinds(COLLECTIONS).items() if key in of.model_fields]
@@ -126,7 +126,7 @@ def _check_views(*, head: float, tail: float) -> None:
 
 
 def _check_temporal(params: Params, systems: list[str]) -> None:
-    """Only what an index and an encoder answer can be asked anew; a fusion by what it fuses."""
+    """Demand systems that can answer new queries: an index, an encoder, or fusions of those."""
     for name in systems:
         entry = params["systems"][name]
         kind = system_kind(entry)
@@ -194,11 +194,11 @@ def unknown(params: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def check(params: Mapping[str, Any]) -> None:
-    """Check that what is put together can be told apart.
+    """Check that the members of unions can be distinguished.
 
     Raises:
         BadParams: a member that is no snapshot, two of one language, or a union that is compared
-            by page, or told facts by page, as pages of two editions may share a number and a title.
+            by page, or has facts by page, as pages of two editions may share a number and a title.
     """
     for union in unions(params):
         _check_members(params["collect"], union)
@@ -315,7 +315,7 @@ def _tokenizers(params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _check_tokenizer(where: str, spec: str) -> None:
-    """Refuse what is all but the name of a tokenizer of ours: no hub has a name so near."""
+    """Refuse a likely misspelling of the name of a built-in tokenizer."""
     near = difflib.get_close_matches(spec.lower(), _BUILT_IN, n=1, cutoff=0.75)
     if near and spec not in _BUILT_IN:
         found = f"no tokenizer {spec!r}"

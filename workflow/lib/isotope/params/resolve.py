@@ -233,7 +233,7 @@ def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
         brought = params["acquire"].get(name, {}).get("files", {})
         part = [entry["pictures"]["part"]] if "pictures" in entry else []
         yield from _unknown(f"crawl.{name}.pictures.part", part, list(brought))
-        # A picture of another width is another picture, whatever its date says.
+        # Pictures of another width are other files, even with the same date.
         others = [n for n, e in params["crawl"].items() if e.get("width") == entry.get("width")]
         earlier = [n for n in others if n != name]
         yield from _unknown(f"crawl.{name}.after", _listed(entry.get("after")), earlier)

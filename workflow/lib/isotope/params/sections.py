@@ -155,7 +155,7 @@ class _Present:
 
 
 class _Unset:
-    """A key that may be left out or be null, and is not the same then."""
+    """A key that may be left out or be null, which mean different things."""
 
 
 class _Unique:
@@ -182,7 +182,7 @@ Distinct = Annotated[list[T], AfterValidator(_distinct), _Unique()]
 
 
 def _text(key: object) -> object:
-    """YAML's 2023 as a key is a name, too."""
+    """Return a number that YAML read as a key, such as 2023, as text."""
     return key if isinstance(key, str) else str(key)
 
 

@@ -290,7 +290,7 @@ class Exhibits(Since):
         return expanded(here, **wildcards)[0]
 
     def perturbed_ranks(self, wildcards: Wildcards) -> list[str]:
-        """The ranks of perturbed queries, by the systems that can be asked anew."""
+        """The ranks of perturbed queries, by the systems that can answer them."""
         pattern = "results/tables/{collection}/perturbed/{system}.parquet"
         return expanded(
             pattern,

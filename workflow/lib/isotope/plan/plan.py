@@ -71,7 +71,7 @@ class Plan(Exhibits):
         }
 
     def case_systems(self, collection: str) -> list[str]:
-        """The two systems side by side: those asked for, or the report's and the first BM25."""
+        """The two systems side by side: those of the params, or the report's and the first BM25."""
         first = self.params["tabulate"]["system"]
         rivals = [s for s in self.systems if s != first]
         # A foreign system may lack a run on the largest pool.

@@ -40,7 +40,7 @@ class Sources(Paths):
         return self.params["crawl"][wildcards.source]["shards"]
 
     def crawl_spec(self, wildcards: Wildcards) -> dict[str, Any]:
-        """The params of a crawl but `after`: another earlier crawl is no reason to crawl anew."""
+        """The params of a crawl but `after`: another earlier crawl does not cause a new one."""
         spec = self.params["crawl"][wildcards.source]
         return {k: v for k, v in spec.items() if k != "after"}
 

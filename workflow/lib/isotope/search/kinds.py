@@ -33,7 +33,7 @@ from isotope.params.sections import (
 if TYPE_CHECKING:
     from isotope.search.fuse import Part, Scores
 
-# What a template may say of a date; of a value of another type only `value`.
+# Placeholders of a template for a date; a value of another type has `value` only.
 PLACES = (TEXT, "value", "year", "decade", "month")
 
 
@@ -197,7 +197,7 @@ class Fusion(SystemKind):
     """Runs of several systems in one."""
 
     fuses: ClassVar[bool] = True
-    # The key that a fusion without `tune` is fixed by.
+    # The parameter of a fusion without `tune`.
     fixed: ClassVar[str]
 
     of: Annotated[Distinct[str], Field(min_length=2)] = Field(description="Systems to fuse.")

@@ -155,7 +155,7 @@ class _Candidates:
     def ranked(self, kind: type[Fusion], point: Mapping[str, Any]) -> pl.DataFrame:
         """Return query_id, doc_id and rank of the judged documents under a point of the grid."""
         values = kind.contributions(point, self._ranks, self._scores)
-        # One run after the other, as `fuse` adds: floats depend on the order.
+        # Added run by run, as `fuse` does: sums of floats depend on the order.
         fused = sum(values, np.zeros(len(self._ranks[0])))
         other, own = fused[self._against], fused[self._own][self._which]
         before = (other > own) | ((other == own) & self._above)

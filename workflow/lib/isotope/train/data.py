@@ -90,7 +90,7 @@ def _beside(path: Path) -> Path:
 
 
 class Column(Sequence[Any]):
-    """One thing made of each row of JSON, whenever it is asked for."""
+    """A sequence of objects, each made of a row of JSON when it is read."""
 
     def __init__(self, rows: Packed, make: Callable[[list[Any]], Any]) -> None:
         """Make it of rows by `make`."""
@@ -110,7 +110,7 @@ Rows = npt.NDArray[np.int64]
 
 
 class Decoded:
-    """uint8 [n, side, side, 3] of which only the rows asked for, and those to come, ever exist."""
+    """uint8 [n, side, side, 3]; only the requested rows, and the next ones, are in memory."""
 
     def __init__(self, webp: Packed, image_ids: Sequence[str], cut: Cut, workers: int) -> None:
         """Decode by `workers` threads; Pillow and libwebp let them run side by side."""

@@ -351,7 +351,7 @@ def deterministic(seed: int, threads: int) -> Generator[None]:
 
 _PATHS = ("texts", "images", "qrels", "weights", "curve", "scratch", "start")
 _LOGGED_LINES = 20
-# What can be made again leaves the scratch folder.
+# Files that are removed from the scratch folder, as they can be made again.
 _REMADE = ("train.*", "validation.*", "job.json", "error.json")
 
 

@@ -81,7 +81,7 @@ _ENTITIES = pa.schema([(name, _TEXT) for name in ("text_id", "picture_id", *FIVE
 class Side:
     """Items of one side: their words, and the places [n] of their pictures, -1 for a black one.
 
-    `pixels`: uint8 [p, side, side, 3], each picture once, mapped or decoded when asked for.
+    `pixels`: uint8 [p, side, side, 3], each picture once, mapped or decoded when requested.
     """
 
     words: pl.Series

@@ -178,8 +178,8 @@ def test_training_at_full_size_fits_in_memory_and_keeps_pictures_as_they_came():
     packed = training(trained(workers=8), of, 16, gpu=True)
     squares = training(trained(workers=8, squares_gib=1000), of, 16, gpu=True)
     assert packed.memory_gib == squares.memory_gib < 10
-    assert packed.meanwhile == pytest.approx(of.pairs * (of.picture + 1_200))
-    assert squares.meanwhile > of.pairs * 224 * 224 * 3 > 5 * packed.meanwhile
+    assert packed.scratch == pytest.approx(of.pairs * (of.picture + 1_200))
+    assert squares.scratch > of.pairs * 224 * 224 * 3 > 5 * packed.scratch
     few = training(trained(workers=1), of, 16, gpu=True)
     assert few.seconds == pytest.approx(9075 * 1024 / 150, rel=0.2), "decoding is the limit"
     assert few.seconds > 4 * packed.seconds
@@ -190,7 +190,7 @@ def test_a_model_trained_whole_costs_two_copies_and_a_frozen_one_no_training():
     of = size(full["acquire"]["enwiki-20221101"])
     recipe = {"micro_batch": 64, "steps": 2000, "batch": 4096}
     whole = training({"kind": "clip2clip", "of": "x", "train": recipe}, of, 16, gpu=True)
-    assert whole.kept == 2 * training(trained(), of, 16, gpu=True).kept
+    assert whole.weights == 2 * training(trained(), of, 16, gpu=True).weights
     assert whole.seconds >= 2 * 2000 * 4096 / 1500
     mixes = {"kind": "clip2clip", "of": "vit-l-14"}
     costs = {}

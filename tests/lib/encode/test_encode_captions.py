@@ -51,7 +51,7 @@ def encoded(images: Path, spec: dict[str, object] = HASH, shards: int = 1, **giv
         language, batch = given.get("language", "en"), given.get("batch", 2)
         encoding = Encoding(spec, None, batch, shard=n, shards=shards)
         sources = encode_captions.Sources([], language)
-        encode_captions.encode_shown(images, sources, encoding, Files(vectors[n], ids[n]))
+        encode_captions.encode_image_shard(images, sources, encoding, Files(vectors[n], ids[n]))
     found = load_vectors(vectors, ids)
     return pl.DataFrame({"id": found.ids, "vector": np.concatenate(found.blocks)})
 

@@ -101,7 +101,7 @@ def run(
         shard.encode_texts(of["texts"], encoding, files)
         return vectors
     encoding = encoding._replace(model={**encoding.model, "images": side})
-    shard.encode_shown(of["images"], shard.Sources([of["pixels"]], "en"), encoding, files)
+    shard.encode_image_shard(of["images"], shard.Sources([of["pixels"]], "en"), encoding, files)
     return vectors
 
 

@@ -19,8 +19,8 @@ from isotope.models.open_clip import cut_of
 from isotope.params.recipes import (
     Clip2ClipRecipe,
     ClipFusionRecipe,
-    Means,
     MultimodalRecipe,
+    Resources,
     recipe_of,
 )
 from isotope.train.clip import begin
@@ -62,7 +62,7 @@ def pairs(n: int) -> Batch:
 
 def stepper_of(model: Any, kind: str, **means: object) -> MultimodalStepper:
     recipe = recipe_of(SPECS[kind])
-    return MultimodalStepper(model, recipe, Means.of({"train": means}), Ranks(), recipe.steps)
+    return MultimodalStepper(model, recipe, Resources.of({"train": means}), Ranks(), recipe.steps)
 
 
 def gradients(model: nn.Module) -> Gradients:

@@ -234,7 +234,7 @@ def test_a_leaf_with_a_wrong_value_is_named_with_the_value_and_what_is_allowed(l
         where = f"params {schema.place(leaf.path)}"
         added = isinstance(value, dict) and STRANGER in value
         assert error.where == (f"{where}.{STRANGER}" if added else where), value
-        assert schema.shown(1 if added else value) in error.found
+        assert schema.excerpt(1 if added else value) in error.found
         assert re.match("give |did you mean|known: ", error.remedy), error.remedy
         assert len(str(error).splitlines()) == 1
         for known in leaf.rule.get("enum", ()):

@@ -417,7 +417,7 @@ def test_the_schema_tells_the_defaults_that_the_recipes_have(kind):
     own = rules[sections.kinds(sections.MODELS)[kind].__name__]["properties"]["train"]["$ref"]
     told = rules[own.rpartition("/")[2]]["properties"]
     recipe = recipes.recipe_of({"kind": kind})
-    has = {**recipes.Means().values(), **recipe.as_dict()}
+    has = {**recipes.Resources().values(), **recipe.as_dict()}
     assert {key: entry["default"] for key, entry in told.items()} == has
 
 
@@ -435,5 +435,5 @@ def test_ovens_published_params_have_the_papers_systems_and_honest_names_for_the
     assert {n for n, m in mixes.items() if m.get("frozen")} == {n for n in mixes if "frozen" in n}
     whole = [m for m in mixes.values() if not m.get("frozen")]
     assert {m["kind"] for m in whole} == {*MIXES}
-    means = {*recipes.Means().values()}
+    means = {*recipes.Resources().values()}
     assert all(set(m["train"]) <= means for m in whole), "what is learned is the paper's by default"

@@ -115,9 +115,9 @@ def test_a_training_has_the_seed_of_its_recipe_or_none(models):
 
 
 def test_a_model_reads_five_fields_unless_its_params_name_others(models):
-    assert models.fields(of()) == FIVE_FIELDS
+    assert models.fields(of()) == list(FIVE_FIELDS)
     assert models.fields(of("titles")) == ["page_title"]
-    assert models.inner_fields(of("mixed")) == FIVE_FIELDS
+    assert models.inner_fields(of("mixed")) == list(FIVE_FIELDS)
 
 
 def test_what_learns_here_has_weights_and_what_shares_them_has_the_same(models):

@@ -141,7 +141,7 @@ def test_pairs_of_one_entity_are_no_negatives_of_each_other(world):
     twice = mix_learn.Pairs(train.queries[[0, ENTITIES]], train.texts[[0, ENTITIES]])
     assert twice.texts[0] == twice.texts[1]
     mix, recipe = models_mix.FourWays([1, 0, 0, 0]), mix_learn.MixRecipe()
-    stepper = mix_learn.MixStepper(mix, recipe, mix_learn.Means(), Ranks(), 1)
+    stepper = mix_learn.MixStepper(mix, recipe, mix_learn.Resources(), Ranks(), 1)
     batch = mix_learn.MixBatches(frozen, twice, 2).batch(np.arange(2))
     assert stepper.gradients(batch) == 0
 

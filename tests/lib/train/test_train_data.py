@@ -19,7 +19,7 @@ from isotope.core.errors import BadParams, CorruptFile, MissingFile
 from isotope.core.pixels import squashed
 from isotope.crawl.tables import PIXELS
 from isotope.models import open_clip as models_clip
-from isotope.params.recipes import Means, Recipe
+from isotope.params.recipes import Recipe, Resources
 from isotope.train import clip
 from isotope.train.clip import Batches, Tokens
 from isotope.train.data import Decoded, Packed, Place, Source, packing, read_split
@@ -179,7 +179,7 @@ def test_strings_are_read_by_number_in_whatever_order_they_came(tmp_path):
 
 def test_no_workers_are_refused():
     with pytest.raises(BadParams, match="workers"):
-        Means.of({"train": {"workers": 0}})
+        Resources.of({"train": {"workers": 0}})
 
 
 def test_a_picture_more_takes_little_of_the_memory_that_its_square_would(tmp_path):

@@ -24,7 +24,7 @@ from isotope.crawl.tables import PIXELS
 from isotope.models import encoders
 from isotope.models import open_clip as models_clip
 from isotope.models.open_clip import cut_of
-from isotope.params.recipes import Means
+from isotope.params.recipes import Resources
 from isotope.train import clip
 from isotope.train import step as train_step
 from isotope.train.clip import begin, tower_of
@@ -258,7 +258,7 @@ def test_weights_that_are_not_isotopes_are_refused(tmp_path):
 )
 def test_means_that_cannot_be_are_refused(means):
     with pytest.raises(BadParams):
-        Means.of({"train": means})
+        Resources.of({"train": means})
 
 
 def test_two_processes_train_the_weights_of_one_and_name_their_errors(

@@ -16,7 +16,7 @@ from torch import nn
 from isotope.models import open_clip as models_clip
 from isotope.models.multimodal import create
 from isotope.models.open_clip import standardised
-from isotope.params.recipes import Means, Recipe, recipe_of
+from isotope.params.recipes import Recipe, Resources, recipe_of
 from isotope.train.clip import Batches, ClipStepper, Tokens, tower_of
 from isotope.train.data import Split
 from isotope.train.multimodal import MultimodalStepper
@@ -58,8 +58,8 @@ def pairs(n: int, side: int = 16, context: int = 32) -> Batch:
 Tune = Literal["both", "text", "vision"]
 
 
-def means(**given: object) -> Means:
-    return Means.of({"train": given})
+def means(**given: object) -> Resources:
+    return Resources.of({"train": given})
 
 
 def taught(model: nn.Module, batch: Batch, tune: Tune = "both", **given: object) -> Gradients:
@@ -228,7 +228,7 @@ from pathlib import Path
 import torch
 from isotope.models import open_clip as models_clip
 from isotope.models.multimodal import create
-from isotope.params.recipes import Means, Recipe, recipe_of
+from isotope.params.recipes import Resources, Recipe, recipe_of
 from isotope.train.clip import ClipStepper
 from isotope.train.multimodal import MultimodalStepper
 from isotope.train.step import joined
@@ -244,14 +244,14 @@ with joined() as ranks:
     for micro_batch in json.loads(sys.argv[2]):
         model.load_state_dict(state)
         model.zero_grad()
-        stepper = ClipStepper(model, Recipe(), Means(micro_batch=micro_batch), ranks, 1)
+        stepper = ClipStepper(model, Recipe(), Resources(micro_batch=micro_batch), ranks, 1)
         loss = stepper.gradients([side[rows] for side in batch])
         grads = {n: p.grad for n, p in model.named_parameters() if p.grad is not None}
         torch.save([loss, grads], folder / f"rank{ranks.rank}-{micro_batch}.pt")
     model.load_state_dict(state)
     spec = json.loads(sys.argv[3])
     pair = create(spec, model)
-    stepper = MultimodalStepper(pair, recipe_of(spec), Means(), ranks, 1)
+    stepper = MultimodalStepper(pair, recipe_of(spec), Resources(), ranks, 1)
     loss = stepper.gradients([side[rows] for side in [*batch, *(side.flip(0) for side in batch)]])
     grads = {n: p.grad for n, p in pair.named_parameters() if p.grad is not None}
     torch.save([loss, grads], folder / f"rank{ranks.rank}-multimodal.pt")
@@ -275,7 +275,7 @@ def two_processes(tmp_path_factory) -> Path:
 
 def test_two_processes_have_the_loss_and_gradients_of_one_with_words_on_pictures(two_processes):
     model, batch = create(MULTIMODAL, clip()), pairs(13)
-    stepper = MultimodalStepper(model, recipe_of(MULTIMODAL), Means(), ALONE, 1)
+    stepper = MultimodalStepper(model, recipe_of(MULTIMODAL), Resources(), ALONE, 1)
     loss = stepper.gradients((*batch, *(side.flip(0) for side in batch)))
     for rank in range(2):
         theirs = torch.load(two_processes / f"rank{rank}-multimodal.pt", weights_only=True)
@@ -286,7 +286,7 @@ def test_two_processes_have_the_loss_and_gradients_of_one_with_words_on_pictures
 @pytest.mark.parametrize("micro_batch", MICRO_BATCHES)
 def test_two_processes_have_the_loss_and_gradients_of_one(two_processes, micro_batch):
     model = clip()
-    stepper = ClipStepper(model, Recipe(), Means(), ALONE, 1)
+    stepper = ClipStepper(model, Recipe(), Resources(), ALONE, 1)
     loss = stepper.gradients(pairs(13))
     for rank in range(2):
         theirs = torch.load(two_processes / f"rank{rank}-{micro_batch}.pt", weights_only=True)

@@ -1,4 +1,4 @@
-"""The command `isotope`: what is asked before, during and after a run of the workflow.
+"""The command `isotope`: questions before, during and after a run of the workflow.
 
 Each command imports what it needs when it runs: help and errors of usage come at once.
 """
@@ -353,10 +353,10 @@ def doctor(configfile: Overlays, config: Pairs) -> str:
     from isotope.cli.estimate import machine  # noqa: PLC0415
     from isotope.params.files import load  # noqa: PLC0415
 
-    found = checks.findings(load(configfile, config), machine())
-    if any(each.state == "missing" for each in found):
-        raise Unfit(checks.text(found))
-    return checks.text(found)
+    findings = checks.findings(load(configfile, config), machine())
+    if any(each.state == "missing" for each in findings):
+        raise Unfit(checks.text(findings))
+    return checks.text(findings)
 
 
 @app.command(cls=_Configured)

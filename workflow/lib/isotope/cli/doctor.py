@@ -161,7 +161,7 @@ def wordnets(params: Mapping[str, Any]) -> Iterator[Finding]:
     """The dictionary of every built collection whose failures are explained."""
     for name, spec in sorted(params["tabulate"].get("explain", {}).items()):
         named = spec.get("wordnet")
-        # What the embedded encyclopedia brings is there once it is acquired.
+        # Files of the embedded encyclopedia exist once it is acquired.
         if name not in params["build"] or str(named or "").startswith("data/acquire/"):
             continue
         try:

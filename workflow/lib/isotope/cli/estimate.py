@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from isotope.cli.estimate_sizes import GIB, Size, curves, size, thumbnails
 from isotope.core.errors import ToolFailed
 from isotope.params.links import sources
-from isotope.params.recipes import Means, Recipe, recipe_of
-from isotope.params.sections import model_kind
+from isotope.params.recipes import Recipe, Resources, recipe_of
+from isotope.params.sections import model_kind, model_values
 from isotope.tabulate.table import plain
 
 APART = "release"
@@ -205,7 +205,7 @@ def used_models(params: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 def whole(model: Mapping[str, Any]) -> bool:
     """Whether a model of pictures with words is trained whole, not over frozen vectors."""
-    return model_kind(model).is_mix and not model.get("frozen", False)
+    return model_kind(model).is_mix and not model_values(model)["frozen"]
 
 
 def _large(model: Mapping[str, Any]) -> bool:
@@ -216,8 +216,8 @@ def _train(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
     specs = [model for model in used_models(params).values() if "train" in model or whole(model)]
     trainings = [training(spec, of, machine.cores, gpu=machine.gpu) for spec in specs]
     memory = max((each.memory_gib for each in trainings), default=1.0)
-    meanwhile = max((each.meanwhile for each in trainings), default=0)
-    disk = meanwhile + sum(each.kept for each in trainings)
+    scratch = max((each.scratch for each in trainings), default=0)
+    disk = scratch + sum(each.weights for each in trainings)
     return Cost(disk=disk, seconds=sum(each.seconds for each in trainings), memory_gib=memory)
 
 
@@ -307,10 +307,10 @@ _WEIGHT = 4
 
 
 class Training(NamedTuple):
-    """Of one model: bytes kept, bytes needed meanwhile, seconds, and peak memory of a process."""
+    """Of one model: bytes of weights and of scratch files, seconds, peak memory of a process."""
 
-    kept: int
-    meanwhile: int
+    weights: int
+    scratch: int
     seconds: float
     memory_gib: float
 
@@ -327,7 +327,7 @@ def training(spec: Mapping[str, Any], of: Size, cores: int, *, gpu: bool) -> Tra
     batch = min(recipe.batch, of.pairs)
     samples = recipe.steps * batch if recipe.steps else recipe.epochs * of.pairs
     at_once = _Work(samples, of.pairs, batch, recipe.threads, large=large)
-    return _cost(at_once, Means.of(spec), of, cores, gpu=gpu)
+    return _cost(at_once, Resources.of(spec), of, cores, gpu=gpu)
 
 
 class _Work(NamedTuple):
@@ -351,34 +351,34 @@ def _whole(spec: Mapping[str, Any], of: Size, cores: int, *, gpu: bool) -> Train
     batch = 2 * min(recipe.batch, of.pairs)
     pictures = 2 * of.pairs
     work = _Work(recipe.steps * batch, pictures, batch, recipe.threads, large=True, copies=2)
-    return _cost(work, Means.of(spec), of, cores, gpu=gpu)
+    return _cost(work, Resources.of(spec), of, cores, gpu=gpu)
 
 
-def _cost(work: _Work, means: Means, of: Size, cores: int, *, gpu: bool) -> Training:
+def _cost(work: _Work, resources: Resources, of: Size, cores: int, *, gpu: bool) -> Training:
     large = work.large
     squares = work.pictures * _SIDE[large] ** 2 * 3
-    fit = squares <= means.squares_gib * GIB
-    devices = means.processes if gpu else min(cores, work.threads * means.processes)
+    fit = squares <= resources.squares_gib * GIB
+    devices = resources.processes if gpu else min(cores, work.threads * resources.processes)
     seconds = work.samples / _RATE[gpu, large] / devices
     if not fit:
-        workers = min(cores, means.workers * means.processes)
+        workers = min(cores, resources.workers * resources.processes)
         seconds = max(seconds, work.samples / _DECODE_RATE / workers)
     weights = round(work.copies * _PARAMETERS[large] * _WEIGHT)
-    checkpoint = 0 if means.checkpoint_every is None else 3 * weights
+    checkpoint = 0 if resources.checkpoint_every is None else 3 * weights
     pictures = squares if fit else work.pictures * of.picture
     return Training(
         weights,
         checkpoint + pictures + of.pairs * _ROW_BYTES,
         seconds + work.pictures / _DECODE_RATE / cores,
-        round(_memory(work, means, of), 1),
+        round(_memory(work, resources, of), 1),
     )
 
 
-def _memory(work: _Work, means: Means, of: Size) -> float:
+def _memory(work: _Work, resources: Resources, of: Size) -> float:
     pairs = work.batch // work.copies
-    at_once = min(pairs, means.micro_batch or pairs) * work.copies * _ACTIVATION[work.large]
+    at_once = min(pairs, resources.micro_batch or pairs) * work.copies * _ACTIVATION[work.large]
     # Squares of this batch and the next, and floats of this one, before and after they are moved.
-    pictures = work.batch * _SIDE[work.large] ** 2 * 3 * (2 + 2 * 4) / means.processes
+    pictures = work.batch * _SIDE[work.large] ** 2 * 3 * (2 + 2 * 4) / resources.processes
     learning = work.copies * _PARAMETERS[work.large] * _OPTIMIZER + at_once + pictures
     joining = min(2 * GIB, of.pairs * _JOIN_BYTES)
     return _LIBRARIES + (max(learning, joining) + of.pairs * _PLACE_BYTES) / GIB

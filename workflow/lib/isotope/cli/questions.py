@@ -140,10 +140,10 @@ def show(
         if not side:
             where = f"{kind} {ident}"
             raise UnknownId(where, "no such id in the catalog", _remedy(collection))
-        return Page(kind, ident, fields, _sections(con, kind, _given(side, fields, most)))
+        return Page(kind, ident, fields, _sections(con, kind, _query_values(side, fields, most)))
 
 
-def _given(side: str, fields: Mapping[str, object], most: int) -> dict[str, object]:
+def _query_values(side: str, fields: Mapping[str, object], most: int) -> dict[str, object]:
     return {
         "id": fields[f"{side}_id"],
         "side": side,

@@ -58,17 +58,17 @@ def parameters(chosen: Sequence[str]) -> list[Parameter]:
     Raises:
         BadParams: a key that the schema lacks.
     """
-    known = schema.schema()
-    walk = _Walk(known["$defs"])
-    found: list[Parameter] = []
+    whole = schema.schema()
+    walk = _Walk(whole["$defs"])
+    listed: list[Parameter] = []
     for word in chosen:
         key, _, kind = word.partition(":")
-        if key not in known["properties"]:
+        if key not in whole["properties"]:
             raise BadParams("<!-- parameters -->", f"no key {key!r}", "see params.yaml")
-        need = "required" if key in known["required"] else ""
-        rows = walk.rows(key, known["properties"][key], need=need, kind=kind)
-        found += [row for row in rows if "." in row.key or row not in found]
-    return found
+        need = "required" if key in whole["required"] else ""
+        rows = walk.rows(key, whole["properties"][key], need=need, kind=kind)
+        listed += [row for row in rows if "." in row.key or row not in listed]
+    return listed
 
 
 class _Walk:
@@ -80,13 +80,13 @@ class _Walk:
     def rows(self, key: str, node: Node, *, need: str, kind: str) -> Iterator[Parameter]:
         """Yield the row of a node and those below it, of alternatives only those of `kind`."""
         node = self._resolved(node)
-        yield Parameter(key, self._kind(node), need or _default(node), self._told(node))
+        yield Parameter(key, self._kind(node), need or _default(node), self._description(node))
         yield from self._below(key, node, kind)
 
-    def _told(self, node: Node) -> str:
+    def _description(self, node: Node) -> str:
         if "const" in node:
             return f"Choose `{node['const']}` for the keys below."
-        return node.get("description") or self._told(self._resolved(node["items"]))
+        return node.get("description") or self._description(self._resolved(node["items"]))
 
     def _below(self, key: str, node: Node, kind: str) -> Iterator[Parameter]:
         each = node.get("additionalProperties")
@@ -135,8 +135,8 @@ class _Walk:
 def _bounds(node: Node) -> str:
     words = {"minimum": "at least", "exclusiveMinimum": "above"}
     upper = {"maximum": "at most", "exclusiveMaximum": "below"}
-    given = [f"{word} {node[key]}" for key, word in {**words, **upper}.items() if key in node]
-    return ", ".join(["", *given])
+    limits = [f"{word} {node[key]}" for key, word in {**words, **upper}.items() if key in node]
+    return ", ".join(["", *limits])
 
 
 def _need(name: str, node: Node) -> str:
@@ -230,12 +230,12 @@ def _order(edges: Edges) -> list[str]:
 
 
 def _leads(start: str, end: str, after: dict[str, set[str]]) -> bool:
-    seen, todo = {start}, [start]
+    visited, todo = {start}, [start]
     while todo:
-        new = after.get(todo.pop(), set()) - seen
-        seen |= new
+        new = after.get(todo.pop(), set()) - visited
+        visited |= new
         todo += new
-    return end in seen
+    return end in visited
 
 
 _BLOCK = re.compile(r"<!-- ([a-z]+)((?: [\w:]+)*) -->\n.*?<!-- /\1 -->", re.DOTALL)
@@ -248,12 +248,12 @@ def documents(root: Path) -> list[Path]:
 
 
 def rewrite(text: str, root: Path) -> str:
-    """Return a page with its generated parts made anew from the project in `root`.
+    """Return a page with its generated parts updated from the project in `root`.
 
     Raises:
         BadParams: a part that nothing generates, a table or a parameter that does not exist.
     """
-    return _BLOCK.sub(lambda found: _block(found[1], found[2].split(), root), text)
+    return _BLOCK.sub(lambda match: _block(match[1], match[2].split(), root), text)
 
 
 def _block(name: str, words: Sequence[str], root: Path) -> str:
@@ -272,8 +272,8 @@ def grid(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _parameters(words: Sequence[str], _: Path) -> str:
-    found = parameters(words)
-    rows = [[f"`{p.key}`", p.kind, p.default, p.description] for p in found]
+    listed = parameters(words)
+    rows = [[f"`{p.key}`", p.kind, p.default, p.description] for p in listed]
     return grid(["key", "type", "default", "description"], rows)
 
 

@@ -21,7 +21,7 @@ SCHEMAS = {
     "filters": FILTERS,
     "rejected": REJECTED,
 }
-# Parameters that a collection may go without.
+# Parameters that a collection may leave out.
 CHOICES = {"source_splits": None}
 BASE = ("texts", "images", "qrels")
 KIND = sql.SQL / "collect/wikipedia"

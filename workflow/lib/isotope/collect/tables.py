@@ -40,7 +40,7 @@ IMAGES = look_up(
 ATTRIBUTIONS = schema(
     ImageID=pa.string(), License=pa.string(), Author=pa.string(), Title=pa.string()
 )
-# Typed columns that a collection of another kind may add to its texts or images.
+# Typed columns that some kinds of collections add to their texts or images.
 OPTIONAL = schema(
     objects=pa.list_(
         structure(

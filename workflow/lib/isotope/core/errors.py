@@ -79,8 +79,8 @@ class DiskFull(IsotopeError):
 
 def no_room(error: BaseException) -> bool:
     """Tell whether the system refused bytes; tools and libraries may pass on its words only."""
-    told = str(error)
-    words = any(os.strerror(number) in told for number in _NO_ROOM)
+    message = str(error)
+    words = any(os.strerror(number) in message for number in _NO_ROOM)
     return words or getattr(error, "errno", None) in _NO_ROOM
 
 

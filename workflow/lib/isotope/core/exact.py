@@ -22,9 +22,9 @@ from isotope.core.grid import SIDES, Cell, query_ids
 from isotope.core.progress import Progress
 
 Vectors = NDArray[np.float32]
-Found = tuple[NDArray[np.float32], NDArray[np.int64]]
+Nearest = tuple[NDArray[np.float32], NDArray[np.int64]]
 # Queries and k to scores and places in the block, both [queries, k], in no order.
-Ask = Callable[[Vectors, int], Found]
+Ask = Callable[[Vectors, int], Nearest]
 Seek = Callable[[Vectors], Ask]
 _SCORES = 1 << 28
 
@@ -52,23 +52,25 @@ def seeker(device: str) -> Seek:
 
 
 def by_faiss(documents: Vectors) -> Ask:
-    """Let FAISS look, by its blocked matrix products."""
+    """Search by the blocked matrix products of FAISS."""
 
-    def ask(queries: Vectors, k: int) -> Found:
+    def ask(queries: Vectors, k: int) -> Nearest:
         return faiss.knn(queries, documents, k, metric=faiss.METRIC_INNER_PRODUCT)
 
     return ask
 
 
 def by_torch(documents: Vectors, device: Any) -> Ask:  # noqa: ANN401
-    """Let torch look on one of its devices, where the block lies until the last query."""
+    """Search by torch on one of its devices, which holds the block until the last query."""
     torch = _torch()
     there = torch.from_numpy(documents).to(device).T
     size = max(1, _SCORES // max(1, len(documents)))
 
-    def ask(queries: Vectors, k: int) -> Found:
-        asked = torch.from_numpy(np.ascontiguousarray(queries))
-        tops = [torch.topk(part.to(device) @ there, k, sorted=False) for part in asked.split(size)]
+    def ask(queries: Vectors, k: int) -> Nearest:
+        vectors = torch.from_numpy(np.ascontiguousarray(queries))
+        tops = [
+            torch.topk(part.to(device) @ there, k, sorted=False) for part in vectors.split(size)
+        ]
         scores, places = (torch.cat(parts).cpu().numpy() for parts in zip(*tops, strict=True))
         return scores, places
 
@@ -76,7 +78,7 @@ def by_torch(documents: Vectors, device: Any) -> Ask:  # noqa: ANN401
 
 
 def _driver() -> bool:
-    """Tell whether a driver of NVIDIA's is loaded; torch takes seconds to say that none is."""
+    """Tell whether an NVIDIA driver is loaded; torch takes seconds to report that none is."""
     return any(Path("/dev").glob("nvidia[0-9]*"))
 
 
@@ -127,7 +129,7 @@ _ROUNDING = 2.0**-24
 
 
 class Shards:
-    """Vector shards seen as one array; only the rows asked for are read."""
+    """Vector shards as one array; only requested rows are read."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
         """Map the files; every shard is float32 or float16 [rows, dim] with the same dim."""
@@ -238,17 +240,17 @@ class _Block:
         error = 2 * dim * _ROUNDING / (1 - dim * _ROUNDING) * self.norm
         slack = error * np.linalg.norm(queries.astype(np.float64), axis=1)[:, None]
         left = np.arange(len(queries))
-        wanted = min(k + _SPARE + k // _SPARE_SHARE, len(self.rows))
+        count = min(k + _SPARE + k // _SPARE_SHARE, len(self.rows))
         while len(left):
-            near, places = self.ask(queries[left], wanted)
+            near, places = self.ask(queries[left], count)
             most = near + slack[left]
             hopeless = most < decoded(best[left, -1:])[0]
             keys = self._exact(queries[left], np.where(hopeless, -1, places))
             merged = largest(np.hstack([best[left], keys]), k)
             sure = decoded(merged[:, -1])[0] > most.min(axis=1)
-            done = sure | (wanted == len(self.rows))
+            done = sure | (count == len(self.rows))
             best[left[done]] = merged[done]
-            left, wanted = left[~done], min(2 * wanted, len(self.rows))
+            left, count = left[~done], min(2 * count, len(self.rows))
 
     def _exact(self, queries: Vectors, places: Rows) -> Keys:
         """Return the keys of documents at `places`, [queries, n]; -1 scores minus infinity."""
@@ -270,11 +272,11 @@ class Encoded:
             for side in SIDES
         }
 
-    def asked(self, qrels: Path, cell: Cell) -> tuple[pl.Series, Vectors]:
+    def queries(self, qrels: Path, cell: Cell) -> tuple[pl.Series, Vectors]:
         """Return the ids of the cell's queries and their vectors, float32 [queries, dim]."""
         ids = pl.DataFrame({"id": query_ids(qrels, cell)}, schema={"id": pl.String})
-        known = pl.DataFrame({"id": self.ids[cell.query_side]}).with_row_index("row")
-        at = ids.join(known, on="id", maintain_order="left")
+        places = pl.DataFrame({"id": self.ids[cell.query_side]}).with_row_index("row")
+        at = ids.join(places, on="id", maintain_order="left")
         rows = at["row"].cast(pl.Int64).to_numpy()
         return at["id"], self.shards[cell.query_side].take(rows)
 
@@ -282,12 +284,12 @@ class Encoded:
         self, cell: Cell, queries: pl.Series, scores: npt.NDArray[np.float32], rows: Rows
     ) -> pl.DataFrame:
         """Return query_id, doc_id and score for scores and rows [queries, k]; row -1 is none."""
-        found, width = rows.ravel(), rows.shape[1]
-        kept = found >= 0
+        flat, width = rows.ravel(), rows.shape[1]
+        is_hit = flat >= 0
         return pl.DataFrame(
             {
-                "query_id": queries.gather(np.repeat(np.arange(len(queries)), width)[kept]),
-                "doc_id": self.ids[cell.document_side].gather(found[kept]),
-                "score": scores.ravel()[kept].astype(np.float64),
+                "query_id": queries.gather(np.repeat(np.arange(len(queries)), width)[is_hit]),
+                "doc_id": self.ids[cell.document_side].gather(flat[is_hit]),
+                "score": scores.ravel()[is_hit].astype(np.float64),
             }
         )

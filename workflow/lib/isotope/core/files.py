@@ -147,13 +147,13 @@ def zim_pieces(path: Path) -> list[Path]:
     named = _NAME.fullmatch(path.name)
     if named is None or named["piece"] is None:
         return [path]
-    found = sorted(p for p in path.parent.iterdir() if _is_piece(p, named["whole"]))
-    for number, piece in enumerate(found):
-        wanted = path.with_name(f"{named['whole']}{_letters(number)}")
-        if piece != wanted:
+    pieces = sorted(p for p in path.parent.iterdir() if _is_piece(p, named["whole"]))
+    for number, piece in enumerate(pieces):
+        expected = path.with_name(f"{named['whole']}{_letters(number)}")
+        if piece != expected:
             remedy = "name all pieces of the file, x.zimaa, x.zimab and so on, in one part"
-            raise MissingFile(wanted, f"no such piece, but there is {piece.name}", remedy)
-    return found
+            raise MissingFile(expected, f"no such piece, but there is {piece.name}", remedy)
+    return pieces
 
 
 @cache
@@ -265,11 +265,11 @@ class _Items:
                 return ""
 
     def _expect(self, characters: str) -> str:
-        found = self._next()
-        if not found or found not in characters:
-            self._refuse("no JSON" if found else "ends early")
+        character = self._next()
+        if not character or character not in characters:
+            self._refuse("no JSON" if character else "ends early")
         self._place += 1
-        return found
+        return character
 
     def _take(self) -> str:
         """Return an item; what ends where the text so far ends may go on in the next piece."""
@@ -288,11 +288,11 @@ class _Items:
 
     def _more(self) -> bool:
         """Add as much text as there is, so that a long item is parsed a few times, not many."""
-        kept = self._text[self._place :]
+        rest = self._text[self._place :]
         added: list[str] = []
-        while sum(map(len, added)) <= len(kept) and (piece := next(self._pieces, "")):
+        while sum(map(len, added)) <= len(rest) and (piece := next(self._pieces, "")):
             added.append(piece)
-        self._text, self._place = kept + "".join(added), 0
+        self._text, self._place = rest + "".join(added), 0
         return bool(added)
 
     def _refuse(self, found: str) -> None:

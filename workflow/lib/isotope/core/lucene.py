@@ -149,12 +149,12 @@ def merge_indexes(parts: Sequence[Path], index: Path, *, memory_mb: int = HEAP_M
         EmptyTable: no part has a document.
         ToolFailed: a part can't be read, or the merge failed.
     """
-    told = [part for part in parts if any(part.glob("segments_*"))]
-    if not told:
+    filled = [part for part in parts if any(part.glob("segments_*"))]
+    if not filled:
         raise EmptyTable(index, "no documents to index", "look at the tables it is made of")
-    with store.folder_aside(index) as made:
-        run_tool(_MERGER, made, *told, memory_mb=memory_mb)
-    log.info("%s merged from %d parts", index, len(told))
+    with store.folder_aside(index) as folder:
+        run_tool(_MERGER, folder, *filled, memory_mb=memory_mb)
+    log.info("%s merged from %d parts", index, len(filled))
 
 
 class Queries(NamedTuple):
@@ -176,8 +176,8 @@ def search(
     Raises:
         ToolFailed: the search failed.
     """
-    [found] = search_all([Queries(index, queries, bm25)], hits=hits, threads=threads)
-    return found
+    [answers] = search_all([Queries(index, queries, bm25)], hits=hits, threads=threads)
+    return answers
 
 
 def search_all(searches: Iterable[Queries], *, hits: int, threads: int) -> Iterator[pl.DataFrame]:
@@ -192,9 +192,9 @@ def search_all(searches: Iterable[Queries], *, hits: int, threads: int) -> Itera
             beside = tempfile.TemporaryDirectory(dir=index.parent, prefix=".topics-")
             folder = Path(folders.enter_context(beside))
             topics, answers = folder / "topics.tsv", folder / "answers.tsv"
-            is_asked = write_topics(queries, topics) > 0
-            written.append(answers if is_asked else None)
-            if is_asked:
+            has_queries = write_topics(queries, topics) > 0
+            written.append(answers if has_queries else None)
+            if has_queries:
                 limits = [str(hits), str(threads), str(bm25.k1), str(bm25.b)]
                 words = "spaces" if bm25.pretokenized else analyzer(bm25.language) or "default"
                 runs.append([index, topics, answers, *limits, words])
@@ -238,14 +238,14 @@ def index_names(
 
 
 def find_names(
-    asked: pl.DataFrame, index: Path, spec: Mapping[str, Any], *, hits: int, threads: int
+    names: pl.DataFrame, index: Path, spec: Mapping[str, Any], *, hits: int, threads: int
 ) -> pl.DataFrame:
     """Return query_id, doc_id and score of the names that share most with `asked` (id, text).
 
     `spec` holds k1, b and tokenizer, which must be that of the index.
     """
-    terms = splitter(spec["tokenizer"])(asked["text"].to_list())
-    pairs = zip(asked["id"].to_list(), terms, strict=True)
+    terms = splitter(spec["tokenizer"])(names["text"].to_list())
+    pairs = zip(names["id"].to_list(), terms, strict=True)
     bm25 = Bm25(spec["k1"], spec["b"], pretokenized=True)
     return search(index, pairs, bm25, hits=hits, threads=threads)
 
@@ -344,11 +344,11 @@ def write_documents(documents: Iterable[tuple[str, str]], path: Path) -> int:
 
 def topic(text: str) -> str:
     """Return `text` on one line, cut before its number of distinct terms exceeds Lucene's limit."""
-    seen: set[str] = set()
+    terms: set[str] = set()
     # A text has no more terms than letters, and most have few.
     for term in _TERM.finditer(text) if len(text) > _MAX_TERMS else ():
-        seen.add(term[0].lower())
-        if len(seen) > _MAX_TERMS:
+        terms.add(term[0].lower())
+        if len(terms) > _MAX_TERMS:
             text = text[: term.start()]
             break
     return " ".join(text.split())
@@ -416,11 +416,11 @@ def java_version(home: Path) -> int | None:
     """Return the feature release of the Java at `home`, or None where it is no Java."""
     try:
         command = [str(home / "bin/java"), "-version"]
-        told = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+        message = subprocess.run(command, capture_output=True, text=True, check=True).stderr
     except (OSError, subprocess.CalledProcessError):
         return None
-    found = re.search(r'version "(\d+)', told)
-    return int(found[1]) if found else None
+    match = re.search(r'version "(\d+)', message)
+    return int(match[1]) if match else None
 
 
 @cache
@@ -440,10 +440,10 @@ def jar() -> Path:
         MissingFile: Pyserini is installed without its jar.
     """
     folder = _package_dir("pyserini") / "resources/jars"
-    found = sorted(folder.glob("anserini-*-fatjar.jar"))
-    if not found:
+    jars = sorted(folder.glob("anserini-*-fatjar.jar"))
+    if not jars:
         raise MissingFile(folder, "no anserini-*-fatjar.jar", "reinstall pyserini 1.6.0")
-    return found[-1]
+    return jars[-1]
 
 
 def _package_dir(name: str) -> Path:

@@ -87,7 +87,7 @@ def _sheltered() -> Generator[None, None, None]:
     Scripts of Snakemake have no main guard; a blocked signal is inherited.
     """
     main = sys.modules["__main__"]
-    with _held_back(signal.SIGINT):
+    with _delayed(signal.SIGINT):
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         sys.modules["__main__"] = ModuleType("__main__")
         try:
@@ -98,8 +98,8 @@ def _sheltered() -> Generator[None, None, None]:
 
 
 @contextmanager
-def _held_back(number: int) -> Generator[None, None, None]:
-    """Let a signal wait: taken by a library's thread, it would leave a process half started."""
+def _delayed(number: int) -> Generator[None, None, None]:
+    """Delay a signal: handled by a library's thread, it would leave a process half started."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

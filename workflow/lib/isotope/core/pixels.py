@@ -50,16 +50,16 @@ def iter_pixels(
         MissingFile: a shard that is not there.
         TruncatedFile: a shard that Parquet cannot open or read to its end.
     """
-    wanted = None if ids is None else frozenset(ids)
-    bounds = (min(wanted), max(wanted)) if wanted else None
-    if wanted is not None and bounds is None:
+    chosen = None if ids is None else frozenset(ids)
+    bounds = (min(chosen), max(chosen)) if chosen else None
+    if chosen is not None and bounds is None:
         return
     for shard in ordered(shards):
-        yield from _iter_shard(shard, wanted, bounds)
+        yield from _iter_shard(shard, chosen, bounds)
 
 
 def _iter_shard(
-    shard: Path, wanted: frozenset[str] | None, bounds: tuple[str, str] | None
+    shard: Path, chosen: frozenset[str] | None, bounds: tuple[str, str] | None
 ) -> Iterator[tuple[str, bytes]]:
     if not shard.is_file():
         raise MissingFile(shard, "no such shard of pixels", "run the crawl phase")
@@ -68,7 +68,7 @@ def _iter_shard(
             groups = groups_within(file, bounds)
             for batch in file.iter_batches(_ROWS_PER_READ, groups, ["image_id", "webp"]):
                 for image_id, webp in zip(*batch.to_pydict().values(), strict=True):
-                    if wanted is None or image_id in wanted:
+                    if chosen is None or image_id in chosen:
                         yield image_id, webp
     except (pa.ArrowInvalid, OSError) as error:
         remedy = "remove the shard and run the crawl phase, which fetches only what it lacks"
@@ -157,7 +157,7 @@ New = Callable[[str, bytes], bool]
 _Pending = tuple[str, Future[Image.Image]]
 
 
-def shown_by(table: Path, key: str, ids: pl.Series) -> dict[str, list[int]]:
+def places_by_picture(table: Path, key: str, ids: pl.Series) -> dict[str, list[int]]:
     """Return, for each picture of the crawl, the places in `ids` of the rows that show it.
 
     A row shows its `picture_id`, where `table` has that column, and nothing where it is null;
@@ -166,14 +166,14 @@ def shown_by(table: Path, key: str, ids: pl.Series) -> dict[str, list[int]]:
     rows = pl.scan_parquet(table)
     column = "picture_id" if "picture_id" in rows.collect_schema().names() else key
     within = pl.col(key).is_in(ids.implode())
-    shown = rows.filter(within).select(key, picture=column).collect()
-    placed = pl.DataFrame({key: ids}).with_row_index("place").join(shown, on=key)
+    pictures = rows.filter(within).select(key, picture=column).collect()
+    placed = pl.DataFrame({key: ids}).with_row_index("place").join(pictures, on=key)
     places = placed.drop_nulls("picture").group_by("picture").agg(pl.col("place").sort())
     return dict(places.iter_rows())
 
 
 def iter_pictures(
-    wanted: Collection[str], pixels: Sequence[Path], batch: int, new: New = lambda _, __: True
+    ids: Collection[str], pixels: Sequence[Path], batch: int, new: New = lambda _, __: True
 ) -> Iterator[list[tuple[str, Image.Image]]]:
     """Yield decoded pictures by id, the next ones being decoded while one batch is encoded.
 
@@ -186,7 +186,7 @@ def iter_pictures(
     """
     pending: deque[list[_Pending]] = deque()
     with ThreadPoolExecutor(_DECODERS) as pool:
-        for some in batches((p for p in _all_of(wanted, pixels) if new(*p)), batch):
+        for some in batches((p for p in _all_of(ids, pixels) if new(*p)), batch):
             pending.append([(i, pool.submit(decode, w, where=f"image {i}")) for i, w in some])
             if len(pending) > _AHEAD:
                 yield [(i, future.result()) for i, future in pending.popleft()]
@@ -194,8 +194,8 @@ def iter_pictures(
             yield [(i, future.result()) for i, future in pending.popleft()]
 
 
-def _all_of(wanted: Collection[str], pixels: Sequence[Path]) -> Iterator[tuple[str, bytes]]:
-    left = set(wanted)
+def _all_of(ids: Collection[str], pixels: Sequence[Path]) -> Iterator[tuple[str, bytes]]:
+    left = set(ids)
     for picture, webp in iter_pixels(pixels, left.copy()):
         if picture in left:
             left.discard(picture)

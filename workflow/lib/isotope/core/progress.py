@@ -26,13 +26,13 @@ class Progress:
     def __init__(self, what: str, total: int | None = None) -> None:
         """Start the clock for `what` (a plural); with a `total`, lines have a share and an end."""
         self.what, self.total, self.done = what, total, 0
-        self._start = self._said = time.monotonic()
+        self._start = self._reported = time.monotonic()
 
     def add(self, n: int = 1) -> None:
         """Record `n` more, and report when five seconds have passed since the last line."""
         self.done += n
-        if time.monotonic() - self._said >= _EVERY_S:
-            self._said = time.monotonic()
+        if time.monotonic() - self._reported >= _EVERY_S:
+            self._reported = time.monotonic()
             log.info(self.line(), extra=_IS_PROGRESS)
 
     def finish(self) -> None:
@@ -68,8 +68,8 @@ class _Terminal(logging.StreamHandler[TextIO]):
     """Where many jobs write: progress, warnings and errors."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        is_shown = record.levelno >= logging.WARNING or getattr(record, "is_progress", False)
-        return is_shown and bool(super().filter(record))
+        is_visible = record.levelno >= logging.WARNING or getattr(record, "is_progress", False)
+        return is_visible and bool(super().filter(record))
 
 
 @contextmanager

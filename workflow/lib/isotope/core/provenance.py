@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 LIBRARY = Path(__file__).parents[1]
 _PACKAGE = "isotope"
-# They shape messages, never tables.
+# Modules that shape messages, never tables.
 _NEVER = {"core.errors", "core.progress"}
 # Stands for all names of a module.
 WHOLE = "*"
@@ -41,7 +41,7 @@ def closure(*roots: str) -> list[str]:
         FileNotFoundError: a root that is no module.
         KeyError: a module without such a name.
     """
-    seen: set[Name] = set()
+    visited: set[Name] = set()
     waiting = [Name(*root.split(":")) for root in roots]
     for root in waiting:
         if root.name != WHOLE and root.name not in _read(root.module).nodes:
@@ -49,12 +49,12 @@ def closure(*roots: str) -> list[str]:
     files: set[str] = set()
     while waiting:
         name = waiting.pop()
-        if name in seen or name.module in _NEVER:
+        if name in visited or name.module in _NEVER:
             continue
-        seen.add(name)
-        found = _uses(name)
-        files |= {path_of(name.module).relative_to(LIBRARY).as_posix(), *found.files}
-        waiting += found.names
+        visited.add(name)
+        uses = _uses(name)
+        files |= {path_of(name.module).relative_to(LIBRARY).as_posix(), *uses.files}
+        waiting += uses.names
     return sorted(files)
 
 
@@ -102,13 +102,13 @@ def _imports(statement: ast.Import | ast.ImportFrom) -> dict[str, Name]:
     package, _, module = (statement.module or "").partition(".")
     if package != _PACKAGE:
         return {}
-    found: dict[str, Name] = {}
+    origins: dict[str, Name] = {}
     for alias in statement.names:
         inner = f"{module}.{alias.name}".removeprefix(".")
         leads = Name(inner) if path_of(inner).is_file() else Name(module, alias.name)
         if path_of(leads.module).is_file():
-            found[alias.asname or alias.name] = leads
-    return found
+            origins[alias.asname or alias.name] = leads
+    return origins
 
 
 def _bound(statement: ast.stmt) -> Iterator[str]:
@@ -159,9 +159,9 @@ def _uses(name: Name) -> _Uses:
     own = _statements(name.module, name.name)
     names: set[Name] = set()
     files: set[str] = set()
-    for found in own if name.name == WHOLE else [*own, *_statements(name.module, None)]:
-        names |= {*_names(found, name.module, module), *_programs(found)}
-        files |= {*_named_files(found, name.module)}
+    for facts in own if name.name == WHOLE else [*own, *_statements(name.module, None)]:
+        names |= {*_names(facts, name.module, module), *_programs(facts)}
+        files |= {*_named_files(facts, name.module)}
     return _Uses(sorted(names), sorted(files))
 
 
@@ -172,14 +172,14 @@ def _statements(module: str, name: str | None) -> list[_Facts]:
     if name is None:
         return [_facts(statement) for statement in read.always]
     if name == WHOLE:
-        bound = [found for each in read.nodes for found in _statements(module, each)]
+        bound = [facts for each in read.nodes for facts in _statements(module, each)]
         return [*bound, *_statements(module, None)]
     return [_facts(statement) for statement in read.nodes.get(name, [])]
 
 
-def _names(found: _Facts, own: str, module: _Module) -> Iterator[Name]:
-    imported = {**module.imported, **found.imported}
-    for name, attribute in found.names:
+def _names(facts: _Facts, own: str, module: _Module) -> Iterator[Name]:
+    imported = {**module.imported, **facts.imported}
+    for name, attribute in facts.names:
         leads = imported.get(name)
         if leads is None:
             yield from [Name(own, name)] if name in module.nodes else []
@@ -199,10 +199,10 @@ def _origin(name: Name) -> Name:
     return _origin(module.imported[name.name])
 
 
-def _named_files(found: _Facts, module: str) -> Iterator[str]:
+def _named_files(facts: _Facts, module: str) -> Iterator[str]:
     """The files beside a module, and the Java classes, that its code names."""
     beside = path_of(module).parent
-    for text in found.texts:
+    for text in facts.texts:
         if text in _java_classes():
             files = sorted((LIBRARY / "java").glob(f"{text}*"))
             yield from (path.relative_to(LIBRARY).as_posix() for path in files)
@@ -215,9 +215,9 @@ def _java_classes() -> frozenset[str]:
     return frozenset(path.stem for path in (LIBRARY / "java").glob("*.java"))
 
 
-def _programs(found: _Facts) -> Iterator[Name]:
+def _programs(facts: _Facts) -> Iterator[Name]:
     """The modules that code starts by `python -m`."""
-    for text in found.texts:
+    for text in facts.texts:
         module = text.removeprefix(f"{_PACKAGE}.")
         if module != text and module.replace(".", "").isidentifier() and path_of(module).is_file():
             yield Name(module)

@@ -259,7 +259,7 @@ def _in_order(pieces: Iterable[pl.DataFrame], path: Path | str) -> Iterator[pl.D
 
 
 def _follows(*, first: bool) -> pl.Expr:
-    """Hold where a row comes after the row above it; the table's top row needs rank 1 only."""
+    """Return whether each row follows the row above it; the first row only needs rank 1."""
     query, doc, rank, score = (pl.col(c) for c in RUN.names)
     lower = (score < score.shift()) | ((score == score.shift()) & (doc < doc.shift()))
     same = (query == query.shift()) & (rank == rank.shift() + 1) & lower

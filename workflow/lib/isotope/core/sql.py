@@ -86,9 +86,9 @@ def _tables(node: Any, own: frozenset[str]) -> Iterator[str]:  # noqa: ANN401
     fields = cast("dict[str, Any]", node)
     if fields.get("type") == "BASE_TABLE" and fields["table_name"] not in own:
         yield fields["table_name"]
-    for made in (fields.get("cte_map") or {"map": []})["map"]:
-        yield from _tables(made["value"], own)
-        own = own | {made["key"]}
+    for cte in (fields.get("cte_map") or {"map": []})["map"]:
+        yield from _tables(cte["value"], own)
+        own = own | {cte["key"]}
     for key, value in fields.items():
         if key != "cte_map":
             yield from _tables(value, own)
@@ -162,10 +162,10 @@ def run_chain(  # noqa: PLR0913
         KeyError: a parameter that `params` lacks.
         As `query` and `names`.
     """
-    made: dict[str, Path] = {}
+    tables: dict[str, Path] = {}
     for step in steps:
         named, table = names(step), table_of(step)
-        there: dict[str, Files] = {**relations, **made}
+        there: dict[str, Files] = {**relations, **tables}
         query(
             step,
             {name: files for name, files in there.items() if name in named.relations},
@@ -174,13 +174,13 @@ def run_chain(  # noqa: PLR0913
             schema=(schemas or {}).get(table),
             optional=(optional or {}).get(table, ()),
         )
-        made[table] = folder / f"{table}.parquet"
+        tables[table] = folder / f"{table}.parquet"
         log.info("%s done", step.stem)
-    return made
+    return tables
 
 
 def check(sql_file: Path, relations: Mapping[str, Files], params: Mapping[str, object]) -> None:
-    """Hold the claim that is the file's name: its query must return no row.
+    """Check the claim in the file's name: its query must return no row.
 
     Raises:
         BrokenPromise: the claim and the first offending rows.
@@ -264,8 +264,8 @@ def _extended(
     """Return `schema` with the optional columns that were selected."""
     if schema is None:
         return None
-    known = {field.name: field for field in optional}
-    further = [known[c] for c in columns if c in known and c not in schema.names]
+    by_name = {field.name: field for field in optional}
+    further = [by_name[c] for c in columns if c in by_name and c not in schema.names]
     return pa.schema([*schema, *further])
 
 

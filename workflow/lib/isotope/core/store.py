@@ -197,14 +197,14 @@ def write_slice(table: Path, part: Part, out: Path) -> int:
         BadParams: no such part.
     """
     start, stop = bounds(rows_in(table), part)
-    seen = 0
+    passed = 0
     with pq.ParquetFile(table) as file, pq.ParquetWriter(out, file.schema_arrow) as rows:
         for group in range(file.num_row_groups):
             size = file.metadata.row_group(group).num_rows
-            first, last = max(start - seen, 0), min(stop - seen, size)
+            first, last = max(start - passed, 0), min(stop - passed, size)
             if first < last:
                 rows.write_table(file.read_row_group(group).slice(first, last - first))
-            seen += size
+            passed += size
     return stop - start
 
 
@@ -248,7 +248,7 @@ class Grouped:
         self._swap()
 
     def _return(self) -> None:
-        """Go on in the memory of a row group that was written: what it takes is there already."""
+        """Reuse the memory of a row group that was written."""
         if self._writing and self._writing.done():
             self._written()
             some = self._filling.table()
@@ -298,7 +298,7 @@ class Group:
         return pa.Table.from_arrays(whole, schema=self._schema)
 
     def clear(self) -> None:
-        """Forget the rows, and keep the memory."""
+        """Remove the rows, and keep the memory."""
         for own in self._columns:
             own.clear()
         self.rows = 0
@@ -352,19 +352,19 @@ class _Texts:
             )
         self._rows, self._size = rows.stop, self._size + last - first
 
-    def _grow(self, wanted: int, rows: int) -> None:
-        if wanted > len(self._bytes):
+    def _grow(self, needed: int, rows: int) -> None:
+        if needed > len(self._bytes):
             before = self._bytes
-            # Room that is never used costs nothing, and every move costs what is used anew.
-            whole = min(5 * wanted * self._most // (4 * rows), _LEAP_BYTES)
-            self._bytes = np.empty(min(max(2 * wanted, whole), _MOST_BYTES), np.uint8)
+            # Unused address space costs no memory, and growing copies all that is used.
+            whole = min(5 * needed * self._most // (4 * rows), _LEAP_BYTES)
+            self._bytes = np.empty(min(max(2 * needed, whole), _MOST_BYTES), np.uint8)
             self._bytes[: self._size] = before[: self._size]
 
     def _sealed(self) -> pa.Array:
         there = self._there[: self._rows]
         bits = None if there.all() else pa.py_buffer(np.packbits(there, bitorder="little"))
-        held = [bits, pa.py_buffer(self._ends), pa.py_buffer(self._bytes)]
-        return pa.Array.from_buffers(pa.string(), self._rows, held)
+        buffers = [bits, pa.py_buffer(self._ends), pa.py_buffer(self._bytes)]
+        return pa.Array.from_buffers(pa.string(), self._rows, buffers)
 
     def whole(self, kind: pa.DataType) -> pa.ChunkedArray:
         return pa.chunked_array([*self._full, self._sealed()], kind)

@@ -102,9 +102,9 @@ def read_files(paths: Sequence[Path], out: Path) -> bool:
         MissingColumn: a table without the column `file`.
         CorruptFile: a project that is not commons or local, or no table at all.
     """
-    found = [_read(path) for path in paths]
+    tables = [_read(path) for path in paths]
     empty = pl.DataFrame(FILES.empty_table())
-    every = pl.concat([empty, *found]).group_by("file", maintain_order=True)
+    every = pl.concat([empty, *tables]).group_by("file", maintain_order=True)
     last = (pl.col(name).drop_nulls().last() for name in ("project", "attribution"))
     store.write(every.agg(*last).sort("file").to_arrow(), out, FILES)
     return any(_is_sql(path) for path in paths)
@@ -149,8 +149,8 @@ def _uploads_of(host: str) -> str:
 def _plain(last: str) -> str:
     last = _SIZED.sub("", last, count=1) if _SIZED.match(last) else last
     for added in (_SMALLER, _THUMBNAIL):
-        found = added.fullmatch(last)
-        last = found["name"] if found else last
+        match = added.fullmatch(last)
+        last = match["name"] if match else last
     return last
 
 
@@ -165,8 +165,8 @@ def _read(path: Path) -> pl.DataFrame:
     try:
         table = pl.read_parquet(path) if path.suffix == ".parquet" else _csv(path)
     except (pl.exceptions.ComputeError, pl.exceptions.NoDataError) as error:
-        found = f"not a table of files ({error})"
-        raise CorruptFile(path, found, "give csv, Parquet, or the dump's image.sql.gz") from error
+        match = f"not a table of files ({error})"
+        raise CorruptFile(path, match, "give csv, Parquet, or the dump's image.sql.gz") from error
     if "file" not in table.columns:
         raise MissingColumn(path, "no column `file`", "name the column with the files' names so")
     return _checked(path, table)
@@ -177,11 +177,11 @@ def _csv(path: Path) -> pl.DataFrame:
 
 
 def _checked(path: Path, table: pl.DataFrame) -> pl.DataFrame:
-    told = [
+    columns = [
         (pl.col(n).cast(pl.String) if n in table.columns else pl.lit(None, pl.String)).alias(n)
         for n in FILES.names
     ]
-    named = table.select(told).with_columns(
+    named = table.select(columns).with_columns(
         pl.col("file").map_elements(file_name, return_dtype=pl.String)
     )
     strange = named.with_row_index().filter(~pl.col("project").is_in(_PROJECTS))
@@ -195,14 +195,14 @@ def _checked(path: Path, table: pl.DataFrame) -> pl.DataFrame:
 def _local(path: Path) -> Iterator[str]:
     """Yield the files of a table `image`."""
     unpack = {".gz": gzip.open, ".bz2": bz2.open}.get(path.suffix, open)
-    seen = False
+    has_rows = False
     with unpack(path, "rt", encoding="utf-8", errors="backslashreplace") as lines:
         for line in lines:
             if line.startswith(_INSERT):
-                seen = True
+                has_rows = True
                 names = (row[1] for row in _ROW.finditer(line, len(_INSERT)))
                 yield from (file_name(_ESCAPED.sub(r"\1", name)) for name in names)
-    if not seen:
+    if not has_rows:
         raise CorruptFile(path, "no rows of the table `image`", "give the dump's image.sql.gz")
 
 

@@ -43,15 +43,15 @@ def zim_names(path: Path, files: Sequence[Path]) -> list[str]:
 
 
 def zim_contents(
-    path: Path, files: Sequence[Path], is_wanted: Callable[[str], bool]
+    path: Path, files: Sequence[Path], is_pending: Callable[[str], bool]
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield address and bytes of the wanted pictures, as `zim_names` calls them.
+    """Yield address and bytes of the pictures that are pending, as `zim_names` calls them.
 
     Raises:
         MissingFile, CorruptFile: as `zim_names`.
     """
     for picture, address in _pictures(path, files):
-        if is_wanted(address):
+        if is_pending(address):
             yield address, content_of(path, picture)
 
 
@@ -264,33 +264,33 @@ def _read(
     left = set(ids)
     for path in paths:
 
-        def is_wanted(name: str, path: Path = path) -> bool:
+        def is_pending(name: str, path: Path = path) -> bool:
             return addresses.url(path, name) in left
 
         with _opening(path):
-            contents = _contents(path, addresses.place(path), is_wanted, ids.values())
-            for name, data in zim_contents(path, files, is_wanted) if is_zim(path) else contents:
+            contents = _contents(path, addresses.place(path), is_pending, ids.values())
+            for name, data in zim_contents(path, files, is_pending) if is_zim(path) else contents:
                 left.discard(addresses.url(path, name))
                 yield addresses.url(path, name), data
 
 
 def _contents(
-    path: Path, place: str, is_wanted: Callable[[str], bool], ids: Collection[str]
+    path: Path, place: str, is_pending: Callable[[str], bool], ids: Collection[str]
 ) -> Iterator[tuple[str, bytes | None]]:
     if path.suffix == ".zip":
         with zipfile.ZipFile(path) as archive:
             for name in filter(_is_picture, archive.namelist()):
-                if is_wanted(name):
+                if is_pending(name):
                     yield name, archive.read(name)
     elif _is_tar(path):
         with tarfile.open(path) as archive:
             for member in archive:
-                file = archive.extractfile(member) if is_wanted(member.name) else None
+                file = archive.extractfile(member) if is_pending(member.name) else None
                 if file is not None:
                     yield member.name, file.read()
     elif path.suffix == ".parquet":
-        yield from ((n, data) for n, data in _rows(path, ids) if is_wanted(n))
-    elif is_wanted(place):
+        yield from ((n, data) for n, data in _rows(path, ids) if is_pending(n))
+    elif is_pending(place):
         yield place, path.read_bytes()
 
 

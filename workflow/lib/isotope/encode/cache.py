@@ -34,7 +34,7 @@ _ENCODING = (
     *("models.encoders:load", "core.pixels:decode"),
     *("models.encoders:Batches", "models.encoders:means", "models.encoders:lines"),
 )
-# Params that choose what is encoded, which the contents tell, and not encoding.
+# Params that choose what is encoded: part of the contents, not of the key.
 _NOT_HOW = frozenset({"fields", "images", "summary"})
 _SENTENCES = ("", "isotope", "Ein Bild, 一张图片")
 _SIDES_PX = ((300, 200), (64, 64), (120, 260))

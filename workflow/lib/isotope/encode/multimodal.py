@@ -16,7 +16,7 @@ import torch
 from PIL import Image
 
 from isotope.core.exact import Shards
-from isotope.core.pixels import batches, iter_pictures, shown_by
+from isotope.core.pixels import batches, iter_pictures, places_by_picture
 from isotope.core.progress import Progress
 from isotope.core.vectors import FloatArray, created, write_ids
 from isotope.encode.cache import Encoding
@@ -86,14 +86,14 @@ def encode_pictures(texts: Path, pixels: Sequence[Path], encoding: Encoding, fil
     """
     rows = slice_ids(texts, "text_id", (PICTURE,), encoding)
     encoder = encoders.load(encoding.model, weights=encoding.weights)
-    shown = shown_by(texts, "text_id", rows)
-    progress = Progress(f"pictures encoded, {encoding.place}", len(shown))
+    places_of = places_by_picture(texts, "text_id", rows)
+    progress = Progress(f"pictures encoded, {encoding.place}", len(places_of))
     with created(files.vectors, (len(rows), encoder.dim)) as block:
         block[:] = encoder.encode_images([Image.new("RGB", (_BLACK_PX, _BLACK_PX))])
-        for some in iter_pictures(shown, pixels, encoding.batch):
+        for some in iter_pictures(places_of, pixels, encoding.batch):
             vectors = encoder.encode_images([image for _, image in some])
             for (picture, _), vector in zip(some, vectors, strict=True):
-                block[shown[picture]] = vector
+                block[places_of[picture]] = vector
             progress.add(len(some))
     write_ids(rows, files.ids)
     progress.finish()
@@ -192,16 +192,16 @@ def _fill(
 ) -> None:
     pixels, encoding = source
     words = list(iter_texts(side.table, rows, side.fields, side.key))
-    shown = shown_by(side.table, side.key, rows)
+    places_of = places_by_picture(side.table, side.key, rows)
 
     def encode(items: list[Any]) -> FloatArray:
         return encoder.encode(side.encodes_as, items)
 
     waiting, unfilled = Batches(block, encode, encoding.batch), np.ones(len(rows), np.bool_)
     progress = Progress(f"{side.encodes_as} encoded, {encoding.place}", len(rows))
-    for some in iter_pictures(shown, pixels, encoding.batch):
+    for some in iter_pictures(places_of, pixels, encoding.batch):
         for picture, image in some:
-            for place in shown[picture]:
+            for place in places_of[picture]:
                 unfilled[place] = False
                 waiting.add([place], (image, words[place]))
                 progress.add()

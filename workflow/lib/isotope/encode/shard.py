@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from isotope.core import sql, store
 from isotope.core.errors import BadParams, MissingColumn, MissingFile
-from isotope.core.pixels import batches, iter_pictures, shown_by
+from isotope.core.pixels import batches, iter_pictures, places_by_picture
 from isotope.core.progress import Progress, log
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.vectors import FloatArray, contents_of, created, load_vectors, write_ids
@@ -77,12 +77,12 @@ def encode_shard(  # noqa: PLR0913
     contents lie beside the vectors.
 
     Raises:
-        As `encode_texts` and `encode_shown`.
+        As `encode_texts` and `encode_image_shard`.
     """
     encoding = Encoding(model, weights, batch, precision, shard, shards)
     encode_texts(texts, encoding, _files(outputs, "text", earlier), fields)
     sources = Sources(pixels, language, features)
-    encode_shown(images, sources, encoding, _files(outputs, "image", earlier))
+    encode_image_shard(images, sources, encoding, _files(outputs, "image", earlier))
 
 
 def encode_texts_shard(  # noqa: PLR0913
@@ -165,8 +165,8 @@ def _fill_lines(
         filled.block[places] = means([lines(text) for _, text in new], encoder, batch)
 
 
-def encode_shown(images: Path, sources: Sources, encoding: Encoding, files: Files) -> None:
-    """Encode a shard of the images by what stands for them: `model["images"]`, pixels by default.
+def encode_image_shard(images: Path, sources: Sources, encoding: Encoding, files: Files) -> None:
+    """Encode a shard of the images by `model["images"]`: captions, or pixels by default.
 
     Raises:
         As `encode_images` and `encode_captions`.
@@ -197,20 +197,20 @@ def encode_images(
     """
     rows = slice_ids(images, "image_id", (), encoding)
     encoder = encoders.load(encoding.model, weights=encoding.weights)
-    shown = shown_by(images, "image_id", rows)
-    progress = Progress(f"images encoded, {encoding.place}", len(shown))
+    places_of = places_by_picture(images, "image_id", rows)
+    progress = Progress(f"images encoded, {encoding.place}", len(places_of))
     with filling(files, rows, encoder.dim, encoding, picture_key(encoder, encoding)) as filled:
         waiting = Batches(filled.block, encoder.encode_images, encoding.batch)
         ready = _Features(features, Batches(filled.block, _head(encoder), encoding.batch))
 
         def new(picture: str, webp: bytes) -> bool:
             progress.add()
-            copied = filled.copy(shown[picture], webp)
-            return not copied and not ready.add(shown[picture], picture)
+            copied = filled.copy(places_of[picture], webp)
+            return not copied and not ready.add(places_of[picture], picture)
 
-        for some in iter_pictures(shown, pixels, encoding.batch, new):
+        for some in iter_pictures(places_of, pixels, encoding.batch, new):
             for picture, image in some:
-                waiting.add(shown[picture], image)
+                waiting.add(places_of[picture], image)
         waiting.finish()
         ready.finish()
     progress.finish()

@@ -166,7 +166,7 @@ class Sentence:
         return next((stem for stem in stems if self.wordnet.senses(stem)), "")
 
     def adjective(self, place: int) -> bool:
-        """Tell whether WordNet has the word as an adjective, vague ones and participles apart."""
+        """Tell whether the word is an adjective in WordNet, neither vague nor a participle."""
         word = self.word(place)
         return word not in _NOT_NOUNS and not _PARTICIPLE.fullmatch(word) and self._in_wordnet(word)
 

@@ -254,7 +254,7 @@ def documents_digest(documents: pl.DataFrame, language: str) -> str:
 
 
 def is_copied(documents: pl.DataFrame, index: Path, earlier: Path | None, language: str) -> bool:
-    """Copy an earlier index of the same id and contents, if it is one; return whether it was.
+    """Copy an earlier index of the same ids and contents, if there is one; return whether it was.
 
     The digest of the documents is written beside `index` either way.
     """

@@ -302,7 +302,7 @@ class PoolSession:
         try:
             grades = self._others().filter(assessor=self.assessor).height
         except IsotopeError:
-            # A broken sheet of another assessor is shown on the page, and is no reason to stop.
+            # A broken sheet of another assessor is shown on the page and does not stop the server.
             return
         if grades:
             found = f"{grades:,} grades by {self.assessor!r} in other sheets"

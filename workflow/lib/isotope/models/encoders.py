@@ -25,7 +25,7 @@ from isotope.core.vectors import FloatArray
 from isotope.models import kinds
 
 Encode = Callable[[list[Any]], FloatArray]
-# What a text's vector is made of, as params say it: the text, or the mean of its lines.
+# Values of a model's key `texts`: a vector of the whole text, or the mean of its lines'.
 WHOLE, LINES = "whole", "lines"
 
 

@@ -138,11 +138,11 @@ def best_weights(four: Sequence[torch.Tensor], answer: torch.Tensor, step: float
     parts = round(1 / step)
     grid = [w for w in product(range(parts, -1, -1), repeat=4) if sum(w) == parts]
 
-    def found(weights: Sequence[int]) -> int:
+    def count_right(weights: Sequence[int]) -> int:
         summed = torch.stack([w * s for w, s in zip(weights, four, strict=True)]).sum(dim=0)
         return int((summed.argmax(dim=1) == answer).sum())
 
-    rights = [found(weights) for weights in grid]
+    rights = [count_right(weights) for weights in grid]
     best = max(range(len(grid)), key=rights.__getitem__)
     start = [n / parts for n in grid[best]]
     log.info("weights %s: %d of %d pairs", start, rights[best], len(answer))

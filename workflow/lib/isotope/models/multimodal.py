@@ -116,14 +116,14 @@ class ClipFusion(Multimodal):
         inputs = standardised(pictures, clip)
         if not _has_patches(clip.visual):
             return _one(clip.encode_image(inputs))
-        found = clip.visual.forward_intermediates(
+        layers = clip.visual.forward_intermediates(
             inputs,
             indices=1,
             normalize_intermediates=True,
             output_fmt="NLC",
             output_extra_tokens=True,
         )
-        parts = (found[f"image_intermediates{s}"][-1] for s in ("_prefix", ""))
+        parts = (layers[f"image_intermediates{s}"][-1] for s in ("_prefix", ""))
         states = torch.cat(list(parts), dim=1) @ clip.visual.proj
         return Features(
             states, torch.ones(states.shape[:2], dtype=torch.bool, device=inputs.device)
@@ -132,10 +132,10 @@ class ClipFusion(Multimodal):
     def read(self, side: str, tokens: torch.Tensor) -> Features:
         """Return the tokens up to the end of the text, which has the greatest id."""
         clip = getattr(self, side)
-        found = clip.forward_intermediates(
+        layers = clip.forward_intermediates(
             text=tokens, text_indices=1, normalize_intermediates=True
         )
-        states = found["text_intermediates"][-1] @ _projection(clip)
+        states = layers["text_intermediates"][-1] @ _projection(clip)
         places = torch.arange(tokens.shape[1], device=tokens.device)
         return Features(states, places <= tokens.argmax(dim=1, keepdim=True))
 
@@ -143,9 +143,9 @@ class ClipFusion(Multimodal):
         """Return unit rows [n, dim]."""
         states = torch.cat([pictures.states, words.states], dim=1)
         mask = torch.cat([pictures.mask, words.mask], dim=1)
-        found = self.fusers[side](inputs_embeds=states, attention_mask=mask.long())
+        output = self.fusers[side](inputs_embeds=states, attention_mask=mask.long())
         counted = mask.unsqueeze(-1).to(states.dtype)
-        mean = (found.last_hidden_state * counted).sum(dim=1) / counted.sum(dim=1)
+        mean = (output.last_hidden_state * counted).sum(dim=1) / counted.sum(dim=1)
         return normalize(mean, dim=-1)
 
 
@@ -244,5 +244,5 @@ def _one(vectors: torch.Tensor) -> Features:
 
 def _projection(clip: Any) -> torch.Tensor:  # noqa: ANN401
     """Return what takes a text's states to the common space, [width, dim]."""
-    found = getattr(clip, "text", clip).text_projection
-    return found.weight.T if isinstance(found, nn.Linear) else found
+    projection = getattr(clip, "text", clip).text_projection
+    return projection.weight.T if isinstance(projection, nn.Linear) else projection

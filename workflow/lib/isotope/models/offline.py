@@ -24,13 +24,13 @@ from isotope.models.transformers import Device, lengths, tokenized
 PICTURE_FEATURES = 1280
 TEXT_FEATURES = 384
 SIDE = 260
-_KEPT = 260 / 292
+_CROP = 260 / 292
 _CONTEXT = 256
 _GREY, _SPREAD = 127.0, 128.0
 _THREADS = min(8, os.cpu_count() or 1)
 
 
-class Seen(NamedTuple):
+class PictureFeatures(NamedTuple):
     """What the picture tower makes of n pictures: `features` [n, 1280], `classes` [n, 1000]."""
 
     features: torch.Tensor
@@ -54,19 +54,19 @@ class Pictures:
         self._device = device
         self._model.eval().to(device.torch)
 
-    def see(self, images: Sequence[Image.Image]) -> Seen:
+    def see(self, images: Sequence[Image.Image]) -> PictureFeatures:
         """Return the features and class probabilities of RGB pictures of any size."""
         with ThreadPoolExecutor(_THREADS) as pool:
             return self.see_squares(np.stack([np.asarray(p) for p in pool.map(square, images)]))
 
-    def see_squares(self, pixels: npt.NDArray[np.uint8]) -> Seen:
+    def see_squares(self, pixels: npt.NDArray[np.uint8]) -> PictureFeatures:
         """Return the same of pictures that `square` has cut, uint8 [n, 260, 260, 3]."""
         batch = ((torch.from_numpy(pixels.copy()).float() - _GREY) / _SPREAD).permute(0, 3, 1, 2)
         batch = batch.to(self._device.torch)
         features = self._device.rows(lambda: self._pooled(batch))
         head = self._model._fc
         logits = self._device.rows(lambda: head(features.to(self._device.torch)))
-        return Seen(features, logits.softmax(dim=-1))
+        return PictureFeatures(features, logits.softmax(dim=-1))
 
     def _pooled(self, batch: torch.Tensor) -> torch.Tensor:
         return self._model.extract_features(batch).mean(dim=(2, 3))
@@ -114,7 +114,7 @@ def class_names() -> list[str]:
 
 def square(image: Image.Image) -> Image.Image:
     """Cut the middle of a picture, 89 % of its shorter side, and scale it to 260 px square."""
-    side = min(image.size) * _KEPT
+    side = min(image.size) * _CROP
     left, top = ((whole - side) / 2 for whole in image.size)
     box = (left, top, left + side, top + side)
     return image.resize((SIDE, SIDE), Image.Resampling.BICUBIC, box)
@@ -168,10 +168,10 @@ class Multilingual:
 
     def read(self, texts: Sequence[str]) -> torch.Tensor:
         """Return the sentence embeddings [n, 512] of texts, L2-normalised."""
-        # Texts that are read together become one matrix, and each would tell of the others.
+        # Texts that are read together become one matrix, so each vector would depend on the others.
         rows = [torch.from_numpy(self._encoder.encode([text])) for text in texts]
-        found = torch.cat(rows) if rows else torch.zeros(0)
-        return torch.nn.functional.normalize(found.float().reshape(-1, self.width), dim=-1)
+        vectors = torch.cat(rows) if rows else torch.zeros(0)
+        return torch.nn.functional.normalize(vectors.float().reshape(-1, self.width), dim=-1)
 
     def shapes(self, texts: Sequence[str]) -> list[int]:
         """Return one shape: a text is read alone."""

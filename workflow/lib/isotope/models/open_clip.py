@@ -158,7 +158,7 @@ def create_trained(name: str, weights: Path) -> torch.nn.Module:
 
 
 def empty(notes: Mapping[str, Any]) -> torch.nn.Module:
-    """Create the architecture that the metadata of trained weights tell, with random weights.
+    """Create the architecture in the metadata of trained weights, with random weights.
 
     Raises:
         UnknownModel: a config that is no longer there.

@@ -25,7 +25,7 @@ from isotope.models.transformers import Device, complete, fetching, lengths
 
 FloatArray = npt.NDArray[np.float32]
 _POOLINGS = ("cls", "max", "mean", "mean_sqrt_len_tokens")
-# Of any other class the library would use Tanh, with a warning in its log.
+# For any other class the library would use Tanh and only log a warning.
 _ACTIVATIONS = ("Identity", "Tanh", "ReLU", "GELU")
 
 

@@ -81,10 +81,10 @@ def parsing(path: Path) -> Iterator[None]:
 
 def _read(path: Path) -> Mapping[str, Any]:
     with parsing(path):
-        found = yaml.safe_load(text_of(path))
-    if not isinstance(found, Mapping):
-        raise BadParams(path, f"no mapping: {schema.shown(found)}", "write `key: value` lines")
-    return cast(Mapping[str, Any], found)
+        content = yaml.safe_load(text_of(path))
+    if not isinstance(content, Mapping):
+        raise BadParams(path, f"no mapping: {schema.excerpt(content)}", "write `key: value` lines")
+    return cast(Mapping[str, Any], content)
 
 
 def _merge(into: dict[str, Any], overlay: Mapping[str, Any]) -> None:
@@ -164,7 +164,7 @@ def missing(params: Mapping[str, Any], root: Path = Path()) -> Iterator[MissingF
     """Yield an error for each local path of the params that is not there and that no job makes."""
     yield from _sources(params, root)
     for where, path in (*_served(params, root), *_named(params)):
-        if not _is_there(root, path) and not _is_made(params, path):
+        if not _is_there(root, path) and not _is_acquired(params, path):
             yield MissingFile(f"params {where}", f"{path!r} is not there", _remedy(params, path))
 
 
@@ -172,19 +172,19 @@ def used_sources(params: Mapping[str, Any]) -> list[str]:
     """Return the sources of what is built, or compared with it, sorted."""
     pairs = [p for p in params["tabulate"]["since"] if {*p} & {*params["build"]}]
     names = {*params["build"], *(name for pair in pairs for name in pair)}
-    told = [params["collect"][n].get("recognition", {}).get("knowledge") for n in names]
+    knowledge = [params["collect"][n].get("recognition", {}).get("knowledge") for n in names]
     own = {s for name in names for s in links.sources(params, name)}
-    return sorted(own | {name for name in told if name})
+    return sorted(own | {name for name in knowledge if name})
 
 
 def _sources(params: Mapping[str, Any], root: Path) -> Iterator[MissingFile]:
-    """What was acquired is there, wherever it came from."""
+    """Yield the missing files of sources; what was acquired already is not missing."""
     for name in used_sources(params):
         files = params["acquire"].get(name, {}).get("files", {})
         if not (root / _ACQUIRED / name / "manifest.json").is_file():
             for folder, entries in files.items():
                 where = f"params acquire.{name}.files.{folder}"
-                yield from (MissingFile(where, *told) for told in _absent(entries, root))
+                yield from (MissingFile(where, *absence) for absence in _absent(entries, root))
 
 
 def _served(params: Mapping[str, Any], root: Path) -> Iterator[tuple[str, str]]:
@@ -223,7 +223,7 @@ def _of_tables(tabulate: Mapping[str, Any], build: list[str]) -> Iterator[tuple[
 
 
 def _of_captions(tabulate: Mapping[str, Any], sources: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield what is held against the captions of the sources that are used."""
+    """Yield what is compared with the captions of the sources that are used."""
     for name, entry in tabulate["captioners"].items():
         for i, path in enumerate(entry["files"] if entry["source"] in sources else ()):
             yield f"tabulate.captioners.{name}.files[{i}]", path
@@ -275,8 +275,8 @@ def _is_there(root: Path, path: str) -> bool:
         return False
 
 
-def _is_made(params: Mapping[str, Any], path: str) -> bool:
-    """Tell whether the phase acquire makes it; what was acquired and is gone is found there."""
+def _is_acquired(params: Mapping[str, Any], path: str) -> bool:
+    """Tell whether the phase acquire makes a path, or reports that it is gone."""
     parts = PurePosixPath(path).parts
     if parts[:2] != _ACQUIRED.parts or not parts[3:]:
         return False
@@ -293,5 +293,5 @@ def _remedy(params: Mapping[str, Any], path: str) -> str:
         return "check the path, or `root` in --config"
     if parts[2] not in params["acquire"]:
         return f"no such source: {suggest(parts[2], params['acquire'])}"
-    known = suggest(parts[3], _brought(params["acquire"][parts[2]]))
-    return f"the source does not bring it: {known}"
+    suggestion = suggest(parts[3], _brought(params["acquire"][parts[2]]))
+    return f"the source does not bring it: {suggestion}"

@@ -68,10 +68,10 @@ def link(params: Params) -> None:
         _check_circle(params["systems"], [name])
 
 
-def _architecture(models: Params, name: str, seen: list[str]) -> tuple[str, str]:
+def _architecture(models: Params, name: str, path: list[str]) -> tuple[str, str]:
     where, entry = f"params models.{name}", models[name]
-    if name in seen:
-        raise BadParams(where, f"a circle of `from`: {' > '.join([*seen, name])}", "break it")
+    if name in path:
+        raise BadParams(where, f"a circle of `from`: {' > '.join([*path, name])}", "break it")
     if not model_kind(entry).continues:
         raise BadParams(where, f"`from` a model of kind {entry['kind']}", "name a trained model")
     own = [key for key in (*_ARCHITECTURES, "from") if key in entry]
@@ -81,13 +81,13 @@ def _architecture(models: Params, name: str, seen: list[str]) -> tuple[str, str]
     if own != ["from"]:
         return own[0], entry[own[0]]
     if entry["from"] not in models:
-        known = ", ".join(sorted(models))
-        raise BadParams(f"{where}.from", f"unknown name {entry['from']!r}", f"known: {known}")
-    return _architecture(models, entry["from"], [*seen, name])
+        names = ", ".join(sorted(models))
+        raise BadParams(f"{where}.from", f"unknown name {entry['from']!r}", f"known: {names}")
+    return _architecture(models, entry["from"], [*path, name])
 
 
 def _check_collection(where: str, entry: Params, params: Params) -> None:
-    """A key of another kind is told apart from a typo: some kind has it."""
+    """Refuse a key of another kind by naming the kinds that have it."""
     kind = collection_kind(entry)
     for key in entry.keys() - kind.model_fields.keys():
         owners = [name for name, of in kinds(COLLECTIONS).items() if key in of.model_fields]
@@ -126,7 +126,7 @@ def _check_views(*, head: float, tail: float) -> None:
 
 
 def _check_temporal(params: Params, systems: list[str]) -> None:
-    """Only what an index and an encoder answer can be asked anew; a fusion by what it fuses."""
+    """Demand systems that can answer new queries: an index, an encoder, or fusions of those."""
     for name in systems:
         entry = params["systems"][name]
         kind = system_kind(entry)
@@ -138,22 +138,22 @@ def _check_temporal(params: Params, systems: list[str]) -> None:
         _check_temporal(params, entry.get("of", []))
 
 
-def _check_after(where: str, after: dict[str, str], seen: list[str]) -> None:
-    earlier = after.get(seen[-1])
-    if earlier in seen:
-        found = f"a circle: {' > '.join([*seen, earlier])}"
+def _check_after(where: str, after: dict[str, str], path: list[str]) -> None:
+    earlier = after.get(path[-1])
+    if earlier in path:
+        found = f"a circle: {' > '.join([*path, earlier])}"
         kind = "collections" if where == "encode.after" else "sources"
         raise BadParams(f"params {where}", found, f"name earlier {kind} only")
     if earlier is not None:
-        _check_after(where, after, [*seen, earlier])
+        _check_after(where, after, [*path, earlier])
 
 
-def _check_circle(systems: Params, seen: list[str]) -> None:
-    for part in systems.get(seen[-1], {}).get("of", []):
-        if part in seen:
-            found = f"a circle: {' > '.join([*seen, part])}"
-            raise BadParams(f"params systems.{seen[0]}.of", found, "break it")
-        _check_circle(systems, [*seen, part])
+def _check_circle(systems: Params, path: list[str]) -> None:
+    for part in systems.get(path[-1], {}).get("of", []):
+        if part in path:
+            found = f"a circle: {' > '.join([*path, part])}"
+            raise BadParams(f"params systems.{path[0]}.of", found, "break it")
+        _check_circle(systems, [*path, part])
 
 
 def sources(params: Mapping[str, Any], collection: str) -> list[str]:
@@ -186,19 +186,19 @@ def speak(params: Mapping[str, Any]) -> None:
 
 def unknown(params: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
     """Yield (where, name, known names) for every member that is no collection."""
-    known = [name for name in params["collect"] if name not in unions(params)]
+    snapshots = [name for name in params["collect"] if name not in unions(params)]
     for union in unions(params):
         for name in params["collect"][union]["of"]:
-            if name not in known:
-                yield f"collect.{union}.of", name, known
+            if name not in snapshots:
+                yield f"collect.{union}.of", name, snapshots
 
 
 def check(params: Mapping[str, Any]) -> None:
-    """Check that what is put together can be told apart.
+    """Check that the members of unions can be distinguished.
 
     Raises:
         BadParams: a member that is no snapshot, two of one language, or a union that is compared
-            by page, or told facts by page, as pages of two editions may share a number and a title.
+            by page, or has facts by page, as pages of two editions may share a number and a title.
     """
     for union in unions(params):
         _check_members(params["collect"], union)
@@ -315,7 +315,7 @@ def _tokenizers(params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _check_tokenizer(where: str, spec: str) -> None:
-    """Refuse what is all but the name of a tokenizer of ours: no hub has a name so near."""
+    """Refuse a likely misspelling of the name of a built-in tokenizer."""
     near = difflib.get_close_matches(spec.lower(), _BUILT_IN, n=1, cutoff=0.75)
     if near and spec not in _BUILT_IN:
         found = f"no tokenizer {spec!r}"

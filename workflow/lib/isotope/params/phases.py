@@ -297,8 +297,8 @@ class CollectionKind(Kind):
 
 def collection_kind(entry: Mapping[str, Any]) -> type[CollectionKind]:
     """Return the class of an entry of `collect`; the plain one for a kind without its own."""
-    found = kinds(COLLECTIONS).get(entry["kind"], CollectionKind)
-    return cast("type[CollectionKind]", found)
+    kind = kinds(COLLECTIONS).get(entry["kind"], CollectionKind)
+    return cast("type[CollectionKind]", kind)
 
 
 class Shards(Section):

@@ -1,14 +1,14 @@
 """How models are trained: the keys under `train`, `heads` and `learn` of a model in params.yaml.
 
-A recipe says what is learned, `Means` how the arithmetic is carried out; a training reads both from
-the same mapping. Defaults of CLIP2CLIP and CLIP Fusion are the figures of Hu et al., Open-domain
-Visual Entity Recognition (ICCV 2023), appendices 11.1 (CLIP Fusion) and 11.2 (CLIP2CLIP), where
-they give one.
+A recipe says what is learned, `Resources` how the arithmetic is carried out; a training reads both
+from the same mapping. Defaults of CLIP2CLIP and CLIP Fusion are the figures of Hu et al.,
+Open-domain Visual Entity Recognition (ICCV 2023), appendices 11.1 (CLIP Fusion) and 11.2
+(CLIP2CLIP), where they give one.
 """
 
 import math
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeGuard, get_args
 
 from pydantic import Field
 
@@ -28,6 +28,8 @@ from isotope.params.sections import (
 )
 
 _TRAIN = "models: train"
+# Keys of a model under which a recipe stands.
+_KEYS = ("train", "heads", "learn")
 # Keys that came later: weights that were trained before keep their bytes.
 _LATER = ("steps", "tune")
 _Pairs = Annotated[Whole, Field(ge=2)]
@@ -35,12 +37,12 @@ _Step = Annotated[Number, Field(gt=0, le=1)]
 
 
 def _part(of: type[Section], spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a recipe has of the `train` mapping of a model, which has the means, too."""
-    found = dict(spec.get("train") or {})
-    known = {*of.model_fields, *Means.model_fields, "seed"}
-    if unknown := sorted(found.keys() - known):
-        raise BadParams(_TRAIN, f"unknown {unknown}", f"use some of {sorted(known)}")
-    return {key: value for key, value in found.items() if key in of.model_fields}
+    """Return what a recipe has of the `train` mapping of a model, which has the resources, too."""
+    entries = dict(spec.get("train") or {})
+    keys = {*of.model_fields, *Resources.model_fields, "seed"}
+    if unknown := sorted(entries.keys() - keys):
+        raise BadParams(_TRAIN, f"unknown {unknown}", f"use some of {sorted(keys)}")
+    return {key: value for key, value in entries.items() if key in of.model_fields}
 
 
 def _demand_divisor(where: str, step: float) -> None:
@@ -129,7 +131,7 @@ class MixRecipe(Section):
         _demand_divisor("models: learn", self.step)
 
 
-class Means(Section):
+class Resources(Section):
     """How the arithmetic is carried out: these change memory, time and rounding, not the method."""
 
     micro_batch: Count | None = Field(
@@ -159,14 +161,16 @@ class Means(Section):
     )
 
     @classmethod
-    def of(cls, spec: Mapping[str, Any]) -> "Means":
-        """Read the means from the `train` mapping of a model's entry, whatever its recipe.
+    def of(cls, spec: Mapping[str, Any]) -> "Resources":
+        """Read the resources from the `train` mapping of a model's entry, whatever its recipe.
 
         Raises:
             BadParams: values no training can use.
         """
-        found = spec.get("train") or {}
-        return Means.read(_TRAIN, {k: v for k, v in found.items() if k in Means.model_fields})
+        entries = spec.get("train") or {}
+        return Resources.read(
+            _TRAIN, {k: v for k, v in entries.items() if k in Resources.model_fields}
+        )
 
 
 class Recipe(Section):
@@ -219,7 +223,7 @@ class Recipe(Section):
         """Read the recipe from the `train` mapping of a model's entry.
 
         Raises:
-            BadParams: a key that neither recipe nor means have, or values no training can use.
+            BadParams: a key that neither recipe nor resources have, or values no training can use.
         """
         recipe = Recipe.read(_TRAIN, _part(Recipe, spec))
         recipe.demand_sense()
@@ -244,7 +248,7 @@ class Recipe(Section):
         return {k: v for k, v in every if k not in _LATER or v != plain.get(k)}
 
 
-class Train(Recipe, Means):  # pyright: ignore[reportIncompatibleMethodOverride]
+class Train(Recipe, Resources):  # pyright: ignore[reportIncompatibleMethodOverride]
     """The recipe of a trained model."""
 
     batch: _Pairs = Field(description="Pairs contrasted at a time.")
@@ -280,7 +284,7 @@ class MultimodalRecipe(Section):
         """Read the recipe from the `train` mapping of a model's entry.
 
         Raises:
-            BadParams: a key that neither recipe nor means have, or values no training can use.
+            BadParams: a key that neither recipe nor resources have, or values no training can use.
         """
         recipe = cls.read(_TRAIN, _part(cls, spec))
         recipe.demand_sense()
@@ -363,8 +367,8 @@ class ClipFusionRecipe(MultimodalRecipe):
     head_width: Count = Field(default=64, description="Components of a head.")
 
 
-class SideMeans(Means):
-    """The means of a training whose pairs have a picture on either side."""
+class SideResources(Resources):
+    """The resources of a training whose pairs have a picture on either side."""
 
     squares_gib: NotNegative = Field(
         default=4.0,
@@ -376,11 +380,11 @@ class SideMeans(Means):
     )
 
 
-class Clip2ClipTraining(Clip2ClipRecipe, SideMeans):  # pyright: ignore[reportIncompatibleMethodOverride]
+class Clip2ClipTraining(Clip2ClipRecipe, SideResources):  # pyright: ignore[reportIncompatibleMethodOverride]
     """How CLIP2CLIP is fine-tuned, all of its parameters: by the paper's recipe (OVEN, 11.2)."""
 
 
-class ClipFusionTraining(ClipFusionRecipe, SideMeans):  # pyright: ignore[reportIncompatibleMethodOverride]
+class ClipFusionTraining(ClipFusionRecipe, SideResources):  # pyright: ignore[reportIncompatibleMethodOverride]
     """How CLIP Fusion is fine-tuned, all of its parameters: by the paper's recipe (OVEN, 11.1)."""
 
 
@@ -394,3 +398,23 @@ def recipe_of(spec: Mapping[str, Any]) -> MultimodalRecipe:
     if recipe is None or not issubclass(recipe, MultimodalRecipe):
         raise BadParams("models", f"kind {spec['kind']!r} has no recipe", "name another kind")
     return recipe.of(spec)
+
+
+def recipe_values(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how a model's entry says that it learns, with the defaults of its kind.
+
+    Raises:
+        BadParams: a kind that learns by no recipe.
+    """
+    fields = model_kind(spec).model_fields
+    keys = [key for key in _KEYS if key in fields]
+    if not keys:
+        raise BadParams("models", f"kind {spec['kind']!r} has no recipe", "name another kind")
+    key = next((key for key in keys if spec.get(key)), keys[0])
+    annotation = fields[key].annotation
+    [of] = [each for each in (annotation, *get_args(annotation)) if _is_section(each)]
+    return of.filled(spec.get(key) or {})
+
+
+def _is_section(of: Any) -> TypeGuard[type[Section]]:  # noqa: ANN401
+    return isinstance(of, type) and issubclass(of, Section)

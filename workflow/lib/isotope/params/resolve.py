@@ -23,7 +23,7 @@ from isotope.params.sections import Params, Section, model_kind, system_kind
 
 FOLDER = Path("runs")
 _SUFFIXES = (".trec", ".trec.gz")
-_KNOWN = {"setting": SETTINGS, "split": SPLITS, "task": tuple(TASKS)}
+_CHOICES = {"setting": SETTINGS, "split": SPLITS, "task": tuple(TASKS)}
 _SNAPSHOT = "{snapshot}"
 _COLLECTS = Path(__file__).parents[3] / "sql/collect"
 _PLACE = re.compile(r"\{(name|root)\}")
@@ -57,8 +57,8 @@ def resolve(config: Mapping[str, Any], foreign: Iterable[Place] = ()) -> Params:
         params.setdefault(phase, {})
     fill(params, experiment())
     params = with_foreign(params, foreign)
-    for where, found, known in dangling(params):
-        raise BadParams(f"params {where}", f"unknown name {found!r}", suggest(found, known))
+    for where, name, names in dangling(params):
+        raise BadParams(f"params {where}", f"unknown name {name!r}", suggest(name, names))
     link(params)
     check(params)
     check_values(params)
@@ -71,10 +71,11 @@ def resolve(config: Mapping[str, Any], foreign: Iterable[Place] = ()) -> Params:
 def expand(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return params in which every key and list item with {snapshot} is repeated for each snapshot.
 
-    What stands below such a key has the same snapshot throughout. `tabulate.since` names, beside
-    what it is given, each built collection of a snapshot, unions apart, with that of the snapshot
-    before; `encode.after` does, with unions, unless it is given. `crawl.<source>.after` of such a
-    collection's source names that of the snapshot before, unless it is given (null is none).
+    What stands below such a key has the same snapshot throughout. Each built collection of a
+    snapshot is paired with that of the snapshot before: the pairs are added to `tabulate.since`,
+    unions apart, and become `encode.after`, unions included, where the params have none. The crawl
+    of such a collection's source continues the one before (`crawl.<source>.after`), unless the
+    params name another or null.
 
     Raises:
         BadParams: {snapshot} without snapshots, or in a value that can't be repeated; a crawl that
@@ -86,9 +87,9 @@ def expand(config: Mapping[str, Any]) -> dict[str, Any]:
     expanded = cast(dict[str, Any], _expanded(dict(config), names, "params"))
     pairs = [list(pair) for entry in config.get("build", []) for pair in _pairs(str(entry), names)]
     if pairs:
-        given = expanded.setdefault("tabulate", {}).get("since", [])
-        apart = [pair for pair in pairs if pair not in given and not {*pair} & {*unions(expanded)}]
-        expanded["tabulate"]["since"] = [*given, *apart]
+        listed = expanded.setdefault("tabulate", {}).get("since", [])
+        apart = [pair for pair in pairs if pair not in listed and not {*pair} & {*unions(expanded)}]
+        expanded["tabulate"]["since"] = [*listed, *apart]
         after = {later: earlier for earlier, later in pairs}
         expanded.setdefault("encode", {}).setdefault("after", after)
     _crawl_after(expanded, pairs)
@@ -114,8 +115,8 @@ def _sources_of(params: Mapping[str, Any], collection: str) -> list[str]:
     """Return the sources of a collection as far as params that nobody has checked yet tell."""
     collect = _mapping(params.get("collect"))
     members = _mapping(collect.get(collection)).get("of", [collection])
-    told = [_mapping(collect.get(member)).get("source") for member in members]
-    return [str(source) for source in told if source]
+    own = [_mapping(collect.get(member)).get("source") for member in members]
+    return [str(source) for source in own if source]
 
 
 def _mapping(value: object) -> dict[str, Any]:
@@ -188,7 +189,7 @@ def substitute(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401
         BadParams: a placeholder without a value.
     """
     if isinstance(value, str):
-        return _PLACE.sub(lambda found: _given(found[1], names), value)
+        return _PLACE.sub(lambda match: _value_of(match[1], names), value)
     if isinstance(value, Mapping):
         return {substitute(k, names): substitute(v, names) for k, v in value.items()}
     if isinstance(value, list):
@@ -196,7 +197,7 @@ def substitute(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401
     return value
 
 
-def _given(key: str, names: Mapping[str, str]) -> str:
+def _value_of(key: str, names: Mapping[str, str]) -> str:
     if key not in names:
         raise BadParams("params", f"{{{key}}} has no value", f"add --config {key}=...")
     return names[key]
@@ -232,7 +233,7 @@ def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
         brought = params["acquire"].get(name, {}).get("files", {})
         part = [entry["pictures"]["part"]] if "pictures" in entry else []
         yield from _unknown(f"crawl.{name}.pictures.part", part, list(brought))
-        # A picture of another width is another picture, whatever its date says.
+        # Pictures of another width are other files, even with the same date.
         others = [n for n, e in params["crawl"].items() if e.get("width") == entry.get("width")]
         earlier = [n for n in others if n != name]
         yield from _unknown(f"crawl.{name}.after", _listed(entry.get("after")), earlier)
@@ -241,7 +242,7 @@ def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
         others = [n for n in params["collect"] if n != name]
         yield from _unknown(f"encode.after.{name}", [earlier], others)
     yield from _unknown("search.systems", params["search"]["systems"], systems)
-    yield from _shown(params)
+    yield from _tabulated(params)
     for name, entry in params["systems"].items():
         others = [s for s in systems if s != name]
         yield from _unknown(f"systems.{name}.of", entry.get("of", []), others)
@@ -259,9 +260,9 @@ def _collected(params: Params) -> Iterator[tuple[str, str, list[str]]]:
     for name, entry in params["collect"].items():
         yield from _unknown(f"collect.{name}.kind", [entry["kind"]], kinds)
         yield from _sourced(params, f"collect.{name}.source", entry)
-        known = [entry["recognition"]["knowledge"]] if "recognition" in entry else []
+        knowledge = [entry["recognition"]["knowledge"]] if "recognition" in entry else []
         where = f"collect.{name}.recognition.knowledge"
-        yield from _unknown(where, known, list(params["acquire"]))
+        yield from _unknown(where, knowledge, list(params["acquire"]))
 
 
 def _sourced(params: Params, where: str, entry: Params) -> Iterator[tuple[str, str, list[str]]]:
@@ -297,25 +298,25 @@ def _sees(model: Params) -> bool:
     return model_kind(model).encodes_images and model.get("images", "pixels") == "pixels"
 
 
-def _shown(params: Params) -> Iterator[tuple[str, str, list[str]]]:
+def _tabulated(params: Params) -> Iterator[tuple[str, str, list[str]]]:
     """Yield what the phase tabulate names and nothing defines."""
     tabulate = params["tabulate"]
     yield from _unknown("tabulate.system", [tabulate["system"]], list(params["systems"]))
     sides, searched = tabulate.get("cases", {}).get("systems", []), params["search"]["systems"]
     yield from _unknown("tabulate.cases.systems", sides, searched)
-    shown = [s for pair in tabulate.get("gains", []) for s in pair]
-    yield from _unknown("tabulate.gains", shown, params["search"]["systems"])
+    gains = [s for pair in tabulate.get("gains", []) for s in pair]
+    yield from _unknown("tabulate.gains", gains, params["search"]["systems"])
     compared = [name for group in tabulate.get("comparisons", []) for name in group]
     yield from _unknown("tabulate.comparisons", compared, list(params["systems"]))
-    asked = tabulate.get("temporal", [])
-    yield from _unknown("tabulate.temporal", asked, params["search"]["systems"])
-    yield from _shown_collections(params)
-    yield from _shown_captions(params)
+    temporal = tabulate.get("temporal", [])
+    yield from _unknown("tabulate.temporal", temporal, params["search"]["systems"])
+    yield from _tabulated_collections(params)
+    yield from _tabulated_captions(params)
     for name, parts in tabulate.get("groups", {}).items():
         for part, members in parts.items():
             yield from _unknown(f"tabulate.groups.{name}.{part}", members, params["build"])
-    asked = [tabulate["styles"]["model"]] if "styles" in tabulate else []
-    yield from _unknown("tabulate.styles.model", asked, list(params["models"]))
+    styling = [tabulate["styles"]["model"]] if "styles" in tabulate else []
+    yield from _unknown("tabulate.styles.model", styling, list(params["models"]))
     for name, entry in tabulate.get("against", {}).items():
         where, measures = f"tabulate.against.{name}", [entry["here"], entry["there"]]
         yield from _unknown(where, [name, entry["collection"]], params["build"])
@@ -324,7 +325,7 @@ def _shown(params: Params) -> Iterator[tuple[str, str, list[str]]]:
         yield from _unknown(where, entry.get("splits", []), params["search"]["splits"])
 
 
-def _shown_collections(params: Params) -> Iterator[tuple[str, str, list[str]]]:
+def _tabulated_collections(params: Params) -> Iterator[tuple[str, str, list[str]]]:
     tabulate, collections = params["tabulate"], list(params["collect"])
     compared = [name for pair in tabulate.get("since", []) for name in pair]
     yield from _unknown("tabulate.since", compared, collections)
@@ -332,7 +333,7 @@ def _shown_collections(params: Params) -> Iterator[tuple[str, str, list[str]]]:
         yield from _unknown(f"tabulate.{key}", list(tabulate.get(key, [])), collections)
 
 
-def _shown_captions(params: Params) -> Iterator[tuple[str, str, list[str]]]:
+def _tabulated_captions(params: Params) -> Iterator[tuple[str, str, list[str]]]:
     tabulate = params["tabulate"]
     described: list[str] = []
     for name, entry in tabulate.get("captioners", {}).items():
@@ -343,9 +344,9 @@ def _shown_captions(params: Params) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def _unknown(
-    where: str, found: list[str], known: list[str]
+    where: str, names: list[str], defined: list[str]
 ) -> Iterator[tuple[str, str, list[str]]]:
-    return ((where, name, known) for name in found if name not in known)
+    return ((where, name, defined) for name in names if name not in defined)
 
 
 def discover(folder: Path = FOLDER) -> dict[Place, Path]:
@@ -354,13 +355,13 @@ def discover(folder: Path = FOLDER) -> dict[Place, Path]:
     Raises:
         BadParams: a run at no place, or twice at one (plain and gzipped).
     """
-    found: dict[Place, Path] = {}
+    runs: dict[Place, Path] = {}
     for path in sorted(p for p in folder.rglob("*") if p.name.endswith(_SUFFIXES)):
         place = _place(path, folder)
-        if place in found:
-            raise BadParams(path, f"the same run as {found[place]}", "remove one of the two")
-        found[place] = path
-    return found
+        if place in runs:
+            raise BadParams(path, f"the same run as {runs[place]}", "remove one of the two")
+        runs[place] = path
+    return runs
 
 
 def _place(path: Path, folder: Path) -> Place:
@@ -370,10 +371,10 @@ def _place(path: Path, folder: Path) -> Place:
     if len(parts) != len(Place._fields) or not name:
         raise BadParams(path, "not at the place of a run", remedy)
     place = Place._make((*parts[:-1], name))
-    for field, known in _KNOWN.items():
-        given = getattr(place, field)
-        if given not in known:
-            raise BadParams(path, f"no {field} {given!r}", f"use one of {', '.join(known)}")
+    for field, choices in _CHOICES.items():
+        value = getattr(place, field)
+        if value not in choices:
+            raise BadParams(path, f"no {field} {value!r}", f"use one of {', '.join(choices)}")
     return place
 
 
@@ -393,10 +394,10 @@ def with_foreign(params: Mapping[str, Any], runs: Iterable[Place]) -> dict[str, 
     _refuse_clashes(params["systems"], names)
     _refuse_gaps(params["systems"], {name: _cells_of(name, own) for name in names}, len(grid))
     chosen: Sequence[str] = params["search"]["systems"]
-    shown = [*chosen, *(name for name in names if name not in chosen)]
+    searched = [*chosen, *(name for name in names if name not in chosen)]
     _refuse_unseen(params, own)
     systems = {**params["systems"], **{name: {"kind": "trec"} for name in names}}
-    return {**params, "systems": systems, "search": {**params["search"], "systems": shown}}
+    return {**params, "systems": systems, "search": {**params["search"], "systems": searched}}
 
 
 def cells(params: Mapping[str, Any]) -> Iterable[tuple[str, ...]]:

@@ -145,10 +145,10 @@ def _collection() -> type[CollectionKind]:
 @cache
 def schema() -> dict[str, Any]:
     """Return the JSON schema of params.yaml."""
-    found = experiment().model_json_schema()
-    named = {name: _plain(node) for name, node in sorted(found.pop("$defs").items())}
+    whole = experiment().model_json_schema()
+    named = {name: _plain(node) for name, node in sorted(whole.pop("$defs").items())}
     draft = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "params.yaml"}
-    return {**draft, **_plain(found), "$defs": named}
+    return {**draft, **_plain(whole), "$defs": named}
 
 
 def text() -> str:
@@ -181,24 +181,24 @@ def _plain(node: Any) -> Any:  # noqa: ANN401
         return [_plain(each) for each in node]
     if not isinstance(node, Mapping):
         return node
-    made: dict[str, Any] = {
+    rule: dict[str, Any] = {
         k: v for k, v in cast(Node, node).items() if k not in ("title", "discriminator")
     }
     if "discriminator" in node:
-        made = {"type": "object", "required": ["kind"], **made}
-    if "patternProperties" in made:
-        [(pattern, value)] = made.pop("patternProperties").items()
-        made |= {"propertyNames": {"pattern": pattern}, "additionalProperties": value}
-    if {"const", "enum"} & made.keys():
-        made.pop("type", None)
-    if "anyOf" in made:
-        [value, null] = made.pop("anyOf")
-        made = {**value, **made, "type": [value["type"], null["type"]]}
-    parts = {k: _plain(v) for k, v in made.items() if k not in ("properties", "default")}
-    kept = {k: made[k] for k in ("default",) if k in made}
-    if "properties" in made:
-        parts["properties"] = {k: _plain(v) for k, v in made["properties"].items()}
-    return {**parts, **kept}
+        rule = {"type": "object", "required": ["kind"], **rule}
+    if "patternProperties" in rule:
+        [(pattern, value)] = rule.pop("patternProperties").items()
+        rule |= {"propertyNames": {"pattern": pattern}, "additionalProperties": value}
+    if {"const", "enum"} & rule.keys():
+        rule.pop("type", None)
+    if "anyOf" in rule:
+        [value, null] = rule.pop("anyOf")
+        rule = {**value, **rule, "type": [value["type"], null["type"]]}
+    parts = {k: _plain(v) for k, v in rule.items() if k not in ("properties", "default")}
+    default = {k: rule[k] for k in ("default",) if k in rule}
+    if "properties" in rule:
+        parts["properties"] = {k: _plain(v) for k, v in rule["properties"].items()}
+    return {**parts, **default}
 
 
 class Refusal(NamedTuple):
@@ -237,13 +237,13 @@ def _refuse(params: object, counts: Callable[[ErrorDetails], object]) -> None:
         experiment().of_plain(params)
     except ValidationError as error:
         words = _Words(schema(), params)
-        found = [
+        refusals = [
             (each["type"] != "extra_forbidden", words.refusal(each))
             for each in error.errors(include_url=False)
             if counts(each)
         ]
-        if found:
-            _, first = min(found, key=lambda each: (each[0], place(each[1].path)))
+        if refusals:
+            _, first = min(refusals, key=lambda each: (each[0], place(each[1].path)))
             where = f"params {place(first.path)}".rstrip()
             raise BadParams(where, first.found, first.remedy) from None
 
@@ -254,15 +254,15 @@ def place(path: Iterable[str | int]) -> str:
     return "".join(parts).removeprefix(".")
 
 
-def suggest(found: str, known: Iterable[str]) -> str:
+def suggest(name: str, names: Iterable[str]) -> str:
     """Return what to write in place of an unknown name: the likely one, and all that are known."""
-    names = sorted(set(known))
-    near = difflib.get_close_matches(found, names, n=1)
-    choices = f"known: {', '.join(names) or 'none'}"
+    ordered = sorted(set(names))
+    near = difflib.get_close_matches(name, ordered, n=1)
+    choices = f"known: {', '.join(ordered) or 'none'}"
     return f"did you mean {near[0]!r}? ({choices})" if near else choices
 
 
-def shown(value: object) -> str:
+def excerpt(value: object) -> str:
     """Return a value as an error cites it, cut where it is long."""
     text = str(value) if type(value).__name__ in ("date", "datetime") else repr(value)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
@@ -282,9 +282,9 @@ class _Words:
         if not is_key and kind != "missing":
             value = self._value(path)
         if kind == "extra_forbidden":
-            known = self._rule(self._place(error["loc"][:-1])[1]).get("properties", {})
+            keys = self._rule(self._place(error["loc"][:-1])[1]).get("properties", {})
             key = str(path[-1])
-            return Refusal(path, f"no such key (its value: {shown(value)})", suggest(key, known))
+            return Refusal(path, f"no such key (its value: {excerpt(value)})", suggest(key, keys))
         if kind == "missing":
             return self._missing_key(path[:-1], str(path[-1]), cast("Node", value))
         if kind == "either":
@@ -333,18 +333,18 @@ class _Words:
         value = error["input"] if is_key else self._value(path)
         allowed = f"give {self.allowed(rule)}{_hint(value, rule)}"
         if is_key:
-            return Refusal(path, f"{shown(value)} can't be a name here", allowed)
+            return Refusal(path, f"{excerpt(value)} can't be a name here", allowed)
         if kind == "literal_error":
-            known = map(str, cast("list[object]", rule["enum"]))
-            found = f"{shown(value)} is none of what is known"
-            return Refusal(path, found, suggest(str(value), known))
-        return Refusal(path, f"{shown(value)} {_fault(error, rule)}", allowed)
+            choices = map(str, cast("list[object]", rule["enum"]))
+            found = f"{excerpt(value)} is none of what is known"
+            return Refusal(path, found, suggest(str(value), choices))
+        return Refusal(path, f"{excerpt(value)} {_fault(error, rule)}", allowed)
 
-    def _missing_key(self, path: tuple[str | int, ...], key: str, found: Node) -> Refusal:
+    def _missing_key(self, path: tuple[str | int, ...], key: str, value: Node) -> Refusal:
         above = self._node(path)
         rule = self._rule(above.get("properties", {}).get(key, {}))
         allowed = f": {self.allowed(rule)}" if rule else ""
-        return Refusal(path, f"no key {key!r} in {shown(found)}", f"add {key!r}{allowed}")
+        return Refusal(path, f"no key {key!r} in {excerpt(value)}", f"add {key!r}{allowed}")
 
     def _node(self, path: Iterable[str | int]) -> Node:
         """Return the rule at a path; values tell which branch of a union is meant."""
@@ -357,8 +357,8 @@ class _Words:
         rule = self._rule(node)
         if "properties" in rule or "oneOf" not in rule or not isinstance(value, Mapping):
             return rule
-        found = cast("Mapping[str, object]", value)
-        tags = {"kind": found["kind"]} if "kind" in found else {"type": "object"}
+        entries = cast("Mapping[str, object]", value)
+        tags = {"kind": entries["kind"]} if "kind" in entries else {"type": "object"}
         branches = map(self._rule, rule["oneOf"])
         return next((b for b in branches if tags.items() <= self._tags(b).items()), rule)
 
@@ -371,9 +371,11 @@ class _Words:
     ) -> Refusal:
         kinds = [str(self._tags(branch)["kind"]) for branch in branches]
         if "kind" not in value:
-            known = ", ".join(sorted(kinds))
-            return Refusal(path, f"no key 'kind' in {shown(value)}", f"add 'kind', one of {known}")
-        found = f"unknown kind {shown(value['kind'])}"
+            choices = ", ".join(sorted(kinds))
+            return Refusal(
+                path, f"no key 'kind' in {excerpt(value)}", f"add 'kind', one of {choices}"
+            )
+        found = f"unknown kind {excerpt(value['kind'])}"
         return Refusal((*path, "kind"), found, suggest(str(value["kind"]), kinds))
 
     def _rule(self, node: Any) -> Node:  # noqa: ANN401
@@ -415,7 +417,7 @@ def _either(path: tuple[str | int, ...], value: Node, branches: Sequence[Node]) 
     keys = [key for branch in branches for key in branch["required"]]
     both = [key for key in keys if key in value]
     found = f"{' and '.join(both) or 'none'} of {', '.join(keys)}"
-    return Refusal(path, f"{found} in {shown(value)}", "give exactly one of them")
+    return Refusal(path, f"{found} in {excerpt(value)}", "give exactly one of them")
 
 
 def _fault(error: ErrorDetails, rule: Node) -> str:

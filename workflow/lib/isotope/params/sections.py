@@ -50,14 +50,14 @@ class Section(BaseModel):
 
     @model_validator(mode="after")
     def _has_the_right_keys(self) -> Self:
-        found, of = {self._key(name) for name in self.model_fields_set}, type(self)
-        if of.either and sum(key in found for key in of.either) != 1:
+        keys, of = {self._key(name) for name in self.model_fields_set}, type(self)
+        if of.either and sum(key in keys for key in of.either) != 1:
             raise PydanticCustomError("either", "not one of these keys")
-        lacking = [k for key, others in of.needs.items() if key in found for k in others]
-        if {*lacking} - found:
+        lacking = [k for key, others in of.needs.items() if key in keys for k in others]
+        if {*lacking} - keys:
             raise PydanticCustomError("needs", "a key that others need")
-        if of.key_counts and not of.key_counts[0] <= len(found) <= of.key_counts[1]:
-            few = len(found) < of.key_counts[0]
+        if of.key_counts and not of.key_counts[0] <= len(keys) <= of.key_counts[1]:
+            few = len(keys) < of.key_counts[0]
             raise PydanticCustomError("few_keys" if few else "many_keys", "a number of keys")
         return self
 
@@ -69,36 +69,36 @@ class Section(BaseModel):
     def __get_pydantic_json_schema__(
         cls, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        found: dict[str, Any] = handler.resolve_ref_schema(handler(schema))
+        rule: dict[str, Any] = handler.resolve_ref_schema(handler(schema))
         for name, field in cls.model_fields.items():
             if is_absent(field):
-                found["properties"][cls._key(name)].pop("default", None)
+                rule["properties"][cls._key(name)].pop("default", None)
         if cls.either:
-            found["oneOf"] = [{"required": [key]} for key in cls.either]
+            rule["oneOf"] = [{"required": [key]} for key in cls.either]
         if cls.needs:
-            found["dependentRequired"] = {key: [*others] for key, others in cls.needs.items()}
+            rule["dependentRequired"] = {key: [*others] for key, others in cls.needs.items()}
         if cls.key_counts:
-            found["minProperties"], found["maxProperties"] = cls.key_counts
-        return found
+            rule["minProperties"], rule["maxProperties"] = cls.key_counts
+        return rule
 
     @classmethod
-    def of_plain(cls, found: object) -> Self:
+    def of_plain(cls, values: object) -> Self:
         """Return the section of plain data; a number such as 16.0 is a whole one, too.
 
         Raises:
             pydantic.ValidationError: what the section does not take.
         """
-        return cls.model_validate(_whole(found))
+        return cls.model_validate(_whole(values))
 
     @classmethod
-    def read(cls, where: str, found: Mapping[str, Any]) -> Self:
+    def read(cls, where: str, values: Mapping[str, Any]) -> Self:
         """Return the section of plain data, as a job reads a part of its params.
 
         Raises:
             BadParams: an unknown key, or a value that the section does not take.
         """
         try:
-            return cls.of_plain(found)
+            return cls.of_plain(values)
         except ValidationError as error:
             raise _refused(cls, where, error.errors()[0]) from error
 
@@ -110,6 +110,11 @@ class Section(BaseModel):
             for name, field in cls.model_fields.items()
             if not field.is_required() and not is_absent(field)
         }
+
+    @classmethod
+    def filled(cls, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """Return plain data with the defaults of the keys that it leaves out."""
+        return {**cls.defaults(), **entry}
 
     def values(self) -> dict[str, Any]:
         """Return every key with its value, as plain data."""
@@ -127,8 +132,8 @@ def _whole(value: Any) -> Any:  # noqa: ANN401
 def _refused(of: type[Section], where: str, error: ErrorDetails) -> BadParams:
     key, value = ".".join(map(str, error["loc"])), error["input"]
     if error["type"] == "extra_forbidden":
-        known = sorted(of.defaults())
-        return BadParams(where, f"unknown {[key]}", f"use some of {known}")
+        keys = sorted(of.defaults())
+        return BadParams(where, f"unknown {[key]}", f"use some of {keys}")
     if error["type"].startswith("greater_than"):
         return BadParams(where, f"{key} {value!r} is too small", "raise it")
     return BadParams(where, f"{key} {value!r}: {error['msg']}", "correct it")
@@ -145,12 +150,12 @@ class _Present:
     def __get_pydantic_core_schema__(
         self, source: object, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        found = handler(source)
-        return cast("CoreSchema", found["schema"]) if found["type"] == "nullable" else found
+        inner = handler(source)
+        return cast("CoreSchema", inner["schema"]) if inner["type"] == "nullable" else inner
 
 
 class _Unset:
-    """A key that may be left out or be null, and is not the same then."""
+    """A key that may be left out or be null, which mean different things."""
 
 
 class _Unique:
@@ -177,7 +182,7 @@ Distinct = Annotated[list[T], AfterValidator(_distinct), _Unique()]
 
 
 def _text(key: object) -> object:
-    """YAML's 2023 as a key is a name, too."""
+    """Return a number that YAML read as a key, such as 2023, as text."""
     return key if isinstance(key, str) else str(key)
 
 
@@ -305,21 +310,21 @@ def kinds(place: str) -> Mapping[str, type[Kind]]:
     Raises:
         LookupError: a module of a package without a class of a kind.
     """
-    found: dict[str, type[Kind]] = {}
+    by_name: dict[str, type[Kind]] = {}
     for module in _modules(place):
         own = dict(_classes(module))
         if not own:
             raise LookupError(f"{module.__name__} has no class of a kind")
-        found |= own
-    return dict(sorted(found.items()))
+        by_name |= own
+    return dict(sorted(by_name.items()))
 
 
 def _modules(place: str) -> Iterator[ModuleType]:
-    found = importlib.import_module(place)
-    if not hasattr(found, "__path__"):
-        yield found
+    package = importlib.import_module(place)
+    if not hasattr(package, "__path__"):
+        yield package
         return
-    for module in pkgutil.iter_modules(found.__path__):
+    for module in pkgutil.iter_modules(package.__path__):
         if not module.name.startswith("_"):
             yield importlib.import_module(f"{place}.{module.name}")
 
@@ -336,6 +341,11 @@ def _classes(module: ModuleType) -> Iterator[tuple[str, type[Kind]]]:
 def model_kind(entry: Mapping[str, Any]) -> type[ModelKind]:
     """Return the class of an entry of `models`."""
     return cast("type[ModelKind]", kinds(MODELS)[entry["kind"]])
+
+
+def model_values(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an entry of `models` with the defaults of its kind."""
+    return model_kind(entry).filled(entry)
 
 
 def system_kind(entry: Mapping[str, Any]) -> type[SystemKind]:

@@ -11,9 +11,8 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
-from isotope.core.schemas import FIVE_FIELDS
 from isotope.judge.ledger import sheet_paths
-from isotope.params.sections import answers_any_query
+from isotope.params.sections import answers_any_query, model_values
 from isotope.plan.paths import Wildcards, expanded, of_collection
 from isotope.plan.since import Since
 from isotope.tabulate.exhibits import Exhibit, described, recipe
@@ -276,8 +275,8 @@ class Exhibits(Since):
 
     def concept_inputs(self, wildcards: Wildcards) -> list[str]:
         """What the concepts of a collection rest on."""
-        found = [*self.dictionary(wildcards), *self.fact_files(wildcards, "objects")]
-        return list(dict.fromkeys(found))
+        files = [*self.dictionary(wildcards), *self.fact_files(wildcards, "objects")]
+        return list(dict.fromkeys(files))
 
     def explained_runs(self, wildcards: Wildcards) -> list[str]:
         """The runs of all systems in the first setting and split."""
@@ -291,7 +290,7 @@ class Exhibits(Since):
         return expanded(here, **wildcards)[0]
 
     def perturbed_ranks(self, wildcards: Wildcards) -> list[str]:
-        """The ranks of perturbed queries, by the systems that can be asked anew."""
+        """The ranks of perturbed queries, by the systems that can answer them."""
         pattern = "results/tables/{collection}/perturbed/{system}.parquet"
         return expanded(
             pattern,
@@ -318,7 +317,7 @@ class Exhibits(Since):
 
     def query_fields(self, wildcards: Wildcards) -> list[str]:
         """Return the fields of a text that a dense system's model reads."""
-        return self.params["models"][self.query_encoder(wildcards)].get("fields", FIVE_FIELDS)
+        return model_values(self.params["models"][self.query_encoder(wildcards)])["fields"]
 
     def query_weights(self, wildcards: Wildcards) -> list[str]:
         """Return the weights that a dense system's model has learned."""

@@ -9,15 +9,13 @@ from functools import cached_property
 from itertools import repeat
 from typing import Any
 
-from isotope.core.schemas import FIVE_FIELDS
-from isotope.params.sections import ModelKind, model_kind
+from isotope.params.recipes import recipe_values
+from isotope.params.sections import ModelKind, model_kind, model_values
 from isotope.plan.paths import Wildcards, weight_names
 from isotope.plan.sources import Sources
 
 FilesOf = Callable[[Wildcards], list[str]]
 Entry = Mapping[str, Any]
-# Under which keys an entry says how its model learns.
-_RECIPES = ("train", "heads", "learn")
 _SIDE_INPUTS = {"images": "questions", "texts": "pictures"}
 _SIDES = (*_SIDE_INPUTS, *_SIDE_INPUTS.values())
 
@@ -74,7 +72,7 @@ class Models(Sources):
     def mixes(self, *, frozen: bool) -> list[str]:
         """The models of pictures with words: over frozen vectors, or trained whole."""
         own = {n: m for n, m in self.params["models"].items() if model_kind(m).is_mix}
-        return sorted(n for n, m in own.items() if m.get("frozen", False) == frozen)
+        return sorted(n for n, m in own.items() if model_values(m)["frozen"] == frozen)
 
     def mixes_of(self, *, frozen: bool) -> str:
         """A wildcard constraint: `mixes`."""
@@ -88,8 +86,10 @@ class Models(Sources):
 
     def image_encoder(self, model: str) -> str:
         """The model whose vectors of images a model shares: itself, or one that its params name."""
-        shown = self.params["models"][self.base_model(model)].get("images", "pixels")
-        return self.base_model(model) if shown in ("pixels", "captions") else self.base_model(shown)
+        images = self.params["models"][self.base_model(model)].get("images", "pixels")
+        return (
+            self.base_model(model) if images in ("pixels", "captions") else self.base_model(images)
+        )
 
     def inner_model(self, model: str) -> str | None:
         """The model that a model of pictures with words is made of, if it is one."""
@@ -109,29 +109,29 @@ class Models(Sources):
 
     def fields(self, wildcards: Wildcards) -> Sequence[str]:
         """The fields of a text that a model reads."""
-        return self.own_params(wildcards).get("fields", FIVE_FIELDS)
+        return model_values(self.own_params(wildcards))["fields"]
 
     def inner_fields(self, wildcards: Wildcards) -> Sequence[str]:
         """The fields of a text that are words to a model of pictures with words."""
-        return self.inner_params(wildcards).get("fields", FIVE_FIELDS)
+        return model_values(self.inner_params(wildcards))["fields"]
 
     def date_column(self, wildcards: Wildcards) -> str:
         """The column of images with the dates that a temporal model compares."""
-        return self.model_params(wildcards).get("column", "date")
+        return model_values(self.model_params(wildcards))["column"]
 
     def recipe(self, wildcards: Wildcards) -> Entry:
-        """How the rule's model learns, as far as its entry says."""
-        entry = self.own_params(wildcards)
-        return next((entry[key] for key in _RECIPES if entry.get(key)), {})
+        """How the rule's model learns, with the defaults of its kind."""
+        return recipe_values(self.own_params(wildcards))
 
     def training_seed(self, wildcards: Wildcards) -> int:
-        """The seed of a training, 0 unless its recipe says otherwise."""
-        return self.recipe(wildcards).get("seed", 0)
+        """The seed of a training."""
+        return self.recipe(wildcards)["seed"]
 
     def training_threads(self, wildcards: Wildcards) -> int:
         """The threads of a training: of torch or of the decoder, in every process."""
         recipe = self.recipe(wildcards)
-        own = max(recipe.get("threads", 1), recipe.get("workers", 1))
+        # Over frozen vectors, nothing is decoded and one process learns.
+        own = max(recipe["threads"], recipe.get("workers", 1))
         return own * recipe.get("processes", 1)
 
     # The code of a model's kind.
@@ -295,13 +295,13 @@ class Models(Sources):
 
         def of(wildcards: Wildcards) -> dict[str, list[str]]:
             folder = f"data/encode/{wildcards.collection}/{self.inner_model(wildcards.model)}"
-            wanted = {side: f"{folder}/{side}/shard-{{shard}}.npy" for side in _SIDES}
-            wanted |= {
+            patterns = {side: f"{folder}/{side}/shard-{{shard}}.npy" for side in _SIDES}
+            patterns |= {
                 f"{side}_ids": f"{folder}/{side}/shard-{{shard}}.ids.parquet"
                 for side in _SIDE_INPUTS
             }
             own = [wildcards.get("shard") if n == "{shard}" else n for n in names]
-            return {k: [p.format(shard=n) for n in own] for k, p in wanted.items()}
+            return {k: [p.format(shard=n) for n in own] for k, p in patterns.items()}
 
         return of
 

@@ -24,8 +24,8 @@ class Plan(Exhibits):
 
     def templates(self) -> list[str]:
         """The templates of the report, as inputs; those of other pages have their own prefix."""
-        found = sorted(self.home.glob("workflow/lib/isotope/templates/*"))
-        return [self.project_file(p) for p in found if not p.name.startswith(("judge.", "show."))]
+        paths = sorted(self.home.glob("workflow/lib/isotope/templates/*"))
+        return [self.project_file(p) for p in paths if not p.name.startswith(("judge.", "show."))]
 
     def report_tables(self, wildcards: Wildcards) -> list[str]:
         """Every table and figure of a collection."""
@@ -71,7 +71,7 @@ class Plan(Exhibits):
         }
 
     def case_systems(self, collection: str) -> list[str]:
-        """The two systems side by side: those asked for, or the report's and the first BM25."""
+        """The two systems side by side: those of the params, or the report's and the first BM25."""
         first = self.params["tabulate"]["system"]
         rivals = [s for s in self.systems if s != first]
         # A foreign system may lack a run on the largest pool.
@@ -93,10 +93,10 @@ class Plan(Exhibits):
 
     def case_runs(self, wildcards: Wildcards) -> list[str]:
         """The runs that the case studies read."""
-        shown = sorted(
+        systems = sorted(
             {*self.case_systems(wildcards.collection), self.params["tabulate"]["system"]}
         )
-        return self.runs_of(wildcards.collection, shown)
+        return self.runs_of(wildcards.collection, systems)
 
     def crawl_ledger(self, wildcards: Wildcards) -> list[str]:
         """The ledger of a collection's pictures, where they were crawled."""

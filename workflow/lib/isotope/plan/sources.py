@@ -40,7 +40,7 @@ class Sources(Paths):
         return self.params["crawl"][wildcards.source]["shards"]
 
     def crawl_spec(self, wildcards: Wildcards) -> dict[str, Any]:
-        """The params of a crawl but `after`: another earlier crawl is no reason to crawl anew."""
+        """The params of a crawl but `after`: another earlier crawl does not cause a new one."""
         spec = self.params["crawl"][wildcards.source]
         return {k: v for k, v in spec.items() if k != "after"}
 
@@ -124,8 +124,8 @@ class Sources(Paths):
 
     def recognition_of(self, source: str) -> dict[str, Any]:
         """How the labels of a data set are linked to a snapshot."""
-        made = (c for c in self.params["collect"].values() if c.get("source") == source)
-        return next(c["recognition"] for c in made if "recognition" in c)
+        entries = (c for c in self.params["collect"].values() if c.get("source") == source)
+        return next(c["recognition"] for c in entries if "recognition" in c)
 
     def recognition(self, wildcards: Wildcards) -> dict[str, Any]:
         """How the labels of the rule's data set are linked to a snapshot."""

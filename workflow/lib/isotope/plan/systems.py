@@ -6,10 +6,9 @@ from itertools import product
 from typing import Any
 
 from isotope.core.grid import document_side
-from isotope.core.schemas import FIVE_FIELDS
 from isotope.judge.ledger import sheet_paths
 from isotope.params import resolve
-from isotope.params.sections import SystemKind, system_kind
+from isotope.params.sections import SystemKind, model_values, system_kind
 from isotope.plan.models import Models
 from isotope.plan.paths import Wildcards, as_list, expanded
 
@@ -144,7 +143,7 @@ class Systems(Models):
     def prompt_fields(self, wildcards: Wildcards) -> Sequence[str]:
         """The fields of a text that the model of a system's prompts reads."""
         model = self.params["models"][self.system_params(wildcards)["model"]]
-        return model.get("fields", FIVE_FIELDS)
+        return model_values(model)["fields"]
 
     def foreign_run(self, wildcards: Wildcards) -> str | list[str]:
         """The TREC file behind a run."""

@@ -175,13 +175,13 @@ class Tables(Shards):
         others.
         """
         own, ruled = self.facts(wildcards), self.own_facts(wildcards)
-        found = [
+        groups = [
             [own[t]] if ruled.get(t) == own[t] else self.local_files(own[t])
             for t in names
             if t in own
         ]
         cites = self.manifests(wildcards)
-        return [p for p in dict.fromkeys(p for paths in found for p in paths) if p not in cites]
+        return [p for p in dict.fromkeys(p for paths in groups for p in paths) if p not in cites]
 
     def largest_setting(self) -> str:
         """The setting with the largest pool."""

@@ -231,7 +231,7 @@ def origin(root: Path, sources: Sequence[str]) -> Origin:
     contents = [json.loads(m.read_text(encoding="utf-8")) for m in manifests if m.is_file()]
     listed = [file for manifest in contents for file in manifest["files"]]
     files = [Upstream(f["path"], f["bytes"], f["sha256"], f["url"] or "") for f in listed]
-    days = {"-".join(found.groups()) for f in files if (found := _DAY.search(f.path))}
+    days = {"-".join(match.groups()) for f in files if (match := _DAY.search(f.path))}
     return Origin(files[:_MOST], len(files), sorted(days), version("isotope-ir"))
 
 

@@ -58,7 +58,7 @@ def score_collection(
         EmptyTable: a split without judgements.
         As `runs.batches`.
     """
-    # In row groups that do not tell of how many runs, as those that are gathered from shards.
+    # In row groups that do not depend on the number of runs, like tables gathered from shards.
     with store.grouped(scores, SCORES) as table:
         for path, values in score_cells(runs, qrels, parse_all(measures)):
             labels = {"collection": collection, **Cell.of(path).labels(path.stem)}

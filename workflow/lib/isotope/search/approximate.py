@@ -52,7 +52,7 @@ def search_approximate(  # noqa: PLR0913
     def answer(cell: Cell) -> pl.DataFrame:
         place = folders[cell.setting] / cell.pool / f"{cell.document_side}.faiss"
         rows = np.load(place.with_suffix(".npy"))
-        ids, queries = vectors.asked(qrels, cell)
+        ids, queries = vectors.queries(qrels, cell)
         if not len(ids) or not len(rows):
             return empty()
         scores, hits = nearest(_read(place), queries, rows, depth, spec)
@@ -89,10 +89,10 @@ def nearest(
     return scores, np.where(local < 0, -1, rows[local])
 
 
-def recall_at(k: int, found: Rows, exact: Rows) -> float:
+def recall_at(k: int, approximate: Rows, exact: Rows) -> float:
     """Return the share of the exact first k that are among the first k found; rows [queries, n]."""
     k = min(k, exact.shape[1])
-    pairs = zip(found[:, :k], exact[:, :k], strict=True)
+    pairs = zip(approximate[:, :k], exact[:, :k], strict=True)
     return float(np.mean([len(np.intersect1d(f, e)) / k for f, e in pairs]))
 
 

@@ -147,8 +147,8 @@ def search_bm25(  # noqa: PLR0913
             model = lucene.Bm25(spec["k1"], spec["b"], language=spoken[cell.document_side])
             yield lucene.Queries(place, rows.iter_rows(), model)
 
-    found = lucene.search_all(searches(), hits=depth, threads=threads)
-    for paths, hits in zip(there.values(), found, strict=True):
+    answers = lucene.search_all(searches(), hits=depth, threads=threads)
+    for paths, hits in zip(there.values(), answers, strict=True):
         share(hits, queries, paths)
     for place in groups.keys() - there.keys():
         share(empty(), queries, groups[place])
@@ -178,7 +178,7 @@ def search_dense(  # noqa: PLR0913
 
     def answer(cell: Cell) -> pl.DataFrame:
         rows = np.load(folders[cell.setting] / cell.pool / f"{cell.document_side}.npy")
-        ids, queries = vectors.asked(qrels, cell)
+        ids, queries = vectors.queries(qrels, cell)
         if not len(ids) or not len(rows):
             return empty()
         documents = vectors.shards[cell.document_side]

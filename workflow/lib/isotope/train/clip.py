@@ -33,7 +33,7 @@ from isotope.models.open_clip import (
     trained_notes,
     unit,
 )
-from isotope.params.recipes import Means, Recipe
+from isotope.params.recipes import Recipe, Resources
 from isotope.train.data import Decoded, Place, Source, Split, read_split
 from isotope.train.loop import (
     ByEpochs,
@@ -102,17 +102,17 @@ def train(  # noqa: PLR0913
         ToolFailed: a process of several that ended without a word.
     """
     job = dict(locals())
-    recipe, means = Recipe.of(spec), Means.of(spec)
+    recipe, resources = Recipe.of(spec), Resources.of(spec)
     source = Source(texts, images, qrels, pixels, recipe.language)
     files = [*pixels, *([] if start is None else [start])]
 
     def work(folder: Path, ranks: Ranks) -> None:
         with deterministic(seed, recipe.threads):
             begun = begin(spec, start)
-            place = Place(folder, ranks, means.squares_gib, means.workers)
+            place = Place(folder, ranks, resources.squares_gib, resources.workers)
             splits = _read(source, cut_of(begun.model), place)
             job_of = partial(fingerprint, spec, seed, splits, files, code=_CODE)
-            plan = Plan(recipe, means, ranks, Checkpoint.of(folder, means, job_of))
+            plan = Plan(recipe, resources, ranks, Checkpoint.of(folder, resources, job_of))
             points = _fit(begun, splits, plan, seed)
             if ranks.first:
                 notes = {**begun.notes, "seed": seed, "recipe": recipe.as_dict()}
@@ -120,7 +120,7 @@ def train(  # noqa: PLR0913
                 write_weights(begun.model, notes, weights)
                 plan.checkpoint.clear()
 
-    run_job(__name__, job, means, work)
+    run_job(__name__, job, resources, work)
 
 
 class Start(NamedTuple):
@@ -135,7 +135,7 @@ def _fit(begun: Start, splits: Sequence[Split], plan: Plan, seed: int) -> list[P
     """Train the model in place; return a point of every few epochs and of the last."""
     batches = Batches(splits[0], Tokens(begun.tokenizer), plan.recipe, seed, plan.ranks)
     total = plan.recipe.total(batches.per_epoch)
-    stepper = ClipStepper(begun.model, plan.recipe, plan.means, plan.ranks, total)
+    stepper = ClipStepper(begun.model, plan.recipe, plan.resources, plan.ranks, total)
 
     def gauge() -> tuple[float, float]:
         return measure(begun.model, splits[1], batches.tokens)

@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from isotope.core import pixels as shards
 from isotope.core import sql
 from isotope.core.errors import MissingFile
-from isotope.core.pixels import Cut, shown_by
+from isotope.core.pixels import Cut, places_by_picture
 from isotope.core.progress import Progress
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.vectors import mapped
@@ -90,7 +90,7 @@ def _beside(path: Path) -> Path:
 
 
 class Column(Sequence[Any]):
-    """One thing made of each row of JSON, whenever it is asked for."""
+    """A sequence of objects, each made of a row of JSON when it is read."""
 
     def __init__(self, rows: Packed, make: Callable[[list[Any]], Any]) -> None:
         """Make it of rows by `make`."""
@@ -110,7 +110,7 @@ Rows = npt.NDArray[np.int64]
 
 
 class Decoded:
-    """uint8 [n, side, side, 3] of which only the rows asked for, and those to come, ever exist."""
+    """uint8 [n, side, side, 3]; only the requested rows, and the next ones, are in memory."""
 
     def __init__(self, webp: Packed, image_ids: Sequence[str], cut: Cut, workers: int) -> None:
         """Decode by `workers` threads; Pillow and libwebp let them run side by side."""
@@ -159,7 +159,7 @@ def write_squares(ids: Sequence[str], pixels: Sequence[Path], cut: Cut, file: Pa
         return
     block = mapped(file, (len(ids), cut.side, cut.side, 3), np.uint8)
     missing = np.ones(len(ids), np.bool_)
-    for row, webp in _found(ids, pixels):
+    for row, webp in _pictures_of(ids, pixels):
         block[row] = cut.square(webp, ids[row])
         missing[row] = False
     block.flush()
@@ -173,12 +173,12 @@ def write_webp(ids: Sequence[str], pixels: Sequence[Path], file: Path) -> None:
         MissingFile: an image whose pixels no shard holds; see `pixels.iter_pixels` for others.
     """
     with packing(file, len(ids)) as put:
-        for row, webp in _found(ids, pixels):
+        for row, webp in _pictures_of(ids, pixels):
             put(row, webp)
     _demand_all(ids, Packed(file).absent())
 
 
-def _found(ids: Sequence[str], pixels: Sequence[Path]) -> Iterator[tuple[int, bytes]]:
+def _pictures_of(ids: Sequence[str], pixels: Sequence[Path]) -> Iterator[tuple[int, bytes]]:
     """Yield each wanted picture for each of its places in `ids`."""
     if not ids:
         return
@@ -369,7 +369,7 @@ def picture_ids(source: Source, ids: Sequence[str]) -> Sequence[str]:
         return ids
     pictures = [""] * len(ids)
     named = pl.Series(list(ids), dtype=pl.String)
-    for picture, places in shown_by(source.images, "image_id", named).items():
+    for picture, places in places_by_picture(source.images, "image_id", named).items():
         for place in places:
             pictures[place] = picture
     return pictures

@@ -8,6 +8,7 @@ import polars as pl
 
 from isotope.core.lucene import contents
 from isotope.models.kinds.dates import DatesRecipe, fit, fold_of, save_dates, years_of
+from isotope.params.sections import model_values
 
 _HASHES = 1 << 32
 
@@ -30,7 +31,7 @@ def train_dates(  # noqa: PLR0913
         EmptyTable: too few dated training texts.
     """
     recipe = DatesRecipe.of(spec)
-    column = spec.get("column", "date")
+    column = model_values(spec)["column"]
     pairs = dated(images, qrels, column)
     order = pl.col("text_id").map_elements(lambda i: fold_of(i, _HASHES), pl.Int64)
     chosen = pairs.sort(order, "text_id", "year").head(recipe.texts).sort("text_id", "year")

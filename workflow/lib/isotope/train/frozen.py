@@ -36,7 +36,7 @@ from isotope.models.offline import (
     text_tower,
 )
 from isotope.models.transformers import Device
-from isotope.params.recipes import HeadsRecipe, Means, MixRecipe
+from isotope.params.recipes import HeadsRecipe, MixRecipe, Resources
 from isotope.train.clip import Point, mrr10
 from isotope.train.data import Place, Source, Split, picture_ids, read_split
 from isotope.train.loop import (
@@ -107,7 +107,7 @@ def fit_heads(
     """
     batches = HeadsBatches(train, recipe)
     total = recipe.total(batches.per_epoch)
-    stepper = HeadsStepper(heads, recipe, Means(), Ranks(), total)
+    stepper = HeadsStepper(heads, recipe, Resources(), Ranks(), total)
     gauge = partial(measure, heads, held_out)
     return ByEpochs(stepper, batches, Plan(recipe), gauge, Point).run()
 
@@ -115,15 +115,15 @@ def fit_heads(
 class Features(NamedTuple):
     """A split's features: `images` [n, 1280], `texts` [t, 384] of distinct strings.
 
-    `shown`: per image the rows of its texts; `captions`: of its captions. `text_ids` names the rows
-    of texts that are no captions.
+    `text_rows`: per image the rows of its texts; `captions`: of its captions. `text_ids`
+    names the rows of texts that are no captions.
     """
 
     image_ids: list[str]
     text_ids: list[str]
     images: torch.Tensor
     texts: torch.Tensor
-    shown: list[list[int]]
+    text_rows: list[list[int]]
     captions: list[list[int]]
 
 
@@ -135,15 +135,15 @@ class Towers:
         self._pictures, self._sentences, self._batch = pictures, sentences, batch
         self.features_of: dict[str, FloatArray] = {}
 
-    def features(self, split: Split, shown: Sequence[str]) -> Features:
-        """Return the features of a split whose images show the pictures `shown`."""
+    def features(self, split: Split, pictures: Sequence[str]) -> Features:
+        """Return the features of a split whose images show these `pictures`."""
         fields_of = {t: f for ids, views in split.views for t, f in zip(ids, views, strict=True)}
         strings = [" ".join(filter(None, map(str.strip, f))) for f in fields_of.values()]
         row = {text_id: i for i, text_id in enumerate(fields_of)}
         captions = {c: i for i, c in enumerate(sorted({c for cs in split.captions for c in cs}))}
-        self._run(split, shown)
+        self._run(split, pictures)
         vectors = [self._sentences.read(some) for some in _counted([*strings, *captions])]
-        images = [torch.from_numpy(self.features_of[picture]) for picture in shown]
+        images = [torch.from_numpy(self.features_of[picture]) for picture in pictures]
         return Features(
             list(split.image_ids),
             list(fields_of),
@@ -153,9 +153,9 @@ class Towers:
             [[len(strings) + captions[c] for c in cs] for cs in split.captions],
         )
 
-    def _run(self, split: Split, shown: Sequence[str]) -> None:
+    def _run(self, split: Split, pictures: Sequence[str]) -> None:
         rows = {
-            picture: row for row, picture in enumerate(shown) if picture not in self.features_of
+            picture: row for row, picture in enumerate(pictures) if picture not in self.features_of
         }
         block = np.empty((len(rows), PICTURE_FEATURES), np.float32)
         waiting = Batches(block, self._of_squares, self._batch)
@@ -212,7 +212,9 @@ class HeadsBatches(InMemory):
         """Draw one of an image's captions or of its texts."""
         caption, which = torch.rand(2).tolist()
         captions = self._features.captions[row]
-        views = captions if captions and caption < self._caption_rate else self._features.shown[row]
+        views = (
+            captions if captions and caption < self._caption_rate else self._features.text_rows[row]
+        )
         return views[int(which * len(views))]
 
 
@@ -239,9 +241,9 @@ def measure(heads: Heads, split: Features) -> tuple[float, float]:
     with torch.inference_mode():
         images = heads.of_images(split.images).numpy()
         texts = heads.of_texts(split.texts[: len(split.text_ids)]).numpy()
-    texts_of = [{split.text_ids[row] for row in rows} for rows in split.shown]
+    texts_of = [{split.text_ids[row] for row in rows} for rows in split.text_rows]
     images_of: list[set[str]] = [set() for _ in split.text_ids]
-    for image_id, rows in zip(split.image_ids, split.shown, strict=True):
+    for image_id, rows in zip(split.image_ids, split.text_rows, strict=True):
         for row in rows:
             images_of[row].add(image_id)
     return (
@@ -279,7 +281,7 @@ def learn_mix(
         mix = create(spec["kind"], notes)
         batches = MixBatches(frozen, train, recipe.batch)
         total = recipe.total(batches.per_epoch)
-        stepper = MixStepper(mix, recipe, Means(), Ranks(), total)
+        stepper = MixStepper(mix, recipe, Resources(), Ranks(), total)
         gauge = partial(accuracy, mix, frozen, sample(held_out, recipe.sample))
         points = ByEpochs(stepper, batches, Plan(recipe), gauge, MixPoint).run()
     write_curve(points, MixPoint._fields, curve)

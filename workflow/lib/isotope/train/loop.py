@@ -33,7 +33,7 @@ from isotope.core import errors, provenance
 from isotope.core.errors import BadParams
 from isotope.core.progress import Progress, log
 from isotope.core.store import aside
-from isotope.params.recipes import Means
+from isotope.params.recipes import Resources
 from isotope.train.step import Batch, Ranks, Stepper, joined
 
 Ids = npt.NDArray[np.int64]
@@ -136,9 +136,9 @@ class Checkpoint:
         self._path, self._fingerprint = path, fingerprint
 
     @classmethod
-    def of(cls, folder: Path, means: Means, digest: Callable[[], str]) -> "Checkpoint":
+    def of(cls, folder: Path, resources: Resources, digest: Callable[[], str]) -> "Checkpoint":
         """Return the checkpoint in a scratch folder; `digest` returns its fingerprint."""
-        return cls(folder / "checkpoint.pt", digest() if means.checkpoint_every else "")
+        return cls(folder / "checkpoint.pt", digest() if resources.checkpoint_every else "")
 
     def save(self, stepper: Stepper, batches: Epochs, progress: Mapping[str, Any]) -> None:
         """Replace the checkpoint by the present state; `progress` is the loop's own."""
@@ -204,10 +204,10 @@ def fingerprint(
 
 @dataclass(frozen=True)
 class Plan:
-    """What training follows: the recipe, the means, the processes and the place to resume from."""
+    """What training follows: recipe, resources, processes and the place to resume from."""
 
     recipe: Any
-    means: Means = field(default_factory=Means)
+    resources: Resources = field(default_factory=Resources)
     ranks: Ranks = _ALONE
     checkpoint: Checkpoint = field(default_factory=Checkpoint)
 
@@ -286,7 +286,7 @@ class Loop:
                 return
 
     def _save_sometimes(self) -> None:
-        every = self.plan.means.checkpoint_every
+        every = self.plan.resources.checkpoint_every
         if every is None or self.progress.done % every or not self.plan.ranks.first:
             return
         state = {"epoch": self.number, "losses": self.losses, "step": self.progress.done}
@@ -351,19 +351,19 @@ def deterministic(seed: int, threads: int) -> Generator[None]:
 
 _PATHS = ("texts", "images", "qrels", "weights", "curve", "scratch", "start")
 _LOGGED_LINES = 20
-# What can be made again leaves the scratch folder.
+# Files that are removed from the scratch folder, as they can be made again.
 _REMADE = ("train.*", "validation.*", "job.json", "error.json")
 
 
 def run_job(
     module: str,
     job: Mapping[str, Any],
-    means: Means,
+    resources: Resources,
     work: Callable[[Path, Ranks], None],
 ) -> None:
     """Do the `work` of `train(**job)` of a module in a scratch folder, on one or several processes.
 
-    With several `means.processes` each is a process of this machine that calls `train(**job)`
+    With several `resources.processes` each is a process of this machine that calls `train(**job)`
     again, and gets to its own `work` here. The folder is `job["scratch"]`, or one that is removed.
 
     Raises:
@@ -371,8 +371,8 @@ def run_job(
         ToolFailed: torchrun, or a process, ended otherwise.
     """
     with _scratch_folder(job["scratch"]) as folder:
-        if means.processes > 1 and "WORLD_SIZE" not in os.environ:
-            _launch({**job, "scratch": folder, "module": module}, means.processes, folder)
+        if resources.processes > 1 and "WORLD_SIZE" not in os.environ:
+            _launch({**job, "scratch": folder, "module": module}, resources.processes, folder)
         else:
             with joined() as ranks:
                 work(folder, ranks)

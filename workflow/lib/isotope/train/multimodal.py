@@ -34,7 +34,8 @@ from isotope.models.mix import best_weights
 from isotope.models.multimodal import QUERY, TARGET, Clip2Clip, Multimodal, create
 from isotope.models.open_clip import cut_of, pick_device, unit
 from isotope.models.transformers import Device
-from isotope.params.recipes import Clip2ClipRecipe, Means, MultimodalRecipe, recipe_of
+from isotope.params.recipes import Clip2ClipRecipe, MultimodalRecipe, Resources, recipe_of
+from isotope.params.sections import model_values
 from isotope.train.clip import Start, Tokens, begin
 from isotope.train.data import (
     Block,
@@ -80,11 +81,11 @@ _ENTITIES = pa.schema([(name, _TEXT) for name in ("text_id", "picture_id", *FIVE
 class Side:
     """Items of one side: their words, and the places [n] of their pictures, -1 for a black one.
 
-    `pixels`: uint8 [p, side, side, 3], each picture once, mapped or decoded when asked for.
+    `pixels`: uint8 [p, side, side, 3], each picture once, mapped or decoded when requested.
     """
 
     words: pl.Series
-    shown: Ids
+    places: Ids
     pixels: Block | Decoded
     side: int
 
@@ -99,8 +100,8 @@ class Side:
             CorruptFile: a picture that does not decode.
         """
         block = np.zeros((len(rows), self.side, self.side, 3), np.uint8)
-        here = self.shown[rows]
-        coming = None if then is None else _there(self.shown[then])
+        here = self.places[rows]
+        coming = None if then is None else _there(self.places[then])
         block[here >= 0] = take_rows(self.pixels, _there(here), coming)
         return unit(block)
 
@@ -128,7 +129,7 @@ class Judged:
     def rows(self) -> Iterable[tuple[Any, ...]]:
         """Return ids, question and group of each pair, then the entities' words, for JSON."""
         yield from self.groups.iter_rows()
-        yield from zip(self.entities.words, self.entities.shown.tolist(), strict=True)
+        yield from zip(self.entities.words, self.entities.places.tolist(), strict=True)
 
 
 class Point(NamedTuple):
@@ -173,17 +174,17 @@ def train(  # noqa: PLR0913
         ToolFailed: a process of several that ended without a word.
     """
     job = dict(locals())
-    recipe, means = recipe_of(spec), Means.of(spec)
+    recipe, resources = recipe_of(spec), Resources.of(spec)
     source = Source(texts, images, qrels, pixels, "")
     files, params = [*pixels, *([start] if start else [])], {**spec, "base": dict(base)}
 
     def work(folder: Path, ranks: Ranks) -> None:
         with deterministic(recipe.seed, recipe.threads):
             begun = begin(base, start)
-            place = Place(folder, ranks, means.squares_gib, means.workers)
-            splits = _read(source, base.get("fields", FIVE_FIELDS), cut_of(begun.model), place)
+            place = Place(folder, ranks, resources.squares_gib, resources.workers)
+            splits = _read(source, model_values(base)["fields"], cut_of(begun.model), place)
             job_of = partial(fingerprint, params, recipe.seed, splits, files, code=_CODE)
-            plan = Plan(recipe, means, ranks, Checkpoint.of(folder, means, job_of))
+            plan = Plan(recipe, resources, ranks, Checkpoint.of(folder, resources, job_of))
             points = _fit(spec, begun, splits, plan, folder / _BEST)
             if ranks.first:
                 write_curve(points, Point._fields, curve)
@@ -192,7 +193,7 @@ def train(  # noqa: PLR0913
                 plan.checkpoint.clear()
                 (folder / _BEST).unlink()
 
-    run_job(__name__, job, means, work)
+    run_job(__name__, job, resources, work)
 
 
 def _fit(
@@ -206,7 +207,7 @@ def _fit(
         notes["start"] = grid_start(model, splits[0], tokens, recipe.step, recipe.grid_sample)
         model.weigh(notes["start"])
     pairs = Pairs(splits[0], tokens, recipe.batch, recipe.seed, plan.ranks)
-    stepper = MultimodalStepper(model, recipe, plan.means, plan.ranks, recipe.steps)
+    stepper = MultimodalStepper(model, recipe, plan.resources, plan.ranks, recipe.steps)
 
     def keep(point: Point, file: Path) -> None:
         write_weights(model, {**notes, "step": point.step}, file)
@@ -256,10 +257,10 @@ class MultimodalStepper(Stepper):
 
     def embed(self, piece: Batch) -> Vectors:
         """Return the vectors of pictures with questions, and of those with names."""
-        pictures, words, shown, names = piece
+        pictures, words, entity_pictures, names = piece
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.half):
             queries = self.model.encode(QUERY, pictures, words)
-            targets = self.model.encode(TARGET, shown, names)
+            targets = self.model.encode(TARGET, entity_pictures, names)
         return [queries.float(), targets.float()]
 
 
@@ -475,10 +476,10 @@ def _side(
     if place.ranks.first:
         write_pictures(names, source.pixels, cut, place, file)
     place.ranks.wait()
-    shown = pictures.to_frame("id").join(
+    rows = pictures.to_frame("id").join(
         ids.to_frame("id").with_row_index("place"), on="id", how="left", maintain_order="left"
     )
-    places = shown["place"].cast(pl.Int64).fill_null(-1).to_numpy()
+    places = rows["place"].cast(pl.Int64).fill_null(-1).to_numpy()
     return Side(words, places, open_pictures(names, cut, place, file), cut.side)
 
 

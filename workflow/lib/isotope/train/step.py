@@ -27,7 +27,7 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
 from isotope.core.errors import BadParams
-from isotope.params.recipes import Means
+from isotope.params.recipes import Resources
 
 Batch = tuple[torch.Tensor, ...]
 Vectors = list[torch.Tensor]
@@ -123,15 +123,15 @@ class Stepper:
         self,
         model: Any,  # noqa: ANN401
         recipe: Any,  # noqa: ANN401
-        means: Means,
+        resources: Resources,
         ranks: Ranks,
         total: int,
     ) -> None:
         """Prepare `total` steps of `recipe`, on the device where the model is."""
         self.model = model
         self.device = next(model.parameters()).device
-        self.half = _half(means.precision, self.device)
-        self._means, self._ranks = means, ranks
+        self.half = _half(resources.precision, self.device)
+        self._resources, self._ranks = resources, ranks
         self.optimizer, self.schedule = self.prepare(recipe, total)
 
     def prepare(self, recipe: Any, total: int) -> tuple[Optimizer, LRScheduler]:  # noqa: ANN401
@@ -212,7 +212,7 @@ class Stepper:
         _set_random_state(self.device, state["random"])
 
     def _pieces(self, batch: Batch) -> list[Batch]:
-        size = self._means.micro_batch or len(batch[0])
+        size = self._resources.micro_batch or len(batch[0])
         return list(zip(*(tensor.split(size) for tensor in batch), strict=True))
 
     def _set_modes(self, *, whole_batch: bool) -> None:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from isotope.core.errors import BadParams
 from isotope.core.runs import aligned, by_query, empty
-from isotope.search.kinds import fusion_kind
 
 _BITS = 63
 Codes = NDArray[np.int64]
@@ -128,7 +127,7 @@ def rrf(runs: Sequence[pl.DataFrame], k: float, depth: int | None = None) -> pl.
     Raises:
         BadParams: fewer than two runs, or a negative k.
     """
-    return summed_up(runs, rrf_parts(k, len(runs)), depth)
+    return _whole(runs, rrf_parts(k, len(runs)), depth)
 
 
 def wsum(
@@ -145,7 +144,7 @@ def wsum(
     Raises:
         BadParams: fewer than two runs, not one weight for each, or an unknown norm.
     """
-    return summed_up(runs, wsum_parts(weights, len(runs), norm), depth)
+    return _whole(runs, wsum_parts(weights, len(runs), norm), depth)
 
 
 def fused(paths: Sequence[Path], spec: Mapping[str, Any], depth: int) -> Iterator[pl.DataFrame]:
@@ -157,7 +156,10 @@ def fused(paths: Sequence[Path], spec: Mapping[str, Any], depth: int) -> Iterato
         BadParams: as `rrf` and `wsum`.
         As `runs.batches`.
     """
-    parts = fusion_kind(spec).parts(spec, len(paths))
+    if spec["kind"] == "rrf":
+        parts = rrf_parts(spec["k"], len(paths))
+    else:
+        parts = wsum_parts(spec["weights"], len(paths))
     for piece in aligned(paths, _HITS_PER_PIECE // len(paths)):
         yield _merged(piece, parts, depth)
 
@@ -187,8 +189,7 @@ def _enough(runs: int) -> int:
     return runs
 
 
-def summed_up(runs: Sequence[pl.DataFrame], parts: list[Part], depth: int | None) -> pl.DataFrame:
-    """Fuse runs by the sum of what each adds, a part for each of them."""
+def _whole(runs: Sequence[pl.DataFrame], parts: list[Part], depth: int | None) -> pl.DataFrame:
     pieces: Iterable[list[pl.DataFrame]] = by_query(runs, _QUERIES_PER_PIECE)
     return pl.concat([empty(), *(_merged(piece, parts, depth) for piece in pieces)])
 

@@ -5,8 +5,8 @@ What a kind can do is said by the class variables of `SystemKind`. A class is fo
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -27,11 +27,7 @@ from isotope.params.sections import (
     TextFields,
     Whole,
     model_kind,
-    system_kind,
 )
-
-if TYPE_CHECKING:
-    from isotope.search.fuse import Part, Scores
 
 # Placeholders of a template for a date; a value of another type has `value` only.
 PLACES = (TEXT, "value", "year", "decade", "month")
@@ -221,33 +217,6 @@ class Fusion(SystemKind):
             remedy = f"add it to search.splits, or name one of {', '.join(splits)}"
             raise BadParams(f"{where}.tune.split", found, remedy)
 
-    @classmethod
-    def parts(cls, parameters: Mapping[str, Any], runs: int) -> "list[Part]":
-        """Return what each of `runs` adds to the score of a document.
-
-        `parameters` are the keys of an entry, or a point of a tuned system's grid.
-
-        Raises:
-            BadParams: parameters or a number of runs that can't be.
-        """
-        raise NotImplementedError
-
-    @classmethod
-    def contributions(
-        cls, point: Mapping[str, Any], ranks: "Sequence[Scores]", scores: "Sequence[Scores]"
-    ) -> "list[Scores]":
-        """Return what each run adds to the scores of documents [n] under a point of the grid.
-
-        `ranks` has the ranks [n] in each run, 0 for a document that it lacks; `scores` the
-        normalised scores [n], 0 likewise.
-        """
-        raise NotImplementedError
-
-
-def fusion_kind(entry: Mapping[str, Any]) -> type[Fusion]:
-    """Return the class of an entry of `systems` that fuses runs."""
-    return cast("type[Fusion]", system_kind(entry))
-
 
 class RrfGrid(Section):
     """Values to try."""
@@ -272,21 +241,6 @@ class Rrf(Fusion):
     tune: Opt[RrfTune] = Field(
         default=None, description="Choose `k` on a split, for each setting and task, instead."
     )
-
-    @classmethod
-    def parts(cls, parameters: Mapping[str, Any], runs: int) -> "list[Part]":
-        """Return what `fuse.rrf` adds up."""
-        from isotope.search.fuse import rrf_parts  # noqa: PLC0415 (polars)
-
-        return rrf_parts(parameters["k"], runs)
-
-    @classmethod
-    def contributions(
-        cls, point: Mapping[str, Any], ranks: "Sequence[Scores]", scores: "Sequence[Scores]"
-    ) -> "list[Scores]":
-        """Return 1 / (k + rank), and 0 where a run lacks the document."""
-        del scores
-        return [(rank > 0) / (point["k"] + rank) for rank in ranks]
 
 
 class WsumGrid(Section):
@@ -340,21 +294,6 @@ class Wsum(Fusion):
         step = 1 if grid.step is None else grid.step
         if not math.isclose(round(1 / step) * step, 1):
             raise BadParams(f"{where}.tune.grid.step", f"{step}", "use one that divides 1, as 0.1")
-
-    @classmethod
-    def parts(cls, parameters: Mapping[str, Any], runs: int) -> "list[Part]":
-        """Return what `fuse.wsum` adds up."""
-        from isotope.search.fuse import wsum_parts  # noqa: PLC0415 (polars)
-
-        return wsum_parts(parameters["weights"], runs)
-
-    @classmethod
-    def contributions(
-        cls, point: Mapping[str, Any], ranks: "Sequence[Scores]", scores: "Sequence[Scores]"
-    ) -> "list[Scores]":
-        """Return the weighted scores."""
-        del ranks
-        return [score * weight for score, weight in zip(scores, point["weights"], strict=True)]
 
     def _check_weights(self, where: str, lists: Sequence[Sequence[float]]) -> None:
         wrong = next((weights for weights in lists if len(weights) != len(self.of)), None)

@@ -23,7 +23,6 @@ from isotope.core.progress import log
 from isotope.core.runs import KEY, by_query, empty, read_run
 from isotope.core.store import aside
 from isotope.search import fuse
-from isotope.search.kinds import Fusion, fusion_kind
 from isotope.search.systems import fill
 
 Matrix = npt.NDArray[np.float64]
@@ -69,12 +68,11 @@ def tune(
         BadParams: an unknown measure or a grid that does not fit.
     """
     points, measure = grid(spec), spec["tune"]["measure"]
-    kind = fusion_kind(spec)
     pieces: list[list[pl.DataFrame]] = [[] for _ in points]
     for runs_piece in by_query(runs, _QUERIES_PER_PIECE):
         candidates = _Candidates(runs_piece, qrels)
         for hits, point in zip(pieces, points, strict=True):
-            hits.append(candidates.ranked(kind, point).filter(pl.col("rank") <= depth))
+            hits.append(candidates.ranked(spec["kind"], point).filter(pl.col("rank") <= depth))
     return [
         Trial(point, _mean(pl.concat([_nothing(), *hits]), qrels, measure))
         for point, hits in zip(points, pieces, strict=True)
@@ -152,16 +150,25 @@ class _Candidates:
         self._own = self._judged["row"].cast(pl.Int64).to_numpy()
         self._above = self._against < self._own[self._which]
 
-    def ranked(self, kind: type[Fusion], point: Mapping[str, Any]) -> pl.DataFrame:
+    def ranked(self, kind: str, point: Mapping[str, Any]) -> pl.DataFrame:
         """Return query_id, doc_id and rank of the judged documents under a point of the grid."""
-        values = kind.contributions(point, self._ranks, self._scores)
-        # Added run by run, as `fuse` does: sums of floats depend on the order.
-        fused = sum(values, np.zeros(len(self._ranks[0])))
+        fused = self._fused(kind, point)
         other, own = fused[self._against], fused[self._own][self._which]
         before = (other > own) | ((other == own) & self._above)
         rank = 1 + np.bincount(self._which, weights=before, minlength=len(self._own))
         judged = self._judged.select(*KEY).with_columns(rank=pl.Series(rank).cast(pl.Int32))
         return judged.sort("query_id", "rank")
+
+    def _fused(self, kind: str, point: Mapping[str, Any]) -> Matrix:
+        if kind == "rrf":
+            # Rank 0 stands for a document that the run lacks.
+            parts = [np.where(rank > 0, 1 / (point["k"] + rank), 0.0) for rank in self._ranks]
+        else:
+            parts = [s * w for s, w in zip(self._scores, point["weights"], strict=True)]
+        total = np.zeros(len(parts[0]))
+        for part in parts:
+            total = total + part
+        return total
 
 
 COLUMNS = (
@@ -204,19 +211,20 @@ def search_tuned(  # noqa: PLR0913
 
     def answer(cell: Cell) -> pl.DataFrame:
         own = _parts(by_cell, spec, cell)
-        return fused(fusion_kind(spec), own, chosen[cell.setting, cell.task], depth)
+        return fused(spec["kind"], own, chosen[cell.setting, cell.task], depth)
 
     fill(runs, answer)
     _write(lines, trials)
 
 
 def fused(
-    kind: type[Fusion], runs: Sequence[pl.DataFrame], parameters: Mapping[str, Any], depth: int
+    kind: str, parts: Sequence[pl.DataFrame], parameters: Mapping[str, Any], depth: int
 ) -> pl.DataFrame:
-    """Fuse runs as a kind does with the parameters; runs without a hit have none together."""
-    if all(run.is_empty() for run in runs):
+    """Fuse runs by `rrf` (k) or `wsum` (weights); runs without a hit have none together."""
+    if all(part.is_empty() for part in parts):
         return empty()
-    return fuse.summed_up(runs, kind.parts(parameters, len(runs)), depth)
+    by = fuse.rrf if kind == "rrf" else fuse.wsum
+    return by(parts, **parameters, depth=depth)
 
 
 def _parts(

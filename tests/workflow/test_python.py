@@ -96,3 +96,11 @@ def test_the_lock_holds_the_files_of_one_platform():
     assert len(entries) == lock.count("==")
     assert len(lock) < 100_000
     assert "://" not in lock
+
+
+def test_an_installed_package_has_every_file_of_data_of_the_library():
+    data = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    library = ROOT / data["packages"]["find"]["where"][0] / "isotope"
+    packed = {path for glob in data["package-data"]["isotope"] for path in library.glob(glob)}
+    there = {path for path in library.rglob("*.*") if path.is_file()}
+    assert {p for p in there if p.suffix not in (".py", ".pyc", ".pyi")} == packed

@@ -48,11 +48,9 @@ test: .venv/installed
 	    tests/workflow tests/lib tests/sql
 
 # Whole runs: with 1 and 16 shards, of two months, with 20,000 faults and kills, and with the
-# interruptions that `make test` leaves out.
+# interruptions and the trainings by two processes that `make test` leaves out.
 test-long: .venv/installed
-	pytest -n 3 --dist loadfile -m long \
-	    tests/workflow/test_layout.py tests/workflow/test_month.py tests/workflow/test_bad_input.py \
-	    tests/lib/crawl/test_crawl_chaos.py
+	pytest -n 2 --dist loadfile -m long --durations=10 tests/workflow tests/lib tests/sql
 
 # Chromium for the tests of pages, WordNet for those of failures; if they can't be installed, tests skip.
 system:

@@ -157,12 +157,12 @@ def test_the_readme_says_of_full_size_what_the_estimate_says():
     originals, thumbnails = told[None], told[500]
     assert "about 11 million pictures" in words
     assert f"downloads the originals, {originals[0] / 1e12:.1f} TB" in words
-    assert f"keeps {round(originals[1] / 1e9, -1):.0f} GB of WebP" in words
+    assert f"stores {round(originals[1] / 1e9, -1):.0f} GB of WebP" in words
     smaller = f"thumbnails of that width instead, {thumbnails[0] / 1e12:.1f} TB"
     assert f"with `width: 500` it downloads {smaller}" in words
     weeks = {round(each[2] / (7 * 24 * 3600)) for each in told.values()}
     assert weeks == {2}
-    assert "Either takes two weeks" in words
+    assert "Both take two weeks" in words
     assert "assumptions" in words
     assert "nobody has run isotope at this size yet" in words
 

@@ -214,7 +214,9 @@ def test_all_models_with_both_summarisers_are_planned(root, shell, tmp_path, cor
     flickr8k(tmp_path / "flickr8k")
     (tmp_path / "flickr30k").mkdir()
     (tmp_path / "flickr30k/results_20130124.token").write_text("1.jpg#0\tA dog .\n")
-    overlays = ["--configfile", f"params/{corpus}.yaml", "params/explainable.yaml"]
+    few = tmp_path / "few.yaml"
+    few.write_text("shards: {search: 2, score: 2}\n")
+    overlays = ["--configfile", f"params/{corpus}.yaml", "params/explainable.yaml", few]
     wanted = [f"results/tables/{c}/ranking.md" for c in collections]
     config = ["--config", f"root={tmp_path}"]
     told = shell("snakemake", "-n", "--forceall", *wanted, *overlays, *config, cwd=root)

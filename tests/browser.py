@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from playwright.sync_api import Browser as Process
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 OPTIONS = (
@@ -36,10 +36,15 @@ class Browser:
         page.set_viewport_size({"width": width, "height": height})
         page.on("console", self._console)
         page.on("pageerror", lambda error: self.faults.append(f"exception: {error}"))
-        page.on("requestfailed", lambda r: self.faults.append(f"failed: {r.url} {r.failure}"))
+        page.on("requestfailed", self._failed)
         page.on("request", lambda r: self.requests.append(r.url))
         page.goto(url)
         return page
+
+    def _failed(self, request: Request) -> None:
+        # A page that is left breaks off what it still loads, its icon for one.
+        if request.failure != "net::ERR_ABORTED":
+            self.faults.append(f"failed: {request.url} {request.failure}")
 
     def _console(self, message: ConsoleMessage) -> None:
         if message.type in {"error", "warning"}:

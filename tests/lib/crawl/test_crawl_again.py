@@ -17,7 +17,7 @@ from tests.disks import small_disk
 
 from isotope.core import progress, store
 from isotope.core.errors import DeadCrawl, DiskFull, HostDown, StaleCrawl
-from isotope.crawl import addresses, serve, shard
+from isotope.crawl import fetch, serve, shard
 from isotope.crawl.ledger import EarlierCrawl, gather_ledgers
 from isotope.crawl.tables import LEDGER, URLS
 from isotope.params import files
@@ -252,7 +252,7 @@ def unresolved(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
 
     monkeypatch.setattr(aiohttp.resolver.ThreadedResolver, "resolve", resolve)
-    assert addresses.Guard.__mro__[1] is aiohttp.resolver.ThreadedResolver
+    assert fetch.Guard.__mro__[1] is aiohttp.resolver.ThreadedResolver
     return names
 
 
@@ -333,7 +333,7 @@ def test_one_dead_host_among_living_ones_does_not_end_the_crawl(tmp_path):
         table = both.with_columns(shard=pl.lit(0, pl.Int32)).select(rows.columns)
         store.write(table.to_arrow(), root / "urls.parquet", URLS)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(addresses, "is_public", lambda _: True)
+            patch.setattr(fetch, "is_public", lambda _: True)
             limits: dict[str, Any] = {
                 "breaker_failures": 2,
                 "breaker_pause_s": 0.01,

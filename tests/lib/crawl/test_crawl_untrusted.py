@@ -23,10 +23,10 @@ from hypothesis import strategies as st
 from tests import chaos
 
 from isotope.core.errors import ToolFailed
-from isotope.crawl.addresses import BadUrl, Guard, is_public, parse_url
+from isotope.crawl.addresses import BadUrl, is_public, parse_url
 from isotope.crawl.decode import validate
 from isotope.crawl.decoders import Decoder
-from isotope.crawl.fetch import Answer, Fetcher
+from isotope.crawl.fetch import Answer, Fetcher, Guard
 from isotope.params import files
 
 ROOT = Path(__file__).parents[3]

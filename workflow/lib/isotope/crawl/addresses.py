@@ -1,16 +1,12 @@
 """Where a crawl may connect to: public addresses over http(s), and the mirror that params name."""
 
 import re
-import socket
 from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any
 from urllib.parse import urlsplit
 
-from aiohttp import AddrInfoType
-from aiohttp.abc import ResolveResult
-from aiohttp.resolver import ThreadedResolver
 from yarl import URL
 
 from isotope.core.errors import NoContact
@@ -104,7 +100,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 # Azure answers questions about a machine at a public address (its documentation, "168.63.129.16").
 _METADATA = frozenset({ip_address("168.63.129.16")})
 _NAT64 = ip_network("64:ff9b::/96")
-_PORTS = {"http": 80, "https": 443}
+PORTS = {"http": 80, "https": 443}
 
 
 class ForbiddenAddress(OSError):
@@ -156,55 +152,8 @@ def parse_url(url: str, base: URL | None = None) -> URL:
         port = parsed.port
     except ValueError as error:
         raise BadUrl("not a URL") from error
-    if parsed.scheme not in _PORTS or not parsed.host or port is None or parsed.user is not None:
+    if parsed.scheme not in PORTS or not parsed.host or port is None or parsed.user is not None:
         raise BadUrl("not an http(s) URL with a host")
     if base is not None and (base.scheme, parsed.scheme) == ("https", "http"):
         raise BadUrl("from https to http")
     return parsed
-
-
-class Guard(ThreadedResolver):
-    """Resolves names, and opens sockets to public addresses only.
-
-    The check is of the very address that the socket then connects to, so a name that
-    resolves differently the second time gains nothing. `mirror` (scheme and host) is exempt.
-    """
-
-    def __init__(self, mirror: str | None) -> None:
-        """Take the mirror's host and port as allowed; start within a running event loop."""
-        super().__init__()
-        self._mirror = _host_and_port(mirror) if mirror else None
-        self._allowed = {self._mirror}
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
-    ) -> list[ResolveResult]:
-        """Return the public addresses of a name.
-
-        Raises:
-            ForbiddenAddress: the name has no public address.
-        """
-        addresses = await super().resolve(host, port, family)
-        if (host, port) == self._mirror:
-            self._allowed |= {(one["host"], port) for one in addresses}
-            return addresses
-        public = [one for one in addresses if is_public(one["host"])]
-        if not public:
-            raise ForbiddenAddress(f"{host} is not on the public internet")
-        return public
-
-    def open(self, info: AddrInfoType) -> socket.socket:
-        """Return a socket for an address, names having been resolved.
-
-        Raises:
-            ForbiddenAddress: an address that is neither public nor the mirror's.
-        """
-        family, kind, protocol, _, where = info
-        if not is_public(str(where[0])) and (where[0], where[1]) not in self._allowed:
-            raise ForbiddenAddress(f"{where[0]} is not on the public internet")
-        return socket.socket(family, kind, protocol)
-
-
-def _host_and_port(mirror: str) -> tuple[str, int]:
-    url = URL(mirror)
-    return url.host or "", url.port or _PORTS[url.scheme]

@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import os
+import socket
 import ssl
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -13,15 +14,19 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+from aiohttp import AddrInfoType
+from aiohttp.abc import ResolveResult
+from aiohttp.resolver import ThreadedResolver
 from multidict import CIMultiDictProxy
 from yarl import URL
 
 from isotope.core.errors import HostDown
 from isotope.crawl.addresses import (
+    PORTS,
     BadUrl,
     ForbiddenAddress,
-    Guard,
     has_contact,
+    is_public,
     is_wikimedias,
     parse_url,
     sha1_of_base36,
@@ -257,3 +262,50 @@ def _failure(error: Exception) -> Answer:
         if isinstance(cause, kinds) or isinstance(error, kinds):
             return Answer(status, error=words)
     return Answer("http_error", error="an answer that is not HTTP")
+
+
+class Guard(ThreadedResolver):
+    """Resolves names, and opens sockets to public addresses only.
+
+    The check is of the very address that the socket then connects to, so a name that
+    resolves differently the second time gains nothing. `mirror` (scheme and host) is exempt.
+    """
+
+    def __init__(self, mirror: str | None) -> None:
+        """Take the mirror's host and port as allowed; start within a running event loop."""
+        super().__init__()
+        self._mirror = _host_and_port(mirror) if mirror else None
+        self._allowed = {self._mirror}
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        """Return the public addresses of a name.
+
+        Raises:
+            ForbiddenAddress: the name has no public address.
+        """
+        addresses = await super().resolve(host, port, family)
+        if (host, port) == self._mirror:
+            self._allowed |= {(one["host"], port) for one in addresses}
+            return addresses
+        public = [one for one in addresses if is_public(one["host"])]
+        if not public:
+            raise ForbiddenAddress(f"{host} is not on the public internet")
+        return public
+
+    def open(self, info: AddrInfoType) -> socket.socket:
+        """Return a socket for an address, names having been resolved.
+
+        Raises:
+            ForbiddenAddress: an address that is neither public nor the mirror's.
+        """
+        family, kind, protocol, _, where = info
+        if not is_public(str(where[0])) and (where[0], where[1]) not in self._allowed:
+            raise ForbiddenAddress(f"{where[0]} is not on the public internet")
+        return socket.socket(family, kind, protocol)
+
+
+def _host_and_port(mirror: str) -> tuple[str, int]:
+    url = URL(mirror)
+    return url.host or "", url.port or PORTS[url.scheme]

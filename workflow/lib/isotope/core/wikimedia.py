@@ -93,7 +93,7 @@ def file_of(address: str) -> str | None:
 
 
 def read_files(paths: Sequence[Path], out: Path) -> bool:
-    """Write tables.FILES, one row a file, sorted; tell whether all local files are among them.
+    """Write FILES, one row a file, sorted; tell whether all local files are among them.
 
     They are once a wiki's table `image` is given: every other file is one of Commons. Where two
     tables name a file, what the later one says of it counts.

@@ -191,7 +191,7 @@ def explain_failures(  # noqa: PLR0913
 
     Raises:
         MissingFile: no dictionary, objects or run.
-        MissingColumn, EmptyTable: see `explain_objects`.
+        MissingColumn, EmptyTable: see `objects.read_objects` and `objects.match_concepts`.
     """
     wordnet = WordNet(find(sources.wordnet))
     objects = read_objects(sources.images, sources.objects)

@@ -100,7 +100,7 @@ def failures_page(
     `tables` may hold other files than csv, which are passed over. Same input, same bytes.
 
     Raises:
-        IsotopeError: what `tabulate.rows` raises.
+        IsotopeError: what `tabulate.table.rows` raises.
     """
     picks = rows(_SQL / "failures/picks.sql", {"failures": sources.failures}, {"shown": shown})
     systems: dict[tuple[str, str], list[Case]] = {}

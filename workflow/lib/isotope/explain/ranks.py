@@ -87,11 +87,11 @@ def perturbed_dense(
     """Write tables.RANKS for a dense system, ranks counted in the whole pool before and after.
 
     Every judged query has a row as it is too, `tables.INTACT`. `encoded` is that of
-    `search.search_dense`, `index` the setting's folder of rows. Among equal scores the later id
-    comes first, as in a run.
+    `search.systems.search_dense`, `index` the setting's folder of rows. Among equal scores the
+    later id comes first, as in a run.
 
     Raises:
-        IsotopeError: what `encode.encode_texts` raises.
+        IsotopeError: what `encode.shard.encode_texts` raises.
     """
     vectors, cell = Encoded(encoded), Cell.of(inputs.run)
     queries, right = _queries(inputs), _answers(inputs)

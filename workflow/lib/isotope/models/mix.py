@@ -2,7 +2,7 @@
 
 They borrow the forms of Hu et al., Open-domain Visual Entity Recognition (ICCV 2023), section 4.1:
 CLIP2CLIP weighs four similarities, CLIP Fusion puts a transformer of two layers on either side. But
-there all parameters are fine-tuned, as `models_multimodal` does; here the towers' final vectors are
+there all parameters are fine-tuned, as `models.multimodal` does; here the towers' final vectors are
 the only input, one token each, so neither is the paper's system.
 """
 

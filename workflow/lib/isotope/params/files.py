@@ -20,7 +20,7 @@ from isotope.params.schema import suggest
 from isotope.params.sections import Params
 
 _ACQUIRED, _CRAWLED = PurePosixPath("data/acquire"), PurePosixPath("data/crawl")
-# What `toy.generate` writes, beside folders of pictures and dumps.
+# What `toy.snapshot.generate` writes, beside folders of pictures and dumps.
 _GENERATED = (
     *("dump", "wit", "images", "wordnet"),
     *("faults.csv", "objects.parquet", "revisions.csv", "topics.csv", "views.csv"),

@@ -105,7 +105,7 @@ def search_prompted(  # noqa: PLR0913
     Raises:
         MissingColumn: a column that the images lack.
         BadParams: a template that does not fit the column.
-        As `models.load`.
+        As `models.encoders.load`.
     """
     tables = {"texts": texts, "images": images}
     cells = {cell: _sides(tables, qrels, cell) for cell in map(Cell.of, runs)}

@@ -122,7 +122,7 @@ def search_bm25(  # noqa: PLR0913
     threads: int,
     texts_in: str | None = None,
 ) -> None:
-    """Search the Lucene indexes of `index.index_bm25` with the words of the other side.
+    """Search the Lucene indexes of `index.bm25.index_bm25` with the words of the other side.
 
     `spec` holds k1, b and fields (params `systems.<name>`); `language` and `texts_in` are those
     of the index. Queries are read as the documents that they look for.
@@ -169,7 +169,7 @@ def search_dense(  # noqa: PLR0913
     memory_mb: int,
     device: str = "auto",
 ) -> None:
-    """Search the vectors exactly by inner product, restricted to the rows of `index.index_dense`.
+    """Search the vectors exactly by inner product, in the rows of `index.dense.index_dense` only.
 
     `encoded` holds the shards of vectors (texts, images) and of ids (texts_ids, images_ids).
     """

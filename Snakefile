@@ -31,6 +31,10 @@ include: "workflow/rules/tabulate.smk"
 include: "workflow/rules/release.smk"
 
 
+for each in workflow.rules:
+    each.priority = plan.priority
+
+
 # One target per phase, in order.
 rule acquire:
     input:

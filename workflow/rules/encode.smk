@@ -10,7 +10,7 @@ rule encode_summaries:
         "logs/encode_summaries/{collection}/{summary}.log",
     benchmark:
         "logs/benchmarks/encode_summaries/{collection}.{summary}.tsv"
-    threads: 8
+    threads: plan.threads(8)
     resources:
         mem_mb=plan.needs(ENCODES),
     params:
@@ -47,7 +47,7 @@ rule encode_shard:
         "logs/benchmarks/encode_shard/{collection}.{model}.{shard}.tsv"
     wildcard_constraints:
         model=plan.encoders(encode_images=True),
-    threads: 8
+    threads: plan.threads(8)
     resources:
         mem_mb=plan.needs(ENCODES),
     params:
@@ -81,7 +81,7 @@ rule encode_texts_shard:
         "logs/benchmarks/encode_texts_shard/{collection}.{model}.{shard}.tsv"
     wildcard_constraints:
         model=plan.encoders(encode_images=False),
-    threads: 8
+    threads: plan.threads(8)
     resources:
         mem_mb=plan.needs(ENCODES),
     params:
@@ -144,7 +144,7 @@ rule encode_side_inputs:
         "logs/benchmarks/encode_side_inputs/{collection}.{model}.{shard}.tsv"
     wildcard_constraints:
         model=plan.encoders(encode_images=True),
-    threads: 8
+    threads: plan.threads(8)
     resources:
         mem_mb=plan.needs(ENCODES),
     params:
@@ -230,7 +230,7 @@ rule encode_multimodal_shard:
         "logs/benchmarks/encode_multimodal_shard/{collection}.{model}.{shard}.tsv"
     wildcard_constraints:
         model=plan.mixes_of(frozen=False),
-    threads: 8
+    threads: plan.threads(8)
     resources:
         mem_mb=plan.needs(ENCODES),
     params:

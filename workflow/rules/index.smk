@@ -13,7 +13,7 @@ rule index_bm25:
         "logs/benchmarks/index_bm25/{collection}.{system}.tsv"
     wildcard_constraints:
         system=plan.systems_of("bm25"),
-    threads: 8
+    threads: plan.threads(8)
     resources:
         mem_mb=plan.needs(JAVA, reads=["texts", "images"]),
     params:
@@ -75,7 +75,7 @@ if plan.is_sharded("index"):
             "logs/benchmarks/index_bm25_shard/{collection}.{system}.{part}.tsv"
         wildcard_constraints:
             system=plan.systems_of("bm25"),
-        threads: 2
+        threads: plan.threads(2)
         resources:
             mem_mb=plan.needs(JAVA, reads=["texts", "images"], shards="index"),
         params:
@@ -130,7 +130,7 @@ rule index_answers:
         "logs/benchmarks/index_answers/{collection}.{system}.tsv"
     wildcard_constraints:
         system=plan.systems_of("answers"),
-    threads: 8
+    threads: plan.threads(8)
     resources:
         mem_mb=plan.needs(JAVA),
     params:
@@ -186,7 +186,7 @@ rule index_approximate:
         "logs/benchmarks/index_approximate/{collection}.{system}.tsv"
     wildcard_constraints:
         system=plan.systems_of("approximate"),
-    threads: 8
+    threads: plan.threads(8)
     resources:
         mem_mb=plan.needs(VECTORS),
     params:

@@ -31,7 +31,7 @@ rule parse_dump:
         plan.part_log("parse", "parse_dump/{source}"),
     benchmark:
         plan.part_benchmark("parse", "parse_dump/{source}")
-    threads: 16
+    threads: plan.threads(16)
     resources:
         mem_mb=plan.needs(PAGES),
     params:

@@ -14,7 +14,7 @@ if plan.projects_in_one_job:
             "logs/project_source/{source}.log",
         benchmark:
             "logs/benchmarks/project_source/{source}.tsv"
-        threads: 8
+        threads: plan.threads(8)
         resources:
             mem_mb=plan.needs(JAVA_DUCKDB),
         params:
@@ -68,7 +68,7 @@ else:
             plan.part_log("index", "project_index/{source}"),
         benchmark:
             plan.part_benchmark("index", "project_index/{source}")
-        threads: 2 if plan.is_sharded("index") else 8
+        threads: plan.threads(2 if plan.is_sharded("index") else 8)
         resources:
             mem_mb=plan.needs(JAVA, shards="index"),
         params:
@@ -118,7 +118,7 @@ else:
             plan.part_log("project", "project_texts/{source}"),
         benchmark:
             plan.part_benchmark("project", "project_texts/{source}")
-        threads: 8
+        threads: plan.threads(8)
         resources:
             mem_mb=plan.needs(JAVA_DUCKDB, shards="project"),
         params:
@@ -174,7 +174,7 @@ rule project_labels:
         "logs/benchmarks/project_labels/{source}.tsv"
     wildcard_constraints:
         source=plan.any_of(plan.recognition_sources()),
-    threads: 8
+    threads: plan.threads(8)
     resources:
         mem_mb=plan.needs(JAVA),
     params:

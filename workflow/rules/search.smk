@@ -42,7 +42,7 @@ rule search_bm25:
         f"logs/benchmarks/search_bm25/{{collection}}.{{system}}{plan.part_suffix('search', '.')}.tsv"
     wildcard_constraints:
         system=plan.systems_of("bm25"),
-    threads: 8
+    threads: plan.threads(8)
     resources:
         mem_mb=plan.needs(JAVA_SEARCHES),
     params:
@@ -75,7 +75,7 @@ rule search_dense:
         f"logs/benchmarks/search_dense/{{collection}}.{{system}}{plan.part_suffix('search', '.')}.tsv"
     wildcard_constraints:
         system=plan.systems_of("dense"),
-    threads: 8
+    threads: plan.threads(8)
     resources:
         mem_mb=plan.needs(
             HOLDS, reads=["texts_ids", "images_ids", "qrels"], extra_mb=plan.search_memory_mb
@@ -136,7 +136,7 @@ rule search_approximate:
         "logs/benchmarks/search_approximate/{collection}.{system}.tsv"
     wildcard_constraints:
         system=plan.systems_of("approximate"),
-    threads: 8
+    threads: plan.threads(8)
     resources:
         mem_mb=plan.needs(VECTORS, extra_mb=plan.search_memory_mb),
     params:
@@ -168,7 +168,7 @@ rule search_prompted:
         "logs/benchmarks/search_prompted/{collection}.{system}.tsv"
     wildcard_constraints:
         system=plan.systems_of("prompt"),
-    threads: 8
+    threads: plan.threads(8)
     resources:
         mem_mb=plan.needs(LEARNS),
     params:
@@ -201,7 +201,7 @@ rule search_answers:
         "logs/benchmarks/search_answers/{collection}.{system}.tsv"
     wildcard_constraints:
         system=plan.systems_of("answers"),
-    threads: 8
+    threads: plan.threads(8)
     resources:
         mem_mb=plan.needs(JAVA_SEARCHES),
     params:

@@ -11,7 +11,7 @@ rule tabulate_tokens:
         "logs/tabulate_tokens/{collection}.log",
     benchmark:
         "logs/benchmarks/tabulate_tokens/{collection}.tsv"
-    threads: 8
+    threads: plan.threads(8)
     resources:
         mem_mb=plan.needs(ENCODES),
     params:
@@ -143,7 +143,7 @@ rule tabulate_objects:
         "logs/tabulate_objects/{collection}.log",
     benchmark:
         "logs/benchmarks/tabulate_objects/{collection}.tsv"
-    threads: 8
+    threads: plan.threads(8)
     resources:
         mem_mb=plan.needs(ENCODES),
     params:
@@ -331,7 +331,7 @@ rule tabulate_perturbed_dense:
         "logs/benchmarks/tabulate_perturbed_dense/{collection}/{system}.tsv"
     wildcard_constraints:
         system=plan.systems_of("dense"),
-    threads: 8
+    threads: plan.threads(8)
     resources:
         mem_mb=plan.needs(LEARNS),
     params:
@@ -362,7 +362,7 @@ rule tabulate_perturbed_bm25:
         "logs/benchmarks/tabulate_perturbed_bm25/{collection}/{system}.tsv"
     wildcard_constraints:
         system=plan.systems_of("bm25"),
-    threads: 8
+    threads: plan.threads(8)
     resources:
         mem_mb=plan.needs(JAVA),
     params:

@@ -84,3 +84,46 @@ def test_halves_of_a_collection_read_what_they_need_and_exchange_pieces():
     files = plan(collect=2).collect_piece_files(["qrels"])["qrels"]
     assert files[1] == ".isotope/collect/{collection}/00001-of-00002/qrels.parquet"
     assert set(plan().collect_outputs()) == {"texts", "images", "qrels", "filters", "rejected"}
+
+
+@pytest.fixture
+def editions():
+    """An embedded encyclopedia and its later edition, a large one, and a real one."""
+    pages = {"toy": 400, "toy-later": 400, "large": 10_001}
+    params = {
+        "build": ["toy"],
+        "acquire": {
+            **{name: {"generate": {"pages": n}} for name, n in pages.items()},
+            "enwiki": {"wikipedia": {}},
+        },
+        "collect": {
+            name: {"kind": "wikipedia", "source": name, "language": "en"}
+            for name in [*pages, "enwiki"]
+        },
+    }
+    return Shards(params, ROOT, {})
+
+
+@pytest.mark.parametrize(
+    ("wildcards", "threads"),
+    [
+        ({"source": "toy"}, 1),
+        ({"collection": "toy", "system": "bm25"}, 1),
+        ({"collection": "large"}, 8),
+        ({"collection": "enwiki"}, 8),
+        ({"collection": "no-such"}, 8),
+        ({}, 8),
+    ],
+)
+def test_jobs_of_a_small_encyclopedia_take_one_core_and_run_side_by_side(
+    editions, wildcards, threads
+):
+    assert editions.threads(8)(Wildcards(fromdict=wildcards)) == threads
+
+
+@pytest.mark.parametrize(
+    ("wildcards", "priority"),
+    [({"source": "toy"}, 1), ({"collection": "toy"}, 1), ({"source": "toy-later"}, 0), ({}, 1)],
+)
+def test_what_is_built_comes_before_what_is_only_compared_with_it(editions, wildcards, priority):
+    assert editions.priority(Wildcards(fromdict=wildcards)) == priority

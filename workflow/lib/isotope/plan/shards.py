@@ -16,6 +16,7 @@ from isotope.plan.paths import Wildcards, as_list, expanded
 from isotope.plan.systems import Systems
 
 _PYTHON_MB, _TORCH_MB = 400, 1_600
+_SMALL_PAGES = 10_000
 
 
 class Need(NamedTuple):
@@ -212,6 +213,33 @@ class Shards(Systems):
         "summariser",
         "detector",
     }
+
+    def threads(self, most: int) -> Callable[[Wildcards], int]:
+        """Return the function of `threads`: `most`, or 1 for a job of a small encyclopedia.
+
+        Such a job is over before threads pay off, and others can run beside it.
+        """
+
+        def threads(wildcards: Wildcards) -> int:
+            sources = [self.params["acquire"].get(s, {}) for s in self._sources(wildcards)]
+            pages = [source.get("generate", {}).get("pages") for source in sources]
+            small = bool(pages) and all(n is not None and n <= _SMALL_PAGES for n in pages)
+            return 1 if small else most
+
+        return threads
+
+    def priority(self, wildcards: Wildcards) -> int:
+        """The priority of a job: what is only compared with a collection comes after it."""
+        first = {s for c in self.params["build"] for s in self.sources_of(c)}
+        sources = self._sources(wildcards)
+        return int(not sources or not first.isdisjoint(sources))
+
+    def _sources(self, wildcards: Wildcards) -> list[str]:
+        """The sources that a job reads, as far as its wildcards tell."""
+        if source := wildcards.get("source"):
+            return [source]
+        collection = wildcards.get("collection")
+        return self.sources_of(collection) if collection in self.params["collect"] else []
 
     @property
     def search_memory_mb(self) -> float:

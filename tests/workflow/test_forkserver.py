@@ -40,7 +40,8 @@ def test_it_has_the_folder_the_arguments_and_the_environment_of_the_call(tmp_pat
     )
     done = forkserver.run(["python", script, "one", "two"], cwd=tmp_path, env={"OWN": "mine"})
     assert done.stdout == f"{tmp_path} ['one', 'two'] mine __main__\n"
-    assert forkserver.run(["python", script], cwd=tmp_path, env={}).stdout.split()[-2] == "None"
+    bare = forkserver.run(["python", "-u", script], cwd=tmp_path, env={})
+    assert bare.stdout == f"{tmp_path} [] None __main__\n"
 
 
 def test_a_limit_of_file_sizes_is_its_own(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import typer
 import yaml
+from tests import forkserver
 
 from isotope.cli import commands as command
 from isotope.cli import doctor, estimate
@@ -223,6 +224,7 @@ def test_a_release_stands_below_the_sum():
 
 def test_every_phase_has_jobs_and_a_cost(monkeypatch):
     monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(sys, "executable", str(forkserver.stand_in("python")))
     phases = {p.stem.split("-")[0] for p in (ROOT / "workflow/rules").glob("[a-z]*.smk")}
     jobs = estimate.planned([])
     assert set(estimate.PHASES) == phases == {phase for phase, n in jobs.items() if n}

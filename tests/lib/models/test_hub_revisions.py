@@ -1,14 +1,13 @@
 """A revision of the hub is a param: weights that main has as a pickle only come from a branch.
 
 google/pegasus-xsum and facebook/flava-full have safetensors on a pull request (params/*.yaml). The
-hub is a stand-in on loopback; a process of its own asks it: the library reads its address once.
+hub is a stand-in on loopback; a process of its own asks it: the library reads its address when it
+is imported, once.
 """
 
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import pytest
 import torch
 import yaml
 from safetensors.torch import load_file
+from tests import forkserver
 from tests.hub import serving
 from tests.lib.models.test_models_hf import FAMILIES, squares, tokenizer
 from tests.lib.models.test_models_sentence import MEAN, checkpoint
@@ -23,6 +23,11 @@ from tests.tiny_models import save_summariser
 
 ASK = r"""
 import json, sys
+
+READERS = {"huggingface_hub", "transformers", "sentence_transformers", "isotope"}
+for name in [name for name in sys.modules if name.partition(".")[0] in READERS]:
+    del sys.modules[name]
+
 from isotope.core.errors import FetchFailed
 from isotope.models import encoders
 from isotope.models.transformers import Summarizer
@@ -83,12 +88,10 @@ def found(tmp_path_factory, root) -> tuple[dict[str, Any], list[str]]:
     with serving(repositories) as (address, asked):
         environment = {"HF_ENDPOINT": address, "HF_HOME": str(place / "home")}
         environment |= {"DISABLE_SAFETENSORS_CONVERSION": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
-        told = subprocess.run(
-            [sys.executable, "-c", ASK, json.dumps(specs | newest)],
+        told = forkserver.run(
+            ["python", "-c", ASK, json.dumps(specs | newest)],
+            cwd=place,
             env={**os.environ, **environment, "HF_HUB_OFFLINE": "0"},
-            capture_output=True,
-            text=True,
-            check=False,
             timeout=300,
         )
     assert told.returncode == 0, told.stderr[-3_000:]

@@ -70,10 +70,19 @@ def names(sql_file: Path) -> Names:
 
 @cache
 def _parsed(text: str) -> dict[str, Any]:
-    with duckdb.connect() as con:
+    with _parser().cursor() as con:
         serialised = con.execute("SELECT json_serialize_sql($1::VARCHAR)", [text])
         [tree] = cast("tuple[str]", serialised.fetchone())
     return json.loads(tree)
+
+
+@cache
+def _parser() -> duckdb.DuckDBPyConnection:
+    """Return the database that parses; making one takes as long as parsing twenty queries.
+
+    It has no threads of its own, so a forked process may parse with it too.
+    """
+    return duckdb.connect(config={"threads": 1})
 
 
 def _tables(node: Any, own: frozenset[str]) -> Iterator[str]:  # noqa: ANN401

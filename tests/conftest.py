@@ -1,5 +1,6 @@
 """Fixtures that several kinds of tests share."""
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -24,6 +25,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Make the folder that all workers of a session share; no example of a test is timed."""
     settings.register_profile("untimed", deadline=None)
     settings.load_profile("untimed")
+    # Two workers have more threads than cores: one that waits for others must not spin meanwhile.
+    # OpenMP reads this when torch or FAISS is imported, in programs that tests start too.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     if not hasattr(config, "workerinput"):
         forkserver.prepare(Path(tempfile.mkdtemp(prefix="isotope-tests-")))
 

@@ -306,6 +306,9 @@ def _main(program: str, arguments: list[str]) -> object:
         sys.argv = [str(BIN / program), *arguments]
         module, _, name = entry.partition(":")
         return getattr(importlib.import_module(module), name)()
+    if arguments[0] == "-u":
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
+        arguments = arguments[1:]
     if arguments[0] == "-m":
         sys.argv = [arguments[1], *arguments[2:]]
         sys.path.insert(0, str(Path.cwd()))

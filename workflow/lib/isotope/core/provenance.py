@@ -53,7 +53,7 @@ def closure(*roots: str) -> list[str]:
             continue
         visited.add(name)
         uses = _uses(name)
-        files |= {path_of(name.module).relative_to(LIBRARY).as_posix(), *uses.files}
+        files |= {f"{name.module.replace('.', '/')}.py", *uses.files}
         waiting += uses.names
     return sorted(files)
 

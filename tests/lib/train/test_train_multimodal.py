@@ -6,7 +6,9 @@ import json
 import math
 import os
 import signal
+from collections.abc import Callable
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -229,18 +231,30 @@ def stopping(number: int):
         yield
 
 
+MEANS = {"checkpoint_every": 1, "micro_batch": 3}
+
+
+@pytest.fixture(scope="module")
+def straight(collection, tmp_path_factory) -> Callable[[str], list[bytes]]:
+    """What a training of a kind writes that nothing stops."""
+
+    @cache
+    def written(kind: str) -> list[bytes]:
+        return trained(collection, tmp_path_factory.mktemp("straight"), kind, **MEANS)
+
+    return written
+
+
 @EITHER
 @pytest.mark.parametrize("at", [2, 4, 6])
-def test_a_training_stopped_anywhere_resumes_to_the_same_bytes(
-    collection, tmp_path, kind, at, caplog
+def test_a_training_stopped_anywhere_resumes_to_the_same_bytes(  # noqa: PLR0913, PLR0917
+    collection, tmp_path, kind, at, caplog, straight
 ):
-    means = {"checkpoint_every": 1, "micro_batch": 3}
-    straight = trained(collection, tmp_path / "straight", kind, **means)
     with stopping(at):
-        trained(collection, tmp_path / "stopped", kind, **means)
+        trained(collection, tmp_path / "stopped", kind, **MEANS)
     assert not (tmp_path / "stopped/model.safetensors").exists()
     caplog.set_level("INFO")
-    assert trained(collection, tmp_path / "stopped", kind, **means) == straight
+    assert trained(collection, tmp_path / "stopped", kind, **MEANS) == straight(kind)
     assert "resumed after step" in caplog.text
     assert not list((tmp_path / "stopped/scratch").iterdir()), "nothing is left behind"
 

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -103,23 +104,33 @@ def stopping(number):
         yield
 
 
+@pytest.fixture(scope="module")
+def straight(collection, tmp_path_factory):
+    """What a training writes that nothing stops."""
+
+    @cache
+    def written():
+        return trained(collection, tmp_path_factory.mktemp("straight"), SCRATCH)
+
+    return written
+
+
 @pytest.mark.parametrize("at", [2, 3, 4, 5, 8])
-def test_a_training_stopped_anywhere_resumes_to_the_same_bytes(collection, tmp_path, at, caplog):
-    straight = trained(collection, tmp_path / "straight", SCRATCH)
+def test_a_training_stopped_anywhere_resumes_to_the_same_bytes(
+    collection, tmp_path, at, caplog, straight
+):
     with stopping(at):
         trained(collection, tmp_path / "stopped", SCRATCH)
     assert not (tmp_path / "stopped/model.safetensors").exists()
     caplog.set_level("INFO")
-    assert trained(collection, tmp_path / "stopped", SCRATCH) == straight
+    assert trained(collection, tmp_path / "stopped", SCRATCH) == straight()
     assert ("resumed after step" in caplog.text) == (at > 2)
     assert not list((tmp_path / "stopped/scratch").iterdir()), "nothing is left behind"
 
 
-def test_checkpoints_do_not_change_the_weights(collection, tmp_path):
+def test_checkpoints_do_not_change_the_weights(collection, tmp_path, straight):
     plain = {**SCRATCH, "train": RECIPE}
-    assert trained(collection, tmp_path / "a", plain) == trained(
-        collection, tmp_path / "b", SCRATCH
-    )
+    assert trained(collection, tmp_path, plain) == straight()
 
 
 KILLED = """
@@ -145,8 +156,7 @@ clip.train(**paths, spec=given["spec"], pixels=[Path(p) for p in given["pixels"]
 """
 
 
-def test_a_killed_training_resumes_to_the_same_bytes(collection, tmp_path, origin_clip):
-    straight = trained(collection, tmp_path / "straight", SCRATCH)
+def test_a_killed_training_resumes_to_the_same_bytes(collection, tmp_path, origin_clip, straight):
     place = tmp_path / "killed"
     out = {"weights": place / "model.safetensors", "curve": place / "curve.csv"}
     given = {**collection, **out, "spec": SCRATCH, "scratch": place / "scratch"}
@@ -154,20 +164,19 @@ def test_a_killed_training_resumes_to_the_same_bytes(collection, tmp_path, origi
     done = forkserver.run(["python", "-c", KILLED, job], cwd=tmp_path, timeout=120)
     assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]
     assert [p.name for p in (place / "scratch").glob("checkpoint*")] == ["checkpoint.pt"]
-    assert trained(collection, place, SCRATCH) == straight
+    assert trained(collection, place, SCRATCH) == straight()
 
 
 def test_a_checkpoint_of_another_recipe_or_a_broken_one_is_not_resumed(
-    collection, tmp_path, caplog
+    collection, tmp_path, caplog, straight
 ):
     other = {**SCRATCH, "train": {**SCRATCH["train"], "learning_rate": 0.02}}
     with stopping(5):
         trained(collection, tmp_path / "run", other)
-    straight = trained(collection, tmp_path / "straight", SCRATCH)
-    assert trained(collection, tmp_path / "run", SCRATCH) == straight
+    assert trained(collection, tmp_path / "run", SCRATCH) == straight()
     assert "of another training" in caplog.text
     (tmp_path / "run/scratch/checkpoint.pt").write_bytes(b"not a checkpoint")
-    assert trained(collection, tmp_path / "run", SCRATCH) == straight
+    assert trained(collection, tmp_path / "run", SCRATCH) == straight()
     assert "not a checkpoint" in caplog.text
 
 

@@ -24,6 +24,8 @@ from isotope.core.schemas import RUN
 from isotope.core.store import grouped
 
 KEY = ["query_id", "doc_id"]
+# The highest, 9, takes twice as long for a hundredth less.
+GZIP_LEVEL = 6
 _ROWS_PER_BATCH = 1 << 20
 _DTYPES = {
     "query_id": pl.String(),
@@ -315,4 +317,4 @@ def _compressor(raw: IO[bytes], path: Path) -> IO[bytes]:
     """Gzip what is written to `raw` if `path` says so, without the time, which would differ."""
     if path.suffix != ".gz":
         return raw
-    return cast("IO[bytes]", GzipFile("", "wb", fileobj=raw, mtime=0))
+    return cast("IO[bytes]", GzipFile("", "wb", GZIP_LEVEL, raw, mtime=0))

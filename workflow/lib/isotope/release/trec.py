@@ -127,7 +127,7 @@ def _gzip(parts: Iterable[bytes], out: Path) -> None:
     with (
         store.aside(out) as part,
         part.open("wb") as raw,
-        GzipFile("", "wb", fileobj=raw, mtime=0) as file,
+        GzipFile("", "wb", trec.GZIP_LEVEL, raw, mtime=0) as file,
     ):
         for piece in parts:
             file.write(piece)

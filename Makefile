@@ -11,7 +11,8 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Every job starts Python, which takes twice as long without compiled modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help venv demo full test test-long test-cluster lint format java lock bench pull docs system
+.PHONY: help venv demo full test test-long test-cluster \
+    lint lint-style lint-sql lint-types format java lock bench pull docs system
 
 help:
 	@head -5 Makefile | cut -c3-
@@ -60,13 +61,21 @@ system:
 	    chromium wordnet-base >/dev/null; } \
 	|| echo "no way to install Chromium and WordNet here: their tests will skip"
 
+# Side by side; what each prints stays together.
 lint: .venv/installed
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint-style lint-types lint-sql
+
+lint-style: .venv/installed
 	ruff check $(LIBRARY)
 	ruff format --check $(LIBRARY)
 	snakefmt --check Snakefile workflow/rules
 	snakemake --lint
-	sqlfluff lint --disable-progress-bar workflow/sql
 	lint-imports --no-cache
+
+lint-sql: .venv/installed
+	sqlfluff lint --disable-progress-bar workflow/sql
+
+lint-types: .venv/installed
 	pyright --stats
 
 format: .venv/installed

@@ -138,8 +138,7 @@ def _connection() -> socket.socket:
 
 def _start(place: Path) -> None:
     env = {**os.environ, "PYTHONPATH": f"{ROOT / 'workflow/lib'}"}
-    owner = os.environ.get(f"{FOLDER}_OWNER", str(os.getpid()))
-    line = [sys.executable, __file__, "--serve", str(place), owner]
+    line = command(place)
     with (place / "log").open("w") as log:
         output = [(os.POSIX_SPAWN_DUP2, log.fileno(), number) for number in (1, 2)]
         server = os.posix_spawn(sys.executable, line, env, file_actions=output)
@@ -148,6 +147,12 @@ def _start(place: Path) -> None:
         if os.waitpid(server, os.WNOHANG)[0] or time.monotonic() > deadline:
             raise RuntimeError(f"the fork server did not start: {(place / 'log').read_text()}")
         time.sleep(0.02)
+
+
+def command(place: Path) -> list[str]:
+    """The command of a server; it is ready when a file of that name is in its folder."""
+    owner = os.environ.get(f"{FOLDER}_OWNER", str(os.getpid()))
+    return [sys.executable, __file__, "--serve", str(place), owner]
 
 
 def _send(link: socket.socket, asked: dict[str, Any], files: list[int]) -> None:
@@ -278,9 +283,10 @@ def _become(asked: dict[str, Any], files: list[int], base: list[str], place: Pat
     program, arguments = Path(asked["argv"][0]).name, asked["argv"][1:]
     sys.orig_argv = [sys.executable, *arguments]
     sys.path[:] = [*filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)), *base]
-    if asked["jobs"] and program != "python":
+    snakemake = program == "snakemake" or arguments[:2] == ["-m", "snakemake"]
+    if asked["jobs"] and (snakemake or program != "python"):
         os.environ["PATH"] = f"{place / 'bin'}{os.pathsep}{os.environ['PATH']}"
-        sys.executable = str(place / "bin/python") if program == "snakemake" else sys.executable
+        sys.executable = str(place / "bin/python") if snakemake else sys.executable
     _heed(filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)))
     _end(lambda: _main(program, arguments))
 
@@ -301,6 +307,9 @@ def _main(program: str, arguments: list[str]) -> object:
         sys.argv = [str(BIN / program), *arguments]
         module, _, name = entry.partition(":")
         return getattr(importlib.import_module(module), name)()
+    if arguments[0] == "-u":
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
+        arguments = arguments[1:]
     if arguments[0] == "-m":
         sys.argv = [arguments[1], *arguments[2:]]
         sys.path.insert(0, str(Path.cwd()))
@@ -365,14 +374,19 @@ os._exit(code)
 
 def prepare(place: Path) -> None:
     """Make the folder of a session's server, and name it to this process and its children."""
-    (place / "bin").mkdir()
+    furnish(place)
+    os.environ[FOLDER] = str(place)
+    os.environ[f"{FOLDER}_OWNER"] = str(os.getpid())
+
+
+def furnish(place: Path) -> None:
+    """Make the folder of a server, with the stand-ins whose programs it forks."""
+    (place / "bin").mkdir(parents=True)
     text = STAND_IN.format(python=sys.executable, socket=str(place / "socket"), size=_SIZE)
     for name in PROGRAMS:
         program = place / "bin" / name
         program.write_text(text)
         program.chmod(0o755)
-    os.environ[FOLDER] = str(place)
-    os.environ[f"{FOLDER}_OWNER"] = str(os.getpid())
 
 
 if __name__ == "__main__":

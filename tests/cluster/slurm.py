@@ -4,6 +4,7 @@ import ctypes
 import os
 import pwd
 import secrets
+import shlex
 import shutil
 import socket
 import subprocess
@@ -170,20 +171,37 @@ def _configure(folder: Path, names: Sequence[str], cpus: int) -> None:
     (folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\nCgroupAutomount=no\n")
 
 
-def _daemons(folder: Path, names: Sequence[str]) -> dict[str, list[str]]:
+def _daemons(
+    folder: Path, names: Sequence[str], beside: Callable[[str], Sequence[str]]
+) -> dict[str, list[str]]:
     munge = folder / "munge"
     places = {"socket": "socket", "key-file": "key", "pid-file": "pid", "seed-file": "seed"}
     options = [f"--{option}={munge / name}" for option, name in places.items()]
     return {
         "munged": ["munged", "--foreground", "--force", f"--log-file={munge / 'log'}", *options],
         "slurmctld": ["slurmctld", "-D", "-c"],
-        **{n: ["slurmd", "-D", "-N", n] for n in names},
+        # A child of the daemon dies with the node.
+        **{
+            n: ["sh", "-c", f"{shlex.join(beside(n))} & exec {_program('slurmd')} -D -N {n}"]
+            for n in names
+        },
     }
 
 
 @contextmanager
-def started(folder: Path, names: Sequence[str] = ("n1", "n2"), cpus: int = 16) -> Iterator[Cluster]:
+def started(
+    folder: Path,
+    beside: Callable[[str], Sequence[str]],
+    names: Sequence[str] = ("n1", "n2"),
+    cpus: int = 16,
+) -> Iterator[Cluster]:
     """Start a cluster of these nodes, each with `cpus` CPUs and a GPU in name, and end it.
+
+    Args:
+        folder: where its configuration, state and logs lie.
+        beside: the command that runs on a node beside its daemon.
+        names: the nodes.
+        cpus: the CPUs of each.
 
     Raises:
         TimeoutError: a node that did not come up; `folder` holds the logs.
@@ -191,7 +209,7 @@ def started(folder: Path, names: Sequence[str] = ("n1", "n2"), cpus: int = 16) -
     cluster = Cluster(folder)
     _configure(folder, names, cpus)
     with ExitStack() as stack:
-        for name, command in _daemons(folder, names).items():
+        for name, command in _daemons(folder, names, beside).items():
             log = stack.enter_context((folder / f"{name}.out").open("wb"))
             process = subprocess.Popen(
                 [_program(command[0]), *command[1:]],

@@ -266,13 +266,25 @@ def rounds(changes: dict[str, set[str]]) -> list[list[str]]:
 
 
 # One process makes the tree, then plans after each round of changes. Its argument is JSON.
-PLAN = r"""
+PLAN = r'''
 import contextlib, io, json, os, sys
 from pathlib import Path
+from snakemake import workflow
 from snakemake.cli import main
 from snakemake.executors import touch
 
 touch.Executor.SLEEPING_TIME = 0
+parse, parsed = workflow.parse, {}
+
+def once(path, flow, linemap, rulecount):
+    """The rule files stay as they are: one parse does for all plans."""
+    key = path.get_path_or_uri(secret_free=True), rulecount
+    if key not in parsed:
+        parsed[key] = parse(path, flow, linemap, rulecount=rulecount), dict(linemap)
+    linemap.update(parsed[key][1])
+    return parsed[key][0]
+
+workflow.parse = once
 
 def snakemake(*arguments):
     out = io.StringIO()
@@ -312,7 +324,7 @@ for name, paths in asked["edits"].items():
         write(path, "as it was")
         os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
 print(json.dumps(said))
-"""
+'''
 
 
 def leaves(node: dict[str, Any], schema: dict[str, Any], path: str = "") -> Iterator[tuple]:

@@ -233,11 +233,17 @@ def nothing_to_do(*more: str) -> Callable[..., None]:
 
 
 def recipe(target: str, *lines: str) -> Callable[..., None]:
-    """The Makefile's recipe is these commands, of which each has its own entry or is pytest's."""
+    """The Makefile's recipe is these commands, of which each has its own entry or is pytest's.
+
+    A recipe that makes other targets is their recipes.
+    """
 
     def check(_: pytest.FixtureRequest) -> None:
         text = (ROOT / "Makefile").read_text("utf-8")
-        [body] = re.findall(rf"^{target}:.*\n((?:\t.*\n)+)", text, re.MULTILINE)
+        recipes = dict(re.findall(r"^([a-z-]+):.*\n((?:\t.*\n)+)", text, re.MULTILINE))
+        body = recipes[target]
+        made = [line.split() for line in body.splitlines() if "$(MAKE)" in line]
+        body += "".join(recipes[word] for words in made for word in words if word in recipes)
         assert [line for line in lines if line not in body] == []
 
     return check

@@ -26,39 +26,39 @@ PHASES = [
 ]
 
 
-def shrink(place: Path) -> None:
-    """A toy that builds in a minute."""
-    params = yaml.safe_load((place / "params.yaml").read_text())
-    for name in ("toy", "toy-later"):
-        params["acquire"][name]["generate"]["pages"] = 40
-    params["crawl"]["toy"]["shards"] = 1
-    params["models"]["tiny-clip"]["train"] = {"epochs": 1, "batch": 16, "learning_rate": 0.001}
-    (place / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
-
-
-def stages_run(told: str) -> set[str]:
-    return set(re.findall(r"Running stage '(\w+)'", told))
+def stages_run(told: str) -> list[str]:
+    return re.findall(r"Running stage '(\w+)'", told)
 
 
 @pytest.fixture(scope="module")
-def built(project, shell, commit_all) -> tuple[Path, str]:
-    """A fresh clone after `dvc repro`, and what that printed."""
-    place = project()
-    shrink(place)
-    told = shell("dvc", "repro", cwd=place)
+def built(embedded, shell, commit_all, tmp_path_factory) -> tuple[Path, str]:
+    """The demo and its release, built by Snakemake, after `dvc commit`; DVC's status before it."""
+    place = tmp_path_factory.mktemp("built") / "project"
+    shutil.copytree(embedded, place, symlinks=True)
+    shell("snakemake", "--cores", "all", "release", cwd=place)
+    status = shell("dvc", "status", cwd=place)
+    shell("dvc", "commit", "--force", cwd=place)
     commit_all(place, "built")
-    return place, told
+    return place, status
 
 
-def test_repro_on_a_fresh_clone_builds_all(built):
-    place, told = built
-    assert stages_run(told) == set(PHASES)
-    assert (place / "results/catalog.duckdb").exists()
+def test_on_a_fresh_clone_no_stage_is_done_and_all_would_run_in_order(project, shell):
+    place = project()
+    status = shell("dvc", "status", cwd=place)
+    assert re.findall(r"^(\w+):$", status, re.MULTILINE) == PHASES
+    # Without --force the dry run ends at the first stage whose dependencies are not there.
+    assert stages_run(shell("dvc", "repro", "--force", "--dry", cwd=place)) == PHASES
 
 
-def test_a_second_repro_builds_nothing(built, shell):
+def test_after_snakemake_a_dvc_commit_leaves_a_clean_status(built, shell):
+    place, before = built
+    assert "up to date" not in before
+    assert "up to date" in shell("dvc", "status", cwd=place)
+
+
+def test_after_a_commit_repro_builds_nothing(built, shell):
     told = shell("dvc", "repro", cwd=built[0])
-    assert stages_run(told) == set()
+    assert stages_run(told) == []
     assert "Data and pipelines are up to date" in told
 
 
@@ -69,7 +69,7 @@ def test_a_forced_stage_runs_although_nothing_changed(built, shell):
     assert "Running stage" not in shell("dvc", "repro", "--dry", "acquire", cwd=built[0])
 
 
-def test_after_repro_snakemake_has_nothing_to_do(built, shell):
+def test_after_a_commit_snakemake_has_nothing_to_do(built, shell):
     assert NOTHING in shell("snakemake", "--cores", "all", "-n", cwd=built[0])
 
 
@@ -97,33 +97,86 @@ def test_a_fresh_clone_after_make_pull_plans_no_job(built, shell, tmp_path):
     for line in recipe[0].splitlines():
         shell("bash", "-c", line.strip(), cwd=clone)
     assert NOTHING in shell("snakemake", "--cores", "all", "-n", cwd=clone)
-    assert stages_run(shell("dvc", "repro", "--dry", cwd=clone)) == set()
+    assert stages_run(shell("dvc", "repro", "--dry", cwd=clone)) == []
 
 
-def test_after_snakemake_a_dvc_commit_leaves_a_clean_status(built, shell, tmp_path):
-    """What Snakemake built alone: the same files in a project that DVC has no record of."""
-    alone = tmp_path / "alone"
-    shutil.copytree(built[0], alone, symlinks=True)
-    (alone / "dvc.lock").unlink()
-    shutil.rmtree(alone / ".dvc/cache")
-    assert NOTHING in shell("snakemake", "--cores", "all", cwd=alone)
-    assert "up to date" not in shell("dvc", "status", cwd=alone)
-    shell("dvc", "commit", "--force", cwd=alone)
-    assert "up to date" in shell("dvc", "status", cwd=alone)
-    assert stages_run(shell("dvc", "repro", "--dry", cwd=alone)) == set()
-
-
-def test_changing_only_the_systems_reruns_search_and_later_but_not_crawl(built, shell):
-    """Runs last: it changes the shared clone."""
-    place, _ = built
-    params = yaml.safe_load((place / "params.yaml").read_text())
+def with_another_k1(place: Path) -> str:
+    """Change one param of BM25; return what the params were."""
+    before = (place / "params.yaml").read_text()
+    params = yaml.safe_load(before)
     params["systems"]["bm25"]["k1"] = 1.2
     (place / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
+    return before
+
+
+def test_a_change_of_the_systems_alone_is_to_run_search_and_later_but_not_crawl(built, shell):
+    place, _ = built
+    before = with_another_k1(place)
+    try:
+        stages = stages_run(shell("dvc", "repro", "--dry", cwd=place))
+        jobs = shell("snakemake", "-n", "--quiet", "rules", cwd=place)
+    finally:
+        (place / "params.yaml").write_text(before)
+    assert_only_search_and_later(stages, f"{stages} {jobs}")
+
+
+def assert_only_search_and_later(stages: list[str], jobs: str) -> None:
+    assert {"search", "score", "tabulate"} <= {*stages}
+    assert not {*stages} & {"acquire", "parse", "crawl", "project", "collect", "encode"}
+    assert "search_bm25" in jobs
+    assert "crawl_shard" not in jobs
+
+
+# All of it built by DVC's stages.
+
+
+def shrink(place: Path) -> None:
+    """A toy that builds in half a minute."""
+    params = yaml.safe_load((place / "params.yaml").read_text())
+    for name in ("toy", "toy-later"):
+        params["acquire"][name]["generate"]["pages"] = 40
+    params["crawl"]["toy"]["shards"] = 1
+    params["models"]["tiny-clip"]["train"] = {"epochs": 1, "batch": 16, "learning_rate": 0.001}
+    params["search"]["settings"] = ["small"]
+    (place / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
+
+
+@pytest.fixture(scope="module")
+def repeated(project, shell, commit_all) -> tuple[Path, str]:
+    """A fresh clone after `dvc repro`, and what that printed."""
+    place = project()
+    shrink(place)
     told = shell("dvc", "repro", cwd=place)
-    assert {"search", "score", "tabulate"} <= stages_run(told)
-    assert not stages_run(told) & {"acquire", "parse", "crawl", "project", "collect", "encode"}
-    assert "search_bm25" in told
-    assert "crawl_shard" not in told
+    commit_all(place, "built")
+    return place, told
+
+
+@pytest.mark.long
+def test_repro_on_a_fresh_clone_builds_all(repeated):
+    place, told = repeated
+    assert stages_run(told) == PHASES
+    assert (place / "results/catalog.duckdb").exists()
+
+
+@pytest.mark.long
+def test_a_second_repro_builds_nothing(repeated, shell):
+    told = shell("dvc", "repro", cwd=repeated[0])
+    assert stages_run(told) == []
+    assert "Data and pipelines are up to date" in told
+
+
+@pytest.mark.long
+def test_after_repro_snakemake_has_nothing_to_do(repeated, shell):
+    assert NOTHING in shell("snakemake", "--cores", "all", "-n", cwd=repeated[0])
+
+
+@pytest.mark.long
+def test_changing_only_the_systems_reruns_search_and_later_but_not_crawl(repeated, shell, tmp_path):
+    place = tmp_path / "changed"
+    shutil.copytree(repeated[0], place, symlinks=True)
+    with_another_k1(place)
+    told = shell("dvc", "repro", cwd=place)
+    assert_only_search_and_later(stages_run(told), told)
 
 
 # The two graphs, read from what they say themselves.

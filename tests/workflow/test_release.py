@@ -36,12 +36,28 @@ def table1(folder) -> pl.DataFrame:
     return found
 
 
+RUNS = [
+    f"results/search/{{}}/small/test/{task}/{system}.parquet"
+    for system in ("random", "hash")
+    for task in ("t2m", "m2t")
+]
+LEDGER, PROJECTION = "results/tables/again/crawl.md", "results/tables/again/projection.md"
+REPORT = "results/report/again/index.html"
+
+
 @pytest.fixture(scope="module")
-def again(released, shell):
-    """The release of the small project, built as a collection of its own up to the report."""
+def of_again(released, shell):
+    """Run Snakemake with the release of the small project as a source: `of_again(*words)`."""
     overlay = ["--configfile", "params/atomic.yaml", "small.yaml"]
     root = f"root={released / 'results/release/toy'}"
-    shell("snakemake", "--cores", "2", *overlay, "--config", root, "name=again", cwd=released)
+    line = ["snakemake", "--cores", "2", *overlay, "--config", root, "name=again"]
+    return lambda *words: shell(*line, *words, cwd=released)
+
+
+@pytest.fixture(scope="module")
+def again(released, of_again):
+    """The release of the small project, built as a collection of its own up to the runs."""
+    of_again("--", *(run.format("again") for run in RUNS))
     return released
 
 
@@ -59,21 +75,26 @@ def test_collect_on_a_release_gives_the_table_1_of_the_collection(again):
 
 
 def test_systems_rank_a_release_as_they_rank_the_collection(again):
-    for system in ("random", "hash"):
-        for task in ("t2m", "m2t"):
-            one, two = (
-                pl.read_parquet(again / f"results/search/{c}/small/test/{task}/{system}.parquet")
-                for c in ("toy", "again")
-            )
-            assert one.height > 0
-            assert two.equals(one)
+    for run in RUNS:
+        one, two = (pl.read_parquet(again / run.format(c)) for c in ("toy", "again"))
+        assert one.height > 0
+        assert two.equals(one)
 
 
-def test_a_release_has_a_ledger_and_no_projection(again):
-    tables = again / "results/tables/again"
-    assert (tables / "crawl.md").is_file()
-    assert not (tables / "projection.md").exists()
-    assert (again / "results/report/again/index.html").is_file()
+def test_a_release_is_to_have_a_ledger_and_no_projection(of_again):
+    told = of_again("-n")
+    assert LEDGER in told
+    assert PROJECTION not in told
+    assert PROJECTION.replace("again", "toy") in of_again("-n", PROJECTION.replace("again", "toy"))
+    assert REPORT in told
+
+
+@pytest.mark.long
+def test_a_release_has_a_ledger_and_no_projection(again, of_again):
+    of_again()
+    assert (again / LEDGER).is_file()
+    assert not (again / PROJECTION).exists()
+    assert (again / REPORT).is_file()
 
 
 def test_the_default_target_releases_nothing(released, shell):

@@ -200,7 +200,7 @@ def test_every_query_of_ours_can_be_parsed_and_names_what_it_reads():
     assert len(files) > 200
     without = [file.name for file in files if not sql.names(file).relations]
     assert without == ["pictures.sql"], "it reads shards by their paths, a parameter"
-    wikitext = sql.names(sql.SQL / "parse/wikitext/20_placed.sql")
+    wikitext = sql.names(sql.SQL / "parse/wikitext/20_addresses.sql")
     assert wikitext == ({"files", "sections", "uses"}, {"is_complete"})
 
 

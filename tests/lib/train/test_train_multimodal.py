@@ -6,8 +6,6 @@ import json
 import math
 import os
 import signal
-import subprocess
-import sys
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,7 @@ import pytest
 import torch
 from safetensors import safe_open
 from safetensors.torch import load_file
-from tests import oven_pairs
+from tests import forkserver, oven_pairs
 
 from isotope.core.errors import EmptyTable, MissingColumn
 from isotope.core.pixels import squashed
@@ -283,8 +281,7 @@ def test_a_training_killed_after_it_kept_better_weights_resumes_to_the_same_byte
     given = {**collection, **out, "spec": spec, "base": BASE, "scratch": place / "scratch"}
     job = json.dumps({**given, "configs": open_clip.CONFIGS}, default=str)
     place.mkdir()
-    command = [sys.executable, "-c", KILLED, job]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = forkserver.run(["python", "-c", KILLED, job], cwd=tmp_path, timeout=120)
     assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]
     left = {path.name for path in (place / "scratch").iterdir()}
     assert {"checkpoint.pt", "best.safetensors"} <= left

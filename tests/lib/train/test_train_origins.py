@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ import torch
 from PIL import Image
 from safetensors import safe_open
 from safetensors.torch import load_file
+from tests import forkserver
 
 from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
@@ -151,8 +151,7 @@ def test_a_killed_training_resumes_to_the_same_bytes(collection, tmp_path, origi
     out = {"weights": place / "model.safetensors", "curve": place / "curve.csv"}
     given = {**collection, **out, "spec": SCRATCH, "scratch": place / "scratch"}
     job = json.dumps({**given, "configs": origin_clip}, default=str)
-    command = [sys.executable, "-c", KILLED, job]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = forkserver.run(["python", "-c", KILLED, job], cwd=tmp_path, timeout=120)
     assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]
     assert [p.name for p in (place / "scratch").glob("checkpoint*")] == ["checkpoint.pt"]
     assert trained(collection, place, SCRATCH) == straight
@@ -266,7 +265,9 @@ def test_two_processes_train_the_weights_of_one_and_name_their_errors(
 ):
     """With the project's own configuration, which the processes can see."""
     monkeypatch.undo()
-    monkeypatch.setitem(os.environ, "PYTHONWARNINGS", "default")
+    python = str(forkserver.stand_in("python"))
+    monkeypatch.setitem(os.environ, "PYTHON_EXEC", python)
+    monkeypatch.setattr(sys, "executable", python)
     recipe = {"steps": 2, "batch": 7, "learning_rate": 0.001, "every": 9}
     alone = {"config": "tiny-clip", "train": {**recipe, "micro_batch": 4}}
     both = {"config": "tiny-clip", "train": {**recipe, "processes": 2}}

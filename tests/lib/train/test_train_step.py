@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,6 +9,7 @@ import numpy as np
 import open_clip
 import pytest
 import torch
+from tests import forkserver
 from torch import nn
 
 from isotope.models import open_clip as models_clip
@@ -296,13 +295,6 @@ def test_two_processes_have_the_loss_and_gradients_of_one(two_processes, micro_b
 
 def torchrun(*arguments: str) -> None:
     command = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", *arguments]
-    told = {**os.environ, "PYTHONWARNINGS": "default"}
-    done = subprocess.run(
-        [sys.executable, *command],
-        env=told,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    told = {**os.environ, "PYTHON_EXEC": str(forkserver.stand_in("python"))}
+    done = forkserver.run(["python", *command], cwd=Path.cwd(), env=told, timeout=120)
     assert done.returncode == 0, done.stderr[-4000:]

@@ -102,8 +102,7 @@ def run_checks(relations: Mapping[str, sql.Files]) -> None:
     Raises:
         BrokenPromise: the first claim that does not hold.
     """
-    for claim in sorted((sql.SQL / "check").glob("*.sql")):
-        sql.check(claim, relations, {})
+    sql.check(sorted((sql.SQL / "check").glob("*.sql")), relations)
 
 
 def place(folder: Path, out: Path) -> None:

@@ -59,7 +59,7 @@ def _closure(roots: tuple[str, ...]) -> tuple[str, ...]:
             continue
         visited.add(name)
         uses = _uses(name)
-        files |= {path_of(name.module).relative_to(LIBRARY).as_posix(), *uses.files}
+        files |= {f"{name.module.replace('.', '/')}.py", *uses.files}
         waiting += uses.names
     return tuple(sorted(files))
 

@@ -24,8 +24,8 @@ from isotope.core.schemas import RUN
 from isotope.core.store import grouped
 
 KEY = ["query_id", "doc_id"]
-# The highest, 9, takes twice as long for a hundredth less.
-GZIP_LEVEL = 6
+# Half the time of zlib's best level, for files that are 1 % larger.
+GZIP_LEVEL = 4
 _ROWS_PER_BATCH = 1 << 20
 _DTYPES = {
     "query_id": pl.String(),

@@ -1,14 +1,14 @@
 """Queries of workflow/sql over files: one SELECT, a chain of them, or a look into the catalog.
 
 There is no path in SQL, and no SQL in Python. What a query reads is found by DuckDB's own parser.
+Opening DuckDB takes longer than many a query, so a chain asks all its queries of one.
 """
 
 import json
 import re
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import cache
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -61,19 +61,27 @@ def names(sql_file: Path) -> Names:
         MissingFile: no such query.
         IsotopeError: it is no SELECT that DuckDB can parse.
     """
-    tree = _parsed(_read(Path(sql_file)))
+    return _names(sql_file)
+
+
+def _names(sql_file: Path, con: duckdb.DuckDBPyConnection | None = None) -> Names:
+    tree = _parsed(_read(Path(sql_file)), con)
     if tree["error"]:
         raise IsotopeError(sql_file, str(tree["error_message"]), "mend the query")
     statements = tree["statements"]
     return Names(frozenset(_tables(statements, frozenset())), frozenset(_params(statements)))
 
 
-@cache
-def _parsed(text: str) -> dict[str, Any]:
-    with duckdb.connect() as con:
-        serialised = con.execute("SELECT json_serialize_sql($1::VARCHAR)", [text])
-        [tree] = cast("tuple[str]", serialised.fetchone())
-    return json.loads(tree)
+_trees: dict[str, dict[str, Any]] = {}
+
+
+def _parsed(text: str, con: duckdb.DuckDBPyConnection | None) -> dict[str, Any]:
+    if text not in _trees:
+        with nullcontext(con) if con else duckdb.connect() as parser:
+            serialised = parser.execute("SELECT json_serialize_sql($1::VARCHAR)", [text])
+            [(tree,)] = cast("list[tuple[str]]", serialised.fetchall())
+        _trees[text] = json.loads(tree)
+    return _trees[text]
 
 
 def _tables(node: Any, own: frozenset[str]) -> Iterator[str]:  # noqa: ANN401
@@ -132,11 +140,14 @@ def query(  # noqa: PLR0913
         MissingColumn: columns that are not those of `schema`, in its order.
         IsotopeError: any other complaint of DuckDB, with the name of the SQL file.
     """
-    with _relation(sql_file, relations, params, (out, memory_limit)) as rows:
-        if out is None:
-            return rows.pl()
-        _stream(sql_file, rows, out, _extended(schema, optional, rows.columns))
-        return None
+    text = _read(Path(sql_file))
+    with _opened(out, memory_limit) as database:
+        rows = database.ask(sql_file, text, relations, params)
+        with _named(sql_file):
+            if out is None:
+                return rows.pl()
+            _stream(sql_file, rows, out, _extended(schema, optional, rows.columns))
+            return None
 
 
 def table_of(step: Path) -> str:
@@ -163,57 +174,85 @@ def run_chain(  # noqa: PLR0913
         As `query` and `names`.
     """
     tables: dict[str, Path] = {}
-    for step in steps:
-        named, table = names(step), table_of(step)
-        there: dict[str, Files] = {**relations, **tables}
-        query(
-            step,
-            {name: files for name, files in there.items() if name in named.relations},
-            {name: (params or {})[name] for name in named.params},
-            out=folder / f"{table}.parquet",
-            schema=(schemas or {}).get(table),
-            optional=(optional or {}).get(table, ()),
-        )
-        tables[table] = folder / f"{table}.parquet"
-        log.info("%s done", step.stem)
+    with _opened(folder / "chain") as database:
+        for step in steps:
+            named, table = _names(step, database.con), table_of(step)
+            there: dict[str, Files] = {**relations, **tables}
+            rows = database.ask(
+                step,
+                _read(step),
+                {name: files for name, files in there.items() if name in named.relations},
+                {name: (params or {})[name] for name in named.params},
+            )
+            schema, more = (schemas or {}).get(table), (optional or {}).get(table, ())
+            tables[table] = folder / f"{table}.parquet"
+            with _named(step):
+                _stream(step, rows, tables[table], _extended(schema, more, rows.columns))
+            log.info("%s done", step.stem)
     return tables
 
 
-def check(sql_file: Path, relations: Mapping[str, Files], params: Mapping[str, object]) -> None:
-    """Check the claim in the file's name: its query must return no row.
+def check(
+    sql_files: Path | Iterable[Path],
+    relations: Mapping[str, Files],
+    params: Mapping[str, object] | None = None,
+) -> None:
+    """Check the claim in each file's name: its query must return no row.
 
     Raises:
-        BrokenPromise: the claim and the first offending rows.
+        BrokenPromise: the first claim that does not hold, and the first offending rows.
     """
-    with _relation(sql_file, relations, params) as rows:
-        offenders = rows.limit(_OFFENDERS).pl().rows(named=True)
-    if offenders:
-        claim = Path(sql_file).stem.replace("_", " ")
-        found = "; ".join(str(row) for row in offenders)
-        raise BrokenPromise(claim, f"not so, first rows: {found}", f"see {sql_file}")
+    with _opened() as database:
+        for file in [sql_files] if isinstance(sql_files, Path) else sql_files:
+            rows = database.ask(file, _read(file), relations, params or {})
+            with _named(file):
+                offenders = rows.limit(_OFFENDERS).pl().rows(named=True)
+            if offenders:
+                claim = file.stem.replace("_", " ")
+                found = "; ".join(str(row) for row in offenders)
+                raise BrokenPromise(claim, f"not so, first rows: {found}", f"see {file}")
+
+
+class _Database:
+    """DuckDB in memory, and the relations that are bound in it."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
+        self.con = con
+        self._bound: dict[str, Files] = {}
+
+    def ask(
+        self,
+        sql_file: Path,
+        text: str,
+        relations: Mapping[str, Files],
+        params: Mapping[str, object],
+    ) -> duckdb.DuckDBPyRelation:
+        """Return the rows of a SELECT, which reads these relations and no others."""
+        for name in {*self._bound} - {*relations}:
+            del self._bound[name]
+            self.con.execute(f'DROP VIEW "{name}"')
+        for name, files in relations.items():
+            if self._bound.get(name) != files:
+                _bind(self.con, name, files)
+                self._bound[name] = files
+        with _named(sql_file):
+            named = dict(params)
+            order = {"order": list(cast("Sequence[str]", named.pop("systems", [])))}
+            self.con.execute("SET VARIABLE systems = $order::VARCHAR[]", order)
+            return self.con.sql(text, params=named)
 
 
 @contextmanager
-def _relation(
-    sql_file: Path,
-    relations: Mapping[str, Files],
-    params: Mapping[str, object],
-    spill: tuple[Path | None, str | None] = (None, None),
-) -> Generator[duckdb.DuckDBPyRelation, None, None]:
-    text = _read(Path(sql_file))
-    out, memory_limit = spill
-    with _spill_folder(out) as aside, duckdb.connect() as con:
+def _opened(
+    beside: Path | None = None, memory_limit: str | None = None
+) -> Generator[_Database, None, None]:
+    """Yield an empty database that spills to a folder beside a file."""
+    with _spill_folder(beside) as aside, duckdb.connect() as con:
         con.execute("SET python_enable_replacements = false")
         con.execute("SET temp_directory = $aside", {"aside": aside})
         con.execute("SET memory_limit = $limit", {"limit": memory_limit or f"{DUCKDB_MB}MB"})
         con.execute(_MACROS)
-        for name, files in relations.items():
-            _bind(con, name, files)
-        with _named(sql_file):
-            named = dict(params)
-            order = {"order": list(cast("Sequence[str]", named.pop("systems", [])))}
-            con.execute("SET VARIABLE systems = $order::VARCHAR[]", order)
-            yield con.sql(text, params=named)
+        yield _Database(con)
 
 
 def _spill_folder(out: Path | None) -> tempfile.TemporaryDirectory[str]:
@@ -239,7 +278,7 @@ def _bind(con: duckdb.DuckDBPyConnection, name: str, files: Files) -> None:
             raise MissingFile(path, found, "run the phase that writes it")
     read = cast("_Reader", con.read_csv if paths[0].endswith(".csv") else con.read_parquet)
     try:
-        read(paths, union_by_name=len(paths) > 1).create_view(name)
+        read(paths, union_by_name=len(paths) > 1).create_view(name, replace=True)
     except duckdb.Error as error:
         found = _first_line(error)
         raise CorruptFile(paths[0], found, "remove it and run the phase again") from error

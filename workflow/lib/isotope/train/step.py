@@ -79,7 +79,8 @@ class Ranks:
         distributed.all_reduce(flat)
         parts = flat.split([grad.numel() for grad in grads])
         for parameter, grad, part in zip(parameters, grads, parts, strict=True):
-            parameter.grad = part.view_as(grad)
+            # Not a view: the fused AdamW takes a gradient to lie in memory as its parameter does.
+            parameter.grad = grad.copy_(part.view_as(grad))
 
     def wait(self) -> None:
         """Wait until every rank has come here."""

@@ -3,7 +3,7 @@
 -- as in kind coco.
 WITH picture_splits AS (
     SELECT picture, min(split) AS split, count(DISTINCT split) > 1 AS is_in_two
-    FROM placed GROUP BY picture
+    FROM listed_splits GROUP BY picture
 ),
 
 crawled_files AS (
@@ -23,7 +23,7 @@ located AS (
         coalesce(picture_splits.is_in_two, FALSE) AS is_in_two,
         row_number() OVER (PARTITION BY listed.id ORDER BY listed.file, listed.row) > 1 AS is_again,
         CASE
-            WHEN EXISTS (SELECT 1 FROM placed) THEN picture_splits.split
+            WHEN EXISTS (SELECT 1 FROM listed_splits) THEN picture_splits.split
             WHEN listed.file LIKE '%train%' THEN 'train'
             WHEN listed.file LIKE '%val%' THEN 'validation'
             ELSE 'test'

@@ -34,6 +34,6 @@ SELECT
     CASE WHEN split IS NULL THEN 'unknown_split' ELSE 'unknown_picture' END AS reason,
     coalesce(picture::VARCHAR, '') AS detail,
     '' AS raw
-FROM placed
+FROM listed_splits
 WHERE split IS NULL OR picture IS NULL OR picture NOT IN (SELECT listed.id FROM listed)
 ORDER BY file ASC, row ASC, reason ASC

@@ -16,7 +16,7 @@ captioned_pictures AS (
         min(file) AS file,
         min(row) AS row,
         any_value(number ORDER BY number) FILTER (WHERE sentence <> '' AND time = 1) AS asked_by
-    FROM spoken
+    FROM descriptions
     WHERE name IS NOT NULL
     GROUP BY name
 ),

@@ -4,11 +4,12 @@
 WITH described AS (
     SELECT
         pictures.name,
-        any_value(spoken.sentence) FILTER (WHERE spoken.number = pictures.asked_by) AS query,
-        list(spoken.sentence ORDER BY spoken.number)
-        FILTER (WHERE spoken.number <> pictures.asked_by) AS captions
-    FROM pictures INNER JOIN spoken ON pictures.name = spoken.name
-    WHERE spoken.sentence <> '' AND spoken.time = 1
+        any_value(descriptions.sentence)
+        FILTER (WHERE descriptions.number = pictures.asked_by) AS query,
+        list(descriptions.sentence ORDER BY descriptions.number)
+        FILTER (WHERE descriptions.number <> pictures.asked_by) AS captions
+    FROM pictures INNER JOIN descriptions ON pictures.name = descriptions.name
+    WHERE descriptions.sentence <> '' AND descriptions.time = 1
     GROUP BY pictures.name
 )
 

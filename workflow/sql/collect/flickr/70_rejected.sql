@@ -9,7 +9,7 @@ SELECT
     END AS reason,
     coalesce(name, '') AS detail,
     line AS raw
-FROM spoken
+FROM descriptions
 WHERE name IS NULL OR sentence = '' OR time > 1
 UNION ALL
 SELECT

@@ -14,7 +14,7 @@ WITH checked AS (
             WHEN split = 'train' AND seen = 'unseen' THEN 'unseen_in_training'
         END AS reason,
         coalesce(CASE WHEN image_id IS NULL THEN picture ELSE label END, '') AS detail
-    FROM asked
+    FROM queries
 )
 
 SELECT file, row, reason, detail, raw FROM checked WHERE reason IS NOT NULL ORDER BY file, row

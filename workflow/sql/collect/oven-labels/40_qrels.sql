@@ -1,4 +1,4 @@
-SELECT asked.text_id, asked.image_id, 1 AS relevance, asked.split
-FROM asked
-ANTI JOIN rejected ON asked.file = rejected.file AND asked.row = rejected.row
-ORDER BY asked.text_id ASC, asked.image_id ASC
+SELECT queries.text_id, queries.image_id, 1 AS relevance, queries.split
+FROM queries
+ANTI JOIN rejected ON queries.file = rejected.file AND queries.row = rejected.row
+ORDER BY queries.text_id ASC, queries.image_id ASC

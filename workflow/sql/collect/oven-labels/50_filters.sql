@@ -1,6 +1,6 @@
 -- Labelled pictures, and how many of them are used.
 WITH counted AS (
-    SELECT split, count(*) AS before FROM asked GROUP BY split
+    SELECT split, count(*) AS before FROM queries GROUP BY split
 ),
 
 used AS (

@@ -1,12 +1,12 @@
 -- A picture's first query keeps the picture's id; a further one is an image of its own (uuid3).
 WITH usable AS (
     SELECT
-        asked.*, pictures.image_id AS picture_id, pictures.image_url, pictures.width,
+        annotations.*, pictures.image_id AS picture_id, pictures.image_url, pictures.width,
         pictures.height, pictures.sha256,
-        row_number() OVER (PARTITION BY pictures.image_id ORDER BY asked.data_id) > 1 AS again
-    FROM asked
-    INNER JOIN pictures ON asked.picture = pictures.key
-    ANTI JOIN rejected ON asked.file = rejected.file AND asked.row = rejected.row
+        row_number() OVER (PARTITION BY pictures.image_id ORDER BY annotations.data_id) > 1 AS again
+    FROM annotations
+    INNER JOIN pictures ON annotations.picture = pictures.key
+    ANTI JOIN rejected ON annotations.file = rejected.file AND annotations.row = rejected.row
 ),
 
 addressed AS (

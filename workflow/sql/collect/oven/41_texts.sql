@@ -7,9 +7,9 @@ WITH judged AS (
 ),
 
 keyed AS (
-    SELECT file, row, entity_id AS key FROM known
+    SELECT file, row, entity_id AS key FROM knowledge_base
     UNION ALL
-    SELECT file, row, url_decode(regexp_extract(infobox_url, '[^/]+$')) AS key FROM known
+    SELECT file, row, url_decode(regexp_extract(infobox_url, '[^/]+$')) AS key FROM knowledge_base
 ),
 
 infoboxes AS (
@@ -20,22 +20,23 @@ infoboxes AS (
 )
 
 SELECT
-    regexp_replace(known.entity_id, '\s', '_', 'g') AS text_id,
-    known.page_id,
+    regexp_replace(knowledge_base.entity_id, '\s', '_', 'g') AS text_id,
+    knowledge_base.page_id,
     NULL::BIGINT AS revision_id,
-    'https://www.wikidata.org/wiki/' || nullif(regexp_extract(known.entity_id, '^Q\d+$'), '')
+    'https://www.wikidata.org/wiki/'
+    || nullif(regexp_extract(knowledge_base.entity_id, '^Q\d+$'), '')
         AS page_url,
-    known.name AS page_title,
+    knowledge_base.name AS page_title,
     NULL::VARCHAR AS section_title, NULL::VARCHAR AS hierarchy,
-    known.description AS context_page_description,
+    knowledge_base.description AS context_page_description,
     NULL::VARCHAR AS context_section_description,
     $language AS language,
-    list_filter([known.topic], LAMBDA topic: topic IS NOT NULL) AS category,
+    list_filter([knowledge_base.topic], LAMBDA topic: topic IS NOT NULL) AS category,
     coalesce(judged.split, 'other') AS split,
-    known.entity_id AS source_text_id,
+    knowledge_base.entity_id AS source_text_id,
     infoboxes.picture_id
-FROM known
-LEFT JOIN infoboxes ON known.file = infoboxes.file AND known.row = infoboxes.row
-LEFT JOIN judged ON regexp_replace(known.entity_id, '\s', '_', 'g') = judged.text_id
-ANTI JOIN rejected ON known.file = rejected.file AND known.row = rejected.row
+FROM knowledge_base
+LEFT JOIN infoboxes ON knowledge_base.file = infoboxes.file AND knowledge_base.row = infoboxes.row
+LEFT JOIN judged ON regexp_replace(knowledge_base.entity_id, '\s', '_', 'g') = judged.text_id
+ANTI JOIN rejected ON knowledge_base.file = rejected.file AND knowledge_base.row = rejected.row
 ORDER BY text_id

@@ -1,8 +1,8 @@
 -- Rows of the files, and how many of them are used.
 WITH counted AS (
-    SELECT 'queries' AS step, split, count(*) AS before FROM asked GROUP BY split
+    SELECT 'queries' AS step, split, count(*) AS before FROM annotations GROUP BY split
     UNION ALL
-    SELECT 'entities' AS step, 'other' AS split, count(*) AS before FROM known
+    SELECT 'entities' AS step, 'other' AS split, count(*) AS before FROM knowledge_base
 ),
 
 used AS (

@@ -19,7 +19,7 @@ WITH checked AS (
             WHEN status <> 'success' THEN status
             WHEN time > 1 THEN 'repeated_picture'
         END AS reason
-    FROM asked
+    FROM inputs
     UNION ALL
     SELECT
         split || '/' || folder || 'captions.tsv' AS file, row, line AS raw,

@@ -12,9 +12,9 @@ SELECT
     split,
     date,
     source_split
-FROM asked
+FROM inputs
 ANTI JOIN flawed
     ON
-        flawed.file = asked.split || '/' || asked.folder || 'in.tsv'
-        AND asked.row = flawed.row
+        flawed.file = inputs.split || '/' || inputs.folder || 'in.tsv'
+        AND inputs.row = flawed.row
 ORDER BY image_id

@@ -4,11 +4,11 @@ SELECT
     1 AS relevance,
     answers.split
 FROM answers
-INNER JOIN asked
+INNER JOIN inputs
     ON
-        answers.split = asked.split
-        AND answers.folder = asked.folder
-        AND answers.row = asked.row
-INNER JOIN images ON asked.image_id = images.image_id AND asked.split = images.split
+        answers.split = inputs.split
+        AND answers.folder = inputs.folder
+        AND answers.row = inputs.row
+INNER JOIN images ON inputs.image_id = images.image_id AND inputs.split = images.split
 INNER JOIN texts ON answers.text_id = texts.text_id
 ORDER BY texts.text_id ASC, images.image_id ASC

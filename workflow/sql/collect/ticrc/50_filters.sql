@@ -1,6 +1,6 @@
 -- Rows of each split's files, and how many of them are used.
 WITH counted AS (
-    SELECT 'pictures' AS step, split, count(*) AS before FROM asked GROUP BY split
+    SELECT 'pictures' AS step, split, count(*) AS before FROM inputs GROUP BY split
     UNION ALL
     SELECT 'captions' AS step, split, count(*) AS before FROM captions GROUP BY split
     UNION ALL

@@ -5,15 +5,15 @@ SELECT
     answers.split || '/' || answers.folder || 'expected.tsv' AS file,
     answers.row,
     CASE WHEN images.image_id IS NULL THEN 'unusable_picture' ELSE 'unusable_caption' END AS reason,
-    coalesce(asked.picture, '') AS detail,
+    coalesce(inputs.picture, '') AS detail,
     answers.line AS raw
 FROM answers
-LEFT JOIN asked
+LEFT JOIN inputs
     ON
-        answers.split = asked.split
-        AND answers.folder = asked.folder
-        AND answers.row = asked.row
-LEFT JOIN images ON asked.image_id = images.image_id AND asked.split = images.split
+        answers.split = inputs.split
+        AND answers.folder = inputs.folder
+        AND answers.row = inputs.row
+LEFT JOIN images ON inputs.image_id = images.image_id AND inputs.split = images.split
 LEFT JOIN texts ON answers.text_id = texts.text_id
 WHERE images.image_id IS NULL OR texts.text_id IS NULL
 ORDER BY file ASC, row ASC

@@ -6,10 +6,12 @@ WITH captioned AS (
 SELECT
     pictures.image_id,
     pictures.image_url,
-    list_concat(coalesce(spoken.languages, []), CASE WHEN credits.credit <> '' THEN ['und'] END)
-        AS language,
-    list_concat(coalesce(spoken.captions, []), CASE WHEN credits.credit <> '' THEN [''] END)
-        AS caption_reference_description,
+    list_concat(
+        coalesce(foreign_captions.languages, []), CASE WHEN credits.credit <> '' THEN ['und'] END
+    ) AS language,
+    list_concat(
+        coalesce(foreign_captions.captions, []), CASE WHEN credits.credit <> '' THEN [''] END
+    ) AS caption_reference_description,
     list_transform(language, LAMBDA _: '') AS caption_alt_text_description,
     list_transform(language, LAMBDA l: CASE WHEN l = 'und' THEN credits.credit ELSE '' END)
         AS caption_attribution_description,
@@ -20,7 +22,7 @@ SELECT
     CASE WHEN captioned.image_key IS NULL THEN 'other' ELSE 'test' END AS split,
     pictures.locale
 FROM pictures
-LEFT JOIN spoken ON pictures.image_key = spoken.image_key
+LEFT JOIN foreign_captions ON pictures.image_key = foreign_captions.image_key
 LEFT JOIN credits ON pictures.image_key = credits.image_key
 LEFT JOIN captioned ON pictures.image_key = captioned.image_key
 WHERE pictures.reason IS NULL

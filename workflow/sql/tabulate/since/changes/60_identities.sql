@@ -5,5 +5,5 @@ SELECT * FROM moved
 UNION ALL
 SELECT * FROM alike
 UNION ALL
-SELECT * FROM placed
+SELECT * FROM renamed
 ORDER BY before_id

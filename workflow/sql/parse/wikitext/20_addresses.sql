@@ -6,7 +6,7 @@ WITH listed AS (
     GROUP BY file
 ),
 
-placed AS (
+addresses AS (
     SELECT
         uses.*,
         coalesce(listed.attribution, '') AS attribution,
@@ -22,13 +22,13 @@ placed AS (
 )
 
 SELECT
-    placed.* EXCLUDE (name, digest),
+    addresses.* EXCLUDE (name, digest),
     concat_ws(
         '/', 'https://upload.wikimedia.org', if(
-            placed.project = 'commons', 'wikipedia/commons', regexp_replace(
+            addresses.project = 'commons', 'wikipedia/commons', regexp_replace(
                 sections.page_url, '^https?://([^./]+)\.([^./]+)\..*$', '\2/\1'
             )
         ), digest[1], digest[1:2], url_encode(name)
     ) AS image_url
-FROM placed INNER JOIN sections ON placed.text_id = sections.text_id
-ORDER BY placed.page_id, placed.place, placed.project
+FROM addresses INNER JOIN sections ON addresses.text_id = sections.text_id
+ORDER BY addresses.page_id, addresses.place, addresses.project

@@ -49,6 +49,7 @@ IMPORTED = (
     "polars",
     "duckdb",
     "torch",
+    "matplotlib.backends.backend_svg",
     "dvc.cli",
     "smart_open",
 )

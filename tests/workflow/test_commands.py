@@ -8,18 +8,25 @@ import ast
 import re
 import shlex
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
 import yaml
+from tests import forkserver
 
 from isotope.cli import commands as main
 from isotope.core.runs import read_trec_run
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ("isotope", "snakemake", "dvc", "make")
+# The plan of a documented command has as few shards; test_layout.py plans them all.
+FEW = {
+    "shards": dict.fromkeys(("parse", "project", "collect", "index", "search", "score"), 2),
+    "encode": {"shards": 2},
+}
 PHASES = (
     "acquire", "parse", "crawl", "project", "collect", "train", "encode", "index", "search",
     "score", "tabulate", "release",
@@ -63,9 +70,13 @@ def elsewhere(path: str, name: str) -> Callable[..., None]:
 
 
 def answered(request: pytest.FixtureRequest, place: Path, *words: object) -> str:
-    """Run an `isotope` command in `place`, in this process; return what it printed."""
-    captured = request.getfixturevalue("capsys")
-    request.getfixturevalue("monkeypatch").chdir(place)
+    """Run an `isotope` command in `place`, in this process; return what it printed.
+
+    The Python that it starts is forked.
+    """
+    captured, patch = (request.getfixturevalue(name) for name in ("capsys", "monkeypatch"))
+    patch.chdir(place)
+    patch.setattr(sys, "executable", str(forkserver.stand_in("python")))
     status = main.main([str(word) for word in words])
     out, err = captured.readouterr()
     assert status == 0, err or out
@@ -113,7 +124,11 @@ def reported(setting: str, split: str) -> Callable[..., None]:
 
 def exported(request: pytest.FixtureRequest) -> None:
     """`isotope trec`: every run and both qrels come out; a run keeps its hits."""
-    place, out = request.getfixturevalue("embedded"), request.getfixturevalue("tmp_path")
+    built, here = request.getfixturevalue("embedded"), request.getfixturevalue("tmp_path")
+    place, out = here / "some", here / "out"
+    for name in ("data/collect/toy", "results/search/toy/small/test"):
+        (place / name).parent.mkdir(parents=True)
+        (place / name).symlink_to(built / name)
     assert f"files in {out}" in answered(request, place, "trec", "toy", out)
     ours = sorted((place / "results/search/toy").glob("*/*/*/*.parquet"))
     theirs = sorted((out / "runs/toy").glob("*/*/*/*.trec.gz"))
@@ -167,6 +182,15 @@ def laid(folder: Path, overlays: list[str]) -> None:
                 path.mkdir(parents=True, exist_ok=True)
 
 
+def with_few_shards(words: list[str], place: Path) -> None:
+    """Set the overlays of a command between the project's params and FEW."""
+    (place / "few.yaml").write_text(yaml.safe_dump(FEW))
+    at = words.index("--configfile") + 1 if "--configfile" in words else 1
+    base = [] if "--configfile" in words else ["--configfile"]
+    end = at + sum(word.startswith(str(ROOT / "params")) for word in words)
+    words[at:end] = [*base, str(ROOT / "params.yaml"), *words[at:end], "few.yaml"]
+
+
 def planned(
     *rules: str, without: tuple[str, ...] = (), tables: tuple[str, ...] = ()
 ) -> Callable[..., None]:
@@ -180,9 +204,7 @@ def planned(
         words = [f"root={place / 'files'}" if w.startswith("root=") else w for w in words]
         ours = ("params/", "workflow/")
         words = [str(ROOT / word) if word.startswith(ours) else word for word in words]
-        at = words.index("--configfile") + 1 if "--configfile" in words else 1
-        base = [] if "--configfile" in words else ["--configfile"]
-        words[at:at] = [*base, str(ROOT / "params.yaml")]
+        with_few_shards(words, place)
         where = ["--snakefile", ROOT / "Snakefile", "--directory", place]
         asked = ["--summary"] if tables else ["-n", "--quiet", "rules"]
         told = shell(words[0], *asked, *where, *words[1:], cwd=place)

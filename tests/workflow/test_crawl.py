@@ -132,6 +132,7 @@ def changed(place: Path, **toy: Any) -> str:
     return done.stderr
 
 
+@pytest.mark.long
 def test_another_folder_that_is_served_gives_its_own_pictures(place: Path) -> None:
     before = digests(place)
     assert set(ledger(place)["origin"]) == {"data/acquire/toy/images"}
@@ -148,6 +149,7 @@ def test_another_folder_that_is_served_gives_its_own_pictures(place: Path) -> No
     assert digests(place) != before
 
 
+@pytest.mark.long
 def test_a_wrong_folder_is_named_and_a_right_one_is_all_that_it_takes(place: Path) -> None:
     removed(place)
     (place / "empty").mkdir()

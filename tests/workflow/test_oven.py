@@ -15,6 +15,7 @@ from isotope.models.multimodal import TARGET, MultimodalEncoder
 from isotope.parse import dump
 from isotope.toy import snapshot
 
+pytestmark = pytest.mark.long
 LABELS, PICTURES = 10, 4
 PAGES, SEED, DATE = 20, 0, "20230101"
 WIKI = {"generate": {"pages": PAGES, "seed": SEED, "date": DATE}}

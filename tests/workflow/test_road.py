@@ -11,6 +11,11 @@ import pytest
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 NOTHING = "Nothing to be done"
+# All but the release, which the target `all` leaves out.
+PHASES = {
+    *("acquire", "parse", "crawl", "project", "collect", "train", "encode", "index", "search"),
+    *("score", "tabulate"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -200,11 +205,27 @@ def test_another_colour_of_the_toy_plans_nothing_as_acquire_alone_depends_on_it(
     assert NOTHING in told
 
 
+def test_a_real_snapshot_beside_the_demo_takes_the_whole_road_and_plans_nothing_anew(
+    embedded, shared, shell
+):
+    told = shell(*local(shared), "-n", cwd=embedded)
+    jobs = re.findall(r"^(?:local)?[Jj]ob \d+: (.+)$", told, re.MULTILINE)
+    of_all = (
+        "write the front page, the costs, the metrics of the newest collection, and the catalog"
+    )
+    assert [job for job in jobs if "raycharles" not in job] == [of_all]
+    planned = set(re.findall(r"^(\w+) +\d+$", told, re.MULTILINE))
+    phases = {rule.partition("_")[0] for rule in planned - {"all", "total"}}
+    assert phases == PHASES
+
+
+@pytest.mark.long
 def test_the_real_run_keeps_every_promise_of_the_design(raycharles, shared, shell):
     told = shell("python", shared / "contract.py", "raycharles", cwd=raycharles)
     assert "all promises kept" in told
 
 
+@pytest.mark.long
 def test_the_three_dead_urls_of_the_real_snapshot_are_found(raycharles):
     ledger = pl.read_parquet(raycharles / "data/crawl/raycharles/ledger.parquet")
     dead = ledger.filter(pl.col("status") != "success")
@@ -212,6 +233,7 @@ def test_the_three_dead_urls_of_the_real_snapshot_are_found(raycharles):
     assert ledger.height == 96
 
 
+@pytest.mark.long
 def test_the_real_texts_find_their_own_sections(raycharles):
     """WIT's rows and the dump tell the same pages, so a projection that errs shows."""
     source = raycharles / "data/parse/raycharles"
@@ -229,6 +251,7 @@ def test_the_real_texts_find_their_own_sections(raycharles):
     assert right.height >= 98
 
 
+@pytest.mark.long
 def test_two_collections_lie_side_by_side(raycharles, shared, shell):
     for name in ("toy", "raycharles"):
         assert (raycharles / f"results/report/{name}/index.html").exists()
@@ -238,6 +261,7 @@ def test_two_collections_lie_side_by_side(raycharles, shared, shell):
     assert NOTHING in shell(*local(shared), cwd=raycharles)
 
 
+@pytest.mark.long
 def test_the_catalog_answers_for_both(raycharles, shell):
     query = "select collection, count(*) from texts group by all order by all"
     script = (

@@ -88,10 +88,18 @@ def collections(project, shell, tmp_path_factory) -> Path:
     (place / "overlay.yaml").write_text(yaml.safe_dump(params(upstream)))
     write_russian(upstream / "wikipedia_ru_toy_maxi_2023-01.zim")
     targets = [f"data/collect/{name}/texts.parquet" for name in SOURCES]
-    targets += [f"results/score/{RUSSIAN}.parquet", f"results/tables/{BOTH}/intervals.parquet"]
     targets.append("results/tables/from-xml/picture_words.csv")
     shell("snakemake", "--cores", "2", "--configfile", "overlay.yaml", "--", *targets, cwd=place)
     return place
+
+
+@pytest.fixture(scope="module")
+def with_russian(collections, shell) -> Path:
+    """The project after the Russian edition, and both as one, were collected and scored."""
+    targets = [f"results/score/{RUSSIAN}.parquet", f"results/tables/{BOTH}/intervals.parquet"]
+    line = ("snakemake", "--cores", "2", "--configfile", "overlay.yaml", "--", *targets)
+    shell(*line, cwd=collections)
+    return collections
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -132,27 +140,29 @@ def test_a_table_counts_by_wiki_what_no_word_explains(collections):
     assert row["pictures"] == pictures["origin"].is_in(["link", "gallery"]).sum()
 
 
-def test_the_road_is_open_to_another_language(collections):
+@pytest.mark.long
+def test_the_road_is_open_to_another_language(with_russian):
     """Every caption is a form of a word of its text, which only Russian's analyzer can tell."""
-    texts = pl.read_parquet(collections / f"data/collect/{RUSSIAN}/texts.parquet")
+    texts = pl.read_parquet(with_russian / f"data/collect/{RUSSIAN}/texts.parquet")
     assert set(texts["language"]) == {"ru"}
     assert set(texts["section_title"]) == {"Введение"}
     assert set(texts["page_url"].str.head(30)) == {"https://ru.wikipedia.org/wiki/"}
-    scores = pl.read_parquet(collections / f"results/score/{RUSSIAN}.parquet")
+    scores = pl.read_parquet(with_russian / f"results/score/{RUSSIAN}.parquet")
     assert scores.height > 4
     assert set(scores["task"]) == {"t2m", "m2t"}
     assert set(scores["value"]) == {1.0}
 
 
-def test_two_editions_are_one_collection_that_is_scored_by_language(collections):
-    folders = {n: collections / "data/collect" / n for n in ("from-xml", RUSSIAN, BOTH)}
+@pytest.mark.long
+def test_two_editions_are_one_collection_that_is_scored_by_language(with_russian):
+    folders = {n: with_russian / "data/collect" / n for n in ("from-xml", RUSSIAN, BOTH)}
     texts, images, qrels = (
         {n: pl.read_parquet(folder / f"{table}.parquet") for n, folder in folders.items()}
         for table in ("texts", "images", "qrels")
     )
     for table in (texts, images, qrels):
         assert table[BOTH].height == table["from-xml"].height + table[RUSSIAN].height > 0
-    intervals = pl.read_parquet(collections / f"results/tables/{BOTH}/intervals.parquet")
+    intervals = pl.read_parquet(with_russian / f"results/tables/{BOTH}/intervals.parquet")
     own = intervals.filter(kind="language", task="t2m")
     names = {"en": "from-xml", "ru": RUSSIAN}
     queries = {k: qrels[n].filter(split="test")["text_id"].n_unique() for k, n in names.items()}
@@ -163,6 +173,7 @@ def test_two_editions_are_one_collection_that_is_scored_by_language(collections)
     assert value["en"] > value["ru"] == 0
 
 
+@pytest.mark.long
 def test_a_later_collection_takes_vectors_and_indexes_from_the_earlier_one(collections, shell):
     later = {
         "models": {"hash": {"kind": "hash", "dim": 8}},

@@ -11,6 +11,7 @@ import pytest
 from isotope.cli.commands import main
 from isotope.release import geval
 
+pytestmark = pytest.mark.long
 PICTURES = {"train": ("train", 40), "dev-0": ("validation", 24), "test-A": ("test", 8)}
 SYSTEMS = {
     "small": {"kind": "dense", "model": "small"},

@@ -153,6 +153,7 @@ def place(project, shell, tmp_path_factory) -> Path:
     return place
 
 
+@pytest.mark.long
 def test_the_published_files_become_the_papers_ranking_table(place):
     """Tables 11 to 13: a query of all captions of a picture among all pictures, no rank cut off."""
     ranking = pl.read_csv(place / "results/tables/vg-coco/ranking.csv")
@@ -165,6 +166,7 @@ def test_the_published_files_become_the_papers_ranking_table(place):
     assert words["success_at_1"] > 0.5
 
 
+@pytest.mark.long
 def test_its_objects_explain_what_went_wrong(place):
     """Section 4: the first picture is told as a dog and is a zebra; both have a sky."""
     failures = pl.read_parquet(place / "results/tables/vg-coco/failures.parquet")
@@ -176,6 +178,7 @@ def test_its_objects_explain_what_went_wrong(place):
     assert "data:image/webp" in page
 
 
+@pytest.mark.long
 def test_exchanged_words_are_asked_as_sentences(place):
     """Section 6.4: the second sentences name a size and a colour here, the first ones neither."""
     perturbed = pl.read_parquet(place / "results/tables/vg-coco/perturbations.parquet")
@@ -190,12 +193,14 @@ def test_exchanged_words_are_asked_as_sentences(place):
 
 @pytest.mark.parametrize("collection", ["vg-coco", "flickr8k"])
 @pytest.mark.parametrize("kind", ["t5", "pegasus"])
+@pytest.mark.long
 def test_a_summary_stands_for_the_sentences_of_a_picture(place, collection, kind):
     """Section 3.2 and appendix A.3: T5 and Pegasus, then one vector."""
     summaries = pl.read_parquet(place / f"data/encode/{collection}/summaries/{kind}.parquet")
     assert summaries["caption_reference_description"].list.len().to_list() == [1] * PICTURES
 
 
+@pytest.mark.long
 def test_flickr_has_the_ranking_table_without_objects(place):
     """Tables 6 to 8."""
     ranking = pl.read_csv(place / "results/tables/flickr8k/ranking.csv")

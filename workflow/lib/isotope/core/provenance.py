@@ -41,6 +41,12 @@ def closure(*roots: str) -> list[str]:
         FileNotFoundError: a root that is no module.
         KeyError: a module without such a name.
     """
+    return list(_closure(roots))
+
+
+@cache
+def _closure(roots: tuple[str, ...]) -> tuple[str, ...]:
+    """The same, found once: a plan asks for it with every job."""
     visited: set[Name] = set()
     waiting = [Name(*root.split(":")) for root in roots]
     for root in waiting:
@@ -55,7 +61,7 @@ def closure(*roots: str) -> list[str]:
         uses = _uses(name)
         files |= {f"{name.module.replace('.', '/')}.py", *uses.files}
         waiting += uses.names
-    return sorted(files)
+    return tuple(sorted(files))
 
 
 class _Module(NamedTuple):

@@ -68,10 +68,8 @@ class Paths:
 
     def code(self, *modules: str) -> list[str]:
         """The files that modules, or functions of them, depend on, as inputs."""
-        return [
-            self.project_file(f"workflow/lib/isotope/{file}")
-            for file in provenance.closure(*modules)
-        ]
+        library = self.project_file("workflow/lib/isotope")
+        return [f"{library}/{file}" for file in provenance.closure(*modules)]
 
     def sql(self, *patterns: str) -> list[str]:
         """Queries as inputs, by pattern below workflow/sql."""

@@ -178,8 +178,9 @@ def serve(place: Path, owner: int) -> None:
     _warm()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    base = [path for path in sys.path if Path(path).resolve() != ROOT / "workflow/lib"]
-    base = [path for path in base if Path(path).resolve() != Path(__file__).parent]
+    own = (ROOT / "workflow/lib", Path(__file__).parent)
+    # The library comes last, where an editable installation puts it.
+    base = [*(path for path in sys.path if Path(path).resolve() not in own), str(own[0])]
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(str(place / "socket"))
     listener.listen(64)

@@ -48,6 +48,10 @@ MONTH = {
 }
 
 
+# What decides how many threads a job has, and when it runs, changes none of its outputs.
+SCHEDULING = ("Shards.threads.", "Shards.priority")
+
+
 def phase_of(name: str) -> str:
     """The phase of a rule or of a rule file, by its name's first word."""
     return name.partition("-")[0].partition("_")[0]
@@ -67,6 +71,8 @@ class Reads:
         """The rule on whose behalf params are read: the one planned, else the one loaded."""
         frame = sys._getframe(2)
         while frame:
+            if frame.f_code.co_qualname.startswith(SCHEDULING):
+                return ""
             owner = frame.f_locals.get("self")
             if isinstance(owner, Rule):
                 return owner.name

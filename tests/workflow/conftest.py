@@ -63,6 +63,23 @@ def commit(place: Path, message: str) -> None:
     run("git", *author, "commit", "-qm", message, "--allow-empty", cwd=place)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the file that builds the demo first, and files that wait for it after those that don't.
+
+    Of two workers one builds it, while the other has the workflows that have no need of it.
+    """
+    waiting = {i.path for i in items if "embedded" in getattr(i, "fixturenames", ())}
+
+    def place(item: pytest.Item) -> int:
+        if item.path.name == "test_commands.py":
+            return 0
+        if item.path in waiting:
+            return 2
+        return 1 if item.path.parent == Path(__file__).parent else 3
+
+    items.sort(key=place)
+
+
 @pytest.fixture(scope="session")
 def shell() -> Callable[..., str]:
     """Run a program of the environment: `shell(*command, cwd=...)`."""

@@ -44,9 +44,10 @@ full: .venv/installed
 	snakemake --cores all --configfile params/full.yaml -- full
 	isotope report
 
+# ALSO=long adds the tests of test-long to the same session, which builds the demo once.
 test: .venv/installed
 	pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10 \
-	    tests/workflow tests/lib tests/sql
+	    $(if $(ALSO),-m "not (network or gpu or slow)") tests/workflow tests/lib tests/sql
 
 # Whole runs: with 1 and 16 shards, of two months, with 20,000 faults and kills, and with the
 # interruptions and the trainings by two processes that `make test` leaves out.

@@ -86,6 +86,7 @@ def test_plots_are_shown(built, shell):
     assert "tiny-clip" in page
 
 
+@pytest.mark.long
 def test_a_fresh_clone_after_make_pull_plans_no_job(built, shell, tmp_path):
     place, _ = built
     shell("dvc", "remote", "add", "-f", "-d", "local", tmp_path / "remote", cwd=place)

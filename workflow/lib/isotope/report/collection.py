@@ -66,11 +66,12 @@ class Leader:
 
 
 class Entry(NamedTuple):
-    """A collection on the front page."""
+    """A collection on the front page; `pages` are the stems of those that it has."""
 
     name: str
     totals: dict[str, int]
     leader: Leader
+    pages: frozenset[str]
 
 
 def write_report(  # noqa: PLR0913
@@ -189,7 +190,11 @@ def build_front_page(
     """
     names = sorted(p.parent.name for p in out.parent.glob("*/index.html"))
     folders = [root / "results/tables" / name for name in names]
-    entries = [_entry(f, setting, split) for f in folders if (f / "table3.csv").is_file()]
+    entries = [
+        _entry(f, setting, split, out.parent / f.name)
+        for f in folders
+        if (f / "table3.csv").is_file()
+    ]
     since = [
         (page.parents[1].name, page.stem) for page in sorted(out.parent.glob("*/since/*.html"))
     ]
@@ -302,9 +307,10 @@ def _pools(table3: pl.DataFrame, exhibit: Display, scope: Scope) -> list[Pool]:
     return pools
 
 
-def _entry(folder: Path, setting: str, split: str) -> Entry:
+def _entry(folder: Path, setting: str, split: str, site: Path) -> Entry:
     table1, table3 = required(folder / "table1.csv"), required(folder / "table3.csv")
-    return Entry(folder.name, totals(table1), leader(table3, setting, split))
+    pages = frozenset(page.stem for page in site.glob("*.html"))
+    return Entry(folder.name, totals(table1), leader(table3, setting, split), pages)
 
 
 def _four_digits(value: float | None) -> str | None:

@@ -111,12 +111,12 @@ def means(request: pytest.FixtureRequest, setting: str, split: str) -> dict[str,
     return {system: f"{value:.4f}" for system, value in found.iter_rows()}
 
 
-def reported(setting: str, split: str) -> Callable[..., None]:
+def reported(setting: str, split: str, second: str = "R@10") -> Callable[..., None]:
     """`isotope report` prints the headline of a pool, with the means of its scores."""
 
     def check(request: pytest.FixtureRequest) -> None:
         own = [rf"^{s} +{re.escape(v)} " for s, v in means(request, setting, split).items()]
-        head = rf"^{setting}/{split} +t2m MRR@10"
+        head = rf"^{setting}/{split} +t2m MRR@10 +t2m {second} +m2t MRR@10 +m2t {second}$"
         printed(head, *own, r"^Report: /.*/results/report/toy/index\.html$")(request)
 
     return check
@@ -299,7 +299,8 @@ OF_OVEN = ("oven/sets", "oven/knowledge", "oven/accuracy")
 EFFECTS: dict[str, Callable[..., None]] = {
     # isotope
     "isotope report": reported("small", "validation"),
-    "isotope report toy --setting large --split test": reported("large", "test"),
+    "isotope report --collection toy --measure MRR@10 --measure nDCG@10 --setting large "
+    "--split test": reported("large", "test", "nDCG@10"),
     "isotope costs": printed(r"^acquire ", r"^tabulate ", r"^all "),
     "isotope costs toy": printed(r"^score ", r"^all "),
     "isotope doctor": printed(r"(?i)java", r"(?i)disk"),

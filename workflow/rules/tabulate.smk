@@ -609,6 +609,7 @@ rule tabulate_failures_page:
         mem_mb=plan.needs(SHOWS),
     params:
         call="explain.page:write_failures_page",
+        scope=plan.report_scope,
         shown=lambda w: plan.params["tabulate"]["explain"][w.collection]["shown"],
     message:
         "show the failures on {wildcards.collection}"

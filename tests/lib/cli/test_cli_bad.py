@@ -25,7 +25,8 @@ SELECT = "'SELECT 1'"
 # What an argument is told, by command and argument. {f} is a file, {d} a folder, {n} neither.
 BAD: dict[str, dict[str, list[str]]] = {
     "report": {
-        "collection": ["report toi", "report toy ''"],
+        "--collection": ["report --collection toi", "report --collection toy --collection ''"],
+        "--measure": ["report --measure MRR@5", "report --measure ''"],
         "--setting": ["report --setting huge", "report --setting base", "report --setting"],
         "--split": ["report --split tset", "report --split train"],
     },
@@ -190,8 +191,9 @@ def test_every_argument_of_every_subcommand_is_tried_with_a_bad_value():
     ("line", "told"),
     [
         ("report --setting huge", "invalid choice: 'huge' (choose from 'small', 'base', 'large')"),
+        ("report --measure MRR@11", "toy was not scored by it; did you mean 'MRR@10'?"),
         ("report --setting base", "toy was not measured there; measured: small/validation"),
-        ("report toi", "did you mean 'toy'?"),
+        ("report --collection toi", "did you mean 'toy'?"),
         (f"sql {SELECT} --rows -3", "argument --rows: '-3': give a whole number, at least 1"),
         ("trec toy {f}", "Unwritable: traps/file/qrels/toy/validation/t2m.qrels: not a dir"),
         (

@@ -13,6 +13,8 @@ from isotope.crawl.tables import PIXELS
 from isotope.explain.objects import BOX
 from isotope.explain.page import PageFiles, failures_page, noun, parts, sentences
 from isotope.explain.tables import CONCEPTS, FAILURES
+from isotope.report.content import Scope
+from isotope.report.site import PAGES
 
 FAILURE = {
     "setting": "small",
@@ -42,6 +44,7 @@ OBJECTS = [
     ("i2", "tree.n.01", (30, 30, 60, 60)),
     ("i2", "cup.n.01", (70, 70, 80, 80)),
 ]
+SCOPE = Scope(Path(), "toy", ["toy"], "small", "test", "bm25", explained=True)
 
 
 @pytest.fixture
@@ -68,7 +71,7 @@ def given(tmp_path) -> PageFiles:
 def page(given: PageFiles, out: Path) -> str:
     table = out.with_name("explained.csv")
     table.write_text("task,system,failures,ca_share\nt2m,<sys>,1,0.5\n")
-    failures_page("toy", given, [table], shown=3, out=out)
+    failures_page(SCOPE, given, [table], shown=3, out=out)
     return out.read_text()
 
 
@@ -107,10 +110,22 @@ def test_the_page_is_self_contained_and_escapes_what_it_is_given(given, tmp_path
     html = page(given, tmp_path / "failures.html")
     assert "<b>ball</b>" not in html
     assert "<sys>" not in html
-    assert set(re.findall(r'(?:href|src)="([^"#]*)"', html)) <= {
-        "index.html",
+    assert set(re.findall(r'(?:href|src)="([^"#]*)"', html)) - {""} <= {
+        *("../index.html", *(f"{name}.html" for name in PAGES)),
         *re.findall(r'"(data:[^"]*)"', html),
     }
+
+
+def test_the_page_stands_in_the_site_and_explains_its_measures(given, tmp_path):
+    html = page(given, tmp_path / "failures.html")
+    assert '<a href="failures.html" aria-current="page">Failures</a>' in html
+    assert '<a href="systems.html">Systems</a>' in html
+    terms = dict(re.findall(r"<dt>([^<]*)</dt><dd>([^<:]*):", html))
+    assert terms["CA"] == "concept agreement"
+    assert terms["NCS"] == "non-common concept similarity"
+    assert terms["CE"] == "concept enumeration"
+    assert terms["SD"] == "size disagreement"
+    assert "Image suggestion" in html
 
 
 def test_a_page_without_failures_says_so(given, tmp_path):
@@ -119,7 +134,10 @@ def test_a_page_without_failures_says_so(given, tmp_path):
 
 
 def test_the_same_input_gives_the_same_page(given, tmp_path):
-    assert page(given, tmp_path / "one.html") == page(given, tmp_path / "two.html")
+    places = [tmp_path / name / "failures.html" for name in ("one", "two")]
+    for place in places:
+        place.parent.mkdir()
+    assert page(given, places[0]) == page(given, places[1])
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -217,8 +217,12 @@ app = typer.Typer(
 def report(
     collection: Annotated[
         list[str],
-        typer.Argument(help="Collections; without any, all that have a report.", **_NONE),
-    ],
+        typer.Option(help="A collection, once for each; without any, all that have a report."),
+    ] = [],  # noqa: B006
+    measure: Annotated[
+        list[str],
+        typer.Option(help="A measure that was scored, once for each; MRR@10 and R@10 without any."),
+    ] = [],  # noqa: B006
     setting: Setting = "small",
     split: Split = "validation",
 ) -> str:
@@ -237,7 +241,7 @@ def report(
         scores = Path("results/score") / f"{name}.parquet"
         if not scores.is_file():
             raise MissingFile(scores, "no such scores", "run `snakemake --cores all`")
-        table = headline(scores, setting=setting, split=split)
+        table = headline(scores, setting=setting, split=split, measures=measure)
         parts.append(f"\n{name}\n{table}\nReport: {pages[name].resolve()}\n")
     parts += map(_changes, sorted(Path().glob("results/report/*/since/*.html")))
     everything = Path("results/report/index.html")

@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 import polars as pl
 
-from isotope.core import sql, store
+from isotope.core import sql
 from isotope.core.pixels import thumbnail
-from isotope.report.site import environment
+from isotope.report.content import Scope
+from isotope.report.site import write_page
 from isotope.tabulate.table import Table, lay_out, rows
 
 Row = Mapping[str, Any]
@@ -19,6 +21,16 @@ TITLES = {
     "moved": "What exchanged words do to the right answer's rank",
     "perturbed": "All queries and the changed ones, intact and perturbed",
     "unknown_objects": "Objects that could not be used",
+}
+GLOSSARY = {
+    "CA": "concept agreement: the share of the right picture's concepts that the returned one has.",
+    "NCS": "non-common concept similarity: the other concepts are paired so that their "
+    "similarities in WordNet add up to the most; the mean over the pairs, 1 for the same concept.",
+    "CE": "concept enumeration: how far the counts of the common concepts differ, added up.",
+    "SD": "size disagreement: the share of common objects whose boxes differ in area by the "
+    "threshold or more; continuous SD adds up the mean differences.",
+    "hit, miss": "concepts of the right picture that the returned one has, and those that it "
+    "lacks.",
 }
 _SQL = sql.SQL / "tabulate"
 
@@ -76,6 +88,7 @@ def write_failures_page(  # noqa: PLR0913
     texts: Path,
     images: Path,
     *,
+    scope: Mapping[str, Any],
     failures: Path,
     concepts: Path,
     pixels: Sequence[Path],
@@ -83,17 +96,17 @@ def write_failures_page(  # noqa: PLR0913
     shown: int,
     page: Path,
 ) -> None:
-    """Write what `failures_page` does.
+    """Write what `failures_page` does; `scope` has the fields of Scope.
 
     Raises:
         As `failures_page`.
     """
     sources = PageFiles(texts, images, failures, concepts, pixels)
-    failures_page(collection, sources, tables, shown=shown, out=page)
+    failures_page(Scope(Path(), collection, **scope), sources, tables, shown=shown, out=page)
 
 
 def failures_page(
-    collection: str, sources: PageFiles, tables: Sequence[Path], *, shown: int, out: Path
+    scope: Scope, sources: PageFiles, tables: Sequence[Path], *, shown: int, out: Path
 ) -> None:
     """Write the page: the tables, then for each system its `shown` worst and best failures.
 
@@ -106,10 +119,8 @@ def failures_page(
     systems: dict[tuple[str, str], list[Case]] = {}
     for case in cases(picks, sources) if picks.height else []:
         systems.setdefault((case.row["task"], case.row["system"]), []).append(case)
-    page = environment().get_template("failures.html.j2")
-    html = page.render(collection=collection, tables=_tables(tables), systems=systems)
-    with store.aside(out) as part:
-        part.write_text(html, encoding="utf-8", newline="\n")
+    about = {"scope": scope, "up": "", "glossary": GLOSSARY.items()}
+    write_page("failures", out, **about, tables=_tables(tables), systems=systems)
 
 
 def cases(picks: pl.DataFrame, sources: PageFiles) -> list[Case]:
@@ -171,7 +182,8 @@ def _pictures(sources: PageFiles, ids: list[str]) -> dict[str, tuple[str, str | 
         pixels = {"pixels": list(sources.pixels)}
         webps = rows(_SQL / "report/pixels.sql", pixels, {"ids": ids})
         drawn = {r["id"]: thumbnail(r["webp"], SIDE_PX) for r in webps.iter_rows(named=True)}
-    return {r["id"]: (r["title"], drawn.get(r["id"])) for r in names.iter_rows(named=True)}
+    titles = {r["id"]: unquote(r["title"]).replace("_", " ") for r in names.iter_rows(named=True)}
+    return {ident: (title, drawn.get(ident)) for ident, title in titles.items()}
 
 
 def _picture(

@@ -42,6 +42,7 @@ class Plan(Exhibits):
             "setting": self.settings[0],
             "split": self.splits[0],
             "system": self.params["tabulate"]["system"],
+            "explained": wildcards.collection in self.explained_collections(),
         }
 
     def report_params(self) -> dict[str, Any]:

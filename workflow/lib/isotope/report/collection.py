@@ -14,6 +14,7 @@ import polars as pl
 from isotope.core import sql
 from isotope.core.errors import BadArgument, MissingFile
 from isotope.core.grid import TASKS
+from isotope.params.schema import suggest
 from isotope.report import cases, costs
 from isotope.report.content import Display, Example, Scope, examples, read_exhibits, required
 from isotope.report.site import write_page
@@ -23,6 +24,7 @@ from isotope.tabulate.table import BEATS, PrintedCell, plain, rows
 
 _DAY = re.compile(r"(?<!\d)(20\d\d)(\d\d)(\d\d)(?!\d)")
 _MOST = 40
+_HEADLINE = ("MRR@10", "R@10")
 
 
 class Upstream(NamedTuple):
@@ -64,11 +66,12 @@ class Leader:
 
 
 class Entry(NamedTuple):
-    """A collection on the front page."""
+    """A collection on the front page; `pages` are the stems of those that it has."""
 
     name: str
     totals: dict[str, int]
     leader: Leader
+    pages: frozenset[str]
 
 
 def write_report(  # noqa: PLR0913
@@ -187,7 +190,11 @@ def build_front_page(
     """
     names = sorted(p.parent.name for p in out.parent.glob("*/index.html"))
     folders = [root / "results/tables" / name for name in names]
-    entries = [_entry(f, setting, split) for f in folders if (f / "table3.csv").is_file()]
+    entries = [
+        _entry(f, setting, split, out.parent / f.name)
+        for f in folders
+        if (f / "table3.csv").is_file()
+    ]
     since = [
         (page.parents[1].name, page.stem) for page in sorted(out.parent.glob("*/since/*.html"))
     ]
@@ -198,15 +205,21 @@ def build_front_page(
     write_page("overview", out, **contents, up="", scope=None)
 
 
-def headline(
-    scores: Path, *, setting: str, split: str, measures: Sequence[str] = ("MRR@10", "R@10")
-) -> str:
+def headline(scores: Path, *, setting: str, split: str, measures: Sequence[str] = ()) -> str:
     """Return a plain-text table of one pool: a line a system, by the first column.
 
+    Without `measures` they are those of MRR@10 and R@10 that were scored, or all.
+
     Raises:
-        BadArgument: a pool that was not measured.
+        BadArgument: a pool that was not measured, or a measure that was not scored.
     """
     means = rows(sql.SQL / "tabulate/tables/metrics.sql", {"scores": scores}, {})
+    scored = means["measure"].unique().to_list()
+    for name in measures:
+        if name not in scored:
+            found = f"{scores.stem} was not scored by it"
+            raise BadArgument(f"--measure {name}", found, suggest(name, scored))
+    measures = measures or [m for m in _HEADLINE if m in scored] or sorted(scored)
     pool = means.filter(
         pl.col("setting") == setting, pl.col("split") == split, pl.col("measure").is_in(measures)
     )
@@ -294,9 +307,10 @@ def _pools(table3: pl.DataFrame, exhibit: Display, scope: Scope) -> list[Pool]:
     return pools
 
 
-def _entry(folder: Path, setting: str, split: str) -> Entry:
+def _entry(folder: Path, setting: str, split: str, site: Path) -> Entry:
     table1, table3 = required(folder / "table1.csv"), required(folder / "table3.csv")
-    return Entry(folder.name, totals(table1), leader(table3, setting, split))
+    pages = frozenset(page.stem for page in site.glob("*.html"))
+    return Entry(folder.name, totals(table1), leader(table3, setting, split), pages)
 
 
 def _four_digits(value: float | None) -> str | None:

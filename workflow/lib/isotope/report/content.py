@@ -25,7 +25,10 @@ _TALL_ROWS = 24
 
 @dataclass(frozen=True)
 class Scope:
-    """What a page is about: a collection below `root`, a pool, and a system, with their files."""
+    """What a page is about: a collection below `root`, a pool, and a system, with their files.
+
+    `explained` if the collection has a page of explained failures.
+    """
 
     root: Path
     collection: str
@@ -33,6 +36,7 @@ class Scope:
     setting: str
     split: str
     system: str
+    explained: bool = False
 
     def run(self, task: str) -> Path:
         """Return the file of the system's run for `task`."""

@@ -16,6 +16,7 @@ PAGES = {
     "collection": "Collection",
     "systems": "Systems",
     "cases": "Case studies",
+    "failures": "Failures",
     "costs": "Costs",
     "cite": "How to cite",
 }

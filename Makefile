@@ -44,16 +44,16 @@ full: .venv/installed
 	snakemake --cores all --configfile params/full.yaml -- full
 	isotope report
 
-# Three workers for two cores, as some of what they test waits for servers and browsers.
 # ALSO=long adds the tests of test-long to the same session, which builds the demo once.
 test: .venv/installed
-	pytest -n 3 --dist loadfile --no-loadscope-reorder --durations=10 \
+	pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10 \
 	    $(if $(ALSO),-m "not (network or gpu or slow)") tests/workflow tests/lib tests/sql
 
-# Whole runs: with 1 and 16 shards, of two months, with 20,000 faults and kills, and with the
-# interruptions and the trainings by two processes that `make test` leaves out.
+# Runs of the workflow beside the demo: with 1 and 16 shards, of two months and two collections, of
+# other corpora and snapshots, by DVC, with 20,000 faults and kills, with more interruptions; and
+# trainings by two processes.
 test-long: .venv/installed
-	pytest -n 3 --dist loadfile -m long --durations=10 tests/workflow tests/lib tests/sql
+	pytest -n 2 --dist loadfile -m long --durations=10 tests/workflow tests/lib tests/sql
 
 # Chromium for the tests of pages, WordNet for those of failures; if they can't be installed, tests skip.
 system:

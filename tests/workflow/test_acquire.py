@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests import forkserver
 
+pytestmark = pytest.mark.long
 ROOT = Path(__file__).parents[2]
 MANIFEST = "data/acquire/mine/manifest.json"
 

@@ -327,7 +327,7 @@ CRAMPED = {
 
 # Each has a like among the other tests of a full disk: mapped vectors, an index of Anserini, what
 # DuckDB writes.
-LONG_CRAMPED = ("encode_shard", "project_source", "tabulate_overview")
+LONG_CRAMPED = ("parse_dump", "encode_shard", "project_source", "tabulate_overview")
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import yaml
 from PIL import Image
 from tests import forkserver
 
+pytestmark = pytest.mark.long
 ROOT = Path(__file__).parents[2]
 LIMIT_S = 400
 FOLDER = "data/crawl/toy"
@@ -132,7 +133,6 @@ def changed(place: Path, **toy: Any) -> str:
     return done.stderr
 
 
-@pytest.mark.long
 def test_another_folder_that_is_served_gives_its_own_pictures(place: Path) -> None:
     before = digests(place)
     assert set(ledger(place)["origin"]) == {"data/acquire/toy/images"}
@@ -149,7 +149,6 @@ def test_another_folder_that_is_served_gives_its_own_pictures(place: Path) -> No
     assert digests(place) != before
 
 
-@pytest.mark.long
 def test_a_wrong_folder_is_named_and_a_right_one_is_all_that_it_takes(place: Path) -> None:
     removed(place)
     (place / "empty").mkdir()

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests import forkserver, s3
 
+pytestmark = pytest.mark.long
 FILES = 60
 REMOTE = "bucket/isotope"
 

@@ -77,7 +77,6 @@ def february(project, shell, commit_all) -> tuple[Path, str]:
     return place, told
 
 
-@pytest.mark.long
 def test_repro_makes_all_of_the_new_snapshot_and_nothing_of_the_old_one(february):
     """Jobs say what they are about: of January only what February is compared with."""
     jobs = re.findall(r"^[\d:]+ +\d+/\d+ \w+: (.*), [\d,]+ s$", february[1], re.MULTILINE)
@@ -88,7 +87,6 @@ def test_repro_makes_all_of_the_new_snapshot_and_nothing_of_the_old_one(february
     assert set(re.findall(r"Running stage '(\w+)'", february[1])) == STAGES
 
 
-@pytest.mark.long
 def test_only_pictures_that_january_lacks_are_fetched_in_february(february):
     """What the server calls unchanged comes as 304, without its bytes."""
     ledgers = [february[0] / f"data/crawl/{name}/ledger.parquet" for name in (JANUARY, FEBRUARY)]
@@ -100,13 +98,11 @@ def test_only_pictures_that_january_lacks_are_fetched_in_february(february):
     assert set(new["http_status"]) == {200}
 
 
-@pytest.mark.long
 def test_a_second_repro_makes_nothing(february, shell):
     told = shell("dvc", "repro", "--dry", "score", cwd=february[0])
     assert "Running stage" not in told
 
 
-@pytest.mark.long
 def test_what_systems_built_in_january_lose_in_february_is_told(february):
     folder = february[0] / f"results/tables/{FEBRUARY}/since/{JANUARY}"
     drops = pl.read_parquet(folder / "temporal.parquet")
@@ -117,7 +113,6 @@ def test_what_systems_built_in_january_lose_in_february_is_told(february):
     assert "<svg" in drawn.read_text()
 
 
-@pytest.mark.long
 def test_both_sides_are_what_a_count_by_hand_gives(february):
     place, _ = february
     compared = place / f"results/tables/{FEBRUARY}/since/{JANUARY}"
@@ -142,7 +137,6 @@ def test_both_sides_are_what_a_count_by_hand_gives(february):
     assert told["relative_drop"] == pytest.approx(1 - told["earlier"] / told["later"])
 
 
-@pytest.mark.long
 def test_the_old_systems_answer_new_queries_with_old_documents(february):
     place, _ = february
     texts = set(pl.read_parquet(place / f"data/collect/{JANUARY}/texts.parquet")["text_id"])
@@ -155,7 +149,6 @@ def test_the_old_systems_answer_new_queries_with_old_documents(february):
         assert set(run["doc_id"]) <= texts
 
 
-@pytest.mark.long
 def test_a_trained_model_asks_with_the_weights_that_it_learned_in_january(february, shell):
     place, _ = february
     recipe = {"epochs": 1, "batch": 16, "learning_rate": 0.001}
@@ -174,7 +167,6 @@ def test_a_trained_model_asks_with_the_weights_that_it_learned_in_january(februa
     assert f"data/train/{FEBRUARY}" not in told
 
 
-@pytest.mark.long
 def test_the_newest_numbers_are_those_of_the_last_snapshot(february):
     place, _ = february
     newest = json.loads((place / WANTED[1]).read_text())
@@ -194,6 +186,8 @@ import yaml
 sys.path[:0] = sys.argv[1:]
 from isotope.tabulate import since as newest
 from tests.lib.tabulate.test_newest import written
+
+pytestmark = pytest.mark.long
 value = len(yaml.safe_load(Path("params.yaml").read_text())["snapshots"]) / 4
 at = Path(".isotope")
 at.mkdir(exist_ok=True)
@@ -260,7 +254,6 @@ def test_the_monthly_job_run_again_changes_nothing(monthly, shell):
     assert shell("git", "rev-parse", "HEAD", cwd=place) == before
 
 
-@pytest.mark.long
 def test_the_monthly_profile_is_one_that_snakemake_takes(february, shell):
     profile = ["--profile", "workflow/profiles/monthly"]
     told = shell("snakemake", "-n", *profile, "--", WANTED[0], cwd=february[0])

@@ -6,6 +6,7 @@ import yaml
 
 from isotope.core import sql
 
+pytestmark = pytest.mark.long
 OVERLAY = {
     "acquire": {"toy": {"generate": {"pages": 30, "seed": 0, "date": "20230101"}}},
     "crawl": {"toy": {"shards": 1}},
@@ -89,7 +90,6 @@ def test_a_release_is_to_have_a_ledger_and_no_projection(of_again):
     assert REPORT in told
 
 
-@pytest.mark.long
 def test_a_release_has_a_ledger_and_no_projection(again, of_again):
     of_again()
     assert (again / LEDGER).is_file()

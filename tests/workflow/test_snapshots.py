@@ -15,6 +15,7 @@ from tests.snapshots import Page, Wiki
 from isotope.core.wikimedia import upload_url
 from isotope.toy import snapshot as toy
 
+pytestmark = pytest.mark.long
 PAGES = 20
 TABLES = ("texts", "images", "qrels", "filters")
 SOURCES = ("from-xml", "from-zim")
@@ -140,7 +141,6 @@ def test_a_table_counts_by_wiki_what_no_word_explains(collections):
     assert row["pictures"] == pictures["origin"].is_in(["link", "gallery"]).sum()
 
 
-@pytest.mark.long
 def test_the_road_is_open_to_another_language(with_russian):
     """Every caption is a form of a word of its text, which only Russian's analyzer can tell."""
     texts = pl.read_parquet(with_russian / f"data/collect/{RUSSIAN}/texts.parquet")
@@ -153,7 +153,6 @@ def test_the_road_is_open_to_another_language(with_russian):
     assert set(scores["value"]) == {1.0}
 
 
-@pytest.mark.long
 def test_two_editions_are_one_collection_that_is_scored_by_language(with_russian):
     folders = {n: with_russian / "data/collect" / n for n in ("from-xml", RUSSIAN, BOTH)}
     texts, images, qrels = (
@@ -173,7 +172,6 @@ def test_two_editions_are_one_collection_that_is_scored_by_language(with_russian
     assert value["en"] > value["ru"] == 0
 
 
-@pytest.mark.long
 def test_a_later_collection_takes_vectors_and_indexes_from_the_earlier_one(collections, shell):
     later = {
         "models": {"hash": {"kind": "hash", "dim": 8}},

@@ -13,6 +13,7 @@ from transformers import DetrConfig, DetrForObjectDetection, DetrImageProcessor,
 
 from isotope.tabulate import catalog
 
+pytestmark = pytest.mark.long
 AGAINST = {"collection": "again", "here": "R@10", "there": "Success@10"}
 OVERLAY = {
     "build": ["toy", "again"],

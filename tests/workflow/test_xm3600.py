@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 import yaml
 
+pytestmark = pytest.mark.long
 ROOT = Path(__file__).parents[2]
 LANGUAGES = ("en", "fr", "quz")
 IMAGES = 60

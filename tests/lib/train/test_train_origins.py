@@ -269,6 +269,7 @@ def test_means_that_cannot_be_are_refused(means):
         Resources.of({"train": means})
 
 
+@pytest.mark.long
 def test_two_processes_train_the_weights_of_one_and_name_their_errors(
     collection, tmp_path, monkeypatch
 ):

@@ -10,6 +10,8 @@ import polars as pl
 import pytest
 import yaml
 
+pytestmark = pytest.mark.long
+
 JANUARY, FEBRUARY = "wiki-20230101", "wiki-20230201"
 PAGES = {JANUARY: 30, FEBRUARY: 36}
 WIKI = "wiki-{snapshot}"
@@ -186,8 +188,6 @@ import yaml
 sys.path[:0] = sys.argv[1:]
 from isotope.tabulate import since as newest
 from tests.lib.tabulate.test_newest import written
-
-pytestmark = pytest.mark.long
 value = len(yaml.safe_load(Path("params.yaml").read_text())["snapshots"]) / 4
 at = Path(".isotope")
 at.mkdir(exist_ok=True)

@@ -4,6 +4,7 @@ import base64
 import io
 import re
 import shutil
+from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -13,11 +14,14 @@ from PIL import Image
 from tests import fidelity
 from tests.report_project import EVIL, TOLD, build, cell, drawing, files
 
+from isotope.core import sql
 from isotope.core.errors import BadArgument, MissingFile
 from isotope.core.pixels import SIDE_PX, thumbnail
 from isotope.report import collection
 from isotope.report.content import described, read_exhibits
-from isotope.report.site import PAGES, excerpt, symbol, web
+from isotope.report.site import PAGES, excerpt, scripts, symbol, web
+
+TEMPLATES = sorted(p.stem for p in (sql.SQL.parent / "lib/isotope/templates").glob("*.js"))
 
 
 @pytest.fixture(scope="module")
@@ -82,12 +86,25 @@ def test_every_page_is_well_formed_and_no_id_occurs_twice(site):
 def test_no_page_asks_anything_of_the_network(site):
     for text in pages(site).values():
         for tag, attributes in Elements(text).found:
-            assert tag not in {"script", "link", "iframe", "object"}
+            assert tag not in {"link", "iframe", "object"}
             assert str(attributes.get("src", "data:")).startswith("data:")
             if tag != "a":
                 assert not str(attributes.get("href", "#")).startswith("http")
         assert "url(http" not in text
         assert "@import" not in text
+
+
+def test_a_page_runs_the_scripts_of_the_package_and_no_other(site):
+    ours = {one.source: one.digest for one in scripts(*TEMPLATES)}
+    for text in pages(site).values():
+        found = re.findall("<script>(.*?)</script>", text, re.DOTALL)
+        assert len(found) == len(re.findall("<script(?! type=.application/json.)", text))
+        allowed = re.findall("'sha256-([^']+)'", text)
+        assert allowed == [ours[source] for source in found] == [digest(s) for s in found]
+
+
+def digest(source: str) -> str:
+    return base64.b64encode(sha256(source.encode()).digest()).decode()
 
 
 def test_every_link_within_the_site_leads_to_a_file_and_a_place_in_it(site):

@@ -1,9 +1,12 @@
 """Pages of the site: what they are called, and how one is written."""
 
 import re
+from base64 import b64encode
 from collections.abc import Callable
+from hashlib import sha256
+from importlib.resources import files
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -22,16 +25,34 @@ PAGES = {
 }
 
 
+class Script(NamedTuple):
+    """A script that a page holds, and the digest by which its policy lets it run."""
+
+    source: str
+    digest: str
+
+
 def write_page(template: str, out: Path, **context: object) -> None:
-    """Write `template`.html.j2 to `out`; every template has the pages and tasks.
+    """Write `template`.html.j2 to `out`; every template has the pages, tasks and its scripts.
+
+    The scripts are report.js, which all pages share, and `template`.js where there is one.
 
     Raises:
         DiskFull: no room for it.
     """
     page = environment().get_template(f"{template}.html.j2")
-    html = page.render(pages=PAGES, tasks=TASKS, here=out.stem, **context)
+    shared = {"pages": PAGES, "tasks": TASKS, "scripts": scripts("report", template)}
+    html = page.render(here=out.stem, **shared, **context)
     with store.aside(out) as part:
         part.write_text(html, encoding="utf-8", newline="\n")
+
+
+def scripts(*names: str) -> list[Script]:
+    """Return those of templates/<name>.js that exist, with digests (CSP Level 3, section 2.3.1)."""
+    folder = files("isotope") / "templates"
+    found = [path for name in dict.fromkeys(names) if (path := folder / f"{name}.js").is_file()]
+    sources = [path.read_text(encoding="utf-8") for path in found]
+    return [Script(text, b64encode(sha256(text.encode()).digest()).decode()) for text in sources]
 
 
 def environment() -> Environment:

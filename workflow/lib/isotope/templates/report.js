@@ -1,0 +1,4 @@
+"use strict";
+
+// What the pages of the report share; each is whole without it.
+document.documentElement.classList.add("scripted");

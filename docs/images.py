@@ -1,0 +1,182 @@
+"""Make docs/images: small pictures of the pages of the demo's report, and of the judging page.
+
+python docs/images.py [--project FOLDER] [--out FOLDER]
+
+The project is one in which `make demo` has run. A page's picture is what a window shows of it, at
+1280 and at 390 px, in Chromium; docs/images/README.md has all of them.
+"""
+
+import argparse
+import io
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Browser, sync_playwright
+
+from isotope.core.errors import IsotopeError, MissingFile
+from isotope.judge.pool import write_pool
+
+ROOT = Path(__file__).parents[1]
+OUT = Path(__file__).with_name("images")
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+WINDOWS = {1280: 900, 390: 844}
+# What the README shows, in the dark, too.
+DARK = ("toy-index", "toy-cases-t2m-01")
+# Cases start with many words; their pictures start below.
+START = {"cases": "main > section:nth-of-type(2)"}
+# Bytes of a picture, and colours to try.
+LARGEST = 40_000
+COLOURS = (64, 32, 16, 8)
+JUDGED = "toy"
+DEPTH = 10
+GALLERY = """# Pictures of the report
+
+Made by `python docs/images.py` from the pages of the demo: what a desk's window and a telephone's show of each.
+"""
+
+
+def pages(report: Path) -> dict[str, Path]:
+    """Return the pages of a report by the name of their pictures; of the pages of a list, one a task.
+
+    Raises:
+        MissingFile: no report.
+    """
+    found = sorted(report.rglob("*.html"), key=lambda path: (len(path.parts), path))
+    if not found:
+        raise MissingFile(report, "no report to take pictures of", "run `make demo` first")
+    kinds: dict[Path, Path] = {}
+    for path in found:
+        listed = path.parent.with_suffix(".html").is_file()
+        kinds.setdefault(path.with_stem(path.stem.partition("-")[0]) if listed else path, path)
+    named = [path.relative_to(report).with_suffix("") for path in kinds.values()]
+    return {"-".join(n.parts): report / f"{n}.html" for n in named}
+
+
+def files(name: str) -> dict[str, tuple[int, str]]:
+    """Return the pictures of a page by file name: the width in px and the theme of each."""
+    light = {f"{name}-{width}.webp": (width, "light") for width in WINDOWS}
+    return light | ({f"{name}-dark.webp": (1280, "dark")} if name in DARK else {})
+
+
+def small(picture: bytes) -> bytes:
+    """Return a PNG as a WebP of at most `LARGEST` bytes, with as many colours as fit.
+
+    Raises:
+        IsotopeError: not even the fewest colours fit.
+    """
+    whole = Image.open(io.BytesIO(picture)).convert("RGB")
+    for colours in COLOURS:
+        few = whole.quantize(colours, dither=Image.Dither.NONE).convert("RGB")
+        out = io.BytesIO()
+        few.save(out, "WEBP", lossless=True, quality=100, method=6)
+        if out.tell() <= LARGEST:
+            return out.getvalue()
+    raise IsotopeError("a picture", f"more than {LARGEST} bytes", "make its window smaller")
+
+
+def take(browser: Browser, url: str, name: str, out: Path) -> None:
+    """Write the pictures of a page to the folder `out`."""
+    for file, (width, theme) in files(name).items():
+        size = {"width": width, "height": WINDOWS[width]}
+        page = browser.new_page(viewport=size, color_scheme=theme, reduced_motion="reduce")  # pyright: ignore
+        page.goto(url, wait_until="networkidle")
+        for part, place in START.items():
+            if part in Path(url).parts:
+                page.locator(place).evaluate("e => e.scrollIntoView({behavior: 'instant'})")
+        (out / file).write_bytes(small(page.screenshot()))
+        page.close()
+
+
+def gallery(names: Sequence[str]) -> str:
+    """Return the page that shows the pictures of the pages named."""
+    parts = [GALLERY]
+    for name in names:
+        wide, narrow = (f'<img src="{name}-{w}.webp" alt="{name}, {w} px wide"' for w in WINDOWS)
+        parts.append(f'## {name}\n\n{wide} width="640">\n{narrow} width="195">\n')
+    return "\n".join(parts)
+
+
+@contextmanager
+def judging(project: Path) -> Iterator[str]:
+    """Serve the judging page on a pool of the project's runs; yield its address.
+
+    Raises:
+        MissingFile: no runs.
+    """
+    runs = sorted(project.glob(f"results/search/{JUDGED}/large/test/*/*.parquet"))
+    if not runs:
+        raise MissingFile(project / "results/search", "no runs to judge", "run `make demo` first")
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        for name in ("data", "workflow", "params", "params.yaml"):
+            (place / name).symlink_to(project.resolve() / name)
+        words = (project / f"data/collect/{JUDGED}/{side}.parquet" for side in ("texts", "images"))
+        pool = place / f"results/score/{JUDGED}/pool.parquet"
+        pool.parent.mkdir(parents=True)
+        write_pool(runs, *words, depth=DEPTH, pool=pool, sheets=[])
+        command = ["isotope", "judge", JUDGED, "--assessor", "ann", "--port", "0"]
+        with subprocess.Popen(command, cwd=place, stdout=subprocess.PIPE, text=True) as server:
+            assert server.stdout is not None  # noqa: S101 (it is a pipe)
+            said = server.stdout.readline()
+            try:
+                yield re.search(r"http://\S+/", said)[0]  # pyright: ignore
+            finally:
+                server.terminate()
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Run this machine's Chromium.
+
+    Raises:
+        MissingFile: there is none.
+    """
+    program = next((path for path in map(shutil.which, CHROMIUM) if path), None)
+    if program is None:
+        raise MissingFile("chromium", "not on this machine", "run `make system` as root")
+    with sync_playwright() as driver:
+        process = driver.chromium.launch(
+            executable_path=program, chromium_sandbox=False, args=["--disable-gpu"]
+        )
+        yield process
+        process.close()
+
+
+def make(project: Path, out: Path) -> None:
+    """Write the pictures and their page, in place of the old ones.
+
+    Raises:
+        MissingFile: no report, no runs, or no Chromium.
+    """
+    found = pages(project / "results/report")
+    out.mkdir(parents=True, exist_ok=True)
+    with chromium() as browser, judging(project) as address:
+        for old in out.glob("*.webp"):
+            old.unlink()
+        for name, path in found.items():
+            take(browser, path.resolve().as_uri(), name, out)
+        take(browser, address, "judge", out)
+    (out / "README.md").write_text(gallery([*found, "judge"]), "utf-8")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Make the pictures, or say what is missing."""
+    parser = argparse.ArgumentParser(prog="python docs/images.py", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--project", type=Path, default=ROOT, help="where the demo has run")
+    parser.add_argument("--out", type=Path, default=OUT, help="the folder of the pictures")
+    chosen = parser.parse_args(arguments)
+    try:
+        make(chosen.project, chosen.out)
+    except IsotopeError as error:
+        parser.exit(1, f"{error}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -19,7 +19,6 @@ from isotope.report.since import Side
 from isotope.report.word_diff import compared
 from isotope.tabulate import since as snapshot_diff
 
-HELD = ["split", "judgements", "held", "held share"]
 EVIL = '<script>alert("1")</script><img src=x onerror=alert(2)>'
 WORDS = "The old bridge over the river was built of oak by the people of the town in 1820"
 OPEN_ALL = "document.querySelectorAll('#changes details').forEach(d => { d.open = true; })"
@@ -164,23 +163,11 @@ def test_zeros_that_mean_nothing_are_left_out(html):
     tables = re.findall(r"<table>(.*?)</table>", html, re.DOTALL)
     heads = [re.findall(r'<th scope="col"[^>]*>([^<]*)<', table) for table in tables]
     pages = ["on new pages", "on renamed pages", "on edited pages"]
-    assert heads == [["kind", "change", "every", *pages], [*HELD, "gone"]]
-    cells = re.findall(r"<td[^>]*>([^<]*)</td>", tables[0])
+    judgements = ["split", "judgements", "held", "held, %", "gone"]
+    assert heads == [["change", "every", *pages], judgements]
+    cells = re.findall(r'<td class="number">([^<]*)</td>', tables[0])
+    assert cells[: 3 * 4] == ["1", "", "1", "", "1", "", "", "1", "1", "1", "", ""]
     assert "0" not in cells
-    assert cells[: 6 * 2] == [
-        "text",
-        "unchanged",
-        "1",
-        "",
-        "1",
-        "",
-        "text",
-        "edited",
-        "1",
-        "",
-        "",
-        "1",
-    ]
 
 
 def test_words_of_a_wiki_cannot_become_markup(html):
@@ -317,18 +304,18 @@ TITLE_WORDS = ("Alder", "Ängelholm", "Берлин", "2001", "東京", "“Hero
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory) -> Path:
-    """The page on two editions of which 130 pages differ in their texts; 30 pages are gone."""
+    """The page on two editions of which 45 pages differ in their texts; 22 pages are gone."""
     words = [" ".join(f"{word}{n}" for n in range(60)) for word in ("old", "new")]
     sides: list[Rows] = []
-    for own, last in zip(words, (160, 130), strict=True):
+    for own, last in zip(words, (67, 45), strict=True):
         pages = {p: f"{TITLE_WORDS[p % len(TITLE_WORDS)]} {p}" for p in range(1, last + 1)}
         texts = [text(p, n, f"S{n}", own, pages[p]) for p in pages for n in range(3)]
         images = [image(f"i{p}", "c") for p in pages]
         qrels = [pair(p, 0, f"i{p}") for p in pages]
         sides.append({"texts": texts, "images": images, "qrels": qrels})
     # One page has a picture that was replaced, and so many changes as the others.
-    sides[1]["images"][69]["sha256"] = "t"
-    sides[1]["texts"][69 * 3 + 2] = sides[0]["texts"][69 * 3 + 2]
+    sides[1]["images"][25]["sha256"] = "t"
+    sides[1]["texts"][25 * 3 + 2] = sides[0]["texts"][25 * 3 + 2]
     sides[1]["images"].append(image("alone", "c"))
     return page(tmp_path_factory.mktemp("many"), *sides)
 
@@ -350,13 +337,12 @@ def test_at_most_twenty_pages_are_shown_at_once_and_the_document_is_short(
         assert page.evaluate(HEIGHT) < most
         page.evaluate(TWO_FRAMES)
         assert batch.bounding_box()["y"] > -1
-    assert reached == 100 + 30 + 1
+    assert reached == 45 + 22 + 1
     assert chromium.faults == []
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_a_long_list_of_pages_keeps_no_reader_out(many, chromium, screen):
-    assert faults(chromium.open(many.as_uri()), [screen]) == []
+def test_a_long_list_of_pages_keeps_no_reader_out(many, chromium):
+    assert faults(chromium.open(many.as_uri()), SCREENS[1:]) == []
     assert chromium.faults == []
 
 
@@ -376,7 +362,7 @@ def test_the_index_leads_by_letter_to_a_page_from_the_keyboard(many, chromium, w
     assert page.evaluate(ITEMS) >= 3
     assert page.evaluate(ROWS) <= 20
     page.click("nav.index a:text('Pages that are gone')")
-    first = page.locator(".batch > summary:focus:has-text('Pages 1 to 20 of 30')")
+    first = page.locator(".batch > summary:focus:has-text('Pages 1 to 20 of 22')")
     first.wait_for()
     assert first.bounding_box()["y"] < 450
     assert chromium.faults == []
@@ -387,7 +373,7 @@ def test_what_a_reader_chooses_is_found_on_a_later_batch_and_in_the_index(many, 
     page.click("label[for=kind-image]")
     page.click("label[for=change-replaced]")
     assert page.evaluate(ROWS) == 1
-    assert page.inner_text(".batch[open] > summary") == "Pages 61 to 80 of 100 1 match"
+    assert page.inner_text(".batch[open] > summary") == "Pages 21 to 40 of 45 1 match"
     assert page.locator(".letters summary:visible").count() == 1
     page.evaluate("location.hash = 'page-1'")
     page.locator(".entry > summary:focus").wait_for()
@@ -398,7 +384,7 @@ def test_what_a_reader_chooses_is_found_on_a_later_batch_and_in_the_index(many, 
 
 def test_without_scripts_the_index_and_the_filter_still_lead_to_every_page(many, chromium):
     html = many.read_text()
-    assert html.count('<details class="item batch') == html.count('name="batch"') == 8
+    assert html.count('<details class="item batch') == html.count('name="batch"') == 6
     place = many.with_name("without.html")
     place.write_text(re.sub(r"<script>.*?</script>", "", html, flags=re.DOTALL))
     page = chromium.open(place.as_uri())

@@ -164,7 +164,8 @@ def group_rows(table: Table) -> Grouped:
 
     Keys come first, up to the system where there is one. Those before the last become headings as
     long as a group has as many as `_FEWEST` rows on average, and stands in one place. A number of
-    queries that is the same throughout every group stands in the heading, too.
+    queries that is the same throughout every group stands in the heading, too. Words that are no
+    key come last.
     """
     names = [column.name for column in table.columns]
     last = names.index("system") if "system" in names else len(names)
@@ -173,7 +174,8 @@ def group_rows(table: Table) -> Grouped:
     runs = [(k, list(own)) for k, own in groupby(table.rows, key=lambda r: _texts(r, folded))]
     about = _common(table, "queries", [own for _, own in runs]) if folded else []
     rest = [n for n in keys if n not in folded]
-    rest += [n for n in range(len(names)) if n not in (*keys, *about)]
+    others = [n for n in range(len(names)) if n not in (*keys, *about)]
+    rest += sorted(others, key=lambda n: not table.columns[n].numeric)
     pool = [n for n, place in enumerate(folded) if names[place] in ("setting", "split")]
     groups = [
         Group(

@@ -61,7 +61,7 @@ function sortBy(one, head) {
 }
 
 function addSorting(one) {
-  for (const head of one.heads.filter((head) => head.textContent.trim())) {
+  for (const head of one.heads.filter((head) => !head.querySelector(".unseen"))) {
     const button = make("button", { type: "button", className: "sort" }, ...head.childNodes);
     button.addEventListener("click", () => sortBy(one, head));
     head.append(button);

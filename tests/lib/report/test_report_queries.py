@@ -127,7 +127,7 @@ def test_what_the_page_shows_is_bounded_and_it_says_what_is_left_out(root, tmp_p
     html = (tmp_path / "queries.html").read_text()
     assert re.findall(r'<li class="(\w+)" id="t2m-\d+">', html) == ["gain", "gain", "loss", "loss"]
     assert html.count("2 smaller gains, 2 smaller losses and 0 equal ones are left out") == 2
-    assert html.count('<li class="left"') == 2
+    assert html.count('<span class="left"') == 2
 
 
 def test_a_collection_without_pictures_is_compared_in_words(root, tmp_path):

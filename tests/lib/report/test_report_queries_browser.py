@@ -89,7 +89,7 @@ def test_a_bar_and_an_address_lead_to_a_query_whatever_is_filtered(opened):
     page = opened(place="#m2t-3")
     assert page.evaluate(FOCUS) == "m2t-3"
     page.select_option("[name=outcome]", "gain")
-    page.click("#m2t .bars li:nth-child(8) a", position={"x": 5, "y": 100})
+    page.click("#m2t .bars a:nth-child(8)", position={"x": 5, "y": 100})
     assert page.evaluate(FOCUS) == "m2t-8"
     assert page.evaluate("location.hash") == "#m2t-8"
     assert page.input_value("[name=outcome]") == ""

@@ -56,7 +56,7 @@
     chosen.ends.classList.toggle("turned", isTurned);
     for (const query of chosen.queries) {
       query.hidden = !shown.includes(query);
-      query.bar.parentElement.classList.toggle("out", !every.includes(query));
+      query.bar.classList.toggle("out", !every.includes(query));
     }
     const left = every.length - shown.length;
     chosen.further.hidden = left === 0;
@@ -124,7 +124,10 @@
   }
 
   for (const one of sections) {
-    one.bars.querySelector("a").tabIndex = 0;
+    one.bars.setAttribute("role", "toolbar");
+    for (const [n, link] of one.bars.querySelectorAll("a").entries()) {
+      link.tabIndex = n ? -1 : 0;
+    }
     one.bars.addEventListener("keydown", (event) => along(event, one.bars));
     one.bars.addEventListener("click", (event) => {
       const link = event.target.closest("a");

@@ -20,6 +20,7 @@ PAGES = {
     "collection": "Collection",
     "systems": "Systems",
     "cases": "Case studies",
+    "queries": "Query by query",
     "failures": "Failures",
     "costs": "Costs",
     "cite": "How to cite",

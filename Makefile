@@ -111,11 +111,13 @@ pull: .venv/installed
 	git ls-files -z workflow runs judgements | xargs -0 touch -c
 	snakemake --cores 1 --touch --forceall --quiet all -- full
 
+# The pictures are of the demo's report, and taken by Chromium: after `make demo` and `make system`.
 docs: .venv/installed
 	python docs/parameters.py
 	python docs/benchmarks.py
 	python docs/full_size.py
 	python docs/fidelity.py
+	python docs/images.py
 
 # A real Slurm of two nodes on this machine, for one test; if it can't be installed, the test skips.
 test-cluster: .venv/installed

@@ -15,9 +15,10 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 from PIL import Image
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, ViewportSize, sync_playwright
 
 from isotope.core.errors import IsotopeError, MissingFile
 from isotope.judge.pool import write_pool
@@ -25,11 +26,13 @@ from isotope.judge.pool import write_pool
 ROOT = Path(__file__).parents[1]
 OUT = Path(__file__).with_name("images")
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+Theme = Literal["light", "dark"]
+# Widths and heights of windows, in px.
 WINDOWS = {1280: 900, 390: 844}
 # What the README shows, in the dark, too.
 DARK = ("toy-index", "toy-cases-t2m-01")
-# Cases start with many words; their pictures start below.
-START = {"cases": "main > section:nth-of-type(2)"}
+# Pages that start with many words, by a part of their address, and where their pictures start.
+START = {"cases": "main > section:nth-of-type(2)", "failures.html": ".failure"}
 # Bytes of a picture, and colours to try.
 LARGEST = 40_000
 COLOURS = (64, 32, 16, 8)
@@ -37,12 +40,12 @@ JUDGED = "toy"
 DEPTH = 10
 GALLERY = """# Pictures of the report
 
-Made by `python docs/images.py` from the pages of the demo: what a desk's window and a telephone's show of each.
+Made by `python docs/images.py` from the demo's pages: what windows of 1280 and of 390 px show.
 """
 
 
 def pages(report: Path) -> dict[str, Path]:
-    """Return the pages of a report by the name of their pictures; of the pages of a list, one a task.
+    """Return the pages of a report, by the name of their pictures; of cases, one a task.
 
     Raises:
         MissingFile: no report.
@@ -58,10 +61,12 @@ def pages(report: Path) -> dict[str, Path]:
     return {"-".join(n.parts): report / f"{n}.html" for n in named}
 
 
-def files(name: str) -> dict[str, tuple[int, str]]:
+def files(name: str) -> dict[str, tuple[int, Theme]]:
     """Return the pictures of a page by file name: the width in px and the theme of each."""
-    light = {f"{name}-{width}.webp": (width, "light") for width in WINDOWS}
-    return light | ({f"{name}-dark.webp": (1280, "dark")} if name in DARK else {})
+    found: dict[str, tuple[int, Theme]] = {f"{name}-{w}.webp": (w, "light") for w in WINDOWS}
+    if name in DARK:
+        found[f"{name}-dark.webp"] = (1280, "dark")
+    return found
 
 
 def small(picture: bytes) -> bytes:
@@ -83,12 +88,11 @@ def small(picture: bytes) -> bytes:
 def take(browser: Browser, url: str, name: str, out: Path) -> None:
     """Write the pictures of a page to the folder `out`."""
     for file, (width, theme) in files(name).items():
-        size = {"width": width, "height": WINDOWS[width]}
-        page = browser.new_page(viewport=size, color_scheme=theme, reduced_motion="reduce")  # pyright: ignore
+        size = ViewportSize(width=width, height=WINDOWS[width])
+        page = browser.new_page(viewport=size, color_scheme=theme, reduced_motion="reduce")
         page.goto(url, wait_until="networkidle")
-        for part, place in START.items():
-            if part in Path(url).parts:
-                page.locator(place).evaluate("e => e.scrollIntoView({behavior: 'instant'})")
+        for part in START.keys() & set(Path(url).parts):
+            page.locator(START[part]).first.evaluate("e => e.scrollIntoView()")
         (out / file).write_bytes(small(page.screenshot()))
         page.close()
 
@@ -122,10 +126,11 @@ def judging(project: Path) -> Iterator[str]:
         write_pool(runs, *words, depth=DEPTH, pool=pool, sheets=[])
         command = ["isotope", "judge", JUDGED, "--assessor", "ann", "--port", "0"]
         with subprocess.Popen(command, cwd=place, stdout=subprocess.PIPE, text=True) as server:
-            assert server.stdout is not None  # noqa: S101 (it is a pipe)
-            said = server.stdout.readline()
+            address = re.search(r"http://\S+/", next(iter(server.stdout or ()), ""))
+            if address is None:
+                raise IsotopeError("isotope judge", "it did not start", "see its error above")
             try:
-                yield re.search(r"http://\S+/", said)[0]  # pyright: ignore
+                yield address[0]
             finally:
                 server.terminate()
 

@@ -1,0 +1,96 @@
+"""Every page of the report has its pictures in docs/images, and the pictures are small."""
+
+import os
+import re
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from tests import forkserver
+from tests.workflow.test_benchmarks import module
+
+from isotope.core.errors import IsotopeError, MissingFile
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "docs/images"
+SET_BYTES = 1_000_000
+
+images = module("docs/images.py")
+
+
+@pytest.fixture(scope="module")
+def pages(embedded) -> dict[str, Path]:
+    return images.pages(embedded / "results/report")
+
+
+def test_every_page_of_the_demo_has_its_pictures(pages):
+    named = {file for name in (*pages, "judge") for file in images.files(name)}
+    assert {p.name for p in FOLDER.glob("*.webp")} == named, "run `python docs/images.py`"
+    assert (FOLDER / "README.md").read_text("utf-8") == images.gallery([*pages, "judge"])
+    assert {f"{name}-dark.webp" for name in images.DARK} <= named
+
+
+def test_of_pages_that_are_alike_one_a_task_has_pictures(pages):
+    assert [n for n in pages if "cases-" in n] == ["toy-cases-m2t-01", "toy-cases-t2m-01"]
+    assert {"index", "toy-index", "toy-later-since-toy"} <= set(pages)
+
+
+def test_the_pictures_are_small_and_as_wide_as_they_say():
+    found = sorted(FOLDER.glob("*.webp"))
+    assert len(found) > 20
+    for path in found:
+        width = int(path.stem.rpartition("-")[2].replace("dark", "1280"))
+        with Image.open(path) as picture:
+            assert picture.size == (width, images.WINDOWS[width])
+        assert path.stat().st_size <= images.LARGEST
+    assert sum(p.stat().st_size for p in found) <= SET_BYTES
+
+
+def test_the_readme_opens_with_pictures_that_exist():
+    opening = (ROOT / "README.md").read_text("utf-8").partition("\n## ")[0]
+    shown = re.findall(r'(?:src|srcset)="([^"]+)"', opening)
+    assert len(shown) == 4
+    assert [place for place in shown if not (ROOT / place).is_file()] == []
+    assert len(re.findall(r'alt="[^"]{40,}"', opening)) == 2
+
+
+def test_a_picture_is_taken_of_a_page(pages, chromium, tmp_path):
+    browser = chromium.context.browser
+    images.take(browser, pages["index"].as_uri(), "index", tmp_path)
+    assert {p.name for p in tmp_path.iterdir()} == set(images.files("index"))
+    with Image.open(tmp_path / "index-390.webp") as picture:
+        assert len(picture.convert("RGB").getcolors() or []) > 1
+
+
+def test_colours_are_given_up_until_a_picture_is_small():
+    def png(pixels) -> bytes:
+        path = images.io.BytesIO()
+        Image.fromarray(pixels.astype("uint8")).save(path, "PNG")
+        return path.getvalue()
+
+    noise = np.random.default_rng(0).integers(0, 256, (600, 600, 3))
+    with pytest.raises(IsotopeError, match="more than 40000 bytes"):
+        images.small(png(noise))
+    fewer = images.small(png(noise[:300, :250]))
+    assert 0 < len(fewer) <= images.LARGEST
+    with Image.open(images.io.BytesIO(fewer)) as picture:
+        assert len(picture.convert("RGB").getcolors() or []) < max(images.COLOURS)
+
+
+def test_the_judging_page_is_served_on_a_pool_of_the_demo(embedded, monkeypatch):
+    programs = forkserver.stand_in("isotope").parent
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    with images.judging(embedded) as address, urllib.request.urlopen(address) as page:
+        assert "ann judges toy" in page.read().decode()
+    assert not (embedded / "results/score/toy/pool.parquet").exists()
+
+
+def test_without_a_report_it_says_what_to_run(tmp_path, capsys):
+    with pytest.raises(MissingFile, match="run `make demo` first"):
+        images.pages(tmp_path)
+    with pytest.raises(SystemExit):
+        images.main(["--project", str(tmp_path), "--out", str(tmp_path / "images")])
+    assert "no report to take pictures of; run `make demo` first" in capsys.readouterr().err
+    assert not (tmp_path / "images").exists()

@@ -75,9 +75,13 @@ def test_a_job_reports_every_half_second_and_at_its_end(place, clock):
 
 
 def test_a_job_that_fails_has_not_ended(place):
-    with pytest.raises(SystemExit), logged("logs/a.log", "crawl_shard"):
-        Progress("images", 10)
-        raise KeyboardInterrupt
+    def work() -> None:
+        with logged("logs/a.log", "crawl_shard"):
+            Progress("images", 10)
+            raise KeyboardInterrupt
+
+    with pytest.raises(SystemExit):
+        work()
     assert not report(place)["ended"]
 
 

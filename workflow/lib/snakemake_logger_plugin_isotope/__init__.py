@@ -273,7 +273,7 @@ class LogHandler(LogHandlerBase):
 
 
 def failures(jobs: Sequence[tuple[str, Sequence[str]]]) -> str:
-    """Return the lines on the jobs that failed: rules and logs; the first few, and how many more."""
+    """Return the lines on jobs that failed, (rule, logs): the first few, and how many more."""
     more = len(jobs) - MOST_FAILED
     rest = f"and {more} more jobs failed\n" if more > 0 else ""
     return "".join(failure(rule, logs) for rule, logs in jobs[:MOST_FAILED]) + rest

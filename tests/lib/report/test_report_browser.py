@@ -8,7 +8,8 @@ PLACES = "[...document.querySelectorAll('a[href]')].map(a => a.href)"
 BROKEN = "[...document.images].filter(i => !(i.complete && i.naturalWidth > 0)).length"
 WIDE = "[document.documentElement.scrollWidth, innerWidth]"
 UNNAMED = (
-    "[...document.querySelectorAll('svg')].filter(s => !s.closest('[role=img][aria-label]')).length"
+    "[...document.querySelectorAll('svg')]"
+    ".filter(s => !s.closest('[role=img][aria-label], [aria-hidden=true]')).length"
 )
 
 

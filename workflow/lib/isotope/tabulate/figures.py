@@ -107,9 +107,11 @@ def bars(
     Raises:
         EmptyTable: a query without rows.
     """
-    shares = rows(sql_file, relations, params)
+    shares = _points(sql_file, relations, params)
     if shares.is_empty():
-        raise EmptyTable(sql_file, f"nothing to draw for {dict(params)}", "see the tables it reads")
+        raise EmptyTable(
+            sql_file, f"nothing to draw for {_query_params(params)}", "see the tables it reads"
+        )
     panels = (
         shares.partition_by("counted", maintain_order=True) if "counted" in shares else [shares]
     )
@@ -365,7 +367,11 @@ def _write_note(text: str, out: Path) -> None:
 def _points(
     sql_file: Path, relations: Mapping[str, sql.Files], params: Mapping[str, Any]
 ) -> pl.DataFrame:
-    return rows(sql_file, relations, {k: v for k, v in params.items() if k != "looks"})
+    return rows(sql_file, relations, _query_params(params))
+
+
+def _query_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in params.items() if name != "looks"}
 
 
 def _looks(points: pl.DataFrame, params: Mapping[str, Any]) -> dict[str, Look]:

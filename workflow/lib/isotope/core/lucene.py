@@ -39,6 +39,8 @@ _WRONG = re.compile(r"Error:|Exception in|[\d-]+ [\d:,]+ ERROR ")
 _INDEXER = "io.anserini.index.IndexCollection"
 _SEARCHER = "BatchSearch"
 _MERGER = "MergeIndexes"
+# The second makes the analyzer of the first.
+_ANALYSTS = ("AnalyzeTexts", "BatchSearch")
 _RUNNER, _DONE = "RunAll", "RunAll: done"
 _JAVA = Path(__file__).parents[1] / "java"
 _MILLIONTHS = 1e6
@@ -54,6 +56,10 @@ _HITS: dict[str, pl.DataType] = {
     "score": pl.Float64(),
 }
 _WRITTEN: dict[str, pl.DataType] = {**_HITS, "score": pl.Int64()}
+_TERMS: dict[str, pl.DataType] = {
+    **{"id": pl.String(), "term": pl.String()},
+    **{"documents": pl.Int64(), "start": pl.Int64(), "end": pl.Int64()},
+}
 TOY = "toy"
 Split = Callable[[Sequence[str]], list[str]]
 WORDS = "words"
@@ -203,6 +209,52 @@ def search_all(searches: Iterable[Queries], *, hits: int, threads: int) -> Itera
             run_tools(_SEARCHER, runs, memory_mb=memory_mb)
         for path in written:
             yield read_answers(path) if path else pl.DataFrame(schema=_HITS)
+
+
+class Texts(NamedTuple):
+    """Texts, (id, text), each on one line; their language; the place of an index, or none."""
+
+    rows: Sequence[tuple[str, str]]
+    language: str = _ENGLISH
+    place: Path | None = None
+
+
+class Terms(NamedTuple):
+    """The terms of texts as Lucene sees them, and the sizes of the index, 0 without one.
+
+    `rows` has a row a term: `id`, `term`, `start` and `end` in the text, and in how many
+    `documents` of the index the term is. `size` counts documents, `length` the terms of all.
+    """
+
+    rows: pl.DataFrame
+    size: int
+    length: int
+
+
+def analyse(asked: Sequence[Texts], *, memory_mb: int = HEAP_MB // 8) -> list[Terms]:
+    """Return the terms of each of some lists of texts; one Java analyses them all.
+
+    Raises:
+        ToolFailed: an index can't be read.
+    """
+    with tempfile.TemporaryDirectory(prefix="isotope-terms-") as folder:
+        runs, written = list[list[str | Path]](), list[Path]()
+        for n, (rows, language, place) in enumerate(asked):
+            texts, terms = Path(folder) / f"{n}.texts", Path(folder) / f"{n}.terms"
+            texts.write_text("".join(f"{key}\t{text}\n" for key, text in rows), "utf-8")
+            runs.append([place or "", texts, terms, analyzer(language) or "default"])
+            written.append(terms)
+        run_tools(_ANALYSTS[0], runs, memory_mb=memory_mb)
+        return [_read_terms(path) for path in written]
+
+
+def _read_terms(path: Path) -> Terms:
+    with path.open(encoding="utf-8") as lines:
+        size, length = map(int, next(lines).split())
+        if not next(lines, ""):
+            return Terms(pl.DataFrame(schema=_TERMS), size, length)
+    plain: dict[str, Any] = {"separator": "\t", "has_header": False, "quote_char": None}
+    return Terms(pl.read_csv(path, skip_rows=1, schema=_TERMS, **plain), size, length)
 
 
 def contents(

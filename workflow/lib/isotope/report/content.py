@@ -5,6 +5,7 @@ A page is about a `Scope`: a collection, a pool of it, and the system whose answ
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -16,19 +17,23 @@ from isotope.core.errors import MissingFile
 from isotope.core.pixels import SIDE_PX, thumbnail
 from isotope.tabulate.exhibits import Exhibit, described
 from isotope.tabulate.looks import themed
-from isotope.tabulate.table import Table, lay_out, rows
+from isotope.tabulate.table import Column, PrintedCell, Table, lay_out, rows
 
 DEPTH = 5
 _SQL = sql.SQL / "tabulate"
 _CURVE = "curve-"
 _TALL_ROWS = 24
+_WINDOWS = 3
+_WORD = 12
+_FEWEST = 2.5
 
 
 @dataclass(frozen=True)
 class Scope:
     """What a page is about: a collection below `root`, a pool, and a system, with their files.
 
-    `explained` if the collection has a page of explained failures.
+    `explained` if the collection has a page of explained failures, `compared` if it has one of two
+    systems query by query.
     """
 
     root: Path
@@ -38,6 +43,7 @@ class Scope:
     split: str
     system: str
     explained: bool = False
+    compared: bool = False
 
     def run(self, task: str) -> Path:
         """Return the file of the system's run for `task`."""
@@ -52,6 +58,37 @@ class Scope:
         """Return the files that hold the pixels; none for a collection that was not crawled."""
         crawl = self.root / "data/crawl"
         return sorted(p for s in self.sources for p in crawl.glob(f"{s}/shard-*.parquet"))
+
+
+class Group(NamedTuple):
+    """Rows under one heading: what their key has in common, and how many queries they are about.
+
+    `pool` is the setting and the split among it, empty where it has none.
+    """
+
+    heading: list[str]
+    pool: tuple[str, ...]
+    queries: str
+    rows: list[list[PrintedCell]]
+
+
+class Grouped(NamedTuple):
+    """A table as a page prints it: columns, first the keys, and rows in groups.
+
+    `folded` are the columns whose values stand in the groups' headings; where there are none, the
+    one group has no heading.
+    """
+
+    folded: list[Column]
+    keys: list[Column]
+    columns: list[Column]
+    groups: list[Group]
+
+    @property
+    def letters(self) -> int:
+        """The most systems that a cell beats."""
+        cells = (cell for group in self.groups for row in group.rows for cell in row)
+        return max((len(cell.beats) for cell in cells), default=0)
 
 
 class Display(NamedTuple):
@@ -100,6 +137,22 @@ class Example:
     hits: list[Hit]
 
 
+class Piece(NamedTuple):
+    """A piece of a text; `mark` is `right`, `hit` or empty, by where else its word stands."""
+
+    text: str
+    mark: str = ""
+
+
+class Place(NamedTuple):
+    """Where a term stands in a text, what it weighs, and how it is marked."""
+
+    start: int
+    end: int
+    weight: float
+    mark: str
+
+
 def required(path: Path) -> pl.DataFrame:
     """Return the table at `path`.
 
@@ -112,7 +165,7 @@ def required(path: Path) -> pl.DataFrame:
 
 
 def read_exhibits(files: Iterable[Path], words: Mapping[str, object]) -> dict[str, Display]:
-    """Return what `files` hold, by stem: `.svg` drawings, and the tables whose `.csv` is given.
+    """Return what `files` hold, by stem: `.svg` drawings, and the tables whose `.csv` has rows.
 
     `words` fill the captions. What lies in `since/<earlier>` has that before its stem. A table that
     nothing describes is shown last, under its own name; a drawing `curve-<model>` is a learning
@@ -123,7 +176,41 @@ def read_exhibits(files: Iterable[Path], words: Mapping[str, object]) -> dict[st
     drawings = {_stem(p): p for p in paths if p.suffix == ".svg"}
     listed = [s for s in described() if s in tables or s in drawings]
     others = sorted((tables.keys() | drawings.keys()) - set(listed))
-    return {s: _display(s, tables.get(s), drawings.get(s), words) for s in (*listed, *others)}
+    displays = {s: _display(s, tables.get(s), drawings.get(s), words) for s in (*listed, *others)}
+    return {s: one for s, one in displays.items() if one.drawing or one.table}
+
+
+def group_rows(table: Table) -> Grouped:
+    """Return the table with keys that many rows share as headings of groups.
+
+    Keys come first, up to the system where there is one. Those before the last become headings as
+    long as a group has as many as `_FEWEST` rows on average, and stands in one place. A number of
+    queries that is the same throughout every group stands in the heading, too. Words that are no
+    key come last.
+    """
+    names = [column.name for column in table.columns]
+    last = names.index("system") if "system" in names else len(names)
+    keys = [n for n, column in enumerate(table.columns) if column.key and n <= last]
+    folded = keys[: _folded(table, keys)]
+    runs = [(k, list(own)) for k, own in groupby(table.rows, key=lambda r: _texts(r, folded))]
+    about = _common(table, "queries", [own for _, own in runs]) if folded else []
+    rest = [n for n in keys if n not in folded]
+    others = [n for n in range(len(names)) if n not in (*keys, *about)]
+    rest += sorted(others, key=lambda n: not table.columns[n].numeric)
+    pool = [n for n, place in enumerate(folded) if names[place] in ("setting", "split")]
+    groups = [
+        Group(
+            list(heading),
+            tuple(heading[n] for n in pool),
+            own[0][about[0]].text if about else "",
+            [[row[n] for n in rest] for row in own],
+        )
+        for heading, own in runs
+    ]
+    columns = [table.columns[n] for n in rest]
+    return Grouped(
+        [table.columns[n] for n in folded], columns[: len(keys) - len(folded)], columns, groups
+    )
 
 
 def examples(scope: Scope, task: str, n: int) -> list[Example]:
@@ -141,12 +228,12 @@ def examples(scope: Scope, task: str, n: int) -> list[Example]:
     return [_example(pick, hits, by_id) for pick in picks.iter_rows(named=True)]
 
 
-def items(scope: Scope, ids: Iterable[str]) -> dict[str, Item]:
-    """Return texts and images by id, images with their thumbnails."""
+def items(scope: Scope, ids: Iterable[str], side_px: int = SIDE_PX) -> dict[str, Item]:
+    """Return texts and images by id, images with their thumbnails, within `side_px` squared."""
     selection = {"ids": sorted(set(ids))}
     texts = rows(_SQL / "report/texts.sql", {"texts": scope.table("texts")}, selection)
     images = rows(_SQL / "report/images.sql", {"images": scope.table("images")}, selection)
-    thumbnails = pictures(scope, images["id"].to_list())
+    thumbnails = pictures(scope, images["id"].to_list(), side_px)
     by_id = {r["id"]: Item("text", r["title"], r["words"], r["url"]) for r in texts.to_dicts()}
     for r in images.to_dicts():
         ident, title = r["id"], unquote(r["title"]).replace("_", " ")
@@ -163,6 +250,26 @@ def pictures(scope: Scope, ids: list[str], side_px: int = SIDE_PX) -> dict[str, 
     return {r["id"]: thumbnail(r["webp"], side_px) for r in webps.iter_rows(named=True)}
 
 
+def marked_excerpt(text: str, places: Sequence[Place], characters: int) -> list[Piece]:
+    """Return about `characters` of `text`, around its heaviest terms, with the terms marked."""
+    if len(text) <= characters:
+        return _marked(text, places, [(0, len(text))])
+    firsts = sorted(places, key=lambda place: (-place.weight, place.start))
+    starts = list[int]()
+    width = characters // _WINDOWS
+    for place in firsts:
+        if len(starts) < _WINDOWS and not any(s <= place.start < s + width // 2 for s in starts):
+            starts.append(max(0, place.start - width // 3))
+    own = characters // max(len(starts), 1)
+    windows = list[tuple[int, int]]()
+    for start in sorted(starts) or [0]:
+        if windows and start <= windows[-1][1]:
+            windows[-1] = (windows[-1][0], start + own)
+        else:
+            windows.append((start, start + own))
+    return _marked(text, places, [_whole_words(text, *window) for window in windows])
+
+
 def _stem(path: Path) -> str:
     """Return a file's name; with its folder where it holds a collection against an earlier one."""
     parts = path.with_suffix("").parts
@@ -172,11 +279,32 @@ def _stem(path: Path) -> str:
 def _display(stem: str, csv: Path | None, svg: Path | None, words: Mapping[str, object]) -> Display:
     folder, _, name = stem.rpartition("/")
     exhibit = described().get(name) or _unlisted(stem)
-    table = lay_out(pl.read_csv(csv, infer_schema_length=None)) if csv else None
+    frame = pl.read_csv(csv, infer_schema_length=None) if csv else pl.DataFrame()
+    table = None if frame.is_empty() else _without_gaps(lay_out(frame))
     drawing = _drawing(svg, stem.replace("/", "-")) if svg else None
     named = {**words, "earlier": folder.removeprefix("since/")}
     complete = exhibit._replace(caption=exhibit.caption.format_map(named))
     return Display(stem, complete, table, drawing, ("csv", "tex") if csv else ())
+
+
+def _folded(table: Table, keys: list[int]) -> int:
+    """Return how many of the first keys become headings; the last, and a letter, stay."""
+    letters = [keys.index(n) for n in keys if table.columns[n].name == "letter"]
+    for width in range(min([*letters, len(keys) - 1]), 0, -1):
+        runs = [k for k, _ in groupby(table.rows, key=lambda r: _texts(r, keys[:width]))]
+        if len(runs) == len(set(runs)) and len(table.rows) >= _FEWEST * len(runs):
+            return width
+    return 0
+
+
+def _common(table: Table, name: str, groups: Sequence[Sequence[list[PrintedCell]]]) -> list[int]:
+    """Return the place of the column of numbers `name`, if it is the same throughout each group."""
+    numbers = [n for n, c in enumerate(table.columns) if c.name == name and c.numeric]
+    return [n for n in numbers if all(len({row[n] for row in rows}) == 1 for rows in groups)]
+
+
+def _texts(row: Sequence[PrintedCell], places: Sequence[int]) -> tuple[str, ...]:
+    return tuple(row[n].text for n in places)
 
 
 def _unlisted(stem: str) -> Exhibit:
@@ -185,6 +313,16 @@ def _unlisted(stem: str) -> Exhibit:
         caption = "Loss, and its quality on validation, while it learned from the training split."
         return Exhibit("systems", "", f"How {model} learned", caption)
     return Exhibit("systems", "", stem.replace("_", " "), "")
+
+
+def _without_gaps(table: Table) -> Table:
+    """Leave out columns, other than measures, in which no row has a value."""
+    kept = [
+        n
+        for n, column in enumerate(table.columns)
+        if column.group or any(row[n].text not in ("", "—") for row in table.rows)
+    ]
+    return Table([table.columns[n] for n in kept], [[row[n] for n in kept] for row in table.rows])
 
 
 def _drawing(svg: Path, name: str) -> str:
@@ -206,3 +344,29 @@ def _example(pick: dict[str, object], hits: pl.DataFrame, items: dict[str, Item]
         best=bool(pick["is_best"]),
         hits=[Hit(h["rank"], items[h["doc_id"]], h["relevant"]) for h in own],
     )
+
+
+def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a window that begins and ends between words, where a script has spaces."""
+    if start:
+        start = text.find(" ", start, start + _WORD) + 1 or start
+    if end < len(text):
+        end = max(text.rfind(" ", end - _WORD, end), 0) or end
+    return start, min(end, len(text))
+
+
+def _marked(text: str, places: Sequence[Place], windows: Sequence[tuple[int, int]]) -> list[Piece]:
+    pieces = list[Piece]()
+    ordered = sorted(places)
+    for n, (start, end) in enumerate(windows):
+        pieces.append(Piece(" … " if n else "… " if start else ""))
+        at = start
+        for place in ordered:
+            # Terms overlap where a script has no spaces.
+            first = max(place.start, at)
+            if first < place.end <= end:
+                pieces += [Piece(text[at:first]), Piece(text[first : place.end], place.mark)]
+                at = place.end
+        pieces.append(Piece(text[at:end]))
+    pieces.append(Piece(" …" if windows[-1][1] < len(text) else ""))
+    return [piece for piece in pieces if piece.text]

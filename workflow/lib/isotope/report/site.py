@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from isotope.core import store
 from isotope.core.grid import TASKS
+from isotope.report.content import group_rows
 from isotope.tabulate.looks import style_sheet, swatch
 from isotope.tabulate.table import spans
 
@@ -20,6 +21,7 @@ PAGES = {
     "collection": "Collection",
     "systems": "Systems",
     "cases": "Case studies",
+    "queries": "Query by query",
     "failures": "Failures",
     "costs": "Costs",
     "cite": "How to cite",
@@ -68,7 +70,8 @@ def environment() -> Environment:
     filters = cast("dict[str, Callable[..., object]]", templates.filters)
     filters.update(excerpt=excerpt, web=web)
     names = cast("dict[str, Callable[..., object]]", templates.globals)
-    names.update(spans=spans, symbol=symbol, swatch=swatch, look_variables=style_sheet)
+    names.update(spans=spans, group_rows=group_rows, symbol=symbol)
+    names.update(swatch=swatch, look_variables=style_sheet)
     return templates
 
 

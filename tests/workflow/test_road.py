@@ -278,7 +278,6 @@ def test_the_cli_prints_where_the_report_is_and_its_headline(embedded, shell):
     told = shell("isotope", "report", cwd=embedded)
     assert f"Report: {embedded.resolve()}/results/report/toy/index.html" in told
     assert re.search(r"bm25 +\d\.\d{4}", told)
-    assert f"All collections: {embedded.resolve()}/results/report/index.html" in told
     assert f"Changes: {embedded.resolve()}/results/report/toy-later/since/toy.html" in told
     assert re.search(r"^images +600 +2 ", told, re.MULTILINE)
 

@@ -16,6 +16,7 @@ from isotope.core import sql
 from isotope.core.errors import MissingFile
 from isotope.core.pixels import SIDE_PX, thumbnail
 from isotope.tabulate.exhibits import Exhibit, described
+from isotope.tabulate.looks import themed
 from isotope.tabulate.table import Column, PrintedCell, Table, lay_out, rows
 
 DEPTH = 5
@@ -184,7 +185,8 @@ def group_rows(table: Table) -> Grouped:
 
     Keys come first, up to the system where there is one. Those before the last become headings as
     long as a group has as many as `_FEWEST` rows on average, and stands in one place. A number of
-    queries that is the same throughout every group stands in the heading, too.
+    queries that is the same throughout every group stands in the heading, too. Words that are no
+    key come last.
     """
     names = [column.name for column in table.columns]
     last = names.index("system") if "system" in names else len(names)
@@ -193,7 +195,8 @@ def group_rows(table: Table) -> Grouped:
     runs = [(k, list(own)) for k, own in groupby(table.rows, key=lambda r: _texts(r, folded))]
     about = _common(table, "queries", [own for _, own in runs]) if folded else []
     rest = [n for n in keys if n not in folded]
-    rest += [n for n in range(len(names)) if n not in (*keys, *about)]
+    others = [n for n in range(len(names)) if n not in (*keys, *about)]
+    rest += sorted(others, key=lambda n: not table.columns[n].numeric)
     pool = [n for n, place in enumerate(folded) if names[place] in ("setting", "split")]
     groups = [
         Group(
@@ -323,8 +326,11 @@ def _without_gaps(table: Table) -> Table:
 
 
 def _drawing(svg: Path, name: str) -> str:
-    """Return the SVG element without prolog; its ids get the name, so none occurs twice."""
-    text = svg.read_text(encoding="utf-8")
+    """Return the SVG element without prolog, in the page's colours; its ids get the name first.
+
+    So no id occurs twice in a page.
+    """
+    text = themed(svg.read_text(encoding="utf-8"))
     own = text[text.index("<svg") :].replace(' id="', f' id="{name}-')
     return own.replace('href="#', f'href="#{name}-').replace("url(#", f"url(#{name}-")
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from isotope.params import files, resolve
+from isotope.plan.paths import of_collection
 from isotope.plan.plan import Plan
 from isotope.tabulate.exhibits import DRAWINGS, WRITERS, described
 
@@ -44,6 +45,18 @@ def test_every_query_of_a_table_belongs_to_an_entry():
     named = {q for e in described().values() for q in (e.query, e.drawn_from) if q}
     made_by_others = {"metrics", "snapshot_diff", "snapshot_survival"}
     assert queries - named == made_by_others
+
+
+def test_a_systems_look_is_of_its_place_in_systems_and_not_of_what_is_searched():
+    narrow = {**DEMO, "search": {**DEMO["search"], "systems": ["wsum", "bm25"]}}
+    narrow["tabulate"] = {**DEMO["tabulate"], "system": "wsum", "comparisons": []}
+    every, two = planned(), Plan(resolve.resolve(narrow), ROOT, {})
+    assert every.looks == {"random": 0, "bm25": 1, "tiny-clip": 2, "rrf": 3, "wsum": 4}
+    assert two.looks == {"wsum": 4, "bm25": 1}
+    recipes = every.exhibit_recipes("toy")
+    assert recipes["corpus_size"]["looks"] == recipes["subsets"]["looks"] == every.looks
+    assert recipes["categories"]["looks"] == recipes["headline"]["looks"] == {}
+    assert every.report_facts(of_collection("toy"))["looks"] == every.looks
 
 
 def test_a_collection_without_facts_has_no_figure_of_them():

@@ -16,6 +16,7 @@ from isotope.core import sql
 from isotope.core.errors import MissingFile
 from isotope.core.pixels import SIDE_PX, thumbnail
 from isotope.tabulate.exhibits import Exhibit, described
+from isotope.tabulate.looks import themed
 from isotope.tabulate.table import Column, PrintedCell, Table, lay_out, rows
 
 DEPTH = 5
@@ -325,8 +326,11 @@ def _without_gaps(table: Table) -> Table:
 
 
 def _drawing(svg: Path, name: str) -> str:
-    """Return the SVG element without prolog; its ids get the name, so none occurs twice."""
-    text = svg.read_text(encoding="utf-8")
+    """Return the SVG element without prolog, in the page's colours; its ids get the name first.
+
+    So no id occurs twice in a page.
+    """
+    text = themed(svg.read_text(encoding="utf-8"))
     own = text[text.index("<svg") :].replace(' id="', f' id="{name}-')
     return own.replace('href="#', f'href="#{name}-').replace("url(#", f"url(#{name}-")
 

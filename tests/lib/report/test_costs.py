@@ -59,7 +59,7 @@ def test_where_no_job_was_measured_the_command_says_so(tmp_path):
 
 def test_the_page_has_phases_rules_and_the_day_of_the_crawl(report_site):
     text = (report_site / "toy/costs.html").read_text()
-    assert '<th scope="row">parse_dump</th>' in text
-    assert '<th scope="row">crawl</th>' in text
+    assert '<th scope="row" class="key">dump</th>' in text
+    assert '<th scope="row" class="key">crawl</th>' in text
     assert "another" not in text
     assert "2023-02-03 (UTC)" in text

@@ -60,7 +60,7 @@ def test_a_mean_and_its_deviation_share_a_column():
 @pytest.mark.parametrize(
     ("column", "value", "text"),
     [
-        ("texts", 17173, "17,173"), ("share", 0.1234, "12.3%"), ("score_max", 12.345, "12.35"),
+        ("texts", 17173, "17,173"), ("share", 0.1234, "12.3"), ("score_max", 12.345, "12.35"),
         ("value", 0.5, "0.5000"), ("split", "test", "test"), ("score_min", None, "—"),
     ],
 )  # fmt: skip
@@ -72,7 +72,8 @@ def test_groups_of_columns_stand_under_one_heading_in_latex():
     lines = latex(lay_out(widen(CELLS))).splitlines()
     assert lines[0] == r"\begin{tabular}{llllrr}"
     assert lines[2] == (
-        r"\multicolumn{4}{c}{} & \multicolumn{1}{c}{t2m} & \multicolumn{1}{c}{m2t} \\"
+        r"\multicolumn{4}{c}{} & \multicolumn{1}{c}{Image suggestion} & "
+        r"\multicolumn{1}{c}{Image promotion} \\"
     )
     assert lines[3] == r"\cmidrule(lr){5-5}\cmidrule(lr){6-6}"
     assert lines[6] == r"small & test & a & bm25 & 0.2500 & \textbf{0.5000}$^{b}$ \\"

@@ -13,14 +13,14 @@ import polars as pl
 
 from isotope.core import sql
 from isotope.core.errors import BadArgument, MissingFile
-from isotope.core.grid import TASKS
+from isotope.core.grid import TASKS, id_column, pool_splits
 from isotope.params.schema import suggest
 from isotope.report import cases, costs
-from isotope.report.content import Display, Example, Scope, examples, read_exhibits, required
+from isotope.report.content import Example, Scope, examples, read_exhibits, required
 from isotope.report.site import write_page
 from isotope.tabulate.catalog import build as build_catalog
 from isotope.tabulate.since import write_newest
-from isotope.tabulate.table import BEATS, PrintedCell, plain, rows
+from isotope.tabulate.table import BEATS, plain, rows
 
 _DAY = re.compile(r"(?<!\d)(20\d\d)(\d\d)(\d\d)(?!\d)")
 _MOST = 40
@@ -43,16 +43,6 @@ class Origin(NamedTuple):
     total: int
     dates: list[str]
     version: str
-
-
-@dataclass(frozen=True)
-class Pool:
-    """The rows of Table 3 for one setting and split; `chosen` if the pages are about it."""
-
-    setting: str
-    split: str
-    rows: list[list[PrintedCell]]
-    chosen: bool
 
 
 @dataclass(frozen=True)
@@ -164,13 +154,11 @@ def build_pages(scope: Scope, files: Sequence[Path], facts: Mapping[str, Any], o
     displays = read_exhibits(files, _words(scope, facts))
     common = {"scope": scope, "up": "", "displays": displays, "facts": facts}
     sizes = {"sizes": table1, "totals": totals(table1)}
-    pools, best = (
-        _pools(table3, displays["table3"], scope),
-        leader(table3, scope.setting, scope.split),
-    )
+    best = leader(table3, scope.setting, scope.split)
+    notes = pool_notes(scope, table3.select("setting", "split").unique().sort(pl.all()).rows())
     source = origin(scope.root, scope.sources)
     write_page("collection", out / "collection.html", **common, **sizes)
-    write_page("systems", out / "systems.html", **common, pools=pools)
+    write_page("systems", out / "systems.html", **common, notes=notes)
     write_page("cite", out / "cite.html", **common, origin=source)
     write_page("index", out / "index.html", **common, **sizes, leader=best, examples=_best(scope))
 
@@ -297,14 +285,29 @@ def _best(scope: Scope) -> dict[str, list[Example]]:
     return best
 
 
-def _pools(table3: pl.DataFrame, exhibit: Display, scope: Scope) -> list[Pool]:
-    printed = exhibit.table.rows if exhibit.table else []
-    keys: list[tuple[str, str]] = table3.select("setting", "split").rows()
-    pools: list[Pool] = []
-    for setting, split in dict.fromkeys(keys):
-        own = [r[2:] for r, key in zip(printed, keys, strict=True) if key == (setting, split)]
-        pools.append(Pool(setting, split, own, (setting, split) == (scope.setting, scope.split)))
-    return pools
+def pool_notes(scope: Scope, pools: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """Return for each setting and split how many queries it has, and how many candidates."""
+    sides = ("texts", "images")
+    judged = pl.read_parquet(scope.table("qrels"), columns=["text_id", "image_id", "split"])
+    asking = judged.group_by("split").agg(pl.col(id_column(side)).n_unique() for side in sides)
+    queries = {row["split"]: row for row in asking.to_dicts()}
+    sizes = {side: _sizes(scope.table(side)) for side in sides}
+    notes: dict[tuple[str, str], str] = {}
+    for setting, split in pools:
+        searched = pool_splits(setting, split)
+        among = {side: sum(sizes[side].get(s, 0) for s in searched) for side in sides}
+        # Of a split whose answers are withheld all items ask.
+        own = queries.get(split) or {id_column(side): sizes[side].get(split, 0) for side in sides}
+        notes[setting, split] = (
+            f"queries: {own['text_id']:,} texts, {own['image_id']:,} images; "
+            f"searched: {among['images']:,} images, {among['texts']:,} texts"
+        )
+    return notes
+
+
+def _sizes(table: Path) -> dict[str, int]:
+    """Return how many items each split has."""
+    return dict(pl.scan_parquet(table).group_by("split").agg(pl.len()).collect().iter_rows())
 
 
 def _entry(folder: Path, setting: str, split: str, site: Path) -> Entry:

@@ -5,6 +5,7 @@ A page is about a `Scope`: a collection, a pool of it, and the system whose answ
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -15,12 +16,13 @@ from isotope.core import sql
 from isotope.core.errors import MissingFile
 from isotope.core.pixels import SIDE_PX, thumbnail
 from isotope.tabulate.exhibits import Exhibit, described
-from isotope.tabulate.table import Table, lay_out, rows
+from isotope.tabulate.table import Column, PrintedCell, Table, lay_out, rows
 
 DEPTH = 5
 _SQL = sql.SQL / "tabulate"
 _CURVE = "curve-"
 _TALL_ROWS = 24
+_FEWEST = 2.5
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,37 @@ class Scope:
         """Return the files that hold the pixels; none for a collection that was not crawled."""
         crawl = self.root / "data/crawl"
         return sorted(p for s in self.sources for p in crawl.glob(f"{s}/shard-*.parquet"))
+
+
+class Group(NamedTuple):
+    """Rows under one heading: what their key has in common, and how many queries they are about.
+
+    `pool` is the setting and the split among it, empty where it has none.
+    """
+
+    heading: list[str]
+    pool: tuple[str, ...]
+    queries: str
+    rows: list[list[PrintedCell]]
+
+
+class Grouped(NamedTuple):
+    """A table as a page prints it: columns, first the keys, and rows in groups.
+
+    `folded` are the columns whose values stand in the groups' headings; where there are none, the
+    one group has no heading.
+    """
+
+    folded: list[Column]
+    keys: list[Column]
+    columns: list[Column]
+    groups: list[Group]
+
+    @property
+    def letters(self) -> int:
+        """The most systems that a cell beats."""
+        cells = (cell for group in self.groups for row in group.rows for cell in row)
+        return max((len(cell.beats) for cell in cells), default=0)
 
 
 class Display(NamedTuple):
@@ -111,7 +144,7 @@ def required(path: Path) -> pl.DataFrame:
 
 
 def read_exhibits(files: Iterable[Path], words: Mapping[str, object]) -> dict[str, Display]:
-    """Return what `files` hold, by stem: `.svg` drawings, and the tables whose `.csv` is given.
+    """Return what `files` hold, by stem: `.svg` drawings, and the tables whose `.csv` has rows.
 
     `words` fill the captions. What lies in `since/<earlier>` has that before its stem. A table that
     nothing describes is shown last, under its own name; a drawing `curve-<model>` is a learning
@@ -122,7 +155,39 @@ def read_exhibits(files: Iterable[Path], words: Mapping[str, object]) -> dict[st
     drawings = {_stem(p): p for p in paths if p.suffix == ".svg"}
     listed = [s for s in described() if s in tables or s in drawings]
     others = sorted((tables.keys() | drawings.keys()) - set(listed))
-    return {s: _display(s, tables.get(s), drawings.get(s), words) for s in (*listed, *others)}
+    displays = {s: _display(s, tables.get(s), drawings.get(s), words) for s in (*listed, *others)}
+    return {s: one for s, one in displays.items() if one.drawing or one.table}
+
+
+def group_rows(table: Table) -> Grouped:
+    """Return the table with keys that many rows share as headings of groups.
+
+    Keys come first, up to the system where there is one. Those before the last become headings as
+    long as a group has as many as `_FEWEST` rows on average, and stands in one place. A number of
+    queries that is the same throughout every group stands in the heading, too.
+    """
+    names = [column.name for column in table.columns]
+    last = names.index("system") if "system" in names else len(names)
+    keys = [n for n, column in enumerate(table.columns) if column.key and n <= last]
+    folded = keys[: _folded(table, keys)]
+    runs = [(k, list(own)) for k, own in groupby(table.rows, key=lambda r: _texts(r, folded))]
+    about = _common(table, "queries", [own for _, own in runs]) if folded else []
+    rest = [n for n in keys if n not in folded]
+    rest += [n for n in range(len(names)) if n not in (*keys, *about)]
+    pool = [n for n, place in enumerate(folded) if names[place] in ("setting", "split")]
+    groups = [
+        Group(
+            list(heading),
+            tuple(heading[n] for n in pool),
+            own[0][about[0]].text if about else "",
+            [[row[n] for n in rest] for row in own],
+        )
+        for heading, own in runs
+    ]
+    columns = [table.columns[n] for n in rest]
+    return Grouped(
+        [table.columns[n] for n in folded], columns[: len(keys) - len(folded)], columns, groups
+    )
 
 
 def examples(scope: Scope, task: str, n: int) -> list[Example]:
@@ -171,11 +236,32 @@ def _stem(path: Path) -> str:
 def _display(stem: str, csv: Path | None, svg: Path | None, words: Mapping[str, object]) -> Display:
     folder, _, name = stem.rpartition("/")
     exhibit = described().get(name) or _unlisted(stem)
-    table = lay_out(pl.read_csv(csv, infer_schema_length=None)) if csv else None
+    frame = pl.read_csv(csv, infer_schema_length=None) if csv else pl.DataFrame()
+    table = None if frame.is_empty() else _without_gaps(lay_out(frame))
     drawing = _drawing(svg, stem.replace("/", "-")) if svg else None
     named = {**words, "earlier": folder.removeprefix("since/")}
     complete = exhibit._replace(caption=exhibit.caption.format_map(named))
     return Display(stem, complete, table, drawing, ("csv", "tex") if csv else ())
+
+
+def _folded(table: Table, keys: list[int]) -> int:
+    """Return how many of the first keys become headings; the last, and a letter, stay."""
+    letters = [keys.index(n) for n in keys if table.columns[n].name == "letter"]
+    for width in range(min([*letters, len(keys) - 1]), 0, -1):
+        runs = [k for k, _ in groupby(table.rows, key=lambda r: _texts(r, keys[:width]))]
+        if len(runs) == len(set(runs)) and len(table.rows) >= _FEWEST * len(runs):
+            return width
+    return 0
+
+
+def _common(table: Table, name: str, groups: Sequence[Sequence[list[PrintedCell]]]) -> list[int]:
+    """Return the place of the column of numbers `name`, if it is the same throughout each group."""
+    numbers = [n for n, c in enumerate(table.columns) if c.name == name and c.numeric]
+    return [n for n in numbers if all(len({row[n] for row in rows}) == 1 for rows in groups)]
+
+
+def _texts(row: Sequence[PrintedCell], places: Sequence[int]) -> tuple[str, ...]:
+    return tuple(row[n].text for n in places)
 
 
 def _unlisted(stem: str) -> Exhibit:
@@ -184,6 +270,16 @@ def _unlisted(stem: str) -> Exhibit:
         caption = "Loss, and its quality on validation, while it learned from the training split."
         return Exhibit("systems", "", f"How {model} learned", caption)
     return Exhibit("systems", "", stem.replace("_", " "), "")
+
+
+def _without_gaps(table: Table) -> Table:
+    """Leave out columns, other than measures, in which no row has a value."""
+    kept = [
+        n
+        for n, column in enumerate(table.columns)
+        if column.group or any(row[n].text not in ("", "—") for row in table.rows)
+    ]
+    return Table([table.columns[n] for n in kept], [[row[n] for n in kept] for row in table.rows])
 
 
 def _drawing(svg: Path, name: str) -> str:

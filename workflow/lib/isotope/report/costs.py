@@ -1,6 +1,7 @@
 """What a run has cost: time and memory of its jobs, from the benchmarks that Snakemake keeps."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -9,7 +10,7 @@ from isotope.core.errors import BadArgument, MissingFile
 from isotope.params.schema import suggest
 from isotope.report.content import Scope
 from isotope.report.site import write_page
-from isotope.tabulate.table import plain
+from isotope.tabulate.table import Table, lay_out, plain
 
 BENCHMARKS = Path("logs/benchmarks")
 _NUMBERS = {"s": "seconds", "cpu_time": "cpu_seconds", "max_rss": "memory_mib"}
@@ -98,10 +99,20 @@ def build(scope: Scope, ledgers: Sequence[Path], out: Path) -> None:
         out,
         scope=scope,
         up="",
-        phases=by(measured, "phase").to_dicts(),
-        rules=by(measured, "phase", "rule").to_dicts(),
+        tables={"phase": _table(measured, "phase"), "rule": _table(measured, "phase", "rule")},
         fetched=_fetched(ledgers),
     )
+
+
+def _table(measured: pl.DataFrame, *keys: str) -> Table:
+    """Return what `by` does, laid out; below the seconds a line of their share of the longest."""
+    sums = by(measured, *keys)
+    named = sums.with_columns(pl.col(keys[-1]).str.strip_prefix(pl.col("phase") + "_"))
+    laid, most = lay_out(named), max(sums["seconds"], default=0) or 1
+    place = named.columns.index("seconds")
+    for row, seconds in zip(laid.rows, sums["seconds"], strict=True):
+        row[place] = replace(row[place], length=seconds / most)
+    return laid
 
 
 def _fetched(ledgers: Sequence[Path]) -> list[str]:

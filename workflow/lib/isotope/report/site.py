@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from isotope.core import store
 from isotope.core.grid import TASKS
+from isotope.report.content import group_rows
 from isotope.tabulate.table import spans
 
 PAGES = {
@@ -67,7 +68,7 @@ def environment() -> Environment:
     filters = cast("dict[str, Callable[..., object]]", templates.filters)
     filters.update(excerpt=excerpt, web=web)
     names = cast("dict[str, Callable[..., object]]", templates.globals)
-    names.update(spans=spans, symbol=symbol)
+    names.update(spans=spans, group_rows=group_rows, symbol=symbol)
     return templates
 
 

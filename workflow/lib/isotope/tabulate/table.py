@@ -1,22 +1,24 @@
 """Tables: from the rows of a query to csv, Markdown and LaTeX.
 
 A query may return cells, rows with a `heading`: `widen` gives each heading a column, so that a row
-is a system. `lay_out` formats the values: columns with labels, cells with their marks. The page of
-the report prints the same layout.
+is a system. `lay_out` formats the values: columns with labels and units, cells with their marks,
+words in place of identifiers, which the csv keeps. The page of the report prints the same layout.
 """
 
 import json
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 from tabulate import tabulate as aligned
 
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable
+from isotope.core.grid import TASKS
 
 BEATS = " beats"
 _CELL = ("collection", "setting", "split", "task", "system")
@@ -27,9 +29,33 @@ _LABELS = {
     "letter": "",
     **{f"success_at_{k}": f"Success@{k}" for k in (1, 5, 10)},
     **{"mrr_at_5": "MRR@5", "mrr_at_10": "MRR@10", "mrr": "MRR"},
-    **{"ca_share": "CA", "ncs": "NCS", "ce": "CE", "sd_share": "SD"},
+    **{"ca_share": "CA, %", "ncs": "NCS", "ce": "CE", "sd_share": "SD, %"},
     **{"ce_most_common": "commonest CE", "sd_continuous": "continuous SD"},
+    **{"seconds": "time, s", "cpu_seconds": "CPU time, s", "memory_mib": "peak memory, MiB"},
+    **{"score_q1": "score, lower quartile", "score_q3": "score, upper quartile"},
+    **{"queries_share": "of all queries, %"},
+    **{task: TASKS[task].title for task in TASKS},
+    **{"score_index_mb": "index, MB", "score_flat_mb": "vectors, MB", "split_percent": "split, %"},
 }
+_SHARE = re.compile(r"(.*?)_?share")
+_SYNSET = re.compile(r"(.+)\.n\.(\d\d)")
+_OBJECT = re.compile(r"\{[^{}]*\}")
+_SIZES = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+_DECIMALS = {"seconds": 1, "cpu_seconds": 1, "memory_mib": 0, "split_percent": 1}
+# Columns of words that tell a row from others; other words describe what the row is about.
+_KEY_NAMES = """
+collection setting split task measure kind stratum side field tokenizer step status matched_by
+perturbation queries query change letter stage system other phase rule counted label language
+captioner first second assessor other_assessor class premise conclusion wiki section found_by
+page_title file unanswered over of examples_of pictures_of source_split reason detail decade
+"""
+# Columns whose values are words of the workflow; those of others are names, and stay as they are.
+_WORKFLOW_NAMES = """
+step status matched_by side field kind stage change perturbation query queries reason found_by
+counted over of unanswered phase rule class premise conclusion examples_of pictures_of
+source_split
+"""
+_KEYS, _WORDED = frozenset(_KEY_NAMES.split()), frozenset(_WORKFLOW_NAMES.split())
 _MISSING = "—"
 _MARKDOWN = str.maketrans({sign: "\\" + sign for sign in "\\|*<`"})
 _LATEX = str.maketrans(
@@ -43,20 +69,29 @@ _LATEX = str.maketrans(
 
 @dataclass(frozen=True)
 class Column:
-    """A printed column; columns of one `group` stand under a common heading."""
+    """A printed column; columns of one `group` stand under a common heading.
+
+    A `key` is one of the names that tell a row from others. `name` is the column's in the csv.
+    """
 
     label: str
     group: str
     numeric: bool
+    key: bool = False
+    name: str = ""
 
 
 @dataclass(frozen=True)
 class PrintedCell:
-    """Printed text, the letters of the systems that it beats, and whether none is better."""
+    """Printed text, the letters of the systems that it beats, and whether none is better.
+
+    `length` is that of the bar below a value, from 0 to 1; None for no bar.
+    """
 
     text: str
     beats: str = ""
     best: bool = False
+    length: float | None = None
 
 
 @dataclass(frozen=True)
@@ -193,6 +228,15 @@ def latex(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
+def synset_words(name: str) -> str:
+    """Return `box` for WordNet's box.n.01, `box (sense 2)` for box.n.02; other names unchanged."""
+    synset = _SYNSET.fullmatch(name)
+    if not synset:
+        return name
+    word, sense = synset[1].replace("_", " "), int(synset[2])
+    return word if sense == 1 else f"{word} (sense {sense})"
+
+
 def spans(columns: list[Column]) -> list[tuple[str, int]]:
     """Return each run of columns under one group heading, with its width."""
     return [(name, len(list(run))) for name, run in groupby(columns, key=lambda c: c.group)]
@@ -214,22 +258,44 @@ def _headings(cells: pl.DataFrame, keys: list[str]) -> list[str]:
 
 def _column(wide: pl.DataFrame, name: str) -> Column:
     group, _, label = name.partition(" ") if name + BEATS in wide.columns else ("", "", name)
-    bare = label.removesuffix("_mean")
     values = wide[name]
     # A column without a value comes back from CSV as text.
     numeric = values.dtype.is_numeric() or values.null_count() == values.len()
-    return Column(_LABELS.get(bare, bare.replace("_", " ")), group, numeric)
+    key = name in _KEYS and not values.dtype.is_numeric()
+    heading = TASKS[group].title if group in TASKS else group
+    return Column(_label(label, values), heading, numeric and not key, key, name)
+
+
+def _label(name: str, values: pl.Series) -> str:
+    """Return what stands above a column, with its unit where values have one."""
+    if name == "bytes":
+        return f"size, {_size_unit(values)}"
+    bare = name.removesuffix("_mean")
+    words = _LABELS.get(bare, bare.replace("_", " "))
+    share = _SHARE.fullmatch(name)
+    return words if bare in _LABELS or not share else f"{words.removesuffix(' share')}, %"
 
 
 def _cells(wide: pl.DataFrame, name: str) -> list[PrintedCell]:
+    if name == "bytes":
+        size = _SIZES[_size_unit(wide[name])]
+        scaled = [None if value is None else value / size for value in wide[name]]
+        return [PrintedCell(_MISSING if n is None else f"{n:,.2f}") for n in scaled]
     texts = [_text(name, value) for value in wide[name].to_list()]
     if name.endswith("_mean"):
         spreads = wide[name.removesuffix("_mean") + "_sd"].to_list()
         return [PrintedCell(_with_spread(t, name, s)) for t, s in zip(texts, spreads, strict=True)]
     if name + BEATS in wide.columns:
         beats = wide[name + BEATS].fill_null("").to_list()
-        return [PrintedCell(*c) for c in zip(texts, beats, _best(wide, name), strict=True)]
+        marks = zip(texts, beats, _best(wide, name), wide[name].to_list(), strict=True)
+        return [PrintedCell(*cell) for cell in marks]
     return [PrintedCell(text) for text in texts]
+
+
+def _size_unit(values: pl.Series) -> str:
+    """Return the largest unit that the largest of these numbers of bytes has one of."""
+    most = max((value for value in values if value is not None), default=0)
+    return next((unit for unit, size in reversed(_SIZES.items()) if most >= size), "KiB")
 
 
 def _best(wide: pl.DataFrame, name: str) -> Sequence[bool]:
@@ -248,12 +314,34 @@ def _text(name: str, value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        return f"{value:.1%}" if name.endswith("share") else f"{value:.{_decimals(name)}f}"
-    return str(value)
+        share = _SHARE.fullmatch(name)
+        return f"{100 * value:,.1f}" if share else f"{value:,.{_decimals(name)}f}"
+    return _words(name, str(value))
+
+
+def _words(name: str, value: str) -> str:
+    """Return the words for a value of the column `name`."""
+    if name == "task":
+        return TASKS[value].title if value in TASKS else value
+    if name == "parameters":
+        titled = re.sub("|".join(TASKS), lambda found: TASKS[found[0]].title + ":", value)
+        return _OBJECT.sub(lambda found: _assignments(json.loads(found[0])), titled)
+    if name == "label":
+        return synset_words(value)
+    if name == "stratum" and re.fullmatch(r"\d\d", value):
+        return f"decile {int(value)}"
+    return value.replace("_", " ") if name in _WORDED else value
+
+
+def _assignments(values: Mapping[str, object]) -> str:
+    """Return `name = value` for each of some parameters."""
+    lists = {k: cast("list[object]", v if isinstance(v, list) else [v]) for k, v in values.items()}
+    return ", ".join(f"{k.replace('_', ' ')} = {' : '.join(map(str, v))}" for k, v in lists.items())
 
 
 def _decimals(name: str) -> int:
-    return 3 if name.endswith("_mean") else 2 if name.startswith("score_") else 4
+    given = 3 if name.endswith("_mean") else 2 if name.startswith("score_") else 4
+    return _DECIMALS.get(name, given)
 
 
 def _markdown_cell(cell: PrintedCell) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 from playwright.sync_api import Page
+from tests.accessibility import ALL_SCREENS, faults
 from tests.lib.judge.test_judge_page import SCALE, counts, picture
 
 from isotope.judge.app import pool_app, scale, sheet_app
@@ -269,6 +270,38 @@ def test_on_a_telephone_the_pictures_of_a_failure_leave_room_for_all_buttons(
         assert captions == ["The query", "The picture found"]
         assert misplaced(page, "button", "img") == [], width
         page.keyboard.press("h")
+    counts(page, "failure 1 of 2")
     shown = page.evaluate(WORDS)
     assert [shown.count(text) for text in ("The right picture", "Sentence 7 tells")] == [1, 1]
     assert chromium.faults == []
+
+
+def test_a_digit_grades_the_candidate_that_tab_has_reached(tmp_path, hosted, chromium):
+    ann = sit(tmp_path, "ann", {"t2m": {"t": ["a", "b", "c"]}})
+    page = chromium.open(hosted(pool_app(ann, SCALE)))
+    counts(page, "0 of 3 pairs")
+    page.locator(".candidate").nth(1).get_by_role("button", name="0 no").focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("2")
+    counts(page, "1 of 3 pairs")
+    assert list(ann.ledger.grades) == [ann.items.queries[0].pairs[1]]
+
+
+def test_the_page_of_a_pool_is_read_and_worked_by_everybody(tmp_path, hosted, chromium):
+    words = words_of({"t1": {**LEAD, "context_section_description": LONG}}, {"i1": ROSE})
+    ann = sit(tmp_path, "ann", {"t2m": {"t1": ["i1", "x"]}}, words)
+    page = chromium.open(hosted(pool_app(ann, LABELS)))
+    counts(page, "0 of 2 pairs")
+    page.keyboard.press("2")
+    counts(page, "1 of 2 pairs")
+    assert faults(page, ALL_SCREENS) == []
+    page.keyboard.press("?")
+    assert faults(page, [(390, "light")]) == []
+
+
+def test_the_page_of_failures_is_read_and_worked_by_everybody(tmp_path, hosted, chromium):
+    page = chromium.open(hosted(sheet_app(failures(tmp_path))))
+    counts(page, "0 of 2")
+    page.keyboard.press("2")
+    counts(page, "1 of 2 failures judged")
+    assert faults(page, ALL_SCREENS) == []

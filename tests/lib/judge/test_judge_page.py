@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from isotope.judge.pool import read_sheets, score_judged
 from isotope.judge.session import PoolSession
 from isotope.judge.tables import POOL
 from isotope.params import files as params_files
+from isotope.params.sections import Params
 
 ROOT = Path(__file__).parents[3]
 WAIT_S = 60
@@ -90,8 +92,14 @@ def place(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
+@cache
+def params() -> Params:
+    """The params of the project, which every place has."""
+    return params_files.load()
+
+
 def sit(assessor: str) -> PoolSession:
-    return session.open_pool("toy", assessor, params_files.load())
+    return session.open_pool("toy", assessor, params())
 
 
 @pytest.fixture
@@ -332,8 +340,7 @@ def test_a_port_in_use_is_named():
 
 
 def test_the_scale_is_that_of_the_params_or_the_schemas(place):
-    params = params_files.load()
-    assert list(app.scale(params)) == [0, 1, 2, 3]
+    assert list(app.scale(params())) == [0, 1, 2, 3]
     Path("scale.yaml").write_text(
         "score: {judge: {depth: 1, setting: small, split: test, measures: [MAP], "
         "scale: {2: worse, '1': bad}}}"

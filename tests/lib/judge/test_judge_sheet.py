@@ -3,6 +3,7 @@
 import json
 import signal
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import polars as pl
@@ -21,6 +22,7 @@ from isotope.judge.ledger import Ledger, current_lines, sheet_paths
 from isotope.judge.session import SheetSession
 from isotope.judge.study import VERDICTS, Verdict
 from isotope.params import files
+from isotope.params.sections import Params
 
 ROOT = Path(__file__).parents[3]
 KINDS = ["correct", "too_generic", "misunderstood_query", "other"]
@@ -51,9 +53,14 @@ def place(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
+@cache
+def params() -> Params:
+    """The params of the project with those of mistakes, which every place has."""
+    return files.load([Path("mistakes.yaml")])
+
+
 def sit(assessor: str, name: str) -> SheetSession:
-    params = files.load([Path("mistakes.yaml")])
-    return session.open_sheet("toy", assessor, name, params)
+    return session.open_sheet("toy", assessor, name, params())
 
 
 def post(client: TestClient, **changes: object) -> int:

@@ -69,6 +69,14 @@ function markCurrent() {
   [...$("candidates").children].forEach((each, n) => each.setAttribute("aria-current", String(n === current)));
 }
 
+// A digit grades the candidate that Tab has reached. A click moves nothing before it is done.
+box.addEventListener("focusin", ({ target }) => {
+  const place = [...$("candidates").children].indexOf(target.closest(".candidate"));
+  if (place < 0 || !target.matches(":focus-visible")) return;
+  current = place;
+  markCurrent();
+});
+
 function goTo(place) {
   current = Math.max(0, Math.min(place, view.candidates.length - 1));
   markCurrent();
@@ -163,7 +171,8 @@ Object.assign(page, {
       gradesHeight.observe(document.querySelector(".candidate > .grades"));
     }
     view.candidates.forEach((_, place) => drawGrade(place));
-    goTo(isNew ? (nextOpen(0) ?? 0) : current);
+    // Who comes back to this page has scrolled it to where it is.
+    if (isNew) goTo(nextOpen(0) ?? 0);
   },
   settle(first, grade, isRefused) {
     const place = view.candidates.findIndex((each) => page.isSame(first, { ...view, doc_id: each.doc_id }));

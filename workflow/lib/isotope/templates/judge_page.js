@@ -190,6 +190,10 @@ document.addEventListener("keydown", (event) => {
 for (const button of document.querySelectorAll("[data-key]")) {
   button.addEventListener("click", () => view && act(button.dataset.key));
 }
+// What is open must not lie over what has the focus.
+document.addEventListener("focusin", ({ target }) => {
+  if (!$("help").contains(target)) $("help").removeAttribute("open");
+});
 window.addEventListener("beforeunload", (event) => outbox.length && event.preventDefault());
 window.addEventListener("focus", () => {
   actions = actions.then(() => view && !outbox.length && showQuery(view.number));

@@ -45,9 +45,11 @@ window.accessibility = (() => {
     return include.length ? violations({ include }, { runOnly: ["color-contrast"] }) : [];
   };
 
-  // Tab stops once in a group of radio buttons, and at a box that scrolls if nothing in it does.
+  // Tab stops once in a group of radio buttons or a toolbar, in which arrows go on, and at a box
+  // that scrolls if nothing in it does.
   const stops = () => {
     const alone = (e) => {
+      if (e.closest("[role=toolbar]")) return e.tabIndex === 0;
       const group = e.type === "radio" ? [...document.querySelectorAll(`[name="${e.name}"]`)] : [e];
       return e === (group.find((other) => other.checked) ?? group[0]);
     };

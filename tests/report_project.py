@@ -5,15 +5,16 @@ import json
 import random
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from PIL import Image, ImageDraw
 
 from isotope.collect.tables import FILTERS, IMAGES, QRELS, TEXTS
 from isotope.core import sql, store
-from isotope.core.schemas import RUN
+from isotope.core.schemas import FIVE_FIELDS, RUN
 from isotope.crawl.tables import LEDGER, PIXELS
 from isotope.project.tables import PROJECTION
-from isotope.report import cases, collection, costs
+from isotope.report import cases, collection, costs, queries
 from isotope.report.content import Scope
 from isotope.score.tables import SCORES, SIGNIFICANCE
 from isotope.tabulate import figures, table
@@ -25,6 +26,7 @@ SHAPES = ("circle", "square")
 COLOURS = ("crimson", "teal", "goldenrod", "slateblue", "olive")
 MEASURES = ("MRR@10", "R@10", "R@1000", "Success@10", "nDCG@10", "MAP")
 SYSTEMS = ("bm25", "random", "rrf")
+LOOKS = {system: place for place, system in enumerate(SYSTEMS)}
 PAIRS = 12
 FETCHED = datetime(2023, 2, 3, tzinfo=UTC)
 
@@ -54,6 +56,7 @@ def lay_collection(root: Path) -> None:
     images = [
         {"image_id": f"i{n:02}", "image_url": f"http://upload.wikimedia.org/{n}.png"}
         | {"caption_reference_description": [name, EVIL, name], "split": splits[n]}
+        | {"language": ["en"] * 3}
         | {"caption_alt_text_description": [" "]}
         for n, name in enumerate(names)
     ]  # fmt: skip
@@ -101,7 +104,8 @@ def lay_run(path: Path, ids: tuple[str, str], first: int, step: int) -> None:
 def lay_runs(root: Path) -> None:
     """Write runs, of `rrf` with answers at ranks 1 to 8, of `bm25` at 8 to 1, and scores.
 
-    An answer at rank 8 is not returned, and scores grow by system.
+    An answer at rank 8 is not returned. Scores grow by system, but for the reciprocal ranks of the
+    two in the large pool, which are those of the runs.
     """
     for task, ids in {"t2m": ("t", "i"), "m2t": ("i", "t")}.items():
         for setting in ("small", "large"):
@@ -111,7 +115,8 @@ def lay_runs(root: Path) -> None:
     chance = random.Random(7)
     scores = [
         {"collection": "toy", "setting": setting, "split": split, "task": task, "system": system}
-        | {"query_id": f"q{q}", "measure": measure, "value": chance.random() * (s + 1) * ease / 3}
+        | {"query_id": f"{'t' if task == 't2m' else 'i'}{q:02}", "measure": measure}
+        | {"value": chance.random() * (s + 1) * ease / 3}
         for setting, ease in (("small", 1.0), ("base", 0.7), ("large", 0.4))
         for split in ("validation", "test")
         for task in ("t2m", "m2t")
@@ -119,6 +124,11 @@ def lay_runs(root: Path) -> None:
         for measure in MEASURES
         for q in range(8)
     ]
+    for row in scores:
+        if (row["setting"], row["measure"]) == ("large", "MRR@10") and row["system"] != "random":
+            q = int(str(row["query_id"])[1:])
+            rank = q + 1 if row["system"] == "rrf" else 8 - q
+            row["value"] = 1 / rank if rank < 8 else 0.0
     store.write_rows(scores, root / "results/score/toy.parquet", SCORES)
     wins = [
         {"collection": "toy", "setting": "small", "split": "test", "task": "t2m", "measure": m}
@@ -148,7 +158,7 @@ def lay_tables(root: Path) -> None:
     table.tabulate(SQL / "tables/overlap.sql", {"tops": root / "tops.parquet"}, {}, out / "overlap")
     drawn = root / "results/figures/toy"
     relations = {"scores": scores, "texts": three["texts"], "images": three["images"]}
-    params = {"split": "test", "measure": "MRR@10"}
+    params = {"split": "test", "measure": "MRR@10", "looks": LOOKS}
     figures.corpus_size(
         SQL / "tables/corpus_size.sql", relations, params, drawn / "corpus_size.svg"
     )
@@ -185,7 +195,14 @@ TOLD = {
     "overlap": 3,
     "tail": {"categories": 0.025, "styles": 0.01, "objects": 0.02},
     "measure": "MRR@10",
+    "looks": LOOKS,
     "built": {"kind": "wikipedia", "language": "en", "fingerprint": "00ff00ff00ff00ff"},
+}
+SCORED = {"scores": "", "significance": ".significance"}
+WORDS = {"language": "en", "texts_language": "en", "k1": 0.9, "b": 0.4, "index": None}
+QUERIES: dict[str, Any] = {
+    **{"systems": ["rrf", "bm25"], "setting": "large", "measure": "MRR@10", "shown": 100},
+    **{"hits": 3, "bootstrap": TOLD["bootstrap"], "words": {**WORDS, "fields": list(FIVE_FIELDS)}},
 }
 ASKED = {"systems": ["rrf", "bm25"], "queries": 1, "seed": 0, "hits": 3, "setting": "large"}
 
@@ -207,7 +224,8 @@ def files(root: Path) -> list[Path]:
 def cell(root: Path, **changes: str | list[str] | None) -> Scope:
     """What the pages are about: `rrf` in the small pool of the test split."""
     chosen = {"collection": "toy", "sources": ["src"], "setting": "small", "split": "test"}
-    return Scope(root=root, **{**chosen, "system": "rrf", **changes})  # pyright: ignore
+    own = {"system": "rrf", "compared": True}
+    return Scope(root=root, **{**chosen, **own, **changes})  # pyright: ignore
 
 
 def build(root: Path) -> Path:
@@ -217,6 +235,8 @@ def build(root: Path) -> Path:
     collection.build_pages(about, files(root), TOLD, own)
     overlap = [root / "results/tables/toy/overlap.csv"]
     cases.build(about, asked, overlap, page=own / "cases.html", folder=own / "cases")
+    scored = {n: root / f"results/score/toy{s}.parquet" for n, s in SCORED.items()}
+    queries.build(about, QUERIES, scored, own / "queries.html")
     costs.build(about, [root / "data/crawl/src/ledger.parquet"], own / "costs.html")
     collection.build_front_page(root, "small", "test", site / "index.html")
     return site

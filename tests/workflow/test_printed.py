@@ -1,4 +1,7 @@
-"""What a run prints: one line a job and the progress of long ones; the log has the rest."""
+"""What a run prints in a file: a line a job, how far phases are, a summary; the log has the rest.
+
+What it prints on a terminal: test_moving.py.
+"""
 
 import re
 from pathlib import Path
@@ -6,11 +9,11 @@ from pathlib import Path
 import pytest
 from tests import forkserver
 
+from snakemake_logger_plugin_isotope import failures
+
 ROOT = Path(__file__).parents[2]
 JOB = re.compile(r"\d\d:\d\d:\d\d +(\d+)/(\d+) (\w+)(?:: (.+))?, \d+ s")
-PROGRESS = re.compile(r"\d\d:\d\d:\d\d \w+: .+: [\d,]+.*, [\d,.]+/s(, [\d,.inf]+ s left)?")
-# Snakemake's own first and last words.
-ENDS = ("Using workflow specific profile", "Complete log(s): ", "Elapsed time: ")
+PROGRESS = re.compile(r"\d\d:\d\d:\d\d \w+(?: \d+%)? [\d,.]+ (?:of ~?[\d,.]+ )?[a-zA-Z].*")
 # A job that succeeds and one that fails, with thirty lines in its log.
 SNAKEFILE = """
 rule all:
@@ -68,17 +71,34 @@ def test_the_demo_prints_a_line_for_each_of_its_40_jobs_in_turn(printed):
     assert any("40 jobs" in line for line in printed)
 
 
-def test_besides_the_demo_prints_progress_and_where_its_log_is(printed):
+def test_before_its_end_the_demo_prints_nothing_else_but_how_far_its_phases_are(printed):
     rest = [line for line in printed if not JOB.fullmatch(line) and "40 jobs" not in line]
-    assert any(line.startswith("Complete log(s): ") for line in rest)
-    assert [line for line in rest if not PROGRESS.fullmatch(line) and line[:16].strip()] == [
-        line for line in rest if line.startswith(ENDS)
+    body = rest[: rest.index("")]
+    assert [line for line in body if not PROGRESS.fullmatch(line)] == [
+        line for line in body if line.startswith("Using workflow specific profile")
     ]
+    assert not any("\x1b" in line for line in printed)
+    # It trains for more than five seconds, and a line is printed every five.
+    assert any(" train " in line for line in body)
 
 
-def test_the_reason_of_every_job_is_in_the_log(printed):
-    [log] = [line.partition(": ")[2] for line in printed if line.startswith("Complete log(s): ")]
-    text = Path(log).read_text()
+def summary(lines: list[str]) -> str:
+    """The summary at the end of what was printed, without what differs from run to run."""
+    start = next(n for n, line in enumerate(lines) if "40 of 40 jobs in " in line)
+    text = "\n".join(lines[start:])
+    return re.sub(r"(jobs in ).*|(log/).*", lambda found: found[1] or found[2], text)
+
+
+def test_the_demo_ends_with_the_summary_that_the_readme_shows(printed):
+    assert "picture lost" in summary(printed)
+    page = (ROOT / "README.md").read_text().split("```\n")
+    [shown] = [block for block in page if block.startswith("40 of 40 jobs in ")]
+    assert summary(shown.splitlines()) == summary(printed)
+
+
+def test_the_reason_of_every_job_is_in_the_log(embedded, printed):
+    [log] = [line.removeprefix("Log: ") for line in printed if line.startswith("Log: ")]
+    text = (embedded / log).read_text()
     # The target `all` has no message, and its reason stands among its details.
     assert len(re.findall(r"^(?:Job \d+: .+\nReason: | +reason: )", text, re.MULTILINE)) == 40
 
@@ -93,19 +113,38 @@ def test_an_error_is_printed_whole_with_its_log_and_the_end_of_it(small):
     assert "    line 30\n" in told
     assert "line 10\n" not in told
     assert "Reason" not in told
+    end = told[told.index("\n1 of 3 jobs in ") :]
+    assert "\nFailed: score_second, logs/b.log\n  line 30\nWhat is done stays: " in end
+    assert end.splitlines()[-1].startswith("Log: .snakemake/log/")
+
+
+def test_of_many_failures_the_first_are_named_and_the_others_counted(tmp_path):
+    log = tmp_path / "a.log"
+    log.write_text("21:50:34 score_runs: DiskFull: no room\n\n")
+    told = failures([("score_runs", [str(log)])] * 7 + [("all", [])]).splitlines()
+    assert told == [f"Failed: score_runs, {log}", "  DiskFull: no room"] * 5 + [
+        "and 3 more jobs failed"
+    ]
+    assert failures([("all", [])]) == "Failed: all\n"
+    assert failures([("all", ["none.log"])]) == "Failed: all, none.log\n"
 
 
 def test_a_dry_run_and_a_verbose_one_print_what_snakemake_prints(small):
     told = small("--dry-run")
     assert "Reason: Missing output files: b" in told
     assert re.search(r"^total +3$", told, re.MULTILINE)
+    assert "jobs in " not in told
     assert "Reason: Missing output files: a" in small("--verbose", "--", "a")
 
 
 def test_quiet_leaves_out_what_it_names(small, place):
     assert "score_first" not in small("--quiet", "rules", "--", "a")
     (place / "a").unlink()
-    assert "1/1" not in small("--quiet", "--", "a")
+    told = small("--quiet", "progress", "--", "a")
+    assert "1/1" not in told
+    assert "\n1 of 1 jobs in " in told
+    (place / "a").unlink()
+    assert not re.search("1/1|1 of 1", small("--quiet", "all", "--", "a"))
 
 
 def test_a_logger_of_the_user_s_takes_its_place(small, place, monkeypatch):

@@ -14,6 +14,7 @@ from isotope.plan.shards import (
     LEARNS,
     PAGES,
     SHOWS,
+    SHOWS_WORDS,
     STREAMS,
     VECTORS,
 )

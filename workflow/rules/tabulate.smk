@@ -621,25 +621,29 @@ rule tabulate_report:
     input:
         exhibits=plan.report_tables,
         overlap="results/tables/{collection}/overlap.csv",
+        scores="results/score/{collection}.parquet",
+        significance="results/score/{collection}.significance.parquet",
         after=plan.report_sources,
-        sql=plan.sql("tabulate/report/*.sql", "tabulate/cases/*.sql"),
+        sql=plan.sql("tabulate/report/*.sql", "tabulate/cases/*.sql", "index/*.sql"),
         templates=plan.templates(),
         code=plan.code("report.collection:write_report"),
     output:
-        expand("results/report/{{collection}}/{page}.html", page=plan.REPORT_PAGES),
+        expand("results/report/{{collection}}/{page}.html", page=plan.report_pages),
         cases_folder=directory("results/report/{collection}/cases"),
     log:
         "logs/tabulate_report/{collection}.log",
     benchmark:
         "logs/benchmarks/tabulate_report/{collection}.tsv"
     resources:
-        mem_mb=plan.needs(SHOWS),
+        mem_mb=plan.needs(SHOWS_WORDS),
     params:
         call="report.collection:write_report",
         collection_name="{collection}",
         scope=plan.report_scope,
         facts=plan.report_facts,
         case_studies=plan.case_params,
+        queries=plan.query_params,
+        scored=["scores", "significance"],
         folder="results/report/{collection}",
     message:
         "write the report on {wildcards.collection}"

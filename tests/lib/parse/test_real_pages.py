@@ -42,7 +42,8 @@ from isotope.parse.wikitext import plain_text, split_pictured, split_sections
 from isotope.parse.xml_dump import decompress
 from isotope.project.match import project, write_queries
 from isotope.project.tables import MEMBERS
-from isotope.tabulate.since import write_changes
+from isotope.report.since import Side, build
+from isotope.tabulate.since import tabulate_changes, write_changes
 
 ROOT = Path(__file__).parents[3]
 DATES = ("20200611", "20210122", "20210917", "20211213")
@@ -205,6 +206,29 @@ def test_most_judgements_of_a_date_hold_at_the_next(changes):
     for pair, found in changes.items():
         old = found.filter(kind="pair").drop_nulls("before_id")
         assert old.drop_nulls("after_id").height / old.height > 0.75, pair
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("before", "after"), list(pairwise(DATES)))
+def test_the_page_on_two_dates_is_short_and_its_counts_of_moved_pairs_agree(
+    built, before, after, chromium, tmp_path
+):
+    old, new = ({n: built[date][n] for n in COLLECTED} for date in (before, after))
+    write_changes(old, new, tmp_path / "changes.parquet", tmp_path / "identities.parquet")
+    tables = [tmp_path / name for name in ("snapshot_diff", "snapshot_survival")]
+    tabulate_changes(tmp_path / "changes.parquet", tables)
+    diff, survival = (pl.read_csv(table.with_suffix(".csv")) for table in tables)
+    counts = dict(diff.filter(kind="pair").select("change", "every").rows())
+    every = survival.row(0, named=True)
+    assert counts["unchanged"] == every["held"]
+    assert counts["moved"] == every["picture_in_another_section"] > 0
+    out = tmp_path / "results/report/later/since/old.html"
+    build(Side(before, old, []), Side(after, new, []), tmp_path / "changes.parquet", out)
+    for width in (1280, 390):
+        page = chromium.open(out.as_uri(), width=width)
+        assert page.evaluate("document.documentElement.scrollHeight") < 8_000
+        assert page.locator(".entry:visible").count() <= 20
+    assert chromium.faults == []
 
 
 def tally(found: pl.DataFrame, kind: str, page: int) -> dict[str, int]:

@@ -7,7 +7,8 @@ from tests.accessibility import faults
 
 PLACES = "[...document.querySelectorAll('a[href]')].map(a => a.href)"
 UNNAMED = (
-    "[...document.querySelectorAll('svg')].filter(s => !s.closest('[role=img][aria-label]')).length"
+    "[...document.querySelectorAll('svg')]"
+    ".filter(s => !s.closest('[role=img][aria-label], [aria-hidden=true]')).length"
 )
 # A page that each of the checks finds something in, and what it finds.
 HARD = """<!doctype html><html lang="en"><title>Hard to read</title><style>

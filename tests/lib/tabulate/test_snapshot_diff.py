@@ -172,20 +172,60 @@ def test_judgements_hold_move_are_replaced_or_go(tmp_path):
         "new": "added",
         "sha": "replaced",
     }
-    stems = [tmp_path / name for name in ("snapshot_diff", "snapshot_survival")]
-    since.tabulate_changes(tmp_path / "changes.parquet", stems)
-    survived = pl.read_csv(tmp_path / "snapshot_survival.csv")
+    summed, survived = tabulated(tmp_path)
     assert survived.select("split", "judgements", "held").rows() == [
         ("all", 4, 1),
         ("train", 1, 0),
         ("test", 3, 1),
     ]
-    summed = pl.read_csv(tmp_path / "snapshot_diff.csv")
     assert summed.group_by("kind").agg(pl.col("every").sum()).sort("kind").rows() == [
         ("image", 6),
         ("pair", 6),
         ("text", 5),
     ]
+
+
+def test_pairs_that_moved_are_the_pictures_that_stand_in_another_section(tmp_path):
+    """Where a section is moved or renamed itself and keeps its picture, the pair is unchanged."""
+    long = WORDS.format("one two three")
+    before = {
+        "texts": [text(1, 0, ""), text(1, 1, "A"), text(1, 2, "A / Youth"), text(1, 3, "B", long)],
+        "images": [image("in lead"), image("in moved"), image("in renamed")],
+        "qrels": [pair(1, 0, "in lead"), pair(1, 2, "in moved"), pair(1, 3, "in renamed")],
+    }
+    after = {
+        "texts": [text(1, 0, ""), text(1, 1, "A"), text(1, 2, "Youth"), text(1, 3, "C", long)],
+        "images": before["images"],
+        "qrels": [pair(1, 1, "in lead"), pair(1, 2, "in moved"), pair(1, 3, "in renamed")],
+    }
+    found, identities = changes(tmp_path, before, after)
+    assert identities["method"].to_list() == ["same", "same", "moved", "renamed"]
+    assert told(found, "pair") == {
+        "projected-00000001-000 in lead": "moved",
+        "projected-00000001-001 in lead": "added",
+        "projected-00000001-002 in moved": "unchanged",
+        "projected-00000001-003 in renamed": "unchanged",
+    }
+    diff, survival = tabulated(tmp_path)
+    counts = dict(diff.filter(kind="pair").select("change", "every").rows())
+    row = survival.row(0, named=True)
+    assert counts["moved"] == row["picture_in_another_section"] == 1
+    assert counts["unchanged"] == row["held"] == 2
+
+
+def test_images_are_not_counted_by_page(tmp_path):
+    rows = {"texts": [text(1, 0, "")], "images": [image("i")], "qrels": [pair(1, 0, "i")]}
+    changes(tmp_path, rows, rows)
+    diff, _ = tabulated(tmp_path)
+    on_pages = [c for c in diff.columns if c.startswith("on_")]
+    assert set(diff.filter(kind="image").select(on_pages).row(0)) == {None}
+    assert diff.filter(kind="pair").row(0) == ("pair", "unchanged", 1, 0, 0, 0, 0, 1)
+
+
+def tabulated(folder: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
+    stems = [folder / name for name in ("snapshot_diff", "snapshot_survival")]
+    since.tabulate_changes(folder / "changes.parquet", stems)
+    return pl.read_csv(stems[0].with_suffix(".csv")), pl.read_csv(stems[1].with_suffix(".csv"))
 
 
 def test_a_snapshot_has_not_changed_since_itself(tmp_path):

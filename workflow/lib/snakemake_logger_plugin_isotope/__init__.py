@@ -1,4 +1,6 @@
-"""What a run prints: one line a job. Snakemake finds this logger by the name of its package.
+"""What a run prints: one line a job, and how far its phases are; at its end a summary.
+
+Snakemake finds this logger by the name of its package.
 
 `profiles/default/config.yaml` chooses it; `--logger` on the command line chooses another. Blocks of
 reasons, inputs and resources stand in the complete log, `.snakemake/log/`, which Snakemake writes
@@ -9,22 +11,35 @@ A job's line comes when it has ended:
 
     14:56:31 12/40 search_bm25: search toy with bm25, 4 s
 
-Progress of long jobs and warnings come from the jobs themselves (`isotope.core.progress`).
+How far a phase is, one line says that moves at the end of a terminal (`screen`); in a file a line
+is added every few seconds. Jobs report it in files (`phases`); warnings they print themselves.
+`--quiet progress` leaves these out, and `--quiet all` the summary too.
 """
 
 import logging
+import os
+import re
 import sys
+import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from snakemake.logging import ColorizingTextHandler, DefaultFormatter
+from snakemake.logging import ColorizingTextHandler, DefaultFilter, DefaultFormatter
+from snakemake.settings.enums import Quietness
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from isotope.core.progress import REPORTS, duration
+from snakemake_logger_plugin_isotope import phases
+from snakemake_logger_plugin_isotope.screen import Screen, plain
+
 # Lines of a failed job's log that are printed with its error.
 TAIL = 20
+# Jobs that failed, in the summary.
+MOST_FAILED = 5
 # Events and messages that the complete log alone has.
 _LOG_ONLY = frozenset(
     {
@@ -38,6 +53,7 @@ _LOG_ONLY = frozenset(
 _NOISE = (
     "Assuming unrestricted shared filesystem",
     "Building DAG of jobs",
+    "Elapsed time: ",
     "Group jobs: inactive",
     "Removing temporary output",
     "Select jobs to execute",
@@ -47,22 +63,48 @@ _NOISE = (
 )
 
 
+_LOG, _NOTHING = "Complete log(s): ", "Nothing to be done"
+_STOPPED = "Terminating processes on user request"
+# Seconds between frames, and between lines in a file.
+_FRAME_S, _LINE_S = 0.5, 5.0
+# What a job's log has before each message: the time and the rule.
+_HEAD = re.compile(r"\d\d:\d\d:\d\d \w+: ")
+
+
 class LogHandler(LogHandlerBase):
-    """Prints one line for each job that ends, and errors in full."""
+    """Prints one line for each job that ends, errors in full, how far phases are, and a summary."""
 
     def __post_init__(self) -> None:
         """Choose the stream, and whether Snakemake's own output is asked for."""
         common = self.common_settings
+        quiet: set[Any] = {*(common.quiet or ())}
         self._stream = sys.stdout if common.stdout else sys.stderr
+        colour = not (common.nocolor or os.environ.get("NO_COLOR"))
+        self._screen = Screen(self._stream, colour=colour)
         self._plain = ColorizingTextHandler(
-            nocolor=common.nocolor,
+            nocolor=not colour,
             stream=self._stream,
             formatter=DefaultFormatter(common.quiet, common.show_failed_logs),
         )
+        self._shown = DefaultFilter(
+            quiet, common.debug_dag, common.verbose, common.dryrun, common.printshellcmds
+        )
         self._is_full = bool(common.dryrun or common.verbose or common.debug_dag)
+        self._is_silent = Quietness.ALL in quiet
+        self._has_progress = not {Quietness.ALL, Quietness.PROGRESS} & quiet
         self._jobs: dict[int, logging.LogRecord] = {}
         self._starts: dict[int, float] = {}
+        self._made: list[str] = []
+        self._failed: dict[int, logging.LogRecord] = {}
         self._done = self._total = 0
+        self._is_stopped = False
+        self._ends = {"log": "", "nothing": ""}
+        self._began, self._ended = time.monotonic(), threading.Event()
+        self._ticker: threading.Thread | None = None
+        self._run = phases.Run(phases.place(sys.argv[1:]))
+        # Jobs inherit it; also Slurm hands it on.
+        if not common.dryrun:
+            os.environ[REPORTS] = str(self._run.folder)
 
     @property
     def writes_to_stream(self) -> bool:
@@ -76,8 +118,8 @@ class LogHandler(LogHandlerBase):
 
     @property
     def has_filter(self) -> bool:
-        """Snakemake filters by `--quiet`."""
-        return False
+        """What `--quiet` leaves out is counted nevertheless."""
+        return True
 
     @property
     def has_formatter(self) -> bool:
@@ -90,57 +132,177 @@ class LogHandler(LogHandlerBase):
         return False
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print what belongs to the terminal of one record."""
+        """Count what a record tells, and print what belongs to the terminal."""
         try:
-            line = None if self._is_full else self._line(record)
-            if line is None:
-                self._plain.emit(record)
-            elif line:
-                self._stream.write(f"{time.strftime('%H:%M:%S')} {line}\n")
-                self._stream.flush()
+            line = self._line(record)
+            if not self._shown.filter(record) or line == "":
+                return
+            if self._is_full or line is None:
+                with self._screen.above():
+                    self._plain.emit(record)
+                    self._stream.write(self._tails(record))
+            else:
+                self._screen.write(f"{time.strftime('%H:%M:%S')} {line}\n")
         except (OSError, ValueError):
             # The terminal has gone away; the run goes on.
             return
+
+    def close(self) -> None:
+        """Clear the lines that move, and print the summary."""
+        if not self._ended.is_set():
+            self._ended.set()
+            if self._ticker:
+                self._ticker.join(_FRAME_S)
+            with suppress(OSError, ValueError):
+                self._screen.draw([])
+                if not self._is_silent:
+                    self._stream.write(self._summary())
+                    self._stream.flush()
+            if self._total and self._is_whole:
+                self._run.forget()
+            os.environ.pop(REPORTS, None)
+        super().close()
 
     def _line(self, record: logging.LogRecord) -> str | None:
         """Return a line, empty where nothing is to be printed, None for Snakemake's own text."""
         event: LogEvent | None = getattr(record, "event", None)
         if event == LogEvent.JOB_STARTED:
-            self._starts |= dict.fromkeys(_ids(record), record.created)
-            return ""
+            self._starts |= dict.fromkeys(_field(record, "jobs"), record.created)
+            return None if self._is_full else ""
         if event == LogEvent.JOB_INFO:
             self._jobs[_field(record, "jobid")] = record
-            return ""
+            self._run.start(_field(record, "rule_name"), _field(record, "log"))
+            return None if self._is_full else ""
         if event == LogEvent.JOB_FINISHED:
-            return self._finished(record)
+            line = self._finished(record)
+            return None if self._is_full else line
         if event == LogEvent.RUN_INFO:
             return self._planned(record)
-        if event == LogEvent.JOB_ERROR and not self.common_settings.show_failed_logs:
-            self._plain.emit(record)
-            self._stream.write("".join(tail(path) for path in _field(record, "log")))
+        if event == LogEvent.JOB_ERROR:
+            self._failed[_field(record, "jobid")] = record
+            self._run.stop(_field(record, "log"))
+            return None
+        return None if self._is_full else self._other(record)
+
+    def _other(self, record: logging.LogRecord) -> str | None:
+        event: LogEvent | None = getattr(record, "event", None)
+        text = record.getMessage() if event is None else ""
+        if text.startswith(_LOG):
+            logs = text.removeprefix(_LOG).split(", ")
+            self._ends["log"] = ", ".join(map(os.path.relpath, logs))
             return ""
-        is_noise = event is None and record.getMessage().startswith(_NOISE)
+        if text.startswith(_NOTHING):
+            self._ends["nothing"] = text
+            return ""
+        self._is_stopped |= text.startswith(_STOPPED)
+        is_noise = text.startswith(_NOISE)
         return "" if record.levelno < logging.WARNING and (event in _LOG_ONLY or is_noise) else None
 
     def _planned(self, record: logging.LogRecord) -> str | None:
         counts: dict[str, int] | None = getattr(record, "stats", None)
-        if not counts:
+        if self._is_full or not counts:
             return None
         self._total = counts["total"]
+        self._run.plan(counts)
+        if self._has_progress:
+            self._ticker = threading.Thread(target=self._tick, daemon=True)
+            self._ticker.start()
         return f"{self._total} jobs; reasons and resources of each are in .snakemake/log"
 
     def _finished(self, record: logging.LogRecord) -> str:
         self._done += 1
         number = _field(record, "job_id")
         job = self._jobs.pop(number, None)
+        self._failed.pop(number, None)
         count = f"{self._done:>{len(str(self._total))}}/{self._total}"
-        # `--quiet rules` has left out what the job is.
         if job is None:
+            return f"{count} jobs done"
+        self._made += _field(job, "output")
+        self._run.end(_field(job, "rule_name"), _field(job, "log"))
+        # `--quiet rules` leaves out what the job is.
+        if not self._shown.filter(job):
             return f"{count} jobs done"
         seconds = record.created - self._starts.pop(number, job.created)
         deed = _field(job, "rule_msg")
         what = f"{_field(job, 'rule_name')}: {deed}" if deed else _field(job, "rule_name")
         return f"{count} {what}, {seconds:.0f} s"
+
+    def _tails(self, record: logging.LogRecord) -> str:
+        is_error = getattr(record, "event", None) == LogEvent.JOB_ERROR
+        if self._is_full or self.common_settings.show_failed_logs or not is_error:
+            return ""
+        return "".join(tail(path) for path in _field(record, "log"))
+
+    def _tick(self) -> None:
+        """Say how far the phases are, until the run ends: in a file each in its turn."""
+        shown = dict[str, tuple[float, str]]()
+        while not self._ended.wait(_FRAME_S if self._screen.moves else _LINE_S):
+            with self.lock or threading.Lock(), suppress(OSError, ValueError):
+                states = self._run.states()
+                if self._screen.moves:
+                    self._screen.show(states)
+                    continue
+                lines = {state.phase: plain(state) for state in states}
+                news = [p for p, line in lines.items() if shown.get(p, (0, ""))[1] != line]
+                for phase in sorted(news, key=lambda p: shown.get(p, (0.0, ""))[0])[:1]:
+                    shown[phase] = time.monotonic(), lines[phase]
+                    self._screen.write(f"{time.strftime('%H:%M:%S')} {lines[phase]}\n")
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether all jobs are done; with `--quiet progress` Snakemake says only which are not."""
+        if self._has_progress:
+            return self._done >= self._total
+        return not self._failed and not self._is_stopped
+
+    def _summary(self) -> str:
+        """Return what is printed at the end; nothing after a dry run, or where no run began."""
+        log = f"Log: {self._ends['log']}\n" if self._ends["log"] else ""
+        if self._ends["nothing"]:
+            return f"{self._ends['nothing']}\n{_site()}"
+        if not self._total:
+            return log
+        done = self._total if self._is_whole else self._done
+        jobs = f"{done} of {self._total} jobs in {duration(time.monotonic() - self._began)}\n"
+        if self._is_whole:
+            begun = [path for job in self._jobs.values() for path in _field(job, "output")]
+            return f"\n{jobs}{_made([*self._made, *begun])}{log}"
+        failed = failures([(_field(j, "rule_name"), _logs(j)) for j in self._failed.values()])
+        how = "What is done stays: run the same command again to go on.\n"
+        return f"\n{jobs if self._has_progress else ''}{failed}{how}{log}"
+
+
+def failures(jobs: Sequence[tuple[str, Sequence[str]]]) -> str:
+    """Return the lines on jobs that failed, (rule, logs): the first few, and how many more."""
+    more = len(jobs) - MOST_FAILED
+    rest = f"and {more} more jobs failed\n" if more > 0 else ""
+    return "".join(failure(rule, logs) for rule, logs in jobs[:MOST_FAILED]) + rest
+
+
+def failure(rule: str, logs: Sequence[str]) -> str:
+    """Return the lines on a job that failed: its rule, its log, and the last line of that."""
+    lines = [f"Failed: {rule}" + (f", {logs[0]}" if logs else "")]
+    for log in logs[:1]:
+        with suppress(OSError):
+            text = Path(log).read_text(encoding="utf-8", errors="replace")
+            lines += [f"  {_HEAD.sub('', line)}" for line in text.splitlines() if line.strip()][-1:]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _made(files: Sequence[str]) -> str:
+    from isotope.report import summary  # noqa: PLC0415 (a short run needs neither)
+
+    # What was built stays built, whether or not its tables can be read.
+    try:
+        return summary.summary(files)
+    except Exception as error:
+        return f"no summary: {type(error).__name__}: {error}\n"
+
+
+def _site() -> str:
+    from isotope.report import summary  # noqa: PLC0415 (as above)
+
+    return f"Report: {summary.SITE}\n" if Path(summary.SITE).is_file() else ""
 
 
 def tail(log: str, lines: int = TAIL) -> str:
@@ -153,8 +315,8 @@ def tail(log: str, lines: int = TAIL) -> str:
     return head + "".join(f"    {line}\n" for line in every[-lines:])
 
 
-def _ids(record: logging.LogRecord) -> Sequence[int]:
-    return _field(record, "jobs")
+def _logs(record: logging.LogRecord) -> Sequence[str]:
+    return _field(record, "log")
 
 
 def _field(record: logging.LogRecord, name: str) -> Any:  # noqa: ANN401 (Snakemake gives no type)

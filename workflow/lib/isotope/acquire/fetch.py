@@ -285,7 +285,7 @@ def copy(source: BinaryIO, partial: Path, start: int, progress: Progress) -> Non
     """Append the bytes from `start` on, in blocks."""
     if start:
         source.seek(start)
-        progress.add(start)
+        progress.resume(start)
     with partial.open("ab") as out:
         while block := source.read(_BLOCK):
             out.write(block)

@@ -226,7 +226,7 @@ def report(
     setting: Setting = "small",
     split: Split = "validation",
 ) -> str:
-    """Print where the reports are and their headline tables."""
+    """Print the headline table of each collection, and where its report is."""
     from isotope.params.schema import suggest  # noqa: PLC0415
     from isotope.report.collection import headline  # noqa: PLC0415
 
@@ -244,9 +244,6 @@ def report(
         table = headline(scores, setting=setting, split=split, measures=measure)
         parts.append(f"\n{name}\n{table}\nReport: {pages[name].resolve()}\n")
     parts += map(_changes, sorted(Path().glob("results/report/*/since/*.html")))
-    everything = Path("results/report/index.html")
-    if everything.is_file():
-        parts.append(f"All collections: {everything.resolve()}\n")
     return "".join(parts)
 
 

@@ -12,8 +12,9 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -39,9 +40,13 @@ _WRONG = re.compile(r"Error:|Exception in|[\d-]+ [\d:,]+ ERROR ")
 _INDEXER = "io.anserini.index.IndexCollection"
 _SEARCHER = "BatchSearch"
 _MERGER = "MergeIndexes"
+# The second makes the analyzer of the first.
+_ANALYSTS = ("AnalyzeTexts", "BatchSearch")
 _RUNNER, _DONE = "RunAll", "RunAll: done"
 _JAVA = Path(__file__).parents[1] / "java"
 _MILLIONTHS = 1e6
+# How often the answers are looked at while Java searches, and how much of their end.
+_LOOK_EVERY_S, _LAST_BYTES = 0.5, 4_096
 _WAITING_BYTES = 1 << 30
 _ENGLISH = "en"
 _UNSTEMMED = "zh"
@@ -54,6 +59,10 @@ _HITS: dict[str, pl.DataType] = {
     "score": pl.Float64(),
 }
 _WRITTEN: dict[str, pl.DataType] = {**_HITS, "score": pl.Int64()}
+_TERMS: dict[str, pl.DataType] = {
+    **{"id": pl.String(), "term": pl.String()},
+    **{"documents": pl.Int64(), "start": pl.Int64(), "end": pl.Int64()},
+}
 TOY = "toy"
 Split = Callable[[Sequence[str]], list[str]]
 WORDS = "words"
@@ -188,11 +197,13 @@ def search_all(searches: Iterable[Queries], *, hits: int, threads: int) -> Itera
     """
     with ExitStack() as folders:
         runs, written, memory_mb = list[list[str | Path]](), list[Path | None](), 0
+        total = 0
         for index, queries, bm25 in searches:
             beside = tempfile.TemporaryDirectory(dir=index.parent, prefix=".topics-")
             folder = Path(folders.enter_context(beside))
             topics, answers = folder / "topics.tsv", folder / "answers.tsv"
-            has_queries = write_topics(queries, topics) > 0
+            count = write_topics(queries, topics)
+            has_queries, total = count > 0, total + count
             written.append(answers if has_queries else None)
             if has_queries:
                 limits = [str(hits), str(threads), str(bm25.k1), str(bm25.b)]
@@ -200,9 +211,105 @@ def search_all(searches: Iterable[Queries], *, hits: int, threads: int) -> Itera
                 runs.append([index, topics, answers, *limits, words])
                 memory_mb = max(memory_mb, bm25.memory_mb)
         if runs:
-            run_tools(_SEARCHER, runs, memory_mb=memory_mb)
+            with _counted([(Path(run[1]), Path(run[2])) for run in runs], total):
+                run_tools(_SEARCHER, runs, memory_mb=memory_mb)
         for path in written:
             yield read_answers(path) if path else pl.DataFrame(schema=_HITS)
+
+
+@contextmanager
+def _counted(searches: Sequence[tuple[Path, Path]], total: int) -> Generator[None]:
+    """Count the queries while Java answers them: topics and answers of each search."""
+    progress, ended = Progress("queries", total), threading.Event()
+
+    def watch() -> None:
+        answered = _answered(searches)
+        while not ended.wait(_LOOK_EVERY_S):
+            progress.add(next(answered) - progress.done)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watcher.join()
+    progress.add(total - progress.done)
+    progress.finish()
+
+
+def _answered(searches: Sequence[tuple[Path, Path]]) -> Iterator[int]:
+    """Yield how many queries are answered by now: answers come in the order of the topics."""
+    with ExitStack() as files:
+        topics = (
+            (number, line.partition("\t")[0])
+            for number, (path, _) in enumerate(searches)
+            for line in files.enter_context(path.open(encoding="utf-8"))
+        )
+        at, done = None, 0
+        while True:
+            newest = _newest([answers for _, answers in searches])
+            while newest not in (None, at):
+                at, done = next(topics, newest), done + 1
+            yield done
+
+
+def _newest(answers: Sequence[Path]) -> tuple[int, str] | None:
+    """Return the number of the search at work, and the last query that it has answered."""
+    for number, path in reversed([*enumerate(answers)]):
+        if path.is_file() and (size := path.stat().st_size):
+            with path.open("rb") as file:
+                file.seek(max(0, size - _LAST_BYTES))
+                lines = file.read().split(b"\n")[:-1]
+            if lines:
+                return number, lines[-1].partition(b"\t")[0].decode()
+    return None
+
+
+class Texts(NamedTuple):
+    """Texts, (id, text), each on one line; their language; the place of an index, or none."""
+
+    rows: Sequence[tuple[str, str]]
+    language: str = _ENGLISH
+    place: Path | None = None
+
+
+class Terms(NamedTuple):
+    """The terms of texts as Lucene sees them, and the sizes of the index, 0 without one.
+
+    `rows` has a row a term: `id`, `term`, `start` and `end` in the text, and in how many
+    `documents` of the index the term is. `size` counts documents, `length` the terms of all.
+    """
+
+    rows: pl.DataFrame
+    size: int
+    length: int
+
+
+def analyse(asked: Sequence[Texts], *, memory_mb: int = HEAP_MB // 8) -> list[Terms]:
+    """Return the terms of each of some lists of texts; one Java analyses them all.
+
+    Raises:
+        ToolFailed: an index can't be read.
+    """
+    with tempfile.TemporaryDirectory(prefix="isotope-terms-") as folder:
+        runs, written = list[list[str | Path]](), list[Path]()
+        for n, (rows, language, place) in enumerate(asked):
+            texts, terms = Path(folder) / f"{n}.texts", Path(folder) / f"{n}.terms"
+            texts.write_text("".join(f"{key}\t{text}\n" for key, text in rows), "utf-8")
+            runs.append([place or "", texts, terms, analyzer(language) or "default"])
+            written.append(terms)
+        run_tools(_ANALYSTS[0], runs, memory_mb=memory_mb)
+        return [_read_terms(path) for path in written]
+
+
+def _read_terms(path: Path) -> Terms:
+    with path.open(encoding="utf-8") as lines:
+        size, length = map(int, next(lines).split())
+        if not next(lines, ""):
+            return Terms(pl.DataFrame(schema=_TERMS), size, length)
+    plain: dict[str, Any] = {"separator": "\t", "has_header": False, "quote_char": None}
+    return Terms(pl.read_csv(path, skip_rows=1, schema=_TERMS, **plain), size, length)
 
 
 def contents(

@@ -1,54 +1,158 @@
-"""Logging of jobs and throttled progress lines for long loops.
+"""Logging of jobs, and the progress of long loops.
 
-A job's log has all lines. The terminal, where many jobs write, has warnings, errors, and what long
-loops report every five seconds.
+A job's log has all lines. The terminal, where many jobs write, has warnings and errors.
+
+Where the environment has REPORTS, a folder relative to the run's, a job keeps a small file there
+with what its loops have done, also on another machine that shares the folder. The process that runs
+the workflow reads them and prints one line a phase (`snakemake_logger_plugin_isotope`). Without
+it, loops write a line to the terminal every five seconds.
 """
 
+import json
 import logging
+import os
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
+from urllib.parse import quote
 
 from isotope.core.errors import IsotopeError, as_disk_full, no_room
 
 _EVERY_S = 5.0
+_REPORT_EVERY_S = 0.5
 INTERRUPTED = 130
+REPORTS = "ISOTOPE_PROGRESS"
+# Lines that move stand below the cursor, which waits where the first of them begins. What else
+# writes to the terminal clears them first; they come back with the next frame.
+ERASE = "\r\x1b[J"
 log = logging.getLogger("isotope")
 _IS_PROGRESS = {"is_progress": True}
+_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
+
+
+def duration(seconds: float) -> str:
+    """Return e.g. `45 s`, `12 min`, `3 h 5 min` or `2 d 4 h`."""
+    whole = round(seconds)
+    if whole < 2 * _MINUTE:
+        return f"{whole} s"
+    if whole < _HOUR:
+        return f"{whole // _MINUTE} min"
+    if whole < 2 * _DAY:
+        return f"{whole // _HOUR} h {whole % _HOUR // _MINUTE} min"
+    return f"{whole // _DAY} d {whole % _DAY // _HOUR} h"
 
 
 class Progress:
-    """Count work done and say so at most every five seconds, and once at the end."""
+    """Count work done: in the job's report, and in its log every five seconds and at the end."""
 
     def __init__(self, what: str, total: int | None = None) -> None:
         """Start the clock for `what` (a plural); with a `total`, lines have a share and an end."""
-        self.what, self.total, self.done = what, total, 0
-        self._start = self._reported = time.monotonic()
+        self.what, self.total, self.done, self.before = what, total, 0, 0
+        self._start = self._logged = time.monotonic()
+        self._seconds: float | None = None
+        for report in _reports:
+            report.begin(self)
+
+    def resume(self, done: int) -> None:
+        """Count what an earlier run had done already: it is in the share, not in the rate."""
+        self.done = self.before = done
+        self._start = time.monotonic()
 
     def add(self, n: int = 1) -> None:
-        """Record `n` more, and report when five seconds have passed since the last line."""
+        """Record `n` more, and say so when half a second, or five for the log, have passed."""
         self.done += n
-        if time.monotonic() - self._reported >= _EVERY_S:
-            self._reported = time.monotonic()
+        now = time.monotonic()
+        for report in _reports:
+            report.write(now)
+        if now - self._logged >= _EVERY_S:
+            self._logged = now
             log.info(self.line(), extra=_IS_PROGRESS)
 
     def finish(self) -> None:
         """Report the total and the mean rate."""
+        self._seconds = self.seconds
+        for report in _reports:
+            report.write()
         log.info(self.line())
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether `finish` was called."""
+        return self._seconds is not None
+
+    @property
+    def seconds(self) -> float:
+        """The time since the start, or since an earlier run's work was resumed."""
+        return self._seconds or max(time.monotonic() - self._start, 1e-9)
 
     def line(self) -> str:
         """Return e.g. `images: 1,200 of 5,000 (24%), 61.3/s, 62 s left`."""
-        elapsed = max(time.monotonic() - self._start, 1e-9)
-        rate = self.done / elapsed
+        rate = (self.done - self.before) / self.seconds
         if self.total is None:
             return f"{self.what}: {self.done:,}, {rate:,.1f}/s"
         share = self.done / max(self.total, 1)
-        left = (self.total - self.done) / rate if rate else float("inf")
-        counts = f"{self.what}: {self.done:,} of {self.total:,} ({share:.0%})"
-        return f"{counts}, {rate:,.1f}/s, {left:,.0f} s left"
+        counts = f"{self.what}: {self.done:,} of {self.total:,} ({share:.0%}), {rate:,.1f}/s"
+        return f"{counts}, {duration((self.total - self.done) / rate)} left" if rate else counts
+
+
+class _Report:
+    """What the loops of this process have done, in a file for the process that prints.
+
+    JSON with `rule`, `log` (the job's), `ended`, `now` (what is counted at present) and `counts`:
+    what, done, total (null if nobody knows), before (of `done`, by an earlier run), seconds. Loops
+    over the same things are summed.
+    """
+
+    def __init__(self, folder: Path, log_file: Path, rule: str) -> None:
+        self._about = {"rule": rule, "log": str(log_file)}
+        self._path = folder / f"{quote(str(log_file), safe='')}.json"
+        self._owner, self._written = os.getpid(), 0.0
+        self._loops = list[Progress]()
+
+    def begin(self, loop: Progress) -> None:
+        """Note that a loop begins, in place of one that was given up and is tried again."""
+        if os.getpid() == self._owner:
+            others = (own for own in self._loops if own.is_finished or own.what != loop.what)
+            self._loops = [*others, loop]
+            self.write(time.monotonic())
+
+    def write(self, now: float | None = None, *, ended: bool = False) -> None:
+        """Write the file; with the time, only if the last one is half a second old."""
+        # A forked process has its parent's loops.
+        if os.getpid() != self._owner or (now and now - self._written < _REPORT_EVERY_S):
+            return
+        self._written = time.monotonic()
+        content = {**self._about, "ended": ended, **self._counted()}
+        aside = self._path.with_suffix(".part")
+        # A run needs no report.
+        with suppress(OSError):
+            aside.parent.mkdir(parents=True, exist_ok=True)
+            aside.write_text(json.dumps(content), encoding="utf-8")
+            aside.replace(self._path)
+
+    def _counted(self) -> dict[str, Any]:
+        sums = dict[str, dict[str, Any]]()
+        for loop in self._loops:
+            what = _things(loop)
+            none = {"what": what, "done": 0, "total": 0, "before": 0, "seconds": 0.0}
+            own = sums.setdefault(what, none)
+            if own["total"] is not None:
+                own["total"] = None if loop.total is None else own["total"] + loop.total
+            for name in ("done", "before", "seconds"):
+                own[name] += getattr(loop, name)
+        at_work = [loop for loop in self._loops if not loop.is_finished] or self._loops
+        return {"now": _things(at_work[-1]) if at_work else "", "counts": [*sums.values()]}
+
+
+def _things(loop: Progress) -> str:
+    """Return what is counted: `texts encoded` for `texts encoded, shard 1 of 4`."""
+    return loop.what.partition(",")[0].partition(" of ")[0]
+
+
+_reports: list[_Report] = []
 
 
 class _LogFile(logging.FileHandler):
@@ -65,11 +169,15 @@ class _LogFile(logging.FileHandler):
 
 
 class _Terminal(logging.StreamHandler[TextIO]):
-    """Where many jobs write: progress, warnings and errors."""
+    """Where many jobs write: warnings and errors, and progress if nobody reads the reports."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        is_visible = record.levelno >= logging.WARNING or getattr(record, "is_progress", False)
-        return is_visible and bool(super().filter(record))
+        is_progress = getattr(record, "is_progress", False) and not _reports
+        return (is_progress or record.levelno >= logging.WARNING) and bool(super().filter(record))
+
+    def format(self, record: logging.LogRecord) -> str:
+        moves = _reports and self.stream.isatty()
+        return f"{ERASE if moves else ''}{super().format(record)}"
 
 
 @contextmanager
@@ -78,7 +186,7 @@ def logged(log_file: str | Path, rule: str) -> Iterator[None]:
 
     On a user's error the process exits without traceback.
     """
-    with _handlers(Path(log_file), rule):
+    with _handlers(Path(log_file), rule), _reported(Path(log_file), rule):
         try:
             yield
         except KeyboardInterrupt:
@@ -91,6 +199,20 @@ def logged(log_file: str | Path, rule: str) -> Iterator[None]:
                 raise
             log.error("%s: %s", type(named).__name__, named)
             sys.exit(1)
+
+
+@contextmanager
+def _reported(log_file: Path, rule: str) -> Iterator[None]:
+    if not (folder := os.environ.get(REPORTS)):
+        yield
+        return
+    report = _Report(Path(folder), log_file, rule)
+    _reports.append(report)
+    try:
+        yield
+        report.write(ended=True)
+    finally:
+        _reports.remove(report)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 import polars as pl
@@ -116,7 +116,9 @@ def crawl_all(
     if left:
         to_host = partial(mirrored, mirror=spec["mirror"])
         require_contact((_host(to_host(url)) for _, url in left), spec)
-        asyncio.run(_crawl(left, spec, scratch, earlier))
+        progress = Progress("images", urls.height)
+        progress.resume(urls.height - len(left))
+        asyncio.run(_crawl(left, spec, Kept(scratch, earlier, progress)))
 
 
 def _forget_outdated(scratch: Scratch, spec: Mapping[str, Any], earlier: EarlierCrawl) -> None:
@@ -153,11 +155,17 @@ def _host(url: str) -> str | None:
         return None
 
 
-async def _crawl(
-    left: list[tuple[str, str]], spec: Mapping[str, Any], scratch: Scratch, earlier: EarlierCrawl
-) -> None:
+class Kept(NamedTuple):
+    """What a shard has so far, what an earlier crawl has, and how many URLs are done."""
+
+    scratch: Scratch
+    earlier: EarlierCrawl
+    progress: Progress
+
+
+async def _crawl(left: list[tuple[str, str]], spec: Mapping[str, Any], kept: Kept) -> None:
+    scratch, earlier, progress = kept
     folder = scratch.path.parent
-    progress = Progress("images", len(left))
     to_host = partial(mirrored, mirror=spec["mirror"])
 
     def keep(image_id: str, row: Mapping[str, Any], webp: bytes | None) -> None:

@@ -82,7 +82,7 @@ public final class BatchSearch {
   }
 
   /** Anserini's classes are newer than the compiler need be, so they are called by name. */
-  private static Analyzer analyzer(String words) throws ReflectiveOperationException {
+  static Analyzer analyzer(String words) throws ReflectiveOperationException {
     if (words.equals("spaces")) {
       return new WhitespaceAnalyzer();
     }

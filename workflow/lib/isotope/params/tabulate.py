@@ -217,6 +217,19 @@ class Cases(Section):
     hits: Count = Field(default=10, description="Hits shown from each end of a list.")
 
 
+class Queries(Section):
+    """The page of two systems, query by query: those of the case studies, on the largest pool."""
+
+    fills: ClassVar[bool] = True
+
+    shown: Count = Field(
+        default=100,
+        description="Queries of each task on the page, each of about 20 kB: those with the "
+        "greatest differences, as many gains as losses, a tenth of them equal.",
+    )
+    hits: Count = Field(default=5, description="Hits shown of each list.")
+
+
 class Detector(Section):
     """What looks for objects."""
 
@@ -401,6 +414,11 @@ class Tabulate(Section):
         default={},
         description="Case studies (Fig. 6) on the largest pool and the first split: what two "
         "systems return for a query.",
+    )
+    queries: Queries = Field(  # pyright: ignore[reportAssignmentType]
+        default={},
+        description="The page of two systems, query by query: those of `tabulate.cases`, on the "
+        "largest pool and the first split.",
     )
     overlap: Count = Field(
         default=1000,

@@ -7,6 +7,7 @@ since, exhibits. What the pages of the report show stands here.
 from functools import cached_property
 from typing import Any
 
+from isotope.params.sections import system_kind
 from isotope.plan.exhibits import Exhibits
 from isotope.plan.paths import Wildcards, expanded, of_collection
 from isotope.report import collection as report_cite
@@ -15,12 +16,16 @@ from isotope.report import collection as report_cite
 class Plan(Exhibits):
     """The plan of a run, of all phases."""
 
-    REPORT_PAGES = ("index", "collection", "systems", "cite", "cases")
-
     @cached_property
     def cases(self) -> dict[str, Any]:
         """The params of the case studies."""
         return self.params["tabulate"]["cases"]
+
+    @cached_property
+    def report_pages(self) -> list[str]:
+        """The pages of a collection that are written with its tables, without suffix."""
+        compared = ["queries"] if self.is_compared else []
+        return ["index", "collection", "systems", "cite", "cases", *compared]
 
     def templates(self) -> list[str]:
         """The templates of the report, as inputs; those of other pages have their own prefix."""
@@ -43,6 +48,7 @@ class Plan(Exhibits):
             "split": self.splits[0],
             "system": self.params["tabulate"]["system"],
             "explained": wildcards.collection in self.explained_collections(),
+            "compared": self.is_compared,
         }
 
     def report_params(self) -> dict[str, Any]:
@@ -92,6 +98,42 @@ class Plan(Exhibits):
         }
         return {**self.cases, **own, "overlap": self.params["tabulate"]["overlap"]}
 
+    @cached_property
+    def is_compared(self) -> bool:
+        """Whether the case studies are about two systems that are scored."""
+        named = "systems" in self.cases
+        return named or (
+            self.params["tabulate"]["system"] in self.systems and len(self.systems) > 1
+        )
+
+    def query_params(self, wildcards: Wildcards) -> dict[str, Any]:
+        """What the page of a collection's queries shows; nothing for one system."""
+        if not self.is_compared:
+            return {}
+        lexical = [s for s in self.systems if self.system_kind(s).is_lexical]
+        entry = self.params["systems"][lexical[0]] if lexical else {"kind": "bm25"}
+        bm25 = system_kind(entry).filled(entry)
+        words = {key: bm25[key] for key in ("k1", "b", "fields")}
+        languages = {"language": self.caption_language, "texts_language": self.language}
+        return {
+            **self.params["tabulate"]["queries"],
+            "systems": self.case_systems(wildcards.collection),
+            "setting": self.largest_setting(),
+            "measure": self.params["score"]["measures"][0],
+            "bootstrap": self.params["tabulate"]["bootstrap"],
+            "words": {
+                **words,
+                **{key: of(wildcards) for key, of in languages.items()},
+                "index": lexical[0] if lexical else None,
+            },
+        }
+
+    def word_index(self, wildcards: Wildcards) -> list[str]:
+        """The index of the words of a collection's largest pool, if a system has one."""
+        index = self.query_params(wildcards).get("words", {}).get("index")
+        setting = self.largest_setting()
+        return [f"data/index/{wildcards.collection}/{setting}/{index}"] if index else []
+
     def case_runs(self, wildcards: Wildcards) -> list[str]:
         """The runs that the case studies read."""
         systems = sorted(
@@ -114,6 +156,7 @@ class Plan(Exhibits):
             *self.pixels(wildcards),
             *self.runs(wildcards),
             *self.case_runs(wildcards),
+            *self.word_index(wildcards),
             *self.manifests(wildcards),
         ]
         return list(dict.fromkeys(files))
@@ -122,7 +165,7 @@ class Plan(Exhibits):
         """Return what a collection's pages say of the params, and of what was built."""
         failures = wildcards.collection in self.explained_collections()
         built = {"built": self.build_facts(wildcards), "failures": failures}
-        return {**self.report_params(), **built}
+        return {**self.report_params(), **built, "looks": self.looks}
 
     def report_scopes(self) -> dict[str, Any]:
         """Return the pool and the system that each built collection's pages are about."""

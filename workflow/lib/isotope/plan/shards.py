@@ -60,6 +60,8 @@ JAVA_DUCKDB = Need(JAVA.base_mb + DUCKDB_MB, 12, 16_000)
 ENCODES = Need(_TORCH_MB + 6_400)
 LEARNS = Need(_TORCH_MB + 6_400, 0.5)
 SHOWS = Need(_PYTHON_MB + 1_100, 2)
+# Beside a Java that analyses words.
+SHOWS_WORDS = Need(SHOWS.base_mb + HEAP_MB // 8 + 300, SHOWS.per_mb)
 
 
 Inputs = Mapping[str, str | Sequence[str]]

@@ -17,6 +17,7 @@ from isotope.core.grid import TASKS, id_column, pool_splits
 from isotope.params.schema import suggest
 from isotope.report import cases, costs
 from isotope.report.content import Example, Scope, examples, read_exhibits, required
+from isotope.report.queries import build as build_queries
 from isotope.report.site import write_page
 from isotope.tabulate.catalog import build as build_catalog
 from isotope.tabulate.since import write_newest
@@ -70,23 +71,28 @@ def write_report(  # noqa: PLR0913
     scope: Mapping[str, Any],
     facts: Mapping[str, Any],
     case_studies: Mapping[str, Any],
+    queries: Mapping[str, Any],
     exhibits: Sequence[Path],
     overlap: Path,
+    scored: Mapping[str, Path],
     folder: Path,
     cases_folder: Path,
 ) -> None:
     """Write the pages of a collection to `folder`, and a page a case study to `cases_folder`.
 
     `scope` has the pool and the system that the pages are about (the fields of Scope), `facts` what
-    `build_pages` is to say of the params, `case_studies` what `cases.build` is to show.
-    `exhibits` are the tables and figures, `overlap` the csv of the table of that name.
+    `build_pages` is to say of the params, `case_studies` what `cases.build` is to show, `queries`
+    what `build_queries` is (nothing without two systems). `exhibits` are the tables and figures,
+    `overlap` the csv of the table of that name, `scored` the scores and the significance.
 
     Raises:
-        As `build_pages` and `cases.build`.
+        As `build_pages`, `cases.build` and `build_queries`.
     """
     about = Scope(Path(), collection_name, **scope)
     build_pages(about, exhibits, facts, folder)
     cases.build(about, case_studies, [overlap], page=folder / "cases.html", folder=cases_folder)
+    if queries:
+        build_queries(about, queries, scored, folder / "queries.html")
 
 
 def write_overview(  # noqa: PLR0913

@@ -16,12 +16,15 @@ from isotope.core import sql
 from isotope.core.errors import MissingFile
 from isotope.core.pixels import SIDE_PX, thumbnail
 from isotope.tabulate.exhibits import Exhibit, described
+from isotope.tabulate.looks import themed
 from isotope.tabulate.table import Column, PrintedCell, Table, lay_out, rows
 
 DEPTH = 5
 _SQL = sql.SQL / "tabulate"
 _CURVE = "curve-"
 _TALL_ROWS = 24
+_WINDOWS = 3
+_WORD = 12
 _FEWEST = 2.5
 
 
@@ -29,7 +32,8 @@ _FEWEST = 2.5
 class Scope:
     """What a page is about: a collection below `root`, a pool, and a system, with their files.
 
-    `explained` if the collection has a page of explained failures.
+    `explained` if the collection has a page of explained failures, `compared` if it has one of two
+    systems query by query.
     """
 
     root: Path
@@ -39,6 +43,7 @@ class Scope:
     split: str
     system: str
     explained: bool = False
+    compared: bool = False
 
     def run(self, task: str) -> Path:
         """Return the file of the system's run for `task`."""
@@ -132,6 +137,22 @@ class Example:
     hits: list[Hit]
 
 
+class Piece(NamedTuple):
+    """A piece of a text; `mark` is `right`, `hit` or empty, by where else its word stands."""
+
+    text: str
+    mark: str = ""
+
+
+class Place(NamedTuple):
+    """Where a term stands in a text, what it weighs, and how it is marked."""
+
+    start: int
+    end: int
+    weight: float
+    mark: str
+
+
 def required(path: Path) -> pl.DataFrame:
     """Return the table at `path`.
 
@@ -164,7 +185,8 @@ def group_rows(table: Table) -> Grouped:
 
     Keys come first, up to the system where there is one. Those before the last become headings as
     long as a group has as many as `_FEWEST` rows on average, and stands in one place. A number of
-    queries that is the same throughout every group stands in the heading, too.
+    queries that is the same throughout every group stands in the heading, too. Words that are no
+    key come last.
     """
     names = [column.name for column in table.columns]
     last = names.index("system") if "system" in names else len(names)
@@ -173,7 +195,8 @@ def group_rows(table: Table) -> Grouped:
     runs = [(k, list(own)) for k, own in groupby(table.rows, key=lambda r: _texts(r, folded))]
     about = _common(table, "queries", [own for _, own in runs]) if folded else []
     rest = [n for n in keys if n not in folded]
-    rest += [n for n in range(len(names)) if n not in (*keys, *about)]
+    others = [n for n in range(len(names)) if n not in (*keys, *about)]
+    rest += sorted(others, key=lambda n: not table.columns[n].numeric)
     pool = [n for n, place in enumerate(folded) if names[place] in ("setting", "split")]
     groups = [
         Group(
@@ -205,12 +228,12 @@ def examples(scope: Scope, task: str, n: int) -> list[Example]:
     return [_example(pick, hits, by_id) for pick in picks.iter_rows(named=True)]
 
 
-def items(scope: Scope, ids: Iterable[str]) -> dict[str, Item]:
-    """Return texts and images by id, images with their thumbnails."""
+def items(scope: Scope, ids: Iterable[str], side_px: int = SIDE_PX) -> dict[str, Item]:
+    """Return texts and images by id, images with their thumbnails, within `side_px` squared."""
     selection = {"ids": sorted(set(ids))}
     texts = rows(_SQL / "report/texts.sql", {"texts": scope.table("texts")}, selection)
     images = rows(_SQL / "report/images.sql", {"images": scope.table("images")}, selection)
-    thumbnails = pictures(scope, images["id"].to_list())
+    thumbnails = pictures(scope, images["id"].to_list(), side_px)
     by_id = {r["id"]: Item("text", r["title"], r["words"], r["url"]) for r in texts.to_dicts()}
     for r in images.to_dicts():
         ident, title = r["id"], unquote(r["title"]).replace("_", " ")
@@ -225,6 +248,26 @@ def pictures(scope: Scope, ids: list[str], side_px: int = SIDE_PX) -> dict[str, 
         return {}
     webps = rows(_SQL / "report/pixels.sql", {"pixels": shards}, {"ids": ids})
     return {r["id"]: thumbnail(r["webp"], side_px) for r in webps.iter_rows(named=True)}
+
+
+def marked_excerpt(text: str, places: Sequence[Place], characters: int) -> list[Piece]:
+    """Return about `characters` of `text`, around its heaviest terms, with the terms marked."""
+    if len(text) <= characters:
+        return _marked(text, places, [(0, len(text))])
+    firsts = sorted(places, key=lambda place: (-place.weight, place.start))
+    starts = list[int]()
+    width = characters // _WINDOWS
+    for place in firsts:
+        if len(starts) < _WINDOWS and not any(s <= place.start < s + width // 2 for s in starts):
+            starts.append(max(0, place.start - width // 3))
+    own = characters // max(len(starts), 1)
+    windows = list[tuple[int, int]]()
+    for start in sorted(starts) or [0]:
+        if windows and start <= windows[-1][1]:
+            windows[-1] = (windows[-1][0], start + own)
+        else:
+            windows.append((start, start + own))
+    return _marked(text, places, [_whole_words(text, *window) for window in windows])
 
 
 def _stem(path: Path) -> str:
@@ -283,8 +326,11 @@ def _without_gaps(table: Table) -> Table:
 
 
 def _drawing(svg: Path, name: str) -> str:
-    """Return the SVG element without prolog; its ids get the name, so none occurs twice."""
-    text = svg.read_text(encoding="utf-8")
+    """Return the SVG element without prolog, in the page's colours; its ids get the name first.
+
+    So no id occurs twice in a page.
+    """
+    text = themed(svg.read_text(encoding="utf-8"))
     own = text[text.index("<svg") :].replace(' id="', f' id="{name}-')
     return own.replace('href="#', f'href="#{name}-').replace("url(#", f"url(#{name}-")
 
@@ -298,3 +344,29 @@ def _example(pick: dict[str, object], hits: pl.DataFrame, items: dict[str, Item]
         best=bool(pick["is_best"]),
         hits=[Hit(h["rank"], items[h["doc_id"]], h["relevant"]) for h in own],
     )
+
+
+def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a window that begins and ends between words, where a script has spaces."""
+    if start:
+        start = text.find(" ", start, start + _WORD) + 1 or start
+    if end < len(text):
+        end = max(text.rfind(" ", end - _WORD, end), 0) or end
+    return start, min(end, len(text))
+
+
+def _marked(text: str, places: Sequence[Place], windows: Sequence[tuple[int, int]]) -> list[Piece]:
+    pieces = list[Piece]()
+    ordered = sorted(places)
+    for n, (start, end) in enumerate(windows):
+        pieces.append(Piece(" … " if n else "… " if start else ""))
+        at = start
+        for place in ordered:
+            # Terms overlap where a script has no spaces.
+            first = max(place.start, at)
+            if first < place.end <= end:
+                pieces += [Piece(text[at:first]), Piece(text[first : place.end], place.mark)]
+                at = place.end
+        pieces.append(Piece(text[at:end]))
+    pieces.append(Piece(" …" if windows[-1][1] < len(text) else ""))
+    return [piece for piece in pieces if piece.text]

@@ -1,12 +1,12 @@
 """The page about two snapshots: what has changed, in numbers and side by side.
 
-A change shows the words that are gone and new, near each other, and its pictures.
+A change shows the words that are gone and new, near each other, and its pictures. Pages of the
+encyclopedia stand in batches, of which one at a time is open; an index by letter leads to each.
 """
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
-from itertools import groupby, takewhile
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -17,11 +17,12 @@ from isotope.core import sql
 from isotope.core.pixels import thumbnail
 from isotope.report.content import required
 from isotope.report.site import excerpt, write_page
-from isotope.tabulate.table import lay_out, plain, rows
+from isotope.report.word_diff import Piece, compared
+from isotope.tabulate.table import PrintedCell, Table, lay_out, plain, rows
 
 Row = Mapping[str, Any]
 Drawn = dict[tuple[str, str], str | None]
-PAGES, ITEMS, PICTURES = 40, 12, 300
+PAGES, ITEMS, PICTURES, BATCH, FEW = 100, 20, 300, 20, 60
 KINDS = {"text": "Texts", "image": "Images", "pair": "Pairs"}
 CHANGES = ("edited", "renamed", "moved", "replaced", "added", "removed")
 CLASSES = {
@@ -30,16 +31,15 @@ CLASSES = {
     "new": "New pages",
     "gone": "Pages that are gone",
     "untouched": "Pages whose words are as they were",
-    None: "Pictures that stand on no judged page",
+    None: "Pictures that are in no judgement",
 }
+DIGITS, IDEOGRAPHS, SIGNS = "0-9", "漢字", "#"
 _SQL = sql.SQL / "tabulate"
 _SIDE_PX = 120
 _CHARACTERS = 280
+# Categories of Unicode, of blanks, brackets and quotation marks, and marks of other categories.
+_OPENING = {"Zs", "Ps", "Pi", "Pf", *"\"'`¡¿"}
 _OTHER = {"before": "gone", "after": "new"}
-# A letter of a script without spaces is a word of its own.
-_TOKEN = re.compile(r"\s*(?:[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]|\w+|[^\w\s])|\s+")
-_MOST_TOKENS = 400
-_AROUND = 10
 
 
 class Side(NamedTuple):
@@ -48,13 +48,6 @@ class Side(NamedTuple):
     name: str
     tables: Mapping[str, Path]
     pixels: Sequence[Path]
-
-
-class Piece(NamedTuple):
-    """Some words: `same` in both, `gone`, `new`, or `cut` where the page leaves words out."""
-
-    what: str
-    text: str
 
 
 class Shot(NamedTuple):
@@ -77,21 +70,44 @@ class Change(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A page and the first of its changes, of which there are `total`."""
+    """A page, how many changes of each sort it has, and `changes`, some of these `total`."""
 
+    ident: str
     title: str
     was: str
     url: str
     total: int
+    tally: list[str]
     changes: list[Change]
+
+    @property
+    def marks(self) -> list[str]:
+        """The kinds, the changes and the two together, by which a reader chooses."""
+        marks = ((c.kind, c.change, f"{c.kind}-{c.change}") for c in self.changes)
+        return list(dict.fromkeys(mark for three in marks for mark in three))
+
+
+class Shelf(NamedTuple):
+    """Pages that stand together in a list; the first of them is number `start` of its class."""
+
+    title: str
+    start: int
+    entries: list[Entry]
+
+    @property
+    def marks(self) -> list[str]:
+        """Those of all its pages."""
+        return list(dict.fromkeys(mark for entry in self.entries for mark in entry.marks))
 
 
 class Group(NamedTuple):
     """The pages of a class with the most changes, of `total` that have any."""
 
     title: str
+    ident: str
     total: int
-    pages: list[Entry]
+    whole: Shelf
+    batches: list[Shelf]
 
 
 class Lookup(NamedTuple):
@@ -128,7 +144,7 @@ def write_changes_page(  # noqa: PLR0913
 def build(before: Side, after: Side, changes: Path, out: Path) -> None:
     """Write the page on tables.CHANGES; snapshot_diff.csv and snapshot_survival.csv lie beside it.
 
-    Of each class of pages the 40 with the most changes are shown, with 12 changes each, and 300
+    Of each class of pages the 100 with the most changes are shown, with 20 changes each, and 300
     pictures in all. Same input, same bytes.
 
     Raises:
@@ -142,15 +158,50 @@ def build(before: Side, after: Side, changes: Path, out: Path) -> None:
     classes = _query("classes", relations, {})
     tables = {name: changes.parent / f"snapshot_{name}.csv" for name in ("diff", "survival")}
     read = {name: pl.read_csv(path) for name, path in tables.items()}
+    groups = _groups(items, lookup)
+    pages = [entry for group in groups for entry in group.whole.entries]
     write_page(
         "since",
         out,
         **{"scope": None, "up": "../../", "before": before.name, "after": after.name},
-        **{"kinds": KINDS, "changes": CHANGES, "groups": _groups(items, lookup)},
-        classes={row["page_class"]: row["pages"] for row in classes},
+        **_choices(groups),
+        groups=groups,
+        letters=by_letter(pages),
+        **{"paged": len(pages) > BATCH, "few": len(pages) <= FEW},
+        classes={row["page_class"]: row["pages"] for row in classes if row["pages"]},
         survival=read["survival"].to_dicts()[:1],
-        tables={name: lay_out(table) for name, table in read.items()},
+        tables={
+            "diff": _sparse(lay_out(_without_zeros(read["diff"]))),
+            "survival": lay_out(_without_zeros(read["survival"])),
+        },
     )
+
+
+def by_letter(entries: Iterable[Entry]) -> list[Shelf]:
+    """Return pages by the first letter of the title, digits first and signs last, none empty."""
+    named = sorted((entry for entry in entries if entry.title), key=lambda e: _plain(e.title))
+    shelves: dict[str, list[Entry]] = {}
+    for entry in named:
+        shelves.setdefault(first_letter(entry.title), []).append(entry)
+    order = {DIGITS: "", IDEOGRAPHS: "\U0010fffe", SIGNS: "\U0010ffff"}
+    names = sorted(shelves, key=lambda name: order.get(name, name))
+    return [Shelf(name, 1, shelves[name]) for name in names]
+
+
+def first_letter(title: str) -> str:
+    """Return the capital, without accents, by which an index lists a title of any script.
+
+    Digits have one heading, and so have Chinese characters, of which there are too many for one
+    each; a Hangul syllable stands under its first consonant. Quotes and brackets don't count, other
+    signs have one heading.
+    """
+    signs = unicodedata.normalize("NFKD", title)
+    first = next((sign for sign in signs if not _OPENING & {sign, unicodedata.category(sign)}), "")
+    if "IDEOGRAPH" in unicodedata.name(first or " "):
+        return IDEOGRAPHS
+    if not first.isalnum():
+        return SIGNS
+    return first.title()[0] if first.isalpha() else DIGITS
 
 
 def summary(table: Path) -> str:
@@ -175,20 +226,6 @@ def change(row: Row, lookup: Lookup, drawn: set[tuple[str, str]]) -> Change:
     drawn.update(fresh)
     shots = [Shot(one[0], _name(lookup, one), lookup.drawn.get(one)) for one in fresh]
     return Change(row["kind"], row["change"], title, note, pieces, shots)
-
-
-def compared(before: str, after: str) -> list[Piece]:
-    """Return both versions as one line of pieces; what is shared is shown near a change only.
-
-    Beyond the words that both begin and end with, 400 words and signs of each are compared.
-    """
-    one, two = _TOKEN.findall(before), _TOKEN.findall(after)
-    head = _shared(one, two)
-    tail = _shared(one[head:][::-1], two[head:][::-1])
-    middle = [tokens[head : len(tokens) - tail] for tokens in (one, two)]
-    pieces = [Piece("same", "".join(one[:head])), *_changes(*middle)]
-    pieces.append(Piece("same", "".join(one[len(one) - tail :])))
-    return list(_shortened([piece for piece in pieces if piece.text]))
 
 
 def pictures(row: Row) -> list[tuple[str, str]]:
@@ -237,21 +274,65 @@ def _of(
 def _groups(items: Sequence[Row], lookup: Lookup) -> list[Group]:
     by_class = {name: list(own) for name, own in groupby(items, lambda row: row["class"])}
     return [
-        Group(title, by_class[name][0]["in_class"], _entries(by_class[name], lookup))
+        _group(name or "none", title, by_class[name], lookup)
         for name, title in CLASSES.items()
         if name in by_class
     ]
 
 
+def _group(name: str, title: str, items: Sequence[Row], lookup: Lookup) -> Group:
+    entries = _entries(items, lookup)
+    starts = range(0, len(entries), BATCH)
+    batches = [Shelf(title, at + 1, entries[at : at + BATCH]) for at in starts]
+    return Group(title, f"pages-{name}", items[0]["in_class"], Shelf(title, 1, entries), batches)
+
+
 def _entries(items: Sequence[Row], lookup: Lookup) -> list[Entry]:
     entries: list[Entry] = []
-    for _, page in groupby(items, lambda row: row["page_id"]):
+    for page_id, page in groupby(items, lambda row: row["page_id"]):
         own, drawn = list(page), set[tuple[str, str]]()
         first, changes = own[0], [change(row, lookup, drawn) for row in own if row["total"]]
         title, was = first["title"] or first["was"] or "", first["was"] or ""
         was = was if was != title else ""
-        entries.append(Entry(title, was, first["url"] or "", first["total"], changes))
+        head = f"page-{page_id or 'none'}", title, was, first["url"] or "", first["total"]
+        entries.append(Entry(*head, _tally(own) if changes else [], changes))
     return entries
+
+
+def _tally(items: Sequence[Row]) -> list[str]:
+    """Say how many texts, images and pairs of a page have changed, and how: a line a kind."""
+    counts = {(row["kind"], row["change"]): row["of_its_kind"] for row in items}
+    lines = {
+        name: ", ".join(f"{counts[kind, c]:,} {c}" for c in CHANGES if (kind, c) in counts)
+        for kind, name in KINDS.items()
+    }
+    return [f"{name}: {line}" for name, line in lines.items() if line]
+
+
+def _choices(groups: Sequence[Group]) -> dict[str, Any]:
+    """Return the kinds and the changes that there are, and which of the two never meet."""
+    marks = {mark for group in groups for mark in group.whole.marks}
+    kinds = {kind: name for kind, name in KINDS.items() if kind in marks}
+    changes = [change for change in CHANGES if change in marks]
+    pairs = [f"{kind}-{change}" for kind in kinds for change in changes]
+    return {"kinds": kinds, "changes": changes, "never": [p for p in pairs if p not in marks]}
+
+
+def _without_zeros(table: pl.DataFrame) -> pl.DataFrame:
+    """Leave out counts that are zero in every row, but for the judgements that hold."""
+    counts = table.select(pl.exclude("kind", "change", "split", "judgements", "held", "held_share"))
+    return table.drop(c.name for c in counts if all(value in (0, None) for value in c.to_list()))
+
+
+def _sparse(table: Table) -> Table:
+    """Leave the cells empty whose count is zero."""
+    cells = [[PrintedCell("") if c.text == "0" else c for c in row] for row in table.rows]
+    return Table(table.columns, cells)
+
+
+def _plain(title: str) -> str:
+    """Return letters and digits alone, without accents and capitals."""
+    return "".join(c for c in unicodedata.normalize("NFKD", title.casefold()) if c.isalnum())
 
 
 def _text(row: Row, lookup: Lookup) -> tuple[str, str, list[Piece]]:
@@ -301,42 +382,3 @@ def _name(lookup: Lookup, image: tuple[str, str]) -> str:
 
 
 _DESCRIBE = {"text": _text, "image": _image, "pair": _pair}
-
-
-def _shared(one: Sequence[str], two: Sequence[str]) -> int:
-    """Count the tokens that both begin with."""
-    pairs = zip(one, two, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-
-
-def _changes(one: Sequence[str], two: Sequence[str]) -> Iterator[Piece]:
-    old, new = one[:_MOST_TOKENS], two[:_MOST_TOKENS]
-    for what, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if what == "equal":
-            yield Piece("same", "".join(old[a:b]))
-        else:
-            yield Piece("gone", "".join(old[a:b]))
-            yield Piece("new", "".join(new[c:d]))
-    if len(one) > _MOST_TOKENS or len(two) > _MOST_TOKENS:
-        yield Piece("cut", " … ")
-
-
-def _shortened(pieces: Sequence[Piece]) -> Iterator[Piece]:
-    """Leave out the middle of what is shared, or its far end where the text begins or ends."""
-    for n, piece in enumerate(pieces):
-        tokens = _TOKEN.findall(piece.text)
-        before = 0 if n == 0 else _AROUND
-        after = 0 if n == len(pieces) - 1 else _AROUND
-        if piece.what != "same" or len(tokens) <= before + after + 1:
-            yield piece
-            continue
-        ends = [tokens[:before], tokens[len(tokens) - after :]]
-        yield from (
-            each
-            for each in (
-                Piece("same", "".join(ends[0])),
-                Piece("cut", " … "),
-                Piece("same", "".join(ends[1])),
-            )
-            if each.text
-        )

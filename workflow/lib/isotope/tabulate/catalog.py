@@ -1,6 +1,6 @@
 """One DuckDB file with a view over every table that the workflow wrote."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -98,12 +98,21 @@ def build(out: Path, root: Path = Path()) -> None:
     ):
         file = Path(folder) / out.name
         with duckdb.connect(file) as con:
-            con.execute("SET file_search_path = $root", {"root": str(root.resolve())})
-            for name, view in VIEWS.items():
-                _create(con, name, view, root)
+            define(con, VIEWS, root)
             # Closing writes the file as well, but is silent when the disk is full.
             con.execute("CHECKPOINT")
         file.replace(part)
+
+
+def define(con: duckdb.DuckDBPyConnection, names: Iterable[str], root: Path = Path()) -> None:
+    """Create some of VIEWS over what lies under `root`.
+
+    Raises:
+        IsotopeError: a view that DuckDB refuses, named by its SQL file.
+    """
+    con.execute("SET file_search_path = $root", {"root": str(root.resolve())})
+    for name in names:
+        _create(con, name, VIEWS[name], root)
 
 
 def _create(con: duckdb.DuckDBPyConnection, name: str, view: View, root: Path) -> None:

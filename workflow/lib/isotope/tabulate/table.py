@@ -229,6 +229,11 @@ def latex(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
+def stratum_words(name: str) -> str:
+    """Return `decile 1` for 01, the tenth with the lowest values; other strata unchanged."""
+    return f"decile {int(name)}" if re.fullmatch(r"\d\d", name) else name
+
+
 def synset_words(name: str) -> str:
     """Return `box` for WordNet's box.n.01, `box (sense 2)` for box.n.02; other names unchanged."""
     synset = _SYNSET.fullmatch(name)
@@ -325,12 +330,14 @@ def _words(name: str, value: str) -> str:
     if name == "task":
         return TASKS[value].title if value in TASKS else value
     if name == "parameters":
-        titled = re.sub("|".join(TASKS), lambda found: TASKS[found[0]].title + ":", value)
+        titled = re.sub(
+            "|".join(TASKS), lambda found: TASKS[found[0]].title + ":", value.replace("}, ", "}; ")
+        )
         return _OBJECT.sub(lambda found: _assignments(json.loads(found[0])), titled)
     if name == "label":
         return synset_words(value)
-    if name == "stratum" and re.fullmatch(r"\d\d", value):
-        return f"decile {int(value)}"
+    if name == "stratum":
+        return stratum_words(value)
     return value.replace("_", " ") if name in _WORDED else value
 
 

@@ -224,7 +224,7 @@ function fit(one) {
   const room = box.clientWidth;
   if (!room) return;
   const keys = heads.filter((head) => head.classList.contains("key"));
-  const widths = keys.map((key) => key.offsetWidth);
+  const widths = keys.map((key) => key.getBoundingClientRect().width);
   const whole = widths.reduce((a, b) => a + b, 0);
   const together = whole <= LARGEST_KEYS * room;
   let left = 0;

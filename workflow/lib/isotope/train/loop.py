@@ -276,7 +276,7 @@ class Loop:
         if state is not None:
             self.number, self.losses = state["epoch"], state["losses"]
             self.points = [self._point(*row) for row in state["points"]]
-            self.progress.done = state["step"]
+            self.progress.resume(state["step"])
             log.info("resumed after step %d", self.progress.done)
 
     def _remaining(self) -> Iterator[Batch]:

@@ -1,13 +1,13 @@
--- What has changed, in all and by what became of the page.
+-- What has changed, in all and by what became of the page; an image belongs to no one page.
 SELECT
     kind,
     change,
     count(*) AS every,
-    count(*) FILTER (page_class = 'new') AS on_new_pages,
-    count(*) FILTER (page_class = 'gone') AS on_gone_pages,
-    count(*) FILTER (page_class = 'renamed') AS on_renamed_pages,
-    count(*) FILTER (page_class = 'edited') AS on_edited_pages,
-    count(*) FILTER (page_class = 'untouched') AS on_untouched_pages
+    if(kind = 'image', NULL, count(*) FILTER (page_class = 'new')) AS on_new_pages,
+    if(kind = 'image', NULL, count(*) FILTER (page_class = 'gone')) AS on_gone_pages,
+    if(kind = 'image', NULL, count(*) FILTER (page_class = 'renamed')) AS on_renamed_pages,
+    if(kind = 'image', NULL, count(*) FILTER (page_class = 'edited')) AS on_edited_pages,
+    if(kind = 'image', NULL, count(*) FILTER (page_class = 'untouched')) AS on_untouched_pages
 FROM changes
 GROUP BY kind, change
 ORDER BY

@@ -2,9 +2,9 @@
 SELECT
     coalesce(detail, 'all') AS split,
     count(*) AS judgements,
-    count(*) FILTER (after_id IS NOT NULL) AS held,
-    count(*) FILTER (after_id IS NOT NULL) / count(*) AS held_share,
-    count(*) FILTER (after_id IS NULL AND change = 'moved') AS picture_in_another_section,
+    count(*) FILTER (change = 'unchanged') AS held,
+    count(*) FILTER (change = 'unchanged') / count(*) AS held_share,
+    count(*) FILTER (change = 'moved') AS picture_in_another_section,
     count(*) FILTER (change = 'replaced') AS section_has_another_picture,
     count(*) FILTER (change = 'removed') AS gone
 FROM changes

@@ -1,6 +1,7 @@
--- What became of each judgement: of its section, its picture, and the two together.
+-- What became of each judgement. Where its section, whatever became of that, still carries the
+-- picture, it is unchanged; it has moved where another section does.
 WITH earlier_pairs AS (
-    SELECT q.*, identities.after_id, identities.method
+    SELECT q.*, identities.after_id
     FROM before_qrels AS q LEFT JOIN identities ON q.text_id = identities.before_id
 ),
 
@@ -20,7 +21,7 @@ pair_changes AS (
         b.split, b.text_id || ' ' || b.image_id AS before_id,
         if(b.is_kept, b.after_id || ' ' || b.image_id, NULL) AS after_id,
         CASE
-            WHEN b.is_kept THEN if(b.method = 'same', 'unchanged', b.method)
+            WHEN b.is_kept THEN 'unchanged'
             WHEN b.image_id IN (SELECT new_pairs.image_id FROM new_pairs) THEN 'moved'
             WHEN b.after_id IN (SELECT new_pairs.text_id FROM new_pairs) THEN 'replaced'
             ELSE 'removed'

@@ -1,0 +1,377 @@
+"""Two systems, query by query: who answers which query better, and which words matched.
+
+A page lists the queries on which two systems differ most, the first one's greatest gains first,
+with both lists of hits. Words match where a query and a document share a term of Lucene's analyzer;
+a term weighs what BM25 gives it, so that one sees what BM25 saw where a model saw none of it.
+"""
+
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from isotope.core import lucene, sql
+from isotope.core.grid import TASKS, Cell, document_side, query_side
+from isotope.core.measures import percentiles, resampled_means
+from isotope.report.content import Item, Piece, Place, Scope, items, marked_excerpt
+from isotope.report.site import write_page
+from isotope.tabulate.table import rows
+
+_SQL = sql.SQL / "tabulate/report"
+PICTURE_PX = 96
+QUERY_CHARACTERS = 420
+HIT_CHARACTERS = 150
+ANSWERS = 5
+_DIGITS = 9
+_UNANSWERED: Mapping[str, Any] = {"first_rank": None, "first_other_rank": None, "answers": 0}
+
+
+class Hit(NamedTuple):
+    """A document: its ranks here and in the other list, its grade (None: not judged), its words.
+
+    `words` are those that it shares with the query, the heaviest first; `weight` is their sum.
+    """
+
+    ranks: tuple[int | None, int | None]
+    grade: int | None
+    item: Item
+    picture: int | None
+    excerpt: list[Piece]
+    words: list[str]
+    weight: float
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A query: both systems' values, first right ranks and lists, and its right answers.
+
+    `answers` are the first by rank; `more` are not shown.
+    """
+
+    difference: float
+    sign: int
+    values: tuple[float, float]
+    firsts: tuple[int | None, int | None]
+    item: Item
+    picture: int | None
+    excerpt: list[Piece]
+    answers: list[Hit]
+    more: int
+    sides: tuple[list[Hit], list[Hit]]
+
+
+class Means(NamedTuple):
+    """The means of both systems, and the interval and p of their difference (None: not tested)."""
+
+    values: tuple[float, float]
+    interval: tuple[float, float]
+    p: float | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A task: how many queries go which way (1, 0, -1), all and shown, and those that are shown."""
+
+    task: str
+    counts: dict[int, int]
+    shown: dict[int, int]
+    means: Means
+    is_graded: bool
+    queries: list[Compared]
+
+
+class Lists(NamedTuple):
+    """A task's queries with a value by each system, those that are shown, their hits and answers.
+
+    `every` and `shown` have query_id, value, other_value, difference and sign (1, 0 or -1).
+    """
+
+    task: str
+    every: pl.DataFrame
+    shown: pl.DataFrame
+    hits: pl.DataFrame
+    answers: pl.DataFrame
+
+    def pairs(self) -> pl.DataFrame:
+        """Return each query with each document that is shown for it: query_id, doc_id."""
+        both = [each.select("query_id", "doc_id") for each in (self.hits, self.answers)]
+        return pl.concat(both).unique().sort(pl.all())
+
+
+class Words(NamedTuple):
+    """Texts as BM25 reads them, where terms stand in each, and what a query and a document share.
+
+    The shared terms of a pair have their weights, the heaviest first.
+    """
+
+    contents: Mapping[str, str]
+    places: Mapping[tuple[str, str], list[tuple[int, int]]]
+    shared: Mapping[tuple[str, str], list[tuple[str, float]]]
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """What a page shows texts and images by: items, numbers of pictures, and the words."""
+
+    items: Mapping[str, Item]
+    pictures: Mapping[str, int]
+    words: Words
+
+
+def build(scope: Scope, spec: Mapping[str, Any], tables: Mapping[str, Path], page: Path) -> None:
+    """Write `page`; same input, same bytes.
+
+    `spec` has `systems` (two), `setting`, `measure`, `shown` (queries of a task), `hits` (of a
+    list), `bootstrap` (samples, seed, level) and `words`: `language` and `texts_language`,
+    `fields`, `k1` and `b` of BM25, and `index`, the system whose index has the numbers of
+    documents (None: those on the page count). `tables` are `scores` and `significance`.
+
+    Raises:
+        ToolFailed: as `lucene.analyse`.
+    """
+    pool = replace(scope, setting=spec["setting"])
+    every = [
+        lists(pool, task, spec, tables["scores"])
+        for task in TASKS
+        if all(run.is_file() for run in runs(pool, task, spec["systems"]))
+    ]
+    ids = {i for one in every for pair in one.pairs().rows() for i in pair}
+    ids |= {query for one in every for query in one.shown["query_id"]}
+    by_id = items(pool, ids, PICTURE_PX)
+    pictures = {i: n for n, i in enumerate(i for i in sorted(ids) if by_id[i].picture)}
+    words = words_of(pool, every, spec["words"])
+    compared = [
+        comparison(
+            one, means_of(pool, one, spec, tables["significance"]), Shelf(by_id, pictures, own)
+        )
+        for one, own in zip(every, words, strict=True)
+    ]
+    drawn = [by_id[i].picture for i in pictures]
+    context = {"scope": scope, "pool": pool, "compared": compared, "pictures": drawn, "spec": spec}
+    write_page("queries", page, up="", **context)
+
+
+def runs(scope: Scope, task: str, systems: Sequence[str]) -> list[Path]:
+    """Return the files of both systems' runs."""
+    return [replace(scope, system=system).run(task) for system in systems]
+
+
+def lists(scope: Scope, task: str, spec: Mapping[str, Any], scores: Path) -> Lists:
+    """Return the queries of a task in the scope's pool, and what both systems return for some."""
+    one, two = spec["systems"]
+    own = {"setting": scope.setting, "split": scope.split, "task": task}
+    params = {**own, "measure": spec["measure"], "one": one, "two": two}
+    every = rows(_SQL / "differences.sql", {"scores": scores}, params)
+    # Sums of floats in another order may differ by less.
+    every = every.with_columns(sign=pl.col("difference").round(_DIGITS).sign().cast(pl.Int8))
+    shown = choose(every, spec["shown"])
+    files = dict(zip(("one", "two"), runs(scope, task, spec["systems"]), strict=True))
+    relations = {**files, "qrels": scope.table("qrels")}
+    asked = {"queries": shown["query_id"].to_list()}
+    hits = rows(_SQL / "lists.sql", relations, {**asked, "most": spec["hits"]})
+    answers = rows(_SQL / "right_answers.sql", relations, {**asked, "most": ANSWERS})
+    return Lists(task, every, shown, hits, answers)
+
+
+def choose(every: pl.DataFrame, most: int) -> pl.DataFrame:
+    """Return at most `most` queries in their order: those with the greatest differences.
+
+    Gains and losses have the same number of places, and each takes what the other leaves; equal
+    values have a tenth of the places, and what both leave.
+    """
+    better, equal, worse = (every.filter(pl.col("sign") == sign) for sign in (1, 0, -1))
+    ties = min(equal.height, max(most // 10, most - better.height - worse.height))
+    places = most - ties
+    gains = min(better.height, max(places - places // 2, places - worse.height))
+    losses = min(worse.height, places - gains)
+    return pl.concat([better.head(gains), equal.head(ties), worse.tail(losses)])
+
+
+def means_of(scope: Scope, one: Lists, spec: Mapping[str, Any], significance: Path) -> Means:
+    """Return what can be said of all queries of a task: a bootstrap, and the paired t-test."""
+    how, systems = spec["bootstrap"], spec["systems"]
+    values = one.every.select("value", "other_value", "difference").to_numpy()
+    if not len(values):
+        return Means((0.0, 0.0), (0.0, 0.0), None)
+    generator = np.random.default_rng(how["seed"])
+    drawn = resampled_means(values[:, 2:], how["samples"], generator)
+    low, high = (float(end[0]) for end in percentiles(drawn, how["level"]))
+    cell = {"setting": scope.setting, "split": scope.split, "task": one.task}
+    pair = {**cell, "measure": spec["measure"], "system": systems[0], "other": systems[1]}
+    found = pl.scan_parquet(significance).filter(pl.col(k) == v for k, v in pair.items())
+    p = found.select("p_bonferroni").collect().to_series().to_list()
+    mean, other = values[:, :2].mean(axis=0).tolist()
+    return Means((mean, other), (low, high), p[0] if p else None)
+
+
+def words_of(scope: Scope, every: Sequence[Lists], spec: Mapping[str, Any]) -> list[Words]:
+    """Return the words of each task, read as BM25 reads them when it searches."""
+    texts = [_contents(scope, one, spec) for one in every]
+    asked = list[lucene.Texts]()
+    for one, own in zip(every, texts, strict=True):
+        cell, index = Cell.of(runs(scope, one.task, [scope.system])[0]), None
+        if spec["index"]:
+            folder = scope.root / "data/index" / scope.collection / scope.setting / spec["index"]
+            index = folder / cell.pool / cell.document_side
+        # Queries are read as the documents that they look for.
+        is_text = document_side(one.task) == "texts"
+        language = spec["texts_language" if is_text else "language"]
+        asked.append(lucene.Texts(list(own.items()), language, index))
+    analysed = lucene.analyse(asked) if asked else []
+    each = zip(every, texts, analysed, strict=True)
+    return [_words(one, own, terms, spec) for one, own, terms in each]
+
+
+def matches(pairs: pl.DataFrame, terms: lucene.Terms, k1: float, b: float) -> pl.DataFrame:
+    """Return query_id, doc_id, term and weight of the terms that a query and a document share.
+
+    The weights of a pair, the heaviest first, add up to Lucene's BM25 but for the lengths of
+    documents, which an index rounds. Without an index the documents of `pairs` are the pool.
+    """
+    counts = terms.rows.group_by("id", "term").agg(pl.len().alias("count"), pl.first("documents"))
+    docs = counts.filter(pl.col("id").is_in(pairs["doc_id"].unique().implode()))
+    lengths = docs.group_by("id").agg(length=pl.col("count").sum())
+    size, length = terms.size, terms.length
+    if not size:
+        size, length = max(lengths.height, 1), lengths["length"].sum()
+        docs = docs.with_columns(documents=pl.len().over("term"))
+    holders, count = pl.col("documents"), pl.col("count")
+    rarity = (1 + (size - holders + 0.5) / (holders + 0.5)).log()
+    norm = k1 * (1 - b + b * pl.col("length") * size / max(length, 1))
+    weighed = docs.join(lengths, on="id").with_columns(weight=rarity * count / (count + norm))
+    asked = counts.select("term", query_id="id", times="count")
+    both = pairs.join(asked, on="query_id").join(
+        weighed.select("term", "weight", doc_id="id"), on=["doc_id", "term"]
+    )
+    shared = both.with_columns(weight=pl.col("weight") * pl.col("times"))
+    order = ["query_id", "doc_id", "weight", "term"]
+    return shared.select(order).sort(order, descending=[False, False, True, False])
+
+
+def comparison(one: Lists, means: Means, shelf: Shelf) -> Comparison:
+    """Return what the page says of a task."""
+    hits = _by_query(one.hits)
+    answers = _by_query(one.answers)
+    grades = {*one.answers["grade"].drop_nulls(), *one.hits["grade"].drop_nulls()}
+    return Comparison(
+        task=one.task,
+        counts=_signs(one.every),
+        shown=_signs(one.shown),
+        means=means,
+        is_graded=max(grades, default=1) > 1,
+        queries=[
+            _compared(row, hits.get(row["query_id"], []), answers.get(row["query_id"], []), shelf)
+            for row in one.shown.iter_rows(named=True)
+        ],
+    )
+
+
+def _contents(scope: Scope, one: Lists, spec: Mapping[str, Any]) -> dict[str, str]:
+    """Return what BM25 reads of the queries and documents that are shown, each on one line."""
+    ids = {
+        query_side(one.task): one.shown["query_id"],
+        document_side(one.task): one.pairs()["doc_id"],
+    }
+    found = dict[str, str]()
+    with tempfile.TemporaryDirectory(prefix="isotope-words-") as folder:
+        for side, own in ids.items():
+            table = Path(folder) / f"{side}.parquet"
+            key = f"{side.removesuffix('s')}_id"
+            some = pl.scan_parquet(scope.table(side)).filter(pl.col(key).is_in(own.implode()))
+            some.sink_parquet(table)
+            language, fields = spec["language"], spec["fields"]
+            words = lucene.contents(side, table, language=language, fields=fields)
+            for ident, text in words.select("id", "contents").iter_rows() if words.height else ():
+                found[ident] = lucene.topic(text or "")
+    return found
+
+
+def _words(one: Lists, texts: Mapping[str, str], terms: lucene.Terms, spec: Any) -> Words:  # noqa: ANN401
+    matched = matches(one.pairs(), terms, spec["k1"], spec["b"])
+    shared = dict[tuple[str, str], list[tuple[str, float]]]()
+    for query, doc, weight, term in matched.iter_rows():
+        shared.setdefault((query, doc), []).append((term, weight))
+    marked = pl.concat(
+        [matched.select("term", id=key).unique() for key in ("query_id", "doc_id")]
+    ).unique()
+    where = dict[tuple[str, str], list[tuple[int, int]]]()
+    own = terms.rows.join(marked, on=["id", "term"], how="semi")
+    for ident, term, start, end in own.select("id", "term", "start", "end").iter_rows():
+        where.setdefault((ident, term), []).append((start, end))
+    return Words(texts, where, shared)
+
+
+def _signs(queries: pl.DataFrame) -> dict[int, int]:
+    counts = dict(queries["sign"].value_counts().iter_rows())
+    return {sign: counts.get(sign, 0) for sign in (1, 0, -1)}
+
+
+def _by_query(frame: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
+    found = dict[str, list[dict[str, Any]]]()
+    for row in frame.iter_rows(named=True):
+        found.setdefault(row["query_id"], []).append(row)
+    return found
+
+
+def _compared(
+    row: Mapping[str, Any],
+    hits: Sequence[Mapping[str, Any]],
+    answers: Sequence[Mapping[str, Any]],
+    shelf: Shelf,
+) -> Compared:
+    query = row["query_id"]
+    first = answers[0] if answers else _UNANSWERED
+    right = {answer["doc_id"] for answer in answers}
+    places = _query_places(query, [*right, *(h["doc_id"] for h in hits)], right, shelf.words)
+    return Compared(
+        difference=row["difference"],
+        sign=row["sign"],
+        values=(row["value"], row["other_value"]),
+        firsts=(first["first_rank"], first["first_other_rank"]),
+        item=shelf.items[query],
+        picture=shelf.pictures.get(query),
+        excerpt=marked_excerpt(shelf.words.contents.get(query, ""), places, QUERY_CHARACTERS),
+        answers=[_hit(query, answer, shelf) for answer in answers],
+        more=first["answers"] - len(answers),
+        sides=(_side(query, hits, 0, shelf), _side(query, hits, 1, shelf)),
+    )
+
+
+def _side(query: str, hits: Sequence[Mapping[str, Any]], side: int, shelf: Shelf) -> list[Hit]:
+    return [_hit(query, hit, shelf) for hit in hits if hit["side"] == side]
+
+
+def _query_places(query: str, docs: Iterable[str], right: set[str], words: Words) -> list[Place]:
+    """Return where the query has terms of its hits; those of right answers come first."""
+    weights = dict[str, tuple[str, float]]()
+    for doc in docs:
+        for term, weight in words.shared.get((query, doc), ()):
+            found = ("right" if doc in right else "hit", weight)
+            best = weights.get(term, found)
+            weights[term] = max(best, found)
+    return [
+        Place(start, end, weight * (2 if mark == "right" else 1), mark)
+        for term, (mark, weight) in weights.items()
+        for start, end in words.places[query, term]
+    ]
+
+
+def _hit(query: str, row: Mapping[str, Any], shelf: Shelf) -> Hit:
+    doc, words = row["doc_id"], shelf.words
+    shared = words.shared.get((query, doc), [])
+    mark = "right" if (row["grade"] or 0) > 0 else "hit"
+    places = [Place(*p, weight, mark) for t, weight in shared for p in words.places[doc, t]]
+    asked = words.contents.get(query, "")
+    return Hit(
+        ranks=(row["rank"], row["other_rank"]),
+        grade=row["grade"],
+        item=shelf.items[doc],
+        picture=shelf.pictures.get(doc),
+        excerpt=marked_excerpt(words.contents.get(doc, ""), places, HIT_CHARACTERS),
+        words=[asked[slice(*words.places[query, term][0])] for term, _ in shared],
+        weight=sum(weight for _, weight in shared),
+    )

@@ -38,6 +38,8 @@ from snakemake_logger_plugin_isotope.screen import Screen, plain
 
 # Lines of a failed job's log that are printed with its error.
 TAIL = 20
+# Jobs that failed, in the summary.
+MOST_FAILED = 5
 # Events and messages that the complete log alone has.
 _LOG_ONLY = frozenset(
     {
@@ -265,11 +267,16 @@ class LogHandler(LogHandlerBase):
         if self._is_whole:
             begun = [path for job in self._jobs.values() for path in _field(job, "output")]
             return f"\n{jobs}{_made([*self._made, *begun])}{log}"
-        failed = "".join(
-            failure(_field(job, "rule_name"), _logs(job)) for job in self._failed.values()
-        )
+        failed = failures([(_field(j, "rule_name"), _logs(j)) for j in self._failed.values()])
         how = "What is done stays: run the same command again to go on.\n"
         return f"\n{jobs if self._has_progress else ''}{failed}{how}{log}"
+
+
+def failures(jobs: Sequence[tuple[str, Sequence[str]]]) -> str:
+    """Return the lines on jobs that failed, (rule, logs): the first few, and how many more."""
+    more = len(jobs) - MOST_FAILED
+    rest = f"and {more} more jobs failed\n" if more > 0 else ""
+    return "".join(failure(rule, logs) for rule, logs in jobs[:MOST_FAILED]) + rest
 
 
 def failure(rule: str, logs: Sequence[str]) -> str:

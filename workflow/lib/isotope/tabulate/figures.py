@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 _PANEL_IN, _HEIGHT_IN, _ROW_IN, _LEGEND_ROW_IN = 4.6, 3.6, 0.12, 0.21
-_LEGEND_PT = {"handle": 35, "pad": 8, "column": 20}
+_LEGEND_PT = {"handle": 28, "pad": 6, "column": 14}
+_LEGEND_COLUMNS = 3
+_TICK_PT = 9
 _LABEL_GAP_PT = 5
 _ROOM = 0.08
 _GROUP = 0.8
@@ -280,7 +282,7 @@ def _size_panel(panel: "Axes", points: pl.DataFrame, looks: Mapping[str, Look]) 
     by_size = _by_system(points, looks, "documents", "value")
     if len(labels) == 1:
         panel.set_xlim(-1, len(looks))
-        panel.set_xticks([(len(looks) - 1) / 2], [*labels.values()], fontsize=8)
+        panel.set_xticks([(len(looks) - 1) / 2], [*labels.values()], fontsize=_TICK_PT)
         order = [*looks]
         beside = {s: [(float(order.index(s)), y) for _, y in own] for s, own in by_size.items()}
         draw_marks(panel, beside, looks)
@@ -288,7 +290,7 @@ def _size_panel(panel: "Axes", points: pl.DataFrame, looks: Mapping[str, Look]) 
     panel.set_xscale("log")
     low, high = min(labels), max(labels)
     panel.set_xlim(low * (low / high) ** _ROOM, high * (high / low) ** _ROOM)
-    panel.set_xticks([*labels], [*labels.values()], fontsize=8)
+    panel.set_xticks([*labels], [*labels.values()], fontsize=_TICK_PT)
     panel.minorticks_off()
     draw_lines(panel, by_size, looks)
     return {system for system, own in by_size.items() if len(own) > 1}
@@ -316,7 +318,7 @@ def _separate_labels(figure: "Figure", panels: Sequence["Axes"]) -> None:
             level = next(free, len(ends))
             ends[level : level + 1] = [box.x1]
             lowered.append("\n" * deep * level + text.get_text())
-        panel.set_xticks(panel.get_xticks(), lowered, fontsize=8)
+        panel.set_xticks(panel.get_xticks(), lowered, fontsize=_TICK_PT)
 
 
 def _drop_panel(panel: "Axes", points: pl.DataFrame, looks: Mapping[str, Look]) -> None:
@@ -416,15 +418,20 @@ def _name_axis(figure: "Figure", panels: Sequence["Axes"], below: str, beside: s
 
 
 def legend(figure: "Figure", names: Sequence[str], handles: Sequence["Artist"]) -> None:
-    """Put names above the panels, in as few rows as their lengths allow and equally long ones."""
+    """Put names above the panels, from the left: a phone shows the first panel and all names."""
     from matplotlib.textpath import TextPath  # noqa: PLC0415
 
     longest = max(TextPath((0, 0), name, size=10).get_extents().width for name in names)
     room = 72 * figure.get_figwidth() // (longest + sum(_LEGEND_PT.values()))
-    count = -(-len(names) // max(1, min(room, 4)))
-    columns = -(-len(names) // count)
+    count = -(-len(names) // int(max(1, min(room, _LEGEND_COLUMNS))))
     figure.set_figheight(figure.get_figheight() + _LEGEND_ROW_IN * count)
-    figure.legend(handles, names, loc="outside upper center", ncols=int(columns), handlelength=3.5)
+    lengths = {
+        "handlelength": _LEGEND_PT["handle"] / 10,
+        "handletextpad": _LEGEND_PT["pad"] / 10,
+        "columnspacing": _LEGEND_PT["column"] / 10,
+    }
+    columns = -(-len(names) // count)
+    figure.legend(handles, names, loc="outside upper left", ncols=columns, **lengths)
 
 
 @contextmanager

@@ -237,10 +237,8 @@ def _whole(loops: Iterable[Loop], working: Sequence[Report]) -> tuple[float | No
     totals = {(each.rule, each.what): each for each in loops if each.total}
     costs = [each.total * each.cost for each in totals.values() if each.total and each.cost]
     if not costs:
-        sums = [
-            sum(n) for n in zip(*((e.done, e.total or 0) for e in totals.values()), strict=True)
-        ]
-        return (sums[0] / sums[1] if sums else None), None
+        things = sum(each.total or 0 for each in totals.values())
+        return (sum(each.done for each in totals.values()) / things if things else None), None
     mean = sum(costs) / len(costs)
     weights = {key: each.cost or mean / (each.total or 1) for key, each in totals.items()}
     done = sum(each.done * weights[key] for key, each in totals.items())

@@ -160,7 +160,7 @@ def test_zeros_that_mean_nothing_are_left_out(html):
     (merit,) = re.findall(r'<dl class="figures-of-merit">(.*?)</dl>', html, re.DOTALL)
     names = re.findall(r'<dt class="label">([^<]+)<', merit)
     assert names == ["pages edited", "pages renamed", "pages new", "judgements that hold"]
-    tables = re.findall(r"<table>(.*?)</table>", html, re.DOTALL)
+    tables = re.findall(r"<table[^>]*>(.*?)</table>", html, re.DOTALL)
     heads = [re.findall(r'<th scope="col"[^>]*>([^<]*)<', table) for table in tables]
     pages = ["on new pages", "on renamed pages", "on edited pages"]
     judgements = ["split", "judgements", "held", "held, %", "gone"]

@@ -23,7 +23,7 @@ import yaml
 from isotope.core import sql, store
 from isotope.core.progress import Progress
 from isotope.params.sections import model_kind
-from isotope.tabulate import figures
+from isotope.tabulate import figures, whiskers
 from isotope.tabulate.catalog import TUNING
 from isotope.tabulate.table import metrics, tabulate
 
@@ -238,5 +238,7 @@ DRAWINGS: Mapping[str, _Draw] = {
     "corpus_size": figures.corpus_size,
     "popularity": figures.popularity,
     "against": figures.against,
+    "strata": whiskers.strata,
+    "pools": whiskers.pools,
 }
 WRITERS: Mapping[str, _Write] = {"table5": table5}

@@ -27,14 +27,16 @@ from isotope.tabulate.looks import (
     looks_of,
     part_style,
 )
-from isotope.tabulate.table import rows
+from isotope.tabulate.table import rows, synset_words
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 _PANEL_IN, _HEIGHT_IN, _ROW_IN, _LEGEND_ROW_IN = 4.6, 3.6, 0.12, 0.21
-_LEGEND_PT = {"handle": 35, "pad": 8, "column": 20}
+_LEGEND_PT = {"handle": 28, "pad": 6, "column": 14}
+_LEGEND_COLUMNS = 3
+_TICK_PT = 9
 _LABEL_GAP_PT = 5
 _ROOM = 0.08
 _GROUP = 0.8
@@ -77,7 +79,7 @@ def corpus_size(
     Raises:
         EmptyTable: no score of this split and measure.
     """
-    points = _points(sql_file, relations, params)
+    points = read_points(sql_file, relations, params)
     if points.is_empty():
         found = {name: params[name] for name in ("split", "measure")}
         raise EmptyTable(sql_file, f"no scores for {found}", "name a scored split and measure")
@@ -92,9 +94,9 @@ def subsets(
     `params` are split and measure. Where no point is exact, because the runs are short beside the
     pool, the figure says so.
     """
-    points = _points(sql_file, relations, params)
+    points = read_points(sql_file, relations, params)
     if points.is_empty():
-        _write_note("no size has an exact value: raise search.depth", out)
+        write_note("no size has an exact value: raise search.depth", out)
         return
     _draw_sizes(points, params, out)
 
@@ -107,7 +109,7 @@ def bars(
     Raises:
         EmptyTable: a query without rows.
     """
-    shares = _points(sql_file, relations, params)
+    shares = read_points(sql_file, relations, params)
     if shares.is_empty():
         raise EmptyTable(
             sql_file, f"nothing to draw for {_query_params(params)}", "see the tables it reads"
@@ -116,9 +118,11 @@ def bars(
         shares.partition_by("counted", maintain_order=True) if "counted" in shares else [shares]
     )
     unit = f"% of {shares.columns[2 if 'counted' in shares else 1]}"
-    with _canvas(out, panels=max(2, len(panels))) as (figure, axes):
+    with canvas(out, panels=max(2, len(panels))) as (figure, axes):
         for panel, part in zip(axes, panels, strict=False):
-            panel.barh(part["label"].to_list(), (100 * part["share"]).to_list(), color=NEUTRAL)
+            panel.barh(
+                [*map(synset_words, part["label"])], (100 * part["share"]).to_list(), color=NEUTRAL
+            )
             panel.invert_yaxis()
             panel.grid(visible=False)
             for place, share in enumerate(part["share"]):
@@ -142,14 +146,14 @@ def popularity(
     Raises:
         EmptyTable: no stratum of monthly views in this pool.
     """
-    points = _points(sql_file, relations, params)
+    points = read_points(sql_file, relations, params)
     if points.is_empty():
         remedy = "name a file of views that has this collection's entities"
         raise EmptyTable(str(relations["intervals"]), "no entity with monthly views", remedy)
-    looks = _looks(points, params)
+    looks = looks_in_order(points, params)
     strata: list[str] = points["stratum"].unique(maintain_order=True).to_list()
     width = _GROUP / len(looks)
-    with _canvas(out, panels=1, width=2 * _PANEL_IN) as (figure, (panel,)):
+    with canvas(out, panels=1, width=2 * _PANEL_IN) as (figure, (panel,)):
         drawn: list[Artist] = []
         for n, (system, look) in enumerate(looks.items()):
             own = points.filter(pl.col("system") == system)
@@ -166,7 +170,7 @@ def popularity(
         sizes = dict(counts.iter_rows())
         panel.set_xticks(range(len(strata)), [f"{s}\n{sizes[s]:,} questions" for s in strata])
         panel.set_ylabel(str(params["measure"]))
-        _legend(figure, [*looks], drawn)
+        legend(figure, [*looks], drawn)
 
 
 def against(
@@ -181,23 +185,23 @@ def against(
     Raises:
         EmptyTable: no system that was scored on both collections.
     """
-    points = _points(sql_file, relations, params)
+    points = read_points(sql_file, relations, params)
     if points.is_empty():
         found = f"no system scored on both {params['here']} and {params['there']}"
         raise EmptyTable(sql_file, found, "run the same systems, settings and splits on both")
     tasks: list[str] = points["task"].unique(maintain_order=True).to_list()
-    looks = _looks(points, params)
+    looks = looks_in_order(points, params)
     here, there = _axes(params)
-    with _canvas(out, panels=len(tasks)) as (figure, panels):
+    with canvas(out, panels=len(tasks)) as (figure, panels):
         for task, panel in zip(tasks, panels, strict=True):
             own = points.filter(pl.col("task") == task)
             panel.set_xlim(_scale(points["here"]))
             panel.set_ylim(_scale(points["there"]))
             draw_marks(panel, _by_system(own, looks, "here", "there"), looks)
-            panel.set_title(f"{_title(task)}{_tau(own)}", loc="left", fontsize=11)
+            panel.set_title(f"{task_title(task)}{_tau(own)}", loc="left", fontsize=11)
             panel.grid(visible=True, axis="both")
         _name_axis(figure, panels, here, there)
-        _legend(figure, [*looks], keys(looks))
+        legend(figure, [*looks], keys(looks))
 
 
 def draw_drops(points: pl.DataFrame, params: Mapping[str, Any], out: Path) -> None:
@@ -209,18 +213,18 @@ def draw_drops(points: pl.DataFrame, params: Mapping[str, Any], out: Path) -> No
     measure = params["measures"][0]
     chosen = points.filter(pl.col("measure") == measure)
     tasks: list[str] = chosen["task"].unique(maintain_order=True).to_list()
-    looks = _looks(chosen, params)
+    looks = looks_in_order(chosen, params)
     height = max(_HEIGHT_IN, 1.5 + _ROW_IN * (len(looks) + 1) * chosen["queries"].n_unique())
-    with _canvas(out, panels=max(1, len(tasks)), height=height) as (figure, panels):
+    with canvas(out, panels=max(1, len(tasks)), height=height) as (figure, panels):
         for task, panel in zip(tasks, panels, strict=False):
             _drop_panel(panel, chosen.filter(pl.col("task") == task), looks)
-            panel.set_title(_title(task), loc="left", fontsize=11)
+            panel.set_title(task_title(task), loc="left", fontsize=11)
         widest = [panel.get_xlim() for panel in panels]
         for panel in panels:
             panel.set_xlim(min(low for low, _ in widest), max(high for _, high in widest))
         _name_axis(figure, panels, f"% of {measure} lost")
         if looks:
-            _legend(figure, [*looks], keys(looks))
+            legend(figure, [*looks], keys(looks))
 
 
 def learning_curve(curve_csv: Path, out: Path) -> None:
@@ -237,12 +241,12 @@ def learning_curve(curve_csv: Path, out: Path) -> None:
     curve = pl.read_csv(curve_csv, schema_overrides=dict.fromkeys(names[2:], pl.Float64))
     if curve.is_empty():
         raise EmptyTable(curve_csv, "no points", "train for at least one epoch")
-    tasks = {f"mrr10_{task}": _title(task) for task in TASKS}
+    tasks = {f"mrr10_{task}": task_title(task) for task in TASKS}
     shares = {c: c.replace("_", " ") for c in curve.columns[3:] if not curve[c].is_nan().all()}
     ranked = "mrr10_t2m" in curve.columns
     lines, scale = (tasks, 1) if ranked else (shares, 100)
     title = "MRR@10 on validation" if ranked else "Accuracy on validation, %"
-    with _canvas(out, panels=2) as (figure, (loss, quality)):
+    with canvas(out, panels=2) as (figure, (loss, quality)):
         loss.plot(curve["step"], curve["loss"], **part_style(0))
         loss.set_title("Training loss", loc="left", fontsize=11)
         for n, (column, name) in enumerate(lines.items()):
@@ -251,21 +255,21 @@ def learning_curve(curve_csv: Path, out: Path) -> None:
         quality.set_ylim(bottom=0)
         _name_axis(figure, (loss, quality), "training step")
         handles, labels = quality.get_legend_handles_labels()
-        _legend(figure, labels, handles)
+        legend(figure, labels, handles)
 
 
 def _draw_sizes(points: pl.DataFrame, params: Mapping[str, Any], out: Path) -> None:
     """Draw rows of task, system, setting, documents and value: one scale for all panels."""
     tasks: list[str] = points["task"].unique(maintain_order=True).to_list()
-    looks = _looks(points, params)
-    with _canvas(out, panels=len(tasks)) as (figure, panels):
+    looks = looks_in_order(points, params)
+    with canvas(out, panels=len(tasks)) as (figure, panels):
         lines: set[str] = set()
         for task, panel in zip(tasks, panels, strict=True):
             panel.set_ylim(_scale(points["value"]))
             lines |= _size_panel(panel, points.filter(pl.col("task") == task), looks)
-            panel.set_title(_title(task), loc="left", fontsize=11)
+            panel.set_title(task_title(task), loc="left", fontsize=11)
         _name_axis(figure, panels, "documents", str(params["measure"]))
-        _legend(figure, [*looks], keys(looks, lines))
+        legend(figure, [*looks], keys(looks, lines))
         _separate_labels(figure, panels)
 
 
@@ -278,7 +282,7 @@ def _size_panel(panel: "Axes", points: pl.DataFrame, looks: Mapping[str, Look]) 
     by_size = _by_system(points, looks, "documents", "value")
     if len(labels) == 1:
         panel.set_xlim(-1, len(looks))
-        panel.set_xticks([(len(looks) - 1) / 2], [*labels.values()], fontsize=8)
+        panel.set_xticks([(len(looks) - 1) / 2], [*labels.values()], fontsize=_TICK_PT)
         order = [*looks]
         beside = {s: [(float(order.index(s)), y) for _, y in own] for s, own in by_size.items()}
         draw_marks(panel, beside, looks)
@@ -286,7 +290,7 @@ def _size_panel(panel: "Axes", points: pl.DataFrame, looks: Mapping[str, Look]) 
     panel.set_xscale("log")
     low, high = min(labels), max(labels)
     panel.set_xlim(low * (low / high) ** _ROOM, high * (high / low) ** _ROOM)
-    panel.set_xticks([*labels], [*labels.values()], fontsize=8)
+    panel.set_xticks([*labels], [*labels.values()], fontsize=_TICK_PT)
     panel.minorticks_off()
     draw_lines(panel, by_size, looks)
     return {system for system, own in by_size.items() if len(own) > 1}
@@ -314,7 +318,7 @@ def _separate_labels(figure: "Figure", panels: Sequence["Axes"]) -> None:
             level = next(free, len(ends))
             ends[level : level + 1] = [box.x1]
             lowered.append("\n" * deep * level + text.get_text())
-        panel.set_xticks(panel.get_xticks(), lowered, fontsize=8)
+        panel.set_xticks(panel.get_xticks(), lowered, fontsize=_TICK_PT)
 
 
 def _drop_panel(panel: "Axes", points: pl.DataFrame, looks: Mapping[str, Look]) -> None:
@@ -358,15 +362,17 @@ def _tau(points: pl.DataFrame) -> str:
     return f", τ = {tau:.2f}"
 
 
-def _write_note(text: str, out: Path) -> None:
-    with _canvas(out, panels=1) as (_, panels):
+def write_note(text: str, out: Path) -> None:
+    """Write a figure that says why there is nothing to draw."""
+    with canvas(out, panels=1) as (_, panels):
         panels[0].set_axis_off()
         panels[0].text(0.5, 0.5, text, ha="center", va="center")
 
 
-def _points(
+def read_points(
     sql_file: Path, relations: Mapping[str, sql.Files], params: Mapping[str, Any]
 ) -> pl.DataFrame:
+    """Return the rows of a query, which knows nothing of looks."""
     return rows(sql_file, relations, _query_params(params))
 
 
@@ -374,7 +380,7 @@ def _query_params(params: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in params.items() if name != "looks"}
 
 
-def _looks(points: pl.DataFrame, params: Mapping[str, Any]) -> dict[str, Look]:
+def looks_in_order(points: pl.DataFrame, params: Mapping[str, Any]) -> dict[str, Look]:
     """Return the looks of the systems of `points`, in the order of `params`, others by name."""
     systems = set(points["system"].to_list())
     ordered = [system for system in params.get("systems", []) if system in systems]
@@ -394,7 +400,7 @@ def _scale(values: pl.Series) -> tuple[float, float]:
     return 0, 1.05 * (max(values.to_list(), default=0) or 1)
 
 
-def _title(task: str) -> str:
+def task_title(task: str) -> str:
     """Return the heading of a task's panel."""
     return f"{TASKS[task].title} ({task.upper()})" if task in TASKS else task
 
@@ -411,32 +417,45 @@ def _name_axis(figure: "Figure", panels: Sequence["Axes"], below: str, beside: s
             panel.tick_params(labelleft=False)
 
 
-def _legend(figure: "Figure", names: Sequence[str], handles: Sequence["Artist"]) -> None:
-    """Put names above the panels, in as few rows as their lengths allow and equally long ones."""
+def legend(figure: "Figure", names: Sequence[str], handles: Sequence["Artist"]) -> None:
+    """Put names above the panels, from the left: a phone shows the first panel and all names."""
     from matplotlib.textpath import TextPath  # noqa: PLC0415
 
     longest = max(TextPath((0, 0), name, size=10).get_extents().width for name in names)
     room = 72 * figure.get_figwidth() // (longest + sum(_LEGEND_PT.values()))
-    count = -(-len(names) // max(1, min(room, 4)))
-    columns = -(-len(names) // count)
+    count = -(-len(names) // int(max(1, min(room, _LEGEND_COLUMNS))))
     figure.set_figheight(figure.get_figheight() + _LEGEND_ROW_IN * count)
-    figure.legend(handles, names, loc="outside upper center", ncols=int(columns), handlelength=3.5)
+    lengths = {
+        "handlelength": _LEGEND_PT["handle"] / 10,
+        "handletextpad": _LEGEND_PT["pad"] / 10,
+        "columnspacing": _LEGEND_PT["column"] / 10,
+    }
+    columns = -(-len(names) // count)
+    figure.legend(handles, names, loc="outside upper left", ncols=columns, **lengths)
 
 
 @contextmanager
-def _canvas(
-    out: Path, panels: int, *, width: float = _PANEL_IN, height: float = _HEIGHT_IN
+def canvas(
+    out: Path,
+    panels: int,
+    *,
+    width: float = _PANEL_IN,
+    height: float = _HEIGHT_IN,
+    lines: Sequence[float] = (1,),
 ) -> Generator[tuple["Figure", list["Axes"]], None, None]:
     """Yield a figure with panels side by side; write it to `out` when it has been drawn.
 
-    `width` is that of a panel and `height` that of the figure, in inches.
+    `width` is that of a panel and `height` that of the figure, in inches. There may be several
+    lines of as many panels each; `lines` are how high they are beside each other.
     """
     import matplotlib as mpl  # noqa: PLC0415
     from matplotlib.figure import Figure  # noqa: PLC0415
 
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(width * panels, height), layout="constrained")
-        yield figure, [figure.add_subplot(1, panels, n + 1) for n in range(panels)]
+        grid = figure.add_gridspec(len(lines), panels, height_ratios=lines)
+        places = range(len(lines) * panels)
+        yield figure, [figure.add_subplot(grid[divmod(n, panels)]) for n in places]
         text = io.StringIO()
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
     svg = text.getvalue()

@@ -246,6 +246,16 @@ def test_things_of_two_kinds_weigh_what_they_cost(four):
     assert state.left_s == pytest.approx(90, rel=0.01)
 
 
+def test_things_that_have_just_begun_weigh_as_much_as_others(four):
+    four.planned["crawl_shard"] = 1
+    texts = {"what": "texts", "done": 100, "total": 100, "before": 0, "seconds": 3.0}
+    report("a", counts=[texts, images(0, 1_000)])
+    [state] = four.states()
+    assert (state.what, state.done, state.total) == ("images", 0, 1_000)
+    assert state.share == pytest.approx(0.5)
+    assert state.left_s == pytest.approx(3, rel=0.01)
+
+
 def test_a_job_that_stands_still_becomes_slow(four, monkeypatch):
     report("a", counts=[images(50, 100)])
     [before] = four.states()

@@ -126,6 +126,8 @@ def test_of_many_failures_the_first_are_named_and_the_others_counted(tmp_path):
         "and 3 more jobs failed"
     ]
     assert failures([("all", [])]) == "Failed: all\n"
+    log.write_text("21:50:34 score_runs: interrupted; run again to go on\n")
+    assert failures([("score_runs", [str(log)])]).startswith(f"Stopped: score_runs, {log}\n")
     assert failures([("all", ["none.log"])]) == "Failed: all, none.log\n"
 
 

@@ -32,7 +32,7 @@ from snakemake.settings.enums import Quietness
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from isotope.core.progress import REPORTS, duration
+from isotope.core.progress import REPORTS, STOPPED, duration
 from snakemake_logger_plugin_isotope import phases
 from snakemake_logger_plugin_isotope.screen import Screen, plain
 
@@ -64,7 +64,7 @@ _NOISE = (
 
 
 _LOG, _NOTHING = "Complete log(s): ", "Nothing to be done"
-_STOPPED = "Terminating processes on user request"
+_TERMINATING = "Terminating processes on user request"
 # Seconds between frames, and between lines in a file.
 _FRAME_S, _LINE_S = 0.5, 5.0
 # What a job's log has before each message: the time and the rule.
@@ -194,7 +194,7 @@ class LogHandler(LogHandlerBase):
         if text.startswith(_NOTHING):
             self._ends["nothing"] = text
             return ""
-        self._is_stopped |= text.startswith(_STOPPED)
+        self._is_stopped |= text.startswith(_TERMINATING)
         is_noise = text.startswith(_NOISE)
         return "" if record.levelno < logging.WARNING and (event in _LOG_ONLY or is_noise) else None
 
@@ -280,12 +280,15 @@ def failures(jobs: Sequence[tuple[str, Sequence[str]]]) -> str:
 
 
 def failure(rule: str, logs: Sequence[str]) -> str:
-    """Return the lines on a job that failed: its rule, its log, and the last line of that."""
-    lines = [f"Failed: {rule}" + (f", {logs[0]}" if logs else "")]
+    """Return the lines on a job that failed, or was stopped: rule, log, and the log's last line."""
+    last = ""
     for log in logs[:1]:
         with suppress(OSError):
             text = Path(log).read_text(encoding="utf-8", errors="replace")
-            lines += [f"  {_HEAD.sub('', line)}" for line in text.splitlines() if line.strip()][-1:]
+            last = next((line for line in reversed(text.splitlines()) if line.strip()), "")
+    last = _HEAD.sub("", last)
+    how = "Stopped" if last.startswith(STOPPED) else "Failed"
+    lines = [f"{how}: {', '.join([rule, *logs[:1]])}", *([f"  {last}"] if last else [])]
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -255,8 +255,7 @@ def learning_curve(curve_csv: Path, out: Path) -> None:
         quality.set_title(title, loc="left", fontsize=11)
         quality.set_ylim(bottom=0)
         _name_axis(figure, (loss, quality), "training step")
-        handles, labels = quality.get_legend_handles_labels()
-        legend(figure, labels, handles)
+        quality.legend(handlelength=_LEGEND_PT["handle"] / 10)
 
 
 def _draw_sizes(points: pl.DataFrame, params: Mapping[str, Any], out: Path) -> None:

@@ -233,7 +233,9 @@ function fit(one) {
     else table.style.removeProperty(`--left-${n + 1}`);
     left += width;
   });
-  table.style.setProperty("--keys", `${together ? whole : widths.at(-1) || 0}px`);
+  const kept = together ? whole : widths.at(-1) || 0;
+  table.style.setProperty("--keys", `${kept}px`);
+  table.style.setProperty("--left-of-blank", `${kept - whole}px`);
   table.style.setProperty("--room", `${room}px`);
   box.classList.toggle("fits", table.scrollWidth <= room);
   follow(one);

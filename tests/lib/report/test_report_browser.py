@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.accessibility import faults
+from tests.drawings import touching
 from tests.report_project import LOOKS
 
 PLACES = "[...document.querySelectorAll('a[href]')].map(a => a.href)"
@@ -85,6 +86,14 @@ def test_a_phone_shows_all_names_of_a_figure_and_its_first_panel(site, chromium)
     page.close()
     assert all(0 < rights[words] < 390 for words in (*LOOKS, "Image suggestion (T2M)"))
     assert rights["Image promotion (M2T)"] > 390
+
+
+def test_no_two_words_of_a_figure_touch(site, chromium):
+    page = chromium.open((site / "toy/systems.html").as_uri())
+    found = touching(page, ".plot svg")
+    page.close()
+    assert found == [[]] * len(found)
+    assert len(found) >= 2
 
 
 def test_a_reader_goes_from_the_front_page_to_a_case_and_back(site, chromium):

@@ -229,3 +229,11 @@ def test_a_curve_without_points_is_refused(tmp_path):
     (tmp_path / "curve.csv").write_text("epoch,step,loss,mrr10_t2m,mrr10_m2t\n")
     with pytest.raises(EmptyTable, match="no points"):
         figures.learning_curve(tmp_path / "curve.csv", tmp_path / "x.svg")
+
+
+def test_a_note_in_place_of_a_figure_is_a_line_of_text(tmp_path):
+    figures.write_note("no size has an exact value", tmp_path / "note.svg")
+    drawn = (tmp_path / "note.svg").read_text()
+    assert ">no size has an exact value<" in drawn
+    width, height = map(float, re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', drawn)[0])
+    assert height < width / 10

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _PANEL_IN, _HEIGHT_IN, _ROW_IN, _LEGEND_ROW_IN = 4.6, 3.6, 0.12, 0.21
 _LEGEND_PT = {"handle": 28, "pad": 6, "column": 14}
 _LEGEND_COLUMNS = 3
+_NOTE_IN = 0.5
 _TICK_PT = 9
 _LABEL_GAP_PT = 5
 _ROOM = 0.08
@@ -254,8 +255,7 @@ def learning_curve(curve_csv: Path, out: Path) -> None:
         quality.set_title(title, loc="left", fontsize=11)
         quality.set_ylim(bottom=0)
         _name_axis(figure, (loss, quality), "training step")
-        handles, labels = quality.get_legend_handles_labels()
-        legend(figure, labels, handles)
+        quality.legend(handlelength=_LEGEND_PT["handle"] / 10)
 
 
 def _draw_sizes(points: pl.DataFrame, params: Mapping[str, Any], out: Path) -> None:
@@ -364,9 +364,9 @@ def _tau(points: pl.DataFrame) -> str:
 
 def write_note(text: str, out: Path) -> None:
     """Write a figure that says why there is nothing to draw."""
-    with canvas(out, panels=1) as (_, panels):
+    with canvas(out, panels=1, width=2 * _PANEL_IN, height=_NOTE_IN) as (_, panels):
         panels[0].set_axis_off()
-        panels[0].text(0.5, 0.5, text, ha="center", va="center")
+        panels[0].text(0, 0.5, text, va="center")
 
 
 def read_points(

@@ -18,7 +18,7 @@ from isotope.tabulate.table import stratum_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-_WIDTH_IN, _ROW_IN, _LINE_IN = 9.2, 0.17, 0.75
+_WIDTH_IN, _ROW_IN, _LINE_IN = 9.2, 0.17, 1.0
 _MOST_PANELS = 6
 _LETTERS = 100
 _MARK_SCALE = 0.7
@@ -149,11 +149,14 @@ def _draw_panel(axes: "Axes", line: _Line, panel: _Panel, looks: Mapping[str, Lo
 
 
 def _name_rows(panels: Sequence["Axes"], line: _Line) -> None:
-    """Name the rows beside the first panel; the others share its ticks."""
+    """Name the rows beside the first panel, whose ticks the others share, and the line above it."""
     for panel in panels:
         panel.set_yticks(range(len(line.rows)), [*line.rows.values()], fontsize=_SMALL)
         panel.tick_params(axis="y", length=0, labelleft=panel is panels[0])
     for row, label in zip(line.rows, panels[0].get_yticklabels(), strict=True):
         if row in line.headings:
             label.set_fontweight("bold")
-    panels[0].set_ylabel(line.title, fontsize=11)
+    titles = max(panel.get_title(loc="left").count("\n") + 1 for panel in panels)
+    # A title takes no width of the panels; blank lines lift it above those of the panels.
+    lifted = line.title + "\n" * titles
+    panels[0].set_title(lifted, loc="center", x=0, horizontalalignment="left", fontsize=11)

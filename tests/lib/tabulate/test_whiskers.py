@@ -4,7 +4,9 @@ import re
 from itertools import product
 from pathlib import Path
 
+import polars as pl
 import pytest
+from tests.drawings import touching
 
 from isotope.core import sql, store
 from isotope.tabulate.tables import INTERVALS
@@ -66,3 +68,18 @@ def test_where_nothing_is_to_be_drawn_the_figure_says_so(intervals, tmp_path):
     assert words(tmp_path / "s.svg") == ["no query is in a stratum"]
     pools(TABLES / "intervals.sql", files, {**PARAMS, "measure": "MRR"}, tmp_path / "p.svg")
     assert words(tmp_path / "p.svg") == ["no system was measured by MRR"]
+
+
+@pytest.mark.parametrize("systems", [1, 8])
+def test_words_do_not_touch_in_a_browser(systems, intervals, tmp_path, chromium):
+    held = pl.read_parquet(intervals).filter(pl.col("system").is_in(SYSTEMS[:systems]))
+    held.write_parquet(tmp_path / "some.parquet")
+    pools(
+        TABLES / "intervals.sql",
+        {"intervals": tmp_path / "some.parquet"},
+        PARAMS,
+        tmp_path / "a.svg",
+    )
+    page = chromium.open((tmp_path / "a.svg").as_uri())
+    assert touching(page) == [[]]
+    page.close()

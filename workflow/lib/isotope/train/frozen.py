@@ -1,6 +1,7 @@
 """Training over frozen features: heads of a `lit` model, mixes of vectors, a temporal model.
 
-The first two learn from a collection's judged pairs by the loop and the step of every contrastive training.
+The first two learn from a collection's judged pairs by the loop and the step of every contrastive
+training.
 `train_heads` runs two frozen towers once over the pictures and texts, and trains a head on either;
 `learn_mix` learns how the vectors of another model are joined. They take seconds, so they keep no
 checkpoints. `train_dates` fits a temporal model to the words of dated texts.

@@ -14,7 +14,7 @@ from isotope.core import sql, store
 from isotope.core.schemas import FIVE_FIELDS, RUN
 from isotope.crawl.tables import LEDGER, PIXELS
 from isotope.project.tables import PROJECTION
-from isotope.report import cases, collection, costs, queries
+from isotope.report import account, cases, collection, queries
 from isotope.report.content import Scope
 from isotope.score.tables import SCORES, SIGNIFICANCE
 from isotope.tabulate import figures, table
@@ -237,6 +237,6 @@ def build(root: Path) -> Path:
     cases.build(about, asked, overlap, page=own / "cases.html", folder=own / "cases")
     scored = {n: root / f"results/score/toy{s}.parquet" for n, s in SCORED.items()}
     queries.build(about, QUERIES, scored, own / "queries.html")
-    costs.build(about, [root / "data/crawl/src/ledger.parquet"], own / "costs.html")
+    account.build(about, [root / "data/crawl/src/ledger.parquet"], own / "costs.html")
     collection.build_front_page(root, "small", "test", site / "index.html")
     return site

@@ -15,8 +15,7 @@ from isotope.collect import tables as collect_tables
 from isotope.core import store
 from isotope.crawl.tables import PIXELS
 from isotope.report import collection, since
-from isotope.report.since import Side
-from isotope.report.word_diff import compared
+from isotope.report.since import Side, compared
 from isotope.tabulate import since as snapshot_diff
 
 EVIL = '<script>alert("1")</script><img src=x onerror=alert(2)>'

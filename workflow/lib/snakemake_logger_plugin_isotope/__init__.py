@@ -293,19 +293,19 @@ def failure(rule: str, logs: Sequence[str]) -> str:
 
 
 def _made(files: Sequence[str]) -> str:
-    from isotope.report import summary  # noqa: PLC0415 (a short run needs neither)
+    from isotope.report import account  # noqa: PLC0415 (a short run needs neither)
 
     # What was built stays built, whether or not its tables can be read.
     try:
-        return summary.summary(files)
+        return account.summary(files)
     except Exception as error:
         return f"no summary: {type(error).__name__}: {error}\n"
 
 
 def _site() -> str:
-    from isotope.report import summary  # noqa: PLC0415 (as above)
+    from isotope.report import account  # noqa: PLC0415 (as above)
 
-    return f"Report: {summary.SITE}\n" if Path(summary.SITE).is_file() else ""
+    return f"Report: {account.SITE}\n" if Path(account.SITE).is_file() else ""
 
 
 def tail(log: str, lines: int = TAIL) -> str:

@@ -278,7 +278,7 @@ def _words(scope: Scope, facts: Mapping[str, Any]) -> dict[str, object]:
         "setting": scope.setting,
         "split": scope.split,
         "measure": facts["measure"],
-        "overlap": facts["overlap"],
+        "overlap": f"{facts['overlap']:,}",
         "alpha": f"{facts['alpha']:g}",
         "tail": {figure: f"{100 * share:g}%" for figure, share in facts["tail"].items()},
         "level": f"{bootstrap['level']:.0%}",

@@ -25,7 +25,7 @@ _CURVE = "curve-"
 _TALL_ROWS = 24
 _WINDOWS = 3
 _WORD = 12
-_FEWEST = 2.5
+_FEWEST = 3
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from isotope.core import sql, store
 from isotope.core.schemas import FIVE_FIELDS, RUN
 from isotope.crawl.tables import LEDGER, PIXELS
 from isotope.project.tables import PROJECTION
-from isotope.report import cases, collection, costs, queries
+from isotope.report import account, cases, collection, queries
 from isotope.report.content import Scope
 from isotope.score.tables import SCORES, SIGNIFICANCE
 from isotope.tabulate import figures, table
@@ -26,6 +26,7 @@ SHAPES = ("circle", "square")
 COLOURS = ("crimson", "teal", "goldenrod", "slateblue", "olive")
 MEASURES = ("MRR@10", "R@10", "R@1000", "Success@10", "nDCG@10", "MAP")
 SYSTEMS = ("bm25", "random", "rrf")
+LOOKS = {system: place for place, system in enumerate(SYSTEMS)}
 PAIRS = 12
 FETCHED = datetime(2023, 2, 3, tzinfo=UTC)
 
@@ -157,7 +158,7 @@ def lay_tables(root: Path) -> None:
     table.tabulate(SQL / "tables/overlap.sql", {"tops": root / "tops.parquet"}, {}, out / "overlap")
     drawn = root / "results/figures/toy"
     relations = {"scores": scores, "texts": three["texts"], "images": three["images"]}
-    params = {"split": "test", "measure": "MRR@10"}
+    params = {"split": "test", "measure": "MRR@10", "looks": LOOKS}
     figures.corpus_size(
         SQL / "tables/corpus_size.sql", relations, params, drawn / "corpus_size.svg"
     )
@@ -194,6 +195,7 @@ TOLD = {
     "overlap": 3,
     "tail": {"categories": 0.025, "styles": 0.01, "objects": 0.02},
     "measure": "MRR@10",
+    "looks": LOOKS,
     "built": {"kind": "wikipedia", "language": "en", "fingerprint": "00ff00ff00ff00ff"},
 }
 SCORED = {"scores": "", "significance": ".significance"}
@@ -235,6 +237,6 @@ def build(root: Path) -> Path:
     cases.build(about, asked, overlap, page=own / "cases.html", folder=own / "cases")
     scored = {n: root / f"results/score/toy{s}.parquet" for n, s in SCORED.items()}
     queries.build(about, QUERIES, scored, own / "queries.html")
-    costs.build(about, [root / "data/crawl/src/ledger.parquet"], own / "costs.html")
+    account.build(about, [root / "data/crawl/src/ledger.parquet"], own / "costs.html")
     collection.build_front_page(root, "small", "test", site / "index.html")
     return site

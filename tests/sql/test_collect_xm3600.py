@@ -180,7 +180,7 @@ def real(shared):
     return files, by_language
 
 
-@pytest.fixture(scope="module", params=["quz", "zh"])
+@pytest.fixture(scope="module", params=["quz", pytest.param("zh", marks=pytest.mark.long)])
 def built(request, real, tmp_path_factory):
     """A language's collection from the real files, and its table of captions."""
     out = tmp_path_factory.mktemp(request.param)

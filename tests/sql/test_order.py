@@ -71,7 +71,7 @@ def place(tmp_path_factory) -> Path:
 TABLES: dict[str, tuple[list[str], list[str]]] = {
     "table3": (["scores", "significance"], ["alpha"]),
     "headline": (["scores"], ["setting", "split", "measure"]),
-    "intervals": (["intervals"], []),
+    "intervals": (["intervals"], ["measure"]),
     "strata": (["intervals"], ["setting", "split", "measure"]),
     "subsets": (["subsets"], ["split", "measure"]),
     "overlap": (["tops"], []),

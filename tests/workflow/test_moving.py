@@ -1,9 +1,12 @@
 """One line a phase moves at the end of a terminal; it adds up what the phase's jobs do."""
 
+import fcntl
 import json
 import os
 import re
 import signal
+import struct
+import termios
 import time
 from pathlib import Path
 from typing import Any
@@ -14,7 +17,7 @@ from tests.terminal import Program, Terminal
 
 from isotope.core.progress import duration
 from snakemake_logger_plugin_isotope.phases import Run, State, place
-from snakemake_logger_plugin_isotope.screen import line, plain
+from snakemake_logger_plugin_isotope.screen import Screen, line, plain
 
 ROOT = Path(__file__).parents[2]
 # A job of so many things that takes a second; it fails where a file says so.
@@ -246,6 +249,16 @@ def test_things_of_two_kinds_weigh_what_they_cost(four):
     assert state.left_s == pytest.approx(90, rel=0.01)
 
 
+def test_things_that_have_just_begun_weigh_as_much_as_others(four):
+    four.planned["crawl_shard"] = 1
+    texts = {"what": "texts", "done": 100, "total": 100, "before": 0, "seconds": 3.0}
+    report("a", counts=[texts, images(0, 1_000)])
+    [state] = four.states()
+    assert (state.what, state.done, state.total) == ("images", 0, 1_000)
+    assert state.share == pytest.approx(0.5)
+    assert state.left_s == pytest.approx(3, rel=0.01)
+
+
 def test_a_job_that_stands_still_becomes_slow(four, monkeypatch):
     report("a", counts=[images(50, 100)])
     [before] = four.states()
@@ -285,6 +298,35 @@ def test_a_line_has_what_there_is_room_for():
     assert line(STATE, 39) == "crawl     52%  56 s left"
     assert line(STATE, 10) == "crawl     "
     assert plain(STATE) == "crawl 52% 31,402 of 60,000 images, 512/s, 56 s left, 2 of 16 jobs"
+
+
+def test_a_window_that_changes_its_size_has_lines_of_its_width(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    own, theirs = os.openpty()
+    states = [STATE, STATE._replace(phase="encode")]
+    with os.fdopen(theirs, "w", encoding="utf-8") as stream, os.fdopen(own, "rb", 0) as written:
+        screen, drawn = Screen(stream, colour=False), list[str]()
+        for columns, rows in ((120, 24), (40, 24), (120, 2)):
+            fcntl.ioctl(stream, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+            screen.show(states)
+            drawn.append(written.read(10_000).decode())
+        screen.draw([])
+        seen = Terminal(120).feed("".join(drawn) + written.read(100).decode())
+    wide, narrow, low = seen.frames[1:]
+    assert [len(row) > 80 for row in wide] == [True, True]
+    assert [row.split()[0] for row in narrow] == ["crawl", "encode"]
+    assert max(map(len, narrow)) < 40
+    assert len(low) == 1
+    assert seen.rows == [""]
+
+
+@pytest.mark.parametrize("terminal", ["", "dumb"])
+def test_a_terminal_that_cannot_move_its_cursor_is_like_a_file(monkeypatch, terminal):
+    monkeypatch.setenv("TERM", terminal)
+    own, theirs = os.openpty()
+    with os.fdopen(theirs, "w", encoding="utf-8") as stream:
+        assert not Screen(stream, colour=True).moves
+    os.close(own)
 
 
 def test_bytes_and_slow_things_have_units_to_their_size():

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from tests import forkserver
 
+from snakemake_logger_plugin_isotope import failures
+
 ROOT = Path(__file__).parents[2]
 JOB = re.compile(r"\d\d:\d\d:\d\d +(\d+)/(\d+) (\w+)(?:: (.+))?, \d+ s")
 PROGRESS = re.compile(r"\d\d:\d\d:\d\d \w+(?: \d+%)? [\d,.]+ (?:of ~?[\d,.]+ )?[a-zA-Z].*")
@@ -114,6 +116,19 @@ def test_an_error_is_printed_whole_with_its_log_and_the_end_of_it(small):
     end = told[told.index("\n1 of 3 jobs in ") :]
     assert "\nFailed: score_second, logs/b.log\n  line 30\nWhat is done stays: " in end
     assert end.splitlines()[-1].startswith("Log: .snakemake/log/")
+
+
+def test_of_many_failures_the_first_are_named_and_the_others_counted(tmp_path):
+    log = tmp_path / "a.log"
+    log.write_text("21:50:34 score_runs: DiskFull: no room\n\n")
+    told = failures([("score_runs", [str(log)])] * 7 + [("all", [])]).splitlines()
+    assert told == [f"Failed: score_runs, {log}", "  DiskFull: no room"] * 5 + [
+        "and 3 more jobs failed"
+    ]
+    assert failures([("all", [])]) == "Failed: all\n"
+    log.write_text("21:50:34 score_runs: interrupted; run again to go on\n")
+    assert failures([("score_runs", [str(log)])]).startswith(f"Stopped: score_runs, {log}\n")
+    assert failures([("all", ["none.log"])]) == "Failed: all, none.log\n"
 
 
 def test_a_dry_run_and_a_verbose_one_print_what_snakemake_prints(small):

@@ -102,7 +102,7 @@ rule train_dates:
         images="data/collect/{collection}/images.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
         sql=plan.sql("index/texts.sql"),
-        code=plan.code("train.dates:train_dates"),
+        code=plan.code("train.frozen:train_dates"),
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
     log:
@@ -114,7 +114,7 @@ rule train_dates:
     resources:
         mem_mb=plan.needs(HOLDS),
     params:
-        call="train.dates:train_dates",
+        call="train.frozen:train_dates",
         spec=plan.model_params,
         fields=plan.fields,
     message:

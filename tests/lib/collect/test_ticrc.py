@@ -30,7 +30,7 @@ from isotope.release import geval
 from isotope.search.systems import random_run
 from isotope.tabulate import strata
 from isotope.tabulate.table import rows
-from isotope.train.dates import train_dates
+from isotope.train.frozen import train_dates
 
 ROOT = Path(__file__).parents[3]
 KIND = sql.SQL / "collect/ticrc"

@@ -312,5 +312,24 @@ def test_java_home_is_honoured_from_21_on(tmp_path, monkeypatch, version, honour
     assert (chosen == tmp_path / "jdk/bin/java") is honoured
 
 
+def test_queries_are_counted_while_java_answers_them(tmp_path):
+    """Two searches of the same queries, of which some find nothing and so have no line."""
+    searches = [(tmp_path / f"{n}.topics", tmp_path / f"{n}.answers") for n in range(2)]
+    for topics, _ in searches:
+        topics.write_text("".join(f"q{n}\tsome words\n" for n in range(5)))
+    answered = lucene._answered(searches)
+    assert next(answered) == 0
+    first, second = (answers for _, answers in searches)
+    first.write_text("q0\td1\t9\nq0\td2\t8\nq2\td1\t7\nq3\td")
+    assert next(answered) == 3
+    assert next(answered) == 3
+    first.write_text(f"{first.read_text()}1\t6\n" + "q4\td1\t6\n" * 10_000)
+    assert next(answered) == 5
+    second.touch()
+    assert next(answered) == 5
+    second.write_text("q0\td1\t9\n")
+    assert next(answered) == 6
+
+
 def test_java_home_that_is_no_java_is_passed_over(tmp_path):
     assert lucene.java_version(tmp_path) is None

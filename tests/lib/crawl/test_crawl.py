@@ -139,6 +139,13 @@ def test_a_run_after_a_kill_asks_for_nothing_it_has(crawled, world, monkeypatch)
     assert out["ledger"].read_bytes() == crawled["ledger"].read_bytes()
 
 
+def test_a_crawl_that_goes_on_counts_what_it_has(crawled, world, caplog):
+    caplog.set_level("INFO", "isotope")
+    again(world, "once-more", attempts=1)
+    [line] = [text for text in caplog.messages if text.startswith("images: ")]
+    assert line.startswith(f"images: {len(FAULTS)} of {len(FAULTS)} (100%), ")
+
+
 def test_a_crawl_that_is_asked_for_again_retries_only_what_may_have_passed(
     crawled, world, monkeypatch
 ):

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,15 +28,18 @@ from isotope.core.errors import BadParams, BrokenPromise, MissingFile
 from isotope.core.runs import ranked, write_run
 from isotope.crawl.tables import PIXELS
 from isotope.judge import app, session
+from isotope.judge.display import SIDE_PX, Pictures, shuffled
 from isotope.judge.ledger import PAIRS, Pair, current_lines, sheet_paths
 from isotope.judge.pool import read_sheets, score_judged
-from isotope.judge.session import SIDE_PX, Pictures, PoolSession
+from isotope.judge.session import PoolSession
 from isotope.judge.tables import POOL
 from isotope.params import files as params_files
+from isotope.params.sections import Params
 
 ROOT = Path(__file__).parents[3]
 WAIT_S = 60
 SCALE = {0: "no", 1: "a little", 2: "yes"}
+LABELS = app.scale({"score": {}})
 A, B, C = (Pair("t2m", "t1", d) for d in "abc")
 POOLED = {
     "t2m": {"t1": "abc", "t2": "ab"},
@@ -45,9 +49,9 @@ HERE = "http://localhost"
 ORIGIN = {"Origin": HERE}
 
 
-def picture(side: int) -> bytes:
+def picture(width: int, height: int) -> bytes:
     out = io.BytesIO()
-    Image.new("RGB", (side, side // 2), "teal").save(out, "WEBP")
+    Image.new("RGB", (width, height), "teal").save(out, "WEBP")
     return out.getvalue()
 
 
@@ -70,7 +74,7 @@ def place(tmp_path, monkeypatch) -> Path:
         for i in "abc"
     ]
     pixels = [
-        {"image_id": i, "image_url": "", "width": 8, "height": 4, "webp": picture(side)}
+        {"image_id": i, "image_url": "", "width": 8, "height": 4, "webp": picture(side, side // 2)}
         for i, side in (("a", 2 * SIDE_PX), ("b", 16))
     ]
     qrels = [{"text_id": "t1", "image_id": "a", "relevance": 1, "split": "test"}]
@@ -88,8 +92,14 @@ def place(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
+@cache
+def params() -> Params:
+    """The params of the project, which every place has."""
+    return params_files.load()
+
+
 def sit(assessor: str) -> PoolSession:
-    return session.open_pool("toy", assessor, params_files.load())
+    return session.open_pool("toy", assessor, params())
 
 
 @pytest.fixture
@@ -99,24 +109,24 @@ def client(place) -> TestClient:
 
 def body(pair: Pair = A, **changes: object) -> dict[str, object]:
     """What the page sends."""
-    rest = {"grade": 2, "seen": None, "assessor": "ann", "collection": "toy"}
+    rest = {"grade": 2, "expected": None, "assessor": "ann", "collection": "toy"}
     return {**pair._asdict(), **rest, **changes}
 
 
 def test_the_order_of_candidates_is_each_assessors_own_and_stays(place):
     documents = [f"d{n:02d}" for n in range(40)]
     pool = pl.DataFrame({"task": "t2m", "query_id": "q", "doc_id": documents})
-    orders = {a: session.shuffled(pool, a)[0].documents for a in ("ann", "bob")}
+    orders = {a: shuffled(pool, a)[0].documents for a in ("ann", "bob")}
     assert orders["ann"] != orders["bob"] != tuple(pool["doc_id"])
     assert sorted(orders["ann"]) == sorted(orders["bob"]) == pool["doc_id"].to_list()
-    again = session.shuffled(pool.reverse(), "ann")
+    again = shuffled(pool.reverse(), "ann")
     assert again[0].documents == orders["ann"]
 
 
 def test_a_query_comes_with_words_and_pictures_and_no_systems(client):
     found = client.get("/api/query/1").json()
     assert (found["task"], found["query_id"], found["progress"]["total"]) == ("t2m", "t1", 7)
-    assert found["query"]["fields"] == {"Page": "Bees", "Section": "Part t1", "Hierarchy": "Bees"}
+    assert found["query"]["fields"] == {"Page": "Bees", "Section": "Part t1"}
     by_id = {each["doc_id"]: each for each in found["candidates"]}
     assert by_id["a"]["fields"] == {"Alternative text": "An <b>a</b>", "File": "A aé.png"}
     assert [by_id[i]["picture"] for i in "abc"] == ["/picture/a", "/picture/b", None]
@@ -149,7 +159,7 @@ def test_a_grade_that_is_posted_is_kept(client):
         ({"grade": "2"}, 422),
         ({"doc_id": "z"}, 422),
         ({"doc_id": 1}, 422),
-        ({"seen": "2"}, 422),
+        ({"expected": "2"}, 422),
         ({"assessor": "bob"}, 409),
         ({"collection": "other"}, 409),
     ],
@@ -220,9 +230,9 @@ def test_a_broken_file_under_the_page_is_told(client):
     client.post("/api/grade", json=body(), headers=ORIGIN)
     path = Path("judgements/toy/ann.jsonl")
     path.write_bytes(path.read_bytes() + b"{}\n")
-    told = client.get("/api/query/0")
-    assert told.status_code == 500
-    assert f"{path}:2" in told.json()["error"]
+    answer = client.get("/api/query/0")
+    assert answer.status_code == 500
+    assert f"{path}:2" in answer.json()["error"]
 
 
 def judged_by(assessor: str, grades: dict[Pair, int]) -> PoolSession:
@@ -240,8 +250,8 @@ def test_kappa_is_shown_once_assessors_share_pairs(place):
     (found,) = ann.agreement()["others"]
     assert (found["other"], found["pairs"]) == ("bob", 3)
     assert found["kappa"] == pytest.approx(cohen_kappa_score([2, 0, 1], [2, 1, 1]))
-    (seen,) = sit("bob").agreement()["others"]
-    assert (seen["other"], seen["kappa"]) == ("ann", found["kappa"])
+    (same,) = sit("bob").agreement()["others"]
+    assert (same["other"], same["kappa"]) == ("ann", found["kappa"])
 
 
 def test_a_broken_sheet_of_somebody_else_is_told_and_stops_nobody(place):
@@ -260,16 +270,44 @@ def test_a_name_that_has_graded_in_another_sheet_is_refused(place):
     assert sit("bob").progress()["done"] == 0
 
 
-def test_the_next_query_is_the_first_with_work_from_here_on(place):
+def test_the_next_query_is_the_first_after_the_present_one_that_has_work(place):
+    own, elsewhere = sit("ann"), sit("ann")
+    assert [own.progress(n)["next"] for n in (-1, 0, 1, 2)] == [0, 1, 2, 0]
+    grade(own, 0, 2)
+    assert [own.progress(n)["next"] for n in (-1, 0, 1, 2)] == [1, 1, 1, 1]
+    assert [elsewhere.query_after(n)["number"] for n in range(3)] == [1, 1, 1]
+    grade(elsewhere, 1)
+    # Where nothing is left the present one stays.
+    assert [own.query_after(n)["number"] for n in range(3)] == [0, 1, 2]
+    assert own.progress() == {
+        **{"done": 7, "total": 7, "queries": 3, "finished": 3, "partial": 0},
+        "next": None,
+    }
+    with pytest.raises(IndexError):
+        own.query_after(3)
+
+
+def grade(own: PoolSession, *numbers: int) -> None:
+    """Grade all candidates of some queries."""
+    for pair in (pair for n in numbers for pair in own.items.queries[n].pairs):
+        own.give(pair, 1, expected=None)
+
+
+def test_at_the_end_the_queries_and_pairs_that_are_judged_are_counted(place):
     own = sit("ann")
-    assert [own.progress(n)["next"] for n in range(3)] == [0, 1, 2]
-    for query in (own.items.queries[0], own.items.queries[2]):
-        for pair in query.pairs:
-            own.give(pair, 1, expected=None)
-    assert [own.progress(n)["next"] for n in range(3)] == [1, 1, 1]
-    for pair in own.items.queries[1].pairs:
-        own.give(pair, 0, expected=None)
-    assert own.progress() == {"done": 7, "total": 7, "queries": 3, "next": None}
+    where = "by ann in judgements/toy/ann.jsonl"
+    assert own.summary() == f"0 of 3 queries judged; 0 of 7 pairs graded {where}"
+    own.give(own.items.queries[1].pairs[0], 2, expected=None)
+    assert own.summary() == f"0 of 3 queries judged, 1 in part; 1 of 7 pairs graded {where}"
+    grade(own, 0)
+    assert own.summary() == f"1 of 3 queries judged, 1 in part; 3 of 7 pairs graded {where}"
+    first = own.items.queries[0].pairs[0]
+    own.give(first, None, expected=1)
+    assert own.summary() == f"0 of 3 queries judged, 2 in part; 2 of 7 pairs graded {where}"
+    pool = Path("results/score/toy/pool.parquet")
+    pl.read_parquet(pool).filter(pl.col("task") == "t2m").write_parquet(pool)
+    # Grades of pairs that are no longer pooled don't count.
+    assert sit("ann").summary().startswith("0 of 2 queries judged, 1 in part; 1 of 5 pairs")
 
 
 def test_without_a_pool_the_error_says_what_to_run(place, capsys):
@@ -302,8 +340,7 @@ def test_a_port_in_use_is_named():
 
 
 def test_the_scale_is_that_of_the_params_or_the_schemas(place):
-    params = params_files.load()
-    assert list(app.scale(params)) == [0, 1, 2, 3]
+    assert list(app.scale(params())) == [0, 1, 2, 3]
     Path("scale.yaml").write_text(
         "score: {judge: {depth: 1, setting: small, split: test, measures: [MAP], "
         "scale: {2: worse, '1': bad}}}"
@@ -401,7 +438,8 @@ def test_in_a_browser_judging_goes_on_after_a_restart_and_ends_as_graded_qrels(
     chromium.faults.clear()
     page.goto(address)
     counts(page, "3 of 7 pairs, query 2 of 3")
-    assert page.locator("button[aria-pressed=true]").all_inner_texts() == ["2"]
+    pressed = page.locator("button[aria-pressed=true]")
+    assert pressed.evaluate_all("buttons => buttons.map((b) => b.value)") == ["2"]
     for key in "00n11":
         page.keyboard.press(key)
     page.locator("#state", has_text="All pairs are graded").wait_for()
@@ -411,7 +449,8 @@ def test_in_a_browser_judging_goes_on_after_a_restart_and_ends_as_graded_qrels(
     assert sorted(map(str, kept("ann").values())) == ["0", "0", "1", "2", "3"]
     assert chromium.faults == []
     assert all(url.startswith(address) for url in chromium.requests)
-    assert "5 of 7 are graded in judgements/toy/ann.jsonl" in end(server, signal.SIGINT)
+    summary = "2 of 3 queries judged; 5 of 7 pairs graded by ann in judgements/toy/ann.jsonl"
+    assert summary in end(server, signal.SIGINT)
     check_scores(place, kept("ann"))
 
 
@@ -436,9 +475,8 @@ def check_scores(place: Path, expected: dict[Pair, int | None]) -> None:
     assert {Pair(*row[:3]): row[3] for row in found} == expected
 
 
-def test_two_tabs_of_one_assessor_do_not_clobber_each_other(place, serving, chromium):
-    _, address = serving("ann")
-    _, others = serving("bob")
+def test_two_tabs_of_one_assessor_do_not_clobber_each_other(place, hosted, chromium):
+    address, others = (hosted(app.pool_app(sit(name), LABELS)) for name in ("ann", "bob"))
     one, two = chromium.open(address), chromium.open(address)
     for page in (one, two):
         counts(page, "0 of 7")
@@ -462,9 +500,8 @@ def test_two_tabs_of_one_assessor_do_not_clobber_each_other(place, serving, chro
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_the_page_fits_a_telephone_and_is_worked_by_touch(serving, chromium, width):
-    _, address = serving("ann")
-    page = chromium.open(address, width=width)
+def test_the_page_fits_a_telephone_and_is_worked_by_touch(place, hosted, chromium, width):
+    page = chromium.open(hosted(app.pool_app(sit("ann"), LABELS)), width=width)
     for query in range(3):
         counts(page, f"query {query + 1} of 3")
         assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -3,6 +3,7 @@
 import json
 import signal
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import polars as pl
@@ -21,6 +22,7 @@ from isotope.judge.ledger import Ledger, current_lines, sheet_paths
 from isotope.judge.session import SheetSession
 from isotope.judge.study import VERDICTS, Verdict
 from isotope.params import files
+from isotope.params.sections import Params
 
 ROOT = Path(__file__).parents[3]
 KINDS = ["correct", "too_generic", "misunderstood_query", "other"]
@@ -43,21 +45,27 @@ def place(tmp_path, monkeypatch) -> Path:
     for name in ("study", "mistakes"):
         store.write_rows(failures, Path(f"results/tables/toy/{name}.parquet"), STUDY)
     pixels = [
-        {"image_id": i, "image_url": "", "width": 8, "height": 4, "webp": picture(64)} for i in "ab"
+        {"image_id": i, "image_url": "", "width": 8, "height": 4, "webp": picture(64, 32)}
+        for i in "ab"
     ]
     store.write_rows(pixels, Path("data/crawl/toy/shard-00000.parquet"), PIXELS)
     Path("mistakes.yaml").write_text(OVERLAY)
     return tmp_path
 
 
+@cache
+def params() -> Params:
+    """The params of the project with those of mistakes, which every place has."""
+    return files.load([Path("mistakes.yaml")])
+
+
 def sit(assessor: str, name: str) -> SheetSession:
-    params = files.load([Path("mistakes.yaml")])
-    return session.open_sheet("toy", assessor, name, params)
+    return session.open_sheet("toy", assessor, name, params())
 
 
 def post(client: TestClient, **changes: object) -> int:
     grade = {"classes": ["object class"], "rating": 10}
-    rest = {"lot": "lot0", "grade": grade, "seen": None, "assessor": "ann"}
+    rest = {"lot": "lot0", "grade": grade, "expected": None, "assessor": "ann"}
     body = {**rest, "collection": "toy/failures", **changes}
     return client.post("/api/grade", json=body, headers=ORIGIN).status_code
 
@@ -67,7 +75,7 @@ def test_a_failure_comes_with_its_pictures_and_without_its_system(place):
     found = client.get("/api/query/2").json()
     assert (found["lot"], found["query"], found["grade"]) == ("lot2", "A bee | found: 2", None)
     assert [(p["role"], p["picture"]) for p in found["pictures"]] == [
-        ("right", "/picture/a"),
+        ("truth", "/picture/a"),
         ("found", "/picture/b"),
     ]
     assert "dense" not in json.dumps(found)
@@ -90,7 +98,7 @@ def test_a_failure_comes_with_its_pictures_and_without_its_system(place):
         ({"grade": {"classes": [ALTERNATIVE], "rating": 9}}, 200),
         ({"grade": {"classes": [ALTERNATIVE, "size"], "rating": 9}}, 422),
         ({"grade": 3}, 422),
-        ({"seen": 3}, 422),
+        ({"expected": 3}, 422),
         ({"lot": "lot9"}, 422),
         ({"lot": 1}, 422),
         ({"collection": "toy"}, 409),
@@ -122,8 +130,8 @@ def test_verdicts_of_the_page_are_tabulated_like_a_sheet_that_came_back(place):
         "lot,classes,rating,assessor\nlot0,details,4,bob\n"
     )
     sheets = [Path(p) for p in sheet_paths("toy", "failures")]
-    given = Path("results/tables/toy/study.parquet")
-    found = study.read_sheets(sheets, given, CLASSES)
+    sample = Path("results/tables/toy/study.parquet")
+    found = study.read_sheets(sheets, sample, CLASSES)
     columns = ("system", "assessor", "rating", "classes")
     assert found.select(columns).rows() == [
         ("bm25", "ann", 3, ["action", "details"]),
@@ -131,15 +139,15 @@ def test_verdicts_of_the_page_are_tabulated_like_a_sheet_that_came_back(place):
         ("dense", "ann", 10, []),
     ]
     with pytest.raises(CorruptFile, match=r"ann\.jsonl:1: a class other than action"):
-        study.read_sheets(sheets, given, ["action"])
+        study.read_sheets(sheets, sample, ["action"])
 
 
 def test_sorted_mistakes_of_the_page_are_counted(place):
     for lot, classes in (("lot0", ("other",)), ("lot1", ("too_generic",)), ("lot2", ("other",))):
         sit("ann", "mistakes").give(lot, Verdict(classes, None), expected=None)
     sheets = [Path(p) for p in sheet_paths("toy", "mistakes")]
-    given = Path("results/tables/toy/mistakes.parquet")
-    study.tabulate_mistakes(sheets, given, KINDS, Path("sorted"))
+    sample = Path("results/tables/toy/mistakes.parquet")
+    study.tabulate_mistakes(sheets, sample, KINDS, Path("sorted"))
     shares = pl.read_csv("sorted.csv").select("system", "class", "judgements_share").rows()
     assert shares == [
         ("bm25", "incorrect", 1.0),
@@ -163,9 +171,9 @@ def test_two_pages_do_not_overwrite_what_they_have_not_seen(place):
 def test_what_is_missing_for_a_sheet_is_said(place, capsys):
     for command in (["other", "--sheet", "failures"], ["toy", "--sheet", "mistakes"]):
         assert main.main(["judge", *command, "--assessor", "ann", "--port", "0"]) == 1
-    told = capsys.readouterr().err
-    assert "no collection 'other'" in told
-    assert "BadParams: params tabulate.mistakes: not there" in told
+    errors = capsys.readouterr().err
+    assert "no collection 'other'" in errors
+    assert "BadParams: params tabulate.mistakes: not there" in errors
     Path("results/tables/toy/study.parquet").unlink()
     with pytest.raises(MissingFile, match=r"study\.parquet: no sheet to judge"):
         sit("ann", "failures")
@@ -178,11 +186,12 @@ def test_what_is_missing_for_a_sheet_is_said(place, capsys):
 
 
 @pytest.fixture
-def served(place, request) -> Iterator[str]:
-    options = ["--port", "0", "--sheet", request.param, "--configfile", "mistakes.yaml"]
+def served(place) -> Iterator[str]:
+    options = ["--port", "0", "--sheet", "mistakes", "--configfile", "mistakes.yaml"]
     server, address = judge(place, "--assessor", "ann", *options)
     yield address
-    end(server, signal.SIGKILL)
+    printed = end(server, signal.SIGINT)
+    assert "1 of 3 failures judged by ann in judgements/toy/mistakes/ann.jsonl" in printed
 
 
 def saved(name: str) -> dict[str, Verdict | None]:
@@ -190,15 +199,17 @@ def saved(name: str) -> dict[str, Verdict | None]:
     return {line.item: line.grade for _, line in current_lines(path, VERDICTS)}
 
 
-@pytest.mark.parametrize("served", ["failures"], indirect=True)
 @pytest.mark.parametrize("width", [390, 1280])
-def test_in_a_browser_classes_and_ratings_are_given_by_keys_and_by_touch(served, chromium, width):
-    page = chromium.open(served, width=width)
+def test_in_a_browser_classes_and_ratings_are_given_by_keys_and_by_touch(
+    place, hosted, chromium, width
+):
+    address = hosted(sheet_app(sit("ann", "failures")))
+    page = chromium.open(address, width=width)
     page.locator("#counts", has_text="0 of 3 failures judged, failure 1 of 3").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.locator("figcaption").all_inner_texts() == [
         "The right picture",
-        "The picture that was found",
+        "The picture found",
     ]
     for key in "72662--n":
         page.keyboard.press(key)
@@ -218,10 +229,9 @@ def test_in_a_browser_classes_and_ratings_are_given_by_keys_and_by_touch(served,
         "lot2": Verdict(("object class",), None),
     }
     assert chromium.faults == []
-    assert all(url.startswith(served) for url in chromium.requests)
+    assert all(url.startswith(address) for url in chromium.requests)
 
 
-@pytest.mark.parametrize("served", ["mistakes"], indirect=True)
 def test_in_a_browser_a_mistake_has_a_kind_and_no_rating(served, chromium):
     page = chromium.open(served)
     page.locator("#counts", has_text="0 of 3").wait_for()

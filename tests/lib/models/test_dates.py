@@ -19,7 +19,7 @@ from isotope.encode.shard import Files
 from isotope.models.kinds import dates as date_model
 from isotope.models.kinds import dates as models_dates
 from isotope.models.kinds.dates import WHOLE, Choice, DatesRecipe
-from isotope.train.dates import dated, train_dates
+from isotope.train.frozen import dated, train_dates
 
 OLD, NEW = "ye olde steam carriage", "the new automobile and its radio"
 IDS = pl.Series([f"t{n:02d}" for n in range(40)])

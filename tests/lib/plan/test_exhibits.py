@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from isotope.core.schemas import FIVE_FIELDS
 from isotope.params import files, resolve
+from isotope.plan.paths import of_collection
 from isotope.plan.plan import Plan
 from isotope.tabulate.exhibits import DRAWINGS, WRITERS, described
 
@@ -44,6 +46,18 @@ def test_every_query_of_a_table_belongs_to_an_entry():
     named = {q for e in described().values() for q in (e.query, e.drawn_from) if q}
     made_by_others = {"metrics", "snapshot_diff", "snapshot_survival"}
     assert queries - named == made_by_others
+
+
+def test_a_systems_look_is_of_its_place_in_systems_and_not_of_what_is_searched():
+    narrow = {**DEMO, "search": {**DEMO["search"], "systems": ["wsum", "bm25"]}}
+    narrow["tabulate"] = {**DEMO["tabulate"], "system": "wsum", "comparisons": []}
+    every, two = planned(), Plan(resolve.resolve(narrow), ROOT, {})
+    assert every.looks == {"random": 0, "bm25": 1, "tiny-clip": 2, "rrf": 3, "wsum": 4}
+    assert two.looks == {"wsum": 4, "bm25": 1}
+    recipes = every.exhibit_recipes("toy")
+    assert recipes["corpus_size"]["looks"] == recipes["subsets"]["looks"] == every.looks
+    assert recipes["categories"]["looks"] == recipes["headline"]["looks"] == {}
+    assert every.report_facts(of_collection("toy"))["looks"] == every.looks
 
 
 def test_a_collection_without_facts_has_no_figure_of_them():
@@ -126,3 +140,32 @@ def test_names_of_rules_are_words_and_differ(demo):
     assert demo.tabulated() == {
         "tabulate_tables_toy": "toy", "tabulate_tables_toy_later": "toy-later"
     }  # fmt: skip
+
+
+def test_two_systems_have_a_page_of_their_queries_with_the_words_of_the_first_bm25(demo):
+    toy = of_collection("toy")
+    spec = demo.query_params(toy)
+    assert spec["systems"] == ["tiny-clip", "bm25"]
+    assert (spec["setting"], spec["measure"], spec["shown"]) == ("large", "MRR@10", 100)
+    assert spec["words"]["index"] == "bm25"
+    assert "data/index/toy/large/bm25" in demo.report_sources(toy)
+    assert "queries" in demo.report_pages
+    assert demo.report_scope(toy)["compared"]
+
+
+def test_one_system_has_no_page_of_queries():
+    search = {**DEMO["search"], "systems": ["tiny-clip"]}
+    tabulate = {**DEMO["tabulate"], "comparisons": []}
+    plan = Plan(resolve.resolve({**DEMO, "search": search, "tabulate": tabulate}), ROOT, {})
+    assert "queries" not in plan.report_pages
+    assert plan.query_params(of_collection("toy")) == {}
+    assert plan.word_index(of_collection("toy")) == []
+
+
+def test_without_bm25_the_words_are_read_as_it_would():
+    search = {**DEMO["search"], "systems": ["random", "tiny-clip"]}
+    tabulate = {**DEMO["tabulate"], "comparisons": []}
+    plan = Plan(resolve.resolve({**DEMO, "search": search, "tabulate": tabulate}), ROOT, {})
+    words = plan.query_params(of_collection("toy"))["words"]
+    assert words["index"] is None
+    assert (words["k1"], words["b"], words["fields"]) == (0.9, 0.4, list(FIVE_FIELDS))

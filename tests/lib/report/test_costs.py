@@ -7,7 +7,7 @@ from tests.report_project import lay_records
 
 from isotope.cli import commands
 from isotope.core.errors import MissingFile
-from isotope.report import costs
+from isotope.report import account
 
 
 @pytest.fixture
@@ -17,17 +17,17 @@ def root(tmp_path) -> Path:
 
 
 def test_a_row_a_job_of_the_collection_and_its_source(root):
-    found = costs.jobs(["toy", "src"], root)
+    found = account.jobs(["toy", "src"], root)
     assert found.rows() == [
         ("crawl", "crawl_shard", 10.0, 1.0, None),
         ("parse", "parse_dump", 3.5, 2.5, 200.5),
         ("score", "score_runs", 2.0, None, 300.0),
     ]
-    assert costs.jobs(root=root).height == 4
+    assert account.jobs(root=root).height == 4
 
 
 def test_phases_stand_in_the_order_of_the_road_with_sums_and_peaks(root):
-    found = costs.by(costs.jobs(root=root), "phase")
+    found = account.by(account.jobs(root=root), "phase")
     assert found.rows() == [
         ("parse", 1, 3.5, 2.5, 200.0),
         ("crawl", 1, 10.0, 1.0, None),
@@ -36,7 +36,7 @@ def test_phases_stand_in_the_order_of_the_road_with_sums_and_peaks(root):
 
 
 def test_the_command_prints_a_line_a_phase_and_their_sum(root):
-    lines = costs.text(["toy"], root).splitlines()
+    lines = account.text(["toy"], root).splitlines()
     assert [line.split()[0] for line in lines] == ["phase", "score", "all"]
     assert lines[-1].split()[1:3] == ["1", "2.0"]
 
@@ -54,7 +54,7 @@ def test_isotope_costs_prints_it(root, monkeypatch, capsys):
 
 def test_where_no_job_was_measured_the_command_says_so(tmp_path):
     with pytest.raises(MissingFile, match="no job was measured"):
-        costs.text(root=tmp_path)
+        account.text(root=tmp_path)
 
 
 def test_the_page_has_phases_rules_and_the_day_of_the_crawl(report_site):

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from PIL import Image
 from tests import fidelity
-from tests.report_project import EVIL, TOLD, build, cell, drawing, files
+from tests.report_project import EVIL, LOOKS, TOLD, build, cell, drawing, files
 
 from isotope.core import sql
 from isotope.core.errors import BadArgument, MissingFile
@@ -20,6 +20,7 @@ from isotope.core.pixels import SIDE_PX, thumbnail
 from isotope.report import collection
 from isotope.report.content import described, read_exhibits
 from isotope.report.site import PAGES, excerpt, scripts, symbol, web
+from isotope.tabulate.looks import COLOURS
 
 TEMPLATES = sorted(p.stem for p in (sql.SQL.parent / "lib/isotope/templates").glob("*.js"))
 
@@ -174,14 +175,14 @@ def test_the_level_of_significance_stands_beside_the_letters(root, site, tmp_pat
 def test_every_curve_is_shown_under_the_name_of_its_model(site):
     text = (site / "toy/systems.html").read_text()
     assert "<h2>How clip learned</h2>" in text
-    assert text.count("<svg") == 2
+    assert text.count('<div class="plot"') == 2
     assert len(re.findall(r'role="img" aria-label="[^"]{20,}"', text)) == 2
 
 
 def test_every_system_has_its_row_in_every_pool(site):
     text = (site / "toy/systems.html").read_text()
     table3 = text.partition('id="table3"')[2].partition("</table>")[0]
-    assert table3.count('<th scope="row" class="key">rrf</th>') == 6
+    assert table3.count("</svg> rrf</th>") == 6
     assert len(re.findall(r'<td class="number best"[^>]*>[\d.]+<sup>ab</sup>', text)) == 6
 
 
@@ -216,7 +217,7 @@ def test_a_collection_without_crawl_and_figures_leaves_their_sections_out(root, 
     for part in (
         "What became of the image URLs",
         "How texts found",
-        "<svg",
+        'class="plot"',
         "data:image",
         "<code>src",
     ):
@@ -347,3 +348,19 @@ def test_the_front_page_shows_the_tables_of_a_group_of_collections(site, tmp_pat
         assert f">{number}<" in text
     assert '<a href="../tables/xm3600/captioners.csv">csv</a>' in text
     assert "xm3600-" not in (site / "index.html").read_text()
+
+
+def test_a_system_has_one_colour_in_the_table_and_in_the_figure(site):
+    page = (site / "toy/systems.html").read_text()
+    drawn = (site.parent / "figures/toy/corpus_size.svg").read_text()
+    for system, place in LOOKS.items():
+        row = re.search(
+            rf'<th scope="row" class="key">(<svg class="swatch".*?</svg>) {system}</th>', page
+        )
+        assert row is not None
+        assert f"var(--system-{place})" in row[1]
+        assert f"--system-{place}: {COLOURS[place]};" in page
+        assert COLOURS[place] in drawn
+    figure = page[page.index('<section class="wide" id="corpus_size">') :]
+    assert not [colour for colour in COLOURS if colour in figure]
+    assert "stroke: var(--system-0)" in figure

@@ -4,10 +4,13 @@ from pathlib import Path
 
 import pytest
 from tests.accessibility import faults
+from tests.drawings import touching
+from tests.report_project import LOOKS
 
 PLACES = "[...document.querySelectorAll('a[href]')].map(a => a.href)"
 UNNAMED = (
-    "[...document.querySelectorAll('svg')].filter(s => !s.closest('[role=img][aria-label]')).length"
+    "[...document.querySelectorAll('svg')]"
+    ".filter(s => !s.closest('[role=img][aria-label], [aria-hidden=true]')).length"
 )
 # A page that each of the checks finds something in, and what it finds.
 HARD = """<!doctype html><html lang="en"><title>Hard to read</title><style>
@@ -72,6 +75,25 @@ def test_every_page_is_read_on_a_desk_and_a_telephone_by_eye_and_by_keys(site, c
     assert pictures > 50
     assert chromium.faults == []
     assert [r for r in chromium.requests if not r.startswith(("file:", "data:"))] == []
+
+
+def test_a_phone_shows_all_names_of_a_figure_and_its_first_panel(site, chromium):
+    page = chromium.open((site / "toy/systems.html").as_uri(), width=390)
+    rights = page.evaluate(
+        "Object.fromEntries([...document.querySelectorAll('#corpus_size text')]"
+        ".map(text => [text.textContent, text.getBoundingClientRect().right]))"
+    )
+    page.close()
+    assert all(0 < rights[words] < 390 for words in (*LOOKS, "Image suggestion (T2M)"))
+    assert rights["Image promotion (M2T)"] > 390
+
+
+def test_no_two_words_of_a_figure_touch(site, chromium):
+    page = chromium.open((site / "toy/systems.html").as_uri())
+    found = touching(page, ".plot svg")
+    page.close()
+    assert found == [[]] * len(found)
+    assert len(found) >= 2
 
 
 def test_a_reader_goes_from_the_front_page_to_a_case_and_back(site, chromium):

@@ -28,9 +28,10 @@ def opened(report_site, chromium):
 def many(tmp_path_factory) -> Path:
     """A page of 45 queries with graded answers, without pictures."""
     text = Item("text", "A very_long_name_" * 8, "", "")
+    untitled = Item("text", "", "A caption of a picture", "https://example.org/")
     hit = Hit((1, None), 3, text, None, [Piece("long" * 40, "right")], ["long"] * 9, 2.0)
     queries = [
-        Compared(d, (d > 0) - (d < 0), (d, 0), (1, 7), text, None, [], [hit], 2, ([hit], []))
+        Compared(d, (d > 0) - (d < 0), (d, 0), (1, 7), untitled, None, [], [hit], 2, ([hit], []))
         for d in (n / 22 for n in range(22, -23, -1))
     ]
     counts = {1: 22, 0: 100, -1: 22}
@@ -113,6 +114,7 @@ def test_twenty_queries_are_laid_out_and_more_if_asked(many, chromium):
     assert "✓ grade 3" in page.inner_text("#t2m-44")
     assert "and 3 more" in page.inner_text("#t2m-44")
     assert page.evaluate(WIDE)
+    assert page.inner_text("#t2m-44 h3") == page.inner_text("#t2m-44 h4 a")
     assert "99 equal ones are left out" in page.inner_text("#t2m header")
     assert chromium.faults == []
 

@@ -15,8 +15,7 @@ from isotope.collect import tables as collect_tables
 from isotope.core import store
 from isotope.crawl.tables import PIXELS
 from isotope.report import collection, since
-from isotope.report.since import Side
-from isotope.report.word_diff import compared
+from isotope.report.since import Side, compared
 from isotope.tabulate import since as snapshot_diff
 
 EVIL = '<script>alert("1")</script><img src=x onerror=alert(2)>'
@@ -160,7 +159,7 @@ def test_zeros_that_mean_nothing_are_left_out(html):
     (merit,) = re.findall(r'<dl class="figures-of-merit">(.*?)</dl>', html, re.DOTALL)
     names = re.findall(r'<dt class="label">([^<]+)<', merit)
     assert names == ["pages edited", "pages renamed", "pages new", "judgements that hold"]
-    tables = re.findall(r"<table>(.*?)</table>", html, re.DOTALL)
+    tables = re.findall(r"<table[^>]*>(.*?)</table>", html, re.DOTALL)
     heads = [re.findall(r'<th scope="col"[^>]*>([^<]*)<', table) for table in tables]
     pages = ["on new pages", "on renamed pages", "on edited pages"]
     judgements = ["split", "judgements", "held", "held, %", "gone"]

@@ -108,6 +108,14 @@ def test_keys_that_many_rows_share_are_headings_and_say_how_many_queries_there_a
     assert [c.name for c in grouped.columns] == ["system", "value"]
 
 
+def test_keys_before_and_after_the_system_come_first_and_other_words_last():
+    names = ["task", "number", "measure", "system", "query", "made_of", "value"]
+    rows = [["t2m", 3, "MAP", "rrf", query, "both", 0.5] for query in ("all", "intact")]
+    grouped = group_rows(lay_out(pl.DataFrame(rows, schema=names, orient="row")))
+    assert [c.name for c in grouped.keys] == ["task", "measure", "system", "query"]
+    assert [c.name for c in grouped.columns[4:]] == ["number", "value", "made_of"]
+
+
 def test_a_key_of_few_rows_is_a_column():
     frame = pl.DataFrame({"task": TASKS, "measure": ["MAP", "MAP"], "tau": [0.1, 0.2]})
     assert group_rows(lay_out(frame)).folded == []

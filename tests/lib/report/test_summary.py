@@ -9,7 +9,7 @@ from isotope.collect.tables import FILTERS
 from isotope.core import store
 from isotope.crawl.tables import LEDGER
 from isotope.project.tables import PROJECTION
-from isotope.report.summary import CATALOG, SITE, summary
+from isotope.report.account import CATALOG, SITE, summary
 
 LOST = {"not_found": 9, "too_large": 7, "not_an_image": 7, "timeout": 3, "tls": 2, "refused": 1}
 

@@ -130,4 +130,4 @@ def test_table_2_leaves_empty_values_out_of_the_mean(collected):
     printed = (collected / "table2.md").read_text().splitlines()
     assert printed[2] == "| texts | page title | clip | 2 | 0.0 | 3.500 ± 1.500 | 5 |"
     assert printed[3] == "| texts | section title | clip | 2 | 100.0 | — | — |"
-    assert printed[7].startswith("| images | caption_reference_description | clip | 1 | 0.0% | 4.0")
+    assert printed[7].startswith("| images | caption reference description | clip | 1 | 0.0 | 4.0")

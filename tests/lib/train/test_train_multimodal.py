@@ -235,6 +235,17 @@ MEANS = {"checkpoint_every": 1, "micro_batch": 3}
 
 
 @pytest.fixture(scope="module")
+def plain(collection, tmp_path_factory) -> Callable[[str], list[bytes]]:
+    """What a training of a kind writes as its entry has it."""
+
+    @cache
+    def written(kind: str) -> list[bytes]:
+        return trained(collection, tmp_path_factory.mktemp("plain"), kind)
+
+    return written
+
+
+@pytest.fixture(scope="module")
 def straight(collection, tmp_path_factory) -> Callable[[str], list[bytes]]:
     """What a training of a kind writes that nothing stops."""
 
@@ -245,8 +256,11 @@ def straight(collection, tmp_path_factory) -> Callable[[str], list[bytes]]:
     return written
 
 
+ANYWHERE = [4, *(pytest.param(at, marks=pytest.mark.long) for at in (2, 6))]
+
+
 @EITHER
-@pytest.mark.parametrize("at", [2, 4, 6])
+@pytest.mark.parametrize("at", ANYWHERE)
 def test_a_training_stopped_anywhere_resumes_to_the_same_bytes(  # noqa: PLR0913, PLR0917
     collection, tmp_path, kind, at, caplog, straight
 ):
@@ -311,9 +325,11 @@ def test_a_checkpoint_of_another_clip_is_not_resumed(collection, tmp_path, caplo
 
 
 @EITHER
-def test_the_same_input_gives_the_same_bytes_and_another_seed_others(collection, tmp_path, kind):
-    first, again = (trained(collection, tmp_path / n, kind) for n in ("first", "again"))
-    assert first == again
+def test_the_same_input_gives_the_same_bytes_and_another_seed_others(
+    collection, tmp_path, kind, plain
+):
+    first = plain(kind)
+    assert trained(collection, tmp_path / "again", kind) == first
     assert trained(collection, tmp_path / "other", kind, seed=1)[0] != first[0]
 
 
@@ -324,9 +340,9 @@ def test_the_model_learns(collection, tmp_path, kind):
     assert losses[-1] < losses[0] - 0.1
 
 
-def test_pictures_decoded_when_asked_for_teach_the_same(collection, tmp_path):
-    plain = trained(collection, tmp_path / "plain", "clip2clip")
-    assert trained(collection, tmp_path / "decoded", "clip2clip", squares_gib=0) == plain
+def test_pictures_decoded_when_asked_for_teach_the_same(collection, tmp_path, plain):
+    decoded = trained(collection, tmp_path, "clip2clip", squares_gib=0)
+    assert decoded == plain("clip2clip")
 
 
 @pytest.mark.parametrize("split", ["train", "validation"])

@@ -115,7 +115,10 @@ def straight(collection, tmp_path_factory):
     return written
 
 
-@pytest.mark.parametrize("at", [2, 3, 4, 5, 8])
+ANYWHERE = [2, 4, *(pytest.param(at, marks=pytest.mark.long) for at in (3, 5, 8))]
+
+
+@pytest.mark.parametrize("at", ANYWHERE)
 def test_a_training_stopped_anywhere_resumes_to_the_same_bytes(
     collection, tmp_path, at, caplog, straight
 ):

@@ -32,12 +32,14 @@ from snakemake.settings.enums import Quietness
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from isotope.core.progress import REPORTS, duration
+from isotope.core.progress import REPORTS, STOPPED, duration
 from snakemake_logger_plugin_isotope import phases
 from snakemake_logger_plugin_isotope.screen import Screen, plain
 
 # Lines of a failed job's log that are printed with its error.
 TAIL = 20
+# Jobs that failed, in the summary.
+MOST_FAILED = 5
 # Events and messages that the complete log alone has.
 _LOG_ONLY = frozenset(
     {
@@ -62,7 +64,7 @@ _NOISE = (
 
 
 _LOG, _NOTHING = "Complete log(s): ", "Nothing to be done"
-_STOPPED = "Terminating processes on user request"
+_TERMINATING = "Terminating processes on user request"
 # Seconds between frames, and between lines in a file.
 _FRAME_S, _LINE_S = 0.5, 5.0
 # What a job's log has before each message: the time and the rule.
@@ -192,7 +194,7 @@ class LogHandler(LogHandlerBase):
         if text.startswith(_NOTHING):
             self._ends["nothing"] = text
             return ""
-        self._is_stopped |= text.startswith(_STOPPED)
+        self._is_stopped |= text.startswith(_TERMINATING)
         is_noise = text.startswith(_NOISE)
         return "" if record.levelno < logging.WARNING and (event in _LOG_ONLY or is_noise) else None
 
@@ -265,37 +267,45 @@ class LogHandler(LogHandlerBase):
         if self._is_whole:
             begun = [path for job in self._jobs.values() for path in _field(job, "output")]
             return f"\n{jobs}{_made([*self._made, *begun])}{log}"
-        failed = "".join(
-            failure(_field(job, "rule_name"), _logs(job)) for job in self._failed.values()
-        )
+        failed = failures([(_field(j, "rule_name"), _logs(j)) for j in self._failed.values()])
         how = "What is done stays: run the same command again to go on.\n"
         return f"\n{jobs if self._has_progress else ''}{failed}{how}{log}"
 
 
+def failures(jobs: Sequence[tuple[str, Sequence[str]]]) -> str:
+    """Return the lines on jobs that failed, (rule, logs): the first few, and how many more."""
+    more = len(jobs) - MOST_FAILED
+    rest = f"and {more} more jobs failed\n" if more > 0 else ""
+    return "".join(failure(rule, logs) for rule, logs in jobs[:MOST_FAILED]) + rest
+
+
 def failure(rule: str, logs: Sequence[str]) -> str:
-    """Return the lines on a job that failed: its rule, its log, and the last line of that."""
-    lines = [f"Failed: {rule}" + (f", {logs[0]}" if logs else "")]
+    """Return the lines on a job that failed, or was stopped: rule, log, and the log's last line."""
+    last = ""
     for log in logs[:1]:
         with suppress(OSError):
             text = Path(log).read_text(encoding="utf-8", errors="replace")
-            lines += [f"  {_HEAD.sub('', line)}" for line in text.splitlines() if line.strip()][-1:]
+            last = next((line for line in reversed(text.splitlines()) if line.strip()), "")
+    last = _HEAD.sub("", last)
+    how = "Stopped" if last.startswith(STOPPED) else "Failed"
+    lines = [f"{how}: {', '.join([rule, *logs[:1]])}", *([f"  {last}"] if last else [])]
     return "".join(f"{line}\n" for line in lines)
 
 
 def _made(files: Sequence[str]) -> str:
-    from isotope.report import summary  # noqa: PLC0415 (a short run needs neither)
+    from isotope.report import account  # noqa: PLC0415 (a short run needs neither)
 
     # What was built stays built, whether or not its tables can be read.
     try:
-        return summary.summary(files)
+        return account.summary(files)
     except Exception as error:
         return f"no summary: {type(error).__name__}: {error}\n"
 
 
 def _site() -> str:
-    from isotope.report import summary  # noqa: PLC0415 (as above)
+    from isotope.report import account  # noqa: PLC0415 (as above)
 
-    return f"Report: {summary.SITE}\n" if Path(summary.SITE).is_file() else ""
+    return f"Report: {account.SITE}\n" if Path(account.SITE).is_file() else ""
 
 
 def tail(log: str, lines: int = TAIL) -> str:

@@ -230,19 +230,21 @@ def _waiting(report: Report, seconds: float) -> Report:
 def _whole(loops: Iterable[Loop], working: Sequence[Report]) -> tuple[float | None, float | None]:
     """Return the share of the work that is done, and the seconds until the last of it is.
 
-    A thing of each kind weighs what it has cost. The jobs that work now share what is left, and it
-    takes as long as the slowest of them at least.
+    A thing of each kind weighs what it has cost; all of a kind of which none is done, as much as
+    all of another kind on average. The jobs that work now share what is left, and it takes as long
+    as the slowest of them at least.
     """
-    known = [each for each in loops if each.total is not None]
-    weights = {(each.rule, each.what): each.cost for each in known if each.cost is not None}
-    if not weights:
-        sums = sum(each.done for each in known), sum(each.total or 0 for each in known)
-        return (sums[0] / sums[1] if sums[1] else None), None
-    weighed = [(each, weights.get((each.rule, each.what), 0.0)) for each in known]
-    done = sum(each.done * weight for each, weight in weighed)
-    whole = sum((each.total or 0) * weight for each, weight in weighed)
+    totals = {(each.rule, each.what): each for each in loops if each.total}
+    costs = [each.total * each.cost for each in totals.values() if each.total and each.cost]
+    if not costs:
+        things = sum(each.total or 0 for each in totals.values())
+        return (sum(each.done for each in totals.values()) / things if things else None), None
+    mean = sum(costs) / len(costs)
+    weights = {key: each.cost or mean / (each.total or 1) for key, each in totals.items()}
+    done = sum(each.done * weights[key] for key, each in totals.items())
+    whole = sum((each.total or 0) * weights[key] for key, each in totals.items())
     slowest = max(_left_s(report, weights) for report in working)
-    return (done / whole if whole else None), max((whole - done) / len(working), slowest, 0.0)
+    return done / whole, max((whole - done) / len(working), slowest, 0.0)
 
 
 def _left_s(report: Report, weights: Mapping[tuple[str, str], float]) -> float:

@@ -274,7 +274,7 @@ def costs(
     ],
 ) -> str:
     """Print what jobs have cost here, phase by phase."""
-    from isotope.report.costs import text  # noqa: PLC0415
+    from isotope.report.account import text  # noqa: PLC0415
 
     return text(names)
 

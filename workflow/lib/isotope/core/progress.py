@@ -24,6 +24,7 @@ from isotope.core.errors import IsotopeError, as_disk_full, no_room
 _EVERY_S = 5.0
 _REPORT_EVERY_S = 0.5
 INTERRUPTED = 130
+STOPPED = "interrupted; run again to go on"
 REPORTS = "ISOTOPE_PROGRESS"
 # Lines that move stand below the cursor, which waits where the first of them begins. What else
 # writes to the terminal clears them first; they come back with the next frame.
@@ -190,7 +191,7 @@ def logged(log_file: str | Path, rule: str) -> Iterator[None]:
         try:
             yield
         except KeyboardInterrupt:
-            log.error("interrupted; run again to go on")
+            log.error(STOPPED)
             sys.exit(INTERRUPTED)
         except Exception as error:
             named = as_disk_full(error, rule)

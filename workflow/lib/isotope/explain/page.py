@@ -210,13 +210,12 @@ def _picture(
 
 
 def _tables(files: Sequence[Path]) -> list[tuple[str, Table]]:
-    tables = {
-        path.stem: path for path in files if path.suffix == ".csv" and path.stat().st_size > 1
-    }
+    paths = [path for path in files if path.suffix == ".csv" and path.stat().st_size > 1]
+    tables = {path.stem: pl.read_csv(path, infer_schema_length=None) for path in paths}
     return [
-        (title, lay_out(pl.read_csv(tables[name], infer_schema_length=None)))
+        (title, lay_out(tables[name]))
         for name, title in TITLES.items()
-        if name in tables
+        if name in tables and not tables[name].is_empty()
     ]
 
 

@@ -23,8 +23,9 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from isotope.core.errors import BadParams, IsotopeError
+from isotope.judge.display import Pictures
 from isotope.judge.ledger import PAIRS, Form, Grade, Item
-from isotope.judge.session import Pictures, PoolSession, SheetSession
+from isotope.judge.session import PoolSession, SheetSession
 from isotope.judge.study import RATINGS, VERDICTS
 from isotope.params.phases import Judge
 from isotope.params.sections import Params
@@ -82,7 +83,8 @@ def sheet_app(session: SheetSession, host: str = _LOOPBACK) -> Starlette:
 
 def _application(session: _Session, accepted: _Scale, routes: list[Route], host: str) -> Starlette:
     common = {
-        "/api/query/{number:int}": _query(session),
+        "/api/query/{number:int}": _query(session.query),
+        "/api/after/{number:int}": _query(session.query_after),
         "/api/progress": _json_of(session.progress),
         "/picture/{image:path}": _picture(session.pictures),
         **{f"/{name}": _asset(name) for name in _ASSETS},
@@ -164,10 +166,10 @@ def _json_of(answer: Callable[[], object]) -> _Endpoint:
     return lambda _: _json(answer())
 
 
-def _query(session: _Session) -> _Endpoint:
+def _query(described: Callable[[int], dict[str, Any]]) -> _Endpoint:
     def answer(request: Request) -> Response:
         try:
-            return _json(session.query(request.path_params["number"]))
+            return _json(described(request.path_params["number"]))
         except IndexError:
             return _json({"error": "no such query"}, 404)
 
@@ -221,9 +223,9 @@ def parse_change(
     record: Mapping[str, Any], form: Form[Item, Grade]
 ) -> tuple[Item, Grade | None, Grade | None] | None:
     """Return an item, its grade and the one that the page showed before; None if it has none."""
-    if not {"grade", "seen"} <= record.keys():
+    if not {"grade", "expected"} <= record.keys():
         return None
-    after, before = form.read(record), form.read({**record, "grade": record["seen"]})
+    after, before = form.read(record), form.read({**record, "grade": record["expected"]})
     return None if after is None or before is None else (*after, before[1])
 
 
@@ -259,7 +261,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def serve(session: _Session, page: Starlette, listening: socket.socket) -> str:
-    """Serve until the process is interrupted; return the progress, for the terminal."""
+    """Serve until the process is interrupted; return the session's summary, for the terminal."""
     host, port = listening.getsockname()[:2]
     name = f"[{host}]" if ":" in host else host
     at = f"http://{name}:{port}/"
@@ -267,8 +269,7 @@ def serve(session: _Session, page: Starlette, listening: socket.socket) -> str:
     sys.stdout.flush()
     with suppress(KeyboardInterrupt), closing(listening):
         uvicorn.Server(_config(page)).run(sockets=[listening])
-    done = session.progress()
-    return f"{done['done']:,} of {done['total']:,} are graded in {session.ledger.path}\n"
+    return f"{session.summary()}\n"
 
 
 def _config(page: Starlette) -> uvicorn.Config:

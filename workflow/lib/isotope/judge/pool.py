@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
-from scipy.stats import kendalltau
-from sklearn.metrics import cohen_kappa_score
 
 from isotope.core import store
 from isotope.core.errors import (
@@ -392,6 +390,8 @@ def kendall_tau(one: ArrayLike, other: ArrayLike) -> float:
     """
     if np.size(one) < _LEAST_SYSTEMS:
         return float("nan")
+    from scipy.stats import kendalltau  # noqa: PLC0415 (slow to import)
+
     test: Any = kendalltau(one, other)
     return float(test.statistic)
 
@@ -422,6 +422,8 @@ def cohen_kappa(pairs: pl.DataFrame) -> float | None:
 
     Source: Cohen, Educational and Psychological Measurement 20(1), 1960.
     """
+    from sklearn.metrics import cohen_kappa_score  # noqa: PLC0415 (slow to import)
+
     one, other = (pairs[c].to_numpy() for c in ("grade", "grade_other"))
     if len({*one, *other}) == 1:
         return None

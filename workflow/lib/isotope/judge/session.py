@@ -4,28 +4,24 @@ A session is at a pool (pairs of query and document get a grade) or at a sheet o
 failure gets a verdict). Its methods return what the page draws, ready for JSON.
 """
 
-import hashlib
-import io
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 import polars as pl
-from PIL import Image
 
-from isotope.core.errors import BadParams, BrokenPromise, EmptyTable, IsotopeError, MissingFile
-from isotope.core.grid import SIDES, Cell, id_column
-from isotope.core.pixels import decode, iter_pixels
+from isotope.core.errors import BadParams, BrokenPromise, EmptyTable, IsotopeError
+from isotope.core.grid import Cell
 from isotope.judge import study
+from isotope.judge.display import Items, Pictures, Query, load_items
 from isotope.judge.ledger import (
     FOLDER,
     PAIRS,
     Grade,
     Item,
     Ledger,
-    Pair,
     grades_file,
     sheet_paths,
 )
@@ -33,9 +29,6 @@ from isotope.judge.pool import agreement, read_sheets
 from isotope.judge.study import VERDICTS, Sheet, Verdict, verdict_json
 from isotope.params.links import sources
 from isotope.params.sections import Params
-
-SIDE_PX = 480
-_QUALITY = 80
 
 
 def open_pool(collection: str, assessor: str, params: Params) -> "PoolSession":
@@ -79,144 +72,6 @@ def _shards(collection: str, params: Params) -> list[Path]:
     return sorted(shard for crawl in crawls for shard in crawl.glob("shard-*.parquet"))
 
 
-_Value = str | list[str] | None
-_FIELDS = {
-    "texts": {
-        "page_title": "Page",
-        "section_title": "Section",
-        "hierarchy": "Hierarchy",
-        "context_section_description": "Text of the section",
-        "context_page_description": "Text of the page",
-    },
-    "images": {
-        "caption_reference_description": "Caption",
-        "caption_alt_text_description": "Alternative text",
-        "caption_attribution_description": "Attribution",
-        "image_url": "File",
-    },
-}
-
-
-@dataclass(frozen=True)
-class Query:
-    """A query with its candidates, in the assessor's own order."""
-
-    task: str
-    query_id: str
-    documents: tuple[str, ...]
-
-    @property
-    def pairs(self) -> list[Pair]:
-        """The query with each of its candidates."""
-        return [Pair(self.task, self.query_id, d) for d in self.documents]
-
-
-@dataclass(frozen=True)
-class Items:
-    """A pool for display; `words` has the fields of each id, by side."""
-
-    pool: pl.DataFrame
-    queries: Sequence[Query]
-    words: Mapping[str, Mapping[str, Mapping[str, str]]]
-
-
-def load_items(collection: str, assessor: str, root: Path = Path()) -> Items:
-    """Return the pool of a collection (tables.POOL) with the words of its items.
-
-    Raises:
-        MissingFile: no pool, or no table of the collection.
-    """
-    path = root / f"results/score/{collection}/pool.parquet"
-    remedy = "run `snakemake --cores all score --configfile params/track.yaml`"
-    if not path.is_file():
-        raise MissingFile(path, "no pool to judge", remedy)
-    pool = pl.read_parquet(path)
-    words = {side: _words(root, collection, side, _ids(pool, side)) for side in SIDES}
-    return Items(pool, shuffled(pool, assessor), words)
-
-
-def _ids(pool: pl.DataFrame, side: str) -> list[str]:
-    """Return the pooled texts or images, as queries or as documents, sorted."""
-    ids = set[str]()
-    for (task,), own in pool.partition_by("task", as_dict=True).items():
-        cell = Cell("", "", str(task))
-        ids |= set(own["query_id" if cell.query_side == side else "doc_id"])
-    return sorted(ids)
-
-
-def shuffled(pool: pl.DataFrame, assessor: str) -> list[Query]:
-    """Return the queries in the order of their ids, so that assessors grade the same ones first.
-
-    Candidates are in an order of each assessor's own, the same each time: it shows neither ranks
-    nor systems, and which candidates come first differs between assessors.
-    """
-    grouped = pool.sort("task", "query_id").partition_by(
-        "task", "query_id", as_dict=True, maintain_order=True
-    )
-    return [
-        Query(str(task), str(query), _in_own_order(own["doc_id"].to_list(), f"{assessor}:{query}"))
-        for (task, query), own in grouped.items()
-    ]
-
-
-def _in_own_order(ids: Sequence[str], seed: str) -> tuple[str, ...]:
-    return tuple(sorted(ids, key=lambda i: hashlib.sha256(f"{seed}:{i}".encode()).digest()))
-
-
-def _words(root: Path, collection: str, side: str, ids: Sequence[str]) -> dict[str, dict[str, str]]:
-    table = root / f"data/collect/{collection}/{side}.parquet"
-    if not table.is_file():
-        raise MissingFile(table, "no such table", "run `snakemake --cores all collect`")
-    key, fields = id_column(side), _FIELDS[side]
-    rows = pl.scan_parquet(table).filter(pl.col(key).is_in(ids)).select(key, *fields).collect()
-    return {row[key]: _readable(row, fields) for row in rows.iter_rows(named=True)}
-
-
-def _readable(
-    row: Mapping[str, str | list[str] | None], fields: Mapping[str, str]
-) -> dict[str, str]:
-    values = {name: _joined(row[column]) for column, name in fields.items()}
-    if "File" in values:
-        values["File"] = unquote(values["File"].rpartition("/")[2]).replace("_", " ")
-    return {name: value for name, value in values.items() if value}
-
-
-def _joined(value: _Value) -> str:
-    parts = [value] if isinstance(value, str) else value or []
-    return " | ".join(dict.fromkeys(p.strip() for p in parts if p and p.strip()))
-
-
-class Pictures:
-    """Pooled images as small WebP pictures, from the shards of the crawl."""
-
-    def __init__(self, shards: Sequence[Path], ids: Collection[str]) -> None:
-        """Find which shard has each of `ids`."""
-        self._shards: dict[str, str] = {}
-        if shards:
-            lazy = pl.scan_parquet(list(shards), include_file_paths="shard").select(
-                "image_id", "shard"
-            )
-            self._shards = dict(lazy.filter(pl.col("image_id").is_in(ids)).collect().iter_rows())
-
-    def __contains__(self, image_id: object) -> bool:
-        """Tell whether the picture's pixels were crawled."""
-        return image_id in self._shards
-
-    def webp(self, image_id: str) -> bytes:
-        """Return the picture within SIDE_PX squared.
-
-        Raises:
-            KeyError: no pixels of that image.
-            CorruptFile, TruncatedFile, MissingFile: as `pixels`.
-        """
-        shard = Path(self._shards[image_id])
-        _, webp = next(iter_pixels([shard], {image_id}))
-        picture, small = decode(webp, where=f"{shard}: {image_id}"), io.BytesIO()
-        picture.thumbnail((SIDE_PX, SIDE_PX), Image.Resampling.LANCZOS)
-        picture.save(small, "WEBP", quality=_QUALITY)
-        return small.getvalue()
-
-
 class Worklist(Generic[Item, Grade]):
     """The items of each page, with the ledger of their grades."""
 
@@ -236,19 +91,38 @@ class Worklist(Generic[Item, Grade]):
             raise IndexError(number)
         self.ledger.refresh()
 
-    def progress(self, after: int = 0) -> dict[str, int | None]:
-        """Return items graded and in all, pages, and the first one from `after` on with work."""
-        grades = self.ledger.grades
+    def page_after(self, number: int) -> int:
+        """Return the next page with work after `number`; `number` if no other has any.
+
+        Raises:
+            As `turn_to`.
+        """
+        self.turn_to(number)
+        following = self._next(number)
+        return number if following is None else following
+
+    def progress(self, present: int = -1) -> dict[str, int | None]:
+        """Return how many items are graded (`done`) and how many there are (`total`).
+
+        Of the pages (`queries`), those whose items are all graded are `finished`, those that have
+        others too are `partial`. `next` is the first page with work after `present`, from the last
+        on to the first, and `present` after all others; it is None when all items are graded.
+        """
+        grades = list(self.ledger.grades)
+        done = Counter(self._numbers[item] for item in grades if item in self._numbers)
+        finished = sum(count == len(self.pages[number]) for number, count in done.items())
         return {
-            "done": sum(item in self._numbers for item in list(grades)),
+            "done": done.total(),
             "total": len(self._numbers),
             "queries": len(self.pages),
-            "next": self._next(after),
+            "finished": finished,
+            "partial": len(done) - finished,
+            "next": self._next(present),
         }
 
-    def _next(self, after: int) -> int | None:
+    def _next(self, present: int) -> int | None:
         pages, grades = self.pages, self.ledger.grades
-        order = (*range(after, len(pages)), *range(min(after, len(pages))))
+        order = (*range(present + 1, len(pages)), *range(present + 1))
         return next((n for n in order if any(i not in grades for i in pages[n])), None)
 
     def give(self, item: Item, grade: Grade | None, *, expected: Grade | None) -> dict[str, Any]:
@@ -294,8 +168,8 @@ class PoolSession:
         self.items, self.pictures = items, pictures
         self.folder = folder
         self.ledger = Ledger(grades_file(folder / collection, assessor), assessor, PAIRS)
-        work = Worklist([q.pairs for q in items.queries], self.ledger)
-        self.progress, self.give, self._turn_to = work.progress, work.give, work.turn_to
+        self._work = Worklist([q.pairs for q in items.queries], self.ledger)
+        self.progress, self.give = self._work.progress, self._work.give
         self._refuse_namesake()
 
     def _refuse_namesake(self) -> None:
@@ -316,7 +190,7 @@ class PoolSession:
             IndexError: no query of that number.
             CorruptFile: as `Ledger.refresh`.
         """
-        self._turn_to(number)
+        self._work.turn_to(number)
         query = self.items.queries[number]
         cell = Cell("", "", query.task)
         return {
@@ -327,6 +201,24 @@ class PoolSession:
             "candidates": self._candidates(query, cell.document_side),
             "progress": self.progress(number),
         }
+
+    def query_after(self, number: int) -> dict[str, Any]:
+        """Return the next query with work, as `query`; that of `number` if no other has any.
+
+        Raises:
+            As `query`.
+        """
+        return self.query(self._work.page_after(number))
+
+    def summary(self) -> str:
+        """Return a sentence: how many queries and pairs are judged, by whom, in which file."""
+        progress = self.progress()
+        partial = f", {progress['partial']:,} in part" if progress["partial"] else ""
+        return (
+            f"{progress['finished']:,} of {progress['queries']:,} queries judged{partial}; "
+            f"{progress['done']:,} of {progress['total']:,} pairs graded by {self.assessor} "
+            f"in {self.ledger.path}"
+        )
 
     def _candidates(self, query: Query, side: str) -> list[dict[str, Any]]:
         grades = self.ledger.grades
@@ -369,7 +261,7 @@ def _agreement_with(assessor: str, row: Mapping[str, Any]) -> dict[str, Any]:
     return {"other": other, **{k: row[k] for k in ("pairs", "same_share", "kappa")}}
 
 
-_ROLES = {"query_id": "asked", "truth_id": "right", "found_id": "found"}
+_ROLES = {"query_id": "query", "truth_id": "truth", "found_id": "found"}
 
 
 class SheetSession:
@@ -418,11 +310,31 @@ class SheetSession:
             "progress": self.progress(number),
         }
 
+    def query_after(self, number: int) -> dict[str, Any]:
+        """Return the next failure without a verdict, as `query`; `number`'s if no other is left.
+
+        Raises:
+            As `query`.
+        """
+        return self.query(self._work.page_after(number))
+
+    def summary(self) -> str:
+        """Return a sentence: how many failures are judged, by whom, in which file."""
+        progress = self.progress()
+        return (
+            f"{progress['done']:,} of {progress['total']:,} failures judged by {self.assessor} "
+            f"in {self.ledger.path}"
+        )
+
     def _pictures(self, row: Mapping[str, Any]) -> list[dict[str, str]]:
+        """Return role and address of each picture that was kept, under its first role only."""
+        roles: dict[str, str] = {}
+        for column, role in _ROLES.items():
+            roles.setdefault(row[column], role)
         return [
-            {"role": role, "picture": f"/picture/{quote(row[column], safe='')}"}
-            for column, role in _ROLES.items()
-            if row[column] in self.pictures
+            {"role": role, "picture": f"/picture/{quote(ident, safe='')}"}
+            for ident, role in roles.items()
+            if ident in self.pictures
         ]
 
     def give(

@@ -206,6 +206,7 @@ class Exhibits(Since):
             "measure": self.params["score"]["measures"][0],
             "measures": self.params["score"]["measures"],
             "systems": self.systems,
+            "looks": self.looks,
             "captioners": list(self.caption_models),
             "tails": self.params["tabulate"]["tail"],
             "parts": list(self.groups.get(subject, {})),

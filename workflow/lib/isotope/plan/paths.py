@@ -38,6 +38,12 @@ class Paths:
         return self.params["search"]["systems"]
 
     @cached_property
+    def looks(self) -> dict[str, int]:
+        """The number of each system's look: its place in `systems`, which other runs share."""
+        places = {system: place for place, system in enumerate(self.params["systems"])}
+        return {system: places[system] for system in self.systems}
+
+    @cached_property
     def settings(self) -> list[str]:
         """The pools that are searched, the first for the report."""
         return self.params["search"]["settings"]

@@ -165,7 +165,7 @@ class Plan(Exhibits):
         """Return what a collection's pages say of the params, and of what was built."""
         failures = wildcards.collection in self.explained_collections()
         built = {"built": self.build_facts(wildcards), "failures": failures}
-        return {**self.report_params(), **built}
+        return {**self.report_params(), **built, "looks": self.looks}
 
     def report_scopes(self) -> dict[str, Any]:
         """Return the pool and the system that each built collection's pages are about."""

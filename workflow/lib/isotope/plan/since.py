@@ -123,4 +123,4 @@ class Since(Tables):
     def temporal_params(self) -> dict[str, Any]:
         """Return what the table of stale systems shows."""
         own = {"setting": self.settings[0], "split": self.splits[0], "systems": self.systems}
-        return {"measures": self.params["score"]["measures"], **own}
+        return {"measures": self.params["score"]["measures"], "looks": self.looks, **own}

@@ -15,7 +15,7 @@ from isotope.core import sql
 from isotope.core.errors import BadArgument, MissingFile
 from isotope.core.grid import TASKS, id_column, pool_splits
 from isotope.params.schema import suggest
-from isotope.report import cases, costs
+from isotope.report import account, cases
 from isotope.report.content import Example, Scope, examples, read_exhibits, required
 from isotope.report.queries import build as build_queries
 from isotope.report.site import write_page
@@ -137,10 +137,12 @@ def write_site(  # noqa: PLR0913
     `groups` are the tables in which the collections of a group stand side by side.
 
     Raises:
-        As `costs.build` and `build_front_page`.
+        As `account.build` and `build_front_page`.
     """
     for name, scope in collections.items():
-        costs.build(Scope(Path(), name, **scope), ledgers[name], page.parent / name / "costs.html")
+        account.build(
+            Scope(Path(), name, **scope), ledgers[name], page.parent / name / "costs.html"
+        )
     by_group = {p.parent.name: [t for t in groups if t.parent == p.parent] for p in groups}
     build_front_page(Path(), setting, split, page, by_group)
 
@@ -276,7 +278,7 @@ def _words(scope: Scope, facts: Mapping[str, Any]) -> dict[str, object]:
         "setting": scope.setting,
         "split": scope.split,
         "measure": facts["measure"],
-        "overlap": facts["overlap"],
+        "overlap": f"{facts['overlap']:,}",
         "alpha": f"{facts['alpha']:g}",
         "tail": {figure: f"{100 * share:g}%" for figure, share in facts["tail"].items()},
         "level": f"{bootstrap['level']:.0%}",

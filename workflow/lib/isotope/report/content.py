@@ -5,7 +5,7 @@ A page is about a `Scope`: a collection, a pool of it, and the system whose answ
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, takewhile
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -16,6 +16,7 @@ from isotope.core import sql
 from isotope.core.errors import MissingFile
 from isotope.core.pixels import SIDE_PX, thumbnail
 from isotope.tabulate.exhibits import Exhibit, described
+from isotope.tabulate.looks import themed
 from isotope.tabulate.table import Column, PrintedCell, Table, lay_out, rows
 
 DEPTH = 5
@@ -24,7 +25,7 @@ _CURVE = "curve-"
 _TALL_ROWS = 24
 _WINDOWS = 3
 _WORD = 12
-_FEWEST = 2.5
+_FEWEST = 3
 
 
 @dataclass(frozen=True)
@@ -182,14 +183,15 @@ def read_exhibits(files: Iterable[Path], words: Mapping[str, object]) -> dict[st
 def group_rows(table: Table) -> Grouped:
     """Return the table with keys that many rows share as headings of groups.
 
-    Keys come first, up to the system where there is one. Those before the last become headings as
-    long as a group has as many as `_FEWEST` rows on average, and stands in one place. A number of
-    queries that is the same throughout every group stands in the heading, too. Words that are no
-    key come last.
+    Keys come first: those at the beginning, and those before a system and right after it. All but
+    the last become headings as long as a group has as many as `_FEWEST` rows on average, and stands
+    in one place. A number of queries that is the same throughout every group stands in the heading,
+    too. Words that are no key come last.
     """
     names = [column.name for column in table.columns]
-    last = names.index("system") if "system" in names else len(names)
-    keys = [n for n, column in enumerate(table.columns) if column.key and n <= last]
+    first = names.index("system") if "system" in names else 0
+    after = takewhile(lambda n: table.columns[n].key, range(first, len(names)))
+    keys = [n for n in (*range(first), *after) if table.columns[n].key]
     folded = keys[: _folded(table, keys)]
     runs = [(k, list(own)) for k, own in groupby(table.rows, key=lambda r: _texts(r, folded))]
     about = _common(table, "queries", [own for _, own in runs]) if folded else []
@@ -325,8 +327,11 @@ def _without_gaps(table: Table) -> Table:
 
 
 def _drawing(svg: Path, name: str) -> str:
-    """Return the SVG element without prolog; its ids get the name, so none occurs twice."""
-    text = svg.read_text(encoding="utf-8")
+    """Return the SVG element without prolog, in the page's colours; its ids get the name first.
+
+    So no id occurs twice in a page.
+    """
+    text = themed(svg.read_text(encoding="utf-8"))
     own = text[text.index("<svg") :].replace(' id="', f' id="{name}-')
     return own.replace('href="#', f'href="#{name}-').replace("url(#", f"url(#{name}-")
 

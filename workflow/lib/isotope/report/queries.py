@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from isotope.core import lucene, sql
-from isotope.core.grid import TASKS, Cell, document_side, query_side
+from isotope.core.grid import TASKS, Cell, document_side, id_column, query_side
 from isotope.core.measures import percentiles, resampled_means
 from isotope.report.content import Item, Piece, Place, Scope, items, marked_excerpt
 from isotope.report.site import write_page
@@ -271,7 +271,11 @@ def comparison(one: Lists, means: Means, shelf: Shelf) -> Comparison:
 
 
 def _contents(scope: Scope, one: Lists, spec: Mapping[str, Any]) -> dict[str, str]:
-    """Return what BM25 reads of the queries and documents that are shown, each on one line."""
+    """Return what BM25 reads of the queries and documents that are shown, each on one line.
+
+    Long queries are cut as for a search.
+    """
+    one_line = {query_side(one.task): lucene.topic, document_side(one.task): _one_line}
     ids = {
         query_side(one.task): one.shown["query_id"],
         document_side(one.task): one.pairs()["doc_id"],
@@ -280,17 +284,23 @@ def _contents(scope: Scope, one: Lists, spec: Mapping[str, Any]) -> dict[str, st
     with tempfile.TemporaryDirectory(prefix="isotope-words-") as folder:
         for side, own in ids.items():
             table = Path(folder) / f"{side}.parquet"
-            key = f"{side.removesuffix('s')}_id"
-            some = pl.scan_parquet(scope.table(side)).filter(pl.col(key).is_in(own.implode()))
+            chosen = pl.col(id_column(side)).is_in(own.implode())
+            some = pl.scan_parquet(scope.table(side)).filter(chosen)
             some.sink_parquet(table)
             language, fields = spec["language"], spec["fields"]
             words = lucene.contents(side, table, language=language, fields=fields)
             for ident, text in words.select("id", "contents").iter_rows() if words.height else ():
-                found[ident] = lucene.topic(text or "")
+                found[ident] = one_line[side](text or "")
     return found
 
 
-def _words(one: Lists, texts: Mapping[str, str], terms: lucene.Terms, spec: Any) -> Words:  # noqa: ANN401
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _words(
+    one: Lists, texts: Mapping[str, str], terms: lucene.Terms, spec: Mapping[str, Any]
+) -> Words:
     matched = matches(one.pairs(), terms, spec["k1"], spec["b"])
     shared = dict[tuple[str, str], list[tuple[str, float]]]()
     for query, doc, weight, term in matched.iter_rows():

@@ -4,9 +4,11 @@ A change shows the words that are gone and new, near each other, and its picture
 encyclopedia stand in batches, of which one at a time is open; an index by letter leads to each.
 """
 
+import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from itertools import groupby, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -17,7 +19,6 @@ from isotope.core import sql
 from isotope.core.pixels import thumbnail
 from isotope.report.content import required
 from isotope.report.site import excerpt, write_page
-from isotope.report.word_diff import Piece, compared
 from isotope.tabulate.table import PrintedCell, Table, lay_out, plain, rows
 
 Row = Mapping[str, Any]
@@ -40,6 +41,17 @@ _CHARACTERS = 280
 # Categories of Unicode, of blanks, brackets and quotation marks, and marks of other categories.
 _OPENING = {"Zs", "Ps", "Pi", "Pf", *"\"'`¡¿"}
 _OTHER = {"before": "gone", "after": "new"}
+# A letter of a script without spaces is a word of its own.
+_TOKEN = re.compile(r"\s*(?:[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]|\w+|[^\w\s])|\s+")
+_MOST_TOKENS = 400
+_AROUND = 10
+
+
+class Piece(NamedTuple):
+    """Some words: `same` in both, `gone`, `new`, or `cut` where the page leaves words out."""
+
+    what: str
+    text: str
 
 
 class Side(NamedTuple):
@@ -382,3 +394,56 @@ def _name(lookup: Lookup, image: tuple[str, str]) -> str:
 
 
 _DESCRIBE = {"text": _text, "image": _image, "pair": _pair}
+
+
+def compared(before: str, after: str) -> list[Piece]:
+    """Return both versions as one line of pieces; what is shared is shown near a change only.
+
+    Beyond the words that both begin and end with, 400 words and signs of each are compared.
+    """
+    one, two = _TOKEN.findall(before), _TOKEN.findall(after)
+    head = _shared(one, two)
+    tail = _shared(one[head:][::-1], two[head:][::-1])
+    middle = [tokens[head : len(tokens) - tail] for tokens in (one, two)]
+    pieces = [Piece("same", "".join(one[:head])), *_changes(*middle)]
+    pieces.append(Piece("same", "".join(one[len(one) - tail :])))
+    return list(_shortened([piece for piece in pieces if piece.text]))
+
+
+def _shared(one: Sequence[str], two: Sequence[str]) -> int:
+    """Count the tokens that both begin with."""
+    pairs = zip(one, two, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _changes(one: Sequence[str], two: Sequence[str]) -> Iterator[Piece]:
+    old, new = one[:_MOST_TOKENS], two[:_MOST_TOKENS]
+    for what, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if what == "equal":
+            yield Piece("same", "".join(old[a:b]))
+        else:
+            yield Piece("gone", "".join(old[a:b]))
+            yield Piece("new", "".join(new[c:d]))
+    if len(one) > _MOST_TOKENS or len(two) > _MOST_TOKENS:
+        yield Piece("cut", " … ")
+
+
+def _shortened(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """Leave out the middle of what is shared, or its far end where the text begins or ends."""
+    for n, piece in enumerate(pieces):
+        tokens = _TOKEN.findall(piece.text)
+        before = 0 if n == 0 else _AROUND
+        after = 0 if n == len(pieces) - 1 else _AROUND
+        if piece.what != "same" or len(tokens) <= before + after + 1:
+            yield piece
+            continue
+        ends = [tokens[:before], tokens[len(tokens) - after :]]
+        yield from (
+            each
+            for each in (
+                Piece("same", "".join(ends[0])),
+                Piece("cut", " … "),
+                Piece("same", "".join(ends[1])),
+            )
+            if each.text
+        )

@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from isotope.core import store
 from isotope.core.grid import TASKS
 from isotope.report.content import group_rows
+from isotope.tabulate.looks import style_sheet, swatch
 from isotope.tabulate.table import spans
 
 PAGES = {
@@ -70,6 +71,7 @@ def environment() -> Environment:
     filters.update(excerpt=excerpt, web=web)
     names = cast("dict[str, Callable[..., object]]", templates.globals)
     names.update(spans=spans, group_rows=group_rows, symbol=symbol)
+    names.update(swatch=swatch, look_variables=style_sheet)
     return templates
 
 

@@ -23,7 +23,7 @@ import yaml
 from isotope.core import sql, store
 from isotope.core.progress import Progress
 from isotope.params.sections import model_kind
-from isotope.tabulate import figures
+from isotope.tabulate import figures, whiskers
 from isotope.tabulate.catalog import TUNING
 from isotope.tabulate.table import metrics, tabulate
 
@@ -65,7 +65,10 @@ class Exhibit(NamedTuple):
 
 
 class Recipe(NamedTuple):
-    """What makes an exhibit: files by relation, values by parameter, and the keys of its entry."""
+    """What makes an exhibit: files by relation, values by parameter, and the keys of its entry.
+
+    `looks` are the numbers of the systems' looks (`isotope.tabulate.looks`), for a figure of them.
+    """
 
     relations: Mapping[str, str | Sequence[str]]
     parameters: Mapping[str, Any]
@@ -74,6 +77,7 @@ class Recipe(NamedTuple):
     draws: str = ""
     drawn_from: str = ""
     written_by: str = ""
+    looks: Mapping[str, int] = _NONE
 
 
 @cache
@@ -97,6 +101,7 @@ def recipe(
         {relation: relations[source] for relation, source in entry.reads.items()},
         {**{k: values[v] for k, v in entry.parameters.items()}, **entry.constants, **order},
         *(entry.query, entry.table, entry.draws, entry.drawn_from, entry.written_by),
+        values["looks"] if entry.draws and entry.order == "systems" else _NONE,
     )
 
 
@@ -144,7 +149,8 @@ def write_exhibit(exhibit: Recipe, table: Path, figure: Path) -> None:
     relations: Mapping[str, sql.Files] = exhibit.relations
     if exhibit.draws:
         query = _SQL / f"{exhibit.drawn_from or exhibit.query}.sql"
-        DRAWINGS[exhibit.draws](query, relations, exhibit.parameters, figure)
+        params = {**exhibit.parameters, "looks": exhibit.looks}
+        DRAWINGS[exhibit.draws](query, relations, params, figure)
     if exhibit.written_by:
         WRITERS[exhibit.written_by](relations, exhibit.parameters, table)
     elif exhibit.table:
@@ -232,5 +238,7 @@ DRAWINGS: Mapping[str, _Draw] = {
     "corpus_size": figures.corpus_size,
     "popularity": figures.popularity,
     "against": figures.against,
+    "strata": whiskers.strata,
+    "pools": whiskers.pools,
 }
 WRITERS: Mapping[str, _Write] = {"table5": table5}

@@ -1,14 +1,13 @@
 """Figures as SVG: same numbers, same bytes; they take the ink of the page that embeds them.
 
 A function draws the rows of a query: `(sql_file, relations, params, out)`; `learning_curve` and
-`draw_drops` draw a table that is there already.
+`draw_drops` draw a table that is there already. Of `params`, `systems` is the order of systems and
+`looks` the number of each one's look (`isotope.tabulate.looks`); the others are the query's.
 """
 
 import io
-import math
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,18 +16,30 @@ import polars as pl
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable
 from isotope.core.grid import TASKS
-from isotope.tabulate.table import rows
+from isotope.tabulate.looks import (
+    NEUTRAL,
+    PAPER,
+    Look,
+    Point,
+    draw_lines,
+    draw_marks,
+    keys,
+    looks_of,
+    part_style,
+)
+from isotope.tabulate.table import rows, synset_words
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-# Okabe and Ito (2008), without the yellow that white paper swallows.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-_DASHES = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (6, 2, 1.5, 2)), (0, (9, 3)))
-_HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo")
-_TICK_ROOM = 0.14
-_SPREAD = 0.6
+_PANEL_IN, _HEIGHT_IN, _ROW_IN, _LEGEND_ROW_IN = 4.6, 3.6, 0.12, 0.21
+_LEGEND_PT = {"handle": 28, "pad": 6, "column": 14}
+_LEGEND_COLUMNS = 3
+_NOTE_IN = 0.5
+_TICK_PT = 9
+_LABEL_GAP_PT = 5
+_ROOM = 0.08
 _GROUP = 0.8
 _LEAST_RANKS = 2
 _INK, _FAINT = "#010203", "#010204"
@@ -44,12 +55,16 @@ _STYLE: dict[Any, object] = {
     "axes.spines.right": False,
     "axes.grid": True,
     "axes.grid.axis": "y",
+    "axes.axisbelow": True,
     "grid.color": _FAINT,
     "grid.linewidth": 0.6,
     "xtick.color": _INK,
     "ytick.color": _INK,
+    "hatch.color": PAPER,
+    "hatch.linewidth": 0.9,
     "lines.linewidth": 1.8,
     "lines.markersize": 6,
+    "lines.dash_capstyle": "butt",
     "legend.frameon": False,
 }
 
@@ -59,55 +74,32 @@ def corpus_size(
 ) -> None:
     """Draw `params["measure"]` against the number of documents: a panel a task, a line a system.
 
-    `relations` are scores, texts and images; `params` are split and measure, and the order of
-    systems, if there is one.
+    `relations` are scores, texts and images; `params` are split and measure. A size is labelled by
+    its settings.
 
     Raises:
         EmptyTable: no score of this split and measure.
     """
-    points = rows(sql_file, relations, params)
+    points = read_points(sql_file, relations, params)
     if points.is_empty():
-        raise EmptyTable(
-            sql_file, f"no scores for {dict(params)}", "name a scored split and measure"
-        )
-    tasks: list[str] = points["task"].unique(maintain_order=True).to_list()
-    systems = _in_order(points, params)
-    with _canvas(out, panels=len(tasks)) as (figure, panels):
-        for task, panel in zip(tasks, panels, strict=True):
-            _size_panel(panel, points.filter(pl.col("task") == task), systems)
-            panel.set_title(_title(task), loc="left", fontsize=11)
-        panels[0].set_ylabel(str(params["measure"]))
-        _legend(figure, panels[0], len(systems))
+        found = {name: params[name] for name in ("split", "measure")}
+        raise EmptyTable(sql_file, f"no scores for {found}", "name a scored split and measure")
+    _draw_sizes(points, params, out)
 
 
 def subsets(
-    sql_file: Path, relations: Mapping[str, sql.Files], params: Mapping[str, object], out: Path
+    sql_file: Path, relations: Mapping[str, sql.Files], params: Mapping[str, Any], out: Path
 ) -> None:
     """Draw a measure against the size of nested subsets: a panel a task, a line a system.
 
-    `params` are split and measure, and the order of systems. Where no point is exact, because the
-    runs are short beside the pool, the figure says so.
+    `params` are split and measure. Where no point is exact, because the runs are short beside the
+    pool, the figure says so.
     """
-    points = rows(sql_file, relations, params)
+    points = read_points(sql_file, relations, params)
     if points.is_empty():
-        _write_note("no size has an exact value: raise search.depth", out)
+        write_note("no size has an exact value: raise search.depth", out)
         return
-    tasks: list[str] = points["task"].unique(maintain_order=True).to_list()
-    systems = _in_order(points, params)
-    with _canvas(out, panels=len(tasks)) as (figure, panels):
-        for task, panel in zip(tasks, panels, strict=True):
-            for system, style in zip(systems, styles(), strict=False):
-                line = points.filter(pl.col("task") == task, pl.col("system") == system)
-                panel.plot(line["documents"], line["value"], label=system, **style)
-            sizes = points.filter(pl.col("task") == task)["documents"].unique().sort().to_list()
-            panel.set_xscale("log")
-            panel.set_xticks(sizes, [f"{n:,}" for n in sizes], fontsize=8, rotation=45)
-            panel.minorticks_off()
-            panel.set_ylim(bottom=0)
-            panel.set_xlabel("documents")
-            panel.set_title(_title(task), loc="left", fontsize=11)
-        panels[0].set_ylabel(str(params["measure"]))
-        _legend(figure, panels[0], len(systems))
+    _draw_sizes(points, params, out)
 
 
 def bars(
@@ -118,25 +110,30 @@ def bars(
     Raises:
         EmptyTable: a query without rows.
     """
-    shares = rows(sql_file, relations, params)
+    shares = read_points(sql_file, relations, params)
     if shares.is_empty():
-        raise EmptyTable(sql_file, f"nothing to draw for {dict(params)}", "see the tables it reads")
+        raise EmptyTable(
+            sql_file, f"nothing to draw for {_query_params(params)}", "see the tables it reads"
+        )
     panels = (
         shares.partition_by("counted", maintain_order=True) if "counted" in shares else [shares]
     )
-    with _canvas(out, panels=max(2, len(panels))) as (figure, axes):
+    unit = f"% of {shares.columns[2 if 'counted' in shares else 1]}"
+    with canvas(out, panels=max(2, len(panels))) as (figure, axes):
         for panel, part in zip(axes, panels, strict=False):
-            panel.barh(part["label"].to_list(), (100 * part["share"]).to_list(), color=COLOURS[0])
+            panel.barh(
+                [*map(synset_words, part["label"])], (100 * part["share"]).to_list(), color=NEUTRAL
+            )
             panel.invert_yaxis()
             panel.grid(visible=False)
-            panel.set_xlabel(f"% of {part.columns[2 if 'counted' in part else 1]}")
             for place, share in enumerate(part["share"]):
                 panel.annotate(f" {share:.1%}", (100 * share, place), va="center", fontsize=8)
-            panel.margins(x=0.18)
+            panel.set_xlim(0, 118 * max(shares["share"].to_list()))
             if "counted" in part:
                 panel.set_title(f"{part['counted'][0]} in an image", loc="left", fontsize=11)
         for unused in axes[len(panels) :]:
             figure.delaxes(unused)
+        _name_axis(figure, axes[: len(panels)], unit)
 
 
 def popularity(
@@ -150,27 +147,31 @@ def popularity(
     Raises:
         EmptyTable: no stratum of monthly views in this pool.
     """
-    points = rows(sql_file, relations, params)
+    points = read_points(sql_file, relations, params)
     if points.is_empty():
         remedy = "name a file of views that has this collection's entities"
         raise EmptyTable(str(relations["intervals"]), "no entity with monthly views", remedy)
-    systems = _in_order(points, params)
+    looks = looks_in_order(points, params)
     strata: list[str] = points["stratum"].unique(maintain_order=True).to_list()
-    width = _GROUP / len(systems)
-    with _canvas(out, panels=1) as (figure, (panel,)):
-        for n, system in enumerate(systems):
+    width = _GROUP / len(looks)
+    with canvas(out, panels=1, width=2 * _PANEL_IN) as (figure, (panel,)):
+        drawn: list[Artist] = []
+        for n, (system, look) in enumerate(looks.items()):
             own = points.filter(pl.col("system") == system)
             at = [strata.index(s) + (n + 0.5) * width - _GROUP / 2 for s in own["stratum"]]
-            bars = panel.bar(at, own["value"], width, label=system, color=COLOURS[n % len(COLOURS)])
-            for bar in bars:
-                bar.set_hatch(_HATCHES[n % len(_HATCHES)])
+            fill: dict[str, Any] = {
+                "facecolor": look.light,
+                "edgecolor": PAPER,
+                "hatch": look.hatch,
+            }
+            drawn.append(panel.bar(at, own["value"], width, linewidth=0.8, **fill)[0])
             ends = [own["value"] - own["low"], own["high"] - own["value"]]
-            panel.errorbar(at, own["value"], ends, fmt="none", ecolor="#010203", linewidth=1)
+            panel.errorbar(at, own["value"], ends, fmt="none", ecolor=_INK, linewidth=1)
         counts = points.group_by("stratum").agg(pl.col("queries").max())
         sizes = dict(counts.iter_rows())
         panel.set_xticks(range(len(strata)), [f"{s}\n{sizes[s]:,} questions" for s in strata])
         panel.set_ylabel(str(params["measure"]))
-        _legend(figure, panel, len(systems))
+        legend(figure, [*looks], drawn)
 
 
 def against(
@@ -185,43 +186,46 @@ def against(
     Raises:
         EmptyTable: no system that was scored on both collections.
     """
-    points = rows(sql_file, relations, params)
+    points = read_points(sql_file, relations, params)
     if points.is_empty():
         found = f"no system scored on both {params['here']} and {params['there']}"
         raise EmptyTable(sql_file, found, "run the same systems, settings and splits on both")
     tasks: list[str] = points["task"].unique(maintain_order=True).to_list()
-    systems = _in_order(points, params)
+    looks = looks_in_order(points, params)
     here, there = _axes(params)
-    with _canvas(out, panels=len(tasks)) as (page, panels):
+    with canvas(out, panels=len(tasks)) as (figure, panels):
         for task, panel in zip(tasks, panels, strict=True):
             own = points.filter(pl.col("task") == task)
-            for system, style in zip(systems, styles(), strict=False):
-                point = own.filter(pl.col("system") == system)
-                panel.plot(point["here"], point["there"], label=system, **style)
-            panel.set(xlim=(0, None), ylim=(0, None))
-            panel.set_xlabel(here)
-            panel.set_title(f"{_title(task)}{_tau(own)}", loc="left", fontsize=11)
-        panels[0].set_ylabel(there)
-        _legend(page, panels[0], len(systems))
+            panel.set_xlim(_scale(points["here"]))
+            panel.set_ylim(_scale(points["there"]))
+            draw_marks(panel, _by_system(own, looks, "here", "there"), looks)
+            panel.set_title(f"{task_title(task)}{_tau(own)}", loc="left", fontsize=11)
+            panel.grid(visible=True, axis="both")
+        _name_axis(figure, panels, here, there)
+        legend(figure, [*looks], keys(looks))
 
 
 def draw_drops(points: pl.DataFrame, params: Mapping[str, Any], out: Path) -> None:
     """Draw the relative drop by strata of queries: a panel a task, a mark a system.
 
-    It is that of the first of `params["measures"]`; `params["systems"]` orders the systems.
-    `points` are rows of tables/temporal.sql; a whisker is the interval, where there is one.
+    It is that of the first of `params["measures"]`. `points` are rows of tables/temporal.sql; a
+    whisker is the interval, where there is one.
     """
     measure = params["measures"][0]
     chosen = points.filter(pl.col("measure") == measure)
     tasks: list[str] = chosen["task"].unique(maintain_order=True).to_list()
-    systems = _in_order(chosen, params)
-    with _canvas(out, panels=max(1, len(tasks))) as (figure, panels):
+    looks = looks_in_order(chosen, params)
+    height = max(_HEIGHT_IN, 1.5 + _ROW_IN * (len(looks) + 1) * chosen["queries"].n_unique())
+    with canvas(out, panels=max(1, len(tasks)), height=height) as (figure, panels):
         for task, panel in zip(tasks, panels, strict=False):
-            _drop_panel(panel, chosen.filter(pl.col("task") == task), systems)
-            panel.set_title(_title(task), loc="left", fontsize=11)
-            panel.set_xlabel(f"% of {measure} lost")
-        if systems:
-            _legend(figure, panels[0], len(systems))
+            _drop_panel(panel, chosen.filter(pl.col("task") == task), looks)
+            panel.set_title(task_title(task), loc="left", fontsize=11)
+        widest = [panel.get_xlim() for panel in panels]
+        for panel in panels:
+            panel.set_xlim(min(low for low, _ in widest), max(high for _, high in widest))
+        _name_axis(figure, panels, f"% of {measure} lost")
+        if looks:
+            legend(figure, [*looks], keys(looks))
 
 
 def learning_curve(curve_csv: Path, out: Path) -> None:
@@ -238,62 +242,98 @@ def learning_curve(curve_csv: Path, out: Path) -> None:
     curve = pl.read_csv(curve_csv, schema_overrides=dict.fromkeys(names[2:], pl.Float64))
     if curve.is_empty():
         raise EmptyTable(curve_csv, "no points", "train for at least one epoch")
-    tasks = {f"mrr10_{task}": _title(task) for task in TASKS}
+    tasks = {f"mrr10_{task}": task_title(task) for task in TASKS}
     shares = {c: c.replace("_", " ") for c in curve.columns[3:] if not curve[c].is_nan().all()}
     ranked = "mrr10_t2m" in curve.columns
     lines, scale = (tasks, 1) if ranked else (shares, 100)
-    with _canvas(out, panels=2) as (figure, (loss, mrr)):
-        loss.plot(curve["step"], curve["loss"], color=COLOURS[0], marker="o", markersize=3)
+    title = "MRR@10 on validation" if ranked else "Accuracy on validation, %"
+    with canvas(out, panels=2) as (figure, (loss, quality)):
+        loss.plot(curve["step"], curve["loss"], **part_style(0))
         loss.set_title("Training loss", loc="left", fontsize=11)
-        for (column, name), style in zip(lines.items(), styles(), strict=False):
-            mrr.plot(curve["step"], scale * curve[column], label=name, **style)
-        title = "MRR@10 on validation" if ranked else "Accuracy on validation, %"
-        mrr.set_title(title, loc="left", fontsize=11)
-        mrr.set_ylim(bottom=0)
-        for panel in (loss, mrr):
-            panel.set_xlabel("training step")
-        _legend(figure, mrr, 2)
+        for n, (column, name) in enumerate(lines.items()):
+            quality.plot(curve["step"], scale * curve[column], label=name, **part_style(n))
+        quality.set_title(title, loc="left", fontsize=11)
+        quality.set_ylim(bottom=0)
+        _name_axis(figure, (loss, quality), "training step")
+        quality.legend(handlelength=_LEGEND_PT["handle"] / 10)
 
 
-def _size_panel(panel: "Axes", points: pl.DataFrame, systems: list[str]) -> None:
-    for system, style in zip(systems, styles(), strict=False):
-        line = points.filter(pl.col("system") == system)
-        panel.plot(line["documents"], line["value"], label=system, **style)
-    ticks = _ticks(points)
+def _draw_sizes(points: pl.DataFrame, params: Mapping[str, Any], out: Path) -> None:
+    """Draw rows of task, system, setting, documents and value: one scale for all panels."""
+    tasks: list[str] = points["task"].unique(maintain_order=True).to_list()
+    looks = looks_in_order(points, params)
+    with canvas(out, panels=len(tasks)) as (figure, panels):
+        lines: set[str] = set()
+        for task, panel in zip(tasks, panels, strict=True):
+            panel.set_ylim(_scale(points["value"]))
+            lines |= _size_panel(panel, points.filter(pl.col("task") == task), looks)
+            panel.set_title(task_title(task), loc="left", fontsize=11)
+        _name_axis(figure, panels, "documents", str(params["measure"]))
+        legend(figure, [*looks], keys(looks, lines))
+        _separate_labels(figure, panels)
+
+
+def _size_panel(panel: "Axes", points: pl.DataFrame, looks: Mapping[str, Look]) -> set[str]:
+    """Draw the systems' values by size and return those that have a line.
+
+    Of one size there is no line: the systems stand side by side above it, in their order.
+    """
+    labels = _size_labels(points)
+    by_size = _by_system(points, looks, "documents", "value")
+    if len(labels) == 1:
+        panel.set_xlim(-1, len(looks))
+        panel.set_xticks([(len(looks) - 1) / 2], [*labels.values()], fontsize=_TICK_PT)
+        order = [*looks]
+        beside = {s: [(float(order.index(s)), y) for _, y in own] for s, own in by_size.items()}
+        draw_marks(panel, beside, looks)
+        return set()
     panel.set_xscale("log")
-    panel.set_xticks(list(ticks), list(ticks.values()), fontsize=8)
+    low, high = min(labels), max(labels)
+    panel.set_xlim(low * (low / high) ** _ROOM, high * (high / low) ** _ROOM)
+    panel.set_xticks([*labels], [*labels.values()], fontsize=_TICK_PT)
     panel.minorticks_off()
-    panel.set_ylim(bottom=0)
-    panel.set_xlabel("documents")
+    draw_lines(panel, by_size, looks)
+    return {system for system, own in by_size.items() if len(own) > 1}
 
 
-def _ticks(points: pl.DataFrame) -> dict[int, str]:
-    """Return a label for each corpus size, lowered where it would run into its left neighbour."""
-    pools = points.group_by("documents").agg(pl.col("setting").unique().sort()).sort("documents")
-    sizes: list[int] = pools["documents"].to_list()
-    room = _TICK_ROOM * math.log(max(2.0, sizes[-1] / sizes[0]))
-    labels: dict[int, str] = {}
-    lowered = False
-    for i, (size, settings) in enumerate(pools.iter_rows()):
-        close = i > 0 and math.log(size / sizes[i - 1]) < room
-        lowered = close and not lowered
-        labels[size] = "\n\n" * lowered + f"{size:,}\n{' = '.join(settings)}"
-    return labels
+def _size_labels(points: pl.DataFrame) -> dict[int, str]:
+    """Return a label for each size, with the settings that have it."""
+    sizes = points.group_by("documents").agg(pl.col("setting").unique(maintain_order=True))
+    named = sizes.sort("documents").iter_rows()
+    return {n: f"{n:,}\n{' = '.join(settings)}".rstrip() for n, settings in named}
 
 
-def _drop_panel(panel: "Axes", points: pl.DataFrame, systems: list[str]) -> None:
+def _separate_labels(figure: "Figure", panels: Sequence["Axes"]) -> None:
+    """Lower the labels of an axis that would run into another one, by as many rows as it takes."""
+    figure.draw_without_rendering()
+    gap = _LABEL_GAP_PT * figure.dpi / 72
+    for panel in panels:
+        ends: list[float] = []
+        texts = panel.get_xticklabels()
+        deep = max(text.get_text().count("\n") + 1 for text in texts)
+        lowered: list[str] = []
+        for text in texts:
+            box = text.get_window_extent()
+            free = (level for level, end in enumerate(ends) if end + gap < box.x0)
+            level = next(free, len(ends))
+            ends[level : level + 1] = [box.x1]
+            lowered.append("\n" * deep * level + text.get_text())
+        panel.set_xticks(panel.get_xticks(), lowered, fontsize=_TICK_PT)
+
+
+def _drop_panel(panel: "Axes", points: pl.DataFrame, looks: Mapping[str, Look]) -> None:
     strata: list[str] = points["queries"].unique(maintain_order=True).to_list()
     sizes = dict(points.select("queries", "number").rows())
-    step = _SPREAD / max(1, len(systems) - 1)
-    for place, (system, style) in enumerate(zip(systems, styles(), strict=False)):
+    step = _GROUP / len(looks)
+    for place, (system, look) in enumerate(looks.items()):
         own = points.filter(pl.col("system") == system).drop_nulls("drop_share")
-        rows = [strata.index(s) + place * step - _SPREAD / 2 for s in own["queries"]]
+        at = [strata.index(s) + (place + 0.5) * step - _GROUP / 2 for s in own["queries"]]
         drop = own["drop_share"]
         ends = [(drop - own["low_share"]).fill_null(0), (own["high_share"] - drop).fill_null(0)]
         whiskers = [(100 * end.clip(0)).to_list() for end in ends]
-        marks: dict[str, Any] = {**style, "linestyle": "none", "elinewidth": 1.2, "capsize": 2}
-        panel.errorbar((100 * drop).to_list(), rows, xerr=whiskers, label=system, **marks)
-    panel.axvline(0, color=panel.spines["left"].get_edgecolor(), linewidth=0.8)
+        marks: dict[str, Any] = {**look.mark(), "linestyle": "none", "elinewidth": 1.2}
+        panel.errorbar((100 * drop).to_list(), at, xerr=whiskers, capsize=2, **marks)
+    panel.axvline(0, color=_INK, linewidth=0.8, zorder=1)
     panel.set_yticks(range(len(strata)), [f"{s} ({sizes[s]:,})" for s in strata])
     panel.set_ylim(len(strata) - 0.5, -0.5)
     panel.grid(visible=True, axis="x")
@@ -322,46 +362,100 @@ def _tau(points: pl.DataFrame) -> str:
     return f", τ = {tau:.2f}"
 
 
-def _write_note(text: str, out: Path) -> None:
-    with _canvas(out, panels=1) as (_, panels):
+def write_note(text: str, out: Path) -> None:
+    """Write a figure that says why there is nothing to draw."""
+    with canvas(out, panels=1, width=2 * _PANEL_IN, height=_NOTE_IN) as (_, panels):
         panels[0].set_axis_off()
-        panels[0].text(0.5, 0.5, text, ha="center", va="center")
+        panels[0].text(0, 0.5, text, va="center")
 
 
-def _in_order(points: pl.DataFrame, params: Mapping[str, Any]) -> list[str]:
-    """Return the systems of `points` in the order of `params["systems"]`, then others by name."""
+def read_points(
+    sql_file: Path, relations: Mapping[str, sql.Files], params: Mapping[str, Any]
+) -> pl.DataFrame:
+    """Return the rows of a query, which knows nothing of looks."""
+    return rows(sql_file, relations, _query_params(params))
+
+
+def _query_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in params.items() if name != "looks"}
+
+
+def looks_in_order(points: pl.DataFrame, params: Mapping[str, Any]) -> dict[str, Look]:
+    """Return the looks of the systems of `points`, in the order of `params`, others by name."""
     systems = set(points["system"].to_list())
     ordered = [system for system in params.get("systems", []) if system in systems]
-    return [*ordered, *sorted(systems - set(ordered))]
+    return looks_of([*ordered, *sorted(systems - set(ordered))], params.get("looks", {}))
 
 
-def _title(task: str) -> str:
+def _by_system(
+    points: pl.DataFrame, systems: Iterable[str], x: str, y: str
+) -> dict[str, list[Point]]:
+    """Return the points of each system, in their order."""
+    chosen = {s: points.filter(pl.col("system") == s).select(x, y) for s in systems}
+    return {system: own.rows() for system, own in chosen.items() if not own.is_empty()}
+
+
+def _scale(values: pl.Series) -> tuple[float, float]:
+    """Return the ends of an axis from zero that has room for a mark at the highest value."""
+    return 0, 1.05 * (max(values.to_list(), default=0) or 1)
+
+
+def task_title(task: str) -> str:
     """Return the heading of a task's panel."""
     return f"{TASKS[task].title} ({task.upper()})" if task in TASKS else task
 
 
-def styles() -> Generator[dict[str, Any], None, None]:
-    """Yield colour, marker and dash of one line after another; 210 differ."""
-    for colour, marker, dash in zip(cycle(COLOURS), cycle(_MARKERS), cycle(_DASHES), strict=False):
-        yield {"color": colour, "marker": marker, "linestyle": dash}
+def _name_axis(figure: "Figure", panels: Sequence["Axes"], below: str, beside: str = "") -> None:
+    """Name the axes once for all panels; what a second panel would repeat is left out."""
+    if len(panels) == 1:
+        panels[0].set_xlabel(below)
+    else:
+        figure.supxlabel(below, fontsize=10)
+    if beside:
+        panels[0].set_ylabel(beside)
+        for panel in panels[1:]:
+            panel.tick_params(labelleft=False)
 
 
-def _legend(figure: "Figure", panel: "Axes", entries: int) -> None:
-    """Put the names of a panel's lines below the figure."""
-    handles, labels = panel.get_legend_handles_labels()
-    columns = min(entries, 4)
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns, handlelength=3.5)
+def legend(figure: "Figure", names: Sequence[str], handles: Sequence["Artist"]) -> None:
+    """Put names above the panels, from the left: a phone shows the first panel and all names."""
+    from matplotlib.textpath import TextPath  # noqa: PLC0415
+
+    longest = max(TextPath((0, 0), name, size=10).get_extents().width for name in names)
+    room = 72 * figure.get_figwidth() // (longest + sum(_LEGEND_PT.values()))
+    count = -(-len(names) // int(max(1, min(room, _LEGEND_COLUMNS))))
+    figure.set_figheight(figure.get_figheight() + _LEGEND_ROW_IN * count)
+    lengths = {
+        "handlelength": _LEGEND_PT["handle"] / 10,
+        "handletextpad": _LEGEND_PT["pad"] / 10,
+        "columnspacing": _LEGEND_PT["column"] / 10,
+    }
+    columns = -(-len(names) // count)
+    figure.legend(handles, names, loc="outside upper left", ncols=columns, **lengths)
 
 
 @contextmanager
-def _canvas(out: Path, panels: int) -> Generator[tuple["Figure", list["Axes"]], None, None]:
-    """Yield a figure with panels side by side; write it to `out` when it has been drawn."""
+def canvas(
+    out: Path,
+    panels: int,
+    *,
+    width: float = _PANEL_IN,
+    height: float = _HEIGHT_IN,
+    lines: Sequence[float] = (1,),
+) -> Generator[tuple["Figure", list["Axes"]], None, None]:
+    """Yield a figure with panels side by side; write it to `out` when it has been drawn.
+
+    `width` is that of a panel and `height` that of the figure, in inches. There may be several
+    lines of as many panels each; `lines` are how high they are beside each other.
+    """
     import matplotlib as mpl  # noqa: PLC0415
     from matplotlib.figure import Figure  # noqa: PLC0415
 
     with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(4.6 * panels, 3.9), layout="constrained")
-        yield figure, [figure.add_subplot(1, panels, n + 1) for n in range(panels)]
+        figure = Figure(figsize=(width * panels, height), layout="constrained")
+        grid = figure.add_gridspec(len(lines), panels, height_ratios=lines)
+        places = range(len(lines) * panels)
+        yield figure, [figure.add_subplot(grid[divmod(n, panels)]) for n in places]
         text = io.StringIO()
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
     svg = text.getvalue()

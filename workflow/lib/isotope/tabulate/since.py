@@ -124,8 +124,8 @@ def tabulate_temporal(  # noqa: PLR0913
 
     `runs` are of later queries on earlier documents. `reads` are before_qrels, after_qrels, changes
     and identities of the two snapshots, and before_scores and after_scores, what the systems built
-    on each reach there. `params` are measures, the setting and split that are shown, and the
-    order of systems.
+    on each reach there. `params` are measures, the setting and split that are shown, the
+    order of systems and the numbers of their looks.
 
     Raises:
         EmptyTable: a system without scores on the later snapshot.
@@ -139,8 +139,9 @@ def tabulate_temporal(  # noqa: PLR0913
     losses = relative_drops(both, home, strata, how)
     store.write(losses.to_arrow(), drops, TEMPORAL)
     query, relations = _SQL / "tables/temporal.sql", {"temporal": drops}
-    tabulate(query, relations, params, drops.with_suffix(""))
-    draw_drops(rows(query, relations, params), params, figure)
+    asked = {name: value for name, value in params.items() if name != "looks"}
+    tabulate(query, relations, asked, drops.with_suffix(""))
+    draw_drops(rows(query, relations, asked), params, figure)
 
 
 def stale_scores(

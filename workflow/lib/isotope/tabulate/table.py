@@ -35,6 +35,7 @@ _LABELS = {
     **{"score_q1": "score, lower quartile", "score_q3": "score, upper quartile"},
     **{"queries_share": "of all queries, %"},
     **{task: TASKS[task].title for task in TASKS},
+    **{f"{task}_queries": f"{TASKS[task].title}: queries" for task in TASKS},
     **{"score_index_mb": "index, MB", "score_flat_mb": "vectors, MB", "split_percent": "split, %"},
 }
 _SHARE = re.compile(r"(.*?)_?share")

@@ -3,169 +3,200 @@
 const scale = new Map(
   [...document.querySelectorAll("#scale dt")].map((dt) => [Number(dt.textContent), dt.nextElementSibling.textContent]),
 );
+// More grades than fit into a row with their labels.
+const MANY = 5;
+const box = $("candidates-box");
+// Characters that stand beside their label.
+const SHORT = 60;
+// A picture leaves as much of the box as the grades of its candidate take.
+const gradesHeight = new ResizeObserver(([{ target }]) => box.style.setProperty("--grades", `${target.offsetHeight}px`));
 // What this tab can take back outlives a reload, too.
-const undoable = remembered("undo");
+const undoable = restore("undo");
 let current = 0;
-let agreed = 0;
+let agreements = 0;
 
-function item({ fields, picture: src, pictured }) {
+function content({ fields, picture: src, pictured }, alt) {
   const list = element("dl", { className: "fields" });
   for (const [name, value] of Object.entries(fields)) {
-    list.append(element("dt", { textContent: name }), element("dd", { textContent: value }));
+    const className = value.length > SHORT ? "long" : "short";
+    list.append(element("div", { className }, element("dt", {}, name), element("dd", {}, value)));
   }
-  return pictured ? [picture(src, "The picture that is meant"), list] : [list];
+  return pictured ? [picture(src, alt), list] : [list];
 }
 
-function gradeButtons(candidate, place) {
+function gradeButtons(place) {
   const row = element("div", { className: "grades" });
+  row.classList.toggle("many", scale.size > MANY);
   for (const [grade, label] of scale) {
-    const button = element("button", { type: "button", textContent: grade, title: label });
-    button.setAttribute("aria-label", `${grade}: ${label}`);
-    button.setAttribute("aria-pressed", String(candidate.grade === grade));
+    const button = element("button", { type: "button", value: grade }, `${grade} `, element("span", { textContent: label }));
     button.addEventListener("click", () => {
       current = place;
       give(grade);
     });
     row.append(button);
   }
-  if (outbox.some((each) => same(each, candidate))) {
-    row.append(element("span", { className: "pending", textContent: "not saved yet" }));
-  }
   return row;
 }
 
-function same(each, candidate) {
-  return page.isSame(each, { ...view, doc_id: candidate.doc_id });
-}
-
 function card(candidate, place) {
-  const node = element("article", { className: "candidate" }, ...item(candidate), gradeButtons(candidate, place));
-  node.classList.toggle("graded", candidate.grade !== null);
+  const title = `Candidate ${place + 1} of ${view.candidates.length}`;
+  const heading = element("h3", { id: `candidate-${place}`, textContent: title });
+  const parts = content(candidate, "Picture of the candidate");
+  const node = element("article", { className: "candidate" }, heading, ...parts, gradeButtons(place));
   node.classList.toggle("worded", !candidate.pictured);
   node.dataset.doc = candidate.doc_id;
-  node.setAttribute("aria-label", `Candidate ${place + 1} of ${view.candidates.length}`);
+  node.setAttribute("aria-labelledby", heading.id);
   return node;
 }
 
-function drawCard(place) {
-  const old = $("candidates").children[place];
-  const image = old.querySelector("img");
-  const node = card(view.candidates[place], place);
-  // The same picture again would flicker.
-  if (image) node.querySelector("img").replaceWith(image);
-  old.replaceWith(node);
+function isUnsaved(candidate) {
+  return outbox.some((each) => page.isSame(each, { ...view, doc_id: candidate.doc_id }));
 }
 
-function mark() {
+function drawGrade(place) {
+  const candidate = view.candidates[place];
+  const node = $("candidates").children[place];
+  node.classList.toggle("graded", candidate.grade !== null);
+  for (const button of node.querySelectorAll(".grades button")) {
+    button.setAttribute("aria-pressed", String(Number(button.value) === candidate.grade));
+  }
+  node.querySelector(".pending")?.remove();
+  if (!isUnsaved(candidate)) return;
+  node.querySelector("h3").append(element("span", { className: "pending", textContent: "not saved yet" }));
+}
+
+function markCurrent() {
   [...$("candidates").children].forEach((each, n) => each.setAttribute("aria-current", String(n === current)));
 }
 
+// A digit grades the candidate that Tab has reached. A click moves nothing before it is done.
+box.addEventListener("focusin", ({ target }) => {
+  const place = [...$("candidates").children].indexOf(target.closest(".candidate"));
+  if (place < 0 || !target.matches(":focus-visible")) return;
+  current = place;
+  markCurrent();
+});
+
 function goTo(place) {
   current = Math.max(0, Math.min(place, view.candidates.length - 1));
-  mark();
-  $("candidates").children[current].scrollIntoView({ block: "nearest" });
+  markCurrent();
+  const node = $("candidates").children[current];
+  node.scrollIntoView({ block: node.offsetHeight < box.clientHeight ? "nearest" : "start" });
 }
 
-function firstOpen(from) {
+function nextOpen(from) {
   const places = view.candidates.map((_, n) => (from + n) % view.candidates.length);
   return places.find((n) => view.candidates[n].grade === null);
 }
 
-function put(candidate, grade) {
+function changeGrade(candidate, grade) {
   const { task, query_id } = view;
-  post({ task, query_id, doc_id: candidate.doc_id, grade, seen: candidate.grade });
+  post({ task, query_id, doc_id: candidate.doc_id, grade, expected: candidate.grade });
   candidate.grade = grade;
-  remember("undo", undoable);
-  drawCard(current);
+  store("undo", undoable);
+  drawGrade(current);
 }
 
 function give(grade) {
-  if (away) return;
+  if (isLoading) return;
   const candidate = view.candidates[current];
   if (candidate.grade !== grade) {
     const { number } = view;
     undoable.push({ number, doc_id: candidate.doc_id, before: candidate.grade, grade });
-    put(candidate, grade);
+    changeGrade(candidate, grade);
     send();
   }
-  goTo(firstOpen(current) ?? current);
-  tell();
+  goTo(nextOpen(current) ?? current);
+  describeState();
 }
 
 async function undo() {
-  if (away) return;
+  if (isLoading) return;
   const last = undoable.pop();
   if (!last) {
-    say("Nothing to undo in this tab.");
+    showState("Nothing to undo in this tab.");
     return;
   }
-  remember("undo", undoable);
-  if (last.number !== view.number) await show(last.number);
+  store("undo", undoable);
+  if (last.number !== view.number) await showQuery(last.number);
   const place = view.candidates.findIndex((each) => each.doc_id === last.doc_id);
-  if (away || place < 0) return;
+  if (isLoading || place < 0) return;
   goTo(place);
   if (view.candidates[place].grade !== last.grade) {
-    say("It has changed since, and stays.", true);
+    showState("It has changed since, and stays.", true);
     return;
   }
-  put(view.candidates[place], last.before);
-  goTo(place);
+  changeGrade(view.candidates[place], last.before);
   send();
 }
 
-async function agree() {
-  const turn = ++agreed;
-  const reply = await ask("/api/agreement").catch(() => null);
-  if (!reply || turn !== agreed) return;
-  const lines = reply.others.map(({ other, pairs, same_share: alike, kappa }) => {
+async function showAgreement() {
+  const request = ++agreements;
+  const reply = await fetchJson("/api/agreement").catch(() => null);
+  if (!reply || request !== agreements) return;
+  const lines = reply.others.map(({ other, pairs, same_share: share, kappa }) => {
     const value = kappa === null ? "undefined, as both give one grade only" : kappa.toFixed(2);
-    return `${other}: Cohen's kappa ${value} on ${pairs} shared pairs, ${Math.round(alike * 100)} % alike`;
+    return `${other}: Cohen's kappa ${value} on ${pairs} shared pairs, ${Math.round(share * 100)} % alike`;
   });
   if (reply.error) lines.push(`The other sheets can't be read: ${reply.error}`);
   if (!lines.length) lines.push("Nobody else has graded these pairs yet.");
   $("agreement").replaceChildren(...lines.map((textContent) => element("p", { textContent })));
 }
 
+function drawQuery() {
+  const title = view.task === "t2m" ? "Which pictures fit this section?" : "Which sections does this picture fit?";
+  const parts = content(view.query, "Picture of the query");
+  $("query").classList.toggle("pictured", view.query.pictured);
+  $("query").replaceChildren(element("h2", { textContent: title }), ...parts);
+}
+
 Object.assign(page, {
-  items: "pairs",
-  unit: "query",
+  counts: ({ done, total, queries, finished }, number) =>
+    [
+      `${count(done)} of ${count(total)} pairs, query ${count(number)} of ${count(queries)}`,
+      element("span", {}, `, ${count(finished)} judged`),
+    ],
   describe: (grade) => grade ?? "back to nothing",
   isSame: (one, other) =>
     one.task === other.task && one.query_id === other.query_id && one.doc_id === other.doc_id,
   draw(isNew) {
-    for (const each of outbox) {
-      const candidate = view.candidates.find((one) => same(each, one));
-      if (candidate) candidate.grade = each.grade;
+    for (const candidate of view.candidates) {
+      const unsaved = outbox.findLast((each) => page.isSame(each, { ...view, doc_id: candidate.doc_id }));
+      if (unsaved) candidate.grade = unsaved.grade;
     }
-    const heading = view.task === "t2m" ? "Which pictures fit this section?" : "Which sections does this picture fit?";
-    $("query").replaceChildren(element("h2", { textContent: heading }), ...item(view.query));
-    $("query").scrollTop = 0;
-    $("candidates").replaceChildren(...view.candidates.map(card));
-    goTo(isNew ? (firstOpen(0) ?? 0) : current);
+    if (isNew) {
+      drawQuery();
+      $("candidates").replaceChildren(...view.candidates.map(card));
+      gradesHeight.disconnect();
+      gradesHeight.observe(document.querySelector(".candidate > .grades"));
+    }
+    view.candidates.forEach((_, place) => drawGrade(place));
+    // Who comes back to this page has scrolled it to where it is.
+    if (isNew) goTo(nextOpen(0) ?? 0);
   },
-  settle(first, grade, refused) {
-    const place = view.candidates.findIndex((one) => same(first, one));
+  settle(first, grade, isRefused) {
+    const place = view.candidates.findIndex((each) => page.isSame(first, { ...view, doc_id: each.doc_id }));
     if (place < 0) return;
-    if (refused) view.candidates[place].grade = grade;
-    drawCard(place);
-    mark();
-    if (refused) goTo(place);
+    if (isRefused) view.candidates[place].grade = grade;
+    drawGrade(place);
+    if (isRefused) goTo(place);
   },
-  tell() {
-    if (view.progress.next === null) say("All pairs are graded. Thank you.");
-    else if (firstOpen(0) === undefined) say("This query is done; n goes to the next one with work.");
-    else say("");
+  state() {
+    if (view.progress.next === null) return "All pairs are graded. Thank you.";
+    return nextOpen(0) === undefined ? "All graded here; “next with work” (n) goes on." : "";
   },
-  arrived: () => goTo(firstOpen(0) ?? current),
-  sent: agree,
+  enter: () => goTo(nextOpen(0) ?? current),
+  afterSending: showAgreement,
 });
 Object.assign(KEYS, {
   j: () => goTo(current + 1),
   ArrowDown: () => goTo(current + 1),
   k: () => goTo(current - 1),
   ArrowUp: () => goTo(current - 1),
+  PageDown: () => box.scrollBy(0, 0.9 * box.clientHeight),
+  PageUp: () => box.scrollBy(0, -0.9 * box.clientHeight),
 });
-ONCE.u = undo;
-for (const grade of scale.keys()) ONCE[grade] = () => give(grade);
+KEYS_ONCE.u = undo;
+for (const grade of scale.keys()) KEYS_ONCE[grade] = () => give(grade);
 
 start();

@@ -229,12 +229,15 @@ function fit(one) {
   const together = whole <= LARGEST_KEYS * room;
   let left = 0;
   widths.forEach((width, n) => {
-    if (together) table.style.setProperty(`--left-${n + 1}`, `${left}px`);
-    else table.style.removeProperty(`--left-${n + 1}`);
+    const last = n === widths.length - 1;
+    box.style.setProperty(`--left-${n + 1}`, together ? `${left}px` : "0px");
+    box.style.setProperty(`--stay-${n + 1}`, together || last ? "sticky" : "static");
     left += width;
   });
-  table.style.setProperty("--keys", `${together ? whole : widths.at(-1) || 0}px`);
-  table.style.setProperty("--room", `${room}px`);
+  const kept = together ? whole : widths.at(-1) || 0;
+  box.style.setProperty("--keys", `${kept}px`);
+  box.style.setProperty("--left-of-blank", `${kept - whole}px`);
+  box.style.setProperty("--room", `${room}px`);
   box.classList.toggle("fits", table.scrollWidth <= room);
   follow(one);
 }

@@ -1,9 +1,10 @@
-"""Contrastive training over frozen features: the heads of a `lit` model, and mixes of vectors.
+"""Training over frozen features: heads of a `lit` model, mixes of vectors, a temporal model.
 
-Both learn from a collection's judged pairs by the loop and the step of every contrastive training.
+The first two learn from a collection's judged pairs by the loop and the step of every contrastive
+training.
 `train_heads` runs two frozen towers once over the pictures and texts, and trains a head on either;
 `learn_mix` learns how the vectors of another model are joined. They take seconds, so they keep no
-checkpoints.
+checkpoints. `train_dates` fits a temporal model to the words of dated texts.
 """
 
 import math
@@ -20,10 +21,12 @@ from torch.optim import AdamW, Optimizer
 from torch.optim.lr_scheduler import LambdaLR, LRScheduler, OneCycleLR
 
 from isotope.core.errors import EmptyTable
+from isotope.core.lucene import contents
 from isotope.core.pixels import Cut
 from isotope.core.progress import Progress
 from isotope.core.vectors import FloatArray, created, write_ids
 from isotope.models.encoders import Batches
+from isotope.models.kinds.dates import DatesRecipe, fit, fold_of, save_dates, years_of
 from isotope.models.lit import Heads
 from isotope.models.mix import FourWays, Frozen, Fusion, Pairs, best_weights, create, sample
 from isotope.models.offline import (
@@ -37,6 +40,7 @@ from isotope.models.offline import (
 )
 from isotope.models.transformers import Device
 from isotope.params.recipes import HeadsRecipe, MixRecipe, Resources
+from isotope.params.sections import model_values
 from isotope.train.clip import Point, mrr10
 from isotope.train.data import Place, Source, Split, picture_ids, read_split
 from isotope.train.loop import (
@@ -50,6 +54,7 @@ from isotope.train.loop import (
 )
 from isotope.train.step import Batch, Ranks, Stepper, Vectors
 
+_HASHES = 1 << 32
 _LEAST_PAIRS = 2
 _WARMUP = 0.1
 _TEXTS = 32
@@ -354,3 +359,43 @@ def accuracy(mix: FourWays | Fusion, frozen: Frozen, pairs: Pairs) -> tuple[floa
         answers = mix.texts(*frozen.texts(texts))
         first = (mix.queries(*frozen.queries(pairs.queries)) @ answers.T).argmax(dim=1)
     return (float((first.numpy() == right).mean()),)
+
+
+def train_dates(  # noqa: PLR0913
+    *,
+    texts: Path,
+    images: Path,
+    qrels: Path,
+    spec: Mapping[str, Any],
+    fields: Sequence[str],
+    weights: Path,
+) -> None:
+    """Fit what `spec` describes (params `models.<name>`) on split `train`; write it to `weights`.
+
+    A text has the date of the picture that it belongs to.
+
+    Raises:
+        MissingColumn, BadParams: no such column of dates.
+        EmptyTable: too few dated training texts.
+    """
+    recipe = DatesRecipe.of(spec)
+    column = model_values(spec)["column"]
+    pairs = dated(images, qrels, column)
+    order = pl.col("text_id").map_elements(lambda i: fold_of(i, _HASHES), pl.Int64)
+    chosen = pairs.sort(order, "text_id", "year").head(recipe.texts).sort("text_id", "year")
+    words = contents("texts", texts, language="", fields=fields)
+    read = chosen.join(words, left_on="text_id", right_on="id", maintain_order="left")
+    save_dates(fit(read["text_id"], read["contents"].to_list(), read["year"], recipe), weights)
+
+
+def dated(images: Path, qrels: Path, column: str) -> pl.DataFrame:
+    """Return text_id and year of every judged training pair whose picture has a date.
+
+    Raises:
+        As `models.kinds.dates.years_of`.
+    """
+    table = pl.read_parquet(images)
+    years = years_of(table, column, images)
+    with_year = table.select("image_id").with_columns(years.alias("year")).drop_nulls()
+    right = pl.scan_parquet(qrels).filter(pl.col("relevance") > 0, split="train")
+    return right.collect().join(with_year, on="image_id").select("text_id", "year").unique()

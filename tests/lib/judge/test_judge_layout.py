@@ -1,0 +1,307 @@
+"""The judging pages in a real browser: where `next` leads, what is shown, where its parts stand."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from playwright.sync_api import Page
+from tests.accessibility import ALL_SCREENS, faults
+from tests.lib.judge.test_judge_page import SCALE, counts, picture
+
+from isotope.judge.app import pool_app, scale, sheet_app
+from isotope.judge.display import SIDE_PX, Items, Pictures, image_fields, shuffled, text_fields
+from isotope.judge.session import PoolSession, SheetSession
+from isotope.judge.study import Sheet
+
+PHONES = [(390, 844), (360, 640), (844, 390)]
+DESK = (1280, 900)
+LABELS = scale({"score": {}})
+TEN = {grade: f"grade {grade}" for grade in range(10)}
+LONG = " ".join(
+    f"Sentence {n} tells more of bees and of the plants that they visit." for n in range(60)
+)
+CLASSES = ["object class", "object color", "object enumeration", "action", "size", "details"]
+ALTERNATIVE = "successful alternative"
+LEAD = {
+    "page_title": "Honey bee",
+    "section_title": "Introduction",
+    "hierarchy": "Honey bee",
+    "context_section_description": "It is an insect that flies.",
+    "context_page_description": "It is an insect that flies. People keep it.",
+}
+WINGS = {
+    "page_title": "Wasp",
+    "section_title": "Wings",
+    "hierarchy": "Wasp / Anatomy / Wings",
+    "context_section_description": "There are four of them.",
+    "context_page_description": "There are four of them.",
+}
+ROSE = {
+    "caption_reference_description": ["Drone on a rose", "Drone on a rose"],
+    "caption_alt_text_description": ["drone on a  rose"],
+    "caption_attribution_description": "English: Drone on a rose (Spain)",
+    "image_url": "http://x/Drone_on_a_rose.jpg",
+}
+PLACES = Path(__file__).with_name("places.js").read_text("utf-8")
+# Everything that a page shows, and what it says beside that.
+WORDS = """() => [
+  document.body.innerText,
+  ...[...document.querySelectorAll("*")].flatMap((e) =>
+    ["alt", "title", "aria-label", "aria-description"].map((name) => e.getAttribute(name) ?? "")),
+].join("\\n")"""
+
+
+class Painted(Pictures):
+    """A picture of the largest size for every id that begins with `i`, a tall one for `it`."""
+
+    def __init__(self) -> None:
+        """Read nothing."""
+        super().__init__([], ())
+
+    def __contains__(self, image_id: object) -> bool:
+        """Tell by the id."""
+        return str(image_id).startswith("i")
+
+    def webp(self, image_id: str) -> bytes:
+        """Paint it."""
+        return picture(SIDE_PX, SIDE_PX * 2 if image_id == "it" else SIDE_PX)
+
+
+def sit(
+    folder: Path,
+    assessor: str,
+    pooled: Mapping[str, Mapping[str, Sequence[str]]],
+    words: Mapping[str, Mapping[str, Mapping[str, str]]] | None = None,
+) -> PoolSession:
+    """Return a session at a pool: the documents of each query of each task."""
+    rows = [(t, q, d) for t, own in pooled.items() for q, docs in own.items() for d in docs]
+    pool = pl.DataFrame(rows, schema=["task", "query_id", "doc_id"], orient="row")
+    items = Items(pool, shuffled(pool, assessor), words or {"texts": {}, "images": {}})
+    return PoolSession("toy", assessor, items, Painted(), folder)
+
+
+def finish(session: PoolSession, *numbers: int) -> None:
+    """Grade every candidate of some queries."""
+    for number in numbers:
+        for pair in session.items.queries[number].pairs:
+            session.give(pair, 1, expected=None)
+
+
+@pytest.fixture
+def sessions(tmp_path) -> list[PoolSession]:
+    """Two of ann and one of bob, at six queries of two candidates; ann has finished two."""
+    pooled = {"t2m": {f"t{n}": ["a", "b"] for n in range(6)}}
+    ann, again, bob = (sit(tmp_path, name, pooled) for name in ("ann", "ann", "bob"))
+    finish(ann, 1, 2)
+    return [ann, again, bob]
+
+
+def test_next_goes_round_to_queries_with_work_left_and_never_to_a_finished_one(
+    sessions, hosted, chromium
+):
+    ann, again, bob = sessions
+    page = chromium.open(hosted(pool_app(ann, SCALE)))
+    other = chromium.open(hosted(pool_app(bob, SCALE)))
+    button = page.get_by_role("button", name="next with work")
+    counts(page, "4 of 12 pairs, query 1 of 6, 2 judged")
+    button.click()
+    counts(page, "query 4 of 6")
+    # The grades of another assessor count for nothing here, those of another tab do.
+    for key in "11n11":
+        other.keyboard.press(key)
+    counts(other, "4 of 12 pairs, query 2 of 6, 2 judged")
+    finish(again, 4)
+    page.keyboard.press("n")
+    counts(page, "6 of 12 pairs, query 6 of 6, 3 judged")
+    button.click()
+    counts(page, "query 1 of 6")
+    page.keyboard.press("n")
+    counts(page, "query 4 of 6")
+    assert chromium.faults == []
+
+
+def test_next_stays_where_the_only_work_is_and_is_disabled_when_none_is_left(
+    sessions, hosted, chromium
+):
+    ann, again, _ = sessions
+    page = chromium.open(f"{hosted(pool_app(ann, SCALE))}#4")
+    button = page.get_by_role("button", name="next with work")
+    counts(page, "query 4 of 6")
+    finish(again, 0, 4, 5)
+    for key in "1kn":
+        page.keyboard.press(key)
+    counts(page, "11 of 12 pairs, query 4 of 6, 5 judged")
+    current = page.locator(".candidate[aria-current=true]")
+    current.get_by_role("heading", name="Candidate 2 of 2").wait_for()
+    assert button.is_enabled()
+    page.keyboard.press("1")
+    page.locator("#state", has_text="All pairs are graded").wait_for()
+    assert button.is_disabled()
+    assert chromium.faults == []
+
+
+def words_of(
+    texts: Mapping[str, Mapping[str, Any]], images: Mapping[str, Mapping[str, Any]]
+) -> Any:
+    return {
+        "texts": {ident: text_fields(row) for ident, row in texts.items()},
+        "images": {ident: image_fields(row) for ident, row in images.items()},
+    }
+
+
+def test_each_text_is_shown_once(tmp_path, hosted, chromium):
+    words = words_of({"t1": LEAD, "t2": WINGS}, {"i1": ROSE})
+    ann = sit(tmp_path, "ann", {"t2m": {"t1": ["i1"]}, "m2t": {"i1": ["t2"]}}, words)
+    page = chromium.open(hosted(pool_app(ann, LABELS)))
+    own = {
+        1: ("Wasp", "Anatomy", "Wings", "There are four of them"),
+        2: ("Honey bee", "Introduction", "It is an insect that flies", "People keep it"),
+    }
+    for number, texts in own.items():
+        counts(page, f"query {number} of 2")
+        shown = page.evaluate(WORDS)
+        once = [*texts, "Drone on a rose", *LABELS.values(), "judges toy", "Candidate 1 of 1"]
+        assert {text: shown.lower().count(text.lower()) for text in once} == dict.fromkeys(once, 1)
+        page.keyboard.press("l")
+
+
+def long_query(folder: Path) -> PoolSession:
+    """Return a session at a long query and a short one."""
+    words = words_of({"t1": {**LEAD, "context_section_description": LONG}, "t2": LEAD}, {})
+    return sit(folder, "ann", {"t2m": {"t1": ["i1", "i2"], "t2": ["i1", "i2"]}}, words)
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), DESK])
+def test_a_long_query_scrolls_in_its_own_box_and_says_so_until_its_end(
+    tmp_path, hosted, chromium, width, height
+):
+    address = hosted(pool_app(long_query(tmp_path), SCALE))
+    page = chromium.open(address, width=width, height=height)
+    counts(page, "query 1 of 2")
+    box, cue = page.get_by_role("region", name="Query"), page.get_by_text("more below")
+    cue.wait_for()
+    assert page.evaluate("document.documentElement.scrollHeight") <= height
+    # The second stop, after Help.
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    outline = "b => b === document.activeElement && getComputedStyle(b).outlineStyle"
+    assert box.evaluate(outline) == "solid"
+    page.keyboard.press("ArrowDown")
+    box.evaluate("b => b.scrollTop || new Promise((go) => (b.onscroll = () => go()))")
+    assert page.locator(".candidate").first.get_attribute("aria-current") == "true"
+    assert cue.is_visible()
+    page.keyboard.press("End")
+    cue.wait_for(state="hidden")
+    assert box.evaluate("b => b.scrollTop + b.clientHeight >= b.scrollHeight - 1")
+
+
+def test_a_short_query_asks_for_no_scroll_and_each_query_begins_at_its_top(
+    tmp_path, hosted, chromium
+):
+    page = chromium.open(hosted(pool_app(long_query(tmp_path), SCALE)))
+    box, cue = page.get_by_role("region", name="Query"), page.get_by_text("more below")
+    cue.wait_for()
+    box.evaluate("b => b.scrollTo(0, b.scrollHeight)")
+    cue.wait_for(state="hidden")
+    page.keyboard.press("l")
+    counts(page, "query 2 of 2")
+    cue.wait_for(state="hidden")
+    assert box.evaluate("b => [b.tabIndex, b.scrollHeight - b.clientHeight]") == [-1, 0]
+    page.keyboard.press("h")
+    cue.wait_for()
+    assert box.evaluate("b => b.scrollTop") == 0
+
+
+def misplaced(page: Page, buttons: str, pictures: str) -> list[str]:
+    """Return what is wrong with a page's places when its pictures have loaded."""
+    page.evaluate("() => Promise.all([...document.images].map((image) => image.decode()))")
+    return page.evaluate(PLACES, [buttons, pictures])
+
+
+@pytest.mark.parametrize("labels", [LABELS, TEN], ids=["four", "ten"])
+def test_on_a_telephone_a_picture_leaves_room_for_all_buttons(tmp_path, hosted, chromium, labels):
+    long = {**LEAD, "context_section_description": LONG}
+    captioned = {**ROSE, "caption_reference_description": [LONG]}
+    words = words_of({"t1": long, "t2": long}, dict.fromkeys(("i1", "i2", "it"), captioned))
+    pooled = {"t2m": {"t1": ["i1", "it", "i2"]}, "m2t": {"it": ["t1", "t2"]}}
+    page = chromium.open(hosted(pool_app(sit(tmp_path, "ann", pooled, words), labels)))
+    current = ".candidate[aria-current=true]"
+    for width, height in PHONES:
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto(f"{page.url.partition('#')[0]}#1")
+        page.reload()
+        counts(page, "query 1 of 2")
+        for key in "jk":
+            assert misplaced(page, f"{current} button, nav button", "#query img") == [], width
+            page.keyboard.press(key)
+        page.keyboard.press("l")
+        counts(page, "query 2 of 2")
+        for key in "jjkk":
+            found = misplaced(page, f"{current} button, nav button", f"{current} img")
+            assert found == [], (width, key)
+            page.keyboard.press(key)
+    assert chromium.faults == []
+
+
+def failures(folder: Path) -> SheetSession:
+    """Return a session at two failures: of a long text, and of a picture."""
+    rows = [
+        {"lot": "1", "query": LONG, "query_id": "t1", "truth_id": "i1", "found_id": "it"},
+        {"lot": "2", "query": "", "query_id": "i2", "truth_id": "i2", "found_id": "i1"},
+    ]
+    sheet = Sheet("failures", [*CLASSES, ALTERNATIVE], rows, True, ALTERNATIVE)
+    return SheetSession("toy", "ann", sheet, Painted(), folder)
+
+
+def test_on_a_telephone_the_pictures_of_a_failure_leave_room_for_all_buttons(
+    tmp_path, hosted, chromium
+):
+    page = chromium.open(hosted(sheet_app(failures(tmp_path))))
+    for width, height in [*PHONES, DESK]:
+        page.set_viewport_size({"width": width, "height": height})
+        counts(page, "failure 1 of 2")
+        page.get_by_text("more below").wait_for()
+        assert misplaced(page, "button", "img") == [], width
+        page.keyboard.press("l")
+        counts(page, "failure 2 of 2")
+        captions = page.locator("figcaption").all_inner_texts()
+        assert captions == ["The query", "The picture found"]
+        assert misplaced(page, "button", "img") == [], width
+        page.keyboard.press("h")
+    counts(page, "failure 1 of 2")
+    shown = page.evaluate(WORDS)
+    assert [shown.count(text) for text in ("The right picture", "Sentence 7 tells")] == [1, 1]
+    assert chromium.faults == []
+
+
+def test_a_digit_grades_the_candidate_that_tab_has_reached(tmp_path, hosted, chromium):
+    ann = sit(tmp_path, "ann", {"t2m": {"t": ["a", "b", "c"]}})
+    page = chromium.open(hosted(pool_app(ann, SCALE)))
+    counts(page, "0 of 3 pairs")
+    page.locator(".candidate").nth(1).get_by_role("button", name="0 no").focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("2")
+    counts(page, "1 of 3 pairs")
+    assert list(ann.ledger.grades) == [ann.items.queries[0].pairs[1]]
+
+
+def test_the_page_of_a_pool_is_read_and_worked_by_everybody(tmp_path, hosted, chromium):
+    words = words_of({"t1": {**LEAD, "context_section_description": LONG}}, {"i1": ROSE})
+    ann = sit(tmp_path, "ann", {"t2m": {"t1": ["i1", "x"]}}, words)
+    page = chromium.open(hosted(pool_app(ann, LABELS)))
+    counts(page, "0 of 2 pairs")
+    page.keyboard.press("2")
+    counts(page, "1 of 2 pairs")
+    assert faults(page, ALL_SCREENS) == []
+    page.keyboard.press("?")
+    assert faults(page, [(390, "light")]) == []
+
+
+def test_the_page_of_failures_is_read_and_worked_by_everybody(tmp_path, hosted, chromium):
+    page = chromium.open(hosted(sheet_app(failures(tmp_path))))
+    counts(page, "0 of 2")
+    page.keyboard.press("2")
+    counts(page, "1 of 2 failures judged")
+    assert faults(page, ALL_SCREENS) == []

@@ -1,0 +1,240 @@
+"""An account of a run: what it built and dropped, and what its jobs have cost.
+
+The first is printed at the end of a run. Time and memory are those that Snakemake has measured;
+`isotope costs` prints them, and the site has a page of them.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+
+from isotope.core import sql
+from isotope.core.errors import BadArgument, MissingFile
+from isotope.params.schema import suggest
+from isotope.report.content import Scope
+from isotope.report.site import write_page
+from isotope.tabulate import catalog
+from isotope.tabulate.table import Table, lay_out, plain
+
+CATALOG = "results/catalog.duckdb"
+SITE = "results/report/index.html"
+_SQL = sql.SQL / "summary"
+_RUNS = "results/search/*/*/*/*/*.parquet"
+_BUILT = ("texts", "images", "qrels")
+_MOST, _MOST_REASONS = 8, 4
+# The queries for what was dropped, and the view that each reads.
+LOSSES = {"pictures": "ledger", "projected": "projection", "filtered": "filters"}
+BENCHMARKS = Path("logs/benchmarks")
+_NUMBERS = {"s": "seconds", "cpu_time": "cpu_seconds", "max_rss": "memory_mib"}
+_ROAD = "acquire parse crawl project collect train encode index search score tabulate release"
+_PHASES = _ROAD.split()
+
+
+def summary(made: Iterable[str | Path], root: Path = Path()) -> str:
+    """Return the lines for a run whose jobs wrote the files `made` (paths relative to `root`).
+
+    Raises:
+        IsotopeError, duckdb.Error: a table that can't be read.
+    """
+    files = [str(path) for path in made]
+    with duckdb.connect() as con:
+        con.execute("SET enable_progress_bar = false")
+        parts = {
+            "Built": _built(con, files, root),
+            "Dropped": _dropped(con, files, root),
+            "Look at": _places(files, root),
+        }
+    return "".join(_headed(head, rows) for head, rows in parts.items())
+
+
+def _headed(head: str, rows: Sequence[Sequence[object]]) -> str:
+    if not rows:
+        return ""
+    lines = plain([["", *row] for row in rows], right=()).splitlines()
+    return f"{head}:\n" + "".join(f"{line}\n" for line in lines)
+
+
+def _named(files: Iterable[str], glob: str, root: Path) -> set[str]:
+    """Return the collections, or sources, whose file of a pattern was written; all by CATALOG."""
+    if CATALOG in files:
+        files = [path.relative_to(root).as_posix() for path in root.glob(glob)]
+    place = Path(glob).parts.index("*")
+    return {Path(file).parts[place] for file in files if fnmatchcase(file, glob)}
+
+
+def _rows(
+    con: duckdb.DuckDBPyConnection, name: str, params: Mapping[str, object]
+) -> list[tuple[Any, ...]]:
+    return con.execute((_SQL / f"{name}.sql").read_text(encoding="utf-8"), params).fetchall()
+
+
+def _built(con: duckdb.DuckDBPyConnection, files: Sequence[str], root: Path) -> list[list[str]]:
+    collected = _named(files, catalog.VIEWS["qrels"].glob, root)
+    names = collected | _named(files, _RUNS, root)
+    if not names:
+        return []
+    catalog.define(con, _BUILT, root)
+    found = _rows(con, "built", {"runs": f"{root.resolve()}/{_RUNS}"})
+    lines = [_line(*row) for row in found if row[0] in names]
+    return _shortened(lines, "collections")
+
+
+def _line(name: str, *counts: int) -> list[str]:
+    texts, images, judgements, systems, pools = counts
+    tables = f"{texts:,} texts, {images:,} images, {judgements:,} judgements"
+    runs = f"{_many(systems, 'system')} on {_many(pools, 'pool')}" if systems else "no runs"
+    return [name, f"{tables}; {runs}"]
+
+
+def _many(count: int, thing: str) -> str:
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
+def _dropped(con: duckdb.DuckDBPyConnection, files: Sequence[str], root: Path) -> list[list[str]]:
+    lost = list[tuple[int, list[str]]]()
+    for name, view in LOSSES.items():
+        if owners := _named(files, catalog.VIEWS[view].glob, root):
+            counts: dict[str, Counter[str | None]] = {}
+            catalog.define(con, [view], root)
+            for owner, things, reason, n in _rows(con, name, {}):
+                if owner in owners:
+                    counts.setdefault(f"{things} of {owner}", Counter())[reason] += n
+            lost += [_loss(what, each) for what, each in sorted(counts.items())]
+    greatest = sorted((each for each in lost if each[0]), key=lambda each: -each[0])
+    return _shortened([line for _, line in greatest], "lists")
+
+
+def _loss(what: str, counts: Counter[str | None]) -> tuple[int, list[str]]:
+    """Return how many were dropped, and the line; what was kept has no reason."""
+    reasons = Counter({reason: n for reason, n in counts.items() if reason and n})
+    ordered = sorted(reasons.items(), key=lambda each: (-each[1], each[0]))
+    lost = reasons.total()
+    words = [f"{reason}: {n:,}" for reason, n in ordered[:_MOST_REASONS]]
+    if more := sum(n for _, n in ordered[_MOST_REASONS:]):
+        words.append(f"other reasons: {more:,}")
+    return lost, [what, f"{lost:,} of {counts.total():,} ({', '.join(words)})"]
+
+
+def _shortened(lines: list[list[str]], things: str) -> list[list[str]]:
+    more = len(lines) - _MOST
+    return lines if more < 1 else [*lines[:_MOST], ["…", f"and {more} more {things}"]]
+
+
+def _places(files: Sequence[str], root: Path) -> list[list[str]]:
+    places = [[SITE, "the report, in a browser"]] if (root / SITE).is_file() else []
+    if CATALOG in files:
+        places.append(["isotope report", "the main scores"])
+        places.append(['isotope sql "FROM filters"', "any of the tables; docs/queries.md"])
+    return places if CATALOG in files or SITE in files else []
+
+
+def jobs(names: Sequence[str] = (), root: Path = Path()) -> pl.DataFrame:
+    """Return a row a job: phase, rule, seconds, cpu_seconds, memory_mib (its peak).
+
+    `names` are collections and sources; none stands for all. A number that Snakemake could not
+    take is null. A job that ran elsewhere, or before `logs/` was removed, is not there.
+    """
+    folder = root / BENCHMARKS
+    files = sorted(p for p in folder.glob("*/*.tsv") if not names or _owner(p, names))
+    rows = [_job(path) for path in files]
+    schema = {"phase": pl.String, "rule": pl.String, **dict.fromkeys(_NUMBERS.values(), pl.Float64)}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def by(measured: pl.DataFrame, *keys: str) -> pl.DataFrame:
+    """Return sums of seconds and the peak of memory for each of `keys`, in the road's order."""
+    place = pl.col("phase").replace_strict(_PHASES, range(len(_PHASES)), default=len(_PHASES))
+    return (
+        measured.group_by(*keys)
+        .agg(
+            pl.len().alias("jobs"),
+            pl.col("seconds", "cpu_seconds").sum().round(1),
+            pl.col("memory_mib").max().round(0),
+        )
+        .sort(place, *keys)
+    )
+
+
+def text(names: Sequence[str] = (), root: Path = Path()) -> str:
+    """Return the table that `isotope costs` prints: a line a phase, and their sum.
+
+    Raises:
+        MissingFile: no job has been measured.
+        BadArgument: a name that no job has.
+    """
+    files = sorted((root / BENCHMARKS).glob("*/*.tsv"))
+    for name in names if files else ():
+        if not any(_owner(path, [name]) for path in files):
+            owners = {path.stem.partition(".")[0] for path in files}
+            raise BadArgument("isotope costs", f"no job of {name!r}", suggest(name, owners))
+    measured = jobs(names, root)
+    if measured.is_empty():
+        raise MissingFile(root / BENCHMARKS, "no job was measured here", "run `snakemake`")
+    lines = [*by(measured, "phase").rows(), ("all", *_whole(measured))]
+    return plain(lines, ["phase", "jobs", "seconds", "cpu_seconds", "memory_mib"])
+
+
+def _whole(measured: pl.DataFrame) -> Iterable[object]:
+    sums = measured.select(pl.col("seconds", "cpu_seconds").sum().round(1)).row(0)
+    return measured.height, *sums, measured.select(pl.col("memory_mib").max().round(0)).item()
+
+
+def _owner(path: Path, names: Sequence[str]) -> bool:
+    return any(path.stem == name or path.stem.startswith(f"{name}.") for name in names)
+
+
+def _job(path: Path) -> tuple[object, ...]:
+    rule = path.parent.name
+    measured = pl.read_csv(path, separator="\t", infer_schema=False).row(0, named=True)
+    return rule.partition("_")[0], rule, *(_number(measured.get(c)) for c in _NUMBERS)
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return float(text or "")
+    except ValueError:
+        return None
+
+
+def build(scope: Scope, ledgers: Sequence[Path], out: Path) -> None:
+    """Write time and memory by phase and by rule, and when the pictures were fetched.
+
+    Raises:
+        DiskFull: no room for it.
+    """
+    names = [scope.collection, *scope.sources]
+    measured = jobs(names, scope.root)
+    write_page(
+        "costs",
+        out,
+        scope=scope,
+        up="",
+        tables={"phase": _table(measured, "phase"), "rule": _table(measured, "phase", "rule")},
+        fetched=_fetched(ledgers),
+    )
+
+
+def _table(measured: pl.DataFrame, *keys: str) -> Table:
+    """Return what `by` does, laid out; below the seconds a line of their share of the longest."""
+    sums = by(measured, *keys)
+    named = sums.with_columns(pl.col(keys[-1]).str.strip_prefix(pl.col("phase") + "_"))
+    laid, most = lay_out(named), max(sums["seconds"], default=0) or 1
+    place = named.columns.index("seconds")
+    for row, seconds in zip(laid.rows, sums["seconds"], strict=True):
+        row[place] = replace(row[place], length=seconds / most)
+    return laid
+
+
+def _fetched(ledgers: Sequence[Path]) -> list[str]:
+    """Return the first and the last day of the crawl, one if they are the same."""
+    if not ledgers:
+        return []
+    days = pl.scan_parquet(list(ledgers)).select(pl.col("fetched_at").dt.date().drop_nulls())
+    ends = days.select(first=pl.all().min(), last=pl.all().max()).collect().row(0)
+    return sorted({f"{day:%Y-%m-%d}" for day in ends if day})

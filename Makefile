@@ -50,8 +50,8 @@ test: .venv/installed
 	    $(if $(ALSO),-m "not (network or gpu or slow)") tests/workflow tests/lib tests/sql
 
 # Runs of the workflow beside the demo: with 1 and 16 shards, of two months and two collections, of
-# other corpora and snapshots, by DVC, with 20,000 faults and kills, with more interruptions; and
-# trainings by two processes.
+# other corpora and snapshots, by DVC, with 20,000 faults and kills, interrupted in every rule;
+# trainings by two processes or stopped at more steps; and all pages in Chromium by eye and by keys.
 test-long: .venv/installed
 	pytest -n 2 --dist loadfile -m long --durations=10 tests/workflow tests/lib tests/sql
 

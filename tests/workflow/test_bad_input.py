@@ -455,17 +455,8 @@ def road(undisturbed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-# Each has a like among the others: an output of the same rule, or of one that writes alike.
-LONG = (
-    *("acquire_source", "parse_wit", "crawl_shard", "project_index", "project_texts"),
-    *("train_model", "encode_texts", "encode_images", "index_dense", "search_bm25"),
-    *("search_fused", "score_runs", "tabulate_tables", "tabulate_report", "tabulate_catalog"),
-)
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.long] if n in LONG else []) for n in STOPS]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("name", STOPS)
 def test_after_ctrl_c_in_the_middle_of_a_rule_only_whole_outputs_are_there(
     name: str, undisturbed: Path, road: Path
 ) -> None:
@@ -484,15 +475,13 @@ def test_after_ctrl_c_in_the_middle_of_a_rule_only_whole_outputs_are_there(
     assert [n for n, path in there.items() if not same(path, undisturbed / n)] == []
 
 
-@pytest.mark.parametrize("stops", ["some", pytest.param("others", marks=pytest.mark.long)])
+@pytest.mark.long
 def test_after_ctrl_c_in_every_phase_a_plain_run_ends_with_the_same_bytes(
-    stops: str, undisturbed: Path, road: Path
+    undisturbed: Path, road: Path
 ) -> None:
     wanted = [FUSED, *(stop.target for stop in STOPS.values())]
-    targets = [*dict.fromkeys(name for name in wanted if (undisturbed / name).exists())]
-    if stops == "others":
-        targets.append("all")
-        succeeds(undisturbed, *targets)
+    targets = [*dict.fromkeys(name for name in wanted if (undisturbed / name).exists()), "all"]
+    succeeds(undisturbed, *targets)
     succeeds(road, *targets)
     assert same_where_comparable(undisturbed, road) == []
     assert "Nothing to be done" in succeeds(road, *targets)

@@ -50,18 +50,21 @@ def test_on_a_fresh_clone_no_stage_is_done_and_all_would_run_in_order(project, s
     assert stages_run(shell("dvc", "repro", "--force", "--dry", cwd=place)) == PHASES
 
 
+@pytest.mark.long
 def test_after_snakemake_a_dvc_commit_leaves_a_clean_status(built, shell):
     place, before = built
     assert "up to date" not in before
     assert "up to date" in shell("dvc", "status", cwd=place)
 
 
+@pytest.mark.long
 def test_after_a_commit_repro_builds_nothing(built, shell):
     told = shell("dvc", "repro", cwd=built[0])
     assert stages_run(told) == []
     assert "Data and pipelines are up to date" in told
 
 
+@pytest.mark.long
 def test_a_forced_stage_runs_although_nothing_changed(built, shell):
     assert "Running stage 'acquire'" in shell(
         "dvc", "repro", "--force", "--dry", "acquire", cwd=built[0]
@@ -69,16 +72,19 @@ def test_a_forced_stage_runs_although_nothing_changed(built, shell):
     assert "Running stage" not in shell("dvc", "repro", "--dry", "acquire", cwd=built[0])
 
 
+@pytest.mark.long
 def test_after_a_commit_snakemake_has_nothing_to_do(built, shell):
     assert NOTHING in shell("snakemake", "--cores", "all", "-n", cwd=built[0])
 
 
+@pytest.mark.long
 def test_metrics_are_shown(built, shell):
     shown = json.loads(shell("dvc", "metrics", "show", "--json", cwd=built[0]))
     values = shown[""]["data"]["results/tables/newest/metrics.json"]["data"]
     assert 0 < values["score"]["small"]["validation"]["t2m"]["bm25"]["MRR@10"] <= 1
 
 
+@pytest.mark.long
 def test_plots_are_shown(built, shell):
     shell("dvc", "plots", "show", "--out", "plots", cwd=built[0])
     page = (built[0] / "plots/index.html").read_text()
@@ -110,6 +116,7 @@ def with_another_k1(place: Path) -> str:
     return before
 
 
+@pytest.mark.long
 def test_a_change_of_the_systems_alone_is_to_run_search_and_later_but_not_crawl(built, shell):
     place, _ = built
     before = with_another_k1(place)

@@ -102,6 +102,7 @@ def test_each_phase_has_one_line_that_moves_below_those_of_its_jobs(started):
     assert re.search(r"\n4 of 4 jobs in \d+ s\nLog: \.snakemake/log/.*\n$", screen.text)
 
 
+@pytest.mark.long
 def test_a_narrow_terminal_has_no_line_that_is_broken_and_no_colour_is_a_wish(started):
     program = started(40, NO_COLOR="1")
     status, screen = program.end()
@@ -112,6 +113,7 @@ def test_a_narrow_terminal_has_no_line_that_is_broken_and_no_colour_is_a_wish(st
     assert "crawl " not in screen.text
 
 
+@pytest.mark.long
 def test_a_killed_run_leaves_its_lines_below_the_cursor_and_they_are_in_colour(started):
     program = started(100).until("━")
     program.kill()
@@ -146,6 +148,7 @@ def _profile() -> list[str | Path]:
     return ["--workflow-profile", ROOT / "profiles/default", "--cores", "1"]
 
 
+@pytest.mark.long
 def test_ctrl_c_leaves_no_line_that_moved(started):
     program = started(80)
     program.until("images")

@@ -64,16 +64,18 @@ def test_a_picture_is_taken_of_a_page(pages, chromium, tmp_path):
         assert len(picture.convert("RGB").getcolors() or []) > 1
 
 
-def test_colours_are_given_up_until_a_picture_is_small():
+def test_colours_are_given_up_until_a_picture_is_small(monkeypatch):
+    monkeypatch.setattr(images, "LARGEST", 2_000)
+
     def png(pixels) -> bytes:
         path = images.io.BytesIO()
         Image.fromarray(pixels.astype("uint8")).save(path, "PNG")
         return path.getvalue()
 
-    noise = np.random.default_rng(0).integers(0, 256, (600, 600, 3))
-    with pytest.raises(IsotopeError, match="more than 40000 bytes"):
+    noise = np.random.default_rng(0).integers(0, 256, (90, 90, 3))
+    with pytest.raises(IsotopeError, match="more than 2000 bytes"):
         images.small(png(noise))
-    fewer = images.small(png(noise[:300, :250]))
+    fewer = images.small(png(noise[:60, :50]))
     assert 0 < len(fewer) <= images.LARGEST
     with Image.open(images.io.BytesIO(fewer)) as picture:
         assert len(picture.convert("RGB").getcolors() or []) < max(images.COLOURS)

@@ -220,7 +220,10 @@ def misplaced(page: Page, buttons: str, pictures: str) -> list[str]:
     return page.evaluate(PLACES, [buttons, pictures])
 
 
-@pytest.mark.parametrize("labels", [LABELS, TEN], ids=["four", "ten"])
+@pytest.mark.parametrize(
+    "labels",
+    [pytest.param(LABELS, id="four"), pytest.param(TEN, id="ten", marks=pytest.mark.long)],
+)
 def test_on_a_telephone_a_picture_leaves_room_for_all_buttons(tmp_path, hosted, chromium, labels):
     long = {**LEAD, "context_section_description": LONG}
     captioned = {**ROSE, "caption_reference_description": [LONG]}

@@ -18,7 +18,8 @@ from isotope.tabulate.since import tabulate_temporal
 from isotope.tabulate.strata import Resampling
 
 HOW = Resampling(200, 0, 0.95)
-SHOWN = {"measures": ["MRR@10", "R@10"], "setting": "small", "split": "test", "looks": {"s": 3}}
+MEASURES = ["MRR@10", "R@10"]
+SHOWN = {"measures": MEASURES, "setting": "small", "split": "test", "looks": {"s": 3}}
 LEAD = "projected-{:08d}-000"
 
 
@@ -67,7 +68,7 @@ class Case:
                 qrels=self.reads[f"{when}_qrels"],
                 scores=self.reads[f"{when}_scores"],
                 collection=when,
-                measures=SHOWN["measures"],
+                measures=MEASURES,
             )
         drops, figure = self.folder / "temporal.parquet", self.folder / "temporal.svg"
         tabulate_temporal(old, self.reads, SHOWN, how=how, drops=drops, figure=figure)

@@ -10,7 +10,11 @@ window.accessibility = (() => {
     return `${e.localName}${marks} "${text.replace(/\s+/g, " ").slice(0, 40)}"`;
   };
 
-  const layout = () => {
+  // Observers of sizes have their turn before the second frame is drawn.
+  const drawn = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+
+  const layout = async () => {
+    await drawn();
     const needed = document.documentElement.scrollWidth;
     const broken = [...document.images].filter((i) => shown(i) && !(i.complete && i.naturalWidth));
     return [

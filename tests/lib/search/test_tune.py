@@ -81,7 +81,7 @@ def means(runs: list[pl.DataFrame], qrels: pl.DataFrame, measure: str) -> list[f
     return [float(np.mean(values.to_numpy())) for values in by_run["value"]]
 
 
-@settings(max_examples=24, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 2**20),
     ties=st.sampled_from([0, 2, 5]),

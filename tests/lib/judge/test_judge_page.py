@@ -275,16 +275,16 @@ def test_the_next_query_is_the_first_after_the_present_one_that_has_work(place):
     assert [own.progress(n)["next"] for n in (-1, 0, 1, 2)] == [0, 1, 2, 0]
     grade(own, 0, 2)
     assert [own.progress(n)["next"] for n in (-1, 0, 1, 2)] == [1, 1, 1, 1]
-    assert [elsewhere.query_after(n)["number"] for n in range(3)] == [1, 1, 1]
+    assert [elsewhere.page_after(n) for n in range(3)] == [1, 1, 1]
     grade(elsewhere, 1)
     # Where nothing is left the present one stays.
-    assert [own.query_after(n)["number"] for n in range(3)] == [0, 1, 2]
+    assert [own.page_after(n) for n in range(3)] == [0, 1, 2]
     assert own.progress() == {
         **{"done": 7, "total": 7, "queries": 3, "finished": 3, "partial": 0},
         "next": None,
     }
     with pytest.raises(IndexError):
-        own.query_after(3)
+        own.page_after(3)
 
 
 def grade(own: PoolSession, *numbers: int) -> None:

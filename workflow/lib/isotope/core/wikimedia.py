@@ -59,6 +59,11 @@ def file_name(name: str) -> str:
     return name[:1].upper() + name[1:]
 
 
+def decoded_name(last: str) -> str:
+    """Return a file's name as people write it, of the last part of its address."""
+    return unquote(last).replace("_", " ")
+
+
 def upload_url(name: str) -> str:
     """Return the address of a file on Wikimedia Commons, as WIT writes it.
 

@@ -3,13 +3,12 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import unquote
 
 import polars as pl
 
 from isotope.core import sql
-from isotope.core.pixels import thumbnail
-from isotope.report.content import Scope
+from isotope.core.wikimedia import decoded_name
+from isotope.report.content import Scope, thumbnails
 from isotope.report.site import write_page
 from isotope.tabulate.table import Table, lay_out, rows
 
@@ -177,12 +176,8 @@ def _boxes(sources: PageFiles, ids: list[str]) -> dict[str, pl.DataFrame]:
 def _pictures(sources: PageFiles, ids: list[str]) -> dict[str, tuple[str, str | None]]:
     """Return the name and the data: URI of each picture."""
     names = rows(_SQL / "report/images.sql", {"images": sources.images}, {"ids": ids})
-    drawn: dict[str, str | None] = {}
-    if sources.pixels:
-        pixels = {"pixels": list(sources.pixels)}
-        webps = rows(_SQL / "report/pixels.sql", pixels, {"ids": ids})
-        drawn = {r["id"]: thumbnail(r["webp"], SIDE_PX) for r in webps.iter_rows(named=True)}
-    titles = {r["id"]: unquote(r["title"]).replace("_", " ") for r in names.iter_rows(named=True)}
+    drawn = thumbnails(sources.pixels, ids, SIDE_PX)
+    titles = {r["id"]: decoded_name(r["title"]) for r in names.iter_rows(named=True)}
     return {ident: (title, drawn.get(ident)) for ident, title in titles.items()}
 
 

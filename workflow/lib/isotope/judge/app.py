@@ -84,7 +84,7 @@ def sheet_app(session: SheetSession, host: str = _LOOPBACK) -> Starlette:
 def _application(session: _Session, accepted: _Scale, routes: list[Route], host: str) -> Starlette:
     common = {
         "/api/query/{number:int}": _query(session.query),
-        "/api/after/{number:int}": _query(session.query_after),
+        "/api/after/{number:int}": _query(lambda number: session.query(session.page_after(number))),
         "/api/progress": _json_of(session.progress),
         "/picture/{image:path}": _picture(session.pictures),
         **{f"/{name}": _asset(name) for name in _ASSETS},

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import polars as pl
 from PIL import Image
@@ -15,23 +14,13 @@ from PIL import Image
 from isotope.core.errors import MissingFile
 from isotope.core.grid import SIDES, Cell, id_column
 from isotope.core.pixels import decode, iter_pixels
+from isotope.core.schemas import CAPTION_FIELDS, FIVE_FIELDS, STEP
+from isotope.core.wikimedia import decoded_name
 from isotope.judge.ledger import Pair
 
 SIDE_PX = 480
 _QUALITY = 80
-_SEPARATOR = " / "
-_TEXT_COLUMNS = (
-    "page_title",
-    "section_title",
-    "hierarchy",
-    "context_section_description",
-    "context_page_description",
-)
-_CAPTIONS = {
-    "caption_reference_description": "Caption",
-    "caption_alt_text_description": "Alternative text",
-    "caption_attribution_description": "Attribution",
-}
+_CAPTIONS = dict(zip(CAPTION_FIELDS, ("Caption", "Alternative text", "Attribution"), strict=True))
 _Row = Mapping[str, Any]
 
 
@@ -123,7 +112,7 @@ def text_fields(row: _Row) -> dict[str, str]:
 
     The path has no page title. The text of a page often is, or begins with, that of the section.
     """
-    title, section, path, own, whole = (_stripped(row[column]) for column in _TEXT_COLUMNS)
+    title, section, path, own, whole = (_stripped(row[column]) for column in FIVE_FIELDS)
     if own and _contains(own, whole):
         whole = ""
     elif own and re.match(rf"{re.escape(own)}(?!\w)", whole):
@@ -139,10 +128,10 @@ def text_fields(row: _Row) -> dict[str, str]:
 
 def _path_below(page: str, path: str, section: str) -> str:
     """Return the headings below the page's title, `section` being the last of them."""
-    below = "" if path == page else path.removeprefix(f"{page}{_SEPARATOR}")
-    if not below or not section or below.split(_SEPARATOR)[-1] == section:
+    below = "" if path == page else path.removeprefix(f"{page}{STEP}")
+    if not below or not section or below.split(STEP)[-1] == section:
         return below or section
-    return f"{below}{_SEPARATOR}{section}"
+    return f"{below}{STEP}{section}"
 
 
 def image_fields(row: _Row) -> dict[str, str]:
@@ -157,7 +146,7 @@ def image_fields(row: _Row) -> dict[str, str]:
             if not _is_elsewhere(part, every, shown):
                 shown.append(part)
         fields[label] = " | ".join(shown[before:])
-    name = unquote(row["image_url"].rpartition("/")[2]).replace("_", " ")
+    name = decoded_name(row["image_url"].rpartition("/")[2])
     stem = name.rpartition(".")[0] or name
     fields["File"] = "" if any(_contains(part, stem) for part in shown) else name
     return {label: value for label, value in fields.items() if value}
@@ -189,7 +178,7 @@ def _parts(value: str | Sequence[str | None] | None) -> list[str]:
 
 
 _SIDES: dict[str, tuple[tuple[str, ...], Callable[[_Row], dict[str, str]]]] = {
-    "texts": (_TEXT_COLUMNS, text_fields),
+    "texts": (FIVE_FIELDS, text_fields),
     "images": ((*_CAPTIONS, "image_url"), image_fields),
 }
 

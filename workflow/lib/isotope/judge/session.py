@@ -170,6 +170,7 @@ class PoolSession:
         self.ledger = Ledger(grades_file(folder / collection, assessor), assessor, PAIRS)
         self._work = Worklist([q.pairs for q in items.queries], self.ledger)
         self.progress, self.give = self._work.progress, self._work.give
+        self.page_after = self._work.page_after
         self._refuse_namesake()
 
     def _refuse_namesake(self) -> None:
@@ -201,14 +202,6 @@ class PoolSession:
             "candidates": self._candidates(query, cell.document_side),
             "progress": self.progress(number),
         }
-
-    def query_after(self, number: int) -> dict[str, Any]:
-        """Return the next query with work, as `query`; that of `number` if no other has any.
-
-        Raises:
-            As `query`.
-        """
-        return self.query(self._work.page_after(number))
 
     def summary(self) -> str:
         """Return a sentence: how many queries and pairs are judged, by whom, in which file."""
@@ -287,7 +280,7 @@ class SheetSession:
         path = grades_file(folder / collection / sheet.name, assessor)
         self.ledger = Ledger(path, assessor, VERDICTS)
         self._work = Worklist([[row["lot"]] for row in sheet.rows], self.ledger)
-        self.progress = self._work.progress
+        self.progress, self.page_after = self._work.progress, self._work.page_after
         if path.with_suffix(".csv").exists():
             found = f"a sheet that {assessor!r} has filled in by hand"
             raise BrokenPromise(path.with_suffix(".csv"), found, "take another name, or move it")
@@ -309,14 +302,6 @@ class SheetSession:
             "grade": verdict_json(self.ledger.grades.get(row["lot"])),
             "progress": self.progress(number),
         }
-
-    def query_after(self, number: int) -> dict[str, Any]:
-        """Return the next failure without a verdict, as `query`; `number`'s if no other is left.
-
-        Raises:
-            As `query`.
-        """
-        return self.query(self._work.page_after(number))
 
     def summary(self) -> str:
         """Return a sentence: how many failures are judged, by whom, in which file."""

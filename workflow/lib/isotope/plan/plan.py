@@ -163,9 +163,8 @@ class Plan(Exhibits):
 
     def report_facts(self, wildcards: Wildcards) -> dict[str, Any]:
         """Return what a collection's pages say of the params, and of what was built."""
-        failures = wildcards.collection in self.explained_collections()
-        built = {"built": self.build_facts(wildcards), "failures": failures}
-        return {**self.report_params(), **built, "looks": self.looks}
+        built = {"built": self.build_facts(wildcards), "looks": self.looks}
+        return {**self.report_params(), **built}
 
     def report_scopes(self) -> dict[str, Any]:
         """Return the pool and the system that each built collection's pages are about."""

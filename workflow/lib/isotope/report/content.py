@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from itertools import groupby, takewhile
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import unquote
 
 import polars as pl
 
 from isotope.core import sql
 from isotope.core.errors import MissingFile
 from isotope.core.pixels import SIDE_PX, thumbnail
+from isotope.core.wikimedia import decoded_name
 from isotope.tabulate.exhibits import Exhibit, described
 from isotope.tabulate.looks import themed
 from isotope.tabulate.table import Column, PrintedCell, Table, lay_out, rows
@@ -237,17 +237,21 @@ def items(scope: Scope, ids: Iterable[str], side_px: int = SIDE_PX) -> dict[str,
     thumbnails = pictures(scope, images["id"].to_list(), side_px)
     by_id = {r["id"]: Item("text", r["title"], r["words"], r["url"]) for r in texts.to_dicts()}
     for r in images.to_dicts():
-        ident, title = r["id"], unquote(r["title"]).replace("_", " ")
+        ident, title = r["id"], decoded_name(r["title"])
         by_id[ident] = Item("image", title, r["words"], r["url"], thumbnails.get(ident))
     return by_id
 
 
 def pictures(scope: Scope, ids: list[str], side_px: int = SIDE_PX) -> dict[str, str | None]:
     """Return data: URIs of the pictures that were crawled, within `side_px` squared, by id."""
-    shards = scope.shards()
+    return thumbnails(scope.shards(), ids, side_px)
+
+
+def thumbnails(shards: Sequence[Path], ids: list[str], side_px: int) -> dict[str, str | None]:
+    """Return data: URIs of the pictures that are in `shards`, within `side_px` squared, by id."""
     if not shards:
         return {}
-    webps = rows(_SQL / "report/pixels.sql", {"pixels": shards}, {"ids": ids})
+    webps = rows(_SQL / "report/pixels.sql", {"pixels": list(shards)}, {"ids": ids})
     return {r["id"]: thumbnail(r["webp"], side_px) for r in webps.iter_rows(named=True)}
 
 

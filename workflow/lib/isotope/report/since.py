@@ -11,13 +11,12 @@ from difflib import SequenceMatcher
 from itertools import groupby, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import unquote
 
 import polars as pl
 
 from isotope.core import sql
-from isotope.core.pixels import thumbnail
-from isotope.report.content import required
+from isotope.core.wikimedia import decoded_name
+from isotope.report.content import required, thumbnails
 from isotope.report.site import excerpt, write_page
 from isotope.tabulate.table import PrintedCell, Table, lay_out, plain, rows
 
@@ -267,10 +266,8 @@ def _lookup(
     drawn: Drawn = {}
     for side, shards in pixels.items():
         own = sorted(image for when, image in first if when == side)
-        if own and shards:
-            webps = rows(_SQL / "report/pixels.sql", {"pixels": list(shards)}, {"ids": own})
-            for row in webps.iter_rows(named=True):
-                drawn[side, row["id"]] = thumbnail(row["webp"], _SIDE_PX)
+        found = thumbnails(shards, own, _SIDE_PX) if own else {}
+        drawn |= {(side, ident): picture for ident, picture in found.items()}
     return Lookup(texts, images, drawn)
 
 
@@ -390,7 +387,7 @@ def _sides(row: Row) -> list[str]:
 def _name(lookup: Lookup, image: tuple[str, str]) -> str:
     """Return the file's name as people write it."""
     row = lookup.images.get(image, {"title": ""})
-    return unquote(row["title"] or "").replace("_", " ") or image[1]
+    return decoded_name(row["title"] or "") or image[1]
 
 
 _DESCRIBE = {"text": _text, "image": _image, "pair": _pair}

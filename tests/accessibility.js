@@ -23,6 +23,54 @@ window.accessibility = (() => {
     ];
   };
 
+  // Words of which a box that scrolls sideways shows one end and not the other, wherever it rests. A
+  // word wider than what it stands in is cut anyhow.
+  const lines = function* (part) {
+    const texts = document.createTreeWalker(part, NodeFilter.SHOW_TEXT), range = document.createRange();
+    for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+      const label = node.parentElement, s = getComputedStyle(label);
+      if (!node.data.trim() || label.closest(".unseen") || s.opacity === "0") continue;
+      range.selectNodeContents(node);
+      const shortened = s.textOverflow === "ellipsis";
+      for (const line of shortened ? label.getClientRects() : range.getClientRects()) yield line;
+    }
+  };
+  // What is in sight of a part of a box: not what lies under the keys, nor what is clipped.
+  const sight = (part, box, row) => {
+    const left = box.getBoundingClientRect().left + box.clientLeft;
+    const table = part.closest("table");
+    const clips = table && /calc\(100% - ([\d.]+)px\)/.exec(getComputedStyle(table).clipPath);
+    const edge = clips ? table.getBoundingClientRect().left + Number(clips[1]) : Infinity;
+    const keys = row && !part.matches(".key, .pool th") ? [...row.cells].filter((c) => c.matches(".key")) : [];
+    const starts = keys.map((key) => key.getBoundingClientRect().right);
+    return [Math.max(left, ...starts), Math.min(left + box.clientWidth, edge)];
+  };
+  const cutIn = (part, box, row) => {
+    const [left, right] = sight(part, box, row);
+    const crosses = (line, edge) => line.left < edge - 1 && line.right > edge + 1;
+    return [...lines(part)].some((line) =>
+      line.width <= right - left && (crosses(line, left) || crosses(line, right)));
+  };
+  const cuts = async () => {
+    const found = new Set();
+    for (const box of document.querySelectorAll(".scroll, .plot, pre")) {
+      const scrolls = getComputedStyle(box).overflowX !== "visible" && box.scrollWidth > box.clientWidth;
+      if (!shown(box) || !scrolls) continue;
+      const rows = [...box.querySelectorAll("thead tr, tbody tr:nth-child(-n + 3)")].filter(shown).slice(0, 12);
+      const parts = rows.length ? rows.flatMap((row) => [...row.cells].map((cell) => [cell, row])) : [[box]];
+      for (let at = 0, last = -1; at <= box.scrollWidth - box.clientWidth + 40; at += 40) {
+        box.scrollLeft = at;
+        if (box.scrollLeft === last) continue;
+        last = box.scrollLeft;
+        await drawn();
+        for (const [part, row] of parts)
+          if (cutIn(part, box, row)) found.add(`cut ${last} px from the start: ${name(part)} in ${name(box)}`);
+      }
+      box.scrollLeft = 0;
+    }
+    return [...found];
+  };
+
   const violations = async (context, options) => {
     const found = await axe.run(context, { resultTypes: ["violations"], preload: false, ...options });
     const words = (n) => `${n.html.slice(0, 120)}: ${n.failureSummary.split("\n").at(-1).trim()}`;
@@ -110,5 +158,5 @@ window.accessibility = (() => {
       ...unseen.map(([e, fault]) => `${fault}: ${name(e)}`),
     ];
   };
-  return { layout, structure, contrast, walk, walked };
+  return { layout, cuts, structure, contrast, walk, walked };
 })();

@@ -15,14 +15,16 @@ Screen = tuple[int, Literal["light", "dark"]]
 SCREENS: Sequence[Screen] = ((1280, "light"), (390, "dark"))
 ALL_SCREENS: Sequence[Screen] = tuple(product((1280, 390), ("light", "dark")))
 HEIGHT = 900
+NARROW = 500
 
 
 def faults(page: Page, screens: Sequence[Screen] = SCREENS) -> list[str]:
     """Return what is wrong with an open page on each screen; the last one stays.
 
-    What is checked: no part is wider than the window, and every picture shows; axe's rules of WCAG
-    2 A and AA and of best practice; Tab reaches every control and every box that scrolls, and the
-    outline of what has the focus is in sight.
+    What is checked: no part is wider than the window, and every picture shows; on a telephone, no
+    word is cut by the edge of a box that scrolls sideways, wherever it comes to rest; axe's rules
+    of WCAG 2 A and AA and of best practice; Tab reaches every control and every box that scrolls,
+    and the outline of what has the focus is in sight.
     """
     page.evaluate(AXE)
     page.evaluate(CHECKS)
@@ -32,7 +34,7 @@ def faults(page: Page, screens: Sequence[Screen] = SCREENS) -> list[str]:
 def _faults(page: Page, width: int, scheme: Literal["light", "dark"]) -> Iterator[str]:
     page.set_viewport_size({"width": width, "height": HEIGHT})
     page.emulate_media(color_scheme=scheme)
-    for check in ("layout", "structure", "contrast"):
+    for check in ("layout", *(["cuts"] if width < NARROW else []), "structure", "contrast"):
         yield from page.evaluate(f"accessibility.{check}()")
     for _ in range(page.evaluate("accessibility.walk()")):
         page.keyboard.press("Tab")

@@ -19,11 +19,14 @@ body { color: #222; background: #fff; color-scheme: light dark; }
 @media (prefers-color-scheme: dark) { body { color: #eee; background: #111; } }
 @media (max-width: 400px) { .wide { width: 500px; } }
 .bare { outline: none; } .away { position: fixed; left: -9999px; }
+.scroll { overflow: auto; } .scroll td { min-width: 250px; padding-left: 90px; }
 .box { height: 2rem; overflow: auto; width: 9rem; }
 </style><main><h1>Hard to read</h1><p class="faint">Faint</p><p class="glare">Glare</p>
 <p class="wide">Wide</p><img src="data:image/png;base64,AAAA"><button class="bare">Bare</button>
 <a class="away" href="#">Away</a><button tabindex="-1">Skipped</button>
 <table><tr><th></th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table>
+<div class="scroll" tabindex="0"><table><tr><td>Twelve words, more than fit</td><td>end</td></tr>
+</table></div>
 <div class="box" tabindex="-1">One<br>two<br>three<br>four</div>
 <button onkeydown="event.preventDefault()">Trap</button><a href="#">After</a></main></html>"""
 DESK, HAND = "1280 px, light: ", "390 px, dark: "
@@ -39,6 +42,7 @@ FOUND = [
     DESK + 'not reached by Tab: div.box "One',
     DESK + 'not reached by Tab: a "After"',
     HAND + "overflow: the page is 508 px wide",
+    HAND + 'cut 120 px from the start: td "Twelve',
     HAND + 'color-contrast: <p class="glare">',
 ]
 

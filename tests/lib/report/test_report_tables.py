@@ -1,14 +1,17 @@
 """Tables of the report: what they print, and how a reader sorts, filters and scrolls them."""
 
 import csv
+import io
 import re
 from collections.abc import Iterable, Sequence
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
-from playwright.sync_api import Page
+from PIL import Image
+from playwright.sync_api import Locator, Page
 from tests.report_project import TOLD, cell, files
 
 from isotope.report import collection
@@ -47,6 +50,7 @@ FIRST = """t => [...t.tBodies].map(b => [...b.rows].filter(r => !r.matches('.poo
   .map(rows => rows.map(r => r.cells[1].textContent))"""
 LEFT = "e => e.getBoundingClientRect().left"
 TOP = "e => e.getBoundingClientRect().top"
+RIGHT = "e => e.getBoundingClientRect().right"
 TABLE3, INTERVALS = "#table3 table", "#intervals table"
 
 
@@ -54,6 +58,19 @@ def write(path: Path, head: list[str], rows: Iterable[Sequence[object]]) -> Path
     with path.open("w", newline="") as file:
         csv.writer(file).writerows([head, *rows])
     return path
+
+
+def darkest_at_the_right(page: Page, box: Locator) -> float:
+    """Return how light the darkest column of pixels at the right of a box is, of its lightest.
+
+    Looked at is the blank line above the heads, in the last 120 px.
+    """
+    place = box.bounding_box()
+    assert place is not None
+    x = place["x"] + place["width"] - 120
+    shot = page.screenshot(clip={"x": x, "y": place["y"] + 2, "width": 120, "height": 4})
+    columns = np.asarray(Image.open(io.BytesIO(shot)).convert("L")).mean(axis=0)
+    return float(columns.min() / columns.max())
 
 
 def lay_long_tables(folder: Path) -> list[Path]:
@@ -224,13 +241,26 @@ def test_keys_headings_and_heads_stay_where_the_table_scrolls(page):
     before = [e.evaluate(LEFT) for e in (name, pool, number)]
     box.evaluate("e => e.scrollBy(120, 0)")
     after = [e.evaluate(LEFT) for e in (name, pool, number)]
-    assert after == pytest.approx([before[0], before[1], before[2] - 120], abs=1)
+    moved = box.evaluate("e => e.scrollLeft")
+    assert 60 < moved < 180, "the box rests at the start of the next column or of the one after it"
+    assert after == pytest.approx([before[0], before[1], before[2] - moved], abs=1)
     page.wait_for_selector("#table3 .scroll.scrolled")
     head = box.locator("thead th", has_text="R@10").first
     box.evaluate("e => scrollTo(0, scrollY + e.getBoundingClientRect().top + 500)")
     page.wait_for_function("document.querySelector('#table3 .scroll.moved')")
     assert -2 < box.locator("thead").evaluate(TOP) < 2
     assert head.evaluate(TOP) >= 0
+
+
+def test_a_shade_says_that_there_is_more_until_the_last_column_is_in_sight(page):
+    page.set_viewport_size({"width": 390, "height": 700})
+    box = page.locator("#table3 .scroll")
+    box.scroll_into_view_if_needed()
+    assert darkest_at_the_right(page, box) < 0.85
+    box.evaluate("e => e.scrollTo(e.scrollWidth, 0)")
+    page.wait_for_selector("#table3 .scroll.scrolled")
+    assert box.locator("thead tr:last-child th").last.evaluate(RIGHT) <= box.evaluate(RIGHT)
+    assert darkest_at_the_right(page, box) > 0.97
 
 
 def test_on_a_desk_the_head_of_a_table_that_fits_stays_at_the_top(page):

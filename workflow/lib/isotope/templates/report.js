@@ -216,40 +216,93 @@ function addColumnChoices(one, tools, key) {
   setHidden(one, off);
 }
 
-// Edges: keys stay as far as there is room, heads stay below the window's edge, shades follow.
+// Edges: keys stay as far as there is room, heads stay below the window's edge, shades follow. Where
+// a table scrolls sideways, it rests at the start of a column and shows whole columns only.
 
-function fit(one) {
-  const { box, table, heads } = one;
-  box.classList.remove("fits");
-  const room = box.clientWidth;
-  if (!room) return;
-  const keys = heads.filter((head) => head.classList.contains("key"));
-  const widths = keys.map((key) => key.getBoundingClientRect().width);
+const widthsOf = (one) => one.heads.map((head) => head.getBoundingClientRect().width);
+
+// Return the width of what stays: all keys, or the last one where all take too much of the room.
+function keepKeys(one, room) {
+  const widths = widthsOf(one).filter((_, n) => one.heads[n].classList.contains("key"));
   const whole = widths.reduce((a, b) => a + b, 0);
   const together = whole <= LARGEST_KEYS * room;
   let left = 0;
   widths.forEach((width, n) => {
     const last = n === widths.length - 1;
-    box.style.setProperty(`--left-${n + 1}`, together ? `${left}px` : "0px");
-    box.style.setProperty(`--stay-${n + 1}`, together || last ? "sticky" : "static");
+    one.box.style.setProperty(`--left-${n + 1}`, together ? `${left}px` : "0px");
+    one.box.style.setProperty(`--stay-${n + 1}`, together || last ? "sticky" : "static");
     left += width;
   });
   const kept = together ? whole : widths.at(-1) || 0;
-  box.style.setProperty("--keys", `${kept}px`);
-  box.style.setProperty("--left-of-blank", `${kept - whole}px`);
-  box.style.setProperty("--room", `${room}px`);
-  box.classList.toggle("fits", table.scrollWidth <= room);
+  one.box.style.setProperty("--keys", `${kept}px`);
+  one.box.style.setProperty("--left-of-blank", `${kept - whole}px`);
+  one.box.style.setProperty("--free", `${room - kept}px`);
+  return kept;
+}
+
+function fit(one) {
+  const { box, table, heads } = one;
+  box.classList.remove("fits");
+  table.style.borderRightWidth = "";
+  const room = box.clientWidth;
+  if (!room) return;
+  one.kept = keepKeys(one, room);
+  let right = 0;
+  one.edges = widthsOf(one).map((width) => (right += width));
+  const starts = one.edges.slice(0, -1).filter((_, n) => !heads[n + 1].classList.contains("key"));
+  one.rests = [0, ...starts.map((start) => start - one.kept)];
+  const fits = table.scrollWidth <= room;
+  const last = one.rests.find((at) => at >= right - room - 1) ?? 0;
+  const rests = one.rests.filter((at) => at <= last);
+  const largest = Math.max(...rests.map((at) => at + room - edgeWithin(one, at)));
+  box.style.setProperty("--room", `${fits ? room : room - largest}px`);
+  // The last column, too, is reached from the start of one.
+  if (!fits) table.style.borderRightWidth = `${Math.max(0, last + room - right)}px`;
+  box.classList.toggle("fits", fits);
   follow(one);
 }
 
-function follow({ box, table }) {
-  box.classList.toggle("scrolled", box.scrollLeft > 1);
+// The right edge of the last column that is whole where the box is `at` px from its start; a column
+// wider than the box is shown as far as it goes.
+function edgeWithin({ box, edges, kept }, at) {
+  const whole = Math.max(0, ...edges.filter((edge) => edge <= at + box.clientWidth + 1));
+  return whole > at + kept + 1 ? whole : at + box.clientWidth;
+}
+
+function follow(one) {
+  const { box, table, edges } = one;
+  if (!edges) return;
+  const at = box.scrollLeft, fits = box.classList.contains("fits");
+  box.classList.toggle("scrolled", at > 1);
+  const edge = edgeWithin(one, at), more = !fits && edge < edges.at(-1) - 1;
+  box.classList.toggle("ended", !more);
+  box.style.setProperty("--cut", more ? `${at + box.clientWidth - edge}px` : "0px");
+  table.style.clipPath = more ? `inset(-1rem calc(100% - ${edge}px) -1rem -1rem)` : "";
+  for (const span of table.tHead.querySelectorAll(".group span")) {
+    const { offsetLeft, offsetWidth } = span.closest("th");
+    const seen = Math.min(offsetLeft + offsetWidth, more ? edge : Infinity) - Math.max(offsetLeft, at + one.kept);
+    span.style.maxWidth = fits ? "" : `calc(${Math.max(0, seen)}px - 0.7rem)`;
+  }
   // A box that scrolls sideways holds what is sticky in it: there the head is moved.
-  const edge = table.getBoundingClientRect();
-  const most = edge.height - table.tHead.offsetHeight * 2;
-  const down = box.classList.contains("fits") ? 0 : Math.max(0, Math.min(-edge.top, most));
+  const place = table.getBoundingClientRect();
+  const most = place.height - table.tHead.offsetHeight * 2;
+  const down = fits ? 0 : Math.max(0, Math.min(-place.top, most));
   box.classList.toggle("moved", down > 0);
   table.tHead.style.transform = down ? `translateY(${down}px)` : "";
+}
+
+// Before the browser scrolls what gets the focus into the box, the box rests where it is whole.
+function reveal(one, target) {
+  const cell = target.closest("th, td");
+  if (!cell || !one.edges) return;
+  const { box, edges, kept, rests } = one, n = cell.cellIndex;
+  const isStill = cell.matches(".key") && getComputedStyle(cell).position === "sticky";
+  if (isStill && edges[n] <= box.clientWidth) return;
+  const start = (edges[n - 1] ?? 0) - kept;
+  if (edges[n] > edgeWithin(one, box.scrollLeft) + 1) {
+    box.scrollLeft = rests.find((at) => at + box.clientWidth >= edges[n] - 1) ?? start;
+  } else if (start < box.scrollLeft) box.scrollLeft = start;
+  follow(one);
 }
 
 function start(one, n) {
@@ -266,11 +319,27 @@ function start(one, n) {
   if (named.size > 3) addColumnChoices(one, tools, key);
   if (tools.childElementCount) one.box.before(tools);
   one.box.addEventListener("scroll", () => follow(one), { passive: true });
+  one.box.addEventListener("focusin", ({ target }) => reveal(one, target));
   new ResizeObserver(() => fit(one)).observe(one.box);
   show(one);
 }
 
+// A figure wider than its box: words that its edges would cut wait until they are whole.
+
+function showWholeWords(box) {
+  const { left, right } = box.getBoundingClientRect();
+  const words = [...box.querySelectorAll("text")].map((text) => [text, text.getBoundingClientRect()]);
+  for (const [text, place] of words) {
+    const cut = [left, right].some((edge) => place.left < edge && place.right > edge);
+    text.style.opacity = cut ? 0 : "";
+  }
+}
+
 tables.forEach(start);
+for (const box of document.querySelectorAll(".plot")) {
+  box.addEventListener("scroll", () => showWholeWords(box), { passive: true });
+  new ResizeObserver(() => showWholeWords(box)).observe(box);
+}
 addEventListener("scroll", () => tables.forEach(follow), { passive: true });
 addEventListener("beforeprint", () => {
   for (const details of document.querySelectorAll("details.numbers")) details.open = true;

@@ -57,10 +57,10 @@ test-long: .venv/installed
 
 # Chromium for the tests of pages, WordNet for those of failures; if they can't be installed, tests skip.
 system:
-	@{ command -v chromium && test -e /usr/share/wordnet/data.noun; } >/dev/null \
+	@{ command -v chromium-headless-shell && test -e /usr/share/wordnet/data.noun; } >/dev/null \
 	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get -qq update \
 	&& DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends \
-	    chromium wordnet-base >/dev/null; } \
+	    chromium-headless-shell wordnet-base >/dev/null; } \
 	|| echo "no way to install Chromium and WordNet here: their tests will skip"
 
 # Side by side; what each prints stays together.

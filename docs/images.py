@@ -25,7 +25,7 @@ from isotope.judge.pool import write_pool
 
 ROOT = Path(__file__).parents[1]
 OUT = Path(__file__).with_name("images")
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 Theme = Literal["light", "dark"]
 # Widths and heights of windows, in px.
 WINDOWS = {1280: 900, 390: 844}

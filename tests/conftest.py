@@ -1,16 +1,18 @@
 """Fixtures that several kinds of tests share."""
 
+import gc
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
 from tests import browser, forkserver, java_archive
 from tests.one_java import OneJava
+from xdist.scheduler import LoadFileScheduling
 
 from isotope.core import lucene
 from isotope.core.errors import MissingFile
@@ -21,8 +23,32 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 
 
+# Each process compiles ranx's dictionaries anew, for 8 s.
+WITH_RANX = ("core/test_measures.py", "search/test_fuse.py", "search/test_tune.py")
+
+
+class FilesTogether(LoadFileScheduling):
+    """Give a file to one worker, and to the same one all files that compare with ranx."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = super()._split_scope(nodeid)
+        return "ranx" if file.endswith(WITH_RANX) else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling | None:
+    """Take the place of `--dist loadfile`."""
+    return FilesTogether(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+def pytest_collection_finish() -> None:
+    """From here on the collector of garbage leaves alone what the tests are made of."""
+    gc.freeze()
+    gc.enable()
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Make the folder that all workers of a session share; no example of a test is timed."""
+    gc.disable()  # it would look through all modules again and again while they are imported
     settings.register_profile("untimed", deadline=None)
     settings.load_profile("untimed")
     # Two workers have more threads than cores: one that waits for others must not spin meanwhile.
@@ -40,6 +66,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Remove it; the fork server ends with this process."""
+    gc.unfreeze()
     if not hasattr(config, "workerinput"):
         shutil.rmtree(forkserver.folder(), ignore_errors=True)
 

@@ -175,6 +175,7 @@ def test_a_collection_kind_is_one_folder_of_queries(extended, tmp_path):
     assert "collect pairs" in planned(place, "collect", "--configfile", *options)
 
 
+@pytest.mark.long
 def test_a_system_kind_is_a_class_and_a_function_and_voids_no_runs_of_other_kinds(extended):
     for rules in ("search", "index"):
         text = (ROOT / f"workflow/rules/{rules}.smk").read_text()
@@ -191,6 +192,7 @@ def test_the_page_shows_every_extension_with_its_diff():
     assert {"A model kind", "A collection kind", "A system kind"} <= {*DIFFS}
 
 
+@pytest.mark.long
 def test_a_table_is_one_query_and_one_entry(extended):
     place = extended("A table")
     inside(place, "python", "-c", TABULATE)

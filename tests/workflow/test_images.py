@@ -56,6 +56,7 @@ def test_the_readme_opens_with_pictures_that_exist():
     assert len(re.findall(r'alt="[^"]{40,}"', opening)) == 2
 
 
+@pytest.mark.long
 def test_a_picture_is_taken_of_a_page(pages, chromium, tmp_path):
     browser = chromium.context.browser
     images.take(browser, pages["index"].as_uri(), "index", tmp_path)

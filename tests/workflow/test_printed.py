@@ -149,6 +149,7 @@ def test_quiet_leaves_out_what_it_names(small, place):
     assert not re.search("1/1|1 of 1", small("--quiet", "all", "--", "a"))
 
 
+@pytest.mark.long
 def test_a_logger_of_the_user_s_takes_its_place(small, place, monkeypatch):
     package = place / "lib/snakemake_logger_plugin_other"
     package.mkdir(parents=True)

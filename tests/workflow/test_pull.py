@@ -86,12 +86,14 @@ def pulled(project, shell) -> dict[str, str]:
     return json.loads(told.splitlines()[-1])
 
 
+@pytest.mark.long
 def test_after_make_pull_nothing_is_planned_in_whatever_order_files_were_written(pulled):
     assert len(pulled) == 4 + SHUFFLES
     planned = {order: told for order, told in pulled.items() if "Nothing to be done" not in told}
     assert planned == {}
 
 
+@pytest.mark.long
 def test_after_make_pull_snakemake_has_its_record_of_every_job(pulled):
     """Without its record a job does not notice that its params have changed."""
     assert [order for order, told in pulled.items() if "missing provenance" in told] == []

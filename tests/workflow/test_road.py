@@ -290,6 +290,7 @@ def test_the_cli_says_what_to_do_when_there_is_no_report(tmp_path, shell):
     assert told.strip() == "MissingFile: results/report: no report yet; run `snakemake --cores all`"
 
 
+@pytest.mark.long
 def test_the_target_full_plans_what_the_demo_leaves_out(project, shell):
     place = project()
     overlay = ["--configfile", "params/full.yaml"]

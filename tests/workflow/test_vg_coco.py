@@ -211,7 +211,11 @@ def test_flickr_has_the_ranking_table_without_objects(place):
 
 
 @pytest.mark.parametrize(
-    ("corpus", "collections"), [("vg-coco", ["vg-coco"]), ("flickr", ["flickr8k", "flickr30k"])]
+    ("corpus", "collections"),
+    [
+        ("vg-coco", ["vg-coco"]),
+        pytest.param("flickr", ["flickr8k", "flickr30k"], marks=pytest.mark.long),
+    ],
 )
 def test_all_models_with_both_summarisers_are_planned(root, shell, tmp_path, corpus, collections):
     """Tables 6 to 13: 23 models, each on sentences, on T5's summaries, and on Pegasus's."""

@@ -363,9 +363,9 @@ def small_files(folder: Path, kib: int) -> Iterator[None]:
 @pytest.mark.parametrize(
     ("limit", "kib", "file"),
     [
-        (small_disk, 300, "scratch/toy/00000-"),
+        pytest.param(small_disk, 300, "scratch/toy/00000-", marks=pytest.mark.long),
         (small_disk, 1_000, "data/toy/shard-00000.parquet"),
-        (small_files, 300, "scratch/toy/00000-"),
+        pytest.param(small_files, 300, "scratch/toy/00000-", marks=pytest.mark.long),
     ],
 )
 def test_a_full_disk_is_one_short_error_and_the_crawl_goes_on_with_room(

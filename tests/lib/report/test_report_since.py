@@ -275,7 +275,7 @@ def test_the_headline_counts_by_kind_and_change(written):
     assert lines[2].split() == ["images", "0", "1", "0", "0", "1", "1", "1"]
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", [pytest.param(SCREENS[0], marks=pytest.mark.long), *SCREENS[1:]])
 def test_a_reader_chooses_what_to_see(written, chromium, screen):
     page = chromium.open(written.as_uri())
     page.evaluate(OPEN_ALL)

@@ -91,8 +91,10 @@ def means(runs: list[pl.DataFrame], qrels: pl.DataFrame, measure: str) -> list[f
 def test_a_trials_value_is_that_of_the_run_that_the_fusion_writes(seed, ties, measure, depth):
     runs = [random_run(seed + i, 12, 15, ties) for i in range(2)]
     qrels = random_qrels(seed, 14, 15)
-    for spec, by in ((WSUM, wsum), (RRF, rrf)):
-        given_ = {**spec, "tune": {**spec["tune"], "measure": measure}}
+    few = np.random.default_rng(seed).choice(11, size=3, replace=False)
+    weights = [[int(n) / 10, (10 - int(n)) / 10] for n in few]
+    for spec, by, some in ((WSUM, wsum, {"weights": weights}), (RRF, rrf, {"k": [0.5, 10, 60]})):
+        given_ = {**spec, "tune": {**spec["tune"], "grid": some, "measure": measure}}
         trials = tune(given_, runs, qrels, depth)
         written = [by(runs, **trial.parameters, depth=depth) for trial in trials]
         found = [trial.value for trial in trials]

@@ -464,7 +464,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
     "make help": recipe("help", "head -5 Makefile"),
     "make java": elsewhere(LUCENE, "test_the_classes_are_what_a_compiler_makes_of_their_sources"),
     "make pull": elsewhere(DVC, "test_a_fresh_clone_after_make_pull_plans_no_job"),
-    "make system": recipe("system", "chromium wordnet-base"),
+    "make system": recipe("system", "chromium-headless-shell wordnet-base"),
     "make test-cluster": recipe("test-cluster", "pytest -m slow tests/cluster"),
 }
 

@@ -20,6 +20,7 @@ OPTIONS = (
     "--disable-sync",
 )
 WAIT_MS = 10_000
+_LOOK_EVERY_MS = 20
 
 
 @dataclass
@@ -50,6 +51,19 @@ class Browser:
     def _console(self, message: ConsoleMessage) -> None:
         if message.type in {"error", "warning"}:
             self.faults.append(f"{message.type}: {message.text}")
+
+
+def until(page: Page, expression: str) -> None:
+    """Wait until an expression is true in a page, whose policy may forbid that it evaluates text.
+
+    Raises:
+        TimeoutError: it was false for WAIT_MS.
+    """
+    for _ in range(WAIT_MS // _LOOK_EVERY_MS):
+        if page.evaluate(expression):
+            return
+        page.wait_for_timeout(_LOOK_EVERY_MS)
+    raise TimeoutError(expression)
 
 
 def found() -> str | None:

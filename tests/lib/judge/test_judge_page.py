@@ -20,6 +20,7 @@ from playwright.sync_api import Page
 from sklearn.metrics import cohen_kappa_score
 from starlette.testclient import TestClient
 from tests import forkserver
+from tests.browser import until
 
 from isotope.cli import commands as main
 from isotope.collect.tables import IMAGES, QRELS, TEXTS
@@ -489,7 +490,7 @@ def test_two_tabs_of_one_assessor_do_not_clobber_each_other(place, hosted, chrom
     assert kept("ann") == {first[0]: 2}
     two.keyboard.press("0")
     two.locator("#state:not(.trouble)").wait_for(state="attached")
-    two.wait_for_function("outbox.length === 0")
+    until(two, "outbox.length === 0")
     assert kept("ann") == {first[0]: 0}
     third = chromium.open(others)
     counts(third, "0 of 7")

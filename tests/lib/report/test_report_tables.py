@@ -247,7 +247,7 @@ def test_keys_headings_and_heads_stay_where_the_table_scrolls(page):
     page.wait_for_selector("#table3 .scroll.scrolled")
     head = box.locator("thead th", has_text="R@10").first
     box.evaluate("e => scrollTo(0, scrollY + e.getBoundingClientRect().top + 500)")
-    page.wait_for_function("document.querySelector('#table3 .scroll.moved')")
+    page.wait_for_selector("#table3 .scroll.moved")
     assert -2 < box.locator("thead").evaluate(TOP) < 2
     assert head.evaluate(TOP) >= 0
 

@@ -59,7 +59,8 @@ def snakemake(project: Project, folder: Path, *arguments: str) -> str:
     where = ["--snakefile", project.root / "Snakefile", "--directory", folder]
     command = [project.programs / "snakemake", *where, *arguments]
     merged = subprocess.STDOUT
-    return subprocess.check_output(command, env=env, text=True, stderr=merged)
+    # Where it is called from, Snakemake looks for a default profile.
+    return subprocess.check_output(command, env=env, text=True, stderr=merged, cwd=project.root)
 
 
 def run(folder: Path, project: Project = OURS, cores: str = "1") -> float:

@@ -388,16 +388,19 @@ def readers(told: str) -> set[str]:
     return {rule for rules in found for rule in rules.split(", ")}
 
 
+@pytest.mark.long
 def test_unchanged_params_and_files_plan_nothing(planned):
     assert planned["made"].startswith("exit status 0"), planned["made"][-3_000:]
     assert "Nothing to be done" in planned["unchanged"], planned["unchanged"][-3_000:]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("n", "names"), [*enumerate(rounds(VALUES))])
 def test_another_value_plans_the_rules_that_read_it_and_no_others(planned, n, names):
     assert readers(planned[f"values {n}"]) == set().union(*(VALUES[name] for name in names))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("n", "names"), [*enumerate(rounds(EDITS))])
 def test_an_edited_file_plans_the_rules_that_read_it_and_no_others(planned, n, names):
     assert readers(planned[f"edits {n}"]) == set().union(*(EDITS[name] for name in names))

@@ -487,6 +487,7 @@ def test_after_ctrl_c_in_every_phase_a_plain_run_ends_with_the_same_bytes(
     assert "Nothing to be done" in succeeds(road, *targets)
 
 
+@pytest.mark.long
 def test_after_kill_9_unlocking_is_all_it_takes_to_go_on(undisturbed: Path, copy: Path) -> None:
     shutil.rmtree(copy / "data/parse")
     stop = STOPS["parse_dump"]

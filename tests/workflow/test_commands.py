@@ -473,6 +473,14 @@ def test_every_documented_command_has_its_effect_named():
     assert documented() == set(EFFECTS)
 
 
-@pytest.mark.parametrize("command", EFFECTS)
+# Its plan has 36 collections.
+PUBLISHED = f"{OVERLAID}/xm3600.yaml params/xm3600-published.yaml --config root=ROOT"
+COMMANDS = [
+    pytest.param(command, marks=[pytest.mark.long] if command == PUBLISHED else [])
+    for command in EFFECTS
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_a_documented_command_has_its_documented_effect(request, command):
     EFFECTS[command](request)

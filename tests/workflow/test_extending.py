@@ -114,6 +114,7 @@ def messages(told: str) -> list[str]:
     return re.findall(r"^(?:local)?Job \d+: (.+)$", told, re.MULTILINE)
 
 
+@pytest.mark.long
 def test_a_model_kind_is_one_file_and_voids_no_vectors_of_other_kinds(extended):
     place = extended("A model kind")
     before, after = encoders(ROOT), encoders(place)

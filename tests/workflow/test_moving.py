@@ -123,6 +123,7 @@ def test_a_killed_run_leaves_its_lines_below_the_cursor_and_they_are_in_colour(s
     assert "\x1b[36m" in program.written
 
 
+@pytest.mark.long
 def test_a_run_that_failed_says_where_and_its_next_one_counts_what_is_done(started, folder, shell):
     (folder / "broken").touch()
     status, screen = started(100).end()

@@ -108,6 +108,7 @@ def peak_kib(place: str) -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
 
 
+@pytest.mark.long
 def test_pages_of_the_file_do_not_stay_in_memory(tmp_path):
     """300 MB of half floats pass through 32 MB, counted as the system counts: mapped pages too."""
     stored = np.lib.format.open_memmap(tmp_path / "v.npy", "w+", np.float16, (600_000, 256))

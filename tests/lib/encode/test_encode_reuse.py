@@ -125,7 +125,7 @@ def encoded(monkeypatch) -> list[int]:
 
 
 @pytest.mark.parametrize("side", ["texts", "pixels", "captions"])
-@pytest.mark.parametrize("precision", ["float32", "float16"])
+@pytest.mark.parametrize("precision", ["float32", pytest.param("float16", marks=pytest.mark.long)])
 def test_what_is_reused_gives_the_bytes_of_a_cold_build(side, precision, spec, editions, encoded):
     first, second = editions
     given = spec | {"precision": precision}

@@ -302,6 +302,7 @@ def test_the_page_of_a_pool_is_read_and_worked_by_everybody(tmp_path, hosted, ch
     assert faults(page, [(390, "light")]) == []
 
 
+@pytest.mark.long
 def test_the_page_of_failures_is_read_and_worked_by_everybody(tmp_path, hosted, chromium):
     page = chromium.open(hosted(sheet_app(failures(tmp_path))))
     counts(page, "0 of 2")

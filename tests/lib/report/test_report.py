@@ -196,6 +196,7 @@ def test_best_queries_come_first_and_the_worst_show_where_the_answer_was(site):
     assert worst[0] == "The right answer was not returned" or worst[0].endswith("7")
 
 
+@pytest.mark.long
 def test_the_same_input_gives_the_same_bytes(root, site, tmp_path):
     shutil.copytree(root, tmp_path / "again", ignore=shutil.ignore_patterns("report"))
     assert pages(build(tmp_path / "again")) == pages(site)

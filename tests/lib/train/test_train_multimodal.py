@@ -137,7 +137,12 @@ def test_the_four_weights_begin_at_the_grids_best(collection, tmp_path):
 
 @pytest.mark.parametrize(
     ("means", "chosen"),
-    [((0.1, 0.4, 0.3), 4), ((0.1, 0.2, 0.3), 6), ((0.3, 0.3, 0.2), 2), ((0.0, 0.0, 0.0), 2)],
+    [
+        ((0.1, 0.4, 0.3), 4),
+        pytest.param((0.1, 0.2, 0.3), 6, marks=pytest.mark.long),
+        pytest.param((0.3, 0.3, 0.2), 2, marks=pytest.mark.long),
+        ((0.0, 0.0, 0.0), 2),
+    ],
 )
 def test_early_stopping_keeps_the_weights_of_the_best_harmonic_mean(
     collection, tmp_path, monkeypatch, means, chosen
@@ -300,6 +305,7 @@ multimodal.train(**{k: Path(v) for k, v in given.items()}, **told, pixels=pixels
 """
 
 
+@pytest.mark.long
 def test_a_training_killed_after_it_kept_better_weights_resumes_to_the_same_bytes(
     collection, tmp_path
 ):

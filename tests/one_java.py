@@ -18,7 +18,9 @@ class OneJava:
         self._process: subprocess.Popen[str] | None = None
         self._lock = threading.Lock()
 
-    def __call__(self, lines: Sequence[str], memory_mb: int) -> tuple[int, list[str]]:
+    def __call__(
+        self, lines: Sequence[str], memory_mb: int, flags: Sequence[str] = ()
+    ) -> tuple[int, list[str]]:
         """Run the lines; return what a Java of their own would exit with, and its output."""
         with self._lock:
             found: list[str] = []

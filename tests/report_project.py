@@ -202,7 +202,11 @@ SCORED = {"scores": "", "significance": ".significance"}
 WORDS = {"language": "en", "texts_language": "en", "k1": 0.9, "b": 0.4, "index": None}
 QUERIES: dict[str, Any] = {
     **{"systems": ["rrf", "bm25"], "setting": "large", "measure": "MRR@10", "shown": 100},
-    **{"hits": 3, "bootstrap": TOLD["bootstrap"], "words": {**WORDS, "fields": list(FIVE_FIELDS)}},
+    **{
+        "hits": 3,
+        "bootstrap": TOLD["bootstrap"],
+        "words": {**WORDS, "fields": list(FIVE_FIELDS), "engine": "impacts"},
+    },
 }
 ASKED = {"systems": ["rrf", "bm25"], "queries": 1, "seed": 0, "hits": 3, "setting": "large"}
 

@@ -2,6 +2,7 @@ from pathlib import Path
 
 from isotope.plan.shards import (
     BUFFERS,
+    COUNTS,
     DUCKDB,
     DUCKDB_LARGE,
     ENCODES,
@@ -12,7 +13,10 @@ from isotope.plan.shards import (
     JAVA_MERGES,
     JAVA_SEARCHES,
     LEARNS,
+    MERGES,
+    NEAREST,
     PAGES,
+    SEARCHES,
     SHOWS,
     SHOWS_WORDS,
     STREAMS,

@@ -15,13 +15,14 @@ rule index_bm25:
         system=plan.systems_of("bm25"),
     threads: plan.threads(8)
     resources:
-        mem_mb=plan.needs(JAVA, reads=["texts", "images"]),
+        mem_mb=plan.needs(COUNTS, by_lucene=JAVA, reads=["texts", "images"]),
     params:
         call="index.bm25:index_bm25",
         splits=plan.searched_splits,
         language=plan.caption_language,
         texts_language=plan.language,
         fields=plan.bm25_fields,
+        engine=plan.bm25_engine,
     message:
         "index the words of {wildcards.collection} for {wildcards.system}"
     script:
@@ -55,6 +56,7 @@ if plan.is_sharded("index"):
             language=plan.caption_language,
             texts_language=plan.language,
             fields=plan.bm25_fields,
+            engine=plan.bm25_engine,
         message:
             "digest the words of {wildcards.collection} for {wildcards.system}"
         script:
@@ -77,7 +79,7 @@ if plan.is_sharded("index"):
             system=plan.systems_of("bm25"),
         threads: plan.threads(2)
         resources:
-            mem_mb=plan.needs(JAVA, reads=["texts", "images"], shards="index"),
+            mem_mb=plan.needs(COUNTS, by_lucene=JAVA, reads=["texts", "images"], shards="index"),
         params:
             call="index.bm25:index_bm25_shard",
             splits=plan.searched_splits,
@@ -85,6 +87,7 @@ if plan.is_sharded("index"):
             language=plan.caption_language,
             texts_language=plan.language,
             fields=plan.bm25_fields,
+            engine=plan.bm25_engine,
         message:
             "index the words of {wildcards.collection} for {wildcards.system}, shard {wildcards.part}"
         script:
@@ -105,10 +108,13 @@ if plan.is_sharded("index"):
         wildcard_constraints:
             system=plan.systems_of("bm25"),
         resources:
-            mem_mb=plan.needs(JAVA_MERGES),
+            mem_mb=plan.needs(MERGES, by_lucene=JAVA_MERGES),
         params:
             call="index.bm25:index_bm25_gather",
             splits=plan.searched_splits,
+            language=plan.caption_language,
+            texts_language=plan.language,
+            engine=plan.bm25_engine,
         message:
             "merge the indexes of {wildcards.collection} for {wildcards.system}"
         script:
@@ -132,7 +138,7 @@ rule index_answers:
         system=plan.systems_of("answers"),
     threads: plan.threads(8)
     resources:
-        mem_mb=plan.needs(JAVA),
+        mem_mb=plan.needs(COUNTS),
     params:
         call="index.bm25:index_answers",
         tokenizer=plan.system_tokenizer,

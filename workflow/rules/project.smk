@@ -16,7 +16,7 @@ if plan.projects_in_one_job:
             "logs/benchmarks/project_source/{source}.tsv"
         threads: plan.threads(8)
         resources:
-            mem_mb=plan.needs(JAVA_DUCKDB),
+            mem_mb=plan.needs(NEAREST, by_lucene=JAVA_DUCKDB),
         params:
             call="project.match:project_source",
             spec=plan.entry("project"),
@@ -61,8 +61,8 @@ else:
         output:
             index=plan.piece(
                 "index",
-                temp(directory("data/project/{source}/lucene")),
-                directory(".isotope/project/{source}/{part}/lucene"),
+                temp(directory("data/project/{source}/index")),
+                directory(".isotope/project/{source}/{part}/index"),
             ),
         log:
             plan.part_log("index", "project_index/{source}"),
@@ -70,11 +70,12 @@ else:
             plan.part_benchmark("index", "project_index/{source}")
         threads: plan.threads(2 if plan.is_sharded("index") else 8)
         resources:
-            mem_mb=plan.needs(JAVA, shards="index"),
+            mem_mb=plan.needs(COUNTS, by_lucene=JAVA, shards="index"),
         params:
             call="project.match:index_sections",
             part=plan.part,
             language=plan.language_of_source,
+            engine=plan.engine_of_source,
         message:
             "index the sections of {wildcards.source}"
         script:
@@ -84,18 +85,20 @@ else:
 
         rule project_index_gather:
             input:
-                pieces=plan.part_files("index", ".isotope/project/{source}/{part}/lucene"),
+                pieces=plan.part_files("index", ".isotope/project/{source}/{part}/index"),
                 code=plan.code("project.match:gather_index"),
             output:
-                index=temp(directory("data/project/{source}/lucene")),
+                index=temp(directory("data/project/{source}/index")),
             log:
                 "logs/project_index_gather/{source}.log",
             benchmark:
                 "logs/benchmarks/project_index_gather/{source}.tsv"
             resources:
-                mem_mb=plan.needs(JAVA_MERGES),
+                mem_mb=plan.needs(MERGES, by_lucene=JAVA_MERGES),
             params:
                 call="project.match:gather_index",
+                language=plan.language_of_source,
+                engine=plan.engine_of_source,
             message:
                 "merge the indexes of the sections of {wildcards.source}"
             script:
@@ -105,7 +108,7 @@ else:
         input:
             queries=".isotope/project/{source}/queries.parquet",
             sections="data/parse/{source}/sections.parquet",
-            index="data/project/{source}/lucene",
+            index="data/project/{source}/index",
             sql=plan.sql("project/exact.sql", "project/projection.sql"),
             code=plan.code("project.match:project"),
         output:
@@ -120,7 +123,7 @@ else:
             plan.part_benchmark("project", "project_texts/{source}")
         threads: plan.threads(8)
         resources:
-            mem_mb=plan.needs(JAVA_DUCKDB, shards="project"),
+            mem_mb=plan.needs(NEAREST, by_lucene=JAVA_DUCKDB, shards="project"),
         params:
             call="project.match:project",
             spec=plan.entry("project"),
@@ -176,7 +179,7 @@ rule project_labels:
         source=plan.any_of(plan.recognition_sources()),
     threads: plan.threads(8)
     resources:
-        mem_mb=plan.needs(JAVA),
+        mem_mb=plan.needs(COUNTS),
     params:
         call="project.match:project_labels",
         spec=plan.recognition,

@@ -33,7 +33,7 @@ rule search_bm25:
         qrels="data/collect/{collection}/qrels.parquet",
         indexes=plan.index_pattern,
         sql=plan.sql("index/*.sql"),
-        code=plan.code("search.systems:search_bm25"),
+        code=plan.code("search.bm25:search_bm25"),
     output:
         runs=plan.piece("search", plan.run_grid, plan.run_pieces),
     log:
@@ -44,9 +44,9 @@ rule search_bm25:
         system=plan.systems_of("bm25"),
     threads: plan.threads(8)
     resources:
-        mem_mb=plan.needs(JAVA_SEARCHES),
+        mem_mb=plan.needs(SEARCHES, by_lucene=JAVA_SEARCHES, reads=["texts", "images"]),
     params:
-        call="search.systems:search_bm25",
+        call="search.bm25:search_bm25",
         spec=plan.system_params,
         language=plan.caption_language,
         texts_in=plan.language,
@@ -203,7 +203,7 @@ rule search_answers:
         system=plan.systems_of("answers"),
     threads: plan.threads(8)
     resources:
-        mem_mb=plan.needs(JAVA_SEARCHES),
+        mem_mb=plan.needs(SEARCHES),
     params:
         call="search.answers:search_answers",
         spec=plan.system_params,
@@ -297,7 +297,7 @@ use rule search_bm25 as search_since_bm25 with:
         qrels="data/collect/{collection}/qrels.parquet",
         indexes=plan.earlier_index,
         sql=plan.sql("index/*.sql"),
-        code=plan.code("search.systems:search_bm25"),
+        code=plan.code("search.bm25:search_bm25"),
     output:
         runs=plan.stale_grid("setting", "split", "task"),
     log:

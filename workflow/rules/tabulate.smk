@@ -364,7 +364,7 @@ rule tabulate_perturbed_bm25:
         system=plan.systems_of("bm25"),
     threads: plan.threads(8)
     resources:
-        mem_mb=plan.needs(JAVA),
+        mem_mb=plan.needs(SEARCHES, by_lucene=JAVA, reads=["perturbed"]),
     params:
         call="explain.ranks:rank_perturbed_bm25",
         spec=plan.system_params,

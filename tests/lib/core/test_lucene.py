@@ -107,9 +107,11 @@ def test_a_missing_index_is_named(tmp_path):
 def test_one_java_makes_several_indexes_and_searches_them(tmp_path, monkeypatch):
     starts: list[int] = []
 
-    def counted(lines: Sequence[str], memory_mb: int) -> tuple[int, list[str]]:
+    def counted(
+        lines: Sequence[str], memory_mb: int, flags: Sequence[str]
+    ) -> tuple[int, list[str]]:
         starts.append(len(lines))
-        return one_java.ON_ITS_OWN(lines, memory_mb)
+        return one_java.ON_ITS_OWN(lines, memory_mb, flags)
 
     monkeypatch.setattr(lucene, "_java_runs", counted)
     halves = [lucene.Documents(tmp_path / f"{n}", DOCUMENTS[n::2]) for n in range(2)]
@@ -279,7 +281,7 @@ def test_the_classes_are_what_a_compiler_makes_of_their_sources(tmp_path):
 @pytest.mark.parametrize(
     ("module", "program", "other"),
     [
-        ("search.systems", "BatchSearch", "MergeIndexes"),
+        ("search.bm25", "BatchSearch", "MergeIndexes"),
         ("index.bm25:index_bm25_gather", "MergeIndexes", ""),
     ],
 )

@@ -18,7 +18,7 @@ from isotope.explain.ranks import Queries, Tower, perturbed_bm25, perturbed_dens
 from isotope.explain.tables import INTACT
 from isotope.index.bm25 import index_bm25
 from isotope.models.kinds.hash import HashEncoder
-from isotope.search.systems import search_bm25
+from isotope.search.bm25 import search_bm25
 from isotope.toy import words
 
 SAID = ["A large red ball", "A small blue cup", "One white house", "The green tree", "No colour"]

@@ -1,53 +1,82 @@
-"""An index is copied where its documents and their analysis are the same, else built."""
+"""An index is copied where its documents, analysis and engine are the same, else built."""
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
-from isotope.index.bm25 import documents_digest, is_copied
+from isotope.bm25 import format as written
+from isotope.core import lucene
+from isotope.index.bm25 import Digest, Digests, Reads, read_digest, write_digest
 
 WORDS = {"a": "boats sail", "b": "", "c": None}
-
-
-def made(documents: pl.DataFrame, index: Path, earlier: Path | None, language: str = "en") -> bool:
-    """Return whether an index was built; it holds what it is made of."""
-    copied = is_copied(documents, index, earlier, language)
-    if not copied:
-        index.mkdir(parents=True)
-        rows = documents.select("id", "contents").rows()
-        (index / "documents").write_text(repr([*rows, language]))
-    return not copied
+KEY = "large/all/texts"
 
 
 def documents(**changed: str) -> pl.DataFrame:
-    told = {**WORDS, **changed}
-    return pl.DataFrame({"id": list(told), "split": "test", "contents": list(told.values())})
+    words = {**WORDS, **changed}
+    return pl.DataFrame({"id": list(words), "split": "test", "contents": list(words.values())})
+
+
+def copied(
+    words: pl.DataFrame, earlier: Path, language: str = "en", engine: str = "impacts"
+) -> bool:
+    """Whether the index of some texts is a copy of the earlier one."""
+    found = Digests(Reads("fr", language), {"large": Path()}, ["test"], engine)
+    found.add("texts", words)
+    assert list(found.compared({})) == [KEY]
+    return found.compared({"large": earlier})[KEY]["copied"]
+
+
+@pytest.fixture
+def earlier(tmp_path) -> Path:
+    """The folder of an earlier index of `documents()`."""
+    made = Digests(Reads("fr", "en"), {"large": tmp_path}, ["test"], "impacts")
+    made.add("texts", documents())
+    made.place(KEY).mkdir()
+    write_digest(made.place(KEY), made.compared({})[KEY]["sha256"])
+    return tmp_path
 
 
 @pytest.mark.parametrize(
-    ("changed", "language", "copied"),
-    [({}, "en", True), ({}, "de", False), ({"a": "boats"}, "en", False), ({"d": ""}, "en", False)],
+    ("changed", "other", "expected"),
+    [
+        ({}, {}, True),
+        ({}, {"language": "de"}, False),
+        ({}, {"engine": "lucene"}, False),
+        ({"a": "boats"}, {}, False),
+        ({"d": ""}, {}, False),
+    ],
 )
-def test_only_the_same_documents_and_language_are_copied(changed, language, copied, tmp_path):
-    first, second, cold = (tmp_path / name / "texts" for name in ("first", "second", "cold"))
-    assert made(documents(), first, None)
-    assert made(documents(**changed), second, first, language) != copied
-    assert made(documents(**changed), cold, None, language)
-    for name in ("texts/documents", "texts.sha256"):
-        one, other = (folder.parent / name for folder in (second, cold))
-        assert one.read_bytes() == other.read_bytes()
+def test_only_the_same_documents_language_and_engine_are_copied(earlier, changed, other, expected):
+    assert copied(documents(**changed), earlier, **other) == expected
 
 
-def test_an_index_whose_documents_are_not_told_is_built_again(tmp_path):
-    assert all(made(documents(), tmp_path / name, None) for name in ("first", "second"))
-    (tmp_path / "first.sha256").unlink()
-    assert made(documents(), tmp_path / "third", tmp_path / "first")
+@pytest.mark.parametrize(
+    ("owner", "name", "value"),
+    [(written, "VERSION", 2), (lucene, "jar", lambda: Path("anserini-9.jar"))],
+)
+def test_an_index_of_another_version_or_jar_is_built_again(
+    earlier, monkeypatch, owner: Any, name, value
+):
+    assert copied(documents(), earlier)
+    monkeypatch.setattr(owner, name, value)
+    assert not copied(documents(), earlier)
+
+
+def test_an_index_without_its_digest_or_a_digest_without_its_index_is_built_again(earlier):
+    (earlier / "all/texts").rmdir()
+    assert read_digest(earlier / "all/texts") == ""
+    assert not copied(documents(), earlier)
+    (earlier / "all/texts").mkdir()
+    assert copied(documents(), earlier)
+    (earlier / "all/texts.sha256").unlink()
+    assert not copied(documents(), earlier)
 
 
 def test_where_words_end_is_part_of_the_digest():
-    one, other = (
-        pl.DataFrame({"id": ids, "contents": words})
-        for ids, words in ((["a", "b"], ["x y", "z"]), (["a", "b"], ["x", "y z"]))
-    )
-    assert documents_digest(one, "en") != documents_digest(other, "en")
+    one, other = Digest("en"), Digest("en")
+    for digest, ids, words in ((one, ["a", "b"], ["x y", "z"]), (other, ["a", "b"], ["x", "y z"])):
+        digest.add(pl.DataFrame({"id": ids, "contents": words}))
+    assert one.hexdigest() != other.hexdigest()

@@ -10,13 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from isotope.bm25.format import open_index
+from isotope.bm25.search import search
+from isotope.bm25.words import analyzer
 from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import lucene, store
 from isotope.core.errors import BadParams
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.store import Part, write_slice
-from isotope.index import bm25
+from isotope.index import bm25, engines
 from isotope.index.bm25 import index_bm25, index_bm25_gather, index_bm25_shard, index_digests
+from isotope.index.engines import Side
 
 SPLITS = ["validation", "test"]
 SETTINGS = ("small", "base", "large")
@@ -56,77 +60,111 @@ def at(place: Path, settings: Sequence[str] = SETTINGS) -> list[Path]:
 
 
 def in_shards(
-    collection: Collection, place: Path, n: int, settings: Sequence[str], earlier=()
+    collection: Collection, place: Path, n: int, settings: Sequence[str], earlier=(), **engine: Any
 ) -> list[Path]:
     """Index in n shards, as the rules do, and return the folders."""
     digests = place / "digests.json"
     grid: dict[str, Any] = {"settings": settings, "splits": SPLITS}
-    index_digests(**collection, **READS, digests=digests, **grid, earlier=earlier)
+    index_digests(**collection, **READS, digests=digests, **grid, earlier=earlier, **engine)
     pieces = [at(place / f"{i:05d}-of-{n:05d}", settings) for i in range(n)]
     for i, own in enumerate(pieces):
         shard: Part = (i, n)
         places: dict[str, Any] = {"digests": digests, "folders": own, "splits": SPLITS}
-        index_bm25_shard(**collection, **READS, **places, threads=1, part=shard)
+        index_bm25_shard(**collection, **READS, **places, threads=1, part=shard, **engine)
     by_setting = [piece for folders in zip(*pieces, strict=True) for piece in folders]
     folders = at(place / "whole", settings)
-    index_bm25_gather(
-        pieces=by_setting, digests=digests, folders=folders, splits=SPLITS, earlier=earlier
-    )
+    languages = {key: READS[key] for key in ("language", "texts_language")}
+    places: dict[str, Any] = {"digests": digests, "folders": folders, "splits": SPLITS}
+    index_bm25_gather(pieces=by_setting, **places, **languages, earlier=earlier, **engine)
     return folders
 
 
-def at_once(collection: Collection, place: Path, settings: Sequence[str], earlier=()) -> list[Path]:
+def at_once(
+    collection: Collection, place: Path, settings: Sequence[str], earlier=(), **engine: Any
+) -> list[Path]:
     folders = at(place, settings)
-    how: dict[str, Any] = {**READS, "splits": SPLITS, "threads": 1, "earlier": earlier}
+    how: dict[str, Any] = {**READS, "splits": SPLITS, "threads": 1, "earlier": earlier, **engine}
     index_bm25(**collection, folders=folders, **how)
     return folders
 
 
-def test_shards_answer_as_one_index_in_the_language_of_each_side(tmp_path):
+def found_by_impacts(index: Path, queries: list[tuple[str, str]], language: str) -> pl.DataFrame:
+    opened = open_index(index, analyzer=analyzer(language))
+    return pl.concat(search(opened, queries, k1=0.9, b=0.4, hits=9, threads=1))
+
+
+def found_by_lucene(index: Path, queries: list[tuple[str, str]], language: str) -> pl.DataFrame:
+    model = lucene.Bm25(0.9, 0.4, language=language)
+    return lucene.search(index, queries, model, hits=9, threads=1)
+
+
+def test_shards_and_engines_answer_as_one_index_in_the_language_of_each_side(tmp_path):
     collection = collect(tmp_path / "collection")
-    (once,), (sharded,) = (
-        at_once(collection, tmp_path / "once", ["base"]),
-        in_shards(collection, tmp_path / "sharded", 2, ["base"]),
-    )
+    made = {
+        (engine, n): (
+            in_shards(collection, tmp_path / f"{engine}-{n}", n, ["base"], engine=engine)
+            if n > 1
+            else at_once(collection, tmp_path / engine, ["base"], engine=engine)
+        )[0]
+        for engine in ("impacts", "lucene")
+        for n in (1, 2)
+    }
+    search_by = {"impacts": found_by_impacts, "lucene": found_by_lucene}
     asked = {"texts": ("en", "star"), "images": ("de", "Haus")}
     for side, (language, word) in asked.items():
-        queries, model = [("q", word), ("p", f"{word} 3")], lucene.Bm25(0.9, 0.4, language=language)
-        found, other = (
-            lucene.search(folder / "all" / side, queries, model, hits=9, threads=1)
-            for folder in (once, sharded)
-        )
-        assert found["query_id"].value_counts(sort=True).rows() == [("q", 8), ("p", 8)]
-        assert found.equals(other)
-        assert digest(once, side) == digest(sharded, side) != ""
+        queries = [("q", word), ("p", f"{word} 3")]
+        found = [
+            search_by[engine](folder / "all" / side, queries, language)
+            for (engine, _), folder in made.items()
+        ]
+        assert found[0]["query_id"].value_counts(sort=True).rows() == [("q", 8), ("p", 8)]
+        assert all(found[0].equals(other) for other in found)
+        own, sharded, other, _ = (digest(folder, side) for folder in made.values())
+        assert own == sharded != other
 
 
 def digest(folder: Path, side: str) -> str:
     return (folder / "all" / f"{side}.sha256").read_text()
 
 
-@pytest.fixture
-def written(monkeypatch) -> list[Path]:
-    """Indexes that are lists of their documents, and the places of those that were built."""
-    built: list[Path] = []
+class Listing:
+    """An engine whose indexes are lists of their documents, and the places that it has built."""
 
-    def build(indexes: Iterable[lucene.Documents], *, threads: int) -> None:
+    def __init__(self) -> None:
+        self.built: list[Path] = []
+
+    def analysis(self, language: str) -> str:
+        return language
+
+    def build(self, sides: Iterable[Side], *, threads: int) -> None:
         assert threads == 1
-        for index, pairs, language in indexes:
-            index.mkdir(parents=True)
-            (index / "documents").write_text(json.dumps([language, [*pairs]]))
-            built.append(index)
+        for side in sides:
+            words = pl.concat([pl.DataFrame(schema=WORDS), *side.frames])
+            for place, splits in side.places.items():
+                rows = words.filter(pl.col("split").is_in(splits)).select("id", "contents").rows()
+                if rows:
+                    place.mkdir(parents=True)
+                    (place / "documents").write_text(json.dumps([side.language, rows]))
+                    self.built.append(place)
 
-    def merge(parts: Sequence[Path], index: Path) -> None:
+    def merge(self, parts: Sequence[Path], index: Path, language: str) -> None:
         told = [json.loads((p / "documents").read_text()) for p in parts if p.is_dir()]
-        (language,) = {language for language, _ in told}
+        assert {own for own, _ in told} == {language}
         index.mkdir(parents=True)
         rows = [row for _, rows in told for row in rows]
         (index / "documents").write_text(json.dumps([language, rows]))
 
-    monkeypatch.setattr(lucene, "build_indexes", build)
-    monkeypatch.setattr(bm25, "merge_indexes", merge)
+
+WORDS = {"id": pl.String(), "split": pl.String(), "contents": pl.String()}
+
+
+@pytest.fixture
+def written(monkeypatch) -> list[Path]:
+    """The places of the indexes that were built, which are lists of their documents."""
+    engine = Listing()
+    monkeypatch.setitem(engines.ENGINES, "impacts", engine)
     monkeypatch.setattr(bm25, "_ROWS", 4)
-    return built
+    return engine.built
 
 
 def left(folders: Sequence[Path]) -> dict[str, str]:
@@ -184,7 +222,7 @@ def test_a_shard_that_fails_leaves_no_folder(tmp_path, written, monkeypatch):
     def fail(*_given, **_named) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(lucene, "build_indexes", fail)
+    monkeypatch.setattr(engines.ENGINES["impacts"], "build", fail)
     folders = at(tmp_path / "shard")
     places: dict[str, Any] = {"digests": digests, "folders": folders, "splits": SPLITS}
     with pytest.raises(KeyboardInterrupt):

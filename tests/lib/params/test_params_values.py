@@ -90,7 +90,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "no kind": (system(k1=1), "systems.x: no key 'kind' in {'k1': 1}; add 'kind'"),
     "a key of another kind": (
         system(kind="bm25", model="tiny-clip"),
-        "systems.x.model: no such key (its value: 'tiny-clip'); known: b, fields, k1, kind",
+        "systems.x.model: no such key (its value: 'tiny-clip'); known: b, engine, fields, k1, kind",
     ),
     "a model's kind": (
         model(kind="open_clop"),

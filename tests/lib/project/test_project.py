@@ -1,5 +1,8 @@
 """WIT's texts find their sections: by BM25 alone, or by their titles first."""
 
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -7,9 +10,8 @@ import polars as pl
 import pytest
 import yaml
 
-from isotope.core import lucene, sql, store
-from isotope.core.errors import EmptyTable
-from isotope.core.lucene import merge_indexes
+from isotope.core import sql, store
+from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile
 from isotope.core.store import gather
 from isotope.params import phases, sections
 from isotope.parse import tables as parse_tables
@@ -19,6 +21,8 @@ from isotope.project.tables import MEMBERS, PROJECTION
 
 # AToMiC, section 4.2: BM25 with (k1, b) = (0.9, 0.4).
 SPEC = {"k1": 0.9, "b": 0.4}
+ENGINES = (match.IMPACTS, match.LUCENE)
+LIMITS: dict[str, Any] = {"threads": 1, "memory_mb": 512}
 
 
 def section(page: int, number: int, title: str, hierarchy: str, words: str) -> dict:
@@ -56,6 +60,7 @@ def test_what_params_leave_out_is_the_papers_bm25(root):
         assert {key: section.defaults()[key] for key in SPEC} == SPEC
     full = yaml.safe_load((root / "params/enwiki.yaml").read_text())
     assert full["project"]["enwiki-20221101"] == {"mode": "bm25", **SPEC}
+    assert phases.Project.defaults()["engine"] == match.IMPACTS
 
 
 @pytest.fixture(scope="module")
@@ -75,13 +80,14 @@ def source(tmp_path_factory) -> dict[str, Path]:
     wit = {"associations": paths["associations"]}
     members = sql.SQL / "project/members.sql"
     sql.query(members, wit, {"language": "en"}, out=paths["members"], schema=MEMBERS)
-    match.index_sections(paths["sections"], folder / "lucene", threads=1, memory_mb=512)
+    for engine in ENGINES:
+        match.index_sections(paths["sections"], folder / engine, engine=engine, **LIMITS)
     return paths
 
 
-def projected(source, folder: Path, mode: str) -> list[tuple]:
+def projected(source, folder: Path, mode: str, engine: str) -> list[tuple]:
     """Return (text_id, method, has a score) for each of TEXTS."""
-    index = source["sections"].parent / "lucene"
+    index = source["sections"].parent / engine
     wit = {k: source[k] for k in ("associations", "members")}
     match.write_queries(**wit, queries=folder / "queries.parquet")
     pieces = [folder / f"{n}.parquet" for n in range(3)]
@@ -90,7 +96,7 @@ def projected(source, folder: Path, mode: str) -> list[tuple]:
             folder / "queries.parquet",
             source["sections"],
             index,
-            {**SPEC, "mode": mode},
+            {**SPEC, "mode": mode, "engine": engine},
             piece,
             threads=1,
             part=(n, 3),
@@ -108,8 +114,9 @@ def test_rows_with_the_same_text_share_one_source_text(source):
     assert members.n_unique() == 4
 
 
-def test_mode_bm25_asks_the_index_for_every_text(source, tmp_path):
-    assert projected(source, tmp_path, "bm25") == [
+@pytest.mark.parametrize("engine", ENGINES)
+def test_mode_bm25_asks_the_index_for_every_text(source, tmp_path, engine):
+    assert projected(source, tmp_path, "bm25", engine) == [
         ("projected-00000001-000", "bm25", True),
         ("projected-00000001-001", "bm25", True),
         ("projected-00000002-001", "bm25", True),
@@ -117,8 +124,9 @@ def test_mode_bm25_asks_the_index_for_every_text(source, tmp_path):
     ]
 
 
-def test_mode_exact_then_bm25_trusts_titles_and_asks_for_the_rest(source, tmp_path):
-    assert projected(source, tmp_path, "exact-then-bm25") == [
+@pytest.mark.parametrize("engine", ENGINES)
+def test_mode_exact_then_bm25_trusts_titles_and_asks_for_the_rest(source, tmp_path, engine):
+    assert projected(source, tmp_path, "exact-then-bm25", engine) == [
         ("projected-00000001-000", "exact", False),
         ("projected-00000001-002", "exact", False),
         ("projected-00000002-001", "bm25", True),
@@ -134,28 +142,91 @@ def test_a_source_without_texts_in_the_language_is_an_error(source, tmp_path):
         match.write_queries(**wit, queries=tmp_path / "queries.parquet")
 
 
-def test_sections_indexed_in_shards_answer_as_those_indexed_at_once(source, tmp_path):
-    """Five sections in seven shards: some have none."""
-    pieces = [tmp_path / f"{n}/lucene" for n in range(7)]
+def pieces_of(sections: Path, folder: Path, count: int, engine: str) -> list[Path]:
+    """The indexes of all parts of the sections, which lie in no order."""
+    shuffled, pieces = folder / "shuffled", [folder / f"{n}/index" for n in range(count)]
+    pl.read_parquet(sections).reverse().write_parquet(shuffled)
     for n, piece in enumerate(pieces):
-        match.index_sections(source["sections"], piece, threads=1, memory_mb=512, part=(n, 7))
-    assert [len(list(piece.glob("segments_*"))) for piece in pieces] == [0, 1, 1, 0, 1, 1, 1]
-    merge_indexes(pieces, tmp_path / "merged", memory_mb=512)
-    queries, model = [(words, words) for *_, words in TEXTS], lucene.Bm25(0.9, 0.4, memory_mb=512)
+        match.index_sections(shuffled, piece, engine=engine, part=(n, count), **LIMITS)
+    return pieces
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_sections_indexed_in_shards_answer_as_those_indexed_at_once(source, tmp_path, engine):
+    """Five sections in seven shards: some have none."""
+    pieces = pieces_of(source["sections"], tmp_path, 7, engine)
+    assert [any(piece.iterdir()) for piece in pieces] == [0, 1, 1, 0, 1, 1, 1]
+    match.gather_index(pieces, tmp_path / "merged", engine=engine)
+    texts = [(words, words) for *_, words in TEXTS]
     once, merged = (
-        lucene.search(index, queries, model, hits=5, threads=1)
-        for index in (source["sections"].parent / "lucene", tmp_path / "merged")
+        match.best_sections(texts, index, {**SPEC, "engine": engine}, **LIMITS)
+        for index in (source["sections"].parent / engine, tmp_path / "merged")
     )
-    assert once.height > len(SECTIONS)
+    assert once.height == len(TEXTS) - 1
     assert once.equals(merged)
 
 
-def test_a_dump_without_sections_is_an_error_in_shards_too(tmp_path):
+def test_parts_of_many_sections_are_cut_by_some_of_their_ids(tmp_path, monkeypatch):
+    monkeypatch.setattr(match, "_IDS_SORTED", 50)
+    ids = [f"projected-{page:08d}-000" for page in (*range(500, 1000), *range(500))]
+    pl.DataFrame({"text_id": ids}).write_parquet(tmp_path / "sections")
+    ranges = [match.id_range(tmp_path / "sections", (n, 3)) for n in range(3)]
+    assert [end for _, end in ranges] == [first for first, _ in ranges[1:]] + [None]
+    sizes = [sum(first <= i and (end is None or i < end) for i in ids) for first, end in ranges]
+    assert sum(sizes) == len(ids)
+    assert max(sizes) - min(sizes) < len(ids) / 10
+    with pytest.raises(BadParams, match="shard 3 of 3"):
+        match.id_range(tmp_path / "sections", (3, 3))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_dump_without_sections_is_an_error_in_shards_too(tmp_path, engine):
     store.write_rows([], tmp_path / "sections", parse_tables.SECTIONS)
-    given: dict[str, Any] = {"threads": 1, "memory_mb": 512}
+    given: dict[str, Any] = {"engine": engine, **LIMITS}
     with pytest.raises(EmptyTable, match="no documents to index"):
-        match.index_sections(tmp_path / "sections", tmp_path / "lucene", **given)
+        match.index_sections(tmp_path / "sections", tmp_path / "index", **given)
     match.index_sections(tmp_path / "sections", tmp_path / "piece", **given, part=(0, 2))
     with pytest.raises(EmptyTable, match="no documents to index"):
-        merge_indexes([tmp_path / "piece"], tmp_path / "lucene")
-    assert not (tmp_path / "lucene").exists()
+        match.gather_index([tmp_path / "piece"], tmp_path / "index", engine=engine)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["piece", "sections"]
+
+
+def test_sections_of_one_id_are_refused_and_nothing_is_left(tmp_path):
+    store.write_rows([SECTIONS[0], SECTIONS[0]], tmp_path / "sections", parse_tables.SECTIONS)
+    with pytest.raises(CorruptFile, match="'projected-00000001-000' does not follow"):
+        match.index_sections(tmp_path / "sections", tmp_path / "index", **LIMITS)
+    assert [path.name for path in tmp_path.iterdir()] == ["sections"]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from isotope.project import match
+
+def end(pairs, index, **_):
+    (index / "half").mkdir(parents=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+match.postings.write_index = end
+match.index_sections(Path(sys.argv[1]), Path(sys.argv[2]), threads=1)
+"""
+
+
+def test_a_killed_job_leaves_nothing_under_the_name_of_the_index_and_the_next_one_goes_on(
+    source, tmp_path
+):
+    index = tmp_path / "index"
+    done = subprocess.run([sys.executable, "-c", KILLED, source["sections"], index], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert [path.name for path in tmp_path.iterdir()] == [".index.scratch"]
+    match.index_sections(source["sections"], index, **LIMITS)
+    assert [path.name for path in tmp_path.iterdir()] == ["index"]
+    assert (index / "index.json").is_file()
+
+
+def test_an_index_of_another_language_or_engine_is_refused(source):
+    spec, index = {**SPEC, "engine": match.IMPACTS}, source["sections"].parent
+    with pytest.raises(CorruptFile, match=r"analyzer 'default'; expected .* 'de'"):
+        match.best_sections([("a", "b")], index / match.IMPACTS, spec, language="de", **LIMITS)
+    with pytest.raises(MissingFile, match="build the index again"):
+        match.best_sections([("a", "b")], index / match.LUCENE, spec, **LIMITS)

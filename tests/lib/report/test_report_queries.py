@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.report_project import EVIL, QUERIES, SCORED, cell
 
+from isotope.bm25.postings import write_index
 from isotope.core import lucene
 from isotope.core.lucene import Terms
 from isotope.report import queries
@@ -162,11 +163,16 @@ def test_the_weights_of_words_add_up_to_the_score_of_bm25(tmp_path):
         "c": "stars and stripes",
         "d": "nothing of it",
     }
-    index = tmp_path / "index"
-    lucene.build_index(documents.items(), index, threads=1, memory_mb=512)
+    place, index = tmp_path / "lucene", tmp_path / "impacts"
+    lucene.build_index(documents.items(), place, threads=1, memory_mb=512)
+    write_index(documents.items(), index, analyzer="default", threads=1)
     query = ("q", "Red stars, red barns")
-    hits = lucene.search(index, [query], lucene.Bm25(0.9, 0.4, 512), hits=9, threads=1)
-    [terms] = lucene.analyse([lucene.Texts([query, *documents.items()], place=index)])
+    hits = lucene.search(place, [query], lucene.Bm25(0.9, 0.4, 512), hits=9, threads=1)
+    texts = lucene.Texts([query, *documents.items()])
+    [theirs] = queries._analysed([texts._replace(place=place)], "lucene")
+    [terms] = queries._analysed([texts._replace(place=index)], "impacts")
+    assert terms.rows.equals(theirs.rows)
+    assert (terms.size, terms.length) == (theirs.size, theirs.length)
     pairs = pl.DataFrame({"query_id": ["q"] * 4, "doc_id": sorted(documents)})
     sums = matches(pairs, terms, 0.9, 0.4).group_by("doc_id").agg(pl.col("weight").sum())
     scores = dict(hits.select("doc_id", "score").iter_rows())

@@ -22,6 +22,7 @@ from isotope.core.schemas import FIVE_FIELDS
 from isotope.index.bm25 import index_bm25
 from isotope.index.dense import index_dense
 from isotope.search import systems
+from isotope.search.bm25 import search_bm25
 
 SPLITS = ["train", "validation", "test", "other"]
 
@@ -100,7 +101,7 @@ def test_bm25_finds_the_match_in_every_cell(collection, tmp_path):
     index_bm25(**tables, folders=folders, splits=splits, language="en", threads=1)
     paths = outputs(tmp_path / "runs", "bm25")
     spec = entries.system("bm25")
-    systems.search_bm25(
+    search_bm25(
         **collection, indexes=folders, runs=paths, spec=spec, language="en", depth=5, threads=1
     )
     for path in paths:

@@ -5,7 +5,8 @@ Snakemake finds this logger by the name of its package.
 `profiles/default/config.yaml` chooses it; `--logger` on the command line chooses another. Blocks of
 reasons, inputs and resources stand in the complete log, `.snakemake/log/`, which Snakemake writes
 itself. A dry run, `--verbose` and `--debug-dag` print what Snakemake prints without a plugin, and
-`--quiet` leaves out what it leaves out there.
+`--quiet` leaves out what it leaves out there. Where the environment names a file in `ISOTOPE_JOBS`,
+a dry run also writes its jobs there, one JSON object a line (`isotope estimate` reads them).
 
 A job's line comes when it has ended:
 
@@ -16,6 +17,7 @@ is added every few seconds. Jobs report it in files (`phases`); warnings they pr
 `--quiet progress` leaves these out, and `--quiet all` the summary too.
 """
 
+import json
 import logging
 import os
 import re
@@ -64,6 +66,7 @@ _NOISE = (
 
 
 _LOG, _NOTHING = "Complete log(s): ", "Nothing to be done"
+JOBS = "ISOTOPE_JOBS"
 _TERMINATING = "Terminating processes on user request"
 # Seconds between frames, and between lines in a file.
 _FRAME_S, _LINE_S = 0.5, 5.0
@@ -171,6 +174,8 @@ class LogHandler(LogHandlerBase):
             return None if self._is_full else ""
         if event == LogEvent.JOB_INFO:
             self._jobs[_field(record, "jobid")] = record
+            if self.common_settings.dryrun:
+                _list_job(record)
             self._run.start(_field(record, "rule_name"), _field(record, "log"))
             return None if self._is_full else ""
         if event == LogEvent.JOB_FINISHED:
@@ -316,6 +321,22 @@ def tail(log: str, lines: int = TAIL) -> str:
         return ""
     head = f"Last lines of {log}:\n"
     return head + "".join(f"    {line}\n" for line in every[-lines:])
+
+
+def _list_job(record: logging.LogRecord) -> None:
+    """Append rule, wildcards, threads, inputs and outputs of a job to the file that JOBS names."""
+    path = os.environ.get(JOBS)
+    if path:
+        named: Any = _field(record, "wildcards") or {}
+        job = {
+            "rule": _field(record, "rule_name"),
+            "wildcards": {str(k): str(v) for k, v in dict(named).items()},
+            "threads": int(_field(record, "threads")),
+            "inputs": [str(each) for each in _field(record, "input") or ()],
+            "outputs": [str(each) for each in _field(record, "output") or ()],
+        }
+        with Path(path).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(job) + "\n")
 
 
 def _logs(record: logging.LogRecord) -> Sequence[str]:

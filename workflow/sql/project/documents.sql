@@ -9,4 +9,5 @@ SELECT
         nullif(context_page_description, '')
     ) AS contents
 FROM sections
+WHERE text_id >= $first_id AND ($limit_id IS NULL OR text_id < $limit_id)
 ORDER BY text_id

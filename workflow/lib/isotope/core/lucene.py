@@ -2,8 +2,7 @@
 
 Anserini's own program indexes. Its search spends most of its time on reading ids back and scoring
 twice; `java/BatchSearch.java` gives the same answers, digit by digit, without that. What a job
-indexes or searches, one Java does (`java/RunAll.java`). Names are indexed by whole terms, as BERT's
-tokenizer or a WordPiece tokenizer cuts them.
+indexes or searches, one Java does (`java/RunAll.java`).
 """
 
 import importlib.util
@@ -13,11 +12,10 @@ import re
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +23,7 @@ import polars as pl
 
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable, MissingFile, ToolFailed, UnknownModel
+from isotope.core.grid import id_column
 from isotope.core.progress import Progress, log
 from isotope.core.schemas import FIVE_FIELDS, SEVERAL
 
@@ -42,6 +41,8 @@ _SEARCHER = "BatchSearch"
 _MERGER = "MergeIndexes"
 # The second makes the analyzer of the first.
 _ANALYSTS = ("AnalyzeTexts", "BatchSearch")
+# Flags for a Java that is over in seconds: it compiles once, and quickly.
+BRIEF = ("-XX:TieredStopAtLevel=1",)
 _RUNNER, _DONE = "RunAll", "RunAll: done"
 _JAVA = Path(__file__).parents[1] / "java"
 _MILLIONTHS = 1e6
@@ -53,20 +54,17 @@ _UNSTEMMED = "zh"
 # The codes of Anserini's io.anserini.analysis.AnalyzerMap.
 _CODES = "ar bn da es fa fi fr de hi hu id it ja ko nl no pl pt ru sv te th tr uk zh"
 ANALYZERS = frozenset(_CODES.split())
-_HITS: dict[str, pl.DataType] = {
+HITS: dict[str, pl.DataType] = {
     "query_id": pl.String(),
     "doc_id": pl.String(),
     "score": pl.Float64(),
 }
-_WRITTEN: dict[str, pl.DataType] = {**_HITS, "score": pl.Int64()}
+_WRITTEN: dict[str, pl.DataType] = {**HITS, "score": pl.Int64()}
 _TERMS: dict[str, pl.DataType] = {
     **{"id": pl.String(), "term": pl.String()},
     **{"documents": pl.Int64(), "start": pl.Int64(), "end": pl.Int64()},
 }
 TOY = "toy"
-Split = Callable[[Sequence[str]], list[str]]
-WORDS = "words"
-_NAMES = 10_000
 
 
 @dataclass(frozen=True)
@@ -214,7 +212,7 @@ def search_all(searches: Iterable[Queries], *, hits: int, threads: int) -> Itera
             with _counted([(Path(run[1]), Path(run[2])) for run in runs], total):
                 run_tools(_SEARCHER, runs, memory_mb=memory_mb)
         for path in written:
-            yield read_answers(path) if path else pl.DataFrame(schema=_HITS)
+            yield read_answers(path) if path else pl.DataFrame(schema=HITS)
 
 
 @contextmanager
@@ -326,63 +324,26 @@ def contents(
     return pl.DataFrame() if rows is None else rows
 
 
-def index_names(
-    named: Iterable[tuple[str, str]], index: Path, *, tokenizer: str = WORDS, threads: int = 1
-) -> int:
-    """Index (id, name) pairs by the terms of `splitter`; return how many.
-
-    Raises:
-        EmptyTable, ToolFailed: see `lucene.build_index`.
-    """
-    split = splitter(tokenizer)
-
-    def terms() -> Iterator[tuple[str, str]]:
-        rows = iter(named)
-        while some := list(islice(rows, _NAMES)):
-            yield from zip([key for key, _ in some], split([n for _, n in some]), strict=True)
-
-    return build_index(terms(), index, threads=threads, pretokenized=True)
-
-
-def find_names(
-    names: pl.DataFrame, index: Path, spec: Mapping[str, Any], *, hits: int, threads: int
+def contents_of(  # noqa: PLR0913
+    side: str,
+    table: Path,
+    ids: pl.Series,
+    folder: Path,
+    *,
+    language: str,
+    fields: Sequence[str] | None = None,
 ) -> pl.DataFrame:
-    """Return query_id, doc_id and score of the names that share most with `asked` (id, text).
+    """Return id and contents, as `contents` does, of some texts or images, by id.
 
-    `spec` holds k1, b and tokenizer, which must be that of the index.
+    Their rows go through a file in `folder`.
     """
-    terms = splitter(spec["tokenizer"])(names["text"].to_list())
-    pairs = zip(names["id"].to_list(), terms, strict=True)
-    bm25 = Bm25(spec["k1"], spec["b"], pretokenized=True)
-    return search(index, pairs, bm25, hits=hits, threads=threads)
-
-
-def splitter(spec: str = WORDS) -> Split:
-    """Return what turns texts into terms with spaces between them, lower case, without accents.
-
-    `words` cuts at spaces and punctuation as BERT's tokenizer does first (Devlin et al., 2019);
-    anything else is a WordPiece tokenizer as in `isotope.core.lucene`, such as
-    google-bert/bert-base-uncased, which OVEN's evaluation uses (edchengg/oven_eval).
-
-    Raises:
-        UnknownModel: a tokenizer that is neither a file nor on a hub in reach.
-    """
-    if spec != WORDS:
-        tokenizer = wordpiece(spec)
-        tokenizer.no_truncation()
-        return lambda texts: [
-            " ".join(e.tokens)
-            for e in tokenizer.encode_batch(list(texts), add_special_tokens=False)
-        ]
-    from tokenizers import normalizers, pre_tokenizers  # noqa: PLC0415
-
-    clean = normalizers.BertNormalizer(lowercase=True)
-    cut = pre_tokenizers.BertPreTokenizer()
-
-    def words(text: str) -> str:
-        return " ".join(w for w, _ in cut.pre_tokenize_str(clean.normalize_str(text)))
-
-    return lambda texts: [words(text) for text in texts]
+    some = folder / f"{side}.parquet"
+    chosen = pl.col(id_column(side)).is_in(ids.implode())
+    pl.scan_parquet(table).filter(chosen).sink_parquet(some)
+    words = contents(side, some, language=language, fields=fields)
+    if words.is_empty():
+        return pl.DataFrame(schema={"id": pl.String(), "contents": pl.String()})
+    return words.select("id", pl.col("contents").fill_null(""))
 
 
 def wordpiece(spec: str) -> Any:  # noqa: ANN401
@@ -472,7 +433,7 @@ def write_topics(queries: Iterable[tuple[str, str]], path: Path) -> int:
 def read_answers(path: Path) -> pl.DataFrame:
     """Read the hits that BatchSearch wrote, their scores in millionths."""
     if not path.stat().st_size:
-        return pl.DataFrame(schema=_HITS)
+        return pl.DataFrame(schema=HITS)
     hits = pl.read_csv(path, separator="\t", has_header=False, schema=_WRITTEN, quote_char=None)
     # Not an expression of polars, which multiplies by the inverse and so is off in the last bit.
     return hits.with_columns(score=hits["score"].to_numpy() / _MILLIONTHS)
@@ -487,14 +448,22 @@ def run_tool(program: str, *arguments: str | Path, memory_mb: int) -> None:
     run_tools(program, [arguments], memory_mb=memory_mb)
 
 
-def run_tools(program: str, runs: Sequence[Sequence[str | Path]], *, memory_mb: int) -> None:
+def run_tools(
+    program: str,
+    runs: Sequence[Sequence[str | Path]],
+    *,
+    memory_mb: int,
+    flags: Sequence[str] = (),
+) -> None:
     """Run a program with each of some lists of arguments, one after the other, in one Java.
+
+    `flags` are Java's own, such as `BRIEF`.
 
     Raises:
         ToolFailed: as `run_tool`; the runs before the one that failed are done.
     """
     lines = ["\t".join([program, *map(str, arguments)]) for arguments in runs]
-    status, output = _java_runs(lines, memory_mb)
+    status, output = _java_runs(lines, memory_mb, flags)
     # Anserini exits with 0 after some errors (a full disk is one), so the words count too.
     wrong = [line for line in output if _WRONG.match(line)]
     if status or wrong:
@@ -505,9 +474,12 @@ def run_tools(program: str, runs: Sequence[Sequence[str | Path]], *, memory_mb: 
         raise ToolFailed(program, found, f"run it by hand: {' '.join(command)}")
 
 
-def _java_runs(lines: Sequence[str], memory_mb: int) -> tuple[int, list[str]]:
+def _java_runs(
+    lines: Sequence[str], memory_mb: int, flags: Sequence[str] = ()
+) -> tuple[int, list[str]]:
     """Start RunAll for some lines; return its exit status and the lines that it wrote."""
-    command = [*_command(memory_mb), _RUNNER]
+    java, *rest = _command(memory_mb)
+    command = [java, *flags, *rest, _RUNNER]
     text = "".join(f"{line}\n" for line in lines)
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     return done.returncode, (done.stdout + done.stderr).strip().splitlines()

@@ -79,6 +79,29 @@ def folder_aside(path: Path | str) -> Iterator[Path]:
 
 
 @contextmanager
+def scratch(path: Path | str) -> Iterator[Path]:
+    """Yield an empty folder beside `path`, for what is made on the way to it and then removed.
+
+    It has one name for a path: what a killed process left in it is removed by the next one.
+
+    Raises:
+        DiskFull: no room for it.
+        Unwritable: a place that the system does not let be written.
+    """
+    path = Path(path)
+    folder = path.with_name(f".{path.name}.scratch")
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        folder.mkdir(parents=True)
+        yield folder
+    except BaseException as error:
+        _raise_named(error, path)
+        raise
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
 def writer(path: Path | str, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
     """Open a Parquet writer (zstd) whose file appears under its name only when complete."""
     options: dict[str, Any] = {}

@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from isotope.bm25.format import open_index
+from isotope.bm25.search import search
+from isotope.bm25.words import analyzer
 from isotope.core import lucene, store
 from isotope.core.exact import Encoded, Rows, Shards, Vectors
 from isotope.core.grid import Cell
@@ -126,15 +129,15 @@ def perturbed_bm25(  # noqa: PLR0913
     and so of the index.
 
     Raises:
-        ToolFailed: Anserini failed.
+        ToolFailed: Java failed.
+        CorruptFile, MissingFile: an index that can't be read.
     """
     words = contents("texts", inputs.perturbed, language="", fields=spec["fields"])
-    model = lucene.Bm25(spec["k1"], spec["b"], language=language)
     cell, queries = Cell.of(inputs.run), _queries(inputs)
     topics = words.sort("id").select("id", "contents").iter_rows()
     place, before = index / cell.pool / cell.document_side, read_run(inputs.run)
     depth = max(before["rank"].to_list(), default=1)
-    hits = lucene.search(place, topics, model, hits=depth, threads=threads)
+    hits = _hits(place, topics, spec, language, hits=depth, threads=threads)
     after = ranked(hits).rename({"query_id": "text_id"})
     answers = _answers(inputs)
     changed = answers.join(queries, on="query_id")
@@ -144,6 +147,25 @@ def perturbed_bm25(  # noqa: PLR0913
         inputs,
         out,
     )
+
+
+def _hits(  # noqa: PLR0913
+    index: Path,
+    queries: Iterator[tuple[str, str]],
+    spec: Mapping[str, Any],
+    language: str,
+    *,
+    hits: int,
+    threads: int,
+) -> pl.DataFrame:
+    """Return query_id, doc_id and score."""
+    model = {"k1": spec["k1"], "b": spec["b"]}
+    if spec["engine"] == "lucene":
+        ranking = lucene.Bm25(**model, language=language)
+        return lucene.search(index, queries, ranking, hits=hits, threads=threads)
+    opened = open_index(index, analyzer=analyzer(language))
+    found = search(opened, queries, **model, hits=hits, threads=threads)
+    return pl.concat([pl.DataFrame(schema=lucene.HITS), *found])
 
 
 def _first_rank(answers: pl.DataFrame, run: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:

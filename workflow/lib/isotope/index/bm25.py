@@ -1,8 +1,8 @@
-"""Lucene's indexes over the words of a collection, one for each pool and side.
+"""Indexes over the words of a collection, one for each pool and side.
 
 BM25's statistics are those of the pool that is searched, so every pool has its own index. A digest
-beside it names what it was made of: documents, their order and their analysis. An index of another
-collection with the same digest is copied instead of built again.
+beside it names what it was made of: engine, analysis, documents and their order. An index of
+another collection with the same digest is copied instead of built again.
 
 `index_bm25` makes all indexes of a system at once. In shards, `index_digests` first finds out which
 of them an earlier collection has, every `index_bm25_shard` indexes its slice of texts and images
@@ -13,22 +13,24 @@ and answers. `index_answers` indexes the names of texts, which answers in words 
 import hashlib
 import json
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict, cast
 
 import polars as pl
 
-from isotope.core import lucene, store
+from isotope.bm25.names import WORDS, index_names
+from isotope.core import store
 from isotope.core.grid import SIDES, pool_splits, pools
-from isotope.core.lucene import contents, merge_indexes
+from isotope.core.lucene import contents
 from isotope.core.progress import log
-from isotope.core.store import Part, rows_in, write_slice
+from isotope.core.store import WHOLE, Part, rows_in, write_slice
+from isotope.index.engines import ENGINES, Side
 
 _ROWS = 50_000
+_IMPACTS = "impacts"
 
 
 def index_bm25(  # noqa: PLR0913
@@ -41,6 +43,7 @@ def index_bm25(  # noqa: PLR0913
     texts_language: str | None = None,
     fields: Sequence[str] | None = None,
     threads: int,
+    engine: str = _IMPACTS,
     earlier: Sequence[Path] = (),
 ) -> None:
     """Fill each `.../<setting>/<system>` folder with `<pool>/<side>` indexes.
@@ -49,25 +52,37 @@ def index_bm25(  # noqa: PLR0913
     An index of the same words in `earlier`, such folders of another collection, is copied.
 
     Raises:
-        EmptyTable, ToolFailed: as `lucene.build_indexes`.
+        As `engines.Engine.build`.
     """
     reads = Reads(language, texts_language or language, fields)
     tables = {"texts": texts, "images": images}
     before = _by_setting(earlier)
-    with filled(folders) as parts:
-
-        def changed() -> Iterator[lucene.Documents]:
+    with _scratch(folders[0]) as scratch, filled(folders) as parts:
+        digests = Digests(reads, parts, splits, engine)
+        if before:
+            # What is to be copied has to be known first.
             for side in SIDES:
-                words = reads.contents(side, tables[side])
-                for setting, pool, part in pools_of(parts, splits):
-                    documents = words.filter(pl.col("split").is_in(pool_splits(setting, pool)))
-                    index = part / pool / side
-                    other = before[setting] / pool / side if before else None
-                    if documents.height and not is_copied(documents, index, other, reads.of(side)):
-                        rows = documents.select("id", "contents").iter_rows()
-                        yield lucene.Documents(index, rows, reads.of(side))
+                for words in _frames(tables[side], side, reads, WHOLE, scratch):
+                    digests.add(side, words)
+        copied = {k for k, d in digests.compared(before).items() if d["copied"]}
 
-        lucene.build_indexes(changed(), threads=threads)
+        def words_of(side: str) -> Iterator[pl.DataFrame]:
+            for words in _frames(tables[side], side, reads, WHOLE, scratch):
+                if not before:
+                    digests.add(side, words)
+                yield words
+
+        sides = (
+            Side(words_of(side), reads.of(side), digests.places(side, without=copied))
+            for side in SIDES
+        )
+        ENGINES[engine].build(sides, threads=threads)
+        for key, digest in digests.compared(before).items():
+            index = digests.place(key)
+            if digest["copied"]:
+                setting, _, place = key.partition("/")
+                copy(before[setting] / place, index)
+            write_digest(index, digest["sha256"])
 
 
 def index_digests(  # noqa: PLR0913
@@ -80,25 +95,23 @@ def index_digests(  # noqa: PLR0913
     language: str,
     texts_language: str,
     fields: Sequence[str] | None = None,
+    engine: str = _IMPACTS,
     earlier: Sequence[Path] = (),
 ) -> None:
     """Write as JSON the digest of each index that has documents, by `<setting>/<pool>/<side>`.
 
     `earlier` are `.../<setting>/<system>` folders of another collection. The digests are those of
-    `index_bm25`, as tables are in the order of their ids. Memory does not grow with a table.
+    `index_bm25`. Memory does not grow with a table.
     """
     reads = Reads(language, texts_language, fields)
-    open_digests: dict[str, Digest] = {}
+    found = Digests(reads, {setting: Path(setting) for setting in settings}, splits, engine)
     digests.parent.mkdir(parents=True, exist_ok=True)
-    for side, table in (("texts", texts), ("images", images)):
-        count = -(-rows_in(table) // _ROWS)
-        for n in range(count):
-            words = _slice(table, side, reads, (n, count), digests)
-            for key, documents in _by_index(words, side, settings, splits):
-                open_digests.setdefault(key, Digest(reads.of(side))).add(documents)
-    before = _by_setting(earlier)
-    compared = {key: _compared(key, each.hexdigest(), before) for key, each in open_digests.items()}
+    with _scratch(digests) as scratch:
+        for side, table in (("texts", texts), ("images", images)):
+            for words in _frames(table, side, reads, WHOLE, scratch):
+                found.add(side, words)
     with store.aside(digests) as part:
+        compared = found.compared(_by_setting(earlier))
         part.write_text(json.dumps(compared, indent=1), "utf-8")
 
 
@@ -114,36 +127,39 @@ def index_bm25_shard(  # noqa: PLR0913
     texts_language: str,
     fields: Sequence[str] | None = None,
     threads: int,
+    engine: str = _IMPACTS,
 ) -> None:
     """Fill each `.../<setting>/<system>` folder with `<pool>/<side>` indexes of part (i, n).
 
     What will be copied is not indexed, and a pool without documents in this part has no index.
 
     Raises:
-        ToolFailed: as `lucene.build_indexes`.
+        As `engines.Engine.build`.
     """
     reads, tables = Reads(language, texts_language, fields), {"texts": texts, "images": images}
-    own = {key for key, digest in _read(digests).items() if not digest["copied"]}
-    with filled(folders) as places:
+    copied = {key for key, digest in _read(digests).items() if digest["copied"]}
+    with _scratch(folders[0]) as scratch, filled(folders) as parts:
+        places = Digests(reads, parts, splits, engine)
+        sides = (
+            Side(
+                _frames(tables[side], side, reads, part, scratch),
+                reads.of(side),
+                places.places(side, without=copied),
+            )
+            for side in SIDES
+        )
+        ENGINES[engine].build(sides, threads=threads)
 
-        def documents() -> Iterator[lucene.Documents]:
-            for side in sorted({key.rpartition("/")[2] for key in own}):
-                words = _slice(tables[side], side, reads, part, folders[0])
-                for key, rows in _by_index(words, side, list(places), splits):
-                    setting, _, place = key.partition("/")
-                    if key in own:
-                        pairs = rows.select("id", "contents").iter_rows()
-                        yield lucene.Documents(places[setting] / place, pairs, reads.of(side))
 
-        lucene.build_indexes(documents(), threads=threads)
-
-
-def index_bm25_gather(
+def index_bm25_gather(  # noqa: PLR0913
     *,
     pieces: Sequence[Path],
     digests: Path,
     folders: Sequence[Path],
     splits: Sequence[str],
+    language: str,
+    texts_language: str,
+    engine: str = _IMPACTS,
     earlier: Sequence[Path] = (),
 ) -> None:
     """Fill the folders with `<pool>/<side>` indexes of all that the shards' folders have.
@@ -151,9 +167,10 @@ def index_bm25_gather(
     The pieces of a setting are in the order of the shards. A digest stands beside each index.
 
     Raises:
-        EmptyTable, ToolFailed: as `merge_indexes`.
+        As `engines.Engine.merge`.
     """
     before, expected = _by_setting(earlier), _read(digests)
+    reads = Reads(language, texts_language)
     with filled(folders) as places:
         for setting, pool, place in pools_of(places, splits):
             own = [piece for piece in pieces if piece.parts[-2] == setting]
@@ -162,7 +179,8 @@ def index_bm25_gather(
                 if digest["copied"]:
                     copy(before[setting] / pool / side, place / pool / side)
                 else:
-                    merge_indexes([p / pool / side for p in own], place / pool / side)
+                    parts = [p / pool / side for p in own]
+                    ENGINES[engine].merge(parts, place / pool / side, reads.of(side))
                 write_digest(place / pool / side, digest["sha256"])
 
 
@@ -171,13 +189,13 @@ def index_answers(
     texts: Path,
     folders: Sequence[Path],
     splits: Sequence[str],
-    tokenizer: str = lucene.WORDS,
+    tokenizer: str = WORDS,
     threads: int = 1,
 ) -> None:
     """Fill each `.../<setting>/<system>` folder with a `<pool>/texts` index of the texts' names.
 
     Raises:
-        UnknownModel: as `lucene.splitter`.
+        UnknownModel: as `names.splitter`.
     """
     table = pl.read_parquet(texts, columns=["text_id", "page_title", "split"]).sort("text_id")
     with filled(folders) as parts:
@@ -186,7 +204,7 @@ def index_answers(
             pairs = own.select("text_id", pl.col("page_title").fill_null("")).iter_rows()
             if own.height:
                 place = part / pool / "texts"
-                lucene.index_names(pairs, place, tokenizer=tokenizer, threads=threads)
+                index_names(pairs, place, tokenizer=tokenizer, threads=threads)
 
 
 @dataclass(frozen=True)
@@ -222,11 +240,10 @@ def pools_of(parts: Mapping[str, Path], splits: Sequence[str]) -> Iterator[tuple
 
 
 class Digest:
-    """SHA-256 of what an index is made of: the analyzer, then each document's id and contents."""
+    """SHA-256 of what an index is made of: the analysis, then each document's id and contents."""
 
-    def __init__(self, language: str) -> None:
-        """Begin with how documents in `language` are analysed."""
-        analysis = " ".join([lucene.jar().name, *lucene.analysis(language)])
+    def __init__(self, analysis: str) -> None:
+        """Begin with how documents are analysed and stored."""
         self._sha256 = hashlib.sha256(analysis.encode())
 
     def add(self, documents: pl.DataFrame) -> None:
@@ -246,25 +263,55 @@ class Compared(TypedDict):
     copied: bool
 
 
-def documents_digest(documents: pl.DataFrame, language: str) -> str:
-    """Return the Digest of documents that are all at hand."""
-    digest = Digest(language)
-    digest.add(documents)
-    return digest.hexdigest()
+class Digests:
+    """The indexes of a system, by `<setting>/<pool>/<side>`: their splits, places and digests."""
+
+    def __init__(
+        self, reads: Reads, folders: Mapping[str, Path], splits: Sequence[str], engine: str
+    ) -> None:
+        """Begin without documents; `folders` are those of the settings."""
+        self._reads, self._folders, self._engine = reads, folders, ENGINES[engine]
+        self._splits = {
+            f"{setting}/{pool}/{side}": pool_splits(setting, pool)
+            for setting in folders
+            for pool in pools(setting, splits)
+            for side in SIDES
+        }
+        self._digests = dict[str, Digest]()
+
+    def add(self, side: str, words: pl.DataFrame) -> None:
+        """Go on with more documents of a side."""
+        analysis = self._engine.analysis(self._reads.of(side))
+        for key, splits in self._splits.items():
+            own = words.filter(pl.col("split").is_in(splits)) if _side(key) == side else words[:0]
+            if own.height:
+                self._digests.setdefault(key, Digest(analysis)).add(own)
+
+    def place(self, key: str) -> Path:
+        """Return where an index lies; its folder is made."""
+        setting, _, place = key.partition("/")
+        index = self._folders[setting] / place
+        index.parent.mkdir(parents=True, exist_ok=True)
+        return index
+
+    def places(self, side: str, *, without: set[str]) -> dict[Path, tuple[str, ...]]:
+        """Return where the indexes of a side lie, and their splits, but for some."""
+        own = {key for key in self._splits if _side(key) == side} - without
+        return {self.place(key): self._splits[key] for key in sorted(own)}
+
+    def compared(self, before: Mapping[str, Path]) -> dict[str, Compared]:
+        """Return the digest of each index that has documents, beside the earlier one."""
+        found = dict[str, Compared]()
+        for key, digest in self._digests.items():
+            setting, _, place = key.partition("/")
+            sha256 = digest.hexdigest()
+            same = setting in before and read_digest(before[setting] / place) == sha256
+            found[key] = Compared(sha256=sha256, copied=same)
+        return found
 
 
-def is_copied(documents: pl.DataFrame, index: Path, earlier: Path | None, language: str) -> bool:
-    """Copy an earlier index of the same ids and contents, if there is one; return whether it was.
-
-    The digest of the documents is written beside `index` either way.
-    """
-    digest = documents_digest(documents, language)
-    index.parent.mkdir(parents=True, exist_ok=True)
-    write_digest(index, digest)
-    same = earlier is not None and read_digest(earlier) == digest
-    if same and earlier is not None:
-        copy(earlier, index)
-    return same
+def _side(key: str) -> str:
+    return key.rpartition("/")[2]
 
 
 def copy(earlier: Path, index: Path) -> None:
@@ -292,28 +339,26 @@ def _by_setting(folders: Sequence[Path]) -> dict[str, Path]:
     return {folder.parts[-2]: folder for folder in folders}
 
 
-def _slice(table: Path, side: str, reads: Reads, part: Part, beside: Path) -> pl.DataFrame:
-    """Return `Reads.contents` of one slice of a table, by way of a file in the folder `beside`."""
-    with tempfile.TemporaryDirectory(dir=beside.parent, prefix=".words-") as folder:
-        own = Path(folder) / "part.parquet"
+def _scratch(beside: Path) -> AbstractContextManager[Path]:
+    return store.scratch(beside.with_name(f"{beside.name}.words"))
+
+
+def _frames(
+    table: Path, side: str, reads: Reads, part: Part, scratch: Path
+) -> Iterator[pl.DataFrame]:
+    """Yield `Reads.contents` of part (i, n) of a table, some rows at a time.
+
+    They go through files in a folder. The table is in the order of its ids.
+    """
+    own, some = scratch / f"{side}.part.parquet", scratch / f"{side}.parquet"
+    if part != WHOLE:
         write_slice(table, part, own)
-        return reads.contents(side, own)
-
-
-def _by_index(
-    words: pl.DataFrame, side: str, settings: Sequence[str], splits: Sequence[str]
-) -> Iterator[tuple[str, pl.DataFrame]]:
-    for setting in settings:
-        for pool in pools(setting, splits):
-            documents = words.filter(pl.col("split").is_in(pool_splits(setting, pool)))
-            if documents.height:
-                yield f"{setting}/{pool}/{side}", documents
-
-
-def _compared(key: str, digest: str, before: Mapping[str, Path]) -> Compared:
-    setting, _, place = key.partition("/")
-    same = setting in before and read_digest(before[setting] / place) == digest
-    return Compared(sha256=digest, copied=same)
+        table = own
+    count = -(-rows_in(table) // _ROWS)
+    for n in range(count):
+        if count > 1:
+            write_slice(table, (n, count), some)
+        yield reads.contents(side, some if count > 1 else table)
 
 
 def _read(digests: Path) -> dict[str, Compared]:

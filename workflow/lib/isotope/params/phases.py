@@ -263,6 +263,11 @@ class Project(Section):
     )
     k1: NotNegative = Field(default=0.9, description="Term saturation of BM25.")
     b: Share = Field(default=0.4, description="Length normalisation of BM25.")
+    engine: Literal["impacts", "lucene"] = Field(
+        default="impacts",
+        description="What finds the best section: isotope.bm25, which does not score the others, "
+        "or Lucene, which gives the same answers.",
+    )
 
 
 class CollectionKind(Kind):
@@ -319,8 +324,8 @@ class Shards(Section):
     )
     index: Count = Field(
         default=1,
-        description="Of the documents of a Lucene index, those of `bm25` and that of the sections "
-        "which texts look for.",
+        description="Of the documents of an index of words, those of `bm25` and that of the "
+        "sections which texts look for.",
     )
     search: Count = Field(default=1, description="Of the queries of every cell.")
     score: Count = Field(default=1, description="Of the runs.")

@@ -330,6 +330,10 @@ class Models(Sources):
         """The fields of a text that a system of words reads."""
         return self.params["systems"][wildcards.system]["fields"]
 
+    def bm25_engine(self, wildcards: Wildcards) -> str:
+        """What indexes the words for a system."""
+        return self.params["systems"][wildcards.system]["engine"]
+
     def system_tokenizer(self, wildcards: Wildcards) -> str:
         """How a system that maps answers cuts names into tokens."""
         return self.params["systems"][wildcards.system]["tokenizer"]

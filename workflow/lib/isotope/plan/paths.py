@@ -147,6 +147,10 @@ class Paths:
         collected = self.params["collect"].values()
         return next(c["language"] for c in collected if c.get("source") == wildcards.source)
 
+    def engine_of_source(self, wildcards: Wildcards) -> str:
+        """What finds sections for the texts of the source."""
+        return self.params["project"][wildcards.source]["engine"]
+
     def collection_tables(self, wildcards: Wildcards) -> dict[str, str]:
         """A collection's own tables."""
         folder = self.COLLECTION.format(**wildcards)

@@ -113,7 +113,7 @@ class Plan(Exhibits):
         lexical = [s for s in self.systems if self.system_kind(s).is_lexical]
         entry = self.params["systems"][lexical[0]] if lexical else {"kind": "bm25"}
         bm25 = system_kind(entry).filled(entry)
-        words = {key: bm25[key] for key in ("k1", "b", "fields")}
+        words = {key: bm25[key] for key in ("k1", "b", "fields", "engine")}
         languages = {"language": self.caption_language, "texts_language": self.language}
         return {
             **self.params["tabulate"]["queries"],

@@ -56,6 +56,19 @@ JAVA_MERGES = Need(JAVA.base_mb)
 JAVA_SEARCHES = Need(JAVA.base_mb, 4)
 JAVA_DUCKDB = Need(JAVA.base_mb + DUCKDB_MB, 12, 16_000)
 
+# The engine impacts: sorting the words of documents and counting them, one block of documents at a
+# time; merging indexes, whose terms alone are held; looking words up in what is mapped. Measured
+# on benchmarks/corpus.py's sections, 48, 193 and 774 MB of them: 1.3, 1.8 and 4.9 GB, at the last
+# by DuckDB's sort, which then spills. Of the first two, merging takes 0.3 and 0.4 GB, and finding
+# sections 0.5 and 0.6 GB.
+COUNTS = Need(_PYTHON_MB + HEAP_MB // 8 + 600, 6, _PYTHON_MB + HEAP_MB // 8 + 600 + DUCKDB_MB)
+MERGES = Need(4_000)
+NEAREST = Need(COUNTS.base_mb, 12, COUNTS.most_mb)
+# Measured by VmHWM of index_bm25 and search_bm25 over both sides, 85 MB of tables of
+# benchmarks/corpus.py's text: 1.0 GB, and 0.8 GB for 2,500 queries of each side with 1,000 hits.
+# ASSUME the words of the queries of a job take no more than the tables' files; no measurement says.
+SEARCHES = Need(_PYTHON_MB + HEAP_MB // 8 + 1_100, 1)
+
 # Torch: a model that encodes, a model that learns; and what draws pictures.
 ENCODES = Need(_TORCH_MB + 6_400)
 LEARNS = Need(_TORCH_MB + 6_400, 0.5)
@@ -249,19 +262,32 @@ class Shards(Systems):
         return 2 * self.params["search"]["memory_mb"]
 
     def needs(
-        self, need: Need, *, reads: Sequence[str] = (), shards: str = "", extra_mb: float = 0.0
+        self,
+        need: Need,
+        *,
+        reads: Sequence[str] = (),
+        shards: str = "",
+        extra_mb: float = 0.0,
+        by_lucene: Need | None = None,
     ) -> Callable[[Wildcards, Inputs], int]:
         """Return the function of `mem_mb`: what a job may take, from the sizes of its inputs.
 
         `reads` names the inputs that count, where the rule streams or maps the others; without it
-        all but UNREAD_INPUTS count. `shards` is the phase whose shards share what grows.
+        all but UNREAD_INPUTS count. `shards` is the phase whose shards share what grows;
+        `by_lucene` is the need where the engine of the source or of the system is Lucene.
         """
         count = self.params["shards"][shards] if shards else 1
 
-        def mem_mb(_: Wildcards, input: Inputs) -> int:
+        def mem_mb(wildcards: Wildcards, input: Inputs) -> int:
+            is_lucene = by_lucene and self._engine(wildcards) == "lucene"
+            own = by_lucene if by_lucene and is_lucene else need
             names = reads or [k for k, _ in input.items() if k not in self.UNREAD_INPUTS]
             files = {path for name in names for path in as_list(input[name])}
             size_mb = sum(Path(p).stat().st_size for p in sorted(files)) / 1e6
-            return need.mem_mb(size_mb, shards=count, extra_mb=extra_mb)
+            return own.mem_mb(size_mb, shards=count, extra_mb=extra_mb)
 
         return mem_mb
+
+    def _engine(self, wildcards: Wildcards) -> str:
+        has_source = wildcards.get("source") is not None
+        return self.engine_of_source(wildcards) if has_source else self.bm25_engine(wildcards)

@@ -5,19 +5,23 @@ sections; in parts, where the data are in shards. A label of a classification da
 article by its title or a redirect, or by BM25 over the articles' names.
 """
 
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from isotope.acquire.manifest import placed_if_any
+from isotope.bm25 import postings, words
+from isotope.bm25.names import find_names, index_names
+from isotope.bm25.nearest import find_nearest
 from isotope.core import lucene, sql, store
 from isotope.core.errors import EmptyTable, MissingFile
 from isotope.core.files import write_lines
-from isotope.core.lucene import HEAP_MB
 from isotope.core.progress import log
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.store import WHOLE, Part, bounds, gather, rows_in, write_slice
@@ -26,6 +30,11 @@ from isotope.project.tables import MEMBERS, PROJECTION
 
 _SQL = sql.SQL / "project"
 _ROWS = 10_000
+# Of so many ids the bounds of the index's parts are taken.
+_IDS_SORTED = 100_000
+IMPACTS, LUCENE = "impacts", "lucene"
+# The heaps of their Java: one that cuts texts into words, and one that indexes and searches, too.
+_HEAPS_MB = {IMPACTS: words.HEAP_MB, LUCENE: lucene.HEAP_MB}
 
 
 def project_source(  # noqa: PLR0913
@@ -43,12 +52,13 @@ def project_source(  # noqa: PLR0913
     Raises:
         As `prepare_queries` and `index_sections`.
     """
-    with tempfile.TemporaryDirectory(dir=projection.parent, prefix=".project-") as folder:
-        queries, index = Path(folder) / "queries.parquet", Path(folder) / "lucene"
+    with store.scratch(projection.with_name("project")) as folder:
+        queries, index = folder / "queries.parquet", folder / "index"
         prepare_queries(
             associations=associations, members=members, queries=queries, language=language
         )
-        index_sections(sections, index, threads=threads, language=language)
+        engine = spec["engine"]
+        index_sections(sections, index, threads=threads, language=language, engine=engine)
         project(queries, sections, index, spec, projection, threads=threads, language=language)
 
 
@@ -88,33 +98,73 @@ def index_sections(  # noqa: PLR0913
     index: Path,
     *,
     threads: int,
-    memory_mb: int = HEAP_MB,
+    memory_mb: int | None = None,
     language: str = "en",
+    engine: str = IMPACTS,
     part: Part = WHOLE,
 ) -> None:
     """Index the five fields of the sections of part (i, n) of the dump, which is in `language`.
 
-    The folder of a part without sections stays empty; `lucene.merge_indexes` skips it.
+    Parts are cut by text_id: the ids of one are below those of the next. The folder of a part
+    without sections stays empty; `gather_index` skips it.
 
     Raises:
         EmptyTable: the dump has no sections.
+        CorruptFile: two sections of one text_id, which `impacts` refuses.
+        ToolFailed: Java could not analyse or index them.
     """
-    index.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=index.parent, prefix=".sections-") as folder:
-        own, documents = (Path(folder) / f"{name}.parquet" for name in ("own", "documents"))
-        has_rows = part == WHOLE or write_slice(sections, part, own)
-        tables_in = {"sections": sections if part == WHOLE else own}
-        sql.query(_SQL / "documents.sql", tables_in, {}, out=documents)
+    first, end = id_range(sections, part)
+    with store.scratch(index) as folder:
+        documents, made = folder / "documents.parquet", folder / "index"
+        limits = {"first_id": first, "limit_id": end}
+        sql.query(_SQL / "documents.sql", {"sections": sections}, limits, out=documents)
         pairs = iter_pairs(documents, "id", "contents")
-        options: dict[str, Any] = {"threads": threads, "memory_mb": memory_mb}
-        with store.folder_aside(index) as aside:
-            if has_rows:
-                lucene.build_index(pairs, aside, language=language, **options)
+        heap_mb = memory_mb or _HEAPS_MB[engine]
+        options: dict[str, Any] = {"threads": threads, "memory_mb": heap_mb}
+        if part != WHOLE and not rows_in(documents):
+            made.mkdir()
+        elif engine == LUCENE:
+            lucene.build_index(pairs, made, language=language, **options)
+        else:
+            postings.write_index(pairs, made, analyzer=words.analyzer(language), **options)
+        shutil.rmtree(index, ignore_errors=True)
+        made.replace(index)
 
 
-def gather_index(pieces: Sequence[Path], index: Path) -> None:
-    """Merge the indexes of all parts of `index_sections`."""
-    lucene.merge_indexes(pieces, index, memory_mb=HEAP_MB)
+def id_range(sections: Path, part: Part) -> tuple[str, str | None]:
+    """Return where the ids of part (i, n) begin, and where those of the next part do, or None.
+
+    The sections of a large table are cut by some of their ids, into parts of nearly one size.
+
+    Raises:
+        BadParams: no such part.
+    """
+    if part == WHOLE:
+        return "", None
+    step = rows_in(sections) // _IDS_SORTED + 1
+    some = [pl.Series(dtype=pl.String)]
+    with pq.ParquetFile(sections) as file:
+        for batch in file.iter_batches(_ROWS, columns=["text_id"]):
+            some.append(pl.Series(batch["text_id"]).gather_every(step))
+    ids = pl.concat(some).sort()
+    start, stop = bounds(len(ids), part)
+    return ids[start] if start else "", ids[stop] if stop < len(ids) else None
+
+
+def gather_index(
+    pieces: Sequence[Path], index: Path, *, language: str = "en", engine: str = IMPACTS
+) -> None:
+    """Merge the indexes of all parts of `index_sections`, in their order.
+
+    Raises:
+        EmptyTable: no part has a section.
+        CorruptFile, MissingFile, ToolFailed: a part that can't be read.
+    """
+    if engine == LUCENE:
+        lucene.merge_indexes(pieces, index, memory_mb=lucene.HEAP_MB)
+    else:
+        filled = [piece for piece in pieces if any(piece.iterdir())]
+        postings.merge(filled, index, analyzer=words.analyzer(language))
 
 
 def project(  # noqa: PLR0913
@@ -133,18 +183,16 @@ def project(  # noqa: PLR0913
     Mode `bm25` searches the index for every text; `exact-then-bm25` joins on page and section title
     first and searches for the rest. A text without a section has method `none`.
     """
-    with tempfile.TemporaryDirectory(dir=projection.parent, prefix=".queries-") as folder:
-        own, exact, ranked = (Path(folder) / f"{n}.parquet" for n in ("own", "exact", "ranked"))
-        start, stop = bounds(rows_in(queries), part)
-        texts = pl.scan_parquet(queries).slice(start, stop - start).collect()
-        texts.write_parquet(own)
+    with store.scratch(projection) as folder:
+        own, exact, ranked = (folder / f"{n}.parquet" for n in ("own", "exact", "ranked"))
+        count = write_slice(queries, part, own)
         matched = exact_matches(own, sections, spec["mode"])
         matched.write_parquet(exact)
-        rest = texts.join(matched, on="source_text_id", how="anti")
-        counts = texts.height, matched.height, rest.height
+        counts = count, matched.height, count - matched.height
         log.info("%d texts: %d match exactly, %d are searched by BM25", *counts)
-        model = lucene.Bm25(spec["k1"], spec["b"], language=language)
-        best_sections(rest, index, model, threads).write_parquet(ranked)
+        rest = iter_texts(own, frozenset(matched["source_text_id"]))
+        options: dict[str, Any] = {"threads": threads, "language": language}
+        best_sections(rest, index, spec, **options).write_parquet(ranked)
         tables_in = {"queries": own, "exact": exact, "ranked": ranked}
         sql.query(_SQL / "projection.sql", tables_in, {}, out=projection, schema=PROJECTION)
 
@@ -157,15 +205,47 @@ def exact_matches(queries: Path, sections: Path, mode: str) -> pl.DataFrame:
     return rows if rows is not None else pl.DataFrame()
 
 
-def best_sections(
-    queries: pl.DataFrame, index: Path, model: lucene.Bm25, threads: int
+def iter_texts(queries: Path, matched: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """Yield id and the five fields of each text that is not matched yet."""
+    fields = pl.concat_str(pl.col(FIVE_FIELDS).fill_null(""), separator=" ")
+    with pq.ParquetFile(queries) as file:
+        for batch in file.iter_batches(_ROWS):
+            texts = pl.DataFrame(pa.Table.from_batches([batch]))
+            pairs = texts.select("source_text_id", text=fields).iter_rows()
+            yield from (pair for pair in pairs if pair[0] not in matched)
+
+
+def best_sections(  # noqa: PLR0913
+    texts: Iterable[tuple[str, str]],
+    index: Path,
+    spec: Mapping[str, Any],
+    *,
+    threads: int,
+    memory_mb: int | None = None,
+    language: str = "en",
 ) -> pl.DataFrame:
-    """Return query_id, doc_id and score of the top section for each text."""
-    texts = queries.select(
-        "source_text_id",
-        text=pl.concat_str(pl.col(FIVE_FIELDS).fill_null(""), separator=" "),
+    """Return query_id, doc_id and score of the top section for each (id, text).
+
+    `spec` has k1, b, and the engine, which made the index of sections in `language`.
+
+    Raises:
+        ToolFailed: Java could not analyse the texts, or search.
+        CorruptFile, MissingFile: as `postings.open_index`.
+    """
+    k1, b, engine = (spec[key] for key in ("k1", "b", "engine"))
+    heap_mb = memory_mb or _HEAPS_MB[engine]
+    if engine == LUCENE:
+        model = lucene.Bm25(k1, b, memory_mb=heap_mb, language=language)
+        return lucene.search(index, texts, model, hits=1, threads=threads)
+    # Without a text to search for, as where titles name all, no index need be there.
+    listed = iter(texts)
+    first = next(listed, None)
+    if first is None:
+        return pl.DataFrame(schema=lucene.HITS)
+    opened = postings.open_index(index, analyzer=words.analyzer(language))
+    return find_nearest(
+        opened, chain([first], listed), k1=k1, b=b, threads=threads, memory_mb=heap_mb
     )
-    return lucene.search(index, texts.iter_rows(), model, hits=1, threads=threads)
 
 
 def gather_projection(pieces: Sequence[Path], projection: Path) -> None:
@@ -196,15 +276,13 @@ def project_labels(  # noqa: PLR0913
     has a score; `none` is a label without an article. `sections` and `left_out` are a snapshot's:
     its parsed sections, and the pages that are not articles, among them redirects; disambiguation
     pages are no articles, so no label finds one. `spec` has k1, b and tokenizer (see
-    `lucene.find_names`).
+    `names.find_names`).
 
     Raises:
         MissingFile: no part `labels`.
         EmptyTable: no label in it, or no article in the snapshot.
     """
-    projection.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=projection.parent, prefix=".labels-") as folder:
-        here = Path(folder)
+    with store.scratch(projection) as here:
         paths = {p: p.name for p in placed_if_any(manifest, "labels")}
         if not paths:
             raise MissingFile(manifest, "no part `labels`", "name it in acquire.<source>.files")
@@ -231,9 +309,9 @@ def _by_name(
 ) -> pl.DataFrame:
     leads = pl.scan_parquet(sections).filter(section=0).select("text_id", "page_title")
     named = leads.sort("text_id").collect().iter_rows()
-    lucene.index_names(named, index, tokenizer=spec["tokenizer"], threads=threads)
+    index_names(named, index, tokenizer=spec["tokenizer"], threads=threads)
     # Ids of a run have no spaces, and labels do: the queries are numbered.
     queries = pl.DataFrame({"id": [str(n) for n in range(len(labels))], "text": labels})
-    hits = lucene.find_names(queries, index, spec, hits=1, threads=threads)
+    hits = find_names(queries, index, spec, hits=1, threads=threads)
     label = labels.gather(hits["query_id"].cast(pl.UInt32))
     return hits.with_columns(label.alias("query_id"))

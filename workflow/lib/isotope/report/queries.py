@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from isotope.bm25.format import Index, open_index
+from isotope.bm25.words import analyzer
 from isotope.core import lucene, sql
-from isotope.core.grid import TASKS, Cell, document_side, id_column, query_side
+from isotope.core.grid import TASKS, Cell, document_side, query_side
 from isotope.core.measures import percentiles, resampled_means
 from isotope.report.content import Item, Piece, Place, Scope, items, marked_excerpt
 from isotope.report.site import write_page
@@ -127,11 +129,12 @@ def build(scope: Scope, spec: Mapping[str, Any], tables: Mapping[str, Path], pag
 
     `spec` has `systems` (two), `setting`, `measure`, `shown` (queries of a task), `hits` (of a
     list), `bootstrap` (samples, seed, level) and `words`: `language` and `texts_language`,
-    `fields`, `k1` and `b` of BM25, and `index`, the system whose index has the numbers of
+    `fields`, `k1`, `b` and `engine` of BM25, and `index`, the system whose index has the numbers of
     documents (None: those on the page count). `tables` are `scores` and `significance`.
 
     Raises:
         ToolFailed: as `lucene.analyse`.
+        CorruptFile, MissingFile: an index that can't be read.
     """
     pool = replace(scope, setting=spec["setting"])
     every = [
@@ -221,9 +224,31 @@ def words_of(scope: Scope, every: Sequence[Lists], spec: Mapping[str, Any]) -> l
         is_text = document_side(one.task) == "texts"
         language = spec["texts_language" if is_text else "language"]
         asked.append(lucene.Texts(list(own.items()), language, index))
-    analysed = lucene.analyse(asked) if asked else []
+    analysed = _analysed(asked, spec["engine"]) if asked else []
     each = zip(every, texts, analysed, strict=True)
     return [_words(one, own, terms, spec) for one, own, terms in each]
+
+
+def _analysed(asked: Sequence[lucene.Texts], engine: str) -> list[lucene.Terms]:
+    """Return the terms of each list of texts, with the numbers of its index."""
+    if engine == "lucene":
+        return lucene.analyse(asked)
+    found = lucene.analyse([texts._replace(place=None) for texts in asked])
+    return [
+        _in_index(terms, open_index(texts.place, analyzer=analyzer(texts.language)))
+        if texts.place
+        else terms
+        for texts, terms in zip(asked, found, strict=True)
+    ]
+
+
+def _in_index(terms: lucene.Terms, index: Index) -> lucene.Terms:
+    """Return terms with the numbers of documents of an index."""
+    held = index.terms.select("term", held="documents")
+    joined = terms.rows.join(held, on="term", how="left", maintain_order="left")
+    documents = pl.col("held").fill_null(0)
+    rows = joined.with_columns(documents=documents).select(terms.rows.columns)
+    return lucene.Terms(rows, index.with_terms, index.length)
 
 
 def matches(pairs: pl.DataFrame, terms: lucene.Terms, k1: float, b: float) -> pl.DataFrame:
@@ -283,14 +308,10 @@ def _contents(scope: Scope, one: Lists, spec: Mapping[str, Any]) -> dict[str, st
     found = dict[str, str]()
     with tempfile.TemporaryDirectory(prefix="isotope-words-") as folder:
         for side, own in ids.items():
-            table = Path(folder) / f"{side}.parquet"
-            chosen = pl.col(id_column(side)).is_in(own.implode())
-            some = pl.scan_parquet(scope.table(side)).filter(chosen)
-            some.sink_parquet(table)
-            language, fields = spec["language"], spec["fields"]
-            words = lucene.contents(side, table, language=language, fields=fields)
-            for ident, text in words.select("id", "contents").iter_rows() if words.height else ():
-                found[ident] = one_line[side](text or "")
+            reads = {"language": spec["language"], "fields": spec["fields"]}
+            words = lucene.contents_of(side, scope.table(side), own, Path(folder), **reads)
+            for ident, text in words.iter_rows():
+                found[ident] = one_line[side](text)
     return found
 
 

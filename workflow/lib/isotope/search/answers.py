@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, TextIO, cast
 
 import polars as pl
 
-from isotope.core import lucene, store
+from isotope.bm25.names import find_names
+from isotope.core import store
 from isotope.core.errors import MissingFile
 from isotope.core.grid import Cell, pool_splits, query_ids
 from isotope.core.progress import log
@@ -176,7 +177,7 @@ def search_answers(  # noqa: PLR0913
             names = names.rename({"query_id": "id"})
             entities = chosen.filter(pl.col("split").is_in(pool_splits(cell.setting, cell.pool)))
             if place.exists() and names.height:
-                hits = lucene.find_names(names, place, spec, hits=depth, threads=threads)
+                hits = find_names(names, place, spec, hits=depth, threads=threads)
             hits = pl.concat([hits, entities.select(hits.columns)])
         share(hits, queries, paths)
 

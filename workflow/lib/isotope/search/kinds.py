@@ -45,7 +45,7 @@ class Random(SystemKind):
 
 
 class Bm25(SystemKind):
-    """BM25 of the fields of a text and the captions of an image, through Lucene."""
+    """BM25 of the fields of a text and the captions of an image."""
 
     indexed: ClassVar[bool] = True
     is_sliced: ClassVar[bool] = True
@@ -58,6 +58,11 @@ class Bm25(SystemKind):
     k1: NotNegative = Field(default=0.9, description="Term saturation.")
     b: Share = Field(default=0.4, description="Length normalisation.")
     fields: TextFields = Field(default=list(FIVE_FIELDS))
+    engine: Literal["impacts", "lucene"] = Field(
+        default="impacts",
+        description="What indexes and searches: isotope.bm25, or Lucene, which gives the same "
+        "answers.",
+    )
 
 
 class Dense(SystemKind):

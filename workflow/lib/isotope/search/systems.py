@@ -1,11 +1,11 @@
 """Systems answer queries: a call fills all cells (setting, split, task) of one system with runs.
 
-Here are random answers, BM25, exact search over vectors, fusion with parameters that are set, runs
-of others, and the gathering of runs from slices of the queries. `isotope.search.kinds` declares
-what the params of each kind may say.
+Here are random answers, exact search over vectors, fusion with parameters that are set, runs of
+others, and the gathering of runs from slices of the queries. `isotope.search.kinds` declares what
+the params of each kind may say.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
@@ -15,12 +15,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from isotope.core import lucene
 from isotope.core import runs as trec
 from isotope.core.errors import EmptyTable
 from isotope.core.exact import Encoded, top_k
 from isotope.core.grid import Cell, document_ids, query_ids
-from isotope.core.lucene import contents
 from isotope.core.progress import log
 from isotope.core.runs import empty, write_pieces, write_run
 from isotope.core.schemas import RUN
@@ -107,56 +105,6 @@ def _draw(query: str, documents: int, *, depth: int, seed: int) -> NDArray[np.in
 def _distinct(ids: Iterable[str]) -> pl.Series:
     series = ids if isinstance(ids, pl.Series) else pl.Series(list(ids), dtype=pl.String)
     return series.unique().sort()
-
-
-def search_bm25(  # noqa: PLR0913
-    *,
-    texts: Path,
-    images: Path,
-    qrels: Path,
-    indexes: Sequence[Path],
-    runs: Sequence[Path],
-    spec: Mapping[str, Any],
-    language: str,
-    depth: int,
-    threads: int,
-    texts_in: str | None = None,
-) -> None:
-    """Search the Lucene indexes of `index.bm25.index_bm25` with the words of the other side.
-
-    `spec` holds k1, b and fields (params `systems.<name>`); `language` and `texts_in` are those
-    of the index. Queries are read as the documents that they look for.
-    """
-    words = {
-        side: contents(side, table, language=language, fields=spec["fields"])
-        for side, table in (("texts", texts), ("images", images))
-    }
-    spoken = {"texts": texts_in or language, "images": language}
-    folders = {folder.parts[-2]: folder for folder in indexes}
-    queries = {Cell.of(path): query_ids(qrels, Cell.of(path)) for path in runs}
-    groups = {_index_of(paths[0], folders): paths for paths in by_index(runs)}
-    # A pool without documents has no index.
-    there = {place: paths for place, paths in groups.items() if place.exists()}
-
-    def searches() -> Iterator[lucene.Queries]:
-        for place, paths in there.items():
-            cell = Cell.of(paths[0])
-            every = {ident for path in paths for ident in queries[Cell.of(path)]}
-            ids = pl.DataFrame({"id": sorted(every)}, schema={"id": pl.String})
-            rows = ids.join(words[cell.query_side], on="id").sort("id").select("id", "contents")
-            model = lucene.Bm25(spec["k1"], spec["b"], language=spoken[cell.document_side])
-            yield lucene.Queries(place, rows.iter_rows(), model)
-
-    answers = lucene.search_all(searches(), hits=depth, threads=threads)
-    for paths, hits in zip(there.values(), answers, strict=True):
-        share(hits, queries, paths)
-    for place in groups.keys() - there.keys():
-        share(empty(), queries, groups[place])
-
-
-def _index_of(run: Path, folders: Mapping[str, Path]) -> Path:
-    cell = Cell.of(run)
-    return folders[cell.setting] / cell.pool / cell.document_side
 
 
 def search_dense(  # noqa: PLR0913

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from tests import entries
 
+from isotope.bm25 import names
 from isotope.core import lucene
 from isotope.core.errors import EmptyTable
 
@@ -19,33 +20,45 @@ MEAN_TERMS, FILLER_TERMS = 2.93, 12
 
 
 def test_terms_are_lower_case_words_without_accents():
-    assert lucene.splitter()(["Çat-à-tête, Ltd.", ""]) == ["cat - a - tete , ltd .", ""]
+    assert names.splitter()(["Çat-à-tête, Ltd.", ""]) == ["cat - a - tete , ltd .", ""]
 
 
 def test_a_wordpiece_vocabulary_cuts_words_into_pieces(tmp_path):
     vocab = tmp_path / "vocab.txt"
     vocab.write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "star", "##bucks"]))
-    assert lucene.splitter(str(vocab))(["Starbucks star"]) == ["star ##bucks star"]
+    assert names.splitter(str(vocab))(["Starbucks star"]) == ["star ##bucks star"]
 
 
 def test_a_name_is_found_by_its_exact_terms_and_not_by_its_stem(tmp_path):
     named = [("e1", "Super Shops"), ("e2", "Shop"), ("e3", "The Who"), ("e4", "Café")]
-    lucene.index_names(named, tmp_path / "index")
+    names.index_names(named, tmp_path / "index")
     asked = pl.DataFrame({"id": ["a", "b", "c", "d"], "text": ["shops", "who", "cafe", "?"]})
-    hits = lucene.find_names(asked, tmp_path / "index", SPEC, hits=5, threads=1)
+    hits = names.find_names(asked, tmp_path / "index", SPEC, hits=5, threads=1)
     assert hits.select("query_id", "doc_id").rows() == [("a", "e1"), ("b", "e3"), ("c", "e4")]
 
 
 def test_no_names_is_an_error(tmp_path):
     with pytest.raises(EmptyTable):
-        lucene.index_names([], tmp_path / "index")
+        names.index_names([], tmp_path / "index")
 
 
 def fillers(named: dict[str, str]) -> list[tuple[str, str]]:
     """Names of no meaning that bring the mean length to that of six million titles."""
-    terms = sum(len(t.split()) for t in lucene.splitter()(list(named.values())))
+    terms = sum(len(t.split()) for t in names.splitter()(list(named.values())))
     n = round((MEAN_TERMS * len(named) - terms) / (FILLER_TERMS - MEAN_TERMS))
     return [(f"filler{i}", "zzfiller " * FILLER_TERMS) for i in range(n)]
+
+
+def by_lucene(named: list[tuple[str, str]], asked: pl.DataFrame, index: Path) -> pl.DataFrame:
+    """What Lucene finds by the same terms."""
+    split = names.splitter(SPEC["tokenizer"])
+    ids, listed = zip(*named, strict=True)
+    lucene.build_index(
+        zip(ids, split(listed), strict=True), index, threads=2, memory_mb=512, pretokenized=True
+    )
+    queries = zip(asked["id"], split(asked["text"].to_list()), strict=True)
+    model = lucene.Bm25(SPEC["k1"], SPEC["b"], memory_mb=512, pretokenized=True)
+    return lucene.search(index, queries, model, hits=300, threads=2)
 
 
 @pytest.fixture(scope="module")
@@ -61,10 +74,11 @@ def test_the_published_mapping_of_answers_to_entities_comes_out(published, tmp_p
     """
     named = {entity: name for row in published for name, entity in row["bm25"]}
     index = tmp_path / "index"
-    lucene.index_names([*named.items(), *fillers(named)], index)
+    names.index_names(sorted([*named.items(), *fillers(named)]), index)
     ids = [row["data_id"] for row in published]
     asked = pl.DataFrame({"id": ids, "text": [row["prediction"] for row in published]})
-    hits = lucene.find_names(asked, index, SPEC, hits=300, threads=2)
+    hits = names.find_names(asked, index, SPEC, hits=300, threads=2)
+    assert hits.equals(by_lucene([*named.items(), *fillers(named)], asked, tmp_path / "lucene"))
     best = hits.group_by("query_id").agg(best=pl.col("score").max())
     firsts = pl.DataFrame({"query_id": ids, "doc_id": [r["bm25"][0][1] for r in published]})
     both = firsts.join(hits, on=["query_id", "doc_id"]).join(best, on="query_id")

@@ -1,0 +1,1 @@
+"""BM25 over stored counts, with the answers of Lucene."""

@@ -1,0 +1,419 @@
+"""The documents that score best by BM25, with Lucene's scores and Anserini's order.
+
+A batch of queries goes over the index block by block, so that a block's postings are read once for
+all of them. Each query adds its terms' weights up, document by document, and keeps the best.
+Weights are Lucene's (BM25Similarity of Lucene 9.9): `w - w / (1 + tf * n)` in single
+precision, `w` the times that the query has the term by its idf, `n` the inverse of the length's
+norm. Their sum, in double precision and exact, is rounded once. Of equal scores the smaller id is
+the better, as Anserini breaks ties.
+"""
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numba as nb
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from isotope.bm25.format import BLOCK, LENGTHS, Index
+from isotope.bm25.words import HEAP_MB, Counted, counted
+from isotope.core import lucene
+from isotope.core.progress import Progress
+
+# Hits of a batch of queries are held at once.
+_MOST_HITS = 4_000_000
+_PARTS_PER_THREAD = 4
+# From this share of a block's documents on, all of them are looked at for the best.
+_DENSE = 8
+# Parts of the highest sum, by which sums are counted for a likely floor; no number of hits.
+_BINS, _TOO_HIGH = 1024, -1
+# A hit's key: the bits of its score, which is positive, above those of its document, inverted. The
+# greater key is the better hit. Keys have a document's number in their lower half.
+_LAST = np.uint64((1 << 32) - 1)
+
+
+class Hits(NamedTuple):
+    """Scores and numbers of documents [queries, depth], best first; how many each query has."""
+
+    scores: NDArray[np.float32]
+    documents: NDArray[np.int64]
+    found: NDArray[np.int64]
+
+
+class QueryTerms(NamedTuple):
+    """Queries in the terms of an index.
+
+    Query n has the terms `terms[starts[n]:starts[n + 1]]`, each of a weight in single precision.
+    """
+
+    starts: NDArray[np.int64]
+    terms: NDArray[np.int64]
+    weights: NDArray[np.float32]
+
+
+def search(  # noqa: PLR0913
+    index: Index,
+    queries: Iterable[tuple[str, str]],
+    *,
+    k1: float,
+    b: float,
+    hits: int,
+    threads: int,
+    memory_mb: int = HEAP_MB,
+) -> Iterator[pl.DataFrame]:
+    """Yield query_id, doc_id and score of the best documents of (id, text) pairs, batch by batch.
+
+    Scores are rounded as Anserini does, ties lowered by a millionth each. A query without a word
+    of the index has no hits.
+
+    Raises:
+        ToolFailed: Java could not analyse the queries.
+    """
+    keys = list[str]()
+
+    def texts() -> Iterator[str]:
+        for key, text in queries:
+            keys.append(key)
+            yield lucene.topic(text)
+
+    limits: dict[str, Any] = {"threads": threads, "memory_mb": memory_mb}
+    with counted(texts(), index.folder, words=index.analyzer, **limits) as counts:
+        named = pl.Series("query_id", keys, pl.String)
+        yield from search_counted(index, named, counts, k1=k1, b=b, hits=hits, threads=threads)
+
+
+def search_counted(  # noqa: PLR0913
+    index: Index,
+    ids: pl.Series,
+    counts: Counted,
+    *,
+    k1: float,
+    b: float,
+    hits: int,
+    threads: int,
+) -> Iterator[pl.DataFrame]:
+    """Yield what `search` does for queries whose words are counted; `ids` are theirs."""
+    depth = min(hits, index.documents)
+    factors, known = factors_of(index, k1, b), _known(index, counts.terms)
+    size, progress = max(1, _MOST_HITS // depth), Progress("queries", len(ids))
+    for first in range(0, len(ids), size):
+        rows = np.arange(first, min(first + size, len(ids)))
+        own = QueryTerms(*_weighted(counts.numbers, counts.starts[rows], *known))
+        best = answers(index, own, factors, depth, threads)
+        yield table_of(ids.gather(rows), index, *best)
+        progress.add(len(rows))
+    progress.finish()
+
+
+def in_terms(index: Index, counts: Counted) -> QueryTerms:
+    """Return counted queries in the terms of an index, without those that it does not have."""
+    return QueryTerms(*_weighted(counts.numbers, counts.starts, *_known(index, counts.terms)))
+
+
+def _known(index: Index, terms: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Return the number of each term in an index, -1 for none, and its idf in single precision.
+
+    Anserini does not ask for an empty term, which some stemmers make of a word.
+    """
+    known = index.terms["term"]
+    if known.is_empty():
+        return np.full(len(terms), -1), np.zeros(len(terms), np.float32)
+    own = terms.cast(pl.String)
+    place = np.minimum(known.search_sorted(own).to_numpy().astype(np.int64), len(known) - 1)
+    is_known = ((known.gather(place) == own) & (own != "")).to_numpy()
+    number = np.where(is_known, place, -1)
+    held = np.where(is_known, index.terms["documents"].gather(place).to_numpy(), 1.0)
+    inverse = np.log(1 + (index.with_terms - held + 0.5) / (held + 0.5)).astype(np.float32)
+    return number, inverse
+
+
+@nb.njit(cache=True, nogil=True)
+def _weighted(
+    numbers: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    known: NDArray[np.int64],
+    inverse: NDArray[np.float32],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
+    queries = len(starts)
+    first = np.zeros(queries + 1, np.int64)
+    pairs = 0
+    for start in starts:
+        pairs += numbers[start - 1]
+    terms, weights = np.empty(pairs, np.int64), np.empty(pairs, np.float32)
+    size = 0
+    for query in range(queries):
+        for at in range(starts[query], starts[query] + 2 * numbers[starts[query] - 1], 2):
+            if known[numbers[at]] >= 0:
+                terms[size] = known[numbers[at]]
+                weights[size] = np.float32(numbers[at + 1]) * inverse[numbers[at]]
+                size += 1
+        first[query + 1] = size
+    return first, terms[:size], weights[:size]
+
+
+def factors_of(index: Index, k1: float, b: float) -> NDArray[np.float32]:
+    """Return `tf * n` of each pair of term frequency and length byte, as Lucene computes it."""
+    one, tune, share = np.float32(1), np.float32(k1), np.float32(b)
+    average = np.float32(max(1, index.length) / max(1, index.with_terms))
+    lengths = LENGTHS.astype(np.float32)
+    norms = one / (tune * ((one - share) + share * lengths / average))
+    return (index.pairs[:, 0].astype(np.float32) * norms[index.pairs[:, 1]]).astype(np.float32)
+
+
+def answers(
+    index: Index, queries: QueryTerms, factors: NDArray[np.float32], depth: int, threads: int
+) -> Hits:
+    """Return the best `depth` documents of each query."""
+    count = len(queries.starts) - 1
+    keys = np.empty((count, 2 * depth + 1), np.uint64)
+    found = np.zeros(count, np.int64)
+    start = np.append(index.terms["start"].to_numpy(), len(index.list_block))
+    lists = (index.list_block, index.list_at, index.list_size)
+    blocks = (index.block_document, index.block_pair, index.document, index.code, factors)
+    cuts = np.linspace(0, count, threads * _PARTS_PER_THREAD + 1).astype(np.int64)
+
+    def work(part: int) -> None:
+        low, high = cuts[part], cuts[part + 1]
+        _search(low, high, *queries, start, *lists, *blocks, depth, True, keys, found)
+
+    def again(query: int) -> None:
+        found[query] = 0
+        _search(query, query + 1, *queries, start, *lists, *blocks, depth, False, keys, found)
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(work, range(len(cuts) - 1)))
+        list(pool.map(again, np.flatnonzero(found == _TOO_HIGH)))
+    return Hits(*_unpacked(keys[:, :depth]), found)
+
+
+@nb.njit(cache=True, nogil=True, inline="always")
+def gain(weight: Any, factor: Any) -> float:  # noqa: ANN401
+    """Return what a term adds to a score, by its weight and a factor of `factors_of`."""
+    return np.float64(weight - weight / (np.float32(1) + factor))
+
+
+@nb.njit(cache=True, nogil=True)
+def add(  # noqa: PLR0913, PLR0917
+    sums: NDArray[np.float64],
+    rows: NDArray[np.uint16],
+    codes: NDArray[np.uint16],
+    weight: np.float32,
+    factor: NDArray[np.float32],
+    gains: NDArray[np.float64],
+    floor: float,
+    above: NDArray[np.int64],
+    count: int,
+) -> int:
+    """Add to the sums of a block's documents what a list of its postings gives them.
+
+    `gains` is room for what each code gives: it is computed once for a list that is long enough.
+    The documents whose sums rise above the floor follow the `count` in `above`; return how many
+    there are then.
+    """
+    is_long = len(rows) > len(factor)
+    for n in range(len(factor) if is_long else 0):
+        gains[n] = gain(weight, factor[n])
+    for p in range(len(rows)):
+        before = sums[rows[p]]
+        after = before + (gains[codes[p]] if is_long else gain(weight, factor[codes[p]]))
+        sums[rows[p]] = after
+        if after > floor and before <= floor:
+            above[count] = rows[p]
+            count += 1
+    return count
+
+
+@nb.njit(cache=True, nogil=True)
+def _search(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
+    low: int,
+    high: int,
+    starts: NDArray[np.int64],
+    terms: NDArray[np.int64],
+    weights: NDArray[np.float32],
+    start: NDArray[np.int64],
+    list_block: NDArray[np.int32],
+    list_at: NDArray[np.int64],
+    list_size: NDArray[np.int32],
+    block_document: NDArray[np.int64],
+    block_pair: NDArray[np.int64],
+    document: NDArray[np.uint16],
+    code: NDArray[np.uint16],
+    factors: NDArray[np.float32],
+    depth: int,
+    guess: bool,
+    keys: NDArray[np.uint64],
+    found: NDArray[np.int64],
+) -> None:
+    """Fill keys and found of the queries [low, high).
+
+    With `guess` a query's first block tells how much its last hit is likely to score. What scores
+    less is passed over. A query that has too few hits then is found TOO_HIGH, to be asked again.
+    """
+    sums, gains = np.zeros(BLOCK, np.float64), np.empty(BLOCK, np.float64)
+    score = np.empty(1, np.float32)
+    bits = score.view(np.uint32)
+    cursors = start[terms[starts[low] : starts[high]]]
+    least, guesses = np.zeros(high - low, np.float64), np.zeros(high - low, np.float64)
+    documents, most = block_document[-1], 1
+    for query in range(low, high):
+        most = max(most, starts[query + 1] - starts[query])
+    begins, ends = np.empty(most, np.int64), np.empty(most, np.int64)
+    own_weights, above = np.empty(most, np.float32), np.empty(BLOCK + 1, np.int64)
+    for block in range(len(block_document) - 1):
+        first, size = block_document[block], block_document[block + 1] - block_document[block]
+        factor = factors[block_pair[block] : block_pair[block + 1]]
+        for query in range(low, high):
+            postings, lists = 0, 0
+            for n in range(starts[query], starts[query + 1]):
+                cursor = cursors[n - starts[low]]
+                if cursor < start[terms[n] + 1] and list_block[cursor] == block:
+                    cursors[n - starts[low]] += 1
+                    begins[lists], ends[lists] = (
+                        list_at[cursor],
+                        list_at[cursor] + list_size[cursor],
+                    )
+                    own_weights[lists] = weights[n]
+                    postings += list_size[cursor]
+                    lists += 1
+            own, held, floor = keys[query], found[query], least[query - low]
+            is_dense, candidates = postings * _DENSE >= size, 0
+            is_first = guess and is_dense and floor == 0.0
+            limit = np.inf if is_first else floor
+            for i in range(lists):
+                rows, codes = document[begins[i] : ends[i]], code[begins[i] : ends[i]]
+                candidates = add(
+                    sums, rows, codes, own_weights[i], factor, gains, limit, above, candidates
+                )
+            if is_first:
+                floor = _likely_floor(sums[:size], depth, size / documents)
+                guesses[query - low] = floor
+                for d in range(size):
+                    above[candidates] = d
+                    candidates += sums[d] > floor
+            worst = np.uint64(0)
+            for c in range(candidates):
+                score[0] = sums[above[c]]
+                key = np.uint64(bits[0]) << np.uint64(32) | _LAST - np.uint64(first + above[c])
+                if key > worst:
+                    held, worst = _keep(own, held, depth, worst, key)
+            if worst:
+                bits[0] = worst >> np.uint64(32)
+                floor = np.float64(score[0])
+            if is_dense:
+                sums[:size] = 0
+            else:
+                for i in range(lists):
+                    for p in range(begins[i], ends[i]):
+                        sums[document[p]] = 0
+            found[query], least[query - low] = held, floor
+    for query in range(low, high):
+        if found[query] > depth:
+            _select(keys[query], found[query], depth)
+            found[query] = depth
+        keys[query, : found[query]] = np.sort(keys[query, : found[query]])[::-1]
+        bits[0] = keys[query, depth - 1] >> np.uint64(32)
+        # What scores as the last hit does may have been passed over, rounded the other way.
+        guessed = guesses[query - low]
+        if guessed > 0 and (found[query] < depth or score[0] <= np.float32(guessed)):
+            found[query] = _TOO_HIGH
+
+
+@nb.njit(cache=True, nogil=True)
+def _likely_floor(sums: NDArray[np.float64], depth: int, share: float) -> float:
+    """Return what is likely less than the sums of a query's hits, by those of one block.
+
+    The block has a share of the documents: as large a share of the hits is expected in it. More are
+    taken by a half, and by four deviations. 0 where the block has no more.
+    """
+    expected = depth * share
+    wanted = min(depth, int(1.5 * expected + 4 * np.sqrt(expected)) + 8)
+    highest = 0.0
+    for d in range(len(sums)):
+        highest = max(highest, sums[d])
+    if highest == 0.0:
+        return 0.0
+    counts, scale = np.zeros(_BINS, np.int64), (_BINS - 1) / highest
+    for d in range(len(sums)):
+        counts[int(sums[d] * scale)] += 1
+    above, bin_ = 0, _BINS
+    while bin_ > 1 and above < wanted:
+        bin_ -= 1
+        above += counts[bin_]
+    return bin_ / scale * (1 - 1e-9) if above >= wanted else 0.0
+
+
+@nb.njit(cache=True, nogil=True, inline="always")
+def _keep(
+    keys: NDArray[np.uint64], held: int, depth: int, worst: np.uint64, key: np.uint64
+) -> tuple[int, np.uint64]:
+    """Append a key; when all places are taken keep the `depth` best. Return the worst of them."""
+    keys[held] = key
+    held += 1
+    if held == len(keys):
+        _select(keys, held, depth)
+        worst = keys[0]
+        for n in range(1, depth):
+            worst = min(worst, keys[n])
+        held = depth
+    return held, worst
+
+
+@nb.njit(cache=True, nogil=True)
+def _select(keys: NDArray[np.uint64], size: int, most: int) -> None:
+    """Bring the `most` greatest of the first `size` keys to the front, in any order (Hoare)."""
+    low, high = 0, size - 1
+    while low < high:
+        pivot = keys[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while keys[i] > pivot:
+                i += 1
+            while keys[j] < pivot:
+                j -= 1
+            if i <= j:
+                keys[i], keys[j] = keys[j], keys[i]
+                i, j = i + 1, j - 1
+        if most <= j + 1:
+            high = j
+        elif most >= i + 1:
+            low = i
+        else:
+            return
+
+
+def _unpacked(keys: NDArray[np.uint64]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    scores = (keys >> np.uint64(32)).astype(np.uint32).view(np.float32)
+    return scores, (_LAST - (keys & _LAST)).astype(np.int64)
+
+
+@nb.njit(cache=True, nogil=True)
+def adjusted(scores: NDArray[np.float32], found: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return rounded scores, row after row, as Anserini's ScoreTiesAdjusterReranker does."""
+    out = np.empty(found.sum(), np.float64)
+    at = 0
+    for query in range(len(found)):
+        last, ties = np.float32(np.inf), 0
+        for n in range(found[query]):
+            score = np.float32(np.floor(np.float64(scores[query, n]) * 10000.0 + 0.5) / 10000.0)
+            ties = 0 if np.float32(last - score) > np.float32(1e-4) else ties + 1
+            score = np.float32(score - np.float32(np.float32(1e-6) * np.float32(ties)))
+            last = score
+            out[at] = np.floor(np.float64(score) * 1e6 + 0.5) / 1e6
+            at += 1
+    return out
+
+
+def table_of(
+    ids: pl.Series,
+    index: Index,
+    scores: NDArray[np.float32],
+    documents: NDArray[np.int64],
+    found: NDArray[np.int64],
+) -> pl.DataFrame:
+    """Return the rows of `search` for scores, documents and how many there are of each query."""
+    chosen = np.arange(documents.shape[1]) < found[:, None]
+    query = ids.alias("query_id").gather(np.repeat(np.arange(len(ids)), found))
+    document = index.ids.gather(documents[chosen]).alias("doc_id")
+    return pl.DataFrame([query, document, pl.Series("score", adjusted(scores, found))])

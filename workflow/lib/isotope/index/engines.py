@@ -1,0 +1,106 @@
+"""What indexes the words of a collection: isotope.bm25, or Lucene, which is the witness.
+
+Both make an index of each pool, with the same answers (`systems.<system>.engine`).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import polars as pl
+
+from isotope.bm25 import format, postings
+from isotope.bm25.words import analyzer
+from isotope.core import lucene
+
+
+class Side(NamedTuple):
+    """The documents of one side of a collection, and the indexes to make of them.
+
+    `frames` have columns id, split and contents, by id. The index at a place has the documents of
+    its splits; without documents there is none.
+    """
+
+    frames: Iterable[pl.DataFrame]
+    language: str
+    places: Mapping[Path, Sequence[str]]
+
+
+class Engine(Protocol):
+    """What an engine can do."""
+
+    def analysis(self, language: str) -> str:
+        """Return what an index in a language depends on besides its documents."""
+        ...
+
+    def build(self, sides: Iterable[Side], *, threads: int) -> None:
+        """Make the indexes of all sides."""
+        ...
+
+    def merge(self, parts: Sequence[Path], index: Path, language: str) -> None:
+        """Make `index` of the documents of all parts, in their order; one may not be there."""
+        ...
+
+
+class Impacts:
+    """The engine of isotope.bm25; Lucene's analyzers find its words."""
+
+    def analysis(self, language: str) -> str:
+        """Return engine, version of the format, jar and analyzer."""
+        return f"impacts {format.VERSION} {lucene.jar().name} {analyzer(language)}"
+
+    def build(self, sides: Iterable[Side], *, threads: int) -> None:
+        """Make the indexes of all sides.
+
+        Raises:
+            As `postings.write_indexes`.
+        """
+        for side in sides:
+            if side.places:
+                own = postings.Side(side.frames, analyzer(side.language), side.places)
+                postings.write_indexes(own, threads=threads)
+
+    def merge(self, parts: Sequence[Path], index: Path, language: str) -> None:
+        """Make `index` of the documents of all parts.
+
+        Raises:
+            As `postings.merge`.
+        """
+        postings.merge(parts, index, analyzer=analyzer(language))
+
+
+class Lucene:
+    """Anserini's indexer."""
+
+    def analysis(self, language: str) -> str:
+        """Return jar and analyzer."""
+        return " ".join([lucene.jar().name, *lucene.analysis(language)])
+
+    def build(self, sides: Iterable[Side], *, threads: int) -> None:
+        """Make the indexes of all sides; memory holds the documents of one.
+
+        Raises:
+            As `lucene.build_indexes`.
+        """
+        each = (documents for side in sides for documents in _documents(side))
+        lucene.build_indexes(each, threads=threads)
+
+    def merge(self, parts: Sequence[Path], index: Path, language: str) -> None:
+        """Make `index` of the documents of all parts.
+
+        Raises:
+            As `lucene.merge_indexes`.
+        """
+        lucene.merge_indexes(parts, index)
+
+
+def _documents(side: Side) -> Iterator[lucene.Documents]:
+    frames = [frame for frame in side.frames if frame.height] if side.places else []
+    for place, splits in side.places.items() if frames else ():
+        own = pl.concat(frames).filter(pl.col("split").is_in(splits))
+        if own.height:
+            rows = own.select("id", "contents").iter_rows()
+            yield lucene.Documents(place, rows, side.language)
+
+
+ENGINES: dict[str, Engine] = {"impacts": Impacts(), "lucene": Lucene()}

@@ -1,0 +1,137 @@
+"""BM25 answers queries: isotope.bm25 over its indexes, or Lucene over its own, as the witness.
+
+Queries are read as the documents that they look for.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from isotope.bm25.format import open_index
+from isotope.bm25.search import search_counted
+from isotope.bm25.words import Counted, Texts, analyzer, counted_all
+from isotope.core import lucene, store
+from isotope.core.grid import SIDES, Cell, query_ids
+from isotope.core.progress import log
+from isotope.core.runs import empty, ranked, write_pieces
+from isotope.search.systems import by_index, share
+
+
+def search_bm25(  # noqa: PLR0913
+    *,
+    texts: Path,
+    images: Path,
+    qrels: Path,
+    indexes: Sequence[Path],
+    runs: Sequence[Path],
+    spec: Mapping[str, Any],
+    language: str,
+    depth: int,
+    threads: int,
+    texts_in: str | None = None,
+) -> None:
+    """Search the indexes of `index.bm25.index_bm25` with the words of the other side.
+
+    `spec` holds k1, b, fields and engine (params `systems.<name>`); `language` and `texts_in` are
+    those of the index.
+
+    Raises:
+        CorruptFile, MissingFile, ToolFailed: an index that can't be read.
+        DiskFull: no room for the queries' words or for a run.
+    """
+    tables, folders = {"texts": texts, "images": images}, {f.parts[-2]: f for f in indexes}
+    queries = {Cell.of(path): query_ids(qrels, Cell.of(path)) for path in runs}
+    reads: dict[str, Any] = {"language": language, "fields": spec["fields"]}
+    groups = {_index_of(paths[0], folders): paths for paths in by_index(runs)}
+    # A pool without documents has no index.
+    there = {place: paths for place, paths in groups.items() if place.exists()}
+    search = _by_lucene if spec["engine"] == "lucene" else _by_impacts
+    with store.scratch(runs[0].with_suffix(".words")) as folder:
+        asked = {side: _asked(side, queries) for side in SIDES}
+        job = _Job(
+            queries=queries,
+            words={
+                side: lucene.contents_of(side, tables[side], ids, folder, **reads)
+                for side, ids in asked.items()
+            },
+            languages={"texts": texts_in or language, "images": language},
+            spec=spec,
+            depth=depth,
+            threads=threads,
+        )
+        search(job, there, folder)
+    for place in groups.keys() - there.keys():
+        share(empty(), queries, groups[place])
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What is asked: ids of each cell's queries; id and contents of each side's, by id."""
+
+    queries: Mapping[Cell, Sequence[str]]
+    words: Mapping[str, pl.DataFrame]
+    languages: Mapping[str, str]
+    spec: Mapping[str, Any]
+    depth: int
+    threads: int
+
+
+def _asked(side: str, queries: Mapping[Cell, Sequence[str]]) -> pl.Series:
+    every = {i for cell, ids in queries.items() if cell.query_side == side for i in ids}
+    return pl.Series("id", sorted(every), pl.String)
+
+
+def _index_of(run: Path, folders: Mapping[str, Path]) -> Path:
+    cell = Cell.of(run)
+    return folders[cell.setting] / cell.pool / cell.document_side
+
+
+def _by_impacts(job: _Job, groups: Mapping[Path, Sequence[Path]], folder: Path) -> None:
+    """Write the runs of each index, some queries at a time."""
+    cells = [Cell.of(paths[0]) for paths in groups.values()]
+    # One of each side, if it asks.
+    asking = {cell.query_side: analyzer(job.languages[cell.document_side]) for cell in cells}
+    texts = [
+        Texts(map(lucene.topic, job.words[side]["contents"]), words)
+        for side, words in asking.items()
+    ]
+    with counted_all(texts, folder / "counts", threads=job.threads) as each:
+        counts = dict(zip(asking, each, strict=True))
+        for place, paths in groups.items():
+            side = Cell.of(paths[0]).query_side
+            _search_index(job, place, paths, counts[side])
+
+
+def _search_index(job: _Job, place: Path, runs: Sequence[Path], counts: Counted) -> None:
+    index = open_index(place, analyzer=analyzer(job.languages[Cell.of(runs[0]).document_side]))
+    model = {"k1": job.spec["k1"], "b": job.spec["b"]}
+    for path in runs:
+        cell = Cell.of(path)
+        every = job.words[cell.query_side].with_row_index("row").select("id", "row")
+        asked = every.filter(pl.col("id").is_in(pl.Series(job.queries[cell]).implode()))
+        rows = asked["row"].cast(pl.Int64).to_numpy()
+        limits = {"hits": job.depth, "threads": job.threads}
+        hits = search_counted(index, asked["id"], counts.take(rows), **model, **limits)
+        written = write_pieces(map(ranked, hits), path)
+        log.info("%s %s %s: %d hits", cell.setting, cell.split, cell.task, written)
+
+
+def _by_lucene(job: _Job, groups: Mapping[Path, Sequence[Path]], _: Path) -> None:
+    """Write the runs of each index; one Java answers for all."""
+
+    def searches() -> Iterator[lucene.Queries]:
+        for place, paths in groups.items():
+            cell = Cell.of(paths[0])
+            every = {i for path in paths for i in job.queries[Cell.of(path)]}
+            ids = pl.DataFrame({"id": sorted(every)}, schema={"id": pl.String})
+            rows = ids.join(job.words[cell.query_side], on="id").sort("id")
+            language = job.languages[cell.document_side]
+            model = lucene.Bm25(job.spec["k1"], job.spec["b"], language=language)
+            yield lucene.Queries(place, rows.select("id", "contents").iter_rows(), model)
+
+    answers = lucene.search_all(searches(), hits=job.depth, threads=job.threads)
+    for paths, hits in zip(groups.values(), answers, strict=True):
+        share(hits, job.queries, paths)

@@ -1,16 +1,16 @@
-"""Curves of time over size: a start, and a power of the size."""
+"""Curves of time and memory over size: a start, and a power of the size."""
 
 import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from common import this_machine
 from scipy.optimize import nnls
 
-from isotope.cli.estimate_sizes import COLUMNS, Curve
+from isotope.cli.estimate_curves import COLUMNS, Curve
 
-POWERS = np.arange(0.5, 2.01, 0.01)
 # How far three points may pull the power off 1: by 0.3 where the line misses them by some 4 % each.
 PRIOR = 0.05
 # Below this growth the start hides the work.
@@ -18,27 +18,45 @@ GREW = 3.0
 # Hidden or not, at the largest size so much of the time is held to be work: the rest would cost
 # nothing at any size.
 LEAST_WORK = 0.1
+POWERS = (0.5, 2.0)
+# Memory grows with its units, or less where a job works piece by piece.
+MB_POWERS = (0.1, 1.0)
+_STEP = 0.01
+
+
+class Drawn(NamedTuple):
+    """A rule's curve, the unit of its work, and how many points it was drawn from."""
+
+    unit: str
+    curve: Curve
+    points: int
 
 
 def fit(
-    units: Sequence[float], seconds: Sequence[float], cores: int = 0, prior: float = PRIOR
+    units: Sequence[float],
+    seconds: Sequence[float],
+    prior: float = PRIOR,
+    powers: tuple[float, float] = POWERS,
 ) -> Curve:
     """Return the curve of least relative error, neither start nor growth below zero.
 
-    Two points give a line, one a line from nothing; more give a power, drawn towards 1 by `prior`.
+    Two sizes give a line, one a line from nothing; more give a power, drawn towards 1 by `prior`.
     """
-    if len(units) == 1:
-        return Curve(0.0, seconds[0] / units[0], 1.0, cores, units[0])
+    sizes = len(set(units))
+    if sizes == 1:
+        return Curve(0.0, float(np.mean(seconds)) / max(units[0], 1.0), 1.0, max(units[0], 1.0))
     taken, most = np.array(seconds), max(units)
+    least, largest = powers
+    tried = np.arange(least, largest + _STEP, _STEP) if sizes > 2 else [1.0]  # noqa: PLR2004
     found: dict[float, tuple[float, float, float]] = {}
-    for power in POWERS if len(units) > 2 else [1.0]:  # noqa: PLR2004
+    for power in tried:
         scale = (np.array(units) / most) ** power
         start, slope = _line(scale, taken)
         missed = float((((start + slope * scale) / taken - 1) ** 2).sum())
         found[power] = (missed + prior * (power - 1) ** 2, start, slope)
     best = min(found, key=lambda power: found[power][0])
     _, start, slope = found[best]
-    return Curve(start, slope / most**best, float(best), cores, most)
+    return Curve(start, float(slope / most**best), float(best), most)
 
 
 def _line(scale: np.ndarray, taken: np.ndarray) -> tuple[float, float]:
@@ -59,12 +77,17 @@ def exponent(rows: Sequence[int], seconds: Sequence[float]) -> float:
     return fit(rows, seconds, prior=0.0).power
 
 
-def save(curves: Mapping[str, tuple[str, Curve, int]], path: Path) -> None:
-    """Write, by phase, unit, curve and the largest size (in rows) that the curve was drawn from."""
+def growth(rows: Sequence[int], seconds: Sequence[float]) -> float:
+    """Return the power of the rows that fits the seconds best, without a start: in logarithms."""
+    return float(np.polyfit(np.log(rows), np.log(seconds), 1)[0])
+
+
+def save(curves: Mapping[str, Drawn], path: Path) -> None:
+    """Write the curve of each rule."""
     with path.open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file, lineterminator="\n")
         out.writerow(COLUMNS)
-        for phase, (unit, c, largest) in curves.items():
-            numbers = [f"{c.start_s:.4g}", f"{c.unit_s:.4g}", f"{c.power:.2f}", c.cores]
-            numbers += [f"{c.upto:.4g}", largest]
-            out.writerow([phase, unit, *numbers, this_machine()])
+        for rule, (unit, c, points) in curves.items():
+            time = [f"{c.start_s:.4g}", f"{c.unit_s:.4g}", f"{c.power:.2f}", f"{c.upto:.4g}"]
+            memory = [f"{c.start_mb:.4g}", f"{c.unit_mb:.4g}", f"{c.mb_power:.2f}"]
+            out.writerow([rule, unit, *time, c.threads, *memory, points, this_machine()])

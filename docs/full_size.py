@@ -1,139 +1,144 @@
-"""Write docs/full-size.md: what the size of AToMiC costs, from the measured scaling.
+"""Write docs/full-size.md: what the size of AToMiC costs, by `isotope estimate`.
 
 python docs/full_size.py [PAGE]
 """
 
 import csv
-import math
+import os
 import sys
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
-from isotope.cli.estimate_sizes import size
+from isotope.cli import estimate, estimate_curves, estimate_work
+from isotope.cli.estimate import Machine
+from isotope.cli.estimate_jobs import Job
 from isotope.params.files import load
 
 ROOT = Path(__file__).parents[1]
 PAGE = Path(__file__).with_name("full-size.md")
-POINTS = ROOT / "benchmarks/results/scaling_points.csv"
-SHARDED = ROOT / "benchmarks/results/collect_points.csv"
 OVERLAY = ROOT / "params/enwiki.yaml"
-# Jobs of a cluster that work at once on a phase cut in shards.
-NODES = 16
-# Below this growth the start hides the work: the start is then counted as if it were work too.
-GREW = 1.5
-# AToMiC: 17,173 texts ask for validation (Table 1), to R@1K (section 4.4), in three settings, two
-# splits with queries and two tasks.
-QUERIES, DEPTH, RUNS = 17_173, 1_000, 12
+POOLS = ROOT / "benchmarks/results/scaling_pools.csv"
+# One machine of two cores, one of sixteen, and sixteen of these.
+CORES = (2, 16, 16 * 16)
+BM25 = {
+    "search": ("search_bm25",),
+    "projection": ("project_texts",),
+    "indexes": ("index_bm25_shard", "project_index"),
+}
+ENGINES = {"impacts": "isotope's own, the default", "lucene": "Lucene, the witness"}
 INTRODUCTION = """# What full size costs
 
-Written by `python docs/full_size.py` from `benchmarks/results/scaling_points.csv`, the points
-behind the [scaling curves](benchmarks.md), and from the sizes that `isotope estimate` reads off
-`params/enwiki.yaml`. A phase's seconds at full size are
+Written by `python docs/full_size.py`: the hours that [`isotope estimate`](cli.md#estimate) has for
+`params/enwiki.yaml`, phases one after the other, and the memory of the largest job. It simulates
+Snakemake's schedule of the {jobs} jobs. What a job takes follows curves that were measured on one
+machine with {threads} cores and no GPU, up to sizes far below this: {upto}. What the network and
+pretrained models take is assumed (`grep -n "ASSUME" workflow/lib/isotope/cli/*.py`), and nobody has
+run isotope at this size yet.
 
-    start + (rows at full size) / (rows a second between the two largest sizes measured)
+"""
+BEFORE = """
+## What this page said before
 
-on the machine that measured; where those two sizes took nearly the same time (the start hides the
-work), the whole time of the largest is counted as work, which is too much. A phase whose exponent
-is above 1 takes more than that: project asks, for each text, an index that grows too. What the
-network, a GPU and the crawl take is not in here: see `isotope estimate --configfile
-params/enwiki.yaml`. Its curves (`workflow/lib/isotope/cli/estimate_curves.csv`) are drawn from the
-same points and [checked](benchmarks.md) at the largest size of each phase; it counts a dump by its
-bytes of XML.
+Until November 2026 this page gave 0.28 hours (17 minutes) to the projection and 0.09 hours to all
+searches on one machine with 2 cores; `isotope estimate` gave the projection 14 minutes. Both were
+wrong, because they held that Lucene takes as long for a hit in a large pool as in a small one. A
+query touches the postings of its words, and a pool ten times as large has ten times as many. What
+`engine: lucene` takes, measured again for a query of a section's words that asks captions for 1,000
+hits, and for a section that asks for the nearest one (milliseconds of one core):
 
 """
 
 
-class Line(NamedTuple):
-    """The arithmetic of one phase; `alone` is the share of its work that no shards make less."""
-
-    phase: str
-    rows: int
-    rate: float
-    start: float
-    alone: float = 0.0
-
-    @property
-    def seconds(self) -> float:
-        """Return the seconds on the machine that measured."""
-        return self.start + self.rows / self.rate
-
-    @property
-    def spread(self) -> float:
-        """Return the seconds where each of NODES nodes takes its share."""
-        rows = self.rows * self.alone + math.ceil(self.rows * (1 - self.alone) / NODES)
-        return self.start + rows / self.rate
+def jobs_of(overlay: Path = OVERLAY) -> list[Job]:
+    """Return the jobs of full size, with the threads that they take where there are enough."""
+    before = Path.cwd()
+    os.chdir(ROOT)
+    try:
+        return estimate.planned(["--configfile", str(overlay)], CORES[-1])
+    finally:
+        os.chdir(before)
 
 
-def full_rows() -> dict[str, int]:
-    """Return the rows that each phase meets at the size of params/enwiki.yaml."""
-    params = load([OVERLAY], [])
-    source = params["collect"][params["build"][0]]["source"]
-    of = size(params["acquire"][source])
-    hits = QUERIES * DEPTH * RUNS
-    one = {"project": of.pairs, "collect": of.pairs, "tabulate": of.pairs}
-    return {"parse": of.associations, **one, "search": hits, "score": hits}
+def phases_table(params: Mapping[str, Any], jobs: Sequence[Job]) -> list[str]:
+    """Return a row for each phase: hours by cores, and memory."""
+    found = {n: estimate.run(params, Machine(n, gpu=False), jobs)[0] for n in CORES}
+    names = [p for p in estimate.PHASES if any(job.phase == p for job in jobs)]
+    head = " | ".join(f"{n} cores, h" for n in CORES)
+    lines = [f"| phase | jobs | {head} | GiB |", "|---|---:|" + "---:|" * (len(CORES) + 1)]
+    for phase in names:
+        count = sum(job.phase == phase for job in jobs)
+        hours = " | ".join(f"{found[n][phase].seconds / 3600:,.2f}" for n in CORES)
+        lines.append(f"| {phase} | {count} | {hours} | {found[2][phase].memory_gib:.1f} |")
+    return lines
 
 
-def uncut(points: Path = SHARDED) -> float:
-    """Return the share of collect's work that shards don't make less: to gather, to read it all.
-
-    Of the jobs that follow each other the time is share + rest / shards, by two numbers of shards.
-    """
-    told: dict[tuple[str, int], float] = {}
-    with points.open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            told[row["job"], int(row["shards"])] = float(row["cpu_s"]) / int(row["jobs"])
-    start = told["start", 1]
-    few, many = sorted({n for _, n in told} - {1})[-2:]
-    a, b = (sum(told[j, n] - start for j in ("texts", "images", "gather")) for n in (few, many))
-    rest = (a - b) / (1 / few - 1 / many)
-    return (b - rest / many) / (told["whole", 1] - start)
+def bm25_table(params: Mapping[str, Any], jobs: Sequence[Job]) -> list[str]:
+    """Return the hours of BM25's rules by engine and cores, if all cores share them evenly."""
+    head = " | ".join(f"{n} cores, h" for n in CORES)
+    lines = [f"| engine | work | {head} |", "|---|---|" + "---:|" * len(CORES)]
+    for engine, name in ENGINES.items():
+        other = by_engine(params, engine)
+        units = estimate_work.core_seconds(other, estimate.sizes(other), jobs)
+        for work, rules in BM25.items():
+            core_s = sum(u for u, job in zip(units, jobs, strict=True) if job.rule in rules)
+            hours = " | ".join(f"{core_s / n / 3600:,.2f}" for n in CORES)
+            lines.append(f"| {engine}: {name} | {work} | {hours} |")
+    return lines
 
 
-def lines(points: Path) -> list[Line]:
-    """Return the arithmetic of each measured phase."""
-    measured: dict[str, list[tuple[int, float]]] = {}
-    with points.open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            measured.setdefault(row["phase"], []).append((int(row["rows"]), float(row["s"])))
-    found: list[Line] = []
-    alone = {"collect": uncut(), "tabulate": 1.0}
-    for phase, rows in full_rows().items():
-        (n, a), (m, b) = sorted(measured[phase])[-2:]
-        grew = b > GREW * a
-        rate = (m - n) / (b - a) if grew else m / b
-        start = max(b - m / rate, 0.0) if grew else 0.0
-        found.append(Line(phase, rows, rate, start, alone.get(phase, 0.0)))
+def by_engine(params: Mapping[str, Any], engine: str) -> dict[str, Any]:
+    """Return the params with BM25 by an engine, for search and projection."""
+    found = deepcopy(dict(params))
+    for entry in (*found["systems"].values(), *found["project"].values()):
+        if entry.get("kind", "bm25") == "bm25":
+            entry["engine"] = engine
     return found
 
 
-def machine() -> str:
-    """Return the line of the scaling result that tells the machine."""
-    told = POINTS.with_name("scaling.md").read_text("utf-8").splitlines()
-    return next(line for line in told if line.startswith("Machine:"))
+def lucene_table(path: Path = POOLS) -> list[str]:
+    """Return what Lucene took for a query by the pool, as it was measured."""
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["work"] != "index"]
+    works = {"search in images": "1,000 captions", "nearest": "the nearest section"}
+    lines = [
+        "| asked for | pool | engine lucene, ms | engine impacts, ms |",
+        "|---|---:|---:|---:|",
+    ]
+    for work, told in works.items():
+        pools = sorted({float(row["pool"]) for row in rows if row["work"] == work})
+        for pool in pools:
+            own = {
+                row["engine"]: f"{float(row['s']) * 1e3:,.2f}"
+                for row in rows
+                if row["work"] == work and float(row["pool"]) == pool
+            }
+            both = f"{own.get('lucene', '')} | {own.get('impacts', '')}"
+            lines.append(f"| {told} | {pool:,.0f} | {both} |")
+    return lines
 
 
-def page(points: Path = POINTS) -> str:
+def page(jobs: Sequence[Job] | None = None) -> str:
     """Return the page."""
-    head = f"| phase | rows | rows a second | start, s | one machine, h | {NODES} nodes, h |"
-    told = [head, "|---|---:|---:|---:|---:|---:|"]
-    found = lines(points)
-    for x in found:
-        hours = f"{x.seconds / 3600:.2f} | {x.spread / 3600:.2f}"
-        told.append(f"| {x.phase} | {x.rows:,} | {x.rate:,.0f} | {x.start:.1f} | {hours} |")
-    one, many = (
-        sum(each) / 3600 for each in zip(*((x.seconds, x.spread) for x in found), strict=True)
+    params, every = load([OVERLAY], root=ROOT), jobs or jobs_of()
+    largest = max(
+        c.upto for (_, work), c in estimate_curves.bm25_curves().items() if "images" in work
     )
-    told.append(f"| together | | | | {one:.2f} | {many:.2f} |")
-    hits = f"{QUERIES:,} queries x {DEPTH:,} hits in {RUNS} cells (settings, splits, tasks)"
-    end = (
-        f"\nRows: of WIT for parse, of one language's WIT for project, collect and tabulate (a dump"
-        f" in proportion), hits for search and score: {hits}. On {NODES} nodes every phase but"
-        f" tabulate is cut in as many shards; gathering, and what every shard reads, is"
-        f" {uncut():.0%} of collect's work. The whole dump of a large wiki has more pages"
-        " than WIT names: `isotope estimate` counts its bytes.\n\n" + machine() + "\n"
+    rows = estimate_curves.curves()["parse_wit"].upto
+    upto = f"{largest:,.0f} captions for BM25, {rows:,.0f} rows of WIT a job for the rest"
+    threads = max(c.threads for c in estimate_curves.curves().values())
+    head = INTRODUCTION.format(jobs=len(every), threads=threads, upto=upto)
+    bm25 = (
+        "\n## BM25\n\nSeconds of cores in search, projection and indexing alone, shared by all"
+        " cores, without what reading, writing and starting add:\n\n"
     )
-    return INTRODUCTION + "\n".join(told) + "\n" + end
+    parts = [head, *_lines(phases_table(params, every)), bm25, *_lines(bm25_table(params, every))]
+    return "".join([*parts, BEFORE, *_lines(lucene_table())])
+
+
+def _lines(table: Sequence[str]) -> list[str]:
+    return [f"{line}\n" for line in table]
 
 
 def main(path: Path = PAGE) -> None:

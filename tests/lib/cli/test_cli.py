@@ -1,5 +1,8 @@
 """Every subcommand has help and a place in the docs; doctor and estimate know what they look at."""
 
+import bz2
+import gzip
+import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,8 +15,10 @@ import yaml
 from tests import forkserver
 
 from isotope.cli import commands as command
-from isotope.cli import doctor, estimate
+from isotope.cli import doctor, estimate, estimate_curves, estimate_work
 from isotope.cli.estimate import Cost, Machine, training
+from isotope.cli.estimate_curves import Asked, nearest_s, search_s
+from isotope.cli.estimate_jobs import Job, jobs_of, wall
 from isotope.cli.estimate_sizes import GIB, size
 from isotope.core.errors import BadParams, MissingFile
 from isotope.explain import wordnet as wordnet_files
@@ -211,13 +216,23 @@ def test_more_cores_and_a_gpu_take_less_time():
 
 def test_the_last_line_is_the_sum_and_the_peak():
     found = {"parse": Cost(1, 0, GIB, 3600.0, 2.0), "crawl": Cost(2, GIB, 0, 3600.0, 5.0)}
-    shown = estimate.text({"parse": 1, "crawl": 1}, found, Machine(10**9, False)).splitlines()
+    jobs = [Job("parse_wit", {}, 1), Job("crawl_urls", {}, 1)]
+    shown = estimate.text(jobs, found, Machine(10**9, False)).splitlines()
     assert shown[-2].split() == ["all", "2", "3", "1.0", "1.0", "2.0", "5.0"]
+
+
+def test_json_has_bytes_seconds_and_rules():
+    jobs = [Job("parse_wit", {}, 1), Job("parse_dump", {}, 2)]
+    phases, rules = {"parse": Cost(disk=7, seconds=5.0)}, {"parse_wit": Cost(seconds=3.0)}
+    told = json.loads(estimate.as_json(jobs, phases, rules, HERE))
+    assert (told["cores"], told["phases"]["parse"]["jobs"]) == (2, 2)
+    assert (told["phases"]["parse"]["seconds"], told["rules"]["parse_wit"]["seconds"]) == (5, 3)
 
 
 def test_a_release_stands_below_the_sum():
     found = {"tabulate": Cost(0, 0, GIB, 0.0, 2.0), "release": Cost(0, 0, 3 * GIB, 0.0, 5.0)}
-    shown = estimate.text({"tabulate": 1, "release": 1}, found, Machine(10**9, False)).splitlines()
+    jobs = [Job("tabulate_report", {}, 1), Job("release_collection", {}, 1)]
+    shown = estimate.text(jobs, found, Machine(10**9, False)).splitlines()
     assert [line.split()[0] for line in shown[-4:-1]] == ["tabulate", "all", "release"]
     assert shown[-3].split() == ["all", "1", "0", "0.0", "1.0", "0.0", "2.0"]
 
@@ -227,9 +242,90 @@ def test_every_phase_has_jobs_and_a_cost(monkeypatch):
     monkeypatch.setattr(sys, "executable", str(forkserver.stand_in("python")))
     phases = {p.stem.split("-")[0] for p in (ROOT / "workflow/rules").glob("[a-z]*.smk")}
     jobs = estimate.planned([])
-    assert set(estimate.PHASES) == phases == {phase for phase, n in jobs.items() if n}
+    assert set(estimate.PHASES) == phases == {job.phase for job in jobs}
+    costs, rules = estimate.run(params_files.load(root=ROOT), HERE, jobs)
+    assert min(cost.seconds for cost in costs.values()) > 0
+    assert set(rules) == {job.rule for job in jobs}
     found = estimate.costs(params_files.load(root=ROOT), HERE)
     assert min(cost.disk for cost in found.values()) > 0
+
+
+def described(rule: str, *, threads: int = 1, needs: str = "", makes: str = "") -> dict:
+    files = {"inputs": needs.split(), "outputs": makes.split()}
+    return {"rule": rule, "wildcards": {}, "threads": threads, **files}
+
+
+def test_jobs_share_the_cores_and_wait_for_what_they_need():
+    jobs = jobs_of(
+        [
+            described("parse_wit", makes="a"),
+            described("parse_dump", makes="b"),
+            described("parse_both", needs="a b", threads=8, makes="c"),
+        ]
+    )
+    assert jobs[2].after == (0, 1)
+    seconds = {0: 10.0, 1: 4.0, 2: 5.0}
+    assert wall(jobs, [0, 1, 2], seconds, 1) == 19
+    assert wall(jobs, [0, 1, 2], seconds, 2) == 15
+    assert wall(jobs, [0, 2], seconds, 2) == 15, "what another phase makes is there"
+
+
+IMAGES = Asked(1_000, 120, 1_000_000, 25, 1_000)
+
+
+def test_a_search_is_dearer_in_a_larger_pool_for_longer_and_for_more_queries():
+    for engine in estimate_curves.ENGINES:
+        pools = [IMAGES._replace(pool=10**n) for n in range(4, 8)]
+        seconds = [search_s(engine, "images", pool) for pool in pools]
+        assert seconds == sorted(set(seconds))
+        assert seconds[3] > 3 * seconds[2], "postings grow with the pool"
+        assert search_s(engine, "images", IMAGES._replace(words=240)) > seconds[2]
+        twice = search_s(engine, "images", IMAGES._replace(queries=2_000))
+        assert twice == pytest.approx(2 * seconds[2])
+        near = [nearest_s(engine, Asked(1, 120, 10**n, 120)) for n in (4, 6)]
+        assert near[0] < near[1]
+
+
+def test_lucene_is_dearer_than_impacts_in_a_million_and_another_engine_is_unknown():
+    assert search_s("lucene", "images", IMAGES) > 3 * search_s("impacts", "images", IMAGES)
+    with pytest.raises(BadParams, match="impacts, lucene"):
+        search_s("bm25s", "images", IMAGES)
+
+
+def test_the_engine_of_a_system_and_of_a_projection_decides():
+    full = params_files.load([ROOT / "params/enwiki.yaml"], root=ROOT)
+    where = {"collection": "enwiki-20221101", "source": "enwiki-20221101", "system": "bm25"}
+    jobs = [Job("search_bm25", where, 2)]
+    sizes = estimate.sizes(full)
+    (ours,) = estimate_work.core_seconds(full, sizes, jobs)
+    full["systems"]["bm25"]["engine"] = "lucene"
+    (theirs,) = estimate_work.core_seconds(full, sizes, jobs)
+    assert theirs > 3 * ours > 0
+
+
+def test_local_files_are_sampled(tmp_path):
+    """Two rows in five are English, and show one picture; a page has three sections."""
+    names = ("language", "page_url", "image_url", "page_title", "section_title")
+    names += ("hierarchical_section_title", "caption_reference_description")
+    names += ("caption_alt_text_description", "caption_attribution_description")
+    names += ("context_page_description", "context_section_description")
+    described_as = ("T", "S", "T", "a b", "", "c", "one two three", "four five")
+    rows = [
+        [language, f"https://{language}/{n}", f"https://u/{n}", *described_as]
+        for n in range(1_000)
+        for language in ("en", "en", "de", "fr", "ru")
+    ]
+    text = "\n".join("\t".join(row) for row in [names, *rows]) + "\n"
+    shard = tmp_path / "wit_v1.train.all-00000-of-00001.tsv.gz"
+    shard.write_bytes(gzip.compress(text.encode()))
+    page = "<page><ns>0</ns><text>lead\n== A ==\na\n== B ==\nb</text></page>"
+    pages = bz2.compress("\n".join([page] * 2_000).encode())
+    (tmp_path / "pages.xml.bz2").write_bytes(pages)
+    of = size({"files": {"wit": [str(shard)], "dump": [str(tmp_path / "pages.xml.bz2")]}})
+    assert (of.associations, of.pairs, of.images) == (5_000, 2_000, 1_000)
+    assert (of.wit_texts, of.sections, of.texts) == (1_000, 6_000, 3_000)
+    assert of.text_words == 3 + 3 + 2
+    assert of.of_split("texts", "train") == 1_000
 
 
 def test_a_release_is_larger_than_the_pictures_in_it():

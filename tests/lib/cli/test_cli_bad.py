@@ -83,6 +83,10 @@ BAD: dict[str, dict[str, list[str]]] = {
         for command in ("doctor", "estimate", "judge toy --assessor ann --port 0")
     },
 }
+BAD["estimate"] |= {
+    "--cores": ["estimate --cores 0", "estimate --cores two", "estimate --cores -3"],
+    "--json": ["estimate --json=yes"],
+}
 BAD["judge"] |= {
     "collection": [f"judge {name} --assessor ann --port 0" for name in ("toi", "toy-later")],
     "--assessor": ["judge toy"]

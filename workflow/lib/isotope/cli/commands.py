@@ -361,16 +361,34 @@ def doctor(configfile: Overlays, config: Pairs) -> str:
 
 
 @app.command(cls=_Configured)
-def estimate(configfile: Overlays, config: Pairs) -> str:
-    """Print what a run will cost, phase by phase."""
+def estimate(
+    configfile: Overlays,
+    config: Pairs,
+    *,
+    cores: Annotated[
+        int | None,
+        typer.Option(
+            help="As in snakemake; the default is this machine's.",
+            parser=whole(1),
+            metavar="NUMBER",
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON: bytes, seconds, and what rules take.")
+    ] = False,
+) -> str:
+    """Print what a run will cost, phase by phase: network, disk, hours and memory."""
     from isotope.cli import estimate as costs  # noqa: PLC0415
     from isotope.params.files import load  # noqa: PLC0415
 
-    params = load(configfile, config)
+    params, machine = load(configfile, config), costs.machine(cores)
     overlays = ["--configfile", *map(str, configfile)] if configfile else []
     pairs = ["--config", *config] if config else []
-    jobs, machine = costs.planned([*overlays, *pairs]), costs.machine()
-    return costs.text(jobs, costs.costs(params, machine), machine)
+    jobs = costs.planned([*overlays, *pairs], machine.cores)
+    phases, rules = costs.run(params, machine, jobs)
+    if as_json:
+        return costs.as_json(jobs, phases, rules, machine)
+    return costs.text(jobs, phases, machine)
 
 
 @app.command(cls=_Configured)

@@ -56,7 +56,7 @@ def findings(params: Mapping[str, Any], machine: Machine, root: Path = Path()) -
 
 
 def java(home: Path) -> Finding:
-    """Lucene runs in Java 21 or newer."""
+    """Lucene, whose analyzers cut words for every index of them, runs in Java 21 or newer."""
     version = lucene.java_version(home)
     if version is None or version < _OLDEST_JAVA:
         found = f"version {version} at {home}" if version else f"no Java at {home}"

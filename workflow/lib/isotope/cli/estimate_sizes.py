@@ -1,66 +1,14 @@
 """How large a source will be, judged by its params before anything is fetched."""
 
-import csv
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from isotope.cli import estimate_samples
+from isotope.cli.estimate_samples import Sample
+from isotope.core.grid import JUDGED
 from isotope.params.resolve import expand_files
-
-FILE = Path(__file__).with_name("estimate_curves.csv")
-COLUMNS = ("phase", "unit", "start_s", "unit_s", "power", "cores", "upto", "largest", "machine")
-
-
-class Curve(NamedTuple):
-    """Seconds = start_s + unit_s * units ** power, where `cores` worked (0: cores don't matter).
-
-    `upto` so many units were measured.
-    """
-
-    start_s: float
-    unit_s: float
-    power: float
-    cores: int
-    upto: float = math.inf
-
-    def seconds(self, units: float, cores: int = 1) -> float:
-        """Return the seconds for so many units on so many cores.
-
-        ASSUME cores share the work above the start, where they matter at all; the points of one
-        machine do not say.
-        """
-        return self.start_s + self.work(units, cores)
-
-    def work(self, units: float, cores: int = 1) -> float:
-        """Return the seconds above the start.
-
-        ASSUME beyond what was measured a unit costs what it cost there, or more as it did: warm
-        caches and code, which make a power below 1, are warm by then; no measurement says.
-        """
-        share = self.cores / cores if self.cores else 1.0
-        within = self.unit_s * min(units, self.upto) ** self.power * share
-        return within * max(units / self.upto, 1.0) ** max(self.power, 1.0)
-
-
-@cache
-def curves() -> Mapping[str, Curve]:
-    """Return the curve of each phase measured.
-
-    Units: rows of WIT (parse_wit), bytes of XML (parse_dump), pairs (project), texts and images
-    (collect), hits (search), hits times measures (score), texts (tabulate).
-    """
-    with FILE.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    names = ("start_s", "unit_s", "power", "cores", "upto")
-    numbers = {row["phase"]: [float(row[name]) for name in names] for row in rows}
-    return {
-        phase: Curve(start, unit, power, int(cores), upto)
-        for phase, (start, unit, power, cores, upto) in numbers.items()
-    }
-
 
 GIB = 2**30
 # ASSUME the embedded encyclopedia keeps the proportions of its 400 pages: 3.9 sections, 1.55
@@ -68,6 +16,18 @@ GIB = 2**30
 # other sizes no measurement says.
 _TOY = {"texts": 3.9, "images": 1.55, "associations": 1.65, "pairs": 1.5, "bytes": 10_000}
 _TOY_XML, _TOY_ZIPPED = 2_200, 400
+# ASSUME a text of the embedded encyclopedia has 60 words in its five fields and a caption 12; of
+# Wikipedia 180 (a section has some 120) and 25; no paper says.
+_TOY_WORDS, _WEB_WORDS = (60.0, 12.0), (180.0, 25.0)
+# ASSUME a section takes 1,800 bytes of a dump's XML (enwiki: 90 GB, 50 M sections); no paper says.
+_SECTION_XML = 1_800
+# Of AToMiC's texts and images some are judged, and some ask or are asked in a split (Table 1).
+_ATOMIC = {
+    "texts": {"train": 3_002_458, "validation": 17_173, "test": 9_873, "other": 7_105_240},
+    "images": {"train": 3_386_183, "validation": 16_131, "test": 8_605, "other": 7_608_283},
+}
+# Of a small collection a split has at least so many of each; ASSUME, no paper says.
+_FEWEST = 100
 # ASSUME bz2 makes a dump 4.5 times smaller (enwiki: 90 GB in 20 GB); no paper says.
 _ZIPPED = 4.5
 # AToMiC's judged pairs, all of English and of sections (Table 1), among WIT's 37.6 M rows (section
@@ -104,12 +64,43 @@ class Size:
     files: int
     picture: int
     fetched_picture: int
+    sections: int = 0
+    wit_texts: int = 0
+    text_words: float = _WEB_WORDS[0]
+    caption_words: float = _WEB_WORDS[1]
+    # The pictures of pairs, and of all judged items the share of each split; as in AToMiC if none.
+    judged_images: int = 0
+    by_split: Mapping[str, float] | None = None
+
+    def of_side(self, side: str) -> int:
+        """Return how many texts or images there are."""
+        return self.texts if side == "texts" else self.images
+
+    def words(self, side: str) -> float:
+        """Return the words that BM25 reads of a text or an image."""
+        return self.text_words if side == "texts" else self.caption_words
+
+    def of_split(self, side: str, split: str) -> int:
+        """Return the items of a side in a split, or in `other`."""
+        whole, parts = self.of_side(side), _ATOMIC[side]
+        if split == "other":
+            return max(0, whole - sum(self.of_split(side, each) for each in JUDGED))
+        if self.by_split:
+            judged = self.wit_texts if side == "texts" else self.judged_images
+            return min(whole, max(1, round(judged * self.by_split[split])))
+        return min(whole, max(round(whole * parts[split] / sum(parts.values())), _FEWEST))
+
+    def pool(self, side: str, splits: tuple[str, ...]) -> int:
+        """Return the documents of a pool that some splits make."""
+        return sum(self.of_split(side, split) for split in splits)
 
 
-def size(spec: Mapping[str, Any], pictures: str | None = None) -> Size:
+def size(spec: Mapping[str, Any], pictures: str | None = None, language: str = "en") -> Size:
     """Estimate a source from its entry of `acquire`; local and published sizes are exact.
 
-    `pictures` is the part whose files are pictures, of a data set that brought some along.
+    Of local shards of WIT and dumps the first MiB is read (`estimate_samples`): what a row is, and
+    which share is in `language`. `pictures` is the part whose files are pictures, of a data set
+    that brought some along.
 
     Raises:
         MissingFile: a local pattern that matches nothing.
@@ -119,20 +110,49 @@ def size(spec: Mapping[str, Any], pictures: str | None = None) -> Size:
         n = {name: round(each * pages) for name, each in _TOY.items()}
         rows = (n["texts"], n["images"], n["associations"], n["pairs"])
         dump = (_TOY_ZIPPED * pages, _TOY_XML * pages)
-        return Size(*rows, n["bytes"], *dump, 0, *_DRAWN_PICTURE)
+        more = (n["texts"], n["pairs"], *_TOY_WORDS)
+        return Size(*rows, n["bytes"], *dump, 0, *_DRAWN_PICTURE, *more)
     listed = expand_files(spec["files"])
     sizes = {folder: sum(map(_bytes, files)) for folder, files in listed.items()}
     files = sum("://" in f["url"] for entries in listed.values() for f in entries)
     if "wit" not in listed:
         return _published(sizes, len(listed.get(pictures or "", [])), pictures, files)
     rows = sizes["wit"] // _ROW_BYTES
+    zipped = sizes.get("dump", 0)
+    xml = round(zipped * _ZIPPED)
     spoken = round(rows * _ONE_LANGUAGE) if rows > 1_000_000 else rows  # noqa: PLR2004
     images = round(rows * _IMAGES_A_ROW) if rows > 1_000_000 else rows  # noqa: PLR2004
     texts = round(spoken * _TEXTS_A_PAIR)
-    zipped = sizes.get("dump", 0)
-    dump = (zipped, round(zipped * _ZIPPED))
-    counts = (texts, images, rows, spoken, sum(sizes.values()), *dump, files)
-    return Size(*counts, *_WEB_PICTURE)
+    counts = (texts, images, rows, spoken, sum(sizes.values()), zipped, xml, files)
+    # A text of WIT shows 1.3 pictures: 3.4 M texts ask in AToMiC (section 4.2).
+    asking = round(spoken / 1.3)
+    whole = Size(*counts, *_WEB_PICTURE, xml // _SECTION_XML, asking)
+    sample = estimate_samples.of_files(listed["wit"], listed.get("dump", []), language)
+    return _sampled(whole, sample, sizes["wit"]) if sample else whole
+
+
+def _sampled(of: Size, sample: Sample, zipped: int) -> Size:
+    """Return the size of local files, by what a sample of them has."""
+    rows = round(zipped / sample.row_bytes)
+    spoken = rows * sample.in_language
+    xml = round(of.dump * sample.xml_a_byte) if of.dump else 0
+    sections = round(xml / sample.section_xml) if of.dump else of.sections
+    pages = spoken * sample.pages_a_row
+    texts = min(round(pages * sample.sections_a_page), sections) if of.dump else round(spoken)
+    return replace(
+        of,
+        texts=texts,
+        images=round(rows * sample.images_a_row),
+        associations=rows,
+        pairs=round(spoken),
+        xml=xml,
+        sections=sections,
+        wit_texts=round(spoken * sample.texts_a_row),
+        text_words=sample.text_words,
+        caption_words=sample.caption_words * sample.in_language / sample.images_a_row,
+        judged_images=round(rows * sample.judged_a_row),
+        by_split=sample.by_split,
+    )
 
 
 def thumbnails(of: Size, width: int) -> Size:

@@ -1,0 +1,266 @@
+"""BM25's cost by pool: core seconds of indexing, search and the nearest document, by engine.
+
+Text is `corpus`'s. Captions and sections make pools of several sizes; sections ask captions and
+captions ask sections for a thousand hits, and copies of sections, edited, ask for the section
+nearest to them. What starting costs is left out: seconds of many queries less those of one.
+"""
+
+import csv
+import math
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from common import Timing, alone, spent, this_machine
+from corpus import Corpus
+from curves import fit
+from scipy.optimize import nnls
+
+from isotope.bm25 import postings
+from isotope.bm25 import search as impacts
+from isotope.bm25.nearest import find_nearest
+from isotope.bm25.words import counted
+from isotope.cli.estimate_curves import BM25_COLUMNS, ENGINES, Bm25Curve, offers
+from isotope.core import lucene
+
+DEPTH, K1, B, MEMORY_MB, SEED = 1_000, 0.9, 0.4, 2_048, 11
+CORES = os.cpu_count() or 1
+# Captions or sections are asked, and how many queries ask: fewer of what takes long.
+SIDES = {"images": "sections", "texts": "captions"}
+MOST_QUERIES, QUERIES_X_POOL = 1_000, {"impacts": 1e9, "lucene": 2e8}
+# Words of a caption and of a section, in the mean, as Wikipedia has (enwiki: 4.3 G words, 50 M
+# sections).
+WORDS = {"images": 25, "texts": 120}
+# Sections are five times as long as captions; a pool of them is a third.
+TEXTS_SHARE = 1 / 3
+POINT = ["engine", "work", "pool", "queries", "words", "length", "postings", "hits", "s"]
+Point = dict[str, Any]
+
+
+def documents(side: str, count: int) -> Iterator[tuple[str, str]]:
+    """Yield id and text of captions or sections."""
+    made = Corpus(SEED)
+    return ((f"{n:09d}", text) for n, text in enumerate(_texts(made, side, count)))
+
+
+def _texts(made: Corpus, side: str, count: int, start: int = 0) -> Iterator[str]:
+    draw = made.captions if side == "images" else made.sections
+    return draw(count, start, mean=WORDS[side])
+
+
+def queries(work: str, pool: int, count: int) -> list[tuple[str, str]]:
+    """Return queries of a work: texts of the other side, or edited copies of what is searched."""
+    made, words = Corpus(SEED), Corpus(SEED + 1)
+    if work == "nearest":
+        step = max(1, pool // count)
+        own = (next(_texts(made, "texts", 1, n * step)) for n in range(count))
+        texts = [made.copy(text, n) for n, text in enumerate(own)]
+    else:
+        side = work.rpartition(" ")[2]
+        texts = [*_texts(words, "texts" if side == "images" else "images", count)]
+    return [(f"q{n:06d}", text) for n, text in enumerate(texts)]
+
+
+def index(engine: str, side: str, pool: int, place: Path) -> Timing:
+    """Index a pool; return core seconds and words."""
+    texts = [*documents(side, pool)]
+    words = sum(len(text.split()) for _, text in texts)
+    limits: dict[str, Any] = {"threads": CORES, "memory_mb": MEMORY_MB}
+    before = spent()
+    if engine == "impacts":
+        analyzer = lucene.analyzer("en") or "default"
+        postings.write_index(texts, place, analyzer=analyzer, **limits)
+    else:
+        lucene.build_index(texts, place, **limits)
+    return {"s": spent() - before, "words": float(words)}
+
+
+def ask(engine: str, work: str, asked: Sequence[tuple[str, str]], place: Path) -> Timing:
+    """Ask an index; return core seconds and hits."""
+    hits = 1 if work == "nearest" else DEPTH
+    limits: dict[str, Any] = {"threads": CORES, "memory_mb": MEMORY_MB}
+    before = spent()
+    if engine == "lucene":
+        model = lucene.Bm25(K1, B, memory_mb=MEMORY_MB)
+        count = lucene.search(place, asked, model, hits=hits, threads=CORES).height
+    else:
+        analyzer = lucene.analyzer("en") or "default"
+        opened = postings.open_index(place, analyzer=analyzer)
+        if work == "nearest":
+            count = find_nearest(opened, asked, k1=K1, b=B, **limits).height
+        else:
+            found = impacts.search(opened, asked, k1=K1, b=B, hits=hits, **limits)
+            count = sum(table.height for table in found)
+    return {"s": spent() - before, "hits": float(count)}
+
+
+def touched(asked: Sequence[tuple[str, str]], place: Path) -> Timing:
+    """Return the postings that a query touches, in the mean, in an index of impacts."""
+    analyzer = lucene.analyzer("en") or "default"
+    opened = postings.open_index(place, analyzer=analyzer)
+    held = opened.terms["documents"].to_numpy()
+    texts = [lucene.topic(text) for _, text in asked]
+    limits: dict[str, Any] = {"threads": CORES, "memory_mb": MEMORY_MB}
+    with counted(texts, place.parent, words=analyzer, **limits) as counts:
+        terms = impacts.in_terms(opened, counts).terms
+    return {"postings": float(held[terms].sum()) / len(asked)}
+
+
+def measured(pool: int, folder: Path) -> Iterator[Point]:
+    """Yield the points of one size of pool, of captions, and a third as many sections."""
+    for side, share in (("images", 1.0), ("texts", TEXTS_SHARE)):
+        size = round(pool * share)
+        works = [f"search in {side}", *(["nearest"] if side == "texts" else [])]
+        found: dict[str, Mapping[str, float]] = {}
+        for engine in ENGINES:
+            place = folder / engine
+            made = alone(index, engine, side, size, place)
+            length = made["words"] / size
+            own = {"engine": engine, "pool": size, "length": length}
+            yield {**own, "work": "index", "s": made["s"], "words": made["words"], "queries": 1}
+            for work in works:
+                asked = queries(work, size, min(MOST_QUERIES, round(QUERIES_X_POOL[engine] / size)))
+                found.setdefault(work, alone(touched, asked, place) if engine == "impacts" else {})
+                alone(ask, engine, work, asked[:1], place)
+                one, many = (alone(ask, engine, work, some, place) for some in (asked[:1], asked))
+                words = sum(len(text.split()) for _, text in asked) / len(asked)
+                each = max(many["s"] - one["s"], 1e-6) / (len(asked) - 1)
+                yield {
+                    **own,
+                    **{"work": work, "queries": len(asked), "words": words, "s": each},
+                    **{"hits": many["hits"] / len(asked), **found[work]},
+                }
+            shutil.rmtree(place)
+
+
+def drawn(points: Sequence[Point], below: float = math.inf) -> dict[tuple[str, str], Bm25Curve]:
+    """Return the curve of each engine's work, drawn from pools `below` some size."""
+    curves: dict[tuple[str, str], Bm25Curve] = {}
+    for engine in ENGINES:
+        for work in ("index", "nearest", *(f"search in {side}" for side in SIDES)):
+            own = [p for p in points if (p["engine"], p["work"]) == (engine, work)]
+            own = [p for p in own if p["pool"] < below * (1.0 if "images" in work else TEXTS_SHARE)]
+            if own:
+                curves[engine, work] = CURVES[work.partition(" ")[0]](own)
+    return curves
+
+
+def _of_index(own: Sequence[Point]) -> Bm25Curve:
+    # A start there is, of Java and of Python: it is in the rule's curve.
+    columns = [[1.0] * len(own), [p["words"] for p in own], [p["pool"] for p in own]]
+    (_, word, document), _ = _line(columns, [p["s"] for p in own])
+    return Bm25Curve(0.0, word, 1.0, document, upto=max(p["pool"] for p in own))
+
+
+def _of_nearest(own: Sequence[Point]) -> Bm25Curve:
+    curve = fit([p["words"] * p["pool"] for p in own], [p["s"] for p in own], powers=(0.1, 1.5))
+    return Bm25Curve(curve.start_s, curve.unit_s, curve.power, upto=max(p["pool"] for p in own))
+
+
+def _of_search(own: Sequence[Point]) -> Bm25Curve:
+    """Return start + c * postings ** power + h * offers of least relative error."""
+    share = sum(p["postings"] / (p["words"] * p["pool"] * p["length"]) for p in own) / len(own)
+    offered = [offers(p["hits"], p["postings"]) for p in own]
+    found: list[tuple[float, Bm25Curve]] = []
+    for power in POWERS:
+        columns = [[1.0] * len(own), [p["postings"] ** power for p in own], offered]
+        (start, unit, each), missed = _line(columns, [p["s"] for p in own])
+        cost = missed**2 + PRIOR * (power - 1) ** 2
+        upto = max(p["pool"] for p in own)
+        found.append((cost, Bm25Curve(start, unit, float(power), each, share, upto)))
+    return min(found, key=lambda pair: pair[0])[1]
+
+
+def _line(columns: Sequence[Sequence[float]], taken: Sequence[float]) -> tuple[list[float], float]:
+    """Return what each column counts for, none below zero, by relative error; and the error."""
+    terms = np.column_stack(columns) / np.array(taken)[:, None]
+    scale = terms.max(axis=0)
+    found, missed = nnls(terms / scale, np.ones(len(taken)))
+    return [float(x) for x in found / scale], float(missed)
+
+
+# Around what an accumulator does; skipping takes less.
+POWERS, PRIOR = np.arange(0.6, 1.11, 0.02), 0.2
+CURVES: dict[str, Callable[[Sequence[Point]], Bm25Curve]] = {
+    "index": _of_index,
+    "nearest": _of_nearest,
+    "search": _of_search,
+}
+UNITS = {"index": "word", "nearest": "word x document", "search": "posting"}
+
+
+def seconds(curve: Bm25Curve, point: Point) -> float:
+    """Return what a curve says of a point."""
+    kind = point["work"].partition(" ")[0]
+    if kind == "index":
+        return curve.seconds(point["words"], point["pool"])
+    if kind == "nearest":
+        return curve.seconds(point["words"] * point["pool"])
+    postings_of = point["words"] * point["pool"] * point["length"] * curve.share
+    return curve.seconds(postings_of, offers(point["hits"], postings_of))
+
+
+def save(curves: Mapping[tuple[str, str], Bm25Curve], points: Sequence[Point], path: Path) -> None:
+    """Write the curves of the estimate."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(BM25_COLUMNS)
+        for (engine, work), c in curves.items():
+            own = [p for p in points if (p["engine"], p["work"]) == (engine, work)]
+            numbers = [f"{x:.4g}" for x in c]
+            out.writerow(
+                [engine, work, UNITS[work.partition(" ")[0]], *numbers, len(own), this_machine()]
+            )
+
+
+def table(points: Sequence[Point]) -> list[str]:
+    """Return a row for each point, what a curve without the largest size foretells beside it.
+
+    That size is foretold within a quarter, or the row says no.
+    """
+    largest = {p["work"]: max(q["pool"] for q in points if q["work"] == p["work"]) for p in points}
+    known = [p for p in points if p["pool"] < largest[p["work"]]]
+    curves = drawn(known)
+    head = ["engine", "work", "pool", "words", "postings", "core ms", "foretold", "within 25%"]
+    lines = [f"| {' | '.join(head)} |", "|---|---|---:|---:|---:|---:|---:|---|"]
+    for p in points:
+        told = f"{p['engine']} | {p['work']} | {p['pool']:,.0f} | {p['words']:,.0f}"
+        told += f" | {p['postings']:,.0f}" if "postings" in p else " | "
+        end = " | "
+        if p["pool"] == largest[p["work"]] and (p["engine"], p["work"]) in curves:
+            guess = seconds(curves[p["engine"], p["work"]], p)
+            near = "yes" if abs(guess - p["s"]) <= 0.25 * p["s"] else "no"
+            end = f"{guess * 1e3:,.2f} | {near}"
+        lines.append(f"| {told} | {p['s'] * 1e3:,.2f} | {end} |")
+    return lines
+
+
+def keep(points: Sequence[Point], path: Path) -> None:
+    """Write every point."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        out = csv.DictWriter(file, POINT, restval="", lineterminator="\n")
+        out.writeheader()
+        for p in points:
+            told = {k: f"{v:.5g}" if isinstance(v, float) else v for k, v in p.items()}
+            out.writerow({k: told.get(k, "") for k in POINT})
+
+
+def load(path: Path) -> list[Point]:
+    """Return the points that `keep` wrote."""
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = [*csv.DictReader(file)]
+    named = ("engine", "work")
+    return [{k: v if k in named else float(v) for k, v in row.items() if v} for row in rows]
+
+
+def measure(sizes: Sequence[int], folder: Path, done: Callable[[list[Point]], None]) -> list[Point]:
+    """Measure pools of these sizes, and hand what is known after each point to `done`."""
+    points: list[Point] = []
+    for size in sorted(sizes):
+        for point in measured(size, folder):
+            points.append(point)
+            done(points)
+    return points

@@ -3,6 +3,7 @@
 # make test-long     the tests that take minutes  make test-cluster  the workflow on a real two-node Slurm, started here
 # make pull   download the data of this commit through DVC, ready to use      make help   this list
 # make full   the rest of the demo: the other tables and figures of AToMiC, a second collection, releases
+# make rehearsal     a twentieth of enwiki through all phases, killed and resumed, measured (SHARE=0.01: less)
 PYTHON ?= $(firstword $(shell command -v python3.11 python3))
 BIN := .venv/bin
 UV_VERSION := 0.13.8
@@ -12,10 +13,10 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help venv demo full test test-long test-cluster \
-    lint lint-style lint-sql lint-types format java lock bench pull docs system
+    lint lint-style lint-sql lint-types format java lock bench rehearsal pull docs system
 
 help:
-	@head -5 Makefile | cut -c3-
+	@head -6 Makefile | cut -c3-
 
 # In a recipe this stops make before it runs the first line. 3.11.2 is Debian 12's.
 PRINT := import sys, ensurepip; print("%d.%d.%d" % sys.version_info[:3])
@@ -101,9 +102,16 @@ lock: .venv/installed
 
 bench: .venv/installed
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --group bench
-	python benchmarks/run.py
+	$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python .venv/pisa
+	-$(BIN)/uv pip install --quiet --python .venv/pisa/bin/python pyterrier-pisa==0.4.9
+	ISOTOPE_PISA=.venv/pisa/bin/python python benchmarks/run.py
 	python docs/benchmarks.py
 	python docs/full_size.py
+
+# After an interruption of any kind the same command goes on: docs/rehearsal.md.
+SHARE ?= 1
+rehearsal: .venv/installed
+	python benchmarks/rehearsal.py $(SHARE)
 
 # Sets the times of the sources, then of every output in the order of the graph: docs/dvc.md.
 pull: .venv/installed

@@ -8,11 +8,17 @@ import re
 import resource
 import statistics
 import sys
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import psutil
 
 # Elsewhere for a run that only shows that every benchmark works.
 ELSEWHERE = os.environ.get("ISOTOPE_BENCHMARKS")
@@ -20,6 +26,7 @@ RESULTS = Path(ELSEWHERE or Path(__file__).parent / "results")
 Timing = dict[str, Any]
 HEAD = ("benchmark", "phase", "input", "peer", "ours", "theirs", "unit", "ratio", "at_least")
 COLUMNS = (*HEAD, "reached", "peak_gib", "machine", "command")
+_LOOK_EVERY_S = 0.2
 
 
 class Claim(NamedTuple):
@@ -61,10 +68,15 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def alone(work: Callable[..., Timing], *arguments: Any) -> Timing:  # noqa: ANN401
-    """Run in a fresh process; add its peak memory in GiB and its processor seconds."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        found = pool.apply(work, arguments)
-        return {**found, **pool.apply(usage)}
+    """Run in a fresh process; add its peak memory in GiB and its processor seconds.
+
+    Raises:
+        BrokenProcessPool: the process was ended, as for want of memory.
+    """
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        found = pool.submit(work, *arguments).result()
+        return {**found, **pool.submit(usage).result()}
 
 
 def rounds(
@@ -109,6 +121,43 @@ def usage() -> Timing:
     marks = re.findall(r"VmHWM:\s+(\d+) kB", status.read_text() if status.exists() else "")
     peak = float(marks[0] if marks else used.ru_maxrss)
     return {"peak_gib": peak / 2**20, "cpu_s": used.ru_utime + used.ru_stime}
+
+
+@dataclass
+class Memory:
+    """The most anonymous memory seen, in GiB."""
+
+    peak_gib: float = 0.0
+
+
+@contextmanager
+def anonymous() -> Generator[Memory]:
+    """Watch the anonymous memory of this process and of those that it started, until the end.
+
+    Mapped pages of files, which the system may drop, do not count (proc(5): RssAnon, RssShmem).
+    """
+    memory, ended, own = Memory(), threading.Event(), psutil.Process()
+
+    def look() -> None:
+        while not ended.wait(_LOOK_EVERY_S):
+            held = sum(_held(p.pid) for p in (own, *own.children(recursive=True)))
+            memory.peak_gib = max(memory.peak_gib, held)
+
+    watcher = threading.Thread(target=look, daemon=True)
+    watcher.start()
+    try:
+        yield memory
+    finally:
+        ended.set()
+        watcher.join()
+
+
+def _held(process: int) -> float:
+    try:
+        status = Path(f"/proc/{process}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
+    return sum(map(int, re.findall(r"Rss(?:Anon|Shmem):\s+(\d+) kB", status))) / 2**20
 
 
 def machine(packages: Sequence[str]) -> str:

@@ -39,7 +39,8 @@ def encyclopedia(folder: Path, pages: int) -> dict[str, Path]:
     given = {"associations": at["associations"]}
     members = sql.SQL / "project/members.sql"
     sql.query(members, given, {"language": "en"}, out=at["members"], schema=MEMBERS)
-    index_sections(at["sections"], at["index"], threads=os.cpu_count() or 1, memory_mb=2048)
+    limits: dict[str, Any] = {"threads": os.cpu_count() or 1, "memory_mb": 2048}
+    index_sections(at["sections"], at["index"], engine="lucene", **limits)
     return at
 
 

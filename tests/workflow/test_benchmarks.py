@@ -3,10 +3,14 @@
 import csv
 import importlib.util
 import math
+import os
 import re
 import sys
+import time
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -84,44 +88,8 @@ def test_only_benchmarks_say_how_fast_the_machine_is():
     assert " s of a processor. Under " in (ROOT / "benchmarks/results/plan.md").read_text("utf-8")
 
 
-def test_full_size_is_start_plus_rows_over_the_rate_of_the_largest_sizes(tmp_path):
-    docs = module("docs/full_size.py")
-    points = tmp_path / "points.csv"
-    phases = ("parse", "project", "collect", "search", "score", "tabulate")
-    rows = [f"{p},{n},{2 + n / 100}" for p in phases for n in (1000, 10_000, 100_000)]
-    points.write_text("\n".join(["phase,rows,s", *rows]) + "\n")
-    for line in docs.lines(points):
-        assert line.rate == pytest.approx(100)
-        assert line.start == pytest.approx(2)
-        assert line.seconds == pytest.approx(2 + line.rows / 100)
-        rows = line.rows * (line.alone + (1 - line.alone) / docs.NODES)
-        assert line.spread == pytest.approx(2 + rows / 100, rel=1e-3)
-    assert {line.phase for line in docs.lines(points) if line.alone == 1} == {"tabulate"}
-    hours = sum(line.seconds for line in docs.lines(points)) / 3600
-    assert f"| together | | | | {hours:.2f} |" in docs.page(points)
-
-
-def test_what_shards_of_collect_do_not_make_less_is_told_by_two_numbers_of_them(tmp_path):
-    """3 s to gather and 1 s to read all in each cut, of 10 s; what is cut adds 8 s at one shard."""
-    docs = module("docs/full_size.py")
-    points = ["job,shards,jobs,cpu_s", "start,1,1,0.5", "whole,1,1,10.5"]
-    for n in (4, 16):
-        each = 1 + 4 / n + 0.5
-        points += [f"texts,{n},{n},{n * each}", f"images,{n},{n},{n * each}", f"gather,{n},1,3.5"]
-    (tmp_path / "points.csv").write_text("\n".join(points) + "\n")
-    assert docs.uncut(tmp_path / "points.csv") == pytest.approx(0.5)
-
-
-def test_where_the_start_hides_the_work_full_size_counts_all_of_it(tmp_path):
-    docs = module("docs/full_size.py")
-    points = tmp_path / "points.csv"
-    phases = ("parse", "project", "collect", "search", "score", "tabulate")
-    rows = [f"{p},{n},{s}" for p in phases for n, s in ((1000, 5.0), (10_000, 4.0))]
-    points.write_text("\n".join(["phase,rows,s", *rows]) + "\n")
-    assert all(line.rate == 2500 and line.start == 0 for line in docs.lines(points))
-
-
-def test_the_page_of_full_size_is_what_the_points_say():
+@pytest.mark.long
+def test_the_page_of_full_size_is_what_the_estimate_says():
     assert (ROOT / "docs/full-size.md").read_text("utf-8") == module("docs/full_size.py").page()
 
 
@@ -166,6 +134,60 @@ def test_beyond_what_was_measured_a_unit_costs_no_less_than_there(common):
         assert ten_times == pytest.approx(10 ** max(1, power), rel=0.1)
 
 
+def test_growth_is_the_power_of_the_rows_and_none_where_the_time_stays(common):
+    curves = module("benchmarks/curves.py")
+    rows = [100_000, 1_000_000, 10_000_000]
+    assert curves.growth(rows, [3 * n**0.4 for n in rows]) == pytest.approx(0.4)
+    assert curves.growth(rows, [2.0, 2.0, 2.0]) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_memory_that_is_watched_counts_what_a_process_holds_and_not_the_files_that_it_maps(
+    common, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(common, "_LOOK_EVERY_S", 0.01)
+    file = tmp_path / "mapped"
+    np.zeros(1 << 26, np.uint8).tofile(file)
+    with common.anonymous() as before:
+        time.sleep(0.1)
+    with common.anonymous() as mapped:
+        assert np.memmap(file, np.uint8, "r").sum() == 0
+        time.sleep(0.1)
+    with common.anonymous() as held:
+        kept = np.ones(1 << 26, np.uint8)
+        time.sleep(0.1)
+    assert mapped.peak_gib - before.peak_gib < 0.02
+    assert held.peak_gib - before.peak_gib > 0.05
+    assert len(kept)
+
+
+def test_a_small_pool_is_the_start_of_a_large_one_and_copies_know_their_sections(
+    common, monkeypatch, tmp_path
+):
+    pools = module("benchmarks/pools.py")
+    monkeypatch.setattr(pools, "SLICE", 20)
+    for number in range(2):
+        pools._write((tmp_path, "sections", number))
+    rows = list(pools.read_texts(tmp_path, 40))
+    assert rows[:30] == list(pools.read_texts(tmp_path, 30))
+    assert [key for key, _ in rows] == sorted({key for key, _ in rows})
+    for _, text, origin in pools.copies(40, 4).iter_rows():
+        source = dict(rows)[origin].split()
+        kept = sum(a == b for a, b in zip(text.split(), source, strict=True))
+        assert kept == pytest.approx(0.8 * len(source), abs=0.1 * len(source) + 2)
+
+
+def test_a_measurement_whose_process_is_ended_fails_and_does_not_wait(common):
+    with pytest.raises(BrokenProcessPool):
+        common.alone(os.abort)
+
+
+def test_the_profiles_watch_steps_that_are_there(common):
+    for name, within in (("searchers", "search"), ("project", "nearest")):
+        bench = module(f"benchmarks/{name}.py")
+        for step in bench.PROFILED:
+            assert callable(getattr(getattr(bench, within), step))
+
+
 def points(phase: str, *seconds: float) -> list[dict]:
     """Points of a phase at 1,000, 10,000 ... rows."""
     rows = [1_000 * 10**n for n in range(len(seconds))]
@@ -178,31 +200,49 @@ def points(phase: str, *seconds: float) -> list[dict]:
 
 
 @pytest.fixture
-def scaling(common, monkeypatch, tmp_path):
-    """The benchmark of scaling, whose curves go to a folder of the test."""
-    found = module("benchmarks/scaling.py")
-    monkeypatch.setattr(found.estimate_sizes, "FILE", tmp_path / "curves.csv")
-    yield found
-    found.estimate_sizes.curves.cache_clear()
+def scaling(common):
+    """The benchmark of scaling."""
+    return module("benchmarks/scaling.py")
 
 
-def test_the_estimate_is_checked_at_the_largest_size_with_that_size_and_without_it(
-    scaling, tmp_path
-):
-    linear = [2 + n / 1_000 for n in (1_000, 10_000, 100_000)]
-    found = [p for phase in scaling.PHASES for p in points(phase, *linear)]
-    found[-2]["s"] = 1
-    scaling.keep(found)
-    kept = list(csv.DictReader((tmp_path / "curves.csv").read_text("utf-8").splitlines()))
-    assert {row["largest"] for row in kept} == {"100000"}
-    rows = [[cell.strip() for cell in line.split("|")[1:]] for line in scaling.against(found)[2:]]
-    assert [row[0] for row in rows] == list(scaling.PHASES)
-    assert [row[4] for row in rows] == ["yes"] * 5 + ["no"]
-    assert [float(row[3]) for row in rows[:5]] == pytest.approx([102] * 5, rel=0.1)
-    assert [float(row[5]) for row in rows[:5]] == pytest.approx([102] * 5, rel=0.1)
-    assert float(rows[5][5]) < 5, "what was measured at the largest size does not tell"
-    assert tmp_path / "curves.csv" == scaling.estimate_sizes.FILE
-    assert len((tmp_path / "scaling_points.csv").read_text("utf-8").splitlines()) == 19
+def searched(pool: int, s: float) -> dict:
+    """A point of a search among captions."""
+    point = {"engine": "impacts", "work": "search in images", "pool": pool, "queries": 10}
+    return point | {"words": 120, "length": 25, "postings": 0.6 * pool, "hits": 1_000, "s": s}
+
+
+def test_a_curve_of_bm25_says_what_was_measured_and_what_a_larger_pool_takes(common):
+    bench = module("benchmarks/pool_costs.py")
+    pools = (10_000, 30_000, 100_000, 300_000, 1_000_000)
+
+    def truth(pool: int) -> float:
+        return 1e-4 + 4e-9 * 0.6 * pool + 2e-7 * bench.offers(1_000, 0.6 * pool)
+
+    points = [searched(pool, truth(pool)) for pool in pools]
+    for known, size in ((points, 30_000), (points[:-1], 1_000_000)):
+        curve = bench.drawn(known)["impacts", "search in images"]
+        guess = bench.seconds(curve, searched(size, 0))
+        assert guess == pytest.approx(truth(size), rel=0.05)
+    rows = [line.split("|")[-2].strip() for line in bench.table(points)[2:]]
+    assert rows == ["", "", "", "", "yes"]
+    points[-1]["s"] *= 2
+    assert bench.table(points)[-1].split("|")[-2].strip() == "no"
+
+
+def test_rules_of_small_rehearsals_foretell_a_larger_one(common, monkeypatch):
+    """A rule of 3 s and a ms a row; BM25's own seconds come on top, and are no row's."""
+    bench = module("benchmarks/calibrate.py")
+    found = []
+    for share, rows in ((0.01, 1_000), (0.1, 10_000), (1.0, 100_000)):
+        point = {"share": share, "rule": "search_bm25", "jobs": 1, "threads": 2, "units": rows}
+        took = {"bm25_s": 1e-4 * rows, "s": 3 + 1e-3 * rows + 1e-4 * rows, "mb": 100 + rows / 100}
+        phase = {"share": share, "phase": "search", "jobs": 4, "wall_s": 9.0, "jobs_s": 5.0}
+        found.append(bench.Measured(share, [point | took], [phase | {"mb": 1.0}], {}, []))
+    curves = bench.drawn(found[:2])
+    curve = curves["search_bm25"].curve
+    assert curve.seconds(100_000, 2) == pytest.approx(103, rel=0.02)
+    assert curve.mb(100_000) == pytest.approx(1_100, rel=0.02)
+    assert curves["snakemake"].curve.seconds(4) == pytest.approx(4)
 
 
 def test_a_phase_is_spared_what_its_budget_cannot_pay_and_what_needs_it_too(scaling):
@@ -213,11 +253,12 @@ def test_a_phase_is_spared_what_its_budget_cannot_pay_and_what_needs_it_too(scal
     assert not scaling.affordable("collect", 100_000, found)
 
 
-def test_wit_is_parsed_alike_by_all_three_at_a_small_size(shared, common, monkeypatch, tmp_path):
+def test_wit_is_parsed_alike_by_all_at_a_small_size(shared, common, monkeypatch, tmp_path):
     bench = module("benchmarks/parse_wit.py")
     assert shared.exists()
     shard = tmp_path / "wit_v1.train.all-00000-of-00001.tsv.gz"
     bench.make(shard, 300)
-    for work in (bench.by_isotope, bench.by_csv, bench.by_pandas):
+    others = (bench.by_csv, bench.by_pandas, bench.by_duckdb, bench.by_polars)
+    for work in (bench.by_isotope, *others):
         assert work(shard)["s"] > 0
     bench.compare(tmp_path)

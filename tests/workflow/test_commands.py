@@ -282,6 +282,7 @@ LAYOUT = "tests/workflow/test_layout.py"
 COCO = "tests/workflow/test_coco.py"
 CORPORA = "tests/workflow/test_vg_coco.py"
 XM3600 = "tests/workflow/test_xm3600.py"
+REHEARSAL = "tests/workflow/test_rehearsal.py"
 RELEASE = "tests/workflow/test_release.py"
 DOCS = "tests/workflow/test_docs.py"
 JUDGE = "tests/lib/judge/test_judge_page.py"
@@ -461,9 +462,15 @@ EFFECTS: dict[str, Callable[..., None]] = {
     ),
     "make bench": recipe("bench", "python benchmarks/run.py"),
     "make docs": recipe("docs", "python docs/parameters.py"),
-    "make help": recipe("help", "head -5 Makefile"),
+    "make help": recipe("help", "head -6 Makefile"),
     "make java": elsewhere(LUCENE, "test_the_classes_are_what_a_compiler_makes_of_their_sources"),
     "make pull": elsewhere(DVC, "test_a_fresh_clone_after_make_pull_plans_no_job"),
+    "make rehearsal": elsewhere(
+        REHEARSAL, "test_a_rehearsal_is_killed_three_times_and_ends_with_every_phase_measured"
+    ),
+    "make rehearsal SHARE=0.01": elsewhere(
+        REHEARSAL, "test_a_rehearsal_is_killed_three_times_and_ends_with_every_phase_measured"
+    ),
     "make system": recipe("system", "chromium-headless-shell wordnet-base"),
     "make test-cluster": recipe("test-cluster", "pytest -m slow tests/cluster"),
 }

@@ -66,14 +66,14 @@ def layouts(tmp_path_factory) -> list[Path]:
 def left(place: Path) -> dict[str, bytes]:
     """What a run leaves, by name: shards and what is bound to them apart.
 
-    Of Lucene's indexes it is the digests, as Lucene names every segment at random.
+    Of indexes of words it is the digests, as blocks of postings end where shards do.
     """
     found = {}
     for path in sorted(p for top in ("data", "results") for p in (place / top).rglob("*.*")):
         name = path.relative_to(place).as_posix()
         shards = name.startswith(("data/acquire", "data/crawl", "data/encode"))
-        of_lucene = path.parent.with_suffix(".sha256").exists()
-        if path.is_file() and not shards and not of_lucene:
+        of_words = path.parent.with_suffix(".sha256").exists()
+        if path.is_file() and not shards and not of_words:
             found[name] = path.read_bytes()
     return found
 

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from snakemake.iocontainers import Wildcards
 
 from isotope.plan import shards as memory
 from isotope.plan.shards import Shards
@@ -26,7 +27,7 @@ def test_a_rule_declares_its_memory_by_a_class(rule):
 
 
 def test_every_class_belongs_to_a_rule():
-    named = re.findall(r"plan\.needs\(\s*(\w+)\b", "".join(DECLARED.values()))
+    named = re.findall(r"(?:plan\.needs\(\s*|by_lucene=)(\w+)\b", "".join(DECLARED.values()))
     assert set(named) == set(CLASSES)
 
 
@@ -36,6 +37,15 @@ def test_memory_grows_with_what_is_read_up_to_its_limit_and_shards_share_it():
     alone, among = (memory.HOLDS.mem_mb(1_000, shards=n) for n in (1, 10))
     assert alone - memory.HOLDS.base_mb == 10 * (among - memory.HOLDS.base_mb)
     assert memory.HOLDS.mem_mb(0, extra_mb=512) - memory.HOLDS.mem_mb(0) == 512
+
+
+def test_a_source_that_lucene_projects_declares_its_java():
+    sources = {"old": {"engine": "lucene"}, "new": {"engine": "impacts"}}
+    plan = Shards({"project": sources, "shards": {}}, RULES.parents[1], {})
+    needs = plan.needs(memory.COUNTS, by_lucene=memory.JAVA)
+    declared = [needs(Wildcards(fromdict={"source": source}), {}) for source in sources]
+    assert declared == [memory.JAVA.mem_mb(0), memory.COUNTS.mem_mb(0)]
+    assert declared[0] > 4_096 > declared[1]
 
 
 def test_a_job_declares_by_the_sizes_of_its_inputs_but_for_what_it_streams(tmp_path):

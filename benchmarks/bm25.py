@@ -62,7 +62,7 @@ def tools() -> list[str]:
 
 def prepare(root: Path, documents: int, chosen: Sequence[str]) -> Pool:
     """Make the indexes of the first documents for some tools, those that are not there."""
-    texts, pool = root / "captions", root / f"pool-{documents}"
+    texts, pool = root / "captions", root / f"captions-{documents}"
     pool.mkdir(exist_ok=True)
     own = (texts, documents)
     pools.write_texts(texts, "captions", documents)

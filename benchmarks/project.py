@@ -94,7 +94,11 @@ class Found(NamedTuple):
 
 def ask(root: Path, sections: int, given: argparse.Namespace) -> Found:
     """Index the first sections, and let edited copies find theirs."""
-    texts, pool, asked = root / "sections", root / f"pool-{sections}", root / f"copies-{sections}"
+    texts, pool, asked = (
+        root / "sections",
+        root / f"sections-{sections}",
+        root / f"copies-{sections}",
+    )
     pool.mkdir(parents=True, exist_ok=True)
     pools.write_texts(texts, "sections", sections)
     build = pools.built(pool / "impacts", searchers.index_impacts, texts, sections)

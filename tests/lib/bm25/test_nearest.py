@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from isotope.bm25 import postings
 from isotope.bm25.nearest import bounds, find_nearest, nearest
 from isotope.bm25.postings import open_index, write_index
-from isotope.bm25.search import answers, factors_of, in_terms, search
+from isotope.bm25.search import answers, in_terms, postings_of, search
 from isotope.bm25.words import counted
 from isotope.core import lucene
 
@@ -31,15 +31,15 @@ def both(
     """Document and score of the best, found either way; no document is -1."""
     with counted(queries, index.folder, words="spaces", **LIMITS) as counts:
         terms = in_terms(index, counts)
-    factors = factors_of(index, K1, B)
-    best = nearest(index, terms, factors, bounds(index, factors), 2)
-    scores, documents, found = answers(index, terms, factors, 1, 1)
+    own = postings_of(index, K1, B)
+    best = nearest(index, own, terms, bounds(index, own, 2), 2)
+    scores, documents, found = answers(own, terms, 1, 1)
     expected = [
         (int(d), float(s)) if n else (-1, 0.0)
         for d, s, n in zip(documents[:, 0], scores[:, 0], found, strict=True)
     ]
-    own = zip(best.documents.tolist(), best.scores.tolist(), strict=True)
-    return list(own), list(expected)
+    ours = zip(best.documents.tolist(), best.scores.tolist(), strict=True)
+    return list(ours), list(expected)
 
 
 def drawn(seed: int, number: int, words: int, longest: int) -> list[str]:
@@ -93,7 +93,8 @@ def sections() -> list[str]:
         frequent = generator.choice(STOP, 40)
         common = [f"c{w}" for w in generator.zipf(1.3, 30) % 60]
         texts.append(" ".join([f"title{n // 4}", *frequent, *common, *THOUSAND[n : n + 3]]))
-    return [*texts, *texts[:50], *["", "the of", "of the"] * 3, " ".join(THOUSAND)]
+    repeated = [" ".join(THOUSAND[n : n + 60] * 20) for n in (0, 30, 500)]
+    return [*texts, *texts[:50], *["", "the of", "of the"] * 3, " ".join(THOUSAND), *repeated]
 
 
 ADVERSARIES = {
@@ -109,6 +110,7 @@ ADVERSARIES = {
     "a rare word of each of many sections": " ".join(THOUSAND[:400:7]),
     "a tie of copies": sections()[20],
     "a tie of all sections": "c1",
+    "terms that a section repeats": " ".join(THOUSAND[:70]),
     "an empty text": "",
     "blanks": " \t ",
     "words that no section has": "unheard unseen unsaid",

@@ -1,12 +1,16 @@
 """The document that scores best by BM25, found without scoring the others.
 
-The answer is that of `search.search` with one hit, for every query. A term can add no more to a
-score than its largest gain in the index (`bounds`). A first best comes from the documents that hold
-the query's rarest terms. Only documents that hold one of the terms which a better one must have are
-added up, as many of the rarest as it takes (MaxScore: Turtle and Flood, 1995); the other terms are
-looked up for documents that can still win. Where that would be most of the postings, blocks are
-added up as in a search. Sums are exact and rounding is monotone, so a bound that is rounded is no
-less than any score below it.
+The answer is that of `search.search` with one hit, for every query. A first best comes from the
+documents that hold the query's rarest terms. Only documents that hold one of the terms which a
+better one must have are added up, as many of the rarest as it takes (MaxScore: Turtle and Flood,
+1995); the other terms are looked up for documents that can still win. Where that would be most of
+the postings, blocks are added up as in a search.
+
+What m terms can add is bounded in two ways (`Bounds`). Each adds no more than by its largest factor
+in the index. And a document's length is shared by all that it holds: with factors f that sum up
+to z, terms of weights w add the sum of w - w / (1 + f), which is at most the sum of w less the
+square of the sum of their roots, divided by m + z (Cauchy and Schwarz). Sums are exact and rounding
+is monotone, so a bound that is rounded is no less than any score below it.
 """
 
 from collections.abc import Iterable
@@ -20,7 +24,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from isotope.bm25.format import BLOCK, Index
-from isotope.bm25.search import QueryTerms, add, factors_of, gain, in_terms, table_of
+from isotope.bm25.search import Postings, QueryTerms, add, gain, in_terms, postings_of, table_of
 from isotope.bm25.words import counted
 from isotope.core import lucene
 from isotope.core.progress import Progress
@@ -28,13 +32,18 @@ from isotope.core.progress import Progress
 # Postings of the rarest terms among which a first best is looked for; how many times as many are
 # looked at next, as long as what is left to do is as many times that.
 _FIRST, _MORE = 256, 8
-_CHUNK = 64
+# So many times the postings that must be gone over leave fewer documents to look terms up for.
+_SPARE = 2
 # Looking a term up for a document takes as long as going over so many postings.
 _LOOKUP = 16
 # All postings are gone over where this share of them would be anyway.
 _FEW = 3
 _PARTS_PER_THREAD = 8
 _QUERIES = 20_000
+# Numbers of terms for which sums of factors are bounded; more terms have the last bound.
+_NUMBERS = np.unique(np.round(2 ** (np.arange(41) / 4))).astype(np.int64)
+# By how much a weight's part in single precision can exceed the exact, and a sum its rounding.
+_ROUNDED, _BELOW = 1e-6, 1 - 2.0**-22
 
 
 class Best(NamedTuple):
@@ -42,6 +51,16 @@ class Best(NamedTuple):
 
     documents: NDArray[np.int64]
     scores: NDArray[np.float32]
+
+
+class Bounds(NamedTuple):
+    """The largest factor of each term; and the largest sum that factors have in a document.
+
+    `together[n]` is the sum of the factors of any `_NUMBERS[n]` terms, the last of any number.
+    """
+
+    factors: NDArray[np.float32]
+    together: NDArray[np.float64]
 
 
 def find_nearest(  # noqa: PLR0913
@@ -61,8 +80,8 @@ def find_nearest(  # noqa: PLR0913
         ToolFailed: Java could not analyse the queries.
     """
     rows = ((key, lucene.topic(text)) for key, text in queries)
-    factors = factors_of(index, k1, b)
-    most = bounds(index, factors)
+    postings = postings_of(index, k1, b)
+    most = bounds(index, postings, threads)
     progress = Progress("queries")
     parts = [pl.DataFrame(schema=lucene.HITS)]
     while some := list(islice(rows, _QUERIES)):
@@ -70,7 +89,7 @@ def find_nearest(  # noqa: PLR0913
         texts = [text for _, text in some]
         with counted(texts, index.folder, words=index.analyzer, **limits) as counts:
             terms = in_terms(index, counts)
-        best = nearest(index, terms, factors, most, threads)
+        best = nearest(index, postings, terms, most, threads)
         parts.append(_table([key for key, _ in some], index, best))
         progress.add(len(some))
     progress.finish()
@@ -84,93 +103,114 @@ def _table(ids: list[str], index: Index, best: Best) -> pl.DataFrame:
     return table_of(named, index, *hits)
 
 
-def bounds(index: Index, factors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the largest factor of each term's postings, from `search.factors_of`."""
-    start = np.append(index.terms["start"].to_numpy(), len(index.list_block))
-    lists = (index.list_block, index.list_at, index.list_size)
-    return _bounds(start, *lists, index.block_pair, index.code, factors)
+def bounds(index: Index, postings: Postings, threads: int) -> Bounds:
+    """Return what terms can add, by all postings of an index."""
+    terms, blocks = len(postings.start) - 1, len(index.block_document) - 1
+    factors = np.zeros(terms, np.float32)
+    alone = postings.factors / index.pairs[:, 0]
+    cuts = np.linspace(0, terms, threads * _PARTS_PER_THREAD + 1).astype(np.int64)
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(lambda low, high: _largest(low, high, postings, factors), cuts, cuts[1:]):
+            pass
+        together = list(pool.map(lambda b: _together(b, postings, alone, _NUMBERS), range(blocks)))
+    return Bounds(factors, np.max(together, axis=0))
 
 
 def nearest(
-    index: Index,
-    queries: QueryTerms,
-    factors: NDArray[np.float32],
-    most: NDArray[np.float32],
-    threads: int,
+    index: Index, postings: Postings, queries: QueryTerms, most: Bounds, threads: int
 ) -> Best:
-    """Return the best document of each query; `most` are the `bounds` of the same factors."""
+    """Return the best document of each query; `most` are the `bounds` of the same postings."""
     count = len(queries.starts) - 1
-    documents, scores = np.full(count, -1, np.int64), np.zeros(count, np.float32)
-    start = np.append(index.terms["start"].to_numpy(), len(index.list_block))
+    best = Best(np.full(count, -1, np.int64), np.zeros(count, np.float32))
     held = index.terms["documents"].to_numpy()
-    lists = (index.list_block, index.list_at, index.list_size)
-    blocks = (index.block_document, index.block_pair, index.document, index.code)
     cuts = np.linspace(0, count, threads * _PARTS_PER_THREAD + 1).astype(np.int64)
 
     def work(part: int) -> None:
-        low, high = cuts[part], cuts[part + 1]
-        known = (start, held, most)
-        _nearest(low, high, *queries, *known, *lists, *blocks, factors, documents, scores)
+        _nearest(cuts[part], cuts[part + 1], queries, postings, held, most, _NUMBERS, best)
 
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(work, range(len(cuts) - 1)))
-    return Best(documents, scores)
+    return best
 
 
 @nb.njit(cache=True, nogil=True)
-def _bounds(  # noqa: PLR0913, PLR0917
-    start: NDArray[np.int64],
-    list_block: NDArray[np.int32],
-    list_at: NDArray[np.int64],
-    list_size: NDArray[np.int32],
-    block_pair: NDArray[np.int64],
-    code: NDArray[np.uint16],
-    factors: NDArray[np.float32],
-) -> NDArray[np.float32]:
-    most = np.zeros(len(start) - 1, np.float32)
-    for term in range(len(most)):
+def _largest(low: int, high: int, postings: Postings, most: NDArray[np.float32]) -> None:
+    """Fill in the largest factor of each of the terms [low, high)."""
+    start, list_block, list_at, list_size = postings[:4]
+    for term in range(low, high):
         for one in range(start[term], start[term + 1]):
-            first = block_pair[list_block[one]]
+            first = postings.block_pair[list_block[one]]
             for at in range(list_at[one], list_at[one] + list_size[one]):
-                most[term] = max(most[term], factors[first + code[at]])
-    return most
+                most[term] = max(most[term], postings.factors[first + postings.code[at]])
+
+
+@nb.njit(cache=True, nogil=True)
+def _together(
+    block: int, postings: Postings, alone: NDArray[np.float64], numbers: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the `Bounds.together` of a block.
+
+    `alone` are the factors of terms that come once. So many terms have that each, and between them
+    no more beyond it than all terms of the document have; nor more than all have in all.
+    """
+    size = postings.block_document[block + 1] - postings.block_document[block]
+    each, beyond, all_ = np.zeros(size), np.zeros(size), np.zeros(size)
+    first = postings.block_pair[block]
+    for at in range(postings.block_posting[block], postings.block_posting[block + 1]):
+        d, pair = postings.document[at], first + postings.code[at]
+        each[d] = alone[pair]
+        beyond[d] += postings.factors[pair] - alone[pair]
+        all_[d] += postings.factors[pair]
+    found = np.zeros(len(numbers))
+    for d in range(size):
+        for n in range(len(numbers) - 1):
+            found[n] = max(found[n], min(all_[d], numbers[n] * each[d] + beyond[d]))
+        found[-1] = max(found[-1], all_[d])
+    return found
 
 
 @nb.njit(cache=True, nogil=True, inline="always")
-def _place(document: NDArray[np.uint16], at: int, size: int, wanted: int) -> int:
-    """Return where a document stands in a list, or -1."""
-    low, high = at, at + size
+def _first_from(numbers: Any, low: int, high: int, wanted: int) -> int:  # noqa: ANN401
+    """Return the first place among [low, high) whose number is no less, or `high`."""
     while low < high:
         middle = (low + high) // 2
-        if document[middle] < wanted:
+        if numbers[middle] < wanted:
             low = middle + 1
         else:
             high = middle
-    return low if low < at + size and document[low] == wanted else -1
+    return low
 
 
 @nb.njit(cache=True, nogil=True, inline="always")
 def _list_in(list_block: NDArray[np.int32], low: int, high: int, block: int) -> int:
     """Return the list of a term, among [low, high), that is in a block, or -1."""
-    end = high
     # Most terms of a query are in every block: then the list is where it would be by number.
     if high - low > block and list_block[low + block] == block:
         return low + block
-    while low < high:
-        middle = (low + high) // 2
-        if list_block[middle] < block:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < end and list_block[low] == block else -1
+    place = _first_from(list_block, low, high, block)
+    return place if place < high and list_block[place] == block else -1
 
 
 @nb.njit(cache=True, nogil=True)
-def _left(gains: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what the terms from each on can add together."""
-    left = np.zeros(len(gains) + 1, np.float64)
-    for n in range(len(gains) - 1, -1, -1):
-        left[n] = left[n + 1] + gains[n]
+def _left(
+    gains: NDArray[np.float64],
+    weights: NDArray[np.float32],
+    together: NDArray[np.float64],
+    numbers: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """Return what the terms from each on can add to a score together."""
+    count = len(gains)
+    left = np.zeros(count + 1, np.float64)
+    alone, all_, roots = 0.0, 0.0, 0.0
+    place = 0
+    for n in range(count - 1, -1, -1):
+        alone += gains[n]
+        all_ += weights[n]
+        roots += np.sqrt(np.float64(weights[n]))
+        while place < len(numbers) - 1 and numbers[place] < count - n:
+            place += 1
+        shared = all_ * (1 + _ROUNDED) - roots * roots / (count - n + together[place])
+        left[n] = min(alone, shared)
     return left
 
 
@@ -178,63 +218,55 @@ def _left(gains: NDArray[np.float64]) -> NDArray[np.float64]:
 def _nearest(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
     low: int,
     high: int,
-    starts: NDArray[np.int64],
-    query_terms: NDArray[np.int64],
-    query_weights: NDArray[np.float32],
-    start: NDArray[np.int64],
+    queries: QueryTerms,
+    postings: Postings,
     holders: NDArray[np.int64],
-    most: NDArray[np.float32],
-    list_block: NDArray[np.int32],
-    list_at: NDArray[np.int64],
-    list_size: NDArray[np.int32],
-    block_document: NDArray[np.int64],
-    block_pair: NDArray[np.int64],
-    document: NDArray[np.uint16],
-    code: NDArray[np.uint16],
-    factors: NDArray[np.float32],
-    documents: NDArray[np.int64],
-    scores: NDArray[np.float32],
+    most: Bounds,
+    numbers: NDArray[np.int64],
+    found: Best,
 ) -> None:
+    start, list_block, list_at, list_size = postings[:4]
+    block_document, block_pair = postings.block_document, postings.block_pair
+    document, code, factors = postings.document, postings.code, postings.factors
     sums, gain_of = np.zeros(BLOCK, np.float64), np.empty(BLOCK, np.float64)
-    touched = np.empty(BLOCK + 1, np.int64)
+    above = np.empty(BLOCK + 1, np.int64)
     for query in range(low, high):
-        first, last = starts[query], starts[query + 1]
-        n = last - first
-        if n == 0:
-            continue
-        terms, weights = query_terms[first:last], query_weights[first:last]
+        own = slice(queries.starts[query], queries.starts[query + 1])
+        terms, weights = queries.terms[own], queries.weights[own]
+        n = len(terms)
         gains = np.empty(n, np.float64)
         for i in range(n):
-            gains[i] = gain(weights[i], most[terms[i]])
+            gains[i] = gain(weights[i], most.factors[terms[i]])
         # First the terms that can add most for a posting: the last, which are not added up for all
         # documents, then have as many of the postings as can be.
         order = np.argsort(holders[terms] / gains)
         best, best_document = np.float32(0), np.int64(-1)
-        budget, is_last = _FIRST // _MORE, False
+        budget, is_last = _FIRST // _MORE, n == 0
         while not is_last:
             # Among documents of the rarest terms, then of more of them, for a good score soon; at
             # last among all documents that can have a better one.
             budget *= _MORE
-            most_so_far = 0.0
-            left = _left(gains[order])
-            postings, needed = 0, 0
+            highest = 0.0
+            left = _left(gains[order], weights[order], most.together, numbers)
+            size_of_lists, needed = 0, 0
             while needed < n and np.float32(left[needed]) >= best:
-                postings += holders[terms[order[needed]]]
+                size_of_lists += holders[terms[order[needed]]]
                 needed += 1
-            is_last = postings <= _MORE * budget
-            if not is_last:
-                postings, needed = holders[terms[order[0]]], 1
-                while needed < n and postings + holders[terms[order[needed]]] <= budget:
-                    postings += holders[terms[order[needed]]]
-                    needed += 1
-            elif postings * _FEW > holders[terms].sum():
+            is_last = size_of_lists <= _MORE * budget
+            room = _SPARE * size_of_lists if is_last else budget
+            if is_last and size_of_lists * _FEW > holders[terms].sum():
                 needed = n
+            if not is_last:
+                size_of_lists, needed = holders[terms[order[0]]], 1
+            while needed < n and size_of_lists + holders[terms[order[needed]]] <= room:
+                size_of_lists += holders[terms[order[needed]]]
+                needed += 1
             # Of the others first those that can add most: a document without them is soon out.
             rest = order[needed:]
             final = np.concatenate((order[:needed], rest[np.argsort(-gains[rest])]))
-            left = _left(gains[final])
-            lists, ends = start[terms[final]], start[terms[final] + 1]
             weight_of = weights[final]
+            left = _left(gains[final], weight_of, most.together, numbers)
+            lists, ends = start[terms[final]], start[terms[final] + 1]
             cursors = lists[:needed].copy()
             while True:
                 block, here = len(block_document), 0
@@ -248,77 +280,55 @@ def _nearest(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                     break
                 base, factor = block_document[block], factors[block_pair[block] :]
                 factor = factor[: block_pair[block + 1] - block_pair[block]]
-                size = block_document[block + 1] - base
-                # Few documents are noted as they are touched.
-                dense = here > size
-                held, limit = 0, np.inf if dense else 0.0
+                # Before the last round only documents that have more of the rarest terms.
+                floor = max(0.0, np.float64(best) * _BELOW - left[needed]) if is_last else highest
+                held = 0
                 for i in range(needed):
                     cursor = cursors[i]
-                    if cursor == ends[i] or list_block[cursor] != block:
-                        continue
-                    cursors[i] += 1
-                    own = slice(list_at[cursor], list_at[cursor] + list_size[cursor])
-                    rows, codes = document[own], code[own]
-                    held = add(
-                        sums, rows, codes, weight_of[i], factor, gain_of, limit, touched, held
-                    )
-                # What is a little below may be rounded up to the best.
-                floor = np.float64(best) * (1 - 2.0**-23) - left[needed]
-                if not is_last:
-                    # Only one that has more of the rarest terms than those of the blocks before.
-                    for t in range(held):
-                        most_so_far = max(most_so_far, sums[touched[t]])
-                    for d in range(size if dense else 0):
-                        most_so_far = max(most_so_far, sums[d])
-                    floor = most_so_far
-                for chunk in range(0, size if dense else 0, _CHUNK):
-                    above = 0
-                    for d in range(chunk, chunk + _CHUNK):
-                        above += sums[d] >= floor
-                    for d in range(chunk, min(chunk + _CHUNK, size) if above else chunk):
-                        if sums[d] >= floor and sums[d] > 0:
-                            touched[held] = d
-                            held += 1
-                        else:
-                            sums[d] = 0
-                    if above == 0:
-                        sums[chunk : chunk + _CHUNK] = 0
-                i = needed
-                while i < n and held:
+                    if cursor < ends[i] and list_block[cursor] == block:
+                        cursors[i] += 1
+                        at, end = list_at[cursor], list_at[cursor] + list_size[cursor]
+                        rows, codes = document[at:end], code[at:end]
+                        held = add(
+                            sums, rows, codes, weight_of[i], factor, gain_of, floor, above, held
+                        )
+                for c in range(0 if is_last else held):
+                    highest = max(highest, sums[above[c]])
+                for i in range(needed, n + 1):
                     # Those that can't be the best any more are dropped.
                     kept = 0
-                    for t in range(held):
-                        d = touched[t]
-                        if sums[d] >= floor and np.float32(sums[d] + left[i]) >= best:
-                            touched[kept] = d
+                    for c in range(held):
+                        total = sums[above[c]]
+                        if total >= highest and np.float32(total + left[i]) >= best:
+                            above[kept] = above[c]
                             kept += 1
-                        else:
-                            sums[d] = 0
-                    held, floor = kept, 0.0
-                    found = _list_in(list_block, lists[i], ends[i], block)
-                    weight = weight_of[i]
-                    i += 1
-                    if found < 0:
+                    held = kept
+                    if held == 0 or i == n:
+                        break
+                    one = _list_in(list_block, lists[i], ends[i], int(block))
+                    if one < 0:
                         continue
-                    at, end = list_at[found], list_at[found] + list_size[found]
+                    at, end = list_at[one], list_at[one] + list_size[one]
                     if held * _LOOKUP > end - at:
                         for p in range(at, end):
-                            d = document[p]
-                            if sums[d] > 0:
-                                sums[d] += gain(weight, factor[code[p]])
+                            if sums[document[p]] > 0:
+                                sums[document[p]] += gain(weight_of[i], factor[code[p]])
                     else:
-                        for t in range(held):
-                            d = touched[t]
-                            p = _place(document, at, end - at, d)
-                            if p >= 0:
-                                sums[d] += gain(weight, factor[code[p]])
-                for t in range(held):
-                    d = touched[t]
-                    score = np.float32(sums[d])
-                    if sums[d] >= floor and (
-                        score > best or (score == best and base + d < best_document)
-                    ):
-                        best, best_document = score, base + d
-                for t in range(held):
-                    sums[touched[t]] = 0
-        documents[query], scores[query] = best_document, best
+                        for c in range(held):
+                            d = above[c]
+                            p = _first_from(document, at, end, d)
+                            if p < end and document[p] == d:
+                                sums[d] += gain(weight_of[i], factor[code[p]])
+                for c in range(held):
+                    score = np.float32(sums[above[c]])
+                    if score > best or (score == best and base + above[c] < best_document):
+                        best, best_document = score, base + above[c]
+                if here > block_document[block + 1] - base:
+                    sums[: block_document[block + 1] - base] = 0
+                else:
+                    for i in range(needed):
+                        one = cursors[i] - 1
+                        if one >= lists[i] and list_block[one] == block:
+                            for p in range(list_at[one], list_at[one] + list_size[one]):
+                                sums[document[p]] = 0
+        found.documents[query], found.scores[query] = best_document, best

@@ -42,6 +42,25 @@ class Hits(NamedTuple):
     found: NDArray[np.int64]
 
 
+class Postings(NamedTuple):
+    """What loops over an index need of it; see `format`.
+
+    Term t has the lists [start[t], start[t + 1]), each in a block, with its first posting and how
+    many it has; `factors` are those of `factors_of`.
+    """
+
+    start: NDArray[np.int64]
+    list_block: NDArray[np.int32]
+    list_at: NDArray[np.int64]
+    list_size: NDArray[np.int32]
+    block_document: NDArray[np.int64]
+    block_posting: NDArray[np.int64]
+    block_pair: NDArray[np.int64]
+    document: NDArray[np.uint16]
+    code: NDArray[np.uint16]
+    factors: NDArray[np.float32]
+
+
 class QueryTerms(NamedTuple):
     """Queries in the terms of an index.
 
@@ -96,12 +115,12 @@ def search_counted(  # noqa: PLR0913
 ) -> Iterator[pl.DataFrame]:
     """Yield what `search` does for queries whose words are counted; `ids` are theirs."""
     depth = min(hits, index.documents)
-    factors, known = factors_of(index, k1, b), _known(index, counts.terms)
+    postings, known = postings_of(index, k1, b), _known(index, counts.terms)
     size, progress = max(1, _MOST_HITS // depth), Progress("queries", len(ids))
     for first in range(0, len(ids), size):
         rows = np.arange(first, min(first + size, len(ids)))
         own = QueryTerms(*_weighted(counts.numbers, counts.starts[rows], *known))
-        best = answers(index, own, factors, depth, threads)
+        best = answers(postings, own, depth, threads)
         yield table_of(ids.gather(rows), index, *best)
         progress.add(len(rows))
     progress.finish()
@@ -162,25 +181,26 @@ def factors_of(index: Index, k1: float, b: float) -> NDArray[np.float32]:
     return (index.pairs[:, 0].astype(np.float32) * norms[index.pairs[:, 1]]).astype(np.float32)
 
 
-def answers(
-    index: Index, queries: QueryTerms, factors: NDArray[np.float32], depth: int, threads: int
-) -> Hits:
+def postings_of(index: Index, k1: float, b: float) -> Postings:
+    """Return an index's postings with the factors of k1 and b."""
+    start = np.append(index.terms["start"].to_numpy(), len(index.list_block))
+    same = {name: getattr(index, name) for name in Postings._fields[1:-1]}
+    return Postings(start, factors=factors_of(index, k1, b), **same)
+
+
+def answers(postings: Postings, queries: QueryTerms, depth: int, threads: int) -> Hits:
     """Return the best `depth` documents of each query."""
     count = len(queries.starts) - 1
     keys = np.empty((count, 2 * depth + 1), np.uint64)
     found = np.zeros(count, np.int64)
-    start = np.append(index.terms["start"].to_numpy(), len(index.list_block))
-    lists = (index.list_block, index.list_at, index.list_size)
-    blocks = (index.block_document, index.block_pair, index.document, index.code, factors)
     cuts = np.linspace(0, count, threads * _PARTS_PER_THREAD + 1).astype(np.int64)
 
     def work(part: int) -> None:
-        low, high = cuts[part], cuts[part + 1]
-        _search(low, high, *queries, start, *lists, *blocks, depth, True, keys, found)
+        _search(cuts[part], cuts[part + 1], queries, postings, depth, True, keys, found)
 
     def again(query: int) -> None:
         found[query] = 0
-        _search(query, query + 1, *queries, start, *lists, *blocks, depth, False, keys, found)
+        _search(query, query + 1, queries, postings, depth, False, keys, found)
 
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(work, range(len(cuts) - 1)))
@@ -229,18 +249,8 @@ def add(  # noqa: PLR0913, PLR0917
 def _search(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
     low: int,
     high: int,
-    starts: NDArray[np.int64],
-    terms: NDArray[np.int64],
-    weights: NDArray[np.float32],
-    start: NDArray[np.int64],
-    list_block: NDArray[np.int32],
-    list_at: NDArray[np.int64],
-    list_size: NDArray[np.int32],
-    block_document: NDArray[np.int64],
-    block_pair: NDArray[np.int64],
-    document: NDArray[np.uint16],
-    code: NDArray[np.uint16],
-    factors: NDArray[np.float32],
+    queries: QueryTerms,
+    postings: Postings,
     depth: int,
     guess: bool,
     keys: NDArray[np.uint64],
@@ -251,6 +261,10 @@ def _search(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
     With `guess` a query's first block tells how much its last hit is likely to score. What scores
     less is passed over. A query that has too few hits then is found TOO_HIGH, to be asked again.
     """
+    starts, terms, weights = queries
+    start, list_block, list_at, list_size = postings[:4]
+    block_document, block_pair = postings.block_document, postings.block_pair
+    document, code, factors = postings.document, postings.code, postings.factors
     sums, gains = np.zeros(BLOCK, np.float64), np.empty(BLOCK, np.float64)
     score = np.empty(1, np.float32)
     bits = score.view(np.uint32)
@@ -265,7 +279,7 @@ def _search(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
         first, size = block_document[block], block_document[block + 1] - block_document[block]
         factor = factors[block_pair[block] : block_pair[block + 1]]
         for query in range(low, high):
-            postings, lists = 0, 0
+            size_of_lists, lists = 0, 0
             for n in range(starts[query], starts[query + 1]):
                 cursor = cursors[n - starts[low]]
                 if cursor < start[terms[n] + 1] and list_block[cursor] == block:
@@ -275,10 +289,10 @@ def _search(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                         list_at[cursor] + list_size[cursor],
                     )
                     own_weights[lists] = weights[n]
-                    postings += list_size[cursor]
+                    size_of_lists += list_size[cursor]
                     lists += 1
             own, held, floor = keys[query], found[query], least[query - low]
-            is_dense, candidates = postings * _DENSE >= size, 0
+            is_dense, candidates = size_of_lists * _DENSE >= size, 0
             is_first = guess and is_dense and floor == 0.0
             limit = np.inf if is_first else floor
             for i in range(lists):

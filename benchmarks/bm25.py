@@ -30,7 +30,7 @@ ENGINE, LUCENE, PYSERINI, BM25S, PISA = searchers.NAMES
 EQUAL = {LUCENE: 0.0, PYSERINI: 1e-5}
 LEAST_COMMON = 0.9
 # One of so many queries is asked, of few documents and of many.
-ONE_OF = {LUCENE: (1, 4), PYSERINI: (8, 20), PISA: (8, 10)}
+ONE_OF = {PYSERINI: (8, 20), PISA: (8, 10)}
 # By words of a query.
 AT_LEAST: tuple[dict[str, dict[int, float]], ...] = (
     {BM25S: {25: 1.0, 120: 1.0}},

@@ -166,7 +166,7 @@ def index(tmp_path) -> Path:
     return tmp_path / "i"
 
 
-@pytest.mark.parametrize("name", ["postings.code", "terms.arrow", "lists.at", "documents.arrow"])
+@pytest.mark.parametrize("name", ["postings", "terms.arrow", "lists.at", "documents.arrow"])
 @pytest.mark.parametrize("damage", ["short", "changed", "gone"])
 def test_a_damaged_file_is_named_with_what_to_do(index, name, damage):
     file, data = index / name, (index / name).read_bytes()

@@ -1,8 +1,8 @@
 """An index of postings in blocks of documents: its files, and how it is opened.
 
 A folder. Documents are numbered in the order of their ids and cut into blocks of at most 65,536.
-A posting is a document's place in its block and a code, the number of its pair of term frequency
-and length in one byte (Lucene's SmallFloat, that norms have) among the block's pairs; two uint16.
+A posting is a document's place in its block, 16 bits, above a code, the number of its pair of term
+frequency and length in one byte (Lucene's SmallFloat, that norms have) among the block's pairs.
 From these Lucene's single-precision weight follows for any k1 and b. Postings lie block after
 block, in a block term after term, and each term has a list of the blocks that hold it:
 
@@ -12,7 +12,7 @@ block, in a block term after term, and each term has a list of the blocks that h
 | `documents.arrow` | documents | `id`, rising |
 | `terms.arrow` | terms | `term`, rising; `documents` that hold it; `start` of its list |
 | `lists.block`, `.at`, `.size` | | int32, int64, int32: block, first posting, number of postings |
-| `postings.document`, `.code` | | uint16, uint16 |
+| `postings` | | uint32: place and code |
 | `blocks.document`, `.posting`, `.pair` | blocks + 1 | int64: where each starts |
 | `pairs` | | int32, int32: term frequency, length byte |
 """
@@ -31,10 +31,12 @@ from numpy.typing import NDArray
 from isotope.core.errors import CorruptFile, MissingFile
 
 VERSION = 1
+# Bits of a posting's code, and the code alone.
+CODE, IS_CODE = np.uint32(16), np.uint32((1 << 16) - 1)
 BLOCK = 1 << 16
 RAW = {
     **{"lists.block": np.int32, "lists.at": np.int64, "lists.size": np.int32},
-    **{"postings.document": np.uint16, "postings.code": np.uint16, "pairs": np.int32},
+    **{"postings": np.uint32, "pairs": np.int32},
     **{"blocks.document": np.int64, "blocks.posting": np.int64, "blocks.pair": np.int64},
 }
 DOCUMENTS, TERMS, DESCRIBED = "documents.arrow", "terms.arrow", "index.json"
@@ -84,8 +86,7 @@ class Index:
     list_block: NDArray[np.int32]
     list_at: NDArray[np.int64]
     list_size: NDArray[np.int32]
-    document: NDArray[np.uint16]
-    code: NDArray[np.uint16]
+    postings: NDArray[np.uint32]
     block_document: NDArray[np.int64]
     block_posting: NDArray[np.int64]
     block_pair: NDArray[np.int64]
@@ -148,7 +149,7 @@ def mapped(path: Path, dtype: Any) -> NDArray[Any]:  # noqa: ANN401
 def _field(file: str) -> str:
     """Return the field of Index that a file fills: `lists.at` is `list_at`."""
     table, _, column = file.partition(".")
-    return column if table == "postings" else f"{table.removesuffix('s')}_{column}"
+    return f"{table.removesuffix('s')}_{column}" if column else table
 
 
 def _described(index: Path) -> dict[str, Any]:

@@ -23,7 +23,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from isotope.bm25.format import BLOCK, Index
+from isotope.bm25.format import BLOCK, CODE, IS_CODE, Index
 from isotope.bm25.search import Postings, QueryTerms, add, gain, in_terms, postings_of, table_of
 from isotope.bm25.words import counted
 from isotope.core import lucene
@@ -140,8 +140,8 @@ def _largest(low: int, high: int, postings: Postings, most: NDArray[np.float32])
     for term in range(low, high):
         for one in range(start[term], start[term + 1]):
             first = postings.block_pair[list_block[one]]
-            for at in range(list_at[one], list_at[one] + list_size[one]):
-                most[term] = max(most[term], postings.factors[first + postings.code[at]])
+            for posting in postings.postings[list_at[one] : list_at[one] + list_size[one]]:
+                most[term] = max(most[term], postings.factors[first + (posting & IS_CODE)])
 
 
 @nb.njit(cache=True, nogil=True)
@@ -156,8 +156,9 @@ def _together(
     size = postings.block_document[block + 1] - postings.block_document[block]
     each, beyond, all_ = np.zeros(size), np.zeros(size), np.zeros(size)
     first = postings.block_pair[block]
-    for at in range(postings.block_posting[block], postings.block_posting[block + 1]):
-        d, pair = postings.document[at], first + postings.code[at]
+    own = slice(postings.block_posting[block], postings.block_posting[block + 1])
+    for posting in postings.postings[own]:
+        d, pair = posting >> CODE, first + (posting & IS_CODE)
         each[d] = alone[pair]
         beyond[d] += postings.factors[pair] - alone[pair]
         all_[d] += postings.factors[pair]
@@ -227,7 +228,7 @@ def _nearest(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
 ) -> None:
     start, list_block, list_at, list_size = postings[:4]
     block_document, block_pair = postings.block_document, postings.block_pair
-    document, code, factors = postings.document, postings.code, postings.factors
+    every, factors = postings.postings, postings.factors
     sums, gain_of = np.zeros(BLOCK, np.float64), np.empty(BLOCK, np.float64)
     above = np.empty(BLOCK + 1, np.int64)
     for query in range(low, high):
@@ -235,6 +236,7 @@ def _nearest(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
         terms, weights = queries.terms[own], queries.weights[own]
         n = len(terms)
         gains = np.empty(n, np.float64)
+        ats, tos, whose = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
         for i in range(n):
             gains[i] = gain(weights[i], most.factors[terms[i]])
         # First the terms that can add most for a posting: the last, which are not added up for all
@@ -282,16 +284,19 @@ def _nearest(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                 factor = factor[: block_pair[block + 1] - block_pair[block]]
                 # Before the last round only documents that have more of the rarest terms.
                 floor = max(0.0, np.float64(best) * _BELOW - left[needed]) if is_last else highest
-                held = 0
+                held, count = 0, 0
                 for i in range(needed):
                     cursor = cursors[i]
                     if cursor < ends[i] and list_block[cursor] == block:
                         cursors[i] += 1
-                        at, end = list_at[cursor], list_at[cursor] + list_size[cursor]
-                        rows, codes = document[at:end], code[at:end]
-                        held = add(
-                            sums, rows, codes, weight_of[i], factor, gain_of, floor, above, held
-                        )
+                        at = list_at[cursor]
+                        ats[count], tos[count], whose[count] = at, at + list_size[cursor], i
+                        # All lists are fetched before the first is gone over.
+                        gain_of[0] += every[at]
+                        count += 1
+                for c in range(count):
+                    own_list, weight = every[ats[c] : tos[c]], weight_of[whose[c]]
+                    held = add(sums, own_list, weight, factor, gain_of, floor, above, held)
                 for c in range(0 if is_last else held):
                     highest = max(highest, sums[above[c]])
                 for i in range(needed, n + 1):
@@ -310,15 +315,16 @@ def _nearest(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                         continue
                     at, end = list_at[one], list_at[one] + list_size[one]
                     if held * _LOOKUP > end - at:
-                        for p in range(at, end):
-                            if sums[document[p]] > 0:
-                                sums[document[p]] += gain(weight_of[i], factor[code[p]])
+                        for posting in every[at:end]:
+                            if sums[posting >> CODE] > 0:
+                                more = gain(weight_of[i], factor[posting & IS_CODE])
+                                sums[posting >> CODE] += more
                     else:
                         for c in range(held):
                             d = above[c]
-                            p = _first_from(document, at, end, d)
-                            if p < end and document[p] == d:
-                                sums[d] += gain(weight_of[i], factor[code[p]])
+                            p = _first_from(every, at, end, np.uint32(d) << CODE)
+                            if p < end and every[p] >> CODE == d:
+                                sums[d] += gain(weight_of[i], factor[every[p] & IS_CODE])
                 for c in range(held):
                     score = np.float32(sums[above[c]])
                     if score > best or (score == best and base + above[c] < best_document):
@@ -326,9 +332,7 @@ def _nearest(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                 if here > block_document[block + 1] - base:
                     sums[: block_document[block + 1] - base] = 0
                 else:
-                    for i in range(needed):
-                        one = cursors[i] - 1
-                        if one >= lists[i] and list_block[one] == block:
-                            for p in range(list_at[one], list_at[one] + list_size[one]):
-                                sums[document[p]] = 0
+                    for c in range(count):
+                        for posting in every[ats[c] : tos[c]]:
+                            sums[posting >> CODE] = 0
         found.documents[query], found.scores[query] = best_document, best

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from isotope.bm25.format import (
     BLOCK,
+    CODE,
     DOCUMENTS,
     LENGTHS,
     RAW,
@@ -46,7 +47,7 @@ _COPY_BYTES = 1 << 24
 # Each list of a block, in the order of the blocks: its term's number and how many postings it has.
 _LISTS = "lists"
 # Written block by block.
-_BLOCKS = ("postings.document", "postings.code", "pairs")
+_BLOCKS = ("postings", "pairs")
 _FRAME: dict[str, pl.DataType] = {name: pl.String() for name in ("id", "split", "contents")}
 _IDS = pa.schema([("id", pa.large_string())])
 
@@ -261,8 +262,7 @@ class _Writer:
             self._block(piece, starts[half:])
             return
         both = np.stack([pairs >> 8, pairs & 0xFF], axis=1).astype(np.int32)
-        self._write("postings.document", document)
-        self._write("postings.code", codes.astype(np.uint16))
+        self._write("postings", (document << CODE) | codes.astype(np.uint32))
         self._write("pairs", both)
         self._write(_LISTS, piece.numbers[present].astype(np.uint32))
         self._write(_LISTS, sizes.astype(np.uint32))
@@ -439,7 +439,7 @@ def _inverted(
     starts: NDArray[np.int64],
     length_bytes: NDArray[np.uint8],
     per_term: NDArray[np.int64],
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint16], NDArray[np.int64], int]:
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint32], NDArray[np.int64], int]:
     """Return a block's postings, term after term, and how long its texts are together.
 
     That is: the terms that it has and how many postings each, the documents and the pairs, a term
@@ -462,7 +462,7 @@ def _inverted(
             per_term[term] = first
             first += sizes[place]
             place += 1
-    where, pairs = np.empty(postings, np.uint16), np.empty(postings, np.int64)
+    where, pairs = np.empty(postings, np.uint32), np.empty(postings, np.int64)
     for document in range(documents):
         begin = starts[document]
         for at in range(begin, begin + 2 * numbers[begin - 1], 2):

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from isotope.bm25.format import BLOCK, LENGTHS, Index
+from isotope.bm25.format import BLOCK, CODE, IS_CODE, LENGTHS, Index
 from isotope.bm25.words import HEAP_MB, Counted, counted
 from isotope.core import lucene
 from isotope.core.progress import Progress
@@ -56,8 +56,7 @@ class Postings(NamedTuple):
     block_document: NDArray[np.int64]
     block_posting: NDArray[np.int64]
     block_pair: NDArray[np.int64]
-    document: NDArray[np.uint16]
-    code: NDArray[np.uint16]
+    postings: NDArray[np.uint32]
     factors: NDArray[np.float32]
 
 
@@ -217,8 +216,7 @@ def gain(weight: Any, factor: Any) -> float:  # noqa: ANN401
 @nb.njit(cache=True, nogil=True)
 def add(  # noqa: PLR0913, PLR0917
     sums: NDArray[np.float64],
-    rows: NDArray[np.uint16],
-    codes: NDArray[np.uint16],
+    postings: NDArray[np.uint32],
     weight: np.float32,
     factor: NDArray[np.float32],
     gains: NDArray[np.float64],
@@ -232,15 +230,16 @@ def add(  # noqa: PLR0913, PLR0917
     The documents whose sums rise above the floor follow the `count` in `above`; return how many
     there are then.
     """
-    is_long = len(rows) > len(factor)
+    is_long = len(postings) > len(factor)
     for n in range(len(factor) if is_long else 0):
         gains[n] = gain(weight, factor[n])
-    for p in range(len(rows)):
-        before = sums[rows[p]]
-        after = before + (gains[codes[p]] if is_long else gain(weight, factor[codes[p]]))
-        sums[rows[p]] = after
+    for posting in postings:
+        d, code = posting >> CODE, posting & IS_CODE
+        before = sums[d]
+        after = before + (gains[code] if is_long else gain(weight, factor[code]))
+        sums[d] = after
         if after > floor and before <= floor:
-            above[count] = rows[p]
+            above[count] = d
             count += 1
     return count
 
@@ -264,7 +263,7 @@ def _search(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
     starts, terms, weights = queries
     start, list_block, list_at, list_size = postings[:4]
     block_document, block_pair = postings.block_document, postings.block_pair
-    document, code, factors = postings.document, postings.code, postings.factors
+    every, factors = postings.postings, postings.factors
     sums, gains = np.zeros(BLOCK, np.float64), np.empty(BLOCK, np.float64)
     score = np.empty(1, np.float32)
     bits = score.view(np.uint32)
@@ -296,10 +295,8 @@ def _search(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
             is_first = guess and is_dense and floor == 0.0
             limit = np.inf if is_first else floor
             for i in range(lists):
-                rows, codes = document[begins[i] : ends[i]], code[begins[i] : ends[i]]
-                candidates = add(
-                    sums, rows, codes, own_weights[i], factor, gains, limit, above, candidates
-                )
+                own_list, weight = every[begins[i] : ends[i]], own_weights[i]
+                candidates = add(sums, own_list, weight, factor, gains, limit, above, candidates)
             if is_first:
                 floor = _likely_floor(sums[:size], depth, size / documents)
                 guesses[query - low] = floor
@@ -319,8 +316,8 @@ def _search(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                 sums[:size] = 0
             else:
                 for i in range(lists):
-                    for p in range(begins[i], ends[i]):
-                        sums[document[p]] = 0
+                    for posting in every[begins[i] : ends[i]]:
+                        sums[posting >> CODE] = 0
             found[query], least[query - low] = held, floor
     for query in range(low, high):
         if found[query] > depth:

@@ -322,7 +322,7 @@ def _nearest(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                     else:
                         for c in range(held):
                             d = above[c]
-                            p = _first_from(every, at, end, np.uint32(d) << CODE)
+                            p = _first_from(every, at, end, int(d << CODE))
                             if p < end and every[p] >> CODE == d:
                                 sums[d] += gain(weight_of[i], factor[every[p] & IS_CODE])
                 for c in range(held):

@@ -1,19 +1,20 @@
 """BM25's cost by pool: core seconds of indexing, search and the nearest document, by engine.
 
-Text is `corpus`'s. Captions and sections make pools of several sizes; sections ask captions and
-captions ask sections for a thousand hits, and copies of sections, edited, ask for the section
-nearest to them. What starting costs is left out: seconds of many queries less those of one.
+Text and indexes are those of `pools`. Sections ask captions and captions ask sections for a
+thousand hits, and copies of sections, edited, ask for the section nearest to them. What starting
+costs is left out: seconds of many queries less those of one.
 """
 
 import csv
-import math
 import os
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
+import pools
+import searchers
 from common import Timing, alone, spent, this_machine
 from corpus import Corpus
 from curves import fit
@@ -26,56 +27,36 @@ from isotope.bm25.words import counted
 from isotope.cli.estimate_curves import BM25_COLUMNS, ENGINES, Bm25Curve, offers
 from isotope.core import lucene
 
-DEPTH, K1, B, MEMORY_MB, SEED = 1_000, 0.9, 0.4, 2_048, 11
+DEPTH, K1, B, MEMORY_MB = 1_000, searchers.K1, searchers.B, 2_048
 CORES = os.cpu_count() or 1
 # Captions or sections are asked, and how many queries ask: fewer of what takes long.
-SIDES = {"images": "sections", "texts": "captions"}
+SIDES = {"images": "captions", "texts": "sections"}
 MOST_QUERIES, QUERIES_X_POOL = 1_000, {"impacts": 1e9, "lucene": 2e8}
-# Words of a caption and of a section, in the mean, as Wikipedia has (enwiki: 4.3 G words, 50 M
-# sections).
-WORDS = {"images": 25, "texts": 120}
-# Sections are five times as long as captions; a pool of them is a third.
-TEXTS_SHARE = 1 / 3
+MOST_COPIES, COPIES_X_POOL = 5_000, {"impacts": 5e10, "lucene": 5e8}
+# Lucene is asked up to pools of so many.
+LARGEST = {"impacts": 10**9, "lucene": 10**6}
+INDEXERS = {"impacts": searchers.index_impacts, "lucene": searchers.index_lucene}
+SAMPLED = 10_000
 POINT = ["engine", "work", "pool", "queries", "words", "length", "postings", "hits", "s"]
 Point = dict[str, Any]
 
 
-def documents(side: str, count: int) -> Iterator[tuple[str, str]]:
-    """Yield id and text of captions or sections."""
-    made = Corpus(SEED)
-    return ((f"{n:09d}", text) for n, text in enumerate(_texts(made, side, count)))
-
-
-def _texts(made: Corpus, side: str, count: int, start: int = 0) -> Iterator[str]:
-    draw = made.captions if side == "images" else made.sections
-    return draw(count, start, mean=WORDS[side])
-
-
-def queries(work: str, pool: int, count: int) -> list[tuple[str, str]]:
+def queries(work: str, pool: int, engine: str) -> list[tuple[str, str]]:
     """Return queries of a work: texts of the other side, or edited copies of what is searched."""
-    made, words = Corpus(SEED), Corpus(SEED + 1)
     if work == "nearest":
-        step = max(1, pool // count)
-        own = (next(_texts(made, "texts", 1, n * step)) for n in range(count))
-        texts = [made.copy(text, n) for n, text in enumerate(own)]
-    else:
-        side = work.rpartition(" ")[2]
-        texts = [*_texts(words, "texts" if side == "images" else "images", count)]
+        count = min(MOST_COPIES, round(COPIES_X_POOL[engine] / pool), pool)
+        return [*pools.copies(pool, count).select("id", "text").iter_rows()]
+    count = min(MOST_QUERIES, round(QUERIES_X_POOL[engine] / pool))
+    kind = SIDES["texts" if work.endswith("images") else "images"]
+    texts = getattr(Corpus(pools.SEED + 1), kind)(count, 0, mean=pools.MEANS[kind])
     return [(f"q{n:06d}", text) for n, text in enumerate(texts)]
 
 
-def index(engine: str, side: str, pool: int, place: Path) -> Timing:
-    """Index a pool; return core seconds and words."""
-    texts = [*documents(side, pool)]
-    words = sum(len(text.split()) for _, text in texts)
-    limits: dict[str, Any] = {"threads": CORES, "memory_mb": MEMORY_MB}
-    before = spent()
-    if engine == "impacts":
-        analyzer = lucene.analyzer("en") or "default"
-        postings.write_index(texts, place, analyzer=analyzer, **limits)
-    else:
-        lucene.build_index(texts, place, **limits)
-    return {"s": spent() - before, "words": float(words)}
+def mean_words(folder: Path) -> float:
+    """Return the words of a text, in the mean of the first."""
+    first = sorted(folder.glob("*.parquet"))[0]
+    texts = pl.read_parquet(first)["text"].head(SAMPLED).to_list()
+    return sum(len(text.split()) for text in texts) / len(texts)
 
 
 def ask(engine: str, work: str, asked: Sequence[tuple[str, str]], place: Path) -> Timing:
@@ -109,21 +90,25 @@ def touched(asked: Sequence[tuple[str, str]], place: Path) -> Timing:
     return {"postings": float(held[terms].sum()) / len(asked)}
 
 
-def measured(pool: int, folder: Path) -> Iterator[Point]:
-    """Yield the points of one size of pool, of captions, and a third as many sections."""
-    for side, share in (("images", 1.0), ("texts", TEXTS_SHARE)):
-        size = round(pool * share)
+def measured(pool: int, root: Path) -> Iterator[Point]:
+    """Yield the points of one size of pool, of captions and of sections."""
+    for side, kind in SIDES.items():
         works = [f"search in {side}", *(["nearest"] if side == "texts" else [])]
-        found: dict[str, Mapping[str, float]] = {}
-        for engine in ENGINES:
+        texts, folder = root / kind, root / f"{kind}-{pool}"
+        pools.write_texts(texts, kind, pool)
+        folder.mkdir(exist_ok=True)
+        length = mean_words(texts)
+        touches: dict[str, Mapping[str, float]] = {}
+        for engine in (engine for engine in ENGINES if pool <= LARGEST[engine]):
             place = folder / engine
-            made = alone(index, engine, side, size, place)
-            length = made["words"] / size
-            own = {"engine": engine, "pool": size, "length": length}
-            yield {**own, "work": "index", "s": made["s"], "words": made["words"], "queries": 1}
+            made = pools.built(place, INDEXERS[engine], texts, pool)
+            own = {"engine": engine, "pool": pool, "length": length}
+            of_index = {"work": "index", "s": made["used_s"], "words": length * pool, "queries": 1}
+            yield {**own, **of_index}
             for work in works:
-                asked = queries(work, size, min(MOST_QUERIES, round(QUERIES_X_POOL[engine] / size)))
-                found.setdefault(work, alone(touched, asked, place) if engine == "impacts" else {})
+                asked = queries(work, pool, engine)
+                if work not in touches:
+                    touches[work] = alone(touched, asked, folder / "impacts")
                 alone(ask, engine, work, asked[:1], place)
                 one, many = (alone(ask, engine, work, some, place) for some in (asked[:1], asked))
                 words = sum(len(text.split()) for _, text in asked) / len(asked)
@@ -131,18 +116,16 @@ def measured(pool: int, folder: Path) -> Iterator[Point]:
                 yield {
                     **own,
                     **{"work": work, "queries": len(asked), "words": words, "s": each},
-                    **{"hits": many["hits"] / len(asked), **found[work]},
+                    **{"hits": many["hits"] / len(asked), **touches[work]},
                 }
-            shutil.rmtree(place)
 
 
-def drawn(points: Sequence[Point], below: float = math.inf) -> dict[tuple[str, str], Bm25Curve]:
-    """Return the curve of each engine's work, drawn from pools `below` some size."""
+def drawn(points: Sequence[Point]) -> dict[tuple[str, str], Bm25Curve]:
+    """Return the curve of each engine's work."""
     curves: dict[tuple[str, str], Bm25Curve] = {}
     for engine in ENGINES:
         for work in ("index", "nearest", *(f"search in {side}" for side in SIDES)):
             own = [p for p in points if (p["engine"], p["work"]) == (engine, work)]
-            own = [p for p in own if p["pool"] < below * (1.0 if "images" in work else TEXTS_SHARE)]
             if own:
                 curves[engine, work] = CURVES[work.partition(" ")[0]](own)
     return curves
@@ -221,8 +204,11 @@ def table(points: Sequence[Point]) -> list[str]:
 
     That size is foretold within a quarter, or the row says no.
     """
-    largest = {p["work"]: max(q["pool"] for q in points if q["work"] == p["work"]) for p in points}
-    known = [p for p in points if p["pool"] < largest[p["work"]]]
+    largest: dict[tuple[str, str], float] = {}
+    for p in points:
+        key = p["engine"], p["work"]
+        largest[key] = max(p["pool"], largest.get(key, 0))
+    known = [p for p in points if p["pool"] < largest[p["engine"], p["work"]]]
     curves = drawn(known)
     head = ["engine", "work", "pool", "words", "postings", "core ms", "foretold", "within 25%"]
     lines = [f"| {' | '.join(head)} |", "|---|---|---:|---:|---:|---:|---:|---|"]
@@ -230,8 +216,9 @@ def table(points: Sequence[Point]) -> list[str]:
         told = f"{p['engine']} | {p['work']} | {p['pool']:,.0f} | {p['words']:,.0f}"
         told += f" | {p['postings']:,.0f}" if "postings" in p else " | "
         end = " | "
-        if p["pool"] == largest[p["work"]] and (p["engine"], p["work"]) in curves:
-            guess = seconds(curves[p["engine"], p["work"]], p)
+        key = p["engine"], p["work"]
+        if p["pool"] == largest[key] and key in curves:
+            guess = seconds(curves[key], p)
             near = "yes" if abs(guess - p["s"]) <= 0.25 * p["s"] else "no"
             end = f"{guess * 1e3:,.2f} | {near}"
         lines.append(f"| {told} | {p['s'] * 1e3:,.2f} | {end} |")
@@ -256,11 +243,11 @@ def load(path: Path) -> list[Point]:
     return [{k: v if k in named else float(v) for k, v in row.items() if v} for row in rows]
 
 
-def measure(sizes: Sequence[int], folder: Path, done: Callable[[list[Point]], None]) -> list[Point]:
+def measure(sizes: Sequence[int], root: Path, done: Callable[[list[Point]], None]) -> list[Point]:
     """Measure pools of these sizes, and hand what is known after each point to `done`."""
     points: list[Point] = []
     for size in sorted(sizes):
-        for point in measured(size, folder):
+        for point in measured(size, root):
             points.append(point)
             done(points)
     return points

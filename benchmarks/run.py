@@ -45,7 +45,7 @@ SMALL = {
     "phases": "1",
     "plan": "1",
     "project": "--sections 300 1000 --beside 1000 --queries 40 --pages 100 --rounds 1",
-    "scaling": "1000 2000",
+    "scaling": "1000 2000 --pools 1000 2000",
     "score": "200 1000 1",
     "show": "10000",
     "toy": "10000",

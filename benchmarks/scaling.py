@@ -1,16 +1,17 @@
 """Claim: phases take time in proportion to their rows, and BM25's cost by pool is foretold.
 
-    python benchmarks/scaling.py [ROWS ...]     (default 1000 10000 100000 300000 1000000)
+    python benchmarks/scaling.py [ROWS ...] [--pools N ...] [--at FOLDER]
 
 The embedded encyclopedia with so many rows of WIT is taken down the road, each phase in a process
 of its own (quick ones thrice: medians); score handles as many hits. A phase is spared the sizes at
-which it would take more than its budget of seconds. Then BM25, by pools of as many captions, from
-10,000 on, and a third as many sections (`pool_costs`): curves in queries, words and pool, by which
-`isotope estimate` goes (workflow/lib/isotope/cli/estimate_bm25.csv), checked by the largest pool
-against curves that have not seen it. Points and curves are written after each point,
-benchmarks/results/scaling.md after each size: a run may be cut short.
+which it would take more than its budget of seconds. Then BM25, by pools of so many captions and
+sections (`pool_costs`): curves in queries, words and pool, by which `isotope estimate` goes
+(workflow/lib/isotope/cli/estimate_bm25.csv), checked by the largest pool against curves that have
+not seen it. Points and curves are written after each point, benchmarks/results/scaling.md after
+each size: a run may be cut short. The folder of --at keeps texts and indexes for another run.
 """
 
+import argparse
 import csv
 import math
 import os
@@ -25,6 +26,7 @@ from typing import Any
 import common
 import polars as pl
 import pool_costs
+import pools
 from common import Timing, alone, machine, median, timed, write
 from curves import GREW, exponent, fit
 from score import MEASURES
@@ -43,11 +45,10 @@ from isotope.toy import snapshot
 PHASES = ("parse", "project", "collect", "score", "tabulate")
 ROWS_A_PAGE, DEPTH = 1.65, 1000
 CORES = os.cpu_count() or 1
-SIZES = (1_000, 10_000, 100_000, 300_000, 1_000_000)
+SIZES = (1_000, 10_000, 100_000, 300_000)
+POOLS = (10_000, 100_000, 1_000_000, 10_000_000)
 # Seconds that a phase may take at all sizes together, and below which it is timed again.
 BUDGET_S, QUICK_S, MOST_TIMES = 900, 3, 3
-# From so many captions on.
-SMALLEST_POOL = 10_000
 NEEDS = {"project": "parse", "collect": "project", "tabulate": "collect"}
 POINT = ["phase", "rows", "s", "wit_s", "dump_s", "peak_gib", "cpu_s"]
 Point = dict[str, Any]
@@ -196,9 +197,19 @@ def report(
     )
 
 
-def main(*given: int) -> None:
+def options() -> argparse.Namespace:
+    """Return what the command says."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("rows", type=int, nargs="*", default=SIZES)
+    parser.add_argument("--pools", type=int, nargs="+", default=POOLS)
+    parser.add_argument("--at", type=Path)
+    return parser.parse_args()
+
+
+def main() -> None:
     """Measure every size, then BM25's pools, and report."""
-    sizes, start = sorted(given or SIZES), time.monotonic()
+    chosen, start = options(), time.monotonic()
+    sizes = sorted(chosen.rows)
     found: list[Point] = []
     with tempfile.TemporaryDirectory() as name:
         for rows in sizes:
@@ -219,9 +230,10 @@ def main(*given: int) -> None:
             keep_pools(points)
             report(found, points, sizes, time.monotonic() - start)
 
-        large = [size for size in sizes if size >= SMALLEST_POOL] or sizes
-        pool_costs.measure(large, Path(name), done)
+        kept = pools.kept(chosen.at or Path(name))
+        kept.mkdir(parents=True, exist_ok=True)
+        pool_costs.measure(chosen.pools, kept, done)
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main()

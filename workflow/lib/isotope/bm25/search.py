@@ -9,7 +9,7 @@ the better, as Anserini breaks ties.
 """
 
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numba as nb
@@ -22,11 +22,13 @@ from isotope.bm25.words import HEAP_MB, Counted, counted
 from isotope.core import lucene
 from isotope.core.progress import Progress
 
-# Hits of a batch of queries are held at once.
-_MOST_HITS = 4_000_000
+# Hits of a batch of queries, of which two are held at once.
+_MOST_HITS = 500_000
 _PARTS_PER_THREAD = 4
 # From this share of a block's documents on, all of them are looked at for the best.
 _DENSE = 8
+# One of so many of a block's documents tell a likely floor; a block is looked through by chunks.
+_SAMPLED, _CHUNK = 4, 64
 # Parts of the highest sum, by which sums are counted for a likely floor; no number of hits.
 _BINS, _TOO_HIGH = 1024, -1
 # A hit's key: the bits of its score, which is positive, above those of its document, inverted. The
@@ -116,12 +118,19 @@ def search_counted(  # noqa: PLR0913
     depth = min(hits, index.documents)
     postings, known = postings_of(index, k1, b), _known(index, counts.terms)
     size, progress = max(1, _MOST_HITS // depth), Progress("queries", len(ids))
-    for first in range(0, len(ids), size):
-        rows = np.arange(first, min(first + size, len(ids)))
-        own = QueryTerms(*_weighted(counts.numbers, counts.starts[rows], *known))
-        best = answers(postings, own, depth, threads)
-        yield table_of(ids.gather(rows), index, *best)
-        progress.add(len(rows))
+    # A table is made while the next queries are answered.
+    with ThreadPoolExecutor(1) as maker:
+        table: Future[pl.DataFrame] | None = None
+        for first in range(0, len(ids), size):
+            rows = np.arange(first, min(first + size, len(ids)))
+            own = QueryTerms(*_weighted(counts.numbers, counts.starts[rows], *known))
+            best = answers(postings, own, depth, threads)
+            if table:
+                yield table.result()
+            table = maker.submit(table_of, ids.gather(rows), index, *best)
+            progress.add(len(rows))
+        if table:
+            yield table.result()
     progress.finish()
 
 
@@ -298,11 +307,10 @@ def _search(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                 own_list, weight = every[begins[i] : ends[i]], own_weights[i]
                 candidates = add(sums, own_list, weight, factor, gains, limit, above, candidates)
             if is_first:
-                floor = _likely_floor(sums[:size], depth, size / documents)
+                sample = sums[:size:_SAMPLED]
+                floor = _likely_floor(sample, depth, len(sample) / documents)
                 guesses[query - low] = floor
-                for d in range(size):
-                    above[candidates] = d
-                    candidates += sums[d] > floor
+                candidates = _above(sums, size, floor, above)
             worst = np.uint64(0)
             for c in range(candidates):
                 score[0] = sums[above[c]]
@@ -332,11 +340,26 @@ def _search(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
 
 
 @nb.njit(cache=True, nogil=True)
-def _likely_floor(sums: NDArray[np.float64], depth: int, share: float) -> float:
-    """Return what is likely less than the sums of a query's hits, by those of one block.
+def _above(sums: NDArray[np.float64], size: int, floor: float, above: NDArray[np.int64]) -> int:
+    """Note the documents whose sums are above a floor; return how many. Few are."""
+    count = 0
+    for first in range(0, size, _CHUNK):
+        here = 0
+        for d in range(first, first + _CHUNK):
+            here += sums[d] > floor
+        for d in range(first, first + _CHUNK if here else first):
+            if sums[d] > floor:
+                above[count] = d
+                count += 1
+    return count
 
-    The block has a share of the documents: as large a share of the hits is expected in it. More are
-    taken by a half, and by four deviations. 0 where the block has no more.
+
+@nb.njit(cache=True, nogil=True)
+def _likely_floor(sums: NDArray[np.float64], depth: int, share: float) -> float:
+    """Return what is likely less than the sums of a query's hits, by those of some documents.
+
+    They are a share of all: as large a share of the hits is expected among them. More are taken by
+    a half, and by four deviations. 0 where there are no more.
     """
     expected = depth * share
     wanted = min(depth, int(1.5 * expected + 4 * np.sqrt(expected)) + 8)

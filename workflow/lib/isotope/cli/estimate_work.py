@@ -20,8 +20,8 @@ from isotope.params.links import sources
 
 Params = Mapping[str, Any]
 Units = Callable[[Size, Params, Job], float]
-# Rules each of whose shards reads all rows.
-WHOLE = ("search_bm25", "search_dense")
+# Rules each of whose shards reads all rows, or the index of all.
+WHOLE = ("search_bm25", "search_dense", "project_texts")
 # ASSUME decoding and encoding a picture costs as 80,000 pixels besides its own, and an original has
 # a million; no measurement says.
 _PICTURE_PIXELS, _ORIGINAL_PIXELS = 80_000, 1_000_000
@@ -234,6 +234,7 @@ UNITS: Mapping[str, tuple[str, Units]] = {
     "project_source": ("section", _sections),
     "project_index": ("section", _sections),
     "project_index_gather": ("section", _sections),
+    "project_texts": ("section", _sections),
     "collect": ("text or image", _rows),
     "train": ("text or image", _rows),
     "encode": ("text or image", _side),

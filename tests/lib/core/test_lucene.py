@@ -127,6 +127,17 @@ def test_one_java_makes_several_indexes_and_searches_them(tmp_path, monkeypatch)
         next(lucene.search_all([asked[0], absent], hits=9, threads=1))
 
 
+def test_a_failed_program_tells_the_cause_below_its_error(monkeypatch):
+    output = [
+        "Exception in thread main java.lang.RuntimeException",
+        "\tat CountTerms.main",
+        "Caused by: java.io.IOException: No space left on device",
+    ]
+    monkeypatch.setattr(lucene, "_java_runs", lambda *_: (1, output))
+    with pytest.raises(ToolFailed, match=r"RuntimeException.*Caused by: .*No space left"):
+        lucene.run_tool("CountTerms", memory_mb=64)
+
+
 def test_documents_beyond_a_limit_are_indexed_before_more_are_written(tmp_path, monkeypatch):
     runs: list[int] = []
 

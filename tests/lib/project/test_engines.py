@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from isotope.bm25 import nearest
 from isotope.bm25.nearest import find_nearest
 from isotope.bm25.postings import open_index, write_index
 from isotope.bm25.search import search
@@ -91,3 +92,23 @@ def test_the_best_section_of_every_text_is_that_of_exhaustive_search(tables, tmp
     exhaustive = pl.concat(search(index, texts, k1=K1, b=B, hits=1, **LIMITS))
     assert best.height > 1_000
     assert best.equals(exhaustive)
+
+
+def test_a_killed_projection_leaves_words_only_where_the_next_one_clears(
+    tables, tmp_path, monkeypatch
+):
+    places = []
+
+    def note(_texts, beside, **_):
+        places.append(beside.parent)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(nearest, "counted", note)
+    spec = {"mode": "bm25", "k1": K1, "b": B, "engine": match.IMPACTS}
+    match.index_sections(tables["sections"], tmp_path / "index", threads=2, engine=match.IMPACTS)
+    out = tmp_path / "projection.parquet"
+    with pytest.raises(KeyboardInterrupt):
+        match.project(
+            tables["queries"], tables["sections"], tmp_path / "index", spec, out, threads=2
+        )
+    assert [place.name for place in places] == [".projection.parquet.scratch"]

@@ -294,10 +294,8 @@ def _search(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                 cursor = cursors[n - starts[low]]
                 if cursor < start[terms[n] + 1] and list_block[cursor] == block:
                     cursors[n - starts[low]] += 1
-                    begins[lists], ends[lists] = (
-                        list_at[cursor],
-                        list_at[cursor] + list_size[cursor],
-                    )
+                    begins[lists] = list_at[cursor]
+                    ends[lists] = list_at[cursor] + list_size[cursor]
                     own_weights[lists] = weights[n]
                     size_of_lists += list_size[cursor]
                     lists += 1

@@ -468,7 +468,8 @@ def run_tools(
     wrong = [line for line in output if _WRONG.match(line)]
     if status or wrong:
         last = [line for line in output if line != _DONE][-3:]
-        found = f"exit status {status}: {' | '.join(wrong or last)}"
+        causes = [line for line in output if line.startswith("Caused by:")]
+        found = f"exit status {status}: {' | '.join([*(wrong or last), *causes])}"
         which = min(output.count(_DONE), len(runs) - 1) if status else 0
         command = [*_command(memory_mb), program, *map(str, runs[which])]
         raise ToolFailed(program, found, f"run it by hand: {' '.join(command)}")

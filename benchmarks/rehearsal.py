@@ -11,7 +11,6 @@ benchmarks/results (SHARE 1) or FOLDER.
 
 import json
 import os
-import re
 import shutil
 import signal
 import socket
@@ -153,30 +152,11 @@ def estimate(reh: Rehearsal) -> None:
         return
     print("isotope estimate", file=sys.stderr, flush=True)
     command = [BIN / "isotope", "estimate", *map(str, reh.params)]
-    exact = ["--cores", str(os.cpu_count() or 1), "--json"]
-    # Without these options the printed table has thousandths of an hour.
-    for options in (exact, []):
-        done = subprocess.run(
-            [*command, *options], cwd=reh.folder, capture_output=True, text=True, check=False
-        )
-        if not done.returncode:
-            reh.note("estimate", {"printed": done.stdout, "phases": read_estimate(done.stdout)})
-            return
-    sys.exit(f"isotope estimate: {done.stderr}")
-
-
-def read_estimate(printed: str) -> dict[str, dict[str, float]]:
-    """Return the numbers that `isotope estimate` printed, as JSON or a table, by phase."""
-    if printed.startswith("{"):
-        return json.loads(printed)["phases"]
-    head, *lines = printed.splitlines()
-    columns = head.split()[1:]
-    rows = (line.split() for line in lines)
-    return {
-        phase: dict(zip(columns, map(float, numbers), strict=True))
-        for phase, *numbers in rows
-        if len(numbers) == len(columns) and re.fullmatch(r"[\d.]+", numbers[0])
-    }
+    command += ["--cores", str(os.cpu_count() or 1), "--json"]
+    done = subprocess.run(command, cwd=reh.folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"isotope estimate: {done.stderr}")
+    reh.note("estimate", json.loads(done.stdout))
 
 
 # One phase.

@@ -243,6 +243,12 @@ def test_every_phase_has_jobs_and_a_cost(monkeypatch):
     phases = {p.stem.split("-")[0] for p in (ROOT / "workflow/rules").glob("[a-z]*.smk")}
     jobs = estimate.planned([])
     assert set(estimate.PHASES) == phases == {job.phase for job in jobs}
+    # A job waits for jobs of its phase, or of those before it.
+    order = {phase: n for n, phase in enumerate(estimate.PHASES)}
+    waited = [(order[jobs[before].phase], order[job.phase]) for job in jobs for before in job.after]
+    assert all(before <= after for before, after in waited)
+    before = {jobs[n].rule for job in jobs if job.rule == "crawl_shard" for n in job.after}
+    assert before == {"acquire_source", "crawl_urls"}
     costs, rules = estimate.run(params_files.load(root=ROOT), HERE, jobs)
     assert min(cost.seconds for cost in costs.values()) > 0
     assert set(rules) == {job.rule for job in jobs}
@@ -261,6 +267,7 @@ def test_jobs_share_the_cores_and_wait_for_what_they_need():
             described("parse_wit", makes="a"),
             described("parse_dump", makes="b"),
             described("parse_both", needs="a b", threads=8, makes="c"),
+            described("all", needs="b c"),
         ]
     )
     assert jobs[2].after == (0, 1)
@@ -268,6 +275,9 @@ def test_jobs_share_the_cores_and_wait_for_what_they_need():
     assert wall(jobs, [0, 1, 2], seconds, 1) == 19
     assert wall(jobs, [0, 1, 2], seconds, 2) == 15
     assert wall(jobs, [0, 2], seconds, 2) == 15, "what another phase makes is there"
+    circle = [Job("a_b", {}, 1, (1,)), Job("a_c", {}, 1, (0,))]
+    with pytest.raises(ValueError, match="a_b.*a_c"):
+        wall(circle, [0, 1], seconds, 2)
 
 
 IMAGES = Asked(1_000, 120, 1_000_000, 25, 1_000)

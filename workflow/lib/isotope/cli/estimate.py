@@ -58,8 +58,7 @@ def planned(arguments: Sequence[str], cores: int = 1) -> list[Job]:
     Raises:
         ToolFailed: params or files that Snakemake refuses.
     """
-    jobs = estimate_jobs.planned(arguments, cores, _TARGETS)
-    return [job for job in jobs if "_" in job.rule]
+    return estimate_jobs.planned(arguments, cores, _TARGETS)
 
 
 def costs(params: Mapping[str, Any], machine: Machine) -> dict[str, Cost]:

@@ -59,9 +59,11 @@ def planned(arguments: Sequence[str], cores: int, targets: Sequence[str]) -> lis
 def jobs_of(described: Sequence[Mapping[str, Any]]) -> list[Job]:
     """Return jobs from their descriptions: rule, wildcards, threads, inputs and outputs.
 
-    They are in the order of what they write, as a dry run lists them in another order each time.
+    They are in the order of what they write, as a dry run lists them in another order each time. A
+    target of several phases, which has no phase in its name, is no job.
     """
-    described = sorted(described, key=lambda each: sorted(each["outputs"]))
+    phased = [each for each in described if "_" in each["rule"]]
+    described = sorted(phased, key=lambda each: sorted(each["outputs"]))
     makers = {path: n for n, each in enumerate(described) for path in each["outputs"]}
     found: list[Job] = []
     for n, each in enumerate(described):
@@ -77,6 +79,9 @@ def wall(
 
     Each starts as soon as the chosen ones that it waits for have ended and its threads are free, in
     the order of the list, as Snakemake's greedy scheduler does.
+
+    Raises:
+        ValueError: chosen jobs that wait for each other.
     """
     waits = {
         n: sum(before in seconds and before in chosen for before in jobs[n].after) for n in chosen
@@ -103,4 +108,6 @@ def wall(
             if not waits[n]:
                 ready.append(n)
         ready.sort()
+    if any(waits.values()):
+        raise ValueError(f"these wait for each other: {[jobs[n].rule for n in chosen if waits[n]]}")
     return now

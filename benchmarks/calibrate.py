@@ -230,8 +230,8 @@ def main(*given: float) -> None:
         "calibrate",
         f"# The estimate's curves\n\nRehearsals of the shares {told} of the full one (a twentieth"
         f" of enwiki), phase by phase, on {CORES} cores, in {minutes:.0f} minutes."
-        " Seconds are the wall clock of `snakemake --cores all PHASE`, megabytes the peak of its"
-        " largest job, without mapped files. Foretold is what curves say that are drawn"
+        " Seconds are the wall clock of Snakemake for one phase, megabytes the peak of its largest"
+        " job, without mapped files. Foretold is what curves say that are drawn"
         f" without the share {shares[-1]:g}, within {WITHIN:.0%} or not; `isotope estimate` goes by"
         " curves that have seen it.\n\n" + "\n".join(lines) + "\n\n" + machine(["snakemake"]),
     )

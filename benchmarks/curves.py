@@ -58,14 +58,17 @@ def fit(
 
 
 def fit_memory(units: Sequence[float], megabytes: Sequence[float]) -> Curve:
-    """Return the power of the units, between 0 and 1, through the points of the two largest.
+    """Return the power of the units, between 0 and 1, through the two largest sizes.
 
-    A job works piece by piece from some size on, of which smaller sizes say nothing.
+    A job works piece by piece from some size on, of which smaller sizes say nothing. Where there
+    are but two sizes the curve is a line.
     """
-    *_, (less, before), (most, last) = [(0.0, 0.0), *sorted(zip(units, megabytes, strict=True))]
-    power = np.log(last / before) / np.log(most / less) if 0 < less < most else 1.0
-    power = float(np.clip(power, 0.0, 1.0))
-    return Curve(0.0, float(last / most**power), power, most)
+    points = sorted(zip(units, megabytes, strict=True))
+    if len(points) <= 2:  # noqa: PLR2004
+        return fit(units, megabytes)
+    (less, before), (most, last) = points[-2:]
+    power = float(np.clip(np.log(last / before) / np.log(most / less), 0.0, 1.0))
+    return Curve(0.0, last / most**power, power, most)
 
 
 def _line(scale: np.ndarray, taken: np.ndarray) -> tuple[float, float]:

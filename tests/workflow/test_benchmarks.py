@@ -243,6 +243,10 @@ def test_rules_of_small_rehearsals_foretell_a_larger_one(common, monkeypatch):
     assert curve.seconds(100_000, 2) == pytest.approx(103, rel=0.02)
     assert curve.mb(100_000) == pytest.approx(1_100, rel=0.02)
     assert curves["snakemake"].curve.seconds(4) == pytest.approx(4)
+    # From a size on it works piece by piece: what the two largest say goes for more.
+    for point, mb in zip((m.rules[0] for m in found), (100, 900, 1_000), strict=True):
+        point["mb"] = mb
+    assert 1_000 < bench.drawn(found)["search_bm25"].curve.mb(1e6) < 1_200
 
 
 def test_a_phase_is_spared_what_its_budget_cannot_pay_and_what_needs_it_too(scaling):

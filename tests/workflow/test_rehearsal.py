@@ -117,18 +117,6 @@ def test_an_estimate_is_within_a_quarter_of_what_was_measured(estimated, measure
     assert report._compared(estimated, measured)[1] == answer
 
 
-@pytest.mark.parametrize(
-    "printed",
-    [
-        '{"phases": {"crawl": {"jobs": 6, "hours": 0.5}}}',
-        "phase  jobs  hours\ncrawl     6    0.5\nfor 2 cores and no GPU; measured: x\n",
-    ],
-)
-def test_the_estimate_is_read_as_json_and_as_a_table(printed):
-    rehearsal = importlib.import_module("rehearsal")
-    assert rehearsal.read_estimate(printed) == {"crawl": {"jobs": 6, "hours": 0.5}}
-
-
 def ended(folder: Path, phase: str) -> list[str]:
     runs = sorted(folder.glob(f"notes/{phase}-*.json"))
     return [json.loads(path.read_text())["ended"] for path in runs]

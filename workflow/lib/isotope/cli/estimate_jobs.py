@@ -108,6 +108,10 @@ def wall(
             if not waits[n]:
                 ready.append(n)
         ready.sort()
-    if any(waits.values()):
-        raise ValueError(f"these wait for each other: {[jobs[n].rule for n in chosen if waits[n]]}")
+    _refuse_circle([jobs[n].rule for n in waits if waits[n]])
     return now
+
+
+def _refuse_circle(rules: Sequence[str]) -> None:
+    if rules:
+        raise ValueError(f"these wait for each other: {', '.join(rules)}")

@@ -13,6 +13,7 @@ estimate is to be held against.
 
 import csv
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Generator, Mapping, Sequence
@@ -37,6 +38,7 @@ from isotope.params.files import load
 SHARES = (0.004, 0.02, 0.1, 0.3)
 PHASES = (*rehearsal.PHASES, estimate.APART)
 WITHIN = 0.25
+RULES = Path(__file__).parents[1] / "workflow/rules"
 # BM25 itself, by its own curves, is so much less than a job at most.
 LEAST = 0.1
 CORES = os.cpu_count() or 1
@@ -144,13 +146,14 @@ def _of_phase(
 
 def drawn(every: Sequence[Measured]) -> dict[str, Drawn]:
     """Return the curve of each rule, and of Snakemake itself, drawn from these rehearsals."""
-    points = [p for one in every for p in one.rules]
+    points, holding = [p for one in every for p in one.rules], in_duckdb()
     found: dict[str, Drawn] = {}
     for rule in sorted({p["rule"] for p in points}):
         own = [p for p in points if p["rule"] == rule]
         units = [max(p["units"], 1e-9) for p in own]
         time_curve = fit(units, [max(p["s"] - p["bm25_s"], LEAST * p["s"]) for p in own])
-        memory = fit_memory(units, [max(p["mb"], 1.0) for p in own])
+        megabytes = [max(p["mb"], 1.0) for p in own]
+        memory = fit_memory(units, megabytes, holds=rule in holding)
         curve = time_curve._replace(
             threads=max(int(p["threads"]) for p in own),
             start_mb=memory.start_s,
@@ -159,6 +162,13 @@ def drawn(every: Sequence[Measured]) -> dict[str, Drawn]:
         )
         found[rule] = Drawn(estimate_work.unit(rule), curve, len(own))
     return {SNAKEMAKE: _of_snakemake([p for one in every for p in one.phases]), **found}
+
+
+def in_duckdb() -> set[str]:
+    """Return the rules whose jobs declare what DuckDB may hold (`isotope.plan.shards`)."""
+    rules = "".join(path.read_text() for path in sorted(RULES.glob("*.smk")))
+    each = re.findall(r"\brule (\w+):\n(.*?)(?=\n *rule |\Z)", rules, re.DOTALL)
+    return {name for name, body in each if re.search(r"mem_mb=plan\.needs\(\s*DUCKDB", body)}
 
 
 def _of_snakemake(phases: Sequence[Point]) -> Drawn:

@@ -57,16 +57,19 @@ def fit(
     return Curve(start, float(slope / most**best), float(best), most)
 
 
-def fit_memory(units: Sequence[float], megabytes: Sequence[float]) -> Curve:
-    """Return the power of the units, between 0 and 1, through the two largest sizes.
+def fit_memory(units: Sequence[float], megabytes: Sequence[float], *, holds: bool) -> Curve:
+    """Return the memory of jobs by the two largest sizes: a line, or a power between 0 and 1.
 
-    A job works piece by piece from some size on, of which smaller sizes say nothing. Where there
-    are but two sizes the curve is a line.
+    A job of DuckDB `holds` what it reads, until its limit. Another works piece by piece from some
+    size on, of which smaller sizes say nothing. Where there are but two sizes the curve is a line.
     """
     points = sorted(zip(units, megabytes, strict=True))
     if len(points) <= 2:  # noqa: PLR2004
         return fit(units, megabytes)
     (less, before), (most, last) = points[-2:]
+    if holds and last > before:
+        slope = min((last - before) / (most - less), last / most)
+        return Curve(last - slope * most, slope, 1.0, most)
     power = float(np.clip(np.log(last / before) / np.log(most / less), 0.0, 1.0))
     return Curve(0.0, last / most**power, power, most)
 

@@ -90,10 +90,13 @@ def touched(asked: Sequence[tuple[str, str]], place: Path) -> Timing:
     return {"postings": float(held[terms].sum()) / len(asked)}
 
 
-def measured(pool: int, root: Path) -> Iterator[Point]:
-    """Yield the points of one size of pool, of captions and of sections."""
+def measured(pool: int, root: Path, only: str = "") -> Iterator[Point]:
+    """Yield the points of one size of pool, of captions and of sections; or of one work `only`."""
     for side, kind in SIDES.items():
         works = [f"search in {side}", *(["nearest"] if side == "texts" else [])]
+        works = [work for work in works if only in {"", work}]
+        if not works:
+            continue
         texts, folder = root / kind, root / f"{kind}-{pool}"
         pools.write_texts(texts, kind, pool)
         folder.mkdir(exist_ok=True)
@@ -101,23 +104,30 @@ def measured(pool: int, root: Path) -> Iterator[Point]:
         touches: dict[str, Mapping[str, float]] = {}
         for engine in (engine for engine in ENGINES if pool <= LARGEST[engine]):
             place = folder / engine
-            made = pools.built(place, INDEXERS[engine], texts, pool)
             own = {"engine": engine, "pool": pool, "length": length}
-            of_index = {"work": "index", "s": made["used_s"], "words": length * pool, "queries": 1}
-            yield {**own, **of_index}
+            if not only:
+                made = pools.built(place, INDEXERS[engine], texts, pool)
+                took = {"s": made["used_s"], "words": length * pool, "queries": 1}
+                yield {**own, "work": "index", **took}
             for work in works:
-                asked = queries(work, pool, engine)
+                asked, by_room = queries(work, pool, engine), folder / "by-room"
+                if work == "nearest":
+                    pools.built(by_room, searchers.index_by_room, texts, pool)
+                    place = by_room if engine == "impacts" else place
                 if work not in touches:
-                    touches[work] = alone(touched, asked, folder / "impacts")
-                alone(ask, engine, work, asked[:1], place)
-                one, many = (alone(ask, engine, work, some, place) for some in (asked[:1], asked))
+                    kept = by_room if work == "nearest" else folder / "impacts"
+                    touches[work] = alone(touched, asked, kept)
                 words = sum(len(text.split()) for _, text in asked) / len(asked)
-                each = max(many["s"] - one["s"], 1e-6) / (len(asked) - 1)
-                yield {
-                    **own,
-                    **{"work": work, "queries": len(asked), "words": words, "s": each},
-                    **{"hits": many["hits"] / len(asked), **touches[work]},
-                }
+                of_work = {"work": work, "queries": len(asked), "words": words}
+                yield {**own, **of_work, **_each(engine, work, asked, place), **touches[work]}
+
+
+def _each(engine: str, work: str, asked: Sequence[tuple[str, str]], place: Path) -> Timing:
+    """Return core seconds and hits of a query, without what starting takes."""
+    alone(ask, engine, work, asked[:1], place)
+    one, many = (alone(ask, engine, work, some, place) for some in (asked[:1], asked))
+    seconds = max(many["s"] - one["s"], 1e-6) / (len(asked) - 1)
+    return {"s": seconds, "hits": many["hits"] / len(asked)}
 
 
 def drawn(points: Sequence[Point]) -> dict[tuple[str, str], Bm25Curve]:
@@ -243,11 +253,18 @@ def load(path: Path) -> list[Point]:
     return [{k: v if k in named else float(v) for k, v in row.items() if v} for row in rows]
 
 
-def measure(sizes: Sequence[int], root: Path, done: Callable[[list[Point]], None]) -> list[Point]:
-    """Measure pools of these sizes, and hand what is known after each point to `done`."""
-    points: list[Point] = []
+def measure(
+    sizes: Sequence[int],
+    root: Path,
+    done: Callable[[list[Point]], None],
+    only: Sequence[Point] = (),
+) -> None:
+    """Measure pools of these sizes, and hand what is known after each point to `done`.
+
+    Of points of an earlier run the nearest documents are measured anew, and the others kept.
+    """
+    points = [point for point in only if point["work"] != "nearest"]
     for size in sorted(sizes):
-        for point in measured(size, root):
+        for point in measured(size, root, "nearest" if only else ""):
             points.append(point)
             done(points)
-    return points

@@ -33,7 +33,7 @@ K1, B, TOLERANCE, THREADS = searchers.K1, searchers.B, 1e-5, searchers.THREADS
 SECTIONS, BESIDE = (100_000, 400_000, 1_000_000, 10_000_000), 400_000
 QUERIES, PAGES, ROUNDS = 10_000, 10_000, 3
 ENGINE, LUCENE, PYSERINI = searchers.NAMES[:3]
-FOLDERS = {ENGINE: "impacts", LUCENE: "lucene"}
+ENGINES, FOLDERS = {ENGINE: "impacts", LUCENE: "lucene"}, {ENGINE: "by-room", LUCENE: "lucene"}
 # One of so many copies asks Pyserini.
 PYSERINI_ONE_OF = 10
 AT_LEAST = {LUCENE: 10.0, PYSERINI: None}
@@ -52,7 +52,7 @@ A_COPY = ("words (Java)", "search", "table")
 
 def find(engine: str, task: Task) -> Timing:
     """Find the best section of each copy as phase project does; index and Java start within."""
-    index, spec = task.pool / FOLDERS[engine], {"k1": K1, "b": B, "engine": FOLDERS[engine]}
+    index, spec = task.pool / FOLDERS[engine], {"k1": K1, "b": B, "engine": ENGINES[engine]}
 
     def work(asked: pl.DataFrame) -> pl.DataFrame:
         return best_sections(asked.select("id", "text").iter_rows(), index, spec, threads=THREADS)
@@ -66,7 +66,7 @@ def profile(task: Task) -> Timing:
     The largest score that each list can add is found once for an index (`bounds`); the rest opens
     the index and looks terms up.
     """
-    asked, index = task.asked(), task.pool / "impacts"
+    asked, index = task.asked(), task.pool / FOLDERS[ENGINE]
     spec = {"k1": K1, "b": B, "engine": "impacts"}
 
     def work(rows: pl.DataFrame) -> None:
@@ -101,7 +101,7 @@ def ask(root: Path, sections: int, given: argparse.Namespace) -> Found:
     )
     pool.mkdir(parents=True, exist_ok=True)
     pools.write_texts(texts, "sections", sections)
-    build = pools.built(pool / "impacts", searchers.index_impacts, texts, sections)
+    build = pools.built(pool / FOLDERS[ENGINE], searchers.index_by_room, texts, sections)
     pools.copies(sections, given.queries).write_parquet(asked)
     counts = {ENGINE: given.queries}
     if sections == given.beside:
@@ -146,9 +146,18 @@ def size_claims(found: Sequence[Found]) -> list[Claim]:
             )
     if len(found) > 1:
         what = f"{found[0].sections:,} to {found[-1].sections:,} sections"
-        power, peer = max(exponent(found), LEAST_POWER), "time a copy grows by their square root"
+        power, peer = max(by_clock(found), LEAST_POWER), "time a copy grows by their square root"
         made.append(Claim("project", what, peer, power, POWER, 1.0, unit="(exponent)"))
     return made
+
+
+def by_clock(found: Sequence[Found]) -> float:
+    """Return the power of the sections by which a copy's time grows, starts left out."""
+    each: list[float] = []
+    for one in found:
+        taken, copies = one.timings[ENGINE], one.copies[ENGINE]
+        each.append(taken["ms"] - 1000 * taken["start_s"] / copies)
+    return growth([one.sections for one in found], each)
 
 
 def exponent(found: Sequence[Found], parts: Sequence[str] = A_COPY) -> float:
@@ -239,16 +248,19 @@ def modes(pages: int, times: int) -> tuple[list[Claim], str]:
 
 def report(found: Sequence[Found], claims: Sequence[Claim], agree: str, times: int) -> None:
     """Write the page and its claims."""
-    powers = [exponent(found), exponent(found, ["search"])] if len(found) > 1 else []
-    power, alone_ = [f"{power:.2f}" for power in powers] or ["?", "?"]
+    powers: list[float] = []
+    if len(found) > 1:
+        powers = [by_clock(found), exponent(found), exponent(found, ["search"])]
+    clock, power, alone_ = [f"{power:.2f}" for power in powers] or ["?", "?", "?"]
     write(
         "project",
         "# Projection, beside Lucene and Pyserini\n\nEdited copies of sections, a fifth of the"
         " words drawn anew, find the best section, from texts in memory to a table of hits; text"
         f" of about 120 words by `benchmarks/corpus.py`, seed {pools.SEED}; {THREADS} threads;"
-        f" medians of {times} rounds.\n\n{verdicts(claims)}\n{sizes(found)}\nA copy's words, search"
-        f" and hit take processor time that grows by the power {power} of the sections, the search"
-        f" alone by {alone_}. Apart from that an index is opened (its files are read and checked)"
+        f" medians of {times} rounds.\n\n{verdicts(claims)}\n{sizes(found)}\nBy the"
+        " clock, less the start (what two copies take), a copy's time grows by the power"
+        f" {clock} of the sections. Processor time grows by {power}, of the search alone by"
+        f" {alone_}. Apart from that an index is opened (its files are read and checked)"
         " and the most that each list of postings can add is found, once for all copies: `rest` and"
         " `bounds`. Lucene finds the"
         " same section for every copy, with the same score digit by digit, and so does Pyserini"

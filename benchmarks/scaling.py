@@ -1,6 +1,6 @@
 """Claim: phases take time in proportion to their rows, and BM25's cost by pool is foretold.
 
-    python benchmarks/scaling.py [ROWS ...] [--pools N ...] [--at FOLDER]
+    python benchmarks/scaling.py [ROWS ...] [--pools N ...] [--at FOLDER] [--nearest]
 
 The embedded encyclopedia with so many rows of WIT is taken down the road, each phase in a process
 of its own (quick ones thrice: medians); score handles as many hits. A phase is spared the sizes at
@@ -9,6 +9,7 @@ sections (`pool_costs`): curves in queries, words and pool, by which `isotope es
 (workflow/lib/isotope/cli/estimate_bm25.csv), checked by the largest pool against curves that have
 not seen it. Points and curves are written after each point, benchmarks/results/scaling.md after
 each size: a run may be cut short. The folder of --at keeps texts and indexes for another run.
+With --nearest only the search for the nearest section is measured anew, by pool.
 """
 
 import argparse
@@ -163,6 +164,16 @@ def keep(found: Sequence[Point]) -> None:
             out.writerow({k: v if k in POINT[:2] else f"{v:.4g}" for k, v in f.items()})
 
 
+def load() -> list[Point]:
+    """Return the points that `keep` wrote."""
+    with (common.RESULTS / "scaling_points.csv").open(newline="", encoding="utf-8") as file:
+        rows = [*csv.DictReader(file)]
+    return [
+        {k: v if k == "phase" else int(v) if k == "rows" else float(v) for k, v in r.items() if v}
+        for r in rows
+    ]
+
+
 def keep_pools(points: Sequence[pool_costs.Point]) -> None:
     """Write every point of BM25 measured so far, and the curves of the estimate."""
     common.RESULTS.mkdir(exist_ok=True)
@@ -172,9 +183,13 @@ def keep_pools(points: Sequence[pool_costs.Point]) -> None:
 
 
 def report(
-    found: Sequence[Point], asked: Sequence[pool_costs.Point], sizes: Sequence[int], seconds: float
+    found: Sequence[Point],
+    asked: Sequence[pool_costs.Point],
+    sizes: Sequence[int],
+    seconds: float,
+    alone_: bool = False,
 ) -> None:
-    """Write the page of what was measured so far."""
+    """Write the page of what was measured so far; `alone_` says that only BM25's nearest was."""
     bm25 = "\n".join(pool_costs.table(asked)) if asked else "Not measured yet."
     write(
         "scaling",
@@ -184,7 +199,8 @@ def report(
         f" there are three sizes and the largest takes {GREW:g} times the smallest; else the start"
         " hides it. An empty cell:"
         f" the phase would have taken more than {BUDGET_S} s with the sizes before it, or the phase"
-        f" before it had. Measured in {seconds / 60:.1f} minutes.\n\n"
+        f" before it had. Measured in {seconds / 60:.1f} minutes"
+        f"{', the nearest section by pool alone' * alone_}.\n\n"
         + "\n".join(table(found, sizes))
         + "\n\n## BM25 by pool\n\nMilliseconds of one core a query, or an index. Sections of some"
         " 120 words ask captions of some 25, and captions ask sections, for 1,000 hits; copies of"
@@ -203,6 +219,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("rows", type=int, nargs="*", default=SIZES)
     parser.add_argument("--pools", type=int, nargs="+", default=POOLS)
     parser.add_argument("--at", type=Path)
+    parser.add_argument("--nearest", action="store_true")
     return parser.parse_args()
 
 
@@ -211,8 +228,11 @@ def main() -> None:
     chosen, start = options(), time.monotonic()
     sizes = sorted(chosen.rows)
     found: list[Point] = []
+    known: list[pool_costs.Point] = []
+    if chosen.nearest:
+        found, known = load(), pool_costs.load(common.RESULTS / "scaling_pools.csv")
     with tempfile.TemporaryDirectory() as name:
-        for rows in sizes:
+        for rows in [] if chosen.nearest else sizes:
             root = Path(name) / str(rows)
             at = places(root)
             snapshot.generate(root, pages=max(20, round(rows / ROWS_A_PAGE)), draw=False)
@@ -228,11 +248,11 @@ def main() -> None:
 
         def done(points: Sequence[pool_costs.Point]) -> None:
             keep_pools(points)
-            report(found, points, sizes, time.monotonic() - start)
+            report(found, points, sizes, time.monotonic() - start, chosen.nearest)
 
         kept = pools.kept(chosen.at or Path(name))
         kept.mkdir(parents=True, exist_ok=True)
-        pool_costs.measure(chosen.pools, kept, done)
+        pool_costs.measure(chosen.pools, kept, done, known)
 
 
 if __name__ == "__main__":

@@ -64,5 +64,8 @@ def test_a_job_declares_by_the_sizes_of_its_inputs_but_for_what_it_streams(tmp_p
     assert counted == memory.HOLDS.mem_mb(9.0)
     extra = plan.needs(memory.HOLDS, extra_mb=plan.search_memory_mb)(None, inputs)
     assert extra == memory.HOLDS.mem_mb(3.0) + 2 * 512
+    missing = {"texts": str(tmp_path / "none")}
     with pytest.raises(FileNotFoundError):
-        plan.needs(memory.HOLDS)(None, {"texts": str(tmp_path / "none")})
+        plan.needs(memory.HOLDS)(None, missing)
+    for bounded in (memory.DUCKDB, memory.STREAMS):
+        assert plan.needs(bounded)(None, missing) == min(bounded.most_mb, bounded.mem_mb(10**9))

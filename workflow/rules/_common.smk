@@ -19,6 +19,7 @@ from isotope.plan.shards import (
     SEARCHES,
     SHOWS,
     SHOWS_WORDS,
+    SORTS,
     STREAMS,
     VECTORS,
 )

@@ -70,7 +70,7 @@ else:
             plan.part_benchmark("index", "project_index/{source}")
         threads: plan.threads(2 if plan.is_sharded("index") else 8)
         resources:
-            mem_mb=plan.needs(COUNTS, by_lucene=JAVA, shards="index"),
+            mem_mb=plan.needs(SORTS, by_lucene=JAVA, shards="index"),
         params:
             call="project.match:index_sections",
             part=plan.part,

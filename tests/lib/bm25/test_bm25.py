@@ -137,6 +137,35 @@ def test_an_index_merged_of_parts_answers_as_one_built_at_once(tmp_path):
         merge(parts[:0:-1], tmp_path / "wrong", analyzer="default")
 
 
+@pytest.mark.parametrize("cuts", [[0, 300], [0, 130, 131, 300]])
+def test_documents_by_room_have_their_own_words_and_answers(tmp_path, monkeypatch, cuts):
+    monkeypatch.setattr(postings, "BLOCK", 64)
+    monkeypatch.setattr(postings, "_BYTES_AT_ONCE", 9_000)
+    rows, queries = (named(key, texts(n, 300, 500, 60, ROMAN)) for n, key in enumerate("dq"))
+    whole, _ = both(tmp_path / "whole", rows, queries, 40)
+    parts = [tmp_path / f"{first}" for first in cuts[:-1]]
+    for part, first, end in zip(parts, cuts, cuts[1:], strict=False):
+        write_index(rows[first:end], part, analyzer="default", by_room=True, **LIMITS)
+    merge(parts, tmp_path / "merged", analyzer="default")
+    index = open_index(tmp_path / "merged", analyzer="default")
+    moved = np.arange(len(rows)) + index.shifts
+    assert sorted(moved.tolist()) == list(range(len(rows)))
+    assert index.shifts.any()
+    assert pl.concat(search(index, queries, k1=K1, b=B, hits=40, **LIMITS)).equals(whole)
+    # Where a piece of texts ends, room falls.
+    lengths = np.array([len(text.split()) for _, text in rows])[moved]
+    assert 0 < (np.diff(lengths) < -30).sum() < 20
+
+
+def test_parts_in_two_orders_are_not_merged(tmp_path):
+    rows = named("d", texts(3, 20, 30, 10, ROMAN))
+    write_index(rows[:9], tmp_path / "a", analyzer="default", by_room=True, **LIMITS)
+    write_index(rows[9:], tmp_path / "b", analyzer="default", **LIMITS)
+    with pytest.raises(CorruptFile, match="by room, others by id; build the parts alike"):
+        merge([tmp_path / "a", tmp_path / "b"], tmp_path / "c", analyzer="default")
+    assert not (tmp_path / "c").exists()
+
+
 def test_a_word_that_a_stemmer_leaves_nothing_of_counts_in_a_document_as_in_anserini(tmp_path):
     # The stroke that stretches Arabic words is taken out of them, also where it stands alone.
     rows = named("d", ["بيوت \u0640 بحر", "بيوت بحر \u0640 \u0640", "بحر", "\u0640", "بيوت جبل"])

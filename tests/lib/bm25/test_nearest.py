@@ -20,9 +20,9 @@ K1, B = 0.9, 0.4
 LIMITS: dict[str, Any] = {"threads": 1, "memory_mb": 512}
 
 
-def written(folder: Path, texts: list[str]) -> postings.Index:
+def written(folder: Path, texts: list[str], *, by_room: bool = True) -> postings.Index:
     rows = ((f"d{n:06}", text) for n, text in enumerate(texts))
-    write_index(rows, folder, analyzer="spaces", **LIMITS)
+    write_index(rows, folder, analyzer="spaces", by_room=by_room, **LIMITS)
     return open_index(folder, analyzer="spaces")
 
 
@@ -55,8 +55,11 @@ def drawn(seed: int, number: int, words: int, longest: int) -> list[str]:
     words=st.sampled_from([2, 40, 5000]),
     longest=st.sampled_from([3, 30, 200]),
     block=st.sampled_from([16, 100, postings.BLOCK]),
+    by_room=st.booleans(),
 )
-def test_the_best_is_that_of_exhaustive_search(tmp_path_factory, seed, words, longest, block):
+def test_the_best_is_that_of_exhaustive_search(  # noqa: PLR0913, PLR0917
+    tmp_path_factory, seed, words, longest, block, by_room
+):
     folder = tmp_path_factory.mktemp("nearest")
     texts = ["w0", *drawn(seed, 300, words, longest)]
     generator = np.random.default_rng(seed)
@@ -70,7 +73,7 @@ def test_the_best_is_that_of_exhaustive_search(tmp_path_factory, seed, words, lo
     long = " ".join(f"w{n}" for n in range(1_000))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(postings, "BLOCK", block)
-        index = written(folder / "i", texts)
+        index = written(folder / "i", texts, by_room=by_room)
     ours, exhaustive = both(index, [*edited, *drawn(seed + 1, 40, words, longest), "", "no", long])
     assert ours == exhaustive
 
@@ -119,11 +122,13 @@ ADVERSARIES = {
 }
 
 
-@pytest.mark.parametrize("analyzer", ["spaces", "default"])
-def test_adversaries_find_what_exhaustive_search_and_lucene_find(tmp_path, monkeypatch, analyzer):
+@pytest.mark.parametrize(("analyzer", "by_room"), [("spaces", False), ("default", True)])
+def test_adversaries_find_what_exhaustive_search_and_lucene_find(
+    tmp_path, monkeypatch, analyzer, by_room
+):
     monkeypatch.setattr(postings, "BLOCK", 97)
     rows = [(f"d{n:06}", text) for n, text in enumerate(sections())]
-    write_index(rows, tmp_path / "own", analyzer=analyzer, **LIMITS)
+    write_index(rows, tmp_path / "own", analyzer=analyzer, by_room=by_room, **LIMITS)
     is_cut = analyzer == "spaces"
     lucene.build_index(rows, tmp_path / "lucene", threads=1, memory_mb=512, pretokenized=is_cut)
     index = open_index(tmp_path / "own", analyzer=analyzer)

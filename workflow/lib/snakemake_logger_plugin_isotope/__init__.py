@@ -324,14 +324,19 @@ def tail(log: str, lines: int = TAIL) -> str:
 
 
 def _list_job(record: logging.LogRecord) -> None:
-    """Append rule, wildcards, threads, inputs and outputs of a job to the file that JOBS names."""
+    """Append a job to the file that JOBS names: rule, wildcards, threads, memory and files.
+
+    Memory is null where it follows from files that are not there yet.
+    """
     path = os.environ.get(JOBS)
     if path:
         named: Any = _field(record, "wildcards") or {}
+        memory = getattr(_field(record, "resources"), "mem_mb", None)
         job = {
             "rule": _field(record, "rule_name"),
             "wildcards": {str(k): str(v) for k, v in dict(named).items()},
             "threads": int(_field(record, "threads")),
+            "memory_mb": memory if isinstance(memory, int) else None,
             "inputs": [str(each) for each in _field(record, "input") or ()],
             "outputs": [str(each) for each in _field(record, "output") or ()],
         }

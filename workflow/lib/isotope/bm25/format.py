@@ -1,19 +1,22 @@
 """An index of postings in blocks of documents: its files, and how it is opened.
 
-A folder. Documents are numbered in the order of their ids and cut into blocks of at most 65,536.
-A posting is a document's place in its block, 16 bits, above a code, the number of its pair of term
+A folder. Documents are numbered in the order of their ids, and have places: the same numbers, or
+among some of them other ones (`postings.Side`). Places are cut into blocks of at most 65,536. A
+posting is a place in its block, 16 bits, above a code, the number of the document's pair of term
 frequency and length in one byte (Lucene's SmallFloat, that norms have) among the block's pairs.
-From these Lucene's single-precision weight follows for any k1 and b. Postings lie block after
-block, in a block term after term, and each term has a list of the blocks that hold it:
+From these Lucene's single-precision weight follows for any k1 and b. Postings lie term after term,
+those of a term block after block; those of a block are a list:
 
 | file | rows | what |
 |---|---|---|
 | `index.json` | | version, analyzer, sizes; CRC-32 of every other file |
 | `documents.arrow` | documents | `id`, rising |
-| `terms.arrow` | terms | `term`, rising; `documents` that hold it; `start` of its list |
+| `terms.arrow` | terms | `term`, rising; `documents` that hold it; `start` of its lists |
 | `lists.block`, `.at`, `.size` | | int32, int64, int32: block, first posting, number of postings |
 | `postings` | | uint32: place and code |
-| `blocks.document`, `.posting`, `.pair` | blocks + 1 | int64: where each starts |
+| `shifts` | documents, or none | int32: by places, the document's number less the place |
+| `words` | documents | int32, int32, int32: by places, all words, different ones, length byte |
+| `blocks.document`, `.pair` | blocks + 1 | int64: where each starts |
 | `pairs` | | int32, int32: term frequency, length byte |
 """
 
@@ -30,14 +33,14 @@ from numpy.typing import NDArray
 
 from isotope.core.errors import CorruptFile, MissingFile
 
-VERSION = 1
+VERSION = 2
 # Bits of a posting's code, and the code alone.
 CODE, IS_CODE = np.uint32(16), np.uint32((1 << 16) - 1)
 BLOCK = 1 << 16
 RAW = {
     **{"lists.block": np.int32, "lists.at": np.int64, "lists.size": np.int32},
-    **{"postings": np.uint32, "pairs": np.int32},
-    **{"blocks.document": np.int64, "blocks.posting": np.int64, "blocks.pair": np.int64},
+    **{"postings": np.uint32, "shifts": np.int32, "words": np.int32, "pairs": np.int32},
+    **{"blocks.document": np.int64, "blocks.pair": np.int64},
 }
 DOCUMENTS, TERMS, DESCRIBED = "documents.arrow", "terms.arrow", "index.json"
 _READERS = 2
@@ -87,8 +90,9 @@ class Index:
     list_at: NDArray[np.int64]
     list_size: NDArray[np.int32]
     postings: NDArray[np.uint32]
+    shifts: NDArray[np.int32]
+    words: NDArray[np.int32]
     block_document: NDArray[np.int64]
-    block_posting: NDArray[np.int64]
     block_pair: NDArray[np.int64]
     pairs: NDArray[np.int32]
 
@@ -137,6 +141,7 @@ def open_index(index: Path, *, analyzer: str) -> Index:
         ids=ids["id"],
         terms=terms,
         pairs=raw.pop("pairs").reshape(-1, 2),
+        words=raw.pop("words").reshape(-1, 3),
         **{_field(name): column for name, column in raw.items()},
     )
 

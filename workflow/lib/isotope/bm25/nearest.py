@@ -9,8 +9,10 @@ the postings, blocks are added up as in a search.
 What m terms can add is bounded in two ways (`Bounds`). Each adds no more than by its largest factor
 in the index. And a document's length is shared by all that it holds: with factors f that sum up
 to z, terms of weights w add the sum of w - w / (1 + f), which is at most the sum of w less the
-square of the sum of their roots, divided by m + z (Cauchy and Schwarz). Sums are exact and rounding
-is monotone, so a bound that is rounded is no less than any score below it.
+square of the sum of their roots, divided by m + z (Cauchy and Schwarz). That sum z is much larger
+for a few documents than for most: where an index has its documents in the order of their room, its
+blocks fall into tiers with bounds of their own. Sums are exact and rounding is monotone, so a bound
+that is rounded is no less than any score below it.
 """
 
 from collections.abc import Iterable
@@ -37,6 +39,8 @@ _FIRST, _MORE = 256, 8
 _SPARE = 2
 # Looking a term up for a document takes as long as going over so many postings.
 _LOOKUP = 16
+# The number of tiers, and which of the `_NUMBERS` (19) they go by.
+_TIERS, _BY = 6, 12
 # All postings are gone over where this share of them would be anyway.
 _FEW = 3
 _PARTS_PER_THREAD = 8
@@ -56,13 +60,18 @@ class Best(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """The largest factor of each term; and the largest sum that factors have in a document.
+    """What terms can add in the blocks of each tier, and the tier of each block.
 
-    `together[n]` is the sum of the factors of any `_NUMBERS[n]` terms, the last of any number.
+    A tier has blocks whose documents let terms add about as much. `factors[t, i]` is the largest
+    factor of term t in tier i, `together[i, n]` the largest sum that the factors of any
+    `_NUMBERS[n]` terms, the last of any number, have in a document. `shares` are those of the
+    documents.
     """
 
     factors: NDArray[np.float32]
     together: NDArray[np.float64]
+    shares: NDArray[np.float64]
+    tier_of: NDArray[np.int64]
 
 
 def find_nearest(  # noqa: PLR0913
@@ -113,15 +122,30 @@ def _table(ids: list[str], index: Index, best: Best) -> pl.DataFrame:
 
 def bounds(index: Index, postings: Postings, threads: int) -> Bounds:
     """Return what terms can add, by all postings of an index."""
-    terms, blocks = len(postings.start) - 1, len(index.block_document) - 1
-    factors = np.zeros(terms, np.float32)
-    alone = postings.factors / index.pairs[:, 0]
+    terms, first = len(postings.start) - 1, index.block_document
+    alone, blocks = np.zeros(256), len(first) - 1
+    alone[index.pairs[:, 1]] = postings.factors / index.pairs[:, 0] * (1 + _ROUNDED)
     cuts = np.linspace(0, terms, threads * _PARTS_PER_THREAD + 1).astype(np.int64)
     with ThreadPoolExecutor(threads) as pool:
-        for _ in pool.map(lambda low, high: _largest(low, high, postings, factors), cuts, cuts[1:]):
-            pass
-        together = list(pool.map(lambda b: _together(b, postings, alone, _NUMBERS), range(blocks)))
-    return Bounds(factors, np.max(together, axis=0))
+        of_blocks = np.array(
+            list(
+                pool.map(
+                    lambda low, high: _together(low, high, index.words, alone, _NUMBERS),
+                    first,
+                    first[1:],
+                )
+            )
+        )
+        rank = np.argsort(np.argsort(of_blocks[:, _BY], kind="stable"))
+        tiers = min(_TIERS, blocks)
+        tier_of = rank * tiers // blocks
+        factors = np.zeros((terms, tiers), np.float32)
+        own = postings, tier_of, factors
+        list(pool.map(lambda low, high: _largest(low, high, *own), cuts, cuts[1:]))
+    together, shares = np.zeros((tiers, len(_NUMBERS))), np.zeros(tiers)
+    np.maximum.at(together, tier_of, of_blocks)
+    np.add.at(shares, tier_of, np.diff(first) / index.documents)
+    return Bounds(factors, together, shares, tier_of)
 
 
 def nearest(
@@ -142,39 +166,46 @@ def nearest(
 
 
 @nb.njit(cache=True, nogil=True)
-def _largest(low: int, high: int, postings: Postings, most: NDArray[np.float32]) -> None:
-    """Fill in the largest factor of each of the terms [low, high)."""
+def _largest(
+    low: int,
+    high: int,
+    postings: Postings,
+    tier_of: NDArray[np.int64],
+    most: NDArray[np.float32],
+) -> None:
+    """Fill in the largest factors of the terms [low, high)."""
     start, list_block, list_at, list_size = postings[:4]
     for term in range(low, high):
         for one in range(start[term], start[term + 1]):
             first = postings.block_pair[list_block[one]]
+            largest = np.float32(0)
             for posting in postings.postings[list_at[one] : list_at[one] + list_size[one]]:
-                most[term] = max(most[term], postings.factors[first + (posting & IS_CODE)])
+                largest = max(largest, postings.factors[first + (posting & IS_CODE)])
+            tier = tier_of[list_block[one]]
+            most[term, tier] = max(most[term, tier], largest)
 
 
 @nb.njit(cache=True, nogil=True)
 def _together(
-    block: int, postings: Postings, alone: NDArray[np.float64], numbers: NDArray[np.int64]
+    low: int,
+    high: int,
+    words: NDArray[np.int32],
+    alone: NDArray[np.float64],
+    numbers: NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    """Return the `Bounds.together` of a block.
+    """Return the `Bounds.together` of the documents at the places [low, high).
 
-    `alone` are the factors of terms that come once. So many terms have that each, and between them
-    no more beyond it than all terms of the document have; nor more than all have in all.
+    `alone` are the factors of terms that come once, by the length byte of the document. So many
+    terms have that each, and between them no more beyond it than all terms of the document have;
+    nor more than all have in all.
     """
-    size = postings.block_document[block + 1] - postings.block_document[block]
-    each, beyond, all_ = np.zeros(size), np.zeros(size), np.zeros(size)
-    first = postings.block_pair[block]
-    own = slice(postings.block_posting[block], postings.block_posting[block + 1])
-    for posting in postings.postings[own]:
-        d, pair = posting >> CODE, first + (posting & IS_CODE)
-        each[d] = alone[pair]
-        beyond[d] += postings.factors[pair] - alone[pair]
-        all_[d] += postings.factors[pair]
     found = np.zeros(len(numbers))
-    for d in range(size):
+    for place in range(low, high):
+        all_, each = words[place, 0], alone[words[place, 2]]
+        beyond = all_ - words[place, 1]
         for n in range(len(numbers) - 1):
-            found[n] = max(found[n], min(all_[d], numbers[n] * each[d] + beyond[d]))
-        found[-1] = max(found[-1], all_[d])
+            found[n] = max(found[n], each * min(all_, numbers[n] + beyond))
+        found[-1] = max(found[-1], each * all_)
     return found
 
 
@@ -201,26 +232,31 @@ def _list_in(list_block: NDArray[np.int32], low: int, high: int, block: int) -> 
 
 
 @nb.njit(cache=True, nogil=True)
-def _left(
+def _fill_left(  # noqa: PLR0913, PLR0917
+    left: NDArray[np.float64],
     gains: NDArray[np.float64],
     weights: NDArray[np.float32],
+    roots: NDArray[np.float64],
+    order: NDArray[np.int64],
     together: NDArray[np.float64],
     numbers: NDArray[np.int64],
-) -> NDArray[np.float64]:
-    """Return what the terms from each on can add to a score together."""
-    count = len(gains)
-    left = np.zeros(count + 1, np.float64)
-    alone, all_, roots = 0.0, 0.0, 0.0
+) -> None:
+    """Fill in what the terms from each on, in an order, can add to a score together.
+
+    `roots` are those of the weights.
+    """
+    count = len(order)
+    left[count] = 0.0
+    alone, all_, all_roots = 0.0, 0.0, 0.0
     place = 0
     for n in range(count - 1, -1, -1):
-        alone += gains[n]
-        all_ += weights[n]
-        roots += np.sqrt(np.float64(weights[n]))
+        alone += gains[order[n]]
+        all_ += weights[order[n]]
+        all_roots += roots[order[n]]
         while place < len(numbers) - 1 and numbers[place] < count - n:
             place += 1
-        shared = all_ * (1 + _ROUNDED) - roots * roots / (count - n + together[place])
+        shared = all_ * (1 + _ROUNDED) - all_roots * all_roots / (count - n + together[place])
         left[n] = min(alone, shared)
-    return left
 
 
 @nb.njit(cache=True, nogil=True)
@@ -236,74 +272,91 @@ def _nearest(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
 ) -> None:
     start, list_block, list_at, list_size = postings[:4]
     block_document, block_pair = postings.block_document, postings.block_pair
-    every, factors = postings.postings, postings.factors
+    every, shifts, factors = postings.postings, postings.shifts, postings.factors
+    together, shares, tier_of = most.together, most.shares, most.tier_of
+    tiers = len(shares)
     sums, gain_of = np.zeros(BLOCK, np.float64), np.empty(BLOCK, np.float64)
     above = np.empty(BLOCK + 1, np.int64)
+    needs = np.empty(tiers, np.int64)
     for query in range(low, high):
         own = slice(queries.starts[query], queries.starts[query + 1])
         terms, weights = queries.terms[own], queries.weights[own]
-        n = len(terms)
-        gains = np.empty(n, np.float64)
+        n, roots = len(terms), np.sqrt(weights.astype(np.float64))
+        gains, highest_gains = np.empty((tiers, n), np.float64), np.zeros(n, np.float64)
         ats, tos, whose = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+        final, left = np.empty((tiers, n), np.int64), np.empty((tiers, n + 1), np.float64)
         for i in range(n):
-            gains[i] = gain(weights[i], most.factors[terms[i]])
+            for tier in range(tiers):
+                gains[tier, i] = gain(weights[i], most.factors[terms[i], tier])
+                highest_gains[i] = max(highest_gains[i], gains[tier, i])
         # First the terms that can add most for a posting: the last, which are not added up for all
         # documents, then have as many of the postings as can be.
-        order = np.argsort(holders[terms] / gains)
+        order = np.argsort(holders[terms] / highest_gains)
+        held_by = holders[terms[order]]
+        lists, ends = start[terms[order]], start[terms[order] + 1]
         best, best_document = np.float32(0), np.int64(-1)
         budget, is_last = _FIRST // _MORE, n == 0
         while not is_last:
             # Among documents of the rarest terms, then of more of them, for a good score soon; at
             # last among all documents that can have a better one.
             budget *= _MORE
-            highest = 0.0
-            left = _left(gains[order], weights[order], most.together, numbers)
-            size_of_lists, needed = 0, 0
-            while needed < n and np.float32(left[needed]) >= best:
-                size_of_lists += holders[terms[order[needed]]]
-                needed += 1
+            highest, size_of_lists, all_needed = 0.0, 0.0, 0
+            for tier in range(tiers):
+                _fill_left(left[tier], gains[tier], weights, roots, order, together[tier], numbers)
+                needed = 0
+                while needed < n and np.float32(left[tier, needed]) >= best:
+                    size_of_lists += shares[tier] * held_by[needed]
+                    needed += 1
+                needs[tier] = needed
             is_last = size_of_lists <= _MORE * budget
-            room = _SPARE * size_of_lists if is_last else budget
-            if is_last and size_of_lists * _FEW > holders[terms].sum():
-                needed = n
-            if not is_last:
-                size_of_lists, needed = holders[terms[order[0]]], 1
-            while needed < n and size_of_lists + holders[terms[order[needed]]] <= room:
-                size_of_lists += holders[terms[order[needed]]]
-                needed += 1
-            # Of the others first those that can add most: a document without them is soon out.
-            rest = order[needed:]
-            final = np.concatenate((order[:needed], rest[np.argsort(-gains[rest])]))
-            weight_of = weights[final]
-            left = _left(gains[final], weight_of, most.together, numbers)
-            lists, ends = start[terms[final]], start[terms[final] + 1]
-            cursors = lists[:needed].copy()
-            while True:
-                block, here = len(block_document), 0
+            for tier in range(tiers):
+                size, needed = 0, needs[tier] if is_last else 1
+                if needed == 0:
+                    continue
                 for i in range(needed):
-                    if cursors[i] < ends[i]:
-                        if list_block[cursors[i]] < block:
-                            block, here = list_block[cursors[i]], 0
-                        if list_block[cursors[i]] == block:
-                            here += list_size[cursors[i]]
-                if block == len(block_document):
-                    break
-                base, factor = block_document[block], factors[block_pair[block] :]
-                factor = factor[: block_pair[block + 1] - block_pair[block]]
-                # Before the last round only documents that have more of the rarest terms.
-                floor = max(0.0, np.float64(best) * _BELOW - left[needed]) if is_last else highest
-                held, count = 0, 0
+                    size += held_by[i]
+                room = _SPARE * size if is_last else budget
+                if is_last and size * _FEW > held_by.sum():
+                    needed = n
+                while needed < n and size + held_by[needed] <= room:
+                    size += held_by[needed]
+                    needed += 1
+                needs[tier] = needed
+                all_needed = max(all_needed, needed)
+                # Of the others first those that can add most: a document without them is soon out.
+                rest = order[needed:]
+                final[tier, :needed] = order[:needed]
+                final[tier, needed:] = rest[np.argsort(-gains[tier][rest])]
+                own_order, own_bounds = final[tier], together[tier]
+                _fill_left(left[tier], gains[tier], weights, roots, own_order, own_bounds, numbers)
+            cursors = lists[:all_needed].copy()
+            for block in range(len(tier_of)):
+                tier = tier_of[block]
+                needed, held, count, here = needs[tier], 0, 0, 0
                 for i in range(needed):
                     cursor = cursors[i]
+                    while cursor < ends[i] and list_block[cursor] < block:
+                        cursor += 1
                     if cursor < ends[i] and list_block[cursor] == block:
-                        cursors[i] += 1
                         at = list_at[cursor]
                         ats[count], tos[count], whose[count] = at, at + list_size[cursor], i
+                        here += list_size[cursor]
                         # All lists are fetched before the first is gone over.
                         gain_of[0] += every[at]
                         count += 1
+                        cursor += 1
+                    cursors[i] = cursor
+                if count == 0:
+                    continue
+                base, factor = block_document[block], factors[block_pair[block] :]
+                factor = factor[: block_pair[block + 1] - block_pair[block]]
+                can_add = left[tier]
+                # Before the last round only documents that have more of the rarest terms.
+                floor = highest
+                if is_last:
+                    floor = max(0.0, np.float64(best) * _BELOW - can_add[needed])
                 for c in range(count):
-                    own_list, weight = every[ats[c] : tos[c]], weight_of[whose[c]]
+                    own_list, weight = every[ats[c] : tos[c]], weights[order[whose[c]]]
                     held = add(sums, own_list, weight, factor, gain_of, floor, above, held)
                 for c in range(0 if is_last else held):
                     highest = max(highest, sums[above[c]])
@@ -312,31 +365,33 @@ def _nearest(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                     kept = 0
                     for c in range(held):
                         total = sums[above[c]]
-                        if total >= highest and np.float32(total + left[i]) >= best:
+                        if total >= highest and np.float32(total + can_add[i]) >= best:
                             above[kept] = above[c]
                             kept += 1
                     held = kept
                     if held == 0 or i == n:
                         break
-                    one = _list_in(list_block, lists[i], ends[i], int(block))
+                    term, weight = terms[final[tier, i]], weights[final[tier, i]]
+                    one = _list_in(list_block, start[term], start[term + 1], block)
                     if one < 0:
                         continue
                     at, end = list_at[one], list_at[one] + list_size[one]
                     if held * _LOOKUP > end - at:
                         for posting in every[at:end]:
                             if sums[posting >> CODE] > 0:
-                                more = gain(weight_of[i], factor[posting & IS_CODE])
-                                sums[posting >> CODE] += more
+                                sums[posting >> CODE] += gain(weight, factor[posting & IS_CODE])
                     else:
                         for c in range(held):
                             d = above[c]
                             p = _first_from(every, at, end, int(d << CODE))
                             if p < end and every[p] >> CODE == d:
-                                sums[d] += gain(weight_of[i], factor[every[p] & IS_CODE])
+                                sums[d] += gain(weight, factor[every[p] & IS_CODE])
                 for c in range(held):
-                    score = np.float32(sums[above[c]])
-                    if score > best or (score == best and base + above[c] < best_document):
-                        best, best_document = score, base + above[c]
+                    score, document = np.float32(sums[above[c]]), base + above[c]
+                    if len(shifts):
+                        document += shifts[document]
+                    if score > best or (score == best and document < best_document):
+                        best, best_document = score, document
                 if here > block_document[block + 1] - base:
                     sums[: block_document[block + 1] - base] = 0
                 else:

@@ -2,9 +2,9 @@
 
 Terms of texts are counted once for all indexes that have them, some texts at a time; an index gets
 its own documents of these, block by block. Terms have numbers in the order in which they come until
-an index is finished. Its lists wait in a file till then, and are laid into their places. So memory
-holds the counts of a block, the vocabulary, and a few numbers for each term of an index. An index
-is written aside and renamed.
+an index is finished. Its lists and their postings wait in files till then, in each block in the
+order of the terms, and are merged. So memory holds the counts of a block, the vocabulary, and a few
+numbers for each term of an index. An index is written aside and renamed.
 """
 
 import os
@@ -31,6 +31,7 @@ from isotope.bm25.format import (
     Index,
     describe,
     length_bytes,
+    mapped,
     open_index,
 )
 from isotope.bm25.words import CHUNK_BYTES, HEAP_MB, Counted, counted
@@ -44,10 +45,15 @@ _PAIRS_PER_BLOCK = 1 << 24
 _BYTES_AT_ONCE = CHUNK_BYTES
 _FRAMES_AT_ONCE = 8
 _COPY_BYTES = 1 << 24
-# Each list of a block, in the order of the blocks: its term's number and how many postings it has.
-_LISTS = "lists"
+# Each list of a block, in the order of the blocks: its term's number and how many postings it has;
+# and these.
+_LISTS, _WAITING = "lists", "postings.blocks"
 # Written block by block.
-_BLOCKS = ("postings", "pairs")
+_BLOCKS = ("shifts", "words", "pairs")
+# Lists and postings that are merged at once, at most.
+_LISTS_AT_ONCE, _MERGED = 1 << 20, 1 << 24
+# A document's room is what so many terms add, with Anserini's b.
+_TERMS, _B = 20, 0.4
 _FRAME: dict[str, pl.DataType] = {name: pl.String() for name in ("id", "split", "contents")}
 _IDS = pa.schema([("id", pa.large_string())])
 
@@ -56,29 +62,32 @@ class Side(NamedTuple):
     """Documents, and the indexes to make of them.
 
     `frames` have columns id, split and contents; ids rise. The index at a place has the documents
-    of its splits, or all of them where it names none.
+    of its splits, or all of them where it names none. With `by_room` the documents that are counted
+    at once have places in the order of their room, else of their ids.
     """
 
     frames: Iterable[pl.DataFrame]
     analyzer: str
     places: Mapping[Path, Collection[str] | None]
+    by_room: bool = False
 
 
-def write_index(
+def write_index(  # noqa: PLR0913
     documents: Iterable[tuple[str, str]],
     index: Path,
     *,
     analyzer: str,
     threads: int,
     memory_mb: int = HEAP_MB,
+    by_room: bool = False,
 ) -> int:
-    """Index (id, contents) pairs, whose ids rise; return how many.
+    """Index (id, contents) pairs, whose ids rise, as a `Side`; return how many.
 
     Raises:
         EmptyTable: no documents.
         As `write_indexes`.
     """
-    side = Side(_framed(documents), analyzer, {index: None})
+    side = Side(_framed(documents), analyzer, {index: None}, by_room)
     sizes = write_indexes(side, threads=threads, memory_mb=memory_mb)
     if not sizes:
         raise EmptyTable(index, "no documents to index", "look at the tables it is made of")
@@ -103,7 +112,7 @@ def write_indexes(side: Side, *, threads: int, memory_mb: int = HEAP_MB) -> dict
                 own = _rows_of(keys, splits)
                 if len(own) and place not in writers:
                     folder = stack.enter_context(store.folder_aside(place))
-                    writers[place] = stack.enter_context(_Writer(folder, side.analyzer))
+                    writers[place] = stack.enter_context(_Writer(folder, side))
                 if len(own):
                     writers[place].add(keys["id"].gather(own), piece.take(own))
             progress.add(keys.height)
@@ -197,6 +206,7 @@ class _Piece:
 
     def __init__(self, counts: Counted, numbers: NDArray[np.uint32]) -> None:
         self.counts, self.numbers = counts, numbers
+        self.sorted = counts.terms.arg_sort().to_numpy().astype(np.int32)
         # What `_inverted` counts in.
         self.zeros = np.zeros(len(numbers), np.int64)
 
@@ -204,25 +214,26 @@ class _Piece:
         """Return some of the texts."""
         other = _Piece.__new__(_Piece)
         other.counts, other.numbers, other.zeros = self.counts.take(rows), self.numbers, self.zeros
+        other.sorted = self.sorted
         return other
 
 
 class _Writer:
     """Appends documents to an index; what needs all of them is made at the end."""
 
-    def __init__(self, folder: Path, analyzer: str) -> None:
+    def __init__(self, folder: Path, side: Side) -> None:
         self.documents = 0
-        self._folder, self._analyzer = folder, analyzer
+        self._folder, self._analyzer, self._by_room = folder, side.analyzer, side.by_room
         self._with_terms = self._length = 0
-        self._starts = {"document": [0], "posting": [0], "pair": [0]}
-        self._lists = list[int]()
+        self._starts = {"document": [0], "pair": [0]}
+        self._lists, self._postings = list[int](), list[int]()
         self._last = pl.Series("id", [], pl.String)
 
     def __enter__(self) -> "_Writer":
         self._open = ExitStack()
         self._files: dict[str, BinaryIO] = {
             name: self._open.enter_context((self._folder / name).open("wb"))
-            for name in (*_BLOCKS, _LISTS)
+            for name in (*_BLOCKS, _LISTS, _WAITING)
         }
         ids = pa.ipc.new_file(self._folder / DOCUMENTS, _IDS)
         self._ids = self._open.enter_context(ids)
@@ -241,8 +252,15 @@ class _Writer:
         self._last = ids[-1:]
         column = ids.to_arrow().cast(pa.large_string())
         self._ids.write_batch(pa.record_batch([column], schema=_IDS))
-        starts = piece.counts.starts
-        pairs = np.cumsum(piece.counts.numbers[starts - 1], dtype=np.int64)
+        starts, numbers = piece.counts.starts, piece.counts.numbers
+        words, different = _words(numbers, starts), numbers[starts - 1]
+        if self._by_room:
+            order = np.argsort(room(words, different), kind="stable")
+            self._write("shifts", (order - np.arange(len(order))).astype(np.int32))
+            starts, words, different = starts[order], words[order], different[order]
+        lengths = length_bytes(numbers[starts - 2].astype(np.int64))
+        self._write("words", np.stack([words, different, lengths], axis=1).astype(np.int32))
+        pairs = np.cumsum(different, dtype=np.int64)
         low = 0
         while low < len(starts):
             most = (pairs[low - 1] if low else 0) + _PAIRS_PER_BLOCK
@@ -254,7 +272,8 @@ class _Writer:
     def _block(self, piece: _Piece, starts: NDArray[np.int64]) -> None:
         numbers = piece.counts.numbers
         lengths = length_bytes(numbers[starts - 2].astype(np.int64))
-        present, sizes, document, keys, length = _inverted(numbers, starts, lengths, piece.zeros)
+        own = piece.sorted, piece.zeros
+        present, sizes, place, keys = _inverted(numbers, starts, lengths, *own)
         pairs, codes = np.unique(keys, return_inverse=True)
         if len(pairs) > BLOCK:
             half = len(starts) // 2
@@ -262,15 +281,16 @@ class _Writer:
             self._block(piece, starts[half:])
             return
         both = np.stack([pairs >> 8, pairs & 0xFF], axis=1).astype(np.int32)
-        self._write("postings", (document << CODE) | codes.astype(np.uint32))
+        self._write(_WAITING, (place << CODE) | codes.astype(np.uint32))
         self._write("pairs", both)
         self._write(_LISTS, piece.numbers[present].astype(np.uint32))
         self._write(_LISTS, sizes.astype(np.uint32))
         self._lists.append(len(present))
+        self._postings.append(len(place))
         self.documents += len(starts)
         self._with_terms += int((numbers[starts - 1] > 0).sum())
-        self._length += length
-        added = {"document": len(starts), "posting": len(document), "pair": len(pairs)}
+        self._length += int(_words(numbers, starts).sum())
+        added = {"document": len(starts), "pair": len(pairs)}
         for name, size in added.items():
             self._starts[name].append(self._starts[name][-1] + size)
 
@@ -285,12 +305,15 @@ class _Writer:
             count[numbers] += 1
             held[numbers] += sizes
         places = _write_terms(self._folder, vocabulary, held, count)
-        lists = _Lists(self._folder, int(count.sum()))
+        lists, first = _Lists(self._folder, int(count.sum())), 0
         for block, (numbers, sizes) in enumerate(self._blocks()):
-            at = self._starts["posting"][block] + np.cumsum(sizes) - sizes
-            lists.put(places[numbers], block, at, sizes)
+            lists.put(places[numbers], block, first + np.cumsum(sizes) - sizes, sizes)
             places[numbers] += 1
-        (self._folder / _LISTS).unlink()
+            first += self._postings[block]
+        waiting = mapped(self._folder / _WAITING, np.uint32)
+        lists.lay(self._folder / "postings", [waiting], [len(self._lists)])
+        for name in (_LISTS, _WAITING):
+            (self._folder / name).unlink()
         _write_starts(self._folder, self._starts)
         sizes = {"documents": self.documents, "with_terms": self._with_terms}
         describe(self._folder, self._analyzer, {**sizes, "length": self._length})
@@ -322,6 +345,26 @@ class _Lists:
         """Put lists at places: their blocks, their first postings and how many they are."""
         for column, numbers in zip(self._columns, (blocks, at, sizes), strict=True):
             column[places] = numbers
+
+    def lay(self, path: Path, sources: Sequence[NDArray[np.uint32]], ends: Sequence[int]) -> None:
+        """Write the postings list after list, and note where they lie now.
+
+        Those of the blocks before each of `ends` lie in the source beside it.
+        """
+        block, at, size = self._columns
+        low, first = 0, 0
+        with path.open("wb") as out:
+            while low < len(block):
+                ends_of_lists = np.cumsum(size[low : low + _LISTS_AT_ONCE], dtype=np.int64)
+                count = max(1, int(np.searchsorted(ends_of_lists, _MERGED, side="right")))
+                own = slice(low, low + count)
+                to = ends_of_lists[:count] - size[own]
+                merged = np.empty(ends_of_lists[count - 1], np.uint32)
+                for source, start, end in zip(sources, [0, *ends], ends, strict=False):
+                    _copy(source, start, end, block[own], at[own], size[own], to, merged)
+                out.write(merged.data)
+                at[own] = first + to
+                low, first = low + count, first + len(merged)
 
 
 def _room(path: Path, dtype: Any, size: int) -> NDArray[Any]:  # noqa: ANN401
@@ -364,13 +407,16 @@ def merge(parts: Sequence[Path], index: Path, *, analyzer: str) -> None:
 
     Raises:
         EmptyTable: no part is there.
-        CorruptFile, MissingFile: as `open_index`; or ids that do not rise.
+        CorruptFile, MissingFile: as `open_index`; ids that do not rise; parts in two orders.
         DiskFull, Unwritable: as `store.folder_aside`.
     """
     opened = [open_index(part, analyzer=analyzer) for part in parts if part.is_dir()]
     if not opened:
         raise EmptyTable(index, "no documents to index", "look at the tables it is made of")
     check_order(pl.concat([part.ids for part in opened]), index)
+    if len({bool(len(part.shifts)) for part in opened}) > 1:
+        what = "some parts have their documents by room, others by id"
+        raise CorruptFile(index, what, "build the parts alike")
     with store.folder_aside(index) as folder:
         for name in _BLOCKS:
             _join([part.folder / name for part in opened], folder / name)
@@ -402,17 +448,20 @@ def _merge_lists(parts: Sequence[Index], folder: Path) -> None:
         count[own] += _lists_of(part)
         held[own] += part.terms["documents"].to_numpy()
     places = _write_terms(folder, vocabulary, held, count)
-    lists, starts = _Lists(folder, int(count.sum())), {"document": [0], "posting": [0], "pair": [0]}
+    lists, starts = _Lists(folder, int(count.sum())), {"document": [0], "pair": [0]}
+    ends = list[int]()
     for part, own in zip(parts, numbers, strict=True):
         size = _lists_of(part)
         within = np.arange(len(part.list_block)) - np.repeat(part.terms["start"].to_numpy(), size)
-        block, posting = len(starts["document"]) - 1, starts["posting"][-1]
+        block = len(starts["document"]) - 1
         where = np.repeat(places[own], size) + within
-        lists.put(where, part.list_block + block, part.list_at + posting, part.list_size)
+        lists.put(where, part.list_block + block, part.list_at, part.list_size)
         places[own] += size
-        blocks = (part.block_document, part.block_posting, part.block_pair)
+        blocks = (part.block_document, part.block_pair)
         for start, more in zip(starts.values(), blocks, strict=True):
             start.extend((more[1:] + start[-1]).tolist())
+        ends.append(len(starts["document"]) - 1)
+    lists.lay(folder / "postings", [part.postings for part in parts], ends)
     _write_starts(folder, starts)
 
 
@@ -433,30 +482,68 @@ def check_order(ids: pl.Series, place: Path) -> None:
         raise CorruptFile(place, what, "sort by id, each once")
 
 
+def room(words: NDArray[Any], different: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the largest sum, but for k1, of the factors that 20 terms have in each document.
+
+    Documents have so many words, of which so many are different. Where those of a block are alike
+    in this, the search for the nearest document can bound most blocks more closely than the rest.
+    """
+    counted = words - np.maximum(different.astype(np.float64) - _TERMS, 0)
+    return counted / (1 - _B + _B * words / max(1.0, words.mean()))
+
+
+@nb.njit(cache=True, nogil=True)
+def _words(numbers: NDArray[np.int32], starts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many words each text has."""
+    found = np.zeros(len(starts), np.int64)
+    for text in range(len(starts)):
+        first = starts[text]
+        for at in range(first, first + 2 * numbers[first - 1], 2):
+            found[text] += numbers[at + 1]
+    return found
+
+
+@nb.njit(cache=True, nogil=True)
+def _copy(  # noqa: PLR0913, PLR0917
+    source: NDArray[np.uint32],
+    start: int,
+    end: int,
+    block: NDArray[np.int32],
+    at: NDArray[np.int64],
+    size: NDArray[np.int32],
+    to: NDArray[np.int64],
+    merged: NDArray[np.uint32],
+) -> None:
+    """Copy the lists of the blocks [start, end) to where they shall be."""
+    for n in range(len(block)):
+        if start <= block[n] < end:
+            merged[to[n] : to[n] + size[n]] = source[at[n] : at[n] + size[n]]
+
+
 @nb.njit(cache=True, nogil=True)
 def _inverted(
     numbers: NDArray[np.int32],
     starts: NDArray[np.int64],
     length_bytes: NDArray[np.uint8],
+    sorted_terms: NDArray[np.int32],
     per_term: NDArray[np.int64],
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint32], NDArray[np.int64], int]:
-    """Return a block's postings, term after term, and how long its texts are together.
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint32], NDArray[np.int64]]:
+    """Return a block's postings, term after term.
 
     That is: the terms that it has and how many postings each, the documents and the pairs, a term
     frequency above a length byte. `per_term`, zeros, is left as zeros.
     """
     documents = len(length_bytes)
-    postings = present = length = 0
+    postings = present = 0
     for document in range(documents):
         first = starts[document]
         for at in range(first, first + 2 * numbers[first - 1], 2):
             present += per_term[numbers[at]] == 0
             per_term[numbers[at]] += 1
             postings += 1
-            length += numbers[at + 1]
     terms, sizes = np.empty(present, np.int32), np.empty(present, np.int32)
     place, first = 0, 0
-    for term in range(len(per_term)):
+    for term in sorted_terms:
         if per_term[term]:
             terms[place], sizes[place] = term, per_term[term]
             per_term[term] = first
@@ -472,4 +559,4 @@ def _inverted(
             per_term[numbers[at]] += 1
     for place in range(present):
         per_term[terms[place]] = 0
-    return terms, sizes, where, pairs, length
+    return terms, sizes, where, pairs

@@ -47,7 +47,7 @@ class Postings(NamedTuple):
     """What loops over an index need of it; see `format`.
 
     Term t has the lists [start[t], start[t + 1]), each in a block, with its first posting and how
-    many it has; `factors` are those of `factors_of`.
+    many it has; `shifts` lead from places to documents; `factors` are those of `factors_of`.
     """
 
     start: NDArray[np.int64]
@@ -55,9 +55,9 @@ class Postings(NamedTuple):
     list_at: NDArray[np.int64]
     list_size: NDArray[np.int32]
     block_document: NDArray[np.int64]
-    block_posting: NDArray[np.int64]
     block_pair: NDArray[np.int64]
     postings: NDArray[np.uint32]
+    shifts: NDArray[np.int32]
     factors: NDArray[np.float32]
 
 
@@ -272,7 +272,7 @@ def _search(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
     starts, terms, weights = queries
     start, list_block, list_at, list_size = postings[:4]
     block_document, block_pair = postings.block_document, postings.block_pair
-    every, factors = postings.postings, postings.factors
+    every, shifts, factors = postings.postings, postings.shifts, postings.factors
     sums, gains = np.zeros(BLOCK, np.float64), np.empty(BLOCK, np.float64)
     highest_of = np.empty(BLOCK, np.float64)
     score = np.empty(1, np.float32)
@@ -316,7 +316,10 @@ def _search(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
             worst = np.uint64(0)
             for c in range(candidates):
                 score[0] = sums[above[c]]
-                key = np.uint64(bits[0]) << np.uint64(32) | _LAST - np.uint64(first + above[c])
+                document = first + above[c]
+                if len(shifts):
+                    document += shifts[document]
+                key = np.uint64(bits[0]) << np.uint64(32) | _LAST - np.uint64(document)
                 if key > worst:
                     held, worst = _keep(own, held, depth, worst, key)
             if worst:

@@ -108,7 +108,9 @@ def run(
         n: every[n].seconds(units[n], threads[n]) + bm25[n] / threads[n] for n in range(len(jobs))
     }
     phases = costs(params, machine)
-    megabytes = {n: _megabytes(every[n], units[n], phases[job.phase]) for n, job in enumerate(jobs)}
+    megabytes = {
+        n: _megabytes(job, every[n], units[n], phases[job.phase]) for n, job in enumerate(jobs)
+    }
     call = curves().get(SNAKEMAKE, UNKNOWN)
     for phase, cost in phases.items():
         own = [n for n, job in enumerate(jobs) if job.phase == phase]
@@ -144,14 +146,14 @@ def rule_name(rule: str, params: Mapping[str, Any]) -> str:
     return rule
 
 
-def _megabytes(curve: Curve, units: float, phase: Cost) -> float:
-    """Return the megabytes of a job.
+def _megabytes(job: Job, curve: Curve, units: float, phase: Cost) -> float:
+    """Return the megabytes of a job: no more than it declares, where it has a limit.
 
-    ASSUME jobs work piece by piece beyond what was measured: none holds more than twice what was
-    measured, or what is assumed of its phase; no measurement says.
+    ASSUME jobs without one work piece by piece beyond what was measured: none holds more than twice
+    what was measured, or what is assumed of its phase; no measurement says.
     """
     most = max(2 * curve.mb(curve.upto), phase.memory_gib * 1024) if curve.unit_s else math.inf
-    return min(curve.mb(units), most)
+    return min(curve.mb(units), most if job.memory_mb == math.inf else job.memory_mb)
 
 
 def _polite_s(cost: Cost, crawls: Mapping[str, Any], source: str) -> float:

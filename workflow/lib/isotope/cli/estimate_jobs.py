@@ -2,6 +2,7 @@
 
 import heapq
 import json
+import math
 import os
 import subprocess
 import sys
@@ -18,12 +19,16 @@ _SHARDS = ("shard", "part")
 
 
 class Job(NamedTuple):
-    """A job: rule, wildcards, threads, and the places in the list of the jobs it waits for."""
+    """A job: rule, wildcards, threads, and the places in the list of the jobs it waits for.
+
+    `memory_mb` is what it declares, where that does not follow from files.
+    """
 
     rule: str
     wildcards: Mapping[str, str]
     threads: int
     after: tuple[int, ...] = ()
+    memory_mb: float = math.inf
 
     @property
     def phase(self) -> str:
@@ -57,7 +62,7 @@ def planned(arguments: Sequence[str], cores: int, targets: Sequence[str]) -> lis
 
 
 def jobs_of(described: Sequence[Mapping[str, Any]]) -> list[Job]:
-    """Return jobs from their descriptions: rule, wildcards, threads, inputs and outputs.
+    """Return jobs from their descriptions: rule, wildcards, threads, memory, inputs and outputs.
 
     They are in the order of what they write, as a dry run lists them in another order each time. A
     target of several phases, which has no phase in its name, is no job.
@@ -68,7 +73,9 @@ def jobs_of(described: Sequence[Mapping[str, Any]]) -> list[Job]:
     found: list[Job] = []
     for n, each in enumerate(described):
         after = {makers[path] for path in each["inputs"] if path in makers} - {n}
-        found.append(Job(each["rule"], each["wildcards"], each["threads"], tuple(sorted(after))))
+        memory_mb = each.get("memory_mb") or math.inf
+        own = each["rule"], each["wildcards"], each["threads"], tuple(sorted(after)), memory_mb
+        found.append(Job(*own))
     return found
 
 

@@ -36,6 +36,8 @@ _Reader = Callable[..., duckdb.DuckDBPyRelation]
 _OFFENDERS = 5
 # What DuckDB may hold before it spills.
 DUCKDB_MB = 4_000
+# Of a sort of many texts, which gains nothing by more.
+SORT_MB = 1_000
 # What queries may call: `url_uuid(url)` is uuid3(NAMESPACE_URL, url) of RFC 4122, section 4.3.
 _MACROS = """
 CREATE TEMP MACRO uuid_of_md5(h) AS concat_ws(

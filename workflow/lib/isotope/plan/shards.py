@@ -10,7 +10,7 @@ from snakemake.io import temp
 from isotope.collect import tables as collected
 from isotope.core import store as cut
 from isotope.core.lucene import HEAP_MB
-from isotope.core.sql import DUCKDB_MB
+from isotope.core.sql import DUCKDB_MB, SORT_MB
 from isotope.plan.call import PREREQUISITES
 from isotope.plan.paths import Wildcards, as_list, expanded
 from isotope.plan.systems import Systems
@@ -56,12 +56,11 @@ JAVA_MERGES = Need(JAVA.base_mb)
 JAVA_SEARCHES = Need(JAVA.base_mb, 4)
 JAVA_DUCKDB = Need(JAVA.base_mb + DUCKDB_MB, 12, 16_000)
 
-# The engine impacts: sorting the words of documents and counting them, one block of documents at a
-# time; merging indexes, whose terms alone are held; looking words up in what is mapped. Measured
-# on benchmarks/corpus.py's sections, 48, 193 and 774 MB of them: 1.3, 1.8 and 4.9 GB, at the last
-# by DuckDB's sort, which then spills. Of the first two, merging takes 0.3 and 0.4 GB, and finding
-# sections 0.5 and 0.6 GB.
+# The engine impacts: counting the words of documents, one block of documents at a time; sorting
+# sections before that; merging indexes, whose terms alone are held; looking words up in what is
+# mapped. Measured on benchmarks/corpus.py's sections: benchmarks/results/rehearsal.md.
 COUNTS = Need(_PYTHON_MB + HEAP_MB // 8 + 600, 6, _PYTHON_MB + HEAP_MB // 8 + 600 + DUCKDB_MB)
+SORTS = Need(COUNTS.base_mb, COUNTS.per_mb, COUNTS.base_mb + 2 * SORT_MB)
 MERGES = Need(4_000)
 NEAREST = Need(COUNTS.base_mb, 12, COUNTS.most_mb)
 # Measured by VmHWM of index_bm25 and search_bm25 over both sides, 85 MB of tables of
@@ -273,17 +272,26 @@ class Shards(Systems):
         """Return the function of `mem_mb`: what a job may take, from the sizes of its inputs.
 
         `reads` names the inputs that count, where the rule streams or maps the others; without it
-        all but UNREAD_INPUTS count. `shards` is the phase whose shards share what grows;
-        `by_lucene` is the need where the engine of the source or of the system is Lucene.
+        all but UNREAD_INPUTS count; of files that are not there yet it says the most. `shards` is
+        the phase whose shards share what grows; `by_lucene` is the need where the engine of the
+        source or of the system is Lucene.
         """
         count = self.params["shards"][shards] if shards else 1
 
         def mem_mb(wildcards: Wildcards, input: Inputs) -> int:
             is_lucene = by_lucene and self._engine(wildcards) == "lucene"
             own = by_lucene if by_lucene and is_lucene else need
+            if not own.per_mb:
+                return own.mem_mb(0.0, extra_mb=extra_mb)
             names = reads or [k for k, _ in input.items() if k not in self.UNREAD_INPUTS]
             files = {path for name in names for path in as_list(input[name])}
-            size_mb = sum(Path(p).stat().st_size for p in sorted(files)) / 1e6
+            try:
+                size_mb = sum(Path(p).stat().st_size for p in sorted(files)) / 1e6
+            except FileNotFoundError:
+                # A dry run; Snakemake asks again when the files are there.
+                if own.most_mb < float("inf"):
+                    return int(own.most_mb + extra_mb)
+                raise
             return own.mem_mb(size_mb, shards=count, extra_mb=extra_mb)
 
         return mem_mb

@@ -117,7 +117,9 @@ def index_sections(  # noqa: PLR0913
     with store.scratch(index) as folder:
         documents, made = folder / "documents.parquet", folder / "index"
         limits = {"first_id": first, "limit_id": end}
-        sql.query(_SQL / "documents.sql", {"sections": sections}, limits, out=documents)
+        most = f"{sql.SORT_MB}MB"
+        tables = {"sections": sections}
+        sql.query(_SQL / "documents.sql", tables, limits, out=documents, memory_limit=most)
         pairs = iter_pairs(documents, "id", "contents")
         heap_mb = memory_mb or _HEAPS_MB[engine]
         options: dict[str, Any] = {"threads": threads, "memory_mb": heap_mb}
@@ -126,7 +128,8 @@ def index_sections(  # noqa: PLR0913
         elif engine == LUCENE:
             lucene.build_index(pairs, made, language=language, **options)
         else:
-            postings.write_index(pairs, made, analyzer=words.analyzer(language), **options)
+            options |= {"analyzer": words.analyzer(language), "by_room": True}
+            postings.write_index(pairs, made, **options)
         shutil.rmtree(index, ignore_errors=True)
         made.replace(index)
 

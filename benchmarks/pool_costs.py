@@ -91,23 +91,23 @@ def touched(asked: Sequence[tuple[str, str]], place: Path) -> Timing:
 
 
 def measured(pool: int, root: Path, only: str = "") -> Iterator[Point]:
-    """Yield the points of one size of pool, of captions and of sections; or of one work `only`."""
+    """Yield the points of one size of pool; or of one work of the engine impacts `only`."""
     for side, kind in SIDES.items():
-        works = [f"search in {side}", *(["nearest"] if side == "texts" else [])]
-        works = [work for work in works if only in {"", work}]
+        every = [f"search in {side}", *(["nearest"] if side == "texts" else [])]
+        works = [work for work in every if only in {"", work}]
         if not works:
             continue
         texts, folder = root / kind, root / f"{kind}-{pool}"
-        pools.write_texts(texts, kind, pool)
         folder.mkdir(exist_ok=True)
-        length = mean_words(texts)
+        pools.write_texts(texts, kind, pool)
         touches: dict[str, Mapping[str, float]] = {}
-        for engine in (engine for engine in ENGINES if pool <= LARGEST[engine]):
+        engines = ENGINES[:1] if only else ENGINES
+        for engine in (engine for engine in engines if pool <= LARGEST[engine]):
             place = folder / engine
-            own = {"engine": engine, "pool": pool, "length": length}
+            own: Point = {"engine": engine, "pool": pool, "length": mean_words(texts)}
             if not only:
                 made = pools.built(place, INDEXERS[engine], texts, pool)
-                took = {"s": made["used_s"], "words": length * pool, "queries": 1}
+                took = {"s": made["used_s"], "words": own["length"] * pool, "queries": 1}
                 yield {**own, "work": "index", **took}
             for work in works:
                 asked, by_room = queries(work, pool, engine), folder / "by-room"
@@ -115,11 +115,14 @@ def measured(pool: int, root: Path, only: str = "") -> Iterator[Point]:
                     pools.built(by_room, searchers.index_by_room, texts, pool)
                     place = by_room if engine == "impacts" else place
                 if work not in touches:
-                    kept = by_room if work == "nearest" else folder / "impacts"
-                    touches[work] = alone(touched, asked, kept)
-                words = sum(len(text.split()) for _, text in asked) / len(asked)
-                of_work = {"work": work, "queries": len(asked), "words": words}
+                    of_engine = by_room if work == "nearest" else folder / "impacts"
+                    touches[work] = alone(touched, asked, of_engine)
+                of_work = {"work": work, "queries": len(asked), "words": _mean_words(asked)}
                 yield {**own, **of_work, **_each(engine, work, asked, place), **touches[work]}
+
+
+def _mean_words(asked: Sequence[tuple[str, str]]) -> float:
+    return sum(len(text.split()) for _, text in asked) / len(asked)
 
 
 def _each(engine: str, work: str, asked: Sequence[tuple[str, str]], place: Path) -> Timing:
@@ -261,9 +264,10 @@ def measure(
 ) -> None:
     """Measure pools of these sizes, and hand what is known after each point to `done`.
 
-    Of points of an earlier run the nearest documents are measured anew, and the others kept.
+    Of points of an earlier run those of the nearest by impacts are measured anew, the others kept.
     """
-    points = [point for point in only if point["work"] != "nearest"]
+    anew = ("impacts", "nearest")
+    points = [point for point in only if (point["engine"], point["work"]) != anew]
     for size in sorted(sizes):
         for point in measured(size, root, "nearest" if only else ""):
             points.append(point)

@@ -35,7 +35,8 @@ Written by `python docs/full_size.py`: the hours that [`isotope estimate`](cli.m
 Snakemake's schedule of the {jobs} jobs. What a job takes follows curves that were measured on one
 machine with {threads} cores and no GPU, up to sizes far below this: {upto}. What the network and
 pretrained models take is assumed (`grep -n "ASSUME" workflow/lib/isotope/cli/*.py`), and nobody has
-run isotope at this size yet.
+run isotope at this size yet. A twentieth of it was run on one machine, beside what the estimate had
+said of each phase: [the rehearsal](rehearsal.md).
 
 """
 BEFORE = """

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import json
+import math
 import subprocess
 import sys
 from dataclasses import replace
@@ -23,6 +24,7 @@ from isotope.cli.estimate_sizes import GIB, size
 from isotope.core.errors import BadParams, MissingFile
 from isotope.explain import wordnet as wordnet_files
 from isotope.params import files as params_files
+from isotope.plan import shards
 
 ROOT = Path(__file__).parents[3]
 HERE = Machine(2, False)
@@ -249,11 +251,26 @@ def test_every_phase_has_jobs_and_a_cost(monkeypatch):
     assert all(before <= after for before, after in waited)
     before = {jobs[n].rule for job in jobs if job.rule == "crawl_shard" for n in job.after}
     assert before == {"acquire_source", "crawl_urls"}
+    declared = {job.rule: job.memory_mb for job in jobs}
+    assert declared["parse_dump"] == shards.PAGES.base_mb, "known before its files are there"
+    assert declared["collect_tables"] == shards.DUCKDB_LARGE.most_mb, "at most"
+    assert declared["search_dense"] == math.inf, "as its files say"
     costs, rules = estimate.run(params_files.load(root=ROOT), HERE, jobs)
     assert min(cost.seconds for cost in costs.values()) > 0
     assert set(rules) == {job.rule for job in jobs}
     found = estimate.costs(params_files.load(root=ROOT), HERE)
     assert min(cost.disk for cost in found.values()) > 0
+
+
+def test_a_job_takes_no_more_memory_than_it_declares():
+    full = params_files.load([ROOT / "params/enwiki.yaml"], root=ROOT)
+    where = {"source": "enwiki-20221101"}
+    gib = {}
+    for declared in (100.0, 5_000.0, math.inf):
+        jobs = [Job("parse_wit_gather", where, 1, memory_mb=declared)]
+        gib[declared] = estimate.run(full, HERE, jobs)[0]["parse"].memory_gib
+    assert gib[100.0] == 100 / 1024
+    assert gib[100.0] < gib[5_000.0] <= 5_000 / 1024
 
 
 def described(rule: str, *, threads: int = 1, needs: str = "", makes: str = "") -> dict:

@@ -3,6 +3,7 @@
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,7 +18,7 @@ from isotope.core import lucene
 from isotope.core.errors import CorruptFile, EmptyTable, MissingFile
 
 K1, B = 0.9, 0.4
-LIMITS = {"threads": 2, "memory_mb": 512}
+LIMITS: dict[str, Any] = {"threads": 2, "memory_mb": 512}
 # A few words of most scripts that an analyzer reads, with endings that stemmers take away.
 WORDS = [
     *("lighthouses", "standing", "stones", "the", "of", "running", "runner", "cats", "Häuser"),

@@ -127,21 +127,15 @@ def bounds(index: Index, postings: Postings, threads: int) -> Bounds:
     alone[index.pairs[:, 1]] = postings.factors / index.pairs[:, 0] * (1 + _ROUNDED)
     cuts = np.linspace(0, terms, threads * _PARTS_PER_THREAD + 1).astype(np.int64)
     with ThreadPoolExecutor(threads) as pool:
-        of_blocks = np.array(
-            list(
-                pool.map(
-                    lambda low, high: _together(low, high, index.words, alone, _NUMBERS),
-                    first,
-                    first[1:],
-                )
-            )
-        )
+        own = index.words, alone, _NUMBERS
+        largest = pool.map(lambda low, high: _together(low, high, *own), first, first[1:])
+        of_blocks = np.array(list(largest))
         rank = np.argsort(np.argsort(of_blocks[:, _BY], kind="stable"))
         tiers = min(_TIERS, blocks)
         tier_of = rank * tiers // blocks
         factors = np.zeros((terms, tiers), np.float32)
-        own = postings, tier_of, factors
-        list(pool.map(lambda low, high: _largest(low, high, *own), cuts, cuts[1:]))
+        lists = postings, tier_of, factors
+        list(pool.map(lambda low, high: _largest(low, high, *lists), cuts, cuts[1:]))
     together, shares = np.zeros((tiers, len(_NUMBERS))), np.zeros(tiers)
     np.maximum.at(together, tier_of, of_blocks)
     np.add.at(shares, tier_of, np.diff(first) / index.documents)
@@ -372,7 +366,7 @@ def _nearest(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                     if held == 0 or i == n:
                         break
                     term, weight = terms[final[tier, i]], weights[final[tier, i]]
-                    one = _list_in(list_block, start[term], start[term + 1], block)
+                    one = _list_in(list_block, int(start[term]), int(start[term + 1]), block)
                     if one < 0:
                         continue
                     at, end = list_at[one], list_at[one] + list_size[one]

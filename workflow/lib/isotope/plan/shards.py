@@ -60,7 +60,8 @@ JAVA_DUCKDB = Need(JAVA.base_mb + DUCKDB_MB, 12, 16_000)
 # sections before that; merging indexes, whose terms alone are held; looking words up in what is
 # mapped. Measured on benchmarks/corpus.py's sections: benchmarks/results/rehearsal.md.
 COUNTS = Need(_PYTHON_MB + HEAP_MB // 8 + 600, 6, _PYTHON_MB + HEAP_MB // 8 + 600 + DUCKDB_MB)
-SORTS = Need(COUNTS.base_mb, COUNTS.per_mb, _PYTHON_MB + SORT_MB + 100)
+# DuckDB takes more than its limit while it sorts: 1.72 GB in all were measured.
+SORTS = Need(COUNTS.base_mb, COUNTS.per_mb, _PYTHON_MB + SORT_MB + 500)
 MERGES = Need(4_000)
 NEAREST = Need(COUNTS.base_mb, 12, COUNTS.most_mb)
 # Measured by VmHWM of index_bm25 and search_bm25 over both sides, 85 MB of tables of

@@ -109,7 +109,7 @@ def test_a_search_of_a_damaged_index_names_the_file_and_writes_no_run(
 def test_a_search_of_an_index_of_another_analyzer_or_version_is_refused(tables, indexed, tmp_path):
     german = tmp_path / "german/small/bm25"
     index(tables, german, language="de")
-    with pytest.raises(CorruptFile, match="analyzer 'de'; expected 1, 'default'; build the index"):
+    with pytest.raises(CorruptFile, match="analyzer 'de'; expected 2, 'default'; build the index"):
         search(tables, german, runs(tmp_path))
     newer = tmp_path / "newer/small/bm25"
     shutil.copytree(indexed, newer)

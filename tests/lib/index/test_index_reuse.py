@@ -55,7 +55,7 @@ def test_only_the_same_documents_language_and_engine_are_copied(earlier, changed
 
 @pytest.mark.parametrize(
     ("owner", "name", "value"),
-    [(written, "VERSION", 2), (lucene, "jar", lambda: Path("anserini-9.jar"))],
+    [(written, "VERSION", 9), (lucene, "jar", lambda: Path("anserini-9.jar"))],
 )
 def test_an_index_of_another_version_or_jar_is_built_again(
     earlier, monkeypatch, owner: Any, name, value

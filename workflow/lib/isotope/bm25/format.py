@@ -4,8 +4,9 @@ A folder. Documents are numbered in the order of their ids, and have places: the
 among some of them other ones (`postings.Side`). Places are cut into blocks of at most 65,536. A
 posting is a place in its block, 16 bits, above a code, the number of the document's pair of term
 frequency and length in one byte (Lucene's SmallFloat, that norms have) among the block's pairs.
-From these Lucene's single-precision weight follows for any k1 and b. Postings lie term after term,
-those of a term block after block; those of a block are a list:
+From these Lucene's single-precision weight follows for any k1 and b. Those of a term in a block are
+a list. Where places follow ids the lists lie block after block, as a batch of queries goes over
+them, else term after term, as the search for the nearest document does:
 
 | file | rows | what |
 |---|---|---|

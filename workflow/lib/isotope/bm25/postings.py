@@ -2,8 +2,8 @@
 
 Terms of texts are counted once for all indexes that have them, some texts at a time; an index gets
 its own documents of these, block by block. Terms have numbers in the order in which they come until
-an index is finished. Its lists and their postings wait in files till then, in each block in the
-order of the terms, and are merged. So memory holds the counts of a block, the vocabulary, and a few
+an index is finished. Its lists wait in a file till then, and are laid into their places; the
+postings of an index by room are laid anew, term after term. So memory holds the counts of a block, the vocabulary, and a few
 numbers for each term of an index. An index is written aside and renamed.
 """
 
@@ -310,10 +310,13 @@ class _Writer:
             lists.put(places[numbers], block, first + np.cumsum(sizes) - sizes, sizes)
             places[numbers] += 1
             first += self._postings[block]
-        waiting = mapped(self._folder / _WAITING, np.uint32)
-        lists.lay(self._folder / "postings", [waiting], [len(self._lists)])
-        for name in (_LISTS, _WAITING):
-            (self._folder / name).unlink()
+        (self._folder / _LISTS).unlink()
+        waiting, out = self._folder / _WAITING, self._folder / "postings"
+        if self._by_room:
+            lists.lay(out, [mapped(waiting, np.uint32)], [len(self._lists)])
+            waiting.unlink()
+        else:
+            waiting.rename(out)
         _write_starts(self._folder, self._starts)
         sizes = {"documents": self.documents, "with_terms": self._with_terms}
         describe(self._folder, self._analyzer, {**sizes, "length": self._length})
@@ -449,19 +452,23 @@ def _merge_lists(parts: Sequence[Index], folder: Path) -> None:
         held[own] += part.terms["documents"].to_numpy()
     places = _write_terms(folder, vocabulary, held, count)
     lists, starts = _Lists(folder, int(count.sum())), {"document": [0], "pair": [0]}
-    ends = list[int]()
+    ends, by_room, first = list[int](), bool(len(parts[0].shifts)), 0
     for part, own in zip(parts, numbers, strict=True):
         size = _lists_of(part)
         within = np.arange(len(part.list_block)) - np.repeat(part.terms["start"].to_numpy(), size)
         block = len(starts["document"]) - 1
         where = np.repeat(places[own], size) + within
-        lists.put(where, part.list_block + block, part.list_at, part.list_size)
+        lists.put(where, part.list_block + block, part.list_at + first, part.list_size)
+        first += 0 if by_room else len(part.postings)
         places[own] += size
         blocks = (part.block_document, part.block_pair)
         for start, more in zip(starts.values(), blocks, strict=True):
             start.extend((more[1:] + start[-1]).tolist())
         ends.append(len(starts["document"]) - 1)
-    lists.lay(folder / "postings", [part.postings for part in parts], ends)
+    if by_room:
+        lists.lay(folder / "postings", [part.postings for part in parts], ends)
+    else:
+        _join([part.folder / "postings" for part in parts], folder / "postings")
     _write_starts(folder, starts)
 
 

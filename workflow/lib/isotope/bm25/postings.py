@@ -3,8 +3,8 @@
 Terms of texts are counted once for all indexes that have them, some texts at a time; an index gets
 its own documents of these, block by block. Terms have numbers in the order in which they come until
 an index is finished. Its lists wait in a file till then, and are laid into their places; the
-postings of an index by room are laid anew, term after term. So memory holds the counts of a block, the vocabulary, and a few
-numbers for each term of an index. An index is written aside and renamed.
+postings of an index by room are laid anew, term after term. So memory holds the counts of a block,
+the vocabulary, and a few numbers for each term of an index. An index is written aside and renamed.
 """
 
 import os

@@ -52,11 +52,14 @@ def queries(work: str, pool: int, engine: str) -> list[tuple[str, str]]:
     return [(f"q{n:06d}", text) for n, text in enumerate(texts)]
 
 
-def mean_words(folder: Path) -> float:
-    """Return the words of a text, in the mean of the first."""
-    first = sorted(folder.glob("*.parquet"))[0]
-    texts = pl.read_parquet(first)["text"].head(SAMPLED).to_list()
+def mean_words(texts: Sequence[str]) -> float:
+    """Return the words of a text, in the mean."""
     return sum(len(text.split()) for text in texts) / len(texts)
+
+
+def first_texts(folder: Path) -> list[str]:
+    """Return the first texts of a folder."""
+    return pl.read_parquet(min(folder.glob("*.parquet")))["text"].head(SAMPLED).to_list()
 
 
 def ask(engine: str, work: str, asked: Sequence[tuple[str, str]], place: Path) -> Timing:
@@ -90,39 +93,35 @@ def touched(asked: Sequence[tuple[str, str]], place: Path) -> Timing:
     return {"postings": float(held[terms].sum()) / len(asked)}
 
 
-def measured(pool: int, root: Path, only: str = "") -> Iterator[Point]:
-    """Yield the points of one size of pool; or of one work of the engine impacts `only`."""
-    for side, kind in SIDES.items():
-        every = [f"search in {side}", *(["nearest"] if side == "texts" else [])]
-        works = [work for work in every if only in {"", work}]
-        if not works:
-            continue
+def measured(pool: int, root: Path, *, nearest: bool = False) -> Iterator[Point]:
+    """Yield the points of one size of pool; or of the nearest by impacts alone."""
+    for side, kind in [("texts", SIDES["texts"])] if nearest else SIDES.items():
+        works = [] if nearest else [f"search in {side}"]
+        works += ["nearest"] if side == "texts" else []
         texts, folder = root / kind, root / f"{kind}-{pool}"
         folder.mkdir(exist_ok=True)
         pools.write_texts(texts, kind, pool)
         touches: dict[str, Mapping[str, float]] = {}
-        engines = ENGINES[:1] if only else ENGINES
+        length = mean_words(first_texts(texts))
+        engines = ENGINES[:1] if nearest else ENGINES
         for engine in (engine for engine in engines if pool <= LARGEST[engine]):
             place = folder / engine
-            own: Point = {"engine": engine, "pool": pool, "length": mean_words(texts)}
-            if not only:
+            own = {"engine": engine, "pool": pool, "length": length}
+            if not nearest:
                 made = pools.built(place, INDEXERS[engine], texts, pool)
-                took = {"s": made["used_s"], "words": own["length"] * pool, "queries": 1}
+                took = {"s": made["used_s"], "words": length * pool, "queries": 1}
                 yield {**own, "work": "index", **took}
             for work in works:
-                asked, by_room = queries(work, pool, engine), folder / "by-room"
-                if work == "nearest":
-                    pools.built(by_room, searchers.index_by_room, texts, pool)
-                    place = by_room if engine == "impacts" else place
+                asked = queries(work, pool, engine)
+                if (engine, work) == ("impacts", "nearest"):
+                    place = folder / "by-room"
+                    pools.built(place, searchers.index_by_room, texts, pool)
+                # Impacts comes first.
                 if work not in touches:
-                    of_engine = by_room if work == "nearest" else folder / "impacts"
-                    touches[work] = alone(touched, asked, of_engine)
-                of_work = {"work": work, "queries": len(asked), "words": _mean_words(asked)}
+                    touches[work] = alone(touched, asked, place)
+                words = mean_words([text for _, text in asked])
+                of_work = {"work": work, "queries": len(asked), "words": words}
                 yield {**own, **of_work, **_each(engine, work, asked, place), **touches[work]}
-
-
-def _mean_words(asked: Sequence[tuple[str, str]]) -> float:
-    return sum(len(text.split()) for _, text in asked) / len(asked)
 
 
 def _each(engine: str, work: str, asked: Sequence[tuple[str, str]], place: Path) -> Timing:
@@ -248,11 +247,10 @@ def keep(points: Sequence[Point], path: Path) -> None:
             out.writerow({k: told.get(k, "") for k in POINT})
 
 
-def load(path: Path) -> list[Point]:
-    """Return the points that `keep` wrote."""
+def load(path: Path, named: Sequence[str]) -> list[Point]:
+    """Return the points that a file keeps: numbers but for the columns `named`."""
     with path.open(newline="", encoding="utf-8") as file:
         rows = [*csv.DictReader(file)]
-    named = ("engine", "work")
     return [{k: v if k in named else float(v) for k, v in row.items() if v} for row in rows]
 
 
@@ -269,6 +267,6 @@ def measure(
     anew = ("impacts", "nearest")
     points = [point for point in only if (point["engine"], point["work"]) != anew]
     for size in sorted(sizes):
-        for point in measured(size, root, "nearest" if only else ""):
+        for point in measured(size, root, nearest=bool(only)):
             points.append(point)
             done(points)

@@ -57,7 +57,7 @@ class Phase(NamedTuple):
     @property
     def estimated_s(self) -> float:
         """Seconds as estimated."""
-        return self.estimate.get("seconds", self.estimate.get("hours", 0.0) * 3600)
+        return self.estimate["seconds"]
 
     def row(self) -> dict[str, Cell]:
         """Return the values of COLUMNS."""

@@ -164,14 +164,11 @@ def keep(found: Sequence[Point]) -> None:
             out.writerow({k: v if k in POINT[:2] else f"{v:.4g}" for k, v in f.items()})
 
 
-def load() -> list[Point]:
-    """Return the points that `keep` wrote."""
-    with (common.RESULTS / "scaling_points.csv").open(newline="", encoding="utf-8") as file:
-        rows = [*csv.DictReader(file)]
-    return [
-        {k: v if k == "phase" else int(v) if k == "rows" else float(v) for k, v in r.items() if v}
-        for r in rows
-    ]
+def earlier() -> tuple[list[Point], list[pool_costs.Point]]:
+    """Return the points of an earlier run: by rows, and of BM25 by pool."""
+    named = {"scaling_points": ("phase",), "scaling_pools": ("engine", "work")}
+    found, known = (pool_costs.load(common.RESULTS / f"{n}.csv", k) for n, k in named.items())
+    return found, known
 
 
 def keep_pools(points: Sequence[pool_costs.Point]) -> None:
@@ -227,10 +224,7 @@ def main() -> None:
     """Measure every size, then BM25's pools, and report."""
     chosen, start = options(), time.monotonic()
     sizes = sorted(chosen.rows)
-    found: list[Point] = []
-    known: list[pool_costs.Point] = []
-    if chosen.nearest:
-        found, known = load(), pool_costs.load(common.RESULTS / "scaling_pools.csv")
+    found, known = earlier() if chosen.nearest else ([], [])
     with tempfile.TemporaryDirectory() as name:
         for rows in [] if chosen.nearest else sizes:
             root = Path(name) / str(rows)

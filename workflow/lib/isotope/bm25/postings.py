@@ -226,7 +226,7 @@ class _Writer:
         self._folder, self._analyzer, self._by_room = folder, side.analyzer, side.by_room
         self._with_terms = self._length = 0
         self._starts = {"document": [0], "pair": [0]}
-        self._lists, self._postings = list[int](), list[int]()
+        self._lists = list[int]()
         self._last = pl.Series("id", [], pl.String)
 
     def __enter__(self) -> "_Writer":
@@ -260,25 +260,26 @@ class _Writer:
             starts, words, different = starts[order], words[order], different[order]
         lengths = length_bytes(numbers[starts - 2].astype(np.int64))
         self._write("words", np.stack([words, different, lengths], axis=1).astype(np.int32))
+        self.documents += len(starts)
+        self._with_terms += int((different > 0).sum())
+        self._length += int(words.sum())
         pairs = np.cumsum(different, dtype=np.int64)
         low = 0
         while low < len(starts):
             most = (pairs[low - 1] if low else 0) + _PAIRS_PER_BLOCK
             high = int(np.searchsorted(pairs, most, side="right"))
             high = min(max(high, low + 1), low + BLOCK)
-            self._block(piece, starts[low:high])
+            self._block(piece, starts[low:high], lengths[low:high])
             low = high
 
-    def _block(self, piece: _Piece, starts: NDArray[np.int64]) -> None:
-        numbers = piece.counts.numbers
-        lengths = length_bytes(numbers[starts - 2].astype(np.int64))
+    def _block(self, piece: _Piece, starts: NDArray[np.int64], lengths: NDArray[np.uint8]) -> None:
         own = piece.sorted, piece.zeros
-        present, sizes, place, keys = _inverted(numbers, starts, lengths, *own)
+        present, sizes, place, keys = _inverted(piece.counts.numbers, starts, lengths, *own)
         pairs, codes = np.unique(keys, return_inverse=True)
         if len(pairs) > BLOCK:
             half = len(starts) // 2
-            self._block(piece, starts[:half])
-            self._block(piece, starts[half:])
+            self._block(piece, starts[:half], lengths[:half])
+            self._block(piece, starts[half:], lengths[half:])
             return
         both = np.stack([pairs >> 8, pairs & 0xFF], axis=1).astype(np.int32)
         self._write(_WAITING, (place << CODE) | codes.astype(np.uint32))
@@ -286,10 +287,6 @@ class _Writer:
         self._write(_LISTS, piece.numbers[present].astype(np.uint32))
         self._write(_LISTS, sizes.astype(np.uint32))
         self._lists.append(len(present))
-        self._postings.append(len(place))
-        self.documents += len(starts)
-        self._with_terms += int((numbers[starts - 1] > 0).sum())
-        self._length += int(_words(numbers, starts).sum())
         added = {"document": len(starts), "pair": len(pairs)}
         for name, size in added.items():
             self._starts[name].append(self._starts[name][-1] + size)
@@ -309,7 +306,7 @@ class _Writer:
         for block, (numbers, sizes) in enumerate(self._blocks()):
             lists.put(places[numbers], block, first + np.cumsum(sizes) - sizes, sizes)
             places[numbers] += 1
-            first += self._postings[block]
+            first += int(sizes.sum())
         (self._folder / _LISTS).unlink()
         waiting, out = self._folder / _WAITING, self._folder / "postings"
         if self._by_room:

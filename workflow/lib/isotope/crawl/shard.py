@@ -6,12 +6,8 @@ The URLs of a shard are requested host by host, tried again after a pause, decod
 import asyncio
 import hashlib
 import heapq
-import itertools
-import random
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, nullcontext
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -25,9 +21,9 @@ import pyarrow as pa
 from isotope.core import store
 from isotope.core.errors import HostDown, ToolFailed
 from isotope.core.progress import Progress
-from isotope.crawl.addresses import BadUrl, parse_url, request_url, require_contact
+from isotope.crawl.addresses import require_contact
 from isotope.crawl.decoders import Decoders
-from isotope.crawl.fetch import ARRIVED, NO_NETWORK, UNCHANGED, Answer, Fetcher
+from isotope.crawl.fetch import NO_NETWORK, Fetcher
 from isotope.crawl.hosts import Budget
 from isotope.crawl.ledger import (
     DECIDED_BY,
@@ -37,21 +33,15 @@ from isotope.crawl.ledger import (
     NO_CONNECTION,
     NOT_REQUESTED,
     OWN_HOST,
-    RETRYABLE,
     EarlierCrawl,
-    Row,
     Scratch,
     origin,
 )
+from isotope.crawl.requests import Crawl, Resources
 from isotope.crawl.serve import serving
 from isotope.crawl.tables import LEDGER, PIXELS
 
 _ROWS = 1_000
-_LONGEST_WAIT_S = 900.0
-_WATCH_EVERY_S = 1.0
-_TOO_WIDE = 400
-_WORKERS_A_CONNECTION = 2
-Keep = Callable[[str, Row, bytes | None], None]
 
 
 def crawl_shard(  # noqa: PLR0913, PLR0917
@@ -184,154 +174,6 @@ async def _crawl(left: list[tuple[str, str]], spec: Mapping[str, Any], kept: Kep
         await decoders.close()
         scratch.commit()
     progress.finish()
-
-
-@dataclass(order=True)
-class PendingUrl:
-    """A URL to request, not before `due_s` (monotonic)."""
-
-    due_s: float
-    number: int
-    image_id: str = field(compare=False)
-    image_url: str = field(compare=False)
-    url: str = field(compare=False)
-    attempts: int = field(default=0, compare=False)
-
-
-@dataclass(frozen=True)
-class Resources:
-    """What a crawl works with."""
-
-    fetcher: Fetcher
-    decoders: Decoders
-    earlier: EarlierCrawl
-    budget: Budget
-    mirrored: Callable[[str], str]
-
-
-class Crawl:
-    """Requests every URL until it has its last outcome."""
-
-    def __init__(self, spec: Mapping[str, Any], resources: Resources, keep: Keep) -> None:
-        """`keep` gets image_id, a row of the ledger, and the WebP of a picture that is new."""
-        self._spec, self._resources, self._keep = spec, resources, keep
-        self._origin = origin(spec)
-        self._hosts: dict[str, list[PendingUrl]] = {}
-        self._charged = (0, time.monotonic())
-
-    async def run(self, urls: Iterable[tuple[str, str]]) -> None:
-        """Request all (image_id, image_url).
-
-        Raises:
-            BudgetSpent: no bytes or hours are left; what was kept stays.
-            HostDown: no host answers at all; likewise.
-        """
-        for number, (image_id, image_url) in enumerate(urls):
-            url = self._resources.mirrored(request_url(image_url, self._spec.get("width")))
-            pending = PendingUrl(0.0, number, image_id, image_url, url)
-            self._hosts.setdefault(_authority(url), []).append(pending)
-        self._resources.budget.check()
-        try:
-            async with asyncio.TaskGroup() as tasks:
-                watch = tasks.create_task(self._watch())
-                workers = [tasks.create_task(self._work(queue)) for queue in self._queues()]
-                await asyncio.gather(*workers)
-                watch.cancel()
-        finally:
-            self._charge()
-
-    def _queues(self) -> Iterable[list[PendingUrl]]:
-        connections = self._spec["threads" if self._spec.get("serve") else "connections"]
-        most = _WORKERS_A_CONNECTION * min(connections, self._spec["threads"])
-        for queue in self._hosts.values():
-            yield from itertools.repeat(queue, min(most, len(queue)))
-
-    async def _watch(self) -> None:
-        """Check the budget and the network, every second."""
-        while True:
-            await asyncio.sleep(_WATCH_EVERY_S)
-            self._charge()
-            self._resources.budget.check()
-            self._resources.fetcher.check_network()
-
-    def _charge(self) -> None:
-        now = (self._resources.fetcher.received, time.monotonic())
-        self._resources.budget.add(now[0] - self._charged[0], now[1] - self._charged[1])
-        self._charged = now
-
-    async def _work(self, queue: list[PendingUrl]) -> None:
-        while queue:
-            url = heapq.heappop(queue)
-            if (early := url.due_s - time.monotonic()) > 0:
-                await asyncio.sleep(early)
-            row, webp = await self._attempt(url)
-            if row["status"] in RETRYABLE and url.attempts < self._spec["attempts"]:
-                heapq.heappush(queue, url)
-            else:
-                about = {"image_url": url.image_url, "attempts": url.attempts}
-                about["origin"] = self._origin
-                self._keep(url.image_id, {**row, **about, "fetched_at": int(time.time())}, webp)
-
-    async def _attempt(self, url: PendingUrl) -> tuple[Row, bytes | None]:
-        fresh = url.attempts == 0
-        headers = self._resources.earlier.headers(url.image_url)
-        async with self._resources.fetcher.fetched(url.url, headers, fresh=fresh) as answer:
-            url.attempts += answer.status not in ("host_down", "bad_url")
-            url.due_s = time.monotonic() + self._wait_s(url.attempts, answer)
-            if answer.http_status != _TOO_WIDE or not self._spec.get("width"):
-                return await self._outcome(url.image_url, answer)
-        # Wikimedia makes no thumbnail that is wider than its picture.
-        original = self._resources.mirrored(request_url(url.image_url, None))
-        async with self._resources.fetcher.fetched(original, headers, fresh=False) as answer:
-            return await self._outcome(url.image_url, answer)
-
-    def _wait_s(self, attempts: int, answer: Answer) -> float:
-        """Return twice the pause before, shortened at random, or what the server asks for."""
-        backoff = min(self._spec["wait_s"] * 2.0 ** (attempts - 1), _LONGEST_WAIT_S)
-        jittered = backoff * random.uniform(0.5, 1.0)
-        return max(jittered, answer.retry_after_s or 0.0)
-
-    async def _outcome(self, image_url: str, answer: Answer) -> tuple[Row, bytes | None]:
-        earlier = self._resources.earlier.row(image_url)
-        if answer.status == UNCHANGED and earlier:
-            return {**earlier, "http_status": answer.http_status}, None
-        row = _columns(answer)
-        if answer.status != ARRIVED:
-            return row, None
-        if _differs(answer):
-            return {
-                **row,
-                "status": "checksum",
-                "error": "not the digest that the server sent",
-            }, None
-        row["upstream_sha256"] = hashlib.sha256(answer.body).hexdigest()
-        row["upstream_bytes"] = len(answer.body)
-        if earlier and earlier["upstream_sha256"] == row["upstream_sha256"]:
-            return {**earlier, **row, "status": earlier["status"], "error": earlier["error"]}, None
-        picture, webp = await self._resources.decoders.convert(answer.body, answer.content_type)
-        if picture["status"] != "success":
-            return {**row, **picture}, None
-        digest = hashlib.sha256(webp).hexdigest()
-        return {**row, **picture, "bytes": len(webp), "sha256": digest}, webp
-
-
-def _authority(url: str) -> str:
-    try:
-        return parse_url(url).authority
-    except BadUrl:
-        return ""
-
-
-def _columns(answer: Answer) -> Row:
-    names = ("status", "http_status", "error", "content_type", "etag", "last_modified")
-    return {name: getattr(answer, name) for name in (*names, "commons_sha1")}
-
-
-def _differs(answer: Answer) -> bool:
-    """Tell whether an original is not what Wikimedia's store says it is."""
-    if answer.commons_sha1 is None:
-        return False
-    return hashlib.sha1(answer.body, usedforsecurity=False).hexdigest() != answer.commons_sha1
 
 
 def check(ledger: pl.DataFrame, urls: pl.DataFrame, mirror: str | None) -> None:

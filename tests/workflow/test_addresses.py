@@ -54,6 +54,9 @@ ADDRESSES = {
     ),
     "crawl.*.serve": Address(crawl("toy", serve="b/pictures"), None, {"crawl_shard"}),
     "crawl.*.mirror": Address(crawl("toy", mirror="http://127.0.0.1:2"), None, {"crawl_shard"}),
+    "crawl.*.alternates": Address(
+        crawl("toy", alternates=["http://127.0.0.1:2"]), None, {"crawl_shard"}
+    ),
     "crawl.*.pictures.base": Address(
         crawl("brought", pictures={"base": "https://b/"}), None, {"crawl_listing"}
     ),

@@ -115,7 +115,7 @@ def test_a_name_that_changes_between_check_and_connection_gains_nothing(monkeypa
         ]
 
     async def run() -> list[str]:
-        guard = Guard(None)
+        guard = Guard()
         first = await guard.resolve("x.org", 80)
         opened = [guard.open((socket.AF_INET, socket.SOCK_STREAM, 6, "", (first[0]["host"], 80)))]
         for one in opened:

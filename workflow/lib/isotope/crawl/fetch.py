@@ -32,6 +32,7 @@ from isotope.crawl.addresses import (
     sha1_of_base36,
     user_agent,
 )
+from isotope.crawl.alternates import hosts
 from isotope.crawl.hosts import Host, HostLimits
 from isotope.crawl.ledger import HOST_DOWN, OF_THE_HOST, status_of_code
 
@@ -47,7 +48,10 @@ _OPT_OUT = {"noai", "noimageai", "noindex", "noimageindex"}
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to one request; `body` is there for the status ARRIVED only."""
+    """The answer to one request; `body` is there for the status ARRIVED only.
+
+    `moved_to` is the address that answered, if redirects led to another one.
+    """
 
     status: str
     http_status: int | None = None
@@ -59,6 +63,7 @@ class Answer:
     commons_sha1: str | None = None
     retry_after_s: float | None = None
     location: str | None = None
+    moved_to: str | None = None
 
 
 class Fetcher:
@@ -70,7 +75,7 @@ class Fetcher:
         self.received, self.answered = 0, False
         self._hosts: dict[str, Host] = {}
         self._gate = asyncio.Semaphore(spec["threads"])
-        self._guard = Guard(mirror)
+        self._guard = Guard(*([mirror] if mirror else []), *hosts(spec.get("alternates") or []))
         connector = aiohttp.TCPConnector(
             limit=0, resolver=self._guard, socket_factory=self._guard.open, ttl_dns_cache=300
         )
@@ -123,8 +128,7 @@ class Fetcher:
                 break
             async with self._request(where, headers, fresh=fresh) as answer:
                 if answer.location is None:
-                    wrong = hops and answer.status == "bad_url"
-                    yield replace(answer, status="bad_redirect") if wrong else answer
+                    yield _moved(answer, where) if hops else answer
                     return
             url, hops = answer.location, hops + 1
             answer = Answer("bad_redirect", answer.http_status, "too many redirects")
@@ -203,6 +207,12 @@ class Fetcher:
         return replace(answer, body=b"".join(parts))
 
 
+def _moved(answer: Answer, where: URL) -> Answer:
+    """Return an answer to which redirects led."""
+    status = "bad_redirect" if answer.status == "bad_url" else answer.status
+    return replace(answer, status=status, moved_to=str(where))
+
+
 def retry_after_s(text: str | None, now: Callable[[], datetime] | None = None) -> float | None:
     """Return the seconds that a Retry-After header asks for, in seconds or as an HTTP date.
 
@@ -268,14 +278,15 @@ class Guard(ThreadedResolver):
     """Resolves names, and opens sockets to public addresses only.
 
     The check is of the very address that the socket then connects to, so a name that
-    resolves differently the second time gains nothing. `mirror` (scheme and host) is exempt.
+    resolves differently the second time gains nothing. The `mirrors` (scheme and host) that params
+    name are exempt.
     """
 
-    def __init__(self, mirror: str | None) -> None:
-        """Take the mirror's host and port as allowed; start within a running event loop."""
+    def __init__(self, *mirrors: str) -> None:
+        """Take hosts and ports of the mirrors as allowed; start within a running event loop."""
         super().__init__()
-        self._mirror = _host_and_port(mirror) if mirror else None
-        self._allowed = {self._mirror}
+        self._mirrors = {_host_and_port(mirror) for mirror in mirrors}
+        self._allowed = set(self._mirrors)
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
@@ -286,7 +297,7 @@ class Guard(ThreadedResolver):
             ForbiddenAddress: the name has no public address.
         """
         addresses = await super().resolve(host, port, family)
-        if (host, port) == self._mirror:
+        if (host, port) in self._mirrors:
             self._allowed |= {(one["host"], port) for one in addresses}
             return addresses
         public = [one for one in addresses if is_public(one["host"])]

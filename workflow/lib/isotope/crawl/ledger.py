@@ -72,6 +72,7 @@ DECIDED_BY: dict[str, frozenset[str]] = {
     "max_pixels": frozenset({"too_many_pixels"}),
     "decode_s": frozenset({"decode_timeout"}),
     "decode_mb": frozenset({"decoder_died"}),
+    "alternates": FAILURES,
     **dict.fromkeys(
         ("attempts", "wait_s", "connections", "rate_per_s", "megabits_per_s"), RETRYABLE
     ),
@@ -264,7 +265,7 @@ class Scratch:
             if not self._uncommitted:
                 self._con.execute("BEGIN")
             values = (image_id, row["image_url"], row["status"], json.dumps(row), webp)
-            self._con.execute("INSERT INTO done VALUES (?, ?, ?, ?, ?)", values)
+            self._con.execute("INSERT OR REPLACE INTO done VALUES (?, ?, ?, ?, ?)", values)
             self._uncommitted += 1
         if self._uncommitted >= _ROWS_AT_ONCE:
             self.commit()
@@ -280,6 +281,21 @@ class Scratch:
         """Drop the rows with these outcomes, so that they are requested again."""
         marks = ", ".join("?" for _ in statuses)
         self._delete(f"status IN ({marks})", sorted(statuses))
+
+    def forget_again(self) -> None:
+        """Drop the rows that another address may bring in another run."""
+        self._delete("json_extract(told, '$.again')", [])
+
+    def untried(self, statuses: Collection[str], place: int) -> list[tuple[str, Row]]:
+        """Return (image_id, row) of these outcomes that were not requested by alternate `place`.
+
+        Alternates count from 1 and are tried in order.
+        """
+        marks = ", ".join("?" for _ in statuses)
+        tried = "coalesce(json_extract(told, '$.tried'), 0) < ?"
+        query = f"SELECT image_id, told FROM done WHERE status IN ({marks}) AND {tried}"
+        rows = self._con.execute(f"{query} ORDER BY image_id", [*sorted(statuses), place])
+        return [(image_id, json.loads(row)) for image_id, row in rows]
 
     def forget_larger(self, upstream_bytes: int, pixels: int) -> None:
         """Drop the pictures that are above a limit."""

@@ -8,9 +8,11 @@ import random
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from isotope.crawl.addresses import BadUrl, parse_url, request_url
+from isotope.crawl.alternates import mirrored
 from isotope.crawl.decoders import Decoders
 from isotope.crawl.fetch import ARRIVED, UNCHANGED, Answer, Fetcher
 from isotope.crawl.hosts import Budget
@@ -23,14 +25,26 @@ _WORKERS_A_CONNECTION = 2
 Keep = Callable[[str, Row, bytes | None], None]
 
 
+class Wanted(NamedTuple):
+    """A picture to request: its id, its own address, and the one to try, which may be another."""
+
+    image_id: str
+    image_url: str
+    address: str
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the picture's own address is tried."""
+        return self.address == self.image_url
+
+
 @dataclass(order=True)
 class PendingUrl:
     """A URL to request, not before `due_s` (monotonic)."""
 
     due_s: float
     number: int
-    image_id: str = field(compare=False)
-    image_url: str = field(compare=False)
+    wanted: Wanted = field(compare=False)
     url: str = field(compare=False)
     attempts: int = field(default=0, compare=False)
 
@@ -44,6 +58,7 @@ class Resources:
     earlier: EarlierCrawl
     budget: Budget
     mirrored: Callable[[str], str]
+    mirrored_alternate: Callable[[str], str]
 
 
 class Crawl:
@@ -56,16 +71,17 @@ class Crawl:
         self._hosts: dict[str, list[PendingUrl]] = {}
         self._charged = (0, time.monotonic())
 
-    async def run(self, urls: Iterable[tuple[str, str]]) -> None:
-        """Request all (image_id, image_url).
+    async def run(self, pictures: Iterable[Wanted]) -> None:
+        """Request all of them.
 
         Raises:
             BudgetSpent: no bytes or hours are left; what was kept stays.
             HostDown: no host answers at all; likewise.
         """
-        for number, (image_id, image_url) in enumerate(urls):
-            url = self._resources.mirrored(request_url(image_url, self._spec.get("width")))
-            pending = PendingUrl(0.0, number, image_id, image_url, url)
+        self._hosts = {}
+        for number, wanted in enumerate(pictures):
+            url = self._requested(wanted)
+            pending = PendingUrl(0.0, number, wanted, url)
             self._hosts.setdefault(_authority(url), []).append(pending)
         self._resources.budget.check()
         try:
@@ -76,6 +92,11 @@ class Crawl:
                 watch.cancel()
         finally:
             self._charge()
+
+    def _requested(self, wanted: Wanted) -> str:
+        if wanted.is_own:
+            return self._resources.mirrored(request_url(wanted.image_url, self._spec.get("width")))
+        return self._resources.mirrored_alternate(wanted.address)
 
     def _queues(self) -> Iterable[list[PendingUrl]]:
         connections = self._spec["threads" if self._spec.get("serve") else "connections"]
@@ -105,22 +126,24 @@ class Crawl:
             if row["status"] in RETRYABLE and url.attempts < self._spec["attempts"]:
                 heapq.heappush(queue, url)
             else:
-                about = {"image_url": url.image_url, "attempts": url.attempts}
+                about = {"image_url": url.wanted.image_url, "attempts": url.attempts}
                 about["origin"] = self._origin
-                self._keep(url.image_id, {**row, **about, "fetched_at": int(time.time())}, webp)
+                when = int(time.time())
+                self._keep(url.wanted.image_id, {**row, **about, "fetched_at": when}, webp)
 
     async def _attempt(self, url: PendingUrl) -> tuple[Row, bytes | None]:
         fresh = url.attempts == 0
-        headers = self._resources.earlier.headers(url.image_url)
+        image_url, is_own = url.wanted.image_url, url.wanted.is_own
+        headers = self._resources.earlier.headers(image_url) if is_own else {}
         async with self._resources.fetcher.fetched(url.url, headers, fresh=fresh) as answer:
             url.attempts += answer.status not in ("host_down", "bad_url")
             url.due_s = time.monotonic() + self._wait_s(url.attempts, answer)
-            if answer.http_status != _TOO_WIDE or not self._spec.get("width"):
-                return await self._outcome(url.image_url, answer)
+            if answer.http_status != _TOO_WIDE or not (is_own and self._spec.get("width")):
+                return await self._outcome(url.wanted, answer)
         # Wikimedia makes no thumbnail that is wider than its picture.
-        original = self._resources.mirrored(request_url(url.image_url, None))
+        original = self._resources.mirrored(request_url(image_url, None))
         async with self._resources.fetcher.fetched(original, headers, fresh=False) as answer:
-            return await self._outcome(url.image_url, answer)
+            return await self._outcome(url.wanted, answer)
 
     def _wait_s(self, attempts: int, answer: Answer) -> float:
         """Return twice the pause before, shortened at random, or what the server asks for."""
@@ -128,8 +151,8 @@ class Crawl:
         jittered = backoff * random.uniform(0.5, 1.0)
         return max(jittered, answer.retry_after_s or 0.0)
 
-    async def _outcome(self, image_url: str, answer: Answer) -> tuple[Row, bytes | None]:
-        earlier = self._resources.earlier.row(image_url)
+    async def _outcome(self, wanted: Wanted, answer: Answer) -> tuple[Row, bytes | None]:
+        earlier = self._resources.earlier.row(wanted.image_url)
         if answer.status == UNCHANGED and earlier:
             return {**earlier, "http_status": answer.http_status}, None
         row = _columns(answer)
@@ -141,6 +164,7 @@ class Crawl:
                 "status": "checksum",
                 "error": "not the digest that the server sent",
             }, None
+        row["fetched_from"] = self._fetched_from(wanted, answer)
         row["upstream_sha256"] = hashlib.sha256(answer.body).hexdigest()
         row["upstream_bytes"] = len(answer.body)
         if earlier and earlier["upstream_sha256"] == row["upstream_sha256"]:
@@ -150,6 +174,18 @@ class Crawl:
             return {**row, **picture}, None
         digest = hashlib.sha256(webp).hexdigest()
         return {**row, **picture, "bytes": len(webp), "sha256": digest}, webp
+
+    def _fetched_from(self, wanted: Wanted, answer: Answer) -> str | None:
+        """Return the address that the bytes came from, if it is not the picture's own.
+
+        A loopback server's port is another one every time, so the host it stands for is named.
+        """
+        if answer.moved_to is None:
+            return None if wanted.is_own else wanted.address
+        requested = self._requested(wanted)
+        if urlsplit(answer.moved_to).netloc == urlsplit(requested).netloc:
+            return mirrored(answer.moved_to, wanted.address)
+        return answer.moved_to
 
 
 def _authority(url: str) -> str:

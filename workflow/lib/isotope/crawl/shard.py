@@ -6,14 +6,14 @@ The URLs of a shard are requested host by host, tried again after a pause, decod
 import asyncio
 import hashlib
 import heapq
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, nullcontext
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 import polars as pl
 import pyarrow as pa
@@ -22,6 +22,13 @@ from isotope.core import store
 from isotope.core.errors import HostDown, ToolFailed
 from isotope.core.progress import Progress
 from isotope.crawl.addresses import require_contact
+from isotope.crawl.alternates import (
+    LOST,
+    alternate_url,
+    found_elsewhere,
+    lost_elsewhere,
+    mirrored,
+)
 from isotope.crawl.decoders import Decoders
 from isotope.crawl.fetch import NO_NETWORK, Fetcher
 from isotope.crawl.hosts import Budget
@@ -34,10 +41,11 @@ from isotope.crawl.ledger import (
     NOT_REQUESTED,
     OWN_HOST,
     EarlierCrawl,
+    Row,
     Scratch,
     origin,
 )
-from isotope.crawl.requests import Crawl, Resources
+from isotope.crawl.requests import Crawl, Resources, Wanted
 from isotope.crawl.serve import serving
 from isotope.crawl.tables import LEDGER, PIXELS
 
@@ -101,19 +109,38 @@ def crawl_all(
     """Request every URL that `scratch` does not have, or not under these settings."""
     _forget_outdated(scratch, spec, earlier)
     scratch.finished = False
-    done = scratch.urls()
-    left = [row for row in urls.select("image_id", "image_url").rows() if row[1] not in done]
-    if left:
-        to_host = partial(mirrored, mirror=spec["mirror"])
-        require_contact((_host(to_host(url)) for _, url in left), spec)
+    done, last = scratch.urls(), len(_alternates(spec))
+    own = [Wanted(i, url, url) for i, url in urls.select("image_id", "image_url").rows()]
+    left = [wanted for wanted in own if wanted.image_url not in done]
+    elsewhere = scratch.untried(LOST, last)
+    if left or elsewhere:
+        hosts = [mirrored(wanted.address, spec["mirror"]) for wanted in left]
+        require_contact(map(_host, [*hosts, *_alternate_addresses(own[:1], spec)]), spec)
         progress = Progress("images", urls.height)
-        progress.resume(urls.height - len(left))
-        asyncio.run(_crawl(left, spec, Kept(scratch, earlier, progress)))
+        progress.resume(urls.height - len(left) - len(elsewhere))
+        asyncio.run(_crawl(left, urls, spec, Kept(scratch, earlier, progress)))
+
+
+def _alternates(spec: Mapping[str, Any]) -> list[str]:
+    return spec.get("alternates") or []
+
+
+def _alternate_addresses(pictures: Sequence[Wanted], spec: Mapping[str, Any]) -> list[str]:
+    """Return where the alternates of some pictures are requested."""
+    found = (alternate_url(a, w.image_url) for w in pictures for a in _alternates(spec))
+    return [_stand_in(address, spec) for address in found if address]
+
+
+def _stand_in(address: str, spec: Mapping[str, Any]) -> str:
+    """Return an alternate's address on the folder that stands in for all hosts, if there is one."""
+    return mirrored(address, spec["mirror"]) if spec.get("serve") else address
 
 
 def _forget_outdated(scratch: Scratch, spec: Mapping[str, Any], earlier: EarlierCrawl) -> None:
     """Drop from `scratch` what is to be requested again: see `crawl_shard`."""
     again = set(NEXT_RUN if scratch.finished else {HOST_DOWN})
+    if scratch.finished:
+        scratch.forget_again()
     if scratch.finished and not scratch.succeeded():
         again |= FAILURES
     before, now = scratch.settings, {name: spec.get(name) for name in DECIDED_BY}
@@ -125,17 +152,6 @@ def _forget_outdated(scratch: Scratch, spec: Mapping[str, Any], earlier: Earlier
         [url for url, digest in scratch.reused() if not earlier.has_picture(url, digest)]
     )
     scratch.settings = now
-
-
-def mirrored(url: str, mirror: str | None) -> str:
-    """Return an http(s) URL with scheme and host of `mirror`; ids stay those of the original."""
-    if not mirror or not url.lower().startswith(("http://", "https://")):
-        return url
-    host = urlsplit(mirror)
-    try:
-        return urlunsplit(urlsplit(url)._replace(scheme=host.scheme, netloc=host.netloc))
-    except ValueError:
-        return url
 
 
 def _host(url: str) -> str | None:
@@ -153,20 +169,24 @@ class Kept(NamedTuple):
     progress: Progress
 
 
-async def _crawl(left: list[tuple[str, str]], spec: Mapping[str, Any], kept: Kept) -> None:
+async def _crawl(
+    left: Sequence[Wanted], urls: pl.DataFrame, spec: Mapping[str, Any], kept: Kept
+) -> None:
     scratch, earlier, progress = kept
     folder = scratch.path.parent
-    to_host = partial(mirrored, mirror=spec["mirror"])
-
-    def keep(image_id: str, row: Mapping[str, Any], webp: bytes | None) -> None:
-        scratch.add(image_id, row, webp)
-        progress.add()
-
     budget = Budget(folder / "spent", spec.get("budget_gib"), spec.get("budget_hours"))
     fetcher, decoders = Fetcher(spec, spec["mirror"], folder.parent / ".hosts"), Decoders(spec)
+    to_host = partial(mirrored, mirror=spec["mirror"])
+    stand_in = partial(_stand_in, spec=spec)
     try:
         await decoders.start()
-        await Crawl(spec, Resources(fetcher, decoders, earlier, budget, to_host), keep).run(left)
+        resources = Resources(fetcher, decoders, earlier, budget, to_host, stand_in)
+        await _own(left, spec, resources, kept)
+        if scratch.untried(LOST, len(_alternates(spec))):
+            # Pictures that an outage hides are not lost.
+            check(scratch.ledger(), urls, spec["mirror"])
+        for place, alternate in enumerate(_alternates(spec), 1):
+            await _elsewhere(place, alternate, spec, resources, kept)
     except BaseExceptionGroup as group:
         raise group.exceptions[0] from None
     finally:
@@ -174,6 +194,50 @@ async def _crawl(left: list[tuple[str, str]], spec: Mapping[str, Any], kept: Kep
         await decoders.close()
         scratch.commit()
     progress.finish()
+
+
+async def _own(
+    left: Sequence[Wanted], spec: Mapping[str, Any], resources: Resources, kept: Kept
+) -> None:
+    """Request pictures by their own addresses."""
+    has_more = bool(_alternates(spec))
+
+    def keep(image_id: str, row: Row, webp: bytes | None) -> None:
+        kept.scratch.add(image_id, row, webp)
+        if not (has_more and row["status"] in LOST):
+            kept.progress.add()
+
+    await Crawl(spec, resources, keep).run(left)
+
+
+async def _elsewhere(
+    place: int, alternate: str, spec: Mapping[str, Any], resources: Resources, kept: Kept
+) -> None:
+    """Request what is lost so far by the alternate `place`, from 1."""
+    scratch, progress = kept.scratch, kept.progress
+    is_last = place == len(_alternates(spec))
+    own = {row["image_url"]: (image_id, row) for image_id, row in scratch.untried(LOST, place)}
+    wanted: list[Wanted] = []
+
+    def keep(image_id: str, row: Row, webp: bytes | None) -> None:
+        _, before = own[row["image_url"]]
+        if row["status"] == "success":
+            scratch.add(image_id, found_elsewhere(before, row), webp)
+        else:
+            address = addresses[row["image_url"]]
+            scratch.add(image_id, lost_elsewhere(before, address, row, place), None)
+        if is_last or row["status"] == "success":
+            progress.add()
+
+    addresses = {url: alternate_url(alternate, url, spec.get("width")) for url in own}
+    for url, (image_id, row) in own.items():
+        address = addresses[url]
+        if address is None:
+            scratch.add(image_id, lost_elsewhere(row, None, None, place), None)
+            progress.add(int(is_last))
+        else:
+            wanted.append(Wanted(image_id, url, address))
+    await Crawl(spec, resources, keep).run(wanted)
 
 
 def check(ledger: pl.DataFrame, urls: pl.DataFrame, mirror: str | None) -> None:

@@ -32,4 +32,5 @@ LEDGER = schema(
     etag=pa.string(),
     last_modified=pa.string(),
     origin=pa.string(),
+    fetched_from=pa.string(),
 )

@@ -140,6 +140,12 @@ class Pictures(Section):
     base: str = Field(default="", description="The part of an image_url before the file's name.")
 
 
+# A word, a host, or an address with a place for the picture's own.
+_ALTERNATE = (
+    r"^(renamed|archive@[0-9]{4,14}|https?://[^/\s{}]+/?|https?://[^\s{}]+\{url\}[^\s{}]*)$"
+)
+
+
 class Crawl(Section):
     """How the images of a source are downloaded."""
 
@@ -163,6 +169,13 @@ class Crawl(Section):
         default=None,
         description="Scheme and host that replace those of every URL while downloading; image ids "
         "keep the original.",
+    )
+    alternates: Opt[Distinct[Annotated[str, Field(pattern=_ALTERNATE)]]] = Field(
+        default=None,
+        description="Where a picture is requested that its own address does not bring, one after "
+        "the other: `renamed` (the new name of a file of Wikimedia's), a mirror's scheme and host, "
+        "`archive@DATE` (the Internet Archive's capture nearest to the date), or an address with "
+        "`{url}` in it.",
     )
     after: Annotated[str | None, UNSET] = Field(
         default=None,

@@ -1,0 +1,99 @@
+"""Where a picture may be that its own address does not bring: renamed, on a mirror, in an archive.
+
+MediaWiki's page Special:Redirect/file leads to a file by its name and follows the redirect that a
+rename leaves (https://www.mediawiki.org/wiki/Help:Redirects, .../Manual:Special:Redirect). The
+Internet Archive answers `/web/<date>id_/<url>` with the bytes of the capture nearest to the date.
+"""
+
+import re
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from isotope.crawl.addresses import request_url
+from isotope.crawl.ledger import NEXT_RUN, Row
+
+RENAMED = "renamed"
+_ARCHIVE = re.compile(r"archive@(?P<date>\d+)")
+_WAYBACK = "https://web.archive.org/web/{date}id_/{url}"
+_PLACE = "{url}"
+_UPLOAD = re.compile(
+    r"https?://upload\.wikimedia\.org/wikipedia/(?P<wiki>[^/]+)/(?:thumb/)?"
+    r"[0-9a-f]/[0-9a-f]{2}/(?P<name>[^/?]+)(?:/[^/?]+)?"
+)
+# Wikis below /wikipedia/ that are no language of Wikipedia.
+_OF_WIKIMEDIA = frozenset({"commons", "meta", "species", "incubator", "foundation", "outreach"})
+# Outcomes after which the picture may be elsewhere. What an owner refuses, what is no public
+# address and what is too large stay as they are.
+LOST = frozenset(
+    {
+        *("not_found", "gone", "forbidden", "http_error", "server_error", "truncated", "checksum"),
+        *("timeout", "connection", "tls", "host_down", "bad_redirect"),
+        *("wrong_type", "not_an_image"),
+    }
+)
+
+
+def alternate_url(alternate: str, image_url: str, width: int | None = None) -> str | None:
+    """Return the address of a picture by one of `crawl.<source>.alternates`; None if it has none.
+
+    `renamed` is for uploads of Wikimedia's only. `width` is that of the crawl's thumbnails; an
+    archive has originals.
+    """
+    if alternate == RENAMED:
+        return _redirect(image_url, width)
+    if archive := _ARCHIVE.fullmatch(alternate):
+        return _WAYBACK.format(date=archive["date"], url=image_url)
+    if _PLACE in alternate:
+        return alternate.replace(_PLACE, image_url)
+    return mirrored(request_url(image_url, width), alternate)
+
+
+def _redirect(image_url: str, width: int | None) -> str | None:
+    upload = _UPLOAD.fullmatch(image_url)
+    if upload is None:
+        return None
+    project = "wikimedia" if upload["wiki"] in _OF_WIKIMEDIA else "wikipedia"
+    page = f"https://{upload['wiki']}.{project}.org/wiki/Special:Redirect/file/{upload['name']}"
+    return f"{page}?width={width}" if width else page
+
+
+def mirrored(url: str, mirror: str | None) -> str:
+    """Return an http(s) URL with scheme and host of `mirror`; ids stay those of the original."""
+    if not mirror or not url.lower().startswith(("http://", "https://")):
+        return url
+    host = urlsplit(mirror)
+    try:
+        return urlunsplit(urlsplit(url)._replace(scheme=host.scheme, netloc=host.netloc))
+    except ValueError:
+        return url
+
+
+def hosts(alternates: list[str]) -> list[str]:
+    """Return scheme and host of the mirrors among them."""
+    return [a.rstrip("/") for a in alternates if a.startswith("http") and _PLACE not in a]
+
+
+def found_elsewhere(own: Row, row: Row) -> Row:
+    """Return the row of a picture that another address brought, after its own row.
+
+    Its tags are those of another server, which mean nothing at the picture's own.
+    """
+    attempts = own["attempts"] + row["attempts"]
+    error = f"its own address: {_outcome(own)}"
+    return {**row, "attempts": attempts, "error": error, "etag": None, "last_modified": None}
+
+
+def lost_elsewhere(own: Row, address: str | None, row: Row | None, place: int) -> Row:
+    """Return a picture's own row after alternate `place` has not brought it, or does not fit."""
+    if row is None:
+        return {**own, "tried": place}
+    words = f"{urlsplit(address or '').netloc}: {_outcome(row)}"
+    error = "; ".join(filter(None, [own.get("error"), words]))
+    again = bool(own.get("again")) or row["status"] in NEXT_RUN
+    attempts = own["attempts"] + row["attempts"]
+    return {**own, "attempts": attempts, "error": error, "tried": place, "again": again}
+
+
+def _outcome(row: Row) -> str:
+    code: Any = row.get("http_status")
+    return f"{row['status']}, HTTP {code}" if code else str(row["status"])

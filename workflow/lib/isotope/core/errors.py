@@ -33,6 +33,10 @@ class MissingColumn(IsotopeError):
     """A table without a column that its format promises."""
 
 
+class UnknownForm(IsotopeError):
+    """Data of a form that no reader knows."""
+
+
 class TruncatedFile(IsotopeError):
     """A file that ends before its format says it should."""
 

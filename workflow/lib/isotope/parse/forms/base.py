@@ -1,0 +1,90 @@
+"""What a form of data is: how files are recognised, read as rows, and asked for their pictures.
+
+A form is how a data set of pictures and texts lies on a disk: a CSV file, COCO's JSON, tars of
+WebDataset. Its reader yields rows as they stand there; what a column means, its role, is said by
+the form where all data of this form agree, and by the user elsewhere.
+
+A row may be partial: one with a text alone is a text, one with a picture alone a picture, and one
+with both, or with the ids of both, says that they belong together. Rows that share an id speak of
+the same thing, and for each column the first that says anything counts. So tables of BEIR, where
+documents, queries and judgements stand apart, are read without joining them.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from isotope.core.errors import CorruptFile
+
+# `caption` is words that stand for the picture in systems that read text alone; the others are what
+# a collection asks of its rows.
+ROLES = (
+    *("image", "image_id", "text", "text_id", "title", "split", "relevance"),
+    *("language", "date", "licence", "objects", "caption"),
+)
+# Where a row stands: the file's name (`core.files.labels`) and the row in it. A user's table often
+# has a `file` of its own.
+FILE, ROW = "_file", "_row"
+WHERE = pa.schema([(FILE, pa.string()), (ROW, pa.int64())])
+# A record that can't be read: a row of parse.tables.REJECTED.
+Rejection = dict[str, object]
+Picture = tuple[str, Callable[[], bytes]]
+_LONGEST_RAW = 500
+
+
+class Form(Protocol):
+    """A form of data."""
+
+    # As params say it.
+    name: str
+    # Role -> column, where the form itself says so.
+    roles: Mapping[str, str]
+    # What `options` may hold, with a sentence on each.
+    options: Mapping[str, str]
+
+    def recognises(self, paths: Sequence[Path]) -> bool:
+        """Tell whether files or folders are of this form, by their names and first bytes."""
+        ...
+
+    def read(
+        self,
+        paths: Sequence[Path],
+        options: Mapping[str, Any],
+        rejected: list[Rejection] | None = None,
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield rows in the order of the files, all batches with one schema, a few in memory.
+
+        Columns are `_file` (its name, or its path below the folder that holds all), `_row` (int64:
+        the line of a text file where the record begins, the number of the record elsewhere, both
+        from 1), then the form's own, typed as in the data. A column of pictures' bytes comes as
+        the names that `pictures` gives them. Records that can't be read go to `rejected`.
+
+        Raises:
+            CorruptFile: a file that can't be read on, with the row; without `rejected`, also the
+                first record that can't be read.
+            MissingFile, MissingColumn, EmptyTable: what the form needs and the data lacks.
+        """
+        ...
+
+    def pictures(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Iterator[Picture]:
+        """Yield the name of each picture within the data, as `read` has it, and its reader.
+
+        A reader is good until the next picture is asked for. A name may come again, with the same
+        bytes. Nothing where pictures lie apart or are URLs.
+        """
+        ...
+
+
+def refuse(rejected: list[Rejection] | None, where: tuple[str, int], found: str, raw: str) -> None:
+    """Set aside the record of `where`, a file and row, with why and what it was.
+
+    Raises:
+        CorruptFile: there is no list to set it aside.
+    """
+    file, row = where
+    if rejected is None:
+        raise CorruptFile(f"{file}, row {row}", found, "mend the record or take it out")
+    cut = raw if len(raw) <= _LONGEST_RAW else f"{raw[: _LONGEST_RAW - 1]}…"
+    rejected.append({"file": file, "row": row, "reason": "unreadable", "detail": found, "raw": cut})

@@ -92,6 +92,17 @@ def items(path: Path) -> Iterator[str]:
         yield from _Items(path, _pieces(path, file))
 
 
+def members(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the members of a JSON object, name and value as it is written there, a few in memory.
+
+    Raises:
+        CorruptFile: a value that is no JSON, or an object that does not end, with the member's
+            number from 1; as `lines`.
+    """
+    with _opened(path) as file:
+        yield from _Items(path, _pieces(path, file)).members()
+
+
 def write_lines(files: Mapping[Path, str], out: Path) -> Path:
     """Write LINES, the lines of texts without their ends; `files` says what each is called.
 
@@ -236,11 +247,12 @@ def zim_metadata(path: Path, names: Collection[str]) -> dict[str, str]:
 
 
 class _Items:
-    """Takes a list's items from pieces of its text."""
+    """Takes a list's items, or an object's members, from pieces of its text."""
 
     def __init__(self, path: Path, pieces: Iterator[str]) -> None:
         self._path, self._pieces = path, pieces
         self._text, self._place, self._item = "", 0, 0
+        self._holder = "list"
         self._parser = json.JSONDecoder()
 
     def __iter__(self) -> Iterator[str]:
@@ -253,6 +265,22 @@ class _Items:
             more = self._expect(",]") == ","
         if self._next():
             self._refuse("text after the list")
+
+    def members(self) -> Iterator[tuple[str, str]]:
+        self._holder = "object"
+        self._expect("{")
+        more = self._next() != "}"
+        self._place += not more
+        while more:
+            self._item += 1
+            if self._next() != '"':
+                self._refuse("no name of a member")
+            name = json.loads(self._take())
+            self._expect(":")
+            yield name, self._take()
+            more = self._expect(",}") == ","
+        if self._next():
+            self._refuse("text after the object")
 
     def _next(self) -> str:
         """Return the next character that is no space, and stop before it; "" at the end."""
@@ -296,7 +324,9 @@ class _Items:
         return bool(added)
 
     def _refuse(self, found: str) -> None:
-        raise CorruptFile(f"{self._path}, item {max(1, self._item)} of the list", found, _MEND)
+        raise CorruptFile(
+            f"{self._path}, item {max(1, self._item)} of the {self._holder}", found, _MEND
+        )
 
 
 def _pieces(path: Path, file: IO[bytes]) -> Iterator[str]:

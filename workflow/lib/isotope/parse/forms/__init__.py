@@ -9,11 +9,15 @@ from pathlib import Path
 from isotope.core.errors import UnknownForm
 from isotope.params.schema import suggest
 from isotope.parse.forms.base import ROLES, Form, Picture, Rejection
+from isotope.parse.forms.knowledge import EncyclopedicVqa, InfoSeek
 from isotope.parse.forms.tabular import Delimited, JsonLines, Parquet
 
 __all__ = ["FORMS", "ROLES", "Form", "Picture", "Rejection", "form_of"]
 
-_ALL: Sequence[Form] = (Delimited("csv"), Delimited("tsv"), JsonLines(), Parquet())
+_ALL: Sequence[Form] = (
+    *(EncyclopedicVqa(), InfoSeek()),
+    *(Delimited("csv"), Delimited("tsv"), JsonLines(), Parquet()),
+)
 FORMS: Mapping[str, Form] = {form.name: form for form in _ALL}
 
 

@@ -18,11 +18,12 @@ import pyarrow as pa
 
 from isotope.core.errors import CorruptFile
 
-# `caption` is words that stand for the picture in systems that read text alone; the others are what
-# a collection asks of its rows.
+# `caption` is words that stand for the picture in systems that read text alone; `title`, `section`
+# and `page_url` are those of the page that a text is from; the others are what a collection asks of
+# its rows.
 ROLES = (
     *("image", "image_id", "text", "text_id", "title", "split", "relevance"),
-    *("language", "date", "licence", "objects", "caption"),
+    *("language", "date", "licence", "objects", "caption", "section", "page_url"),
 )
 # Where a row stands: the file's name (`core.files.labels`) and the row in it. A user's table often
 # has a `file` of its own.

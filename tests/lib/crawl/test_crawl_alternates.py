@@ -179,3 +179,34 @@ def test_an_alternate_that_is_added_later_is_tried_for_what_was_lost(tmp_path):
     place(images, f"{ARCHIVE}/{UPLOADS}/a.png", 30)
     assert crawl(tmp_path)["a.png"]["status"] == "not_found"
     assert crawl(tmp_path, alternates=["archive@20200801"])["a.png"]["status"] == "success"
+
+
+def test_pictures_that_another_source_has_are_not_requested(tmp_path, monkeypatch):
+    images = wanted(tmp_path, "a.png", "b.png")
+    place(images, f"{UPLOADS}/a.png", 10)
+    place(images, f"{UPLOADS}/b.png", 20)
+    first = crawl(tmp_path)
+    rows = pl.read_parquet(tmp_path / "urls.parquet")
+    row = {"image_id": "c.png", "image_url": f"{BASE}/c.png", "shard": 0}
+    more = pl.DataFrame([row], schema=rows.schema)
+    store.write(rows.vstack(more).to_arrow(), tmp_path / "urls.parquet", URLS)
+    place(images, f"{UPLOADS}/c.png", 30)
+    # The shards of the source, and its gathered ledger, lie beside those of the next crawl.
+    (tmp_path / "data/toy/pixels-00000.parquet").rename(tmp_path / "data/toy/shard-00000.parquet")
+    (tmp_path / "data/toy/ledger-00000.parquet").rename(tmp_path / "data/toy/ledger.parquet")
+    answer, requested = serve._Handler._file, list[str]()
+
+    def count(self: Any, path: str) -> None:
+        requested.append(path)
+        return answer(self, path)
+
+    monkeypatch.setattr(serve._Handler, "_file", count)
+    out = {name: tmp_path / f"data/next/{name}-00000.parquet" for name in ("pixels", "ledger")}
+    spec = {**SPEC, "serve": str(images), "ask_again": False}
+    scratch = tmp_path / "scratch/next"
+    shard.crawl_shard(tmp_path / "urls.parquet", spec, 0, out, scratch, {"after": "toy"})
+    assert requested == [f"/{UPLOADS}/c.png"]
+    ledger = pl.read_parquet(out["ledger"])
+    assert ledger["attempts"].to_list() == [0, 0, 1]
+    assert ledger["fetched_at"][0] == first["a.png"]["fetched_at"]
+    assert pl.read_parquet(out["pixels"]).height == 3

@@ -10,6 +10,7 @@ import sqlite3
 import tempfile
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -426,6 +427,17 @@ class EarlierCrawl:
         row = self._rows.get(url)
         return row and {k: v for k, v in row.items() if k not in ("image_id", "fetched_at")}
 
+    def picture_row(self, url: str) -> Row | None:
+        """Return the row of a picture for a crawl that does not request it; None if there is none.
+
+        Its time is that when it was fetched.
+        """
+        row = self._rows.get(url)
+        if row is None or row["status"] != "success":
+            return None
+        when = {"attempts": 0, "origin": self._origin, "fetched_at": _seconds(row["fetched_at"])}
+        return {k: v for k, v in row.items() if k != "image_id"} | when
+
     def has_picture(self, url: str, sha256: str) -> bool:
         """Tell whether the picture of a URL is there, with this digest of its WebP."""
         return self._rows.get(url, {}).get("sha256") == sha256
@@ -433,6 +445,10 @@ class EarlierCrawl:
     def pictures(self, ids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
         """Yield (image_id, WebP) of the earlier crawl's pictures, by id."""
         yield from iter_pixels(self._shards, ids)
+
+
+def _seconds(when: datetime | None) -> int | None:
+    return None if when is None else int(when.timestamp())
 
 
 def _with_all_columns(ledger: Path) -> pl.LazyFrame:

@@ -6,7 +6,7 @@ The URLs of a shard are requested host by host, tried again after a pause, decod
 import asyncio
 import hashlib
 import heapq
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, nullcontext
 from functools import partial
 from itertools import islice
@@ -66,7 +66,8 @@ def crawl_shard(  # noqa: PLR0913, PLR0917
     only retryable failures are, or all of them if nothing had succeeded. Rows from another origin,
     and rows that other settings may change, are not used.
     With earlier["after"], pictures of the crawl of that source, which lies beside this one's
-    folder, are taken over where their servers say that they are the same.
+    folder, are taken over where their servers say that they are the same, or without a request
+    where `spec` says not to `ask_again`.
 
     Raises:
         NoContact: requests to Wikimedia without a contact.
@@ -111,6 +112,9 @@ def crawl_all(
     scratch.finished = False
     done, last = scratch.urls(), len(_alternates(spec))
     own = [Wanted(i, url, url) for i, url in urls.select("image_id", "image_url").rows()]
+    if not spec.get("ask_again", True):
+        _take_over(own, done, scratch, earlier)
+        done = scratch.urls()
     left = [wanted for wanted in own if wanted.image_url not in done]
     elsewhere = scratch.untried(LOST, last)
     if left or elsewhere:
@@ -119,6 +123,17 @@ def crawl_all(
         progress = Progress("images", urls.height)
         progress.resume(urls.height - len(left) - len(elsewhere))
         asyncio.run(_crawl(left, urls, spec, Kept(scratch, earlier, progress)))
+
+
+def _take_over(
+    own: Sequence[Wanted], done: Collection[str], scratch: Scratch, earlier: EarlierCrawl
+) -> None:
+    """Use the pictures of the earlier crawl without a request."""
+    for wanted in own:
+        row = None if wanted.image_url in done else earlier.picture_row(wanted.image_url)
+        if row is not None:
+            scratch.add(wanted.image_id, row, None)
+    scratch.commit()
 
 
 def _alternates(spec: Mapping[str, Any]) -> list[str]:

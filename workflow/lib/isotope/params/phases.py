@@ -150,6 +150,7 @@ class Crawl(Section):
     """How the images of a source are downloaded."""
 
     fills: ClassVar[bool] = True
+    needs: ClassVar[Mapping[str, Sequence[str]]] = {"ask_again": ["after"]}
 
     shards: Count = Field(description="Jobs (and files) that the URLs are cut into.")
     serve: Opt[str] = Field(
@@ -182,6 +183,12 @@ class Crawl(Section):
         description="An earlier source that this crawl goes on from: pictures that servers call "
         "unchanged are taken from there. Unless given, the source of a built collection "
         "of a snapshot goes on from that of the snapshot before; null is none.",
+    )
+    ask_again: Opt[bool] = Field(
+        default=None,
+        description="Whether servers are asked if pictures of `after` have changed, which is the "
+        "default; false takes them as they are, so that only pictures which that source lacks are "
+        "requested.",
     )
     width: Opt[Literal[20, 40, 60, 120, 250, 330, 500, 960, 1280, 1920, 3840]] = Field(
         default=None,

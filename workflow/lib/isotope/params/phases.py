@@ -158,8 +158,8 @@ class Crawl(Section):
         Field(
             default=["associations"],
             description="Parsed tables whose images are downloaded: what WIT associates, the first "
-            "picture of each infobox, and the pairs of a collection of kind pairs, whose default this "
-            "is.",
+            "picture of each infobox, or the pairs of a collection of kind pairs, which has these by "
+            "itself.",
         )
     )
     mirror: Opt[Annotated[str, Field(pattern="^https?://[^/]+$")]] = Field(

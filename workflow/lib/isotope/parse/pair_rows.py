@@ -10,7 +10,6 @@ from datetime import date, datetime
 from typing import Any, NamedTuple, cast
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from isotope.core.schemas import structure
 from isotope.parse.forms.base import FILE, ROW

@@ -87,7 +87,7 @@ def read_data(manifest: Path, spec: Mapping[str, Any]) -> Data:
     columns |= {role: listed(each) for role, each in spec.get("columns", {}).items()}
     if spec.get("splits"):
         columns.pop("split", None)
-    keep = {side: names for side, names in spec.get("keep", {}).items()}
+    keep: Mapping[str, Sequence[str]] = spec.get("keep", {})
     options = dict(spec.get("options", {}))
     if "strings" in form.options:
         own = [name for role in (*NAMES, *SEVERAL) for name in columns.get(role, ())]

@@ -53,8 +53,8 @@ SECTIONS = schema(
 REJECTED = schema(
     file=pa.string(), row=pa.int64(), reason=pa.string(), detail=pa.string(), raw=pa.string()
 )
-# A row of a collection of kind pairs: a picture, a text, or both, which belong together. Beside these
-# stand two records, `image_own` and `text_own`: the data's ids and all columns that travel along.
+# A row of a collection of kind pairs: a picture, a text, or both, which belong together. Behind
+# these stand two records, `image_own` and `text_own`: the data's ids and what travels along.
 PAIRS = schema(
     file=pa.string(),
     row=pa.int64(),

@@ -85,7 +85,7 @@ SELECT
         )
     ) AS mime_type,
     CASE
-        WHEN NOT exists(SELECT 1 FROM urls) THEN NULL
+        WHEN (SELECT count(*) FROM urls) = 0 THEN NULL
         WHEN chosen.image_url IS NULL THEN 'missing_picture'
         WHEN chosen.is_ambiguous THEN 'ambiguous_picture'
         WHEN chosen.status <> 'success' THEN chosen.status

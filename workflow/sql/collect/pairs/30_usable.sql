@@ -4,7 +4,7 @@ WITH ordered AS (
     SELECT
         *,
         row_number() OVER (
-            PARTITION BY image_id ORDER BY (relevance > 0) DESC, file, row, nth
+            PARTITION BY image_id ORDER BY relevance = 0, file, row, nth
         ) AS place
     FROM judged
     WHERE reason IS NULL

@@ -23,11 +23,11 @@ listed AS (
 own_columns AS (
     SELECT
         text_id AS _id,
-        {'file': file, 'row': row, 'nth': nth} AS _place,
+        struct_pack(file, row, nth) AS _place,
         text AS _text,
         title AS _title,
         language AS _language,
-        unnest(text_own)
+        text_own.*
     FROM pairs
     WHERE text_id IS NOT NULL
 ),

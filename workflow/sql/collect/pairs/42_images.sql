@@ -28,13 +28,18 @@ representing AS (
     GROUP BY image_id
 ),
 
+pictured AS (
+    SELECT pairs.*, located.image_id
+    FROM pairs INNER JOIN located ON pairs.image_url = located.name
+),
+
 own_columns AS (
     SELECT
-        located.image_id AS _id,
-        {'file': pairs.file, 'row': pairs.row, 'nth': pairs.nth} AS _place,
-        nullif(pairs.caption, []) AS _caption,
-        unnest(pairs.image_own)
-    FROM pairs INNER JOIN located ON pairs.image_url = located.name
+        image_id AS _id,
+        struct_pack(file, row, nth) AS _place,
+        nullif(caption, []) AS _caption,
+        image_own.*
+    FROM pictured
 ),
 
 described AS (

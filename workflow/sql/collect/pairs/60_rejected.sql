@@ -6,7 +6,12 @@ SELECT file, row, reason, detail, text AS raw
 FROM judged
 WHERE reason IS NOT NULL
 UNION ALL
-SELECT pairs.file, pairs.row, located.problem AS reason, located.name AS detail, pairs.image_url AS raw
+SELECT
+    pairs.file,
+    pairs.row,
+    located.problem AS reason,
+    located.name AS detail,
+    pairs.image_url AS raw
 FROM pairs INNER JOIN located ON pairs.image_url = located.name
 WHERE pairs.text_id IS NULL AND located.problem IS NOT NULL
 ORDER BY file, row, reason, detail

@@ -88,8 +88,8 @@ class Columns(Section):
     licence: Opt[Text] = Field(default=None, description="Licence of the picture.")
     objects: Opt[Text] = Field(
         default=None,
-        description="What the picture shows: a list, words between `;`, `,` or `|`, or records "
-        "with `synset` and a box.",
+        description="What the picture shows: a list, words between commas, semicolons or bars, or "
+        "records with `synset` and a box.",
     )
 
 

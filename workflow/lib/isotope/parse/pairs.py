@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from isotope.acquire.manifest import placed, placed_if_any
 from isotope.core import sql, store
-from isotope.core.errors import EmptyTable, MissingColumn
+from isotope.core.errors import BadParams, EmptyTable, MissingColumn
 from isotope.core.files import LINES, lines
 from isotope.core.progress import Progress
 from isotope.params import SPLITS
@@ -79,6 +79,7 @@ def read_data(manifest: Path, spec: Mapping[str, Any]) -> Data:
 
     Raises:
         UnknownForm: as `forms.form_of`.
+        BadParams: an option that the form does not have.
     """
     paths = paths_of(manifest, spec["data"])
     is_local = str(paths[0]).startswith(IR_DATASETS)
@@ -89,6 +90,9 @@ def read_data(manifest: Path, spec: Mapping[str, Any]) -> Data:
         columns.pop("split", None)
     keep: Mapping[str, Sequence[str]] = spec.get("keep", {})
     options = dict(spec.get("options", {}))
+    for name in options.keys() - form.options.keys():
+        found = f"the form {form.name} has no option {name!r}"
+        raise BadParams("params collect, options", found, suggest(name, form.options))
     if "strings" in form.options:
         own = [name for role in (*NAMES, *SEVERAL) for name in columns.get(role, ())]
         options["strings"] = [*options.get("strings", ()), *own]

@@ -18,6 +18,7 @@ places AS (
 
 SELECT
     places.* EXCLUDE (image, text_id, place, number),
+    places.image AS own_image,
     places.text_id AS source_text_id,
     images.image AS first_image,
     coalesce(places.image, images.image, places.image_id) AS image,

@@ -7,13 +7,26 @@ WITH texts AS (
     GROUP BY text_id
 ),
 
+-- A judgement names ids alone, and may name one that no other row knows.
+described AS (
+    SELECT DISTINCT image_id
+    FROM divided
+    WHERE
+        image_id IS NOT NULL
+        AND (
+            own_image IS NOT NULL OR text IS NOT NULL OR len(caption) > 0
+            OR source_text_id IS NULL
+        )
+),
+
 checked AS (
     SELECT
         divided.*,
         CASE
             WHEN flaw IS NOT NULL THEN flaw
             WHEN image IS NULL AND source_text_id IS NULL THEN 'no_picture'
-            WHEN divided.text_id IS NULL AND image_id IS NULL THEN 'no_text'
+            WHEN divided.image_id IS NOT NULL AND described.image_id IS NULL THEN 'no_picture'
+            WHEN divided.text_id IS NULL AND divided.image_id IS NULL THEN 'no_text'
             WHEN divided.text_id IS NOT NULL AND texts.text IS NULL THEN 'no_text'
             WHEN image <> first_image THEN 'duplicate_image_id'
             WHEN divided.text <> texts.text THEN 'duplicate_text_id'
@@ -23,6 +36,7 @@ checked AS (
         END AS flawed
     FROM divided
     LEFT JOIN texts ON divided.text_id = texts.text_id
+    LEFT JOIN described ON divided.image_id = described.image_id
 ),
 
 repeated AS (

@@ -183,7 +183,9 @@ def test_a_byte_order_mark_is_no_letter_of_the_first_name(tmp_path):
     assert values_of("csv", written(tmp_path / "a.csv", b"\xef\xbb\xbfa,b\n1,2\n")) == [
         {"a": 1, "b": 2}
     ]
-    assert values_of("jsonl", written(tmp_path / "a.jsonl", b'\xef\xbb\xbf{"a": 1}\n')) == [{"a": 1}]
+    assert values_of("jsonl", written(tmp_path / "a.jsonl", b'\xef\xbb\xbf{"a": 1}\n')) == [
+        {"a": 1}
+    ]
 
 
 @pytest.mark.parametrize(

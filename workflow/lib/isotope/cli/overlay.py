@@ -1,4 +1,4 @@
-"""The overlay of params.yaml that makes a collection of somebody's data: its name, place and text."""
+"""The overlay that makes a collection of somebody's data: its name, place and text."""
 
 import re
 import shlex

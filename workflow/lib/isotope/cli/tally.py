@@ -1,4 +1,4 @@
-"""Counts of a user's data, by the roles of its columns: what is there, and what is wrong with it."""
+"""Counts of a user's data by the roles of its columns: what is there, and what is wrong."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

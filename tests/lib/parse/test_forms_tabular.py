@@ -175,7 +175,7 @@ def test_packed_tables_are_read_and_half_of_one_is_an_error(suffix, pack, tmp_pa
     packed = pack(b"a,b\n" + b"".join(b"%d,x%d\n" % (n, n * n) for n in range(9999)))
     assert len(rows_of("csv", written(tmp_path / f"a.csv{suffix}", packed))) == 9999
     half = written(tmp_path / f"b.csv{suffix}", packed[: len(packed) // 2])
-    with pytest.raises(CorruptFile, match="b.csv.*not a whole"):
+    with pytest.raises(CorruptFile, match=r"b.csv.*not a whole"):
         rows_of("csv", half)
 
 
@@ -183,7 +183,9 @@ def test_a_byte_order_mark_is_no_letter_of_the_first_name(tmp_path):
     assert values_of("csv", written(tmp_path / "a.csv", b"\xef\xbb\xbfa,b\n1,2\n")) == [
         {"a": 1, "b": 2}
     ]
-    assert values_of("jsonl", written(tmp_path / "a.jsonl", b'\xef\xbb\xbf{"a": 1}\n')) == [{"a": 1}]
+    assert values_of("jsonl", written(tmp_path / "a.jsonl", b'\xef\xbb\xbf{"a": 1}\n')) == [
+        {"a": 1}
+    ]
 
 
 @pytest.mark.parametrize(
@@ -215,7 +217,7 @@ def test_records_that_cannot_be_read_are_set_aside_with_file_row_and_reason(tmp_
     ]
     assert rejected[1]["detail"] == "3 fields, the header has 2"
     assert {frozenset(each) for each in rejected} == {frozenset(REJECTED.names)}
-    with pytest.raises(CorruptFile, match="a.csv, row 3: 1 fields, the header has 2"):
+    with pytest.raises(CorruptFile, match=r"a.csv, row 3: 1 fields, the header has 2"):
         rows_of("csv", file)
 
 
@@ -264,11 +266,11 @@ def test_bytes_that_are_no_picture_stay_bytes(tmp_path):
 
 
 def test_a_file_that_is_no_parquet_or_has_other_types_is_a_named_error(tmp_path):
-    with pytest.raises(CorruptFile, match="a.parquet: no Parquet file"):
+    with pytest.raises(CorruptFile, match=r"a.parquet: no Parquet file"):
         rows_of("parquet", written(tmp_path / "a.parquet", "a,b\n"))
     for name, value in (("b", 1), ("c", "x")):
         pq.write_table(pa.table({"a": [[value]]}), tmp_path / f"{name}.parquet")
-    with pytest.raises(CorruptFile, match="c.parquet: columns of other types"):
+    with pytest.raises(CorruptFile, match=r"c.parquet: columns of other types"):
         rows_of("parquet", tmp_path / "b.parquet", tmp_path / "c.parquet")
 
 

@@ -31,7 +31,7 @@ _IDS = {
     "score": ("score", "relevance"),
 }
 _TABLES = (".jsonl", ".json", ".tsv", ".parquet")
-_INT32 = range(-(2**31), 2**31)
+_MOST = 2**31
 _COLUMNS = pa.schema(
     [
         *(("image_id", pa.string()), ("image", pa.string()), ("caption", pa.string())),
@@ -228,7 +228,7 @@ def _grade(value: object) -> int | None:
         number = float(str(value))
     except ValueError:
         return None
-    return int(number) if number in _INT32 else None
+    return int(number) if number.is_integer() and abs(number) < _MOST else None
 
 
 def _asks_by_picture(folder: _Folder) -> bool:

@@ -16,6 +16,7 @@ from isotope.parse.forms.columns import Located, batches
 
 PREFIX = "ir_datasets:"
 _SPLITS = {"train": "train", "dev": "validation", "validation": "validation", "test": "test"}
+_DOWNLOAD = "download it by `ir_datasets export ID docs`, and run again"
 _TITLES = ("title",)
 _QUERIES = ("text", "query", "title", "description")
 _COLUMNS = pa.schema(
@@ -103,7 +104,7 @@ def _loaded(name: str) -> Any:  # noqa: ANN401 (the package has no types)
 
 @contextmanager
 def _offline() -> Generator[None]:
-    """Have the package raise MissingFile where it would download."""
+    """Have the package raise MissingFile where it would download, from one mirror or several."""
     try:
         from ir_datasets.util import download  # noqa: PLC0415 (as above)
     except ImportError:
@@ -112,8 +113,7 @@ def _offline() -> Generator[None]:
 
     def refuse(self: Any) -> Any:  # noqa: ANN401 (the package has no types)
         where = getattr(self, "url", None) or getattr(self, "uri", "its data")
-        remedy = "download it by `ir_datasets export ID docs`, and run again"
-        raise MissingFile(str(where), "not on this machine", remedy)
+        raise MissingFile(str(where), "not on this machine", _DOWNLOAD)
 
     doors = [
         *((download.RequestsDownload, "__iter__"), (download.GoogleDriveDownload, "stream")),
@@ -124,6 +124,9 @@ def _offline() -> Generator[None]:
         setattr(kind, name, refuse)
     try:
         yield
+    except (RuntimeError, OSError) as error:
+        # What it makes of refusals by several mirrors, or of files that only people can get.
+        raise MissingFile("ir_datasets", f"not on this machine: {error}", _DOWNLOAD) from error
     finally:
         for (kind, name), own in zip(doors, before, strict=True):
             setattr(kind, name, own)

@@ -99,7 +99,7 @@ def test_a_beir_folder_has_graded_judgements_and_documents_that_nobody_judged(tm
         "Thing 3 A man sleeps on a bench in the park ."
     ]
     unknown = made.table("rejected").select("file", "row", "reason", "detail").rows()
-    assert unknown == [("train.tsv", 3, "no_picture", "9")]
+    assert unknown == [("train.tsv", 3, "no_picture", "d9")]
 
 
 def test_a_webdataset_has_pictures_and_texts_in_tars(tmp_path):

@@ -12,7 +12,6 @@ from PIL import Image
 
 from isotope.acquire.fetch import acquire
 from isotope.collect.build import collect_tables
-from isotope.core.sql import SQL
 from isotope.crawl.contents import crawl_contents, list_contents
 from isotope.crawl.ledger import gather_ledgers, list_urls
 from isotope.crawl.pictures import crawl_pictures, list_pictures

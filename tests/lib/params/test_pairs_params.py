@@ -42,11 +42,13 @@ def test_files_folders_and_lists_become_the_parts_of_a_source(tmp_path):
     assert params["collect"]["mine"]["source"] == "mine"
 
 
-@pytest.mark.parametrize(
-    ("path", "pattern"),
-    [("up/data", "up/data/**"), ("up/v1.0/", "up/v1.0/**"), ("up/a.csv", "up/a.csv")]
-    + [("up/*.tar", "up/*.tar"), ("https://example.org/a", "https://example.org/a")],
-)
+PATTERNS = {
+    **{"up/data": "up/data/**", "up/v1.0/": "up/v1.0/**", "up/a.csv": "up/a.csv"},
+    **{"up/*.tar": "up/*.tar", "https://example.org/a": "https://example.org/a"},
+}
+
+
+@pytest.mark.parametrize(("path", "pattern"), PATTERNS.items())
 def test_a_path_without_suffix_is_a_folder(tmp_path, path, pattern):
     assert load(tmp_path, {"data": path})["acquire"]["mine"]["files"]["data"] == [pattern]
 

@@ -49,6 +49,7 @@ rule parse:
             t=["associations", "sections"],
         ),
         [path for c in plan.params["build"] for path in plan.inlinks_of(c).values()],
+        plan.parsed_files(),
 
 
 rule crawl:

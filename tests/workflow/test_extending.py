@@ -166,14 +166,14 @@ def test_a_collection_kind_is_one_folder_of_queries(extended, tmp_path):
     store.write_rows(taken, tmp_path / "ledger.parquet", LEDGER)
     relations = {name: tmp_path / f"{name}.parquet" for name in ("urls", "ledger")}
     relations |= {"manifest": str(tmp_path / "acquired/manifest.json")}
-    kind = place / "workflow/sql/collect/pairs"
+    kind = place / "workflow/sql/collect/captioned"
     collect(kind, relations, {"language": "en"}, tmp_path / "out")
     texts = pl.read_parquet(tmp_path / "out/texts.parquet")
     assert texts["context_section_description"].to_list() == ["A dog ."]
     filters = pl.read_parquet(tmp_path / "out/filters.parquet")
     assert filters.rows() == [("usable", "test", 2, 1, 1)]
-    options = ("params/pairs.yaml", "--config", f"root={upstream}")
-    assert "collect pairs" in planned(place, "collect", "--configfile", *options)
+    options = ("params/captioned.yaml", "--config", f"root={upstream}")
+    assert "collect captioned" in planned(place, "collect", "--configfile", *options)
 
 
 @pytest.mark.long

@@ -121,3 +121,54 @@ rule crawl_pictures:
         "copy the pictures of {wildcards.source}, shard {wildcards.shard}"
     script:
         "../scripts/call.py"
+
+
+# Pictures within the rows of a data set, such as the bytes of a column.
+rule crawl_contents_listing:
+    input:
+        manifest="data/acquire/{source}/manifest.json",
+        sql=plan.sql("crawl/urls.sql"),
+        code=plan.code("crawl.contents:list_contents"),
+    output:
+        urls="data/crawl/{source}/urls.parquet",
+    log:
+        "logs/crawl_contents_listing/{source}.log",
+    benchmark:
+        "logs/benchmarks/crawl_contents_listing/{source}.tsv"
+    wildcard_constraints:
+        source=plan.crawl_sources(pictures=True, contents=True),
+    resources:
+        mem_mb=plan.needs(HOLDS),
+    params:
+        call="crawl.contents:list_contents",
+        spec=plan.pairs_spec,
+        shards=plan.crawl_shards,
+    message:
+        "list the pictures within {wildcards.source}"
+    script:
+        "../scripts/call.py"
+
+
+rule crawl_contents:
+    input:
+        manifest="data/acquire/{source}/manifest.json",
+        urls="data/crawl/{source}/urls.parquet",
+        code=plan.code("crawl.contents:crawl_contents"),
+    output:
+        pixels="data/crawl/{source}/shard-{shard}.parquet",
+        ledger="data/crawl/{source}/ledger-{shard}.parquet",
+    log:
+        "logs/crawl_contents/{source}/{shard}.log",
+    benchmark:
+        "logs/benchmarks/crawl_contents/{source}.{shard}.tsv"
+    wildcard_constraints:
+        source=plan.crawl_sources(pictures=True, contents=True),
+    resources:
+        mem_mb=plan.needs(BUFFERS),
+    params:
+        call="crawl.contents:crawl_contents",
+        spec=plan.pairs_spec,
+    message:
+        "copy the pictures within {wildcards.source}, shard {wildcards.shard}"
+    script:
+        "../scripts/call.py"

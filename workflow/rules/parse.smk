@@ -107,6 +107,31 @@ rule parse_associations:
         "../scripts/call.py"
 
 
+rule parse_pairs:
+    input:
+        manifest="data/acquire/{source}/manifest.json",
+        sql=plan.sql("parse/pairs/*.sql"),
+        code=plan.code("parse.pairs:parse_pairs"),
+    output:
+        pairs="data/parse/{source}/pairs.parquet",
+        rejected="data/parse/{source}/pairs.rejected.parquet",
+    log:
+        "logs/parse_pairs/{source}.log",
+    benchmark:
+        "logs/benchmarks/parse_pairs/{source}.tsv"
+    wildcard_constraints:
+        source=plan.pairs_sources(),
+    resources:
+        mem_mb=plan.needs(DUCKDB),
+    params:
+        call="parse.pairs:parse_pairs",
+        spec=plan.pairs_spec,
+    message:
+        "parse the pairs of {wildcards.source}"
+    script:
+        "../scripts/call.py"
+
+
 # With more than one shard.
 if plan.is_sharded("parse"):
 

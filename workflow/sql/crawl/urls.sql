@@ -1,6 +1,6 @@
 -- An image's id is the UUID of its URL, as in the published collection.
 WITH distinct_urls AS (
-    SELECT DISTINCT image_url FROM associations
+    SELECT DISTINCT image_url FROM associations WHERE image_url IS NOT NULL
 ),
 
 named AS (

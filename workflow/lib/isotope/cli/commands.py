@@ -184,6 +184,18 @@ def filled(text: str) -> str:
     return text
 
 
+def assignment(text: str) -> str:
+    """Return an argument that is a role, `=` and a column.
+
+    Raises:
+        ValueError: it is not.
+    """
+    role, _, column = text.partition("=")
+    if not role.strip() or not column.strip():
+        raise ValueError(f"{text!r}: give ROLE=COLUMN, such as text=caption")
+    return text
+
+
 def _words(allowed: Sequence[str]) -> dict[str, Any]:
     return {"parser": one_of(allowed), "metavar": "|".join(allowed)}
 
@@ -345,6 +357,56 @@ def show(  # noqa: PLR0913 (one each for what the command takes)
     if html:
         questions.write_html(page, html, catalog=catalog)
     return questions.to_text(page)
+
+
+@app.command(cls=_Configured)
+def init(  # noqa: PLR0913 (one each for what the command takes)
+    table: Annotated[
+        str,
+        typer.Argument(
+            help="A file, a folder, a pattern with *, or ir_datasets:ID.", parser=filled
+        ),
+    ],
+    *,
+    pictures: Annotated[
+        str | None,
+        typer.Option(help="Folder, zip or tar with the pictures.", metavar="DIR", parser=filled),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(help="Of the collection; by default the table's.", metavar="NAME")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="By default params/NAME.yaml.", metavar="FILE")
+    ] = None,
+    columns: Annotated[
+        list[str],
+        typer.Option(
+            help="What a column is, such as text=caption; several may follow.",
+            metavar="ROLE=COLUMN",
+            parser=assignment,
+            **_NONE,
+        ),
+    ],
+    form: Annotated[
+        str | None, typer.Option(help="Of the data; found by looking.", metavar="FORM")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> str:
+    """Look at pictures and texts, guess their columns, and write the overlay that uses them."""
+    from isotope.cli import init_text, overlay  # noqa: PLC0415
+    from isotope.cli.init import Question, understand  # noqa: PLC0415
+
+    roles: dict[str, list[str]] = {}
+    for each in columns:
+        role, _, column = each.partition("=")
+        roles.setdefault(role.strip(), []).append(column.strip())
+    own = name if name is not None else overlay.name_of(table)
+    place = output or Path("params") / f"{own}.yaml"
+    overlay.demand_place(own, place, force=force)
+    found = understand(Question(table, pictures, form, roles))
+    overlay.write(found, own, place)
+    return init_text.as_json(found, own, place) if as_json else init_text.text(found, place)
 
 
 @app.command(cls=_Configured)

@@ -3,14 +3,17 @@
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import cast
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from isotope.collect.inputs import expand
 from isotope.collect.tables import FILTERS, IMAGES, OPTIONAL, QRELS, TEXTS
 from isotope.core import sql, store
-from isotope.core.errors import BadParams
+from isotope.core.errors import BadParams, EmptyTable
+from isotope.core.rejections import summary
 from isotope.core.store import Part, gather
 from isotope.parse.tables import REJECTED
 
@@ -22,7 +25,7 @@ SCHEMAS = {
     "rejected": REJECTED,
 }
 # Parameters that a collection may leave out.
-CHOICES = {"source_splits": None}
+CHOICES = {"source_splits": None, "texts": None, "captions": None}
 BASE = ("texts", "images", "qrels")
 KIND = sql.SQL / "collect/wikipedia"
 # The queries of the kind that run in the jobs of the texts, in those of the images, and at the end:
@@ -58,6 +61,7 @@ def collect(
 
     Raises:
         BadParams: no such kind.
+        EmptyTable: no pair of a collection of kind pairs can be used, and why.
         BrokenPromise: a check that returned rows.
     """
     steps = sorted(kind.glob("[0-9]*_*.sql"))
@@ -68,9 +72,19 @@ def collect(
     with tempfile.TemporaryDirectory(dir=out, prefix=".staging-") as folder:
         inputs = _inputs(kind, relations, Path(folder))
         own = cast(Mapping[str, object], params.get("recognition", {}))
-        tables = run_steps(steps, inputs, {**CHOICES, **params, **own}, Path(folder))
+        further = further_columns(inputs)
+        tables = run_steps(steps, inputs, {**CHOICES, **params, **own}, Path(folder), further)
+        if further:
+            _demand_pairs(tables, str(params["kind"]))
         run_checks({name: tables[name] for name in BASE})
         place(Path(folder), out)
+
+
+def _demand_pairs(tables: Mapping[str, Path], kind: str) -> None:
+    if not store.rows_in(tables["qrels"]):
+        found = f"no pair can be used: {summary(tables['rejected'])}"
+        remedy = "check `pictures`, `columns` and `splits` of the collection"
+        raise EmptyTable(f"collection of kind {kind}", found, remedy)
 
 
 def _inputs(kind: Path, relations: Mapping[str, sql.Files], folder: Path) -> dict[str, sql.Files]:
@@ -88,12 +102,32 @@ def run_steps(
     relations: Mapping[str, sql.Files],
     params: Mapping[str, object],
     folder: Path,
+    further: Mapping[str, Sequence[pa.Field]] = MappingProxyType({}),
 ) -> dict[str, Path]:
-    """Run queries in order, as `sql.run_chain`; tables of SCHEMAS have its columns."""
-    optional: dict[str, pa.Schema] = {"texts": OPTIONAL, "images": OPTIONAL}
+    """Run queries in order, as `sql.run_chain`; tables of SCHEMAS have its columns.
+
+    Texts and images may have those of OPTIONAL as well, and `further` ones.
+    """
+    optional = {name: [*OPTIONAL, *further.get(name, ())] for name in ("texts", "images")}
     return sql.run_chain(
         steps, relations, folder, params=params, schemas=SCHEMAS, optional=optional
     )
+
+
+def further_columns(relations: Mapping[str, sql.Files]) -> dict[str, list[pa.Field]]:
+    """Return the columns of the data that travel along to texts and images, by table.
+
+    They are the fields of two records of the relation `pairs` (`parse.tables.PAIRS`), if any.
+    """
+    pairs = relations.get("pairs")
+    if not isinstance(pairs, str | Path):
+        return {}
+    columns = pq.read_schema(pairs)
+    sides = {"texts": "text_own", "images": "image_own"}
+    return {
+        table: list(columns.field(name).type) if name in columns.names else []
+        for table, name in sides.items()
+    }
 
 
 def run_checks(relations: Mapping[str, sql.Files]) -> None:

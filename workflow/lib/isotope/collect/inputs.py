@@ -41,6 +41,8 @@ ABSENT = {
     "karpathy": DOCUMENTS,
     "ids": LINES,
 }
+# What a collection of kind pairs lacks whose pictures nobody reads.
+_CRAWLED = ("urls", "ledger")
 _COLUMNS = ("text_id", "image_id", "rel")
 _SPLITS = {"train": "train", "test": "test"} | dict.fromkeys(
     ("validation", "valid", "val", "dev"), "validation"
@@ -82,9 +84,10 @@ def expand(inputs: Mapping[str, sql.Files], folder: Path) -> dict[str, sql.Files
                     path: path.relative_to(manifest.parent / part).as_posix() for path in files
                 }
                 relations[name] = form(names, folder / f"{name}.parquet")
-        for name in ABSENT.keys() - relations.keys():
-            store.write_rows([], folder / f"{name}.parquet", ABSENT[name])
-            relations[name] = folder / f"{name}.parquet"
+    lacking = ABSENT.keys() if "manifest" in inputs else _CRAWLED if "pairs" in inputs else ()
+    for name in {*lacking} - relations.keys():
+        store.write_rows([], folder / f"{name}.parquet", ABSENT[name])
+        relations[name] = folder / f"{name}.parquet"
     return relations
 
 

@@ -4,12 +4,16 @@ A class is found by the value of its key `kind`. A kind that needs neither is a 
 `workflow/sql/collect/` and has no class.
 """
 
+from collections.abc import Sequence
 from pathlib import PurePosixPath
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from isotope.collect.tables import IMAGES, OPTIONAL, TEXTS
 from isotope.core.errors import BadParams
+from isotope.params import SPLITS
+from isotope.params.pairs import Columns, Keep, OneOrMore, Splits
 from isotope.params.phases import CollectionKind
 from isotope.params.schema import suggest
 from isotope.params.sections import (
@@ -22,6 +26,9 @@ from isotope.params.sections import (
     Text,
     Whole,
 )
+
+# Names that columns of the data may not bear in the collection's tables.
+_TAKEN = frozenset((*TEXTS.names, *IMAGES.names, *OPTIONAL.names, "licence"))
 
 
 class Wikipedia(CollectionKind):
@@ -123,3 +130,84 @@ class OvenLabels(CollectionKind):
         "and a "
         "snapshot whose articles are the entities.",
     )
+
+
+class Pairs(CollectionKind):
+    """A collection of anybody's pictures and texts, made of one entry without SQL."""
+
+    parsed: ClassVar[Sequence[str]] = ("pairs", "pairs.rejected")
+
+    kind: Literal["pairs"]  # pyright: ignore[reportIncompatibleVariableOverride]
+    data: Opt[OneOrMore] = Field(
+        default=None,
+        description="Of kind pairs, where the rows are: a file, a folder, a pattern with `*`, a "
+        "URL, several of these, or `ir_datasets:` and an id.",
+    )
+    form: Opt[Text] = Field(
+        default=None, description="Of kind pairs, the form of the data; found by looking at it."
+    )
+    options: Opt[dict[str, Any]] = Field(
+        default=None, description="Of kind pairs, options of the form, such as `delimiter` of csv."
+    )
+    pictures: Opt[OneOrMore] = Field(
+        default=None,
+        description="Of kind pairs, a folder, zip or tar with the pictures, or several; `urls`: "
+        "each is downloaded from its URL; `none`: no picture is read. By default they "
+        "are in the data.",
+    )
+    columns: Opt[Columns] = Field(
+        default=None, description="Of kind pairs, the column of each role."
+    )
+    keep: Opt[Keep] = Field(
+        default=None, description="Of kind pairs, further columns that travel along."
+    )
+    splits: Opt[Splits] = Field(
+        default=None,
+        description="Of kind pairs, lists of names, or shares by hash; without it, and without "
+        "a column, all pairs are in the split test.",
+    )
+    texts: Opt[Literal["all", "first"]] = Field(
+        default=None,
+        description="Of kind pairs, which texts of a picture are texts of the collection: all "
+        "(the default), or the first one; the others then represent the picture in "
+        "systems that read text alone.",
+    )
+
+    def check(self, where: str, params: Params) -> None:
+        """Check what the entry's keys owe each other.
+
+        Raises:
+            BadParams: no data, a source of another name, a column under a name that the tables
+                have, or two ways of finding a split.
+        """
+        own = where.rpartition(".")[2]
+        if self.data is None:
+            raise BadParams(where, "no key 'data'", "say where the rows are")
+        if self.source not in (None, own):
+            found = f"{self.source!r}, and the collection is called {own!r}"
+            raise BadParams(f"{where}.source", found, "leave it out: the data is its own source")
+        self._check_kept(where)
+        self._check_splits(where)
+
+    def _check_kept(self, where: str) -> None:
+        for side in ("image", "text"):
+            names = (getattr(self.keep, side) if self.keep else None) or []
+            for name in names:
+                if name.lower() in _TAKEN or name.startswith("_"):
+                    found = f"{name!r} is a column of the collection's own tables"
+                    raise BadParams(f"{where}.keep.{side}", found, "rename it in the data")
+
+    def _check_splits(self, where: str) -> None:
+        if self.splits is None:
+            return
+        if self.columns and self.columns.split:
+            found = "both `splits` and `columns.split`"
+            raise BadParams(where, found, "keep one of them")
+        values = [getattr(self.splits, split) for split in SPLITS]
+        lists, shares = ([v for v in values if isinstance(v, of)] for of in (str, int | float))
+        if bool(lists) == bool(shares) or (lists and self.splits.seed is not None):
+            found = "both lists and shares" if lists else "neither lists nor shares"
+            raise BadParams(f"{where}.splits", found, "give files of names, or shares and a seed")
+        if sum(shares) > 1:
+            remedy = "give shares that add up to 1 at most; the rest trains"
+            raise BadParams(f"{where}.splits", f"shares add up to {sum(shares):g}", remedy)

@@ -4,7 +4,7 @@ import hashlib
 import io
 import tarfile
 import zipfile
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -106,17 +106,7 @@ def list_pictures(manifest: Path, spec: Mapping[str, str], shards: int, urls: Pa
     ]
     if not pictures:
         raise _without_pictures(paths)
-    addresses = pl.DataFrame({"image_url": _addresses(spec, pictures)}, {"image_url": pl.String})
-    repeated = len(addresses) - addresses["image_url"].n_unique()
-    if repeated:
-        log.warning("%d pictures repeat an address; one of each is kept", repeated)
-    urls.parent.mkdir(parents=True, exist_ok=True)
-    listed = urls.with_name(f".{urls.name}.listed.parquet")
-    try:
-        addresses.write_parquet(listed)
-        list_urls([listed], shards, urls)
-    finally:
-        listed.unlink(missing_ok=True)
+    write_listing(_addresses(spec, pictures), shards, urls)
 
 
 def crawl_pictures(
@@ -131,16 +121,31 @@ def crawl_pictures(
     Raises:
         MissingFile, TruncatedFile, CorruptFile: as `list_pictures`.
     """
+    files = placed_if_any(manifest, "files")
+    paths = placed(manifest, spec["part"])
+    addresses = _Addresses(spec, manifest.parent / spec["part"], paths, urls)
+    ids = ids_of(urls, shard)
+    write_shard(_read(paths, files, addresses, ids), ids, manifest, outputs)
+
+
+def ids_of(urls: Path, shard: int) -> dict[str, str]:
+    """Return the ids of a shard's listed pictures by address."""
     own = pl.read_parquet(urls).filter(shard=shard)
-    ids = dict(zip(own["image_url"], own["image_id"], strict=True))
+    return dict(zip(own["image_url"], own["image_id"], strict=True))
+
+
+def write_shard(
+    contents: Iterable[tuple[str, bytes | None]],
+    ids: Mapping[str, str],
+    manifest: Path,
+    outputs: Mapping[str, Path],
+) -> None:
+    """Write pixels and ledger of pictures, which come with their address, each once."""
     progress = Progress("pictures", len(ids))
     rows: list[dict[str, object]] = []
     ledger: list[dict[str, object]] = []
     when = datetime.fromtimestamp(int(manifest.stat().st_mtime), UTC)
-    files = placed_if_any(manifest, "files")
-    paths = placed(manifest, spec["part"])
-    addresses = _Addresses(spec, manifest.parent / spec["part"], paths, urls)
-    for url, data in _read(paths, files, addresses, ids):
+    for url, data in contents:
         entry, webp = _convert(url, data)
         ledger.append(entry | {"fetched_at": when})
         if webp is not None:
@@ -151,6 +156,21 @@ def crawl_pictures(
     store.write_rows(sorted(rows, key=lambda r: str(r["image_id"])), outputs["pixels"], PIXELS)
     by_url = sorted(ledger, key=lambda r: str(r["image_url"]))
     store.write_rows(by_url, outputs["ledger"], LEDGER)
+
+
+def write_listing(names: Iterable[str], shards: int, urls: Path) -> None:
+    """Write tables.URLS of the addresses of pictures; what repeats one is logged."""
+    addresses = pl.DataFrame({"image_url": list(names)}, {"image_url": pl.String})
+    repeated = len(addresses) - addresses["image_url"].n_unique()
+    if repeated:
+        log.warning("%d pictures repeat an address; one of each is kept", repeated)
+    urls.parent.mkdir(parents=True, exist_ok=True)
+    listed = urls.with_name(f".{urls.name}.listed.parquet")
+    try:
+        addresses.write_parquet(listed)
+        list_urls([listed], shards, urls)
+    finally:
+        listed.unlink(missing_ok=True)
 
 
 def _url(spec: Mapping[str, str], name: str) -> str:

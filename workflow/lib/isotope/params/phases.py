@@ -161,10 +161,13 @@ class Crawl(Section):
     pictures: Opt[Pictures] = Field(
         default=None, description="Pictures that are part of the data set, instead of downloads."
     )
-    of: Annotated[Distinct[Literal["associations", "infoboxes"]], Field(min_length=1)] = Field(
-        default=["associations"],
-        description="Parsed tables whose images are downloaded: what WIT associates, and the first "
-        "picture of each infobox.",
+    of: Annotated[Distinct[Literal["associations", "infoboxes", "pairs"]], Field(min_length=1)] = (
+        Field(
+            default=["associations"],
+            description="Parsed tables whose images are downloaded: what WIT associates, the "
+            "first picture of each infobox, or the pairs of a collection of kind pairs, which has "
+            "these by itself.",
+        )
     )
     mirror: Opt[Annotated[str, Field(pattern="^https?://[^/]+$")]] = Field(
         default=None,
@@ -302,6 +305,8 @@ class CollectionKind(Kind):
     is_snapshot: ClassVar[bool] = False
     # It is made of other collections.
     is_union: ClassVar[bool] = False
+    # Tables of the phase parse that its queries read, in place of the acquired files.
+    parsed: ClassVar[Sequence[str]] = ()
 
     kind: str = Field(description="Folder of workflow/sql/collect/ whose queries make the tables.")
     source: Opt[str] = Field(

@@ -17,6 +17,7 @@ from isotope.core.errors import BadParams, MissingFile
 from isotope.core.grid import TASKS
 from isotope.params import SETTINGS, SPLITS
 from isotope.params.links import check, check_values, link, speak, unions, unknown
+from isotope.params.pairs import DATA, lay_out
 from isotope.params.phases import collection_kind
 from isotope.params.schema import demand_types, experiment, suggest, validate
 from isotope.params.sections import Params, Section, model_kind, system_kind
@@ -50,6 +51,7 @@ def resolve(config: Mapping[str, Any], foreign: Iterable[Place] = ()) -> Params:
     demand_types(config)
     config = expand(config)
     params = substitute(dict(config), {k: str(config[k]) for k in ("name", "root") if k in config})
+    lay_out(params)
     validate(params)
     params.setdefault("parse", {})
     speak(params)
@@ -232,7 +234,9 @@ def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
     for name, entry in params["crawl"].items():
         brought = params["acquire"].get(name, {}).get("files", {})
         part = [entry["pictures"]["part"]] if "pictures" in entry else []
-        yield from _unknown(f"crawl.{name}.pictures.part", part, list(brought))
+        # What lies on this machine is read where it is.
+        own = [*brought, *[DATA] * _is_pairs(params, name)]
+        yield from _unknown(f"crawl.{name}.pictures.part", part, own)
         # Pictures of another width are other files, even with the same date.
         others = [n for n, e in params["crawl"].items() if e.get("width") == entry.get("width")]
         earlier = [n for n in others if n != name]
@@ -249,6 +253,10 @@ def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
         if "model" in entry:
             yield from _unknown(f"systems.{name}.model", [entry["model"]], models)
     yield from _modelled(params)
+
+
+def _is_pairs(params: Params, source: str) -> bool:
+    return params["collect"].get(source, {}).get("kind") == "pairs"
 
 
 def _collected(params: Params) -> Iterator[tuple[str, str, list[str]]]:

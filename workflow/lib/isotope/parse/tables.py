@@ -53,6 +53,21 @@ SECTIONS = schema(
 REJECTED = schema(
     file=pa.string(), row=pa.int64(), reason=pa.string(), detail=pa.string(), raw=pa.string()
 )
+# A row of a collection of kind pairs: a picture, a text, or both, which belong together. Behind
+# these stand two records, `image_own` and `text_own`: the data's ids and what travels along.
+PAIRS = schema(
+    file=pa.string(),
+    row=pa.int64(),
+    nth=pa.int32(),
+    image_url=pa.string(),
+    text_id=pa.string(),
+    text=pa.string(),
+    title=pa.string(),
+    language=pa.string(),
+    split=pa.string(),
+    relevance=pa.int32(),
+    caption=STRINGS,
+)
 LINKS = schema(page_id=pa.int64(), target=pa.string())
 INLINKS = schema(page_id=pa.int64(), inlinks=pa.int64())
 INFOBOXES = schema(

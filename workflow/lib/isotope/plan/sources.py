@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from isotope.acquire import addresses
+from isotope.params import pairs
 from isotope.params.phases import collection_kind
 from isotope.plan.paths import Paths, Wildcards
 
@@ -17,6 +18,8 @@ class Sources(Paths):
     _LEDGERS = "data/crawl/{source}/ledger-{n:05d}.parquet"
     # Params of a crawl that say where its pictures are requested.
     _ORIGIN = ("serve", "mirror", "pictures")
+    # Params of a collection of kind pairs that say what its rows are.
+    _OF_ROWS = ("data", "form", "options", "columns", "keep", "splits")
 
     def upstream(self, wildcards: Wildcards) -> dict[str, Any]:
         """The params of a source, and digests of its local files that change when these do."""
@@ -29,10 +32,43 @@ class Sources(Paths):
         """The shares of test and validation among a snapshot's own associations."""
         return self.params["parse"][wildcards.source]["splits"]
 
-    def crawl_sources(self, *, pictures: bool) -> str:
-        """A wildcard constraint: the sources whose data sets contain pictures, or the others."""
+    def parsed_tables(self, collection: str) -> list[str]:
+        """The parsed tables that a collection's queries read in place of the acquired files."""
+        return [*collection_kind(self.params["collect"][collection]).parsed]
+
+    def parsed_files(self) -> list[str]:
+        """The parsed tables of all collections that read such ones."""
+        return [
+            f"data/parse/{source}/{table}.parquet"
+            for collection in self.collections()
+            for source in self.sources_of(collection)
+            for table in self.parsed_tables(collection)
+        ]
+
+    def pairs_sources(self) -> str:
+        """A wildcard constraint: the sources that are tables of anybody's pictures and texts."""
+        return self.any_of(c for c in self.params["collect"] if self.parsed_tables(c))
+
+    def pairs_spec(self, wildcards: Wildcards) -> dict[str, Any]:
+        """What the params say of the rows of such a source."""
+        entry = self.params["collect"][wildcards.source]
+        return {k: v for k, v in entry.items() if k in self._OF_ROWS}
+
+    def _is_contents(self, source: str) -> bool:
+        """Whether the pictures of a source are within its rows."""
+        entry = self.params["collect"].get(source, {"kind": ""})
+        pictures = self.params["crawl"].get(source, {}).get("pictures", {})
+        return bool(collection_kind(entry).parsed) and pictures.get("part") == pairs.DATA
+
+    def crawl_sources(self, *, pictures: bool, contents: bool = False) -> str:
+        """A wildcard constraint: the sources whose data sets contain pictures, or the others.
+
+        With `contents` they are those whose rows have them.
+        """
         return self.any_of(
-            n for n, c in self.params["crawl"].items() if ("pictures" in c) == pictures
+            n
+            for n, c in self.params["crawl"].items()
+            if ("pictures" in c) == pictures and self._is_contents(n) == contents
         )
 
     def crawl_shards(self, wildcards: Wildcards) -> int:
@@ -162,6 +198,13 @@ class Sources(Paths):
             return {t: [f"data/collect/{c}/{t}.parquet" for c in members] for t in tables}
         source = self.source_of(wildcards.collection)
         own = ("urls", "ledger") if source in self.params["crawl"] else ()
+        parsed = self.parsed_tables(wildcards.collection)
+        if parsed:
+            crawled = {t: f"data/crawl/{source}/{t}.parquet" for t in own}
+            return {
+                **{t.replace(".", "_"): f"data/parse/{source}/{t}.parquet" for t in parsed},
+                **crawled,
+            }
         if not self.is_snapshot(wildcards.collection):
             manifest = f"data/acquire/{source}/manifest.json"
             linked = [self.entities(source, k) for k in self.knowledge_of(wildcards.collection)]

@@ -4,19 +4,29 @@
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 from isotope.core.errors import UnknownForm
 from isotope.params.schema import suggest
 from isotope.parse.forms.base import ROLES, Form, Picture, Rejection
+from isotope.parse.forms.beir import Beir
+from isotope.parse.forms.coco import Coco, Karpathy
+from isotope.parse.forms.flickr import Flickr
+from isotope.parse.forms.folder import Folder
+from isotope.parse.forms.hf import HuggingFace
+from isotope.parse.forms.ir_datasets import IrDatasets
 from isotope.parse.forms.knowledge import EncyclopedicVqa, InfoSeek
 from isotope.parse.forms.tabular import Delimited, JsonLines, Parquet
+from isotope.parse.forms.webdataset import WebDataset
 
 __all__ = ["FORMS", "ROLES", "Form", "Picture", "Rejection", "form_of"]
 
+# Asked in this order: a form before those whose files look like its own.
 _ALL: Sequence[Form] = (
     *(EncyclopedicVqa(), InfoSeek()),
-    *(Delimited("csv"), Delimited("tsv"), JsonLines(), Parquet()),
+    *(IrDatasets(), Karpathy(), Coco(), Beir(), HuggingFace(), WebDataset(), Flickr()),
+    *(Delimited("csv"), Delimited("tsv"), JsonLines(), Parquet(), Folder()),
 )
 FORMS: Mapping[str, Form] = {form.name: form for form in _ALL}
 
@@ -34,7 +44,7 @@ def form_of(paths: Sequence[Path], name: str | None = None) -> Form:
     for form in FORMS.values():
         if form.recognises(paths):
             return form
-    names = ", ".join(path.name for path in paths[:3]) + (", …" if len(paths) > 3 else "")
+    names = ", ".join(path.name for path in islice(paths, 3)) + (", …" if paths[3:] else "")
     raise UnknownForm(
         paths[0] if paths else "data",
         f"no form is known by these files ({names})",

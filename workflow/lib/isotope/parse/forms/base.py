@@ -10,9 +10,10 @@ the same thing, and for each column the first that says anything counts. So tabl
 documents, queries and judgements stand apart, are read without joining them.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import pyarrow as pa
 
@@ -35,20 +36,21 @@ Picture = tuple[str, Callable[[], bytes]]
 _LONGEST_RAW = 500
 
 
-class Form(Protocol):
+class Form(ABC):
     """A form of data."""
 
     # As params say it.
     name: str
     # Role -> column, where the form itself says so.
-    roles: Mapping[str, str]
+    roles: ClassVar[Mapping[str, str]] = {}
     # What `options` may hold, with a sentence on each.
-    options: Mapping[str, str]
+    options: ClassVar[Mapping[str, str]] = {}
 
+    @abstractmethod
     def recognises(self, paths: Sequence[Path]) -> bool:
         """Tell whether files or folders are of this form, by their names and first bytes."""
-        ...
 
+    @abstractmethod
     def read(
         self,
         paths: Sequence[Path],
@@ -67,7 +69,6 @@ class Form(Protocol):
                 first record that can't be read.
             MissingFile, MissingColumn, EmptyTable: what the form needs and the data lacks.
         """
-        ...
 
     def pictures(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Iterator[Picture]:
         """Yield the name of each picture within the data, as `read` has it, and its reader.
@@ -75,7 +76,8 @@ class Form(Protocol):
         A reader is good until the next picture is asked for. A name may come again, with the same
         bytes. Nothing where pictures lie apart or are URLs.
         """
-        ...
+        del paths, options
+        yield from ()
 
 
 def refuse(rejected: list[Rejection] | None, where: tuple[str, int], found: str, raw: str) -> None:

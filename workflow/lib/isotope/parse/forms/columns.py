@@ -22,6 +22,7 @@ Record = Mapping[str, object]
 # A file's name, the row, and what stands there.
 Located = tuple[str, int, Record]
 _Item = TypeVar("_Item")
+_INT32 = range(-(2**31), 2**31)
 _INT64 = range(-(2**63), 2**63)
 # The first that fits all texts of a column is its type.
 _SPELLED = {
@@ -86,10 +87,16 @@ def typed_values(read: Callable[[], Iterator[Located]]) -> Iterator[pa.RecordBat
 
 
 def batches(rows: Iterable[Located], columns: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Yield rows as batches of these columns, behind those of `base.WHERE`."""
+    """Yield rows as batches of these columns of texts and integers, behind those of `base.WHERE`.
+
+    What is no text becomes one in a column of texts, and what is no integer null in one of those.
+    """
     schema = pa.schema([*WHERE, *columns])
     for chunk in chunks(rows):
-        arrays = [pa.array([r.get(c.name) for _, _, r in chunk], c.type) for c in columns]
+        arrays = [
+            pa.array([_fitted(record.get(name), kind) for _, _, record in chunk], kind)
+            for name, kind in zip(columns.names, columns.types, strict=True)
+        ]
         yield pa.record_batch([*_where(chunk), *arrays], schema=schema)
 
 
@@ -112,9 +119,15 @@ def _texts(chunk: Sequence[Located], name: str) -> pa.Array:
 
 def _narrow(kinds: dict[str, Any], texts: pa.Array) -> None:
     for kind, (arrow, pattern) in list(kinds.items()):
-        fits = pc.all(pc.match_substring_regex(texts, pattern)).as_py()
+        fits = _all(
+            pc.call_function("match_substring_regex", [texts], pc.MatchSubstringOptions(pattern))
+        )
         if fits is False or (fits and not _casts(texts, arrow)):
             del kinds[kind]
+
+
+def _all(truths: pa.Array) -> bool | None:
+    return pc.call_function("all", [truths]).as_py()
 
 
 def _casts(texts: pa.Array, kind: pa.DataType) -> bool:
@@ -123,7 +136,9 @@ def _casts(texts: pa.Array, kind: pa.DataType) -> bool:
         cast = _cast(texts, kind)
     except pa.ArrowInvalid:
         return False
-    return not pa.types.is_floating(kind) or pc.all(pc.is_finite(cast)).as_py() is not False
+    return (
+        not pa.types.is_floating(kind) or _all(pc.call_function("is_finite", [cast])) is not False
+    )
 
 
 def _first(kinds: Mapping[str, Any]) -> pa.DataType:
@@ -170,6 +185,12 @@ def _value(value: object, kind: pa.DataType) -> object:
     return float(value) if pa.types.is_floating(kind) else value  # pyright: ignore
 
 
+def _fitted(value: object, kind: pa.DataType) -> object:
+    if pa.types.is_integer(kind) and not (isinstance(value, int) and value in _INT32):
+        return None
+    return _value(value, kind)
+
+
 def _kind(value: object) -> str:
     if value is None:
         return "null"
@@ -179,7 +200,7 @@ def _kind(value: object) -> str:
         return "int" if value in _INT64 else "long"
     if isinstance(value, list):
         return "list"
-    return {float: "float", str: "string"}.get(type(value), "record")
+    return "float" if isinstance(value, float) else "string" if isinstance(value, str) else "record"
 
 
 def _joint(kinds: Collection[str]) -> pa.DataType:

@@ -1,4 +1,4 @@
-"""Tables of Arrow that may have pictures in them: columns of bytes, or of records of bytes and path.
+"""Tables of Arrow with pictures in them: columns of bytes, or of records of bytes and path.
 
 A picture within a table is called by its content, the first 32 hexadecimal digits of the SHA-256 of
 its bytes and the suffix of its format, so that rows with equal pictures have one. The records are

@@ -6,6 +6,7 @@ has no quotes, unless `quote` says so. JSON lines: https://jsonlines.org, or a J
 
 import csv
 import json
+import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -17,20 +18,20 @@ import pyarrow as pa
 from isotope.core.errors import CorruptFile, EmptyTable
 from isotope.core.files import items
 from isotope.parse.forms import embedded
-from isotope.parse.forms.base import Picture, Rejection, refuse
+from isotope.parse.forms.base import Form, Picture, Rejection, refuse
 from isotope.parse.forms.columns import Located, typed_texts, typed_values
 from isotope.parse.forms.texts import files_of, head, lines, named, suffix
 
 _DELIMITERS = ",;\t|"
+_NAMES = re.compile(r"[^\W\d]\w*([,;\t|] ?[^\W\d]\w*)+")
 _LONGEST_FIELD = 1 << 24
 _HEADER = "Names of the columns, where the first line is a row; false: they have none."
 _STRINGS = "Columns that stay texts whatever they look like."
 
 
-class Delimited:
+class Delimited(Form):
     """Fields between commas or tabs, the first line their names."""
 
-    roles: ClassVar[Mapping[str, str]] = {}
     options: ClassVar[Mapping[str, str]] = {
         "delimiter": "Between fields; found in the first line unless given.",
         "quote": "Around fields that hold delimiters or lines; empty: none. TSV has none.",
@@ -43,12 +44,15 @@ class Delimited:
         self.name = name
 
     def recognises(self, paths: Sequence[Path]) -> bool:
-        """Tell by the suffix, and that the first line has two fields or more."""
+        """Tell by the suffix and two fields or more in the first line; a .txt by their names."""
         files = files_of(paths)
-        return bool(files) and all(
-            suffix(path) == f".{self.name}" and any(d in _first_line(path) for d in _DELIMITERS)
-            for path in files
-        )
+        return bool(files) and all(map(self._is_own, files))
+
+    def _is_own(self, path: Path) -> bool:
+        if suffix(path) == f".{self.name}":
+            return any(each in _first_line(path) for each in _DELIMITERS)
+        is_text = self.name == "csv" and suffix(path) == ".txt"
+        return is_text and _NAMES.fullmatch(_first_line(path).strip()) is not None
 
     def read(
         self,
@@ -73,10 +77,6 @@ class Delimited:
                 yield from dialects[path].rows(name, aside)
 
         yield from typed_texts(rows, names, options.get("strings", ()))
-
-    def pictures(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Iterator[Picture]:
-        """Yield nothing: pictures lie apart."""
-        yield from ()
 
 
 def _first_line(path: Path) -> str:
@@ -171,12 +171,10 @@ class _Dialect:
             ) from error
 
 
-class JsonLines:
+class JsonLines(Form):
     """A JSON record a line, or a list of them."""
 
     name = "jsonl"
-    roles: ClassVar[Mapping[str, str]] = {}
-    options: ClassVar[Mapping[str, str]] = {}
     _suffixes = (".jsonl", ".ndjson", ".json")
 
     def recognises(self, paths: Sequence[Path]) -> bool:
@@ -206,10 +204,6 @@ class JsonLines:
                 yield from records(path, name, aside)
 
         yield from typed_values(rows)
-
-    def pictures(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Iterator[Picture]:
-        """Yield nothing: pictures lie apart."""
-        yield from ()
 
 
 def records(path: Path, name: str, rejected: list[Rejection] | None) -> Iterator[Located]:
@@ -248,12 +242,10 @@ def _begins(path: Path) -> bool:
     return isinstance(_record(text.partition("\n")[0]), dict)
 
 
-class Parquet:
+class Parquet(Form):
     """Columns with types of their own; a column of pictures' bytes has the pictures."""
 
     name = "parquet"
-    roles: ClassVar[Mapping[str, str]] = {}
-    options: ClassVar[Mapping[str, str]] = {}
 
     def recognises(self, paths: Sequence[Path]) -> bool:
         """Tell by the suffix."""

@@ -131,3 +131,10 @@ def _unpacked(path: Path) -> IO[bytes]:
     if packing == ".zst":
         return io.BufferedReader(pa.input_stream(str(path), compression="zstd"))
     return path.open("rb")
+
+
+def root_of(paths: Sequence[Path]) -> Path:
+    """Return the folder below which pictures are named: the one that is given, or that of all."""
+    if len(paths) == 1 and paths[0].is_dir():
+        return paths[0]
+    return Path(os.path.commonpath([path if path.is_dir() else path.parent for path in paths]))

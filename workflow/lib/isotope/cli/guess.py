@@ -1,0 +1,234 @@
+"""What columns of a user's table are likely to be: by their names, types and values.
+
+A role is sought in the order of `ROLES`, and takes no column that another has. A guess is a
+proposal: `isotope init` shows ten rows as it understands them, and `--columns` mends it.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import PurePosixPath
+from typing import Any
+
+import pyarrow as pa
+
+from isotope.parse.forms.texts import is_picture
+
+# As workflow/sql/parse/pairs/20_divided.sql reads them.
+SPLIT_NAMES: Mapping[str, str] = {
+    **dict.fromkeys(("train", "training", "restval"), "train"),
+    **dict.fromkeys(("validation", "valid", "val", "dev", "development"), "validation"),
+    **dict.fromkeys(("test", "testing"), "test"),
+}
+_NAMED = {
+    "image": r"(image|img|picture|photo|file)(_?(name|file|path|url|uri))?|(file)?path|ur[il]|key",
+    "image_id": r"(image|img|picture|photo|coco)_?ids?",
+    "text_id": r"(text|caption|sent|sentence|query|annotation)_?id|_?id|qid",
+    "title": r"(page_?|article_?)?title|headline|heading",
+    "caption": r"alt(_?text)?|(image|picture)_(caption|description|text)",
+    "split": r"split|fold|set|subset|partition",
+    "relevance": r"relevance|grade|score|rel|judge?ment|rating",
+    "language": r"lang(uage)?|locale|lng",
+    "date": r"date(_.*)?|.*_date|day|year|taken|published|created(_at)?",
+    "licen[cs]e": r"licen[cs]es?|rights?|copyright",
+    "objects": r"objects?|tags?|labels?|classes|categor(y|ies)|synsets?|keywords?",
+}
+# Names of texts, the likeliest first; a number or a word before it comes after all of them.
+_TEXTS = (
+    *("captions?", "sentences?", "texts?", "raw", "(full_?)?descriptions?", "quer(y|ies)"),
+    *("questions?", "comments?", "alt(_?text)?", "title"),
+)
+_SERIES = re.compile(r"(.*?)[ _-]?(\d+)")
+_URL = re.compile(r"https?://", re.IGNORECASE)
+_CODE = re.compile(r"[a-z]{2,3}([-_][A-Za-z0-9]{2,12})*")
+_DAY = re.compile(r"\d{4}(-?\d{2}(-?\d{2}([T ].*)?)?)?")
+_WORDS_OF_A_TEXT = 3.0
+_SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its name, its type, and the values of some rows, None among them."""
+
+    name: str
+    kind: pa.DataType
+    values: Sequence[Any]
+
+    @property
+    def filled(self) -> list[Any]:
+        """The values that are there."""
+        return [value for value in self.values if value is not None]
+
+    @property
+    def texts(self) -> list[str]:
+        """The values as texts; those of lists one by one."""
+        flat = (v if isinstance(v, list) else [v] for v in self.filled)
+        return [str(item) for items in flat for item in items if item is not None]
+
+
+Found = Callable[[str], bool]
+
+
+def guess(columns: Sequence[Column], found: Found | None = None) -> dict[str, list[str]]:
+    """Return the columns of each role; `found` tells whether a picture of this name is there.
+
+    Columns without a value are of no role. Of several columns that could be one the name decides,
+    then their order.
+    """
+    left = [column for column in columns if column.filled]
+    roles: dict[str, list[str]] = {}
+    for role, chosen in _steps(found):
+        names = chosen(left)
+        if names:
+            roles[role] = names
+            left = [column for column in left if column.name not in names]
+    return roles
+
+
+def _steps(found: Found | None) -> list[tuple[str, Callable[[Sequence[Column]], list[str]]]]:
+    def named(role: str, fits: Callable[[Column], bool]) -> Callable[..., list[str]]:
+        return lambda left: _first(c.name for c in left if _is_named(role, c) and fits(c))
+
+    return [
+        ("image", lambda left: _image(left, found)),
+        ("image_id", named("image_id", _is_scalar)),
+        ("split", named("split", _has_splits)),
+        ("text", _text),
+        ("text_id", named("text_id", _is_key)),
+        ("title", named("title", _is_words)),
+        ("caption", named("caption", _is_words)),
+        ("relevance", named("relevance", _has_grades)),
+        ("language", named("language", _has_codes)),
+        ("date", named("date", _has_days)),
+        ("licence", named("licen[cs]e", _is_scalar)),
+        ("objects", named("objects", _has_words)),
+    ]
+
+
+def _first(names: Iterable[str]) -> list[str]:
+    return list(names)[:1]
+
+
+def _is_named(role: str, column: Column) -> bool:
+    return re.fullmatch(_NAMED[role], column.name.strip().lower()) is not None
+
+
+def _share(column: Column, fits: Callable[[str], bool]) -> float:
+    texts = column.texts
+    return sum(map(fits, texts)) / len(texts) if texts else 0.0
+
+
+def _is_scalar(column: Column) -> bool:
+    return not isinstance(column.filled[0], list | dict | bytes)
+
+
+def _is_words(column: Column) -> bool:
+    return pa.types.is_string(column.kind) or pa.types.is_large_string(column.kind)
+
+
+def _is_list_of_words(column: Column) -> bool:
+    return pa.types.is_list(column.kind) and pa.types.is_string(column.kind.value_type)
+
+
+def _has_words(column: Column) -> bool:
+    return _is_words(column) or pa.types.is_list(column.kind)
+
+
+def _is_key(column: Column) -> bool:
+    return _is_scalar(column) and len(set(column.filled)) == len(column.filled)
+
+
+def _has_splits(column: Column) -> bool:
+    return all(text.lower() in SPLIT_NAMES for text in column.texts)
+
+
+def _has_grades(column: Column) -> bool:
+    return all(
+        isinstance(v, int | float) and not isinstance(v, bool) and float(v).is_integer() and v >= 0
+        for v in column.filled
+    )
+
+
+def _has_codes(column: Column) -> bool:
+    return all(_CODE.fullmatch(text) for text in column.texts)
+
+
+def _has_days(column: Column) -> bool:
+    return all(
+        isinstance(v, date | datetime) or _DAY.fullmatch(str(v)) is not None for v in column.filled
+    )
+
+
+def _image(columns: Sequence[Column], found: Found | None) -> list[str]:
+    """Return the column whose values are pictures that are there, names of pictures, or URLs.
+
+    A name that ends as no picture's does counts where a picture of this name is there.
+    """
+    ranked: list[tuple[float, bool, bool, int, str]] = []
+    for place, column in enumerate(columns):
+        if not _is_scalar(column):
+            continue
+        there = _share(column, found) if found else 0.0
+        looks = _share(column, _looks_like_picture)
+        if max(there, looks) >= _SHARE or (_is_url(column) and _is_named("image", column)):
+            is_named = _is_named("image", column) or _is_named("image_id", column)
+            ranked.append((-there, looks < _SHARE, not is_named, place, column.name))
+    return [min(ranked)[-1]] if ranked else []
+
+
+def _looks_like_picture(text: str) -> bool:
+    path = text.partition("?")[0] if _URL.match(text) else text
+    return is_picture(path) and bool(PurePosixPath(path).stem)
+
+
+def _is_url(column: Column) -> bool:
+    return _share(column, lambda text: _URL.match(text) is not None) >= _SHARE
+
+
+def is_url(text: str) -> bool:
+    """Tell whether a text is the address of something on a server."""
+    return _URL.match(text) is not None
+
+
+def _text(columns: Sequence[Column]) -> list[str]:
+    """Return the column of texts, or several that differ by a number: caption_1, caption_2."""
+    here = [c for c in columns if (_is_words(c) or _is_list_of_words(c)) and not _is_url(c)]
+    ranked = [(_rank(c), -_length(c), n, c) for n, c in enumerate(here)]
+    fit = [each for each in ranked if each[0] < len(_TEXTS) * 3 or -each[1] >= _WORDS_OF_A_TEXT]
+    if not fit:
+        return []
+    best = min(fit, key=lambda each: each[:3])[3]
+    series = _SERIES.fullmatch(best.name)
+    stem = series[1] if series else best.name
+    numbered = {c.name: _number(c.name, stem) for c in here}
+    family = sorted((n, name) for name, n in numbered.items() if n is not None)
+    return [name for _, name in family]
+
+
+def _rank(column: Column) -> int:
+    """Return how likely a name is that of the text; 0 is the likeliest."""
+    name = column.name.strip().lower()
+    for n, pattern in enumerate(_TEXTS):
+        if re.fullmatch(pattern, name):
+            return n
+        if re.fullmatch(rf"({pattern})[ _-]?\d+", name):
+            return n + len(_TEXTS)
+    for n, pattern in enumerate(_TEXTS):
+        if re.fullmatch(rf".*[ _-]({pattern})", name) and pattern != "title":
+            return n + 2 * len(_TEXTS)
+    return 3 * len(_TEXTS)
+
+
+def _length(column: Column) -> float:
+    """Return the mean number of words of a column's texts."""
+    texts = column.texts
+    return sum(len(text.split()) for text in texts) / len(texts) if texts else 0.0
+
+
+def _number(name: str, stem: str) -> int | None:
+    """Return the number of a column of a series: 0 for the stem itself, None for another name."""
+    if name == stem:
+        return 0
+    series = _SERIES.fullmatch(name)
+    return int(series[2]) if series and series[1] == stem else None

@@ -1,0 +1,272 @@
+"""`isotope init`: look at somebody's data, and propose what its columns are."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from isotope.cli.guess import Column, guess, is_url
+from isotope.cli.places import Pictures, beside, pictures_in
+from isotope.cli.tally import Counts, Tally, values_of
+from isotope.collect.tables import IMAGES, OPTIONAL, TEXTS
+from isotope.core.errors import BadArgument, EmptyTable, MissingColumn, MissingFile
+from isotope.core.progress import Progress
+from isotope.params.pairs import IR_DATASETS, NONE, URLS
+from isotope.params.schema import suggest
+from isotope.parse.forms import ROLES, Form, Rejection, form_of
+from isotope.parse.forms.base import FILE, ROW
+
+SHOWN = 10
+_SAMPLE = 2_000
+_SEVERAL = ("text", "caption")
+_TAKEN = frozenset((*TEXTS.names, *IMAGES.names, *OPTIONAL.names, "licence"))
+_SHARES = {"validation": 0.1, "test": 0.1}
+# With fewer pictures a tenth may be none.
+_FEWEST = 100
+_VALUE = re.compile(
+    r"-?\d+([.,]\d+)?|\d{4}-\d{2}-\d{2}.*|.*\.(jpe?g|png|webp|gif|tiff?)|https?:.*", re.I
+)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a user said: the data, where pictures lie, a form, and columns of roles."""
+
+    table: str
+    pictures: str | None = None
+    form: str | None = None
+    columns: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+
+
+@dataclass(frozen=True)
+class Understanding:
+    """How the data is understood: its form, roles, columns to keep, pictures, splits and counts."""
+
+    question: Question
+    form: Form
+    options: Mapping[str, Any]
+    roles: Mapping[str, Sequence[str]]
+    keep: Mapping[str, Sequence[str]]
+    pictures: str | None
+    counts: Counts
+    rows: Sequence[Mapping[str, object]]
+
+    def splits(self) -> dict[str, float] | None:
+        """Return shares by hash, where the data has no split to search in."""
+        if {"validation", "test"} & {*self.counts.splits}:
+            return None
+        return dict(_SHARES) if self.counts.pictures >= _FEWEST else {"test": 1.0}
+
+    def entry(self) -> dict[str, Any]:
+        """Return the entry of `collect`; what the form says itself is left out."""
+        splits, own = self.splits(), dict[str, Any]()
+        for role, names in self.roles.items():
+            said = self.form.roles.get(role)
+            if [said] != [*names] and not (role == "split" and splits):
+                own[role] = [*names] if len(names) > 1 else names[0]
+        entry: dict[str, Any] = {"kind": "pairs", "data": self.question.table}
+        entry |= {"form": self.form.name} if self.question.form else {}
+        entry |= {"options": dict(self.options)} if self.options else {}
+        entry |= {"pictures": self.pictures} if self.pictures else {}
+        entry |= {"columns": own} if own else {}
+        entry |= {"keep": {k: [*v] for k, v in self.keep.items()}} if self.keep else {}
+        return entry | ({"splits": splits} if splits else {})
+
+    def overlay(self, name: str) -> dict[str, Any]:
+        """Return an overlay of params.yaml that runs systems which need neither network nor GPU."""
+        splits = self.splits() or self.counts.splits
+        has_pixels = self.pictures != NONE
+        model = {"kind": "hash", "dim": 256, "images": "pixels" if has_pixels else "captions"}
+        return {
+            "build": [name],
+            "collect": {name: self.entry()},
+            "models": {"hash": model},
+            "systems": {"hash": {"kind": "dense", "model": "hash"}},
+            "search": {
+                "systems": ["random", "bm25", "hash"],
+                "settings": ["small"],
+                "splits": [split for split in ("validation", "test") if splits.get(split)],
+                "depth": 100,
+            },
+            "score": {"measures": ["MRR@10", "R@1", "R@10", "nDCG@10"]},
+            "tabulate": {"system": "bm25", "sizes": []},
+        }
+
+
+def understand(question: Question) -> Understanding:
+    """Look at all of the data.
+
+    Raises:
+        MissingFile: data or pictures that are not there.
+        UnknownForm: data of no form that isotope reads.
+        MissingColumn: a column of `--columns` that is not there, with the likely spelling; no
+            column that looks like a picture or a text.
+        BadArgument: a role that nobody knows.
+        EmptyTable: data without a row.
+        CorruptFile: data that can't be read.
+    """
+    paths = paths_of(question.table)
+    form = form_of(paths, question.form)
+    options = _options(form, paths)
+    first = next(form.read(paths, options, []), None)
+    if first is None or not len(first):
+        raise EmptyTable(question.table, "no row that can be read", "give data with rows")
+    within = next(iter(form.pictures(paths, options)), None) is not None
+    place, here = _place(question, first, within=within)
+    roles = _roles(question, form, first, here)
+    place = place or _elsewhere(first, roles)
+    keep, rejected = _kept(first, roles), list[Rejection]()
+    tally, rows = Tally(roles, here), list[Mapping[str, object]]()
+    progress = Progress("rows looked at")
+    for batch in form.read(paths, options, rejected):
+        records = batch.to_pylist()
+        rows += [_shown(record, roles) for record in records[: SHOWN - len(rows)]]
+        for record in records:
+            tally.add(record)
+        progress.add(len(records))
+    progress.finish()
+    counts = tally.counts(len(rejected), is_known=here is not None or within)
+    return Understanding(question, form, options, roles, keep, place, counts, rows)
+
+
+def paths_of(table: str) -> list[Path]:
+    """Return the files or folder that a user means: a path, a pattern, an id of `ir_datasets`.
+
+    Raises:
+        MissingFile: nothing of this name.
+    """
+    if table.startswith(IR_DATASETS):
+        return [Path(table)]
+    path = Path(table)
+    if path.exists():
+        return [path]
+    matches = sorted(Path(path.anchor or ".").glob(str(path.relative_to(path.anchor))))
+    if "*" in table and matches:
+        return matches
+    near = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
+    raise MissingFile(path, "no such file or folder", suggest(path.name, near))
+
+
+def _options(form: Form, paths: Sequence[Path]) -> dict[str, Any]:
+    """Return what the data asks for: no header where the first line is a row, quotes of a TSV."""
+    if "header" not in form.options:
+        return {}
+    options: dict[str, Any] = {}
+    names = next(form.read(paths, {}, []), pa.record_batch({})).schema.names
+    if any(_VALUE.fullmatch(name) for name in names):
+        options["header"] = False
+    if form.name == "tsv" and _rejections(form, paths, options):
+        quoted = options | {"quote": '"'}
+        options = quoted if not _rejections(form, paths, quoted) else options
+    return options
+
+
+def _rejections(form: Form, paths: Sequence[Path], options: Mapping[str, Any]) -> int:
+    rejected: list[Rejection] = []
+    next(form.read(paths, options, rejected), None)
+    return len(rejected)
+
+
+def _columns(batch: pa.RecordBatch) -> list[Column]:
+    sample = batch.slice(0, _SAMPLE)
+    names = [name for name in batch.schema.names if name not in (FILE, ROW)]
+    return [Column(n, batch.schema.field(n).type, sample[n].to_pylist()) for n in names]
+
+
+def _place(
+    question: Question, first: pa.RecordBatch, *, within: bool
+) -> tuple[str | None, Pictures | None]:
+    """Return where pictures lie, as the overlay says it, and which there are."""
+    if question.pictures is not None:
+        return question.pictures, pictures_in(Path(question.pictures))
+    if within or question.table.startswith(IR_DATASETS):
+        return None, None
+    found = beside(Path(question.table), [v for c in _columns(first) for v in c.texts])
+    return (str(found), pictures_in(found)) if found else (None, None)
+
+
+def _elsewhere(first: pa.RecordBatch, roles: Mapping[str, Sequence[str]]) -> str | None:
+    """Return what the overlay says of pictures that are neither here nor in the data."""
+    if "image" not in roles:
+        return NONE
+    values = [str(v) for v in first[roles["image"][0]].to_pylist() if v is not None]
+    if values and all(map(is_url, values)):
+        return URLS
+    return None
+
+
+def _roles(
+    question: Question, form: Form, first: pa.RecordBatch, here: Pictures | None
+) -> dict[str, list[str]]:
+    """Return the columns of each role: those said, those of the form, and guesses."""
+    columns = _columns(first)
+    said = _said(question, [column.name for column in columns])
+    taken = {name for names in said.values() for name in names}
+    filled = {column.name for column in columns if column.filled}
+    own = {
+        role: [name]
+        for role, name in form.roles.items()
+        if name in filled and name not in taken and role not in said
+    }
+    taken |= {name for names in own.values() for name in names}
+    left = [column for column in columns if column.name not in taken]
+    guessed = guess(left, here.has if here else None)
+    if own:
+        guessed = {role: names for role, names in guessed.items() if _is_free(role, own)}
+    roles = {**guessed, **own, **said}
+    if "image" in said and "image_id" not in said and "image_id" in guessed:
+        roles["image_id"] = guessed["image_id"]
+    _demand(question.table, roles, [column.name for column in columns])
+    return {role: roles[role] for role in ROLES if role in roles}
+
+
+def _is_free(role: str, own: Mapping[str, Sequence[str]]) -> bool:
+    """Tell whether a role may be guessed beside what the form says: ids go with what they name."""
+    return role not in own and not (role in ("image_id", "text_id") and role[:-3] in own)
+
+
+def _said(question: Question, names: Sequence[str]) -> dict[str, list[str]]:
+    for role, columns in question.columns.items():
+        if role not in ROLES:
+            raise BadArgument("--columns", f"no role {role!r}", suggest(role, ROLES))
+        if len(columns) > 1 and role not in _SEVERAL:
+            found = f"{role} is several columns"
+            raise BadArgument("--columns", found, f"only {' and '.join(_SEVERAL)} may be")
+        for column in columns:
+            if column not in names:
+                found = f"no column {column!r}"
+                raise MissingColumn(question.table, found, suggest(column, names))
+    return {role: [*columns] for role, columns in question.columns.items()}
+
+
+def _demand(table: str, roles: Mapping[str, Sequence[str]], names: Sequence[str]) -> None:
+    lacking = [role for role in ("image", "text") if not {role, f"{role}_id"} & {*roles}]
+    if lacking:
+        found = f"no column of {', '.join(names)} looks like the {lacking[0]}"
+        raise MissingColumn(table, found, f"say which is: --columns {lacking[0]}=COLUMN")
+
+
+def _kept(first: pa.RecordBatch, roles: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Return columns that travel along: with the picture if equal in all its rows, or the text."""
+    used = {name for names in roles.values() for name in names}
+    columns = [column for column in _columns(first) if column.name not in used and column.filled]
+    key = next((roles[role][0] for role in ("image", "image_id") if role in roles), None)
+    keys = first.slice(0, _SAMPLE)[key].to_pylist() if key else []
+    kept: dict[str, list[str]] = {"image": [], "text": []}
+    for column in columns:
+        if column.name.lower() in _TAKEN or not re.fullmatch(r"[A-Za-z]\w*", column.name):
+            continue
+        pairs = {(k, repr(v)) for k, v in zip(keys, column.values, strict=True)} if keys else set()
+        kept["image" if keys and len(pairs) == len(set(keys)) else "text"].append(column.name)
+    return {side: names for side, names in kept.items() if names}
+
+
+def _shown(record: Mapping[str, Any], roles: Mapping[str, Sequence[str]]) -> dict[str, object]:
+    own: dict[str, object] = {"row": f"{record[FILE]}:{record[ROW]}"}
+    for role, names in roles.items():
+        values = values_of(record, names)
+        own[role] = values if len(values) > 1 else next(iter(values), None)
+    return own

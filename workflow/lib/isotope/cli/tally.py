@@ -1,0 +1,79 @@
+"""Counts of a user's data by the roles of its columns: what is there, and what is wrong."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+from isotope.cli.guess import SPLIT_NAMES
+from isotope.cli.places import Pictures
+
+
+@dataclass
+class Counts:
+    """What is in the data, and what is wrong with it."""
+
+    rows: int = 0
+    unreadable: int = 0
+    without_picture: int = 0
+    without_text: int = 0
+    pictures: int = 0
+    pictures_found: int | None = None
+    missing: list[str] = field(default_factory=list[str])
+    texts: int = 0
+    repeated_text_ids: int = 0
+    captions: tuple[int, float, int] = (0, 0.0, 0)
+    splits: dict[str, int] = field(default_factory=dict[str, int])
+    mixed_splits: int = 0
+
+
+def values_of(record: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    """Return the texts of a row's columns; a list has several."""
+    found = (record.get(name) for name in names)
+    flat = chain.from_iterable(v if isinstance(v, list) else [v] for v in found)
+    return [str(v) for v in flat if v is not None and str(v).strip()]
+
+
+class Tally:
+    """Counts of all rows; names and ids of pictures and texts are in memory."""
+
+    def __init__(self, roles: Mapping[str, Sequence[str]], here: Pictures | None) -> None:
+        self._roles, self._here, self._counts = roles, here, Counts()
+        self._captions, self._ids = Counter[str](), Counter[str]()
+        self._splits: dict[str, str] = {}
+        self._mixed: set[str] = set()
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Count a row."""
+        own = {role: values_of(record, names) for role, names in self._roles.items()}
+        image = next(chain(own.get("image", []), own.get("image_id", [])), None)
+        texts = own.get("text", [])
+        self._counts.rows += 1
+        self._counts.without_picture += image is None
+        self._counts.without_text += not texts and not own.get("text_id")
+        self._counts.texts += len(texts)
+        self._ids.update(own.get("text_id", []))
+        if image is not None:
+            self._captions[image] += len(texts)
+        self._split(image, next(iter(own.get("split", [])), None))
+
+    def _split(self, image: str | None, written: str | None) -> None:
+        split = SPLIT_NAMES.get(written.lower(), written) if written else None
+        if split is None:
+            return
+        self._counts.splits[split] = self._counts.splits.get(split, 0) + 1
+        if image is not None and self._splits.setdefault(image, split) != split:
+            self._mixed.add(image)
+
+    def counts(self, unreadable: int, *, is_known: bool) -> Counts:
+        """Return all; `is_known` tells whether it is known which pictures are there."""
+        counts, said = self._counts, sorted(self._captions.values()) or [0]
+        missing = [n for n in self._captions if self._here and not self._here.has(n)]
+        counts.unreadable, counts.pictures = unreadable, len(self._captions)
+        counts.pictures_found = len(self._captions) - len(missing) if is_known else None
+        counts.missing = sorted(missing)
+        counts.repeated_text_ids = sum(n > 1 for n in self._ids.values())
+        counts.captions = said[0], sum(said) / len(said), said[-1]
+        counts.mixed_splits = len(self._mixed)
+        return counts

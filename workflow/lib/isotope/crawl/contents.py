@@ -1,0 +1,59 @@
+"""Pictures within the rows of a data set, such as bytes of a column, into the crawl's shards."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from isotope.core.errors import EmptyTable
+from isotope.crawl.pictures import ids_of, write_listing, write_shard
+from isotope.parse.forms import Picture
+from isotope.parse.pairs import read_data
+
+
+def list_contents(manifest: Path, spec: Mapping[str, Any], shards: int, urls: Path) -> None:
+    """Write tables.URLS for every picture within an acquired data set of kind pairs.
+
+    A picture's image_url is the name that the rows give it (`parse.forms.base.Form.read`).
+
+    Raises:
+        EmptyTable: no picture in any of the files.
+        As the form's reader.
+    """
+    names = dict.fromkeys(name for name, _ in _pictures(manifest, spec))
+    if not names:
+        name = manifest.parent.name
+        remedy = (
+            f"say where they lie in collect.{name}.pictures: a folder or archive, `urls` where the "
+            "images are URLs, `none` to work with texts alone"
+        )
+        raise EmptyTable(manifest.parent, "no picture within the data", remedy)
+    write_listing(names, shards, urls)
+
+
+def crawl_contents(
+    manifest: Path, urls: Path, spec: Mapping[str, Any], shard: int, outputs: Mapping[str, Path]
+) -> None:
+    """Write one shard of the listed pictures: outputs `pixels` and `ledger`, one row each.
+
+    What a picture becomes is as in `pictures.crawl_pictures`.
+
+    Raises:
+        As `list_contents`.
+    """
+    ids = ids_of(urls, shard)
+    write_shard(_own(manifest, spec, ids), ids, manifest, outputs)
+
+
+def _own(
+    manifest: Path, spec: Mapping[str, Any], ids: Mapping[str, str]
+) -> Iterator[tuple[str, bytes]]:
+    left = {*ids}
+    for name, read in _pictures(manifest, spec):
+        if name in left:
+            left.discard(name)
+            yield name, read()
+
+
+def _pictures(manifest: Path, spec: Mapping[str, Any]) -> Iterator[Picture]:
+    data = read_data(manifest, spec)
+    return data.form.pictures(data.paths, data.options)

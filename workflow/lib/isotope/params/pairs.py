@@ -1,0 +1,185 @@
+"""A collection of kind pairs in params.yaml: one entry, and what it means for earlier phases.
+
+The entry says where pictures and texts lie, and which columns are what. `lay_out` writes the
+entries of acquire and crawl that follow from it, so that all phases see an ordinary source, which
+bears the name of the collection.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, cast
+
+from pydantic import Discriminator, Field, Tag
+
+from isotope.params.sections import (
+    BY_TYPE,
+    Distinct,
+    Opt,
+    Params,
+    Section,
+    Share,
+    Text,
+    Whole,
+)
+
+# Parts of the source.
+DATA, PICTURES, LISTS = "data", "pictures", "split-"
+# Values of `pictures` that are no path.
+URLS, NONE = "urls", "none"
+IR_DATASETS = "ir_datasets:"
+# A path with such an ending is a file even before it is there; one with none is a folder.
+_FILES = frozenset(
+    f".{ending}"
+    for ending in (
+        *("csv", "tsv", "txt", "token", "json", "jsonl", "ndjson", "parquet", "arrow", "trec"),
+        *("zip", "tar", "tgz", "gz", "bz2", "zst", "xz", "jpg", "jpeg", "png", "webp"),
+    )
+)
+Several = Annotated[Distinct[Text], Field(min_length=1)]
+OneOrMore = Annotated[
+    Annotated[Text, Tag("string")] | Annotated[Several, Tag("array")],
+    BY_TYPE,
+]
+
+
+def _split_type(value: object) -> str | None:
+    if isinstance(value, bool):
+        return None
+    return "number" if isinstance(value, int | float) else "string"
+
+
+_ListOrShare = Annotated[
+    Annotated[Text, Tag("string")] | Annotated[Share, Tag("number")], Discriminator(_split_type)
+]
+
+
+class Columns(Section):
+    """The column of each role; a form has most of them itself."""
+
+    image: Opt[Text] = Field(
+        default=None, description="Name of the picture's file, its path, its URL, or its bytes."
+    )
+    image_id: Opt[Text] = Field(default=None, description="The data's own id of the picture.")
+    text: Opt[OneOrMore] = Field(
+        default=None, description="The text; several columns are several texts of one picture."
+    )
+    text_id: Opt[Text] = Field(
+        default=None,
+        description="The data's own id of the text: rows with the same id have one text. Without "
+        "it each text of each row is one of its own.",
+    )
+    title: Opt[Text] = Field(default=None, description="Title of the text.")
+    caption: Opt[OneOrMore] = Field(
+        default=None,
+        description="Words that represent the picture in systems that read text alone; they are "
+        "no queries.",
+    )
+    split: Opt[Text] = Field(
+        default=None,
+        description="train, validation or test; also dev, val, valid, restval and the like.",
+    )
+    relevance: Opt[Text] = Field(
+        default=None, description="Grade of the pair, a whole number from 0; 1 without it."
+    )
+    language: Opt[Text] = Field(default=None, description="Language code of the text.")
+    date: Opt[Text] = Field(
+        default=None, description="Day of the picture: 1907-05-31, 19070531, 1907-05, or 1907."
+    )
+    licence: Opt[Text] = Field(default=None, description="Licence of the picture.")
+    objects: Opt[Text] = Field(
+        default=None,
+        description="What the picture shows: a list, words between commas, semicolons or bars, or "
+        "records with `synset` and a box.",
+    )
+
+
+class Keep(Section):
+    """Further columns that travel along, with their types."""
+
+    image: Opt[Several] = Field(default=None, description="Columns about the picture.")
+    text: Opt[Several] = Field(default=None, description="Columns about the text.")
+
+
+class Splits(Section):
+    """The split of each pair: lists of names, or shares by hash."""
+
+    train: Opt[Text] = Field(
+        default=None, description="A text file with the names of this split, one a line."
+    )
+    validation: Opt[_ListOrShare] = Field(
+        default=None, description="Such a file, or a share of all pictures."
+    )
+    test: Opt[_ListOrShare] = Field(
+        default=None, description="Such a file, or a share of all pictures; the rest trains."
+    )
+    seed: Opt[Whole] = Field(default=None, description="Seed of the hash; by default 0.")
+
+
+def lay_out(params: Params) -> None:
+    """Give every collection of kind pairs its entries of acquire and crawl.
+
+    What the params have there already stays: limits of the crawl, an endpoint. Values of a wrong
+    type are left to the checks of the schema.
+    """
+    for name, entry in list(_mapping(params.get("collect")).items()):
+        if _mapping(entry).get("kind") == "pairs" and listed(entry.get("data")):
+            entry.setdefault("source", name)
+            acquire, crawl = (params.setdefault(phase, {}) for phase in ("acquire", "crawl"))
+            if isinstance(acquire, dict) and isinstance(crawl, dict):
+                _lay_out(cast(Params, acquire), cast(Params, crawl), name, entry)
+
+
+def _lay_out(acquire: Params, crawl: Params, name: str, entry: Mapping[str, Any]) -> None:
+    source = acquire.setdefault(name, {})
+    if isinstance(source, dict):
+        own = _mapping(cast(object, source.get("files")))
+        source["files"] = {**dict(_files(entry)), **own}
+    pictures = _pictures(entry)
+    limits = _mapping(crawl.get(name))
+    if pictures is not None:
+        if "pictures" in pictures:
+            pictures["pictures"] |= _mapping(limits.get("pictures"))
+        crawl[name] = {"shards": 1, **limits, **pictures}
+
+
+def _files(entry: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    data = [path for path in listed(entry["data"]) if not path.startswith(IR_DATASETS)]
+    if data:
+        yield DATA, [_pattern(path) for path in data]
+    pictures = listed(entry.get("pictures"))
+    if pictures and pictures[0] not in (URLS, NONE):
+        yield PICTURES, [_pattern(path) for path in pictures]
+    for split, path in _mapping(entry.get("splits")).items():
+        if isinstance(path, str):
+            yield f"{LISTS}{split}", [path]
+
+
+def _pictures(entry: Mapping[str, Any]) -> Params | None:
+    """Return what a crawl has to say of where its pictures are; None for no crawl."""
+    place = entry.get("pictures")
+    if place == NONE:
+        return None
+    if place == URLS:
+        return {"of": ["pairs"]}
+    return {"pictures": {"part": DATA if place is None else PICTURES}}
+
+
+def _pattern(path: str) -> str:
+    """Return the pattern of all files of a folder, and a file or pattern as it is."""
+    if "*" in path or "://" in path:
+        return path
+    suffix = PurePosixPath(path).suffix.lower()
+    is_folder = path.endswith("/") or Path(path).is_dir() or not (suffix or Path(path).is_file())
+    is_folder &= suffix not in _FILES or Path(path).is_dir()
+    return f"{path.rstrip('/')}/**" if is_folder else path
+
+
+def listed(value: object) -> list[str]:
+    """Return one path or several; nothing for what is neither."""
+    listed = cast(list[object], value) if isinstance(value, list) else [value]
+    texts = [each for each in listed if isinstance(each, str)]
+    return texts if len(texts) == len(listed) else []
+
+
+def _mapping(value: object) -> Params:
+    return cast(Params, value) if isinstance(value, dict) else {}

@@ -1,0 +1,211 @@
+"""Captions of COCO: its own captions_*.json, and Karpathy's dataset_*.json with splits.
+
+Formats: https://cocodataset.org/#format-data (5, image captioning), and the files of "Deep
+Visual-Semantic Alignments" (Karpathy and Fei-Fei, 2015) for COCO, Flickr8k and Flickr30k.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+from isotope.core.errors import EmptyTable
+from isotope.parse.forms import lists
+from isotope.parse.forms.base import Form, Rejection, refuse
+from isotope.parse.forms.columns import Located, batches
+from isotope.parse.forms.texts import files_of, head, named, suffix
+
+_NAMES = {"info", "images", "annotations", "licenses", "type"}
+_SPLIT = re.compile(r"(?<![a-z])(train|val|test|dev)(?![a-z])")
+_WIDTHS = ("width", "height")
+_URLS = ("coco_url", "flickr_url", "date_captured")
+_CAPTIONS = pa.schema(
+    [
+        *(("image_id", pa.string()), ("file_name", pa.string())),
+        *((name, pa.int32()) for name in _WIDTHS),
+        *((name, pa.string()) for name in _URLS),
+        *(("license", pa.string()), ("license_url", pa.string())),
+        *(("caption_id", pa.string()), ("caption", pa.string()), ("split", pa.string())),
+    ]
+)
+_SENTENCES = pa.schema(
+    [
+        *(("imgid", pa.string()), ("cocoid", pa.string()), ("image", pa.string())),
+        *(("filepath", pa.string()), ("filename", pa.string())),
+        *(("sentid", pa.string()), ("raw", pa.string())),
+        *(("split", pa.string()), ("source_split", pa.string())),
+    ]
+)
+
+
+class Coco(Form):
+    """COCO's own files: lists of images, annotations and licences; pictures lie apart."""
+
+    name = "coco"
+    roles: ClassVar[Mapping[str, str]] = {
+        **{"image": "file_name", "image_id": "image_id", "text": "caption"},
+        **{"text_id": "caption_id", "split": "split", "licence": "license"},
+    }
+
+    def recognises(self, paths: Sequence[Path]) -> bool:
+        """Tell by a record of JSON whose first names are among those of COCO."""
+        return _all_begin(paths, _NAMES, Karpathy.first)
+
+    def read(
+        self,
+        paths: Sequence[Path],
+        options: Mapping[str, Any],
+        rejected: list[Rejection] | None = None,
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield a row for each annotation, then one for each image that has none.
+
+        `split` is what the file's name says, as `val` in captions_val2017.json. The records of a
+        file's images are in memory. An annotation without caption, or of an image that the file
+        lacks, is rejected.
+
+        Raises:
+            CorruptFile: a file that is no JSON record, or not all of it.
+            EmptyTable: a file without images.
+        """
+        rows = (row for file in named(files_of(paths)) for row in _captions(*file, rejected))
+        yield from batches(rows, _CAPTIONS)
+
+
+class Karpathy(Form):
+    """One list of images, each with its sentences and its split; pictures lie apart."""
+
+    name = "karpathy"
+    roles: ClassVar[Mapping[str, str]] = {
+        **{"image": "image", "image_id": "imgid", "text": "raw"},
+        **{"text_id": "sentid", "split": "split"},
+    }
+    # Names of an image's record that COCO's own files lack.
+    first = ("sentences", "sentids")
+
+    def recognises(self, paths: Sequence[Path]) -> bool:
+        """Tell by the first image of a record of JSON, which has sentences."""
+        files = files_of(paths)
+        return bool(files) and all(
+            suffix(path) == ".json" and _has_sentences(path) for path in files
+        )
+
+    def read(
+        self,
+        paths: Sequence[Path],
+        options: Mapping[str, Any],
+        rejected: list[Rejection] | None = None,
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield a row for each sentence, and one for an image without any.
+
+        `image` is `filepath/filename`, or `filename` where there is no path, as for Flickr.
+        `split` has `restval` as train, as papers do since VSE++; `source_split` has it as it is.
+
+        Raises:
+            CorruptFile: a file that is no JSON record, or not all of it.
+        """
+        rows = (row for file in named(files_of(paths)) for row in _sentences(*file, rejected))
+        yield from batches(rows, _SENTENCES)
+
+
+def _all_begin(paths: Sequence[Path], known: set[str], unlike: Sequence[str]) -> bool:
+    files = files_of(paths)
+    for path in files:
+        if suffix(path) != ".json":
+            return False
+        begin = head(path).decode("utf-8", "replace").lstrip("\ufeff")
+        names = lists.keys(begin)
+        if not names or not {*names} & {"images", "annotations"} or not {*names} <= known:
+            return False
+        if any(f'"{name}"' in begin for name in unlike):
+            return False
+    return bool(files)
+
+
+def _has_sentences(path: Path) -> bool:
+    begin = head(path).decode("utf-8", "replace").lstrip("\ufeff")
+    return "images" in lists.keys(begin) and any(f'"{name}"' in begin for name in Karpathy.first)
+
+
+def _captions(path: Path, name: str, rejected: list[Rejection] | None) -> Iterator[Located]:
+    images, licences = _images(path, name, rejected)
+    found = _SPLIT.search(Path(name).name.lower())
+    split, described = found[1] if found else None, set[object]()
+    for key, row, note in lists.items(path):
+        if key != "annotations" or not row:
+            continue
+        why = _fault(note, images)
+        if why:
+            refuse(rejected, (name, row), why, str(note))
+            continue
+        described.add(note["image_id"])
+        own = {"caption_id": note.get("id"), "caption": note["caption"], "split": split}
+        yield name, row, _image(images[note["image_id"]][1], licences) | own
+    for number, (row, image) in images.items():
+        if number not in described:
+            yield name, row, _image(image, licences) | {"split": split}
+
+
+def _images(
+    path: Path, name: str, rejected: list[Rejection] | None
+) -> tuple[dict[object, tuple[int, dict[str, Any]]], dict[object, Any]]:
+    """Return the records of images, with their rows, and of licences, both by id."""
+    images, licences = dict[object, tuple[int, dict[str, Any]]](), dict[object, Any]()
+    for key, row, item in lists.items(path):
+        if key not in ("images", "licenses") or not row:
+            continue
+        if not isinstance(item, dict) or not isinstance(item.get("id"), int | str):
+            refuse(rejected, (name, row), f"no id in this item of {key!r}", str(item))
+        elif key == "licenses":
+            licences[item["id"]] = item
+        elif not isinstance(item.get("file_name"), str):
+            refuse(rejected, (name, row), "an image without file_name", str(item))
+        else:
+            wanted = ("id", "file_name", "license", *_WIDTHS, *_URLS)
+            images[item["id"]] = row, {each: item.get(each) for each in wanted}
+    if not images:
+        raise EmptyTable(path, "no images in it", "give a captions_*.json of COCO")
+    return images, licences
+
+
+def _fault(note: object, images: Mapping[object, Any]) -> str:
+    """Return why an annotation can't be read, or nothing."""
+    if not isinstance(note, dict) or not isinstance(note.get("caption"), str):
+        return "an annotation without caption"
+    if note.get("image_id") not in images:
+        return f"no image {note.get('image_id')!r} in this file"
+    return ""
+
+
+def _image(image: Mapping[str, Any], licences: Mapping[object, Any]) -> dict[str, object]:
+    licence: Mapping[str, Any] = licences.get(image["license"], {})
+    own = {key: value for key, value in image.items() if key not in ("id", "license")}
+    named = {"license": licence.get("name"), "license_url": licence.get("url")}
+    return {"image_id": image["id"], **own, **named}
+
+
+def _sentences(path: Path, name: str, rejected: list[Rejection] | None) -> Iterator[Located]:
+    for key, row, image in lists.items(path):
+        if key != "images" or not row:
+            continue
+        if not isinstance(image, dict) or not isinstance(image.get("filename"), str):
+            refuse(rejected, (name, row), "an image without filename", str(image))
+            continue
+        own = _karpathy_image(image)
+        sentences = image.get("sentences") or [{}]
+        yield from ((name, row, own | _sentence(each)) for each in sentences)
+
+
+def _karpathy_image(image: Mapping[str, Any]) -> dict[str, object]:
+    split, below = image.get("split"), image.get("filepath")
+    return {
+        **{key: image.get(key) for key in ("imgid", "cocoid", "filepath", "filename")},
+        "image": f"{below}/{image['filename']}" if below else image["filename"],
+        "split": "train" if split == "restval" else split,
+        "source_split": split,
+    }
+
+
+def _sentence(sentence: Mapping[str, Any]) -> dict[str, object]:
+    return {"sentid": sentence.get("sentid"), "raw": sentence.get("raw")}

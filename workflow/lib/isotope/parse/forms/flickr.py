@@ -1,0 +1,60 @@
+"""Token files of Flickr8k and Flickr30k: `1000268201_693b08cb0e.jpg#0`, a tab and the caption.
+
+Format: the readme of Flickr8k_text.zip (Hodosh et al., 2013), and results_20130124.token of
+Flickr30k (Young et al., 2014).
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+from isotope.parse.forms.base import Form, Rejection, refuse
+from isotope.parse.forms.columns import Located, batches
+from isotope.parse.forms.texts import files_of, head, lines, named
+
+_LINE = re.compile(r"(?P<id>(?P<image>[^\t#]+)#(?P<number>\d+))\t(?P<caption>.*)")
+_COLUMNS = pa.schema(
+    [("id", pa.string()), ("image", pa.string()), ("number", pa.int64()), ("caption", pa.string())]
+)
+
+
+class Flickr(Form):
+    """A line is a caption, five a picture; pictures and lists of splits lie apart."""
+
+    name = "flickr"
+    roles: ClassVar[Mapping[str, str]] = {"image": "image", "text": "caption", "text_id": "id"}
+
+    def recognises(self, paths: Sequence[Path]) -> bool:
+        """Tell by the first line."""
+        files = files_of(paths)
+        return bool(files) and all(map(_begins, files))
+
+    def read(
+        self,
+        paths: Sequence[Path],
+        options: Mapping[str, Any],
+        rejected: list[Rejection] | None = None,
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield rows with `id` (`x.jpg#0`), `image`, `number` and `caption`.
+
+        Raises:
+            CorruptFile: bytes that are not UTF-8.
+        """
+        yield from batches(_rows(files_of(paths), rejected), _COLUMNS)
+
+
+def _begins(path: Path) -> bool:
+    return _LINE.match(head(path, 4096).decode("utf-8", "replace")) is not None
+
+
+def _rows(files: Sequence[Path], rejected: list[Rejection] | None) -> Iterator[Located]:
+    for path, name in named(files):
+        for row, line in enumerate(lines(path), 1):
+            found = _LINE.fullmatch(line.rstrip("\r\n"))
+            if found:
+                yield name, row, found.groupdict() | {"number": int(found["number"])}
+            elif line.strip():
+                refuse(rejected, (name, row), "no `picture#number`, tab and caption", line.rstrip())

@@ -1,0 +1,201 @@
+"""Anybody's pictures and texts as one table: rows of any form, their columns read by their roles.
+
+A form's reader (`parse.forms`) yields rows as they stand in the data, `pair_rows` gives them roles
+and types, and the queries of workflow/sql/parse/pairs name pictures and texts, decide splits, and
+set aside what can't be used, with file, row and reason.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from isotope.acquire.manifest import placed, placed_if_any
+from isotope.core import sql, store
+from isotope.core.errors import BadParams, EmptyTable, MissingColumn
+from isotope.core.files import LINES, lines
+from isotope.core.progress import Progress
+from isotope.core.rejections import summary
+from isotope.params import SPLITS
+from isotope.params.pairs import DATA, IR_DATASETS, LISTS, listed
+from isotope.params.schema import suggest
+from isotope.parse.forms import Form, form_of
+from isotope.parse.forms.base import FILE, ROW, Rejection
+from isotope.parse.pair_rows import NAMES, SEVERAL, Roles, staged
+from isotope.parse.tables import PAIRS, REJECTED
+
+_STEPS = sql.SQL / "parse/pairs"
+_LISTED = pa.schema([pa.field("split", pa.string()), *LINES])
+_GROUPS = pa.schema([("image", pa.string()), ("root", pa.string())])
+
+
+class Data(NamedTuple):
+    """Upstream rows: their files, form, options, and what their columns are."""
+
+    paths: Sequence[Path]
+    form: Form
+    options: Mapping[str, Any]
+    roles: Roles
+
+
+def parse_pairs(*, manifest: Path, spec: Mapping[str, Any], pairs: Path, rejected: Path) -> None:
+    """Write PAIRS and REJECTED of an acquired source; `spec` is its entry of `collect`.
+
+    Raises:
+        UnknownForm: a form that nobody knows, or files that no form recognises.
+        MissingColumn: a role, or a column to keep, that the data lacks, with the likely spelling.
+        EmptyTable: no row, or none that can be used, and why.
+        As the form's reader.
+    """
+    data, by_hash = read_data(manifest, spec), shares(spec)
+    with store.scratch(pairs) as folder:
+        names = ("rows", "unread", "lists", "groups")
+        inputs: dict[str, sql.Files] = {name: folder / f"{name}.parquet" for name in names}
+        own = _stage(data, folder / "rows.parquet", folder / "unread.parquet")
+        _write_lists(manifest, folder / "lists.parquet")
+        settings = {**by_hash, "by_hash": bool(by_hash), "in_data": "split" in data.roles.columns}
+        settings = {"validation": 0.0, "test": 0.0, "seed": "0", **settings}
+        first = sql.run_chain([_STEPS / "10_named.sql"], inputs, folder)
+        _write_groups(first["named"], folder / "groups.parquet", wanted=bool(by_hash))
+        tables = sql.run_chain(
+            sorted(_STEPS.glob("[2-9]*.sql")),
+            {**inputs, **first},
+            folder,
+            params=settings,
+            schemas={"pairs": PAIRS, "rejected": REJECTED},
+            optional={"pairs": own},
+        )
+        _demand_rows(tables["pairs"], tables["rejected"], manifest)
+        tables["rejected"].replace(rejected)
+        tables["pairs"].replace(pairs)
+
+
+def read_data(manifest: Path, spec: Mapping[str, Any]) -> Data:
+    """Return what `spec` says of the rows of an acquired source.
+
+    Raises:
+        UnknownForm: as `forms.form_of`.
+        BadParams: an option that the form does not have.
+    """
+    paths = paths_of(manifest, spec["data"])
+    is_local = str(paths[0]).startswith(IR_DATASETS)
+    form = form_of(paths, spec.get("form") or ("ir_datasets" if is_local else None))
+    columns = {role: listed(each) for role, each in form.roles.items()}
+    columns |= {role: listed(each) for role, each in spec.get("columns", {}).items()}
+    if spec.get("splits"):
+        columns.pop("split", None)
+    keep: Mapping[str, Sequence[str]] = spec.get("keep", {})
+    options = dict(spec.get("options", {}))
+    for name in options.keys() - form.options.keys():
+        found = f"the form {form.name} has no option {name!r}"
+        raise BadParams("params collect, options", found, suggest(name, form.options))
+    if "strings" in form.options:
+        own = [name for role in (*NAMES, *SEVERAL) for name in columns.get(role, ())]
+        options["strings"] = [*options.get("strings", ()), *own]
+    return Data(paths, form, options, Roles(columns, **keep))
+
+
+def paths_of(manifest: Path, data: str | Sequence[str]) -> list[Path]:
+    """Return the files with the rows: those acquired, or an id of `ir_datasets`, as a path.
+
+    Raises:
+        As `acquire.manifest.placed`.
+    """
+    local = [Path(name) for name in listed(data) if name.startswith(IR_DATASETS)]
+    return local or placed(manifest, DATA)
+
+
+def shares(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the shares of validation and test by hash and the seed; nothing for other splits."""
+    splits = spec.get("splits", {})
+    if not any(isinstance(splits.get(split), int | float) for split in SPLITS):
+        return {}
+    own = {split: float(splits.get(split) or 0) for split in ("validation", "test")}
+    return {**own, "seed": str(splits.get("seed") or 0)}
+
+
+def _stage(data: Data, rows: Path, unread: Path) -> list[pa.Field]:
+    """Write the rows, and what no reader could read; return the two columns of records."""
+    refused: list[Rejection] = []
+    progress = Progress("rows of pairs")
+    batches = data.form.read(data.paths, data.options, refused)
+    first = next(batches, None)
+    if first is None:
+        raise EmptyTable(data.paths[0], "no row", "give data with rows")
+    _demand_columns(data, first.schema.names)
+    schema = staged(first.slice(0, 0), data.roles).schema
+    with store.grouped(rows, schema) as out:
+        for batch in chain([first], batches):
+            out.add(staged(batch, data.roles).cast(schema))
+            progress.add(batch.num_rows)
+    progress.finish()
+    store.write_rows(refused, unread, REJECTED)
+    fields = pq.read_schema(rows)
+    return [fields.field(name) for name in ("image_own", "text_own")]
+
+
+def _demand_columns(data: Data, names: Sequence[str]) -> None:
+    own = [name for name in names if name not in (FILE, ROW)]
+    for where, name in data.roles.names():
+        if name not in own:
+            found = f"no column {name!r}, which `{where}` names"
+            raise MissingColumn(data.paths[0], found, suggest(name, own))
+    roles = data.roles.columns
+    if not {"image", "image_id"} & {*roles} or not {"text", "text_id"} & {*roles}:
+        found = f"columns {', '.join(own)}, and none of them is said to be " + (
+            "the text" if {"image", "image_id"} & {*roles} else "the image"
+        )
+        raise MissingColumn(data.paths[0], found, "say which in `columns: {image: ..., text: ...}`")
+
+
+def _write_lists(manifest: Path, out: Path) -> None:
+    """Write the lines of the lists of splits: split, file, row, line."""
+    with store.grouped(out, _LISTED) as table:
+        for split in SPLITS:
+            for path in placed_if_any(manifest, f"{LISTS}{split}"):
+                rows = [
+                    {"split": split, "file": path.name, "row": row, "line": line.strip()}
+                    for row, line in enumerate(lines(path), 1)
+                    if line.strip()
+                ]
+                table.add(pa.Table.from_pylist(rows, schema=_LISTED))
+
+
+def _write_groups(named: Path, out: Path, *, wanted: bool) -> None:
+    """Write for each picture the first of those that hang together with it by shared texts.
+
+    These get one split by its hash, so that no text and no picture gets into two.
+    """
+    both = pl.scan_parquet(named).select("image", "text_id").drop_nulls().unique()
+    names = both.select(pl.col("image").unique().sort()).collect()["image"] if wanted else []
+    if not len(names):
+        store.write_rows([], out, _GROUPS)
+        return
+    roots = _roots(both.collect(), pl.Series("image", names))
+    store.write(pa.table({"image": names, "root": roots}), out, _GROUPS)
+
+
+def _roots(both: pl.DataFrame, names: pl.Series) -> pl.Series:
+    from scipy.sparse import coo_array  # noqa: PLC0415 (slow to import)
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415 (with it)
+
+    images = names.to_frame("image").with_row_index("picture")
+    texts = both.select(pl.col("text_id").unique().sort()).with_row_index("text")
+    edges = both.join(images, on="image").join(texts, on="text_id")
+    size = images.height + texts.height
+    ends = (edges["picture"].to_numpy(), edges["text"].to_numpy() + images.height)
+    graph = coo_array((pl.repeat(1, edges.height, eager=True).to_numpy(), ends), (size, size))
+    _, labels = connected_components(graph, directed=False)
+    own = pl.DataFrame({"name": names, "label": labels[: len(names)]})
+    return own.select(pl.col("name").first().over("label"))["name"]
+
+
+def _demand_rows(pairs: Path, rejected: Path, manifest: Path) -> None:
+    if not store.rows_in(pairs):
+        found = f"no row can be used: {summary(rejected)}"
+        remedy = "check `columns` and `splits` of the collection"
+        raise EmptyTable(manifest.parent, found, remedy)

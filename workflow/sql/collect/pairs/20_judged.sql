@@ -1,0 +1,52 @@
+-- Every pair, and why it is not used: its picture is not there, or its picture or text is in pairs
+-- of two splits. Two names of one picture may say the same pair twice.
+WITH placed AS (
+    SELECT
+        pairs.file,
+        pairs.row,
+        pairs.nth,
+        pairs.image_url AS name,
+        pairs.text_id,
+        pairs.text,
+        pairs.split,
+        pairs.relevance,
+        located.image_id,
+        located.problem,
+        row_number() OVER (
+            PARTITION BY located.image_id, pairs.text_id ORDER BY pairs.file, pairs.row, pairs.nth
+        ) AS time
+    FROM pairs INNER JOIN located ON pairs.image_url = located.name
+    WHERE pairs.text_id IS NOT NULL
+),
+
+image_splits AS (
+    SELECT image_id, list(DISTINCT split ORDER BY split) AS splits
+    FROM placed
+    WHERE problem IS NULL
+    GROUP BY image_id
+),
+
+text_splits AS (
+    SELECT text_id, list(DISTINCT split ORDER BY split) AS splits
+    FROM placed
+    WHERE problem IS NULL
+    GROUP BY text_id
+)
+
+SELECT
+    placed.*,
+    CASE
+        WHEN placed.problem IS NOT NULL THEN placed.problem
+        WHEN len(image_splits.splits) > 1 THEN 'mixed_splits'
+        WHEN len(text_splits.splits) > 1 THEN 'mixed_splits'
+        WHEN placed.time > 1 THEN 'repeated_pair'
+    END AS reason,
+    CASE
+        WHEN placed.problem IS NOT NULL THEN placed.name
+        WHEN len(image_splits.splits) > 1 THEN placed.name
+        ELSE placed.text_id
+    END AS detail
+FROM placed
+LEFT JOIN image_splits ON placed.image_id = image_splits.image_id
+LEFT JOIN text_splits ON placed.text_id = text_splits.text_id
+ORDER BY placed.file, placed.row, placed.nth

@@ -1,0 +1,34 @@
+-- Each row with the picture and the text that it is about. An id of a picture stands for the
+-- picture that a row names with it; without any it is the picture's name itself. A text without
+-- an id has that of its place.
+WITH images AS (
+    SELECT image_id, arg_min(image, (file, row)) AS image
+    FROM rows
+    WHERE image IS NOT NULL AND image_id IS NOT NULL
+    GROUP BY image_id
+),
+
+places AS (
+    SELECT
+        *,
+        regexp_replace(file, '[.][A-Za-z]+([.](gz|bz2|zst|zip))?$', '') || '-' || row AS place,
+        CASE WHEN several THEN '-' || (nth + 1) ELSE '' END AS number
+    FROM rows
+)
+
+SELECT
+    places.* EXCLUDE (image, text_id, place, number),
+    places.image AS own_image,
+    places.text_id AS source_text_id,
+    images.image AS first_image,
+    coalesce(places.image, images.image, places.image_id) AS image,
+    regexp_replace(
+        CASE
+            WHEN places.text_id IS NOT NULL THEN places.text_id || number
+            WHEN places.text IS NOT NULL THEN replace(place, '/', '-') || number
+        END,
+        '\s', '%20', 'g'
+    ) AS text_id
+FROM places
+LEFT JOIN images ON places.image_id = images.image_id
+ORDER BY places.file, places.row, places.nth

@@ -1,0 +1,17 @@
+SELECT
+    file,
+    row,
+    nth,
+    image AS image_url,
+    text_id,
+    text,
+    title,
+    language,
+    split,
+    CASE WHEN is_pair THEN coalesce(relevance, 1) END::INTEGER AS relevance,
+    caption,
+    image_own,
+    text_own
+FROM flawed
+WHERE reason IS NULL
+ORDER BY file, row, nth

@@ -9,12 +9,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pyarrow.parquet as pq
+
 from isotope.core.errors import MissingColumn
 from isotope.core.grid import JUDGED
 from isotope.parse.wit import split_of
 
 # Of so many files of a kind so many bytes are read.
 _FILES, _BYTES = 8, 1 << 20
+# Tables with a row a line.
+_BY_LINE = (".csv", ".tsv", ".jsonl", ".ndjson", ".txt", ".token")
 _FIELDS = (
     *("page_title", "section_title", "hierarchical_section_title"),
     *("context_section_description", "context_page_description"),
@@ -81,6 +85,23 @@ def of_files(
     )
     here = [path for path in dumps if path.is_file()]
     return found._replace(**_of_dumps(here)) if here else found
+
+
+def rows_of(path: Path) -> int:
+    """Return about how many rows a table on this disk has: a line a row, or as Parquet says.
+
+    None (0) of a file that is not here, is packed, or is no table.
+    """
+    if not path.is_file():
+        return 0
+    if path.suffix == ".parquet":
+        with pq.ParquetFile(path) as file:
+            return file.metadata.num_rows
+    if path.suffix not in _BY_LINE:
+        return 0
+    with path.open("rb") as file:
+        head = file.read(_BYTES)
+    return round(head.count(b"\n") * path.stat().st_size / max(1, len(head)))
 
 
 def _largest(paths: Sequence[Path]) -> list[Path]:

@@ -1,6 +1,6 @@
 """How large a source will be, judged by its params before anything is fetched."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 from isotope.cli import estimate_samples
 from isotope.cli.estimate_samples import Sample
 from isotope.core.grid import JUDGED
+from isotope.params.pairs import DATA
 from isotope.params.resolve import expand_files
 
 GIB = 2**30
@@ -116,7 +117,8 @@ def size(spec: Mapping[str, Any], pictures: str | None = None, language: str = "
     sizes = {folder: sum(map(_bytes, files)) for folder, files in listed.items()}
     files = sum("://" in f["url"] for entries in listed.values() for f in entries)
     if "wit" not in listed:
-        return _published(sizes, len(listed.get(pictures or "", [])), pictures, files)
+        of = _published(sizes, len(listed.get(pictures or "", [])), pictures, files)
+        return _of_rows(of, listed[DATA]) if DATA in listed else of
     rows = sizes["wit"] // _ROW_BYTES
     zipped = sizes.get("dump", 0)
     xml = round(zipped * _ZIPPED)
@@ -169,6 +171,16 @@ def _published(sizes: Mapping[str, int], files: int, pictures: str | None, urls:
     texts = (upstream - stored) // _ROW_BYTES
     picture = stored // images if images else 0
     return Size(texts, images, texts, texts, upstream, 0, 0, urls, picture, 0)
+
+
+def _of_rows(of: Size, data: Sequence[Mapping[str, Any]]) -> Size:
+    """Return the size of anybody's pictures and texts, by the rows of their tables.
+
+    Tables that can't be counted by lines have a text for each picture at least.
+    """
+    rows = sum(estimate_samples.rows_of(Path(file["url"])) for file in data)
+    texts = max(rows, of.images) or of.texts
+    return replace(of, texts=texts, images=of.images or texts, associations=texts, pairs=texts)
 
 
 def _bytes(file: Mapping[str, Any]) -> int:

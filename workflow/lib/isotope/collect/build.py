@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 from isotope.collect.inputs import expand
 from isotope.collect.tables import FILTERS, IMAGES, OPTIONAL, QRELS, TEXTS
 from isotope.core import sql, store
-from isotope.core.errors import BadParams
+from isotope.core.errors import BadParams, EmptyTable
+from isotope.core.rejections import summary
 from isotope.core.store import Part, gather
 from isotope.parse.tables import REJECTED
 
@@ -60,6 +61,7 @@ def collect(
 
     Raises:
         BadParams: no such kind.
+        EmptyTable: no pair of a collection of kind pairs can be used, and why.
         BrokenPromise: a check that returned rows.
     """
     steps = sorted(kind.glob("[0-9]*_*.sql"))
@@ -72,8 +74,17 @@ def collect(
         own = cast(Mapping[str, object], params.get("recognition", {}))
         further = further_columns(inputs)
         tables = run_steps(steps, inputs, {**CHOICES, **params, **own}, Path(folder), further)
+        if further:
+            _demand_pairs(tables, str(params["kind"]))
         run_checks({name: tables[name] for name in BASE})
         place(Path(folder), out)
+
+
+def _demand_pairs(tables: Mapping[str, Path], kind: str) -> None:
+    if not store.rows_in(tables["qrels"]):
+        found = f"no pair can be used: {summary(tables['rejected'])}"
+        remedy = "check `pictures`, `columns` and `splits` of the collection"
+        raise EmptyTable(f"collection of kind {kind}", found, remedy)
 
 
 def _inputs(kind: Path, relations: Mapping[str, sql.Files], folder: Path) -> dict[str, sql.Files]:

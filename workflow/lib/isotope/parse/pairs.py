@@ -19,6 +19,7 @@ from isotope.core import sql, store
 from isotope.core.errors import BadParams, EmptyTable, MissingColumn
 from isotope.core.files import LINES, lines
 from isotope.core.progress import Progress
+from isotope.core.rejections import summary
 from isotope.params import SPLITS
 from isotope.params.pairs import DATA, IR_DATASETS, LISTS, listed
 from isotope.params.schema import suggest
@@ -30,7 +31,6 @@ from isotope.parse.tables import PAIRS, REJECTED
 _STEPS = sql.SQL / "parse/pairs"
 _LISTED = pa.schema([pa.field("split", pa.string()), *LINES])
 _GROUPS = pa.schema([("image", pa.string()), ("root", pa.string())])
-_REASONS = 3
 
 
 class Data(NamedTuple):
@@ -195,15 +195,7 @@ def _roots(both: pl.DataFrame, names: pl.Series) -> pl.Series:
 
 
 def _demand_rows(pairs: Path, rejected: Path, manifest: Path) -> None:
-    if store.rows_in(pairs):
-        return
-    aside = pl.read_parquet(rejected)
-    counts = aside["reason"].value_counts(sort=True).head(_REASONS).rows()
-    found = ", ".join(f"{n:,} rows: {reason}" for reason, n in counts)
-    first = aside.row(0, named=True) if aside.height else {"file": "", "row": 0, "detail": ""}
-    where = f"{first['file']}, row {first['row']} ({first['detail']})"
-    raise EmptyTable(
-        manifest.parent,
-        f"no row can be used; {found}; the first is {where}",
-        "check `columns` and `splits` of the collection",
-    )
+    if not store.rows_in(pairs):
+        found = f"no row can be used: {summary(rejected)}"
+        remedy = "check `columns` and `splits` of the collection"
+        raise EmptyTable(manifest.parent, found, remedy)

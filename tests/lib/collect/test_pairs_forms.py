@@ -1,0 +1,179 @@
+"""Data in the forms of its publishers becomes a collection of kind pairs by one entry.
+
+Files are written as upstream writes them: names, ids and layout are real, words are ours.
+"""
+
+import json
+import tarfile
+import zipfile
+from io import BytesIO
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import yaml
+from tests.pairs import FLICKR, ROOT, beir, built, draw, flickr, karpathy, picture, sentences
+
+from isotope.params import files
+
+LISTS = {
+    "train": "Flickr_8k.trainImages.txt",
+    "validation": "Flickr_8k.devImages.txt",
+    "test": "Flickr_8k.testImages.txt",
+}
+
+
+def flickr8k(root: Path) -> Path:
+    """Lay Flickr8k out as its two archives have it: captions and lists in one, pictures in one."""
+    folder = flickr(root / "Flickr8k_text", "Flickr8k.token.txt", FLICKR)
+    for (_, name), own in zip(LISTS.items(), (FLICKR[:2], FLICKR[2:4], FLICKR[4:5]), strict=True):
+        (folder / name).write_text("".join(f"{each}\n" for each in own))
+    with zipfile.ZipFile(root / "Flickr8k_Dataset.zip", "w") as archive:
+        for n, name in enumerate(FLICKR):
+            archive.writestr(f"Flicker8k_Dataset/{name}", picture(n))
+            archive.writestr(f"__MACOSX/Flicker8k_Dataset/._{name}", b"\0\5\26\7")
+    return root
+
+
+def test_flickr8k_takes_at_most_ten_lines_of_yaml():
+    lines = (ROOT / "params/flickr8k.yaml").read_text("utf-8").splitlines()
+    own = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    assert len(own) <= 10
+    assert yaml.safe_load("\n".join(own))["collect"]["flickr8k"]["kind"] == "pairs"
+
+
+def test_flickr8k_has_its_captions_and_the_splits_of_its_lists(tmp_path):
+    overlay, root = ROOT / "params/flickr8k.yaml", flickr8k(tmp_path)
+    params = files.load([overlay], [f"root={root}"], root=ROOT)
+    entry = params["collect"]["flickr8k"]
+    made = built(tmp_path, {k: v for k, v in entry.items() if k not in ("kind", "source")})
+    pairs = made.pairs()
+    assert len(pairs) == 5 * 5
+    assert {(name, split) for _, name, _, split in pairs} == {
+        *((name, "train") for name in FLICKR[:2]),
+        *((name, "validation") for name in FLICKR[2:4]),
+        (FLICKR[4], "test"),
+    }
+    assert made.reasons() == {"no_split": 5}
+    assert f"{FLICKR[0]}#3" in made.table("texts")["text_id"].to_list()
+
+
+def test_flickr30k_has_its_token_file_and_a_folder_of_pictures(tmp_path):
+    flickr(tmp_path, "results_20130124.token", FLICKR[:3])
+    pictures = draw(tmp_path / "flickr30k-images", FLICKR[:3])
+    data = str(tmp_path / "results_20130124.token")
+    made = built(tmp_path, {"data": data, "pictures": str(pictures)})
+    assert made.table("qrels").height == 15
+    assert made.table("images")["mime_type"].to_list() == ["image/jpeg"] * 3
+    assert made.table("images")["split"].to_list() == ["test"] * 3
+
+
+def test_coco_has_the_splits_of_karpathys_file(tmp_path):
+    names = [f"COCO_val2014_{n:012d}.jpg" for n in (391895, 522418, 184613, 318219)]
+    published = karpathy(names, ["train", "restval", "val", "test"], "val2014")
+    (tmp_path / "dataset_coco.json").write_text(json.dumps(published))
+    with zipfile.ZipFile(tmp_path / "val2014.zip", "w") as archive:
+        for n, name in enumerate(names):
+            archive.writestr(f"val2014/{name}", picture(n))
+    entry = {"data": str(tmp_path / "dataset_coco.json"), "pictures": str(tmp_path / "val2014.zip")}
+    made = built(tmp_path, entry)
+    qrels = made.table("qrels").group_by("split").len().sort("split").rows()
+    assert qrels == [("test", 2), ("train", 4), ("validation", 2)]
+    assert made.table("texts")["text_id"].sort().to_list() == [str(n) for n in range(8)]
+    assert made.reasons() == {}
+
+
+def test_a_beir_folder_has_graded_judgements_and_documents_that_nobody_judged(tmp_path):
+    entry = {"data": str(beir(tmp_path / "things")), "pictures": "none"}
+    made = built(tmp_path, entry)
+    assert [(name, grade, split) for _, name, grade, split in made.pairs()] == [
+        ("d0", 1, "train"),
+        ("d1", 2, "test"),
+        ("d2", 0, "test"),
+        ("d2", 1, "test"),
+    ]
+    images = made.table("images").sort("source_image_id")
+    assert images["split"].to_list() == ["train", "test", "test", "other"]
+    assert images["caption_reference_description"][3].to_list() == [
+        "Thing 3 A man sleeps on a bench in the park ."
+    ]
+    unknown = made.table("rejected").select("file", "row", "reason", "detail").rows()
+    assert unknown == [("train.tsv", 3, "no_picture", "d9")]
+
+
+def test_a_webdataset_has_pictures_and_texts_in_tars(tmp_path):
+    for shard in range(2):
+        with tarfile.open(tmp_path / f"{shard:05d}.tar", "w") as tar:
+            for n in range(2):
+                key = f"{shard:05d}{n:04d}"
+                fields = {"fold": ["train", "test"][n], "license": "CC0", "width": 24}
+                members = {
+                    "jpg": picture(2 * shard + n),
+                    "txt": sentences(2 * shard + n, 1)[0].encode(),
+                    "json": json.dumps(fields).encode(),
+                }
+                for suffix, content in members.items():
+                    info = tarfile.TarInfo(f"{key}.{suffix}")
+                    info.size = len(content)
+                    tar.addfile(info, BytesIO(content))
+    entry = {
+        "data": str(tmp_path / "*.tar"),
+        "columns": {"split": "fold", "licence": "license"},
+    }
+    made = built(tmp_path, entry)
+    assert sorted(split for *_, split in made.pairs()) == ["test", "test", "train", "train"]
+    images = made.table("images").sort("image_url")
+    assert images["image_url"][0] == "00000.tar/000000000.jpg"
+    assert images["licence"].to_list() == ["CC0"] * 4
+    assert images["width"].to_list() == [24] * 4
+
+
+def test_a_folder_has_captions_beside_its_pictures(tmp_path):
+    folder = draw(tmp_path / "holidays", ["a.jpg", "b/c.jpg", "d.jpg"])
+    (folder / "a.txt").write_text("A beach .\nThe same beach .\n")
+    (folder / "b/c.txt").write_text("A tent .\n")
+    made = built(tmp_path, {"data": str(folder)})
+    assert [text for text, *_ in made.pairs()] == ["A beach .", "A tent .", "The same beach ."]
+    images = made.table("images").sort("source_image_id")
+    assert images.select("source_image_id", "split").rows() == [
+        ("a", "test"),
+        ("b/c", "test"),
+        ("d", "other"),
+    ]
+
+
+def test_an_mteb_folder_has_pictures_as_bytes(tmp_path):
+    folder = tmp_path / "set"
+    images = [{"bytes": picture(n), "path": f"{n}.jpg"} for n in range(3)]
+    tables = {
+        "corpus": {"id": ["d0", "d1", "d2"], "modality": ["image"] * 3, "image": images},
+        "queries": {"id": ["q0", "q1"], "modality": ["text"] * 2, "text": ["A .", "B ."]},
+        "qrels": {"query-id": ["q0", "q1"], "corpus-id": ["d0", "d2"], "score": [1, 2]},
+    }
+    for name, columns in tables.items():
+        (folder / name).mkdir(parents=True)
+        pq.write_table(pa.table(columns), folder / name / "test-00000-of-00001.parquet")
+    made = built(tmp_path, {"data": str(folder)})
+    assert made.pairs() == [("A .", "d0", 1, "test"), ("B .", "d2", 2, "test")]
+    assert made.table("images").sort("source_image_id")["width"].to_list() == [24, 24, 24]
+
+
+def test_rows_of_several_files_and_columns_keep_their_types(tmp_path):
+    for n, rows in enumerate(([(1, 0.5)], [(2, None)])):
+        frame = pl.DataFrame(
+            {"file": [f"{n}.jpg"], "text": [f"Text {n} ."], "likes": [rows[0][0]]}
+            | {"score": pl.Series([rows[0][1]], dtype=pl.Float64), "tags": [["x", "y"]]}
+        )
+        frame.write_parquet(tmp_path / f"part-{n}.parquet")
+    entry = {
+        "data": str(tmp_path / "part-*.parquet"),
+        "pictures": "none",
+        "columns": {"image": "file", "text": "text"},
+        "keep": {"image": ["likes", "tags"], "text": ["score"]},
+    }
+    made = built(tmp_path, entry)
+    images = made.table("images").sort("source_image_id")
+    assert images.select("likes", "tags").rows() == [(1, ["x", "y"]), (2, ["x", "y"])]
+    assert images.schema["likes"] == pl.Int64()
+    assert made.table("texts").sort("text_id")["score"].to_list() == [0.5, None]

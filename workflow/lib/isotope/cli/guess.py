@@ -43,7 +43,7 @@ _SERIES = re.compile(r"(.*?)[ _-]?(\d+)")
 _URL = re.compile(r"https?://", re.IGNORECASE)
 _CODE = re.compile(r"[a-z]{2,3}([-_][A-Za-z0-9]{2,12})*")
 _DAY = re.compile(r"\d{4}(-?\d{2}(-?\d{2}([T ].*)?)?)?")
-_WORDS_OF_A_TEXT = 3.0
+_WORDS_OF_A_TEXT = 2.0
 _SHARE = 0.5
 
 

@@ -155,8 +155,10 @@ def _options(form: Form, paths: Sequence[Path]) -> dict[str, Any]:
     if "header" not in form.options:
         return {}
     options: dict[str, Any] = {}
-    names = next(form.read(paths, {}, []), pa.record_batch({})).schema.names
-    if any(_VALUE.fullmatch(name) for name in names):
+    lines = next(form.read(paths, {"header": False}, []), None)
+    first = lines.slice(0, 1).to_pylist()[0] if lines is not None else {}
+    fields = [str(value) for name, value in first.items() if name not in (FILE, ROW)]
+    if any(_VALUE.fullmatch(value) for value in fields):
         options["header"] = False
     if form.name == "tsv" and _rejections(form, paths, options):
         quoted = options | {"quote": '"'}

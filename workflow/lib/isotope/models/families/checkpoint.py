@@ -257,7 +257,9 @@ def _modes(pooling: Mapping[str, Any]) -> list[str]:
         return [named] if isinstance(named, str) else list(named)
     flags = {k.removeprefix(_POOLING_PREFIX): v for k, v in pooling.items()}
     names = {"cls_token": "cls", "mean_tokens": "mean", "max_tokens": "max"}
-    return [names.get(k, k) for k, v in flags.items() if v is True and _POOLING_PREFIX + k in pooling]
+    return [
+        names.get(k, k) for k, v in flags.items() if v is True and _POOLING_PREFIX + k in pooling
+    ]
 
 
 def largest_power_of_two(number: int) -> int:

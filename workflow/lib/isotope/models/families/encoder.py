@@ -41,7 +41,9 @@ class FamilyEncoder:
 def compute_type(device: str) -> torch.dtype:
     """Return the type that a large model's weights are loaded in: bf16 on a GPU that has it."""
     own = Device(device).torch
-    return torch.bfloat16 if own.type == "cuda" and torch.cuda.is_bf16_supported() else torch.float32
+    return (
+        torch.bfloat16 if own.type == "cuda" and torch.cuda.is_bf16_supported() else torch.float32
+    )
 
 
 def fitting(tokens: int) -> int:

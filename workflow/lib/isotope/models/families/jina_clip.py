@@ -227,7 +227,10 @@ def _vision_tower(
         ref_feat_shape=(side, side),
     )
     own = {k.removeprefix(_VISION): v for k, v in weights.items() if k.startswith(_VISION)}
-    checkpoint.demand({f"{_VISION}pos_embed"} - {*weights})
+    # timm scales what has another number of patches.
+    checkpoint.demand({"pos_embed", "patch_embed.proj.weight"} - {*own})
+    shape = (1, model.patch_embed.num_patches + 1, model.embed_dim)
+    checkpoint.demand_fit([] if own["pos_embed"].shape == shape else [f"{_VISION}pos_embed"])
     return _filled(checkpoint, model, checkpoint_filter_fn(own, model))
 
 

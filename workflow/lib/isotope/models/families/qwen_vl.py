@@ -189,7 +189,11 @@ class _Turns:
     """Lays out what the model reads, by the chat template of its checkpoint."""
 
     def __init__(
-        self, checkpoint: Checkpoint, tokenizer: Any, habits: _Habits, settings: Settings
+        self,
+        checkpoint: Checkpoint,
+        tokenizer: Any,  # noqa: ANN401
+        habits: _Habits,
+        settings: Settings,
     ) -> None:
         self._checkpoint, self._tokenizer, self._habits = checkpoint, tokenizer, habits
         self._instruction, self._prompts = settings.instruction, checkpoint.prompts()
@@ -246,9 +250,13 @@ def _image_processor(
     processor = checkpoint.image_processor()
     area = (processor.patch_size * processor.merge_size) ** 2
     size = processor.size
-    least, most = (n * area for n in patches) if patches else (
-        int(size["shortest_edge"]),
-        int(size["longest_edge"]),
+    least, most = (
+        (n * area for n in patches)
+        if patches
+        else (
+            int(size["shortest_edge"]),
+            int(size["longest_edge"]),
+        )
     )
     if pixels is not None and pixels < area:
         found = f"{pixels} pixels, and a token has {area}"

@@ -268,7 +268,7 @@ def _image_processor(
 
 def _tamed(image: Image.Image) -> Image.Image:
     """Return a picture whose longer side is at most 200 times the shorter one, as GME has it."""
-    # ASSUME a picture that is longer than that is squeezed; Qwen3-VL-Embedding's script refuses it.
+    # ASSUME such a picture is squeezed: Qwen3-VL-Embedding's paper does not say, its script stops.
     long, short = max(image.size), min(image.size)
     if long <= _MOST_RATIO * short:
         return image

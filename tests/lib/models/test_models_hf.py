@@ -176,7 +176,7 @@ def test_code_that_a_checkpoint_brings_is_never_run(checkpoint):
     config = json.loads((folder / "config.json").read_text())
     config |= {"model_type": "own", "auto_map": {"AutoConfig": "evil.Own"}}
     (folder / "config.json").write_text(json.dumps(config))
-    with pytest.raises(FetchFailed):
+    with pytest.raises(UnknownModel, match="code that comes with the checkpoint"):
         encoders.load(spec(folder))
     assert not (folder / "ran").exists()
 

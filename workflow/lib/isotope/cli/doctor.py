@@ -16,6 +16,8 @@ from isotope.core import lucene
 from isotope.core.errors import IsotopeError
 from isotope.crawl.addresses import has_contact, user_agent
 from isotope.explain import wordnet as wordnet_files
+from isotope.models import families
+from isotope.models.families.published import published
 from isotope.params import links
 from isotope.params.files import missing
 from isotope.params.phases import collection_kind
@@ -115,6 +117,8 @@ def models(params: Mapping[str, Any]) -> Iterator[Finding]:
     for name, spec in sorted(used_models(params).items()):
         for path in _paths(spec):
             yield _model_file(name, path)
+        if spec["kind"] == "transformers":
+            yield _checkpoint(name, spec)
         tag = spec.get("pretrained")
         if spec["kind"] == "open_clip" and tag and not _is_file(tag):
             yield _tag(name, str(spec["name"]), str(tag))
@@ -135,6 +139,28 @@ def _model_file(name: str, path: str) -> Finding:
     if path.endswith(_PICKLES):
         return Finding(what, "missing", f"{path} may run code", "convert it to safetensors")
     return Finding(what, "ok", path)
+
+
+def _checkpoint(name: str, spec: Mapping[str, Any]) -> Finding:
+    """A checkpoint of transformers: whether it can be read, or has to be fetched first."""
+    what, where = f"model {name}", str(spec["name"])
+    found = published(spec)
+    size = f", {found.parameters / 1e9:,.2f} billion parameters" if found else ""
+    if not Path(where).is_dir():
+        from huggingface_hub import try_to_load_from_cache  # noqa: PLC0415 (slow to import)
+
+        revision = spec.get("revision")
+        if isinstance(try_to_load_from_cache(where, "config.json", revision=revision), str):
+            return Finding(what, "ok", f"{where} was fetched before{size}")
+        remedy = f"it is fetched from {where} when first used: needs the network"
+        return Finding(what, "note", f"{where} is not on this disk{size}", remedy)
+    try:
+        families.module_of(where, families.folder_config(where))
+    except IsotopeError as error:
+        return Finding(what, "missing", error.found, error.remedy)
+    if found is None:
+        return Finding(what, "missing", f"no safetensors in {where}", "convert its weights to them")
+    return Finding(what, "ok", f"{where}{size}")
 
 
 def _tag(name: str, architecture: str, tag: str) -> Finding:

@@ -19,6 +19,8 @@ from isotope.cli.estimate_curves import SNAKEMAKE, Curve, curves
 from isotope.cli.estimate_jobs import Job
 from isotope.cli.estimate_sizes import GIB, Size, size, thumbnails
 from isotope.cli.estimate_training import training
+from isotope.models.families import MODULES
+from isotope.models.families.published import Published, memory_mb, published
 from isotope.params.links import sources
 from isotope.params.sections import model_kind, model_values
 from isotope.tabulate.table import plain
@@ -109,7 +111,8 @@ def run(
     }
     phases = costs(params, machine)
     megabytes = {
-        n: _megabytes(job, every[n], units[n], phases[job.phase]) for n, job in enumerate(jobs)
+        n: max(_megabytes(job, every[n], units[n], phases[job.phase]), _weights_mb(job, params))
+        for n, job in enumerate(jobs)
     }
     call = curves().get(SNAKEMAKE, UNKNOWN)
     for phase, cost in phases.items():
@@ -137,6 +140,12 @@ def _curve(job: Job, params: Mapping[str, Any]) -> Curve:
         # What such a model takes is in the phase's cost.
         return found._replace(unit_s=0.0)
     return found
+
+
+def _weights_mb(job: Job, params: Mapping[str, Any]) -> float:
+    """Return the megabytes that the weights of a job's checkpoint take, where its size is known."""
+    model = params["models"].get(job.wildcards.get("model", ""))
+    return memory_mb(model) if model is not None and job.phase == "encode" else 0.0
 
 
 def rule_name(rule: str, params: Mapping[str, Any]) -> str:
@@ -237,6 +246,16 @@ _LINK_RATE = 20e6
 # ASSUME a core encodes 20 texts or pictures a second with a large pretrained model and 2,000
 # with a small one of ours, a GPU 400 and 20,000; no paper says.
 _ENCODE = {(False, True): 20, (False, False): 2000, (True, True): 400, (True, False): 20_000}
+# ASSUME of a checkpoint whose size is known, an item takes 2 operations a parameter and token, as
+# Kaplan et al. (arXiv 2001.08361, section 2.1) count forward passes, 2e10 a second on a core and
+# 1e14 on a GPU; a word is 1.4 tokens, an instruction and its turn 25, and most pictures have as
+# many tokens as the model takes; a dual encoder has half its parameters on either side; no
+# measurement says.
+_OPERATIONS = {False: 2e10, True: 1e14}
+_TOKENS_A_WORD, _TURN = 1.4, 25
+_PICTURE_TOKENS = {"qwen_vl": 1_800, "jina_clip": 1_297, "siglip": 729, "dual": 577}
+_TEXT_TOKENS = {"siglip": 64, "dual": 77}
+_ONE_TOWER = frozenset({"qwen_vl", "last_token"})
 # ASSUME vectors of 768 float32 (256 for small models), and 20 bytes a hit of a run, where the
 # params do not say.
 _DIM_LARGE, _DIM_SMALL, _HIT_BYTES = 768, 256, 20
@@ -307,15 +326,45 @@ def _encode(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
     items = of.texts + of.images
     devices = 1 if machine.gpu else machine.cores
     models = used_models(params).values()
-    slow = [_large(model) for model in models if _is_slow(model)]
-    seconds = sum(items / _ENCODE[machine.gpu, large] / devices for large in slow)
+    slow = [model for model in models if _is_slow(model)]
+    sized = {n: found for n, model in enumerate(slow) if (found := published(model))}
+    seconds = sum(
+        _checkpoint_s(of, model, sized[n], gpu=machine.gpu)
+        if n in sized
+        else items / _ENCODE[machine.gpu, _large(model)]
+        for n, model in enumerate(slow)
+    )
     disk = sum(items * 4 * dimensions(model) for model in models)
-    return Cost(disk=disk, seconds=seconds, memory_gib=8 if any(slow) else 2)
+    weights = max((memory_mb(model) / 1024 + 2 for model in slow), default=0.0)
+    memory = max(weights, 8 if slow else 2)
+    return Cost(disk=disk, seconds=seconds / devices, memory_gib=memory)
+
+
+def _checkpoint_s(of: Size, model: Mapping[str, Any], size: Published, *, gpu: bool) -> float:
+    """Return the seconds of one device that a checkpoint of a known size takes for a source."""
+    family = MODULES.get(size.model_type, "dual")
+    read = {side: of.words(side) * _TOKENS_A_WORD + _TURN for side in ("texts", "images")}
+    most = int(model.get("context", _TEXT_TOKENS.get(family, 8_192)))
+    tokens = of.texts * min(read["texts"], most)
+    if model.get("images", "pixels") == "captions":
+        tokens += of.images * min(read["images"], most)
+    elif model.get("images", "pixels") == "pixels":
+        tokens += of.images * _picture_tokens(family, model)
+    share = 1.0 if family in _ONE_TOWER else 0.5
+    return 2 * size.parameters * share * tokens / _OPERATIONS[gpu]
+
+
+def _picture_tokens(family: str, model: Mapping[str, Any]) -> float:
+    """Return the tokens of a picture; 1,024 pixels are one to Qwen's models."""
+    most = _PICTURE_TOKENS.get(family, 0)
+    return min(most, model["pixels"] / 1_024) if "pixels" in model else most
 
 
 def dimensions(model: Mapping[str, Any]) -> int:
     """Return the components of a model's vectors."""
-    return int(model.get("dim", _DIM_LARGE if _large(model) else _DIM_SMALL))
+    found = published(model)
+    usual = _DIM_LARGE if _large(model) else _DIM_SMALL
+    return int(model.get("dim", found.dim if found else usual))
 
 
 def _index(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:

@@ -139,7 +139,7 @@ def _key(
 
 def code_of(model: Mapping[str, object]) -> list[str]:
     """Return the files that make vectors of a kind of model; no other kind's are among them."""
-    return provenance.closure(*_ENCODING, model_kind(model).code())
+    return provenance.closure(*_ENCODING, *model_kind(model).roots(model))
 
 
 def digest(*files: Path) -> str:

@@ -15,11 +15,12 @@ import json
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
+from PIL import Image
 
 from isotope.core import sql, store
 from isotope.core.errors import BadParams, MissingColumn, MissingFile
@@ -35,6 +36,8 @@ from isotope.models.encoders import LINES, WHOLE, Batches, Encode, Encoder, line
 PIXELS, CAPTIONS = "pixels", "captions"
 _TEXTS_PER_READ = 16_384
 _IMAGES_PER_READ = 4_096
+# Pictures of many shapes that may wait at a time, decoded.
+_PICTURES_WAIT = 1_024
 
 
 class Files(NamedTuple):
@@ -200,7 +203,7 @@ def encode_images(
     places_of = places_by_picture(images, "image_id", rows)
     progress = Progress(f"images encoded, {encoding.place}", len(places_of))
     with filling(files, rows, encoder.dim, encoding, picture_key(encoder, encoding)) as filled:
-        waiting = Batches(filled.block, encoder.encode_images, encoding.batch)
+        waiting = _Pictures(filled.block, encoder, encoding.batch)
         ready = _Features(features, Batches(filled.block, _head(encoder), encoding.batch))
 
         def new(picture: str, webp: bytes) -> bool:
@@ -209,11 +212,41 @@ def encode_images(
             return not copied and not ready.add(places_of[picture], picture)
 
         for some in iter_pictures(places_of, pixels, encoding.batch, new):
-            for picture, image in some:
-                waiting.add(places_of[picture], image)
+            waiting.add([places_of[picture] for picture, _ in some], [image for _, image in some])
         waiting.finish()
         ready.finish()
     progress.finish()
+
+
+@runtime_checkable
+class PictureShapes(Protocol):
+    """An encoder that reads pictures in their own shapes, which do not share a batch."""
+
+    def picture_shapes(self, images: list[Image.Image]) -> list[int]:
+        """Return a number for each picture; only pictures of one number share a batch."""
+        ...
+
+
+class _Pictures:
+    """Pictures that wait for others of their shape; where all are cut alike, there is one shape."""
+
+    def __init__(self, block: FloatArray, encoder: Encoder, batch: int) -> None:
+        self._batches, self._count = Batches(block, encoder.encode_images, batch), 0
+        self._shapes = encoder.picture_shapes if isinstance(encoder, PictureShapes) else None
+
+    def add(self, places: Sequence[Sequence[int]], images: list[Image.Image]) -> None:
+        """Encode pictures for these rows."""
+        shapes = self._shapes(images) if self._shapes else [0] * len(images)
+        for own, image, shape in zip(places, images, shapes, strict=True):
+            self._batches.add(own, image, shape)
+        self._count += len(images)
+        if self._shapes and self._count >= _PICTURES_WAIT:
+            self.finish()
+
+    def finish(self) -> None:
+        """Encode what is left."""
+        self._batches.finish()
+        self._count = 0
 
 
 class _Features:
@@ -251,7 +284,7 @@ def encode_captions(images: Path, language: str, encoding: Encoding, files: File
         As `encode_texts`.
     """
     rows = slice_ids(images, "image_id", ("language",), encoding)
-    encoder = encoders.load(encoding.model, weights=encoding.weights)
+    encoder = encoders.load(_of_captions(encoding.model), weights=encoding.weights)
     progress, silent = Progress("images encoded by their captions", len(rows)), 0
     with filling(files, rows, encoder.dim, encoding, text_key(encoder, encoding)) as filled:
         for ids, captions in _captions(images, rows, language):
@@ -265,6 +298,15 @@ def encode_captions(images: Path, language: str, encoding: Encoding, files: File
             progress.add(ids.len())
     progress.finish()
     log.info("%d of %d images have no caption in %s", silent, len(rows), language)
+
+
+def _of_captions(model: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the entry of a model whose texts are captions: they have the images' instruction."""
+    own = model.get("instruction")
+    if not isinstance(own, Mapping):
+        return model
+    said = {"texts": own["images"]} if "images" in own else {}
+    return {**model, "instruction": said}
 
 
 def _captions(

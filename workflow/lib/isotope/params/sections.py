@@ -268,6 +268,11 @@ class ModelKind(Kind):
         loads = hasattr(sys.modules[cls.__module__], "load")
         return f"{cls.__module__.partition('.')[2]}:{'load' if loads else cls.__name__}"
 
+    @classmethod
+    def roots(cls, entry: Mapping[str, Any]) -> Sequence[str]:
+        """Return the roots of the code that the encoding of an entry depends on."""
+        return (cls.code(),)
+
 
 class SystemKind(Kind):
     """A kind of retrieval system."""

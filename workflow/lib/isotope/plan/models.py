@@ -140,9 +140,9 @@ class Models(Sources):
         """The class of the kind of a model, or of the one whose weights it shares."""
         return model_kind(self.params["models"][self.base_model(model)])
 
-    def code_of(self, model: str) -> str:
+    def code_of(self, model: str) -> Sequence[str]:
         """The roots, for `provenance.closure`, of the code of a model's kind."""
-        return self.model_kind(model).code()
+        return self.model_kind(model).roots(self.params["models"][self.base_model(model)])
 
     def encoder_code(self, *roots: str, model: str | None = None) -> FilesOf:
         """The files that roots and the kind of a model depend on: the rule's model, or that of its
@@ -152,7 +152,7 @@ class Models(Sources):
         def of(wildcards: Wildcards) -> list[str]:
             named = model or wildcards.get("model")
             own = named or self.params["systems"][wildcards.system]["model"]
-            return self.code(*roots, self.code_of(own))
+            return self.code(*roots, *self.code_of(own))
 
         return of
 

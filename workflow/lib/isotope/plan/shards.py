@@ -11,6 +11,7 @@ from isotope.collect import tables as collected
 from isotope.core import store as cut
 from isotope.core.lucene import HEAP_MB
 from isotope.core.sql import DUCKDB_MB, SORT_MB
+from isotope.models.families.published import memory_mb
 from isotope.plan.call import PREREQUISITES
 from isotope.plan.paths import Wildcards, as_list, expanded
 from isotope.plan.systems import Systems
@@ -71,6 +72,8 @@ SEARCHES = Need(_PYTHON_MB + HEAP_MB // 8 + 1_100, 1)
 
 # Torch: a model that encodes, a model that learns; and what draws pictures.
 ENCODES = Need(_TORCH_MB + 6_400)
+# ASSUME a batch takes no more than this beside the weights of a large model; no measurement says.
+_BATCH_MB = 3_000
 LEARNS = Need(_TORCH_MB + 6_400, 0.5)
 SHOWS = Need(_PYTHON_MB + 1_100, 2)
 # Beside a Java that analyses words.
@@ -260,6 +263,14 @@ class Shards(Systems):
     def search_memory_mb(self) -> float:
         """What a search over vectors may hold besides its tables: a block, and its scores."""
         return 2 * self.params["search"]["memory_mb"]
+
+    def encodes(self, wildcards: Wildcards) -> int:
+        """Return `mem_mb` of a job that encodes: more than ENCODES where its model is larger.
+
+        The size of a model is that of its files or, before these are fetched, the published one.
+        """
+        model = self.params["models"][self.base_model(wildcards.model)]
+        return max(ENCODES.mem_mb(0.0), int(_TORCH_MB + _BATCH_MB + memory_mb(model)))
 
     def needs(
         self,

@@ -146,7 +146,7 @@ class Tables(Shards):
     def style_code(self, wildcards: Wildcards) -> list[str]:
         """Return the code that classifies styles by the model's kind."""
         model = self.styles["model"]
-        return self.code("tabulate.styles:styles_table", *([self.code_of(model)] if model else []))
+        return self.code("tabulate.styles:styles_table", *(self.code_of(model) if model else []))
 
     def style_inputs(self, what: str) -> FilesOf:
         """The shards of images, or the trained weights, of the model that classifies styles."""

@@ -1,142 +1,90 @@
-"""A CLIP, BLIP or FLAVA model of the transformers library, from a folder or a hub.
+"""A model of the transformers library, from a folder or a hub, by what its config.json says.
 
-The contrastive towers only: CLIP's projections, BLIP's ITC projections (Li et al., BLIP, ICML 2022,
-section 3.2), FLAVA's projected [CLS] states (Singh et al., FLAVA, CVPR 2022, section 3.2).
+The families that are read, from CLIP to embedders on vision-language models, are the modules of
+`isotope.models.families`; none runs code that a checkpoint brings.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-import numpy as np
-import numpy.typing as npt
-from PIL import Image
 from pydantic import Field
 
-from isotope.core.errors import UnknownModel
 from isotope.core.schemas import FIVE_FIELDS
+from isotope.models import families
 from isotope.models.kinds import Images, Revision
-from isotope.params.sections import ModelKind, TextFields
+from isotope.params.sections import Count, ModelKind, Opt, Section, TextFields
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from isotope.models.encoders import Encoder
 
-FloatArray = npt.NDArray[np.float32]
+
+class Instruction(Section):
+    """What stands before a text or a picture; a side keeps it whether it asks or is found."""
+
+    texts: Opt[str] = Field(
+        default=None,
+        description="Instruction of texts: a sentence, or the name of a prompt of the checkpoint.",
+    )
+    images: Opt[str] = Field(
+        default=None,
+        description="The same of images, be it their pixels or their captions.",
+    )
 
 
 class Transformers(ModelKind):
-    """A dual encoder of the transformers library."""
+    """An encoder of the transformers library."""
 
     path_keys: ClassVar[Sequence[str]] = ("name",)
 
     kind: Literal["transformers"]
     name: str = Field(
-        description="A folder, or a hub's id, with a CLIP, BLIP or FLAVA model in safetensors."
+        description="A folder, or a hub's id, with a model in safetensors: CLIP, BLIP, FLAVA, "
+        "SigLIP 1 or 2, jina-clip-v2, or an embedder on Qwen's language or vision-language models."
     )
     revision: Revision = None
     images: Images = "pixels"
     fields: TextFields = Field(default=list(FIVE_FIELDS))
+    dim: Opt[Count] = Field(
+        default=None,
+        description="Components of a vector that are kept, for models trained for it (Matryoshka).",
+    )
+    context: Opt[Count] = Field(
+        default=None, description="Tokens of a text that are read; the default is the checkpoint's."
+    )
+    pixels: Opt[Count] = Field(
+        default=None,
+        description="The largest picture, in pixels, of a model that keeps a picture's shape.",
+    )
+    instruction: Opt[Instruction] = Field(
+        default=None, description="What models with instructions are told of each side."
+    )
+
+    @classmethod
+    def roots(cls, entry: Mapping[str, Any]) -> Sequence[str]:
+        """Return the roots of the code of an entry: the kind's, and those of its family.
+
+        Of a checkpoint that is neither in a folder nor in the table of published ones, every family
+        counts.
+        """
+        modules = families.modules(str(entry.get("name")))
+        return (cls.code(), *(f"models.families.{module}:load" for module in modules))
 
 
-def load(spec: Mapping[str, Any], *, weights: Path | None, device: str) -> "TransformersEncoder":
+def load(spec: Mapping[str, Any], *, weights: Path | None, device: str) -> "Encoder":
     """Load the encoder of an entry; `weights` are of no use here.
 
     Raises:
-        BadParams: no name.
-        As `TransformersEncoder`.
+        BadParams: no name, or a setting that the family does not have.
+        UnknownModel: an architecture that no family reads.
+        CorruptFile: weights that do not load, or that leave a part of the model at random.
+        FetchFailed: a folder without the files it needs, or a hub that is out of reach.
     """
-    from isotope.models.encoders import need  # noqa: PLC0415
+    from isotope.models.encoders import need  # noqa: PLC0415 (it finds this module)
+    from isotope.models.families.checkpoint import Checkpoint, Settings  # noqa: PLC0415 (torch)
 
-    return TransformersEncoder(need(spec, "name"), spec.get("revision"), device)
-
-
-class _Family(NamedTuple):
-    """An architecture: its class in transformers, and the vectors [n, dim] of its two sides."""
-
-    model: str
-    texts: "Callable[..., Tensor]"
-    images: "Callable[..., Tensor]"
-    dim: str
-
-
-_FAMILIES = {
-    "clip": _Family(
-        "CLIPModel",
-        lambda model, batch: model.get_text_features(**batch).pooler_output,
-        lambda model, pixels: model.get_image_features(pixel_values=pixels).pooler_output,
-        "projection_dim",
-    ),
-    "blip": _Family(
-        "BlipForImageTextRetrieval",
-        lambda model, batch: model.text_proj(model.text_encoder(**batch).last_hidden_state[:, 0]),
-        lambda model, pixels: model.vision_proj(
-            model.vision_model(pixel_values=pixels).last_hidden_state[:, 0]
-        ),
-        "image_text_hidden_size",
-    ),
-    "flava": _Family(
-        "FlavaModel",
-        lambda model, batch: model.get_text_features(**batch).pooler_output[:, 0],
-        lambda model, pixels: model.get_image_features(pixel_values=pixels).pooler_output[:, 0],
-        "projection_dim",
-    ),
-}
-
-
-class TransformersEncoder:
-    """A model of transformers in evaluation mode, with its own tokenizer and picture size."""
-
-    def __init__(self, name: str, revision: str | None = None, device: str = "auto") -> None:
-        """Load `name`, a local folder or a hub's id, at `revision`; safetensors only.
-
-        Raises:
-            UnknownModel: an architecture other than CLIP, BLIP and FLAVA.
-            CorruptFile: weights that do not load, or that leave a part of the model at random.
-            FetchFailed: a folder without the files it needs, or a hub that is out of reach.
-        """
-        import transformers  # noqa: PLC0415 (torch)
-
-        from isotope.models.transformers import Device, fetching, whole  # noqa: PLC0415
-
-        options = {"revision": revision or "main", "trust_remote_code": False}
-        with fetching(name):
-            config: Any = transformers.AutoConfig.from_pretrained(name, **options)
-            self._family = _family(name, str(config.model_type))
-            model = whole(name, getattr(transformers, self._family.model), options)
-            self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(name, **options)
-            # Pillow's processor: torchvision's resizes otherwise, and the published scores are old.
-            self._processor: Any = transformers.AutoImageProcessor.from_pretrained(
-                name, backend="pil", **options
-            )
-        self._device = Device(device)
-        self._model: Any = model.eval().to(self._device.torch)
-        self._context = int(config.text_config.max_position_embeddings)
-        self.dim = int(getattr(config, self._family.dim))
-
-    def encode_texts(self, texts: list[str]) -> FloatArray:
-        """Return float32 [n, dim], L2-normalised."""
-        from isotope.models.transformers import tokenized  # noqa: PLC0415
-
-        tokens = tokenized(self._tokenizer, texts, self._context)
-        names = ("input_ids", "attention_mask")
-        batch = {name: tokens[name].to(self._device.torch) for name in names}
-        return self._device.unit_rows(lambda: self._family.texts(self._model, batch))
-
-    def shapes(self, texts: list[str]) -> list[int]:
-        """Return the tokens that each text is padded to."""
-        from isotope.models.transformers import lengths  # noqa: PLC0415
-
-        return lengths(self._tokenizer, texts, self._context)
-
-    def encode_images(self, images: list[Image.Image]) -> FloatArray:
-        """Return float32 [n, dim], L2-normalised."""
-        batch = self._processor(images, return_tensors="pt")["pixel_values"]
-        batch = batch.to(self._device.torch)
-        return self._device.unit_rows(lambda: self._family.images(self._model, batch))
-
-
-def _family(name: str, kind: str) -> _Family:
-    if kind not in _FAMILIES:
-        remedy = f"use a model of one of {', '.join(_FAMILIES)}"
-        raise UnknownModel(f"models: {name}", f"architecture {kind!r}", remedy)
-    return _FAMILIES[kind]
+    checkpoint = Checkpoint(need(spec, "name"), spec.get("revision"))
+    module = families.module_of(checkpoint.name, checkpoint.config)
+    family = import_module(f"{families.__name__}.{module}")
+    return family.load(checkpoint, Settings.of(spec), device)

@@ -1,0 +1,168 @@
+"""What a checkpoint takes is known before it is loaded: its size, memory, time, and where it is."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import save_file
+from snakemake.iocontainers import Wildcards
+from tests import forkserver
+
+from isotope.cli import doctor, estimate
+from isotope.cli.estimate import Machine
+from isotope.cli.estimate_jobs import Job
+from isotope.models.families.published import PUBLISHED, in_folder, memory_mb, published
+from isotope.params import files as params_files
+from isotope.plan.plan import Plan
+from isotope.plan.shards import ENCODES
+
+ROOT = Path(__file__).parents[3]
+NEW = ROOT / "params/2026.yaml"
+HERE, GPU = Machine(2, False), Machine(2, True)
+MODELS = ("siglip2-so400m", "jina-clip-v2", "qwen3-vl-2b", "qwen3-vl-8b")
+
+
+def params(*overlays: Path) -> dict[str, Any]:
+    return params_files.load([*overlays], root=ROOT)
+
+
+def entry(name: str, **keys: Any) -> dict[str, Any]:
+    return {"kind": "transformers", "name": name, **keys}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A checkpoint of two files, 650 elements in all, bf16 and float32."""
+    parts: list[dict[str, torch.Tensor]] = [
+        {"a": torch.zeros(20, 30, dtype=torch.bfloat16)},
+        {"b": torch.zeros(45), "c": torch.zeros(5)},
+    ]
+    for n, tensors in enumerate(parts):
+        save_file(tensors, tmp_path / f"model-{n}.safetensors", {"format": "pt"})
+    config = {"model_type": "qwen3_vl", "text_config": {"hidden_size": 48}}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    return tmp_path
+
+
+def test_the_size_of_a_folder_is_that_of_its_tensors(folder):
+    found = in_folder(folder)
+    assert found is not None
+    assert tuple(found) == ("qwen3_vl", 650, 48)
+    assert memory_mb(entry(str(folder))) == 4 * 650 / 1e6
+
+
+@pytest.mark.parametrize("spoiled", ["model-0.safetensors", "config.json"])
+def test_a_folder_that_can_not_be_read_has_no_size(folder, spoiled):
+    (folder / spoiled).write_bytes(b"\xff" * 40)
+    assert published(entry(str(folder))) is None
+    (folder / spoiled).unlink()
+    (folder / "model-1.safetensors").unlink(missing_ok=True)
+    assert published(entry(str(folder))) is None
+
+
+def test_what_is_neither_published_nor_here_has_no_size():
+    assert published(entry("somebody/new-model")) is None
+    assert published({"kind": "sentence", "name": "Qwen/Qwen3-Embedding-8B"}) is None
+    assert memory_mb(entry("somebody/new-model")) == 0
+
+
+def test_the_overlay_of_2026_has_models_whose_sizes_are_known():
+    full = params(NEW)
+    assert [full["models"][m]["revision"] for m in MODELS] == [None] * 4
+    assert [full["systems"][m]["model"] for m in MODELS] == [*MODELS]
+    assert {full["models"][m]["name"] for m in MODELS} <= {*PUBLISHED}
+    assert full["search"]["systems"] == ["random", "bm25", *MODELS]
+
+
+def test_a_job_of_a_large_model_declares_the_memory_of_its_weights():
+    plan = Plan(params(NEW), ROOT, {})
+
+    def declared(model: str) -> int:
+        return plan.encodes(Wildcards(fromdict={"collection": "toy", "model": model}))
+
+    assert declared("tiny-clip") == ENCODES.base_mb < declared("siglip2-so400m")
+    assert declared("qwen3-vl-8b") - declared("qwen3-vl-2b") == pytest.approx(
+        4 * (8_144_793_840 - 2_127_532_032) / 1e6, abs=2
+    )
+
+
+def test_larger_models_and_more_pixels_take_longer_and_a_gpu_takes_less():
+    def hours(machine: Machine, **models: Any) -> float:
+        full = params(ROOT / "params/enwiki.yaml", NEW)
+        full["search"]["systems"] = ["qwen3-vl-2b"]
+        full["models"]["qwen3-vl-2b"] |= models
+        return estimate.costs(full, machine)["encode"].seconds / 3600
+
+    usual = hours(GPU)
+    assert hours(HERE) == pytest.approx(usual * 1e14 / 2e10 / 2)
+    assert hours(GPU, name="Qwen/Qwen3-VL-Embedding-8B") == pytest.approx(
+        usual * 8.1448 / 2.1275, rel=1e-3
+    )
+    assert hours(GPU, pixels=1_843_200) > 2 * usual > 2 * hours(GPU, pixels=131_072)
+    assert hours(GPU, images="captions") < usual / 2
+    # 11 million texts of some 180 words and pictures of 512 tokens, 2 operations a parameter.
+    tokens = 10.14e6 * (180 * 1.4 + 25) + 11.02e6 * 512
+    assert usual == pytest.approx(2 * 2.1275e9 * tokens / 1e14 / 3600, rel=0.15)
+
+
+def test_the_memory_of_an_encoding_is_that_of_its_largest_model():
+    full, jobs = params(NEW), []
+    for model in ("siglip2-so400m", "qwen3-vl-8b"):
+        where = {"collection": "toy", "model": model, "shard": "00000"}
+        jobs.append(Job("encode_shard", where, 8))
+    phases, _ = estimate.run(full, HERE, jobs)
+    assert phases["encode"].memory_gib == pytest.approx(4 * 8_144_793_840 / 1e6 / 1024)
+    assert estimate.costs(full, HERE)["encode"].memory_gib > 31
+
+
+def test_the_vectors_of_a_cut_take_less_disk():
+    full = params(NEW)
+    assert [estimate.dimensions(full["models"][m]) for m in MODELS] == [1152, 1024, 2048, 1024]
+
+
+def test_a_checkpoint_that_was_not_fetched_is_a_note_with_its_size(monkeypatch, tmp_path):
+    import huggingface_hub  # noqa: PLC0415 (slow)
+
+    asked = []
+
+    def cached(name: str, file: str, revision: str | None) -> str | None:
+        asked.append((name, file, revision))
+        return "/cache/config.json" if "jina" in name else None
+
+    monkeypatch.setattr(huggingface_hub, "try_to_load_from_cache", cached)
+    found = {f.what: f for f in doctor.models(params(NEW))}
+    assert found["model jina-clip-v2"].state == "ok"
+    note = found["model qwen3-vl-8b"]
+    assert (note.state, "8.14 billion parameters" in note.found) == ("note", True)
+    assert "needs the network" in note.remedy
+    assert ("google/siglip2-so400m-patch14-384", "config.json", None) in asked
+
+
+def test_a_folder_is_looked_at_before_a_run(folder):
+    full = params(NEW)
+    full["search"]["systems"] = ["qwen3-vl-2b"]
+    full["models"]["qwen3-vl-2b"] = entry(str(folder))
+
+    def last() -> doctor.Finding:
+        return [*doctor.models(full)][-1]
+
+    assert last().state == "ok"
+    for file in folder.glob("*.safetensors"):
+        file.rename(file.with_suffix(".bin"))
+    assert (last().state, "no safetensors" in last().found) == ("missing", True)
+    (folder / "config.json").write_text('{"model_type": "own", "auto_map": {}}')
+    assert (last().state, "code that comes with" in last().found) == ("missing", True)
+    assert "siglip2" in last().remedy
+
+
+@pytest.mark.long
+def test_the_overlay_of_2026_is_planned_with_its_memory(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr("sys.executable", str(forkserver.stand_in("python")))
+    jobs = estimate.planned(["--configfile", "params/2026.yaml"])
+    declared = {j.wildcards["model"]: j.memory_mb for j in jobs if j.rule == "encode_shard"}
+    assert {*declared} == {*MODELS}
+    assert declared["qwen3-vl-8b"] > 32_000 > declared["qwen3-vl-2b"] > declared["siglip2-so400m"]
+    assert {j.wildcards["system"] for j in jobs if j.rule == "search_dense"} == {*MODELS}

@@ -1,0 +1,64 @@
+"""Families of checkpoints that kind `transformers` reads, by the `model_type` of their config.json.
+
+A family is a module here with a function `load(checkpoint, settings, device)`. It is found by the
+table below and imported by its name, so that no family's code is part of another one's. To read
+params this package is imported, so it imports nothing slow.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from isotope.core.errors import UnknownModel
+from isotope.models.families.published import PUBLISHED
+
+# A model_type of transformers, or of a checkpoint's own config, and the module that reads it.
+MODULES = {
+    "clip": "dual",
+    "blip": "dual",
+    "flava": "dual",
+    "siglip": "siglip",
+    "siglip2": "siglip",
+    "jina_clip": "jina_clip",
+    "qwen2_vl": "qwen_vl",
+    "qwen2_5_vl": "qwen_vl",
+    "qwen3_vl": "qwen_vl",
+    "qwen3": "last_token",
+}
+
+
+def module_of(name: str, config: Mapping[str, Any]) -> str:
+    """Return the module that reads a checkpoint with this config.json.
+
+    Raises:
+        UnknownModel: a model_type that no family has.
+    """
+    kind = str(config.get("model_type"))
+    if kind in MODULES:
+        return MODULES[kind]
+    found = f"architecture {kind!r}"
+    if "auto_map" in config:
+        found += ", which needs code that comes with the checkpoint and is never run"
+    remedy = f"use a model of one of {', '.join(MODULES)}"
+    raise UnknownModel(f"models: {name}", found, remedy)
+
+
+def modules(name: str) -> list[str]:
+    """Return the modules that may read a checkpoint, as far as a name tells before it is fetched.
+
+    One for a folder with a config.json and for a published checkpoint of the table, else all.
+    """
+    kind = folder_config(name).get("model_type")
+    if kind is None and name in PUBLISHED:
+        kind = PUBLISHED[name].model_type
+    return [MODULES[kind]] if kind in MODULES else sorted({*MODULES.values()})
+
+
+def folder_config(name: str) -> Mapping[str, Any]:
+    """Return the config.json of a local folder, empty where there is none that can be read."""
+    try:
+        config = json.loads((Path(name) / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return config if isinstance(config, dict) else {}

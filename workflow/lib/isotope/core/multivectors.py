@@ -78,7 +78,7 @@ class Span(NamedTuple):
     """Where the vectors of an item lie in a file: the first, and how many."""
 
     first: int
-    count: int
+    size: int
 
 
 class Writer:
@@ -128,9 +128,9 @@ def write_items(
     columns = {
         "id": ids,
         "first": [span.first for span in spans],
-        "count": [span.count for span in spans],
+        "count": [span.size for span in spans],
         "query_first": [span and span.first for span in queries],
-        "query_count": [span and span.count for span in queries],
+        "query_count": [span and span.size for span in queries],
     }
     arrays = {name: pa.array(rows, ITEMS.field(name).type) for name, rows in columns.items()}
     store.write(pa.table(arrays), path, ITEMS)

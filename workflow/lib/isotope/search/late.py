@@ -190,7 +190,7 @@ def _products(queries: FloatArray, documents: FloatArray) -> NDArray[np.floating
 
 
 @nb.njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
-def _largest(products: NDArray[Any], scales: NDArray[np.float32]) -> float:
+def _largest(products: NDArray[Any], scales: NDArray[np.float32]) -> np.float32:
     """Return the largest of the products by their scales, 0 of none, in any order."""
     most = _LOWEST if len(scales) else np.float32(0)
     for n in range(len(scales)):

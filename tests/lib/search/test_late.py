@@ -157,7 +157,7 @@ def collection(tmp_path) -> dict[str, Any]:
         counts = [1 + (n * 7 + seed) % 5 for n in range(N)]
         _, items = side(tmp_path, name, counts, seed, shards=2)
         files["items"][name] = items
-        files["vectors"][name] = [tmp_path / f"{name}{s}.tokens.npy" for s in range(2)]
+        files["vectors"][f"{name}_tokens"] = [tmp_path / f"{name}{s}.tokens.npy" for s in range(2)]
         files["vectors"][f"{name}_items"] = [tmp_path / f"{name}{s}.tokens.parquet" for s in range(2)]
         files["encoded"][name] = [tmp_path / f"{name}{s}.npy" for s in range(2)]
         files["encoded"][f"{name}_ids"] = [tmp_path / f"{name}{s}.ids.parquet" for s in range(2)]

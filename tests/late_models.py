@@ -63,7 +63,7 @@ def _siglip(patch: int, side: int = SIDE) -> dict[str, Any]:
 
 def _colpali() -> Any:
     tokenizer = _tokenizer()
-    pictures = SiglipImageProcessorPil(size={"height": SIDE, "width": SIDE})
+    pictures: Any = SiglipImageProcessorPil(size={"height": SIDE, "width": SIDE})
     pictures.image_seq_length = 4
     processor = ColPaliProcessor(pictures, tokenizer)
     text = {"model_type": "gemma", "vocab_size": len(processor.tokenizer), "head_dim": 8}
@@ -88,7 +88,7 @@ def _colqwen2() -> Any:
         patch_size=14, merge_size=2, size={"shortest_edge": 28 * 28, "longest_edge": 84 * 84}
     )
     processor = ColQwen2Processor(pictures, tokenizer)
-    ids = tokenizer.convert_tokens_to_ids(special[2:6])
+    ids = [tokenizer.vocab[word] for word in special[2:6]]
     names = ("vision_start_token_id", "vision_end_token_id", "image_token_id", "video_token_id")
     sizes = {"hidden_size": HIDDEN, "intermediate_size": 24, "num_hidden_layers": 2}
     sizes |= {"num_attention_heads": 2, "num_key_value_heads": 1, "vocab_size": len(tokenizer)}
@@ -155,11 +155,16 @@ def save_colbert(place: Path) -> Path:
         weight = torch.randn(DIM, HIDDEN)
     model.eval().save_pretrained(place)
     tokenizer.save_pretrained(place)
-    dense = {"in_features": HIDDEN, "out_features": DIM, "bias": False}
+    dense: dict[str, Any] = {"in_features": HIDDEN, "out_features": DIM, "bias": False}
     dense["activation_function"] = "torch.nn.modules.linear.Identity"
     (place / "1_Dense").mkdir()
     (place / "1_Dense" / "config.json").write_text(json.dumps(dense))
     save_file({"linear.weight": weight}, place / "1_Dense" / "model.safetensors")
+    _describe_colbert(place)
+    return place
+
+
+def _describe_colbert(place: Path) -> None:
     kinds = ("sentence_transformers.models.Transformer", "pylate.models.Dense.Dense")
     listed = [
         {"idx": n, "name": str(n), "path": path, "type": kind}
@@ -171,4 +176,3 @@ def save_colbert(place: Path) -> Path:
     config |= {"query_length": 8, "document_length": 20, "skiplist_words": [":", "."]}
     config |= {"attend_to_expansion_tokens": False, "similarity_fn_name": "MaxSim"}
     (place / "config_sentence_transformers.json").write_text(json.dumps(config))
-    return place

@@ -48,7 +48,10 @@ def save_splade(place: Path, strategy: str = "max", activation: str = "relu") ->
     save_masked(place)
     (place / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": CONTEXT}))
     _pooling(place / "1_SpladePooling", strategy, activation)
-    listed = [("", f"{_ST}.models.MLMTransformer"), ("1_SpladePooling", f"{_ST}.models.SpladePooling")]
+    listed = [
+        ("", f"{_ST}.models.MLMTransformer"),
+        ("1_SpladePooling", f"{_ST}.models.SpladePooling"),
+    ]
     _list(place, listed)
     return place
 

@@ -1,6 +1,8 @@
 """Search over stored impacts: the ranking of the inner product, to the last place."""
 
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,7 +20,7 @@ ROWS = st.lists(TERMS, min_size=1, max_size=30)
 
 
 def frame(rows):
-    columns = {"id": [f"d{n:04d}" for n in range(len(rows))]}
+    columns: dict[str, Any] = {"id": [f"d{n:04d}" for n in range(len(rows))]}
     columns["terms"], columns["impacts"] = [list(r) for r in rows], [list(r.values()) for r in rows]
     types = {"id": pl.String, "terms": pl.List(pl.String), "impacts": pl.List(pl.Int32)}
     return pl.DataFrame(columns, schema=types)
@@ -27,7 +29,7 @@ def frame(rows):
 def indexed(folder: Path, rows, pieces=1):
     own = frame(rows)
     cuts = np.linspace(0, len(rows), pieces + 1).astype(int)
-    parts = [own[low:high] for low, high in zip(cuts, cuts[1:], strict=False) if high > low]
+    parts = [own[low:high] for low, high in pairwise(cuts) if high > low]
     side = postings.Side((), impacts.ANALYZER, {folder / "index": None})
     keyed = ((part.select("id", split=pl.lit("")), counted(part)) for part in parts)
     postings.write_counted(side, keyed)
@@ -36,9 +38,7 @@ def indexed(folder: Path, rows, pieces=1):
 
 def answers(index, queries, depth, threads=1):
     own = frame(queries)
-    hits = impacts.best(
-        index, impacts.asked(index, own["terms"], own["impacts"]), depth, threads
-    )
+    hits = impacts.best(index, impacts.asked(index, own["terms"], own["impacts"]), depth, threads)
     return [
         list(zip(hits.documents[n, :found].tolist(), hits.scores[n, :found].tolist(), strict=True))
         for n, found in enumerate(hits.found)
@@ -57,7 +57,9 @@ def products(queries, documents, depth):
 
 @settings(max_examples=60, deadline=None)
 @given(documents=ROWS, queries=ROWS, depth=st.integers(1, 12), pieces=st.integers(1, 3))
-def test_the_ranking_is_that_of_the_inner_product(documents, queries, depth, pieces, tmp_path_factory):
+def test_the_ranking_is_that_of_the_inner_product(
+    documents, queries, depth, pieces, tmp_path_factory
+):
     index = indexed(tmp_path_factory.mktemp("impacts"), documents, pieces)
     depth = min(depth, index.documents)
     assert answers(index, queries, depth) == products(queries, documents, depth)
@@ -68,7 +70,9 @@ def test_many_documents_in_several_blocks_and_threads(tmp_path, monkeypatch):
     generator = np.random.default_rng(0)
     draw = lambda n: {  # noqa: E731
         f"t{t}": int(w)
-        for t, w in zip(generator.choice(40, n, replace=False), generator.integers(1, 300, n), strict=True)
+        for t, w in zip(
+            generator.choice(40, n, replace=False), generator.integers(1, 300, n), strict=True
+        )
     }
     documents, queries = [draw(9) for _ in range(1000)], [draw(15) for _ in range(30)]
     index = indexed(tmp_path, documents, 2)

@@ -121,9 +121,13 @@ def test_a_cut_file_is_named(side, which):
 
 
 def test_a_killed_job_leaves_no_half_file(tmp_path):
-    with pytest.raises(KeyboardInterrupt), written(tmp_path / "x.npy", 4) as out:
-        out.add(units(2, 4))
-        raise KeyboardInterrupt
+    def kill():
+        with written(tmp_path / "x.npy", 4) as out:
+            out.add(units(2, 4))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        kill()
     assert not [*tmp_path.iterdir()]
 
 

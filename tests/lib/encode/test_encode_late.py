@@ -20,7 +20,7 @@ from isotope.crawl.tables import PIXELS
 from isotope.encode.late import encode_late_shard
 from isotope.models import late
 
-WORDS = "two red balls a boat at the left of green hill".split()
+WORDS = ["two", "red", "balls", "a", "boat", "at", "the", "left", "of", "green", "hill"]
 N = 7
 BATCH = 2
 
@@ -79,7 +79,11 @@ def encoded(tables, folder, model, shards=1):
     kinds = {"vectors": ".npy", "ids": ".ids.parquet", "tokens": ".tokens.npy"}
     kinds["items"] = ".tokens.parquet"
     places = [
-        {f"{s}_{k}": folder / f"{s}-{n}{end}" for s in ("text", "image") for k, end in kinds.items()}
+        {
+            f"{s}_{k}": folder / f"{s}-{n}{end}"
+            for s in ("text", "image")
+            for k, end in kinds.items()
+        }
         for n in range(shards)
     ]
     for n, outputs in enumerate(places):
@@ -96,8 +100,14 @@ def encoded(tables, folder, model, shards=1):
             precision="float32",
             outputs=outputs,
         )
-    read = {s: MultiVectors(*([p[f"{s}_{k}"] for p in places] for k in ("tokens", "items"))) for s in ("text", "image")}
-    pool = {s: load_vectors(*([p[f"{s}_{k}"] for p in places] for k in ("vectors", "ids"))) for s in ("text", "image")}
+    read = {
+        s: MultiVectors(*([p[f"{s}_{k}"] for p in places] for k in ("tokens", "items")))
+        for s in ("text", "image")
+    }
+    pool = {
+        s: load_vectors(*([p[f"{s}_{k}"] for p in places] for k in ("vectors", "ids")))
+        for s in ("text", "image")
+    }
     return read, pool
 
 
@@ -127,7 +137,8 @@ def test_shards_change_no_byte_of_an_item(tables, vision, colbert, tmp_path):
     for model in (vision, colbert):
         folders = [tmp_path / f"{model['images']}-{shards}" for shards in (1, 3)]
         (one, whole), (three, parts) = (
-            encoded(tables, folder, model, shards) for folder, shards in zip(folders, (1, 3), strict=True)
+            encoded(tables, folder, model, shards)
+            for folder, shards in zip(folders, (1, 3), strict=True)
         )
         for side in ("text", "image"):
             rows = np.arange(N)

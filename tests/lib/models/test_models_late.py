@@ -58,10 +58,14 @@ def test_texts_and_pictures_equal_the_library_called_directly(family, pictures):
     assert encoder.dim == DIM
     for text in TEXTS[:3]:
         own = vectors_of(encoder, [encoder.text(text)])[0]
-        np.testing.assert_allclose(own, expected(model, processor.process_queries(text=[text])), atol=1e-5)
+        np.testing.assert_allclose(
+            own, expected(model, processor.process_queries(text=[text])), atol=1e-5
+        )
     for picture in pictures:
         own = vectors_of(encoder, [encoder.picture(picture)])[0]
-        np.testing.assert_allclose(own, expected(model, processor.process_images(images=[picture])), atol=1e-5)
+        np.testing.assert_allclose(
+            own, expected(model, processor.process_images(images=[picture])), atol=1e-5
+        )
         np.testing.assert_allclose(np.linalg.norm(own, axis=1), 1, atol=1e-5)
 
 
@@ -73,14 +77,14 @@ def test_scores_equal_the_processors_own(family, pictures, tmp_path):
     images = vectors_of(encoder, map(encoder.picture, pictures))
     tensors = [[torch.from_numpy(own) for own in side] for side in (texts, images)]
     judged = processor.score_retrieval(*tensors, batch_size=1).numpy()
-    sides = []
+    sides: list[MultiVectors] = []
     for name, items in (("t", texts), ("m", images)):
         with written(tmp_path / f"{name}.npy", DIM) as out:
             spans = [out.add(item) for item in items]
         ids = [f"{name}{n}" for n in range(len(items))]
         write_items(ids, spans, [None] * len(ids), tmp_path / f"{name}.parquet")
         sides.append(MultiVectors([tmp_path / f"{name}.npy"], [tmp_path / f"{name}.parquet"]))
-    scores, rows = decoded(MaxSim(*sides, 16).whole(np.arange(4), np.arange(4), 4))
+    scores, rows = decoded(MaxSim(sides[0], sides[1], 16).whole(np.arange(4), np.arange(4), 4))
     own = np.empty((4, 4))
     np.put_along_axis(own, rows, scores, axis=1)
     limit = 0.005 * np.array([len(text) for text in texts])[:, None]
@@ -90,7 +94,10 @@ def test_scores_equal_the_processors_own(family, pictures, tmp_path):
 
 def test_an_item_has_the_same_bytes_in_any_place_of_a_batch(family, pictures):
     encoder = load(family[0])
-    for items in ([encoder.text(t) for t in ("a boat", "two hill")], [encoder.picture(p) for p in pictures[::3]]):
+    for items in (
+        [encoder.text(t) for t in ("a boat", "two hill")],
+        [encoder.picture(p) for p in pictures[::3]],
+    ):
         one, other = items
         assert one.shape == other.shape
         alone = encoder.encode([one] * 4)[0]
@@ -145,7 +152,9 @@ def test_another_architecture_is_refused_with_those_that_can_be(tmp_path):
 
 def test_a_sentence_encoder_is_no_colbert(colbert, tmp_path):
     shutil.copytree(colbert, tmp_path, dirs_exist_ok=True)
-    (tmp_path / "config_sentence_transformers.json").write_text('{"model_type": "SentenceTransformer"}')
+    (tmp_path / "config_sentence_transformers.json").write_text(
+        '{"model_type": "SentenceTransformer"}'
+    )
     with pytest.raises(UnknownModel, match="PyLate"):
         load(tmp_path, images="captions")
 
@@ -173,7 +182,9 @@ def test_pickled_weights_are_never_read(family, colbert, tmp_path):
         load(tmp_path / "text", images="captions")
 
 
-def test_weights_that_lack_a_part_are_refused_instead_of_filled_at_random(family, colbert, tmp_path):
+def test_weights_that_lack_a_part_are_refused_instead_of_filled_at_random(
+    family, colbert, tmp_path
+):
     place, model, _ = family
     shutil.copytree(place, tmp_path / "vision")
     state = {k: v for k, v in model.state_dict().items() if "embedding_proj" not in k}

@@ -5,8 +5,8 @@ import shutil
 
 import numpy as np
 import pytest
-import torch
 import sentence_transformers
+import torch
 from tests.sparse_models import VOCABULARY, save_inference_free, save_masked, save_splade
 from transformers import BertForMaskedLM
 

@@ -1,5 +1,6 @@
 """Late interaction: MaxSim against its formula, whole pools against candidates."""
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -35,13 +36,13 @@ def unit(generator, n, dim=DIM):
     return block / np.linalg.norm(block, axis=1, keepdims=True)
 
 
-def side(folder, name, counts, seed, dim=DIM, shards=1):
+def side(folder, name, counts, seed, *, dim=DIM, shards=1):  # noqa: PLR0913
     """Write items with so many vectors each; return the reader and the vectors."""
     generator = np.random.default_rng(seed)
     items = [unit(generator, n, dim) for n in counts]
     cuts = np.linspace(0, len(items), shards + 1).astype(int)
     files, tables = [], []
-    for shard, (low, high) in enumerate(zip(cuts, cuts[1:], strict=False)):
+    for shard, (low, high) in enumerate(pairwise(cuts)):
         files.append(folder / f"{name}{shard}.tokens.npy")
         tables.append(folder / f"{name}{shard}.tokens.parquet")
         with written(files[-1], dim) as out:
@@ -67,8 +68,8 @@ COUNTS = st.lists(st.integers(1, 7), min_size=1, max_size=9)
 @given(queries=COUNTS, documents=COUNTS, dim=st.sampled_from([1, 3, 16]), seed=st.integers(0, 99))
 def test_scores_equal_the_formula(queries, documents, dim, seed, tmp_path_factory):
     folder = tmp_path_factory.mktemp("sides")
-    asked, query_items = side(folder, "q", queries, seed, dim)
-    pool, items = side(folder, "d", documents, seed + 1, dim)
+    asked, query_items = side(folder, "q", queries, seed, dim=dim)
+    pool, items = side(folder, "d", documents, seed + 1, dim=dim)
     rows = np.arange(len(items))
     scores, found = decoded(MaxSim(asked, pool, 16).whole(np.arange(len(queries)), rows, 5))
     assert found.shape == (len(queries), min(5, len(items)))
@@ -80,10 +81,12 @@ def test_scores_equal_the_formula(queries, documents, dim, seed, tmp_path_factor
 
 def test_what_a_byte_a_component_loses_of_a_score_is_small(tmp_path):
     """Of 128 components and 32 query vectors, as ColBERT has them: below half a percent."""
-    asked, query_items = side(tmp_path, "q", [32] * 5, 0, 128)
-    pool, items = side(tmp_path, "d", [60] * 200, 1, 128)
+    asked, query_items = side(tmp_path, "q", [32] * 5, 0, dim=128)
+    pool, items = side(tmp_path, "d", [60] * 200, 1, dim=128)
     scores, found = decoded(MaxSim(asked, pool, 16).whole(np.arange(5), np.arange(200), 200))
-    true = np.array([[naive(q, items[d]) for d in row] for q, row in zip(query_items, found, strict=True)])
+    true = np.array(
+        [[naive(q, items[d]) for d in row] for q, row in zip(query_items, found, strict=True)]
+    )
     assert 0 < np.abs(scores / true - 1).max() < 0.005
 
 
@@ -113,8 +116,8 @@ def test_blocks_threads_and_the_queries_beside_change_no_bit(tmp_path, monkeypat
 
 def test_vectors_longer_than_single_precision_can_add_are_added_in_parts(tmp_path):
     dim = 2 * EXACT_DIM + 5
-    asked, query_items = side(tmp_path, "q", [2], 0, dim)
-    pool, items = side(tmp_path, "d", [3, 2], 1, dim)
+    asked, query_items = side(tmp_path, "q", [2], 0, dim=dim)
+    pool, items = side(tmp_path, "d", [3, 2], 1, dim=dim)
     scores, found = decoded(MaxSim(asked, pool, 16).whole(np.array([0]), np.arange(2), 2))
     expected = [naive(kept(query_items[0]), kept(items[d])) for d in found[0]]
     np.testing.assert_allclose(scores[0], expected, rtol=1e-6)
@@ -144,7 +147,9 @@ N = 12
 def collection(tmp_path) -> dict[str, Any]:
     """Twelve texts and images, all in the split test, in two shards of vectors."""
     rows = [{"text_id": f"texts{n:03d}", "split": "test"} for n in range(N)]
-    store.write_rows([dict.fromkeys(TEXTS.names) | r for r in rows], tmp_path / "texts.parquet", TEXTS)
+    store.write_rows(
+        [dict.fromkeys(TEXTS.names) | r for r in rows], tmp_path / "texts.parquet", TEXTS
+    )
     rows = [{"image_id": f"images{n:03d}", "split": "test"} for n in range(N)]
     store.write_rows(
         [dict.fromkeys(IMAGES.names) | r for r in rows], tmp_path / "images.parquet", IMAGES
@@ -158,7 +163,9 @@ def collection(tmp_path) -> dict[str, Any]:
         _, items = side(tmp_path, name, counts, seed, shards=2)
         files["items"][name] = items
         files["vectors"][f"{name}_tokens"] = [tmp_path / f"{name}{s}.tokens.npy" for s in range(2)]
-        files["vectors"][f"{name}_items"] = [tmp_path / f"{name}{s}.tokens.parquet" for s in range(2)]
+        files["vectors"][f"{name}_items"] = [
+            tmp_path / f"{name}{s}.tokens.parquet" for s in range(2)
+        ]
         files["encoded"][name] = [tmp_path / f"{name}{s}.npy" for s in range(2)]
         files["encoded"][f"{name}_ids"] = [tmp_path / f"{name}{s}.ids.parquet" for s in range(2)]
         for s, own in enumerate((items[: N // 2], items[N // 2 :])):
@@ -194,9 +201,7 @@ def searched(collection, runs, exact_up_to, candidates, depth=5):
 
 
 def runs_in(folder, *parts):
-    return [
-        Path(folder, *parts, "small", "test", task, "late.parquet") for task in ("t2m", "m2t")
-    ]
+    return [Path(folder, *parts, "small", "test", task, "late.parquet") for task in ("t2m", "m2t")]
 
 
 def test_both_tasks_are_ranked_by_the_formula(collection, tmp_path):

@@ -39,10 +39,7 @@ from isotope.core import store
 from isotope.core.errors import CorruptFile, EmptyTable
 from isotope.core.progress import Progress, log
 
-__all__ = [
-    *("BLOCK", "LENGTHS", "Index", "Side", "merge"),
-    *("open_index", "write_counted", "write_index", "write_indexes"),
-]
+__all__ = ["BLOCK", "LENGTHS", "Index", "Side", "merge", "open_index", "write_index"]
 
 _PAIRS_PER_BLOCK = 1 << 24
 _BYTES_AT_ONCE = CHUNK_BYTES

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from isotope.cli import estimate_jobs, estimate_work
+from isotope.cli import estimate_jobs, estimate_late, estimate_work
 from isotope.cli.estimate_curves import SNAKEMAKE, Curve, curves
 from isotope.cli.estimate_jobs import Job
 from isotope.cli.estimate_sizes import GIB, Size, size, thumbnails
@@ -237,6 +237,10 @@ _LINK_RATE = 20e6
 # ASSUME a core encodes 20 texts or pictures a second with a large pretrained model and 2,000
 # with a small one of ours, a GPU 400 and 20,000; no paper says.
 _ENCODE = {(False, True): 20, (False, False): 2000, (True, True): 400, (True, False): 20_000}
+# ASSUME a late-interaction model has 3 billion weights in single precision, and a batch of pictures
+# takes as much again; that a core encodes an item in 20 seconds, a GPU 10 a second; no measurement
+# says.
+_LATE_GIB, _LATE = 22, {False: 0.05, True: 10.0}
 # ASSUME vectors of 768 float32 (256 for small models), and 20 bytes a hit of a run, where the
 # params do not say.
 _DIM_LARGE, _DIM_SMALL, _HIT_BYTES = 768, 256, 20
@@ -307,10 +311,21 @@ def _encode(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
     items = of.texts + of.images
     devices = 1 if machine.gpu else machine.cores
     models = used_models(params).values()
-    slow = [_large(model) for model in models if _is_slow(model)]
-    seconds = sum(items / _ENCODE[machine.gpu, large] / devices for large in slow)
-    disk = sum(items * 4 * dimensions(model) for model in models)
-    return Cost(disk=disk, seconds=seconds, memory_gib=8 if any(slow) else 2)
+    slow = [model for model in models if _is_slow(model)]
+    seconds = sum(items / _rate(model, gpu=machine.gpu) / devices for model in slow)
+    disk = sum(_encoded_bytes(model, of) for model in models)
+    memory = _LATE_GIB if any(map(estimate_late.sees, models)) else 8 if slow else 2
+    return Cost(disk=disk, seconds=seconds, memory_gib=memory)
+
+
+def _rate(model: Mapping[str, Any], *, gpu: bool) -> float:
+    """Return the items that a device encodes a second."""
+    return _LATE[gpu] if estimate_late.sees(model) else _ENCODE[gpu, _large(model)]
+
+
+def _encoded_bytes(model: Mapping[str, Any], of: Size) -> int:
+    many = estimate_late.encoded_bytes(model, of)
+    return round(many or (of.texts + of.images) * 4 * dimensions(model))
 
 
 def dimensions(model: Mapping[str, Any]) -> int:
@@ -320,7 +335,11 @@ def dimensions(model: Mapping[str, Any]) -> int:
 
 def _index(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
     settings = len(params["search"]["settings"])
-    return Cost(disk=(of.texts + of.images) * 500 * settings, memory_gib=4)
+    rows = (of.texts + of.images) * settings
+    chosen = (params["systems"][name] for name in params["search"]["systems"])
+    sparse = sum(system["kind"] == "sparse" for system in chosen)
+    disk = rows * 500 + sparse * estimate_late.indexed_bytes(rows)
+    return Cost(disk=round(disk), memory_gib=4)
 
 
 def _search(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:

@@ -163,7 +163,9 @@ class MultiVectors:
     def __len__(self) -> int:
         return len(self._as_document)
 
-    def counts(self, rows: npt.NDArray[np.int64], *, queries: bool = False) -> npt.NDArray[np.int64]:
+    def counts(
+        self, rows: npt.NDArray[np.int64], *, queries: bool = False
+    ) -> npt.NDArray[np.int64]:
         """Return how many vectors the items of rows have."""
         return (self._as_query if queries else self._as_document)[rows, 1]
 

@@ -129,7 +129,9 @@ def captions(images: Path, ids: pl.Series, language: str) -> Iterator[str]:
         if found is None or found.is_empty():
             yield from [""] * len(own)
             continue
-        joined = found.group_by("image_id", maintain_order=True).agg(pl.col("caption").str.join("\n"))
+        joined = found.group_by("image_id", maintain_order=True).agg(
+            pl.col("caption").str.join("\n")
+        )
         every = own.to_frame().join(joined, on="image_id", how="left", maintain_order="left")
         yield from every["caption"].fill_null("")
 

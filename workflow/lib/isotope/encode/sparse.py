@@ -69,9 +69,7 @@ def _encode(
     log.info("%d of %d texts have no term", empty, len(ids))
 
 
-def impacts(
-    texts: list[str], encoder: SparseEncoder, batch: int
-) -> tuple[Impacts, Impacts | None]:
+def impacts(texts: list[str], encoder: SparseEncoder, batch: int) -> tuple[Impacts, Impacts | None]:
     """Return terms and impacts of texts, and those that they have as queries where these differ."""
     found: dict[int, Any] = {}
     for shape, places in grouped(encoder.shapes(texts)).items():

@@ -40,7 +40,10 @@ def index_sparse(  # noqa: PLR0913
         CorruptFile: ids that do not rise.
         DiskFull, Unwritable: as `core.store.folder_aside`.
     """
-    tables, shards = {"texts": texts, "images": images}, {"texts": text_terms, "images": image_terms}
+    tables, shards = (
+        {"texts": texts, "images": images},
+        {"texts": text_terms, "images": image_terms},
+    )
     with filled(folders) as parts:
         every = list(pools_of(parts, splits))
         for side in SIDES:

@@ -1,9 +1,9 @@
 """Learned sparse models: a weight for each word of a vocabulary, by a masked language model.
 
-SPLADE (Formal et al., SPLADE v2, arXiv 2109.10086, section 3.2): the weight of a word is the largest
-log(1 + relu(logit)) over the positions of a text; the first SPLADE (SIGIR 2021) added them up.
-A SparseEncoder of sentence-transformers says which. There a query may be read without inference: by
-a static weight of each of its tokens (Geng et al., arXiv 2411.04403, section 3.2).
+SPLADE (Formal et al., SPLADE v2, arXiv 2109.10086, section 3.2): the weight of a word is the
+largest log(1 + relu(logit)) over the positions of a text; the first SPLADE (SIGIR 2021) added them
+up. A SparseEncoder of sentence-transformers says which. There a query may be read without
+inference: by a static weight of each of its tokens (Geng et al., arXiv 2411.04403, section 3.2).
 """
 
 import json

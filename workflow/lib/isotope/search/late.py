@@ -53,16 +53,15 @@ def search_late(  # noqa: PLR0913
     """Search the vectors of items by MaxSim, in the rows of `index.dense.index_dense` only.
 
     `encoded` holds the shards of pooled vectors and of ids, as for `search_dense`; `vectors` those
-    of all vectors (texts_tokens, images_tokens) and of their tables (texts_items, images_items). `spec` has
-    exact_up_to and candidates.
+    of all vectors (texts_tokens, images_tokens) and of their tables (texts_items, images_items).
+    `spec` has exact_up_to and candidates.
 
     Raises:
         MissingFile, TruncatedFile, CorruptFile: as `MultiVectors`.
     """
     pooled = Encoded(encoded)
     own = {
-        side: MultiVectors(vectors[f"{side}_tokens"], vectors[f"{side}_items"])
-        for side in SIDES
+        side: MultiVectors(vectors[f"{side}_tokens"], vectors[f"{side}_items"]) for side in SIDES
     }
     folders = {folder.parts[-2]: folder for folder in indexes}
 

@@ -1,7 +1,7 @@
 """Learned sparse systems: impacts of a query's terms against those of documents.
 
-The score is the inner product of weights, rounded to hundredths (`models.kinds.sparse.SCALE`); every
-document of a pool that has a term of the query is scored, so the ranking is exact.
+The score is the inner product of weights, rounded to hundredths (`models.kinds.sparse.SCALE`).
+Every document of a pool that has a term of the query is scored, so the ranking is exact.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

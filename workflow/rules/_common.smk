@@ -6,6 +6,7 @@ from isotope.plan.shards import (
     DUCKDB,
     DUCKDB_LARGE,
     ENCODES,
+    ENCODES_LATE,
     HOLDS,
     HOLDS_TWICE,
     JAVA,

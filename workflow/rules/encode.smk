@@ -125,6 +125,76 @@ use rule encode_texts_shard as encode_since_texts_shard with:
         "encode texts of {wildcards.collection} with {wildcards.model} of {wildcards.earlier}, shard {wildcards.shard}"
 
 
+rule encode_late_shard:
+    input:
+        texts="data/collect/{collection}/texts.parquet",
+        images="data/collect/{collection}/images.parquet",
+        after=plan.encoder_files,
+        sql=plan.sql("encode/captions.sql"),
+        code=plan.code("encode.late:encode_late_shard"),
+    output:
+        text_vectors="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
+        text_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
+        text_tokens="data/encode/{collection}/{model}/texts/shard-{shard}.tokens.npy",
+        text_items="data/encode/{collection}/{model}/texts/shard-{shard}.tokens.parquet",
+        image_vectors="data/encode/{collection}/{model}/images/shard-{shard}.npy",
+        image_ids="data/encode/{collection}/{model}/images/shard-{shard}.ids.parquet",
+        image_tokens="data/encode/{collection}/{model}/images/shard-{shard}.tokens.npy",
+        image_items="data/encode/{collection}/{model}/images/shard-{shard}.tokens.parquet",
+    log:
+        "logs/encode_late_shard/{collection}/{model}/{shard}.log",
+    benchmark:
+        "logs/benchmarks/encode_late_shard/{collection}.{model}.{shard}.tsv"
+    wildcard_constraints:
+        model=plan.models_of("late"),
+    threads: plan.threads(8)
+    resources:
+        mem_mb=plan.needs(ENCODES_LATE),
+    params:
+        **plan.encode_params,
+        call="encode.late:encode_late_shard",
+        model=plan.model_values,
+        fields=plan.fields,
+        language=plan.caption_language,
+        pixels=plan.pixels,
+    message:
+        "encode {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"
+    script:
+        "../scripts/call.py"
+
+
+rule encode_sparse_shard:
+    input:
+        texts="data/collect/{collection}/texts.parquet",
+        images="data/collect/{collection}/images.parquet",
+        after=plan.configs,
+        sql=plan.sql("encode/captions.sql"),
+        code=plan.code("encode.sparse:encode_sparse_shard"),
+    output:
+        text_terms="data/encode/{collection}/{model}/texts/shard-{shard}.terms.parquet",
+        image_terms="data/encode/{collection}/{model}/images/shard-{shard}.terms.parquet",
+    log:
+        "logs/encode_sparse_shard/{collection}/{model}/{shard}.log",
+    benchmark:
+        "logs/benchmarks/encode_sparse_shard/{collection}.{model}.{shard}.tsv"
+    wildcard_constraints:
+        model=plan.models_of("sparse"),
+    threads: plan.threads(8)
+    resources:
+        mem_mb=plan.needs(ENCODES),
+    params:
+        call="encode.sparse:encode_sparse_shard",
+        shards=plan.params["encode"]["shards"],
+        batch=plan.params["encode"]["batch"],
+        model=plan.model_values,
+        fields=plan.fields,
+        language=plan.caption_language,
+    message:
+        "weigh the terms of {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"
+    script:
+        "../scripts/call.py"
+
+
 # Questions on images and pictures of texts, for models over the frozen vectors of another model.
 rule encode_side_inputs:
     input:

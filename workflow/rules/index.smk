@@ -163,7 +163,7 @@ rule index_dense:
     benchmark:
         "logs/benchmarks/index_dense/{collection}.{system}.tsv"
     wildcard_constraints:
-        system=plan.systems_of("dense"),
+        system=plan.systems_of("dense", "late"),
     resources:
         mem_mb=plan.needs(HOLDS),
     params:
@@ -171,6 +171,32 @@ rule index_dense:
         splits=plan.searched_splits,
     message:
         "index the vectors of {wildcards.collection} for {wildcards.system}"
+    script:
+        "../scripts/call.py"
+
+
+rule index_sparse:
+    input:
+        texts="data/collect/{collection}/texts.parquet",
+        images="data/collect/{collection}/images.parquet",
+        text_terms=plan.vectors("texts", "terms.parquet"),
+        image_terms=plan.vectors("images", "terms.parquet"),
+        code=plan.code("index.sparse:index_sparse"),
+    output:
+        folders=directory(plan.index_pattern),
+    log:
+        "logs/index_sparse/{collection}/{system}.log",
+    benchmark:
+        "logs/benchmarks/index_sparse/{collection}.{system}.tsv"
+    wildcard_constraints:
+        system=plan.systems_of("sparse"),
+    resources:
+        mem_mb=plan.needs(BUFFERS),
+    params:
+        call="index.sparse:index_sparse",
+        splits=plan.searched_splits,
+    message:
+        "index the terms of {wildcards.collection} for {wildcards.system}"
     script:
         "../scripts/call.py"
 

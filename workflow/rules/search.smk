@@ -92,6 +92,78 @@ rule search_dense:
         "../scripts/call.py"
 
 
+rule search_late:
+    input:
+        qrels="data/collect/{collection}/qrels.parquet",
+        after=plan.side_tables,
+        indexes=plan.index_pattern,
+        texts=plan.vectors("texts", "npy"),
+        images=plan.vectors("images", "npy"),
+        texts_ids=plan.vectors("texts", "ids.parquet"),
+        images_ids=plan.vectors("images", "ids.parquet"),
+        texts_tokens=plan.vectors("texts", "tokens.npy"),
+        images_tokens=plan.vectors("images", "tokens.npy"),
+        texts_items=plan.vectors("texts", "tokens.parquet"),
+        images_items=plan.vectors("images", "tokens.parquet"),
+        code=plan.code("search.late:search_late"),
+    output:
+        runs=plan.piece("search", plan.run_grid, plan.run_pieces),
+    log:
+        f"logs/search_late/{{collection}}/{{system}}{plan.part_suffix('search', '/')}.log",
+    benchmark:
+        f"logs/benchmarks/search_late/{{collection}}.{{system}}{plan.part_suffix('search', '.')}.tsv"
+    wildcard_constraints:
+        system=plan.systems_of("late"),
+    threads: plan.threads(8)
+    resources:
+        mem_mb=plan.needs(
+            HOLDS,
+            reads=["texts_ids", "images_ids", "texts_items", "images_items", "qrels"],
+            extra_mb=plan.search_memory_mb,
+        ),
+    params:
+        call="search.late:search_late",
+        encoded=["texts", "images", "texts_ids", "images_ids"],
+        vectors=["texts_tokens", "images_tokens", "texts_items", "images_items"],
+        spec=plan.system_params,
+        depth=plan.params["search"]["depth"],
+        memory_mb=plan.params["search"]["memory_mb"],
+        device=plan.params["search"]["device"],
+    message:
+        "search {wildcards.collection} with {wildcards.system}"
+    script:
+        "../scripts/call.py"
+
+
+rule search_sparse:
+    input:
+        qrels="data/collect/{collection}/qrels.parquet",
+        after=plan.side_tables,
+        indexes=plan.index_pattern,
+        texts=plan.vectors("texts", "terms.parquet"),
+        images=plan.vectors("images", "terms.parquet"),
+        code=plan.code("search.sparse:search_sparse"),
+    output:
+        runs=plan.piece("search", plan.run_grid, plan.run_pieces),
+    log:
+        f"logs/search_sparse/{{collection}}/{{system}}{plan.part_suffix('search', '/')}.log",
+    benchmark:
+        f"logs/benchmarks/search_sparse/{{collection}}.{{system}}{plan.part_suffix('search', '.')}.tsv"
+    wildcard_constraints:
+        system=plan.systems_of("sparse"),
+    threads: plan.threads(8)
+    resources:
+        mem_mb=plan.needs(SEARCHES, reads=["texts", "images"]),
+    params:
+        call="search.sparse:search_sparse",
+        encoded=["texts", "images"],
+        depth=plan.params["search"]["depth"],
+    message:
+        "search {wildcards.collection} with {wildcards.system}"
+    script:
+        "../scripts/call.py"
+
+
 rule search_trec:
     input:
         submission=plan.foreign_run,

@@ -102,11 +102,23 @@ def write_indexes(side: Side, *, threads: int, memory_mb: int = HEAP_MB) -> dict
         ToolFailed: Java could not analyse the documents.
         DiskFull, Unwritable: as `store.folder_aside`.
     """
+    first = next(iter(side.places))
+    return write_counted(side, _counted(side, first, threads, memory_mb))
+
+
+def write_counted(side: Side, pieces: Iterable[tuple[pl.DataFrame, Counted]]) -> dict[Path, int]:
+    """Make all indexes of a side of documents whose terms are counted, instead of its frames.
+
+    `pieces` are ids and splits of some documents, and their counts; what `write_indexes` returns.
+
+    Raises:
+        CorruptFile: an id that does not follow the one before it.
+        DiskFull, Unwritable: as `store.folder_aside`.
+    """
     vocabulary, progress = _Vocabulary(), Progress("documents")
     writers = dict[Path, _Writer]()
-    first = next(iter(side.places))
     with ExitStack() as stack:
-        for keys, counts in _counted(side, first, threads, memory_mb):
+        for keys, counts in pieces:
             piece = _Piece(counts, vocabulary.numbers(counts.terms))
             for place, splits in side.places.items():
                 own = _rows_of(keys, splits)

@@ -321,7 +321,7 @@ def _search(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                     document += shifts[document]
                 key = np.uint64(bits[0]) << np.uint64(32) | _LAST - np.uint64(document)
                 if key > worst:
-                    held, worst = _keep(own, held, depth, worst, key)
+                    held, worst = keep(own, held, depth, worst, key)
             if worst:
                 bits[0] = worst >> np.uint64(32)
                 floor = np.float64(score[0])
@@ -390,7 +390,7 @@ def _note_above(
 
 
 @nb.njit(cache=True, nogil=True, inline="always")
-def _keep(
+def keep(
     keys: NDArray[np.uint64], held: int, depth: int, worst: np.uint64, key: np.uint64
 ) -> tuple[int, np.uint64]:
     """Append a key; when all places are taken keep the `depth` best. Return the worst of them."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from isotope.cli import estimate_jobs, estimate_work
+from isotope.cli import estimate_jobs, estimate_late, estimate_work
 from isotope.cli.estimate_curves import SNAKEMAKE, Curve, curves
 from isotope.cli.estimate_jobs import Job
 from isotope.cli.estimate_sizes import GIB, Size, size, thumbnails
@@ -256,6 +256,10 @@ _TOKENS_A_WORD, _TURN = 1.4, 25
 _PICTURE_TOKENS = {"qwen_vl": 1_800, "jina_clip": 1_297, "siglip": 729, "dual": 577}
 _TEXT_TOKENS = {"siglip": 64, "dual": 77}
 _ONE_TOWER = frozenset({"qwen_vl", "last_token"})
+# ASSUME a late-interaction model has 3 billion weights in single precision, and a batch of pictures
+# takes as much again; that a core encodes an item in 20 seconds, a GPU 10 a second; no measurement
+# says.
+_LATE_GIB, _LATE = 22, {False: 0.05, True: 10.0}
 # ASSUME vectors of 768 float32 (256 for small models), and 20 bytes a hit of a run, where the
 # params do not say.
 _DIM_LARGE, _DIM_SMALL, _HIT_BYTES = 768, 256, 20
@@ -331,12 +335,13 @@ def _encode(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
     seconds = sum(
         _checkpoint_s(of, model, sized[n], gpu=machine.gpu)
         if n in sized
-        else items / _ENCODE[machine.gpu, _large(model)]
+        else items / _rate(model, gpu=machine.gpu)
         for n, model in enumerate(slow)
     )
-    disk = sum(items * 4 * dimensions(model) for model in models)
+    disk = sum(_encoded_bytes(model, of) for model in models)
     weights = max((memory_mb(model) / 1024 + 2 for model in slow), default=0.0)
-    memory = max(weights, 8 if slow else 2)
+    least = _LATE_GIB if any(map(estimate_late.sees, models)) else 8 if slow else 2
+    memory = max(weights, least)
     return Cost(disk=disk, seconds=seconds / devices, memory_gib=memory)
 
 
@@ -360,6 +365,16 @@ def _picture_tokens(family: str, model: Mapping[str, Any]) -> float:
     return min(most, model["pixels"] / 1_024) if "pixels" in model else most
 
 
+def _rate(model: Mapping[str, Any], *, gpu: bool) -> float:
+    """Return the items that a device encodes a second."""
+    return _LATE[gpu] if estimate_late.sees(model) else _ENCODE[gpu, _large(model)]
+
+
+def _encoded_bytes(model: Mapping[str, Any], of: Size) -> int:
+    many = estimate_late.encoded_bytes(model, of)
+    return round(many or (of.texts + of.images) * 4 * dimensions(model))
+
+
 def dimensions(model: Mapping[str, Any]) -> int:
     """Return the components of a model's vectors."""
     found = published(model)
@@ -369,7 +384,11 @@ def dimensions(model: Mapping[str, Any]) -> int:
 
 def _index(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
     settings = len(params["search"]["settings"])
-    return Cost(disk=(of.texts + of.images) * 500 * settings, memory_gib=4)
+    rows = (of.texts + of.images) * settings
+    chosen = (params["systems"][name] for name in params["search"]["systems"])
+    sparse = sum(system["kind"] == "sparse" for system in chosen)
+    disk = rows * 500 + sparse * estimate_late.indexed_bytes(rows)
+    return Cost(disk=round(disk), memory_gib=4)
 
 
 def _search(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:

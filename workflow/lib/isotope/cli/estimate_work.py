@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import reduce
 from typing import Any
 
+from isotope.cli import estimate_late
 from isotope.cli.estimate_curves import Asked, index_s, nearest_s, search_s
 from isotope.cli.estimate_jobs import Job
 from isotope.cli.estimate_sizes import Size
@@ -45,7 +46,7 @@ def units(params: Params, sizes: Mapping[str, Size], jobs: Sequence[Job]) -> lis
 
 
 def core_seconds(params: Params, sizes: Mapping[str, Size], jobs: Sequence[Job]) -> list[float]:
-    """Return the core seconds of BM25 itself in each job.
+    """Return the core seconds of BM25 itself, or of another search, in each job.
 
     Raises:
         BadParams: an engine of BM25 that was not measured.
@@ -171,6 +172,21 @@ def _products(of: Size, params: Params, job: Job) -> float:
     return sum(each.queries * each.pool for each in every) * (dim + _LOOK) * _PRODUCT_S
 
 
+def _late(of: Size, params: Params, job: Job) -> float:
+    """Return the core seconds of late interaction in all cells."""
+    system = params["systems"][job.wildcards["system"]]
+    model = params["models"][system["model"]]
+    return sum(
+        estimate_late.late_s(system, model, of, asked(of, params, cell), cell[2])
+        for cell in cells(params)
+    )
+
+
+def _impacts(of: Size, params: Params, _: Job) -> float:
+    """Return the core seconds of searches over impacts in all cells."""
+    return sum(estimate_late.sparse_s(asked(of, params, cell)) for cell in cells(params))
+
+
 def _pixels(of: Size, params: Params, job: Job) -> float:
     width = params["crawl"].get(job.wildcards.get("source", ""), {}).get("width")
     drawn = of.fetched_picture / _BYTES_A_PIXEL
@@ -250,7 +266,7 @@ UNITS: Mapping[str, tuple[str, Units]] = {
 }
 
 
-# By rule, the core seconds of BM25 itself.
+# By rule, the core seconds of BM25 itself, and of other searches.
 BM25: Mapping[str, Units] = {
     "project_source": _projected,
     "project_index": _sections_indexed,
@@ -259,6 +275,8 @@ BM25: Mapping[str, Units] = {
     "index_bm25_shard": _indexed,
     "search_bm25": _searched,
     "search_dense": _products,
+    "search_late": _late,
+    "search_sparse": _impacts,
 }
 
 

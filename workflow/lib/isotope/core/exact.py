@@ -274,11 +274,15 @@ class Encoded:
 
     def queries(self, qrels: Path, cell: Cell) -> tuple[pl.Series, Vectors]:
         """Return the ids of the cell's queries and their vectors, float32 [queries, dim]."""
+        ids, rows = self.asked(qrels, cell)
+        return ids, self.shards[cell.query_side].take(rows)
+
+    def asked(self, qrels: Path, cell: Cell) -> tuple[pl.Series, Rows]:
+        """Return the ids of the cell's queries and their rows in the shards of their side."""
         ids = pl.DataFrame({"id": query_ids(qrels, cell)}, schema={"id": pl.String})
         places = pl.DataFrame({"id": self.ids[cell.query_side]}).with_row_index("row")
         at = ids.join(places, on="id", maintain_order="left")
-        rows = at["row"].cast(pl.Int64).to_numpy()
-        return at["id"], self.shards[cell.query_side].take(rows)
+        return at["id"], at["row"].cast(pl.Int64).to_numpy()
 
     def hits(
         self, cell: Cell, queries: pl.Series, scores: npt.NDArray[np.float32], rows: Rows

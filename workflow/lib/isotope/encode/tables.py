@@ -5,3 +5,13 @@ import pyarrow as pa
 from isotope.core.schemas import schema
 
 CONTENTS = schema(id=pa.string(), model=pa.string(), content=pa.string())
+
+# Terms of a vocabulary and their impacts, 100 times the weight, of an item as a document, and as a
+# query where its model reads that otherwise.
+SPARSE = schema(
+    id=pa.string(),
+    terms=pa.list_(pa.string()),
+    impacts=pa.list_(pa.int32()),
+    query_terms=pa.list_(pa.string()),
+    query_impacts=pa.list_(pa.int32()),
+)

@@ -285,7 +285,8 @@ def _modelled(params: Params) -> Iterator[tuple[str, str, list[str]]]:
     """Yield what a model names and nothing defines."""
     for name, entry in params["models"].items():
         if "weights_of" in entry:
-            own = [m for m, e in params["models"].items() if not model_kind(e).shares_weights]
+            kinds = {m: model_kind(e) for m, e in params["models"].items()}
+            own = [m for m, k in kinds.items() if k.is_encoder and not k.shares_weights]
             yield from _unknown(f"models.{name}.weights_of", [entry["weights_of"]], own)
         if entry.get("images", "captions") != "captions":
             seeing = [m for m, e in params["models"].items() if _sees(e)]
@@ -303,7 +304,9 @@ def _listed(name: str | None) -> list[str]:
 
 
 def _sees(model: Params) -> bool:
-    return model_kind(model).encodes_images and model.get("images", "pixels") == "pixels"
+    kind = model_kind(model)
+    sees = kind.is_encoder and kind.encodes_images
+    return sees and model.get("images", "pixels") == "pixels"
 
 
 def _tabulated(params: Params) -> Iterator[tuple[str, str, list[str]]]:

@@ -259,6 +259,8 @@ class ModelKind(Kind):
     shares_weights: ClassVar[bool] = False
     # The recipe under `train`, where the whole model is trained on pictures with words.
     recipe: ClassVar[type[Section] | None] = None
+    # What the name of a shard that it encodes ends in: vectors, mostly.
+    shard_suffix: ClassVar[str] = "npy"
     # Keys that may hold a path to weights.
     path_keys: ClassVar[Sequence[str]] = ()
 

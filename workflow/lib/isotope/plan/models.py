@@ -103,6 +103,10 @@ class Models(Sources):
         """The entry of the model whose weights the rule's model has."""
         return self.params["models"][self.base_model(wildcards.model)]
 
+    def model_values(self, wildcards: Wildcards) -> Entry:
+        """The entry of the rule's model, with the defaults of its kind."""
+        return model_values(self.model_params(wildcards))
+
     def inner_params(self, wildcards: Wildcards) -> Entry:
         """The entry of the model that the rule's model of pictures with words is made of."""
         return self.params["models"][self.inner_model(wildcards.model)]
@@ -244,7 +248,7 @@ class Models(Sources):
         return [f"data/encode/{encoded}/{side}/shard-{n}.{suffix}" for n in self.shard_names]
 
     def vector_shards(self) -> list[str]:
-        """Every shard of vectors that the experiment's dense systems search."""
+        """Every shard of vectors, or of terms, that the experiment's systems search."""
         used = self.used_models()
         sides = [
             *zip(used, repeat("texts")),
@@ -254,7 +258,9 @@ class Models(Sources):
             path
             for model, side in sides
             for collection in self.params["build"]
-            for path in self.side_shards(f"{collection}/{model}", side, "npy")
+            for path in self.side_shards(
+                f"{collection}/{model}", side, self.model_kind(model).shard_suffix
+            )
         ]
 
     def vectors(self, side: str, suffix: str) -> FilesOf:

@@ -74,6 +74,9 @@ SEARCHES = Need(_PYTHON_MB + HEAP_MB // 8 + 1_100, 1)
 ENCODES = Need(_TORCH_MB + 6_400)
 # ASSUME a batch takes no more than this beside the weights of a large model; no measurement says.
 _BATCH_MB = 3_000
+# ASSUME a vision-language model of 3 billion weights in single precision, 12 GB, and a batch of
+# pictures in it; no measurement says.
+ENCODES_LATE = Need(_TORCH_MB + 20_000)
 LEARNS = Need(_TORCH_MB + 6_400, 0.5)
 SHOWS = Need(_PYTHON_MB + 1_100, 2)
 # Beside a Java that analyses words.

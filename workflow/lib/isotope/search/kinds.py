@@ -15,6 +15,8 @@ from isotope.core.schemas import FIVE_FIELDS, PLACE, TEXT
 from isotope.params.sections import (
     Count,
     Distinct,
+    ModelKind,
+    Natural,
     NotNegative,
     Number,
     Opt,
@@ -29,6 +31,7 @@ from isotope.params.sections import (
     model_kind,
 )
 
+VECTORS = ModelKind.shard_suffix
 # Placeholders of a template for a date; a value of another type has `value` only.
 PLACES = (TEXT, "value", "year", "decade", "month")
 
@@ -76,6 +79,90 @@ class Dense(SystemKind):
     kind: Literal["dense"]
     model: str = Field(description="A key of `models`.")
 
+    def check(self, where: str, params: Params) -> None:
+        """Check that the model makes vectors.
+
+        Raises:
+            BadParams: as `check_vectors`.
+        """
+        check_vectors(where, self.model, params)
+
+
+def check_vectors(where: str, model: str, params: Params) -> None:
+    """Refuse a model that makes no vectors.
+
+    Raises:
+        BadParams: such a model.
+    """
+    entry = params["models"][model]
+    if model_kind(entry).shard_suffix != VECTORS:
+        found = f"model {model!r} of kind {entry['kind']} makes no vectors"
+        raise BadParams(where, found, f"use a system of kind {entry['kind']}")
+
+
+class Late(SystemKind):
+    """Late interaction: the many vectors of a query against those of a document, by MaxSim."""
+
+    indexed: ClassVar[bool] = True
+    is_sliced: ClassVar[bool] = True
+    is_pointwise: ClassVar[bool] = True
+
+    kind: Literal["late"]
+    model: str = Field(description="A key of `models`, of kind `late`.")
+    exact_up_to: Natural = Field(
+        default=10_000,
+        description="Documents of the largest pool that is searched whole; of a larger one the "
+        "`candidates` are.",
+    )
+    candidates: Count = Field(
+        default=1_000,
+        description="Documents of a larger pool that are scored for a query: those whose pooled "
+        "vectors are nearest to its own.",
+    )
+
+    def check(self, where: str, params: Params) -> None:
+        """Check the model, and that candidates suffice for the depth.
+
+        Raises:
+            BadParams: as `check_kind`; fewer candidates than hits that are kept.
+        """
+        check_kind(where, self.model, params, "late")
+        depth = params["search"]["depth"]
+        if self.candidates < depth:
+            found = f"{self.candidates:,} candidates, search.depth {depth:,}"
+            raise BadParams(f"{where}.candidates", found, "raise it to the depth at least")
+
+
+class Sparse(SystemKind):
+    """Learned weights of terms, whose inner products are searched exactly."""
+
+    indexed: ClassVar[bool] = True
+    is_sliced: ClassVar[bool] = True
+    is_pointwise: ClassVar[bool] = True
+
+    kind: Literal["sparse"]
+    model: str = Field(description="A key of `models`, of kind `sparse`.")
+
+    def check(self, where: str, params: Params) -> None:
+        """Check the model.
+
+        Raises:
+            BadParams: as `check_kind`.
+        """
+        check_kind(where, self.model, params, "sparse")
+
+
+def check_kind(where: str, model: str, params: Params, kind: str) -> None:
+    """Refuse a model of another kind.
+
+    Raises:
+        BadParams: such a model.
+    """
+    own = params["models"][model]["kind"]
+    if own != kind:
+        found = f"model {model!r} is of kind {own}"
+        raise BadParams(f"{where}.model", found, f"name a model of kind {kind}")
+
 
 class Approximate(SystemKind):
     """A dual encoder, whose vectors FAISS searches approximately."""
@@ -109,6 +196,14 @@ class Approximate(SystemKind):
         default=200,
         description="Queries of each cell that are also searched exactly, to measure the recall.",
     )
+
+    def check(self, where: str, params: Params) -> None:
+        """Check that the model makes vectors.
+
+        Raises:
+            BadParams: as `check_vectors`.
+        """
+        check_vectors(where, self.model, params)
 
 
 class Prompt(SystemKind):

@@ -20,7 +20,7 @@ from isotope.cli.estimate_jobs import Job
 from isotope.cli.estimate_sizes import GIB, Size, size, thumbnails
 from isotope.cli.estimate_training import training
 from isotope.params.links import sources
-from isotope.params.sections import model_kind, model_values
+from isotope.params.sections import model_kind, model_values, parts_of
 from isotope.tabulate.table import plain
 
 APART = "release"
@@ -272,8 +272,12 @@ def _collect(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
 def used_models(params: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """Return the models behind the systems that are searched, those they fuse included."""
     systems = params["systems"]
-    chosen = set(params["search"]["systems"])
-    chosen |= {part for s in chosen for part in systems[s].get("of", [])}
+    chosen, waiting = set[str](), [*params["search"]["systems"]]
+    while waiting:
+        name = waiting.pop()
+        if name not in chosen:
+            chosen.add(name)
+            waiting += parts_of(systems[name])
     models = {systems[s]["model"] for s in chosen if "model" in systems[s]}
     models |= {params["models"][m]["of"] for m in models if "of" in params["models"][m]}
     names = sorted(models)

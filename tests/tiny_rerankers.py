@@ -101,17 +101,19 @@ def _grow(model: Any) -> Any:
 
 
 def _bert(place: Path, config: dict[str, Any]) -> None:
-    sizes = {**_SIZES, "num_attention_heads": 2, "vocab_size": 4 + len(WORDS)}
-    of = BertConfig(**{**sizes, "max_position_embeddings": 64, "num_labels": 1, **config})
+    sizes: Any = {**_SIZES, "num_attention_heads": 2, "vocab_size": 4 + len(WORDS)}
+    sizes |= {"max_position_embeddings": 64, "num_labels": 1, **config}
+    of = BertConfig(**sizes)
     _grow(BertForSequenceClassification(of)).save_pretrained(place)
     _words().save_pretrained(place)
 
 
 def _roberta(place: Path, config: dict[str, Any]) -> None:
-    sizes = {**_SIZES, "num_attention_heads": 2, "vocab_size": 4 + len(WORDS), "pad_token_id": 0}
-    sizes |= {"max_position_embeddings": 65, "type_vocab_size": 2, "num_labels": 1}
-    model = XLMRobertaForSequenceClassification(XLMRobertaConfig(**{**sizes, **config}))
-    _grow(model).save_pretrained(place)
+    sizes: Any = {**_SIZES, "num_attention_heads": 2, "vocab_size": 4 + len(WORDS)}
+    sizes |= {"pad_token_id": 0, "max_position_embeddings": 65, "type_vocab_size": 2}
+    sizes |= {"num_labels": 1, **config}
+    of = XLMRobertaConfig(**sizes)
+    _grow(XLMRobertaForSequenceClassification(of)).save_pretrained(place)
     _words().save_pretrained(place)
 
 
@@ -139,9 +141,9 @@ def _ids(tokenizer: Any) -> dict[str, Any]:
 
 def _qwen(place: Path, config: dict[str, Any]) -> None:
     tokenizer = bytewise()
-    sizes = {**_TEXT, "head_dim": 8, "vocab_size": len(tokenizer), "max_position_embeddings": 2048}
-    model = Qwen3ForCausalLM(Qwen3Config(**{**sizes, "tie_word_embeddings": True, **config}))
-    _grow(model).save_pretrained(place)
+    sizes: Any = {**_TEXT, "head_dim": 8, "vocab_size": len(tokenizer), **config}
+    sizes |= {"max_position_embeddings": 2048, "tie_word_embeddings": True}
+    _grow(Qwen3ForCausalLM(Qwen3Config(**sizes))).save_pretrained(place)
     tokenizer.save_pretrained(place)
 
 
@@ -149,17 +151,15 @@ def _qwen_vl(place: Path, config: dict[str, Any]) -> None:
     tokenizer = bytewise()
     rope = {"rope_type": "default", "mrope_section": [2, 1, 1], "mrope_interleaved": True}
     text = {**_TEXT, "head_dim": 8, "vocab_size": len(tokenizer), "max_position_embeddings": 2048}
-    vision = {"depth": 2, "hidden_size": 16, "intermediate_size": 24, "num_heads": 2}
+    text |= {"rope_parameters": {**rope, "rope_theta": 10_000.0}}
+    vision: Any = {"depth": 2, "hidden_size": 16, "intermediate_size": 24, "num_heads": 2}
     vision |= {
         "out_hidden_size": 16,
         "num_position_embeddings": 64,
         "deepstack_visual_indexes": [0],
     }
-    of = Qwen3VLConfig(
-        text_config={**text, "rope_parameters": {**rope, "rope_theta": 10_000.0}},
-        vision_config=vision,
-        **{**_ids(tokenizer), "tie_word_embeddings": True, **config},
-    )
+    both: Any = {**_ids(tokenizer), "tie_word_embeddings": True, **config}
+    of = Qwen3VLConfig(text_config=text, vision_config=vision, **both)
     _grow(Qwen3VLForConditionalGeneration(of)).save_pretrained(place)
     tokenizer.save_pretrained(place)
     Qwen2VLImageProcessorPil(patch_size=16).save_pretrained(place)

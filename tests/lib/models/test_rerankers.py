@@ -19,7 +19,7 @@ from isotope.core.errors import BadParams, CorruptFile, FetchFailed, UnknownMode
 from isotope.core.pixels import decode
 from isotope.models import rerankers
 from isotope.models.kinds.reranker import weights
-from isotope.models.rerankers import Pair
+from isotope.models.pairs import Pair
 from isotope.params.sections import model_values
 
 TEXTS = [
@@ -98,7 +98,7 @@ def test_qwen3_is_asked_as_its_model_card_says(checkpoints):
 def official(tokenizer: Any, eyes: Any, sides: list[Any]) -> dict[str, Any]:
     """What Qwen3-VL's processor makes of the chat of its reranker's model card."""
     least, most = 4 * 32 * 32, 1_800 * 32 * 32
-    processor = transformers.Qwen3VLProcessor(
+    processor: Any = transformers.Qwen3VLProcessor(
         image_processor=eyes,
         tokenizer=tokenizer,
         video_processor=transformers.Qwen3VLVideoProcessor(),
@@ -113,7 +113,7 @@ def official(tokenizer: Any, eyes: Any, sides: list[Any]) -> dict[str, Any]:
         is_text = isinstance(side, str)
         own = {"type": "text", "text": side} if is_text else {"type": "image", "image": side}
         content.append(own)
-    turns = [
+    turns: Any = [
         {"role": "system", "content": [{"type": "text", "text": judge}]},
         {"role": "user", "content": content},
     ]

@@ -28,7 +28,7 @@ from PIL import Image
 
 from isotope.core import provenance, store
 from isotope.core.progress import log
-from isotope.models.rerankers import Pair, Reranker
+from isotope.models.pairs import Pair, Reranker
 from isotope.search.tables import SCORED_PAIR
 
 PAIRS = Path(".isotope/pairs")

@@ -22,16 +22,15 @@ import numpy as np
 import polars as pl
 
 from isotope.core.errors import BrokenPromise, MissingFile
-from isotope.core.grid import Cell, id_columns, query_ids
+from isotope.core.grid import Cell, document_side, id_columns, query_ids, query_side
 from isotope.core.lucene import contents_of
 from isotope.core.pixels import iter_pixels, places_by_picture
 from isotope.core.progress import Progress, log
 from isotope.core.runs import KEY, aligned, ranked, write_pieces
 from isotope.core.store import WHOLE, aside
-from isotope.models import rerankers
 from isotope.models.encoders import Batches
 from isotope.models.kinds.reranker import instructions
-from isotope.models.rerankers import FloatArray, Pair, Ready, Reranker
+from isotope.models.pairs import FloatArray, Pair, Ready, Reranker
 from isotope.search.pairs import PairCache, content, digest, key_of
 
 _PAIR = ["image_id", "task", "text_id"]
@@ -125,7 +124,7 @@ class _Cell:
     def head(self, depth: int) -> pl.DataFrame:
         """Return the pairs of the first hits: query_id, task, text_id, image_id."""
         query, document = id_columns(self.cell.task)
-        schema = dict.fromkeys(("query_id", "task", "text_id", "image_id"), pl.String)
+        schema: Any = dict.fromkeys(("query_id", "task", "text_id", "image_id"), pl.String)
         sides = [pl.col("query_id").alias(query), pl.col("doc_id").alias(document)]
         heads = [
             piece.filter(pl.col("rank") <= depth).select(
@@ -210,6 +209,8 @@ def _scored(
     pairs: pl.DataFrame, sides: _Sides, model: Mapping[str, Any]
 ) -> tuple[pl.DataFrame, int, float]:
     """Return pairs with their score, how many were scored now, and the seconds that it took."""
+    from isotope.models import rerankers  # noqa: PLC0415 (torch)
+
     reranker = rerankers.load(model)
     cache = PairCache(key_of(model, reranker))
     known = cache.scores(_digested(pairs, sides, instructions(model)))
@@ -230,17 +231,15 @@ def _scored(
     return scores.drop("head", "tail"), new.height, seconds
 
 
-def _digested(pairs: pl.DataFrame, sides: _Sides, instruction: Mapping[str, str]) -> pl.DataFrame:
+def _digested(pairs: pl.DataFrame, files: _Sides, instruction: Mapping[str, str]) -> pl.DataFrame:
     """Return pairs with their digest: task, text_id, image_id, head, tail."""
-    texts = {n: content(text) for n, text in sides.texts.items()}
-    images = {n: content(image) for n, image in sides.images({*pairs["image_id"]})}
-    digests = [
-        digest(
-            instruction.get(task, ""),
-            *((texts[text], images[image]) if task == "t2m" else (images[image], texts[text])),
-        )
-        for image, task, text in pairs.select(_PAIR).iter_rows()
-    ]
+    words = {n: content(text) for n, text in files.texts.items()}
+    shown = {n: content(image) for n, image in files.images({*pairs["image_id"]})}
+    digests = list[tuple[int, int]]()
+    for image, task, text in pairs.select(_PAIR).iter_rows():
+        sides = {"texts": words[text], "images": shown[image]}
+        query, document = sides[query_side(task)], sides[document_side(task)]
+        digests.append(digest(instruction.get(task, ""), query, document))
     halves = {name: [each[n] for each in digests] for n, name in enumerate(("head", "tail"))}
     columns = [pl.Series(name, values, pl.UInt64) for name, values in halves.items()]
     return pairs.select(_PAIR).with_columns(columns)
@@ -259,17 +258,15 @@ class _Scoring:
 
     def run(self, sides: _Sides, model: Mapping[str, Any]) -> pl.DataFrame:
         """Return the pairs with their scores."""
-        told, batch = instructions(model), int(model["batch"])
+        instruction, batch = instructions(model), int(model["batch"])
         waiting = Batches(self._scores, self._batch, batch)
         by_image: dict[str, list[tuple[int, str, str]]] = {}
         for place, (image, task, text) in enumerate(self._pairs.select(_PAIR).iter_rows()):
             by_image.setdefault(image, []).append((place, task, text))
-        for image, shows in sides.images({*by_image}):
+        for image, shown in sides.images({*by_image}):
             rows = by_image[image]
             made = [
-                Pair(sides.texts[text], shows, told.get(task, ""))
-                if task == "t2m"
-                else Pair(shows, sides.texts[text], told.get(task, ""))
+                _pair(task, sides.texts[text], shown, instruction.get(task, ""))
                 for _, task, text in rows
             ]
             for (place, *_), ready in zip(rows, self._reranker.prepare(made), strict=True):
@@ -288,9 +285,16 @@ class _Scoring:
                 found = f"the score {score} of text {text!r} and image {image!r}, {task}"
                 remedy = "use another checkpoint, or another precision"
                 raise BrokenPromise("the reranker", found, remedy)
-            self._cache.add(*self._digests[place], score)
+            head, tail = self._digests[place]
+            self._cache.add(head, tail, score)
         self._progress.add(len(new))
         return scores
+
+
+def _pair(task: str, text: str, image: str | bytes, instruction: str) -> Pair:
+    if query_side(task) == "texts":
+        return Pair(text, image, instruction)
+    return Pair(image, text, instruction)
 
 
 def _write(path: Path, account: Mapping[str, float]) -> None:

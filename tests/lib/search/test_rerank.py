@@ -101,6 +101,7 @@ def search(place: Path, model: dict[str, Any], **keys: Any) -> dict[str, Any]:
     files: Any = {name: place / f"{name}.parquet" for name in ("texts", "images", "qrels")}
     costs = str(place / "costs.json")
     more: Any = {"parts": parts, "runs": runs, "pixels": seen, "spec": spec, "costs": costs, **keys}
+    more |= {"collection": "toy", "system": "again"}
     search_reranked(**files, model=model, language="en", **more)
     return json.loads((place / "costs.json").read_text())
 
@@ -152,8 +153,10 @@ def test_first_hits_are_ordered_by_the_model_and_the_others_follow(
         assert same(run, expected(read_run(path), score))
     # Two settings of two tasks, five queries of three hits; settings share all of them.
     assert account == {
+        "collection": "toy",
+        "system": "again",
         "queries": 4 * (N - 1),
-        "hits": 4 * (N - 1) * DEPTH,
+        "pairs": 4 * (N - 1) * DEPTH,
         "scored": 2 * (N - 1) * DEPTH,
         "seconds": account["seconds"],
     }
@@ -172,13 +175,13 @@ def test_what_is_found_within_the_whole_depth_stays(place, checkpoints):
 
 def test_a_run_shorter_than_the_depth_is_reranked_whole(place, checkpoints):
     account = search(place, entry(checkpoints["bert"]), depth=50)
-    assert account["hits"] == 2 * (N - 1) * (4 + N)
+    assert account["pairs"] == 2 * (N - 1) * (4 + N)
 
 
 def test_runs_without_a_hit_have_none(place, checkpoints):
     parts = first_runs(place, queries=0)
     account = search(place, entry(checkpoints["bert"]), parts=parts)
-    assert (account["queries"], account["hits"], account["scored"]) == (0, 0, 0)
+    assert (account["queries"], account["pairs"], account["scored"]) == (0, 0, 0)
     assert all(read_run(path.with_name("again.parquet")).is_empty() for path in parts)
 
 

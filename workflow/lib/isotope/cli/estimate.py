@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from isotope.cli import estimate_jobs, estimate_work
+from isotope.cli import estimate_jobs, estimate_rerank, estimate_work
 from isotope.cli.estimate_curves import SNAKEMAKE, Curve, curves
 from isotope.cli.estimate_jobs import Job
 from isotope.cli.estimate_sizes import GIB, Size, size, thumbnails
@@ -310,7 +310,7 @@ def _train(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
 def _encode(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
     items = of.texts + of.images
     devices = 1 if machine.gpu else machine.cores
-    models = used_models(params).values()
+    models = [m for m in used_models(params).values() if not model_kind(m).reranks]
     slow = [_large(model) for model in models if _is_slow(model)]
     seconds = sum(items / _ENCODE[machine.gpu, large] / devices for large in slow)
     disk = sum(items * 4 * dimensions(model) for model in models)
@@ -330,8 +330,9 @@ def _index(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
 def _search(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
     grid = params["search"]
     hits = estimate_work.hits(of, params) * len(grid["systems"])
-    memory = max(2.0, grid["memory_mb"] / 1024 + 1)
-    return Cost(disk=round(hits * _HIT_BYTES), memory_gib=memory)
+    memory = max(2.0, grid["memory_mb"] / 1024 + 1, estimate_rerank.memory_gib(params))
+    seconds = estimate_rerank.seconds(of, params, machine.cores, gpu=machine.gpu)
+    return Cost(disk=round(hits * _HIT_BYTES), seconds=seconds, memory_gib=memory)
 
 
 def _score(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:

@@ -50,13 +50,15 @@ def search_reranked(  # noqa: PLR0913
     spec: Mapping[str, Any],
     model: Mapping[str, Any],
     language: str,
+    collection: str,
+    system: str,
     costs: str,
 ) -> None:
     """Rerank the first `spec["depth"]` hits of the runs `parts`, cell by cell, by `model`.
 
     A text is its fields of `model["fields"]`; an image is a picture of `pixels`, or its captions in
     `language`. Queries without hits have none. The file `costs` gets what was scored, and how long
-    it took: JSON with queries, hits, scored, seconds.
+    it took: JSON with collection, system, queries, pairs (of all cells), scored and seconds.
 
     Raises:
         MissingFile: a picture that no shard of pixels holds.
@@ -73,8 +75,9 @@ def search_reranked(  # noqa: PLR0913
         hits = write_pieces(cell.reranked(scores), cell.path)
         log.info("%s %s %s: %d hits", *cell.place, hits)
     queries = sum(head["query_id"].n_unique() for head in heads)
-    account = {"queries": queries, "hits": sum(head.height for head in heads)}
-    _write(Path(costs), {**account, "scored": scored, "seconds": round(seconds, 3)})
+    account = {"queries": queries, "pairs": sum(head.height for head in heads)}
+    account |= {"scored": scored, "seconds": round(seconds, 3)}
+    _write(Path(costs), {"collection": collection, "system": system, **account})
 
 
 def reranked(run: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
@@ -297,6 +300,6 @@ def _pair(task: str, text: str, image: str | bytes, instruction: str) -> Pair:
     return Pair(image, text, instruction)
 
 
-def _write(path: Path, account: Mapping[str, float]) -> None:
+def _write(path: Path, account: Mapping[str, str | float]) -> None:
     with aside(path) as part:
         part.write_text(json.dumps(account) + "\n", encoding="utf-8")

@@ -126,7 +126,9 @@ class PairCache:
     def scores(self, digests: pl.DataFrame) -> pl.DataFrame:
         """Return digests (head, tail, and any other columns) with their score, null without one."""
         files = sorted(self._place.glob("*.parquet")) if self._place else []
-        known = pl.concat([pl.DataFrame(schema=_SCORED), *map(_read, files)])
+        wanted = digests.select(*DIGEST)
+        own = [_read(path).join(wanted, on=[*DIGEST], how="semi") for path in files]
+        known = pl.concat([pl.DataFrame(schema=_SCORED), *own])
         once = known.unique([*DIGEST], keep="first", maintain_order=True)
         return digests.join(once, on=[*DIGEST], how="left", maintain_order="left")
 

@@ -49,8 +49,8 @@ def place(embedded, shell, tmp_path_factory) -> Path:
 
 def search(place: Path, shell: Any, changes: dict[str, Any]) -> None:
     (place / "more.yaml").write_text(yaml.safe_dump({**OVERLAY, **changes}))
-    overlay = ["--configfile", "more.yaml"]
-    shell("snakemake", "--cores", "2", *overlay, "--", "results/score/toy.parquet", cwd=place)
+    targets = ["search", "results/score/toy.parquet"]
+    shell("snakemake", "--cores", "2", "--configfile", "more.yaml", "--", *targets, cwd=place)
 
 
 def counted(place: Path) -> dict[str, int]:

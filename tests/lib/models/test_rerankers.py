@@ -97,7 +97,7 @@ def test_qwen3_is_asked_as_its_model_card_says(checkpoints):
 
 def official(tokenizer: Any, eyes: Any, sides: list[Any]) -> dict[str, Any]:
     """What Qwen3-VL's processor makes of the chat of its reranker's model card."""
-    least, most = 4 * 32 * 32, 1_800 * 32 * 32
+    least, most = 4 * 32 * 32, 1_280 * 32 * 32
     processor: Any = transformers.Qwen3VLProcessor(
         image_processor=eyes,
         tokenizer=tokenizer,

@@ -15,6 +15,7 @@ scores that differ. A batch has pairs of one shape, tokens padded to a power of 
 the same patches, so a pair's score does not depend on what is beside it.
 """
 
+import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -123,8 +124,9 @@ class Classifier:
         inputs = self._tokenizer.pad(
             tokens, padding="max_length", max_length=most, return_tensors="pt"
         )
-        inputs = inputs.to(self._device.torch)
-        logits = self._device.rows(lambda: self._model(**inputs).logits).numpy()
+        # Not at half precision, at which a logit has a few hundred values and ties are many.
+        with torch.inference_mode():
+            logits = self._model(**inputs.to(self._device.torch)).logits.float().cpu().numpy()
         return logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
 
 
@@ -148,7 +150,7 @@ class _Decoder:
     _loading: Mapping[str, Any] = MappingProxyType({})
     _instruction = ""
     _usual = _LONGEST
-    _tokens_of_picture = (4, 1_800)
+    _tokens_of_picture = (4, 1_280)
     _last: Sequence[int] = ()
 
     def __init__(self, spec: Mapping[str, Any], options: dict[str, Any], device: Device) -> None:
@@ -158,8 +160,8 @@ class _Decoder:
         model = whole(self._name, self._class, {**options, **self._loading})
         most = int(model.config.get_text_config().max_position_embeddings)
         self._context = _context(spec, most, self._usual)
-        self._device, self._model = device, model.eval().to(device.torch)
-        self._score = self._scorer(self._model)
+        self._score = self._scorer(model.eval())
+        self._device, self._model = device, model.to(device.torch)
         self._marks = sorted(self._tokenizer.get_added_vocab(), key=len, reverse=True)
         self._patches: Patches | None = None
         if spec["images"] == "pixels":
@@ -188,15 +190,17 @@ class _Decoder:
             inputs["mm_token_type_ids"] = (ids == self._pad).int()
             made = [self._patches.made(picture) for each in batch for picture in each.pictures]
             inputs |= {name: torch.cat([each[name] for each in made]) for name in made[0]}
-        return self._device.rows(lambda: self._last_scores(inputs, ends)).numpy()
+        states = self._device.rows(lambda: self._last_states(inputs, ends))
+        with torch.inference_mode():
+            return self._score(states).numpy()
 
-    def _last_scores(self, inputs: Mapping[str, torch.Tensor], ends: torch.Tensor) -> torch.Tensor:
+    def _last_states(self, inputs: Mapping[str, torch.Tensor], ends: torch.Tensor) -> torch.Tensor:
         placed = {name: value.to(self._device.torch) for name, value in inputs.items()}
         states = self._model.model(**placed, use_cache=False).last_hidden_state
-        return self._score(states[torch.arange(len(ends)), ends].float())
+        return states[torch.arange(len(ends)), ends]
 
     def _scorer(self, model: Any) -> Callable[[torch.Tensor], torch.Tensor]:  # noqa: ANN401
-        """Return what makes scores [n] of states [n, dim]."""
+        """Return what makes scores [n] of states [n, dim], in main memory at single precision."""
         rows = model.get_output_embeddings().weight.detach().float()
         direction = rows[self._token("yes")] - rows[self._token("no")]
         return lambda states: states @ direction
@@ -354,4 +358,5 @@ class Jina(_Decoder):
         return f"**Document**:\n{document}\n**Query**:\n{query}"
 
     def _scorer(self, model: Any) -> Callable[[torch.Tensor], torch.Tensor]:  # noqa: ANN401
-        return lambda states: model.score(states).squeeze(-1) - self._bias
+        layers = copy.deepcopy(model.score)
+        return lambda states: layers(states).squeeze(-1) - self._bias

@@ -22,7 +22,7 @@ import yaml
 
 from isotope.core import sql, store
 from isotope.core.progress import Progress
-from isotope.params.sections import model_kind, system_kind
+from isotope.params.sections import model_kind
 from isotope.tabulate import figures, whiskers
 from isotope.tabulate.catalog import TUNING
 from isotope.tabulate.table import metrics, tabulate
@@ -218,7 +218,7 @@ def _listed(comparisons: Sequence[Sequence[str]]) -> Iterator[dict[str, Any]]:
 
 
 def _stage(spec: Spec, models: Mapping[str, Spec]) -> tuple[str, str]:
-    if system_kind(spec).reranks:
+    if spec["kind"] == "rerank":
         return "reranked", f"{spec['of']} by {spec['model']}"
     if "of" in spec:
         return "fused", f"{spec['kind'].upper()} of {' and '.join(spec['of'])}"

@@ -39,6 +39,7 @@ WITHOUT_CODE = {"acquire_source", "crawl_shard"}
 SYSTEMS = {
     "dated": {"kind": "prompt", "model": "tiny-clip", "templates": ["{text} ({year})"]},
     "said": {"kind": "answers", "files": ["said.jsonl"]},
+    "again": {"kind": "rerank", "of": "bm25", "model": "both-sides", "depth": 5},
 }
 # Kinds of models that they lack.
 MODELS = {
@@ -47,6 +48,7 @@ MODELS = {
     "mixed": {"kind": "clip_fusion", "of": "tiny-clip", "frozen": True},
     "heads": {"kind": "lit"},
     "dates": {"kind": "dates"},
+    "both-sides": {"kind": "reranker", "name": "bge-reranker-v2-m3", "images": "pixels"},
 }
 SUMMARIES = {"short": {"name": "t5-small"}}
 # One value of each wildcard that does not name an entry of the params.

@@ -353,6 +353,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
     f"{SNAKEMAKE} <phase>": elsewhere(DVC, "test_every_stage_asks_for_its_own_phase"),
     f"{OVERLAID}/enwiki.yaml": elsewhere(LAYOUT, "test_full_scale_plans_under_1000_jobs"),
     f"{OVERLAID}/enwiki.yaml params/2026.yaml": planned("encode_shard", "search_dense"),
+    f"{OVERLAID}/enwiki.yaml params/2026-rerank.yaml": planned("search_reranked", "search_fused"),
     f"{OVERLAID}/enwiki.yaml params/atomic-finetune.yaml": planned(
         "train_model",
         "search_fused",

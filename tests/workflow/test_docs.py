@@ -42,6 +42,7 @@ SHELL = {"chmod", "rm", "source", "duckdb", "git"}
 # Folders whose content the params, an outside tool or `isotope judge` name.
 JUDGED = str(ledger.STATE / ledger.FOLDER)
 OPEN = ["data/acquire/*", ".isotope/acquire/*", ".isotope/crawl/*", "logs/*", f"{JUDGED}/*"]
+OPEN += [".isotope/pairs"]
 
 
 def fenced(language: str) -> list[tuple[str, str]]:

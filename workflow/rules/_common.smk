@@ -17,6 +17,7 @@ from isotope.plan.shards import (
     MERGES,
     NEAREST,
     PAGES,
+    RERANKS,
     SEARCHES,
     SHOWS,
     SHOWS_WORDS,

@@ -256,6 +256,37 @@ rule search_prompted:
         "../scripts/call.py"
 
 
+rule search_reranked:
+    input:
+        unpack(plan.collection_tables),
+        parts=plan.fused_runs,
+        pixels=plan.reranked_pixels,
+        after=plan.prompt_configs,
+        sql=plan.sql("index/*.sql"),
+        code=plan.encoder_code("search.rerank:search_reranked"),
+    output:
+        runs=plan.piece("search", plan.run_grid, plan.run_pieces),
+    log:
+        f"logs/search_reranked/{{collection}}/{{system}}{plan.part_suffix('search', '/')}.log",
+    benchmark:
+        f"logs/benchmarks/search_reranked/{{collection}}.{{system}}{plan.part_suffix('search', '.')}.tsv"
+    wildcard_constraints:
+        system=plan.systems_of("rerank"),
+    threads: plan.threads(8)
+    resources:
+        mem_mb=plan.needs(RERANKS, reads=["texts", "parts"], extra_mb=plan.reranker_mb),
+    params:
+        call="search.rerank:search_reranked",
+        spec=plan.system_params,
+        model=plan.reranker,
+        language=plan.caption_language,
+        costs=plan.rerank_costs,
+    message:
+        "rerank the runs of {wildcards.system} on {wildcards.collection}"
+    script:
+        "../scripts/call.py"
+
+
 rule search_answers:
     input:
         unpack(plan.collection_tables),

@@ -1,5 +1,7 @@
 """Time and memory of a run, from what Snakemake measured."""
 
+import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ from tests.report_project import lay_records
 from isotope.cli import commands
 from isotope.core.errors import MissingFile
 from isotope.report import account
+from isotope.report.content import Scope
 
 
 @pytest.fixture
@@ -63,3 +66,51 @@ def test_the_page_has_phases_rules_and_the_day_of_the_crawl(report_site):
     assert '<th scope="row" class="key">crawl</th>' in text
     assert "another" not in text
     assert "2023-02-03 (UTC)" in text
+
+
+def lay_reranked(root: Path) -> None:
+    """Two parts of one system, a system all of whose pairs had a score, and another collection."""
+    rows = [
+        ("toy.again.00000-of-00002", "toy", "again", 4, 40, 10, 2.0),
+        ("toy.again.00001-of-00002", "toy", "again", 6, 60, 15, 3.0),
+        ("toy.bare", "toy", "bare", 10, 100, 0, 0.01),
+        ("later.again", "later", "again", 1, 10, 10, 7.0),
+    ]
+    names = ("collection", "system", "queries", "pairs", "scored", "seconds")
+    for file, *values in rows:
+        path = root / "logs/rerank" / f"{file}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(dict(zip(names, values, strict=True))))
+
+
+def test_rerankers_are_counted_over_their_parts(root):
+    lay_reranked(root)
+    found = account.reranked(["toy"], root)
+    # 25 of 100 pairs in 5 s: 0.2 s a pair, of which a query has ten.
+    assert found.rows() == [
+        ("toy", "again", 10, 100, 75, 25, 5.0, 2.0),
+        ("toy", "bare", 10, 100, 100, 0, 0.0, None),
+    ]
+    assert account.reranked(root=root)["collection"].to_list() == ["later", "toy", "toy"]
+
+
+def test_isotope_costs_prints_rerankers_below_the_phases(root):
+    lay_reranked(root)
+    above, below = account.text(["toy"], root).split("\n\n")
+    assert above.splitlines()[-1].startswith("all")
+    assert [line.split()[:2] for line in below.splitlines()][1:] == [
+        ["toy", "again"],
+        ["toy", "bare"],
+    ]
+
+
+def test_the_page_shows_rerankers_where_there_are_some(root):
+    lay_reranked(root)
+    scope = Scope(root, "toy", ["src"], "small", "validation", "bm25")
+    account.build(scope, [], root / "costs.html")
+    text = (root / "costs.html").read_text()
+    assert 'id="reranked"' in text
+    assert '<th scope="row" class="key">again</th>' in text
+    shutil.rmtree(root / "logs/rerank")
+    account.build(scope, [], root / "costs.html")
+    assert 'id="reranked"' not in (root / "costs.html").read_text()

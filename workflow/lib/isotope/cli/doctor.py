@@ -18,14 +18,17 @@ from isotope.crawl.addresses import has_contact, user_agent
 from isotope.explain import wordnet as wordnet_files
 from isotope.models import families
 from isotope.models.families.published import published
+from isotope.models.kinds.reranker import weights
 from isotope.params import links
 from isotope.params.files import missing
 from isotope.params.phases import collection_kind
 from isotope.params.resolve import expand_files
+from isotope.params.sections import model_kind
 from isotope.tabulate.table import plain
 
 _OLDEST_JAVA = 21
 _PICKLES = (".pt", ".pth", ".bin", ".ckpt")
+_BYTES_A_WEIGHT = 4
 _FILES = (".safetensors", ".json", ".txt", ".model", ".onnx", *_PICKLES)
 
 
@@ -115,6 +118,9 @@ def files(params: Mapping[str, Any]) -> Iterator[Finding]:
 def models(params: Mapping[str, Any]) -> Iterator[Finding]:
     """Every file that a used model names; a name on a hub is looked for among what was fetched."""
     for name, spec in sorted(used_models(params).items()):
+        if model_kind(spec).reranks:
+            yield _reranker(f"model {name}", spec)
+            continue
         for path in _paths(spec):
             yield _model_file(name, path)
         if spec["kind"] == "transformers":
@@ -161,6 +167,27 @@ def _checkpoint(name: str, spec: Mapping[str, Any]) -> Finding:
     if found is None:
         return Finding(what, "missing", f"no safetensors in {where}", "convert its weights to them")
     return Finding(what, "ok", f"{where}{size}")
+
+
+def _reranker(what: str, spec: Mapping[str, Any]) -> Finding:
+    """Look for a reranker's weights, in its folder or among what was fetched from the hub."""
+    from huggingface_hub import try_to_load_from_cache  # noqa: PLC0415 (slow to import)
+
+    place = Path(spec["name"])
+    size = f"about {weights(spec['name']) * _BYTES_A_WEIGHT / GIB:,.1f} GiB in memory"
+    if place.is_dir():
+        if any(place.glob("*.safetensors")):
+            return Finding(what, "ok", f"{place}, {size}")
+        remedy = "put a checkpoint's safetensors there; pickles may run code"
+        return Finding(what, "missing", f"no safetensors in {place}", remedy)
+    if _is_file(spec["name"]):
+        remedy = "put it there, or change the params"
+        return Finding(what, "missing", f"no folder {place}", remedy)
+    cached = try_to_load_from_cache(spec["name"], "config.json", revision=spec.get("revision"))
+    if isinstance(cached, str):
+        return Finding(what, "ok", f"{place} was fetched before, {size}")
+    remedy = "it is fetched from the hub when first used: needs the network"
+    return Finding(what, "note", f"{place} is not on this disk, {size}", remedy)
 
 
 def _tag(name: str, architecture: str, tag: str) -> Finding:

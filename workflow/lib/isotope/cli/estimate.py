@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from isotope.cli import estimate_jobs, estimate_late, estimate_work
+from isotope.cli import estimate_jobs, estimate_late, estimate_rerank, estimate_work
 from isotope.cli.estimate_curves import SNAKEMAKE, Curve, curves
 from isotope.cli.estimate_jobs import Job
 from isotope.cli.estimate_sizes import GIB, Size, size, thumbnails
@@ -22,7 +22,7 @@ from isotope.cli.estimate_training import training
 from isotope.models.families import MODULES
 from isotope.models.families.published import Published, memory_mb, published
 from isotope.params.links import sources
-from isotope.params.sections import model_kind, model_values
+from isotope.params.sections import model_kind, model_values, parts_of
 from isotope.tabulate.table import plain
 
 APART = "release"
@@ -295,8 +295,12 @@ def _collect(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
 def used_models(params: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """Return the models behind the systems that are searched, those they fuse included."""
     systems = params["systems"]
-    chosen = set(params["search"]["systems"])
-    chosen |= {part for s in chosen for part in systems[s].get("of", [])}
+    chosen, waiting = set[str](), [*params["search"]["systems"]]
+    while waiting:
+        name = waiting.pop()
+        if name not in chosen:
+            chosen.add(name)
+            waiting += parts_of(systems[name])
     models = {systems[s]["model"] for s in chosen if "model" in systems[s]}
     models |= {params["models"][m]["of"] for m in models if "of" in params["models"][m]}
     names = sorted(models)
@@ -329,7 +333,7 @@ def _train(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
 def _encode(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
     items = of.texts + of.images
     devices = 1 if machine.gpu else machine.cores
-    models = used_models(params).values()
+    models = [m for m in used_models(params).values() if not model_kind(m).reranks]
     slow = [model for model in models if _is_slow(model)]
     sized = {n: found for n, model in enumerate(slow) if (found := published(model))}
     seconds = sum(
@@ -394,8 +398,9 @@ def _index(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
 def _search(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
     grid = params["search"]
     hits = estimate_work.hits(of, params) * len(grid["systems"])
-    memory = max(2.0, grid["memory_mb"] / 1024 + 1)
-    return Cost(disk=round(hits * _HIT_BYTES), memory_gib=memory)
+    memory = max(2.0, grid["memory_mb"] / 1024 + 1, estimate_rerank.memory_gib(params))
+    seconds = estimate_rerank.seconds(of, params, machine.cores, gpu=machine.gpu)
+    return Cost(disk=round(hits * _HIT_BYTES), seconds=seconds, memory_gib=memory)
 
 
 def _score(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:

@@ -17,7 +17,7 @@ from isotope.core.errors import BadParams, IsotopeError, MissingFile
 from isotope.params import links, resolve, schema
 from isotope.params.resolve import expand_files
 from isotope.params.schema import suggest
-from isotope.params.sections import Params
+from isotope.params.sections import Params, parts_of
 
 _ACQUIRED, _CRAWLED = PurePosixPath("data/acquire"), PurePosixPath("data/crawl")
 # What `toy.snapshot.generate` writes, beside folders of pictures and dumps.
@@ -245,7 +245,7 @@ def _of_systems(params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         name = waiting.pop()
         if name not in chosen:
             chosen.add(name)
-            waiting += systems[name].get("of", [])
+            waiting += parts_of(systems[name])
     for name in sorted(chosen):
         for i, path in enumerate(systems[name].get("files", [])):
             yield f"systems.{name}.files[{i}]", path

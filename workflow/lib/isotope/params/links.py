@@ -23,6 +23,7 @@ from isotope.params.sections import (
     answers_any_query,
     kinds,
     model_kind,
+    parts_of,
     system_kind,
 )
 
@@ -105,9 +106,9 @@ def _check_unjudged(params: Params) -> None:
         found = f"{both[0]!r} is in splits as well"
         raise BadParams("params search.unjudged", found, "keep it in one of them")
     for name, entry in systems.items() if apart else ():
-        foreign = [s for s in entry.get("of", []) if system_kind(systems[s]).foreign]
+        foreign = [s for s in parts_of(entry) if system_kind(systems[s]).foreign]
         if foreign:
-            found = f"a fusion with the foreign run {foreign[0]!r}"
+            found = f"a system of kind {entry['kind']} over the foreign run {foreign[0]!r}"
             raise BadParams(f"params systems.{name}", found, "drop it, or search.unjudged")
 
 
@@ -135,7 +136,7 @@ def _check_temporal(params: Params, systems: list[str]) -> None:
             found = f"{name!r} can't be asked for a later collection"
             remedy = "name systems of kind bm25 or dense, or untuned fusions of those"
             raise BadParams("params tabulate.temporal", found, remedy)
-        _check_temporal(params, entry.get("of", []))
+        _check_temporal(params, parts_of(entry))
 
 
 def _check_after(where: str, after: dict[str, str], path: list[str]) -> None:
@@ -149,7 +150,7 @@ def _check_after(where: str, after: dict[str, str], path: list[str]) -> None:
 
 
 def _check_circle(systems: Params, path: list[str]) -> None:
-    for part in systems.get(path[-1], {}).get("of", []):
+    for part in parts_of(systems.get(path[-1], {})):
         if part in path:
             found = f"a circle: {' > '.join([*path, part])}"
             raise BadParams(f"params systems.{path[0]}.of", found, "break it")

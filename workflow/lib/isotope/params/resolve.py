@@ -20,7 +20,7 @@ from isotope.params.links import check, check_values, link, speak, unions, unkno
 from isotope.params.pairs import DATA, lay_out
 from isotope.params.phases import collection_kind
 from isotope.params.schema import demand_types, experiment, suggest, validate
-from isotope.params.sections import Params, Section, model_kind, system_kind
+from isotope.params.sections import Params, Section, model_kind, parts_of, system_kind
 
 FOLDER = Path("runs")
 _SUFFIXES = (".trec", ".trec.gz")
@@ -249,7 +249,7 @@ def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
     yield from _tabulated(params)
     for name, entry in params["systems"].items():
         others = [s for s in systems if s != name]
-        yield from _unknown(f"systems.{name}.of", entry.get("of", []), others)
+        yield from _unknown(f"systems.{name}.of", parts_of(entry), others)
         if "model" in entry:
             yield from _unknown(f"systems.{name}.model", [entry["model"]], models)
     yield from _modelled(params)
@@ -443,7 +443,7 @@ def _refuse_unseen(params: Mapping[str, Any], runs: Sequence[Place]) -> None:
 
 def _refuse_gaps(systems: Mapping[str, Any], has: Mapping[str, int], grid: int) -> None:
     for name, spec in systems.items():
-        short = [part for part in spec.get("of", []) if has.get(part, grid) < grid]
+        short = [part for part in parts_of(spec) if has.get(part, grid) < grid]
         if short:
             found = f"{short[0]!r} has runs in {has[short[0]]} of {grid} cells"
             raise BadParams(f"systems.{name}.of", found, "give it a run in every cell of the grid")

@@ -263,6 +263,8 @@ class ModelKind(Kind):
     shard_suffix: ClassVar[str] = "npy"
     # Keys that may hold a path to weights.
     path_keys: ClassVar[Sequence[str]] = ()
+    # It scores a query and a document together, and has no vectors.
+    reranks: ClassVar[bool] = False
 
     @classmethod
     def code(cls) -> str:
@@ -290,6 +292,8 @@ class SystemKind(Kind):
     indexed: ClassVar[bool] = False
     # Its runs are fused from those of other systems.
     fuses: ClassVar[bool] = False
+    # A model scores the first hits of another system's runs.
+    reranks: ClassVar[bool] = False
     # Its runs come from elsewhere.
     foreign: ClassVar[bool] = False
     # It answers queries that its collection lacks: those of a later one, or changed ones.
@@ -358,6 +362,12 @@ def model_values(entry: Mapping[str, Any]) -> dict[str, Any]:
 def system_kind(entry: Mapping[str, Any]) -> type[SystemKind]:
     """Return the class of an entry of `systems`."""
     return cast("type[SystemKind]", kinds(SYSTEMS)[entry["kind"]])
+
+
+def parts_of(entry: Mapping[str, Any]) -> list[str]:
+    """Return the systems whose runs an entry of `systems` reads: those of its key `of`."""
+    of = entry.get("of", [])
+    return [of] if isinstance(of, str) else list(of)
 
 
 def answers_any_query(entry: Mapping[str, Any], models: Mapping[str, Any]) -> bool:

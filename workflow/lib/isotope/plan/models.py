@@ -249,7 +249,7 @@ class Models(Sources):
 
     def vector_shards(self) -> list[str]:
         """Every shard of vectors, or of terms, that the experiment's systems search."""
-        used = self.used_models()
+        used = [model for model in self.used_models() if not self.model_kind(model).reranks]
         sides = [
             *zip(used, repeat("texts")),
             *zip(sorted({*map(self.image_encoder, used)}), repeat("images")),

@@ -12,11 +12,13 @@ from isotope.core import store as cut
 from isotope.core.lucene import HEAP_MB
 from isotope.core.sql import DUCKDB_MB, SORT_MB
 from isotope.models.families.published import memory_mb
+from isotope.models.kinds.reranker import weights
 from isotope.plan.call import PREREQUISITES
 from isotope.plan.paths import Wildcards, as_list, expanded
 from isotope.plan.systems import Systems
 
 _PYTHON_MB, _TORCH_MB = 400, 1_600
+_BYTES_A_WEIGHT = 4
 _SMALL_PAGES = 10_000
 
 
@@ -79,6 +81,9 @@ _BATCH_MB = 3_000
 ENCODES_LATE = Need(_TORCH_MB + 20_000)
 LEARNS = Need(_TORCH_MB + 6_400, 0.5)
 SHOWS = Need(_PYTHON_MB + 1_100, 2)
+# A model that scores pairs of texts and pictures, beside its weights.
+# ASSUME what it computes for a batch takes no more than 4 GiB; no measurement says.
+RERANKS = Need(_TORCH_MB + 4_096, 6)
 # Beside a Java that analyses words.
 SHOWS_WORDS = Need(SHOWS.base_mb + HEAP_MB // 8 + 300, SHOWS.per_mb)
 
@@ -275,13 +280,17 @@ class Shards(Systems):
         model = self.params["models"][self.base_model(wildcards.model)]
         return max(ENCODES.mem_mb(0.0), int(_TORCH_MB + _BATCH_MB + memory_mb(model)))
 
+    def reranker_mb(self, wildcards: Wildcards) -> float:
+        """What the weights of a system's reranker take, at single precision."""
+        return weights(self.reranker(wildcards)["name"]) * _BYTES_A_WEIGHT / 1e6
+
     def needs(
         self,
         need: Need,
         *,
         reads: Sequence[str] = (),
         shards: str = "",
-        extra_mb: float = 0.0,
+        extra_mb: float | Callable[[Wildcards], float] = 0.0,
         by_lucene: Need | None = None,
     ) -> Callable[[Wildcards, Inputs], int]:
         """Return the function of `mem_mb`: what a job may take, from the sizes of its inputs.
@@ -289,15 +298,16 @@ class Shards(Systems):
         `reads` names the inputs that count, where the rule streams or maps the others; without it
         all but UNREAD_INPUTS count; of files that are not there yet it says the most. `shards` is
         the phase whose shards share what grows; `by_lucene` is the need where the engine of the
-        source or of the system is Lucene.
+        source or of the system is Lucene; `extra_mb` may depend on the job's wildcards.
         """
         count = self.params["shards"][shards] if shards else 1
 
         def mem_mb(wildcards: Wildcards, input: Inputs) -> int:
             is_lucene = by_lucene and self._engine(wildcards) == "lucene"
             own = by_lucene if by_lucene and is_lucene else need
+            besides = extra_mb(wildcards) if callable(extra_mb) else extra_mb
             if not own.per_mb:
-                return own.mem_mb(0.0, extra_mb=extra_mb)
+                return own.mem_mb(0.0, extra_mb=besides)
             names = reads or [k for k, _ in input.items() if k not in self.UNREAD_INPUTS]
             files = {path for name in names for path in as_list(input[name])}
             try:
@@ -305,9 +315,9 @@ class Shards(Systems):
             except FileNotFoundError:
                 # A dry run; Snakemake asks again when the files are there.
                 if own.most_mb < float("inf"):
-                    return int(own.most_mb + extra_mb)
+                    return int(own.most_mb + besides)
                 raise
-            return own.mem_mb(size_mb, shards=count, extra_mb=extra_mb)
+            return own.mem_mb(size_mb, shards=count, extra_mb=besides)
 
         return mem_mb
 

@@ -8,7 +8,7 @@ from typing import Any
 from isotope.core.grid import document_side
 from isotope.judge.ledger import sheet_paths
 from isotope.params import resolve
-from isotope.params.sections import SystemKind, model_values, system_kind
+from isotope.params.sections import SystemKind, model_values, parts_of, system_kind
 from isotope.plan.models import Models
 from isotope.plan.paths import Wildcards, as_list, expanded
 
@@ -93,9 +93,14 @@ class Systems(Models):
         return self.any_of(n for n, s in fusions.items() if ("tune" in s) == tuned)
 
     def with_parts(self, systems: Sequence[str]) -> list[str]:
-        """These systems and those that they fuse, sorted."""
-        parts = [self.params["systems"][s].get("of", []) for s in systems]
-        return sorted({*systems, *(p for of in parts for p in of)})
+        """These systems and those whose runs they read, directly or through others, sorted."""
+        found, waiting = set[str](), [*systems]
+        while waiting:
+            name = waiting.pop()
+            if name not in found:
+                found.add(name)
+                waiting += parts_of(self.params["systems"][name])
+        return sorted(found)
 
     def used_systems(self) -> list[str]:
         """The experiment's systems and those that they fuse."""
@@ -145,12 +150,26 @@ class Systems(Models):
         model = self.params["models"][self.system_params(wildcards)["model"]]
         return model_values(model)["fields"]
 
+    def reranker(self, wildcards: Wildcards) -> Mapping[str, Any]:
+        """The params of the model that scores a system's pairs, with their defaults."""
+        return model_values(self.params["models"][self.system_params(wildcards)["model"]])
+
+    def reranked_pixels(self, wildcards: Wildcards) -> list[str]:
+        """The pictures that a system's reranker sees, if it sees pictures."""
+        sees = self.reranker(wildcards)["images"] == "pixels"
+        return self.pixels(wildcards) if sees else []
+
+    def rerank_costs(self, wildcards: Wildcards) -> str:
+        """The file that says what a job of a reranker has scored."""
+        part = f".{wildcards.part}" if wildcards.get("part") else ""
+        return f"logs/rerank/{wildcards.collection}.{wildcards.system}{part}.json"
+
     def foreign_run(self, wildcards: Wildcards) -> str | list[str]:
         """The TREC file behind a run."""
         return self.foreign.get(resolve.Place(**wildcards), [])
 
     def fused_runs(self, wildcards: Wildcards) -> list[str]:
-        """The runs that a fusion reads."""
+        """The runs that a fusion, or a reranker, reads."""
         of = self.system_params(wildcards)["of"]
         unjudged = expanded(self.unjudged_grid, collection=wildcards.collection, system=of)
         return self.runs_of(wildcards.collection, of) + unjudged

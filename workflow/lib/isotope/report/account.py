@@ -1,9 +1,11 @@
 """An account of a run: what it built and dropped, and what its jobs have cost.
 
-The first is printed at the end of a run. Time and memory are those that Snakemake has measured;
-`isotope costs` prints them, and the site has a page of them.
+The first is printed at the end of a run. Time and memory are those that Snakemake has measured,
+what rerankers have scored is what their jobs have counted; `isotope costs` prints both, and the
+site has a page of them.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -31,6 +33,7 @@ _MOST, _MOST_REASONS = 8, 4
 # The queries for what was dropped, and the view that each reads.
 LOSSES = {"pictures": "ledger", "projected": "projection", "filtered": "filters"}
 BENCHMARKS = Path("logs/benchmarks")
+RERANKED = Path("logs/rerank")
 _NUMBERS = {"s": "seconds", "cpu_time": "cpu_seconds", "max_rss": "memory_mib"}
 _ROAD = "acquire parse crawl project collect train encode index search score tabulate release"
 _PHASES = _ROAD.split()
@@ -161,8 +164,37 @@ def by(measured: pl.DataFrame, *keys: str) -> pl.DataFrame:
     )
 
 
+_COUNTED: Mapping[str, Any] = {
+    **{"collection": pl.String, "system": pl.String, "queries": pl.Int64},
+    **{"pairs": pl.Int64, "scored": pl.Int64, "seconds": pl.Float64},
+}
+
+
+def reranked(names: Sequence[str] = (), root: Path = Path()) -> pl.DataFrame:
+    """Return a row for each reranked system, of its last search: what its model has scored.
+
+    collection, system, queries (of all cells), pairs, from_cache (those that had a score, or that
+    several cells share), scored, seconds (the model's), seconds_a_query (as if none had a score;
+    null where all had).
+    """
+    files = sorted((root / RERANKED).glob("*.json"))
+    rows = [json.loads(path.read_text(encoding="utf-8")) for path in files]
+    counted = pl.DataFrame(
+        [row for row in rows if not names or row["collection"] in names], _COUNTED
+    )
+    sums = counted.group_by("collection", "system").agg(pl.exclude("collection", "system").sum())
+    pair_s = pl.when(pl.col("scored") > 0).then(pl.col("seconds") / pl.col("scored"))
+    return sums.sort("collection", "system").select(
+        *("collection", "system", "queries", "pairs"),
+        (pl.col("pairs") - pl.col("scored")).alias("from_cache"),
+        "scored",
+        pl.col("seconds").round(1),
+        (pair_s * pl.col("pairs") / pl.col("queries")).round(4).alias("seconds_a_query"),
+    )
+
+
 def text(names: Sequence[str] = (), root: Path = Path()) -> str:
-    """Return the table that `isotope costs` prints: a line a phase, and their sum.
+    """Return the tables that `isotope costs` prints: a line a phase, and their sum; and rerankers'.
 
     Raises:
         MissingFile: no job has been measured.
@@ -177,7 +209,9 @@ def text(names: Sequence[str] = (), root: Path = Path()) -> str:
     if measured.is_empty():
         raise MissingFile(root / BENCHMARKS, "no job was measured here", "run `snakemake`")
     lines = [*by(measured, "phase").rows(), ("all", *_whole(measured))]
-    return plain(lines, ["phase", "jobs", "seconds", "cpu_seconds", "memory_mib"])
+    scored = reranked(names, root)
+    apart = "\n" + plain(scored.rows(), scored.columns) if scored.height else ""
+    return plain(lines, ["phase", "jobs", "seconds", "cpu_seconds", "memory_mib"]) + apart
 
 
 def _whole(measured: pl.DataFrame) -> Iterable[object]:
@@ -216,6 +250,7 @@ def build(scope: Scope, ledgers: Sequence[Path], out: Path) -> None:
         scope=scope,
         up="",
         tables={"phase": _table(measured, "phase"), "rule": _table(measured, "phase", "rule")},
+        reranked=_scored(reranked([scope.collection], scope.root)),
         fetched=_fetched(ledgers),
     )
 
@@ -229,6 +264,10 @@ def _table(measured: pl.DataFrame, *keys: str) -> Table:
     for row, seconds in zip(laid.rows, sums["seconds"], strict=True):
         row[place] = replace(row[place], length=seconds / most)
     return laid
+
+
+def _scored(rows: pl.DataFrame) -> Table:
+    return lay_out(rows.drop("collection"))
 
 
 def _fetched(ledgers: Sequence[Path]) -> list[str]:

@@ -95,6 +95,9 @@ def check_vectors(where: str, model: str, params: Params) -> None:
         BadParams: such a model.
     """
     entry = params["models"][model]
+    if model_kind(entry).reranks:
+        found = f"model {model!r} scores pairs and has no vectors"
+        raise BadParams(f"{where}.model", found, "use a system of kind rerank")
     if model_kind(entry).shard_suffix != VECTORS:
         found = f"model {model!r} of kind {entry['kind']} makes no vectors"
         raise BadParams(where, found, f"use a system of kind {entry['kind']}")
@@ -401,3 +404,34 @@ class Wsum(Fusion):
             listed = ", ".join(f"{weight:g}" for weight in wrong)
             found = f"[{listed}]: weights that are not one for each system"
             raise BadParams(where, found, f"give {len(self.of)}, of {', '.join(self.of)}")
+
+
+class Rerank(SystemKind):
+    """The first hits of another system, in the order of a model that reads query and document."""
+
+    reranks: ClassVar[bool] = True
+    is_sliced: ClassVar[bool] = True
+
+    kind: Literal["rerank"]
+    of: Text = Field(description="The system whose runs are reranked.")
+    model: str = Field(description="A key of `models`, of kind reranker.")
+    depth: Count = Field(
+        default=100, description="Hits of each query that the model scores; the others follow them."
+    )
+
+    def check(self, where: str, params: Params) -> None:
+        """Check that the model scores pairs, and that there are as many hits as it is to score.
+
+        Raises:
+            BadParams: another kind of model, or a depth that is more than `search.depth`.
+        """
+        entry = params["models"][self.model]
+        if not model_kind(entry).reranks:
+            fitting = [n for n, e in params["models"].items() if model_kind(e).reranks]
+            found = f"model {self.model!r} of kind {entry['kind']} scores no pairs"
+            remedy = f"name one of kind reranker: {', '.join(fitting) or 'there is none'}"
+            raise BadParams(f"{where}.model", found, remedy)
+        most = params["search"]["depth"]
+        if self.depth > most:
+            found = f"{self.depth} hits of runs that have {most}"
+            raise BadParams(f"{where}.depth", found, f"use {most} or less, or raise search.depth")

@@ -193,6 +193,7 @@ def system_rows(
 
     A model trained from random weights is `trained`; one that goes on from pretrained weights, or
     learns heads on frozen towers, `fine-tuned`; any other `zero-shot`, BM25 and random included.
+    Fusions are `fused`, and runs whose first hits a model has ordered `reranked`.
     """
     for place, (name, spec) in enumerate(systems.items()):
         stage, made_of = _stage(spec, models)
@@ -217,6 +218,8 @@ def _listed(comparisons: Sequence[Sequence[str]]) -> Iterator[dict[str, Any]]:
 
 
 def _stage(spec: Spec, models: Mapping[str, Spec]) -> tuple[str, str]:
+    if spec["kind"] == "rerank":
+        return "reranked", f"{spec['of']} by {spec['model']}"
     if "of" in spec:
         return "fused", f"{spec['kind'].upper()} of {' and '.join(spec['of'])}"
     if spec["kind"] != "dense":

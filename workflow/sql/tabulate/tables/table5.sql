@@ -15,7 +15,11 @@ ordered AS (
     SELECT
         *,
         row_number() OVER (
-            ORDER BY list_position(['zero-shot', 'trained', 'fine-tuned', 'fused'], stage), place
+            ORDER BY
+                list_position(
+                    ['zero-shot', 'trained', 'fine-tuned', 'fused', 'reranked'], stage
+                ),
+                place
         )::INTEGER AS n
     FROM systems WHERE system IN (SELECT means.system FROM means)
 ),

@@ -1,0 +1,305 @@
+"""Reranking: a model orders the first hits of another system's runs; the others follow them.
+
+The first `depth` hits of a query get the score that the model gives them
+(`isotope.models.rerankers`). A hit below has a little less than the one before it, and the first of
+them a little less than the lowest of the model's: so a run has one order, which single precision
+keeps, and what is found within its whole depth stays the same. To a fusion that scales scores to
+0..1 all of them are as good as the lowest that the model has read.
+
+A pair is a text and an image, one of which asks for the other. It is scored once, whatever cells
+have it, and not at all where an earlier run has (`isotope.search.pairs`).
+"""
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from isotope.core.errors import BrokenPromise, MissingFile
+from isotope.core.grid import Cell, document_side, id_columns, query_ids, query_side
+from isotope.core.lucene import contents_of
+from isotope.core.pixels import iter_pixels, places_by_picture
+from isotope.core.progress import Progress, log
+from isotope.core.runs import KEY, aligned, ranked, write_pieces
+from isotope.core.store import WHOLE, aside
+from isotope.models.encoders import Batches
+from isotope.models.kinds.reranker import instructions
+from isotope.models.pairs import FloatArray, Pair, Ready, Reranker
+from isotope.search.pairs import PairCache, content, digest, key_of
+
+_PAIR = ["image_id", "task", "text_id"]
+_HITS_PER_PIECE = 1 << 19
+# Of the score from which it is taken, or of 1: eight steps of single precision or more.
+_STEP = 2.0**-20
+
+
+def search_reranked(  # noqa: PLR0913
+    *,
+    texts: Path,
+    images: Path,
+    qrels: Path,
+    pixels: Sequence[Path],
+    parts: Sequence[Path],
+    runs: Sequence[Path],
+    spec: Mapping[str, Any],
+    model: Mapping[str, Any],
+    language: str,
+    collection: str,
+    system: str,
+    costs: str,
+) -> None:
+    """Rerank the first `spec["depth"]` hits of the runs `parts`, cell by cell, by `model`.
+
+    A text is its fields of `model["fields"]`; an image is a picture of `pixels`, or its captions in
+    `language`. Queries without hits have none. The file `costs` gets what was scored, and how long
+    it took: JSON with collection, system, queries, pairs (of all cells), scored and seconds.
+
+    Raises:
+        MissingFile: a picture that no shard of pixels holds.
+        BrokenPromise: a score that is no finite number.
+        As `models.rerankers.load` and `core.runs.batches`.
+    """
+    cells = _cells(parts, runs, qrels)
+    heads = [cell.head(spec["depth"]) for cell in cells]
+    pairs = pl.concat(heads).select(_PAIR).unique().sort(_PAIR)
+    with TemporaryDirectory() as folder:
+        sides = _Sides.of(pairs, (texts, images, pixels), (model["fields"], language), Path(folder))
+    scores, scored, seconds = _scored(pairs, sides, model)
+    for cell in cells:
+        hits = write_pieces(cell.reranked(scores), cell.path)
+        log.info("%s %s %s: %d hits", *cell.place, hits)
+    queries = sum(head["query_id"].n_unique() for head in heads)
+    account = {"queries": queries, "pairs": sum(head.height for head in heads)}
+    account |= {"scored": scored, "seconds": round(seconds, 3)}
+    _write(Path(costs), {"collection": collection, "system": system, **account})
+
+
+def reranked(run: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
+    """Put hits that have a score (query_id, doc_id, score) before the others of their query.
+
+    Both are whole queries, and `run` is in order; the result is a run (core.schemas.RUN) of the
+    same hits. Hits of a query of which none has a score keep theirs.
+    """
+    read = pl.col("read").is_not_null()
+    joined = run.join(scores.select(*KEY, read="score"), on=KEY, how="left", maintain_order="left")
+    first = ranked(joined.filter(read).select(*KEY, score="read"))
+    lows = first.group_by("query_id").agg(low=pl.col("score").min(), before=pl.len())
+    rest = joined.filter(~read).join(lows, on="query_id", how="left", maintain_order="left")
+    place = pl.int_range(1, pl.len() + 1).over("query_id")
+    step = pl.max_horizontal(pl.col("low").abs(), pl.lit(1.0)) * _STEP
+    others = rest.select(
+        *KEY,
+        (place + pl.col("before").fill_null(0)).cast(pl.Int32).alias("rank"),
+        pl.coalesce(pl.col("low") - place * step, "score").alias("score"),
+    )
+    return pl.concat([first, others]).sort("query_id", "rank")
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """A run to write, the run that it is made of, and the queries of its part if it is one."""
+
+    path: Path
+    part: Path
+    cell: Cell
+    queries: Sequence[str] | None
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        return self.cell.setting, self.cell.split, self.cell.task
+
+    def pieces(self) -> Iterator[pl.DataFrame]:
+        """Yield the hits of the run below, those of some whole queries at a time."""
+        for [piece] in aligned([self.part], _HITS_PER_PIECE):
+            own = piece
+            if self.queries is not None:
+                asked = pl.Series(self.queries, dtype=pl.String)
+                own = piece.filter(pl.col("query_id").is_in(asked.implode()))
+            if own.height:
+                yield own
+
+    def head(self, depth: int) -> pl.DataFrame:
+        """Return the pairs of the first hits: query_id, task, text_id, image_id."""
+        query, document = id_columns(self.cell.task)
+        schema: Any = dict.fromkeys(("query_id", "task", "text_id", "image_id"), pl.String)
+        sides = [pl.col("query_id").alias(query), pl.col("doc_id").alias(document)]
+        heads = [
+            piece.filter(pl.col("rank") <= depth).select(
+                "query_id", pl.lit(self.cell.task).alias("task"), *sides
+            )
+            for piece in self.pieces()
+        ]
+        return pl.concat([pl.DataFrame(schema=schema), *(h.select([*schema]) for h in heads)])
+
+    def reranked(self, scores: pl.DataFrame) -> Iterator[pl.DataFrame]:
+        """Yield the run, from the scores of pairs (task, text_id, image_id, score)."""
+        query, document = id_columns(self.cell.task)
+        own = scores.filter(pl.col("task") == self.cell.task)
+        own = own.rename({query: "query_id", document: "doc_id"})
+        return (reranked(piece, own) for piece in self.pieces())
+
+
+def _cells(parts: Sequence[Path], runs: Sequence[Path], qrels: Path) -> list[_Cell]:
+    below = {Cell.of(path): path for path in parts}
+    cells = list[_Cell]()
+    for path in runs:
+        cell = Cell.of(path)
+        queries = None if cell.part == WHOLE else query_ids(qrels, cell)
+        cells.append(_Cell(path, below[replace(cell, part=WHOLE)], cell, queries))
+    return cells
+
+
+class _Sides(NamedTuple):
+    """The texts and the images of some pairs: words by id, or pictures that are streamed."""
+
+    texts: Mapping[str, str]
+    captions: Mapping[str, str]
+    # The images that show each picture.
+    shown: Mapping[str, Sequence[str]]
+    pixels: Sequence[Path]
+
+    @classmethod
+    def of(
+        cls,
+        pairs: pl.DataFrame,
+        files: tuple[Path, Path, Sequence[Path]],
+        words: tuple[Sequence[str], str],
+        folder: Path,
+    ) -> "_Sides":
+        """Read what the pairs need of `files`: texts, images, pixels; `words` are what texts are
+        made of, and the language of captions, which stand for images where there are no pixels.
+        """
+        (texts, images, pixels), (fields, language) = files, words
+        ids = {side: pairs[side].unique().sort() for side in ("text_id", "image_id")}
+        rows = contents_of("texts", texts, ids["text_id"], folder, language=language, fields=fields)
+        read = dict(rows.iter_rows())
+        if pixels:
+            places = places_by_picture(images, "image_id", ids["image_id"])
+            shown = {p: [ids["image_id"][n] for n in ns] for p, ns in places.items()}
+            return cls(read, {}, shown, pixels)
+        captions = contents_of("images", images, ids["image_id"], folder, language=language)
+        silent = int((captions["contents"] == "").sum())
+        log.info("%d of %d images have no caption in %s", silent, captions.height, language)
+        return cls(read, dict(captions.iter_rows()), {}, ())
+
+    def images(self, ids: set[str]) -> Iterator[tuple[str, str | bytes]]:
+        """Yield the images of `ids`, with what they are; one without a picture is an empty text.
+
+        Raises:
+            MissingFile: a picture that is in no shard.
+        """
+        if not self.pixels:
+            yield from ((n, self.captions[n]) for n in sorted(ids))
+            return
+        left = {p: own for p, ns in self.shown.items() if (own := [n for n in ns if n in ids])}
+        seen = {n for own in left.values() for n in own}
+        for picture, webp in iter_pixels(self.pixels, [*left]):
+            yield from ((n, webp) for n in left.pop(picture, ()))
+        if left:
+            problem = f"none of its pixels in the crawl's shards ({len(left):,} such pictures)"
+            remedy = "run the crawl and collect phases again"
+            raise MissingFile(f"image {min(left)}", problem, remedy)
+        yield from ((n, "") for n in sorted(ids - seen))
+
+
+def _scored(
+    pairs: pl.DataFrame, sides: _Sides, model: Mapping[str, Any]
+) -> tuple[pl.DataFrame, int, float]:
+    """Return pairs with their score, how many were scored now, and the seconds that it took."""
+    from isotope.models import rerankers  # noqa: PLC0415 (torch)
+
+    reranker = rerankers.load(model)
+    cache = PairCache(key_of(model, reranker))
+    known = cache.scores(_digested(pairs, sides, instructions(model)))
+    once = known.unique(["head", "tail"], keep="first", maintain_order=True)
+    new = once.filter(pl.col("score").is_null())
+    progress = Progress("pairs scored", once.height)
+    progress.resume(once.height - new.height)
+    start = time.monotonic()
+    made = _Scoring(reranker, cache, new, progress).run(sides, model)
+    seconds = time.monotonic() - start
+    progress.finish()
+    cache.close(int(model["cache_mb"]))
+    every = pl.concat([once.filter(pl.col("score").is_not_null()), made])
+    scores = known.drop("score").join(
+        every.select("head", "tail", "score"), on=["head", "tail"], maintain_order="left"
+    )
+    log.info("%d of %d pairs had a score already", once.height - new.height, once.height)
+    return scores.drop("head", "tail"), new.height, seconds
+
+
+def _digested(pairs: pl.DataFrame, files: _Sides, instruction: Mapping[str, str]) -> pl.DataFrame:
+    """Return pairs with their digest: task, text_id, image_id, head, tail."""
+    words = {n: content(text) for n, text in files.texts.items()}
+    shown = {n: content(image) for n, image in files.images({*pairs["image_id"]})}
+    digests = list[tuple[int, int]]()
+    for image, task, text in pairs.select(_PAIR).iter_rows():
+        sides = {"texts": words[text], "images": shown[image]}
+        query, document = sides[query_side(task)], sides[document_side(task)]
+        digests.append(digest(instruction.get(task, ""), query, document))
+    halves = {name: [each[n] for each in digests] for n, name in enumerate(("head", "tail"))}
+    columns = [pl.Series(name, values, pl.UInt64) for name, values in halves.items()]
+    return pairs.select(_PAIR).with_columns(columns)
+
+
+class _Scoring:
+    """Pairs on their way through a model, a batch of one shape at a time."""
+
+    def __init__(
+        self, reranker: Reranker, cache: PairCache, pairs: pl.DataFrame, progress: Progress
+    ) -> None:
+        self._reranker, self._cache, self._pairs, self._progress = reranker, cache, pairs, progress
+        self._digests = pairs.select("head", "tail").rows()
+        self._scores = np.full(pairs.height, np.nan, np.float32)
+        self._shapes: dict[tuple[int, ...], int] = {}
+
+    def run(self, sides: _Sides, model: Mapping[str, Any]) -> pl.DataFrame:
+        """Return the pairs with their scores."""
+        instruction, batch = instructions(model), int(model["batch"])
+        waiting = Batches(self._scores, self._batch, batch)
+        by_image: dict[str, list[tuple[int, str, str]]] = {}
+        for place, (image, task, text) in enumerate(self._pairs.select(_PAIR).iter_rows()):
+            by_image.setdefault(image, []).append((place, task, text))
+        for image, shown in sides.images({*by_image}):
+            rows = by_image[image]
+            made = [
+                _pair(task, sides.texts[text], shown, instruction.get(task, ""))
+                for _, task, text in rows
+            ]
+            for (place, *_), ready in zip(rows, self._reranker.prepare(made), strict=True):
+                shape = self._shapes.setdefault(ready.shape, len(self._shapes))
+                waiting.add([place], (place, ready), shape)
+        waiting.finish()
+        return self._pairs.with_columns(pl.Series("score", self._scores))
+
+    def _batch(self, items: list[tuple[int, Ready]]) -> FloatArray:
+        """Score a batch, whose last pair may stand there several times, and take note of it."""
+        scores = self._reranker.scores([ready for _, ready in items])
+        new = {place: float(score) for (place, _), score in zip(items, scores, strict=True)}
+        for place, score in new.items():
+            if not np.isfinite(score):
+                image, task, text = self._pairs.select(_PAIR).row(place)
+                found = f"the score {score} of text {text!r} and image {image!r}, {task}"
+                remedy = "use another checkpoint, or another precision"
+                raise BrokenPromise("the reranker", found, remedy)
+            head, tail = self._digests[place]
+            self._cache.add(head, tail, score)
+        self._progress.add(len(new))
+        return scores
+
+
+def _pair(task: str, text: str, image: str | bytes, instruction: str) -> Pair:
+    if query_side(task) == "texts":
+        return Pair(text, image, instruction)
+    return Pair(image, text, instruction)
+
+
+def _write(path: Path, account: Mapping[str, str | float]) -> None:
+    with aside(path) as part:
+        part.write_text(json.dumps(account) + "\n", encoding="utf-8")

@@ -98,7 +98,15 @@ def read_words(
     Raises:
         MissingFile: no table of that side.
     """
-    table = root / f"data/collect/{collection}/{side}.parquet"
+    return table_words(root / f"data/collect/{collection}/{side}.parquet", side, ids)
+
+
+def table_words(table: Path, side: str, ids: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return the fields of each of `ids` that a table of texts or images, by `side`, has.
+
+    Raises:
+        MissingFile: no such table.
+    """
     if not table.is_file():
         raise MissingFile(table, "no such table", "run `snakemake --cores all collect`")
     columns, fields = _SIDES[side]

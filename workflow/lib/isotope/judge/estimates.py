@@ -201,7 +201,7 @@ def _fields(
 ) -> dict[str, Any]:
     found = of or Estimate(float("nan"), float("nan"), float("nan"))
     numbers = {"value": found.mean, "low": found.low, "high": found.high, "weight": found.weight}
-    row = {"system": system, "by": by, "queries": queries, "reason": reason}
+    row = {"system": system, "judged_by": by, "queries": queries, "reason": reason}
     return row | {k: _number(v) for k, v in numbers.items()}
 
 

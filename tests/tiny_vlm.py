@@ -22,7 +22,8 @@ from transformers.models.qwen2_vl.video_processing_qwen2_vl import Qwen2VLVideoP
 # As the hub's Qwen2-VL-2B-Instruct has it, without videos and tools.
 _QWEN = """\
 {% for message in messages %}<|im_start|>{{ message['role'] }}
-{% if message['content'] is string %}{{ message['content'] }}{% else %}{% for part in message['content'] %}\
+{% if message['content'] is string %}{{ message['content'] }}{% else %}\
+{% for part in message['content'] %}\
 {% if part['type'] == 'image' %}<|vision_start|><|image_pad|><|vision_end|>\
 {% elif 'text' in part %}{{ part['text'] }}{% endif %}{% endfor %}{% endif %}<|im_end|>
 {% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
@@ -71,10 +72,8 @@ def _tokenizer(special: list[str], digits: str, **named: str) -> PreTrainedToken
 
 
 def _qwen2_vl(digits: str) -> tuple[Any, Any]:
-    tokenizer = _tokenizer(
-        _QWEN_WORDS, digits, pad_token="<|endoftext|>", eos_token="<|im_end|>"
-    )
-    ids = {word: tokenizer.convert_tokens_to_ids(word) for word in _QWEN_WORDS}
+    tokenizer = _tokenizer(_QWEN_WORDS, digits, pad_token="<|endoftext|>", eos_token="<|im_end|>")
+    ids: dict[str, Any] = {word: tokenizer.convert_tokens_to_ids(word) for word in _QWEN_WORDS}
     pictures = Qwen2VLImageProcessor(min_pixels=28 * 28, max_pixels=64 * 28 * 28)
     processor = Qwen2VLProcessor(
         image_processor=pictures,
@@ -120,7 +119,8 @@ def _idefics3(digits: str) -> tuple[Any, Any]:
     processor = Idefics3Processor(
         pictures, tokenizer=tokenizer, image_seq_len=4, chat_template=_IDEFICS
     )
-    config = Idefics3Config(
+    form: Any = Idefics3Config
+    config = form(
         image_token_id=tokenizer.convert_tokens_to_ids("<image>"),
         pad_token_id=tokenizer.pad_token_id,
         scale_factor=2,

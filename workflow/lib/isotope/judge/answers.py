@@ -109,7 +109,7 @@ class Answers:
         found = {self.by_key[key].commit for key in keys if key in self.by_key}
         others = sorted(str(each) for each in found - {commit})
         if others:
-            what = f"answers by commit {others[0]} of a model that the hub now has as {commit}"
+            what = f"answers by commit {others[0]} of a model that is now at {commit}"
             remedy = f"name `revision: {others[0]}` in the params, or move the file away"
             raise BrokenPromise(self.path, what, remedy)
 

@@ -108,25 +108,14 @@ def estimate_by_models(  # noqa: PLR0913
     made_of = {system: Origin(*fields) for system, fields in origins.items()}
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _TABLES if name != "scores"}
     scores: list[pl.DataFrame] = []
-    tasks = pooled["task"].unique().sort().to_list()
-    progress = Progress("tasks of judges", total=len(grades) * len(tasks))
+    progress = Progress("judges", total=len(grades))
     for path in grades:
         of_model = pl.read_parquet(path)
         _demand_pool(of_model, pooled, path)
-        judge = of_model["judge"][0]
-        own = {system: relation(judges[judge], of) for system, of in made_of.items()}
-        for task in tasks:
-            labels = {"judge": judge, "task": task}
-            values = _both(graded, of_model, task, measures)
-            scores.append(values[MODEL].with_columns(judge=pl.lit(judge), task=pl.lit(task)))
-            rows["agreement"].append(labels | agreement(of_model, people, task))
-            for measure in sorted(set(measures)):
-                compared = _compared(values, measure)
-                named = {**labels, "measure": measure}
-                rows["estimates"] += [named | row for row in estimates(compared, level)]
-                rows["tau"].append(named | tau(compared, own))
-                rows["circularity"] += [named | row for row in circularity(compared, own, level)]
-            progress.add()
+        judge = judges[of_model["judge"][0]]
+        own = {system: relation(judge, of) for system, of in made_of.items()}
+        scores += _add_judge(rows, graded, of_model, own, level=level, measures=measures)
+        progress.add()
     progress.finish()
     for name, found in rows.items():
         store.write(pa.Table.from_pylist(found, schema=_TABLES[name]), outputs[name], _TABLES[name])
@@ -134,6 +123,30 @@ def estimate_by_models(  # noqa: PLR0913
     cell["collection"] = collection
     every = pl.concat(scores).with_columns(**{k: pl.lit(v) for k, v in cell.items()})
     store.write(every.select(MODEL_SCORES.names).to_arrow(), outputs["scores"], MODEL_SCORES)
+
+
+def _add_judge(  # noqa: PLR0913
+    rows: Mapping[str, list[dict[str, Any]]],
+    graded: Graded,
+    of_model: pl.DataFrame,
+    own: Mapping[str, str | None],
+    *,
+    level: float,
+    measures: Sequence[str],
+) -> Iterator[pl.DataFrame]:
+    """Add the rows of one judge to those of each table; yield its scores task by task."""
+    judge = of_model["judge"][0]
+    for task in graded.pool["task"].unique().sort().to_list():
+        labels = {"judge": judge, "task": task}
+        values = _both(graded, of_model, task, measures)
+        rows["agreement"].append(labels | agreement(of_model, graded.people, task))
+        for measure in sorted(set(measures)):
+            compared = _compared(values, measure)
+            named = {**labels, "measure": measure}
+            rows["estimates"].extend(named | row for row in estimates(compared, level))
+            rows["tau"].append(named | tau(compared, own))
+            rows["circularity"].extend(named | row for row in circularity(compared, own, level))
+        yield values[MODEL].with_columns(judge=pl.lit(judge), task=pl.lit(task))
 
 
 def nobody() -> pl.DataFrame:
@@ -177,8 +190,8 @@ def _compared(values: Mapping[str, pl.DataFrame], measure: str) -> Compared:
     systems = model["system"].unique().sort().to_list()
     queries = model["query_id"].unique().sort()
     chosen = queries.is_in(people["query_id"].unique().implode())
-    blocks = (f["value"].to_numpy().reshape(len(systems), -1) for f in (model, people))
-    return Compared(systems, *blocks, chosen.to_numpy())
+    of_model, of_people = (f["value"].to_numpy().reshape(len(systems), -1) for f in (model, people))
+    return Compared(systems, of_model, of_people, chosen.to_numpy())
 
 
 def estimates(of: Compared, level: float) -> Iterator[dict[str, Any]]:
@@ -221,7 +234,7 @@ def agreement(of_model: pl.DataFrame, people: pl.DataFrame, task: str) -> dict[s
     own = of_model.filter(task=task)
     pairs = own.join(medians, on=_PAIR).sort(_PAIR)
     grades, theirs = pairs["grade"].to_numpy(), pairs["people"].to_numpy()
-    count = {"pairs": pairs.height, "mass": _number(own["mass"].mean())}
+    count = {"pairs": pairs.height, "mass": float(own["mass"].to_numpy().mean())}
     if not pairs.height:
         return {**count, **dict.fromkeys(("same_share", "kappa", "weighted_kappa", "difference"))}
     return {

@@ -38,7 +38,7 @@ class Question(NamedTuple):
 class Questions:
     """The pairs of a pool, as messages to one judge."""
 
-    def __init__(  # noqa: PLR0913
+    def __init__(
         self,
         pool: pl.DataFrame,
         tables: Mapping[str, Path],

@@ -105,7 +105,9 @@ def message(
     return Message(tuple(parts))
 
 
-def read_items(table: Path, side: str, ids: Sequence[str], crawled: frozenset[str]) -> Mapping[str, Item]:
+def read_items(
+    table: Path, side: str, ids: Sequence[str], crawled: frozenset[str]
+) -> Mapping[str, Item]:
     """Return the items of one side, texts or images, by id.
 
     An image shows itself, or its `picture_id` where the table has that column, as texts may, too.

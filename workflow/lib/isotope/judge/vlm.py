@@ -127,9 +127,7 @@ class Vlm:
 
     def _template(self, parts: Sequence[Part], **options: Any) -> Any:  # noqa: ANN401
         ends = "continue_final_message" if self._answer else "add_generation_prompt"
-        return self._processor.apply_chat_template(
-            self._messages(parts), **{ends: True}, **options
-        )
+        return self._processor.apply_chat_template(self._messages(parts), **{ends: True}, **options)
 
     def _rendered(self, parts: Sequence[Part]) -> str:
         return str(self._template(parts, tokenize=False))
@@ -165,4 +163,3 @@ def within(picture: Image.Image, pixels: int) -> Image.Image:
         return picture
     size = max(1, int(width * scale)), max(1, int(height * scale))
     return picture.resize(size, Image.Resampling.LANCZOS)
-

@@ -65,9 +65,7 @@ class Judges(Shards):
 
     def model_grades(self, wildcards: Wildcards) -> list[str]:
         """The grades of every judge on a collection."""
-        return expanded(
-            self.MODEL_GRADES, collection=wildcards.collection, judge=list(self.judges)
-        )
+        return expanded(self.MODEL_GRADES, collection=wildcards.collection, judge=list(self.judges))
 
     def system_origins(self) -> Callable[[Wildcards], dict[str, list[list[str]]]]:
         """The function of what each system is made of: systems and names of weights."""

@@ -48,7 +48,8 @@ _KEY_NAMES = """
 collection setting split task measure kind stratum side field tokenizer step status matched_by
 perturbation queries query change letter stage system other phase rule counted label language
 captioner first second assessor other_assessor class premise conclusion wiki section found_by
-page_title file unanswered over of examples_of pictures_of source_split reason detail decade judge judged_by relation
+page_title file unanswered over of examples_of pictures_of source_split reason detail decade
+judge judged_by relation
 """
 # Columns whose values are words of the workflow; those of others are names, and stay as they are.
 _WORKFLOW_NAMES = """

@@ -121,7 +121,7 @@ def _mean_variance(values: Values) -> float:
 
 def _around(mean: float, error: float, level: float, freedom: float = float("inf")) -> Estimate:
     """Return the interval of a mean: Student's with degrees of freedom, or the normal one."""
-    from scipy.stats import t  # noqa: PLC0415 (slow to import)
+    from scipy.special import stdtrit  # noqa: PLC0415 (slow to import)
 
-    reach = float(t.ppf((1 + level) / 2, freedom)) * error
+    reach = float(stdtrit(freedom, (1 + level) / 2)) * error
     return Estimate(mean, mean - reach, mean + reach)

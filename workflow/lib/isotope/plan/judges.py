@@ -15,7 +15,7 @@ from isotope.plan.shards import Shards
 # billions: no file of the hub is read before the model is loaded.
 _BILLIONS = re.compile(r"(\d+(?:\.\d+)?)b(?![a-z])", re.IGNORECASE)
 _USUAL_BILLIONS = 8.0
-_BYTES = {"bfloat16": 2, "float32": 4}
+BYTES = {"bfloat16": 2, "float32": 4}
 
 
 def weights_mb(judge: Mapping[str, Any]) -> float:
@@ -25,7 +25,7 @@ def weights_mb(judge: Mapping[str, Any]) -> float:
         return sum(p.stat().st_size for p in folder.rglob("*.safetensors")) / 1e6
     named = _BILLIONS.search(folder.name)
     billions = float(named[1]) if named else _USUAL_BILLIONS
-    return 1_000 * billions * _BYTES[judge["precision"]]
+    return 1_000 * billions * BYTES[judge["precision"]]
 
 
 class Judges(Shards):

@@ -10,8 +10,10 @@ import pytest
 import yaml
 from tests.tiny_vlm import save_vlm
 
+from isotope.cli import doctor, estimate, estimate_judging
 from isotope.core.errors import BadParams, MissingFile
 from isotope.params import files
+from isotope.plan.judges import weights_mb
 
 ROOT = Path(__file__).parents[2]
 JUDGE: dict[str, Any] = {"depth": 1, "setting": "small", "split": "test", "measures": ["nDCG@10"]}
@@ -69,6 +71,46 @@ def test_a_judge_gets_the_defaults_of_its_kind(tmp_path):
     [entry] = params["score"]["judge"]["models"].values()
     assert entry["precision"] == "bfloat16"
     assert "prompt" not in entry
+
+
+def test_the_estimate_knows_what_a_judge_costs(tmp_path):
+    """8 billion weights in two bytes; a pair has a thousand tokens, two operations a weight."""
+    none = load(tmp_path, {})
+    one = load(tmp_path, {"models": {"m": {"kind": "vlm", "name": "us/judge-8B"}}})
+    both = {"m": {"kind": "vlm", "name": "us/judge-8B"}, "n": {"kind": "vlm", "name": "us/j-2B"}}
+    two = load(tmp_path, {"models": both})
+    cpu, gpu = (estimate.Machine(4, gpu) for gpu in (False, True))
+    score = [estimate.costs(params, gpu)["score"] for params in (none, one, two)]
+    assert score[0].seconds == 0
+    assert score[2].seconds == pytest.approx(1.25 * score[1].seconds)
+    assert score[1].memory_gib == score[2].memory_gib == pytest.approx(16e9 / 2**30 + 8)
+    slow = estimate.costs(one, cpu)["score"].seconds
+    assert slow == pytest.approx(score[1].seconds * 1e14 / (4 * 5e10))
+    pairs = estimate_judging.judging(one, *sizes(one), 1, gpu=True).pairs
+    assert score[1].seconds == pytest.approx(pairs * 1_000 * 2 * 8e9 / 1e14)
+
+
+def sizes(params: Any) -> list[Any]:
+    return list(estimate.sizes(params).values())
+
+
+def test_the_weights_of_a_folder_are_counted_and_those_of_a_name_read_from_it(tmp_path):
+    (tmp_path / "model.safetensors").write_bytes(b"0" * 3_000_000)
+    assert weights_mb({"name": str(tmp_path)}) == 3
+    half, whole = ({"name": "a/b-2.5B-chat", "precision": p} for p in ("bfloat16", "float32"))
+    assert [weights_mb(half), weights_mb(whole)] == [5_000, 10_000]
+
+
+def test_the_doctor_looks_for_a_judges_weights(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/model.safetensors").write_bytes(b"0")
+    names = ("./full", "./empty", "./nowhere", "us/judge-8B")
+    judges = {f"j{n}": {"name": name, "precision": "bfloat16"} for n, name in enumerate(names)}
+    found = list(doctor.judges({"score": {"judge": {"models": judges}}}))
+    assert [each.state for each in found] == ["ok", "missing", "missing", "note"]
+    assert "16.0 GB" in found[3].remedy
 
 
 @pytest.mark.long

@@ -38,7 +38,7 @@ NO_STAGE = {f"{LIBRARY}/cli", "workflow/sql/show", "workflow/sql/summary"}
 # when any of them changes, as BM25's k1; a new model is in `models`, its system in `search`.
 USES_MODELS = {"train", "encode"}
 # Params that can be planned without a file of theirs.
-OVERLAYS = ("month", "params/enwiki.yaml")
+OVERLAYS = ("month", "params/enwiki.yaml", "params/judge.yaml")
 # The demo with what its default params leave out.
 MONTH = {
     "build": ["toy", "toy-later"],

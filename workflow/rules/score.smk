@@ -119,3 +119,66 @@ rule score_judged:
         "score the runs on {wildcards.collection} with graded judgements"
     script:
         "../scripts/call.py"
+
+
+# Models grade the same pool; their grades meet those of people in the tables of estimates alone.
+rule score_model_grades:
+    input:
+        pool="results/score/{collection}/pool.parquet",
+        texts="data/collect/{collection}/texts.parquet",
+        images="data/collect/{collection}/images.parquet",
+        after=plan.judge_files,
+        code=plan.code("judge.grading:grade_pool"),
+    output:
+        grades="results/score/{collection}/models/{judge}.parquet",
+    log:
+        "logs/score_model_grades/{collection}/{judge}.log",
+    benchmark:
+        "logs/benchmarks/score_model_grades/{collection}.{judge}.tsv"
+    wildcard_constraints:
+        judge=plan.any_judge(),
+    threads: plan.threads(8)
+    resources:
+        mem_mb=plan.needs(ENCODES, extra_mb=plan.judge_memory_mb),
+    params:
+        call="judge.grading:grade_pool",
+        # Functions: Snakemake would take the braces of a prompt for wildcards.
+        spec=plan.judge_model,
+        scale=plan.judge_scale,
+        pixels=plan.pixels,
+    message:
+        "let {wildcards.judge} grade the pool of {wildcards.collection}"
+    script:
+        "../scripts/call.py"
+
+
+rule score_by_models:
+    input:
+        pool="results/score/{collection}/pool.parquet",
+        qrels="data/collect/{collection}/qrels.parquet",
+        sheets=plan.judgement_sheets,
+        runs=plan.pooled_runs,
+        grades=plan.model_grades,
+        code=plan.code("judge.estimates:estimate_by_models"),
+    output:
+        estimates="results/score/{collection}/estimates.parquet",
+        agreement="results/score/{collection}/model_agreement.parquet",
+        tau="results/score/{collection}/model_tau.parquet",
+        circularity="results/score/{collection}/circularity.parquet",
+        scores="results/score/{collection}/model_scores.parquet",
+    log:
+        "logs/score_by_models/{collection}.log",
+    benchmark:
+        "logs/benchmarks/score_by_models/{collection}.tsv"
+    resources:
+        mem_mb=plan.needs(HOLDS),
+    params:
+        call="judge.estimates:estimate_by_models",
+        measures=plan.judging("measures"),
+        judges=lambda w: plan.judges,
+        origins=plan.system_origins(),
+        level=plan.resampling["level"],
+    message:
+        "estimate the means on {wildcards.collection} by people's and models' grades"
+    script:
+        "../scripts/call.py"

@@ -24,6 +24,7 @@ from isotope.params.files import missing
 from isotope.params.phases import collection_kind
 from isotope.params.resolve import expand_files
 from isotope.params.sections import model_kind
+from isotope.plan.judges import weights_mb
 from isotope.tabulate.table import plain
 
 _OLDEST_JAVA = 21
@@ -52,6 +53,7 @@ def findings(params: Mapping[str, Any], machine: Machine, root: Path = Path()) -
         *sources(params),
         *files(params),
         *models(params),
+        *judges(params),
         *wordnets(params),
         *contacts(params),
         disk(needed, shutil.disk_usage(root).free),
@@ -128,6 +130,32 @@ def models(params: Mapping[str, Any]) -> Iterator[Finding]:
         tag = spec.get("pretrained")
         if spec["kind"] == "open_clip" and tag and not _is_file(tag):
             yield _tag(name, str(spec["name"]), str(tag))
+
+
+def judges(params: Mapping[str, Any]) -> Iterator[Finding]:
+    """Every model that grades: its folder with safetensors, or a name on a hub."""
+    for name, spec in sorted(params["score"].get("judge", {}).get("models", {}).items()):
+        what, place = f"judge {name}", Path(spec["name"])
+        size = f"about {weights_mb(spec) / 1e3:,.1f} GB of weights"
+        if place.is_dir():
+            found = any(place.glob("*.safetensors"))
+            lacking = Finding(what, "missing", f"no .safetensors in {place}", "fetch them")
+            yield Finding(what, "ok", f"{place}, {size}") if found else lacking
+        elif _is_file(spec["name"]):
+            remedy = "put it there, or change the params"
+            yield Finding(what, "missing", f"no folder {place}", remedy)
+        elif _is_cached(spec):
+            yield Finding(what, "ok", f"{place} was fetched before, {size}")
+        else:
+            remedy = f"it is fetched from the hub when first used: {size}, needs the network"
+            yield Finding(what, "note", f"{place} is not on this disk", remedy)
+
+
+def _is_cached(spec: Mapping[str, Any]) -> bool:
+    from huggingface_hub import try_to_load_from_cache  # noqa: PLC0415 (slow to import)
+
+    revision = spec.get("revision")
+    return isinstance(try_to_load_from_cache(spec["name"], "config.json", revision=revision), str)
 
 
 def _paths(spec: Mapping[str, Any]) -> list[str]:

@@ -17,6 +17,7 @@ from typing import Any
 from isotope.cli import estimate_jobs, estimate_late, estimate_rerank, estimate_work
 from isotope.cli.estimate_curves import SNAKEMAKE, Curve, curves
 from isotope.cli.estimate_jobs import Job
+from isotope.cli.estimate_judging import judging
 from isotope.cli.estimate_sizes import GIB, Size, size, thumbnails
 from isotope.cli.estimate_training import training
 from isotope.models.families import MODULES
@@ -404,7 +405,10 @@ def _search(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
 
 
 def _score(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
-    return Cost(disk=10_000_000, memory_gib=4)
+    judges = judging(params, of, machine.cores, gpu=machine.gpu)
+    # Beside the weights, torch and what a message is made into.
+    memory = judges.memory_gib + 8 if judges.pairs else 4
+    return Cost(disk=10_000_000 + judges.disk, seconds=judges.seconds, memory_gib=memory)
 
 
 def _tabulate(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:

@@ -47,8 +47,12 @@ class Items:
     words: Mapping[str, Mapping[str, Mapping[str, str]]]
 
 
-def load_items(collection: str, assessor: str, root: Path = Path()) -> Items:
+def load_items(
+    collection: str, assessor: str, root: Path = Path(), *, by_chance: bool = False
+) -> Items:
     """Return the pool of a collection (tables.POOL) with the words of its items.
+
+    `by_chance` is as in `shuffled`.
 
     Raises:
         MissingFile: no pool, or no table of the collection.
@@ -59,7 +63,7 @@ def load_items(collection: str, assessor: str, root: Path = Path()) -> Items:
         raise MissingFile(path, "no pool to judge", remedy)
     pool = pl.read_parquet(path)
     words = {side: read_words(root, collection, side, _ids(pool, side)) for side in SIDES}
-    return Items(pool, shuffled(pool, assessor), words)
+    return Items(pool, shuffled(pool, assessor, by_chance=by_chance), words)
 
 
 def _ids(pool: pl.DataFrame, side: str) -> list[str]:
@@ -71,8 +75,11 @@ def _ids(pool: pl.DataFrame, side: str) -> list[str]:
     return sorted(ids)
 
 
-def shuffled(pool: pl.DataFrame, assessor: str) -> list[Query]:
+def shuffled(pool: pl.DataFrame, assessor: str, *, by_chance: bool = False) -> list[Query]:
     """Return the queries in the order of their ids, so that assessors grade the same ones first.
+
+    `by_chance` takes an order that has nothing to do with what the ids say, the same for all
+    assessors: the first queries of each task are then a random sample.
 
     Candidates are in an order of each assessor's own, the same each time: it shows neither ranks
     nor systems, and which candidates come first differs between assessors.
@@ -80,10 +87,15 @@ def shuffled(pool: pl.DataFrame, assessor: str) -> list[Query]:
     grouped = pool.sort("task", "query_id").partition_by(
         "task", "query_id", as_dict=True, maintain_order=True
     )
-    return [
+    queries = [
         Query(str(task), str(query), _in_own_order(own["doc_id"].to_list(), f"{assessor}:{query}"))
         for (task, query), own in grouped.items()
     ]
+    return sorted(queries, key=_place_by_chance) if by_chance else queries
+
+
+def _place_by_chance(query: Query) -> bytes:
+    return hashlib.sha256(f"{query.task}:{query.query_id}".encode()).digest()
 
 
 def _in_own_order(ids: Sequence[str], seed: str) -> tuple[str, ...]:
@@ -98,7 +110,15 @@ def read_words(
     Raises:
         MissingFile: no table of that side.
     """
-    table = root / f"data/collect/{collection}/{side}.parquet"
+    return table_words(root / f"data/collect/{collection}/{side}.parquet", side, ids)
+
+
+def table_words(table: Path, side: str, ids: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return the fields of each of `ids` that a table of texts or images, by `side`, has.
+
+    Raises:
+        MissingFile: no such table.
+    """
     if not table.is_file():
         raise MissingFile(table, "no such table", "run `snakemake --cores all collect`")
     columns, fields = _SIDES[side]

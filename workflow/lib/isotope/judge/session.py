@@ -40,7 +40,9 @@ def open_pool(collection: str, assessor: str, params: Params) -> "PoolSession":
         BrokenPromise, CorruptFile: as `PoolSession`.
     """
     _check_collection(collection, params)
-    items = load_items(collection, assessor)
+    # What people say of some queries corrects a model only if those are a random sample.
+    by_chance = bool(params.get("score", {}).get("judge", {}).get("models"))
+    items = load_items(collection, assessor, by_chance=by_chance)
     pictures = Pictures(_shards(collection, params), set(items.words["images"]))
     return PoolSession(collection, assessor, items, pictures)
 

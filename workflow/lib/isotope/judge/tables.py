@@ -49,3 +49,74 @@ AGREEMENT = schema(
     same_share=pa.float64(),
     kappa=pa.float64(),
 )
+# By models, beside those of people.
+MODEL_GRADES = schema(
+    split=pa.string(),
+    task=pa.string(),
+    query_id=pa.string(),
+    doc_id=pa.string(),
+    judge=pa.string(),
+    grade=pa.int32(),
+    expected=pa.float64(),
+    mass=pa.float64(),
+    pictured=pa.bool_(),
+    key=pa.string(),
+)
+MODEL_SCORES = schema(
+    collection=pa.string(),
+    judge=pa.string(),
+    setting=pa.string(),
+    split=pa.string(),
+    task=pa.string(),
+    system=pa.string(),
+    query_id=pa.string(),
+    measure=pa.string(),
+    value=pa.float64(),
+)
+ESTIMATES = schema(
+    judge=pa.string(),
+    task=pa.string(),
+    measure=pa.string(),
+    system=pa.string(),
+    judged_by=pa.string(),
+    queries=pa.int64(),
+    value=pa.float64(),
+    low=pa.float64(),
+    high=pa.float64(),
+    weight=pa.float64(),
+    reason=pa.string(),
+)
+MODEL_AGREEMENT = schema(
+    judge=pa.string(),
+    task=pa.string(),
+    pairs=pa.int64(),
+    same_share=pa.float64(),
+    kappa=pa.float64(),
+    weighted_kappa=pa.float64(),
+    difference=pa.float64(),
+    mass=pa.float64(),
+)
+MODEL_TAU = schema(
+    judge=pa.string(),
+    task=pa.string(),
+    measure=pa.string(),
+    queries=pa.int64(),
+    systems=pa.int64(),
+    own=pa.int64(),
+    tau=pa.float64(),
+    tau_without=pa.float64(),
+    sampled_p=pa.float64(),
+)
+CIRCULARITY = schema(
+    judge=pa.string(),
+    task=pa.string(),
+    measure=pa.string(),
+    system=pa.string(),
+    relation=pa.string(),
+    queries=pa.int64(),
+    raised=pa.float64(),
+    raised_others=pa.float64(),
+    excess=pa.float64(),
+    low=pa.float64(),
+    high=pa.float64(),
+)

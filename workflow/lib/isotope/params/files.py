@@ -207,6 +207,9 @@ def _named(params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for name, entry in params["encode"].get("summaries", {}).items():
         yield from _unless_none(f"encode.summaries.{name}.file", entry.get("file"))
     yield from _of_systems(params)
+    for name, entry in params["score"].get("judge", {}).get("models", {}).items():
+        if _is_path(entry["name"], _WEIGHTS):
+            yield f"score.judge.models.{name}.name", entry["name"]
     yield from _of_tables(params["tabulate"], params["build"])
     yield from _of_captions(params["tabulate"], used_sources(params))
 

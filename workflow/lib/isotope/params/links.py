@@ -13,7 +13,7 @@ from typing import Any
 
 from isotope.core import measures
 from isotope.core.errors import BadParams
-from isotope.core.schemas import SEVERAL
+from isotope.core.schemas import PLACE, SEVERAL
 from isotope.crawl.addresses import has_contact
 from isotope.params import sections
 from isotope.params.phases import collection_kind
@@ -33,6 +33,7 @@ _BY_PAGE = ("views", "topics")
 _MEMBERS = "its editions number their pages each from 1: name its members instead"
 _ARCHITECTURES = ("config", "name")
 _RIGHT = "correct"
+_ASKED = ("query", "document")
 
 
 def link(params: Params) -> None:
@@ -303,6 +304,20 @@ def _check_judged(params: Mapping[str, Any]) -> None:
         if named is not None and named not in searched:
             remedy = f"add it to search.{key}s, or name one of {', '.join(searched)}"
             raise BadParams(f"params score.judge.{key}", f"{named!r} is not searched", remedy)
+    for name, entry in params["score"].get("judge", {}).get("models", {}).items():
+        _check_prompt(f"params score.judge.models.{name}.prompt", entry.get("prompt"))
+
+
+def _check_prompt(where: str, prompt: str | None) -> None:
+    """Refuse a prompt that does not show the pair, or names what nothing fills in."""
+    if prompt is None:
+        return
+    named = PLACE.findall(prompt)
+    lacking = [place for place in _ASKED if place not in named]
+    strange = [place for place in named if place not in (*_ASKED, "scale")]
+    if lacking or strange:
+        found = f"no {{{lacking[0]}}}" if lacking else f"{{{strange[0]}}}, which nothing fills in"
+        raise BadParams(where, found, "write {query}, {document} and, as you like, {scale}")
 
 
 def _check_model(name: str, params: Mapping[str, Any]) -> None:

@@ -443,6 +443,53 @@ class Search(Section):
 Grade = Literal[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, "0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]
 
 
+class ModelJudge(Section):
+    """A vision-language model that grades the pairs of the pool, beside people."""
+
+    fills: ClassVar[bool] = True
+
+    kind: Literal["vlm"] = Field(
+        description="A chat model of pictures and texts; its grade is the likeliest digit of the "
+        "scale as the next token."
+    )
+    name: Text = Field(
+        description="A folder, or a hub's id, with the model in safetensors, such as "
+        "Qwen/Qwen3-VL-8B-Instruct."
+    )
+    revision: Annotated[str | None, UNSET] = Field(
+        default=None, description="A commit, branch or tag of the hub; none is its newest."
+    )
+    prompt: Opt[Text] = Field(
+        default=None,
+        description="What the model is asked: {query} and {document} are the items, with their "
+        "pictures, {scale} the meanings of the grades. Without it the package's own.",
+    )
+    answer: str = Field(
+        default="",
+        description="What the model's answer begins with, before the grade, such as `Grade: `.",
+    )
+    letters: Count = Field(
+        default=4000, description="Longest text of an item; what is beyond is cut."
+    )
+    pixels: Annotated[Whole, Field(ge=1024)] = Field(
+        default=602_112,
+        description="Most pixels of a picture; a larger one is made smaller.",
+    )
+    precision: Literal["bfloat16", "float32"] = Field(
+        default="bfloat16", description="Type of the weights and of the computation."
+    )
+    batch: Count = Field(
+        default=16,
+        description="Pairs whose answers are written at a time, while the pictures of the next "
+        "ones are decoded; no answer depends on it.",
+    )
+    own: Distinct[str] = Field(
+        default=[],
+        description="Systems that are the judge's own, beside those whose models' names say so: "
+        "runs of others that used it.",
+    )
+
+
 class Judge(Section):
     """Pools for people to judge."""
 
@@ -464,6 +511,11 @@ class Judge(Section):
         },
         description="Meaning of each grade on the judging page; a grade is a digit, and the key to "
         "press.",
+    )
+    models: Opt[dict[Name, ModelJudge]] = Field(
+        default=None,
+        description="Models that grade the pool, by name; their grades are kept beside those of "
+        "people and never among them.",
     )
 
 

@@ -246,6 +246,8 @@ def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
         others = [n for n in params["collect"] if n != name]
         yield from _unknown(f"encode.after.{name}", [earlier], others)
     yield from _unknown("search.systems", params["search"]["systems"], systems)
+    for name, entry in params["score"].get("judge", {}).get("models", {}).items():
+        yield from _unknown(f"score.judge.models.{name}.own", entry["own"], systems)
     yield from _tabulated(params)
     for name, entry in params["systems"].items():
         others = [s for s in systems if s != name]

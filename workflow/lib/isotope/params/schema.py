@@ -335,7 +335,7 @@ class _Words:
         if is_key:
             return Refusal(path, f"{excerpt(value)} can't be a name here", allowed)
         if kind == "literal_error":
-            choices = map(str, cast("list[object]", rule["enum"]))
+            choices = map(str, cast("list[object]", rule.get("enum") or [rule["const"]]))
             found = f"{excerpt(value)} is none of what is known"
             return Refusal(path, found, suggest(str(value), choices))
         return Refusal(path, f"{excerpt(value)} {_fault(error, rule)}", allowed)

@@ -165,11 +165,13 @@ class Exhibits(Since):
         return {relation: f"{folder}/{file}.parquet" for relation, file in names.items()}
 
     def _judged(self, collection: str) -> dict[str, Files]:
-        """The grades of people, once they have come back."""
+        """What models' grades give, and the grades of people, once they have come back."""
+        of_models: dict[str, Files] = {**self.model_table(collection)}
         if collection not in self.graded_collections():
-            return {}
+            return of_models
         names = {"graded": "scores", **{n: n for n in ("reuse", "tau", "agreement")}}
-        return {r: f"results/score/{collection}/{n}.parquet" for r, n in names.items()}
+        people = {r: f"results/score/{collection}/{n}.parquet" for r, n in names.items()}
+        return {**people, **of_models}
 
     def _explained(self, collection: str) -> dict[str, Files]:
         """Explained failures, ranks of right answers, and what people say of the failures."""

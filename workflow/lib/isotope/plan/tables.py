@@ -6,12 +6,12 @@ from typing import Any
 
 from isotope.judge.ledger import sheet_paths
 from isotope.params import resolve
+from isotope.plan.judges import Judges
 from isotope.plan.models import FilesOf
 from isotope.plan.paths import Wildcards, expanded
-from isotope.plan.shards import Shards
 
 
-class Tables(Shards):
+class Tables(Judges):
     """Tables and figures of a collection, and what they read."""
 
     @cached_property

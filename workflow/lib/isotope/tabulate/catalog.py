@@ -14,7 +14,20 @@ from isotope.core.errors import IsotopeError
 from isotope.core.schemas import RUN
 from isotope.crawl.tables import LEDGER, PIXELS
 from isotope.explain.tables import FAILURES, RANKS, STUDIED
-from isotope.judge.tables import AGREEMENT, GRADED, POOL, REUSABILITY, SHEET, TAU
+from isotope.judge.tables import (
+    AGREEMENT,
+    CIRCULARITY,
+    ESTIMATES,
+    GRADED,
+    MODEL_AGREEMENT,
+    MODEL_GRADES,
+    MODEL_SCORES,
+    MODEL_TAU,
+    POOL,
+    REUSABILITY,
+    SHEET,
+    TAU,
+)
 from isotope.parse.tables import ASSOCIATIONS, INLINKS, REJECTED, SECTIONS
 from isotope.project.tables import PROJECTION
 from isotope.score.tables import SCORES, SIGNIFICANCE
@@ -64,6 +77,12 @@ VIEWS: Mapping[str, View] = {
     "reuse": View("results/score/*/reuse.parquet", REUSABILITY),
     "tau": View("results/score/*/tau.parquet", TAU),
     "agreement": View("results/score/*/agreement.parquet", AGREEMENT),
+    "model_grades": View("results/score/*/models/*.parquet", MODEL_GRADES),
+    "model_scores": View("results/score/*/model_scores.parquet", MODEL_SCORES),
+    "estimates": View("results/score/*/estimates.parquet", ESTIMATES),
+    "model_agreement": View("results/score/*/model_agreement.parquet", MODEL_AGREEMENT),
+    "model_tau": View("results/score/*/model_tau.parquet", MODEL_TAU),
+    "circularity": View("results/score/*/circularity.parquet", CIRCULARITY),
     "tokens": View("results/tables/*/tokens.parquet", TOKENS),
     "tops": View("results/tables/*/tops.parquet", TOPS),
     "intervals": View("results/tables/*/intervals.parquet", INTERVALS),

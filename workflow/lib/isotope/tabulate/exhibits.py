@@ -243,5 +243,6 @@ DRAWINGS: Mapping[str, _Draw] = {
     "against": figures.against,
     "strata": whiskers.strata,
     "pools": whiskers.pools,
+    "judged": whiskers.judged,
 }
 WRITERS: Mapping[str, _Write] = {"table5": table5}

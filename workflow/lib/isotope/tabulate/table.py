@@ -49,6 +49,7 @@ collection setting split task measure kind stratum side field tokenizer step sta
 perturbation queries query change letter stage system other phase rule counted label language
 captioner first second assessor other_assessor class premise conclusion wiki section found_by
 page_title file unanswered over of examples_of pictures_of source_split reason detail decade
+judge judged_by relation
 """
 # Columns whose values are words of the workflow; those of others are names, and stay as they are.
 _WORKFLOW_NAMES = """

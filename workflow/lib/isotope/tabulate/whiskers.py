@@ -1,7 +1,8 @@
-"""Dots with whiskers: means between the ends of their bootstrap intervals, in panels of one scale.
+"""Dots with whiskers: means between the ends of their intervals, in panels of one scale.
 
 A line of panels a task. By stratum a panel is a system, and a row a stratum; by pool a panel is a
-pool, and a row a system. Rows with a heading stand in blocks: the strata of one kind.
+pool, and a row a system; by judge a panel is a measure, and a row who judged a system. Rows with a
+heading stand in blocks: the strata of one kind, the judgements of one system.
 """
 
 from collections.abc import Mapping, Sequence
@@ -87,6 +88,34 @@ def pools(
         rows = {system: system for system in looks}
         lines += [_Line(task_title(task), rows, frozenset(), part) for part in _broken(panels)]
     _draw(lines, looks, str(params["measure"]), out)
+
+
+def judged(
+    sql_file: Path, relations: Mapping[str, sql.Files], params: Mapping[str, Any], out: Path
+) -> None:
+    """Draw means by people, by a model and by both: a line a task and model, a panel a measure.
+
+    `relations` are estimates (judge.tables.ESTIMATES); a mean without an interval is a dot, and one
+    that is not there has a row of its own all the same.
+    """
+    points = read_points(sql_file, relations, params)
+    looks = looks_in_order(points, params)
+    lines: list[_Line] = []
+    for (judge, task), own in points.partition_by(
+        "judge", "task", maintain_order=True, as_dict=True
+    ).items():
+        rows: dict[str, str] = {}
+        for system, by in own.select("system", "judged_by").unique(maintain_order=True).iter_rows():
+            rows |= {str(system): str(system), f"{system}/{by}": str(by)}
+        there = own.drop_nulls("value")
+        ends = [pl.col(c).fill_null(pl.col("value")) for c in ("low", "high")]
+        parts = there.with_columns(ends).partition_by("measure", maintain_order=True, as_dict=True)
+        row = pl.concat_str("system", "judged_by", separator="/")
+        panels = [_Panel(str(measure), _marks(part, row)) for (measure,), part in parts.items()]
+        title = f"{task_title(str(task))}, judged by {judge}"
+        headings = frozenset(map(str, own["system"]))
+        lines += [_Line(title, rows, headings, part) for part in _broken(panels)]
+    _draw(lines, looks, "mean over queries", out)
 
 
 def _marks(points: pl.DataFrame, row: pl.Expr) -> dict[str, list[tuple[str, float, float, float]]]:

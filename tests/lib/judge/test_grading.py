@@ -1,0 +1,408 @@
+"""A model grades a pool: tiny random checkpoints of real architectures, by the real code."""
+
+import io
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import torch
+from PIL import Image
+from safetensors.torch import load_file, save_file
+from tests.tiny_vlm import save_vlm
+from transformers import AutoModelForImageTextToText, AutoProcessor, CLIPConfig, CLIPModel
+
+from isotope.collect.tables import IMAGES, TEXTS
+from isotope.core import store
+from isotope.core.errors import (
+    BrokenPromise,
+    CorruptFile,
+    DiskFull,
+    EmptyTable,
+    FetchFailed,
+    UnknownModel,
+)
+from isotope.crawl.tables import PIXELS
+from isotope.judge import answers as answered
+from isotope.judge.answers import Answers
+from isotope.judge.display import shuffled
+from isotope.judge.grading import grade_pool
+from isotope.judge.prompts import PROMPT as DEFAULT
+from isotope.judge.prompts import Item, Picture, message, read_items
+from isotope.judge.tables import MODEL_GRADES, POOL
+from isotope.judge.vlm import Vlm, within
+from isotope.params.phases import Judge, ModelJudge
+
+KINDS = ("qwen2_vl", "idefics3")
+PROMPT = "{scale}\nQuery: {query}\nCandidate: {document}\nGrade:"
+SCALE: Mapping[int, str] = {0: "no", 1: "so so", 2: "yes"}
+FILE = Path("judgements/toy/models/tiny.jsonl")
+
+
+@pytest.fixture(scope="module")
+def checkpoints(tmp_path_factory) -> Mapping[str, Path]:
+    place = tmp_path_factory.mktemp("vlm")
+    return {kind: save_vlm(place / kind, kind) for kind in KINDS}
+
+
+def webp(colour: str) -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", (40, 30), colour).save(buffer, "WEBP")
+    return buffer.getvalue()
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch) -> Path:
+    """Two texts and three images, of which the last has no pixels; nine pairs in a pool."""
+    monkeypatch.chdir(tmp_path)
+    texts = [
+        {"text_id": f"t{n}", "page_title": title, "section_title": "Nests", "hierarchy": title}
+        | {"context_section_description": f"{title} build nests."}
+        for n, title in enumerate(("Bees", "Wasps"))
+    ]
+    images = [
+        {"image_id": name, "image_url": f"https://example.org/{name}.jpg", "sha256": f"sha-{name}"}
+        | {"caption_reference_description": [f"a picture of {name}"]}
+        for name in ("amber", "blue", "crimson")
+    ]
+    store.write_rows([{c: r.get(c) for c in TEXTS.names} for r in texts], "texts.parquet", TEXTS)
+    store.write_rows(
+        [{c: r.get(c) for c in IMAGES.names} for r in images], "images.parquet", IMAGES
+    )
+    pixels = [
+        {"image_id": name, "image_url": "", "width": 40, "height": 30, "webp": webp(colour)}
+        for name, colour in (("amber", "orange"), ("blue", "blue"))
+    ]
+    store.write_rows(pixels, "shard-00000.parquet", PIXELS)
+    pairs = [("t2m", t, i) for t in ("t0", "t1") for i in ("amber", "blue", "crimson")]
+    pairs += [("m2t", i, t) for i, t in (("amber", "t0"), ("blue", "t0"), ("blue", "t1"))]
+    rows = [
+        {"split": "test", "task": k, "query_id": q, "doc_id": d, "rank": 1, "systems": ["s"]}
+        for k, q, d in sorted(pairs)
+    ]
+    store.write_rows(rows, "pool.parquet", POOL)
+    return tmp_path
+
+
+def spec_of(name: Path | str, **changes: Any) -> dict[str, Any]:
+    given = {"kind": "vlm", "name": str(name), "prompt": PROMPT, "precision": "float32"}
+    return ModelJudge.filled(given | changes)
+
+
+def grade(spec: Mapping[str, Any], scale: Mapping[Any, str] = SCALE) -> pl.DataFrame:
+    """Grade the pool of the working directory."""
+    grade_pool(
+        pool=Path("pool.parquet"),
+        texts=Path("texts.parquet"),
+        images=Path("images.parquet"),
+        pixels=[Path("shard-00000.parquet")],
+        grades=Path("grades.parquet"),
+        collection="toy",
+        judge="tiny",
+        spec=spec,
+        scale=scale,
+    )
+    return pl.read_parquet("grades.parquet")
+
+
+@pytest.fixture
+def asked(monkeypatch) -> list[int]:
+    """The number of words and pictures of each message that a model has read."""
+    sizes: list[int] = []
+    read: Callable[..., Any] = Vlm.read
+
+    def counted(self: Vlm, parts: Any) -> Any:
+        sizes.append(len(parts))
+        return read(self, parts)
+
+    monkeypatch.setattr(Vlm, "read", counted)
+    return sizes
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_probabilities_are_those_of_the_first_token_that_the_library_would_generate(
+    checkpoints, kind
+):
+    """By the model card's own road: chat template, processor, generate."""
+    name, picture = checkpoints[kind], Image.new("RGB", (64, 48), "teal")
+    words = ["Is it ", picture, " teal? Grade it.", picture]
+    own = Vlm(spec_of(name), [0, 1, 2]).read(words)
+    processor: Any = AutoProcessor.from_pretrained(name)
+    model: Any = AutoModelForImageTextToText.from_pretrained(name, dtype=torch.float32)
+    content = [
+        {"type": "text", "text": w} if isinstance(w, str) else {"type": "image"} for w in words
+    ]
+    chat = [{"role": "user", "content": content}]
+    text = processor.apply_chat_template(chat, add_generation_prompt=True)
+    # Idefics' template begins with the token that its tokenizer would add.
+    inputs = processor(
+        text=text, images=[picture, picture], return_tensors="pt", add_special_tokens=False
+    )
+    made = model.generate(
+        **inputs,
+        max_new_tokens=1,
+        do_sample=False,
+        output_logits=True,
+        return_dict_in_generate=True,
+    )
+    shares = made.logits[0][0].softmax(0).numpy()
+    ids = [processor.tokenizer.convert_tokens_to_ids(digit) for digit in "012"]
+    expected = shares[ids] / shares[ids].sum()
+    assert [own.probabilities[g] for g in (0, 1, 2)] == pytest.approx(expected.tolist(), rel=1e-5)
+    assert own.mass == pytest.approx(float(shares[ids].sum()), rel=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_graded_twice_and_in_other_batches_the_bytes_are_the_same(place, checkpoints, kind):
+    found: list[tuple[bytes, ...]] = []
+    for batch in (1, 4, 4, 100):
+        shutil.rmtree("judgements", ignore_errors=True)
+        table = grade(spec_of(checkpoints[kind], batch=batch))
+        found.append((Path("grades.parquet").read_bytes(), FILE.read_bytes()))
+        assert table.columns == MODEL_GRADES.names
+    assert len(set(found)) == 1
+
+
+def test_every_pair_has_a_grade_of_the_scale_beside_its_expectation_and_mass(place, checkpoints):
+    table = grade(spec_of(checkpoints["qwen2_vl"]))
+    pool = pl.read_parquet("pool.parquet")
+    pair = ["split", "task", "query_id", "doc_id"]
+    assert table.select(pair).equals(pool.select(pair))
+    assert set(table["grade"]) <= set(SCALE)
+    lines = [json.loads(line) for line in FILE.read_text().splitlines()]
+    by_key = {line["key"]: line["probabilities"] for line in lines}
+    for row in table.iter_rows(named=True):
+        shares = by_key[row["key"]]
+        assert sum(shares.values()) == pytest.approx(1, abs=2e-6)
+        assert row["expected"] == pytest.approx(sum(int(g) * p for g, p in shares.items()))
+        assert shares[str(row["grade"])] == max(shares.values())
+        assert 0 < row["mass"] < 1
+    seen = {(r["query_id"], r["doc_id"]): r["pictured"] for r in table.iter_rows(named=True)}
+    assert [pair for pair, pictured in seen.items() if not pictured] == [
+        ("t0", "crimson"),
+        ("t1", "crimson"),
+    ]
+
+
+def test_of_two_grades_that_are_equally_likely_the_lower_one_counts():
+    assert answered.answer("k", {0: 0.2, 2: 0.4, 1: 0.4}, 0.9, None).grade == 1
+
+
+def test_a_killed_run_goes_on_where_it_was(place, checkpoints, asked, monkeypatch):
+    spec = spec_of(checkpoints["qwen2_vl"], batch=2)
+    grade(spec)
+    whole = Path("grades.parquet").read_bytes(), FILE.read_bytes()
+    shutil.rmtree("judgements")
+    Path("grades.parquet").unlink()
+    asked.clear()
+    add = Answers.add
+
+    def killed(self: Answers, *args: Any) -> None:
+        if len(self.by_key) == 4:
+            raise KeyboardInterrupt
+        add(self, *args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Answers, "add", killed)
+        with pytest.raises(KeyboardInterrupt):
+            grade(spec)
+    assert not Path("grades.parquet").exists()
+    assert len(FILE.read_text().splitlines()) == 4
+    asked.clear()
+    grade(spec)
+    assert len(asked) == 9 - 4
+    assert (Path("grades.parquet").read_bytes(), FILE.read_bytes()) == whole
+    asked.clear()
+    grade(spec)
+    assert not asked
+
+
+def test_a_torn_last_line_is_asked_again(place, checkpoints, asked):
+    spec = spec_of(checkpoints["qwen2_vl"])
+    grade(spec)
+    whole = FILE.read_bytes()
+    FILE.write_bytes(whole[:-20])
+    asked.clear()
+    grade(spec)
+    assert len(asked) == 1
+    assert FILE.read_bytes() == whole
+
+
+def test_a_full_disk_leaves_the_answers_as_they_were(place, checkpoints, monkeypatch):
+    spec = spec_of(checkpoints["qwen2_vl"], batch=4)
+    write, calls = answered.os.pwrite, []
+
+    def full(descriptor: int, content: bytes, at: int) -> int:
+        calls.append(at)
+        return write(descriptor, content if len(calls) < 2 else content[:9], at)
+
+    monkeypatch.setattr(answered.os, "pwrite", full)
+    with pytest.raises(DiskFull, match=r"tiny\.jsonl"):
+        grade(spec)
+    lines = FILE.read_bytes()
+    assert lines.count(b"\n") == 4
+    assert lines.endswith(b"\n")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"prompt": PROMPT + " "},
+        {"answer": "Grade: "},
+        {"pixels": 1024},
+        {"precision": "bfloat16"},
+    ],
+)
+def test_another_prompt_or_reading_asks_every_pair_anew(place, checkpoints, asked, change):
+    grade(spec_of(checkpoints["qwen2_vl"]))
+    asked.clear()
+    grade(spec_of(checkpoints["qwen2_vl"]) | change)
+    assert len(asked) == 9
+    asked.clear()
+    grade(spec_of(checkpoints["qwen2_vl"]))
+    assert not asked, "the first answers are kept"
+
+
+def test_other_weights_and_another_scale_ask_anew_and_another_folder_does_not(
+    place, checkpoints, asked
+):
+    grade(spec_of(checkpoints["qwen2_vl"]))
+    asked.clear()
+    shutil.copytree(checkpoints["qwen2_vl"], "elsewhere")
+    grade(spec_of("elsewhere"))
+    assert not asked
+    grade(spec_of(checkpoints["qwen2_vl"]), {**SCALE, 2: "certainly"})
+    assert len(asked) == 9
+    asked.clear()
+    grade(spec_of(save_vlm(place / "other", seed=1)))
+    assert len(asked) == 9
+
+
+def test_an_item_that_has_changed_asks_only_its_own_pairs_anew(place, checkpoints, asked):
+    spec = spec_of(checkpoints["qwen2_vl"])
+    grade(spec)
+    texts = pl.read_parquet("texts.parquet")
+    changed = pl.col("context_section_description").str.replace("Wasps build", "Wasps steal")
+    store.write(texts.with_columns(changed).to_arrow(), "texts.parquet", TEXTS)
+    asked.clear()
+    grade(spec)
+    assert len(asked) == 4
+    images = pl.read_parquet("images.parquet")
+    content = pl.col("sha256").replace("sha-amber", "sha-other")
+    store.write(images.with_columns(content).to_arrow(), "images.parquet", IMAGES)
+    asked.clear()
+    grade(spec)
+    assert len(asked) == 3
+
+
+def test_a_message_shows_what_a_person_sees_and_no_ranks_or_systems(place):
+    crawled = frozenset({"amber", "blue"})
+    texts = read_items(Path("texts.parquet"), "texts", ["t0"], crawled)
+    images = read_items(Path("images.parquet"), "images", ["amber", "crimson"], crawled)
+    shown = message(PROMPT, SCALE, texts["t0"], images["amber"], 4000)
+    before, picture, after = shown.parts
+    assert before == (
+        "0: no\n1: so so\n2: yes\nQuery: Page: Bees\nSection: Nests\n"
+        "Text of the section: Bees build nests.\nCandidate: "
+    )
+    assert picture == Picture("amber", "sha-amber")
+    assert after == "\nCaption: a picture of amber\nGrade:"
+    blind = message(PROMPT, SCALE, texts["t0"], images["crimson"], 4000)
+    assert len(blind.parts) == 1
+    assert "(no picture)\nCaption: a picture of crimson" in str(blind.parts[0])
+    cut = message(PROMPT, SCALE, texts["t0"], images["crimson"], 12)
+    assert "Query: Page: Bees\nS …\n" in str(cut.parts[0])
+
+
+def test_a_picture_is_made_smaller_in_proportion_and_never_larger():
+    large = within(Image.new("RGB", (4000, 1000)), 10_000)
+    assert large.size == (200, 50)
+    assert within(Image.new("RGB", (30, 20)), 10_000).size == (30, 20)
+
+
+def test_a_vlm_without_a_token_for_a_grade_is_named(place):
+    spec = spec_of(save_vlm(place / "deaf", digits="01"))
+    with pytest.raises(UnknownModel, match="no single token for the grade 2"):
+        grade(spec)
+    assert not FILE.exists()
+
+
+def test_a_model_that_does_not_chat_about_pictures_is_named(place):
+    sizes: dict[str, Any] = {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1}
+    sizes |= {"num_attention_heads": 1}
+    model: Any = CLIPModel(CLIPConfig(text_config=sizes, vision_config=sizes, projection_dim=8))
+    model.save_pretrained(place / "clip")
+    with pytest.raises((UnknownModel, FetchFailed), match="clip"):
+        grade(spec_of(place / "clip"))
+
+
+def test_weights_that_are_missing_or_pickled_or_elsewhere_are_named(place, checkpoints):
+    part = Path(shutil.copytree(checkpoints["qwen2_vl"], "part"))
+    weights = load_file(part / "model.safetensors")
+    some = {k: v for k, v in weights.items() if "layers.1." not in k}
+    save_file(some, part / "model.safetensors", {"format": "pt"})
+    with pytest.raises(CorruptFile, match="weights missing"):
+        grade(spec_of(part))
+    (part / "model.safetensors").unlink()
+    torch.save(weights, part / "pytorch_model.bin")
+    with pytest.raises(FetchFailed, match="safetensors"):
+        grade(spec_of(part))
+    with pytest.raises(FetchFailed, match="nowhere"):
+        grade(spec_of(place / "nowhere"))
+
+
+def test_a_pool_without_a_pair_and_an_item_that_is_gone_are_named(place, checkpoints):
+    spec = spec_of(checkpoints["qwen2_vl"])
+    pool = pl.read_parquet("pool.parquet")
+    store.write(pool.clear().to_arrow(), "pool.parquet", POOL)
+    with pytest.raises(EmptyTable, match="no pair"):
+        grade(spec)
+    gone = pool.with_columns(doc_id=pl.col("doc_id").replace("blue", "gone"))
+    store.write(gone.to_arrow(), "pool.parquet", POOL)
+    with pytest.raises(BrokenPromise, match="gone"):
+        grade(spec)
+
+
+def test_a_line_that_is_no_answer_is_named_by_its_number(place, checkpoints):
+    spec = spec_of(checkpoints["qwen2_vl"])
+    grade(spec)
+    lines = FILE.read_text().splitlines()
+    FILE.write_text("\n".join([lines[0], '{"grade": 3}', *lines[1:]]) + "\n")
+    with pytest.raises(CorruptFile, match=r"tiny\.jsonl:2: no answer"):
+        grade(spec)
+
+
+def test_answers_of_two_commits_of_a_model_are_not_mixed(place, checkpoints):
+    spec, pool = spec_of(checkpoints["qwen2_vl"]), pl.read_parquet("pool.parquet")
+    store.write(pool.head(2).to_arrow(), "pool.parquet", POOL)
+    grade(spec)
+    lines = [json.loads(line) for line in FILE.read_text().splitlines()]
+    earlier = "".join(json.dumps(line | {"commit": "0" * 40}) + "\n" for line in lines)
+    FILE.write_text(earlier)
+    assert grade(spec).height == 2, "where nothing is asked, the model is not even loaded"
+    store.write(pool.to_arrow(), "pool.parquet", POOL)
+    with pytest.raises(BrokenPromise, match="answers by commit 000"):
+        grade(spec)
+    assert FILE.read_text() == earlier
+
+
+def test_the_first_queries_by_chance_are_a_random_sample_and_the_same_for_all():
+    ids = [f"q{n:03d}" for n in range(400)]
+    pool = pl.DataFrame({"task": "t2m", "query_id": ids, "doc_id": "d"})
+    own, other = ([q.query_id for q in shuffled(pool, a, by_chance=True)] for a in ("ann", "bob"))
+    assert own == other
+    assert own != ids == sorted(own)
+    places = np.array([ids.index(name) for name in own[:100]])
+    # The mean of 100 of 400 places is 199.5 with a standard error of 10.
+    assert abs(places.mean() - 199.5) < 35
+
+
+def test_the_default_prompt_names_the_meaning_of_every_grade():
+    scale, item = Judge.defaults()["scale"], Item({"Page": "Bees"}, None)
+    shown = "".join(str(part) for part in message(DEFAULT, scale, item, item, 99).parts)
+    assert all(f"{grade}: {meaning}" in shown for grade, meaning in scale.items())
+    assert shown.count("Page: Bees") == 2

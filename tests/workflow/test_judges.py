@@ -1,0 +1,193 @@
+"""A model judges beside people: from the params to the report, and what people's tables keep."""
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import yaml
+from tests.tiny_vlm import save_vlm
+
+from isotope.cli import doctor, estimate, estimate_judging
+from isotope.core.errors import BadParams, MissingFile
+from isotope.params import files
+from isotope.plan.judges import weights_mb
+
+ROOT = Path(__file__).parents[2]
+JUDGE: dict[str, Any] = {"depth": 1, "setting": "small", "split": "test", "measures": ["nDCG@10"]}
+MODEL = {"kind": "vlm", "precision": "float32", "letters": 60, "own": ["hashed"]}
+TINY: dict[str, Any] = {
+    "acquire": {"toy": {"generate": {"pages": 40}}},
+    "crawl": {"toy": {"shards": 1}},
+    "models": {"hash": {"kind": "hash", "dim": 16}},
+    "systems": {"hashed": {"kind": "dense", "model": "hash"}},
+    "search": {"systems": ["random", "hashed"], "settings": ["small"], "splits": ["test"]},
+    "score": {"measures": ["MRR@10"], "judge": JUDGE},
+    "tabulate": {"system": "hashed", "since": [], "explain": {}},
+}
+PEOPLES = [
+    *(f"results/score/toy/{t}.parquet" for t in ("graded", "scores", "reuse", "tau", "agreement")),
+    *(f"results/tables/toy/{t}.csv" for t in ("graded", "reuse", "tau", "agreement")),
+    *("results/score/toy/pool.parquet", "results/score/toy/sheet.csv", "results/score/toy.parquet"),
+]
+OVERLAY = ["--configfile", "tiny.yaml"]
+SNAKEMAKE = ["snakemake", "--cores", "all"]
+
+
+def load(tmp_path: Path, judge: Mapping[str, Any]) -> Any:
+    overlay = tmp_path / "judge.yaml"
+    overlay.write_text(yaml.safe_dump({"score": {"judge": {**JUDGE, **judge}}}))
+    params = files.load([overlay], root=ROOT)
+    files.demand_files(params, ROOT)
+    return params
+
+
+@pytest.mark.parametrize(
+    ("entry", "error", "found"),
+    [
+        ({"kind": "vlm"}, BadParams, "score.judge.models.m: no key 'name'"),
+        ({"kind": "llm", "name": "a/b"}, BadParams, "score.judge.models.m.kind"),
+        ({"kind": "vlm", "name": "a/b", "promt": "x"}, BadParams, "did you mean 'prompt'"),
+        ({"kind": "vlm", "name": "a/b", "prompt": "{query}"}, BadParams, "no {document}"),
+        (
+            {"kind": "vlm", "name": "a/b", "prompt": "{query} {document} {rank}"},
+            BadParams,
+            "{rank}, which nothing fills in",
+        ),
+        ({"kind": "vlm", "name": "a/b", "own": ["bm52"]}, BadParams, "did you mean 'bm25'"),
+        ({"kind": "vlm", "name": "./nowhere"}, MissingFile, "score.judge.models.m.name"),
+    ],
+)
+def test_a_judge_that_can_not_be_is_refused_before_the_first_job(tmp_path, entry, error, found):
+    with pytest.raises(error) as refused:
+        load(tmp_path, {"models": {"m": entry}})
+    assert found in str(refused.value)
+
+
+def test_a_judge_gets_the_defaults_of_its_kind(tmp_path):
+    params = load(tmp_path, {"models": {"m": {"kind": "vlm", "name": "a/b"}}})
+    [entry] = params["score"]["judge"]["models"].values()
+    assert entry["precision"] == "bfloat16"
+    assert "prompt" not in entry
+
+
+def test_the_estimate_knows_what_a_judge_costs(tmp_path):
+    """8 billion weights in two bytes; a pair has a thousand tokens, two operations a weight."""
+    none = load(tmp_path, {})
+    one = load(tmp_path, {"models": {"m": {"kind": "vlm", "name": "us/judge-8B"}}})
+    both = {"m": {"kind": "vlm", "name": "us/judge-8B"}, "n": {"kind": "vlm", "name": "us/j-2B"}}
+    two = load(tmp_path, {"models": both})
+    cpu, gpu = (estimate.Machine(4, gpu) for gpu in (False, True))
+    score = [estimate.costs(params, gpu)["score"] for params in (none, one, two)]
+    assert score[0].seconds == 0
+    assert score[2].seconds == pytest.approx(1.25 * score[1].seconds)
+    assert score[1].memory_gib == score[2].memory_gib == pytest.approx(16e9 / 2**30 + 8)
+    slow = estimate.costs(one, cpu)["score"].seconds
+    assert slow == pytest.approx(score[1].seconds * 1e14 / (4 * 5e10))
+    pairs = estimate_judging.judging(one, *sizes(one), 1, gpu=True).pairs
+    assert score[1].seconds == pytest.approx(pairs * 1_000 * 2 * 8e9 / 1e14)
+
+
+def sizes(params: Any) -> list[Any]:
+    return list(estimate.sizes(params).values())
+
+
+def test_the_weights_of_a_folder_are_counted_and_those_of_a_name_read_from_it(tmp_path):
+    (tmp_path / "model.safetensors").write_bytes(b"0" * 3_000_000)
+    assert weights_mb({"name": str(tmp_path)}) == 3
+    half, whole = ({"name": "a/b-2.5B-chat", "precision": p} for p in ("bfloat16", "float32"))
+    assert [weights_mb(half), weights_mb(whole)] == [5_000, 10_000]
+
+
+def test_the_doctor_looks_for_a_judges_weights(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/model.safetensors").write_bytes(b"0")
+    names = ("./full", "./empty", "./nowhere", "us/judge-8B")
+    judges = {f"j{n}": {"name": name, "precision": "bfloat16"} for n, name in enumerate(names)}
+    found = list(doctor.judges({"score": {"judge": {"models": judges}}}))
+    assert [each.state for each in found] == ["ok", "missing", "missing", "note"]
+    assert "16.0 GB" in found[3].remedy
+
+
+@pytest.mark.long
+def test_the_example_of_the_docs_plans(project, shell):
+    place = project()
+    plan = shell(*SNAKEMAKE, "-n", "score", "--configfile", "params/judge.yaml", cwd=place)
+    counts = dict(line.split() for line in plan.splitlines() if len(line.split()) == 2)
+    assert (counts["score_model_grades"], counts["score_by_models"]) == ("1", "1")
+
+
+def write_params(place: Path, models: Mapping[str, Any] | None) -> None:
+    score = {**TINY["score"], "judge": JUDGE | ({"models": dict(models)} if models else {})}
+    (place / "tiny.yaml").write_text(yaml.safe_dump({**TINY, "score": score}))
+
+
+def grade(place: Path) -> None:
+    """Ann grades every pair: what is known to be relevant gets 3, the rest 0."""
+    known = set(pl.read_parquet(place / "data/collect/toy/qrels.parquet")["image_id"])
+    sheet = pl.read_csv(place / "results/score/toy/sheet.csv", infer_schema=False)
+    items = sheet.select("query_id", "doc_id").rows()
+    grades = ["3" if known.intersection(pair) else "0" for pair in items]
+    filled = sheet.with_columns(grade=pl.Series(grades), assessor=pl.lit("ann"))
+    (place / "judgements/toy").mkdir(parents=True, exist_ok=True)
+    filled.write_csv(place / "judgements/toy/ann.csv")
+
+
+@pytest.fixture(scope="module")
+def judged(project, shell) -> tuple[Path, dict[str, bytes]]:
+    """A tiny collection that people, then a model, have judged; and people's files before."""
+    place = project()
+    write_params(place, None)
+    shell(*SNAKEMAKE, "score", *OVERLAY, cwd=place)
+    grade(place)
+    shell(*SNAKEMAKE, "all", *OVERLAY, cwd=place)
+    before = {path: (place / path).read_bytes() for path in PEOPLES}
+    save_vlm(place / "vlm")
+    write_params(place, {"tiny": {**MODEL, "name": "./vlm"}})
+    shell(*SNAKEMAKE, "all", *OVERLAY, cwd=place)
+    return place, before
+
+
+@pytest.mark.long
+def test_no_number_of_peoples_tables_changes_by_a_models_grades(judged):
+    place, before = judged
+    assert {path: (place / path).read_bytes() for path in PEOPLES} == before
+
+
+@pytest.mark.long
+def test_the_report_shows_people_model_and_both_and_what_the_judge_does_for_its_own(judged):
+    place, _ = judged
+    pool = pl.read_parquet(place / "results/score/toy/pool.parquet")
+    grades = pl.read_parquet(place / "results/score/toy/models/tiny.parquet")
+    assert grades.select("query_id", "doc_id").equals(pool.select("query_id", "doc_id"))
+    lines = (place / "judgements/toy/models/tiny.jsonl").read_text().splitlines()
+    assert 0 < len(lines) <= pool.height
+    tables = {
+        name: pl.read_csv(place / f"results/tables/toy/{name}.csv").to_dicts()
+        for name in ("judged", "model_agreement", "model_tau", "circularity")
+    }
+    assert {r["judged_by"] for r in tables["judged"]} == {"people", "model", "corrected"}
+    assert {r["system"] for r in tables["circularity"]} == {"hashed"}
+    assert all(r["pairs"] for r in tables["model_agreement"])
+    assert (place / "results/figures/toy/judged.svg").stat().st_size
+    page = (place / "results/report/toy/systems.html").read_text()
+    for title in ("By people, by a model, and by both", "A judge of its own systems"):
+        assert title in page
+
+
+@pytest.mark.long
+def test_a_new_prompt_asks_again_and_leaves_all_else_alone(judged, shell):
+    """Runs last: it changes the params."""
+    place, _ = judged
+    again = shell(*SNAKEMAKE, "-n", "all", *OVERLAY, cwd=place)
+    assert "Nothing to be done" in again
+    write_params(place, {"tiny": {**MODEL, "name": "./vlm", "prompt": "{query}{document}?"}})
+    plan = shell(*SNAKEMAKE, "-n", "score", *OVERLAY, cwd=place)
+    counts = dict(line.split() for line in plan.splitlines() if len(line.split()) == 2)
+    rules = {name for name in counts if name.startswith("score_")}
+    assert rules == {"score_model_grades", "score_by_models"}
+    shutil.rmtree(place / "vlm")

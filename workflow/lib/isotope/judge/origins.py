@@ -1,0 +1,92 @@
+"""Whether a system is a model judge's own: made by the same weights, or by the same family.
+
+A judge that grades its own finds may prefer them. What a system is made of is told by the names of
+the weights behind it, those of its parts included; folders are compared by their content.
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from isotope.params.sections import model_kind
+
+CHECKPOINT, FAMILY, NAMED = "same checkpoint", "same family", "named in the params"
+# Models of other models, and systems of other systems, say so under these keys.
+_MADE_OF = ("of", "from", "weights_of", "images")
+# What tells the members of a family apart: sizes such as 8B or 72b, and all behind them.
+_SIZE = re.compile(r"[-_.]\d+(\.\d+)?[bm]([-_.].*)?$", re.IGNORECASE)
+
+
+class Origin(NamedTuple):
+    """What a system is made of: the systems in it, itself included, and names of weights."""
+
+    systems: Sequence[str]
+    weights: Sequence[str]
+
+
+def origin(system: str, systems: Mapping[str, Any], models: Mapping[str, Any]) -> Origin:
+    """Return what a system of the params is made of, each name once, sorted."""
+    inside, waiting, found = set[str](), [system], set[str]()
+    while waiting:
+        name = waiting.pop()
+        if name in inside:
+            continue
+        inside.add(name)
+        entry = systems[name]
+        of = entry.get("of", [])
+        waiting += [of] if isinstance(of, str) else list(of)
+        if entry.get("model") in models:
+            found |= _weights(entry["model"], models)
+    return Origin(sorted(inside & systems.keys()), sorted(found))
+
+
+def _weights(model: str, models: Mapping[str, Any]) -> set[str]:
+    found, waiting, seen = set[str](), [model], set[str]()
+    while waiting:
+        entry = models[name := waiting.pop()]
+        seen.add(name)
+        found |= {str(entry[k]) for k in model_kind(entry).path_keys if entry.get(k)}
+        linked = [entry[k] for k in _MADE_OF if isinstance(entry.get(k), str)]
+        waiting += [other for other in linked if other in models and other not in seen]
+    return found
+
+
+def relation(judge: Mapping[str, Any], of: Origin) -> str | None:
+    """Return how a system belongs to a judge (an entry of `score.judge.models`); None if not."""
+    if {*judge.get("own", ())} & {*of.systems}:
+        return NAMED
+    name = str(judge["name"])
+    if any(_same_weights(name, other) for other in of.weights):
+        return CHECKPOINT
+    return FAMILY if any(_same_family(name, other) for other in of.weights) else None
+
+
+def _same_weights(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    folders = Path(one), Path(other)
+    if not all(folder.is_dir() for folder in folders):
+        return False
+    files = [sorted(folder.rglob("*.safetensors")) for folder in folders]
+    sizes = [sorted(path.stat().st_size for path in own) for own in files]
+    if not files[0] or sizes[0] != sizes[1]:
+        return False
+    digests = [sorted(map(_digest, own)) for own in files]
+    return digests[0] == digests[1]
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _same_family(one: str, other: str) -> bool:
+    names = sorted((family(one), family(other)), key=len)
+    return bool(names[0]) and (names[0] == names[1] or names[1].startswith(f"{names[0]}-"))
+
+
+def family(name: str) -> str:
+    """Return a checkpoint's name without its owner, its size and what follows: qwen3-vl."""
+    return _SIZE.sub("", name.rstrip("/").rpartition("/")[2]).lower()

@@ -7,7 +7,7 @@ without hits counts 0, as with `trec_eval -c`.
 
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import version
 from typing import NamedTuple
@@ -22,6 +22,12 @@ from isotope.verify.subject import Run, Subject
 
 # What double precision leaves of a sum over some thousand hits, in another order.
 TOLERANCE = 1e-9
+_RUN = ("setting", "split", "task", "system")
+# A query's hits weigh some hundred bytes in the tools' dictionaries.
+_MOST_HITS = 500_000
+_NONE = pl.DataFrame(
+    schema={"measure": pl.String(), "query": pl.String(), "recomputed": pl.Float64()}
+)
 _FORM = re.compile(r"([A-Za-z]+)(?:@([1-9][0-9]*))?")
 # By the measure's name before the @: the tool's own measure, with and without a cut.
 _TREC = {
@@ -51,7 +57,7 @@ Grades = dict[str, dict[str, int]]
 
 
 class Hits(NamedTuple):
-    """Hits of some queries of a run, with their ranks, and the judgements of these queries."""
+    """Hits with their ranks, and judgements, of some queries of runs; `query` names both."""
 
     run: pl.DataFrame
     qrels: pl.DataFrame
@@ -70,79 +76,102 @@ def check_measures(subject: Subject, sample: Sample) -> list[Check]:
         EmptyTable: no run at all.
         As `core.runs.read_run` and `read_trec_run`: a damaged run, with its row.
     """
-    checks = {
-        tool: Check("measures", f"{tool} {version(package)}", "scores", TOLERANCE)
-        for tool, (package, _, _) in TOOLS.items()
-    }
-    runs, scores = subject.runs(), pl.read_parquet(subject.scores)
+    scores, runs = pl.read_parquet(subject.scores), subject.runs()
     if not runs:
         raise EmptyTable(subject.folder, "no run", "search, or release the collection again")
+    comparison = _Comparison(scores)
     judged = cache(lambda split, task: subject.qrels(Cell("", split, task)))
     progress = Progress("runs", total=len(runs))
-    published = scores.drop("collection").partition_by(
-        ["setting", "split", "task", "system"], as_dict=True, include_key=False
-    )
     for (cell, system), path in runs.items():
-        key = (cell.setting, cell.split, cell.task, system)
-        own = published.pop(key, scores.select("query_id", "measure", "value").clear())
+        run = (cell.setting, cell.split, cell.task, system)
         qrels = judged(cell.split, cell.task)
-        chosen = sample.choose(qrels["query_id"], " ".join(key))
+        chosen = sample.choose(qrels["query_id"], " ".join(run))
         some = pl.col("query_id").is_in(chosen)
-        hits = Hits(subject.hits(path).filter(some), qrels.filter(some))
-        _compare(checks, _Values(" ".join(key), qrels["query_id"].n_unique(), own, some), hits)
+        comparison.add(run, qrels["query_id"].n_unique(), subject.hits(path), qrels.filter(some))
         progress.add()
     progress.finish()
-    for key in published:
-        checks["trec_eval"].words(" ".join(map(str, key)), "scores", None)
-    return list(checks.values())
+    return comparison.finish()
 
 
-class _Values(NamedTuple):
-    """The published values of a run: its key, its judged queries, values, and which to compare."""
+class _Comparison:
+    """What is handed to the tools: sampled queries of many runs, each named with its run."""
 
-    run: str
-    queries: int
-    values: pl.DataFrame
-    some: pl.Expr
+    def __init__(self, scores: pl.DataFrame) -> None:
+        self._measures = scores["measure"].unique().sort().to_list()
+        self._published = scores.select(_named(*_RUN), "query_id", "measure", published="value")
+        self._scored = {*self._published["run"].unique()}
+        self._pieces: list[Hits] = []
+        self._size = 0
+        self._checks = {
+            tool: Check("measures", f"{tool} {version(package)}", "scores", TOLERANCE)
+            for tool, (package, _, _) in TOOLS.items()
+        }
 
+    def add(
+        self, run: tuple[str, str, str, str], queries: int, hits: pl.DataFrame, qrels: pl.DataFrame
+    ) -> None:
+        """Add the judgements of the sampled queries of a run with `queries` judged ones."""
+        named = pl.lit(" ".join(run)).alias("run")
+        own = hits.filter(pl.col("query_id").is_in(qrels["query_id"].unique().implode()))
+        self._pieces.append(Hits(own.with_columns(named), qrels.with_columns(named)))
+        self._size += own.height
+        for tool, (_, form, _) in TOOLS.items():
+            self._checks[tool].total += queries * sum(map(bool, map(form, self._measures)))
+        for name in self._measures:
+            if not any(form(name) for _, form, _ in TOOLS.values()):
+                self._checks["trec_eval"].skip(f"{name}: no tool has this measure", queries)
+        if self._size > _MOST_HITS:
+            self._flush()
 
-def _compare(checks: Mapping[str, Check], own: _Values, hits: Hits) -> None:
-    names = own.values["measure"].unique().sort().to_list()
-    published = own.values.filter(own.some)
-    able: set[str] = set()
-    for tool, (_, form, compute) in TOOLS.items():
-        measures = [name for name in names if form(name)]
-        able |= {*measures}
-        checks[tool].total += own.queries * len(measures)
-        recomputed = [
-            pl.DataFrame({"measure": name, "query_id": [*values], "recomputed": [*values.values()]})
-            for name, values in compute(hits, measures)
-        ]
-        every = _every(hits.qrels["query_id"], measures)
-        mine = published.filter(pl.col("measure").is_in(measures))
-        found = pl.concat([_NONE, *recomputed])
-        rows = every.join(found, on=["query_id", "measure"], how="left").with_columns(
-            pl.col("recomputed").fill_null(0.0)
+    def finish(self) -> list[Check]:
+        """Compare the rest; return the checks."""
+        if self._pieces:
+            self._flush()
+        for run in sorted(self._scored):
+            self._checks["trec_eval"].words(run, "scores", None)
+        return list(self._checks.values())
+
+    def _flush(self) -> None:
+        run, qrels = (
+            pl.concat(
+                frame.with_columns(query=pl.concat_str("run", "query_id", separator="\t"))
+                for frame in frames
+            )
+            for frames in zip(*self._pieces, strict=True)
         )
-        rows = rows.join(mine, on=["query_id", "measure"], how="full", coalesce=True)
-        labelled = rows.select(pl.lit(own.run).alias("run"), "query_id", "measure")
-        values = rows.select(published="value", recomputed="recomputed")
-        checks[tool].numbers(pl.concat([labelled, values], how="horizontal"))
-    if not names:
-        checks["trec_eval"].words(own.run, None, "a run")
-    for name in names:
-        if name not in able:
-            checks["trec_eval"].skip(f"{name}: no tool has this measure", own.queries)
+        self._pieces, self._size = [], 0
+        self._scored -= {*qrels["run"]}
+        asked = qrels.select("run", "query_id", "query").unique()
+        published = self._published.join(asked, on=["run", "query_id"])
+        for tool, (_, form, compute) in TOOLS.items():
+            able = [name for name in self._measures if form(name)]
+            own = published.filter(pl.col("measure").is_in(able))
+            found = compute(Hits(run, qrels), able) if able else ()
+            self._checks[tool].numbers(_beside(own, asked, able, found))
 
 
-_NONE = pl.DataFrame(
-    schema={"measure": pl.String(), "query_id": pl.String(), "recomputed": pl.Float64()}
-)
+def _beside(
+    published: pl.DataFrame,
+    asked: pl.DataFrame,
+    measures: list[str],
+    found: Iterable[tuple[str, dict[str, float]]],
+) -> pl.DataFrame:
+    """Return the published and the recomputed value of every query and measure, sorted."""
+    columns = [
+        pl.DataFrame({"measure": name, "query": [*values], "recomputed": [*values.values()]})
+        for name, values in found
+    ]
+    every = asked.join(pl.DataFrame({"measure": measures}, {"measure": pl.String()}), how="cross")
+    values = every.join(pl.concat([_NONE, *columns]), on=["query", "measure"], how="left")
+    # A judged query that a tool leaves out has no hits.
+    values = values.with_columns(pl.col("recomputed").fill_null(0.0)).drop("query")
+    key = ["run", "query_id", "measure"]
+    both = values.join(published.drop("query"), on=key, how="left")
+    return both.sort(key).select(*key, "published", "recomputed")
 
 
-def _every(queries: pl.Series, measures: list[str]) -> pl.DataFrame:
-    names = pl.DataFrame({"measure": measures}, schema={"measure": pl.String()})
-    return queries.unique().to_frame().join(names, how="cross")
+def _named(*columns: str) -> pl.Expr:
+    return pl.concat_str(*columns, separator=" ").alias("run")
 
 
 def trec_eval(hits: Hits, measures: list[str]) -> Iterator[tuple[str, dict[str, float]]]:
@@ -221,13 +250,13 @@ def _parsed(name: str) -> tuple[str, str]:
 def nested(frame: pl.DataFrame, value: str) -> Grades:
     """Return {query: {document: value}}, as both tools take judgements."""
     rows: Grades = {}
-    for query, doc, number in frame.select("query_id", "doc_id", value).iter_rows():
+    for query, doc, number in frame.select("query", "doc_id", value).iter_rows():
         rows.setdefault(query, {})[doc] = number
     return rows
 
 
 def _by_rank(run: pl.DataFrame) -> Nested:
-    explicit = run.select("query_id", "doc_id", score=-pl.col("rank").cast(pl.Float64))
+    explicit = run.select("query", "doc_id", score=-pl.col("rank").cast(pl.Float64))
     rows: Nested = {}
     for query, doc, score in explicit.iter_rows():
         rows.setdefault(query, {})[doc] = score

@@ -49,8 +49,8 @@ class Sample:
 class Check:
     """A comparison by one tool: how many of `total` units were compared, and what differed.
 
-    A difference above `tolerance` counts; `largest` is the largest of all. `skipped` has how many
-    units could not be compared, by reason.
+    A difference above `tolerance` counts; `largest` is the largest of all. That of numbers above 1
+    is relative. `skipped` has how many units could not be compared, by reason.
     """
 
     name: str
@@ -70,13 +70,14 @@ class Check:
         if published is None or recomputed is None:
             self._differs(published is not recomputed, cell, _word(published), _word(recomputed))
             return
-        distance = 0.0 if published == recomputed else abs(published - recomputed)
+        size = max(1.0, abs(recomputed)) if math.isfinite(recomputed) else 1.0
+        distance = 0.0 if published == recomputed else abs(published - recomputed) / size
         distance = math.inf if math.isnan(distance) else distance
         self.largest = max(self.largest, distance)
         self._differs(distance > self.tolerance, cell, _word(published), _word(recomputed))
 
     def numbers(self, rows: pl.DataFrame) -> None:
-        """Compare the columns `published` and `recomputed`; the others name the cell.
+        """Compare the columns `published` and `recomputed`, up to 1; the others name the cell.
 
         A null stands for a number that is not there.
         """

@@ -27,6 +27,7 @@ from isotope.params.sections import Params
 from isotope.release import manifest
 
 _SUFFIX = ".trec.gz"
+_MARK = "ir_metadata."
 _SPLITS = ("train", "validation", "test", "other")
 Run = tuple[Cell, str]
 
@@ -268,7 +269,8 @@ def _csv(path: Path, kinds: Mapping[str, pl.DataType]) -> pl.DataFrame:
 def _head(path: Path) -> dict[str, Any]:
     """Return what the head of a run says of its system; nothing of a run without one."""
     with gzip_open(path, "rt", encoding="utf-8") as file:
-        lines = [line[2:] for line in takewhile(lambda line: line.startswith("# "), file)]
+        head = [line[2:] for line in takewhile(lambda line: line.startswith("# "), file)]
+    lines = [line for line in head if not line.startswith(_MARK)]
     try:
         about = cast("Any", yaml.safe_load("".join(lines)))
         return cast("dict[str, Any]", about["method"]["retrieval"][0])

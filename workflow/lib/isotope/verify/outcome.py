@@ -103,7 +103,7 @@ class Check:
         """Count units that can't be compared."""
         self.skipped[reason] = self.skipped.get(reason, 0) + count
 
-    def _differs(self, differs: bool, cell: str, published: str, recomputed: str) -> None:  # noqa: FBT001
+    def _differs(self, differs: bool, cell: str, published: str, recomputed: str) -> None:
         if differs:
             self.different += 1
             if len(self.differences) < _SHOWN:

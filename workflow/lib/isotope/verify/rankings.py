@@ -76,7 +76,8 @@ def _searches(check: Check, subject: Subject, sample: Sample) -> Iterator[_Searc
     for (cell, system), path in subject.runs().items():
         entry = entries.get(system, {})
         if entry.get("kind") != _KIND:
-            check.skip(f"runs of {system} ({entry.get('kind', 'not in the params')}): no outside tool has them")
+            kind = f"kind {entry['kind']}" if entry else "unknown kinds"
+            check.skip(f"runs of {kind}: no outside tool makes them")
             continue
         hits, name = subject.hits(path), f"{cell.setting} {cell.split} {cell.task} {system}"
         check.total += hits.height
@@ -143,7 +144,9 @@ def _arguments(search: _Search, index: Path, topics: Path, out: Path) -> list[st
 
 
 def _nothing() -> pl.DataFrame:
-    return pl.DataFrame(schema={"query_id": pl.String(), "doc_id": pl.String(), "score": pl.Float64()})
+    return pl.DataFrame(
+        schema={"query_id": pl.String(), "doc_id": pl.String(), "score": pl.Float64()}
+    )
 
 
 def _read(path: Path) -> pl.DataFrame:

@@ -14,7 +14,7 @@ from gzip import open as gzip_open
 from itertools import takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import polars as pl
 import yaml
@@ -272,8 +272,7 @@ def _head(path: Path) -> dict[str, Any]:
         head = [line[2:] for line in takewhile(lambda line: line.startswith("# "), file)]
     lines = [line for line in head if not line.startswith(_MARK)]
     try:
-        about = cast("Any", yaml.safe_load("".join(lines)))
-        return cast("dict[str, Any]", about["method"]["retrieval"][0])
+        return yaml.safe_load("".join(lines))["method"]["retrieval"][0]
     except (yaml.YAMLError, KeyError, IndexError, TypeError):
         return {}
 
@@ -285,16 +284,18 @@ def _lines(path: Path) -> pl.DataFrame:
         TruncatedFile, CorruptFile: a damaged gzip; a line that is not such JSON.
     """
     ids, texts = list[str](), list[str]()
-    number = 0
     try:
         with gzip_open(_there(path), "rt", encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
+            for line in file:
                 row = json.loads(line)
                 ids.append(row["doc_id"])
                 texts.append(row["text"])
     except (BadGzipFile, EOFError, zlib.error) as error:
         raise TruncatedFile(path, f"damaged gzip ({error})", "fetch it again") from error
     except (ValueError, KeyError, TypeError) as error:
+        number = len(ids) + 1
         found = f"line {number} is no JSON with doc_id and text"
         raise CorruptFile(f"{path}:{number}", found, "fetch it again") from error
-    return pl.DataFrame({"id": ids, "contents": texts}, schema={"id": pl.String(), "contents": pl.String()})
+    return pl.DataFrame(
+        {"id": ids, "contents": texts}, schema={"id": pl.String(), "contents": pl.String()}
+    )

@@ -209,12 +209,13 @@ def check_significance(subject: Subject, numbers: Numbers) -> list[Check]:
     for key in sorted(left):
         check.words(" ".join(key), None, "a test")
     check.total = check.compared
-    return [check, *([_check_letters(subject, numbers, tool)] if isinstance(subject, Built) else [])]
+    return [
+        check,
+        *([_check_letters(subject, numbers, tool)] if isinstance(subject, Built) else []),
+    ]
 
 
-def _compare(
-    check: Check, row: Mapping[str, Any], key: tuple[str, ...], numbers: Numbers
-) -> None:
+def _compare(check: Check, row: Mapping[str, Any], key: tuple[str, ...], numbers: Numbers) -> None:
     tested, cell = numbers.tests.get(key), " ".join(key)
     if tested is None:
         check.words(cell, "a test", None)

@@ -1,4 +1,4 @@
-"""A project of a dozen pairs that was really searched, scored and released, for `isotope verify`."""
+"""A project of a dozen pairs that was searched, scored and released, for `isotope verify`."""
 
 import json
 from hashlib import sha256
@@ -31,7 +31,7 @@ SYSTEMS: dict[str, dict[str, Any]] = {
 }
 RANKED = [name for name in SYSTEMS if name != "hash"]
 MEASURES = ["MRR@10", "R@10", "R@1000", "Success@10", "nDCG@10", "MAP"]
-BOOTSTRAP = {"samples": 100, "seed": 0, "level": 0.95}
+BOOTSTRAP: dict[str, Any] = {"samples": 100, "seed": 0, "level": 0.95}
 PARAMS: Params = {
     "build": ["toy"],
     "acquire": {"src": {}},
@@ -45,7 +45,6 @@ PARAMS: Params = {
     "tabulate": {"alpha": 0.05, "comparisons": [["random", "bm25"]], "bootstrap": BOOTSTRAP},
 }
 SQL = sql.SQL / "tabulate/tables"
-GRADED = ("t01", "i03")
 
 
 def lay(root: Path) -> None:
@@ -64,24 +63,37 @@ def lay(root: Path) -> None:
     scores = root / "results/score/toy.parquet"
     significance = root / "results/score/toy.significance.parquet"
     score_runs(
-        **{"runs": runs, "qrels": tables["qrels"], "collection": "toy", "measures": MEASURES},
-        **{"scores": scores, "significance": significance},
+        runs=runs,
+        qrels=tables["qrels"],
+        scores=scores,
+        significance=significance,
+        collection="toy",
+        measures=MEASURES,
     )
     _tabulate(root, scores, significance)
     _encode(root, tables)
     release.build(
         **tables,
-        **{"runs": runs, "pixels": sorted(root.glob("data/crawl/src/shard-*.parquet"))},
-        **{"release": root / "results/release/toy", "collection": "toy", "language": "en"},
-        **{"systems": SYSTEMS, "scores": scores, "significance": significance},
+        pixels=_pixels(root),
+        runs=runs,
+        release=root / "results/release/toy",
+        collection="toy",
+        language="en",
+        systems=SYSTEMS,
+        scores=scores,
+        significance=significance,
     )
+
+
+def _pixels(root: Path) -> list[Path]:
+    return sorted(root.glob("data/crawl/src/shard-*.parquet"))
 
 
 def _grade(qrels: Path) -> None:
     """Add a second judgement of grade 2, and one of grade 0."""
     rows = pl.read_parquet(qrels)
     more = [("t01", "i03", 2), ("t02", "i05", 0)]
-    columns = {"orient": "row", "schema": ["text_id", "image_id", "relevance"]}
+    columns: dict[str, Any] = {"orient": "row", "schema": ["text_id", "image_id", "relevance"]}
     added = pl.DataFrame(more, **columns).with_columns(split=pl.lit("test"))
     same = added.select(pl.col(name).cast(kind) for name, kind in rows.schema.items())
     table = pl.concat([rows, same]).sort("text_id", "image_id").to_arrow()
@@ -93,7 +105,12 @@ def _acquire(folder: Path) -> None:
     content = b"a dump"
     (folder / "dump").mkdir(parents=True)
     (folder / "dump/pages.xml").write_bytes(content)
-    listed = {"part": "dump", "path": "dump/pages.xml", "bytes": len(content), "url": None}
+    listed: dict[str, Any] = {
+        "part": "dump",
+        "path": "dump/pages.xml",
+        "bytes": len(content),
+        "url": None,
+    }
     entry = {**listed, "sha256": sha256(content).hexdigest(), "version": None}
     (folder / "manifest.json").write_text(json.dumps({"files": [entry]}))
 
@@ -107,11 +124,13 @@ def _search(root: Path, tables: dict[str, Path]) -> list[Path]:
         if spec["kind"] == "random":
             search_random(**tables, runs=runs, spec=spec, depth=6)
         else:
-            folders = [root / f"data/index/toy/{setting}/{system}" for setting in ("small", "large")]
+            folders = [
+                root / f"data/index/toy/{setting}/{system}" for setting in ("small", "large")
+            ]
             own = {side: tables[side] for side in ("texts", "images")}
-            words = {"language": "en", "fields": spec["fields"]}
+            words: dict[str, Any] = {"language": "en", "fields": spec["fields"]}
             index_bm25(**own, folders=folders, splits=["test"], threads=1, **words)
-            limits = {"language": "en", "depth": 6, "threads": 1}
+            limits: dict[str, Any] = {"language": "en", "depth": 6, "threads": 1}
             search_bm25(**tables, indexes=folders, runs=runs, spec=spec, **limits)
         every += runs
     return every
@@ -119,20 +138,26 @@ def _search(root: Path, tables: dict[str, Path]) -> list[Path]:
 
 def _tabulate(root: Path, scores: Path, significance: Path) -> None:
     out, ordered = root / "results/tables/toy", {"systems": RANKED}
-    both = {"scores": scores, "significance": significance}
+    both: dict[str, sql.Files] = {"scores": scores, "significance": significance}
     report_project.lay_tables(root)
     tabulate(SQL / "table3.sql", both, {"alpha": 0.05, **ordered}, out / "table3")
-    cell = {"setting": "small", "split": "test", "measure": "MRR@10"}
+    cell: dict[str, Any] = {"setting": "small", "split": "test", "measure": "MRR@10"}
     tabulate(SQL / "headline.sql", {"scores": scores}, {**cell, **ordered}, out / "headline")
     entries = {name: SYSTEMS[name] for name in RANKED}
     own = {"system_entries": entries, "models": PARAMS["models"]}
-    of = {"alpha": 0.05, "comparisons": PARAMS["tabulate"]["comparisons"], **own}
-    table5({**both, "trials": []}, of, out / "table5")
+    of: dict[str, Any] = {"alpha": 0.05, "comparisons": PARAMS["tabulate"]["comparisons"], **own}
+    relations: dict[str, sql.Files] = {**both, "trials": []}
+    table5(relations, of, out / "table5")
     _intervals(root, scores, out)
     metrics([scores], out / "metrics.json")
     files = [*out.glob("*.csv"), *root.glob("results/figures/toy/*.svg")]
-    scope = {"collection": "toy", "sources": ["src"], "setting": "small", "split": "test"}
-    about = Scope(root=root, **scope, system="bm25")  # pyright: ignore[reportArgumentType]
+    scope: dict[str, Any] = {
+        "collection": "toy",
+        "sources": ["src"],
+        "setting": "small",
+        "split": "test",
+    }
+    about = Scope(root=root, **scope, system="bm25")
     told = {**report_project.TOLD, "looks": {name: n for n, name in enumerate(RANKED)}}
     collection.build_pages(about, files, told, root / "results/report/toy")
 
@@ -142,8 +167,8 @@ def _intervals(root: Path, scores: Path, out: Path) -> None:
     files = {name: collected / f"{name}.parquet" for name in ("texts", "images", "qrels")}
     how = Resampling(**BOOTSTRAP)
     intervals_table(scores, files, language="en", how=how, out=out / "intervals.parquet")
-    relations = {"intervals": out / "intervals.parquet"}
-    params = {"measure": "MRR@10", "systems": RANKED}
+    relations: dict[str, sql.Files] = {"intervals": out / "intervals.parquet"}
+    params: dict[str, Any] = {"measure": "MRR@10", "systems": RANKED}
     tabulate(SQL / "intervals.sql", relations, params, out / "intervals")
 
 
@@ -155,9 +180,18 @@ def _encode(root: Path, tables: dict[str, Path]) -> None:
         for what, suffix in (("vectors", "npy"), ("ids", "ids.parquet"))
     }
     encode_shard(
-        **{"texts": tables["texts"], "images": tables["images"], "outputs": outputs},
-        **{"pixels": sorted(root.glob("data/crawl/src/shard-*.parquet")), "weights": None},
-        **{"model": PARAMS["models"]["hash"], "features": [], "earlier": [], "language": "en"},
-        **{"fields": list(FIVE_FIELDS), "shard": 0, "shards": 1, "batch": 4},
+        texts=tables["texts"],
+        images=tables["images"],
+        pixels=_pixels(root),
+        model=PARAMS["models"]["hash"],
+        weights=None,
+        features=[],
+        earlier=[],
+        fields=list(FIVE_FIELDS),
+        language="en",
+        shard=0,
+        shards=1,
+        batch=4,
         precision="float32",
+        outputs=outputs,
     )

@@ -7,7 +7,7 @@ without hits counts 0, as with `trec_eval -c`.
 
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib.metadata import version
 from typing import NamedTuple
@@ -79,13 +79,12 @@ def check_measures(subject: Subject, sample: Sample) -> list[Check]:
     scores, runs = pl.read_parquet(subject.scores), subject.runs()
     if not runs:
         raise EmptyTable(subject.folder, "no run", "search, or release the collection again")
-    comparison = _Comparison(scores)
+    comparison = _Comparison(scores, runs)
     judged = cache(lambda split, task: subject.qrels(Cell("", split, task)))
     progress = Progress("runs", total=len(runs))
     for (cell, system), path in runs.items():
-        run = (cell.setting, cell.split, cell.task, system)
-        qrels = judged(cell.split, cell.task)
-        chosen = sample.choose(qrels["query_id"], " ".join(run))
+        run, qrels = _name(cell, system), judged(cell.split, cell.task)
+        chosen = sample.choose(qrels["query_id"], run)
         some = pl.col("query_id").is_in(chosen)
         comparison.add(run, qrels["query_id"].n_unique(), subject.hits(path), qrels.filter(some))
         progress.add()
@@ -96,22 +95,26 @@ def check_measures(subject: Subject, sample: Sample) -> list[Check]:
 class _Comparison:
     """What is handed to the tools: sampled queries of many runs, each named with its run."""
 
-    def __init__(self, scores: pl.DataFrame) -> None:
+    def __init__(self, scores: pl.DataFrame, runs: Iterable[Run]) -> None:
         self._measures = scores["measure"].unique().sort().to_list()
         self._published = scores.select(_named(*_RUN), "query_id", "measure", published="value")
-        self._scored = {*self._published["run"].unique()}
         self._pieces: list[Hits] = []
         self._size = 0
         self._checks = {
             tool: Check("measures", f"{tool} {version(package)}", "scores", TOLERANCE)
             for tool, (package, _, _) in TOOLS.items()
         }
+        self._scored = {*self._published["run"].unique()}
+        there = {_name(*run) for run in runs}
+        for run in sorted(self._scored ^ there):
+            both = ("scores", None) if run in self._scored else (None, "a run")
+            self._checks["trec_eval"].words(run, *both)
 
-    def add(
-        self, run: tuple[str, str, str, str], queries: int, hits: pl.DataFrame, qrels: pl.DataFrame
-    ) -> None:
+    def add(self, run: str, queries: int, hits: pl.DataFrame, qrels: pl.DataFrame) -> None:
         """Add the judgements of the sampled queries of a run with `queries` judged ones."""
-        named = pl.lit(" ".join(run)).alias("run")
+        if run not in self._scored:
+            return
+        named = pl.lit(run).alias("run")
         own = hits.filter(pl.col("query_id").is_in(qrels["query_id"].unique().implode()))
         self._pieces.append(Hits(own.with_columns(named), qrels.with_columns(named)))
         self._size += own.height
@@ -127,8 +130,6 @@ class _Comparison:
         """Compare the rest; return the checks."""
         if self._pieces:
             self._flush()
-        for run in sorted(self._scored):
-            self._checks["trec_eval"].words(run, "scores", None)
         return list(self._checks.values())
 
     def _flush(self) -> None:
@@ -140,7 +141,6 @@ class _Comparison:
             for frames in zip(*self._pieces, strict=True)
         )
         self._pieces, self._size = [], 0
-        self._scored -= {*qrels["run"]}
         asked = qrels.select("run", "query_id", "query").unique()
         published = self._published.join(asked, on=["run", "query_id"])
         for tool, (_, form, compute) in TOOLS.items():
@@ -168,6 +168,10 @@ def _beside(
     key = ["run", "query_id", "measure"]
     both = values.join(published.drop("query"), on=key, how="left")
     return both.sort(key).select(*key, "published", "recomputed")
+
+
+def _name(cell: Cell, system: str) -> str:
+    return " ".join((cell.setting, cell.split, cell.task, system))
 
 
 def _named(*columns: str) -> pl.Expr:
@@ -267,8 +271,3 @@ TOOLS: dict[str, tuple[str, Callable[[str], str], Tool]] = {
     "trec_eval": ("pytrec-eval-terrier", _trec_form, trec_eval),
     "ranx": ("ranx", _ranx_form, ranx),
 }
-
-
-def cells_of(runs: Mapping[Run, object]) -> list[tuple[str, str, str]]:
-    """Return setting, split and task of the runs, each once, in their order."""
-    return list(dict.fromkeys((c.setting, c.split, c.task) for c, _ in runs))

@@ -2,8 +2,9 @@
 
 Anserini's own programs do all of it: IndexCollection indexes the words of a pool, SearchCollection
 answers a sample of its queries. Nothing of isotope.bm25, by which the runs were made, takes part.
-No tie is tolerated: Anserini sorts hits with equal scores by their ids, which is the rule of the
-runs too, so documents, their order and their scores must be the same.
+Documents, their order and their scores must be the same. Anserini sorts hits with equal scores by
+their ids and lowers their scores step by step; where two are still printed alike, its run is read
+as trec_eval reads any run, the greater id first, as ours was written. No other tie is tolerated.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,7 @@ import polars as pl
 
 from isotope.core import lucene
 from isotope.core.grid import Cell, pool_splits
+from isotope.core.runs import ranked
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.search.kinds import Bm25
 from isotope.verify.outcome import Check, Sample
@@ -159,11 +161,9 @@ def _read(path: Path) -> pl.DataFrame:
 
 def _compare(check: Check, search: _Search, found: pl.DataFrame) -> None:
     """Compare hits rank by rank: first the documents, then their scores."""
-    place = pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("query_id")
     own = search.hits.filter(pl.col("query_id").is_in(search.queries))
-    both = own.join(
-        found.with_columns(rank=place), on=["query_id", "rank"], how="full", coalesce=True
-    ).sort("query_id", "rank")
+    both = own.join(ranked(found), on=["query_id", "rank"], how="full", coalesce=True)
+    both = both.sort("query_id", "rank")
     same = pl.col("doc_id").eq_missing(pl.col("doc_id_right"))
     for row in both.filter(~same).iter_rows(named=True):
         cell = f"{search.name} {row['query_id']} rank {row['rank']}"

@@ -24,7 +24,10 @@ ROOT = Path(__file__).parents[1]
 
 
 # Each process compiles ranx's dictionaries anew, for 8 s.
-WITH_RANX = ("core/test_measures.py", "search/test_fuse.py", "search/test_tune.py")
+WITH_RANX = (
+    *("core/test_measures.py", "search/test_fuse.py", "search/test_tune.py"),
+    "verify/test_verify.py",
+)
 
 
 class FilesTogether(LoadFileScheduling):

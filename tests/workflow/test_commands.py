@@ -21,6 +21,7 @@ from isotope.cli import commands as main
 from isotope.core.runs import read_trec_run
 
 ROOT = Path(__file__).parents[2]
+VERIFIED = "tests/lib/verify/test_verify.py"
 PROGRAMS = ("isotope", "snakemake", "dvc", "make")
 # The plan of a documented command has as few shards; test_layout.py plans them all.
 FEW = {
@@ -316,6 +317,17 @@ EFFECTS: dict[str, Callable[..., None]] = {
     ),
     "isotope snapshot 20260301": snapshot_added,
     "isotope trec toy out": exported,
+    "isotope verify": elsewhere(VERIFIED, "test_without_a_name_all_built_collections_are_verified"),
+    "isotope verify toy": elsewhere(VERIFIED, "test_a_collection_is_confirmed_by_every_check"),
+    "isotope verify results/release/toy": elsewhere(
+        VERIFIED, "test_a_release_is_confirmed_alone_without_the_run"
+    ),
+    "isotope verify toy --all": elsewhere(
+        VERIFIED, "test_the_command_prints_what_it_compared_and_ends_well"
+    ),
+    "isotope verify toy --check means significance printed": printed(
+        r"^means +math.fsum .* 100 % +0 ", r"^letters +scipy .* 100 % +0 ", r"^printed .* 100 % +0 "
+    ),
     "isotope sql SELECT collection, split, count(*) AS texts"
     " FROM texts GROUP BY ALL ORDER BY ALL": elsewhere(
         EXAMPLES, "test_the_command_prints_what_the_query_answers"

@@ -39,10 +39,11 @@ PHASES = sorted({p.stem.split("-")[0] for p in (ROOT / "workflow/rules").glob("[
 WRITTEN = ("data/", "results/", "logs/", ".isotope/")
 # The shell's own commands, and git's and DuckDB's, that a page may use.
 SHELL = {"chmod", "rm", "source", "duckdb", "git"}
-# Folders whose content the params, an outside tool or `isotope judge` name.
+# Folders whose content the params, an outside tool, `isotope judge` or `isotope verify` name.
 JUDGED = str(ledger.STATE / ledger.FOLDER)
 OPEN = ["data/acquire/*", ".isotope/acquire/*", ".isotope/crawl/*", "logs/*", f"{JUDGED}/*"]
 OPEN += [".isotope/pairs"]
+OPEN += ["results/verify/*"]
 
 
 def fenced(language: str) -> list[tuple[str, str]]:

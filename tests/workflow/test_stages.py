@@ -33,7 +33,10 @@ ROOT = Path(__file__).parents[2]
 LIBRARY = "workflow/lib/isotope"
 STAGES: dict[str, Any] = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
 # The command line, the summary of a run and what they alone read build nothing.
-NO_STAGE = {f"{LIBRARY}/cli", "workflow/sql/show", "workflow/sql/summary"}
+NO_STAGE = {
+    *(f"{LIBRARY}/cli", f"{LIBRARY}/verify"),
+    *("workflow/sql/show", "workflow/sql/summary"),
+}
 # They read of a system only the models that it uses. A stage that named `systems` would run anew
 # when any of them changes, as BM25's k1; a new model is in `models`, its system in `search`.
 USES_MODELS = {"train", "encode"}

@@ -8,6 +8,8 @@ rule release_collection:
         unpack(plan.collection_tables),
         pixels=plan.pixels,
         runs=plan.runs,
+        scores="results/score/{collection}.parquet",
+        significance="results/score/{collection}.significance.parquet",
         sql=plan.sql("release/*.sql", "index/*.sql"),
         code=plan.code("release.collection:build"),
     output:
@@ -21,6 +23,7 @@ rule release_collection:
     params:
         call="release.collection:build",
         language=plan.language,
+        captions=plan.caption_language,
         systems=plan.system_entries,
     message:
         "release {wildcards.collection}"

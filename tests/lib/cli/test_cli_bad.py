@@ -80,7 +80,7 @@ BAD: dict[str, dict[str, list[str]]] = {
                 f"{command} --config {pair}" for pair in ("name", "rooot=x", "name='A B'")
             ],
         }
-        for command in ("doctor", "estimate", "judge toy --assessor ann --port 0")
+        for command in ("doctor", "estimate", "verify toy", "judge toy --assessor ann --port 0")
     },
 }
 BAD["estimate"] |= {
@@ -111,6 +111,13 @@ BAD["init"] = {
     ],
     "--force": ["init {table} --force=yes"],
     "--json": ["init {table} --json=yes"],
+}
+BAD["verify"] |= {
+    "report": [f"verify {name}" for name in ("toi", "''", "{f}", "{d}", "results/report/toi")],
+    "--sample": [f"verify toy --sample {n}" for n in ("0", "1.5", "-1", "many")],
+    "--all": ["verify toy --all=yes"],
+    "--check": ["verify toy --check fast", "verify toy --check means fast", "verify toy --check"],
+    "--json": ["verify toy --json=yes"],
 }
 BAD["judge"] |= {
     "collection": [f"judge {name} --assessor ann --port 0" for name in ("toi", "toy-later")],

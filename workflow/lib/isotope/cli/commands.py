@@ -27,6 +27,7 @@ _PARAMS = Path("params.yaml")
 FORMATS = ("table", "csv", "json")
 KINDS = ("text", "image", "query", "run")
 SHEETS = ("failures", "mistakes")
+CHECKS = ("digests", "means", "significance", "printed", "measures", "rankings", "vectors")
 
 
 class Unfit(Exception):
@@ -154,6 +155,21 @@ def whole(least: int, most: int | None = None) -> Callable[[str], int]:
         return number
 
     return read
+
+
+def share(text: str) -> float:
+    """Return a share of a whole, above 0 and at most 1.
+
+    Raises:
+        ValueError: it is none.
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number <= 1:
+        raise ValueError(f"{text!r}: give a number above 0 and at most 1, such as 0.01")
+    return number
 
 
 def date(text: str) -> str:
@@ -451,6 +467,57 @@ def estimate(
     if as_json:
         return costs.as_json(jobs, phases, rules, machine)
     return costs.text(jobs, phases, machine)
+
+
+@app.command(cls=_Configured)
+def verify(  # noqa: PLR0913 (one each for what the command takes)
+    report: Annotated[
+        str | None,
+        typer.Argument(
+            help="A collection, the folder or a page of its report, or the folder of a release; "
+            "without one, all built collections.",
+            parser=filled,
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    sample: Annotated[
+        float,
+        typer.Option(
+            help="Share of the scores, rankings and vectors that is recomputed.",
+            parser=share,
+            metavar="SHARE",
+        ),
+    ] = 0.01,
+    every: Annotated[
+        bool, typer.Option("--all", help="Recompute all of them, as --sample 1.")
+    ] = False,
+    check: Annotated[
+        list[str],
+        typer.Option(
+            help=f"Only some checks, without a record: {', '.join(CHECKS)}.",
+            parser=one_of(CHECKS),
+            metavar="CHECK",
+            **_NONE,
+        ),
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the records as JSON.")] = False,
+    configfile: Overlays,
+    config: Pairs,
+) -> str:
+    """Recompute published numbers by other people's tools."""
+    from isotope.params.files import load  # noqa: PLC0415
+    from isotope.verify import verify as checks  # noqa: PLC0415
+
+    done = checks.verify(
+        report, lambda: load(configfile, config), share=1.0 if every else sample, only=check
+    )
+    answer = checks.as_json(done) if as_json else "\n".join(map(checks.text, done))
+    error = next(filter(None, (each.error for each in done)), None)
+    if error:
+        sys.stdout.write(answer)
+        raise error
+    return answer
 
 
 @app.command(cls=_Configured)

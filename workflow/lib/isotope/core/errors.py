@@ -162,3 +162,7 @@ class BudgetSpent(IsotopeError):
 
 class HostDown(IsotopeError):
     """A host that stopped to answer in the middle of a crawl; what was fetched is kept."""
+
+
+class Unconfirmed(IsotopeError):
+    """A published number, ranking, vector or file that another tool does not confirm."""

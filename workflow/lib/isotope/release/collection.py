@@ -17,6 +17,7 @@ from isotope.core import sql, store
 from isotope.core.pixels import ordered, repeated
 from isotope.core.progress import Progress
 from isotope.core.schemas import PUBLISHED_IMAGES, PUBLISHED_TEXTS
+from isotope.release.manifest import write_manifest, write_scores
 from isotope.release.trec import write_jsonl, write_trec
 
 SPLITS = ("train", "validation", "test", "other")
@@ -105,10 +106,15 @@ def build(  # noqa: PLR0913
     collection: str,
     language: str,
     systems: Mapping[str, object],
+    captions: str = "",
+    scores: Path | None = None,
+    significance: Path | None = None,
 ) -> None:
     """Fill the folder `release`; it appears when complete. Same input, same bytes.
 
-    `pixels` are the crawl's shards of pictures; `systems` the params of the runs' systems.
+    `pixels` are the crawl's shards of pictures; `systems` the params of the runs' systems;
+    `captions` the language of the captions that stand for images, where it is another one; `scores`
+    and `significance` what the phase score has made of the runs.
 
     Raises:
         MissingFile, CorruptFile: a table, run or shard that is not there or not readable.
@@ -121,6 +127,9 @@ def build(  # noqa: PLR0913
         write_jsonl(tables, part, language)
         write_croissant(collection, part)
         (part / "README.md").write_text(_readme(collection, part), encoding="utf-8")
+        if scores and significance:
+            write_scores(scores, significance, part)
+        write_manifest(part, collection, {"texts": language, "images": captions or language})
 
 
 def write_parquet(tables: Mapping[str, Path], shards: Sequence[Path], out: Path) -> None:

@@ -15,7 +15,7 @@ from isotope.core import sql
 from isotope.core.errors import BadArgument, MissingFile
 from isotope.core.grid import TASKS, id_column, pool_splits
 from isotope.params.schema import suggest
-from isotope.report import account, cases
+from isotope.report import account, cases, verification
 from isotope.report.content import Example, Scope, examples, read_exhibits, required
 from isotope.report.queries import build as build_queries
 from isotope.report.site import write_page
@@ -161,6 +161,9 @@ def build_pages(scope: Scope, files: Sequence[Path], facts: Mapping[str, Any], o
     table1, table3 = required(folder / "table1.csv"), required(folder / "table3.csv")
     displays = read_exhibits(files, _words(scope, facts))
     common = {"scope": scope, "up": "", "displays": displays, "facts": facts}
+    common["verified"] = {
+        page: verification.block(scope.collection, page, scope.root) for page in verification.PAGES
+    }
     sizes = {"sizes": table1, "totals": totals(table1)}
     best = leader(table3, scope.setting, scope.split)
     notes = pool_notes(scope, table3.select("setting", "split").unique().sort(pl.all()).rows())

@@ -180,6 +180,12 @@ def read_exhibits(files: Iterable[Path], words: Mapping[str, object]) -> dict[st
     return {s: one for s, one in displays.items() if one.drawing or one.table}
 
 
+def read_table(csv: Path) -> Table | None:
+    """Return a table as pages print it, or None if it has no rows."""
+    frame = pl.read_csv(csv, infer_schema_length=None)
+    return None if frame.is_empty() else _without_gaps(lay_out(frame))
+
+
 def group_rows(table: Table) -> Grouped:
     """Return the table with keys that many rows share as headings of groups.
 
@@ -284,8 +290,7 @@ def _stem(path: Path) -> str:
 def _display(stem: str, csv: Path | None, svg: Path | None, words: Mapping[str, object]) -> Display:
     folder, _, name = stem.rpartition("/")
     exhibit = described().get(name) or _unlisted(stem)
-    frame = pl.read_csv(csv, infer_schema_length=None) if csv else pl.DataFrame()
-    table = None if frame.is_empty() else _without_gaps(lay_out(frame))
+    table = read_table(csv) if csv else None
     drawing = _drawing(svg, stem.replace("/", "-")) if svg else None
     named = {**words, "earlier": folder.removeprefix("since/")}
     complete = exhibit._replace(caption=exhibit.caption.format_map(named))

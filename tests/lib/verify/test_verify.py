@@ -1,0 +1,569 @@
+"""What was published is confirmed by other tools, and a planted error is found by its name."""
+
+import csv
+import gzip
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from tests import verify_project
+from tests.once import once
+
+from isotope.cli import commands
+from isotope.core import errors
+from isotope.release import manifest
+from isotope.report import verification
+from isotope.verify import verify
+
+RELEASE = "results/release/toy"
+RUN = "results/search/toy/small/test/t2m/bm25.parquet"
+RELEASED_RUN = "runs/small/test/t2m/bm25.trec.gz"
+TABLES = "results/tables/toy"
+PAGES = "results/report/toy"
+# What two tools print when they are imported on newer versions of others.
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+
+@pytest.fixture(scope="session")
+def built() -> Path:
+    """The project, which is only read."""
+    return once("verify", verify_project.lay)
+
+
+@pytest.fixture
+def project(built, tmp_path, monkeypatch) -> Path:
+    """A copy of the project, and the folder that a test is in."""
+    place = shutil.copytree(built, tmp_path / "project")
+    monkeypatch.chdir(place)
+    return place
+
+
+@pytest.fixture
+def release(built, tmp_path, monkeypatch) -> Path:
+    """A copy of the release alone, in a folder of its own, with nothing else of the run."""
+    place = shutil.copytree(built / RELEASE, tmp_path / "alone/toy")
+    monkeypatch.chdir(place.parent)
+    return place
+
+
+def no_params():
+    raise AssertionError("a release has no need of params")
+
+
+def of_release(*only: str, share: float = 1.0) -> verify.Verified:
+    [done] = verify.verify("toy", no_params, share=share, only=only)
+    return done
+
+
+def of_collection(*only: str, share: float = 1.0) -> verify.Verified:
+    [done] = verify.verify("toy", lambda: verify_project.PARAMS, share=share, only=only)
+    return done
+
+
+def different(done: verify.Verified) -> dict[str, list[str]]:
+    """The cells that differ, by check and tool."""
+    wrong = [check for check in done.checks if check.different]
+    return {f"{c.name} {c.tool.split()[0]}": [d.cell for d in c.differences] for c in wrong}
+
+
+def edit(path: Path, change: Callable[[str], str]) -> None:
+    """Change a text file, gzipped or not, and make sure that it changed."""
+    packed = path.suffix == ".gz"
+    old = gzip.decompress(path.read_bytes()).decode() if packed else path.read_text()
+    new = change(old)
+    assert new != old
+    path.write_bytes(gzip.compress(new.encode()) if packed else new.encode())
+
+
+def swap_hits(text: str, one: str, two: str) -> str:
+    """Let two documents change places in a TREC run."""
+    return text.replace(one, "\0").replace(two, one).replace("\0", two)
+
+
+def seal(folder: Path) -> None:
+    """Write a new manifest, as somebody would who changes a release on purpose."""
+    about = manifest.read_manifest(folder)
+    (folder / manifest.NAME).unlink()
+    manifest.write_manifest(folder, about.collection, about.languages)
+
+
+# What is right is confirmed, and how much of it was compared is said.
+
+
+def test_a_collection_is_confirmed_by_every_check(project):
+    done = of_collection()
+    assert different(done) == {}
+    assert done.error is None
+    compared = {check.name: check.compared for check in done.checks}
+    names = {"digests", "means", "significance", "letters", "printed", "measures", "rankings"}
+    assert set(compared) == {*names, "vectors"}
+    assert min(compared.values()) > 0
+    assert all(check.compared == check.total for check in done.checks)
+
+
+def test_a_release_is_confirmed_alone_without_the_run(release):
+    done = of_release()
+    assert different(done) == {}
+    counts = {check.name: (check.compared, check.total) for check in done.checks}
+    skipped = counts.pop("vectors")
+    assert skipped == (0, 0)
+    assert all(compared == total > 0 for compared, total in counts.values())
+    assert "a release has no vectors" in verify.text(done)
+    assert [*release.parent.iterdir()] == [release]
+
+
+def test_each_tool_is_named_with_its_version(release):
+    tools = {check.tool.partition(" ")[0] for check in of_release().checks}
+    assert tools == {"SHA-256", "math.fsum", "scipy", "trec_eval", "ranx", "Pyserini", "the"}
+    assert re.search(r"measures +trec_eval \d+\.\d+.* 576 +576 scores", verify.text(of_release()))
+
+
+def test_the_largest_difference_is_that_of_rounding(release):
+    largest = {check.name: check.largest for check in of_release().checks}
+    assert 1e-9 < largest["means"] <= 5e-7
+    assert largest["measures"] < 1e-12
+    assert largest["rankings"] == 0
+
+
+# Planted errors, in a release.
+
+
+def test_one_swapped_hit_in_a_release_is_found(release):
+    edit(release / RELEASED_RUN, lambda text: swap_hits(text, "t00 Q0 i00", "t00 Q0 i05"))
+    done = of_release()
+    assert done.error is not None
+    assert RELEASED_RUN in str(done.error)
+    found = different(done)
+    assert found["digests SHA-256"] == [str(release / RELEASED_RUN)]
+    assert "small test t2m bm25 t00 MAP" in found["measures trec_eval"]
+    assert found["measures trec_eval"] == found["measures ranx"]
+    assert any(
+        cell.startswith("small test t2m bm25 t00 rank") for cell in found["rankings Pyserini"]
+    )
+
+
+def test_a_swapped_hit_is_found_even_if_the_manifest_was_written_anew(release):
+    edit(release / RELEASED_RUN, lambda text: swap_hits(text, "t00 Q0 i00", "t00 Q0 i05"))
+    seal(release)
+    found = different(of_release())
+    assert set(found) == {"measures trec_eval", "measures ranx", "rankings Pyserini"}
+
+
+def test_two_swapped_hits_that_no_measure_sees_are_found_by_pyserini(release):
+    edit(release / RELEASED_RUN, lambda text: swap_hits(text, "t00 Q0 i05", "t00 Q0 i07"))
+    seal(release)
+    assert set(different(of_release())) == {"rankings Pyserini"}
+
+
+def test_one_altered_grade_in_a_release_is_found(release):
+    qrels = release / "qrels/test/t2m.qrels"
+    edit(qrels, lambda text: text.replace("t01 0 i03 2", "t01 0 i03 0"))
+    found = different(of_release())
+    assert found["digests SHA-256"] == [str(qrels)]
+    seal(release)
+    found = different(of_release("measures"))
+    assert set(found) == {"measures trec_eval", "measures ranx"}
+    assert all(" t01 " in cell for cell in found["measures trec_eval"])
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "column", "value", "check"),
+    [
+        ("means.csv", 7, "value", "0.123456", "means math.fsum"),
+        ("means.csv", 7, "queries", "9", "means math.fsum"),
+        ("significance.csv", 5, "p", "0.001", "significance scipy"),
+        ("significance.csv", 5, "p_bonferroni", "0.001", "significance scipy"),
+        ("significance.csv", 5, "difference", "0.3", "significance scipy"),
+    ],
+)
+def test_one_edited_cell_of_a_released_table_is_found(  # noqa: PLR0913, PLR0917
+    release, name, row, column, value, check
+):
+    path = release / "scores" / name
+    rows = [*csv.DictReader(path.read_text().splitlines())]
+    rows[row][column] = value
+    with path.open("w") as file:
+        writer = csv.DictWriter(file, [*rows[0]])
+        writer.writeheader()
+        writer.writerows(rows)
+    seal(release)
+    done = of_release("digests", "means", "significance", share=0.01)
+    [(found, [cell])] = different(done).items()
+    assert found == check
+    assert all(rows[row][key] in cell for key in ("setting", "task", "system", "measure"))
+    assert value.rstrip("0") in str(done.error)
+
+
+def test_a_row_that_was_left_out_of_a_released_table_is_found(release):
+    for name in ("means.csv", "significance.csv"):
+        edit(release / "scores" / name, lambda text: "".join(text.splitlines(True)[:-1]))
+    assert set(different(of_release("means", "significance"))) == {
+        "means math.fsum",
+        "significance scipy",
+    }
+
+
+def test_an_edited_score_of_one_query_is_found_by_all_that_rests_on_it(release):
+    path = release / "scores/queries.parquet"
+    scores = pl.read_parquet(path)
+    chosen = (pl.col("query_id") == "t00") & (pl.col("system") == "random")
+    scores.with_columns(value=pl.when(chosen).then(0.77).otherwise("value")).write_parquet(path)
+    seal(release)
+    found = different(of_release())
+    assert {"means math.fsum", "significance scipy", "measures trec_eval"} <= set(found)
+
+
+def test_scores_without_a_run_and_a_run_without_scores_are_found(release):
+    (release / RELEASED_RUN).rename(release / RELEASED_RUN.replace("bm25", "other"))
+    seal(release)
+    found = different(of_release("measures"))
+    assert found == {"measures trec_eval": ["small test t2m bm25", "small test t2m other"]}
+
+
+# Planted errors, in a project.
+
+
+def swap_in_run(project: Path) -> None:
+    """Let the first two documents of a query change places."""
+    path = project / RUN
+    run = pl.read_parquet(path)
+    docs = run["doc_id"].to_list()
+    docs[0], docs[1] = docs[1], docs[0]
+    run.with_columns(doc_id=pl.Series(docs)).write_parquet(path)
+
+
+def alter_grade(project: Path) -> None:
+    path = project / "data/collect/toy/qrels.parquet"
+    chosen = (pl.col("text_id") == "t01") & (pl.col("image_id") == "i03")
+    altered = pl.when(chosen).then(0).otherwise("relevance").cast(pl.Int32)
+    pl.read_parquet(path).with_columns(relevance=altered).write_parquet(path)
+
+
+def first_value(path: Path, column: str, value: str) -> None:
+    rows = [*csv.reader(path.read_text().splitlines())]
+    rows[1][rows[0].index(column)] = value
+    path.write_text("".join(",".join(row) + "\n" for row in rows))
+
+
+def edit_metrics(project: Path) -> None:
+    path = project / TABLES / "metrics.json"
+    content = json.loads(path.read_text())
+    content["toy"]["large"]["test"]["m2t"]["titles"]["MAP"] += 0.000002
+    path.write_text(json.dumps(content))
+
+
+def edit_vector(project: Path) -> None:
+    path = project / "data/encode/toy/hash/images/shard-00000.npy"
+    block = np.load(path)
+    block[3, 5] += 0.001
+    np.save(path, block)
+
+
+def replace_in(path: str, old: str, new: str) -> Callable[[Path], None]:
+    return lambda project: edit(project / path, lambda text: re.sub(old, new, text, count=1))
+
+
+def in_table(name: str, column: str, value: str) -> Callable[[Path], None]:
+    return lambda project: first_value(project / TABLES / name, column, value)
+
+
+@pytest.mark.parametrize(
+    ("plant", "check", "cell"),
+    [
+        (swap_in_run, "measures trec_eval", "small test t2m bm25 t00 MRR@10"),
+        (swap_in_run, "measures ranx", "small test t2m bm25 t00 MRR@10"),
+        (swap_in_run, "rankings Pyserini", "small test t2m bm25 t00 rank 1"),
+        (alter_grade, "measures trec_eval", "t01 nDCG@10"),
+        (in_table("table3.csv", "t2m MRR@10", "0.99"), "means math.fsum", "table3.csv small test"),
+        (in_table("table5.csv", "m2t MAP", "0.99"), "means math.fsum", "table5.csv small test"),
+        (in_table("headline.csv", "m2t", "0.99"), "means math.fsum", "headline.csv random m2t"),
+        (in_table("intervals.csv", "value", "0.9"), "means math.fsum", "intervals.csv small test"),
+        (edit_metrics, "means math.fsum", "metrics.json large test m2t titles MAP"),
+        (in_table("table3.csv", "t2m R@10 beats", "b"), "letters scipy", "table3.csv small test"),
+        (
+            replace_in(f"{TABLES}/table3.md", r"\| 0\.\d{4}", "| 0.4321"),
+            "printed read",
+            "table3.md",
+        ),
+        (
+            replace_in(f"{TABLES}/table3.tex", r"& 0\.\d{4}", "& 0.4321"),
+            "printed read",
+            "table3.tex",
+        ),
+        (
+            replace_in(f"{PAGES}/systems.html", r'number">0\.\d{4}<', 'number">0.4321<'),
+            "printed read",
+            "systems.html#table5",
+        ),
+        (
+            replace_in(f"{PAGES}/collection.html", r">12<", ">13<"),
+            "printed read",
+            "collection.html#",
+        ),
+        (edit_vector, "vectors the", "hash images i03 component 5"),
+        (
+            replace_in("data/acquire/src/dump/pages.xml", "dump", "jump"),
+            "digests SHA-256",
+            "data/acquire/src/dump/pages.xml",
+        ),
+    ],
+)
+def test_one_planted_error_in_a_project_is_found(project, plant, check, cell):
+    plant(project)
+    only = check.partition(" ")[0].replace("letters", "significance")
+    done = of_collection(only)
+    assert any(cell in each for each in different(done)[check]), different(done)
+    assert isinstance(done.error, errors.Unconfirmed)
+    assert cell in str(done.error) or check in ("measures ranx", "measures trec_eval")
+
+
+def test_an_error_in_one_form_of_a_table_does_not_pass_for_another(project):
+    in_table("table3.csv", "t2m MRR@10", "0.99")(project)
+    found = different(of_collection("means", "printed"))
+    places = {cell.split()[0].split("#")[0] for cell in found["printed read"]}
+    assert {"table3.md", "table3.tex", "systems.html"} <= places
+
+
+# Samples.
+
+
+def test_a_sample_that_holds_the_altered_query_finds_it_and_says_its_share(release):
+    edit(release / "qrels/test/t2m.qrels", lambda text: text.replace("t01 0 i03 2", "t01 0 i03 0"))
+    seal(release)
+    outcomes: set[bool] = set()
+    for share in (0.01, 0.5, 1.0):
+        done = of_release("measures", share=share)
+        held = " t01 " in str(done.record["checks"])
+        check = done.checks[0]
+        assert check.total == 576
+        assert check.compared == {0.01: 72, 0.5: 288, 1.0: 576}[share]
+        outcomes.add(held)
+        assert held == bool(check.different)
+    assert outcomes >= {True}
+
+
+def test_digests_tables_and_tests_are_compared_whole_whatever_the_sample(release):
+    some = {check.name: check for check in of_release(share=0.01).checks}
+    for name in ("digests", "means", "significance"):
+        assert some[name].compared == some[name].total > 0
+    for name in ("measures", "rankings"):
+        assert 0 < some[name].compared < some[name].total
+
+
+# What can't be compared is named and counted.
+
+
+def test_a_measure_that_no_tool_has_is_named_and_counted(release):
+    path = release / "scores/queries.parquet"
+    scores = pl.read_parquet(path)
+    own = scores.filter(measure="MAP").with_columns(measure=pl.lit("RBP@10"))
+    pl.concat([scores, own]).write_parquet(path)
+    seal(release)
+    done = of_release("measures")
+    assert different(done) == {}
+    assert done.checks[0].skipped == {"RBP@10: no tool has this measure": 96}
+    assert done.checks[0].compared == 576
+    assert "not compared: measures: RBP@10: no tool has this measure (96)" in verify.text(done)
+
+
+def test_a_verification_that_compares_nothing_is_an_error(release):
+    with pytest.raises(errors.EmptyTable, match="nothing could be compared"):
+        of_release("vectors")
+
+
+def test_vectors_that_are_gone_are_skipped_with_the_reason(project):
+    shutil.rmtree(project / "data/encode")
+    done = of_collection("digests", "vectors")
+    assert done.error is None
+    assert "images by hash: the run's data are not here" in verify.text(done)
+
+
+# The record, and the report that shows it.
+
+
+def shown(project: Path, page: str = "cite") -> str:
+    found = re.search(r'data-verified="(\w+)"', (project / PAGES / f"{page}.html").read_text())
+    assert found
+    return found[1]
+
+
+def test_a_page_says_not_verified_until_it_is_and_then_when_and_by_what(project):
+    pages = [project / PAGES / f"{name}.html" for name in verification.PAGES]
+    times = [page.stat().st_mtime_ns for page in pages]
+    assert {shown(project), shown(project, "index")} == {"no"}
+    done = of_collection()
+    assert {shown(project), shown(project, "index")} == {"yes"}
+    text = pages[1].read_text()
+    assert done.record["date"][:10] in text
+    assert all(check.tool in text for check in done.checks)
+    assert [page.stat().st_mtime_ns for page in pages] == times
+    record = json.loads((project / "results/verify/toy.json").read_text())
+    assert record == done.record
+    assert record["digest"] == verification.digest("toy", project)
+
+
+def test_a_page_that_is_built_again_still_shows_the_verification(project):
+    of_collection()
+    block = verification.block("toy", "cite", project)
+    assert 'data-verified="yes"' in block
+    assert block in (project / PAGES / "cite.html").read_text()
+
+
+@pytest.mark.parametrize("name", ["results/score/toy.parquet", f"{TABLES}/table3.csv"])
+def test_a_page_says_so_if_something_changed_since(project, name):
+    of_collection()
+    with (project / name).open("ab") as file:
+        file.write(b"\n")
+    assert 'data-verified="before"' in verification.block("toy", "index", project)
+
+
+def test_a_page_says_that_numbers_were_not_confirmed(project):
+    in_table("headline.csv", "m2t", "0.99")(project)
+    assert of_collection().error
+    assert shown(project) == "failed"
+
+
+def test_only_some_checks_leave_no_record(project):
+    of_collection("digests")
+    assert not (project / "results/verify").exists()
+    assert shown(project) == "no"
+
+
+# What may be named, and what bad input gets.
+
+
+@pytest.mark.parametrize("named", ["toy", PAGES, f"{PAGES}/systems.html"])
+def test_a_collection_is_named_by_its_name_its_report_or_a_page(project, named):
+    [done] = verify.verify(named, lambda: verify_project.PARAMS, share=1, only=["digests"])
+    assert (done.subject.name, done.record["release"]) == ("toy", None)
+
+
+def test_a_report_elsewhere_is_verified_where_it_lies(project, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    load = lambda: verify_project.PARAMS  # noqa: E731
+    named = str(project / PAGES)
+    [done] = verify.verify(named, load, share=1, only=["means", "printed", "vectors"])
+    assert done.error is None
+    assert min(check.compared for check in done.checks) > 0
+    assert Path.cwd() == tmp_path
+
+
+def test_without_a_name_all_built_collections_are_verified(project):
+    shutil.copy(project / "results/score/toy.parquet", project / "results/score/two.parquet")
+    shutil.copytree(project / TABLES, project / "results/tables/two")
+    params = {**verify_project.PARAMS, "collect": {"toy": {}, "two": {}}}
+    done = verify.verify(None, lambda: params, share=1, only=["means"])
+    assert [each.subject.name for each in done] == ["toy", "two"]
+
+
+def in_release(name: str, change: Callable[[Path], object]) -> Callable[[Path], object]:
+    return lambda release: change(release / name)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "error", "words"),
+    [
+        (in_release("manifest.json", Path.unlink), errors.MissingFile, "incomplete"),
+        (in_release("qrels/test/t2m.qrels", Path.unlink), errors.MissingFile, "1 of 43 files"),
+        (in_release("scores", shutil.rmtree), errors.MissingFile, "scores/queries.parquet"),
+        (
+            in_release("manifest.json", lambda path: path.write_text("{}")),
+            errors.CorruptFile,
+            "no manifest of a release",
+        ),
+        (
+            in_release("scores/means.csv", lambda p: edit(p, lambda t: t.replace("0.", "O."))),
+            errors.CorruptFile,
+            "no table of numbers",
+        ),
+        (
+            in_release(RELEASED_RUN, lambda p: edit(p, lambda t: t + "t00 Q0 i05\n")),
+            errors.CorruptFile,
+            "expected: query Q0 document rank score tag",
+        ),
+        (
+            in_release("texts.jsonl.gz", lambda p: edit(p, lambda t: t.replace('"text"', "", 1))),
+            errors.CorruptFile,
+            "line 1 is no JSON",
+        ),
+        (
+            in_release("images.jsonl.gz", lambda p: p.write_bytes(p.read_bytes()[:40])),
+            errors.TruncatedFile,
+            "damaged gzip",
+        ),
+    ],
+)
+def test_a_release_that_cannot_be_read_is_named_with_its_file_and_row(release, spoil, error, words):
+    spoil(release)
+    with pytest.raises(error, match=words):
+        of_release()
+
+
+def test_a_damaged_run_of_a_project_is_named_with_its_row(project):
+    path = project / RUN
+    run = pl.read_parquet(path)
+    run.with_columns(score=pl.col("score").reverse()).write_parquet(path)
+    with pytest.raises(errors.BrokenPromise, match=r"bm25\.parquet: query 't00' has a hit that"):
+        of_collection("measures")
+
+
+@pytest.mark.parametrize("named", ["toi", "results/report/toi", "results/releases/toy", "data"])
+def test_what_is_no_report_gets_the_likely_spelling(project, named):
+    with pytest.raises(errors.UnknownId, match=r"no report, built collection or release.*toy"):
+        verify.verify(named, lambda: verify_project.PARAMS, share=1)
+
+
+def test_where_nothing_was_scored_there_is_nothing_to_verify(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(errors.MissingFile, match="no scores yet"):
+        verify.verify(None, no_params, share=1)
+
+
+# The command.
+
+
+def test_the_command_prints_what_it_compared_and_ends_well(release, capsys):
+    assert commands.main(["verify", "toy", "--all", "--check", "means", "digests"]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"means +math.fsum +144 +144 cells +100 % +0 +\d\.\de-07", out)
+    assert "different:" not in out
+
+
+def test_the_command_fails_by_the_name_of_the_cell_and_prints_the_rest(release, capsys):
+    path = release / "scores/means.csv"
+    edit(path, lambda text: re.sub(r"(large,test,m2t,bm25,MAP,8),.*", r"\1,0.5", text))
+    assert commands.main(["verify", "toy", "--check", "means", "significance"]) == 1
+    printed = capsys.readouterr()
+    assert printed.err.startswith("Unconfirmed: toy: scores/means.csv large test m2t bm25 MAP: ")
+    assert "0.5 was published, but math.fsum finds" in printed.err
+    assert "different: means: scores/means.csv large test m2t bm25 MAP" in printed.out
+    assert re.search(r"significance +scipy", printed.out)
+
+
+def test_the_command_prints_json(release, capsys):
+    assert commands.main(["verify", "toy", "--json", "--check", "means"]) == 0
+    [record] = json.loads(capsys.readouterr().out)
+    assert record["confirmed"] is True
+    assert record["sample"]["share"] == 0.01
+    assert [check["name"] for check in record["checks"]] == ["means"]
+
+
+def test_the_command_knows_every_check():
+    assert (*verify.CHECKS,) == commands.CHECKS
+
+
+def test_a_release_may_be_read_only(release):
+    for path in (*release.rglob("*"), release):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    try:
+        assert of_release(share=0.01).error is None
+    finally:
+        for path in (release, *release.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+    assert os.access(release, os.W_OK)

@@ -1,0 +1,197 @@
+"""A project of a dozen pairs that was searched, scored and released, for `isotope verify`."""
+
+import json
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from tests import report_project
+
+from isotope.core import sql, store
+from isotope.core.schemas import FIVE_FIELDS
+from isotope.encode.shard import encode_shard
+from isotope.index.bm25 import index_bm25
+from isotope.params.sections import Params
+from isotope.release import collection as release
+from isotope.report import collection
+from isotope.report.content import Scope
+from isotope.score.score import score_runs
+from isotope.search.bm25 import search_bm25
+from isotope.search.systems import search_random
+from isotope.tabulate.exhibits import table5
+from isotope.tabulate.strata import Resampling, intervals_table
+from isotope.tabulate.table import metrics, tabulate
+
+SYSTEMS: dict[str, dict[str, Any]] = {
+    "random": {"kind": "random", "seed": 0},
+    "bm25": {"kind": "bm25", "k1": 0.9, "b": 0.4, "fields": list(FIVE_FIELDS), "engine": "impacts"},
+    "titles": {"kind": "bm25", "k1": 1.2, "b": 0.5, "fields": ["page_title"], "engine": "impacts"},
+    "hash": {"kind": "dense", "model": "hash"},
+}
+RANKED = [name for name in SYSTEMS if name != "hash"]
+MEASURES = ["MRR@10", "R@10", "R@1000", "Success@10", "nDCG@10", "MAP"]
+BOOTSTRAP: dict[str, Any] = {"samples": 100, "seed": 0, "level": 0.95}
+PARAMS: Params = {
+    "build": ["toy"],
+    "acquire": {"src": {}},
+    "crawl": {"src": {"shards": 2}},
+    "collect": {"toy": {"kind": "wikipedia", "source": "src", "language": "en"}},
+    "models": {"hash": {"kind": "hash", "dim": 16}},
+    "encode": {"shards": 1, "batch": 4, "precision": "float32", "after": {}},
+    "systems": SYSTEMS,
+    "search": {"systems": [*SYSTEMS], "settings": ["small", "large"], "splits": ["test"]},
+    "score": {"measures": MEASURES},
+    "tabulate": {"alpha": 0.05, "comparisons": [["random", "bm25"]], "bootstrap": BOOTSTRAP},
+}
+SQL = sql.SQL / "tabulate/tables"
+
+
+def lay(root: Path) -> None:
+    """Write the project: the collection, runs, scores, tables, pages, vectors and a release."""
+    report_project.lay_collection(root)
+    collected = root / "data/collect/toy"
+    tables = {name: collected / f"{name}.parquet" for name in ("texts", "images", "qrels")}
+    pixels = [
+        {"image_id": f"i{n:02}", "webp": report_project.drawing(n)}
+        for n in range(6, report_project.PAIRS)
+    ]
+    store.write_rows(pixels, root / "data/crawl/src/shard-00001.parquet", report_project.PIXELS)
+    _grade(tables["qrels"])
+    _acquire(root / "data/acquire/src")
+    runs = _search(root, tables)
+    scores = root / "results/score/toy.parquet"
+    significance = root / "results/score/toy.significance.parquet"
+    score_runs(
+        runs=runs,
+        qrels=tables["qrels"],
+        scores=scores,
+        significance=significance,
+        collection="toy",
+        measures=MEASURES,
+    )
+    _tabulate(root, scores, significance)
+    _encode(root, tables)
+    release.build(
+        **tables,
+        pixels=_pixels(root),
+        runs=runs,
+        release=root / "results/release/toy",
+        collection="toy",
+        language="en",
+        systems=SYSTEMS,
+        scores=scores,
+        significance=significance,
+    )
+
+
+def _pixels(root: Path) -> list[Path]:
+    return sorted(root.glob("data/crawl/src/shard-*.parquet"))
+
+
+def _grade(qrels: Path) -> None:
+    """Add a second judgement of grade 2, and one of grade 0."""
+    rows = pl.read_parquet(qrels)
+    more = [("t01", "i03", 2), ("t02", "i05", 0)]
+    columns: dict[str, Any] = {"orient": "row", "schema": ["text_id", "image_id", "relevance"]}
+    added = pl.DataFrame(more, **columns).with_columns(split=pl.lit("test"))
+    same = added.select(pl.col(name).cast(kind) for name, kind in rows.schema.items())
+    table = pl.concat([rows, same]).sort("text_id", "image_id").to_arrow()
+    store.write(table, qrels, report_project.QRELS)
+
+
+def _acquire(folder: Path) -> None:
+    """Write a source of one file, with its manifest."""
+    content = b"a dump"
+    (folder / "dump").mkdir(parents=True)
+    (folder / "dump/pages.xml").write_bytes(content)
+    listed: dict[str, Any] = {
+        "part": "dump",
+        "path": "dump/pages.xml",
+        "bytes": len(content),
+        "url": None,
+    }
+    entry = {**listed, "sha256": sha256(content).hexdigest(), "version": None}
+    (folder / "manifest.json").write_text(json.dumps({"files": [entry]}))
+
+
+def _search(root: Path, tables: dict[str, Path]) -> list[Path]:
+    cells = [(setting, task) for setting in ("small", "large") for task in ("t2m", "m2t")]
+    every: list[Path] = []
+    for system in RANKED:
+        spec = SYSTEMS[system]
+        runs = [root / f"results/search/toy/{s}/test/{t}/{system}.parquet" for s, t in cells]
+        if spec["kind"] == "random":
+            search_random(**tables, runs=runs, spec=spec, depth=6)
+        else:
+            folders = [
+                root / f"data/index/toy/{setting}/{system}" for setting in ("small", "large")
+            ]
+            own = {side: tables[side] for side in ("texts", "images")}
+            words: dict[str, Any] = {"language": "en", "fields": spec["fields"]}
+            index_bm25(**own, folders=folders, splits=["test"], threads=1, **words)
+            limits: dict[str, Any] = {"language": "en", "depth": 6, "threads": 1}
+            search_bm25(**tables, indexes=folders, runs=runs, spec=spec, **limits)
+        every += runs
+    return every
+
+
+def _tabulate(root: Path, scores: Path, significance: Path) -> None:
+    out, ordered = root / "results/tables/toy", {"systems": RANKED}
+    both: dict[str, sql.Files] = {"scores": scores, "significance": significance}
+    report_project.lay_tables(root)
+    tabulate(SQL / "table3.sql", both, {"alpha": 0.05, **ordered}, out / "table3")
+    cell: dict[str, Any] = {"setting": "small", "split": "test", "measure": "MRR@10"}
+    tabulate(SQL / "headline.sql", {"scores": scores}, {**cell, **ordered}, out / "headline")
+    entries = {name: SYSTEMS[name] for name in RANKED}
+    own = {"system_entries": entries, "models": PARAMS["models"]}
+    of: dict[str, Any] = {"alpha": 0.05, "comparisons": PARAMS["tabulate"]["comparisons"], **own}
+    relations: dict[str, sql.Files] = {**both, "trials": []}
+    table5(relations, of, out / "table5")
+    _intervals(root, scores, out)
+    metrics([scores], out / "metrics.json")
+    files = [*out.glob("*.csv"), *root.glob("results/figures/toy/*.svg")]
+    scope: dict[str, Any] = {
+        "collection": "toy",
+        "sources": ["src"],
+        "setting": "small",
+        "split": "test",
+    }
+    about = Scope(root=root, **scope, system="bm25")
+    told = {**report_project.TOLD, "looks": {name: n for n, name in enumerate(RANKED)}}
+    collection.build_pages(about, files, told, root / "results/report/toy")
+
+
+def _intervals(root: Path, scores: Path, out: Path) -> None:
+    collected = root / "data/collect/toy"
+    files = {name: collected / f"{name}.parquet" for name in ("texts", "images", "qrels")}
+    how = Resampling(**BOOTSTRAP)
+    intervals_table(scores, files, language="en", how=how, out=out / "intervals.parquet")
+    relations: dict[str, sql.Files] = {"intervals": out / "intervals.parquet"}
+    params: dict[str, Any] = {"measure": "MRR@10", "systems": RANKED}
+    tabulate(SQL / "intervals.sql", relations, params, out / "intervals")
+
+
+def _encode(root: Path, tables: dict[str, Path]) -> None:
+    folder = root / "data/encode/toy/hash"
+    outputs = {
+        f"{side}_{what}": folder / f"{side}s/shard-00000.{suffix}"
+        for side in ("text", "image")
+        for what, suffix in (("vectors", "npy"), ("ids", "ids.parquet"))
+    }
+    encode_shard(
+        texts=tables["texts"],
+        images=tables["images"],
+        pixels=_pixels(root),
+        model=PARAMS["models"]["hash"],
+        weights=None,
+        features=[],
+        earlier=[],
+        fields=list(FIVE_FIELDS),
+        language="en",
+        shard=0,
+        shards=1,
+        batch=4,
+        precision="float32",
+        outputs=outputs,
+    )

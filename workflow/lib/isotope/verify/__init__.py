@@ -1,0 +1,1 @@
+"""Published numbers, recomputed by other people's tools."""

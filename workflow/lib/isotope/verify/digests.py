@@ -1,0 +1,70 @@
+"""Files against the digests that were written down when they were made: always all of them.
+
+A release has a manifest of its files; the sources of a built collection have those of `acquire`.
+"""
+
+from pathlib import Path
+
+from isotope.acquire.manifest import entries
+from isotope.core.errors import MissingFile
+from isotope.core.progress import Progress
+from isotope.params import links
+from isotope.release import manifest
+from isotope.verify.outcome import Check
+from isotope.verify.subject import Built, Release, Subject
+
+_TOOL = "SHA-256"
+# Snakemake leaves its own in every folder that a rule makes.
+_HIDDEN = "."
+
+
+def check_digests(subject: Subject) -> list[Check]:
+    """Compare size and digest of every file.
+
+    Raises:
+        MissingFile: a release without a file of its manifest.
+    """
+    if isinstance(subject, Release):
+        return [_of_release(subject)]
+    return [_of_inputs(subject)] if isinstance(subject, Built) else []
+
+
+def _of_release(release: Release) -> Check:
+    listed = [(each.path, each.bytes, each.sha256) for each in release.manifest.files]
+    absent = [path for path, _, _ in listed if not (release.folder / path).is_file()]
+    if absent:
+        found = f"no such file; {len(absent)} of {len(listed)} files of the release are missing"
+        raise MissingFile(release.folder / absent[0], found, "fetch the whole release again")
+    check = Check("digests", _TOOL, "files", total=len(listed))
+    _compare(check, release.folder, listed)
+    there = (path for path in release.folder.rglob("*") if path.is_file())
+    names = {path.relative_to(release.folder).as_posix() for path in there}
+    for name in sorted(names - {path for path, _, _ in listed} - {manifest.NAME}):
+        if not Path(name).name.startswith(_HIDDEN):
+            check.skip("files that the manifest does not name")
+    return check
+
+
+def _of_inputs(built: Built) -> Check:
+    """The acquired files of a collection's sources; a source that is not there is skipped."""
+    check = Check("digests", _TOOL, "files")
+    for source in links.sources(built.params, built.name) if built.entry else ():
+        path = built.folder / "data/acquire" / source / "manifest.json"
+        if not path.is_file():
+            check.skip(f"the files of {source}: nothing was acquired here ({path.parent})")
+            continue
+        listed = [(each["path"], each["bytes"], each["sha256"]) for each in entries(path)]
+        check.total += len(listed)
+        _compare(check, path.parent, listed)
+    return check
+
+
+def _compare(check: Check, folder: Path, listed: list[tuple[str, int, str]]) -> None:
+    progress = Progress("files digested", total=len(listed))
+    for name, size, sha256 in listed:
+        path = folder / name
+        found = manifest.digest(path, folder) if path.is_file() else None
+        words = f"{found.bytes:,} bytes {found.sha256}" if found else None
+        check.words(str(path), f"{size:,} bytes {sha256}", words)
+        progress.add()
+    progress.finish()

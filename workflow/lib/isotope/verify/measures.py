@@ -1,0 +1,273 @@
+"""Scores by query, recomputed from runs and judgements by trec_eval and by ranx.
+
+Both tools order hits by score, each by its own rule for ties, and trec_eval in single precision. So
+they are handed the published ranks, as scores that fall by one from hit to hit. A judged query
+without hits counts 0, as with `trec_eval -c`.
+"""
+
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from importlib.metadata import version
+from typing import NamedTuple
+
+import polars as pl
+
+from isotope.core.errors import EmptyTable
+from isotope.core.grid import Cell
+from isotope.core.progress import Progress
+from isotope.verify.outcome import Check, Sample
+from isotope.verify.subject import Run, Subject
+
+# What double precision leaves of a sum over some thousand hits, in another order.
+TOLERANCE = 1e-9
+_RUN = ("setting", "split", "task", "system")
+# A query's hits weigh some hundred bytes in the tools' dictionaries.
+_MOST_HITS = 500_000
+_NONE = pl.DataFrame(
+    schema={"measure": pl.String(), "query": pl.String(), "recomputed": pl.Float64()}
+)
+_FORM = re.compile(r"([A-Za-z]+)(?:@([1-9][0-9]*))?")
+# By the measure's name before the @: the tool's own measure, with and without a cut.
+_TREC = {
+    "R@": "recall",
+    "Success@": "success",
+    "nDCG@": "ndcg_cut",
+    "AP@": "map_cut",
+    "P@": "P",
+    "MAP": "map",
+    "MRR": "recip_rank",
+    "nDCG": "ndcg",
+    "bpref": "bpref",
+}
+_RANX = {
+    "MRR@": "mrr@",
+    "R@": "recall@",
+    "Success@": "hit_rate@",
+    "nDCG@": "ndcg@",
+    "AP@": "map@",
+    "P@": "precision@",
+    "MAP": "map",
+    "MRR": "mrr",
+    "nDCG": "ndcg",
+}
+Nested = dict[str, dict[str, float]]
+Grades = dict[str, dict[str, int]]
+
+
+class Hits(NamedTuple):
+    """Hits with their ranks, and judgements, of some queries of runs; `query` names both."""
+
+    run: pl.DataFrame
+    qrels: pl.DataFrame
+
+
+Tool = Callable[[Hits, list[str]], Iterator[tuple[str, dict[str, float]]]]
+
+
+def check_measures(subject: Subject, sample: Sample) -> list[Check]:
+    """Recompute the scores of a sample of the queries of every run, one query at least.
+
+    A score of a run that is not there, a run without scores, a judged query without scores: each is
+    a difference. A measure that neither tool has is counted as not compared.
+
+    Raises:
+        EmptyTable: no run at all.
+        As `core.runs.read_run` and `read_trec_run`: a damaged run, with its row.
+    """
+    scores, runs = pl.read_parquet(subject.scores), subject.runs()
+    if not runs:
+        raise EmptyTable(subject.folder, "no run", "search, or release the collection again")
+    comparison = _Comparison(scores, runs)
+    judged = cache(lambda split, task: subject.qrels(Cell("", split, task)))
+    progress = Progress("runs", total=len(runs))
+    for (cell, system), path in runs.items():
+        run, qrels = _name(cell, system), judged(cell.split, cell.task)
+        chosen = sample.choose(qrels["query_id"], run)
+        some = pl.col("query_id").is_in(chosen)
+        comparison.add(run, qrels["query_id"].n_unique(), subject.hits(path), qrels.filter(some))
+        progress.add()
+    progress.finish()
+    return comparison.finish()
+
+
+class _Comparison:
+    """What is handed to the tools: sampled queries of many runs, each named with its run."""
+
+    def __init__(self, scores: pl.DataFrame, runs: Iterable[Run]) -> None:
+        self._measures = scores["measure"].unique().sort().to_list()
+        self._published = scores.select(_named(*_RUN), "query_id", "measure", published="value")
+        self._pieces: list[Hits] = []
+        self._size = 0
+        self._checks = {
+            tool: Check("measures", f"{tool} {version(package)}", "scores", TOLERANCE)
+            for tool, (package, _, _) in TOOLS.items()
+        }
+        self._scored = {*self._published["run"].unique()}
+        there = {_name(*run) for run in runs}
+        for run in sorted(self._scored ^ there):
+            both = ("scores", None) if run in self._scored else (None, "a run")
+            self._checks["trec_eval"].words(run, *both)
+
+    def add(self, run: str, queries: int, hits: pl.DataFrame, qrels: pl.DataFrame) -> None:
+        """Add the judgements of the sampled queries of a run with `queries` judged ones."""
+        if run not in self._scored:
+            return
+        named = pl.lit(run).alias("run")
+        own = hits.filter(pl.col("query_id").is_in(qrels["query_id"].unique().implode()))
+        self._pieces.append(Hits(own.with_columns(named), qrels.with_columns(named)))
+        self._size += own.height
+        for tool, (_, form, _) in TOOLS.items():
+            self._checks[tool].total += queries * sum(map(bool, map(form, self._measures)))
+        for name in self._measures:
+            if not any(form(name) for _, form, _ in TOOLS.values()):
+                self._checks["trec_eval"].skip(f"{name}: no tool has this measure", queries)
+        if self._size > _MOST_HITS:
+            self._flush()
+
+    def finish(self) -> list[Check]:
+        """Compare the rest; return the checks."""
+        if self._pieces:
+            self._flush()
+        return list(self._checks.values())
+
+    def _flush(self) -> None:
+        run, qrels = (
+            pl.concat(
+                frame.with_columns(query=pl.concat_str("run", "query_id", separator="\t"))
+                for frame in frames
+            )
+            for frames in zip(*self._pieces, strict=True)
+        )
+        self._pieces, self._size = [], 0
+        asked = qrels.select("run", "query_id", "query").unique()
+        published = self._published.join(asked, on=["run", "query_id"])
+        for tool, (_, form, compute) in TOOLS.items():
+            able = [name for name in self._measures if form(name)]
+            own = published.filter(pl.col("measure").is_in(able))
+            found = compute(Hits(run, qrels), able) if able else ()
+            self._checks[tool].numbers(_beside(own, asked, able, found))
+
+
+def _beside(
+    published: pl.DataFrame,
+    asked: pl.DataFrame,
+    measures: list[str],
+    found: Iterable[tuple[str, dict[str, float]]],
+) -> pl.DataFrame:
+    """Return the published and the recomputed value of every query and measure, sorted."""
+    columns = [
+        pl.DataFrame({"measure": name, "query": [*values], "recomputed": [*values.values()]})
+        for name, values in found
+    ]
+    every = asked.join(pl.DataFrame({"measure": measures}, {"measure": pl.String()}), how="cross")
+    values = every.join(pl.concat([_NONE, *columns]), on=["query", "measure"], how="left")
+    # A judged query that a tool leaves out has no hits.
+    values = values.with_columns(pl.col("recomputed").fill_null(0.0)).drop("query")
+    key = ["run", "query_id", "measure"]
+    both = values.join(published.drop("query"), on=key, how="left")
+    return both.sort(key).select(*key, "published", "recomputed")
+
+
+def _name(cell: Cell, system: str) -> str:
+    return " ".join((cell.setting, cell.split, cell.task, system))
+
+
+def _named(*columns: str) -> pl.Expr:
+    return pl.concat_str(*columns, separator=" ").alias("run")
+
+
+def trec_eval(hits: Hits, measures: list[str]) -> Iterator[tuple[str, dict[str, float]]]:
+    """Yield trec_eval's value of each query, by measure (pytrec-eval-terrier).
+
+    MRR@k is recip_rank of the run cut to k; Judged@k is P_k with every judgement counted as
+    relevant, as ir_measures defines it.
+    """
+    import pytrec_eval  # noqa: PLC0415
+
+    graded = nested(hits.qrels, "relevance")
+    same = {name: form for name in measures if (form := _trec_form(name)) not in (_CUT, _ANY)}
+    names = {name: form.replace(".", "_") for name, form in same.items()}
+    judge = pytrec_eval.RelevanceEvaluator(graded, {*same.values()})
+    found = judge.evaluate(_by_rank(hits.run)) if same else {}
+    for name, key in names.items():
+        yield name, {query: values[key] for query, values in found.items()}
+    for name in measures:
+        if name not in same:
+            yield name, _special(hits, name, graded)
+
+
+def _special(hits: Hits, name: str, graded: Grades) -> dict[str, float]:
+    import pytrec_eval  # noqa: PLC0415
+
+    k = int(name.partition("@")[2])
+    key = "recip_rank" if _trec_form(name) == _CUT else f"P_{k}"
+    run = hits.run.filter(pl.col("rank") <= k)
+    if key != "recip_rank":
+        graded = {query: dict.fromkeys(docs, 1) for query, docs in graded.items()}
+    judge = pytrec_eval.RelevanceEvaluator(graded, {key.replace("P_", "P.")})
+    return {query: values[key] for query, values in judge.evaluate(_by_rank(run)).items()}
+
+
+def ranx(hits: Hits, measures: list[str]) -> Iterator[tuple[str, dict[str, float]]]:
+    """Yield ranx's value of each query, by measure."""
+    if not measures or hits.run.is_empty():
+        yield from ((name, {}) for name in measures)
+        return
+    with warnings.catch_warnings():
+        # What importing and compiling it prints on newer versions of numba and Python.
+        warnings.simplefilter("ignore")
+        from ranx import Qrels, Run, evaluate  # noqa: PLC0415
+
+        qrels, run = Qrels(nested(hits.qrels, "relevance")), Run(_by_rank(hits.run))
+        forms = [form for name in measures if (form := _ranx_form(name))]
+        evaluate(qrels, run, forms, make_comparable=True)
+    for name, form in zip(measures, forms, strict=True):
+        yield name, {query: float(value) for query, value in run.scores[form].items()}
+
+
+_CUT, _ANY = "recip_rank of a run cut", "P of all judgements"
+
+
+def _trec_form(name: str) -> str:
+    """Return trec_eval's name of a measure, such as recall.10; none where it has no such."""
+    family, k = _parsed(name)
+    special = {"MRR@": _CUT, "Judged@": _ANY}
+    if family in special:
+        return special[family]
+    own = _TREC.get(family, "")
+    return f"{own}.{k}" if own and k else own
+
+
+def _ranx_form(name: str) -> str:
+    family, k = _parsed(name)
+    return f"{_RANX[family]}{k}" if family in _RANX else ""
+
+
+def _parsed(name: str) -> tuple[str, str]:
+    form = _FORM.fullmatch(name)
+    family, k = form.groups() if form else ("", None)
+    return (f"{family}@", k) if k else (family, "")
+
+
+def nested(frame: pl.DataFrame, value: str) -> Grades:
+    """Return {query: {document: value}}, as both tools take judgements."""
+    rows: Grades = {}
+    for query, doc, number in frame.select("query", "doc_id", value).iter_rows():
+        rows.setdefault(query, {})[doc] = number
+    return rows
+
+
+def _by_rank(run: pl.DataFrame) -> Nested:
+    explicit = run.select("query", "doc_id", score=-pl.col("rank").cast(pl.Float64))
+    rows: Nested = {}
+    for query, doc, score in explicit.iter_rows():
+        rows.setdefault(query, {})[doc] = score
+    return rows
+
+
+TOOLS: dict[str, tuple[str, Callable[[str], str], Tool]] = {
+    "trec_eval": ("pytrec-eval-terrier", _trec_form, trec_eval),
+    "ranx": ("ranx", _ranx_form, ranx),
+}

@@ -1,0 +1,141 @@
+"""Vectors of sampled items, encoded again by the model itself.
+
+The sampled rows go through the code that encoded all of them, and the component that differs most
+is compared. A batch of other items, or another device, changes the last bits.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from snakemake import iocontainers
+
+from isotope.core.grid import SIDES, id_column
+from isotope.core.vectors import FloatArray, Vectors, load_vectors
+from isotope.encode.cache import Encoding
+from isotope.encode.shard import Files, Sources, encode_image_shard, encode_texts
+from isotope.params.sections import model_kind
+from isotope.plan.plan import Plan
+from isotope.verify.outcome import Check, Sample
+from isotope.verify.subject import Built, Subject
+
+# Of components of vectors of length 1; half precision keeps eleven bits.
+TOLERANCES = {"float32": 1e-4, "float16": 1e-3}
+# Items a model and side, unless all are asked for: a model encodes a few a second without a GPU.
+_MOST = 64
+_NOT_HERE = "the run's data are not here"
+
+
+class _Encoded(NamedTuple):
+    """The vectors of one side by one model: ids, the blocks of all shards, and what made them."""
+
+    model: str
+    side: str
+    ids: pl.Series
+    blocks: list[FloatArray]
+    encoding: Encoding
+
+
+def check_vectors(subject: Subject, sample: Sample) -> list[Check]:
+    """Encode a sample of the texts and images of every model again.
+
+    A release has no vectors, and the data of a run may be gone: both are counted as not compared,
+    as is a model whose vectors are no blocks of one vector an item.
+
+    Raises:
+        MissingFile, CorruptFile, UnknownModel: a model or a picture that can't be read.
+    """
+    check = Check("vectors", "the models", "vectors", TOLERANCES["float32"])
+    if not isinstance(subject, Built):
+        check.skip(f"a release has no vectors, and {_NOT_HERE}")
+        return [check]
+    plan = Plan(subject.params, subject.folder, {})
+    precision = plan.encode_params["precision"]
+    check.tolerance = TOLERANCES[precision]
+    for encoded in _encoded(check, subject, plan):
+        check.total += len(encoded.ids)
+        chosen = sample.choose(encoded.ids, f"{encoded.model} {encoded.side}")
+        _compare(check, subject, plan, encoded, chosen if sample.share >= 1 else chosen[:_MOST])
+    return [check]
+
+
+def _encoded(check: Check, built: Built, plan: Plan) -> Iterator[_Encoded]:
+    if built.name not in plan.params["collect"]:
+        check.skip(f"the params do not know {built.name}: name its overlay (--configfile)")
+        return
+    texts = plan.used_models()
+    sides = {"texts": texts, "images": sorted({*map(plan.image_encoder, texts)})}
+    for side in SIDES:
+        for model in sides[side]:
+            shards = f"{built.name}/{model}", side
+            paths = [built.folder / p for p in plan.side_shards(*shards, "npy")]
+            ids = [built.folder / p for p in plan.side_shards(*shards, "ids.parquet")]
+            spec = plan.params["models"][plan.base_model(model)]
+            if not model_kind(spec).is_encoder:
+                check.skip(
+                    f"{side} by {model}: a model of kind {spec['kind']} encodes no items alone"
+                )
+            elif not all(path.is_file() for path in paths):
+                check.skip(f"{side} by {model}: {_NOT_HERE} ({paths[0].parent})")
+            else:
+                yield _of(built, plan, model, side, load_vectors(paths, ids))
+
+
+def _of(built: Built, plan: Plan, model: str, side: str, loaded: Vectors) -> _Encoded:
+    wildcards = iocontainers.Wildcards(fromdict={"collection": built.name, "model": model})
+    weights = [built.folder / path for path in plan.weights(wildcards)]
+    params = plan.encode_params
+    encoding = Encoding(
+        plan.model_params(wildcards),
+        next(iter(weights), None),
+        params["batch"],
+        params["precision"],
+    )
+    return _Encoded(model, side, loaded.ids, loaded.blocks, encoding)
+
+
+def _compare(check: Check, built: Built, plan: Plan, encoded: _Encoded, chosen: list[str]) -> None:
+    rows = {ident: row for row, ident in enumerate(encoded.ids)}
+    published = np.concatenate([_row(encoded.blocks, rows[ident]) for ident in chosen])
+    with TemporaryDirectory(prefix="isotope-verify-") as folder:
+        again, ids = _again(built, plan, encoded, chosen, Path(folder))
+        recomputed = again[[ids.index(ident) for ident in chosen]].astype(np.float64)
+    for ident, one, two in zip(chosen, published.astype(np.float64), recomputed, strict=True):
+        # A component that is no number is as far off as can be.
+        worst = int(np.argmax(np.nan_to_num(np.abs(one - two), nan=np.inf)))
+        cell = f"{encoded.model} {encoded.side} {ident} component {worst}"
+        check.number(cell, float(one[worst]), float(two[worst]))
+
+
+def _row(blocks: list[FloatArray], row: int) -> FloatArray:
+    """Return a row of the blocks' concatenation, [1, dim]."""
+    for block in blocks:
+        if row < len(block):
+            return block[row : row + 1]
+        row -= len(block)
+    raise IndexError(row)
+
+
+def _again(
+    built: Built, plan: Plan, encoded: _Encoded, chosen: list[str], folder: Path
+) -> tuple[FloatArray, list[str]]:
+    """Encode the chosen items; return their vectors and ids."""
+    names = {"collection": built.name, "model": encoded.model}
+    wildcards = iocontainers.Wildcards(fromdict=names)
+    is_text = encoded.side == "texts"
+    table = built.table("texts") if is_text else built.folder / plan.image_table(wildcards)
+    some, key = folder / "some.parquet", id_column(encoded.side)
+    inside = pl.col(key).is_in(pl.Series(chosen).implode())
+    pl.scan_parquet(table).filter(inside).sink_parquet(some)
+    files = Files(folder / "vectors.npy", folder / "ids.parquet")
+    if is_text:
+        encode_texts(some, encoded.encoding, files, plan.fields(wildcards))
+    else:
+        pixels = [built.folder / path for path in plan.pixels(wildcards)]
+        sources = Sources(pixels, plan.caption_language(wildcards))
+        encode_image_shard(some, sources, encoded.encoding, files)
+    found = load_vectors([files.vectors], [files.ids])
+    return np.array(found.blocks[0]), found.ids.to_list()

@@ -1,0 +1,224 @@
+"""Verify collections and releases: which checks there are, what they say, and the record.
+
+Digests, means, tests and printed tables are always compared whole. Scores, rankings and vectors,
+which take a tool some time each, are compared on a sample of the queries or items.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import chdir
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from isotope.core.errors import EmptyTable, MissingFile, Unconfirmed, UnknownId
+from isotope.core.progress import log
+from isotope.params.schema import suggest
+from isotope.params.sections import Params
+from isotope.release import manifest
+from isotope.report import verification
+from isotope.tabulate.table import plain
+from isotope.verify.digests import check_digests
+from isotope.verify.measures import check_measures
+from isotope.verify.outcome import Check, Sample, failed
+from isotope.verify.printed import check_printed
+from isotope.verify.rankings import check_rankings
+from isotope.verify.subject import Built, Release, Subject
+from isotope.verify.tables import Numbers, check_means, check_significance
+from isotope.verify.vectors import check_vectors
+
+_SIGNIFICANCE = ".significance"
+_SHOWN = 5
+_PARTS = ("qrels", "runs", "topics", manifest.FOLDER)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a check is handed: the subject, the sample, and the numbers that the scores give."""
+
+    subject: Subject
+    sample: Sample
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """Means and tests, by the scores that are published."""
+        return Numbers(self.subject.scores)
+
+
+CHECKS: dict[str, Callable[[Task], list[Check]]] = {
+    "digests": lambda task: check_digests(task.subject),
+    "means": lambda task: check_means(task.subject, task.numbers),
+    "significance": lambda task: check_significance(task.subject, task.numbers),
+    "printed": lambda task: check_printed(task.subject),
+    "measures": lambda task: check_measures(task.subject, task.sample),
+    "rankings": lambda task: check_rankings(task.subject, task.sample),
+    "vectors": lambda task: check_vectors(task.subject, task.sample),
+}
+
+
+class Verified(NamedTuple):
+    """A verified collection or release: its record, checks, and the pages that now show it."""
+
+    subject: Subject
+    record: dict[str, Any]
+    checks: list[Check]
+    pages: list[Path]
+
+    @property
+    def error(self) -> Unconfirmed | None:
+        """The first difference, as an error that names it; None if nothing differs."""
+        wrong = failed(self.checks)
+        if not wrong:
+            return None
+        first, total = wrong[0], sum(check.different for check in wrong)
+        cell, published, recomputed = first.differences[0]
+        found = f"{published} was published, but {first.tool} finds {recomputed}"
+        more = f" ({total:,} differ: {', '.join(check.name for check in wrong)})"
+        remedy = "build it again, or ask whoever published it"
+        return Unconfirmed(f"{self.subject.name}: {cell}", found + more, remedy)
+
+
+def verify(
+    named: str | None,
+    load: Callable[[], Params],
+    *,
+    share: float,
+    only: Sequence[str] = (),
+) -> list[Verified]:
+    """Verify a report or collection by name, a release by its folder, or all built collections.
+
+    `load` reads the params, which a release has no need of. `share` of the scores, rankings and
+    vectors is compared, 1 for all; `only` names the checks, all without any. Of a collection a
+    record is written and its pages show it, unless only some checks were asked for.
+
+    Raises:
+        UnknownId, MissingFile: no such report, collection or release; an incomplete one.
+        CorruptFile, BrokenPromise, TruncatedFile: a damaged run or table, with its row.
+    """
+    done: list[Verified] = []
+    for home, subject in _subjects(named, load):
+        with chdir(home):
+            done.append(_verify(subject, share, only))
+    return done
+
+
+def _subjects(named: str | None, load: Callable[[], Params]) -> list[tuple[Path, Subject]]:
+    """Return what is meant, each with the folder of the project that it is of."""
+    built = _built(Path())
+    if named is None:
+        if not built:
+            raise MissingFile("results/score", "no scores yet", "run `snakemake --cores all`")
+        return [(Path(), Built(name, Path(), load())) for name in built]
+    if named in built:
+        return [(Path(), Built(named, Path(), load()))]
+    path = Path(named)
+    home, name = _of_report(path)
+    if name in _built(home):
+        with chdir(home):
+            return [(home, Built(name, Path(), load()))]
+    if path.is_dir() and (name or any((path / part).exists() for part in (*_PARTS, manifest.NAME))):
+        release = Release(path.resolve())
+        log.info("%s: a release of %s", path, release.name)
+        return [(Path(), release)]
+    releases = sorted(str(each.parent) for each in Path().glob("results/release/*/manifest.json"))
+    found = "no report, built collection or release"
+    raise UnknownId(named, found, suggest(named, [*built, *releases]))
+
+
+def _built(home: Path) -> list[str]:
+    """Return the collections below `home` that were scored."""
+    names = (path.stem for path in home.glob("results/score/*.parquet"))
+    return sorted(name for name in names if not name.endswith(_SIGNIFICANCE))
+
+
+def _of_report(path: Path) -> tuple[Path, str]:
+    """Return the project and the collection of a path into `results/report/<collection>`."""
+    parts = path.parts
+    for n in range(len(parts) - 2):
+        if parts[n : n + 2] == ("results", "report"):
+            return Path(*parts[:n]), parts[n + 2].removesuffix(".html")
+    return Path(), ""
+
+
+def _verify(subject: Subject, share: float, only: Sequence[str]) -> Verified:
+    if not subject.scores.is_file():
+        remedy = "release the collection again, or fetch the whole release"
+        raise MissingFile(subject.scores, "no scores by query", remedy)
+    sample = Sample(share, hashlib.sha256(subject.scores.read_bytes()).hexdigest())
+    task, checks = Task(subject, sample), list[Check]()
+    for name in only or CHECKS:
+        log.info("%s: %s", subject.name, name)
+        checks += CHECKS[name](task)
+    if not any(check.compared for check in checks):
+        raise EmptyTable(subject.name, "nothing could be compared", "name other checks")
+    record = _record(subject, sample, checks)
+    pages: list[Path] = []
+    if isinstance(subject, Built) and not only:
+        verification.write_record(record)
+        pages = verification.stamp(subject.name)
+    return Verified(subject, record, checks, pages)
+
+
+def _record(subject: Subject, sample: Sample, checks: Sequence[Check]) -> dict[str, Any]:
+    is_release = isinstance(subject, Release)
+    return {
+        "collection": subject.name,
+        "release": str(subject.folder) if is_release else None,
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "isotope": version("isotope-ir"),
+        "sample": {"share": sample.share, "seed": sample.seed},
+        "digest": _digest(subject),
+        "confirmed": not failed(checks),
+        "checks": [check.record() for check in checks],
+    }
+
+
+def _digest(subject: Subject) -> str:
+    if isinstance(subject, Release):
+        path = subject.folder / manifest.NAME
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    return verification.digest(subject.name)
+
+
+def text(done: Verified) -> str:
+    """Return what was compared, a line a check, what could not be, and what differs."""
+    head = ["check", "by", "compared", "of", "", "different", "largest difference", "tolerance"]
+    rows = [_row(check) for check in done.checks]
+    table = plain(rows, head, right=(2, 3, 5, 6, 7))
+    subject = done.subject
+    release = f" (release {subject.folder})" if isinstance(subject, Release) else ""
+    lines = [f"{subject.name}{release}", table.rstrip("\n")]
+    skipped = [(check, *each) for check in done.checks for each in check.skipped.items()]
+    lines += [
+        f"not compared: {check.name}: {what}" + (f" ({n:,})" if n > 1 else "")
+        for check, what, n in skipped
+    ]
+    for check in failed(done.checks):
+        lines += [f"different: {check.name}: {_sentence(*d)}" for d in check.differences[:_SHOWN]]
+        left = check.different - len(check.differences[:_SHOWN])
+        lines += [f"different: {check.name}: {left:,} more"] if left else []
+    lines += [f"record: {verification.place(subject.name)}"] if done.pages else []
+    lines += [f"shown in: {', '.join(map(str, done.pages))}"] if done.pages else []
+    return "\n".join(lines) + "\n"
+
+
+def _row(check: Check) -> list[object]:
+    share = f"{100 * check.compared / check.total:.3g} %" if check.total else "—"
+    return [
+        *(check.name, check.tool, f"{check.compared:,}", f"{check.total:,} {check.unit}", share),
+        *(f"{check.different:,}", f"{check.largest:.1e}", f"{check.tolerance:.1e}"),
+    ]
+
+
+def _sentence(cell: str, published: str, recomputed: str) -> str:
+    return f"{cell}: published {published}, recomputed {recomputed}"
+
+
+def as_json(done: Sequence[Verified]) -> str:
+    """Return the records as JSON."""
+    records: list[Mapping[str, Any]] = [each.record for each in done]
+    return json.dumps(records, indent=1, ensure_ascii=False) + "\n"

@@ -8,8 +8,9 @@ rule release_collection:
         unpack(plan.collection_tables),
         pixels=plan.pixels,
         runs=plan.runs,
+        manifests=plan.manifests,
         sql=plan.sql("release/*.sql", "index/*.sql"),
-        code=plan.code("release.collection:build"),
+        code=plan.code("release.collection:build", "release.mteb_tasks"),
     output:
         release=directory("results/release/{collection}"),
     log:
@@ -21,6 +22,8 @@ rule release_collection:
     params:
         call="release.collection:build",
         language=plan.language,
+        captions=plan.caption_language,
+        facts=plan.release_facts,
         systems=plan.system_entries,
     message:
         "release {wildcards.collection}"

@@ -53,7 +53,7 @@ def resolve(config: Mapping[str, Any], foreign: Iterable[Place] = ()) -> Params:
     validate(params)
     params.setdefault("parse", {})
     speak(params)
-    for phase in ("shards", "encode", "search"):
+    for phase in ("shards", "encode", "search", "release"):
         params.setdefault(phase, {})
     fill(params, experiment())
     params = with_foreign(params, foreign)
@@ -241,6 +241,7 @@ def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
         yield from _unknown("encode.after", [name], list(params["collect"]))
         others = [n for n in params["collect"] if n != name]
         yield from _unknown(f"encode.after.{name}", [earlier], others)
+    yield from _unknown("release.about", list(params["release"]["about"]), list(params["collect"]))
     yield from _unknown("search.systems", params["search"]["systems"], systems)
     yield from _tabulated(params)
     for name, entry in params["systems"].items():

@@ -1,0 +1,81 @@
+"""about.json: what a release says of itself, for programs; card and Croissant are made of it.
+
+Keys: name, title, kind, description, licence, licence_url, homepage, citation, limits, entry (the
+collection's params), fingerprint (of all params), measures, languages (of the texts, the most
+frequent first), captions (language of the captions that stand for images), sources (upstream files
+with their digests), snapshots (dates in the names of these files), version (of isotope), statistics
+(`statistics.statistics`), evaluated (splits that MTEB evaluates) and, of a small release, lite_of.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, cast
+
+from isotope.acquire.manifest import entries
+from isotope.core.errors import CorruptFile, MissingFile
+from isotope.core.schemas import SEVERAL
+
+NAME = "about.json"
+_DAY = re.compile(r"(?<!\d)(20\d\d[01]\d[0-3]\d)(?!\d)")
+_MOST_FILES = 40
+
+
+def describe(  # noqa: PLR0913
+    facts: Mapping[str, Any],
+    manifests: Sequence[Path],
+    *,
+    collection: str,
+    language: str,
+    captions: str,
+    text_languages: Mapping[str, int],
+) -> dict[str, Any]:
+    """Return what is known of a collection before its release is counted.
+
+    `facts` are the plan's, `manifests` those of its sources, of which the first files are listed;
+    `language` is that of the texts by the params, `text_languages` counts those of the rows.
+    """
+    files = [_file(path, entry) for path in manifests for entry in entries(path)]
+    days = {day for each in files for day in _DAY.findall(each["path"])}
+    own = [code for code in text_languages if code not in ("unknown", SEVERAL)]
+    return {
+        "name": collection,
+        **facts,
+        "languages": own or [language],
+        "captions": captions,
+        "sources": files[:_MOST_FILES],
+        "snapshots": sorted(days),
+        "version": version("isotope-ir"),
+    }
+
+
+def _file(manifest: Path, entry: Mapping[str, Any]) -> dict[str, Any]:
+    source = manifest.parent.name
+    return {"source": source, "path": entry["path"], "sha256": entry["sha256"]}
+
+
+def write_about(folder: Path, about: Mapping[str, Any]) -> None:
+    """Write about.json of the release in `folder`."""
+    text = json.dumps(about, indent=1, ensure_ascii=False) + "\n"
+    (folder / NAME).write_text(text, encoding="utf-8")
+
+
+def read_about(folder: Path) -> dict[str, Any]:
+    """Read about.json of a release.
+
+    Raises:
+        MissingFile: no release there, or one of an earlier isotope.
+        CorruptFile: a file that is not JSON.
+    """
+    path = folder / NAME
+    if not path.is_file():
+        releases = sorted(each.parent.name for each in folder.parent.glob(f"*/{NAME}"))
+        there = f"; there are {', '.join(releases)}" if releases else ""
+        remedy = f"run `snakemake --cores all release`, or name another one{there}"
+        raise MissingFile(path, "no such file: no release, or one of an earlier isotope", remedy)
+    try:
+        return cast("dict[str, Any]", json.loads(path.read_text(encoding="utf-8")))
+    except ValueError as error:
+        raise CorruptFile(path, f"not JSON ({error})", "release the collection again") from error

@@ -16,7 +16,7 @@ def facts(params: Mapping[str, Any], home: Path, collection: str) -> dict[str, A
 
     Keys: title, kind, description, licence (`unknown` where neither params nor kind state one),
     licence_url, homepage, citation, limits (empty where there are none), entry (its params),
-    measures and lite.
+    systems (kinds by name), measures and lite (bounds of the small form).
     """
     entry = params["collect"][collection]
     own = params["release"]["about"].get(collection, {})
@@ -35,6 +35,7 @@ def facts(params: Mapping[str, Any], home: Path, collection: str) -> dict[str, A
         "citation": words.get("citation", ""),
         "limits": " ".join(filter(None, limits)),
         "entry": entry,
+        "systems": {name: params["systems"][name]["kind"] for name in params["search"]["systems"]},
         "measures": params["score"]["measures"],
         "lite": params["release"]["lite"],
     }

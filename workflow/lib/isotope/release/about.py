@@ -79,3 +79,31 @@ def read_about(folder: Path) -> dict[str, Any]:
         return cast("dict[str, Any]", json.loads(path.read_text(encoding="utf-8")))
     except ValueError as error:
         raise CorruptFile(path, f"not JSON ({error})", "release the collection again") from error
+
+
+def text(about: Mapping[str, Any], folder: Path) -> str:
+    """Return what a release has, for a terminal: its size, its licence, where it is."""
+    counts = about["statistics"]
+    lines = [f"{about['title']}: {about['description']}"]
+    for split, texts in counts["texts"].items():
+        images = counts["images"][split]
+        pairs = counts["qrels"].get(split, {"pairs": 0})["pairs"]
+        numbers = f"{texts['texts']:>12,} texts {images['images']:>12,} images {pairs:>12,} pairs"
+        lines.append(f"{split:<10} {numbers}")
+    if lite := about.get("lite_of"):
+        lines += [_pool(name, size) for name, size in lite["pools"].items()]
+        lines += [_order(each) for each in lite["agreement"]]
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    lines.append(f"Licence: {about['licence']}. Size: {size / 1e6:,.1f} MB.")
+    return "\n".join([*lines, f"Release: {folder.resolve()}", ""])
+
+
+def _pool(name: str, size: Mapping[str, Any]) -> str:
+    parts = f"{size['judged']:,} judged, {size['negatives']:,} hard negatives"
+    return f"{name}: {size['queries']:,} queries, {size['pairs']:,} pairs: {parts}"
+
+
+def _order(each: Mapping[str, Any]) -> str:
+    tau = "too few" if each["tau"] is None else f"tau {each['tau']:.2f}"
+    name = f"{each['split']}/{each['task']} {each['measure']}"
+    return f"{name}: order of {each['systems']} systems against the whole pool: {tau}"

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from isotope.core import store
 from isotope.core.grid import JUDGED, TASKS, Task, id_column
 from isotope.release.words import Words
@@ -32,7 +34,7 @@ def write_beir(words: Words) -> None:
         _write_lines(map(_document, words.rows(task.documents)), out / "corpus.jsonl")
         _write_lines(map(_query, asked), out / "queries.jsonl")
         for split in JUDGED:
-            _write_qrels(words, task, split, out / f"qrels/{NAMES[split]}.tsv")
+            _write_qrels(words.qrels(split, name), task, out / f"qrels/{NAMES[split]}.tsv")
 
 
 def _document(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -55,10 +57,11 @@ def _write_lines(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-def _write_qrels(words: Words, task: Task, split: str, path: Path) -> None:
+def _write_qrels(qrels: pl.DataFrame, task: Task, path: Path) -> None:
     query, document = id_column(task.queries), id_column(task.documents)
-    qrels = words.qrels(split).select(query, document, "rel").sort(query, document)
     if qrels.height:
+        names = {"query-id": query, "corpus-id": document, "score": "rel"}
+        rows = qrels.select(**{to: pl.col(name) for to, name in names.items()})
         with store.aside(path) as part:
-            lines = qrels.rename({query: "query-id", document: "corpus-id", "rel": "score"})
+            lines = rows.sort("query-id", "corpus-id")
             lines.write_csv(part, separator="\t", quote_style="never")

@@ -100,7 +100,29 @@ def _opening(about: Mapping[str, Any]) -> str:
             "than those on the whole pool, and `lite.csv` has both.",
             "",
         ]
+        lines += [_lite(lite), ""]
     return "\n".join(lines)
+
+
+def _lite(lite: Mapping[str, Any]) -> str:
+    """Return the sizes of the pools of a small release, and how it orders systems."""
+    head = ["pool", "queries", "judged pairs", "hard negatives", "of setting"]
+    keys = ("queries", "judged", "negatives")
+    sizes = [
+        [name, *(f"{size[key]:,}" for key in keys), size["setting"]]
+        for name, size in lite["pools"].items()
+    ]
+    taus = [
+        [each["split"], each["task"], each["measure"], f"{each['systems']}", _number(each["tau"])]
+        for each in lite["agreement"]
+    ]
+    order = ["split", "task", "measure", "systems", "Kendall's tau"]
+    said = "Order of the systems by their means on the small pools, against that on the whole pool:"
+    return "\n".join([_table(head, sizes), "", said, "", _table(order, taus)])
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
 
 
 def _use(about: Mapping[str, Any]) -> str:

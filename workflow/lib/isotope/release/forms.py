@@ -9,9 +9,9 @@ from isotope.release.about import write_about
 from isotope.release.beir import write_beir
 from isotope.release.card import write_card
 from isotope.release.croissant import write_croissant
-from isotope.release.mteb import Pools, write_mteb
+from isotope.release.mteb import write_mteb
 from isotope.release.statistics import statistics
-from isotope.release.words import collect_words
+from isotope.release.words import Pools, collect_words
 
 
 def write_forms(
@@ -30,10 +30,10 @@ def write_forms(
         DiskFull: no room for them.
     """
     with store.scratch(folder) as scratch:
-        words = collect_words(folder, scratch, about["captions"])
+        words = collect_words(folder, scratch, about["captions"], pools or {})
         whole = {**about, "statistics": statistics(words, columns)}
         write_beir(words)
-        whole["evaluated"] = write_mteb(words, whole, pools)
+        whole["evaluated"] = write_mteb(words, whole)
     write_about(folder, whole)
     write_card(folder, whole)
     write_croissant(whole, folder)

@@ -9,7 +9,8 @@ Source: https://embeddings-benchmark.github.io/mteb/contributing/adding_a_datase
 import json
 import re
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,10 +19,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from isotope.core import store
+from isotope.core.errors import MissingFile
 from isotope.core.grid import JUDGED, SIDES, TASKS, id_column
 from isotope.core.schemas import schema
 from isotope.release.card import front_matter
-from isotope.release.words import SPLITS, Words
+from isotope.release.words import SPLITS, Words, pool_items
 
 FOLDER = "mteb"
 _TEXTS = schema(id=pa.string(), text=pa.string())
@@ -32,21 +34,19 @@ _PROMPTS = {
     "t2m": "Find the picture that belongs to the text.",
     "m2t": "Find the text that belongs to the picture.",
 }
+_TASKS = "isotope.release.mteb_tasks"
 _ROWS = 1024
-# By split and side, the ids of a pool; of a split that is not there the pool is the split itself.
-Pools = Mapping[tuple[str, str], Collection[str]]
 
 
 class _Data(NamedTuple):
-    """The words of a release, where its form for MTEB goes, its pools, and which items it has."""
+    """The words of a release, where its form for MTEB goes, and whether it has pictures."""
 
     words: Words
     out: Path
-    pools: Pools
     has_pictures: bool
 
 
-def write_mteb(words: Words, about: Mapping[str, Any], pools: Pools | None = None) -> list[str]:
+def write_mteb(words: Words, about: Mapping[str, Any]) -> list[str]:
     """Write the folder `mteb` of a release and return the splits that it has.
 
     They are the judged ones but for train, or train if there is no other. Images without a picture
@@ -58,11 +58,11 @@ def write_mteb(words: Words, about: Mapping[str, Any], pools: Pools | None = Non
     """
     counts = about["statistics"]["images"].values()
     has_pictures = any(each["pictures"] for each in counts)
-    judged = [split for split in JUDGED if words.qrels(split).height]
+    judged = [split for split in JUDGED if all(words.qrels(split, t).height for t in TASKS)]
     splits = [split for split in judged if split != "train"] or judged
     if not splits or not (has_pictures or any(each["captioned"] for each in counts)):
         return []
-    data = _Data(words, words.folder / FOLDER, pools or {}, has_pictures)
+    data = _Data(words, words.folder / FOLDER, has_pictures)
     filled = [split for split in splits if _write_split(data, split)]
     if not filled:
         shutil.rmtree(data.out)
@@ -71,27 +71,37 @@ def write_mteb(words: Words, about: Mapping[str, Any], pools: Pools | None = Non
     (data.out / "README.md").write_text(_card(about, filled, has_pictures), encoding="utf-8")
     text = json.dumps(tasks, indent=1, ensure_ascii=False) + "\n"
     (data.out / "tasks.json").write_text(text, encoding="utf-8")
-    shutil.copyfile(Path(__file__).with_name("mteb_tasks.py"), data.out / "tasks.py")
+    shutil.copyfile(_source(_TASKS), data.out / "tasks.py")
     return filled
+
+
+def _source(module: str) -> Path:
+    """Return the file of a module that is not imported, because it needs mteb."""
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        raise MissingFile(module, "no such module", "install isotope again")
+    return Path(spec.origin)
 
 
 def _write_split(data: _Data, split: str) -> int:
     """Write the texts, images and judgements of a split; return how many judgements."""
     there = {side: _write_items(data, side, split) for side in SIDES}
     known = {id_column(side): pl.col(id_column(side)).is_in(ids) for side, ids in there.items()}
-    qrels = data.words.qrels(split).filter(*known.values())
+    total = 0
     for task in TASKS:
         query, document = id_column(TASKS[task].queries), id_column(TASKS[task].documents)
         names = {"query-id": query, "corpus-id": document, "score": "rel"}
+        qrels = data.words.qrels(split, task).filter(*known.values())
         rows = qrels.select(**{to: pl.col(name) for to, name in names.items()})
         table = rows.sort("query-id", "corpus-id").to_arrow()
         store.write(table, data.out / f"qrels/{task}/{split}.parquet", _QRELS)
-    return qrels.height
+        total += qrels.height
+    return total
 
 
 def _write_items(data: _Data, side: str, split: str) -> list[str]:
     """Write the texts or images of the pool of a split; return their ids."""
-    chosen = data.pools.get((split, side))
+    chosen = pool_items(data.words.pools, split, side)
     sources = [split] if chosen is None else SPLITS
     form = _IMAGES if side == "images" and data.has_pictures else _TEXTS
     ids: list[str] = []

@@ -1,6 +1,9 @@
-"""What a release's own Parquet files say in words: the input of the forms for text retrieval."""
+"""What a release's own Parquet files say in words, and which items its pools have.
 
-from collections.abc import Iterator, Sequence
+All forms for other tools are made of these.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,11 +11,35 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from isotope.core import sql
-from isotope.core.grid import JUDGED, SIDES, id_column
+from isotope.core.grid import JUDGED, SIDES, TASKS, id_column, task_of
 
 SPLITS = (*JUDGED, "other")
 _SQL = sql.SQL / "release"
 _ROWS = 4096
+
+
+class Pool(NamedTuple):
+    """The queries of a split and direction in a small release, and the documents they have."""
+
+    queries: frozenset[str]
+    documents: frozenset[str]
+
+
+# By split and task.
+Pools = Mapping[tuple[str, str], Pool]
+
+
+def pool_items(pools: Pools, split: str, side: str) -> frozenset[str] | None:
+    """Return the texts or images that the queries of a split are asked on.
+
+    They are the documents of one direction and the queries of the other; None where no query of the
+    split has a pool: then they are all items of the split.
+    """
+    own = {task: pools[split, task] for task in TASKS if (split, task) in pools}
+    if not own:
+        return None
+    of = [pool.queries if TASKS[t].queries == side else pool.documents for t, pool in own.items()]
+    return frozenset[str]().union(*of)
 
 
 class Words(NamedTuple):
@@ -24,6 +51,7 @@ class Words(NamedTuple):
 
     folder: Path
     scratch: Path
+    pools: Pools
 
     def table(self, side: str, split: str) -> Path:
         """Return the words of the texts or images of a split."""
@@ -37,23 +65,29 @@ class Words(NamedTuple):
                     for row in batch.to_pylist():
                         yield {**row, "split": split}
 
-    def qrels(self, split: str) -> pl.DataFrame:
-        """Return the judgements of a split: text_id, image_id, rel."""
+    def qrels(self, split: str, task: str) -> pl.DataFrame:
+        """Return the judgements of a direction's queries: text_id, image_id, rel."""
         path = self.folder / f"qrels/{split}.parquet"
-        return pl.read_parquet(path, columns=["text_id", "image_id", "rel"])
+        rows = pl.read_parquet(path, columns=["text_id", "image_id", "rel"])
+        pool = self.pools.get((split, task))
+        key = id_column(TASKS[task].queries)
+        return rows if pool is None else rows.filter(pl.col(key).is_in(pool.queries))
 
-    def judged(self, side: str, splits: Sequence[str] = JUDGED) -> set[str]:
-        """Return the ids of a side that are judged in some splits."""
-        return {i for split in splits for i in self.qrels(split)[id_column(side)]}
+    def judged(self, side: str) -> set[str]:
+        """Return the ids of the texts or images that query."""
+        key, task = id_column(side), task_of(side)
+        return {i for split in JUDGED for i in self.qrels(split, task)[key]}
 
 
-def collect_words(folder: Path, scratch: Path, language: str) -> Words:
+def collect_words(folder: Path, scratch: Path, language: str, pools: Pools) -> Words:
     """Write the words of a release to `scratch`; captions are those in `language`.
+
+    `pools` are those of a small release, and empty of a whole one.
 
     Raises:
         MissingFile, CorruptFile: a table of the release that is not there or not readable.
     """
-    words = Words(folder, scratch)
+    words = Words(folder, scratch, pools)
     for side, split in ((side, split) for side in SIDES for split in SPLITS):
         params = {"language": language} if side == "images" else {}
         relations: dict[str, sql.Files] = {side: folder / side / f"{split}.parquet"}

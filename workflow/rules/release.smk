@@ -10,13 +10,15 @@ rule release_collection:
         runs=plan.runs,
         manifests=plan.manifests,
         sql=plan.sql("release/*.sql", "index/*.sql"),
-        code=plan.code("release.collection:build", "release.mteb_tasks"),
+        code=plan.code("release.collection:build"),
     output:
         release=directory("results/release/{collection}"),
     log:
         "logs/release_collection/{collection}.log",
     benchmark:
         "logs/benchmarks/release_collection/{collection}.tsv"
+    wildcard_constraints:
+        collection=plan.any_of(plan.params["build"]),
     resources:
         mem_mb=plan.needs(DUCKDB_LARGE),
     params:
@@ -27,5 +29,34 @@ rule release_collection:
         systems=plan.system_entries,
     message:
         "release {wildcards.collection}"
+    script:
+        "../scripts/call.py"
+
+
+# A collection may have the name that the small form of another one would get.
+ruleorder: release_collection > release_lite
+
+
+rule release_lite:
+    input:
+        release="results/release/{collection}",
+        sql=plan.sql("release/*.sql"),
+        code=plan.code("release.lite:build"),
+    output:
+        lite=directory("results/release/{collection}-lite"),
+    log:
+        "logs/release_lite/{collection}.log",
+    benchmark:
+        "logs/benchmarks/release_lite/{collection}.tsv"
+    wildcard_constraints:
+        collection=plan.any_of(plan.params["build"]),
+    resources:
+        mem_mb=plan.needs(DUCKDB_LARGE),
+    params:
+        call="release.lite:build",
+        negatives=plan.params["release"]["lite"]["negatives"],
+        queries=plan.params["release"]["lite"]["queries"],
+    message:
+        "small release {wildcards.collection}"
     script:
         "../scripts/call.py"

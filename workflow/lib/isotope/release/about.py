@@ -21,6 +21,8 @@ from isotope.core.schemas import SEVERAL
 NAME = "about.json"
 _DAY = re.compile(r"(?<!\d)(20\d\d[01]\d[0-3]\d)(?!\d)")
 _MOST_FILES = 40
+_UNKNOWN = "unknown"
+_SEVERAL_LICENCES = "several"
 
 
 def describe(  # noqa: PLR0913
@@ -30,25 +32,34 @@ def describe(  # noqa: PLR0913
     collection: str,
     language: str,
     captions: str,
-    text_languages: Mapping[str, int],
+    columns: Mapping[str, Mapping[str, int]],
 ) -> dict[str, Any]:
     """Return what is known of a collection before its release is counted.
 
     `facts` are the plan's, `manifests` those of its sources, of which the first files are listed;
-    `language` is that of the texts by the params, `text_languages` counts those of the rows.
+    `language` is that of the texts by the params, `columns` counts what their rows say of
+    `language` and `licence`. Where facts state no licence it is that of the rows.
     """
     files = [_file(path, entry) for path in manifests for entry in entries(path)]
     days = {day for each in files for day in _DAY.findall(each["path"])}
-    own = [code for code in text_languages if code not in ("unknown", SEVERAL)]
+    own = [c for c in columns.get("language", {}) if c not in (_UNKNOWN, SEVERAL)]
     return {
         "name": collection,
         **facts,
+        "licence": _licence(facts["licence"], columns.get("licence", {})),
         "languages": own or [language],
         "captions": captions,
         "sources": files[:_MOST_FILES],
         "snapshots": sorted(days),
         "version": version("isotope-ir"),
     }
+
+
+def _licence(stated: str, rows: Mapping[str, int]) -> str:
+    """Return the licence stated, else the one of all rows; `several` where they differ."""
+    if stated != _UNKNOWN or not rows:
+        return stated
+    return next(iter(rows)) if len(rows) == 1 else _SEVERAL_LICENCES
 
 
 def _file(manifest: Path, entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from isotope.core.schemas import PUBLISHED_IMAGES, PUBLISHED_TEXTS
 from isotope.release.about import describe
 from isotope.release.forms import write_forms
 from isotope.release.statistics import text_columns
-from isotope.release.tables import ATTRIBUTIONS, QRELS
+from isotope.release.tables import PUBLISHED_ATTRIBUTIONS, PUBLISHED_QRELS, TEXT_LICENCES
 from isotope.release.trec import write_jsonl, write_trec
 from isotope.release.words import SPLITS
 
@@ -62,7 +62,7 @@ def build(  # noqa: PLR0913
         collection=collection,
         language=language,
         captions=captions,
-        text_languages=columns.get("language", {}),
+        columns=columns,
     )
     with store.folder_aside(release) as part:
         write_parquet(tables, pixels, part)
@@ -85,8 +85,9 @@ def write_parquet(tables: Mapping[str, Path], shards: Sequence[Path], out: Path)
         _query("texts", used, out / f"texts/{split}.parquet", PUBLISHED_TEXTS, split=split)
     for split in JUDGED:
         judged: dict[str, sql.Files] = {"qrels": tables["qrels"]}
-        _query("qrels", judged, out / f"qrels/{split}.parquet", QRELS, split=split)
+        _query("qrels", judged, out / f"qrels/{split}.parquet", PUBLISHED_QRELS, split=split)
     _attributions(tables["images"], out)
+    _licences(tables["texts"], out)
     _images(tables["images"], ordered(shards), out / "images")
 
 
@@ -99,11 +100,18 @@ def _query(
 def _attributions(images: Path, out: Path) -> None:
     """Write attributions.parquet; a column `licence` of the images comes before their captions."""
     path, of = out / "attributions.parquet", dict[str, sql.Files](images=images)
-    _query("attributions", of, path, ATTRIBUTIONS)
+    _query("attributions", of, path, PUBLISHED_ATTRIBUTIONS)
     if "licence" in pl.read_parquet_schema(images):
         stated = out / ".stated.parquet"
-        _query("attributions_stated", {**of, "attributions": path}, stated, ATTRIBUTIONS)
+        _query("attributions_stated", {**of, "attributions": path}, stated, PUBLISHED_ATTRIBUTIONS)
         stated.replace(path)
+
+
+def _licences(texts: Path, out: Path) -> None:
+    """Write licences.parquet, if the texts have a column `licence`: the published ones have not."""
+    if "licence" in pl.read_parquet_schema(texts):
+        of: dict[str, sql.Files] = {"texts": texts}
+        _query("text_licences", of, out / "licences.parquet", TEXT_LICENCES)
 
 
 def _images(images: Path, shards: Sequence[Path], out: Path) -> None:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from isotope.core import store
 from isotope.core.progress import Progress
 from isotope.core.schemas import PUBLISHED_IMAGES, PUBLISHED_TEXTS
-from isotope.release.tables import ATTRIBUTIONS, QRELS
+from isotope.release.tables import PUBLISHED_ATTRIBUTIONS, PUBLISHED_QRELS
 
 NAME = "croissant.json"
 _CONTEXT: dict[str, Any] = {
@@ -60,8 +60,8 @@ _CONFORMS = ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissa
 _TABLES = {
     "texts": ("texts/*.parquet", PUBLISHED_TEXTS),
     "images": ("images/*.parquet", PUBLISHED_IMAGES),
-    "qrels": ("qrels/*.parquet", QRELS),
-    "attributions": ("attributions.parquet", ATTRIBUTIONS),
+    "qrels": ("qrels/*.parquet", PUBLISHED_QRELS),
+    "attributions": ("attributions.parquet", PUBLISHED_ATTRIBUTIONS),
 }
 _FORMATS = {
     ".parquet": "application/x-parquet",

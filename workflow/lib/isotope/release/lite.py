@@ -34,7 +34,13 @@ from isotope.release.lite_pools import (
     items,
     restricted,
 )
-from isotope.release.tables import ATTRIBUTIONS, POOLS, QRELS
+from isotope.release.statistics import text_columns
+from isotope.release.tables import (
+    LITE_POOLS,
+    PUBLISHED_ATTRIBUTIONS,
+    PUBLISHED_QRELS,
+    TEXT_LICENCES,
+)
 from isotope.release.words import SPLITS, Pools
 
 COSTS = "lite.csv"
@@ -84,7 +90,12 @@ def write_lite(release: Path, lite: Path, bounds: Bounds) -> dict[str, Any]:
         origin = {"collection": about["name"], "fingerprint": about["fingerprint"]}
         own = {**origin, **bounds._asdict(), **own}
         words = {**about, "name": lite.name, "title": f"{about['title']}, small", "lite_of": own}
-        return write_forms(part, words, {}, small.pools)
+        return write_forms(part, words, _columns(part), small.pools)
+
+
+def _columns(out: Path) -> dict[str, dict[str, int]]:
+    """Return what the rows of a release still say of its texts: their licences."""
+    return text_columns(path) if (path := out / "licences.parquet").is_file() else {}
 
 
 def _write_tables(small: _Small) -> None:
@@ -95,7 +106,10 @@ def _write_tables(small: _Small) -> None:
             name = f"{side}/{split}.parquet"
             _filter(small, name, schema, pl.col(id_column(side)).is_in(kept[side]))
     of_images = pl.col("image_id").is_in(kept["images"])
-    _filter(small, "attributions.parquet", ATTRIBUTIONS, of_images)
+    _filter(small, "attributions.parquet", PUBLISHED_ATTRIBUTIONS, of_images)
+    if (small.release / "licences.parquet").is_file():
+        of_texts = pl.col("text_id").is_in(kept["texts"])
+        _filter(small, "licences.parquet", TEXT_LICENCES, of_texts)
 
 
 def _filter(small: _Small, name: str, schema: Any, chosen: pl.Expr) -> None:  # noqa: ANN401
@@ -120,12 +134,12 @@ def _write_judgements(small: _Small) -> None:
         )
         names = {"query_id": query, "doc_id": document, "relevance": "rel"}
         rows[split].append(each.qrels.rename(names).select("text_id", "image_id", "rel"))
-        store.write(each.pools.to_arrow(), small.out / f"pools/{split}/{task}.parquet", POOLS)
+        store.write(each.pools.to_arrow(), small.out / f"pools/{split}/{task}.parquet", LITE_POOLS)
     none = pl.DataFrame(schema={"text_id": pl.String, "image_id": pl.String, "rel": pl.Int32})
     for split, parts in rows.items():
         table = pl.concat([none, *parts]).unique().sort("text_id", "image_id")
-        table = table.with_columns(pl.lit("Q0").alias("Q0")).select(QRELS.names)
-        store.write(table.to_arrow(), small.out / f"qrels/{split}.parquet", QRELS)
+        table = table.with_columns(pl.lit("Q0").alias("Q0")).select(PUBLISHED_QRELS.names)
+        store.write(table.to_arrow(), small.out / f"qrels/{split}.parquet", PUBLISHED_QRELS)
 
 
 def _write_lines(small: _Small) -> None:

@@ -22,7 +22,7 @@ from isotope.core.grid import TASKS, Cell, id_column
 from isotope.core.measures import score_run
 from isotope.core.progress import Progress
 from isotope.core.runs import KEY, ranked, read_trec_run
-from isotope.release.tables import POOLS
+from isotope.release.tables import LITE_POOLS
 from isotope.release.words import Pool, Pools, pool_items
 
 RUNS = "runs"
@@ -43,7 +43,7 @@ class Bounds(NamedTuple):
 class Chosen(NamedTuple):
     """A cell of a release that gives negatives: its runs by system, judgements and pools.
 
-    `qrels` (query_id, doc_id, relevance) are those of the queries taken; `pools` are tables.POOLS.
+    `qrels` (query_id, doc_id, relevance) are those of the queries taken, `pools` tables.LITE_POOLS.
     """
 
     cell: Cell
@@ -112,7 +112,7 @@ def _judged(release: Path, cell: Cell, most: int) -> pl.DataFrame:
 
 
 def _pools(qrels: pl.DataFrame, runs: Sequence[Path], negatives: int) -> pl.DataFrame:
-    """Return tables.POOLS of the judged queries, sorted by query, negatives last, best first."""
+    """Return tables.LITE_POOLS of the judged queries, by query, negatives last, best first."""
     most = cast("int", qrels.group_by("query_id").len()["len"].max())
     queries = qrels["query_id"].unique().implode()
     # All negatives of a query are among the first hits of some run, so the rest is not held.
@@ -134,7 +134,7 @@ def _pools(qrels: pl.DataFrame, runs: Sequence[Path], negatives: int) -> pl.Data
         hard.select(*KEY, pl.lit(None, pl.Int32).alias("grade"), "rank"),
     ]
     table = pl.concat(rows).sort("query_id", "grade", "rank", "doc_id", nulls_last=True)
-    return table.select(POOLS.names)
+    return table.select(LITE_POOLS.names)
 
 
 def as_pools(chosen: Sequence[Chosen]) -> dict[tuple[str, str], Pool]:

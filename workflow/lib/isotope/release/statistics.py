@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Any, cast
 
 import polars as pl
+import pyarrow.parquet as pq
 
 from isotope.core import sql
-from isotope.core.grid import JUDGED
+from isotope.core.grid import JUDGED, TASKS
+from isotope.core.schemas import CAPTION_FIELDS
 from isotope.release.words import SPLITS, Words
 
 _SQL = sql.SQL / "release"
-Counts = dict[str, dict[str, int]]
 
 
 def statistics(words: Words, columns: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
@@ -27,14 +28,12 @@ def statistics(words: Words, columns: Mapping[str, Mapping[str, int]]) -> dict[s
     folder = words.folder
     every: sql.Files = [folder / f"images/{split}.parquet" for split in SPLITS]
     licences: sql.Files = folder / "attributions.parquet"
-    qrels = {split: _judged(folder / f"qrels/{split}.parquet") for split in JUDGED}
+    judged = {split: _judged(words, split) for split in JUDGED}
     return {
-        "texts": {s: _one("text_lengths", {"texts": words.table("texts", s)}) for s in SPLITS},
-        "images": {
-            s: _one("image_counts", {"images": folder / f"images/{s}.parquet"}) for s in SPLITS
-        },
-        "qrels": {split: each["size"] for split, each in qrels.items()},
-        "grades": _summed(each["grades"] for each in qrels.values()),
+        "texts": {split: _texts(words.table("texts", split)) for split in SPLITS},
+        "images": {split: _images(folder / f"images/{split}.parquet") for split in SPLITS},
+        "qrels": {split: _size(pairs) for split, pairs in judged.items()},
+        "grades": _grades(pl.concat(judged.values())),
         "text_languages": dict(columns.get("language", {})),
         "caption_languages": _by_value("caption_languages", {"images": every}),
         "licences": {
@@ -57,31 +56,51 @@ def _counted(table: pl.LazyFrame, name: str) -> dict[str, int]:
     return dict(cast("Iterable[tuple[str, int]]", counts.collect().iter_rows()))
 
 
-def _rows(name: str, relations: Mapping[str, sql.Files]) -> list[dict[str, Any]]:
-    rows = sql.query(_SQL / f"{name}.sql", relations, {})
-    return [] if rows is None else rows.to_dicts()
+def _texts(words: Path) -> dict[str, Any]:
+    """Count texts, and the mean, median and 95th percentile of their words."""
+    text = pl.concat_str("title", "text", separator=" ")
+    counts = pl.scan_parquet(words).select(words=text.str.count_matches(r"\S+"))
+    lengths = counts.collect(engine="streaming")["words"]
+    middle, most = (lengths.quantile(share, "lower") for share in (0.5, 0.95))
+    mean = round(cast("float", lengths.mean() or 0), 1)
+    numbers = {"mean_words": mean, "median_words": int(middle or 0), "p95_words": int(most or 0)}
+    return {"texts": len(lengths), **numbers}
 
 
-def _one(name: str, relations: Mapping[str, sql.Files]) -> dict[str, Any]:
-    return _rows(name, relations)[0]
+def _images(path: Path) -> dict[str, int]:
+    """Count images, and those with a picture and with a caption."""
+    captions = pl.concat_list(*CAPTION_FIELDS).list.eval(pl.element() != "").list.any()
+    rows = pl.scan_parquet(path).select(captions.fill_null(value=False).sum())
+    captioned = cast("int", rows.collect(engine="streaming").item())
+    table = pq.read_metadata(path)
+    lacking = sum(_nulls(table.row_group(n)) for n in range(table.num_row_groups))
+    return {
+        "images": table.num_rows,
+        "pictures": table.num_rows - lacking,
+        "captioned": captioned,
+    }
+
+
+def _nulls(group: Any) -> int:  # noqa: ANN401 (pyarrow's metadata have no type)
+    columns = (group.column(n) for n in range(group.num_columns))
+    return next(c.statistics.null_count for c in columns if c.path_in_schema == "image")
+
+
+def _judged(words: Words, split: str) -> pl.DataFrame:
+    return pl.concat([words.qrels(split, task) for task in TASKS]).unique()
+
+
+def _size(pairs: pl.DataFrame) -> dict[str, int]:
+    distinct = {f"{name}s": pairs[f"{name}_id"].n_unique() for name in ("text", "image")}
+    return {"pairs": pairs.height, **distinct}
+
+
+def _grades(pairs: pl.DataFrame) -> dict[str, int]:
+    counts = pairs.group_by("rel").len().sort("rel")
+    return {str(grade): n for grade, n in counts.iter_rows()}
 
 
 def _by_value(name: str, relations: Mapping[str, sql.Files]) -> dict[str, int]:
-    pairs = (tuple(row.values()) for row in _rows(name, relations))
+    rows = sql.query(_SQL / f"{name}.sql", relations, {})
+    pairs = [] if rows is None else rows.iter_rows()
     return dict(cast("Iterable[tuple[str, int]]", pairs))
-
-
-def _judged(qrels: Path) -> dict[str, Any]:
-    rows = _rows("grades", {"qrels": qrels})
-    first = rows[0] if rows else {"texts": 0, "images": 0}
-    size = {"pairs": sum(row["pairs"] for row in rows)}
-    size |= {side: first[side] for side in ("texts", "images")}
-    return {"size": size, "grades": {str(row["grade"]): row["pairs"] for row in rows}}
-
-
-def _summed(each: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    total: dict[str, int] = {}
-    for counts in each:
-        for grade, n in counts.items():
-            total[grade] = total.get(grade, 0) + n
-    return dict(sorted(total.items(), key=lambda pair: int(pair[0])))

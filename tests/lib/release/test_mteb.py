@@ -1,0 +1,159 @@
+"""MTEB evaluates a release as one of its own tasks, and measures what isotope measures."""
+
+import json
+import runpy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+from tests.lib.release.conftest import COLOURS, build
+
+from isotope.core.measures import score_run
+from isotope.core.runs import ranked
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+_WORDS = {name: n for n, name in enumerate(COLOURS)}
+
+
+class Eyes:
+    """A text is the colour that it names, a picture its middle; some colours are mistaken."""
+
+    def __init__(self) -> None:
+        from mteb.models import ModelMeta  # noqa: PLC0415
+
+        own = {"name": "isotope/eyes", "revision": "1", "modalities": ["text", "image"]}
+        self.mteb_model_meta = ModelMeta.create_empty(overwrites=own)
+        self.seen: list[set[str]] = []
+
+    def encode(self, inputs: Any, **_: Any) -> Any:
+        rows = []
+        for batch in inputs:
+            self.seen.append(set(batch))
+            for n in range(len(batch["id"])):
+                rows.append(self._row({key: values[n] for key, values in batch.items()}))
+        return np.asarray(rows, np.float32)
+
+    def _row(self, item: dict[str, Any]) -> Any:
+        vector = np.zeros(16)
+        if "image" in item:
+            vector[:3] = np.asarray(item["image"].convert("RGB"))[3, 4] / 255 + 0.1
+        if "text" in item:
+            named = [n for word, n in _WORDS.items() if word in item["text"]]
+            vector[[n % 5 for n in named]] += 0.7
+            vector[len(item["text"]) % 7] += 0.01
+        return vector
+
+    def similarity(self, a: Any, b: Any) -> Any:
+        return np.asarray(a) @ np.asarray(b).T
+
+    def similarity_pairwise(self, a: Any, b: Any) -> Any:
+        return (np.asarray(a) * np.asarray(b)).sum(1)
+
+
+def tasks(release: Path) -> dict[str, Any]:
+    return runpy.run_path(str(release / "mteb/tasks.py"))
+
+
+@pytest.fixture
+def evaluated(released, hub_cache, tmp_path):
+    import mteb  # noqa: PLC0415
+
+    model, predictions = Eyes(), tmp_path / "predictions"
+    made = tasks(released)
+    results = mteb.evaluate(
+        model,
+        [*made["TASKS"], *made["CAPTIONED"]],
+        cache=None,
+        co2_tracker=False,
+        prediction_folder=predictions,
+        show_progress_bar=False,
+    )
+    return model, results.task_results, predictions
+
+
+def test_mteb_evaluates_both_directions_and_its_measures_are_ours(evaluated, released):
+    model, results, predictions = evaluated
+    names = [result.task_name for result in results]
+    assert names == ["ToyT2IRetrieval", "ToyI2TRetrieval", "ToyT2ITRetrieval", "ToyIT2TRetrieval"]
+    for result, subset in zip(results, ["t2m", "m2t"] * 2, strict=True):
+        (scores,) = result.scores["test"]
+        own = ours(predictions / f"{result.task_name}_predictions.json", released, subset)
+        assert scores["hf_subset"] == subset
+        assert own == {
+            "nDCG@10": pytest.approx(scores["ndcg_at_10"], abs=1e-5),
+            "R@3": pytest.approx(scores["recall_at_3"], abs=1e-5),
+            "MRR@10": pytest.approx(scores["mrr_at_10"], abs=1e-5),
+        }
+        assert 0 < own["nDCG@10"] < 1
+    assert {"image", "id"} in model.seen
+    assert any({"image", "text"} <= seen for seen in model.seen)
+
+
+def ours(predictions: Path, release: Path, task: str) -> dict[str, float]:
+    """Our means of the ranking that mteb has written."""
+    rankings = json.loads(predictions.read_text())[task]["test"]
+    hits = [(q, d, s) for q, of in rankings.items() for d, s in of.items()]
+    run = ranked(pl.DataFrame(hits, ["query_id", "doc_id", "score"], orient="row"))
+    query, doc = ("text_id", "image_id") if task == "t2m" else ("image_id", "text_id")
+    qrels = pl.read_parquet(release / "qrels/test.parquet")
+    qrels = qrels.select(query_id=query, doc_id=doc, relevance="rel")
+    values = score_run(run, qrels, ["nDCG@10", "R@3", "MRR@10"])
+    return dict(values.group_by("measure").agg(pl.col("value").mean()).iter_rows())
+
+
+def test_the_tasks_say_what_they_are(released):
+    one, two = tasks(released)["TASKS"]
+    assert (one.metadata.category, two.metadata.category) == ("t2i", "i2t")
+    assert one.metadata.eval_langs == {"t2m": ["eng-Latn", "deu-Latn"]}
+    assert one.metadata.eval_splits == ["test"]
+    assert str(one.metadata.license) == "https://creativecommons.org/licenses/by-sa/4.0/"
+    assert one.metadata.type == "Any2AnyRetrieval"
+    assert one.metadata.modalities == ["text", "image"]
+
+
+def test_the_pool_is_that_of_the_split_and_every_picture_is_there_once(released):
+    for side in ("texts", "images"):
+        for split, numbers in (("validation", (2, 3)), ("test", range(4, 9))):
+            ids = pl.read_parquet(released / f"mteb/{side}/{split}.parquet")["id"].to_list()
+            assert ids == [f"{side[0]}{n}" for n in numbers]
+    assert not (released / "mteb/images/train.parquet").exists()
+
+
+def test_without_pictures_captions_stand_for_them(tmp_path):
+    release = build(tmp_path, "words", pictures=[], runs=False)
+    assert pq.read_schema(release / "mteb/images/test.parquet").names == ["id", "text"]
+    made = tasks(release)
+    assert [t.metadata.category for t in made["TASKS"]] == ["t2t", "t2t"]
+    assert [t.metadata.name for t in made["TASKS"]] == ["WordsT2MRetrieval", "WordsM2TRetrieval"]
+    assert made["CAPTIONED"] == []
+
+
+def test_an_image_without_a_picture_is_left_out_with_its_judgements(tmp_path):
+    release = build(tmp_path, "some", pictures=[1, 2, 3, 4, 5, 6, 7], runs=False)
+    assert pl.read_parquet(release / "mteb/images/test.parquet")["id"].to_list() == [
+        *("i4", "i5", "i6", "i7")
+    ]
+    qrels = pl.read_parquet(release / "mteb/qrels/t2m/test.parquet")
+    assert qrels["corpus-id"].to_list() == ["i4", "i5", "i6", "i7"]
+    rows = pl.concat(pl.read_parquet(p) for p in sorted(release.glob("images/*.parquet")))
+    assert rows.filter(pl.col("image").is_null())["image_id"].to_list() == ["i9", "i8"]
+
+
+def test_without_a_test_split_the_validation_split_is_evaluated(tmp_path):
+    release = build(tmp_path, "two", splits=["train", "validation"], runs=False)
+    assert tasks(release)["TASKS"][0].metadata.eval_splits == ["validation"]
+    assert json.loads((release / "about.json").read_text())["evaluated"] == ["validation"]
+
+
+def test_with_nothing_but_a_train_split_that_one_is_evaluated(tmp_path):
+    release = build(tmp_path, "one", splits=["train"], runs=False)
+    assert tasks(release)["TASKS"][0].metadata.eval_splits == ["train"]
+
+
+def test_with_neither_pictures_nor_captions_there_is_no_task(tmp_path):
+    release = build(tmp_path, "none", pictures=[], captions=False, runs=False)
+    assert not (release / "mteb").exists()
+    assert "mteb" not in (release / "README.md").read_text()

@@ -22,7 +22,7 @@ from isotope.release import collection
 ROOT = Path(__file__).parents[3]
 SPLITS = {1: "train", 2: "validation", 3: "validation", **dict.fromkeys(range(4, 9), "test")}
 COLOURS = ["red", "green", "blue", "white", "black", "yellow", "purple", "orange", "brown"]
-Release = Callable[..., Path]
+PICTURE_SIZE = (8, 6)
 
 
 def text_id(n: int) -> str:
@@ -52,7 +52,7 @@ LITE = {"negatives": 2, "queries": 3}
 def picture(n: int) -> bytes:
     """A lossless picture in the colour of its number."""
     out = io.BytesIO()
-    Image.new("RGB", (8, 6), COLOURS[n - 1]).save(out, "WEBP", lossless=True)
+    Image.new("RGB", PICTURE_SIZE, COLOURS[n - 1]).save(out, "WEBP", lossless=True)
     return out.getvalue()
 
 

@@ -32,12 +32,11 @@ def front_matter(header: Mapping[str, Any]) -> str:
     return f"---\n{text}---\n"
 
 
-def write_card(folder: Path, about: Mapping[str, Any]) -> None:
-    """Write README.md of the release in `folder`: the front matter, and the page for people."""
+def card(folder: Path, about: Mapping[str, Any]) -> str:
+    """Return README.md of the release in `folder`: the front matter, and the page for people."""
     header = front_matter(_header(folder, about))
     parts = (_opening(about), _use(about), _tables(about), _made(about), _terms(about))
-    text = "\n".join([header, *parts])
-    (folder / "README.md").write_text(text, encoding="utf-8")
+    return "\n".join([header, *parts])
 
 
 def _header(folder: Path, about: Mapping[str, Any]) -> dict[str, Any]:

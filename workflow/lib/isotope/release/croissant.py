@@ -77,10 +77,17 @@ _FORMATS = {
 
 def write_croissant(about: Mapping[str, Any], out: Path) -> None:
     """Write croissant.json, which describes the files that are in the folder by now."""
+    with store.aside(out / NAME) as part:
+        text = json.dumps(described(about, out), indent=1, ensure_ascii=False)
+        part.write_text(text + "\n", encoding="utf-8")
+
+
+def described(about: Mapping[str, Any], out: Path) -> dict[str, Any]:
+    """Return the description of the files in the folder `out`."""
     statistics = about["statistics"]["images"].values()
     has_pictures = any(each["pictures"] for each in statistics)
     licence = about["licence_url"] or about["licence"]
-    dataset = {
+    return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "name": about["name"],
@@ -95,8 +102,6 @@ def write_croissant(about: Mapping[str, Any], out: Path) -> None:
         "distribution": [*_objects(out), *(_files(t, glob) for t, (glob, _) in _TABLES.items())],
         "recordSet": [_records(t, form, has_pictures) for t, (_, form) in _TABLES.items()],
     }
-    with store.aside(out / NAME) as part:
-        part.write_text(json.dumps(dataset, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _responsible(about: Mapping[str, Any]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Any
 from isotope.core import store
 from isotope.release.about import write_about
 from isotope.release.beir import write_beir
-from isotope.release.card import write_card
+from isotope.release.card import card
 from isotope.release.croissant import write_croissant
 from isotope.release.mteb import write_mteb
 from isotope.release.statistics import statistics
@@ -35,6 +35,6 @@ def write_forms(
         write_beir(words)
         whole["evaluated"] = write_mteb(words, whole)
     write_about(folder, whole)
-    write_card(folder, whole)
+    (folder / "README.md").write_text(card(folder, whole), encoding="utf-8")
     write_croissant(whole, folder)
     return whole

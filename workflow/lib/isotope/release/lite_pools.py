@@ -112,17 +112,20 @@ def _judged(release: Path, cell: Cell, most: int) -> pl.DataFrame:
 
 
 def _pools(qrels: pl.DataFrame, runs: Sequence[Path], negatives: int) -> pl.DataFrame:
-    """Return tables.LITE_POOLS of the judged queries, by query, negatives last, best first."""
     most = cast("int", qrels.group_by("query_id").len()["len"].max())
     queries = qrels["query_id"].unique().implode()
     # All negatives of a query are among the first hits of some run, so the rest is not held.
-    tops = [
-        read_trec_run(path)
-        .filter(pl.col("query_id").is_in(queries), pl.col("rank") <= negatives + most)
-        .select(*KEY, "rank")
-        for path in runs
-    ]
-    hits = pl.concat(tops).group_by(KEY).agg(pl.col("rank").min(), systems=pl.len())
+    asked = pl.col("query_id").is_in(queries), pl.col("rank") <= negatives + most
+    return pool(qrels, [read_trec_run(path).filter(*asked) for path in runs], negatives)
+
+
+def pool(qrels: pl.DataFrame, runs: Sequence[pl.DataFrame], negatives: int) -> pl.DataFrame:
+    """Return tables.LITE_POOLS of the judged queries, by query, negatives last, best first.
+
+    `qrels` has query_id, doc_id and relevance, each of `runs` core.schemas.RUN.
+    """
+    tops = pl.concat([run.select(*KEY, "rank") for run in runs])
+    hits = tops.group_by(KEY).agg(pl.col("rank").min(), systems=pl.len())
     own = hits.join(qrels, on=KEY, how="anti")
     order = own.sort(
         "query_id", "rank", "systems", "doc_id", descending=[False, False, True, False]

@@ -83,7 +83,8 @@ def _images(path: Path) -> dict[str, int]:
 
 def _nulls(group: Any) -> int:  # noqa: ANN401 (pyarrow's metadata have no type)
     columns = (group.column(n) for n in range(group.num_columns))
-    return next(c.statistics.null_count for c in columns if c.path_in_schema == "image")
+    column = next(c for c in columns if c.path_in_schema == "image")
+    return column.statistics.null_count if column.statistics else 0
 
 
 def _judged(words: Words, split: str) -> pl.DataFrame:

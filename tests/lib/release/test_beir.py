@@ -3,6 +3,7 @@
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import datasets
 import polars as pl
@@ -10,7 +11,7 @@ import pytest
 from ir_datasets.datasets.beir import BeirDocs, BeirQrels, BeirQueries, BeirTitleUrlDoc
 from ir_datasets.formats import GenericQuery
 from ir_datasets.util import LocalDownload
-from tests.lib.release.conftest import build
+from tests import releases
 
 from isotope.core.grid import TASKS, id_column
 
@@ -52,7 +53,7 @@ def test_title_and_text_are_the_words_that_bm25_reads(beir):
 
 def test_datasets_loads_the_lines_with_metadata(beir, hub_cache):
     files = {name: str(beir / f"t2m/{name}.jsonl") for name in ("corpus", "queries")}
-    loaded = {
+    loaded: dict[str, Any] = {
         name: datasets.load_dataset("json", data_files=path, split="train")
         for name, path in files.items()
     }
@@ -63,12 +64,12 @@ def test_datasets_loads_the_lines_with_metadata(beir, hub_cache):
 
 
 def test_a_split_without_judgements_has_no_file_and_no_queries(tmp_path):
-    beir = build(tmp_path, "part", splits=["train", "validation"], runs=False) / "beir"
+    beir = releases.build(tmp_path, "part", splits=["train", "validation"], runs=False) / "beir"
     assert sorted(p.name for p in (beir / "t2m/qrels").iterdir()) == ["dev.tsv", "train.tsv"]
     assert len((beir / "t2m/queries.jsonl").read_text().splitlines()) == 3
 
 
 def test_a_picture_without_captions_has_no_words(tmp_path):
-    beir = build(tmp_path, "mute", captions=False, runs=False) / "beir"
+    beir = releases.build(tmp_path, "mute", captions=False, runs=False) / "beir"
     rows = [json.loads(line) for line in (beir / "t2m/corpus.jsonl").read_text().splitlines()]
     assert {row["text"] for row in rows} == {""}

@@ -9,7 +9,7 @@ import ir_datasets
 import polars as pl
 import pytest
 from PIL import Image
-from tests.lib.release.conftest import build
+from tests import releases
 
 from isotope.core.errors import MissingFile
 from isotope.release import irds
@@ -22,7 +22,7 @@ PICTURE = (255, 0, 0)
 def root(tmp_path_factory) -> Path:
     """A folder of releases: harbour, and its small form."""
     root = tmp_path_factory.mktemp("releases")
-    write_lite(build(root, "harbour"), root / "harbour-lite", Bounds(2, 3))
+    write_lite(releases.build(root, "harbour"), root / "harbour-lite", Bounds(2, 3))
     return root
 
 
@@ -98,7 +98,7 @@ def test_a_small_release_has_pools_of_queries(root):
 def test_an_unknown_release_and_an_empty_split_are_named(root, monkeypatch, tmp_path):
     with pytest.raises(MissingFile, match=r"no release 'harbor'.*did you mean 'harbour'"):
         ir_datasets.load("isotope/harbor/test/t2m")
-    build(tmp_path, "quay", splits=["test"], runs=False)
+    releases.build(tmp_path, "quay", splits=["test"], runs=False)
     monkeypatch.setenv(irds.PLACE, str(tmp_path))
     with pytest.raises(
         MissingFile, match=r"no judgements of t2m in split 'train'.*name one of test"

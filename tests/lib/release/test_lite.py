@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.lib.release.conftest import SPLITS, build
+from tests import releases
 
 from isotope.core.errors import BadArgument, MissingFile
 from isotope.core.measures import score_run
@@ -26,7 +26,7 @@ MEANS = ["nDCG@10", "MAP", "MRR@10", "R@5", "Success@1"]
 def root(tmp_path_factory) -> Path:
     """A release with a judged pair that is not relevant, and its small form, made twice."""
     root = tmp_path_factory.mktemp("lite")
-    release = build(root, extra=[(4, 9, 0)])
+    release = releases.build(root, extra=[(4, 9, 0)])
     for name in ("toy-lite", "again/toy-lite"):
         write_lite(release, root / name, BOUNDS)
     return root
@@ -41,7 +41,7 @@ def pools(root: Path, split: str, task: str) -> dict[str, list[tuple]]:
 
 
 def first(split: str, side: str, most: int) -> list[str]:
-    ids = [f"{side}{n}" for n, own in SPLITS.items() if own == split]
+    ids = [f"{side}{n}" for n, own in releases.SPLITS.items() if own == split]
     return sorted(sorted(ids, key=lambda i: sha256(i.encode()).hexdigest())[:most])
 
 
@@ -141,14 +141,14 @@ def test_a_small_release_of_a_small_one_is_refused(root, tmp_path):
 
 
 def test_without_runs_there_are_no_hard_negatives(tmp_path):
-    release = build(tmp_path, "quiet", runs=False)
+    release = releases.build(tmp_path, "quiet", runs=False)
     with pytest.raises(MissingFile, match="no run on a judged split: no hard negatives"):
         write_lite(release, tmp_path / "quiet-lite", BOUNDS)
     assert not (tmp_path / "quiet-lite").exists()
 
 
 def test_runs_on_splits_without_judgements_give_none(tmp_path):
-    release = build(tmp_path, "half", splits=["train"])
+    release = releases.build(tmp_path, "half", splits=["train"])
     with pytest.raises(MissingFile, match="search a judged split"):
         write_lite(release, tmp_path / "half-lite", BOUNDS)
 

@@ -9,19 +9,19 @@ import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from tests.lib.release.conftest import COLOURS, build
+from tests import releases
 
 from isotope.core.measures import score_run
 from isotope.core.runs import ranked
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-_WORDS = {name: n for n, name in enumerate(COLOURS)}
+_WORDS = {name: n for n, name in enumerate(releases.COLOURS)}
 
 
 class Eyes:
     """A text is the colour that it names, a picture its middle; some colours are mistaken."""
 
-    def __init__(self) -> None:
+    def __init__(self, *_: object, **__: object) -> None:
         from mteb.models import ModelMeta  # noqa: PLC0415
 
         own = {"name": "isotope/eyes", "revision": "1", "modalities": ["text", "image"]}
@@ -46,11 +46,11 @@ class Eyes:
             vector[len(item["text"]) % 7] += 0.01
         return vector
 
-    def similarity(self, a: Any, b: Any) -> Any:
-        return np.asarray(a) @ np.asarray(b).T
+    def similarity(self, embeddings1: Any, embeddings2: Any) -> Any:
+        return np.asarray(embeddings1) @ np.asarray(embeddings2).T
 
-    def similarity_pairwise(self, a: Any, b: Any) -> Any:
-        return (np.asarray(a) * np.asarray(b)).sum(1)
+    def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Any:
+        return (np.asarray(embeddings1) * np.asarray(embeddings2)).sum(1)
 
 
 def tasks(release: Path) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def test_the_pool_is_that_of_the_split_and_every_picture_is_there_once(released)
 
 
 def test_without_pictures_captions_stand_for_them(tmp_path):
-    release = build(tmp_path, "words", pictures=[], runs=False)
+    release = releases.build(tmp_path, "words", pictures=[], runs=False)
     assert pq.read_schema(release / "mteb/images/test.parquet").names == ["id", "text"]
     made = tasks(release)
     assert [t.metadata.category for t in made["TASKS"]] == ["t2t", "t2t"]
@@ -132,7 +132,7 @@ def test_without_pictures_captions_stand_for_them(tmp_path):
 
 
 def test_an_image_without_a_picture_is_left_out_with_its_judgements(tmp_path):
-    release = build(tmp_path, "some", pictures=[1, 2, 3, 4, 5, 6, 7], runs=False)
+    release = releases.build(tmp_path, "some", pictures=[1, 2, 3, 4, 5, 6, 7], runs=False)
     assert pl.read_parquet(release / "mteb/images/test.parquet")["id"].to_list() == [
         *("i4", "i5", "i6", "i7")
     ]
@@ -143,17 +143,17 @@ def test_an_image_without_a_picture_is_left_out_with_its_judgements(tmp_path):
 
 
 def test_without_a_test_split_the_validation_split_is_evaluated(tmp_path):
-    release = build(tmp_path, "two", splits=["train", "validation"], runs=False)
+    release = releases.build(tmp_path, "two", splits=["train", "validation"], runs=False)
     assert tasks(release)["TASKS"][0].metadata.eval_splits == ["validation"]
     assert json.loads((release / "about.json").read_text())["evaluated"] == ["validation"]
 
 
 def test_with_nothing_but_a_train_split_that_one_is_evaluated(tmp_path):
-    release = build(tmp_path, "one", splits=["train"], runs=False)
+    release = releases.build(tmp_path, "one", splits=["train"], runs=False)
     assert tasks(release)["TASKS"][0].metadata.eval_splits == ["train"]
 
 
 def test_with_neither_pictures_nor_captions_there_is_no_task(tmp_path):
-    release = build(tmp_path, "none", pictures=[], captions=False, runs=False)
+    release = releases.build(tmp_path, "none", pictures=[], captions=False, runs=False)
     assert not (release / "mteb").exists()
     assert "mteb" not in (release / "README.md").read_text()

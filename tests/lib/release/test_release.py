@@ -15,7 +15,7 @@ import yaml
 from ir_datasets.formats import JsonlDocs, JsonlQueries, TrecQrels
 from ir_datasets.util import GzipExtract
 from PIL import Image
-from tests.lib.release.conftest import facts
+from tests import releases
 
 from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import runs, sql, store
@@ -104,7 +104,7 @@ def out(tmp_path_factory) -> Path:
             pixels=[shard],
             manifests=[],
             captions="en",
-            facts=facts("toy"),
+            facts=releases.facts("toy"),
             release=root / name,
         )
     return root / "one"

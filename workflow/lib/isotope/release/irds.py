@@ -161,7 +161,7 @@ class Items(NamedTuple):
             for row in batch.to_pylist():
                 yield self._made(cls, row)
 
-    def count(self) -> int:
+    def total(self) -> int:
         """Return how many there are."""
         key = id_column(self.side)
         if self.ids is None:
@@ -202,7 +202,7 @@ class Rows:
         return next(self._rows)
 
     def __getitem__(self, key: int | slice) -> Any:  # noqa: ANN401 (a document, or several)
-        size = self._items.count()
+        size = self._items.total()
         if isinstance(key, slice):
             return islice(self._items.rows(self._cls), *key.indices(size))
         place = range(size)[key]
@@ -230,13 +230,13 @@ class Docs(BaseDocs):
 
     def docs_count(self) -> int:
         """Return how many there are."""
-        return self._items.count()
+        return self._items.total()
 
-    def docs_namespace(self) -> str:
+    def docs_namespace(self) -> str:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Return what ids are unique in: the release and the side."""
         return f"isotope/{self._items.folder.name}/{self._items.side}"
 
-    def docs_lang(self) -> str | None:
+    def docs_lang(self) -> str | None:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Return the language."""
         return self._language
 
@@ -271,13 +271,13 @@ class Queries(BaseQueries):
 
     def queries_count(self) -> int:
         """Return how many there are."""
-        return self._items.count()
+        return self._items.total()
 
-    def queries_namespace(self) -> str:
+    def queries_namespace(self) -> str:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Return what ids are unique in: the release and the side."""
         return f"isotope/{self._items.folder.name}/{self._items.side}"
 
-    def queries_lang(self) -> str | None:
+    def queries_lang(self) -> str | None:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Return the language."""
         return self._language
 

@@ -12,11 +12,13 @@ pictures beside them, where there are captions.
 import json
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from mteb import TaskMetadata
 from mteb.abstasks.retrieval import AbsTaskRetrieval
+from mteb.abstasks.task_metadata import PromptDict
 from mteb.languages import ISO_TO_LANGUAGE, check_language_code
+from mteb.types import Modalities
 
 HERE = Path(__file__).resolve().parent
 
@@ -42,7 +44,7 @@ def language_codes(languages: list[str]) -> list[str]:
 def task(entry: dict[str, Any]) -> AbsTaskRetrieval:
     """Return the task of an entry of tasks.json."""
     category = entry["category"]
-    letters = {"t": "text", "i": "image"}.items()
+    letters: list[tuple[str, Modalities]] = [("t", "text"), ("i", "image")]
     licence = entry["licence_url"] or "not specified"
     metadata = TaskMetadata(
         name=entry["name"],
@@ -60,7 +62,7 @@ def task(entry: dict[str, Any]) -> AbsTaskRetrieval:
         sample_creation="found",
         dialect=[],
         bibtex_citation="",
-        prompt={"query": entry["prompt"]},
+        prompt=cast("PromptDict", {"query": entry["prompt"]}),
     )
     made = type(entry["name"], (AbsTaskRetrieval,), {"metadata": metadata, "__module__": __name__})
     return made()

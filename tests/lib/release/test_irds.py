@@ -111,6 +111,7 @@ def test_an_unknown_release_and_an_empty_split_are_named(root, monkeypatch, tmp_
         ir_datasets.load("isotope/harbour/test/m2m")
 
 
+@pytest.mark.long
 def test_the_commands_of_ir_datasets_know_the_names(root):
     line = [sys.executable, "-m", "isotope.release.irds", "export", "isotope/harbour/test/t2m"]
     done = subprocess.run([*line, "qrels"], capture_output=True, text=True, check=True)

@@ -13,6 +13,7 @@ from tests import releases
 
 from isotope.core.measures import score_run
 from isotope.core.runs import ranked
+from isotope.release.lite import Bounds, write_lite
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 _WORDS = {name: n for n, name in enumerate(releases.COLOURS)}
@@ -57,39 +58,53 @@ def tasks(release: Path) -> dict[str, Any]:
     return runpy.run_path(str(release / "mteb/tasks.py"))
 
 
-@pytest.fixture
-def evaluated(released, hub_cache, tmp_path):
+def evaluate(made: list[Any], folder: Path) -> tuple[Eyes, list[Any]]:
+    """Evaluate some tasks, rankings to `folder`; return the model, and mteb's results."""
     import mteb  # noqa: PLC0415
 
-    model, predictions = Eyes(), tmp_path / "predictions"
-    made = tasks(released)
-    results = mteb.evaluate(
-        model,
-        [*made["TASKS"], *made["CAPTIONED"]],
-        cache=None,
-        co2_tracker=False,
-        prediction_folder=predictions,
-        show_progress_bar=False,
-    )
-    return model, results.task_results, predictions
+    model: Any = Eyes()
+    quiet: dict[str, Any] = {"cache": None, "co2_tracker": False, "show_progress_bar": False}
+    return model, mteb.evaluate(model, made, prediction_folder=folder, **quiet).task_results
 
 
-def test_mteb_evaluates_both_directions_and_its_measures_are_ours(evaluated, released):
-    model, results, predictions = evaluated
-    names = [result.task_name for result in results]
-    assert names == ["ToyT2IRetrieval", "ToyI2TRetrieval", "ToyT2ITRetrieval", "ToyIT2TRetrieval"]
-    for result, subset in zip(results, ["t2m", "m2t"] * 2, strict=True):
-        (scores,) = result.scores["test"]
-        own = ours(predictions / f"{result.task_name}_predictions.json", released, subset)
-        assert scores["hf_subset"] == subset
-        assert own == {
-            "nDCG@10": pytest.approx(scores["ndcg_at_10"], abs=1e-5),
-            "R@3": pytest.approx(scores["recall_at_3"], abs=1e-5),
-            "MRR@10": pytest.approx(scores["mrr_at_10"], abs=1e-5),
-        }
-        assert 0 < own["nDCG@10"] < 1
-    assert {"image", "id"} in model.seen
+def check(result: Any, subset: str, release: Path, folder: Path) -> None:
+    """MTEB's measures are ours of the ranking that it has written."""
+    (scores,) = result.scores["test"]
+    own = ours(folder / f"{result.task_name}_predictions.json", release, subset)
+    assert scores["hf_subset"] == subset
+    assert own == {
+        "nDCG@10": pytest.approx(scores["ndcg_at_10"], abs=1e-5),
+        "R@3": pytest.approx(scores["recall_at_3"], abs=1e-5),
+        "MRR@10": pytest.approx(scores["mrr_at_10"], abs=1e-5),
+    }
+    assert 0 < own["nDCG@10"] < 1
+
+
+def test_mteb_evaluates_both_directions_and_its_measures_are_ours(released, hub_cache, tmp_path):
+    model, results = evaluate(tasks(released)["TASKS"], tmp_path)
+    assert [r.task_name for r in results] == ["ToyT2IRetrieval", "ToyI2TRetrieval"]
+    for result, subset in zip(results, ("t2m", "m2t"), strict=True):
+        check(result, subset, released, tmp_path)
+    assert any("image" in seen and "text" not in seen for seen in model.seen)
+
+
+@pytest.mark.long
+def test_mteb_shows_captions_beside_pictures(released, hub_cache, tmp_path):
+    model, results = evaluate(tasks(released)["CAPTIONED"], tmp_path)
+    assert [r.task_name for r in results] == ["ToyT2ITRetrieval", "ToyIT2TRetrieval"]
+    for result, subset in zip(results, ("t2m", "m2t"), strict=True):
+        check(result, subset, released, tmp_path)
     assert any({"image", "text"} <= seen for seen in model.seen)
+
+
+@pytest.mark.long
+def test_mteb_evaluates_a_small_release(released, hub_cache, tmp_path):
+    lite = tmp_path / "toy-lite"
+    write_lite(released, lite, Bounds(negatives=3, queries=5))
+    folder = tmp_path / "predictions"
+    _, results = evaluate(tasks(lite)["TASKS"], folder)
+    for result, subset in zip(results, ("t2m", "m2t"), strict=True):
+        check(result, subset, lite, folder)
 
 
 def ours(predictions: Path, release: Path, task: str) -> dict[str, float]:

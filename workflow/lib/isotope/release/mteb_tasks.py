@@ -12,20 +12,10 @@ pictures beside them, where there are captions.
 import json
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, cast
-
-from mteb import TaskMetadata
-from mteb.abstasks.retrieval import AbsTaskRetrieval
-from mteb.abstasks.task_metadata import PromptDict
-from mteb.languages import ISO_TO_LANGUAGE, check_language_code
-from mteb.types import Modalities
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
-
-
-def _mapping(name: str) -> dict[str, str]:
-    found = files("mteb.languages") / f"{name}.json"
-    return json.loads(found.read_text("utf-8")) if found.is_file() else {}
+LETTERS = {"t": "text", "i": "image"}
 
 
 def language_codes(languages: list[str]) -> list[str]:
@@ -33,41 +23,55 @@ def language_codes(languages: list[str]) -> list[str]:
 
     A language whose script mteb does not know is taken to be written in Latin letters.
     """
+    from mteb.languages import ISO_TO_LANGUAGE  # noqa: PLC0415
+
     three, scripts = _mapping("iso_639_1_to_3"), _mapping("iso_639_3_to_default_script")
-    longs = [three.get(code.partition("-")[0], code.partition("-")[0]) for code in languages]
-    codes = [f"{code}-{scripts.get(code, 'Latn')}" for code in longs if code in ISO_TO_LANGUAGE]
-    for code in codes:
-        check_language_code(code)
+    short = [code.partition("-")[0] for code in languages]
+    long = [three.get(code, code) for code in short]
+    codes = [f"{code}-{scripts.get(code, 'Latn')}" for code in long if code in ISO_TO_LANGUAGE]
     return list(dict.fromkeys(codes))
 
 
-def task(entry: dict[str, Any]) -> AbsTaskRetrieval:
+def _mapping(name: str) -> dict[str, str]:
+    found = files("mteb.languages") / f"{name}.json"
+    return json.loads(found.read_text("utf-8")) if found.is_file() else {}
+
+
+def task(entry: dict[str, Any]) -> Any:  # noqa: ANN401 (a task of mteb)
     """Return the task of an entry of tasks.json."""
+    from mteb import TaskMetadata  # noqa: PLC0415
+    from mteb.abstasks.retrieval import AbsTaskRetrieval  # noqa: PLC0415
+
     category = entry["category"]
-    letters: list[tuple[str, Modalities]] = [("t", "text"), ("i", "image")]
-    licence = entry["licence_url"] or "not specified"
-    metadata = TaskMetadata(
-        name=entry["name"],
-        dataset={"path": str(HERE), "revision": entry["revision"]},
-        description=entry["description"],
-        reference=entry["homepage"] or None,
-        type="Retrieval" if category == "t2t" else "Any2AnyRetrieval",
-        category=category,
-        modalities=[name for letter, name in letters if letter in category],
-        eval_splits=entry["splits"],
-        eval_langs={entry["subset"]: language_codes(entry["languages"])},
-        main_score="ndcg_at_10",
-        license=licence,
-        annotations_creators="derived",
-        sample_creation="found",
-        dialect=[],
-        bibtex_citation="",
-        prompt=cast("PromptDict", {"query": entry["prompt"]}),
-    )
-    made = type(entry["name"], (AbsTaskRetrieval,), {"metadata": metadata, "__module__": __name__})
-    return made()
+    values: dict[str, Any] = {
+        "name": entry["name"],
+        "dataset": {"path": str(HERE), "revision": entry["revision"]},
+        "description": entry["description"],
+        "reference": entry["homepage"] or None,
+        "type": "Retrieval" if category == "t2t" else "Any2AnyRetrieval",
+        "category": category,
+        "modalities": [name for letter, name in LETTERS.items() if letter in category],
+        "eval_splits": entry["splits"],
+        "eval_langs": {entry["subset"]: language_codes(entry["languages"])},
+        "main_score": "ndcg_at_10",
+        "license": entry["licence_url"] or "not specified",
+        "annotations_creators": "derived",
+        "sample_creation": "found",
+        "dialect": [],
+        "bibtex_citation": "",
+        "prompt": {"query": entry["prompt"]},
+    }
+    own = {"metadata": TaskMetadata(**values), "__module__": __name__}
+    return type(entry["name"], (AbsTaskRetrieval,), own)()
 
 
-_ALL = [task(entry) for entry in json.loads((HERE / "tasks.json").read_text("utf-8"))]
+def tasks(folder: Path) -> list[Any]:
+    """Return the tasks of a folder; there are none beside this file in isotope itself."""
+    listed = folder / "tasks.json"
+    entries = json.loads(listed.read_text("utf-8")) if listed.is_file() else []
+    return [task(entry) for entry in entries]
+
+
+_ALL = tasks(HERE)
 TASKS = _ALL[:2]
 CAPTIONED = _ALL[2:]

@@ -109,6 +109,11 @@ rule release:
         expand("results/release/{collection}", collection=plan.params["build"]),
 
 
+rule lite:
+    input:
+        expand("results/release/{collection}-lite", collection=plan.params["build"]),
+
+
 # Everything in the params, also what is made only on request.
 rule full:
     input:

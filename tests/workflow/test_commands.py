@@ -285,6 +285,7 @@ CORPORA = "tests/workflow/test_vg_coco.py"
 XM3600 = "tests/workflow/test_xm3600.py"
 REHEARSAL = "tests/workflow/test_rehearsal.py"
 RELEASE = "tests/workflow/test_release.py"
+COMMAND = "tests/lib/release/test_release_command.py"
 DOCS = "tests/workflow/test_docs.py"
 JUDGE = "tests/lib/judge/test_judge_page.py"
 SHEET = "tests/lib/judge/test_judge_sheet.py"
@@ -328,6 +329,11 @@ EFFECTS: dict[str, Callable[..., None]] = {
     "isotope verify toy --check means significance printed": printed(
         r"^means +math.fsum .* 100 % +0 ", r"^letters +scipy .* 100 % +0 ", r"^printed .* 100 % +0 "
     ),
+    "isotope release toy": elsewhere(COMMAND, "test_a_release_is_shown_with_its_size_and_licence"),
+    "isotope release toy --lite --negatives 100": elsewhere(
+        COMMAND,
+        "test_the_small_form_is_written_with_the_numbers_of_the_params_or_those_that_are_named",
+    ),
     "isotope sql SELECT collection, split, count(*) AS texts"
     " FROM texts GROUP BY ALL ORDER BY ALL": elsewhere(
         EXAMPLES, "test_the_command_prints_what_the_query_answers"
@@ -362,6 +368,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
     f"{SNAKEMAKE} --forcerun acquire_source -- acquire": planned("acquire_source"),
     "snakemake --rulegraph": elsewhere(DOCS, "test_the_generated_parts_are_what_make_docs_writes"),
     **{f"{SNAKEMAKE} {phase}": of_phase(phase) for phase in PHASES},
+    f"{SNAKEMAKE} lite": planned("release_collection", "release_lite"),
     f"{SNAKEMAKE} <phase>": elsewhere(DVC, "test_every_stage_asks_for_its_own_phase"),
     f"{OVERLAID}/enwiki.yaml": elsewhere(LAYOUT, "test_full_scale_plans_under_1000_jobs"),
     f"{OVERLAID}/enwiki.yaml params/2026.yaml": planned("encode_shard", "search_dense"),

@@ -1,10 +1,12 @@
 """A release is built on request only, and read back it is the same collection."""
 
+import ir_datasets
 import polars as pl
 import pytest
 import yaml
 
 from isotope.core import sql
+from isotope.release import irds
 
 pytestmark = pytest.mark.long
 OVERLAY = {
@@ -95,6 +97,15 @@ def test_a_release_has_a_ledger_and_no_projection(again, of_again):
     assert (again / LEDGER).is_file()
     assert not (again / PROJECTION).exists()
     assert (again / REPORT).is_file()
+
+
+def test_the_small_form_is_one_target_and_reads_back(released, shell, monkeypatch):
+    shell("snakemake", "--cores", "2", "lite", "--configfile", "small.yaml", cwd=released)
+    monkeypatch.setenv(irds.PLACE, str(released / "results/release"))
+    whole, small = (ir_datasets.load(f"isotope/{name}/test/t2m") for name in ("toy", "toy-lite"))
+    assert 0 < small.queries_count() <= whole.queries_count()
+    assert {q.doc_id for q in small.qrels_iter()} <= {d.doc_id for d in small.docs_iter()}
+    assert small.docs_count() <= whole.docs_count()
 
 
 def test_the_default_target_releases_nothing(released, shell):

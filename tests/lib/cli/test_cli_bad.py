@@ -34,6 +34,14 @@ BAD: dict[str, dict[str, list[str]]] = {
         "collection": ["trec toi out", "trec '' out", "trec ../toy out"],
         "folder": ["trec toy {f}", "trec toy {f}/below", "trec toy"],
     },
+    "release": {
+        "collection": ["release toi", "release ''", "release ../toy", "release"],
+        "--lite": ["release toi --lite", "release toy --lite=yes"],
+        "--negatives": [f"release toy --lite --negatives {n}" for n in ("0", "-1", "many")]
+        + ["release toy --negatives 3"],
+        "--queries": [f"release toy --lite --queries {n}" for n in ("0", "1.5", "all")],
+        "--releases": [f"release toy --releases {{{at}}}" for at in "nfd"],
+    },
     "costs": {"names": ["costs toi", "costs toy toi", "costs ''"]},
     "snapshot": {
         "name": [

@@ -15,6 +15,7 @@ import yaml
 from ir_datasets.formats import JsonlDocs, JsonlQueries, TrecQrels
 from ir_datasets.util import GzipExtract
 from PIL import Image
+from tests import releases
 
 from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import runs, sql, store
@@ -101,6 +102,9 @@ def out(tmp_path_factory) -> Path:
             **{t: collected / f"{t}.parquet" for t in ("texts", "images", "qrels")},
             runs=[run],
             pixels=[shard],
+            manifests=[],
+            captions="en",
+            facts=releases.facts("toy"),
             release=root / name,
         )
     return root / "one"

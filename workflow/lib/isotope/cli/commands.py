@@ -24,6 +24,7 @@ _DATES = {"%Y%m%d": 8, "%Y-%m-%d": 10, "%Y-%m": 7}
 _LARGEST_PORT = 65_535
 _CATALOG = Path("results/catalog.duckdb")
 _PARAMS = Path("params.yaml")
+_RELEASES = Path("results/release")
 FORMATS = ("table", "csv", "json")
 KINDS = ("text", "image", "query", "run")
 SHEETS = ("failures", "mistakes")
@@ -292,6 +293,46 @@ def trec(
     from isotope.release.trec import export  # noqa: PLC0415
 
     return f"{len(export(collection, folder))} files in {folder.resolve()}\n"
+
+
+@app.command()
+def release(
+    collection: Annotated[str, typer.Argument(help="A released collection.", parser=filled)],
+    *,
+    lite: Annotated[
+        bool, typer.Option("--lite", help="Write its small form to FOLDER/COLLECTION-lite.")
+    ] = False,
+    negatives: Annotated[
+        int | None,
+        typer.Option(
+            help="Hard negatives of a query; by default what the params say.",
+            parser=whole(1),
+            metavar="NUMBER",
+        ),
+    ] = None,
+    queries: Annotated[
+        int | None,
+        typer.Option(
+            help="Most queries of a split and direction; by default what the params say.",
+            parser=whole(1),
+            metavar="NUMBER",
+        ),
+    ] = None,
+    releases: Annotated[Path, typer.Option(help="The folder of releases.")] = _RELEASES,
+) -> str:
+    """Print what a release has, or write its small form, which is easy to share."""
+    from isotope.release.about import read_about, text  # noqa: PLC0415
+    from isotope.release.lite import ENDING, Bounds, write_lite  # noqa: PLC0415
+
+    folder = releases / collection
+    about = read_about(folder)
+    if not lite and (negatives or queries):
+        raise BadArgument(f"{_NAME} release", "--negatives or --queries alone", "add --lite")
+    if not lite:
+        return text(about, folder)
+    small, plain = releases / f"{collection}{ENDING}", about["lite"]
+    bounds = Bounds(negatives or plain["negatives"], queries or plain["queries"])
+    return text(write_lite(folder, small, bounds), small)
 
 
 @app.command()

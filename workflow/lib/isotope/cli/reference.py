@@ -40,6 +40,7 @@ _PLACES = {
     "<group>": "part",
     "relations": "table",
     "scale": "grade",
+    "about": "collection",
 }
 
 

@@ -530,3 +530,48 @@ class Score(Section):
         description="Pools the systems' hits for people to judge, and scores the systems on the "
         "grades.",
     )
+
+
+_Address = Annotated[str, Field(pattern=r"^https?://[^/ ]+")]
+
+
+class Lite(Section):
+    """What enters the small form of a release."""
+
+    fills: ClassVar[bool] = True
+
+    negatives: Count = Field(
+        default=250, description="Hits of the systems that are not relevant, for each query."
+    )
+    queries: Count = Field(
+        default=1000, description="Most queries of a split and direction, by the hash of their id."
+    )
+
+
+class Publication(Section):
+    """What a card says of a collection; what is left out is what its kind says of itself."""
+
+    title: Opt[Text] = Field(default=None, description="Its name for readers.")
+    licence: Opt[Text] = Field(
+        default=None,
+        description="Licence of the texts, by an identifier of SPDX, such as CC-BY-4.0, or in "
+        "words; without it that of the kind, or of the columns, or `unknown`.",
+    )
+    licence_url: Opt[_Address] = Field(default=None, description="Where the licence stands.")
+    homepage: Opt[_Address] = Field(default=None, description="Where the data come from.")
+    citation: Opt[Text] = Field(default=None, description="What users are to cite.")
+    limits: Opt[Text] = Field(default=None, description="What users have to know before use.")
+
+
+class Release(Section):
+    """What releases have, and what they say of their collections."""
+
+    fills: ClassVar[bool] = True
+
+    lite: Lite = Field(  # pyright: ignore[reportAssignmentType]
+        default={"negatives": 250, "queries": 1000},
+        description="The small form of a release: judged queries and hard negatives.",
+    )
+    about: dict[Name, Publication] = Field(
+        default={}, description="What the card says, by collection."
+    )

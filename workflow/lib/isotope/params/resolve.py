@@ -55,7 +55,7 @@ def resolve(config: Mapping[str, Any], foreign: Iterable[Place] = ()) -> Params:
     validate(params)
     params.setdefault("parse", {})
     speak(params)
-    for phase in ("shards", "encode", "search"):
+    for phase in ("shards", "encode", "search", "release"):
         params.setdefault(phase, {})
     fill(params, experiment())
     params = with_foreign(params, foreign)
@@ -245,6 +245,7 @@ def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
         yield from _unknown("encode.after", [name], list(params["collect"]))
         others = [n for n in params["collect"] if n != name]
         yield from _unknown(f"encode.after.{name}", [earlier], others)
+    yield from _unknown("release.about", list(params["release"]["about"]), list(params["collect"]))
     yield from _unknown("search.systems", params["search"]["systems"], systems)
     for name, entry in params["score"].get("judge", {}).get("models", {}).items():
         yield from _unknown(f"score.judge.models.{name}.own", entry["own"], systems)

@@ -21,6 +21,7 @@ from isotope.params.phases import (
     Encode,
     Parse,
     Project,
+    Release,
     Score,
     Search,
     Shards,
@@ -110,6 +111,9 @@ class Experiment(Section):
     )
     score: Score = Field(description="What is measured.")
     tabulate: Tabulate = Field(description="What the report shows.")
+    release: Opt[Release] = Field(
+        default=None, description="What releases have, and what they say of their collections."
+    )
 
 
 @cache

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from isotope.params.sections import system_kind
+from isotope.plan import releases
 from isotope.plan.exhibits import Exhibits
 from isotope.plan.paths import Wildcards, expanded, of_collection
 from isotope.report import collection as report_cite
@@ -76,6 +77,11 @@ class Plan(Exhibits):
             "language": entry["language"],
             "fingerprint": report_cite.fingerprint(of),
         }
+
+    def release_facts(self, wildcards: Wildcards) -> dict[str, Any]:
+        """What the release of a collection says of it, the fingerprint of the params included."""
+        built = {"fingerprint": self.build_facts(wildcards)["fingerprint"]}
+        return {**releases.facts(self.params, self.home, wildcards.collection), **built}
 
     def case_systems(self, collection: str) -> list[str]:
         """The two systems side by side: those of the params, or the report's and the first BM25."""

@@ -1,0 +1,59 @@
+"""What a release says of its collection: the words of the params, else those of its kind."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+
+_KINDS = Path("workflow/sql/collect")
+_UNKNOWN = "unknown"
+_MADE_UP = "The source is isotope's embedded encyclopedia, which is made up."
+
+
+def facts(params: Mapping[str, Any], home: Path, collection: str) -> dict[str, Any]:
+    """Return what a release says of a collection before anything is counted.
+
+    Keys: title, kind, description, licence (`unknown` where neither params nor kind state one),
+    licence_url, homepage, citation, limits (empty where there are none), entry (its params),
+    systems (kinds by name), measures and lite (bounds of the small form).
+    """
+    entry = params["collect"][collection]
+    own = params["release"]["about"].get(collection, {})
+    of_kind = about_kind(home, entry["kind"])
+    stated = {"licence", "licence_url"} if "licence" in own else set[str]()
+    words = {k: v for k, v in of_kind.items() if k not in stated} | own
+    generated = any("generate" in params["acquire"].get(s, {}) for s in _sources(params, entry))
+    limits = [str(words.get("limits", "")), _MADE_UP if generated else ""]
+    return {
+        "title": words.get("title", collection),
+        "kind": entry["kind"],
+        "description": words.get("description", "Texts, images, and which belong together."),
+        "licence": words.get("licence", _UNKNOWN),
+        "licence_url": words.get("licence_url", ""),
+        "homepage": words.get("homepage", ""),
+        "citation": words.get("citation", ""),
+        "limits": " ".join(filter(None, limits)),
+        "entry": entry,
+        "systems": {name: params["systems"][name]["kind"] for name in params["search"]["systems"]},
+        "measures": params["score"]["measures"],
+        "lite": params["release"]["lite"],
+    }
+
+
+def about_kind(home: Path, kind: str) -> dict[str, str]:
+    """Return what `about.yaml` in the folder of a kind says; nothing where there is none.
+
+    Such a file has description, homepage and citation of the data, limits that users should know,
+    and licence and licence_url only where they hold for every collection of the kind.
+    """
+    path = home / _KINDS / kind / "about.yaml"
+    if not path.is_file():
+        return {}
+    said = cast("dict[str, str]", yaml.safe_load(path.read_text(encoding="utf-8")))
+    return {key: value.strip() for key, value in said.items()}
+
+
+def _sources(params: Mapping[str, Any], entry: Mapping[str, Any]) -> list[str]:
+    members = [params["collect"][name] for name in entry.get("of", [])] or [entry]
+    return [member["source"] for member in members if member.get("source")]

@@ -1,0 +1,120 @@
+"""about.json: what a release says of itself, for programs; card and Croissant are made of it.
+
+Keys: name, title, kind, description, licence, licence_url, homepage, citation, limits, entry (the
+collection's params), fingerprint (of all params), measures, languages (of the texts, the most
+frequent first), captions (language of the captions that stand for images), sources (upstream files
+with their digests), snapshots (dates in the names of these files), version (of isotope), statistics
+(`statistics.statistics`), evaluated (splits that MTEB evaluates) and, of a small release, lite_of.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, cast
+
+from isotope.acquire.manifest import entries
+from isotope.core.errors import CorruptFile, MissingFile
+from isotope.core.schemas import SEVERAL
+
+NAME = "about.json"
+_DAY = re.compile(r"(?<!\d)(20\d\d[01]\d[0-3]\d)(?!\d)")
+_MOST_FILES = 40
+_UNKNOWN = "unknown"
+_SEVERAL_LICENCES = "several"
+
+
+def describe(  # noqa: PLR0913
+    facts: Mapping[str, Any],
+    manifests: Sequence[Path],
+    *,
+    collection: str,
+    language: str,
+    captions: str,
+    columns: Mapping[str, Mapping[str, int]],
+) -> dict[str, Any]:
+    """Return what is known of a collection before its release is counted.
+
+    `facts` are the plan's, `manifests` those of its sources, of which the first files are listed;
+    `language` is that of the texts by the params, `columns` counts what their rows say of
+    `language` and `licence`. Where facts state no licence it is that of the rows.
+    """
+    files = [_file(path, entry) for path in manifests for entry in entries(path)]
+    days = {day for each in files for day in _DAY.findall(each["path"])}
+    own = [c for c in columns.get("language", {}) if c not in (_UNKNOWN, SEVERAL)]
+    return {
+        "name": collection,
+        **facts,
+        "licence": _licence(facts["licence"], columns.get("licence", {})),
+        "languages": own or [language],
+        "captions": captions,
+        "sources": files[:_MOST_FILES],
+        "snapshots": sorted(days),
+        "version": version("isotope-ir"),
+    }
+
+
+def _licence(stated: str, rows: Mapping[str, int]) -> str:
+    """Return the licence stated, else the one of all rows; `several` where they differ."""
+    if stated != _UNKNOWN or not rows:
+        return stated
+    return next(iter(rows)) if len(rows) == 1 else _SEVERAL_LICENCES
+
+
+def _file(manifest: Path, entry: Mapping[str, Any]) -> dict[str, Any]:
+    source = manifest.parent.name
+    return {"source": source, "path": entry["path"], "sha256": entry["sha256"]}
+
+
+def write_about(folder: Path, about: Mapping[str, Any]) -> None:
+    """Write about.json of the release in `folder`."""
+    text = json.dumps(about, indent=1, ensure_ascii=False) + "\n"
+    (folder / NAME).write_text(text, encoding="utf-8")
+
+
+def read_about(folder: Path) -> dict[str, Any]:
+    """Read about.json of a release.
+
+    Raises:
+        MissingFile: no release there, or one of an earlier isotope.
+        CorruptFile: a file that is not JSON.
+    """
+    path = folder / NAME
+    if not path.is_file():
+        releases = sorted(each.parent.name for each in folder.parent.glob(f"*/{NAME}"))
+        there = f"; there are {', '.join(releases)}" if releases else ""
+        remedy = f"run `snakemake --cores all release`, or name another one{there}"
+        raise MissingFile(path, "no such file: no release, or one of an earlier isotope", remedy)
+    try:
+        return cast("dict[str, Any]", json.loads(path.read_text(encoding="utf-8")))
+    except ValueError as error:
+        raise CorruptFile(path, f"not JSON ({error})", "release the collection again") from error
+
+
+def text(about: Mapping[str, Any], folder: Path) -> str:
+    """Return what a release has, for a terminal: its size, its licence, where it is."""
+    counts = about["statistics"]
+    lines = [f"{about['title']}: {about['description']}"]
+    for split, texts in counts["texts"].items():
+        images = counts["images"][split]
+        pairs = counts["qrels"].get(split, {"pairs": 0})["pairs"]
+        numbers = f"{texts['texts']:>12,} texts {images['images']:>12,} images {pairs:>12,} pairs"
+        lines.append(f"{split:<10} {numbers}")
+    if lite := about.get("lite_of"):
+        lines += [_pool(name, size) for name, size in lite["pools"].items()]
+        lines += [_order(each) for each in lite["agreement"]]
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    lines.append(f"Licence: {about['licence']}. Size: {size / 1e6:,.1f} MB.")
+    return "\n".join([*lines, f"Release: {folder.resolve()}", ""])
+
+
+def _pool(name: str, size: Mapping[str, Any]) -> str:
+    parts = f"{size['judged']:,} judged, {size['negatives']:,} hard negatives"
+    return f"{name}: {size['queries']:,} queries, {size['pairs']:,} pairs: {parts}"
+
+
+def _order(each: Mapping[str, Any]) -> str:
+    tau = "too few" if each["tau"] is None else f"tau {each['tau']:.2f}"
+    name = f"{each['split']}/{each['task']} {each['measure']}"
+    return f"{name}: order of {each['systems']} systems against the whole pool: {tau}"

@@ -122,3 +122,20 @@ def test_the_plan_has_the_tables_that_a_collection_of_kind_pairs_reads(tmp_path)
     assert {*plan.contents_spec(source)} == {"data"}
     assert plan.crawl_sources(pictures=True, contents=True) == "mine"
     assert "mine" not in plan.crawl_sources(pictures=True).split("|")
+
+
+def test_urls_are_crawled_from_the_parsed_pairs(tmp_path):
+    plan = Plan(load(tmp_path, {"pictures": "urls"}), ROOT, {})
+    source = Wildcards(fromdict={"source": "mine"})
+    assert plan.listing_tables(source) == ["data/parse/mine/pairs.parquet"]
+    assert "mine" in plan.crawl_sources(pictures=False).split("|")
+
+
+def test_a_collection_reads_what_parse_and_crawl_leave_of_its_own_source(tmp_path):
+    plan = Plan(load(tmp_path, {}), ROOT, {})
+    assert plan.relations(Wildcards(fromdict={"collection": "mine"})) == {
+        "pairs": "data/parse/mine/pairs.parquet",
+        "pairs_rejected": "data/parse/mine/pairs.rejected.parquet",
+        "urls": "data/crawl/mine/urls.parquet",
+        "ledger": "data/crawl/mine/ledger.parquet",
+    }

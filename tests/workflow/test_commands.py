@@ -403,6 +403,9 @@ EFFECTS: dict[str, Callable[..., None]] = {
     "isotope geval ticrc-test-b data/acquire/ticrc/test/test-B submissions": elsewhere(
         TICRC, "test_a_test_set_whose_answers_are_withheld_is_searched_as_a_collection"
     ),
+    f"{OVERLAID}/flickr8k.yaml --config root=ROOT": planned(
+        "parse_pairs", "tabulate_tables_flickr8k"
+    ),
     f"{OVERLAID}/xm3600.yaml --config root=../shared/collections": elsewhere(
         XM3600, "test_each_language_and_each_part_of_the_group_has_its_recalls"
     ),

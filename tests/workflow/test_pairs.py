@@ -6,6 +6,7 @@ import zipfile
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -50,7 +51,7 @@ def lay_out(root: Path) -> dict[str, dict[str, object]]:
             "pictures": str(root / "val2014.zip"),
         },
         "things": {"data": str(root / "things"), "pictures": "none"},
-        "tars": {"data": str(root / "*.tar"), "splits": {"validation": 0.3, "test": 0.3}},
+        "tars": {"data": str(root / "*.tar"), "splits": {"validation": 0.3, "test": 0.6}},
         "mine": {"data": str(root / "mine.csv"), "pictures": pictures, "columns": columns},
     }
 
@@ -59,16 +60,14 @@ def lay_out(root: Path) -> dict[str, dict[str, object]]:
 def ran(project: Callable[[], Path], shell: Callable[..., str], tmp_path_factory) -> Path:
     """The project after one run that builds and scores all six."""
     place, entries = project(), lay_out(tmp_path_factory.mktemp("upstream"))
-    overlay = {
+    overlay: dict[str, Any] = {
         "build": [*entries],
         "collect": {name: {"kind": "pairs", **entry} for name, entry in entries.items()},
-        "models": {"words": {"kind": "hash", "dim": 32}},
+        "models": {"words": {"kind": "hash", "dim": 32, "images": "captions"}},
         "systems": {"words": {"kind": "dense", "model": "words"}},
-        "search": {"systems": [*SYSTEMS], "settings": ["large"], "depth": 10},
+        "search": {"systems": [*SYSTEMS], "settings": ["large"], "splits": ["test"]},
         "tabulate": {"system": "words", "sizes": [], "since": [], "explain": {}, "facts": {}},
     }
-    # Without pictures only what reads words can search.
-    overlay["models"]["words"]["images"] = "captions"
     (place / "six.yaml").write_text(yaml.safe_dump(overlay))
     targets = [f"results/score/{name}.parquet" for name in entries]
     shell("snakemake", "--cores", "2", *targets, "--configfile", "six.yaml", cwd=place)

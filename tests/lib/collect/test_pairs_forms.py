@@ -4,24 +4,64 @@ Files are written as upstream writes them: names, ids and layout are real, words
 """
 
 import json
+import re
 import tarfile
 import zipfile
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 import yaml
 from tests.pairs import FLICKR, ROOT, beir, built, draw, flickr, karpathy, picture, sentences
 
 from isotope.params import files
 
+PAGE = (ROOT / "docs/pairs.md").read_text("utf-8")
+BLOCKS = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)]
 LISTS = {
     "train": "Flickr_8k.trainImages.txt",
     "validation": "Flickr_8k.devImages.txt",
     "test": "Flickr_8k.testImages.txt",
 }
+
+
+def documented(name: str, root: Path) -> dict[str, Any]:
+    """Return the entry of the page's last block that has this collection, below `root`."""
+    entries = [b["collect"][name] for b in BLOCKS if name in b["collect"]]
+    return json.loads(json.dumps(entries[-1]).replace("{root}", str(root)))
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_every_entry_of_the_page_is_one_that_the_params_take(tmp_path, block):
+    (tmp_path / "block.yaml").write_text(json.dumps({"build": [*block["collect"]], **block}))
+    params = files.load([tmp_path / "block.yaml"], [f"root={tmp_path}"], root=ROOT)
+    [name] = params["build"]
+    assert params["collect"][name]["source"] == name
+    assert "data" in params["acquire"][name]["files"]
+
+
+def test_the_first_table_of_the_page_is_what_its_first_entry_reads(tmp_path):
+    [table] = re.findall(r"```csv\n(.*?)```", PAGE, re.DOTALL)
+    (tmp_path / "captions.csv").write_text(table)
+    draw(tmp_path / "pictures", ["a.jpg", "b.jpg", "c.jpg"])
+    made = built(tmp_path, entry_of(BLOCKS[0], tmp_path))
+    assert made.pairs() == [
+        ("A dog runs .", "a.jpg", 2, "train"),
+        ("A green hill .", "c.jpg", 1, "test"),
+        ("A hill .", "c.jpg", 1, "test"),
+        ("A wet dog .", "a.jpg", 2, "train"),
+        ("Two boats .", "b.jpg", 1, "validation"),
+    ]
+    assert made.table("images")["camera"].sort().to_list() == ["Leica", "Zeiss", "Zeiss"]
+
+
+def entry_of(block: dict[str, Any], root: Path) -> dict[str, Any]:
+    [entry] = block["collect"].values()
+    return json.loads(json.dumps(entry).replace("{root}", str(root)))
 
 
 def flickr8k(root: Path) -> Path:
@@ -61,9 +101,8 @@ def test_flickr8k_has_its_captions_and_the_splits_of_its_lists(tmp_path):
 
 def test_flickr30k_has_its_token_file_and_a_folder_of_pictures(tmp_path):
     flickr(tmp_path, "results_20130124.token", FLICKR[:3])
-    pictures = draw(tmp_path / "flickr30k-images", FLICKR[:3])
-    data = str(tmp_path / "results_20130124.token")
-    made = built(tmp_path, {"data": data, "pictures": str(pictures)})
+    draw(tmp_path / "flickr30k-images", FLICKR[:3])
+    made = built(tmp_path, documented("flickr30k", tmp_path))
     assert made.table("qrels").height == 15
     assert made.table("images")["mime_type"].to_list() == ["image/jpeg"] * 3
     assert made.table("images")["split"].to_list() == ["test"] * 3
@@ -73,11 +112,11 @@ def test_coco_has_the_splits_of_karpathys_file(tmp_path):
     names = [f"COCO_val2014_{n:012d}.jpg" for n in (391895, 522418, 184613, 318219)]
     published = karpathy(names, ["train", "restval", "val", "test"], "val2014")
     (tmp_path / "dataset_coco.json").write_text(json.dumps(published))
-    with zipfile.ZipFile(tmp_path / "val2014.zip", "w") as archive:
-        for n, name in enumerate(names):
-            archive.writestr(f"val2014/{name}", picture(n))
-    entry = {"data": str(tmp_path / "dataset_coco.json"), "pictures": str(tmp_path / "val2014.zip")}
-    made = built(tmp_path, entry)
+    for folder in ("train2014", "val2014"):
+        with zipfile.ZipFile(tmp_path / f"{folder}.zip", "w") as archive:
+            for n, name in enumerate(names):
+                archive.writestr(f"{folder}/{name.replace('val2014', folder)}", picture(n))
+    made = built(tmp_path, documented("coco", tmp_path))
     qrels = made.table("qrels").group_by("split").len().sort("split").rows()
     assert qrels == [("test", 2), ("train", 4), ("validation", 2)]
     assert made.table("texts")["text_id"].sort().to_list() == [str(n) for n in range(8)]
@@ -85,8 +124,8 @@ def test_coco_has_the_splits_of_karpathys_file(tmp_path):
 
 
 def test_a_beir_folder_has_graded_judgements_and_documents_that_nobody_judged(tmp_path):
-    entry = {"data": str(beir(tmp_path / "things")), "pictures": "none"}
-    made = built(tmp_path, entry)
+    beir(tmp_path / "things")
+    made = built(tmp_path, documented("things", tmp_path))
     assert [(name, grade, split) for _, name, grade, split in made.pairs()] == [
         ("d0", 1, "train"),
         ("d1", 2, "test"),
@@ -117,11 +156,7 @@ def test_a_webdataset_has_pictures_and_texts_in_tars(tmp_path):
                     info = tarfile.TarInfo(f"{key}.{suffix}")
                     info.size = len(content)
                     tar.addfile(info, BytesIO(content))
-    entry = {
-        "data": str(tmp_path / "*.tar"),
-        "columns": {"split": "fold", "licence": "license"},
-    }
-    made = built(tmp_path, entry)
+    made = built(tmp_path, documented("tars", tmp_path))
     assert sorted(split for *_, split in made.pairs()) == ["test", "test", "train", "train"]
     images = made.table("images").sort("image_url")
     assert images["image_url"][0] == "00000.tar/000000000.jpg"
@@ -133,7 +168,7 @@ def test_a_folder_has_captions_beside_its_pictures(tmp_path):
     folder = draw(tmp_path / "holidays", ["a.jpg", "b/c.jpg", "d.jpg"])
     (folder / "a.txt").write_text("A beach .\nThe same beach .\n")
     (folder / "b/c.txt").write_text("A tent .\n")
-    made = built(tmp_path, {"data": str(folder)})
+    made = built(tmp_path, documented("holidays", tmp_path))
     assert [text for text, *_ in made.pairs()] == ["A beach .", "A tent .", "The same beach ."]
     images = made.table("images").sort("source_image_id")
     assert images.select("source_image_id", "split").rows() == [
@@ -157,6 +192,30 @@ def test_an_mteb_folder_has_pictures_as_bytes(tmp_path):
     made = built(tmp_path, {"data": str(folder)})
     assert made.pairs() == [("A .", "d0", 1, "test"), ("B .", "d2", 2, "test")]
     assert made.table("images").sort("source_image_id")["width"].to_list() == [24, 24, 24]
+
+
+def test_an_id_of_ir_datasets_is_read_from_this_machine(tmp_path):
+    import ir_datasets  # noqa: PLC0415 (a package of users)
+    from ir_datasets.formats import TrecQrels, TsvDocs, TsvQueries  # noqa: PLC0415
+    from ir_datasets.util import Cache, Download, RequestsDownload  # noqa: PLC0415
+
+    files = {"docs": "d1\tA dog .\nd2\tA sea .\n", "queries": "q1\twhich dog?\n"}
+    files |= {"qrels": "q1 0 d1 2\nq1 0 d2 0\n"}
+    nowhere = Download([RequestsDownload("http://nowhere.invalid/x")])
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    docs, queries, qrels = (Cache(nowhere, tmp_path / name) for name in files)
+    data = ir_datasets.Dataset(
+        TsvDocs(docs, namespace="mine"), TsvQueries(queries), TrecQrels(qrels, {0: "no", 2: "yes"})
+    )
+    ir_datasets.registry.register("mine/test", data)
+    try:
+        made = built(tmp_path, {"data": "ir_datasets:mine/test", "pictures": "none"})
+    finally:
+        del ir_datasets.registry._registered["mine/test"]
+    assert made.pairs() == [("which dog?", "d1", 2, "test"), ("which dog?", "d2", 0, "test")]
+    captions = made.table("images").sort("source_image_id")["caption_reference_description"]
+    assert captions.to_list() == [["A dog ."], ["A sea ."]]
 
 
 def test_rows_of_several_files_and_columns_keep_their_types(tmp_path):

@@ -3,7 +3,6 @@
 import gzip
 import json
 from datetime import date
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -37,14 +36,18 @@ def test_crossmodal_3600_is_one_entry_a_language_without_pixels(shared, tmp_path
     data = shared / "collections/xm3600/captions_de.jsonl.gz"
     columns = {"image_id": "image_id", "text": "caption", "language": "language"}
     entry = {"data": str(data), "pictures": "none", "keep": {"text": ["caption_en"]}}
-    made = built(tmp_path, {**entry, "columns": {**columns, "objects": "synsets"}, "language": "de"})
+    made = built(
+        tmp_path, {**entry, "columns": {**columns, "objects": "synsets"}, "language": "de"}
+    )
     with gzip.open(data, "rt", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     distinct = {(row["image_id"], row["caption"].strip()) for row in rows}
     assert made.table("qrels").height == len(distinct)
     assert made.reasons().get("repeated_pair", 0) == len(rows) - len(distinct)
     assert made.table("images").height == len({row["image_id"] for row in rows})
-    texts = made.table("texts").join(pl.DataFrame(rows), left_on="context_section_description", right_on="caption")
+    texts = made.table("texts").join(
+        pl.DataFrame(rows), left_on="context_section_description", right_on="caption"
+    )
     assert (texts["caption_en"] == texts["caption_en_right"]).any()
     assert {*texts["language"]} == {"de"}
 
@@ -53,13 +56,14 @@ def test_the_gallery_of_oven_is_one_entry_with_entities_as_texts(shared, tmp_pat
     oven = shared / "collections/oven-gallery"
     columns = {"image": "image", "text": "entity_text", "text_id": "entity_id"}
     entry = {"data": str(oven / "gallery.jsonl"), "pictures": str(oven / "images")}
-    made = built(tmp_path, entry | {"columns": columns, "keep": {"image": ["entity_text"]}})
+    made = built(tmp_path, entry | {"columns": columns, "keep": {"image": ["question"]}})
     rows = [json.loads(line) for line in (oven / "gallery.jsonl").read_text().splitlines()]
     assert sorted((row["entity_text"], row["image"]) for row in rows) == [
         (text, name) for text, name, *_ in made.pairs()
     ]
     assert {*made.table("texts")["text_id"]} == {row["entity_id"] for row in rows}
     assert made.table("images")["width"].null_count() == 0
+    assert {*made.table("images")["question"]} == {row["question"] for row in rows}
 
 
 def test_the_captions_of_atomic_are_one_entry(shared, tmp_path):
@@ -74,8 +78,12 @@ def test_the_captions_of_atomic_are_one_entry(shared, tmp_path):
 
 
 def test_the_challenge_of_dated_pictures_is_one_entry_of_its_joined_lines(shared, tmp_path):
-    """The challenge keeps pictures, answers and captions in three files; a table has them in one."""
-    ticrc, lines, pictures = shared / "collections/ticrc", ["picture\tday\tcaption\tset"], list[str]()
+    """The challenge has pictures, answers and captions in three files; a table has one row each."""
+    ticrc, lines, pictures = (
+        shared / "collections/ticrc",
+        ["picture\tday\tcaption\tset"],
+        list[str](),
+    )
     for name in ("train", "dev-0"):
         captions = (ticrc / name / "captions.tsv").read_text("utf-8").split("\n")
         answers = (ticrc / name / "expected.tsv").read_text("utf-8").split()

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from snakemake.iocontainers import Wildcards
 
 from isotope.core.errors import BadParams
 from isotope.params import files
@@ -42,11 +43,13 @@ def test_files_folders_and_lists_become_the_parts_of_a_source(tmp_path):
     assert params["collect"]["mine"]["source"] == "mine"
 
 
-@pytest.mark.parametrize(
-    ("path", "pattern"),
-    [("up/data", "up/data/**"), ("up/v1.0/", "up/v1.0/**"), ("up/a.csv", "up/a.csv")]
-    + [("up/*.tar", "up/*.tar"), ("https://example.org/a", "https://example.org/a")],
-)
+PATTERNS = {
+    **{"up/data": "up/data/**", "up/v1.0/": "up/v1.0/**", "up/a.csv": "up/a.csv"},
+    **{"up/*.tar": "up/*.tar", "https://example.org/a": "https://example.org/a"},
+}
+
+
+@pytest.mark.parametrize(("path", "pattern"), PATTERNS.items())
 def test_a_path_without_suffix_is_a_folder(tmp_path, path, pattern):
     assert load(tmp_path, {"data": path})["acquire"]["mine"]["files"]["data"] == [pattern]
 
@@ -82,6 +85,7 @@ def test_pictures_are_in_the_data_or_nowhere(tmp_path):
         ({"columns": {"imge": "file"}}, r"columns\.imge: no such key.*did you mean 'image'"),
         ({"source": "toy"}, r"collect\.mine\.source: 'toy'.*leave it out"),
         ({"keep": {"image": ["split"]}}, r"keep\.image: 'split' is a column of the collection"),
+        ({"keep": {"text": ["ISO", "iso"]}}, r"keep\.text: 'ISO' and 'iso' differ by case alone"),
         ({"splits": {"validation": 0.6, "test": 0.6}}, r"splits: shares add up to 1\.2"),
         ({"splits": {"validation": 1.5}}, r"splits\.validation: 1\.5.*at most 1"),
         ({"splits": {"train": "a.txt", "test": 0.1}}, r"splits: both lists and shares"),
@@ -112,5 +116,9 @@ def test_the_plan_has_the_tables_that_a_collection_of_kind_pairs_reads(tmp_path)
         "data/parse/mine/pairs.rejected.parquet",
     ]
     assert plan.pairs_sources() == "mine"
+    source = Wildcards(fromdict={"source": "mine"})
+    assert {*plan.pairs_spec(source)} == {"data", "columns"}
+    # Another column is no reason to copy the pictures again.
+    assert {*plan.contents_spec(source)} == {"data"}
     assert plan.crawl_sources(pictures=True, contents=True) == "mine"
     assert "mine" not in plan.crawl_sources(pictures=True).split("|")

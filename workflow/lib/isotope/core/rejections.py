@@ -16,6 +16,6 @@ def summary(rejected: Path) -> str:
     if rows.is_empty():
         return "nothing was set aside"
     counts = rows["reason"].value_counts().sort(["count", "reason"], descending=[True, False])
-    reasons = ", ".join(f"{n:,} × {reason}" for reason, n in counts.head(_REASONS).rows())
+    reasons = ", ".join(f"{n:,} {reason}" for reason, n in counts.head(_REASONS).rows())
     file, row, _, detail = rows.row(0)
     return f"{reasons}; the first is {file}, row {row} ({detail})"

@@ -157,9 +157,9 @@ class Crawl(Section):
     of: Annotated[Distinct[Literal["associations", "infoboxes", "pairs"]], Field(min_length=1)] = (
         Field(
             default=["associations"],
-            description="Parsed tables whose images are downloaded: what WIT associates, the first "
-            "picture of each infobox, or the pairs of a collection of kind pairs, which has these by "
-            "itself.",
+            description="Parsed tables whose images are downloaded: what WIT associates, the "
+            "first picture of each infobox, or the pairs of a collection of kind pairs, which has "
+            "these by itself.",
         )
     )
     mirror: Opt[Annotated[str, Field(pattern="^https?://[^/]+$")]] = Field(

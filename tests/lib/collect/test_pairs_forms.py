@@ -32,13 +32,13 @@ LISTS = {
 def documented(name: str, root: Path) -> dict[str, Any]:
     """Return the entry of the page's last block that has this collection, below `root`."""
     entries = [b["collect"][name] for b in BLOCKS if name in b["collect"]]
-    return json.loads(json.dumps(entries[-1]).replace("{root}", str(root)))
+    return json.loads(json.dumps(entries[-1]).replace("upstream", str(root)))
 
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_every_entry_of_the_page_is_one_that_the_params_take(tmp_path, block):
     (tmp_path / "block.yaml").write_text(json.dumps({"build": [*block["collect"]], **block}))
-    params = files.load([tmp_path / "block.yaml"], [f"root={tmp_path}"], root=ROOT)
+    params = files.load([tmp_path / "block.yaml"], root=ROOT)
     [name] = params["build"]
     assert params["collect"][name]["source"] == name
     assert "data" in params["acquire"][name]["files"]
@@ -61,7 +61,7 @@ def test_the_first_table_of_the_page_is_what_its_first_entry_reads(tmp_path):
 
 def entry_of(block: dict[str, Any], root: Path) -> dict[str, Any]:
     [entry] = block["collect"].values()
-    return json.loads(json.dumps(entry).replace("{root}", str(root)))
+    return json.loads(json.dumps(entry).replace("upstream", str(root)))
 
 
 def flickr8k(root: Path) -> Path:

@@ -139,7 +139,10 @@ def paths_of(table: str) -> list[Path]:
 
     Raises:
         MissingFile: nothing of this name.
+        BadArgument: a name with braces, which params take for a name of their own.
     """
+    if {*table} & {*"{}"}:
+        raise BadArgument("TABLE", f"{table!r} has braces in it", "rename it")
     if table.startswith(IR_DATASETS):
         return [Path(table)]
     path = Path(table)

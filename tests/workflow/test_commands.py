@@ -289,6 +289,7 @@ JUDGE = "tests/lib/judge/test_judge_page.py"
 SHEET = "tests/lib/judge/test_judge_sheet.py"
 EXAMPLES = "tests/lib/tabulate/test_examples.py"
 SHOW = "tests/lib/cli/test_show.py"
+INIT = "tests/lib/cli/test_init.py"
 LUCENE = "tests/lib/core/test_lucene.py"
 CLUSTER = "tests/cluster/test_cluster.py"
 BUILT = "test_repro_on_a_fresh_clone_builds_all"
@@ -310,6 +311,9 @@ EFFECTS: dict[str, Callable[..., None]] = {
     "isotope estimate --configfile params/enwiki.yaml": printed(r"^crawl +258 +11\d{6} "),
     "isotope show run toy/small/test/t2m/bm25 --html run.html": page_written,
     "isotope show text projected-00001000-003": text_shown,
+    "isotope init captions.csv --pictures pictures": elsewhere(
+        INIT, "test_the_page_shows_what_is_printed_and_written"
+    ),
     "isotope snapshot 20260301": snapshot_added,
     "isotope trec toy out": exported,
     "isotope sql SELECT collection, split, count(*) AS texts"

@@ -87,6 +87,32 @@ BAD["estimate"] |= {
     "--cores": ["estimate --cores 0", "estimate --cores two", "estimate --cores -3"],
     "--json": ["estimate --json=yes"],
 }
+BAD["init"] = {
+    "table": [
+        "init",
+        "init ''",
+        "init {n}",
+        "init {f}",
+        "init {empty}",
+        "init {d}",
+        "init ir_datasets:no",
+        "init 'x{{root}}.csv'",
+    ],
+    "--pictures": [f"init {{table}} --pictures {at}" for at in ("{n}", "{d}", "''", "{f}")],
+    "--name": [f"init {{table}} --name {name}" for name in ("''", "A", "a/b", "../a", "toy")],
+    "--output": [
+        f"init {{table}} --output {at}" for at in ("{d}", "{f}", "{f}/below.yaml", "/proc/x/y")
+    ],
+    "--columns": [
+        f"init {{table}} --columns {each}"
+        for each in ("text", "text=", "=caption", "txet=caption", "text=captoin", "split=a split=b")
+    ],
+    "--form": [
+        f"init {{table}} --form {form}" for form in ("''", "csb", "beir", "parquet", "coco")
+    ],
+    "--force": ["init {table} --force=yes"],
+    "--json": ["init {table} --json=yes"],
+}
 BAD["judge"] |= {
     "collection": [f"judge {name} --assessor ann --port 0" for name in ("toi", "toy-later")],
     "--assessor": ["judge toy"]
@@ -151,6 +177,7 @@ def project(tmp_path_factory) -> Path:
         "traps/yaml": b"search: [",
         "traps/bytes": b"search: \xff",
         "traps/empty": b"",
+        "table.csv": b"image,caption,split\na.png,A dog.,test\n",
     }
     for name, text in written.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -162,7 +189,14 @@ def project(tmp_path_factory) -> Path:
 
 def places() -> dict[str, str]:
     traps = {name: f"traps/{name}" for name in ("yaml", "bytes", "empty")}
-    return {"f": "traps/file", "d": "traps", "n": "none", "challenge": "challenge/test", **traps}
+    return {
+        "f": "traps/file",
+        "d": "traps",
+        "n": "none",
+        "challenge": "challenge/test",
+        "table": "table.csv",
+        **traps,
+    }
 
 
 def contents(root: Path) -> dict[str, bytes]:
@@ -213,6 +247,14 @@ def test_every_argument_of_every_subcommand_is_tried_with_a_bad_value():
             "--host: 0.0.0.0 can be reached from elsewhere",
         ),
         ("judge toy --assessor ann --sheet failures --port 0", "study.parquet: no sheet to judge"),
+        (
+            "init tabel.csv",
+            "MissingFile: tabel.csv: no such file or folder; did you mean 'table.csv'",
+        ),
+        ("init {table} --columns text=captoin", "no column 'captoin'; did you mean 'caption'?"),
+        ("init {table} --columns txet=caption", "no role 'txet'; did you mean 'text'?"),
+        ("init {table} --form csb", "no form is called 'csb'; did you mean 'csv'?"),
+        ("init {table} --output {f}", "traps/file is there; name another file, or add --force"),
         ("nothing", "invalid choice: 'nothing'"),
         ("", "the following arguments are required: command"),
     ],

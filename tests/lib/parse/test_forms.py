@@ -5,6 +5,7 @@ import json
 import sys
 import tarfile
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -304,9 +305,9 @@ def data_set(tmp_path):
 def test_what_datasets_saves_is_read_back(data_set, tmp_path):
     import datasets  # noqa: PLC0415 (slow to import)
 
-    splits = {"train": data_set.select([0, 1]), "test": data_set.select([1, 2])}
+    splits: dict[Any, Any] = {"train": data_set.select([0, 1]), "test": data_set.select([1, 2])}
     datasets.DatasetDict(splits).save_to_disk(tmp_path / "saved")
-    loaded = datasets.load_from_disk(tmp_path / "saved")
+    loaded: Any = datasets.load_from_disk(tmp_path / "saved")
     rows, images = read(tmp_path / "saved"), pictures(tmp_path / "saved")
     ours = {(r["split"], r["caption"]): r for r in rows}
     assert len(rows) == 4
@@ -467,7 +468,8 @@ def test_mtebs_own_loader_finds_the_same_judgements(tmp_path, monkeypatch):
         for name in ("corpus", "queries", "qrels")
     ]
     written(folder / "README.md", f"---\nconfigs: {json.dumps(configs)}\n---\n")
-    theirs = RetrievalDatasetLoader(str(folder), revision=None).load()
+    revision: Any = None
+    theirs = RetrievalDatasetLoader(str(folder), revision).load()
     judged = [r for r in read(folder) if r["relevance"] is not None]
     assert theirs["relevant_docs"] == {
         r["text_id"]: {r["image_id"]: r["relevance"]} for r in judged

@@ -43,7 +43,7 @@ _SERIES = re.compile(r"(.*?)[ _-]?(\d+)")
 _URL = re.compile(r"https?://", re.IGNORECASE)
 _CODE = re.compile(r"[a-z]{2,3}([-_][A-Za-z0-9]{2,12})*")
 _DAY = re.compile(r"\d{4}(-?\d{2}(-?\d{2}([T ].*)?)?)?")
-_WORDS_OF_A_TEXT = 3.0
+_WORDS_OF_A_TEXT = 2.0
 _SHARE = 0.5
 
 
@@ -132,7 +132,10 @@ def _is_list_of_words(column: Column) -> bool:
 
 
 def _has_words(column: Column) -> bool:
-    return _is_words(column) or pa.types.is_list(column.kind)
+    """Tell whether values are words, or lists of words, and not records of JSON."""
+    if not (_is_words(column) or _is_list_of_words(column)):
+        return False
+    return not any(text.startswith(("{", "[")) for text in column.texts)
 
 
 def _is_key(column: Column) -> bool:

@@ -95,14 +95,13 @@ class _Dialect:
         self._quote = options.get("quote", "" if form == "tsv" else '"')
         self._spaced, self.names, self._skipped = False, list[str](), 0
         header = options.get("header", True)
-        fields = self._fields(first)
         if header is True:
-            self._spaced = len(fields) > 1 and all(field.startswith(" ") for field in fields[1:])
-            fields, self._skipped = next(self._parsed(deque()))[1], 1
-        elif header:
-            fields = [str(name) for name in header]
-        else:
-            fields = [""] * len(fields)
+            begun = first.rstrip("\r\n").split(self._delimiter)
+            self._spaced = len(begun) > 1 and all(field.startswith(" ") for field in begun[1:])
+            self._skipped = 1
+        fields = next(self._parsed(deque()))[1]
+        if header is not True:
+            fields = [str(name) for name in header] if header else [""] * len(fields)
         self.names = self._named([field.strip() for field in fields])
 
     def _named(self, fields: Sequence[str]) -> list[str]:
@@ -112,9 +111,6 @@ class _Dialect:
             found = f"two columns are called {twice!r}"
             raise CorruptFile(f"{self._path}, row 1", found, "rename one of them")
         return names
-
-    def _fields(self, line: str) -> list[str]:
-        return line.rstrip("\r\n").split(self._delimiter)
 
     def rows(self, name: str, rejected: list[Rejection] | None) -> Iterator[Located]:
         """Yield the rows behind the header."""

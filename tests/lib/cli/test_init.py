@@ -1,0 +1,312 @@
+"""`isotope init`: what it guesses of data in many forms, what it counts, writes and prints."""
+
+import io
+import json
+import re
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from PIL import Image
+
+from isotope.cli import commands as main
+from isotope.cli.guess import Column, guess
+from isotope.cli.overlay import name_of
+from isotope.params import files
+from isotope.parse.forms import FORMS
+from isotope.parse.forms.base import FILE, ROW
+
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs/init.md").read_text("utf-8")
+
+
+def png(shade: int = 0) -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (4, 3), (shade, 0, 0)).save(out, "PNG")
+    return out.getvalue()
+
+
+def written(path: Path, data) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(data, list):
+        data = "\n".join(map(json.dumps, data))
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return path
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch) -> Path:
+    """An empty project, in which commands run."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "params.yaml").write_bytes((ROOT / "params.yaml").read_bytes())
+    return tmp_path
+
+
+@pytest.fixture
+def init(place, capsys):
+    """Run `isotope init --json`; return what it prints, once isotope has read the overlay."""
+
+    def run(*words, status=0):
+        assert main.main(["init", *map(str, words), "--json"]) == status
+        out, err = capsys.readouterr()
+        if status:
+            return err
+        said = json.loads(out)
+        overlay = Path(said["output"])
+        assert yaml.safe_load(overlay.read_text("utf-8")) == said["overlay"]
+        # What isotope itself says of the overlay: every key, name and reference is right.
+        params = files.load([place / overlay], [], root=ROOT)
+        assert params["collect"][said["name"]]["kind"] == "pairs"
+        return said
+
+    return run
+
+
+def entry(said) -> dict:
+    return said["overlay"]["collect"][said["name"]]
+
+
+def fence(language: str) -> str:
+    [block] = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    return block
+
+
+def test_the_page_shows_what_is_printed_and_written(place, capsys):
+    written(place / "captions.csv", fence("csv"))
+    for name in "abd":
+        written(place / f"pictures/{name}.png", png())
+    [line] = fence("sh").splitlines()
+    assert main.main(line.split()[1:]) == 0
+    assert capsys.readouterr().out == fence("text")
+    overlay = place / "params/captions.yaml"
+    assert "".join(overlay.read_text().splitlines(keepends=True)[2:]) == fence("yaml")
+    assert overlay.read_text().startswith("# captions.csv as a collection")
+
+
+def test_the_page_lists_every_form_and_every_option():
+    rows = dict(re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| (.*) \|$", PAGE, re.MULTILINE))
+    listed = {name for names in rows for name in re.findall(r"`(\w+)`", names)}
+    options = {name for form in FORMS.values() for name in form.options}
+    assert {*FORMS} | options == listed - {"TABLE"}
+    for form in FORMS.values():
+        for name, sentence in form.options.items():
+            assert sentence in PAGE, name
+
+
+# Guesses by names, types and values
+
+
+def columns(**values) -> list[Column]:
+    return [Column(name, pa.array(each).type, each) for name, each in values.items()]
+
+
+@pytest.mark.parametrize(
+    ("table", "roles"),
+    [
+        (
+            {"file": ["a.jpg", "b.jpg"], "caption_2": ["x", None], "caption_10": ["y", "z"]},
+            {"image": ["file"], "text": ["caption_2", "caption_10"]},
+        ),
+        (
+            {"id": [1, 2], "url": ["http://h/a?w=1", "http://h/b"], "alt": ["A dog", "A sea"]},
+            {"image": ["url"], "text": ["alt"], "text_id": ["id"]},
+        ),
+        (
+            {"img_path": ["x/a.PNG"], "title": ["Dogs"], "description": ["All about dogs."]},
+            {"image": ["img_path"], "text": ["description"], "title": ["title"]},
+        ),
+        (
+            {"image": ["a.jpg"], "grade": [2], "lang": ["pt-BR"], "year": [1907], "tags": [["a"]]},
+            {
+                "image": ["image"],
+                **{"relevance": ["grade"], "language": ["lang"], "date": ["year"]},
+                "objects": ["tags"],
+            },
+        ),
+        # Values speak against a name: a fold that is a number, a language that is a sentence.
+        (
+            {"image": ["a.jpg"], "text": ["A"], "fold": [3], "language": ["in English"]},
+            {"image": ["image"], "text": ["text"]},
+        ),
+        # A sentence that no name announces.
+        (
+            {"a": ["x.webp"], "b": ["Leica"], "c": ["Three dogs on a hill."]},
+            {"image": ["a"], "text": ["c"]},
+        ),
+        ({"image": [None], "text": ["A dog"]}, {"text": ["text"]}),
+    ],
+)
+def test_roles_are_guessed_by_name_type_and_values(table, roles):
+    assert guess(columns(**table)) == roles
+
+
+def test_a_column_that_names_pictures_that_are_there_is_the_image():
+    table = columns(code=["k1", "k2"], thumbnail=["x.jpg", "y.jpg"], text=["A", "B"])
+    assert guess(table)["image"] == ["thumbnail"]
+    assert guess(table, {"k1", "k2"}.__contains__)["image"] == ["code"]
+
+
+# Forms
+
+
+def test_columns_that_are_equal_in_all_rows_of_a_picture_travel_with_it(init, place):
+    rows = [
+        {"image": f"{n % 2}.png", "text": f"T{n}", "camera": f"c{n % 2}", "author": f"a{n}"}
+        for n in range(4)
+    ]
+    said = init(written(place / "a.jsonl", rows))
+    assert entry(said)["keep"] == {"image": ["camera"], "text": ["author"]}
+
+
+def test_what_is_wrong_is_counted(init, place):
+    table = "image,text,id,split\na.png,A,1,train\na.png,B,1,test\nb.png,,3,test\n,C,4,test\nlone\n"
+    written(place / "pictures/a.png", png())
+    counts = init(written(place / "a.csv", table), "--columns", "text_id=id")["counts"]
+    assert counts["rows"] == 4
+    assert counts["unreadable"] == 1
+    assert (counts["without_picture"], counts["without_text"]) == (1, 0)
+    assert (counts["pictures"], counts["pictures_found"], counts["missing"]) == (2, 1, ["b.png"])
+    assert counts["repeated_text_ids"] == 1
+    assert counts["captions"] == [0, 1.0, 2]
+    assert counts["splits"] == {"train": 1, "test": 3}
+    assert counts["mixed_splits"] == 1
+
+
+def test_pictures_are_found_in_a_folder_an_archive_and_beside_the_table(init, place):
+    table = written(place / "a.csv", "image,text\nx/a.jpg,A dog\nb.jpg,A sea\n")
+    with zipfile.ZipFile(place / "p.zip", "w") as archive:
+        archive.writestr("train/a.png", png())
+    with tarfile.open(place / "p.tar", "w") as archive:
+        for name in ("a.jpg", "b.jpg"):
+            archive.addfile(tarfile.TarInfo(name))
+    assert init(table, "--pictures", "p.zip")["counts"]["missing"] == ["b.jpg"]
+    assert init(table, "--pictures", "p.tar", "--force")["counts"]["missing"] == []
+    written(place / "images/x/a.jpg", png())
+    said = init("a.csv", "--force")
+    assert entry(said)["pictures"] == "images"
+    assert said["counts"]["missing"] == ["b.jpg"]
+
+
+def test_urls_are_downloaded_and_pictures_in_the_data_need_no_place(init, place):
+    said = init(written(place / "u.tsv", "url\tcaption\nhttp://h/a.jpg\tA dog\n"))
+    assert entry(said)["pictures"] == "urls"
+    table = pa.table({"picture": [png(n) for n in range(3)], "caption": ["A", "B", "C"]})
+    pq.write_table(table, place / "b.parquet")
+    said = init("b.parquet")
+    assert "pictures" not in entry(said)
+    assert entry(said)["columns"] == {"image": "picture", "text": "caption"}
+    assert said["counts"]["pictures_found"] == 3
+
+
+def test_names_of_pictures_that_are_nowhere_are_read_without_pixels(init, place):
+    table = written(place / "a.csv", 'image,text,tags\nx.png,One,"[{}]"\n')
+    said = init(table)
+    assert entry(said)["pictures"] == "none"
+    assert entry(said)["columns"] == {"image": "image", "text": "text"}
+    assert said["overlay"]["models"]["hash"]["images"] == "captions"
+    assert main.main(["init", str(table), "--force"]) == 0
+
+
+def test_a_first_line_that_is_a_row_and_quotes_of_a_tsv_are_noticed(init, place):
+    said = init(written(place / "a.tsv", '1.png\t"One\ttwo"\n2.png\tThree four five\n'))
+    assert entry(said)["options"] == {"header": False, "quote": '"'}
+    assert said["rows"][0]["text"] == "One\ttwo"
+    assert entry(said)["columns"] == {"image": "column_1", "text": "column_2"}
+
+
+def test_what_a_form_says_itself_is_left_out(init, place):
+    said = init(written(place / "x.token", "a.jpg#0\tA dog .\na.jpg#1\tA hound .\n"))
+    assert entry(said) == {
+        **{"kind": "pairs", "data": str(place / "x.token"), "pictures": "none"},
+        "keep": {"text": ["number"]},
+        "splits": {"test": 1.0},
+    }
+
+
+def test_a_beir_folder_of_words_reads_no_picture(init, place):
+    written(place / "set/corpus.jsonl", [{"_id": "d", "title": "Dogs", "text": "bark."}])
+    written(place / "set/queries.jsonl", [{"_id": "q", "text": "who barks?"}])
+    written(place / "set/qrels/test.tsv", "query-id\tcorpus-id\tscore\nq\td\t1\n")
+    said = init("set")
+    assert said["form"] == "beir"
+    assert entry(said) == {"kind": "pairs", "data": "set", "pictures": "none"}
+    assert said["overlay"]["models"]["hash"]["images"] == "captions"
+    assert said["overlay"]["search"]["splits"] == ["test"]
+
+
+def test_without_a_split_to_search_in_shares_are_proposed(init, place):
+    rows = [{"image": f"{n}.png", "text": "A", "split": "train"} for n in range(100)]
+    said = init(written(place / "a.jsonl", rows))
+    assert entry(said)["splits"] == {"validation": 0.1, "test": 0.1}
+    assert "split" not in entry(said)["columns"]
+    said = init(written(place / "b.jsonl", rows[:99]))
+    assert entry(said)["splits"] == {"test": 1.0}
+
+
+def test_wrong_guesses_are_mended_and_columns_keep_their_order(init, place):
+    table = written(place / "a.csv", "image,b,a,title\nx.png,One,Two,Three\n")
+    said = init(table, "--columns", "text=b", "text=a", "title=title")
+    assert entry(said)["columns"] == {"image": "image", "text": ["b", "a"], "title": "title"}
+
+
+def test_a_file_that_is_there_is_replaced_only_by_force(init, place):
+    table = written(place / "a.csv", "image,text\nx.png,One\n")
+    kept = written(place / "params/a.yaml", "mine")
+    assert "params/a.yaml is there; name another file, or add --force" in init(table, status=1)
+    assert kept.read_text() == "mine"
+    assert init(table, "--force")["name"] == "a"
+    assert init(table, "--name", "b-1", "--output", "x/y.yaml")["output"] == "x/y.yaml"
+
+
+@pytest.mark.parametrize(
+    ("table", "name"),
+    [
+        ("d/Flickr8k.token.txt", "flickr8k"),
+        ("My Photos/", "my-photos"),
+        ("captions_*.jsonl.gz", "captions"),
+        ("ir_datasets:beir/scifact", "scifact"),
+        ("???", "mine"),
+    ],
+)
+def test_a_collection_is_called_as_its_data(table, name):
+    assert name_of(table) == name
+
+
+# Real collections
+
+
+def test_real_collections_are_understood(init, shared):
+    here = shared / "collections"
+    coco = init(here / "coco-mini/captions_val2017.json", "--pictures", here / "coco-mini/images")
+    assert coco["form"] == "coco"
+    assert coco["counts"]["captions"] == [5, 5.0, 5]
+    assert (coco["counts"]["pictures"], coco["counts"]["missing"]) == (79, [])
+    oven = here / "oven-gallery"
+    said = init(oven / "gallery.jsonl", "--pictures", oven / "images")
+    assert said["columns"] == {"image": ["image"], "text": ["question"]}
+    assert entry(init(oven / "gallery.jsonl", "--force"))["pictures"] == str(oven / "images")
+    topics = here / "atomic/topics.atomic.validation.image-caption.jsonl.gz"
+    said = init(topics, "--columns", "image_id=id")
+    assert said["columns"] == {"image_id": ["id"], "text": ["title"]}
+    assert said["counts"]["rows"] == 16_131
+    pictures = here / "ticrc/dev-0/pictures"
+    ticrc = here / "ticrc/dev-0/in.tsv"
+    assert "no column of column_1, column_2 looks like the text" in init(
+        ticrc, "--pictures", pictures, status=1
+    )
+    said = init(here / "xm3600/captions_sw.jsonl.gz")
+    assert said["columns"] == {
+        **{"image_id": ["image_id"], "text": ["caption"]},
+        **{"language": ["language"], "objects": ["synsets"]},
+    }
+    assert entry(said)["pictures"] == "none"
+
+
+def test_rows_are_located_by_columns_that_no_guess_takes(init, place):
+    said = init(written(place / "a.csv", "file,row,caption\na.png,3,A dog\n"))
+    assert not {FILE, ROW} & {name for names in said["columns"].values() for name in names}
+    assert said["rows"][0]["row"] == "a.csv:2"

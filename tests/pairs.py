@@ -84,8 +84,9 @@ def _crawled(place: Path, manifest: Path, params: Mapping[str, Any]) -> dict[str
         list_urls([place / "pairs.parquet"], 1, urls)
         crawl_shard(urls, spec, 0, outputs, place / "scratch")
     elif spec["pictures"]["part"] == "data":
-        list_contents(manifest, entry, 1, urls)
-        crawl_contents(manifest, urls, entry, 0, outputs)
+        form = {k: v for k, v in entry.items() if k in ("data", "form", "options")}
+        list_contents(manifest, form, 1, urls)
+        crawl_contents(manifest, urls, form, 0, outputs)
     else:
         list_pictures(manifest, spec["pictures"], 1, urls)
         crawl_pictures(manifest, urls, spec["pictures"], 0, outputs)

@@ -141,7 +141,7 @@ rule crawl_contents_listing:
         mem_mb=plan.needs(HOLDS),
     params:
         call="crawl.contents:list_contents",
-        spec=plan.pairs_spec,
+        spec=plan.contents_spec,
         shards=plan.crawl_shards,
     message:
         "list the pictures within {wildcards.source}"
@@ -167,7 +167,7 @@ rule crawl_contents:
         mem_mb=plan.needs(BUFFERS),
     params:
         call="crawl.contents:crawl_contents",
-        spec=plan.pairs_spec,
+        spec=plan.contents_spec,
     message:
         "copy the pictures within {wildcards.source}, shard {wildcards.shard}"
     script:

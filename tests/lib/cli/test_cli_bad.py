@@ -104,6 +104,7 @@ BAD["init"] = {
         "init {empty}",
         "init {d}",
         "init ir_datasets:no",
+        "init 'x{{root}}.csv'",
     ],
     "--pictures": [f"init {{table}} --pictures {at}" for at in ("{n}", "{d}", "''", "{f}")],
     "--name": [f"init {{table}} --name {name}" for name in ("''", "A", "a/b", "../a", "toy")],

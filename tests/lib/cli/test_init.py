@@ -17,6 +17,7 @@ from isotope.cli import commands as main
 from isotope.cli.guess import Column, guess
 from isotope.cli.overlay import name_of
 from isotope.params import files
+from isotope.parse.forms import FORMS
 from isotope.parse.forms.base import FILE, ROW
 
 ROOT = Path(__file__).parents[3]
@@ -84,6 +85,16 @@ def test_the_page_shows_what_is_printed_and_written(place, capsys):
     overlay = place / "params/captions.yaml"
     assert "".join(overlay.read_text().splitlines(keepends=True)[2:]) == fence("yaml")
     assert overlay.read_text().startswith("# captions.csv as a collection")
+
+
+def test_the_page_lists_every_form_and_every_option():
+    rows = dict(re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| (.*) \|$", PAGE, re.MULTILINE))
+    listed = {name for names in rows for name in re.findall(r"`(\w+)`", names)}
+    options = {name for form in FORMS.values() for name in form.options}
+    assert {*FORMS} | options == listed - {"TABLE"}
+    for form in FORMS.values():
+        for name, sentence in form.options.items():
+            assert sentence in PAGE, name
 
 
 # Guesses by names, types and values
@@ -191,6 +202,15 @@ def test_urls_are_downloaded_and_pictures_in_the_data_need_no_place(init, place)
     assert said["counts"]["pictures_found"] == 3
 
 
+def test_names_of_pictures_that_are_nowhere_are_read_without_pixels(init, place):
+    table = written(place / "a.csv", 'image,text,tags\nx.png,One,"[{}]"\n')
+    said = init(table)
+    assert entry(said)["pictures"] == "none"
+    assert entry(said)["columns"] == {"image": "image", "text": "text"}
+    assert said["overlay"]["models"]["hash"]["images"] == "captions"
+    assert main.main(["init", str(table), "--force"]) == 0
+
+
 def test_a_first_line_that_is_a_row_and_quotes_of_a_tsv_are_noticed(init, place):
     said = init(written(place / "a.tsv", '1.png\t"One\ttwo"\n2.png\tThree four five\n'))
     assert entry(said)["options"] == {"header": False, "quote": '"'}
@@ -201,7 +221,7 @@ def test_a_first_line_that_is_a_row_and_quotes_of_a_tsv_are_noticed(init, place)
 def test_what_a_form_says_itself_is_left_out(init, place):
     said = init(written(place / "x.token", "a.jpg#0\tA dog .\na.jpg#1\tA hound .\n"))
     assert entry(said) == {
-        **{"kind": "pairs", "data": str(place / "x.token")},
+        **{"kind": "pairs", "data": str(place / "x.token"), "pictures": "none"},
         "keep": {"text": ["number"]},
         "splits": {"test": 1.0},
     }

@@ -32,13 +32,13 @@ LISTS = {
 def documented(name: str, root: Path) -> dict[str, Any]:
     """Return the entry of the page's last block that has this collection, below `root`."""
     entries = [b["collect"][name] for b in BLOCKS if name in b["collect"]]
-    return json.loads(json.dumps(entries[-1]).replace("{root}", str(root)))
+    return json.loads(json.dumps(entries[-1]).replace("upstream", str(root)))
 
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_every_entry_of_the_page_is_one_that_the_params_take(tmp_path, block):
     (tmp_path / "block.yaml").write_text(json.dumps({"build": [*block["collect"]], **block}))
-    params = files.load([tmp_path / "block.yaml"], [f"root={tmp_path}"], root=ROOT)
+    params = files.load([tmp_path / "block.yaml"], root=ROOT)
     [name] = params["build"]
     assert params["collect"][name]["source"] == name
     assert "data" in params["acquire"][name]["files"]
@@ -61,7 +61,7 @@ def test_the_first_table_of_the_page_is_what_its_first_entry_reads(tmp_path):
 
 def entry_of(block: dict[str, Any], root: Path) -> dict[str, Any]:
     [entry] = block["collect"].values()
-    return json.loads(json.dumps(entry).replace("{root}", str(root)))
+    return json.loads(json.dumps(entry).replace("upstream", str(root)))
 
 
 def flickr8k(root: Path) -> Path:
@@ -192,6 +192,30 @@ def test_an_mteb_folder_has_pictures_as_bytes(tmp_path):
     made = built(tmp_path, {"data": str(folder)})
     assert made.pairs() == [("A .", "d0", 1, "test"), ("B .", "d2", 2, "test")]
     assert made.table("images").sort("source_image_id")["width"].to_list() == [24, 24, 24]
+
+
+def test_an_id_of_ir_datasets_is_read_from_this_machine(tmp_path):
+    import ir_datasets  # noqa: PLC0415 (a package of users)
+    from ir_datasets.formats import TrecQrels, TsvDocs, TsvQueries  # noqa: PLC0415
+    from ir_datasets.util import Cache, Download, RequestsDownload  # noqa: PLC0415
+
+    files = {"docs": "d1\tA dog .\nd2\tA sea .\n", "queries": "q1\twhich dog?\n"}
+    files |= {"qrels": "q1 0 d1 2\nq1 0 d2 0\n"}
+    nowhere = Download([RequestsDownload("http://nowhere.invalid/x")])
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    docs, queries, qrels = (Cache(nowhere, tmp_path / name) for name in files)
+    data = ir_datasets.Dataset(
+        TsvDocs(docs, namespace="mine"), TsvQueries(queries), TrecQrels(qrels, {0: "no", 2: "yes"})
+    )
+    ir_datasets.registry.register("mine/test", data)
+    try:
+        made = built(tmp_path, {"data": "ir_datasets:mine/test", "pictures": "none"})
+    finally:
+        del ir_datasets.registry._registered["mine/test"]
+    assert made.pairs() == [("which dog?", "d1", 2, "test"), ("which dog?", "d2", 0, "test")]
+    captions = made.table("images").sort("source_image_id")["caption_reference_description"]
+    assert captions.to_list() == [["A dog ."], ["A sea ."]]
 
 
 def test_rows_of_several_files_and_columns_keep_their_types(tmp_path):

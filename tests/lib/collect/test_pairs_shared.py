@@ -56,13 +56,14 @@ def test_the_gallery_of_oven_is_one_entry_with_entities_as_texts(shared, tmp_pat
     oven = shared / "collections/oven-gallery"
     columns = {"image": "image", "text": "entity_text", "text_id": "entity_id"}
     entry = {"data": str(oven / "gallery.jsonl"), "pictures": str(oven / "images")}
-    made = built(tmp_path, entry | {"columns": columns, "keep": {"image": ["entity_text"]}})
+    made = built(tmp_path, entry | {"columns": columns, "keep": {"image": ["question"]}})
     rows = [json.loads(line) for line in (oven / "gallery.jsonl").read_text().splitlines()]
     assert sorted((row["entity_text"], row["image"]) for row in rows) == [
         (text, name) for text, name, *_ in made.pairs()
     ]
     assert {*made.table("texts")["text_id"]} == {row["entity_id"] for row in rows}
     assert made.table("images")["width"].null_count() == 0
+    assert {*made.table("images")["question"]} == {row["question"] for row in rows}
 
 
 def test_the_captions_of_atomic_are_one_entry(shared, tmp_path):

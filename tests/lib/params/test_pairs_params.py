@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from snakemake.iocontainers import Wildcards
 
 from isotope.core.errors import BadParams
 from isotope.params import files
@@ -84,6 +85,7 @@ def test_pictures_are_in_the_data_or_nowhere(tmp_path):
         ({"columns": {"imge": "file"}}, r"columns\.imge: no such key.*did you mean 'image'"),
         ({"source": "toy"}, r"collect\.mine\.source: 'toy'.*leave it out"),
         ({"keep": {"image": ["split"]}}, r"keep\.image: 'split' is a column of the collection"),
+        ({"keep": {"text": ["ISO", "iso"]}}, r"keep\.text: 'ISO' and 'iso' differ by case alone"),
         ({"splits": {"validation": 0.6, "test": 0.6}}, r"splits: shares add up to 1\.2"),
         ({"splits": {"validation": 1.5}}, r"splits\.validation: 1\.5.*at most 1"),
         ({"splits": {"train": "a.txt", "test": 0.1}}, r"splits: both lists and shares"),
@@ -114,5 +116,26 @@ def test_the_plan_has_the_tables_that_a_collection_of_kind_pairs_reads(tmp_path)
         "data/parse/mine/pairs.rejected.parquet",
     ]
     assert plan.pairs_sources() == "mine"
+    source = Wildcards(fromdict={"source": "mine"})
+    assert {*plan.pairs_spec(source)} == {"data", "columns"}
+    # Another column is no reason to copy the pictures again.
+    assert {*plan.contents_spec(source)} == {"data"}
     assert plan.crawl_sources(pictures=True, contents=True) == "mine"
     assert "mine" not in plan.crawl_sources(pictures=True).split("|")
+
+
+def test_urls_are_crawled_from_the_parsed_pairs(tmp_path):
+    plan = Plan(load(tmp_path, {"pictures": "urls"}), ROOT, {})
+    source = Wildcards(fromdict={"source": "mine"})
+    assert plan.listing_tables(source) == ["data/parse/mine/pairs.parquet"]
+    assert "mine" in plan.crawl_sources(pictures=False).split("|")
+
+
+def test_a_collection_reads_what_parse_and_crawl_leave_of_its_own_source(tmp_path):
+    plan = Plan(load(tmp_path, {}), ROOT, {})
+    assert plan.relations(Wildcards(fromdict={"collection": "mine"})) == {
+        "pairs": "data/parse/mine/pairs.parquet",
+        "pairs_rejected": "data/parse/mine/pairs.rejected.parquet",
+        "urls": "data/crawl/mine/urls.parquet",
+        "ledger": "data/crawl/mine/ledger.parquet",
+    }

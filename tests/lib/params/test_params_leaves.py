@@ -171,7 +171,7 @@ def wrong(rule: dict[str, Any]) -> Iterator[object]:
 
 
 def fits(value: object, kinds: list[str]) -> bool:
-    types = {"string": str, "object": dict, "array": list, "integer": int}
+    types = {"string": str, "object": dict, "array": list, "integer": int, "number": (int, float)}
     return any(isinstance(value, types[kind]) for kind in kinds)
 
 

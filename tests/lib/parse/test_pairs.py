@@ -311,11 +311,15 @@ DAYS = {
     **{"1907-05": date(1907, 5, 1), "1907-05-31T12:00:00Z": date(1907, 5, 31)},
     **{"1907-02-30": None, "31.5.1907": None, "": None, 19: None},
 }
-GRADES = {"2": 2, 0: 0, 3.0: 3, "1.0": 1, 0.5: None, -1: None, "often": None, "nan": None}
-GRADES |= {"inf": None, 2**31: None}
+GRADES = {
+    **{"2": 2, 0: 0, 3.0: 3, "1.0": 1, 0.5: None, -1: None, "often": None},
+    **{"nan": None, "inf": None, 2**31: None},
+}
 DOG = {"synset": "dog.n.01", "x_min": 1}
-OBJECTS = [("dog; tree|car", ["dog", "tree", "car"]), (["dog"], ["dog"]), ([], []), (3, None)]
-OBJECTS += [([DOG], ["dog.n.01"]), ([3], None)]
+OBJECTS = [
+    *(("dog; tree|car", ["dog", "tree", "car"]), (["dog"], ["dog"]), ([], []), (3, None)),
+    *(([DOG], ["dog.n.01"]), ([3], None)),
+]
 
 
 @pytest.mark.parametrize(("value", "known"), DAYS.items())
@@ -351,9 +355,8 @@ def test_every_row_is_used_or_set_aside_and_every_check_of_a_collection_holds(
     """`built` runs the checks of workflow/sql/check; one row is always fine."""
     place = tmp_path_factory.mktemp("rows")
     keys = ("file", "id", "text", "fold", "grade")
-    own = [
-        dict(zip(keys, row, strict=True)) for row in [*rows, ("d.jpg", "q0", "Fine .", "test", 1)]
-    ]
+    own: list[dict[str, object]] = [dict(zip(keys, row, strict=True)) for row in rows]
+    own.append(dict(zip(keys, ("d.jpg", "q0", "Fine .", "test", 1), strict=True)))
     (place / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in own))
     columns = {"image": "file", "text_id": "id", "text": "text", "split": "fold"}
     entry = {

@@ -118,7 +118,7 @@ def size(spec: Mapping[str, Any], pictures: str | None = None, language: str = "
     files = sum("://" in f["url"] for entries in listed.values() for f in entries)
     if "wit" not in listed:
         of = _published(sizes, len(listed.get(pictures or "", [])), pictures, files)
-        return _of_rows(of, listed[DATA]) if DATA in listed else of
+        return _of_rows(of, listed[DATA], pictures) if DATA in listed else of
     rows = sizes["wit"] // _ROW_BYTES
     zipped = sizes.get("dump", 0)
     xml = round(zipped * _ZIPPED)
@@ -173,14 +173,16 @@ def _published(sizes: Mapping[str, int], files: int, pictures: str | None, urls:
     return Size(texts, images, texts, texts, upstream, 0, 0, urls, picture, 0)
 
 
-def _of_rows(of: Size, data: Sequence[Mapping[str, Any]]) -> Size:
+def _of_rows(of: Size, data: Sequence[Mapping[str, Any]], pictures: str | None) -> Size:
     """Return the size of anybody's pictures and texts, by the rows of their tables.
 
-    Tables that can't be counted by lines have a text for each picture at least.
+    Tables that can't be counted by lines have a text for each picture at least; rows that have
+    the pictures themselves have one each.
     """
     rows = sum(estimate_samples.rows_of(Path(file["url"])) for file in data)
     texts = max(rows, of.images) or of.texts
-    return replace(of, texts=texts, images=of.images or texts, associations=texts, pairs=texts)
+    images = texts if pictures == DATA or not of.images else of.images
+    return replace(of, texts=texts, images=images, associations=texts, pairs=texts)
 
 
 def _bytes(file: Mapping[str, Any]) -> int:

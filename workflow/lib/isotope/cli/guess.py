@@ -132,7 +132,10 @@ def _is_list_of_words(column: Column) -> bool:
 
 
 def _has_words(column: Column) -> bool:
-    return _is_words(column) or pa.types.is_list(column.kind)
+    """Tell whether values are words, or lists of words, and not records of JSON."""
+    if not (_is_words(column) or _is_list_of_words(column)):
+        return False
+    return not any(text.startswith(("{", "[")) for text in column.texts)
 
 
 def _is_key(column: Column) -> bool:

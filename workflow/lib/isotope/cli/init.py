@@ -58,7 +58,9 @@ class Understanding:
         """Return shares by hash, where the data has no split to search in."""
         if {"validation", "test"} & {*self.counts.splits}:
             return None
-        return dict(_SHARES) if self.counts.pictures >= _FEWEST else {"test": 1.0}
+        found = self.counts.pictures_found
+        pictures = self.counts.pictures if found is None else found
+        return dict(_SHARES) if pictures >= _FEWEST else {"test": 1.0}
 
     def entry(self) -> dict[str, Any]:
         """Return the entry of `collect`; what the form says itself is left out."""
@@ -117,7 +119,7 @@ def understand(question: Question) -> Understanding:
     within = next(iter(form.pictures(paths, options)), None) is not None
     place, here = _place(question, first, within=within)
     roles = _roles(question, form, first, here)
-    place = place or _elsewhere(first, roles)
+    place = place or _elsewhere(first, roles, within=within)
     keep, rejected = _kept(first, roles), list[Rejection]()
     tally, rows = Tally(roles, here), list[Mapping[str, object]]()
     progress = Progress("rows looked at")
@@ -137,7 +139,10 @@ def paths_of(table: str) -> list[Path]:
 
     Raises:
         MissingFile: nothing of this name.
+        BadArgument: a name with braces, which params take for a name of their own.
     """
+    if {*table} & {*"{}"}:
+        raise BadArgument("TABLE", f"{table!r} has braces in it", "rename it")
     if table.startswith(IR_DATASETS):
         return [Path(table)]
     path = Path(table)
@@ -190,14 +195,15 @@ def _place(
     return (str(found), pictures_in(found)) if found else (None, None)
 
 
-def _elsewhere(first: pa.RecordBatch, roles: Mapping[str, Sequence[str]]) -> str | None:
-    """Return what the overlay says of pictures that are neither here nor in the data."""
-    if "image" not in roles:
-        return NONE
-    values = [str(v) for v in first[roles["image"][0]].to_pylist() if v is not None]
+def _elsewhere(
+    first: pa.RecordBatch, roles: Mapping[str, Sequence[str]], *, within: bool
+) -> str | None:
+    """Return what the overlay says of pictures of which no place is known."""
+    names = roles.get("image")
+    values = [str(v) for v in first[names[0]].to_pylist() if v is not None] if names else []
     if values and all(map(is_url, values)):
         return URLS
-    return None
+    return None if within and names else NONE
 
 
 def _roles(

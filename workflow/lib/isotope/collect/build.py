@@ -75,7 +75,7 @@ def collect(
         further = further_columns(inputs)
         tables = run_steps(steps, inputs, {**CHOICES, **params, **own}, Path(folder), further)
         if further:
-            _demand_pairs(tables, str(params["kind"]))
+            _demand_pairs(tables, kind.name)
         run_checks({name: tables[name] for name in BASE})
         place(Path(folder), out)
 
@@ -124,10 +124,7 @@ def further_columns(relations: Mapping[str, sql.Files]) -> dict[str, list[pa.Fie
         return {}
     columns = pq.read_schema(pairs)
     sides = {"texts": "text_own", "images": "image_own"}
-    return {
-        table: list(columns.field(name).type) if name in columns.names else []
-        for table, name in sides.items()
-    }
+    return {t: list(columns.field(n).type) for t, n in sides.items() if n in columns.names}
 
 
 def run_checks(relations: Mapping[str, sql.Files]) -> None:

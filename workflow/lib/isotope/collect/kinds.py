@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from isotope.collect.tables import IMAGES, OPTIONAL, TEXTS
+from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core.errors import BadParams
 from isotope.params import SPLITS
 from isotope.params.pairs import Columns, Keep, OneOrMore, Splits
@@ -28,7 +28,8 @@ from isotope.params.sections import (
 )
 
 # Names that columns of the data may not bear in the collection's tables.
-_TAKEN = frozenset((*TEXTS.names, *IMAGES.names, *OPTIONAL.names, "licence"))
+_OF_ROLES = ("date", "licence", "objects", "source_image_id")
+_TAKEN = frozenset((*TEXTS.names, *IMAGES.names, *_OF_ROLES))
 
 
 class Wikipedia(CollectionKind):
@@ -192,6 +193,10 @@ class Pairs(CollectionKind):
     def _check_kept(self, where: str) -> None:
         for side in ("image", "text"):
             names = (getattr(self.keep, side) if self.keep else None) or []
+            twice = [n for n in names if [m.lower() for m in names].count(n.lower()) > 1]
+            if twice:
+                found = f"{' and '.join(map(repr, twice))} differ by case alone"
+                raise BadParams(f"{where}.keep.{side}", found, "rename one in the data")
             for name in names:
                 if name.lower() in _TAKEN or name.startswith("_"):
                     found = f"{name!r} is a column of the collection's own tables"

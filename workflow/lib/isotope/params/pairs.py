@@ -43,9 +43,10 @@ OneOrMore = Annotated[
 
 
 def _split_type(value: object) -> str | None:
-    if isinstance(value, bool):
-        return None
-    return "number" if isinstance(value, int | float) else "string"
+    """Return the type of a value as JSON Schema has it; None for what is neither of the two."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return "number"
+    return "string" if isinstance(value, str) else None
 
 
 _ListOrShare = Annotated[

@@ -19,7 +19,8 @@ class Sources(Paths):
     # Params of a crawl that say where its pictures are requested.
     _ORIGIN = ("serve", "mirror", "pictures")
     # Params of a collection of kind pairs that say what its rows are.
-    _OF_ROWS = ("data", "form", "options", "columns", "keep", "splits")
+    _OF_FORM = ("data", "form", "options")
+    _OF_ROWS = (*_OF_FORM, "columns", "keep", "splits")
 
     def upstream(self, wildcards: Wildcards) -> dict[str, Any]:
         """The params of a source, and digests of its local files that change when these do."""
@@ -53,6 +54,11 @@ class Sources(Paths):
         """What the params say of the rows of such a source."""
         entry = self.params["collect"][wildcards.source]
         return {k: v for k, v in entry.items() if k in self._OF_ROWS}
+
+    def contents_spec(self, wildcards: Wildcards) -> dict[str, Any]:
+        """What the params say of the pictures within such a source: its form, no columns."""
+        entry = self.params["collect"][wildcards.source]
+        return {k: v for k, v in entry.items() if k in self._OF_FORM}
 
     def _is_contents(self, source: str) -> bool:
         """Whether the pictures of a source are within its rows."""

@@ -1,7 +1,7 @@
 -- The split of each row: by the hash of its pictures that hang together, by the list that names
 -- its picture or text, by its own column. Lists name pictures with or without folder and suffix,
 -- but the very name counts first.
--- ASSUME pairs without any split are a test set: nothing says which of them may be learned from.
+-- ASSUME pairs without any split are a test set; no file says which of them may be learned from.
 WITH exact_names AS (
     SELECT line AS name, list(DISTINCT split ORDER BY split) AS splits
     FROM lists

@@ -14,6 +14,7 @@ A shard has two files: `.npy`, uint8 [vectors, 4 + dim], scale before codes, in 
 they were made; and a table ITEMS, a row for each item in the order of the ids.
 """
 
+import mmap
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -178,7 +179,15 @@ class MultiVectors:
         for shard, (first, count) in zip(shards, spans, strict=True):
             out[at : at + count] = self._parts[shard][first : first + count]
             at += count
+        for shard in np.unique(shards):
+            _forget(self._parts[shard])
         return out
+
+
+def _forget(part: Records) -> None:
+    """Give mapped pages back: they would count as this process's memory until it ends."""
+    if isinstance(part.base, mmap.mmap):
+        part.base.madvise(mmap.MADV_DONTNEED)
 
 
 def _mapped(path: Path) -> Records:

@@ -25,6 +25,8 @@ from isotope.verify.subject import Subject
 
 _SEARCHER = "io.anserini.search.SearchCollection"
 _KIND = "bm25"
+# `isotope.verify.dense` has these.
+_DENSE = "dense"
 _FORM = {"query_id": pl.String(), "q0": pl.String(), "doc_id": pl.String(), "rank": pl.Int64()}
 # Anserini prints six digits.
 _TOLERANCE = 5.01e-7
@@ -77,6 +79,8 @@ def _searches(check: Check, subject: Subject, sample: Sample) -> Iterator[_Searc
     entries = subject.entries()
     for (cell, system), path in subject.runs().items():
         entry = entries.get(system, {})
+        if entry.get("kind") == _DENSE:
+            continue
         if entry.get("kind") != _KIND:
             kind = f"kind {entry['kind']}" if entry else "unknown kinds"
             check.skip(f"runs of {kind}: no outside tool makes them")

@@ -26,7 +26,7 @@ def lines(printed: str) -> dict[str, str]:
 
 def test_the_demo_is_confirmed_and_its_report_says_so(released, shell):
     printed = shell("isotope", "verify", "toy", cwd=released)
-    assert len(lines(printed)) == 9, printed
+    assert len(lines(printed)) == 10, printed
     assert all(re.search(r" %  +0  ", line) for line in lines(printed).values()), printed
     page = (released / "results/report/toy/cite.html").read_text("utf-8")
     assert 'data-verified="yes"' in page

@@ -9,7 +9,10 @@ import polars as pl
 from tests import report_project
 
 from isotope.core import sql, store
+from isotope.core.grid import SIDES, Cell, document_ids, query_ids
+from isotope.core.runs import ranked, write_run
 from isotope.core.schemas import FIVE_FIELDS
+from isotope.core.vectors import load_vectors
 from isotope.encode.shard import encode_shard
 from isotope.index.bm25 import index_bm25
 from isotope.params.sections import Params
@@ -29,7 +32,6 @@ SYSTEMS: dict[str, dict[str, Any]] = {
     "titles": {"kind": "bm25", "k1": 1.2, "b": 0.5, "fields": ["page_title"], "engine": "impacts"},
     "hash": {"kind": "dense", "model": "hash"},
 }
-RANKED = [name for name in SYSTEMS if name != "hash"]
 MEASURES = ["MRR@10", "R@10", "R@1000", "Success@10", "nDCG@10", "MAP"]
 BOOTSTRAP: dict[str, Any] = {"samples": 100, "seed": 0, "level": 0.95}
 PARAMS: Params = {
@@ -59,6 +61,7 @@ def lay(root: Path) -> None:
     store.write_rows(pixels, root / "data/crawl/src/shard-00001.parquet", report_project.PIXELS)
     _grade(tables["qrels"])
     _acquire(root / "data/acquire/src")
+    _encode(root, tables)
     runs = _search(root, tables)
     scores = root / "results/score/toy.parquet"
     significance = root / "results/score/toy.significance.parquet"
@@ -71,9 +74,10 @@ def lay(root: Path) -> None:
         measures=MEASURES,
     )
     _tabulate(root, scores, significance)
-    _encode(root, tables)
     release.build(
-        **tables,
+        texts=tables["texts"],
+        images=tables["images"],
+        qrels=tables["qrels"],
         pixels=_pixels(root),
         runs=runs,
         release=root / "results/release/toy",
@@ -118,11 +122,13 @@ def _acquire(folder: Path) -> None:
 def _search(root: Path, tables: dict[str, Path]) -> list[Path]:
     cells = [(setting, task) for setting in ("small", "large") for task in ("t2m", "m2t")]
     every: list[Path] = []
-    for system in RANKED:
+    for system in [*SYSTEMS]:
         spec = SYSTEMS[system]
         runs = [root / f"results/search/toy/{s}/test/{t}/{system}.parquet" for s, t in cells]
         if spec["kind"] == "random":
             search_random(**tables, runs=runs, spec=spec, depth=6)
+        elif spec["kind"] == "dense":
+            _search_vectors(root / "data/encode/toy/hash", tables, runs)
         else:
             folders = [
                 root / f"data/index/toy/{setting}/{system}" for setting in ("small", "large")
@@ -136,14 +142,34 @@ def _search(root: Path, tables: dict[str, Path]) -> list[Path]:
     return every
 
 
+def _search_vectors(folder: Path, tables: dict[str, Path], runs: list[Path]) -> None:
+    """Rank by inner products in single precision, as `isotope.core.exact` does."""
+    shards = {side: folder / f"{side}/shard-00000" for side in SIDES}
+    found = {
+        side: load_vectors([path.with_suffix(".npy")], [path.with_suffix(".ids.parquet")])
+        for side, path in shards.items()
+    }
+    rows = {side: dict(zip(f.ids, f.blocks[0], strict=True)) for side, f in found.items()}
+    for path in runs:
+        cell = Cell.of(path)
+        docs = document_ids(tables[cell.document_side], cell)
+        hits = [
+            (query, doc, float(rows[cell.query_side][query] @ rows[cell.document_side][doc]))
+            for query in query_ids(tables["qrels"], cell)
+            for doc in docs
+        ]
+        frame = pl.DataFrame(hits, ["query_id", "doc_id", "score"], orient="row")
+        write_run(ranked(frame, 6), path)
+
+
 def _tabulate(root: Path, scores: Path, significance: Path) -> None:
-    out, ordered = root / "results/tables/toy", {"systems": RANKED}
+    out, ordered = root / "results/tables/toy", {"systems": [*SYSTEMS]}
     both: dict[str, sql.Files] = {"scores": scores, "significance": significance}
     report_project.lay_tables(root)
     tabulate(SQL / "table3.sql", both, {"alpha": 0.05, **ordered}, out / "table3")
     cell: dict[str, Any] = {"setting": "small", "split": "test", "measure": "MRR@10"}
     tabulate(SQL / "headline.sql", {"scores": scores}, {**cell, **ordered}, out / "headline")
-    entries = {name: SYSTEMS[name] for name in RANKED}
+    entries = {name: SYSTEMS[name] for name in [*SYSTEMS]}
     own = {"system_entries": entries, "models": PARAMS["models"]}
     of: dict[str, Any] = {"alpha": 0.05, "comparisons": PARAMS["tabulate"]["comparisons"], **own}
     relations: dict[str, sql.Files] = {**both, "trials": []}
@@ -158,7 +184,7 @@ def _tabulate(root: Path, scores: Path, significance: Path) -> None:
         "split": "test",
     }
     about = Scope(root=root, **scope, system="bm25")
-    told = {**report_project.TOLD, "looks": {name: n for n, name in enumerate(RANKED)}}
+    told = {**report_project.TOLD, "looks": {name: n for n, name in enumerate([*SYSTEMS])}}
     collection.build_pages(about, files, told, root / "results/report/toy")
 
 
@@ -168,7 +194,7 @@ def _intervals(root: Path, scores: Path, out: Path) -> None:
     how = Resampling(**BOOTSTRAP)
     intervals_table(scores, files, language="en", how=how, out=out / "intervals.parquet")
     relations: dict[str, sql.Files] = {"intervals": out / "intervals.parquet"}
-    params: dict[str, Any] = {"measure": "MRR@10", "systems": RANKED}
+    params: dict[str, Any] = {"measure": "MRR@10", "systems": [*SYSTEMS]}
     tabulate(SQL / "intervals.sql", relations, params, out / "intervals")
 
 

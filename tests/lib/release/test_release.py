@@ -1,6 +1,7 @@
 """A release is what others load: published columns, TREC files, Croissant, ir_datasets."""
 
 import gzip
+import hashlib
 import io
 import json
 import logging
@@ -22,7 +23,8 @@ from isotope.core import runs, sql, store
 from isotope.core.schemas import CAPTION_FIELDS, RUN
 from isotope.crawl.tables import PIXELS
 from isotope.parse.wit import parse_wit
-from isotope.release import collection
+from isotope.release import collection, manifest
+from isotope.score.tables import SCORES, SIGNIFICANCE
 
 PUBLISHED_TEXTS = [
     *("text_id", "page_url", "page_title", "section_title", "context_page_description"),
@@ -248,3 +250,42 @@ def test_real_attributions_name_no_licence_but_every_file_has_its_page(shared, t
 def test_every_line_of_json_is_one_object(out):
     lines = gzip.decompress((out / "texts.jsonl.gz").read_bytes()).decode().splitlines()
     assert [sorted(json.loads(line)) for line in lines] == [["doc_id", "text"]] * 3
+
+
+def test_the_manifest_has_size_and_digest_of_every_file(out):
+    about = json.loads((out / "manifest.json").read_text("utf-8"))
+    assert about["languages"] == {"texts": "en", "images": "en"}
+    listed = {each["path"]: (each["bytes"], each["sha256"]) for each in about["files"]}
+    files = [path for path in out.rglob("*") if path.is_file() and path.name != "manifest.json"]
+    found = {
+        path.relative_to(out).as_posix(): (
+            path.stat().st_size,
+            hashlib.sha256(path.read_bytes()).hexdigest(),
+        )
+        for path in files
+    }
+    assert listed == found
+    assert [*listed] == sorted(listed)
+
+
+def test_the_scores_of_the_runs_come_by_query_by_cell_and_by_pair(tmp_path):
+    cell = {"collection": "toy", "setting": "small", "split": "test", "task": "t2m"}
+    scores = [
+        {**cell, "system": "bm25", "query_id": f"q{n}", "measure": "MAP", "value": value}
+        for n, value in enumerate((0.25, 1.0, 0.0))
+    ]
+    pair = {**cell, "measure": "MAP", "system": "bm25", "other": "rrf", "t": None, "p": 0.5}
+    places = tmp_path / "scores.parquet", tmp_path / "significance.parquet"
+    store.write_rows(scores, places[0], SCORES)
+    store.write_rows([{**pair, "difference": 0.1, "p_bonferroni": 1.0}], places[1], SIGNIFICANCE)
+    manifest.write_scores(*places, tmp_path / "out")
+    folder = tmp_path / "out/scores"
+    assert pl.read_parquet(folder / "queries.parquet").equals(pl.read_parquet(places[0]))
+    assert (folder / "means.csv").read_text().splitlines() == [
+        "setting,split,task,system,measure,queries,value",
+        "small,test,t2m,bm25,MAP,3,0.416667",
+    ]
+    assert (folder / "significance.csv").read_text().splitlines() == [
+        "setting,split,task,measure,system,other,difference,t,p,p_bonferroni",
+        "small,test,t2m,MAP,bm25,rrf,0.1,,0.5,1.0",
+    ]

@@ -63,7 +63,8 @@ def write_manifest(folder: Path, collection: str, languages: Mapping[str, str]) 
     Raises:
         DiskFull: no room for it.
     """
-    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    every = (path for path in folder.rglob("*") if path.is_file())
+    paths = sorted(every, key=lambda path: path.relative_to(folder).as_posix())
     progress = Progress("files digested", total=len(paths))
     files = list[dict[str, Any]]()
     for path in paths:

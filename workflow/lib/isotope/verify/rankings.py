@@ -25,6 +25,8 @@ from isotope.verify.subject import Subject
 
 _SEARCHER = "io.anserini.search.SearchCollection"
 _KIND = "bm25"
+# `isotope.verify.dense` has these.
+_DENSE = "dense"
 _FORM = {"query_id": pl.String(), "q0": pl.String(), "doc_id": pl.String(), "rank": pl.Int64()}
 # Anserini prints six digits.
 _TOLERANCE = 5.01e-7
@@ -77,6 +79,8 @@ def _searches(check: Check, subject: Subject, sample: Sample) -> Iterator[_Searc
     entries = subject.entries()
     for (cell, system), path in subject.runs().items():
         entry = entries.get(system, {})
+        if entry.get("kind") == _DENSE:
+            continue
         if entry.get("kind") != _KIND:
             kind = f"kind {entry['kind']}" if entry else "unknown kinds"
             check.skip(f"runs of {kind}: no outside tool makes them")
@@ -91,9 +95,9 @@ def _search(check: Check, subject: Subject, searches: list[_Search], folder: Pat
     words = _Words(subject)
     pools = {pool: folder / f"index-{n}" for n, pool in enumerate({s.pool: 0 for s in searches})}
     filled = (
-        lucene.Documents(place, rows, subject.languages[pool.side])
+        lucene.Documents(place, rows.iter_rows(), subject.languages[pool.side])
         for pool, place in pools.items()
-        if (rows := words.documents(pool))
+        if (rows := words.documents(pool)).height
     )
     lucene.build_indexes(filled, threads=2, memory_mb=_MEMORY_MB)
     runs, outputs = list[list[str | Path]](), dict[int, Path]()
@@ -122,10 +126,10 @@ class _Words:
             self._sides[side, fields] = words.with_columns(pl.col("contents").fill_null(""))
         return self._sides[side, fields]
 
-    def documents(self, pool: _Pool) -> list[tuple[str, str]]:
+    def documents(self, pool: _Pool) -> pl.DataFrame:
         """The documents of a pool: id, contents."""
         inside = pl.col("split").is_in(pool_splits(pool.setting, pool.pool))
-        return self._side(pool.side, pool.fields).filter(inside).select("id", "contents").rows()
+        return self._side(pool.side, pool.fields).filter(inside).select("id", "contents")
 
     def queries(self, search: _Search) -> list[tuple[str, str]]:
         """The sampled queries of a run: id, words."""

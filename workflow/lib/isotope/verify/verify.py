@@ -22,6 +22,7 @@ from isotope.params.sections import Params
 from isotope.release import manifest
 from isotope.report import verification
 from isotope.tabulate.table import plain
+from isotope.verify.dense import check_dense
 from isotope.verify.digests import check_digests
 from isotope.verify.measures import check_measures
 from isotope.verify.outcome import Check, Sample, failed
@@ -55,7 +56,10 @@ CHECKS: dict[str, Callable[[Task], list[Check]]] = {
     "significance": lambda task: check_significance(task.subject, task.numbers),
     "printed": lambda task: check_printed(task.subject),
     "measures": lambda task: check_measures(task.subject, task.sample),
-    "rankings": lambda task: check_rankings(task.subject, task.sample),
+    "rankings": lambda task: [
+        *check_rankings(task.subject, task.sample),
+        *check_dense(task.subject, task.sample),
+    ],
     "vectors": lambda task: check_vectors(task.subject, task.sample),
 }
 

@@ -34,6 +34,7 @@ from isotope.release.lite_pools import (
     items,
     restricted,
 )
+from isotope.release.manifest import write_manifest
 from isotope.release.statistics import text_columns
 from isotope.release.tables import (
     LITE_POOLS,
@@ -90,7 +91,10 @@ def write_lite(release: Path, lite: Path, bounds: Bounds) -> dict[str, Any]:
         origin = {"collection": about["name"], "fingerprint": about["fingerprint"]}
         own = {**origin, **bounds._asdict(), **own}
         words = {**about, "name": lite.name, "title": f"{about['title']}, small", "lite_of": own}
-        return write_forms(part, words, _columns(part), small.pools)
+        whole = write_forms(part, words, _columns(part), small.pools)
+        languages = {"texts": about["language"], "images": about["captions"]}
+        write_manifest(part, lite.name, languages)
+        return whole
 
 
 def _columns(out: Path) -> dict[str, dict[str, int]]:

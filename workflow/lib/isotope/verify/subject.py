@@ -174,6 +174,11 @@ class Release:
         return self.manifest.languages
 
     @property
+    def is_small(self) -> bool:
+        """Whether it is the small form of a release, whose pools have other scores."""
+        return (self.folder / "lite.csv").is_file()
+
+    @property
     def scores(self) -> Path:
         """Scores by query."""
         return self.folder / manifest.FOLDER / manifest.QUERIES

@@ -34,6 +34,8 @@ from isotope.verify.vectors import check_vectors
 
 _SIGNIFICANCE = ".significance"
 _SHOWN = 5
+# Checks of files alone, all that a small release has.
+_WITHOUT_SCORES = ("digests",)
 _PARTS = ("qrels", "runs", "topics", manifest.FOLDER)
 
 
@@ -149,10 +151,12 @@ def _of_report(path: Path) -> tuple[Path, str]:
 
 
 def _verify(subject: Subject, share: float, only: Sequence[str]) -> Verified:
-    if not subject.scores.is_file():
+    if isinstance(subject, Release) and subject.is_small:
+        only = only or _WITHOUT_SCORES
+    if not subject.scores.is_file() and {*(only or CHECKS)} - {*_WITHOUT_SCORES}:
         remedy = "release the collection again, or fetch the whole release"
         raise MissingFile(subject.scores, "no scores by query", remedy)
-    sample = Sample(share, hashlib.sha256(subject.scores.read_bytes()).hexdigest())
+    sample = Sample(share, hashlib.sha256(_seed(subject).read_bytes()).hexdigest())
     task, checks = Task(subject, sample), list[Check]()
     for name in only or CHECKS:
         log.info("%s: %s", subject.name, name)
@@ -165,6 +169,13 @@ def _verify(subject: Subject, share: float, only: Sequence[str]) -> Verified:
         verification.write_record(record)
         pages = verification.stamp(subject.name)
     return Verified(subject, record, checks, pages)
+
+
+def _seed(subject: Subject) -> Path:
+    """Return what a sample is drawn by: the scores or, of a small release, the manifest."""
+    if isinstance(subject, Release) and not subject.scores.is_file():
+        return subject.folder / manifest.NAME
+    return subject.scores
 
 
 def _record(subject: Subject, sample: Sample, checks: Sequence[Check]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from tests.pairs import built
 
+pytestmark = pytest.mark.long
 N = 30
 
 

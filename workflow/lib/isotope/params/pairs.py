@@ -69,7 +69,9 @@ class Columns(Section):
         description="The data's own id of the text: rows with the same id have one text. Without "
         "it each text of each row is one of its own.",
     )
-    title: Opt[Text] = Field(default=None, description="Title of the text.")
+    title: Opt[Text] = Field(default=None, description="Title of the text, or of its page.")
+    section: Opt[Text] = Field(default=None, description="Title of the text's section of a page.")
+    page_url: Opt[Text] = Field(default=None, description="Address of the text's page.")
     caption: Opt[OneOrMore] = Field(
         default=None,
         description="Words that represent the picture in systems that read text alone; they are "

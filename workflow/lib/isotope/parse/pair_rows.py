@@ -15,7 +15,10 @@ from isotope.core.schemas import structure
 from isotope.parse.forms.base import FILE, ROW
 
 # Roles of one text each, roles of several, and those of other types.
-NAMES = ("image", "image_id", "text_id", "title", "split", "language")
+NAMES = (
+    *("image", "image_id", "text_id", "title", "section", "page_url"),
+    *("split", "language"),
+)
 SEVERAL = ("text", "caption")
 OBJECTS = pa.list_(
     structure(

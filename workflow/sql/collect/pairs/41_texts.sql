@@ -26,6 +26,8 @@ own_columns AS (
         struct_pack(file, row, nth) AS _place,
         text AS _text,
         title AS _title,
+        section AS _section,
+        page_url AS _page_url,
         language AS _language,
         text_own.*
     FROM pairs
@@ -42,15 +44,15 @@ SELECT
     listed.text_id,
     NULL::BIGINT AS page_id,
     NULL::BIGINT AS revision_id,
-    NULL::VARCHAR AS page_url,
+    described._page_url AS page_url,
     described._title AS page_title,
-    NULL::VARCHAR AS section_title,
+    described._section AS section_title,
     NULL::VARCHAR AS hierarchy,
     NULL::VARCHAR AS context_page_description,
     described._text AS context_section_description,
     coalesce(described._language, $language) AS language,
     []::VARCHAR[] AS category,
     listed.split,
-    described.* EXCLUDE (_id, _text, _title, _language)
+    described.* EXCLUDE (_id, _text, _title, _section, _page_url, _language)
 FROM listed INNER JOIN described ON listed.text_id = described._id
 ORDER BY listed.text_id

@@ -6,6 +6,8 @@ SELECT
     text_id,
     text,
     title,
+    section,
+    page_url,
     language,
     split,
     CASE WHEN is_pair THEN coalesce(relevance, 1) END::INTEGER AS relevance,

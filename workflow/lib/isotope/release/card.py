@@ -95,7 +95,7 @@ def _opening(about: Mapping[str, Any]) -> str:
             f"This is the small form of `{lite['collection']}`: of a split and direction at most "
             f"{lite['queries']:,} judged queries, their judged documents, and for each query "
             f"{lite['negatives']:,} hard negatives, which are the highest hits of the systems that "
-            "are not judged relevant. It is for comparing systems cheaply: its values are higher "
+            "nobody judged. It is for comparing systems cheaply: its values are higher "
             "than those on the whole pool, and `lite.csv` has both.",
             "",
         ]

@@ -24,6 +24,8 @@ from isotope.core.errors import BadParams, CorruptFile, FetchFailed, UnknownMode
 from isotope.models import encoders, families
 from isotope.models.families import encoder as encoder_module
 from isotope.models.families import published
+from isotope.params import files as params_files
+from isotope.params import resolve
 
 TEXTS = ["A dog runs over the green field.", "Zwei Bilder; 一张图片", "two cats sleep " * 40, ""]
 SIZES = ((40, 40), (64, 32), (32, 64), (50, 20), (33, 47))
@@ -221,7 +223,7 @@ def test_gme_is_read_from_its_own_names_of_weights_and_embeds_as_its_class(saved
     images = transformers.AutoImageProcessor.from_pretrained(place, backend="pil")
     images.size = {"shortest_edge": 2 * 64, "longest_edge": 40 * 64}
     videos = transformers.Qwen2VLVideoProcessor(patch_size=4)
-    both = transformers.Qwen2VLProcessor(images, tokenizer, videos)
+    both: Any = transformers.Qwen2VLProcessor(images, tokenizer, videos)
     turn = chat(says, "<|vision_start|><|image_pad|><|vision_end|>") + "<|endoftext|>"
     for picture, row in zip(pictures, encoder.encode_images(pictures), strict=True):
         inputs = both(text=[turn], images=[picture], return_tensors="pt")
@@ -631,6 +633,18 @@ def test_a_chat_model_without_a_template_is_refused_and_an_older_file_of_it_is_r
         load(own)
     tiny.write_json(own / "chat_template.json", {"chat_template": tiny.TEMPLATE})
     assert load(own).dim == tiny.WIDTH
+
+
+@pytest.mark.parametrize("own", ["jina_clip"], indirect=True)
+def test_a_folder_with_an_unknown_architecture_is_refused_before_anything_runs(own, root):
+    given = params_files.load(root=root)
+    given["models"]["mine"] = {"kind": "transformers", "name": str(own)}
+    resolve.resolve(given)
+    change(own / "config.json", model_type="own")
+    with pytest.raises(
+        BadParams, match=r"models\.mine\.name: architecture 'own', which needs code"
+    ):
+        resolve.resolve(given)
 
 
 # Which code a vector depends on.

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from isotope.core.errors import BadParams, UnknownModel
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.models import families
 from isotope.models.kinds import Images, Revision
-from isotope.params.sections import Count, ModelKind, Opt, Section, TextFields
+from isotope.params.sections import Count, ModelKind, Opt, Params, Section, TextFields
 
 if TYPE_CHECKING:
     from isotope.models.encoders import Encoder
@@ -60,6 +61,18 @@ class Transformers(ModelKind):
     instruction: Opt[Instruction] = Field(
         default=None, description="What models with instructions are told of each side."
     )
+
+    def check(self, where: str, params: Params) -> None:
+        """Check that a checkpoint in a folder is one that can be read.
+
+        Raises:
+            BadParams: an architecture that no family has.
+        """
+        if config := families.folder_config(self.name):
+            try:
+                families.module_of(self.name, config)
+            except UnknownModel as error:
+                raise BadParams(f"{where}.name", error.found, error.remedy) from error
 
     @classmethod
     def roots(cls, entry: Mapping[str, Any]) -> Sequence[str]:

@@ -186,7 +186,7 @@ def test_time_follows_weights_and_tokens():
     tokens = 60 + 1.3 * of.words("texts") + 1_000
     expected = 2 * 2.13e9 * tokens * queries / (2 * 20e9)
     assert estimate_rerank.seconds(of, own, 2, gpu=False) == pytest.approx(expected)
-    short = {"model": {"context": 128}, "depth": 1}
+    short: Any = {"model": {"context": 128}, "depth": 1}
     assert seconds(**short) == pytest.approx(expected * 128 / tokens)
 
 

@@ -202,7 +202,7 @@ def test_scores_fall_at_single_precision_below_those_of_the_model(lists):
     schema: Any = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
     run = ranked(pl.DataFrame(rows, schema, orient="row"))
     scores = pl.DataFrame(told, schema, orient="row").with_columns(pl.col("score").cast(pl.Float32))
-    out = reranked(run, scores)
+    out = reranked(run, scores, 4)
     assert out.equals(ranked(out.drop("rank")))
     assert sorted(out.select("query_id", "doc_id").rows()) == sorted(
         run.select("query_id", "doc_id").rows()
@@ -210,6 +210,15 @@ def test_scores_fall_at_single_precision_below_those_of_the_model(lists):
     for (query,), hits in out.group_by("query_id", maintain_order=True):
         own = hits["score"].to_numpy().astype(np.float32)[len(lists[int(str(query)[1:])][0]) - 1 :]
         assert (np.diff(own) < 0).all()
+
+
+def test_a_hit_that_another_pool_has_higher_up_stays_below():
+    """The frequencies of words, and so BM25's order, differ from pool to pool."""
+    run = ranked(
+        pl.DataFrame({"query_id": ["q"] * 3, "doc_id": ["a", "b", "c"], "score": [3.0, 2, 1]})
+    )
+    scores = pl.DataFrame({"query_id": ["q"] * 3, "doc_id": ["a", "b", "c"], "score": [1.0, 2, 9]})
+    assert reranked(run, scores, 2)["doc_id"].to_list() == ["b", "a", "c"]
 
 
 def test_pairs_are_scored_once_whatever_runs_and_settings_have_them(place, checkpoints):

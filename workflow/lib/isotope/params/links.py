@@ -99,7 +99,7 @@ def _check_collection(where: str, entry: Params, params: Params) -> None:
 
 
 def _check_unjudged(params: Params) -> None:
-    """A split is searched once; a foreign run, which is judged, can't be fused where none is."""
+    """A split is searched once; a foreign run, which is judged, has no part where none is."""
     search, systems = params["search"], params["systems"]
     apart = search.get("unjudged", [])
     both = sorted({*apart} & {*search["splits"]})
@@ -109,7 +109,8 @@ def _check_unjudged(params: Params) -> None:
     for name, entry in systems.items() if apart else ():
         foreign = [s for s in parts_of(entry) if system_kind(systems[s]).foreign]
         if foreign:
-            found = f"a system of kind {entry['kind']} over the foreign run {foreign[0]!r}"
+            what = "reranking of" if system_kind(entry).reranks else "a fusion with"
+            found = f"{what} the foreign run {foreign[0]!r}"
             raise BadParams(f"params systems.{name}", found, "drop it, or search.unjudged")
 
 

@@ -72,7 +72,7 @@ def search_reranked(  # noqa: PLR0913
         sides = _Sides.of(pairs, (texts, images, pixels), (model["fields"], language), Path(folder))
     scores, scored, seconds = _scored(pairs, sides, model)
     for cell in cells:
-        hits = write_pieces(cell.reranked(scores), cell.path)
+        hits = write_pieces(cell.reranked(scores, spec["depth"]), cell.path)
         log.info("%s %s %s: %d hits", *cell.place, hits)
     queries = sum(head["query_id"].n_unique() for head in heads)
     account = {"queries": queries, "pairs": sum(head.height for head in heads)}
@@ -80,13 +80,13 @@ def search_reranked(  # noqa: PLR0913
     _write(Path(costs), {"collection": collection, "system": system, **account})
 
 
-def reranked(run: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
-    """Put hits that have a score (query_id, doc_id, score) before the others of their query.
+def reranked(run: pl.DataFrame, scores: pl.DataFrame, depth: int) -> pl.DataFrame:
+    """Order the first `depth` hits of each query by `scores` (query_id, doc_id, score).
 
-    Both are whole queries, and `run` is in order; the result is a run (core.schemas.RUN) of the
-    same hits. Hits of a query of which none has a score keep theirs.
+    `run` has whole queries, in order; the result is a run (core.schemas.RUN) of the same hits. A
+    score of a hit below, which another run may have higher up, counts for nothing.
     """
-    read = pl.col("read").is_not_null()
+    read = (pl.col("rank") <= depth) & pl.col("read").is_not_null()
     joined = run.join(scores.select(*KEY, read="score"), on=KEY, how="left", maintain_order="left")
     first = ranked(joined.filter(read).select(*KEY, score="read"))
     lows = first.group_by("query_id").agg(low=pl.col("score").min(), before=pl.len())
@@ -137,12 +137,12 @@ class _Cell:
         ]
         return pl.concat([pl.DataFrame(schema=schema), *(h.select([*schema]) for h in heads)])
 
-    def reranked(self, scores: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    def reranked(self, scores: pl.DataFrame, depth: int) -> Iterator[pl.DataFrame]:
         """Yield the run, from the scores of pairs (task, text_id, image_id, score)."""
         query, document = id_columns(self.cell.task)
         own = scores.filter(pl.col("task") == self.cell.task)
         own = own.rename({query: "query_id", document: "doc_id"})
-        return (reranked(piece, own) for piece in self.pieces())
+        return (reranked(piece, own, depth) for piece in self.pieces())
 
 
 def _cells(parts: Sequence[Path], runs: Sequence[Path], qrels: Path) -> list[_Cell]:

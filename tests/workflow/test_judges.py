@@ -86,12 +86,9 @@ def test_the_estimate_knows_what_a_judge_costs(tmp_path):
     assert score[1].memory_gib == score[2].memory_gib == pytest.approx(16e9 / 2**30 + 8)
     slow = estimate.costs(one, cpu)["score"].seconds
     assert slow == pytest.approx(score[1].seconds * 1e14 / (4 * 5e10))
-    pairs = estimate_judging.judging(one, *sizes(one), 1, gpu=True).pairs
+    [of] = estimate.sizes(one).values()
+    pairs = estimate_judging.judging(one, of, 1, gpu=True).pairs
     assert score[1].seconds == pytest.approx(pairs * 1_000 * 2 * 8e9 / 1e14)
-
-
-def sizes(params: Any) -> list[Any]:
-    return list(estimate.sizes(params).values())
 
 
 def test_the_weights_of_a_folder_are_counted_and_those_of_a_name_read_from_it(tmp_path):

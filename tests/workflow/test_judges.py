@@ -110,14 +110,6 @@ def test_the_doctor_looks_for_a_judges_weights(tmp_path, monkeypatch):
     assert "16.0 GB" in found[3].remedy
 
 
-@pytest.mark.long
-def test_the_example_of_the_docs_plans(project, shell):
-    place = project()
-    plan = shell(*SNAKEMAKE, "-n", "score", "--configfile", "params/judge.yaml", cwd=place)
-    counts = dict(line.split() for line in plan.splitlines() if len(line.split()) == 2)
-    assert (counts["score_model_grades"], counts["score_by_models"]) == ("1", "1")
-
-
 def write_params(place: Path, models: Mapping[str, Any] | None) -> None:
     score = {**TINY["score"], "judge": JUDGE | ({"models": dict(models)} if models else {})}
     (place / "tiny.yaml").write_text(yaml.safe_dump({**TINY, "score": score}))

@@ -27,7 +27,7 @@ def ndcg(rng: np.random.Generator, n: int) -> tuple[Values, Values]:
 
 def success(rng: np.random.Generator, n: int) -> tuple[Values, Values]:
     """One or none; the model errs on every fifth query."""
-    people = (rng.random(n) < 0.3) * 1.0
+    people: Any = (rng.random(n) < 0.3) * 1.0
     return people, np.where(rng.random(n) < 0.8, people, 1 - people)
 
 

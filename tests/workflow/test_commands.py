@@ -310,6 +310,8 @@ EFFECTS: dict[str, Callable[..., None]] = {
     "isotope doctor": printed(r"(?i)java", r"(?i)disk"),
     "isotope doctor --configfile params/enwiki.yaml": unfit,
     "isotope estimate": printed(r"^crawl +\d+ ", r"^all ", "estimate_curves"),
+    # 8 billion weights of two bytes, and 8 GiB beside them.
+    "isotope estimate --configfile params/judge.yaml": printed(r"^score .* 22\.9\d?$"),
     "isotope estimate --configfile params/enwiki.yaml": printed(r"^crawl +258 +11\d{6} "),
     "isotope show run toy/small/test/t2m/bm25 --html run.html": page_written,
     "isotope show text projected-00001000-003": text_shown,
@@ -389,6 +391,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
     " --config root=FOLDER name=atomic": planned(
         "crawl_pictures", "tabulate_tables_atomic", tables=("atomic/against",)
     ),
+    f"{OVERLAID}/judge.yaml": planned("score_model_grades", "score_by_models"),
     f"{OVERLAID}/track.yaml": planned("score_pool", "tabulate_overview"),
     f"{SNAKEMAKE} tabulate --configfile params/styles.yaml": planned("tabulate_styles"),
     f"{OVERLAID}/enwiki.yaml params/objects.yaml": planned(

@@ -86,12 +86,9 @@ def test_the_estimate_knows_what_a_judge_costs(tmp_path):
     assert score[1].memory_gib == score[2].memory_gib == pytest.approx(16e9 / 2**30 + 8)
     slow = estimate.costs(one, cpu)["score"].seconds
     assert slow == pytest.approx(score[1].seconds * 1e14 / (4 * 5e10))
-    pairs = estimate_judging.judging(one, *sizes(one), 1, gpu=True).pairs
+    [of] = estimate.sizes(one).values()
+    pairs = estimate_judging.judging(one, of, 1, gpu=True).pairs
     assert score[1].seconds == pytest.approx(pairs * 1_000 * 2 * 8e9 / 1e14)
-
-
-def sizes(params: Any) -> list[Any]:
-    return list(estimate.sizes(params).values())
 
 
 def test_the_weights_of_a_folder_are_counted_and_those_of_a_name_read_from_it(tmp_path):
@@ -111,14 +108,6 @@ def test_the_doctor_looks_for_a_judges_weights(tmp_path, monkeypatch):
     found = list(doctor.judges({"score": {"judge": {"models": judges}}}))
     assert [each.state for each in found] == ["ok", "missing", "missing", "note"]
     assert "16.0 GB" in found[3].remedy
-
-
-@pytest.mark.long
-def test_the_example_of_the_docs_plans(project, shell):
-    place = project()
-    plan = shell(*SNAKEMAKE, "-n", "score", "--configfile", "params/judge.yaml", cwd=place)
-    counts = dict(line.split() for line in plan.splitlines() if len(line.split()) == 2)
-    assert (counts["score_model_grades"], counts["score_by_models"]) == ("1", "1")
 
 
 def write_params(place: Path, models: Mapping[str, Any] | None) -> None:

@@ -177,7 +177,7 @@ rule score_by_models:
         measures=plan.judging("measures"),
         judges=lambda w: plan.judges,
         origins=plan.system_origins(),
-        level=plan.resampling["level"],
+        level=plan.judge_level,
     message:
         "estimate the means on {wildcards.collection} by people's and models' grades"
     script:

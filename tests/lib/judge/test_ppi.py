@@ -22,12 +22,12 @@ def ndcg(rng: np.random.Generator, n: int) -> tuple[Values, Values]:
     """A third of the queries has no right hit; the model is generous by about 0.15."""
     people: Any = np.where(rng.random(n) < 0.3, 0.0, rng.beta(2, 2, n))
     noise = 0.3 * rng.random(n) + 0.05 * rng.standard_normal(n)
-    return people, np.clip(0.7 * people + noise + 0.1, 0, 1).astype(np.float64)
+    return people, np.asarray(np.clip(0.7 * people + noise + 0.1, 0, 1), np.float64)
 
 
 def success(rng: np.random.Generator, n: int) -> tuple[Values, Values]:
     """One or none; the model errs on every fifth query."""
-    people = (rng.random(n) < 0.3) * 1.0
+    people: Any = (rng.random(n) < 0.3) * 1.0
     return people, np.where(rng.random(n) < 0.8, people, 1 - people)
 
 

@@ -17,6 +17,7 @@ from isotope.params.sections import (
     Name,
     Natural,
     NotNegative,
+    Number,
     Opt,
     Positive,
     Section,
@@ -511,6 +512,10 @@ class Judge(Section):
         },
         description="Meaning of each grade on the judging page; a grade is a digit, and the key to "
         "press.",
+    )
+    level: Annotated[Number, Field(gt=0, lt=1)] = Field(
+        default=0.95,
+        description="Level of the intervals of means by people's grades, by models', and by both.",
     )
     models: Opt[dict[Name, ModelJudge]] = Field(
         default=None,

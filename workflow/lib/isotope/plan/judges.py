@@ -49,7 +49,11 @@ class Judges(Shards):
 
     def judge_scale(self, wildcards: Wildcards) -> Mapping[Any, str]:
         """The meaning of each grade."""
-        return Judge.filled(self.params["score"]["judge"])["scale"]
+        return Judge.filled(self.params["score"].get("judge", {}))["scale"]
+
+    def judge_level(self, wildcards: Wildcards) -> float:
+        """The level of the intervals of means by people's and models' grades."""
+        return Judge.filled(self.params["score"].get("judge", {}))["level"]
 
     def judge_files(self, wildcards: Wildcards) -> list[str]:
         """The pictures' ledgers, and the files of a judge that lies on this disk."""

@@ -373,8 +373,9 @@ EFFECTS: dict[str, Callable[..., None]] = {
     f"{SNAKEMAKE} lite": planned("release_collection", "release_lite"),
     f"{SNAKEMAKE} <phase>": elsewhere(DVC, "test_every_stage_asks_for_its_own_phase"),
     f"{OVERLAID}/enwiki.yaml": elsewhere(LAYOUT, "test_full_scale_plans_under_1000_jobs"),
-    f"{OVERLAID}/enwiki.yaml params/2026.yaml": planned("encode_shard", "search_dense"),
-    f"{OVERLAID}/enwiki.yaml params/2026-rerank.yaml": planned("search_reranked", "search_fused"),
+    f"{OVERLAID}/enwiki.yaml params/2026.yaml": planned(
+        "encode_shard", "search_dense", "search_late", "search_sparse", "search_reranked"
+    ),
     f"{OVERLAID}/enwiki.yaml params/atomic-finetune.yaml": planned(
         "train_model",
         "search_fused",

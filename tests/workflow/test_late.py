@@ -39,7 +39,7 @@ def place(tmp_path):
 
 
 def test_the_overlay_plans_jobs_of_both_kinds(place):
-    overlay = ROOT / "params/2026-late.yaml"
+    overlay = ROOT / "params/2026.yaml"
     planned = jobs(
         snakemake(place, "-n", "--quiet", "rules", "--configfile", "params.yaml", overlay)
     )
@@ -52,7 +52,7 @@ def test_the_overlay_plans_jobs_of_both_kinds(place):
 
 def test_queries_in_shards_are_planned_for_both_kinds(place):
     (place / "shards.yaml").write_text("shards: {search: 3}\nencode: {shards: 2}\n")
-    overlays = ["params.yaml", ROOT / "params/2026-late.yaml", place / "shards.yaml"]
+    overlays = ["params.yaml", ROOT / "params/2026.yaml", place / "shards.yaml"]
     planned = jobs(snakemake(place, "-n", "--quiet", "rules", "--configfile", *overlays))
     assert (planned["encode_late_shard"], planned["encode_sparse_shard"]) == (6, 4)
     assert (planned["search_late"], planned["search_sparse"]) == (9, 6)

@@ -13,10 +13,8 @@ from isotope.params import resolve
 
 @pytest.fixture
 def config(root: Path) -> dict[str, Any]:
-    """The default params, with the models and systems of params/2026-late.yaml."""
-    both = [
-        yaml.safe_load((root / p).read_text()) for p in ("params.yaml", "params/2026-late.yaml")
-    ]
+    """The default params, with the models and systems of params/2026.yaml."""
+    both = [yaml.safe_load((root / p).read_text()) for p in ("params.yaml", "params/2026.yaml")]
     merged = copy.deepcopy(both[0])
     for key in ("models", "systems", "search"):
         merged[key] |= both[1][key]

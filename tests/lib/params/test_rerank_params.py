@@ -20,7 +20,7 @@ from isotope.plan.shards import RERANKS
 from isotope.tabulate.exhibits import system_rows
 
 ROOT = Path(__file__).parents[3]
-OVERLAY = ROOT / "params/2026-rerank.yaml"
+OVERLAY = ROOT / "params/2026.yaml"
 HERE, GPU = Machine(2, False), Machine(2, True)
 CROSS = {"kind": "reranker", "name": "BAAI/bge-reranker-v2-m3", "images": "captions"}
 EYES = {"kind": "reranker", "name": "Qwen/Qwen3-VL-Reranker-2B", "images": "pixels"}

@@ -45,9 +45,10 @@ def test_the_overlay_plans_jobs_of_both_kinds(place):
     )
     assert planned["encode_late_shard"] == planned["search_late"] == 3
     assert planned["encode_sparse_shard"] == planned["search_sparse"] == 2
-    assert (planned["index_sparse"], planned["search_dense"]) == (2, 1)
-    # The pools of three systems of late interaction, and of pooled vectors.
-    assert planned["index_dense"] == 4
+    # The overlay's four dual encoders, and pooled vectors.
+    assert (planned["index_sparse"], planned["search_dense"]) == (2, 5)
+    # Their pools, and those of three systems of late interaction.
+    assert planned["index_dense"] == 8
 
 
 def test_queries_in_shards_are_planned_for_both_kinds(place):

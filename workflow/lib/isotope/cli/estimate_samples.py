@@ -104,6 +104,11 @@ def rows_of(path: Path) -> int:
     return round(head.count(b"\n") * path.stat().st_size / max(1, len(head)))
 
 
+def is_by_line(path: Path) -> bool:
+    """Tell whether a table has a row a line, by its name."""
+    return path.suffix in _BY_LINE
+
+
 def _largest(paths: Sequence[Path]) -> list[Path]:
     return sorted(paths, key=lambda path: path.stat().st_size)[-_FILES:]
 

@@ -176,10 +176,12 @@ def _published(sizes: Mapping[str, int], files: int, pictures: str | None, urls:
 def _of_rows(of: Size, data: Sequence[Mapping[str, Any]], pictures: str | None) -> Size:
     """Return the size of anybody's pictures and texts, by the rows of their tables.
 
-    Tables that can't be counted by lines have a text for each picture at least; rows that have
-    the pictures themselves have one each.
+    Data that can't be counted by lines has a text for each picture at least; rows that have the
+    pictures themselves have one each. Lines that are not here are judged by their bytes.
     """
     rows = sum(estimate_samples.rows_of(Path(file["url"])) for file in data)
+    if not rows and any(estimate_samples.is_by_line(Path(file["url"])) for file in data):
+        return of
     texts = max(rows, of.images) or of.texts
     images = texts if pictures == DATA or not of.images else of.images
     return replace(of, texts=texts, images=images, associations=texts, pairs=texts)

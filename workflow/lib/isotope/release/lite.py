@@ -92,7 +92,7 @@ def write_lite(release: Path, lite: Path, bounds: Bounds) -> dict[str, Any]:
         own = {**origin, **bounds._asdict(), **own}
         words = {**about, "name": lite.name, "title": f"{about['title']}, small", "lite_of": own}
         whole = write_forms(part, words, _columns(part), small.pools)
-        languages = {"texts": about["language"], "images": about["captions"]}
+        languages = {"texts": about["languages"][0], "images": about["captions"]}
         write_manifest(part, lite.name, languages)
         return whole
 

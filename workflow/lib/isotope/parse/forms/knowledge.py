@@ -43,7 +43,7 @@ Row = dict[str, object]
 class EncyclopedicVqa:
     """A JSON object of pages: a row for each picture of a section, and for a section without."""
 
-    name = "encyclopedic-vqa"
+    name = "encyclopedic_vqa"
     roles: ClassVar[Mapping[str, str]] = {
         "image": "image_url",
         "text": "section_text",

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from tests import report_project
+from tests import releases, report_project
 
 from isotope.core import sql, store
 from isotope.core.grid import SIDES, Cell, document_ids, query_ids

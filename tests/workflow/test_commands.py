@@ -340,6 +340,8 @@ EFFECTS: dict[str, Callable[..., None]] = {
     " FROM texts GROUP BY ALL ORDER BY ALL": elsewhere(
         EXAMPLES, "test_the_command_prints_what_the_query_answers"
     ),
+    "isotope sql SELECT status, fetched_from IS NOT NULL AS elsewhere, count(*) AS urls"
+    " FROM ledger GROUP BY ALL ORDER BY ALL": printed(r"^success +(False|false)", r"^not_found"),
     "isotope sql --format csv FROM filters": elsewhere(
         SHOW, "test_sql_answers_as_table_csv_and_json"
     ),
@@ -373,6 +375,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
     f"{SNAKEMAKE} lite": planned("release_collection", "release_lite"),
     f"{SNAKEMAKE} <phase>": elsewhere(DVC, "test_every_stage_asks_for_its_own_phase"),
     f"{OVERLAID}/enwiki.yaml": elsewhere(LAYOUT, "test_full_scale_plans_under_1000_jobs"),
+    f"{OVERLAID}/kb.yaml": planned("parse_pairs", "crawl_shard", "collect_tables"),
     f"{OVERLAID}/enwiki.yaml params/2026.yaml": planned(
         "encode_shard", "search_dense", "search_late", "search_sparse", "search_reranked"
     ),

@@ -1,1 +1,1 @@
-"""Tests of isotope, and what they share; a package, since one that is installed has this name, too."""
+"""What tests share; a package, since one that is installed has this name, too."""

@@ -399,6 +399,67 @@ def of_readme(t: Tables) -> Answer:
     return sorted(rows, key=lambda r: (r[1] == "m2t", -(r[2] or 0), r[0]))
 
 
+def model_alike(t: Tables) -> Answer:
+    keys = ("collection", "judge", "task")
+    taus = grouped(t.judged("model_tau"), *keys)
+    rows = [
+        (
+            *(*(r[k] for k in keys), r["pairs"], rounded(r["kappa"], 3), each["measure"]),
+            *(rounded(each["tau"], 3), rounded(each["tau_without"], 3)),
+        )
+        for r in t.judged("model_agreement")
+        for each in taus[tuple(r[k] for k in keys)]
+    ]
+    return by(rows, 1, 2, 3, 6)
+
+
+def model_differs(t: Tables) -> Answer:
+    keys = ("collection", "split", "task", "query_id", "doc_id")
+    people = {tuple(r[k] for k in keys): r["relevance"] for r in t.judged("graded")}
+    grades = t("results/score/*/models/*.parquet", collection=-3)
+    both = [(r, people.get(tuple(r[k] for k in keys))) for r in grades]
+    rows = [
+        (r["collection"], r["judge"], *(r[k] for k in keys[2:]), r["grade"], p)
+        for r, p in both
+        if p is not None and p != r["grade"]
+    ]
+    return sorted(rows, key=lambda row: (-abs(row[5] - row[6]), *row[:5]))[:TOP]
+
+
+def model_means(t: Tables) -> Answer:
+    keys = ("collection", "judge", "task", "measure", "system")
+    groups = grouped(t.judged("model_scores"), *keys)
+    rows = [
+        (*key, rounded(fmean(r["value"] for r in own), 3), len(own)) for key, own in groups.items()
+    ]
+    return by(rows, 1, 2, 3, 4, -6, 5)
+
+
+def model_estimates(t: Tables) -> Answer:
+    keys = ("collection", "judge", "task", "measure", "system", "judged_by")
+    rows = [
+        (*(r[k] for k in keys), rounded(r["value"], 3), rounded(r["high"] - r["low"], 3))
+        for r in t.judged("estimates")
+        if r["value"] is not None
+    ]
+    return by(rows, 1, 2, 3, 4, 5, 6)
+
+
+def model_prefers(t: Tables) -> Answer:
+    keys = ("collection", "judge", "task", "measure", "system", "relation")
+    raised = [r for r in t.judged("circularity") if r["low"] > 0]
+    ordered = sorted(raised, key=lambda r: (-r["excess"], *(r[k] for k in keys)))[:TOP]
+    return [
+        (*(r[k] for k in keys), rounded(r["raised"], 3), rounded(r["excess"], 3)) for r in ordered
+    ]
+
+
+def outcomes(t: Tables) -> Answer:
+    rows = t("data/crawl/*/ledger.parquet")
+    counts = Counter((r["status"], r["fetched_from"] is not None) for r in rows)
+    return sorted((*key, n) for key, n in counts.items())
+
+
 def texts(t: Tables) -> Answer:
     counts = Counter((r["collection"], r["split"]) for r in t.collected("texts"))
     return sorted((*key, n) for key, n in counts.items())
@@ -437,9 +498,15 @@ ANSWERS: Mapping[str, Callable[[Tables], Answer]] = {
     "Which systems lose most, significantly, on queries that are new since they were built?": aged,
     "Which hits do all systems share?": shared,
     "What are the best linked articles?": linked,
+    "Does a model grade as people do, and rank the systems alike?": model_alike,
+    "Where do a model and people differ most?": model_differs,
+    "Which systems does a model find best?": model_means,
+    "How sure is a mean by people, by a model, and by both?": model_estimates,
+    "Does a model prefer systems of its own?": model_prefers,
     "README.md, 1": of_readme,
     "docs/cli.md, 1": texts,
     "docs/cli.md, 2": filters,
+    "docs/kb.md, 1": outcomes,
 }
 
 

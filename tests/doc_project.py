@@ -15,7 +15,20 @@ from isotope.core import store
 from isotope.core.schemas import CAPTION_FIELDS, RUN
 from isotope.crawl.tables import LEDGER, PIXELS
 from isotope.explain.tables import FAILURES, RANKS, STUDIED
-from isotope.judge.tables import AGREEMENT, GRADED, POOL, REUSABILITY, SHEET, TAU
+from isotope.judge.tables import (
+    AGREEMENT,
+    CIRCULARITY,
+    ESTIMATES,
+    GRADED,
+    MODEL_AGREEMENT,
+    MODEL_GRADES,
+    MODEL_SCORES,
+    MODEL_TAU,
+    POOL,
+    REUSABILITY,
+    SHEET,
+    TAU,
+)
 from isotope.parse.tables import ASSOCIATIONS, INLINKS, REJECTED, SECTIONS
 from isotope.project.tables import PROJECTION
 from isotope.score.tables import SCORES, SIGNIFICANCE
@@ -229,6 +242,45 @@ def _judged(root: Path, collection: str, chance: random.Random) -> None:
     _write(taus, folder / "tau.parquet", TAU)
     pairs = [{"assessor": a, "other": b, "kappa": chance.random()} for a, b in ("ab", "ac", "bc")]
     _write(pairs, folder / "agreement.parquet", AGREEMENT)
+    _judged_by_a_model(folder, collection, places, chance)
+
+
+def _judged_by_a_model(
+    folder: Path, collection: str, places: list[Row], chance: random.Random
+) -> None:
+    judge = {"judge": "vlm"}
+    grades = [p | judge | {"grade": chance.randint(0, 3)} for p in places]
+    _write(grades, folder / "models/vlm.parquet", MODEL_GRADES)
+    cells = [
+        judge | {"task": task, "measure": "MAP", "system": system}
+        for task, system in product(TASKS, SYSTEMS[collection])
+    ]
+    scores = [
+        cell | {"collection": collection, "setting": "small", "split": "test"}
+        | {"query_id": f"q{n}", "value": chance.random()}
+        for cell, n in product(cells, range(5))
+    ]  # fmt: skip
+    _write(scores, folder / "model_scores.parquet", MODEL_SCORES)
+    means = [
+        cell | {"judged_by": by, "value": chance.choice([None, chance.random()])}
+        | {"low": chance.random() / 2, "high": 0.5 + chance.random() / 2}
+        for cell, by in product(cells, ("people", "model", "both"))
+    ]  # fmt: skip
+    _write(means, folder / "estimates.parquet", ESTIMATES)
+    own = [
+        cell | {"relation": "checkpoint", "raised": chance.random(), "excess": chance.random()}
+        | {"low": chance.random() - 0.5}
+        for cell in cells
+    ]  # fmt: skip
+    _write(own, folder / "circularity.parquet", CIRCULARITY)
+    alike = [judge | {"task": t, "pairs": 9, "kappa": chance.random()} for t in TASKS]
+    _write(alike, folder / "model_agreement.parquet", MODEL_AGREEMENT)
+    taus = [
+        judge | {"task": task, "measure": measure}
+        | {"tau": chance.random(), "tau_without": chance.random()}
+        for task, measure in product(TASKS, ("MAP", "nDCG@10"))
+    ]  # fmt: skip
+    _write(taus, folder / "model_tau.parquet", MODEL_TAU)
 
 
 def _counted(root: Path, collection: str, chance: random.Random) -> None:

@@ -41,9 +41,10 @@ WRITTEN = ("data/", "results/", "logs/", ".isotope/")
 SHELL = {"chmod", "rm", "source", "duckdb", "git"}
 # Folders whose content the params, an outside tool, `isotope judge` or `isotope verify` name.
 JUDGED = str(ledger.STATE / ledger.FOLDER)
-OPEN = ["data/acquire/*", ".isotope/acquire/*", ".isotope/crawl/*", "logs/*", f"{JUDGED}/*"]
-OPEN += [".isotope/pairs"]
-OPEN += ["results/verify/*"]
+OPEN = [
+    *("data/acquire/*", ".isotope/acquire/*", ".isotope/crawl/*", ".isotope/pairs"),
+    *("logs/*", f"{JUDGED}/*", "results/verify/*"),
+]
 
 
 def fenced(language: str) -> list[tuple[str, str]]:

@@ -164,8 +164,10 @@ def test_the_estimates_are_those_of_the_values_that_the_tables_have(track):
         for t in (found, full)
     )
     own = np.array([people[q] for q in chosen])
-    both = [np.array([model[q] for q in qs]) for qs in (chosen, sorted({*model} - {*chosen}))]
-    expected = corrected(own, *both, 0.95)
+    graded, rest = (
+        np.array([model[q] for q in qs]) for qs in (chosen, sorted({*model} - {*chosen}))
+    )
+    expected = corrected(own, graded, rest, 0.95)
     row = by(found["estimates"], "good")["corrected"]
     got = [row[k] for k in ("value", "low", "high", "weight")]
     assert got == pytest.approx(list(expected), abs=1e-12)

@@ -484,7 +484,7 @@ def in_release(name: str, change: Callable[[Path], object]) -> Callable[[Path], 
     ("spoil", "error", "words"),
     [
         (in_release("manifest.json", Path.unlink), errors.MissingFile, "incomplete"),
-        (in_release("qrels/test/t2m.qrels", Path.unlink), errors.MissingFile, "1 of 47 files"),
+        (in_release("qrels/test/t2m.qrels", Path.unlink), errors.MissingFile, r"1 of \d+ files"),
         (in_release("scores", shutil.rmtree), errors.MissingFile, "scores/queries.parquet"),
         (
             in_release("manifest.json", lambda path: path.write_text("{}")),

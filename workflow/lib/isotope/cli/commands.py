@@ -322,7 +322,8 @@ def release(
 ) -> str:
     """Print what a release has, or write its small form, which is easy to share."""
     from isotope.release.about import read_about, text  # noqa: PLC0415
-    from isotope.release.lite import ENDING, Bounds, write_lite  # noqa: PLC0415
+    from isotope.release.lite import ENDING, write_lite  # noqa: PLC0415
+    from isotope.release.lite_pools import Bounds  # noqa: PLC0415
 
     folder = releases / collection
     about = read_about(folder)

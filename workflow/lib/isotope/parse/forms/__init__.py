@@ -24,8 +24,17 @@ __all__ = ["FORMS", "ROLES", "Form", "Picture", "Rejection", "form_of"]
 
 # Asked in this order: a form before those whose files look like its own.
 _ALL: Sequence[Form] = (
-    *(EncyclopedicVqa(), InfoSeek()),
-    *(IrDatasets(), Karpathy(), Coco(), Beir(), HuggingFace(), WebDataset(), Flickr()),
+    *(
+        IrDatasets(),
+        EncyclopedicVqa(),
+        InfoSeek(),
+        Karpathy(),
+        Coco(),
+        Beir(),
+        HuggingFace(),
+        WebDataset(),
+        Flickr(),
+    ),
     *(Delimited("csv"), Delimited("tsv"), JsonLines(), Parquet(), Folder()),
 )
 FORMS: Mapping[str, Form] = {form.name: form for form in _ALL}

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from isotope.core.errors import BadParams
 from isotope.core.files import members, suffix_of
-from isotope.parse.forms.base import FILE, ROW, WHERE, Picture, Rejection, refuse
+from isotope.parse.forms.base import FILE, ROW, WHERE, Form, Rejection, refuse
 from isotope.parse.forms.tabular import records
 from isotope.parse.forms.texts import files_of, head, named, suffix
 
@@ -40,7 +40,7 @@ _ROWS = 4096
 Row = dict[str, object]
 
 
-class EncyclopedicVqa:
+class EncyclopedicVqa(Form):
     """A JSON object of pages: a row for each picture of a section, and for a section without."""
 
     name = "encyclopedic_vqa"
@@ -88,12 +88,8 @@ class EncyclopedicVqa:
         )
         yield from _batches(rows, _PAGES)
 
-    def pictures(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Iterator[Picture]:
-        """Yield nothing: pictures are URLs."""
-        yield from ()
 
-
-class InfoSeek:
+class InfoSeek(Form):
     """JSON lines of entities, each with the address of its picture, or without one."""
 
     name = "infoseek"
@@ -142,10 +138,6 @@ class InfoSeek:
             if row["wikipedia_image_url"] is not None or not is_pictures_only
         )
         yield from _batches(rows, _ENTITIES)
-
-    def pictures(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Iterator[Picture]:
-        """Yield nothing: pictures are URLs."""
-        yield from ()
 
 
 def _batches(rows: Iterator[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:

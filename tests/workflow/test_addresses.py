@@ -77,6 +77,28 @@ ADDRESSES = {
     "models.*.<trained>.pretrained": Address(
         model("tuned", "pretrained", "b/start.safetensors"), "a/start.safetensors", {"train_model"}
     ),
+    "models.*.<late>.name": Address(
+        model("late", "name", "b/late"), "a/late/model.safetensors", {"encode_late_shard"}
+    ),
+    "models.*.<sparse>.name": Address(
+        model("sparse", "name", "b/sparse"), "a/sparse/model.safetensors", {"encode_sparse_shard"}
+    ),
+    "models.*.<reranker>.name": Address(
+        model("reader", "name", "b/reader"), "a/reader/config.json", {"search_reranked"}
+    ),
+    "score.judge.models.*.name": Address(
+        {"score": {"judge": {"models": {"vlm": {"name": "b/vlm"}}}}},
+        "a/vlm/model.safetensors",
+        {"score_model_grades"},
+    ),
+    "collect.*.data": Address(
+        {"collect": {"mine": {"data": "b/mine.csv"}}}, "a/mine.csv", {"acquire_source"}
+    ),
+    "collect.*.splits.train": Address(
+        {"collect": {"mine": {"splits": {"train": "b/train.txt"}}}},
+        "a/train.txt",
+        {"acquire_source"},
+    ),
     "encode.summaries.*.file": Address(
         {"encode": {"summaries": {"ready": {"file": "b/summaries.csv"}}}},
         "a/summaries.csv",
@@ -134,10 +156,16 @@ NO_ADDRESS = {
     "crawl.*.after",
     "crawl.*.contact",
     "crawl.*.pictures.part",
+    "collect.*.columns.image",
+    "collect.*.columns.page_url",
     "collect.*.kind",
     "collect.*.source_splits",
     "models.*.<transformers>.revision",
     "models.*.<sentence>.revision",
+    "models.*.<late>.revision",
+    "models.*.<sparse>.revision",
+    "models.*.<reranker>.revision",
+    "score.judge.models.*.revision",
     "encode.summaries.*.revision",
     "tabulate.detector.revision",
 }
@@ -163,6 +191,13 @@ PARAMS: dict[str, Any] = {
     "collect": {
         "toy": {"kind": "wikipedia", "source": "toy", "language": "en"},
         "plain": {"kind": "wikipedia", "source": "toy", "language": "en"},
+        "mine": {
+            "kind": "pairs",
+            "data": "a/mine.csv",
+            "pictures": "none",
+            "columns": {"image": "file", "text": "caption"},
+            "splits": {"train": "a/train.txt"},
+        },
         "labels": {
             "kind": "oven-labels",
             "source": "brought",
@@ -180,6 +215,9 @@ PARAMS: dict[str, Any] = {
         "open": {"kind": "open_clip", "name": "ViT-B-32", "pretrained": "a/clip.safetensors"},
         "hub": {"kind": "transformers", "name": "a/blip"},
         "words": {"kind": "sentence", "name": "a/minilm", "images": "captions"},
+        "late": {"kind": "late", "name": "a/late"},
+        "sparse": {"kind": "sparse", "name": "a/sparse"},
+        "reader": {"kind": "reranker", "name": "a/reader", "images": "captions"},
         "tuned": {
             "kind": "trained",
             "name": "ViT-B-32",
@@ -195,6 +233,7 @@ PARAMS: dict[str, Any] = {
     "systems": {
         "bm25": {"kind": "bm25"},
         "answers": {"kind": "answers", "files": ["a/*.jsonl"], "tokenizer": "a/names.txt"},
+        "again": {"kind": "rerank", "of": "bm25", "model": "reader", "depth": 5},
     },
     "search": {
         "systems": ["bm25"],
@@ -206,7 +245,10 @@ PARAMS: dict[str, Any] = {
     },
     "score": {
         "measures": ["MAP"],
-        "judge": {"depth": 2, "setting": "small", "split": "validation", "measures": ["MAP"]},
+        "judge": {
+            **{"depth": 2, "setting": "small", "split": "validation", "measures": ["MAP"]},
+            "models": {"vlm": {"kind": "vlm", "name": "a/vlm"}},
+        },
     },
     "tabulate": {
         "system": "bm25",
@@ -226,16 +268,25 @@ FILES = [
     *("blip/model.safetensors", "minilm/model.safetensors", "start.safetensors", "summaries.csv"),
     *("t5/model.safetensors", "answers.jsonl", "names.txt", "words.txt", "topics.csv", "views.csv"),
     *("objects.csv", "styles.csv", "wordnet/dict/data.noun", "detr/model.safetensors"),
-    *("captions.csv", "choices.csv"),
+    *("captions.csv", "choices.csv", "mine.csv", "train.txt"),
+    *(f"{name}/model.safetensors" for name in ("late", "sparse", "vlm")),
+    "reader/config.json",
 ]
 TABLES = "results/tables/toy"
 TARGETS = [
     "data/project/brought/projection.parquet",
+    "data/parse/mine/pairs.parquet",
+    "data/encode/toy/late/texts/shard-00000.npy",
+    "data/encode/toy/sparse/texts/shard-00000.terms.parquet",
     "data/crawl/brought/ledger.parquet",
     *(f"data/encode/toy/{m}/texts/shard-00000.npy" for m in ("open", "hub", "words")),
     "data/train/toy/tuned/model.safetensors",
     *(f"data/encode/toy/summaries/{s}.parquet" for s in ("ready", "written")),
-    *(f"results/search/toy/small/validation/t2m/{s}.parquet" for s in ("answers", "foreign")),
+    *(
+        f"results/search/toy/small/validation/t2m/{s}.parquet"
+        for s in ("answers", "foreign", "again")
+    ),
+    "results/score/toy/models/vlm.parquet",
     "results/score/toy/scores.parquet",
     *(f"{TABLES}/{t}.parquet" for t in ("tokens", "intervals", "failures", "perturbations")),
     f"{TABLES}/side_by_side.parquet",

@@ -49,7 +49,7 @@ rule encode_shard:
         model=plan.encoders(encode_images=True),
     threads: plan.threads(8)
     resources:
-        mem_mb=plan.encodes,
+        mem_mb=plan.needs(ENCODES, extra_mb=plan.model_mb),
     params:
         **plan.encode_params,
         call="encode.shard:encode_shard",
@@ -83,7 +83,7 @@ rule encode_texts_shard:
         model=plan.encoders(encode_images=False),
     threads: plan.threads(8)
     resources:
-        mem_mb=plan.encodes,
+        mem_mb=plan.needs(ENCODES, extra_mb=plan.model_mb),
     params:
         **plan.encode_params,
         call="encode.shard:encode_texts_shard",
@@ -216,7 +216,7 @@ rule encode_side_inputs:
         model=plan.encoders(encode_images=True),
     threads: plan.threads(8)
     resources:
-        mem_mb=plan.encodes,
+        mem_mb=plan.needs(ENCODES, extra_mb=plan.model_mb),
     params:
         call="encode.multimodal:encode_side_inputs",
         shards=plan.params["encode"]["shards"],

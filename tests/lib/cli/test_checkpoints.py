@@ -80,7 +80,8 @@ def test_a_job_of_a_large_model_declares_the_memory_of_its_weights():
     plan = Plan(params(NEW), ROOT, {})
 
     def declared(model: str) -> int:
-        return plan.encodes(Wildcards(fromdict={"collection": "toy", "model": model}))
+        job = Wildcards(fromdict={"collection": "toy", "model": model})
+        return plan.needs(ENCODES, extra_mb=plan.model_mb)(job, {})
 
     assert declared("tiny-clip") == ENCODES.base_mb < declared("siglip2-so400m")
     assert declared("qwen3-vl-8b") - declared("qwen3-vl-2b") == pytest.approx(

@@ -92,7 +92,7 @@ def test_an_entity_of_infoseek_has_the_picture_of_its_infobox(tmp_path):
 def test_the_page_tells_how_to_request_only_what_atomic_lacks(tmp_path):
     blocks = (ROOT / "docs/kb.md").read_text().split("```yaml\n")
     overlay = tmp_path / "lacking.yaml"
-    overlay.write_text(blocks[1].partition("```")[0].replace("{root}", str(tmp_path)))
+    overlay.write_text(blocks[1].partition("```")[0])
     params = files.load([ROOT / "params/kb.yaml", overlay], root=ROOT)
     assert params["crawl"]["encyclopedic-vqa"]["after"] == "atomic"
     assert params["crawl"]["encyclopedic-vqa"]["ask_again"] is False

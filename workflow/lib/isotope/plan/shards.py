@@ -272,13 +272,13 @@ class Shards(Systems):
         """What a search over vectors may hold besides its tables: a block, and its scores."""
         return 2 * self.params["search"]["memory_mb"]
 
-    def encodes(self, wildcards: Wildcards) -> int:
-        """Return `mem_mb` of a job that encodes: more than ENCODES where its model is larger.
+    def model_mb(self, wildcards: Wildcards) -> float:
+        """What a model takes beyond ENCODES, which holds for those of usual size.
 
         The size of a model is that of its files or, before these are fetched, the published one.
         """
         model = self.params["models"][self.base_model(wildcards.model)]
-        return max(ENCODES.mem_mb(0.0), int(_TORCH_MB + _BATCH_MB + memory_mb(model)))
+        return max(0.0, _TORCH_MB + _BATCH_MB + memory_mb(model) - ENCODES.mem_mb(0.0))
 
     def reranker_mb(self, wildcards: Wildcards) -> float:
         """What the weights of a system's reranker take, at single precision."""

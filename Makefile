@@ -33,6 +33,8 @@ SUPPORTED = $(if $(FITTING),,$(error $(or $(PYTHON),python3) \
 	$(BIN)/uv pip sync --quiet --compile-bytecode --python $(BIN)/python \
 	    --require-hashes requirements.lock
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
+	# An editable installation leaves out data files.
+	cp workflow/isotope_ir_datasets.pth .venv/lib/python3.11/site-packages/
 	touch $@
 
 venv: .venv/installed

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from tests import releases, report_project
 
 from isotope.core import sql, store
 from isotope.core.grid import SIDES, Cell, document_ids, query_ids
@@ -24,7 +25,6 @@ from isotope.search.systems import search_random
 from isotope.tabulate.exhibits import table5
 from isotope.tabulate.strata import Resampling, intervals_table
 from isotope.tabulate.table import metrics, tabulate
-from tests import releases, report_project
 
 SYSTEMS: dict[str, dict[str, Any]] = {
     "random": {"kind": "random", "seed": 0},

@@ -116,3 +116,29 @@ def test_the_commands_of_ir_datasets_know_the_names(root):
     line = [sys.executable, "-m", "isotope.release.irds", "export", "isotope/harbour/test/t2m"]
     done = subprocess.run([*line, "qrels"], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[0].split() == ["t4", "0", "i4", "1"]
+
+
+def test_ir_datasets_loads_a_release_where_isotope_is_installed_without_its_import():
+    """`make venv` and a wheel have the file that names the module of the registration."""
+    program = (
+        "import ir_datasets, sys\n"
+        "data = ir_datasets.load('isotope/harbour/test/t2m')\n"
+        "print(data.queries_count(), [m for m in sys.modules if m == 'torch'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    count, _, modules = done.stdout.strip().partition(" ")
+    assert int(count) > 0
+    assert modules == "[]"
+
+
+def test_a_start_of_python_loads_no_more_than_the_registration():
+    program = "import sys; print(sorted(m for m in sys.modules if m.startswith('isotope')))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == str(
+        ["isotope", "isotope.release", "isotope.release.registration"]
+    )

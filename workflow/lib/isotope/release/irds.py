@@ -1,9 +1,8 @@
 """Releases as data sets of the package ir_datasets, which has to be installed.
 
-Importing this module makes them known: `import isotope.release.irds` and then
-`ir_datasets.load("isotope/toy/test/t2m")`. ir_datasets 0.6 finds no packages of others by itself
-(its issue 297), so the import is needed; what it does is to register a pattern of names. The
-commands of ir_datasets know the names as `python -m isotope.release.irds export ...`.
+`ir_datasets.load("isotope/toy/test/t2m")` works wherever isotope is installed, as do the commands
+of ir_datasets: `isotope.release.registration` registers a pattern of names. Where isotope is on the
+path and not installed, importing this module does the same.
 
     isotope/<collection>/<split>/<task>            documents, queries, qrels: the pool of the split
     isotope/<collection>/<split>/<task>/<setting>  the same on the pool small, base or large
@@ -37,19 +36,15 @@ from ir_datasets.indices import Docstore
 from ir_datasets.util import LocalDownload
 
 from isotope.core.errors import MissingFile
-from isotope.core.grid import JUDGED, TASKS, id_column, pool_splits
+from isotope.core.grid import TASKS, id_column, pool_splits
 from isotope.core.schemas import CAPTION_FIELDS, SEVERAL
 from isotope.params.schema import suggest
 from isotope.release.about import NAME, read_about
+from isotope.release.registration import register
 from isotope.release.words import SPLITS, Pool, pool_items
 
 PLACE = "ISOTOPE_RELEASES"
 _DEFAULT = "results/release"
-_SETTINGS = ("small", "base", "large")
-_PATTERN = (
-    rf"^isotope/([^/]+)/(?:(texts|images)|({'|'.join(JUDGED)})/({'|'.join(TASKS)})"
-    rf"(?:/({'|'.join(_SETTINGS)}))?)$"
-)
 _ROWS = 1024
 _Ids = frozenset[str] | None
 
@@ -369,7 +364,7 @@ def _pools(folder: Path) -> dict[tuple[str, str], Pool]:
     return {k: Pool(frozenset(t["query_id"]), frozenset(t["doc_id"])) for k, t in tables.items()}
 
 
-ir_datasets.registry.register_pattern(_PATTERN, dataset)
+register(ir_datasets)
 
 if __name__ == "__main__":
     ir_datasets.main(sys.argv[1:])

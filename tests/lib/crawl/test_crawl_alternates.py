@@ -9,7 +9,7 @@ from PIL import Image
 from tests.decoding import InProcess
 
 from isotope.core import store
-from isotope.core.errors import HostDown
+from isotope.core.errors import HostDown, NoContact
 from isotope.crawl import serve, shard
 from isotope.crawl.alternates import alternate_url
 from isotope.crawl.tables import URLS
@@ -106,6 +106,15 @@ def test_a_mirror_in_the_params_may_be_on_this_machine(tmp_path):
     assert {row["status"] for row in rows.values()} == {"success"}
     assert rows["a.png"]["fetched_from"] is None
     assert rows["b.png"]["fetched_from"] == f"{second}/{UPLOADS}/b.png"
+
+
+def test_wikimedia_is_asked_for_no_renamed_file_without_a_contact(tmp_path):
+    urls = ["https://example.org/a.png", f"{BASE}/b.png"]
+    rows = [{"image_id": url, "image_url": url, "shard": 0} for url in urls]
+    store.write_rows(rows, tmp_path / "urls.parquet", URLS)
+    settings = {"serve": None, "mirror": "http://127.0.0.1:9", "user_agent": "isotope tests"}
+    with pytest.raises(NoContact, match=r"commons\.wikimedia\.org"):
+        crawl(tmp_path, alternates=["renamed"], **settings)
 
 
 def test_what_an_owner_refuses_is_not_sought_elsewhere(tmp_path, monkeypatch):

@@ -119,7 +119,7 @@ def crawl_all(
     elsewhere = scratch.untried(LOST, last)
     if left or elsewhere:
         hosts = [mirrored(wanted.address, spec["mirror"]) for wanted in left]
-        require_contact(map(_host, [*hosts, *_alternate_addresses(own[:1], spec)]), spec)
+        require_contact(map(_host, [*hosts, *_alternate_addresses(own, spec)]), spec)
         progress = Progress("images", urls.height)
         progress.resume(urls.height - len(left) - len(elsewhere))
         asyncio.run(_crawl(left, urls, spec, Kept(scratch, earlier, progress)))

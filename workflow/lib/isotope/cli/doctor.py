@@ -152,6 +152,7 @@ def judges(params: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _is_cached(spec: Mapping[str, Any]) -> bool:
+    """Tell whether a checkpoint of a hub was fetched before."""
     from huggingface_hub import try_to_load_from_cache  # noqa: PLC0415 (slow to import)
 
     revision = spec.get("revision")
@@ -181,10 +182,7 @@ def _checkpoint(name: str, spec: Mapping[str, Any]) -> Finding:
     found = published(spec)
     size = f", {found.parameters / 1e9:,.2f} billion parameters" if found else ""
     if not Path(where).is_dir():
-        from huggingface_hub import try_to_load_from_cache  # noqa: PLC0415 (slow to import)
-
-        revision = spec.get("revision")
-        if isinstance(try_to_load_from_cache(where, "config.json", revision=revision), str):
+        if _is_cached(spec):
             return Finding(what, "ok", f"{where} was fetched before{size}")
         remedy = f"it is fetched from {where} when first used: needs the network"
         return Finding(what, "note", f"{where} is not on this disk{size}", remedy)
@@ -199,8 +197,6 @@ def _checkpoint(name: str, spec: Mapping[str, Any]) -> Finding:
 
 def _reranker(what: str, spec: Mapping[str, Any]) -> Finding:
     """Look for a reranker's weights, in its folder or among what was fetched from the hub."""
-    from huggingface_hub import try_to_load_from_cache  # noqa: PLC0415 (slow to import)
-
     place = Path(spec["name"])
     size = f"about {weights(spec['name']) * _BYTES_A_WEIGHT / GIB:,.1f} GiB in memory"
     if place.is_dir():
@@ -211,8 +207,7 @@ def _reranker(what: str, spec: Mapping[str, Any]) -> Finding:
     if _is_file(spec["name"]):
         remedy = "put it there, or change the params"
         return Finding(what, "missing", f"no folder {place}", remedy)
-    cached = try_to_load_from_cache(spec["name"], "config.json", revision=spec.get("revision"))
-    if isinstance(cached, str):
+    if _is_cached(spec):
         return Finding(what, "ok", f"{place} was fetched before, {size}")
     remedy = "it is fetched from the hub when first used: needs the network"
     return Finding(what, "note", f"{place} is not on this disk, {size}", remedy)

@@ -23,7 +23,7 @@ from isotope.cli.estimate_training import training
 from isotope.models.families import MODULES
 from isotope.models.families.published import Published, memory_mb, published
 from isotope.params.links import sources
-from isotope.params.sections import model_kind, model_values, parts_of
+from isotope.params.sections import model_kind, model_values, with_parts
 from isotope.tabulate.table import plain
 
 APART = "release"
@@ -299,12 +299,7 @@ def _collect(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
 def used_models(params: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """Return the models behind the systems that are searched, those they fuse included."""
     systems = params["systems"]
-    chosen, waiting = set[str](), [*params["search"]["systems"]]
-    while waiting:
-        name = waiting.pop()
-        if name not in chosen:
-            chosen.add(name)
-            waiting += parts_of(systems[name])
+    chosen = with_parts(systems, params["search"]["systems"])
     models = {systems[s]["model"] for s in chosen if "model" in systems[s]}
     models |= {params["models"][m]["of"] for m in models if "of" in params["models"][m]}
     names = sorted(models)

@@ -10,7 +10,7 @@ from typing import Any
 from isotope.cli.estimate_sizes import GIB, Size
 from isotope.cli.estimate_work import asked, cells
 from isotope.models.kinds.reranker import weights
-from isotope.params.sections import model_values, parts_of, system_kind
+from isotope.params.sections import model_values, system_kind, with_parts
 
 Params = Mapping[str, Any]
 # ASSUME a core makes 20 billion operations a second in a model's products, a GPU 100 trillion; no
@@ -44,13 +44,8 @@ def memory_gib(params: Params) -> float:
 
 def _reranked(params: Params) -> Iterator[tuple[Params, Params]]:
     """Yield each reranked system of a run, and its model, with all keys."""
-    systems, waiting, found = params["systems"], [*params["search"]["systems"]], set[str]()
-    while waiting:
-        name = waiting.pop()
-        if name in found:
-            continue
-        found.add(name)
-        waiting += parts_of(systems[name])
+    systems = params["systems"]
+    for name in with_parts(systems, params["search"]["systems"]):
         if system_kind(systems[name]).reranks:
             spec = system_kind(systems[name]).filled(systems[name])
             yield spec, model_values(params["models"][spec["model"]])

@@ -15,7 +15,7 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -256,31 +256,29 @@ class _Items:
         self._parser = json.JSONDecoder()
 
     def __iter__(self) -> Iterator[str]:
-        self._expect("[")
-        more = self._next() != "]"
-        self._place += not more
-        while more:
-            self._item += 1
-            yield self._take()
-            more = self._expect(",]") == ","
-        if self._next():
-            self._refuse("text after the list")
+        yield from self._each("[", "]", self._take)
 
     def members(self) -> Iterator[tuple[str, str]]:
         self._holder = "object"
-        self._expect("{")
-        more = self._next() != "}"
+        yield from self._each("{", "}", self._member)
+
+    def _each(self, opening: str, closing: str, take: Callable[[], _Item]) -> Iterator[_Item]:
+        self._expect(opening)
+        more = self._next() != closing
         self._place += not more
         while more:
             self._item += 1
-            if self._next() != '"':
-                self._refuse("no name of a member")
-            name = json.loads(self._take())
-            self._expect(":")
-            yield name, self._take()
-            more = self._expect(",}") == ","
+            yield take()
+            more = self._expect(f",{closing}") == ","
         if self._next():
-            self._refuse("text after the object")
+            self._refuse(f"text after the {self._holder}")
+
+    def _member(self) -> tuple[str, str]:
+        if self._next() != '"':
+            self._refuse("no name of a member")
+        name = json.loads(self._take())
+        self._expect(":")
+        return name, self._take()
 
     def _next(self) -> str:
         """Return the next character that is no space, and stop before it; "" at the end."""

@@ -17,7 +17,7 @@ from isotope.core.errors import BadParams, IsotopeError, MissingFile
 from isotope.params import links, resolve, schema
 from isotope.params.resolve import expand_files
 from isotope.params.schema import suggest
-from isotope.params.sections import Params, parts_of
+from isotope.params.sections import Params, with_parts
 
 _ACQUIRED, _CRAWLED = PurePosixPath("data/acquire"), PurePosixPath("data/crawl")
 # What `toy.snapshot.generate` writes, beside folders of pictures and dumps.
@@ -242,14 +242,9 @@ def _unless_none(where: str, path: str | None) -> Iterator[tuple[str, str]]:
 
 def _of_systems(params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield what the systems that are searched, and the models behind them, read."""
-    systems, chosen = params["systems"], set[str]()
-    waiting = list(params["search"]["systems"])
-    while waiting:
-        name = waiting.pop()
-        if name not in chosen:
-            chosen.add(name)
-            waiting += parts_of(systems[name])
-    for name in sorted(chosen):
+    systems = params["systems"]
+    chosen = with_parts(systems, params["search"]["systems"])
+    for name in chosen:
         for i, path in enumerate(systems[name].get("files", [])):
             yield f"systems.{name}.files[{i}]", path
         spec = systems[name].get("tokenizer", "")

@@ -8,7 +8,7 @@ there, and no list names it.
 import importlib
 import pkgutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from types import ModuleType
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, cast, get_args
@@ -368,6 +368,17 @@ def parts_of(entry: Mapping[str, Any]) -> list[str]:
     """Return the systems whose runs an entry of `systems` reads: those of its key `of`."""
     of = entry.get("of", [])
     return [of] if isinstance(of, str) else list(of)
+
+
+def with_parts(systems: Mapping[str, Any], names: Iterable[str]) -> list[str]:
+    """Return these systems and those whose runs they read, directly or through others, sorted."""
+    found, waiting = set[str](), [*names]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += parts_of(systems[name])
+    return sorted(found)
 
 
 def answers_any_query(entry: Mapping[str, Any], models: Mapping[str, Any]) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from isotope.core.grid import document_side
 from isotope.judge.ledger import sheet_paths
 from isotope.params import resolve
-from isotope.params.sections import SystemKind, model_values, parts_of, system_kind
+from isotope.params.sections import SystemKind, model_values, system_kind, with_parts
 from isotope.plan.models import Models
 from isotope.plan.paths import Wildcards, as_list, expanded
 
@@ -94,13 +94,7 @@ class Systems(Models):
 
     def with_parts(self, systems: Sequence[str]) -> list[str]:
         """These systems and those whose runs they read, directly or through others, sorted."""
-        found, waiting = set[str](), [*systems]
-        while waiting:
-            name = waiting.pop()
-            if name not in found:
-                found.add(name)
-                waiting += parts_of(self.params["systems"][name])
-        return sorted(found)
+        return with_parts(self.params["systems"], systems)
 
     def used_systems(self) -> list[str]:
         """The experiment's systems and those that they fuse."""

@@ -6,11 +6,12 @@ own files (https://github.com/embeddings-benchmark/mteb, mteb/models/model_imple
 """
 
 import json
-import math
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from isotope.core.errors import CorruptFile
+from isotope.models import weights
 
 
 class Published(NamedTuple):
@@ -46,7 +47,6 @@ PUBLISHED = {
 _BYTES = 4
 # Families of which weights and model are in memory at once while it is loaded.
 _TWICE = frozenset({"jina_clip"})
-_HEAD_BYTES = 8
 # Keys of config.json with the components of a vector, in the order in which they count.
 _WIDTHS = ("image_text_hidden_size", "projection_dim", "projection_size", "hidden_size")
 
@@ -67,29 +67,12 @@ def in_folder(folder: Path) -> Published | None:
     files = sorted(folder.glob("*.safetensors"))
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        parameters = sum(sum(_shapes(file, file.stat().st_mtime_ns)) for file in files)
+        parameters = sum(map(weights.count, files))
         parts = [config, config.get("text_config") or {}]
         width = next(int(part[key]) for key in _WIDTHS for part in parts if part.get(key))
-    except (OSError, ValueError, StopIteration, AttributeError):
+    except (OSError, ValueError, StopIteration, AttributeError, CorruptFile):
         return None
     return Published(str(config.get("model_type")), parameters, width) if files else None
-
-
-@cache
-def _shapes(file: Path, changed: int) -> tuple[int, ...]:
-    return tuple(_sizes(file))
-
-
-def _sizes(file: Path) -> Iterator[int]:
-    """Yield the elements of each tensor (https://huggingface.co/docs/safetensors, the format)."""
-    with file.open("rb") as opened:
-        length = int.from_bytes(opened.read(_HEAD_BYTES), "little")
-        if length > file.stat().st_size:
-            raise ValueError(file)
-        head = json.loads(opened.read(length))
-    for name, tensor in head.items():
-        if name != "__metadata__":
-            yield math.prod(tensor["shape"])
 
 
 def memory_mb(entry: Mapping[str, Any]) -> float:

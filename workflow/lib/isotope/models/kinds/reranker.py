@@ -4,17 +4,16 @@ What an entry of `models` may say, and how many weights a published checkpoint h
 imported whenever params are read; `isotope.models.rerankers` loads the model.
 """
 
-import json
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, Tag
 
-from isotope.core.errors import BadParams, CorruptFile
+from isotope.core.errors import BadParams
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.models.kinds import Revision
+from isotope.models.weights import count
 from isotope.params.sections import (
     BY_TYPE,
     Count,
@@ -120,25 +119,12 @@ _USUAL = 600_000_000
 
 
 def weights(name: str) -> int:
-    """Return how many weights a checkpoint has: by its files, by its model card, or assumed."""
-    files = sorted(Path(name).glob("*.safetensors"))
-    if files:
-        return sum(map(_weights_in, files))
-    return _PUBLISHED.get(name.lower(), _USUAL)
-
-
-def _weights_in(file: Path) -> int:
-    """Return the weights in a file, by its head: a length in eight bytes, then shapes in JSON.
-
-    Source: https://huggingface.co/docs/safetensors, section Format.
+    """Return how many weights a checkpoint has: by its files, by its model card, or assumed.
 
     Raises:
-        CorruptFile: no such head.
+        CorruptFile: a file of safetensors without a head.
     """
-    try:
-        with file.open("rb") as opened:
-            head = json.loads(opened.read(int.from_bytes(opened.read(8), "little")))
-        shapes = [entry["shape"] for name, entry in head.items() if name != "__metadata__"]
-        return sum(math.prod(shape) for shape in shapes)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CorruptFile(file, "no head of safetensors", "fetch it again") from error
+    files = sorted(Path(name).glob("*.safetensors"))
+    if files:
+        return sum(map(count, files))
+    return _PUBLISHED.get(name.lower(), _USUAL)

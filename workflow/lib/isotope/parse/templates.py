@@ -80,9 +80,9 @@ def _content(text: str, opening: re.Match[str], name: str, unclosed: set[str]) -
 
 # MediaWiki itself expands templates no deeper than this ($wgMaxTemplateDepth).
 MAX_DEPTH = 40
-_INNERMOST = re.compile(r"\{\{((?:[^{}]++|\{(?!\{)|\}(?!\}))*+)\}\}")
+_INNERMOST = re.compile(r"\{\{((?:[^{}]++|\{(?!\{)|\}(?!\}))*)\}\}")
 _PARAMETER = re.compile(r"\{\{\{[^{}|]*+(?:\|([^{}]*+))?\}\}\}")
-_ARGUMENT = re.compile(r"\|((?:\[\[[^\[\]]*+\]\]|[^|])*+)")
+_ARGUMENT = re.compile(r"\|((?:\[\[[^\[\]]*+\]\]|[^|])*)")
 _NAMED = re.compile(r"\s*([\w-]{1,30})\s*=")
 _NUMBER = re.compile(r"[\s\d.,/+\u2212-]+")
 _MONTHS = "January February March April May June July August September October November December"

@@ -27,11 +27,11 @@ _DEEPEST_LEVEL = 6
 _HEADING = re.compile(r"^=[^\n]*=[ \t]*$", re.MULTILINE)
 _MARKUP = re.compile(r"[\[\]{}<&']|__")
 _MARK = re.compile(r"\0(\d+);")
-_INNERMOST = re.compile(r"\[\[((?:[^\[\]]++|\[(?!\[)|\](?!\]))*+)\]\](\](?!\]))?")
+_INNERMOST = re.compile(r"\[\[((?:[^\[\]]++|\[(?!\[)|\](?!\]))*)\]\](\](?!\]))?")
 _EXTERNAL = re.compile(
     r"\[(?:(?:https?|ftps?|sftp|ircs?|gopher|telnet|nntp|worldwind|svn|git|mms|news|mailto|tel|geo"
     r"|urn|magnet|bitcoin|xmpp|sips?|sms):|//)[^\s\[\]<>]*+"
-    r"([^\[\]\n]*+(?:\[[^\[\]\n]*+\][^\[\]\n]*+)*+)\]",
+    r"([^\[\]\n]*+(?:\[[^\[\]\n]*+\][^\[\]\n]*+)*)\]",
     re.IGNORECASE,
 )
 _QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")

@@ -278,7 +278,7 @@ class TestBrokenMarkup:
 
 
 def test_no_pattern_has_a_possessive_group():
-    """Before Python 3.11.5 these miss matches (python/cpython issue 106052); Debian 12 has 3.11.2."""
+    """Before Python 3.11.5 these miss matches (python/cpython issue 106052); Debian has 3.11.2."""
     library = Path(module.__file__).parents[1]
     found = {
         p.name for p in library.rglob("*.py") if re.search(r"\)[*+?}]\+", p.read_text("utf-8"))

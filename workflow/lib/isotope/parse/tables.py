@@ -90,6 +90,24 @@ PICTURES = schema(
     words=pa.string(),
     unread=STRINGS,
 )
+# Every section's place, counted from 0, among the `sections` of its page, and what its wikitext (or
+# HTML) has: list items, table rows and references are counted, `links` are the titles of the
+# articles it links to, each once. `languages` are the page's in other wikis, `de:Titel`, on the lead.
+OUTLINE = schema(
+    text_id=pa.string(),
+    page_id=pa.int64(),
+    place=pa.int32(),
+    sections=pa.int32(),
+    level=pa.int32(),
+    heading=pa.string(),
+    characters=pa.int32(),
+    list_items=pa.int32(),
+    table_rows=pa.int32(),
+    references=pa.int32(),
+    has_infobox=pa.bool_(),
+    links=STRINGS,
+    languages=STRINGS,
+)
 # ASSUME what these Wikipedias' own pages on layout call the lead; AToMiC is English and does not
 # say: its published texts call it Introduction, and so do we in every other language.
 _LEADS = {

@@ -27,6 +27,7 @@ include: "workflow/rules/encode.smk"
 include: "workflow/rules/index.smk"
 include: "workflow/rules/search.smk"
 include: "workflow/rules/score.smk"
+include: "workflow/rules/suggest.smk"
 include: "workflow/rules/tabulate.smk"
 include: "workflow/rules/release.smk"
 
@@ -97,6 +98,11 @@ rule score:
     input:
         expand("results/score/{collection}.parquet", collection=plan.params["build"]),
         plan.judgement_tables(),
+
+
+rule suggest:
+    input:
+        plan.suggest_files(),
 
 
 rule tabulate:

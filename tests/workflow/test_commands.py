@@ -30,7 +30,7 @@ FEW = {
 }
 PHASES = (
     "acquire", "parse", "crawl", "project", "collect", "train", "encode", "index", "search",
-    "score", "tabulate", "release",
+    "score", "suggest", "tabulate", "release",
 )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ PHASES = [
     "index",
     "search",
     "score",
+    "suggest",
     "tabulate",
     "release",
 ]

@@ -15,7 +15,7 @@ NOTHING = "Nothing to be done"
 # All but the release, which the target `all` leaves out.
 PHASES = {
     *("acquire", "parse", "crawl", "project", "collect", "train", "encode", "index", "search"),
-    *("score", "tabulate"),
+    *("score", "suggest", "tabulate"),
 }
 
 

@@ -651,6 +651,48 @@ rule tabulate_report:
         "../scripts/call.py"
 
 
+# Suggestions: how many are right, how sure, what editors made of them.
+rule tabulate_suggest:
+    input:
+        texts="data/collect/{collection}/texts.parquet",
+        images="data/collect/{collection}/images.parquet",
+        qrels="data/collect/{collection}/qrels.parquet",
+        sections="results/suggest/{collection}/sections.parquet",
+        scored="results/suggest/{collection}/scored.parquet",
+        rejected="results/suggest/{collection}/rejected.parquet",
+        feed="results/suggest/{collection}/feed.parquet",
+        calibration="results/suggest/{collection}/calibration.json",
+        ought="results/suggest/{collection}/ought.json",
+        pictures="results/suggest/{collection}/pictures.parquet",
+        sheet="results/suggest/{collection}/sheet.parquet",
+        taken_up=plan.taken_up_of,
+        deltas=plan.deltas_of,
+        image_vectors=plan.suggest_vectors("images", "npy"),
+        image_ids=plan.suggest_vectors("images", "ids.parquet"),
+        pixels=plan.pixels,
+        judgements=plan.verdict_sheets,
+        sql=plan.sql("suggest/*.sql"),
+        templates=plan.templates(),
+        code=plan.code("suggest.page:write_page"),
+    output:
+        page="results/report/{collection}/suggest.html",
+        tables_folder=directory("results/tables/{collection}/suggest"),
+        figures_folder=directory("results/figures/{collection}/suggest"),
+    log:
+        "logs/tabulate_suggest/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_suggest/{collection}.tsv"
+    resources:
+        mem_mb=plan.needs(SHOWS),
+    params:
+        call="suggest.page:write_page",
+        spec=plan.suggest_spec,
+    message:
+        "show the suggestions for {wildcards.collection}"
+    script:
+        "../scripts/call.py"
+
+
 # For all collections: the front page, costs, the metrics of the newest collection, which are
 # compared between revisions, and the catalog of all tables.
 rule tabulate_overview:

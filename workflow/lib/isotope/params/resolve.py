@@ -249,6 +249,7 @@ def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
     yield from _unknown("search.systems", params["search"]["systems"], systems)
     for name, entry in params["score"].get("judge", {}).get("models", {}).items():
         yield from _unknown(f"score.judge.models.{name}.own", entry["own"], systems)
+    yield from _suggested(params)
     yield from _tabulated(params)
     for name, entry in params["systems"].items():
         others = [s for s in systems if s != name]
@@ -310,6 +311,25 @@ def _sees(model: Params) -> bool:
     kind = model_kind(model)
     sees = kind.is_encoder and kind.encodes_images
     return sees and model.get("images", "pixels") == "pixels"
+
+
+def _suggested(params: Params) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield what the phase suggest names and nothing defines, or what has no sections of a wiki."""
+    suggest = params.get("suggest", {})
+    kinds = {
+        name: collection_kind(params["collect"][name])
+        for name in params["build"]
+        if name in params["collect"]
+    }
+    wikis = [name for name, kind in kinds.items() if kind.is_snapshot or kind.is_union]
+    yield from _unknown("suggest.collections", suggest.get("collections", []), wikis)
+    for kind in ("bm25", "dense"):
+        fit = [
+            s
+            for s in params["search"]["systems"]
+            if params["systems"].get(s, {}).get("kind") == kind
+        ]
+        yield from _unknown(f"suggest.{kind}", _listed(suggest.get(kind)), fit)
 
 
 def _tabulated(params: Params) -> Iterator[tuple[str, str, list[str]]]:

@@ -38,6 +38,7 @@ from isotope.params.sections import (
     Section,
     kinds,
 )
+from isotope.params.suggest import Suggest
 from isotope.params.tabulate import Tabulate
 
 FILE = Path("workflow/schemas/params.schema.yaml")
@@ -110,6 +111,11 @@ class Experiment(Section):
         description="Which cells of the grid of systems, settings, splits and tasks are searched."
     )
     score: Score = Field(description="What is measured.")
+    suggest: Opt[Suggest] = Field(
+        default=None,
+        description="Pictures suggested for sections without one; no collection gets suggestions "
+        "unless this key is there, if only as `{}`.",
+    )
     tabulate: Tabulate = Field(description="What the report shows.")
     release: Opt[Release] = Field(
         default=None, description="What releases have, and what they say of their collections."

@@ -1,7 +1,7 @@
 """The plan of a run: what rules ask of the resolved params.
 
 `Plan` has the parts in road order, one a module: paths, sources, models, systems, shards, tables,
-since, exhibits. What the pages of the report show stands here.
+since, exhibits, suggestions. What the pages of the report show stands here.
 """
 
 from functools import cached_property
@@ -9,12 +9,12 @@ from typing import Any
 
 from isotope.params.sections import system_kind
 from isotope.plan import releases
-from isotope.plan.exhibits import Exhibits
 from isotope.plan.paths import Wildcards, expanded, of_collection
+from isotope.plan.suggestions import Suggestions
 from isotope.report import collection as report_cite
 
 
-class Plan(Exhibits):
+class Plan(Suggestions):
     """The plan of a run, of all phases."""
 
     @cached_property
@@ -187,6 +187,8 @@ class Plan(Exhibits):
         return [
             *pages,
             *self.since_pages(),
+            *self.suggest_pages(),
+            *self.suggest_files(),
             *dict.fromkeys(ledgers),
             *self.judgement_tables(),
             *self.failure_tables(),

@@ -106,6 +106,7 @@ class Shards(Systems):
         "rejected": "sections.rejected.parquet",
         "infoboxes": "infoboxes.parquet",
         "pictures": "pictures.parquet",
+        "outline": "outline.parquet",
         "counts": "sections.counts.json",
     }
     READ_BY, EXCHANGED = collected.READ_BY, collected.EXCHANGED

@@ -70,6 +70,10 @@ class Tables:
         """A table of the statistics."""
         return self(f"results/tables/*/{table}.parquet", collection=-2)
 
+    def suggested(self, table: str) -> list[Row]:
+        """A table of the suggestions."""
+        return self(f"results/suggest/*/{table}.parquet", collection=-2)
+
     def parsed(self, table: str) -> list[Row]:
         """A table of a source."""
         return self(f"data/parse/*/{table}.parquet", source=-2)
@@ -470,6 +474,91 @@ def filters(t: Tables) -> Answer:
     return [tuple(r[c] for c in columns) for r in t.collected("filters")]
 
 
+def counted(rows: Iterable[Row], *keys: str) -> list[tuple[Any, ...]]:
+    """The values of `keys` with the number of rows that have them, sorted."""
+    return by(
+        [(*key, len(of)) for key, of in grouped(rows, *keys).items()], *range(1, len(keys) + 1)
+    )
+
+
+def ought(t: Tables) -> Answer:
+    rows = [r for r in t.suggested("sections") if r["role"] == "open" and r["probability"] >= 0.5]
+    return by(
+        [
+            (*key, len(of), rounded(fmean(r["probability"] for r in of), 3))
+            for key, of in grouped(rows, "collection", "page_class").items()
+        ],
+        *(-3, 1, 2),
+    )
+
+
+def found_by(t: Tables) -> Answer:
+    return by(
+        [
+            (*key, len(of), rounded(fmean(r["probability"] for r in of), 3))
+            for key, of in grouped(t.suggested("feed"), "collection", "wiki", "kind").items()
+        ],
+        *(1, 2, -4, 3),
+    )
+
+
+def left_out(t: Tables) -> Answer:
+    kinds = {(r["collection"], r["image_id"]): r["kind"] for r in t.suggested("pictures")}
+    rows = [
+        r | {"of": kinds[r["collection"], r["image_id"]]}
+        for r in t.suggested("rejected")
+        if (r["collection"], r["image_id"]) in kinds
+    ]
+    return by(counted(rows, "collection", "reason", "of"), -4, 1, 2, 3)[:TOP]
+
+
+def agreed(t: Tables) -> Answer:
+    rows = [
+        r
+        for r in t.suggested("candidates")
+        if r["alignment"] is not None
+        and all(r[key] is not None and r[key] <= 3 for key in ("bm25_rank", "dense_rank"))
+    ]
+    keys = ("collection", "text_id", "image_id")
+    rows.sort(key=lambda r: (r["bm25_rank"] + r["dense_rank"], *(r[k] for k in keys)))
+    ranks = ("bm25_rank", "dense_rank")
+    return [(*(r[k] for k in (*keys, *ranks)), rounded(r["alignment"], 2)) for r in rows[:TOP]]
+
+
+def alike(t: Tables) -> Answer:
+    first = {
+        (r["collection"], r["system"], r["text_id"]): r["image_id"]
+        for r in where(t.suggested("scored"), rank=1)
+    }
+    pairs = [
+        {"collection": c, "system": s, "other": other, "same": image == first[c, other, text]}
+        for (c, s, text), image in first.items()
+        for other in {key[1] for key in first}
+        if s < other and (c, other, text) in first
+    ]
+    groups = grouped(pairs, "collection", "system", "other")
+    return by([(*key, len(of), sum(r["same"] for r in of)) for key, of in groups.items()], 1, 2, 3)
+
+
+def editors(t: Tables) -> Answer:
+    rows = where(t.suggested("taken_up"), rank=1)
+    return counted(rows, "collection", "later", "system", "outcome")
+
+
+def feed_changes(t: Tables) -> Answer:
+    rows = t("results/suggest/*/since/*/delta.parquet", collection=-4, since=-2)
+    return counted(rows, "collection", "since", "change")
+
+
+def listed(t: Tables) -> Answer:
+    pages = grouped(t.parsed("outline"), "source", "page_id")
+    sums = [
+        (*key, *(sum(r[k] for r in of) for k in ("list_items", "table_rows")))
+        for key, of in pages.items()
+    ]
+    return sorted(sums, key=lambda row: (-row[2] - row[3], *row[:2]))[:TOP]
+
+
 ANSWERS: Mapping[str, Callable[[Tables], Answer]] = {
     "Which systems are best, and on what?": best,
     "How hard does each task get as the collection grows?": growth,
@@ -503,6 +592,14 @@ ANSWERS: Mapping[str, Callable[[Tables], Answer]] = {
     "Which systems does a model find best?": model_means,
     "How sure is a mean by people, by a model, and by both?": model_estimates,
     "Does a model prefer systems of its own?": model_prefers,
+    "Which kinds of pages have most sections that ought to have a picture and have none?": ought,
+    "Who finds the suggestions of the feed?": found_by,
+    "Why was a picture not suggested?": left_out,
+    "Which candidates do words, vectors and other languages agree on?": agreed,
+    "How often do two systems suggest the same picture first?": alike,
+    "What did editors do with the suggestions?": editors,
+    "What has changed in the feed since the earlier snapshot?": feed_changes,
+    "Which pages have most list items and table rows?": listed,
     "README.md, 1": of_readme,
     "docs/cli.md, 1": texts,
     "docs/cli.md, 2": filters,

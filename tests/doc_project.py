@@ -29,9 +29,10 @@ from isotope.judge.tables import (
     SHEET,
     TAU,
 )
-from isotope.parse.tables import ASSOCIATIONS, INLINKS, REJECTED, SECTIONS
+from isotope.parse.tables import ASSOCIATIONS, INLINKS, OUTLINE, REJECTED, SECTIONS
 from isotope.project.tables import PROJECTION
 from isotope.score.tables import SCORES, SIGNIFICANCE
+from isotope.suggest import tables as suggest
 from isotope.tabulate.tables import INTERVALS, SUBSETS, TEMPORAL, TOKENS, TOPS
 
 Row = dict[str, Any]
@@ -53,6 +54,7 @@ def lay(root: Path) -> Path:
         _searched(root, collection, qrels, chance)
         _judged(root, collection, chance)
         _counted(root, collection, chance)
+        _suggested(root, collection, chance)
     return root
 
 
@@ -145,6 +147,12 @@ def _source(root: Path, source: str, chance: random.Random) -> None:
     _write(associations, parse / "associations.parquet", ASSOCIATIONS)
     _write(rejected[:5], parse / "sections.rejected.parquet", REJECTED)
     _write(rejected[5:], parse / "associations.rejected.parquet", REJECTED)
+    outline = [
+        {"text_id": f"t{n:02}", "page_id": n // 2, "place": n % 2}
+        | {"list_items": chance.randrange(9), "table_rows": chance.randrange(4)}
+        for n in range(ITEMS)
+    ]
+    _write(outline, parse / "outline.parquet", OUTLINE)
     inlinks = [{"page_id": n, "inlinks": chance.randrange(50)} for n in range(ITEMS // 2)]
     _write(inlinks, parse / "inlinks.parquet", INLINKS)
     _write(projection, root / f"data/project/{source}/projection.parquet", PROJECTION)
@@ -336,3 +344,54 @@ def _explained(folder: Path, collection: str, chance: random.Random) -> None:
         for a, who in product(asked[::3], ("ann", "bob"))
     ]
     _write(studied, folder / "studied.parquet", STUDIED)
+
+
+def _suggested(root: Path, collection: str, chance: random.Random) -> None:
+    folder = root / "results/suggest" / collection
+    sections = [
+        {"text_id": f"t{n:02}", "page_id": n // 2, "role": chance.choice(["open", "judged"])}
+        | {"page_class": chance.choice(["list", "article"]), "probability": chance.random()}
+        for n in range(ITEMS)
+    ]
+    _write(sections, folder / "sections.parquet", suggest.SECTIONS)
+    pictures = [
+        {"image_id": f"i{n:02}", "kind": chance.choice(["icon", "photograph"])}
+        for n in range(ITEMS)
+    ]
+    _write(pictures, folder / "pictures.parquet", suggest.PICTURES)
+    pairs = [
+        {"text_id": f"t{n:02}", "image_id": f"i{m:02}"} for n, m in product(range(9), repeat=2)
+    ]
+    ranks = ("bm25_rank", "dense_rank")
+    candidates = [
+        pair
+        | {rank: chance.choice([None, *range(1, 6)]) for rank in ranks}
+        | {"alignment": chance.choice([None, 0.5, 0.8])}
+        for pair in pairs
+    ]
+    _write(candidates, folder / "candidates.parquet", suggest.CANDIDATES)
+    reasons = ("too small", "not free", "on the page")
+    rejected = [pair | {"reason": chance.choice(reasons)} for pair in pairs[::2]]
+    _write(rejected, folder / "rejected.parquet", suggest.REJECTED)
+    scored = [
+        {"text_id": f"t{n:02}", "image_id": f"i{m:02}", "system": system, "rank": rank}
+        for n, system in product(range(9), ("suggest", "wikimedia"))
+        for rank, m in enumerate(chance.sample(range(3), 2), 1)
+    ]
+    _write(scored, folder / "scored.parquet", suggest.SCORED)
+    feed = [
+        row
+        | {"wiki": f"{collection}wiki", "kind": chance.choice(["text", "several"])}
+        | {"probability": chance.random()}
+        for row in ({k: r[k] for k in ("text_id", "image_id", "rank")} for r in scored[:9])
+    ]
+    _write(feed, folder / "feed.parquet", suggest.FEED)
+    changes = ("new", "withdrawn", "taken up")
+    delta = [{"change": chance.choice(changes), **row} for row in feed]
+    other = next(c for c in COLLECTIONS if c != collection)
+    _write(delta, folder / f"since/{other}/delta.parquet", suggest.DELTA)
+    outcomes = ("taken up", "other picture", "without picture", "section gone")
+    taken_up = [
+        row | {"later": "next", "outcome": chance.choice(outcomes), "days": 31} for row in scored
+    ]
+    _write(taken_up, folder / "taken_up.parquet", suggest.TAKEN_UP)

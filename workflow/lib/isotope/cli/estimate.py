@@ -409,6 +409,18 @@ def _score(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
     return Cost(disk=10_000_000 + judges.disk, seconds=judges.seconds, memory_gib=memory)
 
 
+# ASSUME a candidate takes 12 bytes as Parquet, and each of the four sources names `suggest.depth` for
+# half of the sections; no measurement at full size says.
+_CANDIDATE_BYTES, _ASKING_SHARE, _SOURCES = 12, 0.5, 4
+
+
+def _suggest(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
+    if "suggest" not in params:
+        return Cost()
+    named = of.texts * _ASKING_SHARE * _SOURCES * params["suggest"]["depth"]
+    return Cost(disk=round(named * _CANDIDATE_BYTES), memory_gib=4)
+
+
 def _tabulate(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
     return Cost(disk=5_000_000, memory_gib=4)
 
@@ -435,6 +447,7 @@ PHASE_COSTS: Mapping[str, Callable[[Size, Mapping[str, Any], Machine], Cost]] = 
     "index": _index,
     "search": _search,
     "score": _score,
+    "suggest": _suggest,
     "tabulate": _tabulate,
     "release": _release,
 }

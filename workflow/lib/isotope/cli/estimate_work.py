@@ -260,6 +260,7 @@ UNITS: Mapping[str, tuple[str, Units]] = {
     "search_bm25": ("text or image", _rows),
     "search_dense": ("text or image", _rows),
     "score": ("hit and measure", _scored),
+    "suggest": ("text or image", _rows),
     "tabulate": ("text or image", _rows),
     "tabulate_intervals": ("hit and measure", _scored),
     "release": ("byte", _released),

@@ -92,7 +92,7 @@ PICTURES = schema(
 )
 # Every section's place, counted from 0, among the `sections` of its page, and what its wikitext (or
 # HTML) has: list items, table rows and references are counted, `links` are the titles of the
-# articles it links to, each once. `languages` are the page's in other wikis, `de:Titel`, on the lead.
+# articles it links to, each once. The lead's `languages` are the page in other wikis, `de:Titel`.
 OUTLINE = schema(
     text_id=pa.string(),
     page_id=pa.int64(),

@@ -28,9 +28,10 @@ from isotope.judge.tables import (
     SHEET,
     TAU,
 )
-from isotope.parse.tables import ASSOCIATIONS, INLINKS, REJECTED, SECTIONS
+from isotope.parse.tables import ASSOCIATIONS, INLINKS, OUTLINE, REJECTED, SECTIONS
 from isotope.project.tables import PROJECTION
 from isotope.score.tables import SCORES, SIGNIFICANCE
+from isotope.suggest import tables as suggest
 from isotope.tabulate.tables import INTERVALS, SUBSETS, TEMPORAL, TOKENS, TOPS
 
 _CURVES = pa.schema(
@@ -91,6 +92,15 @@ VIEWS: Mapping[str, View] = {
     "failures": View("results/tables/*/failures.parquet", FAILURES),
     "ranks": View("results/tables/*/ranks.parquet", RANKS),
     "studied": View("results/tables/*/studied.parquet", STUDIED),
+    "outlines": View("data/parse/*/outline.parquet", OUTLINE),
+    "section_roles": View("results/suggest/*/sections.parquet", suggest.SECTIONS),
+    "picture_kinds": View("results/suggest/*/pictures.parquet", suggest.PICTURES),
+    "candidates": View("results/suggest/*/candidates.parquet", suggest.CANDIDATES),
+    "suggestions": View("results/suggest/*/scored.parquet", suggest.SCORED),
+    "filtered": View("results/suggest/*/rejected.parquet", suggest.REJECTED),
+    "feed": View("results/suggest/*/feed.parquet", suggest.FEED),
+    "feed_changes": View("results/suggest/*/since/*/delta.parquet", suggest.DELTA),
+    "taken_up": View("results/suggest/*/taken_up.parquet", suggest.TAKEN_UP),
     "ledger": View("data/crawl/*/ledger.parquet", LEDGER),
     "pixels": View("data/crawl/*/shard-*.parquet", PIXELS),
     "projection": View("data/project/*/projection.parquet", PROJECTION),

@@ -1,0 +1,2 @@
+-- Candidates that a filter has left out, and why.
+SELECT parse_path(filename)[-2] AS collection, * EXCLUDE (filename) FROM files

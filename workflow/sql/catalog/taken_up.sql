@@ -1,0 +1,2 @@
+-- What editors did with a suggestion until a later snapshot.
+SELECT parse_path(filename)[-2] AS collection, * EXCLUDE (filename) FROM files

@@ -50,6 +50,7 @@ class Plan(Suggestions):
             "system": self.params["tabulate"]["system"],
             "explained": wildcards.collection in self.explained_collections(),
             "compared": self.is_compared,
+            "suggested": wildcards.collection in self.suggested_collections(),
         }
 
     def report_params(self) -> dict[str, Any]:

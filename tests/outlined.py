@@ -131,7 +131,10 @@ class Encyclopedia:
                 | {"sections": len(page.sections), "heading": s.heading if at else ""}
                 | {"characters": s.characters, "list_items": s.list_items}
                 | {"table_rows": s.table_rows, "references": s.references}
-                | {"has_infobox": bool(page.box), "links": [f"L{i}" for i in range(s.links)]}
+                | {
+                    "has_infobox": bool(page.box) and not at,
+                    "links": [f"L{i}" for i in range(s.links)],
+                }
                 for at, s in enumerate(page.sections)
             ]
         store.write_rows(outline, self.folder / f"{language}-outlines.parquet", OUTLINE)

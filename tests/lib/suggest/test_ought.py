@@ -24,7 +24,13 @@ def rows_of(headings: list[str], characters: list[int], pictures: list[bool]) ->
     n = len(headings)
     numbers = {"place": 1, "sections": 5, "level": 2, "lines": 4, "list_items": 0, "table_rows": 0}
     numbers |= {"references": 1, "links": 3, "page_characters": 5_000}
-    constant = {**numbers, "page_lists": 0.1, "page_digits": 0.0, "has_infobox": False}
+    constant = {
+        **numbers,
+        "page_lists": 0.1,
+        "page_digits": 0.0,
+        "has_infobox": False,
+        "page_infobox": False,
+    }
     return pl.DataFrame(
         {
             "text_id": [f"t{i:03d}" for i in range(n)],
@@ -150,7 +156,13 @@ def _traits_of(sections) -> pl.DataFrame:
     named = ("heading", "level", "characters", "lines", "list_items", "table_rows", "references")
     rows = [
         {name: getattr(s, name) for name in (*named, "links")}
-        | {"place": 4, "sections": 10, "has_infobox": False, "page_class": "article"}
+        | {
+            "place": 4,
+            "sections": 10,
+            "has_infobox": False,
+            "page_infobox": False,
+            "page_class": "article",
+        }
         | {"page_characters": 12_000, "page_lists": 0.2, "page_digits": 0.0}
         for s in sections
     ]

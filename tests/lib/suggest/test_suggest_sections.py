@@ -207,6 +207,7 @@ def _traits(folder: Path) -> Path:
         heading=pl.lit("History"),
         page_class=pl.lit("article"),
         has_infobox=pl.lit(False),
+        page_infobox=pl.lit(False),
         page_lists=pl.lit(0.0),
         page_digits=pl.lit(0.0),
         **{name: pl.lit(2) for name in ("place", "level", "lines", "references", "links")},

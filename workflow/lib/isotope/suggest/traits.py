@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 # The columns of sql/suggest/sections/60_traits.sql that the model reads.
 _COUNTS = ("place", "sections", "level", "characters", "lines", "list_items", "table_rows")
-_PAGE = ("page_characters", "page_lists", "page_digits", "page_class")
+_PAGE = ("page_infobox", "page_characters", "page_lists", "page_digits", "page_class")
 TRAITS = ("heading", *_COUNTS, "references", "links", "has_infobox", *_PAGE)
 # How many numbers the words of headings are hashed into.
 BUCKETS = 1 << 12
@@ -39,7 +39,6 @@ def features(rows: pl.DataFrame) -> pl.DataFrame:
     place, last = pl.col("place"), pl.col("sections") - 1
     lines = pl.col("lines").clip(lower_bound=1)
     characters = pl.col("characters") + _SOFT
-    is_lead = place == 0
     return rows.select(
         pl.col("characters").log1p().alias("length"),
         (pl.col("characters") == 0).alias("empty"),
@@ -50,14 +49,14 @@ def features(rows: pl.DataFrame) -> pl.DataFrame:
         pl.col("references").log1p().alias("references"),
         (_KILO * pl.col("references") / characters).log1p().alias("references per 1,000"),
         (_KILO * pl.col("links") / characters).log1p().alias("links per 1,000"),
-        is_lead.alias("lead"),
+        (place == 0).alias("lead"),
         place.log1p().alias("sections before"),
         (last - place).log1p().alias("sections after"),
         (place / last.clip(lower_bound=1)).alias("place in the page"),
         pl.col("level").alias("level"),
         last.log1p().alias("sections of the page"),
         pl.col("has_infobox").alias("infobox"),
-        (pl.col("has_infobox") & is_lead).alias("lead with infobox"),
+        pl.col("page_infobox").alias("infobox on the page"),
         pl.col("page_characters").log1p().alias("length of the page"),
         pl.col("page_lists").alias("lists of the page"),
         pl.col("page_digits").alias("digits in the title"),

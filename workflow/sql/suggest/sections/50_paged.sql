@@ -5,7 +5,7 @@
 WITH summed AS (
     SELECT
         language, page_id,
-        sum(characters)::BIGINT AS page_characters,
+        sum(characters)::BIGINT AS page_characters, bool_or(has_infobox) AS page_infobox,
         sum(if(listed >= 0.5, characters, 0)) / greatest(1, sum(characters)) AS page_lists,
         min(len(regexp_replace(page_title, '\D', '', 'g')) / greatest(1, len(page_title)))
             AS page_digits,

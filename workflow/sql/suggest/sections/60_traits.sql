@@ -13,8 +13,8 @@ SELECT
     paged.page_class, outlined.heading, outlined.place, outlined.sections, outlined.level,
     outlined.characters, outlined.list_items, outlined.table_rows, outlined."references",
     outlined.links, outlined.lines, outlined.has_infobox,
-    paged.page_characters, paged.page_lists, paged.page_digits, paged.page_split, paged.fold,
-    paged.draw
+    paged.page_infobox, paged.page_characters, paged.page_lists, paged.page_digits,
+    paged.page_split, paged.fold, paged.draw
 FROM outlined
 INNER JOIN paged ON outlined.language = paged.language AND outlined.page_id = paged.page_id
 LEFT JOIN judged ON outlined.text_id = judged.text_id

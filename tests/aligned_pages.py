@@ -80,11 +80,11 @@ class Pages:
             outline, placed = [], []
             for number, title in enumerate(self.pages[language], 1):
                 for place, section in enumerate(self.pages[language][title]):
-                    own = f"{number}-{place}"
-                    text_id = f"{language}-{own}" if len(self.pages) > 1 else own
+                    here = f"{number}-{place}"
+                    text_id = f"{language}-{here}" if len(self.pages) > 1 else here
                     outline.append(self._outline(language, title, number, place))
                     placed += [
-                        {"page_id": number, "text_id": own, "file": f"{p}.jpg", "origin": origin}
+                        {"page_id": number, "text_id": here, "file": f"{p}.jpg", "origin": origin}
                         for p, origin in section.pictures
                     ]
                     about = {"text_id": text_id, "page_id": number, "language": language}
@@ -101,10 +101,11 @@ class Pages:
             tables["outlines"].append(_written(outline, folder / f"{language}.outline", OUTLINE))
             tables["placed"].append(_written(placed, folder / f"{language}.pictures", PICTURES))
         kinds = {"texts": TEXTS, "sections": SECTIONS, "qrels": QRELS}
-        own_tables = {n: _written(rows[n], folder / n, kinds[n]) for n in kinds}
+        own: dict[str, Any] = {n: _written(rows[n], folder / n, kinds[n]) for n in kinds}
         return Inputs(
-            **own_tables,
-            **tables,
+            **own,
+            outlines=tables["outlines"],
+            placed=tables["placed"],
             images=_written(
                 [_image(p) for p in sorted(pictures - {*self.lacking})], folder / "images", IMAGES
             ),

@@ -64,19 +64,21 @@ def test_a_page_without_a_counterpart_gets_nothing(tmp_path):
     assert not aligned(taught(3, ASKING, [("de", "B (de)", "Gestaltung", "X")]), tmp_path)
 
 
-def test_the_lead_is_the_lead(tmp_path):
-    found = aligned(taught(0, ASKING, [("de", "A (de)", "", "X")]), tmp_path)
+@pytest.mark.parametrize("page", [ASKING[:1], ASKING])
+def test_the_lead_is_the_lead(tmp_path, page):
+    found = aligned(taught(0, page, [("de", "A (de)", "", "X")]), tmp_path)
     assert found == {("1-0", "x"): (1, ["de: A (de)"])}
 
 
-def test_a_lead_of_one_language_is_a_section_of_another_only_where_pictures_say_so(tmp_path):
+@pytest.mark.parametrize("page", [ASKING[:1], ASKING[:2]])
+def test_a_lead_is_a_section_of_another_language_only_where_pictures_say_so(tmp_path, page):
     # `Taught` pictures stand in the lead there: the lead is learned, not the section Design.
     names = [f"T{n}" for n in range(6)]
-    pages = {n: [Section(judged=[f"Taught{n}"]), Section("Design")] for n in names}
-    rows = [("de", f"{n} (de)", "Gestaltung", f"Taught{n}") for n in names]
+    pages = {n: [Section(judged=[f"Taught{i}"]), Section("Design")] for i, n in enumerate(names)}
+    rows = [("de", f"{n} (de)", "Gestaltung", f"Taught{i}") for i, n in enumerate(names)]
     spoken = {f"en:{n}": [f"de:{n} (de)"] for n in [*names, "A"]}
     asking = [*rows, ("de", "A (de)", "Gestaltung", "X")]
-    found = aligned(Pages({"en": {**pages, "A": ASKING[:2]}}, spoken, asking), tmp_path)
+    found = aligned(Pages({"en": {**pages, "A": page}}, spoken, asking), tmp_path)
     assert found == {("7-0", "x"): (pytest.approx(6 / 8), ["de: A (de) # Gestaltung"])}
 
 
@@ -86,21 +88,38 @@ def test_a_judged_section_finds_its_own_picture_where_other_languages_show_it(tm
     assert found["4-1", "own"][0] == pytest.approx((3 + 2 / 3) / (3 + 2))
 
 
-def test_what_is_hidden_teaches_nothing(tmp_path):
-    # The same page without the picture that is to be found gives the same shares.
-    found = []
-    rows = [("de", "A (de)", "Gestaltung", "Own")]
-    for name, hidden in (("with", ["Own"]), ("without", [])):
-        (tmp_path / name).mkdir()
-        page = [Section(), Section("Design", hidden=hidden), Section("Legend")]
-        found.append(aligned(taught(3, page, rows), tmp_path / name))
-    assert found[0] == found[1]
+def test_what_is_hidden_teaches_neither_that_sections_are_the_same_nor_that_they_differ(tmp_path):
+    # German Sage is Legend on three pages. On A it shows what Design hides: nobody may know.
+    taught_legends = {f"T{n}": [*ASKING[:2], Section("Legend", judged=[f"L{n}"])] for n in range(3)}
+    spoken = {f"en:{name}": [f"de:{name}"] for name in [*taught_legends, "A"]}
+    rows = [("de", f"T{n}", "Sage", f"L{n}") for n in range(3)]
+    page = [Section(), Section("Design", hidden=["Own"]), Section("Legend")]
+    pages = Pages(
+        {"en": {**taught_legends, "A": page}}, spoken, [*rows, ("de", "A", "Sage", "Own")]
+    )
+    share = pytest.approx((3 + 2 / 3) / (3 + 2))
+    assert aligned(pages, tmp_path) == {("4-2", "own"): (share, ["de: A # Sage"])}
+
+
+def test_a_section_whose_picture_is_hidden_is_no_example_of_one_without(tmp_path):
+    # Legend shows another picture of the German section, so the page teaches; but Design may, too.
+    page = [Section(), Section("Design", hidden=["Own"]), Section("Legend", shows=["Other"])]
+    rows = [("de", "A (de)", "Gestaltung", picture) for picture in ("Own", "Other")]
+    found = aligned(taught(3, page, rows), tmp_path)
+    share = pytest.approx((3 + 2 / 3) / (3 + 2))
+    assert {key: value for key, (value, _) in found.items()} == {
+        **{("4-1", "other"): share, ("4-1", "own"): share},
+    }
 
 
 def test_a_section_learns_nothing_from_rows_of_its_own_language(tmp_path):
-    page = [Section(), Section("Design", hidden=["Own"]), Section("Legend")]
-    rows = [("en", "A", "Design", "Own"), ("en", "A (de)", "Gestaltung", "Own")]
-    assert not aligned(taught(3, page, rows), tmp_path)
+    page = [Section(hidden=["Own"]), Section("Design", hidden=["Own"])]
+    rows = [
+        ("en", title, heading, "Own") for title in ("A", "A (de)") for heading in ("", "Design")
+    ]
+    pages = taught(3, page, rows)
+    links = {**pages.languages, "en:A": ["de:A (de)", "en:A"]}
+    assert not aligned(Pages(pages.pages, links, pages.wit), tmp_path)
 
 
 def test_pictures_that_the_collection_lacks_are_no_candidates(tmp_path):

@@ -57,3 +57,10 @@ def test_pages_of_another_language_with_the_same_title_are_others(tmp_path):
 
 def test_only_the_likeliest_pictures_are_kept(tmp_path):
     assert [*linked(asking("Q"), tmp_path, depth=1)] == [("1-1", "x")]
+
+
+def test_an_infobox_weighs_as_much_as_a_lead_wherever_it_stands(tmp_path):
+    linked_page = [Section(), Section("Build", shows=["Y"], infobox=["X"])]
+    pages = Pages({"en": {"A": [Section("", links=["Q"])], "Q": linked_page}})
+    shares = {image: share for (_, image), (share, _) in linked(pages, tmp_path).items()}
+    assert shares == pytest.approx({"x": 2 / 3, "y": 1 / 3})

@@ -53,6 +53,7 @@ class Filters:
     def __init__(  # noqa: PLR0913
         self,
         pictures: pl.DataFrame,
+        *,
         sections: pl.DataFrame,
         shown: pl.DataFrame,
         qrels: pl.DataFrame,
@@ -122,7 +123,7 @@ class Filters:
                 "a candidate that the table of pictures has not",
                 "remove results/suggest/<collection>/pictures.parquet and run the phase again",
             )
-        own = self._of_texts(self._own, rows).with_columns(is_own=pl.lit(True))  # noqa: FBT003
+        own = self._of_texts(self._own, rows).with_columns(is_own=pl.lit(True))
         pages = self._of_texts(self._sections, rows)
         on = self._shown.join(pages, on=_PAGE, how="semi")
         columns = [c for c in self._pictures.columns if c != "image_id"]

@@ -289,7 +289,9 @@ def series_of(file: pl.Expr) -> pl.Expr:
 def _with_series(pictures: pl.DataFrame) -> pl.DataFrame:
     kept = ["image_id", "kind", "illustrates", "pages", "width", "height", "is_free"]
     kept += [c for c in ("licence",) if c in pictures.columns]
-    return pictures.select(*kept, series_of(pl.col("file")).hash().alias("series"))
+    series = series_of(pl.col("file"))
+    number = pl.when(series.is_not_null()).then(series.hash())
+    return pictures.select(*kept, number.alias("series"))
 
 
 def _rejections(rows: pl.DataFrame) -> pl.DataFrame:

@@ -267,9 +267,8 @@ def test_vectors_are_those_of_the_system_or_else_of_hashes(tmp_path):
         *([1, -1, 0, 0], [-1, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]),
     ]
     likeness = with_vectors(tmp_path, pictures, {"a": [3, 4], "b": [0, 2]})
-    assert likeness.vectors(ids).round(6).tolist() == [[0, 1], [0.6, 0.8], [0, 0], [0, 0]] or (
-        np.allclose(likeness.vectors(ids), [[0, 1], [0.6, 0.8], [0, 0], [0, 0]])
-    )
+    expected = np.array([[0, 1], [0.6, 0.8], [0, 0], [0, 0]], np.float32)
+    np.testing.assert_allclose(likeness.vectors(ids), expected, atol=1e-6)
 
 
 @given(st.lists(st.text(max_size=3), unique=True), st.lists(st.text(max_size=3)))

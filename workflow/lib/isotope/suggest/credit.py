@@ -88,5 +88,5 @@ def _before_licence(caption: str) -> str | None:
 def _clean(name: str) -> str | None:
     """Return a name without what surrounds it; None for a sentence or what names nobody."""
     name = _TRAILING.sub("", name.strip(" \t-\u2013\u2014.:\"'"))
-    is_name = 1 < len(name) and len(name.split()) <= _MOST_WORDS
+    is_name = len(name) > 1 and len(name.split()) <= _MOST_WORDS
     return name if is_name and not _NO_NAME.fullmatch(name) else None

@@ -5,21 +5,18 @@ import socket
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from isotope.core.errors import IsotopeError
 from isotope.judge import guards
 from isotope.judge.display import Pictures
-from isotope.judge.guards import HEADERS, LOOPBACK, SameOrigin, own_hosts
+from isotope.judge.guards import HEADERS, LOOPBACK, asset, guarded, reply
 from isotope.judge.ledger import PAIRS, Form, Grade, Item
 from isotope.judge.session import PoolSession, SheetSession
 from isotope.judge.study import RATINGS, VERDICTS
@@ -28,7 +25,6 @@ from isotope.params.sections import Params
 from isotope.report.site import environment
 
 BODY_BYTES = 16_384
-_TYPES = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
 _ASSETS = ("judge.css", "judge.svg", "judge.js", "judge_page.js", "judge_sheet.js")
 _Session = PoolSession | SheetSession
 _Endpoint = Callable[[Request], Response]
@@ -72,27 +68,19 @@ def _application(session: _Session, accepted: _Scale, routes: list[Route], host:
         "/api/after/{number:int}": _query(lambda number: session.query(session.page_after(number))),
         "/api/progress": _json_of(session.progress),
         "/picture/{image:path}": _picture(session.pictures),
-        **{f"/{name}": _asset(name) for name in _ASSETS},
+        **{f"/{name}": asset(name) for name in _ASSETS},
     }
     post = Route("/api/grade", _grade(session, accepted), methods=["POST"])
-    hosts = own_hosts(host)
     return Starlette(
         routes=[*routes, *(Route(path, endpoint) for path, endpoint in common.items()), post],
-        middleware=[
-            Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False),
-            Middleware(SameOrigin),
-        ],
+        middleware=guarded(host),
         exception_handlers={IsotopeError: _failure},
         max_body_size=BODY_BYTES,
     )
 
 
-def _json(content: object, status: int = 200) -> JSONResponse:
-    return JSONResponse(content, status, HEADERS)
-
-
 def _failure(_: Request, error: Exception) -> Response:
-    return _json({"error": str(error)}, 500)
+    return reply({"error": str(error)}, 500)
 
 
 def _page(template: str, session: _Session, **more: object) -> _Endpoint:
@@ -101,21 +89,16 @@ def _page(template: str, session: _Session, **more: object) -> _Endpoint:
     return lambda _: Response(html, 200, HEADERS, "text/html")
 
 
-def _asset(name: str) -> _Endpoint:
-    content = (files("isotope") / "templates" / name).read_bytes()
-    return lambda _: Response(content, 200, HEADERS, _TYPES[name.rpartition(".")[2]])
-
-
 def _json_of(answer: Callable[[], object]) -> _Endpoint:
-    return lambda _: _json(answer())
+    return lambda _: reply(answer())
 
 
 def _query(described: Callable[[int], dict[str, Any]]) -> _Endpoint:
     def answer(request: Request) -> Response:
         try:
-            return _json(described(request.path_params["number"]))
+            return reply(described(request.path_params["number"]))
         except IndexError:
-            return _json({"error": "no such query"}, 404)
+            return reply({"error": "no such query"}, 404)
 
     return answer
 
@@ -135,20 +118,20 @@ def _grade(session: Any, accepted: _Scale) -> Callable[[Request], Awaitable[Resp
     async def answer(request: Request) -> Response:
         record = parse_post(await request.body())
         if record is None:
-            return _json({"error": "not a grade"}, 422)
+            return reply({"error": "not a grade"}, 422)
         # A tab may still be open when another assessor's server listens at the same port.
         if (record["collection"], record["assessor"]) != (session.collection, session.assessor):
             error = f"now {session.assessor} judges {session.collection} here"
-            return _json({"error": error}, 409)
+            return reply({"error": error}, 409)
         change = parse_change(record, accepted.form)
         if change is None or not (change[1] is None or accepted.fits(change[1])):
-            return _json({"error": "not a grade on the scale"}, 422)
+            return reply({"error": "not a grade on the scale"}, 422)
         item, grade, expected = change
         try:
             current = await run_in_threadpool(session.give, item, grade, expected=expected)
         except KeyError:
-            return _json({"error": "not one of those to be judged"}, 422)
-        return _json(current)
+            return reply({"error": "not one of those to be judged"}, 422)
+        return reply(current)
 
     return answer
 

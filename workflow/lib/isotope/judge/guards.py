@@ -3,19 +3,24 @@
 import errno
 import ipaddress
 import socket
+from collections.abc import Callable, Collection, Mapping
 from contextlib import closing, suppress
+from importlib.resources import files
 
 import psutil
 import uvicorn
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from isotope.core.errors import BadParams
 
 LOOPBACK = "127.0.0.1"
 _SHUT_S = 2
+_TYPES = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
 HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -43,29 +48,53 @@ def own_hosts(host: str) -> list[str]:
 
 
 class SameOrigin:
-    """Answers 403 to posts that may come from another site: another Origin, or not JSON."""
+    """Answers 403 to posts that may come from another site: another Origin, or not JSON.
 
-    def __init__(self, app: ASGIApp) -> None:
+    A form or a plain request of another site can't send JSON without asking first. Neither can it
+    send a type of `types`, the media types of posts to a path that takes others than JSON.
+    """
+
+    def __init__(self, app: ASGIApp, types: Mapping[str, Collection[str]] | None = None) -> None:
         """Stand before `app`."""
-        self._app = app
+        self._app, self._types = app, types or {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer 403."""
-        if scope["type"] == "http" and (reason := _refusal(Request(scope))):
+        if scope["type"] == "http" and (reason := self._refusal(Request(scope))):
             await PlainTextResponse(reason, 403, HEADERS)(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
-
-def _refusal(request: Request) -> str | None:
-    if request.method in {"GET", "HEAD"}:
+    def _refusal(self, request: Request) -> str | None:
+        if request.method in {"GET", "HEAD"}:
+            return None
+        host = request.headers.get("host", "")
+        if request.headers.get("origin") != f"{request.url.scheme}://{host}":
+            return "posts are taken from this page only"
+        types = self._types.get(request.url.path, ("application/json",))
+        if request.headers.get("content-type", "").partition(";")[0].strip() not in types:
+            return f"posts to {request.url.path} are {' or '.join(types)}"
         return None
-    host = request.headers.get("host", "")
-    if request.headers.get("origin") != f"{request.url.scheme}://{host}":
-        return "grades are taken from this page only"
-    if request.headers.get("content-type", "").partition(";")[0] != "application/json":
-        return "grades come as JSON"
-    return None
+
+
+def guarded(host: str, types: Mapping[str, Collection[str]] | None = None) -> list[Middleware]:
+    """Return the guards of a page served at `host`; `types` as in `SameOrigin`."""
+    hosts = own_hosts(host)
+    return [
+        Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False),
+        Middleware(SameOrigin, types=types),
+    ]
+
+
+def reply(content: object, status: int = 200) -> JSONResponse:
+    """Return `content` as JSON, with the page's headers."""
+    return JSONResponse(content, status, HEADERS)
+
+
+def asset(name: str) -> Callable[[Request], Response]:
+    """Return the endpoint of a file of the templates: a script, a style sheet or an icon."""
+    content = (files("isotope") / "templates" / name).read_bytes()
+    return lambda _: Response(content, 200, HEADERS, _TYPES[name.rpartition(".")[2]])
 
 
 def listen(host: str, port: int, *, remote: bool = False) -> socket.socket:

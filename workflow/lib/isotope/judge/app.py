@@ -1,6 +1,5 @@
 """`isotope judge`: a session's page as a web application, served on this machine until Ctrl-C."""
 
-import json
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Mapping
@@ -16,8 +15,8 @@ from starlette.routing import Route
 from isotope.core.errors import IsotopeError
 from isotope.judge import guards
 from isotope.judge.display import Pictures
-from isotope.judge.guards import HEADERS, LOOPBACK, asset, guarded, reply
-from isotope.judge.ledger import PAIRS, Form, Grade, Item
+from isotope.judge.guards import HEADERS, LOOPBACK, asset, guarded, parse_change, parse_post, reply
+from isotope.judge.ledger import PAIRS, Form
 from isotope.judge.session import PoolSession, SheetSession
 from isotope.judge.study import RATINGS, VERDICTS
 from isotope.params.phases import Judge
@@ -134,26 +133,6 @@ def _grade(session: Any, accepted: _Scale) -> Callable[[Request], Awaitable[Resp
         return reply(current)
 
     return answer
-
-
-def parse_post(body: bytes) -> dict[str, Any] | None:
-    """Return the JSON object of a post, None if it is none with an assessor and a collection."""
-    try:
-        record: Any = json.loads(body)
-        names = [record[name] for name in ("assessor", "collection")]
-    except (ValueError, KeyError, TypeError):
-        return None
-    return record if all(isinstance(name, str) for name in names) else None
-
-
-def parse_change(
-    record: Mapping[str, Any], form: Form[Item, Grade]
-) -> tuple[Item, Grade | None, Grade | None] | None:
-    """Return an item, its grade and the one that the page showed before; None if it has none."""
-    if not {"grade", "expected"} <= record.keys():
-        return None
-    after, before = form.read(record), form.read({**record, "grade": record["expected"]})
-    return None if after is None or before is None else (*after, before[1])
 
 
 def serve(session: _Session, page: Starlette, listening: socket.socket) -> str:

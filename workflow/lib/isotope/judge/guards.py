@@ -1,11 +1,14 @@
-"""What guards a page served on this machine: hosts, origins, headers, the socket it listens at."""
+"""What pages served on this machine share: guards, replies, what posts carry, the socket."""
 
 import errno
 import ipaddress
+import json
 import socket
 from collections.abc import Callable, Collection, Mapping
 from contextlib import closing, suppress
+from fnmatch import fnmatchcase
 from importlib.resources import files
+from typing import Any
 
 import psutil
 import uvicorn
@@ -17,6 +20,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from isotope.core.errors import BadParams
+from isotope.judge.ledger import Form, Grade, Item
 
 LOOPBACK = "127.0.0.1"
 _SHUT_S = 2
@@ -51,7 +55,8 @@ class SameOrigin:
     """Answers 403 to posts that may come from another site: another Origin, or not JSON.
 
     A form or a plain request of another site can't send JSON without asking first. Neither can it
-    send a type of `types`, the media types of posts to a path that takes others than JSON.
+    send a type of `types`, the media types (`image/*` for all of them) of posts to a path that takes
+    others than JSON.
     """
 
     def __init__(self, app: ASGIApp, types: Mapping[str, Collection[str]] | None = None) -> None:
@@ -72,7 +77,8 @@ class SameOrigin:
         if request.headers.get("origin") != f"{request.url.scheme}://{host}":
             return "posts are taken from this page only"
         types = self._types.get(request.url.path, ("application/json",))
-        if request.headers.get("content-type", "").partition(";")[0].strip() not in types:
+        sent = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if not any(fnmatchcase(sent, each) for each in types):
             return f"posts to {request.url.path} are {' or '.join(types)}"
         return None
 
@@ -95,6 +101,26 @@ def asset(name: str) -> Callable[[Request], Response]:
     """Return the endpoint of a file of the templates: a script, a style sheet or an icon."""
     content = (files("isotope") / "templates" / name).read_bytes()
     return lambda _: Response(content, 200, HEADERS, _TYPES[name.rpartition(".")[2]])
+
+
+def parse_post(body: bytes) -> dict[str, Any] | None:
+    """Return the JSON object of a post, None if it is none with an assessor and a collection."""
+    try:
+        record: Any = json.loads(body)
+        names = [record[name] for name in ("assessor", "collection")]
+    except (ValueError, KeyError, TypeError):
+        return None
+    return record if all(isinstance(name, str) for name in names) else None
+
+
+def parse_change(
+    record: Mapping[str, Any], form: Form[Item, Grade]
+) -> tuple[Item, Grade | None, Grade | None] | None:
+    """Return an item, its grade and the one that the page showed before; None if it has none."""
+    if not {"grade", "expected"} <= record.keys():
+        return None
+    after, before = form.read(record), form.read({**record, "grade": record["expected"]})
+    return None if after is None or before is None else (*after, before[1])
 
 
 def listen(host: str, port: int, *, remote: bool = False) -> socket.socket:

@@ -31,8 +31,9 @@ def identities(before: pl.DataFrame, after: pl.DataFrame) -> dict[str, str]:
 def test_a_section_is_the_one_of_the_same_path_even_where_its_heading_stands_twice() -> None:
     before = outline(("a", 0, "Introduction"), ("b", 1, "Life"), ("c", 2, "Work"), ("d", 1, "Work"))
     after = outline(
-        ("A", 0, "Introduction"), ("N", 1, "New"), ("D", 1, "Work"), ("B", 1, "Life"), ("C", 2, "Work")
-    )  # fmt: skip
+        *(("A", 0, "Introduction"), ("N", 1, "New"), ("D", 1, "Work")),
+        *(("B", 1, "Life"), ("C", 2, "Work")),
+    )
     assert identities(before, after) == {"a": "A", "b": "B", "c": "C", "d": "D"}
 
 
@@ -44,7 +45,9 @@ def test_a_section_that_moved_below_another_is_known_by_its_heading() -> None:
 
 def test_a_renamed_section_is_known_by_those_around_it_and_a_new_one_is_nobody() -> None:
     before = outline(("a", 0, "Introduction"), ("b", 1, "Youth"), ("c", 1, "Grave"))
-    after = outline(("A", 0, "Introduction"), ("B", 1, "Early life"), ("C", 1, "Grave"), ("N", 1, "N"))
+    after = outline(
+        ("A", 0, "Introduction"), ("B", 1, "Early life"), ("C", 1, "Grave"), ("N", 1, "N")
+    )
     assert identities(before, after) == {"a": "A", "b": "B", "c": "C"}
 
 
@@ -80,8 +83,9 @@ def write_outline(rows: pl.DataFrame, path: Path) -> Path:
 def world(tmp_path: Path) -> dict[str, Path]:
     """A page of four open sections, each with a suggestion, of which three change later."""
     outlines = outline(
-        ("a", 0, "Introduction"), ("b", 1, "Life"), ("c", 1, "Grave"), ("d", 1, "Books"), ("e", 1, "X")
-    )  # fmt: skip
+        *(("a", 0, "Introduction"), ("b", 1, "Life"), ("c", 1, "Grave")),
+        *(("d", 1, "Books"), ("e", 1, "X")),
+    )
     sections = outlines.with_columns(
         role=pl.Series(["open", "open", "open", "open", "judged"]), split=pl.lit("test")
     )
@@ -121,7 +125,9 @@ def taken_up(world: dict[str, Path], after: dict[str, Any], out: Path) -> pl.Dat
 
 
 def test_what_editors_did_with_each_suggestion_stands_beside_it(world, tmp_path) -> None:
-    first = outline(("A", 0, "Introduction"), ("B", 1, "Life"), ("C", 1, "Grave"), ("D", 1, "Books"))
+    first = outline(
+        ("A", 0, "Introduction"), ("B", 1, "Life"), ("C", 1, "Grave"), ("D", 1, "Books")
+    )
     second = outline(("A2", 0, "Introduction"), ("B2", 1, "Life"), ("D2", 1, "Books"))
     after = {
         "one": snapshot(tmp_path, "20210122", first, [picture("B", "Z.jpg")]),
@@ -172,8 +178,12 @@ def row(text_id: str, file: str, place: int, **more: Any) -> dict[str, Any]:
 
 def test_a_delta_says_what_is_new_withdrawn_and_taken_up(tmp_path) -> None:
     names = ("Introduction", "Life", "Grave", "Books")
-    before = outline(*((i, min(n, 1), h) for n, (i, h) in enumerate(zip("abcd", names, strict=True))))
-    after = outline(*((i, min(n, 1), h) for n, (i, h) in enumerate(zip("ABCD", names, strict=True))))
+    before = outline(
+        *((i, min(n, 1), h) for n, (i, h) in enumerate(zip("abcd", names, strict=True)))
+    )
+    after = outline(
+        *((i, min(n, 1), h) for n, (i, h) in enumerate(zip("ABCD", names, strict=True)))
+    )
     tables = {
         "before_feed": write(
             [row("a", "1.jpg", 0), row("b", "2.jpg", 1), row("c", "3.jpg", 2)], FEED, tmp_path / "b"

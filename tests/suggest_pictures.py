@@ -42,7 +42,7 @@ def photograph(rng: np.random.Generator) -> Pixels:
     scene = Image.fromarray(np.clip(rough + rng.integers(60, 190, 3), 0, 255).astype(np.uint8))
     pen = ImageDraw.Draw(scene)
     for _ in range(4):
-        x, y = rng.integers(0, width), rng.integers(0, height)
+        x, y = int(rng.integers(0, width)), int(rng.integers(0, height))
         r = int(rng.integers(15, 80))
         pen.ellipse((x - r, y - r, x + r, y + r), tuple(int(c) for c in rng.integers(0, 255, 3)))
     soft = np.asarray(scene.filter(ImageFilter.GaussianBlur(1.5)), np.float32)

@@ -26,6 +26,7 @@ _LICENSED = re.compile(
     r"|gnu\s+free|https?://creativecommons)",
     re.IGNORECASE,
 )
+_MOST_WORDS = 5
 _PIECES = re.compile(r"\s*[,;/|()]\s*")
 _NO_NAME = re.compile(
     r"(?:via\s+)?wikimedia(?:\s+commons)?|own work|unknown.*|.*\blicen[cs]e.*|.*\breleased\b.*"
@@ -46,9 +47,9 @@ def credit_line(author: str | None, licence: str | None, file_page: str | None) 
 
 
 def author(attribution: str | None) -> str | None:
-    """Return whom attribution captions, joined by ` | `, name as a picture's author; None if nobody.
+    """Return whom attribution captions name as a picture's author; None if nobody.
 
-    It is who stands behind a word such as `Photo:` or `©`, or before a licence. WIT's captions are
+    Captions are joined by ` | `. The author is who stands behind a word such as `Photo:` or `©`, or before a licence. WIT's captions are
     mostly descriptions of files and name nobody.
     """
     for caption in (attribution or "").split(" | "):
@@ -84,9 +85,6 @@ def _before_licence(caption: str) -> str | None:
     return names[-1] if names and len(names[-1].split()) <= _MOST_WORDS else None
 
 
-_MOST_WORDS = 5
-
-
 def _clean(name: str) -> str | None:
-    name = _TRAILING.sub("", name.strip(" \t-–—.:\"'"))
+    name = _TRAILING.sub("", name.strip(" \t-\u2013\u2014.:\"'"))
     return None if _NO_NAME.fullmatch(name) or not name else name

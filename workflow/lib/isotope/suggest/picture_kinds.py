@@ -10,7 +10,10 @@ with multiple labels, NIPS 2002), with a share of wrong sets. The weights in thi
 they are the rule by which kinds are told; one that says much overrules them.
 """
 
+import json
 import re
+from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,34 +45,9 @@ _FEW_PAGES = 4
 _GREY = 0.05
 _VECTOR = ("image/svg+xml", "image/gif")
 
-# Words of file names in the languages of large wikis, as parts of names that are in lower case and
-# without separators between letters and digits. Latin ones are whole words.
-_LATIN = {
-    "flag": "flag|flags|flagge|drapeau|bandera|bandiera|bandeira|vlag|flagga|flagg|flaga|vlajka"
-    "|zastava|lippu|bayrak|bendera|bayrağı|steag|drapel|ensign|banner of arms",
-    "icon": "icon|icons|icone|icône|icono|ikona|ikon|ikone|symbol|pictogram|piktogramm|pictogramme"
-    "|button|arrow|bullet|emoji|emoticon|nuvola|oojs|stub|checkmark"
-    "|question mark|ambox|pfeil|sinnbild",
-    "logo": "logo|logotype|logotipo|wordmark|coat of arms|coats of arms|wappen|blason|escudo"
-    "|stemma|brasao|brasão|vapen|wapen|coa|emblem|emblema|seal of|siegel|sceau"
-    "|insignia|trademark|signature|unterschrift",
-    "map": "map|maps|karte|carte|mapa|mappa|kaart|karta|kartta|harita|peta|térkép"
-    "|locator|location|location map|lagekarte|localisation|posizione|blank map|topographic",
-    "placeholder": "placeholder|no image|noimage|no photo|nophoto|no picture|no free image"
-    "|image missing|missing image|missing|replace this image|kein bild|pas d image|sin imagen"
-    "|replacethisimage|sans image|nessuna immagine|unknown person",
-}
-_OTHER = {
-    "flag": "флаг|прапор|σημαία|علم|旗|دگل|झंडा|깃발",
-    "icon": "иконка|значок|піктограма|アイコン|图标|圖示|아이콘|أيقونة",
-    "logo": "логотип|герб|лого|εθνόσημο|شعار|紋章|国徽|徽章|ロゴ|로고|문장",
-    "map": "карта|мапа|χάρτης|خريطة|地図|地图|地圖|位置|지도|नक्शा",
-    "placeholder": "нет изображения|нет фото|немає зображення|画像なし|없음",
-}
-_NAMES = {
-    kind: re.compile(rf"\b(?:{_LATIN[kind]})\b|{_OTHER[kind]}", re.IGNORECASE) for kind in _LATIN
-}
-_SEPARATORS = re.compile(r"[\s_\-.,()\[\]&+—–]+")
+_WORDS = Path(__file__).with_name("picture_words.json")
+_NAMED = ("flag", "icon", "logo", "map", "placeholder")
+_SEPARATORS = re.compile(r"[\s_\-.,()\[\]&+]+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
 
 # What each feature says for or against a kind, before the collection is asked. A unit of `small`
@@ -122,7 +100,17 @@ def named(file: str) -> list[str]:
     """Return the kinds of picture that words of a file's name speak of."""
     stem = file.rpartition(".")[0] or file
     words = _SEPARATORS.sub(" ", _HUMP.sub(" ", stem))
-    return [kind for kind, pattern in _NAMES.items() if pattern.search(words)]
+    return [kind for kind, pattern in _patterns().items() if pattern.search(words)]
+
+
+@cache
+def _patterns() -> dict[str, re.Pattern[str]]:
+    listed = json.loads(_WORDS.read_text(encoding="utf-8"))
+    either = {
+        kind: (rf"\b(?:{'|'.join(listed[kind]['words'])})\b", "|".join(listed[kind]["parts"]))
+        for kind in _NAMED
+    }
+    return {kind: re.compile("|".join(both), re.IGNORECASE) for kind, both in either.items()}
 
 
 def features(pictures: pl.DataFrame) -> FloatMatrix:
@@ -151,7 +139,7 @@ def features(pictures: pl.DataFrame) -> FloatMatrix:
             "vector"
         ),
         (mime == "image/jpeg").alias("jpeg"),
-        *(words.list.contains(kind).alias(f"named {kind}") for kind in _NAMES),
+        *(words.list.contains(kind).alias(f"named {kind}") for kind in _NAMED),
     )
     return table.select(pl.col(FEATURES).cast(pl.Float64)).to_numpy()
 

@@ -43,6 +43,7 @@ class _Shard(NamedTuple):
 
 
 def describe_pictures(  # noqa: PLR0913
+    *,
     images: Path,
     pixels: Sequence[Path],
     placed: Sequence[Path],
@@ -128,8 +129,8 @@ def _batches_of(
         if path.is_file():
             shown = pl.scan_parquet(names).select(image_id="picture_id").unique()
             here = pl.scan_parquet(path).select("image_id")
-            found: list[str] = here.join(shown, on="image_id", how="semi").collect()["image_id"]
-            ids = frozenset(found) - repeated(path, every)
+            found = here.join(shown, on="image_id", how="semi").collect()["image_id"]
+            ids = frozenset[str](found.to_list()) - repeated(path, every)
         yield i, []
         for some in batches(_pixels(path, ids), _BATCH):
             yield i, some

@@ -12,6 +12,7 @@ from isotope.core import store
 from isotope.core.vectors import created, write_ids
 from isotope.parse.tables import PICTURES as PLACED
 from isotope.suggest.tables import CANDIDATES, PICTURES, SECTIONS
+from isotope.suggest.verdicts import Suggestion, open_ledger, rejected
 
 SPEC: dict[str, Any] = {
     **{"collection": "world", "sources": ["world"], "languages": ["en"], "union": False},
@@ -41,7 +42,9 @@ class World:
     Section n stands on page n and is about picture n, whose caption has two words of its text.
     """
 
-    def __init__(self, roles: dict[str, int] | None = None, *, seed: int = 0, wrong: int = 20) -> None:
+    def __init__(
+        self, roles: dict[str, int] | None = None, *, seed: int = 0, wrong: int = 20
+    ) -> None:
         """Make the sections of `roles`; for every `wrong`-th another picture is the best hit."""
         self.rng = np.random.default_rng(seed)
         self.wrong = wrong
@@ -51,7 +54,7 @@ class World:
         self.text_ids = [f"text-{n:04}" for n in range(count)]
         self.image_ids = [f"image-{n:04}" for n in range(count)]
         self.spec = dict(SPEC)
-        self.rejections = list[dict[str, str]]()
+        self.rejections = list[tuple[str, str]]()
         self.candidates = self._candidates()
         self.pictures = self._pictures()
 
@@ -148,7 +151,9 @@ class World:
         ]
         return self._rows(PLACED, rows)
 
-    def files(self, folder: Path, *, dense: bool = True, placed: pl.DataFrame | None = None):
+    def files(
+        self, folder: Path, *, dense: bool = True, placed: pl.DataFrame | None = None
+    ) -> dict[str, Any]:
         """Write what `write_feed` reads; return its arguments, outputs in `folder`/out."""
         tables = {
             "texts": (self._texts(), TEXTS),
@@ -160,6 +165,7 @@ class World:
             "placed": (self.placed() if placed is None else placed, PLACED),
         }
         paths: dict[str, Any] = {name: folder / f"{name}.parquet" for name in tables}
+        folder.mkdir(parents=True, exist_ok=True)
         for name, (rows, schema) in tables.items():
             store.write(rows.to_arrow(), paths[name], schema)
         paths |= {"placed": [paths["placed"]], "judgements": self._judgements(folder)}
@@ -180,12 +186,10 @@ class World:
         return {"image_vectors": [shard], "image_ids": [ids]}
 
     def _judgements(self, folder: Path) -> list[Path]:
-        from isotope.suggest.verdicts import (  # noqa: PLC0415
-            Suggestion,
-            Verdict,
-            open_ledger,
-        )
-
+        """Write what an assessor rejected: `rejections`, pairs of a text's and a picture's id."""
         if not self.rejections:
             return []
-        raise NotImplementedError(Suggestion, Verdict, open_ledger)
+        ledger = open_ledger("world", "ada", folder / "judgements")
+        for text_id, image_id in self.rejections:
+            ledger.give(Suggestion(text_id, image_id), rejected("wrong subject"), expected=None)
+        return [*(folder / "judgements").rglob("*.jsonl")]

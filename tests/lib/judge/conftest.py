@@ -8,7 +8,7 @@ import pytest
 import uvicorn
 from starlette.applications import Starlette
 
-from isotope.judge import app
+from isotope.judge import guards
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def hosted() -> Iterator[Callable[[Starlette], str]]:
 
 @contextmanager
 def _serving(page: Starlette) -> Iterator[str]:
-    with app.listen("127.0.0.1", 0) as listening:
+    with guards.listen("127.0.0.1", 0) as listening:
         config = uvicorn.Config(page, log_level="warning", lifespan="off", ws="none")
         server = uvicorn.Server(config)
         thread = Thread(target=server.run, args=([listening],))

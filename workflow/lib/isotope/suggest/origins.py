@@ -18,7 +18,7 @@ def parsed(files: Sequence[Path], languages: Sequence[str], *, union: bool) -> p
     )
 
 
-def _of_source(file: Path, language: str, union: bool) -> pl.LazyFrame:
+def _of_source(file: Path, language: str, union: bool) -> pl.LazyFrame:  # noqa: FBT001 (private)
     rows = pl.scan_parquet(file)
     names = rows.collect_schema().names()
     ids = pl.format("{}-{}", pl.lit(language), "text_id") if union else pl.col("text_id")

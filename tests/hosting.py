@@ -12,7 +12,7 @@ from isotope.judge import guards
 
 @contextmanager
 def hosting() -> Iterator[Callable[[Starlette], str]]:
-    """Yield what serves an application on loopback until the block ends, and returns its address."""
+    """Yield what serves an application on loopback and returns its address."""
     with ExitStack() as servers:
         yield lambda page: servers.enter_context(_serving(page))
 

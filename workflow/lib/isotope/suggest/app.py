@@ -51,7 +51,12 @@ _UPLOADS = "/api/sections"
 _TYPES = {_UPLOADS: ("image/*", "application/octet-stream")}
 _ASSETS = ("report.css", "ask.css", "ask.js", "ask_cards.js", "judge.svg")
 _PASTED = re.compile(rf"{PASTED}[0-9a-f]{{64}}")
-_STATUS = {UnknownId: 404, BadQuery: 422, BadArgument: 422, MissingFile: 422}
+_STATUS: dict[type[Exception], int] = {
+    UnknownId: 404,
+    BadQuery: 422,
+    BadArgument: 422,
+    MissingFile: 422,
+}
 _GONE = 499
 _Verdicts = Ledger[Suggestion, Verdict]
 
@@ -187,8 +192,8 @@ class _Page:
 
         found = await self._ask(request, answer)
         cards = [place_card(place, "", {}) for place in found[:SECTIONS]]
-        after = found[SECTIONS - 1].text_id if len(found) > SECTIONS else None
-        return reply({"sections": cards, "notes": found.notes, "after": after})
+        last = found[SECTIONS - 1].text_id if len(found) > SECTIONS else None
+        return reply({"sections": cards, "notes": found.notes, "after": last})
 
     def thumbnail(self, request: Request) -> Response:
         """Return a small picture as WebP."""
@@ -268,7 +273,7 @@ def _text(body: bytes) -> str | None:
     try:
         record: Any = json.loads(body)
         text = record["text"]
-        return text if isinstance(text, str) and text.encode() is not None else None
+        return text.encode().decode() if isinstance(text, str) else None
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
 

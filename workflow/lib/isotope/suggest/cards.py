@@ -1,52 +1,52 @@
 """What the page of `isotope suggest` shows of an answer: words, links and a verdict, as JSON."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
-from isotope.core.wikimedia import decoded_name
+from isotope.core.wikimedia import file_of
 from isotope.judge.suggestions import Suggestion, Verdict, verdict_json
 from isotope.report.site import web
 from isotope.suggest.answers import Answer, Place
 
 _Verdicts = Mapping[Suggestion, Verdict]
-# The least probability of each word.
-_WORDS = {0.95: "very likely", 0.8: "likely", 0.6: "rather likely", 0.4: "uncertain"}
-_LEAST = "unlikely"
-_CERTAIN = 0.995
-# Characters with which wikitext begins or ends something, as a caption has them.
-_ESCAPED = {"&": "&amp;", "<": "&lt;", "|": "&#124;", "[": "&#91;", "]": "&#93;", "{": "&#123;"}
-_ESCAPED |= {"}": "&#125;", "'": "&#39;", "~": "&#126;"}
+# The least per cent of each word.
+_WORDS = {95: "very likely", 80: "likely", 60: "rather likely", 40: "uncertain", 0: "unlikely"}
+# What means something within a thumbnail's brackets: tags, options, links, templates, entities,
+# emphasis and signatures.
+_MARKUP = re.compile(r"[<|\[\]{}]|&(?=#?\w+;)|'{2,}|~{3,}")
+_NO_NAME = frozenset("<>[]|{}#\n")
 
 
 def chance(probability: float | None) -> str:
     """Return a probability in per cent with a word for it; None is one that nobody calibrated."""
     if probability is None:
         return "not calibrated"
-    word = next((word for least, word in _WORDS.items() if probability >= least), _LEAST)
-    if probability >= _CERTAIN:
-        return f"over 99\u00a0%, {word}"
-    return f"{probability:.0%}, {word}".replace("%", "\u00a0%")
+    percent = round(100 * probability)
+    word = next(word for least, word in _WORDS.items() if percent >= least)
+    number = {0: "under 1", 100: "over 99"}.get(percent, str(percent))
+    return f"{number}\u00a0%, {word}"
 
 
-def wikitext(image_url: str, caption: str) -> str:
-    """Return what a section shows the picture by, as a thumbnail with its caption.
+def wikitext(name: str, caption: str) -> str:
+    """Return the wikitext of a thumbnail of the file `name`; the caption's markup is escaped.
 
-    Source: https://www.mediawiki.org/wiki/Help:Images. The caption's markup is escaped.
+    Source: https://www.mediawiki.org/wiki/Help:Images.
     """
-    words = " ".join(caption.split()).translate(str.maketrans(_ESCAPED))
-    return f"[[File:{file_name(image_url)}|thumb|{words}]]" if words else _bare(image_url)
+    words = _MARKUP.sub(_escaped, " ".join(caption.split()))
+    return f"[[File:{name}|thumb|{words}]]" if words else f"[[File:{name}|thumb]]"
 
 
-def _bare(image_url: str) -> str:
-    return f"[[File:{file_name(image_url)}|thumb]]"
+def _escaped(markup: re.Match[str]) -> str:
+    return "".join(f"&#{ord(sign)};" for sign in markup[0])
 
 
 def file_name(image_url: str) -> str:
-    """Return the name of the file at an address; empty if it could not be one on a wiki."""
-    name = decoded_name(urlsplit(image_url).path.rpartition("/")[2])
-    return "" if set(name) & set("<>[]|{}#\n") else name
+    """Return the name of the file at an address; empty if no wiki could have a file of it."""
+    name = file_of(image_url) or ""
+    return "" if _NO_NAME & set(name) else name
 
 
 def answer_card(answer: Answer, text_id: str, verdicts: _Verdicts) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def answer_card(answer: Answer, text_id: str, verdicts: _Verdicts) -> dict[str, 
         "file": name or answer.image_id,
         "chance": chance(answer.probability),
         "thumbnail": f"/thumbnail/{quote(answer.image_id, safe='')}",
-        "wikitext": wikitext(answer.image_url, answer.caption) if name else "",
+        "wikitext": wikitext(name, answer.caption) if name else "",
         **_judged(text_id, answer.image_id, verdicts),
     }
 

@@ -84,7 +84,7 @@ function answerCard(answer) {
 }
 
 function sectionTitle({ page_title: page, section_title: section }) {
-  return section ? `${page} › ${section}` : page;
+  return section ? `${page}: ${section}` : page;
 }
 
 const opened = ({ text_id: id }) => `#section/${encodeURIComponent(id)}`;

@@ -52,9 +52,7 @@ class Engine:
         """
         raise NotImplementedError
 
-    def unillustrated(
-        self, *, search: str = "", after: str = "", most: int = 50
-    ) -> Found[Place]:
+    def unillustrated(self, *, search: str = "", after: str = "", most: int = 50) -> Found[Place]:
         """Return open sections, the likeliest to need a picture first, after the section `after`.
 
         `reasons` counts the feed's suggestions; `search` is a part of a page's or section's title.

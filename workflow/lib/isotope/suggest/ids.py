@@ -14,10 +14,11 @@ class Ids:
 
     def __init__(self, ids: pl.Series) -> None:
         """Take the ids of all rows; what is not in order is sorted once."""
-        self.all = ids
-        is_sorted = ids.is_sorted()
-        self._rows = None if is_sorted else ids.arg_sort().to_numpy()
-        self._sorted = ids if is_sorted else ids.gather(self._rows)
+        self.all, self._rows = ids, np.arange(0)
+        self._is_sorted = ids.is_sorted()
+        if not self._is_sorted:
+            self._rows = ids.arg_sort().to_numpy().astype(np.int64)
+        self._sorted = ids if self._is_sorted else ids.gather(self._rows)
 
     def __len__(self) -> int:
         """Return how many ids there are."""
@@ -31,8 +32,7 @@ class Ids:
         places = np.minimum(self._sorted.search_sorted(own).to_numpy(), len(self.all) - 1)
         places = places.astype(np.int64)
         is_there = (self._sorted.gather(places) == own).to_numpy()
-        rows = places if self._rows is None else self._rows[places].astype(np.int64)
-        return np.where(is_there, rows, ABSENT)
+        return np.where(is_there, places if self._is_sorted else self._rows[places], ABSENT)
 
     def row(self, ident: str) -> int:
         """Return the row of an id, or ABSENT."""

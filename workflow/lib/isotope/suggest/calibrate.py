@@ -156,6 +156,13 @@ def least_sections(errors: int, precision: float, error: float) -> int:
     return high
 
 
+class Level(NamedTuple):
+    """The precision wanted, and the probability with which a test may err."""
+
+    precision: float
+    error: float
+
+
 def certify(
     scores: Sequence[Floats],
     right: Sequence[Bools],
@@ -170,59 +177,52 @@ def certify(
     most; `sections` is the number of all validation sections. A suggestion of a section is one
     draw, so suggestions of a section, which depend on each other, are never counted together: each
     rank has tests of its own, and the ranks share the error 1 - `confidence`. So all their
-    thresholds hold at once, and with them the precision of all suggestions together.
+    thresholds hold at once, and with them the precision of all suggestions together. A later
+    rank's threshold is never below that of the rank before it, and there is none without that.
     """
-    error = 1 - confidence
-    rest = len(scores) - 1
-    parts = (
-        [error] if not rest else [error * _FIRST_RANK, *[error * (1 - _FIRST_RANK) / rest] * rest]
-    )
-    return [
-        _certified(n + 1, own, hits, sections, (precision, part))
-        for n, (own, hits, part) in enumerate(zip(scores, right, parts, strict=True))
-    ]
+    error, rest = 1 - confidence, len(scores) - 1
+    found = list[Certified]()
+    for own, hits in zip(scores, right, strict=True):
+        share = (1 - _FIRST_RANK) / rest if found else _FIRST_RANK if rest else 1
+        level, rank = Level(precision, error * share), len(found) + 1
+        tested = _tested(own, sections, level)
+        if found:
+            least = found[-1].threshold
+            tested = tested[:0] if least is None else tested[tested >= least]
+        found.append(_test(rank, own, hits, tested, level))
+    return found
 
 
-def _certified(
-    rank: int, scores: Floats, right: Bools, sections: int, level: tuple[float, float]
-) -> Certified:
-    precision, error = level
-    tested = _tested(scores, sections, level)
+def _test(rank: int, scores: Floats, right: Bools, tested: Floats, level: Level) -> Certified:
     best: Certified | None = None
     for threshold in tested:
         above = scores >= threshold
-        count, hits = int(above.sum()), int(right[above].sum())
-        bound = lower_bound(hits, count, error)
-        if tail(hits, count, precision) > error:
-            if best is None:
-                why = f"not certified: of the {count} best suggestions {hits} are right"
-                return Certified(rank, None, count, hits, bound, error, why)
-            break
-        best = Certified(rank, float(threshold), count, hits, bound, error, "")
-    if best is None:
-        least = least_sections(0, precision, error)
-        why = (
-            f"not certified: {len(scores)} sections of validation have a suggestion of rank {rank}"
-            f", at least {least} without an error are needed"
-        )
-        return Certified(rank, None, len(scores), int(right.sum()), 0.0, error, why)
-    return best
+        own = int(above.sum()), int(right[above].sum())
+        bound = lower_bound(own[1], own[0], level.error)
+        if tail(own[1], own[0], level.precision) <= level.error:
+            best = Certified(rank, float(threshold), *own, bound, level.error, "")
+        else:
+            why = f"not certified: of the {own[0]} best suggestions {own[1]} are right"
+            return best or Certified(rank, None, *own, bound, level.error, why)
+    why = (
+        f"not certified: {len(scores)} sections of validation have a suggestion of rank {rank}, "
+        f"at least {least_sections(0, *level)} without an error are needed"
+    )
+    return best or Certified(rank, None, len(scores), int(right.sum()), 0.0, level.error, why)
 
 
-def _tested(scores: Floats, sections: int, level: tuple[float, float]) -> Floats:
+def _tested(scores: Floats, sections: int, level: Level) -> Floats:
     """Return the thresholds to test, strictest first; none where there are too few suggestions.
 
     The first leaves enough suggestions for a test that forgives one error, or none where so many
     are not there. Only the number of scores above it decides, never what is right.
     """
     forgiving, strict = (least_sections(errors, *level) for errors in (1, 0))
-    first = max(forgiving, int(_FIRST_SHARE * sections))
     counts = len(scores) - np.searchsorted(np.sort(scores), THRESHOLDS, side="left")
-    for least in (first, strict):
-        if (counts >= least).any():
-            tested = THRESHOLDS[counts >= least]
-            own = counts[counts >= least]
-            # A threshold that adds no suggestion has its neighbour's test.
+    for least in (max(forgiving, int(_FIRST_SHARE * sections)), strict):
+        tested, own = THRESHOLDS[counts >= least], counts[counts >= least]
+        if len(tested):
+            # A threshold that adds no suggestion has the test of the one before it.
             return tested[np.concatenate([[True], np.diff(own) > 0])]
     return THRESHOLDS[:0]
 

@@ -150,16 +150,13 @@ def fold_of(language: str, page_id: int | None) -> int:
 def cross_fit(
     matrix: Floats, right: NDArray[np.bool_], folds: NDArray[np.int64]
 ) -> dict[int, Weights]:
-    """Return, for each fold, the weights learned on the candidates of all other folds.
+    """Return, for each fold that has candidates, weights learned on those of all other folds.
 
-    A fold is absent where the other folds' candidates are all right or all wrong.
+    Raises:
+        ValueError: the other folds' candidates are all right, or none is.
     """
-    learned = dict[int, Weights]()
-    for fold in range(FOLDS):
-        others = folds != fold
-        if right[others].any() and not right[others].all():
-            learned[fold] = fit(matrix[others], right[others])
-    return learned
+    others = {int(fold): folds != fold for fold in np.unique(folds)}
+    return {fold: fit(matrix[rows], right[rows]) for fold, rows in others.items()}
 
 
 def probabilities(

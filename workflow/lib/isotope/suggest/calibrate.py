@@ -15,6 +15,7 @@ of open sections: editors judge those (`isotope.suggest.later`).
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -131,9 +132,9 @@ def _group(found: Mapping[str, Any], kind: str, page_class: str) -> str:
 
 def tail(right: int, sections: int, precision: float) -> float:
     """Return the probability of `right` or more right ones of `sections` at this precision."""
-    from scipy.stats import binom  # noqa: PLC0415 (slow to import)
+    from scipy.special import bdtrc  # noqa: PLC0415 (slow to import)
 
-    return float(binom.sf(right - 1, sections, precision))
+    return float(bdtrc(right - 1, sections, precision)) if right else 1.0
 
 
 def lower_bound(right: int, sections: int, error: float) -> float:
@@ -146,6 +147,7 @@ def lower_bound(right: int, sections: int, error: float) -> float:
     return float(beta.ppf(error, right, sections - right + 1)) if right else 0.0
 
 
+@cache
 def least_sections(errors: int, precision: float, error: float) -> int:
     """Return how many sections a test needs that is passed with so many errors."""
     low, high = errors, _MOST_SECTIONS
@@ -194,21 +196,27 @@ def certify(
 
 
 def _test(rank: int, scores: Floats, right: Bools, tested: Floats, level: Level) -> Certified:
-    best: Certified | None = None
-    for threshold in tested:
-        above = scores >= threshold
-        own = int(above.sum()), int(right[above].sum())
-        bound = lower_bound(own[1], own[0], level.error)
-        if tail(own[1], own[0], level.precision) <= level.error:
-            best = Certified(rank, float(threshold), *own, bound, level.error, "")
-        else:
-            why = f"not certified: of the {own[0]} best suggestions {own[1]} are right"
-            return best or Certified(rank, None, *own, bound, level.error, why)
-    why = (
-        f"not certified: {len(scores)} sections of validation have a suggestion of rank {rank}, "
-        f"at least {least_sections(0, *level)} without an error are needed"
-    )
-    return best or Certified(rank, None, len(scores), int(right.sum()), 0.0, level.error, why)
+    counts, hits = _above(scores, tested), _above(scores[right], tested)
+    passed = [tail(*own, level.precision) <= level.error for own in zip(hits, counts, strict=True)]
+    last = (passed.index(False) if False in passed else len(passed)) - 1
+    if not passed:
+        why = (
+            f"{len(scores)} sections of validation have a suggestion of rank {rank}, at least "
+            f"{least_sections(0, *level)} without an error are needed"
+        )
+        own = len(scores), int(right.sum())
+    else:
+        own = int(counts[max(last, 0)]), int(hits[max(last, 0)])
+        why = f"of the {own[0]} best suggestions of rank {rank} {own[1]} are right"
+    bound = lower_bound(own[1], own[0], level.error)
+    if last >= 0:
+        return Certified(rank, float(tested[last]), *own, bound, level.error, "")
+    return Certified(rank, None, *own, bound, level.error, f"not certified: {why}")
+
+
+def _above(scores: Floats, thresholds: Floats) -> NDArray[np.int64]:
+    """Return how many scores are at least each threshold."""
+    return len(scores) - np.searchsorted(np.sort(scores), thresholds, side="left")
 
 
 def _tested(scores: Floats, sections: int, level: Level) -> Floats:
@@ -218,7 +226,7 @@ def _tested(scores: Floats, sections: int, level: Level) -> Floats:
     are not there. Only the number of scores above it decides, never what is right.
     """
     forgiving, strict = (least_sections(errors, *level) for errors in (1, 0))
-    counts = len(scores) - np.searchsorted(np.sort(scores), THRESHOLDS, side="left")
+    counts = _above(scores, THRESHOLDS)
     for least in (max(forgiving, int(_FIRST_SHARE * sections)), strict):
         tested, own = THRESHOLDS[counts >= least], counts[counts >= least]
         if len(tested):

@@ -28,4 +28,32 @@ def mmr(
     Raises:
         ValueError: a weight outside [0, 1], or vectors that are not one for each probability.
     """
-    raise NotImplementedError
+    relevance, like = np.array(probabilities, np.float64), np.asarray(vectors, np.float64)
+    if not 0 <= weight <= 1:
+        raise ValueError(f"a weight of {weight}, not of 0 to 1")
+    if like.shape[:-1] != relevance.shape:
+        raise ValueError(f"vectors {like.shape} for probabilities {relevance.shape}")
+    if relevance.ndim == 1:
+        return mmr(relevance[None], like[None], weight, most)[0]
+    return _chosen(relevance, like, weight, min(most, relevance.shape[1]))
+
+
+def _chosen(
+    relevance: npt.NDArray[np.float64], like: npt.NDArray[np.float64], weight: float, most: int
+) -> IntArray:
+    """Choose `most` places of each section, [sections, most]."""
+    sections = np.arange(len(relevance))
+    left = ~np.isnan(relevance)
+    order = np.full((len(relevance), most), NONE, np.int64)
+    largest = np.full(relevance.shape, -np.inf)
+    for step in range(most):
+        # The first is compared with none before it; the paper's maximum over none counts as 0.
+        before = np.where(np.isfinite(largest), largest, 0.0)
+        gain = np.where(left, (1 - weight) * relevance - weight * before, -np.inf)
+        best = gain.argmax(axis=1)
+        is_left = left[sections, best]
+        order[is_left, step] = best[is_left]
+        left[sections, best] = False
+        cosines = np.einsum("snd,sd->sn", like, like[sections, best])
+        largest = np.maximum(largest, cosines)
+    return order

@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ _LANGUAGES = Path(__file__).with_name("languages.json")
 _MOST_WORDS, _MOST_NAMES = 4, 3
 # A word on more than this share of the captions tells nothing.
 _COMMON = 0.1
+_MOST_STEMS = 1 << 20
 _FEWEST = 20
 
 
@@ -55,7 +56,7 @@ def words(text: str) -> Iterator[str]:
             yield word
 
 
-@cache
+@lru_cache(_MOST_STEMS)
 def stem_of(word: str) -> str:
     """Return a word without case, possessive and the plural's s (Harman's S-stemmer, 1991).
 

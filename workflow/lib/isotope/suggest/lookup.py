@@ -189,7 +189,7 @@ class TextTable:
         if not ids:
             return {}
         # Bounds tell which row groups hold none of them.
-        within = pl.col("text_id").is_between(min(ids), max(ids))
+        within = pl.col("text_id").is_between(pl.lit(min(ids)), pl.lit(max(ids)))
         own = self._texts.filter(within & pl.col("text_id").is_in([*ids]))
         rows = own.select("text_id", *columns).collect()
         return {row["text_id"]: row for row in rows.iter_rows(named=True)}

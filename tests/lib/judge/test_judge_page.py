@@ -28,7 +28,7 @@ from isotope.core import store
 from isotope.core.errors import BadParams, BrokenPromise, MissingFile
 from isotope.core.runs import ranked, write_run
 from isotope.crawl.tables import PIXELS
-from isotope.judge import app, session
+from isotope.judge import app, guards, session
 from isotope.judge.display import SIDE_PX, Pictures, shuffled
 from isotope.judge.ledger import PAIRS, Pair, current_lines, sheet_paths
 from isotope.judge.pool import read_sheets, score_judged
@@ -325,19 +325,19 @@ def test_without_a_pool_the_error_says_what_to_run(place, capsys):
 def test_a_host_that_others_reach_needs_the_flag():
     for host in ("0.0.0.0", "::", "192.0.2.1", "elsewhere.example"):
         with pytest.raises(BadParams, match="--remote"):
-            app.listen(host, 0)
-    with app.listen("0.0.0.0", 0, remote=True) as found:
+            guards.listen(host, 0)
+    with guards.listen("0.0.0.0", 0, remote=True) as found:
         assert found.getsockname()[1] > 0
 
 
 def test_a_port_in_use_is_named():
-    with app.listen("127.0.0.1", 0) as taken:
+    with guards.listen("127.0.0.1", 0) as taken:
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(BadParams, match="another program"):
-            app.listen("127.0.0.1", port)
+            guards.listen("127.0.0.1", port)
     with pytest.raises(BadParams, match="--port 65536"):
-        app.listen("localhost", 65_536)
+        guards.listen("localhost", 65_536)
 
 
 def test_the_scale_is_that_of_the_params_or_the_schemas(place):

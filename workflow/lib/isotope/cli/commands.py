@@ -585,12 +585,12 @@ def judge(  # noqa: PLR0913 (one each for what the command takes)
 ) -> str:
     """Serve a page on which an assessor grades a collection's pool, or sorts its failures."""
     from isotope.judge import app as pages  # noqa: PLC0415
-    from isotope.judge import session  # noqa: PLC0415
+    from isotope.judge import guards, session  # noqa: PLC0415
     from isotope.params.files import load  # noqa: PLC0415
 
     params = load(configfile, config)
     at = collection, assessor
-    with closing(pages.listen(host, port, remote=remote)) as listening:
+    with closing(guards.listen(host, port, remote=remote)) as listening:
         address = listening.getsockname()[0]
         if sheet:
             current = session.open_sheet(*at, sheet, params)

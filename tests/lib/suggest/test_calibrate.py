@@ -1,0 +1,240 @@
+"""Probabilities and thresholds: against scikit-learn, SciPy and published values, by simulation."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.isotonic import IsotonicRegression
+
+from isotope.suggest import calibrate
+from isotope.suggest.calibrate import (
+    ENOUGH,
+    THRESHOLDS,
+    calibration_error,
+    certify,
+    curves,
+    least_sections,
+    lower_bound,
+    probabilities,
+    tail,
+)
+
+_DRAWS = 400
+
+
+def _draw(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(0, 2, n)
+    return scores, rng.random(n) < 1 / (1 + np.exp(-scores))
+
+
+def _labels(name: str, n: int) -> list[str]:
+    return [name] * n
+
+
+def test_a_curve_of_all_candidates_is_scikit_learns_isotonic_regression():
+    scores, right = _draw(3000)
+    kinds = _labels("text", 2000) + _labels("links", 1000)
+    found = curves(scores, right, kinds, _labels("", 3000))["all"]
+    theirs = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(scores, right)
+    asked = np.linspace(-9, 9, 500)
+    ours = probabilities({"all": found}, asked, _labels("", 500), _labels("", 500))
+    least = 0.5 / 3001
+    np.testing.assert_allclose(ours, np.clip(theirs.predict(asked), least, 1 - least), atol=1e-12)
+
+
+def test_a_fall_is_averaged_with_what_is_before_it_until_nothing_falls():
+    x, y = calibrate.isotonic(np.arange(6.0), np.array([0, 1, 0, 1, 1, 1], bool))
+    np.testing.assert_allclose(np.interp(np.arange(6.0), x, y), [0, 0.5, 0.5, 1, 1, 1])
+
+
+def test_a_group_with_enough_has_a_curve_of_its_own_and_a_small_one_has_its_kinds():
+    scores, right = _draw(4000)
+    kinds = _labels("text", 3000) + _labels("links", 1000)
+    classes = _labels("STEM", 1500) + _labels("Culture", 1500) + _labels("STEM", 40)
+    found = curves(scores, right, kinds, classes + _labels("Culture", 960))
+    assert set(found) == {"all", "text", "text/STEM", "text/Culture", "links", "links/Culture"}
+    few = probabilities(found, scores[:1], ["links"], ["STEM"])
+    assert few == probabilities({"all": found["links"]}, scores[:1], ["all"], [""])
+    unknown = probabilities(found, scores[:1], ["alignment"], [""])
+    assert unknown == probabilities({"all": found["all"]}, scores[:1], ["all"], [""])
+
+
+def test_a_group_of_as_many_right_ones_as_suffice_lies_halfway_to_the_group_around_it():
+    rng = np.random.default_rng(3)
+    scores = rng.normal(size=2000)
+    right = np.zeros(2000, bool)
+    right[:ENOUGH] = right[1000:1500] = True
+    kinds = _labels("text", 1000) + _labels("links", 1000)
+    found = curves(np.zeros(2000) + scores * 0, right, kinds, _labels("", 2000))
+    around, own = (ENOUGH + 500) / 2000, ENOUGH / 1000
+    got = probabilities(found, np.zeros(1), ["text"], [""])
+    np.testing.assert_allclose(got, (around + own) / 2)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.floats(-9, 9), st.booleans(), st.sampled_from("ab"), st.sampled_from(["x", "y"])
+        ),
+        min_size=2,
+        max_size=40,
+    ).map(lambda rows: rows * 20)
+)
+def test_probabilities_never_fall_with_the_score_and_are_never_certain(rows):
+    scores, right, kinds, classes = (list(column) for column in zip(*rows, strict=True))
+    found = curves(np.array(scores), np.array(right, bool), kinds, classes)
+    grid = np.linspace(-10, 10, 201)
+    for kind in "abc":
+        for own in ["x", "y", ""]:
+            got = probabilities(found, grid, _labels(kind, 201), _labels(own, 201))
+            assert (np.diff(got) >= -1e-12).all()
+            assert 0 < got.min() <= got.max() < 1
+
+
+@pytest.mark.parametrize(("right", "sections"), [(22, 22), (40, 41), (9, 10), (1, 5), (0, 7)])
+def test_tails_and_bounds_are_scipys_exact_binomial_test(right: int, sections: int):
+    test = stats.binomtest(right, sections, 0.9, alternative="greater")
+    assert tail(right, sections, 0.9) == pytest.approx(test.pvalue, abs=1e-12)
+    bound = test.proportion_ci(0.9, method="exact").low
+    assert lower_bound(right, sections, 0.1) == pytest.approx(bound, abs=1e-9)
+
+
+def test_bounds_are_those_of_clopper_and_pearsons_method_in_published_tables():
+    # Two-sided 95 %: 81 of 263 is (0.2527, 0.3676), 0 of 20 (0, 0.1684), 1 of 29 (0.0009, 0.1776):
+    # R. G. Newcombe, Statistics in Medicine 17 (1998), table I, method 5.
+    assert lower_bound(81, 263, 0.025) == pytest.approx(0.2527, abs=5e-5)
+    assert 1 - lower_bound(263 - 81, 263, 0.025) == pytest.approx(0.3676, abs=5e-5)
+    assert 1 - lower_bound(20, 20, 0.025) == pytest.approx(0.1684, abs=5e-5)
+    assert lower_bound(1, 29, 0.025) == pytest.approx(0.0009, abs=5e-5)
+    assert 1 - lower_bound(28, 29, 0.025) == pytest.approx(0.1776, abs=5e-5)
+
+
+@pytest.mark.parametrize("errors", [0, 1, 5])
+def test_the_least_number_of_sections_is_the_first_that_passes(errors: int):
+    least = least_sections(errors, 0.9, 0.1)
+    assert tail(least - errors, least, 0.9) <= 0.1 < tail(least - 1 - errors, least - 1, 0.9)
+    if not errors:
+        # The rule of three's exact form: ln(0.1) / ln(0.9).
+        assert least == 22
+
+
+def _all_right(n: int, level: float) -> list[calibrate.Certified]:
+    return certify(
+        [np.full(n, level)], [np.ones(n, bool)], sections=n, precision=0.9, confidence=0.9
+    )
+
+
+def test_22_sections_without_an_error_certify_nine_of_ten_and_21_do_not():
+    (enough,) = _all_right(22, 3.0)
+    assert enough.threshold == pytest.approx(3.0)
+    assert (enough.sections, enough.right, enough.why) == (22, 22, "")
+    assert enough.bound == pytest.approx(0.1 ** (1 / 22))
+    (few,) = _all_right(21, 3.0)
+    assert few.threshold is None
+    assert few.why == (
+        "not certified: 21 sections of validation have a suggestion of rank 1, at least 22 without "
+        "an error are needed"
+    )
+
+
+def test_no_threshold_is_certified_where_the_best_suggestions_are_wrong_too_often():
+    scores = np.linspace(5, 1, 100)
+    right = np.arange(100) % 3 > 0
+    (own,) = certify([scores], [right], sections=100, precision=0.9, confidence=0.9)
+    assert own.threshold is None
+    assert own.why == "not certified: of the 38 best suggestions of rank 1 25 are right"
+
+
+def test_tests_end_at_the_first_that_fails_though_a_later_one_would_pass():
+    scores = np.concatenate([np.full(40, 4.0), np.full(10, 2.0), np.full(900, 0.0)])
+    right = np.ones(950, bool)
+    right[40:50] = False
+    (own,) = certify([scores], [right], sections=950, precision=0.9, confidence=0.9)
+    assert own.threshold == pytest.approx(4.0)
+    assert tail(int(right.sum()), 950, 0.9) < 0.1
+
+
+def test_a_later_ranks_threshold_is_never_below_that_of_the_rank_before():
+    rng = np.random.default_rng(0)
+    first, second = rng.normal(3, 1, 2000), rng.normal(2, 1, 2000)
+    right = [rng.random(2000) < 0.95 - (first < 2.5) * 0.9, np.ones(2000, bool)]
+    found = certify([first, second], right, sections=2000, precision=0.9, confidence=0.9)
+    assert found[0].threshold is not None
+    assert found[1].threshold is not None
+    assert found[1].threshold >= found[0].threshold
+    none = certify(
+        [first, second], [~right[1], right[1]], sections=2000, precision=0.9, confidence=0.9
+    )
+    assert [own.threshold for own in none] == [None, None]
+
+
+Truth = Callable[[np.ndarray], np.ndarray]
+
+
+def _sharp(scores: np.ndarray) -> np.ndarray:
+    """Precision falls through the wanted one where many suggestions are."""
+    return 1 / (1 + np.exp(-(scores + 1.5)))
+
+
+def _flat(scores: np.ndarray) -> np.ndarray:
+    """Precision is just below the wanted one at every score: any threshold is an error."""
+    return np.full(scores.shape, 0.899)
+
+
+def _odd(scores: np.ndarray) -> np.ndarray:
+    """The best scores are worse than those after them."""
+    return np.where(scores > 2.5, 0.85, np.where(scores > 0, 0.97, 0.4))
+
+
+@pytest.mark.parametrize("truth", [_sharp, _flat, _odd])
+@pytest.mark.parametrize("n", [60, 400])
+def test_the_promised_precision_is_kept_in_as_many_draws_as_promised(truth: Truth, n: int):
+    """Suggestions of three ranks depend on each other: a section that has one right has no other."""
+    population = np.random.default_rng(7).normal(1, 1.5, (40_000, 3))
+    population.sort(axis=1)
+    population = population[:, ::-1]
+    rng = np.random.default_rng(n)
+    first = rng.random(40_000) < truth(population[:, 0])
+    second = ~first & (rng.random(40_000) < truth(population[:, 1]))
+    third = ~first & ~second & (rng.random(40_000) < truth(population[:, 2]))
+    right = np.stack([first, second, third], axis=1)
+    kept = shown_at_all = 0
+    for _ in range(_DRAWS):
+        rows = rng.integers(0, 40_000, n)
+        found = certify(
+            list(population[rows].T), list(right[rows].T), sections=n, precision=0.9, confidence=0.9
+        )
+        levels = [np.inf if own.threshold is None else own.threshold for own in found]
+        shown = population >= levels
+        shown_at_all += shown.any()
+        kept += not shown.any() or right[shown].mean() >= 0.9
+    # Where exactly 90 % of the draws keep it, 400 draws show fewer than 86 % once in 200.
+    assert kept / _DRAWS >= 0.86
+    if truth is _sharp and n == 400:
+        assert shown_at_all / _DRAWS > 0.9
+
+
+@given(st.integers(0, 300), st.integers(1, 3), st.integers(0, 99))
+def test_what_is_certified_has_the_bound_it_claims(n: int, ranks: int, seed: int):
+    rng = np.random.default_rng(seed)
+    scores = [rng.normal(2, 2, n) for _ in range(ranks)]
+    right = [rng.random(n) < 0.97 for _ in range(ranks)]
+    for own in certify(scores, right, sections=n, precision=0.9, confidence=0.9):
+        assert (own.threshold is None) == bool(own.why)
+        if own.threshold is not None:
+            above = scores[own.rank - 1] >= own.threshold
+            assert (own.sections, own.right) == (above.sum(), right[own.rank - 1][above].sum())
+            assert own.bound >= 0.9
+            assert own.threshold in THRESHOLDS
+
+
+def test_the_calibration_error_is_that_worked_out_by_hand():
+    chances = np.array([0.1, 0.3, 0.6, 0.8])
+    right = np.array([False, True, True, True])
+    # Two bins of two: |0.2 - 0.5| and |0.7 - 1|, half the suggestions each.
+    assert calibration_error(chances, right, bins=2) == pytest.approx(0.3)
+    assert calibration_error(chances[:0], right[:0]) == 0

@@ -1,0 +1,178 @@
+"""Features by hand, weights that have no slope left, and pages that never score themselves."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from isotope.suggest import score
+from isotope.suggest.score import FEATURES, FOLDS, KIND, Weights
+from isotope.suggest.tables import CANDIDATES, PICTURES
+
+_PICTURES = ["p", "q", "r"]
+
+
+def candidates(*rows: dict) -> pl.DataFrame:
+    empty = pl.DataFrame(CANDIDATES.empty_table())
+    return pl.DataFrame(rows, schema=empty.schema)
+
+
+def pictures(ids: list[str]) -> pl.DataFrame:
+    empty = pl.DataFrame(PICTURES.empty_table())
+    rows = [{"image_id": own, "illustrates": 0.75, "pages": 3} for own in ids]
+    return pl.DataFrame(rows, schema=empty.schema)
+
+
+def test_features_are_those_worked_out_by_hand():
+    rows = candidates(
+        {
+            "text_id": "a",
+            "image_id": "p",
+            "bm25": 8.0,
+            "bm25_rank": 1,
+            "dense": 0.5,
+            "dense_rank": 1,
+        },
+        {
+            "text_id": "a",
+            "image_id": "q",
+            "bm25": 4.0,
+            "bm25_rank": 2,
+            "links": 0.25,
+            "links_on": ["X"],
+        },
+        {
+            "text_id": "b",
+            "image_id": "p",
+            "alignment": 0.6,
+            "alignment_on": ["de: A # B", "fr: C # D"],
+        },
+    )
+    got = [
+        dict(zip(FEATURES, row, strict=True)) for row in score.features(rows, pictures(["p", "q"]))
+    ]
+    assert got[0] == pytest.approx(
+        {
+            **{"bm25": 8, "bm25_found": 1, "bm25_near": 1, "bm25_lead": 0.5, "bm25_z": 1},
+            **{"dense": 0.5, "dense_found": 1, "dense_near": 1, "dense_lead": 1, "dense_z": 0},
+            **{"both_first": 1, "alignment": 0, "alignment_languages": 0, "links": 0},
+            **{"links_pages": 0, "sources": 2, "illustrates": 0.75, "pages": np.log(4)},
+        }
+    )
+    second = {"bm25": 4, "bm25_near": 0.5, "bm25_lead": -0.5, "bm25_z": -1, "links": 0.25}
+    assert {name: got[1][name] for name in second} == pytest.approx(second)
+    assert (got[1]["links_pages"], got[1]["sources"], got[1]["dense_found"]) == (1, 2, 0)
+    assert (got[2]["alignment"], got[2]["alignment_languages"]) == (pytest.approx(0.6), 2)
+
+
+def test_the_kind_is_the_source_that_names_the_picture():
+    rows = candidates(
+        {"text_id": "a", "image_id": "p", "bm25": 1.0, "dense": 0.1},
+        {"text_id": "a", "image_id": "q", "dense": 0.1},
+        {"text_id": "a", "image_id": "r", "alignment": 0.1},
+        {"text_id": "a", "image_id": "s", "links": 0.1},
+        {"text_id": "a", "image_id": "t", "links": 0.1, "alignment": 0.2},
+        {"text_id": "a", "image_id": "u", "links": 0.1, "bm25": 0.2},
+    )
+    kinds = ["text", "text", "alignment", "links", "several", "several"]
+    assert rows.select(KIND)["kind"].to_list() == kinds
+
+
+def test_no_candidates_have_no_features():
+    assert score.features(candidates(), pictures([])).shape == (0, len(FEATURES))
+
+
+_SCORES = st.none() | st.floats(0.015625, 50, width=32)
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), _SCORES, _SCORES, _SCORES), max_size=12))
+def test_features_are_finite_and_follow_their_rows(found):
+    rows = candidates(
+        *(
+            {"text_id": text, "image_id": f"{n}", "bm25": bm25, "bm25_rank": bm25 and 1}
+            | {"dense": dense, "dense_rank": dense and 2, "links": links}
+            for n, (text, bm25, dense, links) in enumerate(found)
+        )
+    )
+    own = pictures([f"{n}" for n in range(len(found))])
+    got = score.features(rows, own)
+    assert np.isfinite(got).all()
+    np.testing.assert_allclose(score.features(rows.reverse(), own), got[::-1], atol=1e-12)
+
+
+def _examples(n: int = 800) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(1)
+    matrix = rng.normal(size=(n, len(FEATURES))) * 3 + 1
+    return matrix, rng.random(n) < 1 / (1 + np.exp(-matrix[:, 0] + matrix[:, 5]))
+
+
+def test_weights_are_where_the_penalised_likelihood_has_no_slope():
+    matrix, right = _examples()
+    weights = score.fit(matrix, right)
+    gap = right - 1 / (1 + np.exp(-score.scores(weights, matrix)))
+    scaled = (matrix - weights.means) / weights.scales
+    np.testing.assert_allclose(scaled.T @ gap, weights.weights, atol=1e-4)
+    assert gap.sum() == pytest.approx(0, abs=1e-4)
+
+
+def test_weights_come_back_from_json_as_they_were():
+    matrix, right = _examples()
+    weights = score.fit(matrix, right)
+    again = Weights.of(json.loads(json.dumps(weights.record())))
+    np.testing.assert_array_equal(score.scores(again, matrix), score.scores(weights, matrix))
+    assert weights.record()["features"] == list(FEATURES)
+
+
+def test_a_feature_that_never_varies_has_no_say():
+    matrix, right = _examples()
+    matrix[:, 3] = 7
+    weights = score.fit(matrix, right)
+    assert weights.weights[3] == 0
+    matrix[:, 3] = 9
+    assert np.isfinite(score.scores(weights, matrix)).all()
+
+
+def test_a_score_depends_on_no_other_row():
+    matrix, right = _examples()
+    weights = score.fit(matrix, right)
+    alone = np.concatenate([score.scores(weights, row[None]) for row in matrix[:50]])
+    np.testing.assert_array_equal(alone, score.scores(weights, matrix)[:50])
+
+
+@pytest.mark.parametrize("label", [True, False])
+def test_weights_need_right_and_wrong_candidates(label: bool):
+    matrix, _ = _examples(20)
+    with pytest.raises(ValueError, match="right and wrong"):
+        score.fit(matrix, np.full(20, label))
+
+
+def test_a_fold_is_scored_by_weights_that_never_saw_it():
+    matrix, right = _examples()
+    folds = np.arange(800) % FOLDS
+    by_fold = score.cross_fit(matrix, right, folds)
+    other = right.copy()
+    other[folds == 2] = ~other[folds == 2]
+    again = score.cross_fit(matrix, other, folds)
+    np.testing.assert_array_equal(again[2].weights, by_fold[2].weights)
+    assert not np.allclose(again[1].weights, by_fold[1].weights)
+
+
+def test_sections_of_a_page_are_in_one_fold_and_pages_in_all():
+    assert score.fold_of("en", 12) == score.fold_of("en", 12)
+    assert {score.fold_of("en", page) for page in range(100)} == set(range(FOLDS))
+
+
+def test_probabilities_are_what_the_calibration_says():
+    matrix, right = _examples()
+    curve = {"candidates": 2, "right": 1, "x": [-2.0, 2.0], "y": [0.1, 0.9]}
+    record = {"weights": score.fit(matrix, right).record(), "curves": {"all": curve}}
+    logits, chances = score.probabilities(record, matrix, ["text"] * 800, [""] * 800)
+    np.testing.assert_allclose(chances, np.interp(logits, [-2, 2], [0.1, 0.9]))
+
+
+def test_a_calibration_without_weights_scores_nothing():
+    with pytest.raises(KeyError, match="weights"):
+        score.probabilities({"weights": None}, np.zeros((0, len(FEATURES))), [], [])

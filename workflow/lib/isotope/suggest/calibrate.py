@@ -1,0 +1,246 @@
+"""What a score is worth: isotonic probabilities, and thresholds that keep a precision.
+
+Both are of validation sections whose own picture is hidden, at scores by weights that never saw
+their page. Thresholds are found by Learn then Test (arXiv 2110.01052): the hypothesis "suggestions
+that score this much are right too rarely" is tested for one threshold after another, in an order
+that was fixed before, by an exact binomial tail, until one is not rejected. Precision does not
+rise with every threshold, so conformal risk control (arXiv 2208.02814), which needs a monotone
+loss, and bounds its mean only, does not apply.
+
+What is promised: with probability `confidence` over draws of the validation sections, at least the
+share `precision` of the suggestions for sections that are drawn like them is right. That holds for
+scores that were fixed before. Ours are cross-fitted, and those of other sections are by weights of
+all folds, so it holds but for what five sixths of the data change in the weights. It says nothing
+of open sections: editors judge those (`isotope.suggest.later`).
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+# A group of candidates has a curve of its own from so many right and so many wrong ones on; at as
+# many right ones its curve and that of the group around it count equally.
+ENOUGH = 50
+_ALL = "all"
+# Logits, strictest first: fixed, so that no label chooses what is tested.
+THRESHOLDS = np.round(np.arange(160, -61, -1) / 10, 1)
+# The first test has at least this share of the sections: among few, one error ends the tests.
+_FIRST_SHARE = 0.02
+# How much of the error the tests of first suggestions may spend; others have equal parts of the
+# rest. Judged sections have mostly one right picture, so that few others can be certified.
+_FIRST_RANK = 0.8
+_MOST_SECTIONS = 1 << 20
+
+
+class Certified(NamedTuple):
+    """A threshold for the suggestions of one rank, null where none is certified, and `why`.
+
+    Of `sections` suggestions that score at least `threshold` (or, where there is none, the first
+    threshold tested), `right` are right; `bound` is the lower bound of Clopper and Pearson at
+    1 - `error`.
+    """
+
+    rank: int
+    threshold: float | None
+    sections: int
+    right: int
+    bound: float
+    error: float
+    why: str
+
+
+def curves(
+    scores: Floats, right: Bools, kinds: Sequence[str], page_classes: Sequence[str]
+) -> dict[str, dict[str, Any]]:
+    """Fit isotonic curves from scores [n] to the share of right candidates.
+
+    There is one of `all`, one of each kind and one of each `kind/page class` that has ENOUGH. A
+    group's curve is drawn towards that of the group around it, and ends half a candidate away from
+    0 and 1. Knots are `x` (scores) and `y` (probabilities), both rising; between them it is
+    linear, beyond them constant.
+    """
+    kind, page_class = np.asarray(kinds, np.str_), np.asarray(page_classes, np.str_)
+    found = {_ALL: _curve(scores, right, None)}
+    for name in sorted(set(kinds)):
+        of_kind = kind == name
+        if not _is_enough(right[of_kind]):
+            continue
+        found[name] = _curve(scores[of_kind], right[of_kind], found[_ALL])
+        for own in sorted(set(page_class[of_kind].tolist())):
+            both = of_kind & (page_class == own)
+            if own and _is_enough(right[both]):
+                found[f"{name}/{own}"] = _curve(scores[both], right[both], found[name])
+    return found
+
+
+def _is_enough(right: Bools) -> bool:
+    return min(int(right.sum()), int((~right).sum())) >= ENOUGH
+
+
+def _curve(scores: Floats, right: Bools, around: Mapping[str, Any] | None) -> dict[str, Any]:
+    x, y = isotonic(scores, right)
+    count, hits = len(right), int(right.sum())
+    if around is not None:
+        share = hits / (hits + ENOUGH)
+        knots = np.union1d(x, np.array(around["x"]))
+        y = share * np.interp(knots, x, y) + (1 - share) * _at(around, knots)
+        x = knots
+    least = 0.5 / (count + 1)
+    y = np.clip(y, least, 1 - least)
+    return {"candidates": count, "right": hits, "x": x.tolist(), "y": y.tolist()}
+
+
+def isotonic(scores: Floats, right: Bools) -> tuple[Floats, Floats]:
+    """Return the knots of the rising step function with the least squared error."""
+    from sklearn.isotonic import IsotonicRegression  # noqa: PLC0415 (slow to import)
+
+    model: Any = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
+    model.fit(scores, right.astype(np.float64))
+    return model.X_thresholds_, model.y_thresholds_
+
+
+def _at(curve: Mapping[str, Any], scores: Floats) -> Floats:
+    return np.interp(scores, curve["x"], curve["y"])
+
+
+def probabilities(
+    found: Mapping[str, Mapping[str, Any]],
+    scores: Floats,
+    kinds: Sequence[str],
+    page_classes: Sequence[str],
+) -> Floats:
+    """Return the probabilities of scores [n] by the curve of the smallest group that has one."""
+    names = np.array(
+        [_group(found, kind, own) for kind, own in zip(kinds, page_classes, strict=True)], np.str_
+    )
+    out = np.zeros(len(scores))
+    for name in set(names.tolist()):
+        rows = names == name
+        out[rows] = _at(found[name], scores[rows])
+    return out
+
+
+def _group(found: Mapping[str, Any], kind: str, page_class: str) -> str:
+    own = f"{kind}/{page_class}"
+    return own if own in found else kind if kind in found else _ALL
+
+
+def tail(right: int, sections: int, precision: float) -> float:
+    """Return the probability of `right` or more right ones of `sections` at this precision."""
+    from scipy.special import bdtrc  # noqa: PLC0415 (slow to import)
+
+    return float(bdtrc(right - 1, sections, precision)) if right else 1.0
+
+
+def lower_bound(right: int, sections: int, error: float) -> float:
+    """Return the one-sided lower bound of Clopper and Pearson (Biometrika 26, 1934) of a share.
+
+    It is the precision at which `tail` is `error`; 0 where nothing is right.
+    """
+    from scipy.stats import beta  # noqa: PLC0415 (slow to import)
+
+    return float(beta.ppf(error, right, sections - right + 1)) if right else 0.0
+
+
+@cache
+def least_sections(errors: int, precision: float, error: float) -> int:
+    """Return how many sections a test needs that is passed with so many errors."""
+    low, high = errors, _MOST_SECTIONS
+    while high - low > 1:
+        middle = (low + high) // 2
+        is_passed = tail(middle - errors, middle, precision) <= error
+        low, high = (low, middle) if is_passed else (middle, high)
+    return high
+
+
+class Level(NamedTuple):
+    """The precision wanted, and the probability with which a test may err."""
+
+    precision: float
+    error: float
+
+
+def certify(
+    scores: Sequence[Floats],
+    right: Sequence[Bools],
+    *,
+    sections: int,
+    precision: float,
+    confidence: float,
+) -> list[Certified]:
+    """Return the threshold of each rank.
+
+    `scores` and `right` have an item a rank, with the suggestions of that rank, one a section at
+    most; `sections` is the number of all validation sections. A suggestion of a section is one
+    draw, so suggestions of a section, which depend on each other, are never counted together: each
+    rank has tests of its own, and the ranks share the error 1 - `confidence`. So all their
+    thresholds hold at once, and with them the precision of all suggestions together. A later
+    rank's threshold is never below that of the rank before it, and there is none without that.
+    """
+    error, rest = 1 - confidence, len(scores) - 1
+    found = list[Certified]()
+    for own, hits in zip(scores, right, strict=True):
+        share = (1 - _FIRST_RANK) / rest if found else _FIRST_RANK if rest else 1
+        level, rank = Level(precision, error * share), len(found) + 1
+        tested = _tested(own, sections, level)
+        if found:
+            least = found[-1].threshold
+            tested = tested[:0] if least is None else tested[tested >= least]
+        found.append(_test(rank, own, hits, tested, level))
+    return found
+
+
+def _test(rank: int, scores: Floats, right: Bools, tested: Floats, level: Level) -> Certified:
+    counts, hits = _above(scores, tested), _above(scores[right], tested)
+    passed = [tail(*own, level.precision) <= level.error for own in zip(hits, counts, strict=True)]
+    last = (passed.index(False) if False in passed else len(passed)) - 1
+    if not passed:
+        why = (
+            f"{len(scores)} sections of validation have a suggestion of rank {rank}, at least "
+            f"{least_sections(0, *level)} without an error are needed"
+        )
+        own = len(scores), int(right.sum())
+    else:
+        own = int(counts[max(last, 0)]), int(hits[max(last, 0)])
+        why = f"of the {own[0]} best suggestions of rank {rank} {own[1]} are right"
+    bound = lower_bound(own[1], own[0], level.error)
+    if last >= 0:
+        return Certified(rank, float(tested[last]), *own, bound, level.error, "")
+    return Certified(rank, None, *own, bound, level.error, f"not certified: {why}")
+
+
+def _above(scores: Floats, thresholds: Floats) -> NDArray[np.int64]:
+    """Return how many scores are at least each threshold."""
+    return len(scores) - np.searchsorted(np.sort(scores), thresholds, side="left")
+
+
+def _tested(scores: Floats, sections: int, level: Level) -> Floats:
+    """Return the thresholds to test, strictest first; none where there are too few suggestions.
+
+    The first leaves enough suggestions for a test that forgives one error, or none where so many
+    are not there. Only the number of scores above it decides, never what is right.
+    """
+    forgiving, strict = (least_sections(errors, *level) for errors in (1, 0))
+    counts = _above(scores, THRESHOLDS)
+    for least in (max(forgiving, int(_FIRST_SHARE * sections)), strict):
+        tested, own = THRESHOLDS[counts >= least], counts[counts >= least]
+        if len(tested):
+            # A threshold that adds no suggestion has the test of the one before it.
+            return tested[np.concatenate([[True], np.diff(own) > 0])]
+    return THRESHOLDS[:0]
+
+
+def calibration_error(probability: Floats, right: Bools, bins: int = 10) -> float:
+    """Return the expected calibration error: the mean distance of bins of equal numbers.
+
+    Source: M. Pakdaman Naeini et al., AAAI 2015; bins of equal numbers as in Nixon et al., 2019.
+    """
+    order = np.argsort(probability, kind="stable")
+    parts = [part for part in np.array_split(order, bins) if len(part)]
+    gaps = (abs(probability[part].mean() - right[part].mean()) * len(part) for part in parts)
+    return float(sum(gaps) / len(order)) if len(order) else 0.0

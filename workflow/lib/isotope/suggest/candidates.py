@@ -1,0 +1,286 @@
+"""Candidates: the pictures that may illustrate a section, by four sources.
+
+BM25 over captions, vectors of the section's text, the same section in other languages
+(`alignment`), and the pages that it links to (`linked`). Sections go through in blocks, sorted by
+id, each of which is written when it is done: a run that was killed goes on with the next one.
+"""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from isotope.bm25.format import DESCRIBED, Index, open_index
+from isotope.bm25.search import search_counted
+from isotope.bm25.words import counted
+from isotope.core import lucene, store
+from isotope.core.errors import BadParams, CorruptFile
+from isotope.core.exact import Shards, top_k
+from isotope.core.progress import Progress, log
+from isotope.core.runs import empty, ranked
+from isotope.core.vectors import load_vectors
+from isotope.suggest.alignment import align
+from isotope.suggest.linked import link
+from isotope.suggest.relations import Inputs, asked_sections, between, pieces, write_relations
+from isotope.suggest.tables import CANDIDATES
+
+# Sections of a block; their words are counted by one Java, and the image vectors read once.
+BLOCK = 1 << 15
+# Sections whose candidates are put together at once.
+_PIECE = 1 << 12
+_VECTORS_MB = 512
+_KEY = ["text_id", "image_id"]
+Hits = Callable[[pl.Series, Path], pl.DataFrame]
+
+
+def find_candidates(  # noqa: PLR0913
+    *,
+    texts: Path,
+    images: Path,
+    qrels: Path,
+    sections: Path,
+    outlines: Sequence[Path],
+    placed: Sequence[Path],
+    associations: Sequence[Path],
+    langlinks: Sequence[Path],
+    index: Sequence[Path],
+    text_vectors: Sequence[Path],
+    text_ids: Sequence[Path],
+    image_vectors: Sequence[Path],
+    image_ids: Sequence[Path],
+    out: Path,
+    threads: int,
+    spec: Mapping[str, Any],
+    redirects: Sequence[Path] = (),
+) -> None:
+    """Write tables.CANDIDATES of the sections of `relations.asked_sections`, by text_id, image_id.
+
+    Each source names at most `spec["depth"]` pictures of a section. `outlines`, `placed` and
+    `redirects` (the rejected pages of parse) have a file a source, in the order of
+    `spec["languages"]`. `index` is that of BM25 over the images of the largest pool, or the
+    folder of that setting; without one, or without vectors, that source's columns are null. `spec`
+    has union, languages, wikis, depth, ought, and with an index k1, b and fields; with one of
+    Lucene's the language of its captions, `captions_in`, too.
+
+    Raises:
+        BadParams: neither an index nor vectors; language links of another wiki.
+        MissingFile, CorruptFile, TruncatedFile: an index or shard that is absent or damaged, or a
+            section without a vector.
+        ToolFailed: Java could not analyse the sections.
+    """
+    if not index and not image_vectors:
+        remedy = "search with a system of kind bm25 or dense, and name it in suggest.bm25 or .dense"
+        raise BadParams("suggest", "neither an index of BM25 nor vectors", remedy)
+    tables = Inputs(
+        texts, images, qrels, sections, outlines, placed, associations, langlinks, redirects
+    )
+    sources = list[Hits]()
+    if index:
+        sources.append(_Bm25(_images_of(index[0]), texts, spec, threads))
+    else:
+        log.warning("no index of BM25: no candidates by captions")
+    if image_vectors:
+        sides = (Encoded.load(text_vectors, text_ids), Encoded.load(image_vectors, image_ids))
+        sources.append(_Dense(*sides, spec["depth"]))
+    else:
+        log.warning("no vectors: no candidates by them")
+    every = [*_files(tables), *index, *text_vectors, *image_vectors]
+    with _resumable(out, _digest(every, spec)) as folder:
+        asked = asked_sections(sections, spec["ought"])
+        by_pages = _named_by_pages(tables, asked, folder, spec)
+        parts = _write_blocks(asked["text_id"], sources, by_pages, folder)
+        found = store.gather(parts, out, CANDIDATES)
+    log.info("%d candidates of %d sections", found, asked.height)
+
+
+def _files(tables: Inputs) -> Iterator[Path]:
+    for value in vars(tables).values():
+        yield from [value] if isinstance(value, Path) else value
+
+
+def _named_by_pages(
+    tables: Inputs, asked: pl.DataFrame, folder: Path, spec: Mapping[str, Any]
+) -> list[Path]:
+    """Return the tables of `align` and `link`; an earlier run may have made them."""
+    makers = {"aligned": align, "linked": link}
+    made = [folder / f"{name}.parquet" for name in makers]
+    if not all(path.exists() for path in made):
+        with store.scratch(folder / "pages") as place:
+            relations = write_relations(tables, asked, place, spec)
+            for path, make in zip(made, makers.values(), strict=True):
+                make(relations, place, spec["depth"]).replace(path)
+    return made
+
+
+def _write_blocks(
+    asked: pl.Series, sources: Sequence[Hits], by_pages: Sequence[Path], folder: Path
+) -> list[Path]:
+    """Write the candidates of each block of sections that no earlier run has written."""
+    progress = Progress("sections", len(asked))
+    starts = range(0, len(asked), BLOCK)
+    written = [folder / f"block-{start // BLOCK:05d}.parquet" for start in starts]
+    progress.resume(sum(BLOCK for path in written if path.exists()))
+    for start, path in zip(starts, written, strict=True):
+        if not path.exists():
+            ids = asked.slice(start, BLOCK)
+            hits = [find(ids, folder) for find in sources]
+            with store.grouped(path, CANDIDATES) as rows:
+                for piece in pieces(ids, _PIECE):
+                    tables = [between(table.lazy(), piece) for table in hits]
+                    tables += [between(pl.scan_parquet(table), piece) for table in by_pages]
+                    rows.add(union_of(tables).to_arrow().cast(CANDIDATES))
+                    progress.add(len(piece))
+    progress.finish()
+    return written
+
+
+def union_of(tables: Sequence[pl.LazyFrame]) -> pl.DataFrame:
+    """Return all pairs of text_id and image_id, sorted, with the columns of each table that has it.
+
+    The columns of CANDIDATES that no table has are null.
+    """
+    every = reduce(lambda a, b: a.join(b, on=_KEY, how="full", coalesce=True), tables)
+    none = pl.from_arrow(CANDIDATES.empty_table())
+    both = pl.concat([cast(pl.DataFrame, none).lazy(), every], how="diagonal_relaxed")
+    return both.select(CANDIDATES.names).sort(_KEY).collect()
+
+
+class _Bm25:
+    """The captions that share words with a section, by isotope.bm25 or Lucene."""
+
+    def __init__(self, folder: Path, texts: Path, spec: Mapping[str, Any], threads: int) -> None:
+        self._folder, self._texts, self._spec, self._threads = folder, texts, spec, threads
+        self._index = _opened(folder)
+
+    def __call__(self, ids: pl.Series, folder: Path) -> pl.DataFrame:
+        some = folder / "texts.parquet"
+        between(pl.scan_parquet(self._texts), ids).sink_parquet(some)
+        # The language matters to captions only.
+        words = lucene.contents("texts", some, language="", fields=self._spec["fields"])
+        words = words.select("id", pl.col("contents").fill_null(""))
+        some.unlink()
+        search = self._by_impacts if self._index else self._by_lucene
+        return _named(search(words, folder), "bm25", self._spec["depth"])
+
+    def _by_impacts(self, words: pl.DataFrame, folder: Path) -> pl.DataFrame:
+        index = cast(Index, self._index)
+        topics = map(lucene.topic, words["contents"])
+        model = {"k1": self._spec["k1"], "b": self._spec["b"]}
+        limits = {"hits": self._spec["depth"], "threads": self._threads}
+        beside = folder / "counts"
+        with counted(topics, beside, words=index.analyzer, threads=self._threads) as counts:
+            hits = search_counted(index, words["id"], counts, **model, **limits)
+            return pl.concat([empty().drop("rank"), *hits])
+
+    def _by_lucene(self, words: pl.DataFrame, _: Path) -> pl.DataFrame:
+        model = lucene.Bm25(self._spec["k1"], self._spec["b"], language=self._spec["captions_in"])
+        limits = {"hits": self._spec["depth"], "threads": self._threads}
+        return lucene.search(self._folder, words.iter_rows(), model, **limits)
+
+
+def _opened(folder: Path) -> Index | None:
+    """Open an index of isotope.bm25; of one of Lucene there is nothing to open.
+
+    Raises:
+        As `open_index`.
+    """
+    if any(folder.glob("segments_*")):
+        return None
+    described = folder / DESCRIBED
+    found = json.loads(described.read_text("utf-8")) if described.is_file() else {}
+    return open_index(folder, analyzer=str(found.get("analyzer")))
+
+
+def _images_of(index: Path) -> Path:
+    """Return the index of the images, where the folder of the largest setting is named."""
+    inside = index / "all" / "images"
+    return inside if inside.is_dir() else index
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Vectors of one side, the ids of their rows, and where they lie."""
+
+    shards: Shards
+    ids: pl.Series
+    where: Path
+
+    @classmethod
+    def load(cls, vectors: Sequence[Path], ids: Sequence[Path]) -> "Encoded":
+        """Map shards.
+
+        Raises:
+            As `load_vectors`.
+        """
+        return cls(Shards(vectors), load_vectors(vectors, ids).ids, vectors[0])
+
+
+class _Dense:
+    """The pictures whose vectors have the greatest inner products with a section's."""
+
+    def __init__(self, texts: Encoded, images: Encoded, depth: int) -> None:
+        self._texts, self._images, self._depth = texts, images, depth
+
+    def __call__(self, ids: pl.Series, _: Path) -> pl.DataFrame:
+        if not len(self._images.ids):
+            return _named(empty().drop("rank"), "dense", self._depth)
+        queries = self._texts.shards.take(self._rows(ids))
+        rows = np.arange(len(self._images.ids))
+        scores, found = top_k(queries, self._images.shards, rows, self._depth, _VECTORS_MB)
+        width = found.shape[1]
+        hits = pl.DataFrame(
+            {
+                "query_id": ids.gather(np.repeat(np.arange(len(ids)), width)),
+                "doc_id": self._images.ids.gather(found.ravel()),
+                "score": scores.ravel().astype(np.float64),
+            }
+        )
+        return _named(hits, "dense", self._depth)
+
+    def _rows(self, ids: pl.Series) -> NDArray[np.int64]:
+        places = self._texts.ids.to_frame("id").with_row_index("row")
+        at = ids.to_frame("id").join(places, on="id", how="left", maintain_order="left")
+        missing = at.filter(pl.col("row").is_null())["id"]
+        if len(missing):
+            found = f"{len(missing)} sections have no vector, the first is {missing[0]}"
+            raise CorruptFile(self._texts.where, found, "run the encode phase again")
+        return at["row"].cast(pl.Int64).to_numpy()
+
+
+def _named(hits: pl.DataFrame, source: str, depth: int) -> pl.DataFrame:
+    """Return the hits in trec_eval's order, with the columns of a source."""
+    columns = {"query_id": "text_id", "doc_id": "image_id", "score": source}
+    return ranked(hits, depth).rename({**columns, "rank": f"{source}_rank"})
+
+
+def _digest(files: Sequence[Path], spec: Mapping[str, Any]) -> str:
+    """Return what tells apart runs whose blocks must not be mixed."""
+    stats = [(str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in files if f.exists()]
+    told = json.dumps([BLOCK, stats, spec], sort_keys=True, default=str)
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+@contextmanager
+def _resumable(out: Path, digest: str) -> Generator[Path, None, None]:
+    """Yield a folder beside `out` that stays only where the process is killed or interrupted."""
+    folder = out.with_name(f".{out.name}.blocks")
+    made_of = folder / "inputs.sha256"
+    if not made_of.is_file() or made_of.read_text() != digest:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        made_of.write_text(digest)
+    try:
+        yield folder
+    except Exception:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    shutil.rmtree(folder)

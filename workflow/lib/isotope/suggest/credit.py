@@ -1,0 +1,90 @@
+"""The credit line of a picture: who made it, under which licence, and where its file is.
+
+Licences and file pages are read by workflow/sql/release/attributions.sql; here is what a release
+does without, the author, and whether a licence lets a picture be used on a wiki.
+"""
+
+import re
+
+UNKNOWN = "unknown"
+UNKNOWN_AUTHOR, UNKNOWN_LICENCE = "author unknown", "licence unknown"
+UNKNOWN_PAGE = "file page unknown"
+_COMMONS = "https://commons.wikimedia.org/"
+_FREE = re.compile(r"CC0|CC BY(?:-SA)?(?: [\d.]+)?|public domain|GFDL")
+_UNFREE = re.compile(r"fair use|\b(?:NC|ND)\b")
+# "Author: A. Person", "Foto: A. Person", "(c) A. Person", "Photo by A. Person".
+_BY = re.compile(
+    r"(?:\b(?:author|photo(?:graph(?:er|ed)?)?|picture|image|creator|artist|credit|autor|urheber"
+    r"|fotograf|foto|auteur|autore)\s*(?::|\bby\b|\bvon\b|\bpar\b|\bde\b)\s*(?:by\s+)?"
+    r"|(?:©|\(c\)|\bcopyright\b)\s*(?:by\s+|\d{4}\s*,?\s*(?:by\s+)?)?)"
+    r"(?P<name>[^,;|/()\[\]{}<>\n]{2,80})",
+    re.IGNORECASE,
+)
+# "A. Person, CC BY 2.0" and "A. Person / Wikimedia Commons / CC-BY-SA-3.0": the usual lines.
+_LICENSED = re.compile(
+    r"\b(?:cc[ -]?(?:by|0|zero)|creative\s+commons|public\s+domain|pd-\w|gfdl"
+    r"|gnu\s+free|https?://creativecommons)",
+    re.IGNORECASE,
+)
+_MOST_WORDS = 5
+_PIECES = re.compile(r"\s*[,;/|()]\s*")
+_NO_NAME = re.compile(
+    r"(?:via\s+)?wikimedia(?:\s+commons)?|own work|unknown.*|.*\blicen[cs]e.*|.*\breleased\b.*"
+    r"|\w+:.*|deed|\d+",
+    re.IGNORECASE,
+)
+_TRAILING = re.compile(
+    r"\s*(?:\.|\bis\b.*|\blicen[cs]ed\b.*|\bunder\b.*|\bvia\b.*)$", re.IGNORECASE
+)
+
+
+def credit_line(author: str | None, licence: str | None, file_page: str | None) -> str:
+    """Return `Author, licence, file page`, ready to paste; what is unknown is said to be."""
+    licence = None if licence == UNKNOWN else licence
+    return ", ".join(
+        [author or UNKNOWN_AUTHOR, licence or UNKNOWN_LICENCE, file_page or UNKNOWN_PAGE]
+    )
+
+
+def author(attribution: str | None) -> str | None:
+    """Return whom attribution captions name as a picture's author; None if nobody.
+
+    Captions are joined by ` | `. The author is who stands behind a word such as `Photo:` or `©`, or before a licence. WIT's captions are
+    mostly descriptions of files and name nobody.
+    """
+    for caption in (attribution or "").split(" | "):
+        by = _BY.search(caption)
+        name = _clean(by["name"]) if by else _before_licence(caption)
+        if name:
+            return name
+    return None
+
+
+def is_free(licence: str | None, file_page: str | None) -> bool | None:
+    """Return whether a picture may be used on any wiki; None where nobody says.
+
+    ASSUME a file of Wikimedia Commons without a licence in its captions is free: Commons takes no
+    others (its licensing policy); no caption of WIT has to say so. A wiki's own file may be there
+    by fair use alone, and without a licence it counts as unknown.
+    """
+    stated = licence or UNKNOWN
+    if _UNFREE.search(stated):
+        return False
+    if _FREE.fullmatch(stated):
+        return True
+    return True if (file_page or "").startswith(_COMMONS) else None
+
+
+def _before_licence(caption: str) -> str | None:
+    found = _LICENSED.search(caption)
+    if not found:
+        return None
+    pieces = [_clean(piece) for piece in _PIECES.split(caption[: found.start()])]
+    # A caption that is a sentence before its licence names no author.
+    names = [piece for piece in pieces if piece and len(piece) > 1]
+    return names[-1] if names and len(names[-1].split()) <= _MOST_WORDS else None
+
+
+def _clean(name: str) -> str | None:
+    name = _TRAILING.sub("", name.strip(" \t-\u2013\u2014.:\"'"))
+    return None if _NO_NAME.fullmatch(name) or not name else name

@@ -1,0 +1,380 @@
+"""What must not be suggested, each with its reason.
+
+Most filters look at a candidate alone, so they need no ranking (`Filters.reject`). Of near
+duplicates and of a series the best one is left, so these need one (`Filters.one_of_a_kind`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from isotope.core.errors import UnknownId
+from isotope.suggest.likeness import NOWHERE, Likeness, Places
+from isotope.suggest.origins import parsed
+from isotope.suggest.picture_kinds import BLANK
+from isotope.suggest.tables import REJECTED
+
+# In the order in which they are asked; the first that holds counts.
+REASONS = (
+    "on the page",
+    *("icon", "flag", "map", "logo", "placeholder"),
+    "on many pages",
+    "too small",
+    "other aspect",
+    "not free",
+    "near duplicate",
+    "same series",
+    "rejected before",
+)
+_KINDS = (*BLANK, "map")
+_PAGE = ["language", "page_id"]
+# Names that cameras and scanners give: their numbers count pictures, not those of a series.
+_CAMERAS = (
+    r"^(?:dsc|dscn|dscf|dscs|img|imgp|image|picture|pict|pic|photo|foto|scan|scanned|pa|p|cimg|mvc"
+    r"|sam|gopr|dji|vid|unnamed|untitled|screenshot|bild|file|datei|fichier|item)?$"
+)
+_FEW_LETTERS = 4
+# Pairs of a section's candidates that are compared at a time.
+_PAIRS = 4_000_000
+
+
+class Filtered(NamedTuple):
+    """Rows that pass, in the order in which they came, and REJECTED of those that do not."""
+
+    left: pl.DataFrame
+    rejected: pl.DataFrame
+
+
+class Filters:
+    """The filters of a collection, made once and applied to any number of blocks of candidates."""
+
+    def __init__(  # noqa: PLR0913
+        self,
+        pictures: pl.DataFrame,
+        *,
+        sections: pl.DataFrame,
+        shown: pl.DataFrame,
+        qrels: pl.DataFrame,
+        rejections: pl.DataFrame,
+        likeness: Likeness,
+        spec: Mapping[str, Any],
+    ) -> None:
+        """Take what the collection has.
+
+        `pictures` are PICTURES (`author` and `licence` may lack), `sections` have `text_id`,
+        `language` and `page_id` (of SECTIONS; empty for the live engine's free texts), `shown` is
+        of `shown(...)` (or empty, of the same columns), `qrels` those of the collection: a judged
+        section's own pictures are hidden, that is, do not count as on its page, and are on one
+        page less. `rejections` have `text_id` and `image_id` (`verdicts.rejections`), and perhaps
+        `reason`. Keys of `spec`: pixels, pages, aspect_tail, same_bits, same_cosine, free.
+        """
+        self._spec, self._likeness = spec, likeness
+        self._pictures = _with_series(pictures)
+        self._places = Places(pictures["image_id"])
+        self._sections = sections.select("text_id", *_PAGE)
+        self._own = qrels.select("text_id", "image_id").unique()
+        judged = self._own.join(self._sections, on="text_id")
+        self._shown = pl.concat(
+            [
+                shown.select(*_PAGE, "image_id", "origin"),
+                judged.select(*_PAGE, "image_id", origin=pl.lit("judgements")),
+            ],
+            how="vertical_relaxed",
+        ).unique([*_PAGE, "image_id"], keep="first", maintain_order=True)
+        self._rejections = _rejections(rejections)
+        self._aspects = aspects(pictures, qrels, float(spec["aspect_tail"]))
+
+    def reject(self, candidates: pl.DataFrame) -> Filtered:
+        """Apply all filters that need no ranking; `candidates` have `text_id` and `image_id`.
+
+        Other columns are left as they are. The first reason of REASONS counts.
+
+        Raises:
+            UnknownId: a candidate that is not among the pictures.
+        """
+        rows = self._known_of(candidates.select("text_id", "image_id"))
+        reasons = rows.with_columns(_first_of(self._rules()))
+        before = reasons.filter(pl.col("reason").is_null())
+        reasons = reasons.join(self._on_page_already(before), on="row", how="left")
+        reasons = reasons.join(self._rejected_before(before), on="row", how="left").sort("row")
+        found = reasons.select("row", "text_id", "image_id", _coalesced())
+        return _split(candidates, found.unnest("found"))
+
+    def one_of_a_kind(self, ranked: pl.DataFrame) -> Filtered:
+        """Leave the best of near duplicates and of a series; `ranked` is best first in a section.
+
+        Rows of a section (`text_id`) stand together; rank one system at a time. A duplicate of
+        what is itself left out stays.
+        """
+        rows = ranked.select("text_id", "image_id").with_row_index("row")
+        pairs = pl.concat([self._alike(some) for some in _blocks(rows)] or [_no_pairs()])
+        found = rows.join(_worse(pairs), on="row", how="left").sort("row")
+        return _split(ranked, found)
+
+    def _known_of(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Return candidates with all that rules ask of their picture, section and page."""
+        places = self._places.of(rows["image_id"])
+        if (places == NOWHERE).any():
+            lacking = rows["image_id"].filter(pl.Series(places == NOWHERE))[0]
+            raise UnknownId(
+                f"image {lacking}",
+                "a candidate that the table of pictures has not",
+                "remove results/suggest/<collection>/pictures.parquet and run the phase again",
+            )
+        own = self._of_texts(self._own, rows).with_columns(is_own=pl.lit(True))
+        pages = self._of_texts(self._sections, rows)
+        on = self._shown.join(pages, on=_PAGE, how="semi")
+        columns = [c for c in self._pictures.columns if c != "image_id"]
+        return (
+            rows.with_row_index("row")
+            .hstack(self._pictures.select(columns)[places])
+            .join(own, on=["text_id", "image_id"], how="left")
+            .join(pages, on="text_id", how="left")
+            .join(on, on=[*_PAGE, "image_id"], how="left")
+            .with_columns(pl.col("is_own").fill_null(value=False))
+            .with_columns(
+                pl.when(~pl.col("is_own")).then("origin").alias("origin"),
+                pages=pl.col("pages") - pl.col("is_own"),
+                aspect=pl.col("width") / pl.col("height"),
+            )
+            .join(self._aspects, on="kind", how="left")
+        )
+
+    def _of_texts(self, table: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+        return table.join(rows.select("text_id").unique(), on="text_id", how="semi")
+
+    def _rules(self) -> Iterator[tuple[str | pl.Expr, pl.Expr, pl.Expr]]:
+        """Yield reason, condition and detail of the rules that look at a row alone, in order."""
+        col, spec = pl.col, self._spec
+        yield "on the page", col("origin").is_not_null(), pl.format("by {}", "origin")
+        likely = pl.format("illustrates with probability {}", col("illustrates").round(2))
+        yield col("kind"), col("kind").is_in(_KINDS), likely
+        yield "on many pages", col("pages") > spec["pages"], pl.format("{} pages", "pages")
+        side = pl.min_horizontal("width", "height")
+        size = pl.format("{} x {} px", "width", "height")
+        yield "too small", side < spec["pixels"], size
+        tail = (col("aspect") < col("narrowest")) | (col("aspect") > col("widest"))
+        yield (
+            "other aspect",
+            tail,
+            pl.format("{}, a {} has {} to {}", *_rounded("aspect", "kind", "narrowest", "widest")),
+        )
+        yield "not free", ~_is_free() & bool(spec["free"]), _licence(self._pictures)
+
+    def _on_page_already(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Return the rows that are near duplicates of a picture of their page."""
+        pages = rows.filter(pl.col("page_id").is_not_null()).select(
+            "row", "text_id", *_PAGE, "image_id"
+        )
+        near = self._shown.join(pages, on=_PAGE, how="semi")
+        pairs = pages.join(near.rename({"image_id": "other_id"}), on=_PAGE)
+        hidden = self._of_texts(self._own, rows).rename({"image_id": "other_id"})
+        pairs = pairs.filter(pl.col("image_id") != pl.col("other_id")).join(
+            hidden, on=["text_id", "other_id"], how="anti"
+        )
+        same = self._near_duplicates(pairs.select("row", "image_id", "other_id"))
+        detail = pl.format("of {} on the page, {}", "other_id", _evidence())
+        return same.group_by("row").agg(detail.first().alias("of_page"))
+
+    def _rejected_before(self, rows: pl.DataFrame) -> pl.DataFrame:
+        keys = ["text_id", "image_id"]
+        own = self._of_texts(self._rejections, rows)
+        return rows.select("row", *keys).join(own, on=keys).select("row", "rejected")
+
+    def _near_duplicates(self, pairs: pl.DataFrame) -> pl.DataFrame:
+        bits, cosine = int(self._spec["same_bits"]), float(self._spec["same_cosine"])
+        same = self._likeness.near_duplicates(pairs, bits, cosine)
+        return same.sort("row", "bits", "other_id", nulls_last=True)
+
+    def _alike(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Return pairs of candidates of a section of which the worse one must go."""
+        series = self._pictures["series"].gather(self._places.of(rows["image_id"]))
+        rows = rows.with_columns(series.alias("series"))
+        others = rows.rename({"row": "other", "image_id": "other_id", "series": "other_series"})
+        pairs = rows.join(others, on="text_id").filter(pl.col("other") < pl.col("row"))
+        same = self._near_duplicates(pairs).select(
+            "row",
+            "other",
+            pl.lit("near duplicate").alias("reason"),
+            pl.format("of {}, {}", "other_id", _evidence()).alias("detail"),
+        )
+        of_series = pairs.filter(pl.col("series") == pl.col("other_series")).select(
+            "row",
+            "other",
+            pl.lit("same series").alias("reason"),
+            pl.format("as {}", "other_id").alias("detail"),
+        )
+        return pl.concat([_no_pairs(), same, of_series], how="vertical_relaxed")
+
+
+def shown(placed: Sequence[Path], pictures: pl.DataFrame, spec: Mapping[str, Any]) -> pl.DataFrame:
+    """Return which pictures of the collection each page shows, infoboxes included.
+
+    `placed` are parse's PICTURES, one of each of spec's `sources`; of `spec` are read `languages`
+    and `union`. Columns: language, page_id, image_id, origin (infobox, link, ...), one row for each
+    page and picture. A file is known by its name, so a wiki's own file hides one of Commons of the
+    same name, as it does on the wiki's pages.
+    """
+    rows = parsed(placed, list(spec["languages"]), union=bool(spec["union"]))
+    files = pictures.lazy().filter(pl.col("file").is_not_null()).select("file", "image_id")
+    every = rows.select(*_PAGE, "file", "origin").join(files, on="file")
+    once = every.group_by(*_PAGE, "image_id").agg(pl.col("origin").min())
+    return once.sort(*_PAGE, "image_id").collect()
+
+
+def aspects(pictures: pl.DataFrame, qrels: pl.DataFrame, tail: float) -> pl.DataFrame:
+    """Return the `narrowest` and `widest` width / height of each `kind` in judged train pictures.
+
+    A picture like those n is beyond either bound with probability `tail` at most: the bounds are
+    the floor(tail * (n + 1))-th from each end, and there are none where that is 0.
+    """
+    train = qrels.filter(pl.col("split") == "train").select("image_id").unique()
+    judged = pictures.join(train, on="image_id", how="semi").select(
+        "kind", aspect=pl.col("width") / pl.col("height")
+    )
+    nth = (tail * (pl.len() + 1)).floor().cast(pl.Int64)
+    bounds = (
+        judged.drop_nulls()
+        .group_by("kind")
+        .agg(nth.alias("nth"), pl.col("aspect").sort().alias("sorted"))
+    )
+    return bounds.filter(pl.col("nth") > 0).select(
+        "kind",
+        narrowest=pl.col("sorted").list.get(pl.col("nth") - 1),
+        widest=pl.col("sorted").list.get(-pl.col("nth")),
+    )
+
+
+def counts(rejected: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
+    """Return how much each reason removed: reason, candidates, pictures, sections.
+
+    One row for each of REASONS, in their order, 0 where a filter removed nothing.
+    """
+    found = (
+        rejected.lazy()
+        .group_by("reason")
+        .agg(
+            pl.len().alias("candidates"),
+            pl.col("image_id").n_unique().alias("pictures"),
+            pl.col("text_id").n_unique().alias("sections"),
+        )
+    )
+    every = pl.LazyFrame({"reason": REASONS})
+    numbers = pl.col("candidates", "pictures", "sections").fill_null(0).cast(pl.Int64)
+    return (
+        every.join(found, on="reason", how="left", maintain_order="left")
+        .with_columns(numbers)
+        .collect()
+    )
+
+
+def series_of(file: pl.Expr) -> pl.Expr:
+    """Return what the names of a series' files share: all but numbers, case and the ending.
+
+    Null for a name without a number, with few letters, or such as cameras give.
+    """
+    stem = file.str.replace(r"\.[A-Za-z0-9]+$", "")
+    letters = stem.str.to_lowercase().str.replace_all(r"\d+", "#")
+    plain = letters.str.replace_all(r"[#\W_]+", "")
+    is_series = (
+        letters.str.contains("#", literal=True)
+        & (plain.str.len_chars() >= _FEW_LETTERS)
+        & ~plain.str.contains(_CAMERAS)
+    )
+    return pl.when(is_series).then(letters.str.replace_all(r"[\s_]+", " "))
+
+
+def _with_series(pictures: pl.DataFrame) -> pl.DataFrame:
+    kept = ["image_id", "kind", "illustrates", "pages", "width", "height", "is_free"]
+    kept += [c for c in ("licence",) if c in pictures.columns]
+    return pictures.select(*kept, series_of(pl.col("file")).hash().alias("series"))
+
+
+def _rejections(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return one row a pair, `rejected` being why."""
+    reason = pl.col("reason").fill_null("") if "reason" in rows.columns else pl.lit("")
+    some = rows.select("text_id", "image_id", reason.cast(pl.String).alias("rejected"))
+    return some.unique(["text_id", "image_id"], keep="first", maintain_order=True)
+
+
+def _first_of(rules: Iterator[tuple[str | pl.Expr, pl.Expr, pl.Expr]]) -> list[pl.Expr]:
+    """Return the columns `reason` and `detail` of the first rule that holds."""
+    every = list(rules)
+    reason, detail = pl.lit(None, pl.String), pl.lit(None, pl.String)
+    for name, holds, why in reversed(every):
+        named = pl.lit(name) if isinstance(name, str) else name
+        is_so = holds.fill_null(value=False)
+        reason = pl.when(is_so).then(named).otherwise(reason)
+        detail = pl.when(is_so).then(why).otherwise(detail)
+    return [reason.alias("reason"), detail.alias("detail")]
+
+
+def _coalesced() -> pl.Expr:
+    """Return reason and detail: of the rules, else of the page's pictures, else of assessors."""
+    col = pl.col
+    reason = (
+        pl.when(col("reason").is_not_null())
+        .then("reason")
+        .when(col("of_page").is_not_null())
+        .then(pl.lit("near duplicate"))
+        .when(col("rejected").is_not_null())
+        .then(pl.lit("rejected before"))
+    )
+    detail = pl.coalesce("detail", "of_page", "rejected")
+    return pl.struct(reason.alias("reason"), detail.alias("detail")).alias("found")
+
+
+def _is_free() -> pl.Expr:
+    return pl.col("is_free").fill_null(value=False)
+
+
+def _licence(pictures: pl.DataFrame) -> pl.Expr:
+    named = pl.col("licence") if "licence" in pictures.columns else pl.lit(None, pl.String)
+    return named.fill_null("licence unknown")
+
+
+def _rounded(*columns: str) -> list[pl.Expr]:
+    return [pl.col(c) if c == "kind" else pl.col(c).round(2) for c in columns]
+
+
+def _evidence() -> pl.Expr:
+    """Return e.g. `3 bits, cosine 0.991`."""
+    bits = pl.format("{} bits", "bits").fill_null("no hash")
+    cosine = pl.format("cosine {}", pl.col("cosine").round(3)).fill_null("no vectors")
+    return pl.format("{}, {}", bits, cosine)
+
+
+def _blocks(rows: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Yield whole sections, so that the pairs of each block's fit into memory."""
+    sizes = rows.group_by("text_id", maintain_order=True).len()
+    pairs = (sizes["len"].cast(pl.Int64) ** 2).cum_sum()
+    block = sizes.select("text_id", block=pairs // _PAIRS)
+    yield from rows.join(block, on="text_id", maintain_order="left").partition_by(
+        "block", include_key=False, maintain_order=True
+    )
+
+
+def _no_pairs() -> pl.DataFrame:
+    kinds = {"row": pl.UInt32, "other": pl.UInt32, "reason": pl.String, "detail": pl.String}
+    return pl.DataFrame(schema=kinds)
+
+
+def _worse(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Return rows that go, with reason and detail: best first, those like one that is left."""
+    gone = dict[int, tuple[str, str]]()
+    for row, other, reason, detail in pairs.sort("row", "other", "reason").iter_rows():
+        if row not in gone and other not in gone:
+            gone[row] = reason, detail
+    return pl.DataFrame(
+        [(row, *why) for row, why in gone.items()],
+        schema={"row": pl.UInt32, "reason": pl.String, "detail": pl.String},
+        orient="row",
+    )
+
+
+def _split(rows: pl.DataFrame, found: pl.DataFrame) -> Filtered:
+    is_left = found["reason"].is_null()
+    rejected = found.filter(~is_left).select(REJECTED.names)
+    return Filtered(rows.filter(is_left), rejected)

@@ -1,0 +1,140 @@
+"""How alike pictures are: by the vectors of a dense system, and by perceptual hashes."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from isotope.core.vectors import load_vectors
+from isotope.suggest.looks import bits_apart
+
+FloatArray = npt.NDArray[np.float32]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+HASH_BITS = 64
+NOWHERE = -1
+
+
+class Places:
+    """Where ids stand in a list of them: 16 bytes an id beside the list, whatever its length."""
+
+    def __init__(self, ids: pl.Series) -> None:
+        """Sort the ids' hashes; ids are distinct."""
+        self._ids = ids
+        hashes = ids.hash().to_numpy()
+        self._order = np.argsort(hashes, kind="stable")
+        self._hashes = hashes[self._order]
+
+    def of(self, ids: pl.Series) -> IntArray:
+        """Return the place of each id, NOWHERE for one that is not in the list."""
+        found = np.full(len(ids), NOWHERE, np.int64)
+        if not len(self._ids):
+            return found
+        hashes = ids.hash().to_numpy()
+        at = np.searchsorted(self._hashes, hashes)
+        left = np.flatnonzero(at < len(self._hashes))
+        # Ids that share a hash stand side by side, so the next ones are looked at too.
+        while len(left):
+            left = left[self._hashes[at[left]] == hashes[left]]
+            places = self._order[at[left]]
+            is_it = (self._ids.gather(places) == ids.gather(left)).to_numpy()
+            found[left[is_it]] = places[is_it]
+            left = left[~is_it]
+            at[left] += 1
+            left = left[at[left] < len(self._hashes)]
+        return found
+
+
+class Likeness:
+    """Vectors of pictures where a dense system has them, and perceptual hashes."""
+
+    def __init__(
+        self,
+        pictures: pl.DataFrame,
+        image_vectors: Sequence[Path] = (),
+        image_ids: Sequence[Path] = (),
+    ) -> None:
+        """Map the shards of vectors; without any, hashes alone tell.
+
+        `pictures` has at least `image_id` and `hash` of PICTURES.
+
+        Raises:
+            As `core.vectors.load_vectors`.
+        """
+        hashes = pictures["hash"]
+        self._hashes = hashes.fill_null(0).to_numpy()
+        self._has_hash = hashes.is_not_null().to_numpy()
+        self._places = Places(pictures["image_id"])
+        self._vectors = load_vectors(image_vectors, image_ids) if image_vectors else None
+        self._rows = Places(self._vectors.ids) if self._vectors else None
+
+    def vectors(self, image_ids: pl.Series) -> FloatArray:
+        """Return [n, d] of length 1, for `diversify.mmr`; zeros, unlike all others, where unknown.
+
+        Without a dense system these are [n, 64] of the bits of the hashes, +1/8 or -1/8, whose
+        cosine is 1 - bits that differ / 32.
+        """
+        if self._vectors is None:
+            hashes, is_there = self.hashes(image_ids)
+            bits = np.unpackbits(hashes.astype(">u8").view(np.uint8)).reshape(-1, HASH_BITS)
+            return np.where(is_there[:, None], (bits * 2.0 - 1) / 8, 0).astype(np.float32)
+        return self.dense(image_ids)[0]
+
+    def dense(self, image_ids: pl.Series) -> tuple[FloatArray, BoolArray]:
+        """Return the dense system's vectors, [n, d] of length 1, and which of them are there."""
+        if self._vectors is None or self._rows is None:
+            return np.zeros((len(image_ids), 1), np.float32), np.zeros(len(image_ids), np.bool_)
+        rows = self._rows.of(image_ids)
+        found = np.zeros((len(rows), self._vectors.dim), np.float32)
+        start = 0
+        for block in self._vectors.blocks:
+            here = (rows >= start) & (rows < start + len(block))
+            found[here] = block[rows[here] - start]
+            start += len(block)
+        lengths = np.linalg.norm(found, axis=1, keepdims=True)
+        return found / np.maximum(lengths, np.float32(1e-12)), rows != NOWHERE
+
+    def hashes(self, image_ids: pl.Series) -> tuple[npt.NDArray[np.uint64], BoolArray]:
+        """Return perceptual hashes and which of them are there."""
+        places = self._places.of(image_ids)
+        is_there = places != NOWHERE
+        is_there[is_there] = self._has_hash[places[is_there]]
+        hashes = np.zeros(len(places), np.uint64)
+        hashes[is_there] = self._hashes[places[is_there]]
+        return hashes, is_there
+
+    def near_duplicates(
+        self, pairs: pl.DataFrame, same_bits: int, same_cosine: float
+    ) -> pl.DataFrame:
+        """Return which pairs show the same, with `bits` and `cosine`, null where unknown.
+
+        `pairs` have `image_id` and `other_id`. Hash and vectors must agree where both are known:
+        hashes of simple drawings collide, and a model takes different pictures of one thing for
+        the same. Where only one is known, it decides.
+        """
+        (one, has_one), (other, has_other) = (self.hashes(pairs[c]) for c in _BOTH)
+        bits, has_bits = bits_apart(one, other).astype(np.int32), has_one & has_other
+        close = pairs.with_columns(pl.Series("bits", bits), pl.Series("has_bits", has_bits)).filter(
+            (pl.col("bits") <= same_bits) | ~pl.col("has_bits")
+        )
+        cosines, has_cosine = self._cosines(close)
+        return (
+            close.with_columns(
+                pl.when("has_bits").then("bits").alias("bits"),
+                pl.Series("cosine", np.where(has_cosine, cosines, np.nan)).fill_nan(None),
+            )
+            .filter(
+                (pl.col("cosine") >= same_cosine)
+                | (pl.col("cosine").is_null() & pl.col("has_bits"))
+            )
+            .drop("has_bits")
+        )
+
+    def _cosines(self, pairs: pl.DataFrame) -> tuple[FloatArray, BoolArray]:
+        (one, has_one), (other, has_other) = (self.dense(pairs[c]) for c in _BOTH)
+        return np.einsum("nd,nd->n", one, other), has_one & has_other
+
+
+_BOTH = ("image_id", "other_id")

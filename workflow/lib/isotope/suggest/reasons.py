@@ -1,0 +1,144 @@
+"""Why a picture is suggested, in words for people, and the words that a text and captions share."""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+# Scripts that put no space between words are cut into pairs of letters, as Lucene's CJK does.
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
+_WORD = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+(?:['\u2019][^\W_{_UNSPACED}]+)*")
+_IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_LANGUAGES = Path(__file__).with_name("languages.json")
+_MOST_WORDS, _MOST_NAMES = 4, 3
+# A word on more than this share of the captions tells nothing.
+_COMMON = 0.1
+_MOST_STEMS = 1 << 20
+_FEWEST = 20
+
+
+@dataclass(frozen=True)
+class Words:
+    """How many of a collection's pictures have each word, by stem, in their captions."""
+
+    pictures: int
+    counts: Mapping[str, int]
+
+    @classmethod
+    def of(cls, captions: Iterable[Sequence[str]]) -> "Words":
+        """Count the words of pictures, each with its captions."""
+        counts, pictures = dict[str, int](), 0
+        for own in captions:
+            pictures += 1
+            for stem in {stem_of(word) for caption in own for word in words(caption)}:
+                counts[stem] = counts.get(stem, 0) + 1
+        return cls(pictures, counts)
+
+    def weight(self, stem: str) -> float:
+        """Return the word's inverse document frequency as BM25 has it (Lucene's); 0 if common."""
+        count = self.counts.get(stem, 0)
+        if count > max(self.pictures * _COMMON, _FEWEST):
+            return 0.0
+        return math.log(1 + (self.pictures - count + 0.5) / (count + 0.5))
+
+
+def words(text: str) -> Iterator[str]:
+    """Yield the words of a text as it writes them; pairs of letters where no space parts words."""
+    for found in _WORD.finditer(text):
+        word = found[0]
+        if _IS_UNSPACED.match(word) and len(word) > 1:
+            yield from (word[n : n + 2] for n in range(len(word) - 1))
+        else:
+            yield word
+
+
+@lru_cache(_MOST_STEMS)
+def stem_of(word: str) -> str:
+    """Return a word without case, possessive and the plural's s (Harman's S-stemmer, 1991).
+
+    Source: D. Harman, How Effective Is Suffixing?, JASIS 42 (1), 1991, table 1.
+    """
+    word = word.casefold().replace("\u2019", "'").removesuffix("'s").replace("'", "")
+    if word.endswith("ies") and not word.endswith(("eies", "aies")):
+        return word[:-3] + "y"
+    if word.endswith("es") and not word.endswith(("aes", "ees", "oes")):
+        return word[:-1]
+    if word.endswith("s") and not word.endswith(("us", "ss")):
+        return word[:-1]
+    return word
+
+
+def reasons(
+    candidate: Mapping[str, Any],
+    text: str,
+    captions: Sequence[str],
+    known: Words,
+    *,
+    like: str | None = None,
+) -> list[str]:
+    """Return why a picture is suggested for a text, the clearest reason first; maybe none.
+
+    `candidate` is a row of CANDIDATES; `captions` are the picture's, `known` the words of the
+    collection's captions, `like` the title of a page that shows the picture or one that looks like
+    it, if there is one: it is a reason where dense search names the picture.
+    """
+    found = list[str]()
+    if candidate.get("alignment") is not None:
+        found.append(_used_by(candidate.get("alignment_on") or []))
+    if shared := shared_words(text, captions, known):
+        found.append(f"matches: {', '.join(shared)}")
+    if like and candidate.get("dense") is not None:
+        found.append(f"like the picture of *{like}*")
+    if titles := candidate.get("links_on"):
+        found.append(f"shown on the linked {_pages(titles)}")
+    return [reason for reason in found if reason]
+
+
+def shared_words(text: str, captions: Sequence[str], known: Words) -> list[str]:
+    """Return at most four words of the text that the captions have too, the weightiest first.
+
+    Words are written as the text first has them; of equal weights the earlier one comes first.
+    """
+    captioned = {stem_of(word) for caption in captions for word in words(caption)}
+    surface = dict[str, str]()
+    for word in words(text):
+        stem = stem_of(word)
+        if stem in captioned and len(word) > 1 and not word.isdecimal():
+            surface.setdefault(stem, word)
+    weights = {stem: known.weight(stem) for stem in surface}
+    best = sorted((stem for stem in surface if weights[stem] > 0), key=lambda s: -weights[s])
+    return [surface[stem] for stem in best[:_MOST_WORDS]]
+
+
+def language_name(code: str) -> str:
+    """Return the English name of a Wikipedia's language, or of an unknown one its code."""
+    return _names().get(code, code)
+
+
+@cache
+def _names() -> dict[str, str]:
+    return json.loads(_LANGUAGES.read_text("utf-8"))
+
+
+def _used_by(sections: Sequence[str]) -> str:
+    """Return e.g. `used by the German and the French article`; `sections` begin with codes."""
+    codes = dict.fromkeys(section.partition(":")[0].strip() for section in sections)
+    if not codes:
+        return ""
+    articles = _listed([f"the {language_name(code)}" for code in codes])
+    return f"used by {articles} article{'s' if len(codes) > 1 else ''}"
+
+
+def _pages(titles: Sequence[str]) -> str:
+    return f"page{'s' if len(titles) > 1 else ''} {_listed([f'*{title}*' for title in titles])}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names as prose lists them; of many the first three and how many more."""
+    more = len(names) - _MOST_NAMES
+    shown = list(names[:_MOST_NAMES]) + ([f"{more} more"] if more > 0 else [])
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

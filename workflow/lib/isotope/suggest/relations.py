@@ -1,0 +1,157 @@
+"""What a collection's pages have, for the queries that align sections and follow links.
+
+Tables of parse come with one file a source; here they have the ids of the collection, and files are
+pictures of it (`origins.parsed`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+
+from isotope.core import store
+from isotope.core.errors import BadParams
+from isotope.core.progress import Progress
+from isotope.core.schemas import schema
+from isotope.core.sql import Files
+from isotope.core.wikimedia import file_of
+from isotope.parse.langlinks import read_langlinks
+from isotope.parse.tables import ASSOCIATIONS
+from isotope.suggest.origins import parsed
+
+HIDDEN_SPLITS = ("validation", "test")
+LANGLINKS = schema(language=pa.string(), page_id=pa.int64(), other=pa.string(), title=pa.string())
+_ROWS = 100_000
+_FILES = {"file": pl.String, "image_id": pl.String}
+_REDIRECTS = {"language": pl.String, "title": pl.String, "target": pl.String}
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The collection's tables, and those of parse, one of each source in one order.
+
+    `langlinks` are tables of MediaWiki's dumps, named `<wiki>-...`; `redirects` are the rejected
+    pages of parse.
+    """
+
+    texts: Path
+    images: Path
+    qrels: Path
+    sections: Path
+    outlines: Sequence[Path]
+    placed: Sequence[Path]
+    associations: Sequence[Path] = ()
+    langlinks: Sequence[Path] = ()
+    redirects: Sequence[Path] = field(default=())
+
+
+def asked_sections(sections: Path, ought: float) -> pl.DataFrame:
+    """Return text_id, language and page_id of the sections that get candidates, by text_id.
+
+    They are the judged ones of validation and test, and the open ones that ought to have a picture.
+    """
+    judged = (pl.col("role") == "judged") & pl.col("split").is_in(HIDDEN_SPLITS)
+    is_open = (pl.col("role") == "open") & (pl.col("probability") >= ought)
+    rows = pl.scan_parquet(sections).filter(judged | is_open)
+    return rows.select("text_id", "language", "page_id", "role").sort("text_id").collect()
+
+
+def write_relations(
+    inputs: Inputs, asked: pl.DataFrame, folder: Path, spec: Mapping[str, Any]
+) -> dict[str, Files]:
+    """Write into `folder` what the queries read; return the files by relation.
+
+    Raises:
+        BadParams: a table of language links that is of none of the wikis.
+        As `parse.langlinks.read_langlinks`.
+    """
+    union, languages = spec["union"], spec["languages"]
+    files = folder / "files.parquet"
+    _write_files(inputs.images, files)
+    made = {name: folder / f"{name}.parquet" for name in ("outlines", "placed", "redirects")}
+    outlines = parsed(inputs.outlines, languages, union=union)
+    columns = ("text_id", "page_id", "language", "place", "heading", "links", "languages")
+    outlines.select(columns).sink_parquet(made["outlines"])
+    placed = parsed(inputs.placed, languages, union=union)
+    pictures = placed.join(pl.scan_parquet(files), on="file")
+    shown = pictures.select("text_id", "page_id", "language", "image_id", "origin")
+    shown.sink_parquet(made["placed"])
+    _redirects(inputs.redirects, languages).sink_parquet(made["redirects"])
+    asked.write_parquet(folder / "asked.parquet")
+    hidden = asked.filter(pl.col("role") == "judged").select("text_id")
+    hidden.write_parquet(folder / "hidden.parquet")
+    _write_langlinks(inputs.langlinks, spec, folder / "langlinks.parquet")
+    store.write(ASSOCIATIONS.empty_table(), folder / "none.parquet", ASSOCIATIONS)
+    own = {name: folder / f"{name}.parquet" for name in ("asked", "hidden", "langlinks")}
+    tables: dict[str, Files] = {n: getattr(inputs, n) for n in ("texts", "images", "qrels")}
+    associations = list(inputs.associations) or [folder / "none.parquet"]
+    return {**tables, **made, **own, "associations": associations}
+
+
+def _write_files(images: Path, out: Path) -> None:
+    """Write file and image_id of every picture; of two with a file's name the smaller id counts."""
+    rows = pl.scan_parquet(images).select("image_id", "image_url")
+    named = rows.with_columns(
+        file=pl.col("image_url").map_elements(file_of, return_dtype=pl.String)
+    ).drop_nulls("file")
+    first = named.group_by("file").agg(pl.col("image_id").min()).sort("file")
+    first.select(*_FILES).sink_parquet(out)
+
+
+def _redirects(rejected: Sequence[Path], languages: Sequence[str]) -> pl.LazyFrame:
+    """Return language, title and target of the pages that parse left out as redirects.
+
+    A source whose parse names no target, such as a ZIM file's, has the rows of the others.
+    """
+    none = pl.LazyFrame(schema=_REDIRECTS)
+    if not rejected:
+        return none
+    rows = parsed(rejected, languages, union=False)
+    is_redirect = (pl.col("reason") == "redirect") & (pl.col("raw") != "")
+    named = rows.filter(is_redirect).select("language", title="detail", target="raw")
+    return named.unique().sort("language", "title", "target")
+
+
+def _write_langlinks(files: Sequence[Path], spec: Mapping[str, Any], out: Path) -> None:
+    progress = Progress("language links")
+    with store.writer(out, LANGLINKS) as table:
+        for file in files:
+            language = _language_of(file, spec)
+            rows = read_langlinks(file)
+            while some := list(islice(rows, _ROWS)):
+                pages, others, titles = zip(*some, strict=True)
+                columns = [[language] * len(some), list(pages), list(others), list(titles)]
+                table.write_table(pa.table(columns, schema=LANGLINKS))
+                progress.add(len(some))
+    progress.finish()
+
+
+def _language_of(file: Path, spec: Mapping[str, Any]) -> str:
+    """Return the language of the source whose wiki the file's name begins with."""
+    by_wiki = dict(zip(spec["wikis"], spec["languages"], strict=True))
+    wiki = file.name.partition("-")[0]
+    if wiki in by_wiki:
+        return by_wiki[wiki]
+    if len(by_wiki) == 1:
+        return next(iter(by_wiki.values()))
+    remedy = f"name it as its dump is named, {' or '.join(f'{w}-...' for w in by_wiki)}"
+    raise BadParams(str(file), "language links of no wiki of the collection", remedy)
+
+
+def between(table: pl.LazyFrame, ids: pl.Series) -> pl.LazyFrame:
+    """Return the rows of some sections, whose ids are sorted; a sorted file is read there only."""
+    first, last = (ids[0], ids[-1]) if len(ids) else ("", "")
+    return table.filter(
+        pl.col("text_id").is_between(pl.lit(first), pl.lit(last)),
+        pl.col("text_id").is_in(ids.implode()),
+    )
+
+
+def pieces(ids: pl.Series, size: int) -> Iterator[pl.Series]:
+    """Yield the ids in their order, `size` at a time."""
+    for first in range(0, len(ids), size):
+        yield ids.slice(first, size)

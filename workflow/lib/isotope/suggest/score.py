@@ -1,0 +1,180 @@
+"""How well a candidate fits its section: a logistic regression over what its sources say of it.
+
+Weights are cross-fitted: validation sections lie in folds by their page, and those of a fold are
+scored by weights that were learned on the other folds; everything else is scored by weights of all
+validation sections. A candidate's features depend on its section's other candidates, so sections
+are always passed whole, and after the filters: what is rejected leads no ranking.
+"""
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from isotope.suggest import calibrate
+
+Floats = NDArray[np.float64]
+FOLDS = 5
+# Text is one source: BM25 and dense both read it.
+_SOURCES = {
+    "text": pl.col("bm25").is_not_null() | pl.col("dense").is_not_null(),
+    "alignment": pl.col("alignment").is_not_null(),
+    "links": pl.col("links").is_not_null(),
+}
+KIND = (
+    pl.when(pl.sum_horizontal(*_SOURCES.values()) > 1)
+    .then(pl.lit("several"))
+    .otherwise(pl.coalesce(pl.when(named).then(pl.lit(kind)) for kind, named in _SOURCES.items()))
+    .alias("kind")
+)
+# How many languages or linked pages count, and how small a weight is worth a digit.
+_MOST_NAMED, _DIGITS = 5, 9
+# L2: the inverse of the variance of the weights' prior, for features of unit variance.
+_PENALTY = 1.0
+
+
+def _ranked(source: str) -> dict[str, pl.Expr]:
+    """Return the features of a source that ranks: its score, alone and beside the section's others.
+
+    `lead` is the distance to the best other candidate, in shares of the section's best score; `z`
+    is in standard deviations of the section's scores, so that long texts compare with short ones.
+    """
+    own, rank, text = pl.col(source), pl.col(f"{source}_rank"), "text_id"
+    best = own.max().over(text)
+    second = own.top_k(2).min().over(text)
+    other = pl.when(own.count().over(text) == 1).then(0.0).when(own == best).then(second)
+    spread = own.std(ddof=0).over(text)
+    return {
+        source: own,
+        f"{source}_found": own.is_not_null().cast(pl.Float64),
+        f"{source}_near": 1 / rank,
+        f"{source}_lead": (own - other.otherwise(best)) / best.abs(),
+        f"{source}_z": pl.when(spread > 0).then((own - own.mean().over(text)) / spread),
+    }
+
+
+_FEATURES: dict[str, pl.Expr] = {
+    **_ranked("bm25"),
+    **_ranked("dense"),
+    "both_first": ((pl.col("bm25_rank") == 1) & (pl.col("dense_rank") == 1)).cast(pl.Float64),
+    "alignment": pl.col("alignment"),
+    "alignment_languages": pl.col("alignment_on").list.len().clip(upper_bound=_MOST_NAMED),
+    "links": pl.col("links"),
+    "links_pages": pl.col("links_on").list.len().clip(upper_bound=_MOST_NAMED),
+    "sources": pl.sum_horizontal(
+        pl.col(name).is_not_null() for name in ("bm25", "dense", "alignment", "links")
+    ),
+    "illustrates": pl.col("illustrates"),
+    "pages": pl.col("pages").log1p(),
+}
+FEATURES = tuple(_FEATURES)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A logistic regression over FEATURES: logit = bias + weights · (features - means) / scales."""
+
+    means: Floats
+    scales: Floats
+    weights: Floats
+    bias: float
+
+    def record(self) -> dict[str, Any]:
+        """Return what JSON keeps of it."""
+        columns = {name: getattr(self, name).tolist() for name in ("means", "scales", "weights")}
+        return {"features": list(FEATURES), **columns, "bias": self.bias}
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> "Weights":
+        """Return the weights of a record."""
+        columns = (np.array(record[name], np.float64) for name in ("means", "scales", "weights"))
+        return cls(*columns, bias=record["bias"])
+
+
+def features(candidates: pl.DataFrame, pictures: pl.DataFrame) -> Floats:
+    """Return the features of candidates, float64 [candidates, len(FEATURES)], in their order.
+
+    `candidates` has CANDIDATES' columns, all those of each section that the filters leave;
+    `pictures` has PICTURES' columns image_id, illustrates and pages. What no source says is 0.
+    """
+    own = pictures.select("image_id", "illustrates", "pages")
+    rows = candidates.join(own, on="image_id", how="left", maintain_order="left")
+    columns = rows.select(
+        expression.cast(pl.Float64).fill_null(0.0).fill_nan(0.0).alias(name)
+        for name, expression in _FEATURES.items()
+    )
+    return np.ascontiguousarray(columns.to_numpy()).reshape(len(rows), len(FEATURES))
+
+
+def fit(matrix: Floats, right: NDArray[np.bool_]) -> Weights:
+    """Learn weights from candidates [n, features] and whether each is right [n].
+
+    Weights have nine digits, so that the order in which a processor adds does not show.
+
+    Raises:
+        ValueError: all of them are right, or none is.
+    """
+    if right.all() or not right.any():
+        raise ValueError("weights need right and wrong candidates")
+    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 (slow to import)
+
+    means = _rounded(matrix.mean(axis=0))
+    spread = matrix.std(axis=0)
+    scales = _rounded(np.where(spread > 1e-9, spread, 1.0))  # noqa: PLR2004 (a constant feature)
+    model: Any = LogisticRegression(C=1 / _PENALTY, solver="newton-cholesky", tol=1e-8)
+    model.fit((matrix - means) / scales, right)
+    bias = float(_rounded(model.intercept_)[0])
+    return Weights(means, scales, _rounded(model.coef_[0]), bias)
+
+
+def _rounded(values: Any) -> Floats:  # noqa: ANN401 (what scikit-learn returns)
+    return np.array([float(f"{value:.{_DIGITS}g}") for value in values], np.float64)
+
+
+def scores(weights: Weights, matrix: Floats) -> Floats:
+    """Return the logits of candidates, [n]."""
+    # Row by row in one order of sums, whatever the number of rows.
+    terms = (matrix - weights.means) / weights.scales * weights.weights
+    return weights.bias + np.add.accumulate(terms, axis=1)[:, -1]
+
+
+def fold_of(language: str, page_id: int | None) -> int:
+    """Return the fold of a page, from 0 to FOLDS - 1; all sections of a page are in one fold."""
+    return zlib.crc32(f"{language}-{page_id}".encode()) % FOLDS
+
+
+def cross_fit(
+    matrix: Floats, right: NDArray[np.bool_], folds: NDArray[np.int64]
+) -> dict[int, Weights]:
+    """Return, for each fold that has candidates, weights learned on those of all other folds.
+
+    Raises:
+        ValueError: the other folds' candidates are all right, or none is.
+    """
+    others = {int(fold): folds != fold for fold in np.unique(folds)}
+    return {fold: fit(matrix[rows], right[rows]) for fold, rows in others.items()}
+
+
+def probabilities(
+    calibration: Mapping[str, Any],
+    matrix: Floats,
+    kinds: Sequence[str],
+    page_classes: Sequence[str],
+) -> tuple[Floats, Floats]:
+    """Return the logits and the calibrated probabilities of candidates by `calibration.json`.
+
+    `matrix` is of `features`; `kinds` are of KIND, `page_classes` those of the sections, one a row
+    (the live engine passes "" for a text that is no section's). A feed shows what scores at least
+    `calibration["threshold"]`; that is null where no precision is certified.
+
+    Raises:
+        KeyError: a calibration without weights; `calibration["weights"]` is null there.
+    """
+    if calibration["weights"] is None:
+        raise KeyError("weights")
+    own = scores(Weights.of(calibration["weights"]), matrix)
+    return own, calibrate.probabilities(calibration["curves"], own, kinds, page_classes)

@@ -1,0 +1,60 @@
+-- The same page in other languages. A language link counts both ways.
+WITH named AS (
+    SELECT
+        language,
+        page_id,
+        unnest(languages) AS link
+    FROM outlines
+    WHERE place = 0
+),
+
+linked AS (
+    SELECT
+        language,
+        page_id,
+        split_part(link, ':', 1) AS other,
+        substr(link, strpos(link, ':') + 1) AS title
+    FROM named
+    UNION ALL
+    SELECT
+        language,
+        page_id,
+        other,
+        title
+    FROM langlinks
+),
+
+cleaned AS (
+    SELECT
+        language,
+        page_id,
+        lower(trim(other)) AS other,
+        trim(replace(split_part(title, '#', 1), '_', ' ')) AS title
+    FROM linked
+),
+
+there AS (
+    SELECT
+        language,
+        page_id,
+        other,
+        upper(title[1]) || title[2:] AS title
+    FROM cleaned
+    WHERE other <> language AND other <> '' AND title <> ''
+),
+
+back AS (
+    SELECT
+        theirs.language,
+        theirs.page_id,
+        ours.language AS other,
+        ours.title
+    FROM there
+    INNER JOIN pages AS theirs ON there.other = theirs.language AND there.title = theirs.title
+    INNER JOIN pages AS ours ON there.language = ours.language AND there.page_id = ours.page_id
+)
+
+SELECT * FROM there
+UNION
+SELECT * FROM back
+ORDER BY language, page_id, other, title

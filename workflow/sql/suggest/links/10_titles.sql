@@ -1,0 +1,35 @@
+-- The page that a title leads to: its own, or that of a redirect of this title.
+WITH pages AS (
+    SELECT
+        language,
+        page_id,
+        min(page_title) AS title
+    FROM texts
+    GROUP BY language, page_id
+),
+
+redirected AS (
+    SELECT
+        redirects.language,
+        redirects.title AS link,
+        pages.page_id,
+        pages.title
+    FROM redirects
+    INNER JOIN pages ON redirects.language = pages.language AND redirects.target = pages.title
+    ANTI JOIN pages AS own ON redirects.language = own.language AND redirects.title = own.title
+)
+
+SELECT
+    language,
+    title AS link,
+    page_id,
+    title
+FROM pages
+UNION
+SELECT
+    language,
+    link,
+    page_id,
+    title
+FROM redirected
+ORDER BY language, link, page_id

@@ -1,0 +1,55 @@
+-- Pictures of linked pages, the $depth likeliest. Every linked page with pictures is as likely to
+-- be the one that the section is about; where several show a picture they agree on it.
+WITH shown_pages AS (
+    SELECT DISTINCT language, page_id FROM shown
+),
+
+pages AS (
+    SELECT
+        linked.text_id,
+        linked.language,
+        linked.page_id,
+        linked.title,
+        count(*) OVER (PARTITION BY linked.text_id) AS pages
+    FROM linked
+    SEMI JOIN shown_pages
+        ON linked.language = shown_pages.language AND linked.page_id = shown_pages.page_id
+),
+
+pictures AS (
+    SELECT
+        pages.text_id,
+        pages.title,
+        shown.image_id,
+        shown.share / pages.pages AS share
+    FROM pages
+    INNER JOIN shown ON pages.language = shown.language AND pages.page_id = shown.page_id
+),
+
+combined AS (
+    SELECT
+        text_id,
+        image_id,
+        list(share ORDER BY share DESC, title ASC) AS shares,
+        list(title ORDER BY share DESC, title ASC) AS links_on
+    FROM pictures
+    GROUP BY text_id, image_id
+),
+
+scored AS (
+    SELECT
+        text_id,
+        image_id,
+        links_on,
+        1 - list_aggregate(list_transform(shares, LAMBDA s: 1 - s), 'product') AS links
+    FROM combined
+)
+
+SELECT
+    text_id,
+    image_id,
+    links::FLOAT AS links,
+    links_on
+FROM scored
+QUALIFY row_number() OVER (PARTITION BY text_id ORDER BY links DESC, image_id ASC) <= $depth
+ORDER BY text_id, image_id

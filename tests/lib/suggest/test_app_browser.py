@@ -241,7 +241,7 @@ def test_enter_opens_the_page_of_the_file_and_nothing_leaves_before(at, chromium
     chromium.context.route("https://**", answer)
     with chromium.context.expect_page() as opened:
         page.keyboard.press("Enter")
-    opened.value.wait_for_load_state()
+    opened.value.wait_for_url("https://commons.wikimedia.org/**")
     assert outside[0].url == "https://commons.wikimedia.org/wiki/File:Fanal_light.jpg"
     assert "referer" not in outside[0].headers
 

@@ -54,9 +54,8 @@ def own_hosts(host: str) -> list[str]:
 class SameOrigin:
     """Answers 403 to posts that may come from another site: another Origin, or not JSON.
 
-    A form or a plain request of another site can't send JSON without asking first. Neither can it
-    send a type of `types`, the media types (`image/*` for all of them) of posts to a path that takes
-    others than JSON.
+    A form or a plain request of another site can't send JSON without asking first, nor a type of
+    `types`: the media types, `image/*` for all of a kind, of posts to paths that take others.
     """
 
     def __init__(self, app: ASGIApp, types: Mapping[str, Collection[str]] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""What `isotope suggest` answers: pictures for a text, sections for a picture, and notes on both."""
+"""What `isotope suggest` answers: pictures for a text, sections for a picture, with notes."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

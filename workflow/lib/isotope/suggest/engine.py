@@ -1,77 +1,394 @@
 """Live answers: pictures for a text, sections for a picture, of one built collection."""
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
+from isotope.core.errors import BadArgument, BadQuery, MissingFile, UnknownId
+from isotope.core.schemas import FIVE_FIELDS
+from isotope.judge.display import Pictures
 from isotope.suggest.answers import Answer, Found, Place
+from isotope.suggest.credit import credit_line
+from isotope.suggest.live import Live
+from isotope.suggest.lookup import PictureTable, TextTable
+from isotope.suggest.rank import DEPTH, SUGGEST, WIKIMEDIA
+from isotope.suggest.reasons import reasons, shared_words
+from isotope.suggest.retrieve import Candidates, Retriever, contents, fused
+from isotope.suggest.sources import Sources
+from isotope.suggest.tables import FEED
+from isotope.suggest.uploads import Uploads
 
 Params = Mapping[str, Any]
+# Below the project's folder: what is put together once for a collection.
+CACHE = Path(".isotope/suggest")
+MOST_CHARACTERS = 20_000
+# Characters of a text in which reasons are looked for.
+_REASONED = 4_000
+_THREADS = 2
+_THUMBNAILS = 512
+_OPEN = "open"
+_ANSWERED = ("text_id", "image_id", "probability")
 
 
 class Engine:
     """What answers for a collection; methods may be called by several threads at once."""
 
-    collection: str
+    def __init__(self, sources: Sources, system: str, *, patient: bool) -> None:
+        """Map what the collection has, and begin to load what takes longer.
+
+        Raises:
+            As `load`.
+        """
+        self.collection = sources.collection
+        self._sources, self._patient = sources, patient
+        cache = sources.root / CACHE
+        with ThreadPoolExecutor(2) as pool:
+            table = pool.submit(PictureTable.of, sources, cache)
+            self._retriever = Retriever(sources, cache, _THREADS)
+            self._retriever.start()
+            self._pictures = table.result()
+        self._live = Live(sources, self._pictures, system)
+        self._texts, self._uploads = TextTable(sources.texts), Uploads()
+        self._lock = threading.Lock()
+        self._small = lru_cache(maxsize=_THUMBNAILS)(self._thumbnail)
 
     @classmethod
     def load(
-        cls, collection: str, params: Params, root: Path = Path(), *, system: str | None = None
+        cls,
+        collection: str,
+        params: Params,
+        root: Path = Path(),
+        *,
+        system: str | None = None,
+        patient: bool = True,
     ) -> "Engine":
-        """Open a collection that is built; `system` is suggest, bm25, dense or wikimedia.
+        """Open a collection that is built; `system` is suggest (default), bm25, dense or wikimedia.
+
+        Who is not `patient` is answered by BM25 alone, with a note, until the model is loaded.
 
         Raises:
             BadParams: a collection that the params lack.
-            MissingFile: one that is not built.
+            BadArgument: another system.
+            MissingFile: a collection that is not built, or that nothing searches.
+            CorruptFile, TruncatedFile: an index, vectors or a calibration that can't be read.
+            DiskFull: no room for what is put together once.
         """
-        raise NotImplementedError
+        sources = Sources.of(collection, params, root)
+        return cls(sources, system or SUGGEST, patient=patient)
 
-    def pictures(self, text: str, *, top: int = 10, section: str | None = None) -> Found[Answer]:
-        """Return pictures for a text, best first; `.notes` has sentences for its reader.
+    def close(self) -> None:
+        """End the processes and threads that answer."""
+        self._retriever.close()
+        self._uploads.close()
+
+    # Pictures for a text.
+
+    def pictures(self, text: str, *, top: int = DEPTH, section: str | None = None) -> Found[Answer]:
+        """Return at most `top` (10 at most) pictures for a text, best first.
+
+        With `section`, a text_id, the text stands for that section's: what its page shows is left
+        out. `.notes` has sentences for its reader.
 
         Raises:
             BadQuery: an empty text.
+            BadArgument: the system wikimedia, which looks at pages, not at texts.
+            ToolFailed: Java can't be started.
+            As `models.encoders.load`.
         """
-        raise NotImplementedError
+        words, notes = capped(text)
+        if self._live.system == WIKIMEDIA and section is None:
+            remedy = "ask for a section of the collection, or choose another system"
+            raise BadArgument("isotope suggest --system", "wikimedia reads no text", remedy)
+        found = self._retriever.of_text(words, self._live.sources, patient=self._patient)
+        own = found.rows.with_columns(pl.lit(section or "").alias("text_id"))
+        return self._answers(Candidates(own, notes + found.notes), words, section, top)
 
-    def pictures_of_section(self, text_id: str, *, top: int = 10) -> Found[Answer]:
-        """Return pictures for a section of the collection.
+    def pictures_of_section(self, text_id: str, *, top: int = DEPTH) -> Found[Answer]:
+        """Return at most `top` (10 at most) pictures for a section of the collection.
 
         Raises:
             UnknownId: no such section.
+            As `pictures`.
         """
-        raise NotImplementedError
+        row = self._row(text_id, *FIVE_FIELDS)
+        fields = self._sources.bm25["fields"] if self._sources.bm25 else FIVE_FIELDS
+        words = contents(dict(row), list(fields))
+        found = self._retriever.of_section(text_id, words, self._live.sources)
+        own = f"{row['context_section_description'] or ''}\n{row['page_title'] or ''}"
+        return self._answers(found, own, text_id, top, page=row["page_title"])
 
-    def sections(self, picture: bytes | str, *, top: int = 10) -> Found[Place]:
-        """Return sections for a picture: bytes of any file, or an id or URL of the collection.
+    def _answers(
+        self,
+        found: Candidates,
+        text: str,
+        section: str | None,
+        top: int,
+        page: str | None = None,
+    ) -> Found[Answer]:
+        ranking = self._live.ranked(found.rows, section)
+        best = ranking.rows.head(top)
+        shown = self._pictures.rows(best["image_id"])
+        candidates = {row["image_id"]: row for row in found.rows.iter_rows(named=True)}
+        answers = [
+            self._answer(picture, rank, candidates[picture["image_id"]], text[:_REASONED], page)
+            for picture, rank in zip(
+                shown.iter_rows(named=True), best.iter_rows(named=True), strict=True
+            )
+        ]
+        notes = [*found.notes, *ranking.notes]
+        return Found(answers, notes if answers else [*notes, "no picture fits"])
+
+    def _answer(
+        self,
+        picture: Mapping[str, Any],
+        rank: Mapping[str, Any],
+        candidate: Mapping[str, Any],
+        text: str,
+        page: str | None,
+    ) -> Answer:
+        others = [title for title in picture["titles"] if title != page]
+        like = others[0] if others else None
+        known = self._pictures.words
+        why = reasons(candidate, text, picture["captions"], known, like=like)
+        return _answer(picture, rank["probability"], rank["kind"], why)
+
+    def picture(self, image_id: str) -> Answer:
+        """Return a picture of the collection by its id.
 
         Raises:
-            BadQuery: bytes that are no picture, or that can't be decoded within limits.
             UnknownId: no such picture.
-            MissingFile: a collection without vectors.
         """
-        raise NotImplementedError
-
-    def unillustrated(
-        self, *, search: str = "", after: str = "", most: int = 50
-    ) -> Found[Place]:
-        """Return open sections, the likeliest to need a picture first, after the section `after`.
-
-        `reasons` counts the feed's suggestions; `search` is a part of a page's or section's title.
-
-        Raises:
-            MissingFile: the phase suggest was not run.
-        """
-        raise NotImplementedError
+        rows = self._pictures.rows([image_id])
+        if rows.is_empty():
+            found = f"collection {self.collection} has no such picture"
+            raise UnknownId(f"image {image_id}", found, "give an id of its images.parquet")
+        return _answer(rows.row(0, named=True), None, "", [])
 
     def thumbnail(self, image_id: str) -> bytes:
         """Return a small WebP picture.
 
         Raises:
             UnknownId: no such picture, or none that was crawled.
+            CorruptFile, TruncatedFile: a shard that can't be read.
         """
-        raise NotImplementedError
+        return self._small(image_id)
 
-    def close(self) -> None:
-        """End the processes and threads that answer."""
-        raise NotImplementedError
+    def _thumbnail(self, image_id: str) -> bytes:
+        self.picture(image_id)
+        shards = Pictures(self._sources.pixels, {image_id})
+        if image_id not in shards:
+            raise UnknownId(f"image {image_id}", "it was not crawled", "look at the crawl's ledger")
+        return shards.webp(image_id)
+
+    # Sections for a picture.
+
+    def sections(self, picture: bytes | str, *, top: int = DEPTH) -> Found[Place]:
+        """Return sections for a picture: bytes of any file, or an id or URL of the collection.
+
+        `probability` is that of the feed, where it has the pair.
+
+        Raises:
+            BadQuery: bytes that are no picture, or that can't be decoded within limits.
+            UnknownId: no such picture.
+            MissingFile: a picture from outside, of a collection without vectors.
+            As `models.encoders.load`.
+        """
+        if isinstance(picture, bytes):
+            self._demand_vectors()
+            webp = self._uploads.webp(picture)
+            dense = self._retriever.dense
+            vector = dense.vector_of(webp) if dense else None
+            return self._places(self._retriever.sections_of_picture(vector, ""), "", [], top)
+        image_id = self._pictures.named(picture)
+        if image_id is None:
+            found = f"collection {self.collection} has no such picture"
+            raise UnknownId(picture, found, "give a file, or an id or URL of its images.parquet")
+        return self._places_of(image_id, top)
+
+    def _places_of(self, image_id: str, top: int) -> Found[Place]:
+        dense, notes = self._retriever.dense, list[str]()
+        vector = dense.images.vector(image_id) if dense else None
+        if vector is None or not self._sources.vectors("texts"):
+            vector = None
+            notes.append("no vectors: sections are found by the words of the captions alone")
+        caption = " ".join(self._pictures.rows([image_id]).row(0, named=True)["captions"])
+        rows = self._retriever.sections_of_picture(vector, caption)
+        return self._places(rows, image_id, notes, top)
+
+    def _demand_vectors(self) -> None:
+        self._retriever.texts()
+        if not self._sources.can_encode:
+            found = "its model encodes no picture by itself"
+            remedy = "name another system of kind dense as suggest.dense"
+            raise MissingFile(f"collection {self.collection}", found, remedy)
+
+    def _places(
+        self, rows: pl.DataFrame, image_id: str, notes: Sequence[str], top: int
+    ) -> Found[Place]:
+        best = fused(rows, "text_id").head(top)
+        shown = self._texts.shown(best["text_id"].to_list())
+        captions = self._captions(image_id)
+        chances, open_ones = self._chances(image_id), self._open_among(best["text_id"])
+        places = [
+            _place(
+                shown[text_id],
+                chances.get(text_id),
+                self._why(shown[text_id], captions),
+                is_open=text_id in open_ones,
+            )
+            for text_id in best["text_id"]
+        ]
+        return Found(places, [*notes] if places else [*notes, "no section fits"])
+
+    def _captions(self, image_id: str) -> list[str]:
+        rows = self._pictures.rows([image_id])
+        return [] if rows.is_empty() else rows["captions"][0].to_list()
+
+    def _why(self, row: Mapping[str, Any], captions: Sequence[str]) -> list[str]:
+        text = f"{row['page_title'] or ''}\n{row['context_section_description'] or ''}"
+        shared = shared_words(text[:_REASONED], captions, self._pictures.words)
+        return [f"matches: {', '.join(shared)}"] if shared else []
+
+    # What the phase suggest says of sections.
+
+    @cached_property
+    def _feed(self) -> pl.DataFrame:
+        """The pairs of the feed, none where the phase was not run."""
+        path = self._sources.results / "feed.parquet"
+        if not path.is_file():
+            return pl.DataFrame(FEED.empty_table()).select(_ANSWERED)
+        return pl.read_parquet(path, columns=list(_ANSWERED))
+
+    def _chances(self, image_id: str) -> dict[str, float]:
+        own = self._feed.filter(pl.col("image_id") == image_id)
+        return dict(own.select("text_id", "probability").iter_rows())
+
+    def _open_among(self, text_ids: pl.Series) -> set[str]:
+        """Return those sections that show no picture; judged ones have one."""
+        path = self._sources.results / "sections.parquet"
+        mine = pl.col("text_id").is_in(text_ids.implode())
+        if path.is_file():
+            own = pl.scan_parquet(path).filter(mine & (pl.col("role") == _OPEN))
+            return set(own.select("text_id").collect()["text_id"])
+        judged = pl.scan_parquet(self._sources.qrels).filter(mine).select("text_id").collect()
+        return set(text_ids) - set(judged["text_id"])
+
+    def unillustrated(self, *, search: str = "", after: str = "", most: int = 50) -> Found[Place]:
+        """Return open sections, the likeliest to need a picture first, after the section `after`.
+
+        `reasons` counts the feed's suggestions; `search` is a part of a page's or section's title.
+
+        Raises:
+            MissingFile: the phase suggest was not run.
+            UnknownId: no open section `after`.
+        """
+        rows = self._wanting
+        if after:
+            at = rows["text_id"].index_of(after)
+            if at is None:
+                raise UnknownId(f"section {after}", "it is not in the list", "begin anew")
+            rows = rows[at + 1 :]
+        if search.strip():
+            rows = rows.join(
+                self._texts.with_title(search.strip()).to_frame(),
+                on="text_id",
+                how="semi",
+                maintain_order="left",
+            )
+        some = rows.head(most)
+        shown = self._texts.shown(some["text_id"].to_list())
+        return Found(
+            _place(shown[row[0]], row[1], _counted(row[2]), is_open=True)
+            for row in some.iter_rows()
+            if row[0] in shown
+        )
+
+    @cached_property
+    def _wanting(self) -> pl.DataFrame:
+        """Open sections that ought to have a picture: text_id, probability, suggestions."""
+        path = self._sources.results / "sections.parquet"
+        if not path.is_file():
+            found = "the phase suggest was not run, which says what sections lack a picture"
+            raise MissingFile(path, found, "run `snakemake --cores all suggest`")
+        ought = pl.col("probability") >= self._sources.spec["ought"]
+        wanting = pl.scan_parquet(path).filter((pl.col("role") == _OPEN) & ought)
+        counts = self._feed.lazy().group_by("text_id").len("suggestions")
+        rows = wanting.select("text_id", "probability").join(counts, on="text_id", how="left")
+        ordered = rows.sort("probability", "text_id", descending=[True, False])
+        return ordered.with_columns(pl.col("suggestions").fill_null(0)).collect()
+
+    def section(self, text_id: str) -> Place:
+        """Return a section of the collection by its id; `probability` is None.
+
+        Raises:
+            UnknownId: no such section.
+        """
+        shown = self._texts.shown([text_id])
+        if text_id not in shown:
+            self._row(text_id)
+        is_open = text_id in self._open_among(pl.Series("text_id", [text_id]))
+        return _place(shown[text_id], None, [], is_open=is_open)
+
+    def _row(self, text_id: str, *columns: str) -> Mapping[str, Any]:
+        rows = self._texts.rows([text_id], *columns)
+        if text_id not in rows:
+            found = f"collection {self.collection} has no such section"
+            raise UnknownId(f"section {text_id}", found, "give an id of its texts.parquet")
+        return rows[text_id]
+
+
+def capped(text: str) -> tuple[str, list[str]]:
+    """Return a text of at most 20,000 characters, and a note if it had more.
+
+    Raises:
+        BadQuery: a text without a letter or digit.
+    """
+    words = " ".join(text.split())
+    if not any(character.isalnum() for character in words):
+        raise BadQuery("the text", "it has no words", "give the text of a section")
+    if len(words) <= MOST_CHARACTERS:
+        return words, []
+    note = f"the first {MOST_CHARACTERS:,} of {len(words):,} characters are read"
+    return words[:MOST_CHARACTERS], [note]
+
+
+def _answer(
+    picture: Mapping[str, Any], probability: float | None, kind: str, why: list[str]
+) -> Answer:
+    page = picture["file_page"]
+    return Answer(
+        image_id=picture["image_id"],
+        image_url=picture["image_url"],
+        file_page=page or "",
+        caption=picture["caption"],
+        pages=picture["titles"],
+        probability=probability,
+        kind=kind,
+        reasons=why,
+        credit=credit_line(picture["author"], picture["licence"], page),
+        width=picture["width"] or 0,
+        height=picture["height"] or 0,
+    )
+
+
+def _place(
+    row: Mapping[str, Any], probability: float | None, why: list[str], *, is_open: bool
+) -> Place:
+    named = {name: row[name] or "" for name in ("page_title", "section_title", "page_url")}
+    return Place(
+        text_id=row["text_id"],
+        text=row["text"],
+        probability=probability,
+        reasons=why,
+        is_open=is_open,
+        **named,
+    )
+
+
+def _counted(suggestions: int) -> list[str]:
+    return [f"{suggestions} suggestion{'' if suggestions == 1 else 's'}"]

@@ -1,0 +1,189 @@
+"""Live search by vectors: texts that wait at the same moment are encoded and searched together."""
+
+import io
+import queue
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from PIL import Image
+
+from isotope.core.exact import Vectors
+from isotope.core.vectors import load_vectors
+from isotope.models import encoders
+from isotope.models.encoders import Encoder
+from isotope.suggest.codes import Codes
+from isotope.suggest.ids import ABSENT, Ids
+from isotope.suggest.sources import Sources
+
+# Texts that are encoded and searched together, and vectors of texts that are remembered.
+_TOGETHER, _REMEMBERED = 8, 512
+_LINES_AT_A_TIME = 16
+
+
+@dataclass(frozen=True)
+class Near:
+    """Items, best first, with their scores (inner products)."""
+
+    ids: pl.Series
+    scores: NDArray[np.float32]
+
+
+class Side:
+    """The vectors of texts or of images, with their ids."""
+
+    def __init__(self, shards: Sequence[Path], ids: Sequence[Path], cache: Path) -> None:
+        """Map the vectors and their codes.
+
+        Raises:
+            As `codes.Codes.of`.
+        """
+        self.ids = Ids(load_vectors(shards, ids).ids)
+        self.codes = Codes.of(shards, ids, cache)
+
+    def vector(self, ident: str) -> Vectors | None:
+        """Return the vector of an item, float32 [1, dim]; None where it has none."""
+        row = self.ids.row(ident)
+        return None if row == ABSENT else self.codes.shards.take(np.array([row]))
+
+    def nearest(self, queries: Vectors, k: int, threads: int) -> list[Near]:
+        """Return the k items whose vectors are nearest to each query [queries, dim]."""
+        scores, rows = self.codes.top_k(queries, k, threads)
+        return [Near(self.ids.all.gather(own), row) for own, row in zip(rows, scores, strict=True)]
+
+
+@dataclass
+class _Waiting:
+    text: str
+    k: int
+    near: "Future[Near]" = field(default_factory=Future)
+
+
+class Dense:
+    """The vectors of a collection, and the model that makes more of them, in a thread."""
+
+    def __init__(self, sources: Sources, cache: Path, threads: int) -> None:
+        """Map what is there; `start` loads the model.
+
+        Raises:
+            As `codes.Codes.of`.
+        """
+        self._sources, self._cache, self._threads = sources, cache, threads
+        self.images = Side(sources.vectors("images"), sources.vector_ids("images"), cache)
+        self._encoder: Future[Encoder] = Future()
+        self._asked: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
+        self._vectors = dict[str, Vectors]()
+        self._worker = threading.Thread(target=self._work, name="dense", daemon=True)
+        self._lock = threading.Lock()
+        self._is_started = False
+
+    @cached_property
+    def texts(self) -> Side:
+        """The vectors of the collection's texts, mapped when they are needed."""
+        sources = self._sources
+        return Side(sources.vectors("texts"), sources.vector_ids("texts"), self._cache)
+
+    def start(self) -> None:
+        """Begin to load the model; a second call does nothing."""
+        with self._lock:
+            if not self._is_started:
+                self._is_started = True
+                self._worker.start()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the model is loaded, or can't be, which `nearest` raises."""
+        return self._encoder.done()
+
+    def nearest(self, text: str, k: int) -> Near:
+        """Return the k images nearest to a text; waits for the model.
+
+        Raises:
+            As `models.encoders.load`.
+        """
+        self.start()
+        self._encoder.result()
+        waiting = _Waiting(text, k)
+        self._asked.put(waiting)
+        return waiting.near.result()
+
+    def vector_of(self, picture: bytes) -> Vectors:
+        """Return the vector of a picture in WebP that our own decoder wrote, float32 [1, dim].
+
+        Raises:
+            As `models.encoders.load`.
+        """
+        self.start()
+        with Image.open(io.BytesIO(picture), formats=["WEBP"]) as image:
+            return self._encoder.result().encode_images([image.convert("RGB")])
+
+    def close(self) -> None:
+        """End the thread once it has answered what waits."""
+        if self._is_started:
+            self._asked.put(None)
+            self._worker.join()
+
+    def _work(self) -> None:
+        sources = self._sources
+        try:
+            model = sources.model or {}
+            encoder = encoders.load(model, weights=sources.weights, device="auto")
+            # The first of a shape takes longer than those after it.
+            encoder.encode_texts(["isotope"])
+        except BaseException as error:
+            self._encoder.set_exception(error)
+            return
+        self._encoder.set_result(encoder)
+        while batch := self._batch():
+            try:
+                self._answer(encoder, batch)
+            except BaseException as error:
+                for waiting in batch:
+                    if not waiting.near.done():
+                        waiting.near.set_exception(error)
+
+    def _batch(self) -> list[_Waiting]:
+        """Return all that wait by now, at least one; nothing at the end."""
+        batch = [self._asked.get()]
+        while len(batch) < _TOGETHER and batch[-1] is not None:
+            try:
+                batch.append(self._asked.get_nowait())
+            except queue.Empty:
+                break
+        if batch[-1] is None:
+            self._asked.put(None)
+        return [waiting for waiting in batch if waiting is not None]
+
+    def _answer(self, encoder: Encoder, batch: Sequence[_Waiting]) -> None:
+        texts = dict.fromkeys(waiting.text for waiting in batch)
+        new = [text for text in texts if text not in self._vectors]
+        while len(self._vectors) + len(new) > _REMEMBERED and self._vectors:
+            self._vectors.pop(next(iter(self._vectors)))
+        own = {text: self._vectors[text] for text in texts if text in self._vectors}
+        own |= dict(zip(new, self._encoded(encoder, new), strict=True))
+        self._vectors |= own
+        queries = np.stack([own[waiting.text] for waiting in batch])
+        most = max(waiting.k for waiting in batch)
+        for waiting, near in zip(
+            batch, self.images.nearest(queries, most, self._threads), strict=True
+        ):
+            waiting.near.set_result(Near(near.ids[: waiting.k], near.scores[: waiting.k]))
+
+    def _encoded(self, encoder: Encoder, texts: Sequence[str]) -> list[Vectors]:
+        """Return the vectors of texts; those of one shape are encoded together."""
+        if self._sources.by_lines:
+            groups = [encoders.lines(text) for text in texts]
+            return list(encoders.means(groups, encoder, _LINES_AT_A_TIME)) if groups else []
+        found = dict[int, Vectors]()
+        shapes = encoder.shapes(list(texts))
+        for shape in dict.fromkeys(shapes):
+            places = [n for n, own in enumerate(shapes) if own == shape]
+            vectors = encoder.encode_texts([texts[n] for n in places])
+            found |= dict(zip(places, vectors, strict=True))
+        return [found[n] for n in range(len(texts))]

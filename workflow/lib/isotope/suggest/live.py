@@ -1,0 +1,145 @@
+"""Candidates of one text, filtered and ranked as those of the feed are."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from isotope.core.errors import BadArgument, CorruptFile
+from isotope.suggest import score
+from isotope.suggest.baseline import wikimedia
+from isotope.suggest.filters import Filters, Likeness, shown
+from isotope.suggest.lookup import PictureTable
+from isotope.suggest.rank import DEPTH, SUGGEST, WIKIMEDIA, Ranker
+from isotope.suggest.retrieve import BM25, DENSE, fused
+from isotope.suggest.score import KIND
+from isotope.suggest.sources import Sources
+from isotope.suggest.tables import PICTURES
+from isotope.suggest.verdicts import rejections
+
+SYSTEMS = (SUGGEST, WIKIMEDIA, BM25, DENSE)
+# A text that is no section of the collection is of no class of pages.
+_NO_CLASS = ""
+_KEY = ["text_id", "image_id"]
+_SECTIONS = ("text_id", "language", "page_id", "page_class")
+_UNCALIBRATED = "nothing is calibrated: run the phase suggest for probabilities"
+_UNFILTERED = "nothing is filtered: run the phase suggest, which describes the pictures"
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Pictures, best first: image_id, score, probability (or null), kind; sentences on them."""
+
+    rows: pl.DataFrame
+    notes: list[str]
+
+
+class Live:
+    """The filters, the weights and the curves of a collection, as the phase suggest left them."""
+
+    def __init__(self, sources: Sources, pictures: PictureTable, system: str) -> None:
+        """Read what is there; `system` is one of SYSTEMS.
+
+        Raises:
+            BadArgument: another system.
+            CorruptFile: a calibration that is none.
+        """
+        if system not in SYSTEMS:
+            remedy = f"choose one of {', '.join(SYSTEMS)}"
+            raise BadArgument("isotope suggest --system", f"{system!r} is none", remedy)
+        self.system, self._spec = system, sources.spec
+        self._pictures = pictures
+        self._calibration = _calibration(sources)
+        self._classes = dict[str, str]()
+        self._filters: Filters | None = None
+        if (sources.results / "pictures.parquet").is_file():
+            self._read(sources)
+
+    def _read(self, sources: Sources) -> None:
+        described = self._pictures.frame.select(PICTURES.names)
+        folder = sources.results / "sections.parquet"
+        sections = (
+            pl.read_parquet(folder, columns=list(_SECTIONS))
+            if folder.is_file()
+            else pl.DataFrame(schema=dict.fromkeys(_SECTIONS, pl.String))
+        )
+        likeness = Likeness(described, sources.vectors("images"), sources.vector_ids("images"))
+        self._filters = Filters(
+            described,
+            sections,
+            shown(sources.placed, described, sources.spec),
+            pl.read_parquet(sources.qrels),
+            rejections(sources.judgements),
+            likeness,
+            sources.spec,
+        )
+        self._sections = sections.lazy()
+        self._ranker = Ranker(self._filters, likeness, sources.spec)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Which of BM25 and dense find candidates for the system."""
+        return (self.system,) if self.system in {BM25, DENSE} else (BM25, DENSE)
+
+    def ranked(self, candidates: pl.DataFrame, text_id: str | None) -> Ranking:
+        """Filter and rank the candidates of one text, that of a section or of none."""
+        if self._filters is None:
+            best = self._plain(candidates)
+            return Ranking(best.head(DEPTH), [_UNFILTERED, _UNCALIBRATED])
+        left = self._filters.reject(candidates).left
+        if self.system != SUGGEST:
+            every = self._ranker.others(left)
+            return Ranking(every.filter(pl.col("system") == self.system), [])
+        if self._calibration is None or self._calibration.get("weights") is None:
+            notes = [_UNCALIBRATED if self._calibration is None else str(_why(self._calibration))]
+            null = pl.lit(None, pl.Float64).alias("probability")
+            scored = fused(left).with_columns(KIND, null)
+            return Ranking(self._ranker.suggested(scored).scored, notes)
+        return Ranking(self._ranker.suggested(self._scored(left, text_id)).scored, [])
+
+    def _scored(self, left: pl.DataFrame, text_id: str | None) -> pl.DataFrame:
+        own = self._pictures.rows(left["image_id"])
+        matrix = score.features(left, own)
+        rows = left.with_columns(KIND)
+        page_class = self._class_of(text_id) if text_id is not None else _NO_CLASS
+        logits, chances = score.probabilities(
+            self._calibration or {}, matrix, rows["kind"].to_list(), [page_class] * len(rows)
+        )
+        return rows.with_columns(pl.Series("score", logits), pl.Series("probability", chances))
+
+    def _class_of(self, text_id: str) -> str:
+        if text_id not in self._classes:
+            own = self._sections.filter(pl.col("text_id") == text_id).collect()
+            self._classes[text_id] = own["page_class"][0] if len(own) else _NO_CLASS
+        return self._classes[text_id]
+
+    def _plain(self, candidates: pl.DataFrame) -> pl.DataFrame:
+        """Rank by the candidates' own scores, as nothing is known of the pictures."""
+        if self.system == WIKIMEDIA:
+            kinds = candidates.select(*_KEY, KIND)
+            return wikimedia(candidates).join(kinds, on=_KEY, how="left", maintain_order="left")
+        null = pl.lit(None, pl.Float64).alias("probability")
+        if self.system == SUGGEST:
+            return fused(candidates).with_columns(KIND, null)
+        own = candidates.filter(pl.col(self.system).is_not_null()).sort(f"{self.system}_rank")
+        return own.with_columns(pl.col(self.system).alias("score"), KIND, null)
+
+
+def _calibration(sources: Sources) -> Mapping[str, Any] | None:
+    """Return what the phase suggest has learned, None where it was not run."""
+    path = sources.results / "calibration.json"
+    if not path.is_file():
+        return None
+    try:
+        found: Any = json.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise CorruptFile(path, f"no JSON: {error}", "remove it and run phase suggest") from error
+    if not isinstance(found, dict) or "weights" not in found:
+        raise CorruptFile(path, "no calibration", "remove it and run the phase suggest again")
+    return found
+
+
+def _why(calibration: Mapping[str, Any]) -> str:
+    return f"nothing is calibrated: {calibration.get('why') or 'too little was judged'}"

@@ -1,0 +1,84 @@
+"""Pictures that somebody brings: decoded by the crawl's own process for what nobody trusts."""
+
+import asyncio
+import threading
+from concurrent.futures import Future
+from typing import Any
+
+from isotope.core.errors import BadQuery
+from isotope.crawl.decoders import Converted, Decoder
+
+MOST_BYTES = 20 * 2**20
+# As the crawl's defaults, but for the time: somebody waits.
+_LIMITS = {"max_pixels": 64_000_000, "decode_s": 20, "decode_mb": 1_500}
+_WHERE = "the picture"
+_REMEDY = "give a photograph as JPEG, PNG or WebP"
+# What the decoder says of a file that is none that it takes, by its status.
+_FOUND = {
+    "not_an_image": "not a picture",
+    "svg": "a drawing in SVG, which has no pixels",
+    "pdf": "a PDF document, not a picture",
+    "polyglot": "a picture and something else in one file",
+    "too_many_pixels": f"more than {_LIMITS['max_pixels']:,} pixels",
+    "decode_timeout": f"not decoded within {_LIMITS['decode_s']} s",
+    "decoder_died": "it takes more memory to decode than a picture may",
+}
+
+
+class Uploads:
+    """One decoder in a process with limits, started with the first picture."""
+
+    def __init__(self) -> None:
+        """Start nothing yet."""
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._decoder = Decoder(_LIMITS)
+
+    def webp(self, data: bytes) -> bytes:
+        """Return a file's picture as WebP that our own decoder wrote.
+
+        Raises:
+            BadQuery: no picture, one that is too large, or one that can't be decoded in time.
+            ToolFailed: the decoder can't be started.
+        """
+        if not data:
+            raise BadQuery(_WHERE, "an empty file", _REMEDY)
+        if len(data) > MOST_BYTES:
+            found = f"{len(data):,} bytes, at most {MOST_BYTES:,} are decoded"
+            raise BadQuery(_WHERE, found, "give a smaller copy")
+        loop = self._running()
+        answer: Future[Converted] = asyncio.run_coroutine_threadsafe(
+            self._decoder.convert(data, None), loop
+        )
+        row, webp = answer.result()
+        if row["status"] != "success":
+            raise BadQuery(_WHERE, _sentence(row), _REMEDY)
+        return webp
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(
+                    target=self._loop.run_forever, name="uploads", daemon=True
+                )
+                self._thread.start()
+            return self._loop
+
+    def close(self) -> None:
+        """End the process and the thread."""
+        with self._lock:
+            if self._loop is None or self._thread is None:
+                return
+            asyncio.run_coroutine_threadsafe(self._decoder.close(), self._loop).result()
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+            self._loop = self._thread = None
+
+
+def _sentence(row: dict[str, Any]) -> str:
+    status, error = str(row["status"]), row.get("error")
+    found = _FOUND.get(status, status.replace("_", " "))
+    return f"{found} ({error})" if error else found

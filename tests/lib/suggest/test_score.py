@@ -59,7 +59,7 @@ def test_features_are_those_worked_out_by_hand():
             **{"bm25": 8, "bm25_found": 1, "bm25_near": 1, "bm25_lead": 0.5, "bm25_z": 1},
             **{"dense": 0.5, "dense_found": 1, "dense_near": 1, "dense_lead": 1, "dense_z": 0},
             **{"both_first": 1, "alignment": 0, "alignment_languages": 0, "links": 0},
-            **{"links_pages": 0, "sources": 2, "illustrates": 0.75, "pages": np.log(4)},
+            **{"links_pages": 0, "sources": 2, "illustrates": 0.75},
         }
     )
     second = {"bm25": 4, "bm25_near": 0.5, "bm25_lead": -0.5, "bm25_z": -1, "links": 0.25}

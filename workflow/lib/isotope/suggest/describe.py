@@ -10,7 +10,7 @@ import polars as pl
 from isotope.core.exact import by_faiss
 from isotope.core.schemas import CAPTION_FIELDS
 from isotope.suggest.credit import credit_line
-from isotope.suggest.filters import Likeness
+from isotope.suggest.likeness import Likeness
 from isotope.suggest.rank import KEY
 from isotope.suggest.reasons import Words, reasons
 from isotope.suggest.tables import FEED

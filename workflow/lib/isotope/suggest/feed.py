@@ -15,8 +15,10 @@ import polars as pl
 
 from isotope.core import store
 from isotope.core.progress import Progress, log
-from isotope.suggest import filters, learn, rank, score, verdicts
+from isotope.suggest import learn, rank, score, verdicts
 from isotope.suggest.describe import Described, describe
+from isotope.suggest.filters import Filters, shown
+from isotope.suggest.likeness import Likeness
 from isotope.suggest.rank import KEY, SUGGEST, WIKIMEDIA, Ranker
 from isotope.suggest.score import KIND
 from isotope.suggest.tables import FEED, REJECTED, SCORED
@@ -34,8 +36,8 @@ class _Tables(NamedTuple):
     pictures: pl.DataFrame
     qrels: pl.DataFrame
     ranker: Ranker
-    filters: filters.Filters
-    likeness: filters.Likeness
+    filters: Filters
+    likeness: Likeness
 
 
 def write_feed(  # noqa: PLR0913, PLR0917 (a rule's inputs and outputs)
@@ -79,9 +81,9 @@ def write_feed(  # noqa: PLR0913, PLR0917 (a rule's inputs and outputs)
         parts = [stack.enter_context(store.aside(path)) for path in (calibration, feed, lines)]
         outs = (stack.enter_context(store.grouped(scored, SCORED)),)
         outs += (stack.enter_context(store.grouped(rejected, REJECTED)),)
-        shown = _write_ranked(candidates, tables, learned, outs, spec)
+        chosen = _write_ranked(candidates, tables, learned, outs, spec)
         about = Described(texts, images, tables.sections, tables.pictures, tables.qrels)
-        rows = describe(shown, about, tables.likeness if image_vectors else None, spec)
+        rows = describe(chosen, about, tables.likeness if image_vectors else None, spec)
         parts[0].write_text(_json(learned.calibration), "utf-8")
         store.write(rows.to_arrow(), parts[1], FEED)
         with parts[2].open("w", encoding="utf-8", newline="\n") as file:
@@ -110,11 +112,17 @@ def _read(
     spec: dict[str, Any],
 ) -> _Tables:
     sections = pl.read_parquet(about[0], columns=list(_SECTIONS))
-    pictures, qrels = pl.read_parquet(about[1]), pl.read_parquet(about[2], columns=KEY)
-    shown = filters.shown(shards[0], pictures, spec)
-    likeness = filters.Likeness(pictures, *shards[1:])
-    rejections = verdicts.rejections(judgements)
-    own = filters.Filters(pictures, sections, shown, qrels, rejections, likeness, spec)
+    pictures, qrels = pl.read_parquet(about[1]), pl.read_parquet(about[2])
+    likeness = Likeness(pictures, *shards[1:])
+    own = Filters(
+        pictures,
+        sections=sections,
+        shown=shown(shards[0], pictures, spec),
+        qrels=qrels,
+        rejections=verdicts.rejections(judgements),
+        likeness=likeness,
+        spec=spec,
+    )
     return _Tables(sections, pictures, qrels, Ranker(own, likeness, spec), own, likeness)
 
 
@@ -144,11 +152,11 @@ def _write_ranked(
     for block in rank.blocks(candidates):
         left, gone = tables.filters.reject(block)
         own = left.join(sections, on="text_id", how="left", maintain_order="left")
-        ranked, duplicates, shown = _ranked(own, tables, learned, spec)
-        outs[0].add(ranked.to_arrow())
+        ranked, duplicates, chosen = _ranked(own, tables, learned, spec)
+        outs[0].add(ranked.to_arrow().cast(SCORED))
         every = pl.concat([gone.select(REJECTED.names), duplicates])
-        outs[1].add(every.sort("text_id", "image_id").to_arrow())
-        feed.append(shown)
+        outs[1].add(every.sort(KEY).to_arrow().cast(REJECTED))
+        feed.append(chosen)
         progress.add(block["text_id"].n_unique())
     progress.finish()
     return pl.concat(feed) if feed else pl.DataFrame()
@@ -159,16 +167,16 @@ def _ranked(
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Return SCORED and REJECTED of some sections, and the candidates that the feed shows."""
     every = tables.ranker.others(own)
-    duplicates, shown = pl.DataFrame(REJECTED.empty_table()), own.clear()
+    duplicates, chosen = pl.DataFrame(REJECTED.empty_table()), own.clear()
     if learned.calibration["weights"] is not None:
         matrix = score.features(own, tables.pictures)
         scored = learned.scored(own.with_columns(KIND), matrix)
         best = tables.ranker.suggested(scored)
         every, duplicates = pl.concat([every, best.scored]), best.rejected
         named = best.scored.select(*KEY, "rank").join(scored, on=KEY, maintain_order="left")
-        shown = named.filter((pl.col("role") == "open") & learned.is_shown())
+        chosen = named.filter((pl.col("role") == "open") & learned.is_shown())
     most = max(_MEASURED, spec["most"])
     roles = own.select("text_id", "role").unique()
     is_measured = pl.col("system").is_in(_OPEN) & (pl.col("rank") <= most)
     kept = every.join(roles, on="text_id").filter((pl.col("role") != "open") | is_measured)
-    return kept.sort("text_id", "system", "rank").select(SCORED.names), duplicates, shown
+    return kept.sort("text_id", "system", "rank").select(SCORED.names), duplicates, chosen

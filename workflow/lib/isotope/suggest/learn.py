@@ -168,11 +168,7 @@ def _certify(
         precision=spec["precision"],
         confidence=spec["confidence"],
     )
-    first = ranks[0]
-    error = calibrate.calibration_error(
-        first["probability"].to_numpy(), first["is_right"].to_numpy()
-    )
-    reached, best = {"calibration error": round(error, 6)}, certified[0]
+    reached, best = dict[str, float](), certified[0]
     if best.threshold is None:
         log.warning("%s: no suggestion: %s", spec["collection"], best.why)
     else:

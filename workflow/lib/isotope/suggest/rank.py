@@ -10,7 +10,8 @@ import pyarrow.parquet as pq
 
 from isotope.core.errors import BrokenPromise
 from isotope.suggest import baseline, diversify
-from isotope.suggest.filters import Filters, Likeness
+from isotope.suggest.filters import Filters
+from isotope.suggest.likeness import Likeness
 from isotope.suggest.score import KIND
 from isotope.suggest.tables import CANDIDATES, REJECTED, SCORED
 

@@ -69,7 +69,6 @@ _FEATURES: dict[str, pl.Expr] = {
         pl.col(name).is_not_null() for name in ("bm25", "dense", "alignment", "links")
     ),
     "illustrates": pl.col("illustrates"),
-    "pages": pl.col("pages").log1p(),
 }
 FEATURES = tuple(_FEATURES)
 
@@ -99,9 +98,10 @@ def features(candidates: pl.DataFrame, pictures: pl.DataFrame) -> Floats:
     """Return the features of candidates, float64 [candidates, len(FEATURES)], in their order.
 
     `candidates` has CANDIDATES' columns, all those of each section that the filters leave;
-    `pictures` has PICTURES' columns image_id, illustrates and pages. What no source says is 0.
+    `pictures` has PICTURES' columns image_id and illustrates. What no source says is 0. How many
+    pages show a picture is no feature: a hidden picture's own page would tell it from the others.
     """
-    own = pictures.select("image_id", "illustrates", "pages")
+    own = pictures.select("image_id", "illustrates")
     rows = candidates.join(own, on="image_id", how="left", maintain_order="left")
     columns = rows.select(
         expression.cast(pl.Float64).fill_null(0.0).fill_nan(0.0).alias(name)

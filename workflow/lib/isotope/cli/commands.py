@@ -97,10 +97,11 @@ class _Commands(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-class _Configured(TyperCommand):
+class Configured(TyperCommand):
     """A command with options that take several values behind one name, as snakemake's do."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 (as above)
+        """Take apart what stands behind one name."""
         several = [name for each in self.params for name in _names(each)]
         return super().parse_args(ctx, [*repeated(args, several)])
 
@@ -417,7 +418,7 @@ def show(  # noqa: PLR0913 (one each for what the command takes)
     return questions.to_text(page)
 
 
-@app.command(cls=_Configured)
+@app.command(cls=Configured)
 def init(  # noqa: PLR0913 (one each for what the command takes)
     table: Annotated[
         str,
@@ -467,7 +468,7 @@ def init(  # noqa: PLR0913 (one each for what the command takes)
     return init_text.as_json(found, own, place) if as_json else init_text.text(found, place)
 
 
-@app.command(cls=_Configured)
+@app.command(cls=Configured)
 def doctor(configfile: Overlays, config: Pairs) -> str:
     """Name what is missing here for the configured run, and the remedy."""
     from isotope.cli import doctor as checks  # noqa: PLC0415
@@ -480,7 +481,7 @@ def doctor(configfile: Overlays, config: Pairs) -> str:
     return checks.text(findings)
 
 
-@app.command(cls=_Configured)
+@app.command(cls=Configured)
 def estimate(
     configfile: Overlays,
     config: Pairs,
@@ -511,7 +512,7 @@ def estimate(
     return costs.text(jobs, phases, machine)
 
 
-@app.command(cls=_Configured)
+@app.command(cls=Configured)
 def verify(  # noqa: PLR0913 (one each for what the command takes)
     report: Annotated[
         str | None,
@@ -562,7 +563,7 @@ def verify(  # noqa: PLR0913 (one each for what the command takes)
     return answer
 
 
-@app.command(cls=_Configured)
+@app.command(cls=Configured)
 def judge(  # noqa: PLR0913 (one each for what the command takes)
     collection: Annotated[
         str, typer.Argument(help="A collection with a pool: score.judge in the params.")
@@ -599,3 +600,7 @@ def judge(  # noqa: PLR0913 (one each for what the command takes)
             current = session.open_pool(*at, params)
             page = pages.pool_app(current, pages.scale(params), address)
         return pages.serve(current, page, listening)
+
+
+# A command in a module of its own, which declares itself on `app`.
+from isotope.cli import suggest as _suggest  # noqa: E402, F401  # pyright: ignore[reportUnusedImport]

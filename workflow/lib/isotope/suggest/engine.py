@@ -14,7 +14,7 @@ from isotope.core.schemas import FIVE_FIELDS
 from isotope.judge.display import Pictures
 from isotope.suggest.answers import Answer, Found, Place
 from isotope.suggest.credit import credit_line
-from isotope.suggest.live import Live
+from isotope.suggest.live import SYSTEMS, Live
 from isotope.suggest.lookup import PictureTable, TextTable
 from isotope.suggest.rank import DEPTH, SUGGEST, WIKIMEDIA
 from isotope.suggest.reasons import reasons, shared_words
@@ -44,13 +44,16 @@ class Engine:
         Raises:
             As `load`.
         """
-        self.collection = sources.collection
+        if system not in SYSTEMS:
+            remedy = f"choose one of {', '.join(SYSTEMS)}"
+            raise BadArgument("isotope suggest --system", f"{system!r} is none", remedy)
+        self.collection, self._systems = sources.collection, SYSTEMS[system]
         self._sources, self._patient = sources, patient
         cache = sources.root / CACHE
         with ThreadPoolExecutor(2) as pool:
             table = pool.submit(PictureTable.of, sources, cache)
             self._retriever = Retriever(sources, cache, _THREADS)
-            self._retriever.start()
+            self._retriever.start(self._systems)
             self._pictures = table.result()
         self._live = Live(sources, self._pictures, system)
         self._texts, self._uploads = TextTable(sources.texts), Uploads()
@@ -104,7 +107,7 @@ class Engine:
         if self._live.system == WIKIMEDIA and section is None:
             remedy = "ask for a section of the collection, or choose another system"
             raise BadArgument("isotope suggest --system", "wikimedia reads no text", remedy)
-        found = self._retriever.of_text(words, self._live.sources, patient=self._patient)
+        found = self._retriever.of_text(words, self._systems, patient=self._patient)
         own = found.rows.with_columns(pl.lit(section or "").alias("text_id"))
         return self._answers(Candidates(own, notes + found.notes), words, section, top)
 
@@ -118,7 +121,7 @@ class Engine:
         row = self._row(text_id, *FIVE_FIELDS)
         fields = self._sources.bm25["fields"] if self._sources.bm25 else FIVE_FIELDS
         words = contents(dict(row), list(fields))
-        found = self._retriever.of_section(text_id, words, self._live.sources)
+        found = self._retriever.of_section(text_id, words, self._systems)
         own = f"{row['context_section_description'] or ''}\n{row['page_title'] or ''}"
         return self._answers(found, own, text_id, top, page=row["page_title"])
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from isotope.core.errors import BadArgument, CorruptFile
+from isotope.core.errors import CorruptFile
 from isotope.suggest import score
 from isotope.suggest.baseline import wikimedia
 from isotope.suggest.filters import Filters, Likeness, shown
@@ -19,7 +19,8 @@ from isotope.suggest.sources import Sources
 from isotope.suggest.tables import PICTURES
 from isotope.suggest.verdicts import rejections
 
-SYSTEMS = (SUGGEST, WIKIMEDIA, BM25, DENSE)
+# Which of BM25 and dense find candidates for each system.
+SYSTEMS = {SUGGEST: (BM25, DENSE), WIKIMEDIA: (BM25, DENSE), BM25: (BM25,), DENSE: (DENSE,)}
 # A text that is no section of the collection is of no class of pages.
 _NO_CLASS = ""
 _KEY = ["text_id", "image_id"]
@@ -43,12 +44,8 @@ class Live:
         """Read what is there; `system` is one of SYSTEMS.
 
         Raises:
-            BadArgument: another system.
             CorruptFile: a calibration that is none.
         """
-        if system not in SYSTEMS:
-            remedy = f"choose one of {', '.join(SYSTEMS)}"
-            raise BadArgument("isotope suggest --system", f"{system!r} is none", remedy)
         self.system, self._spec = system, sources.spec
         self._pictures = pictures
         self._calibration = _calibration(sources)
@@ -68,20 +65,15 @@ class Live:
         likeness = Likeness(described, sources.vectors("images"), sources.vector_ids("images"))
         self._filters = Filters(
             described,
-            sections,
-            shown(sources.placed, described, sources.spec),
-            pl.read_parquet(sources.qrels),
-            rejections(sources.judgements),
-            likeness,
-            sources.spec,
+            sections=sections,
+            shown=shown(sources.placed, described, sources.spec),
+            qrels=pl.read_parquet(sources.qrels),
+            rejections=rejections(sources.judgements),
+            likeness=likeness,
+            spec=sources.spec,
         )
         self._sections = sections.lazy()
         self._ranker = Ranker(self._filters, likeness, sources.spec)
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """Which of BM25 and dense find candidates for the system."""
-        return (self.system,) if self.system in {BM25, DENSE} else (BM25, DENSE)
 
     def ranked(self, candidates: pl.DataFrame, text_id: str | None) -> Ranking:
         """Filter and rank the candidates of one text, that of a section or of none."""

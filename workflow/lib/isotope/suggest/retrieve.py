@@ -19,6 +19,7 @@ from isotope.suggest.analyst import Analyst
 from isotope.suggest.candidates import union_of
 from isotope.suggest.dense import Dense, Near, Side
 from isotope.suggest.language import caption_scripts, mismatch
+from isotope.suggest.reasons import language_name
 from isotope.suggest.sources import Sources
 
 BM25, DENSE = "bm25", "dense"
@@ -52,6 +53,10 @@ class Words:
             return None
         language = sources.captions if side == "images" else sources.language
         return cls(open_index(place, analyzer=analyzer(language)), system["k1"], system["b"])
+
+    def start(self) -> None:
+        """Start Java, and load what the first search would compile."""
+        self.nearest("isotope", 1)
 
     @cached_property
     def scripts(self) -> frozenset[str]:
@@ -93,11 +98,11 @@ class Retriever:
         self._pool = ThreadPoolExecutor(2, "start")
         self._lacks_texts = not sources.vectors("texts")
 
-    def start(self) -> None:
-        """Start Java and load the model, beside what follows."""
-        if self.words:
-            self._pool.submit(self.words.analyst.start)
-        if self.dense and self._sources.can_encode:
+    def start(self, systems: tuple[str, ...]) -> None:
+        """Start Java and load the model, beside what follows, where systems need them."""
+        if self.words and BM25 in systems:
+            self._pool.submit(self.words.start)
+        if self.dense and DENSE in systems and self._sources.can_encode:
             self.dense.start()
 
     def close(self) -> None:
@@ -148,7 +153,7 @@ class Retriever:
             notes.append("no index of BM25: pictures are found by vectors alone")
             return _named(empty().drop("rank"), BM25, self._depth)
         hits, known = self.words.nearest(text, self._depth)
-        sentence = mismatch(text, *known, self.words.scripts, self._sources.captions)
+        sentence = mismatch(text, *known, self.words.scripts, language_name(self._sources.captions))
         notes.extend([sentence] if sentence else [])
         return _named(hits, BM25, self._depth)
 

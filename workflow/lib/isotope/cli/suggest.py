@@ -1,0 +1,209 @@
+"""The command `isotope suggest`: pictures for a text, sections for a picture, or a page of both."""
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from isotope.cli.commands import (
+    Configured,
+    Overlays,
+    Pairs,
+    app,
+    filled,
+    one_of,
+    whole,
+)
+from isotope.core.errors import BadArgument, BadQuery, MissingFile, Unreadable
+
+if TYPE_CHECKING:
+    from isotope.suggest.answers import Answer, Found, Place
+    from isotope.suggest.engine import Engine
+
+_COMMAND = "isotope suggest"
+_STDIN = "-"
+_SYSTEMS = ("suggest", "wikimedia", "bm25", "dense")
+_LARGEST_PORT, _MOST = 65_535, 10
+# More than any text that is read, in bytes.
+_TEXT_BYTES = 1 << 20
+_WIDEST = 48
+_Ask = Callable[["Engine"], "Found[Answer] | Found[Place]"]
+
+
+@app.command(cls=Configured)
+def suggest(  # noqa: PLR0913 (one each for what the command takes)
+    collection: Annotated[str, typer.Argument(help="A built collection.", parser=filled)],
+    source: Annotated[
+        str | None,
+        typer.Argument(
+            help="- reads a text from standard input.", metavar="-", parser=one_of([_STDIN])
+        ),
+    ] = None,
+    *,
+    section: Annotated[
+        str | None,
+        typer.Option(help="A section: pictures for it.", metavar="ID", parser=filled),
+    ] = None,
+    text: Annotated[
+        Path | None, typer.Option(help="A text: pictures for it.", metavar="FILE")
+    ] = None,
+    image: Annotated[
+        str | None,
+        typer.Option(
+            help="A picture: sections for it. A file, or an id or URL of the collection.",
+            metavar="FILE|URL|ID",
+            parser=filled,
+        ),
+    ] = None,
+    top: Annotated[
+        int,
+        typer.Option(help="Most answers, up to 10.", parser=whole(1, _MOST), metavar="NUMBER"),
+    ] = _MOST,
+    system: Annotated[
+        str,
+        typer.Option(help="Who answers.", parser=one_of(_SYSTEMS), metavar="|".join(_SYSTEMS)),
+    ] = "suggest",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    html: Annotated[
+        Path | None, typer.Option(help="A page to write, with pictures.", metavar="FILE")
+    ] = None,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Serve a page that asks, until Ctrl-C.")
+    ] = False,
+    assessor: Annotated[
+        str, typer.Option(help="Whose verdicts the page saves.", metavar="NAME")
+    ] = "me",
+    host: Annotated[str, typer.Option(help="The default is this machine only.")] = "127.0.0.1",
+    port: Annotated[
+        int,
+        typer.Option(help="0 is any free one.", parser=whole(0, _LARGEST_PORT), metavar="NUMBER"),
+    ] = 8001,
+    remote: Annotated[
+        bool, typer.Option("--remote", help="Allow a host that others can reach.")
+    ] = False,
+    configfile: Overlays,
+    config: Pairs,
+) -> str:
+    """Suggest pictures for a text, or sections for a picture."""
+    from isotope.params.files import load  # noqa: PLC0415
+
+    asked = {"--section": section, "--text": text, "-": source, "--image": image}
+    _demand_one([name for name, value in asked.items() if value] + ["--serve"] * serve)
+    if serve:
+        params = load(configfile, config)
+        return _serve((collection, params, system), assessor, (host, port), remote=remote)
+    ask = _question(section, text, image, top, is_piped=source is not None)
+    from isotope.suggest.engine import Engine  # noqa: PLC0415
+
+    params = load(configfile, config)
+    with closing(Engine.load(collection, params, system=system)) as engine:
+        found = ask(engine)
+        if html:
+            from isotope.suggest.answers_page import write_html  # noqa: PLC0415
+
+            write_html(found, engine, html)
+    return as_record(found) if as_json else as_text(found)
+
+
+def _demand_one(named: Sequence[str]) -> None:
+    if len(named) != 1:
+        found = f"{' and '.join(named)} together" if named else "nothing to answer"
+        remedy = f"name one of --section, --text, -, --image and --serve; see `{_COMMAND} --help`"
+        raise BadArgument(_COMMAND, found, remedy)
+
+
+def _serve(what: tuple[str, Any, str], assessor: str, at: tuple[str, int], *, remote: bool) -> str:
+    from isotope.judge.guards import listen  # noqa: PLC0415
+    from isotope.suggest import app as page  # noqa: PLC0415
+    from isotope.suggest.engine import Engine  # noqa: PLC0415
+
+    collection, params, system = what
+    with (
+        closing(listen(*at, remote=remote)) as listening,
+        closing(Engine.load(collection, params, system=system, patient=False)) as engine,
+    ):
+        return page.serve(engine, collection, assessor, listening)
+
+
+def _question(
+    section: str | None, text: Path | None, image: str | None, top: int, *, is_piped: bool
+) -> _Ask:
+    """Return what asks the engine; files are read before it is loaded."""
+    if section is not None:
+        return lambda engine: engine.pictures_of_section(section, top=top)
+    if image is not None:
+        picture = _picture(image)
+        return lambda engine: engine.sections(picture, top=top)
+    words = _text(sys.stdin.buffer.read(_TEXT_BYTES), "standard input") if is_piped else None
+    if text is not None:
+        words = _text(_read(text), str(text))
+    return lambda engine: engine.pictures(words or "", top=top)
+
+
+def _picture(name: str) -> bytes | str:
+    """Return the bytes of a file, or the name itself if it is no file's."""
+    path = Path(name)
+    is_path = "://" not in name and path.suffix != ""
+    if not is_path and not path.is_file():
+        return name
+    return _read(path, most=None)
+
+
+def _read(path: Path, most: int | None = _TEXT_BYTES) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(-1 if most is None else most)
+    except FileNotFoundError as error:
+        raise MissingFile(path, "no such file", "check the path") from error
+    except OSError as error:
+        raise Unreadable(path, str(error.strerror).lower(), "check the path") from error
+
+
+def _text(data: bytes, where: str) -> str:
+    try:
+        return data.decode("utf-8", "strict" if len(data) < _TEXT_BYTES else "ignore")
+    except UnicodeDecodeError as error:
+        raise BadQuery(where, f"no UTF-8 ({error})", "save the text as UTF-8") from error
+
+
+def as_record(found: "Found[Answer] | Found[Place]") -> str:
+    """Return answers as JSON: `notes`, and `answers` with the fields of Answer or of Place."""
+    record = {"notes": found.notes, "answers": [asdict(each) for each in found]}
+    return json.dumps(record, ensure_ascii=False, indent=1) + "\n"
+
+
+def as_text(found: "Found[Answer] | Found[Place]") -> str:
+    """Return answers for a terminal: a table, then what to paste or to open, then notes."""
+    from isotope.suggest.answers import Answer  # noqa: PLC0415
+    from isotope.tabulate.table import plain  # noqa: PLC0415
+
+    rows, lines = list[list[object]](), list[str]()
+    for n, each in enumerate(found, 1):
+        if isinstance(each, Answer):
+            head = ("", "chance", "caption", "page", "reasons")
+            cells = [each.caption, ", ".join(each.pages[:2])]
+            lines.append(f"{n:2d}  {each.credit}\n    {each.image_url}\n")
+        else:
+            head = ("", "chance", "section", "picture", "reasons")
+            cells = [f"{each.page_title} # {each.section_title}", "none" if each.is_open else "has"]
+            lines.append(f"{n:2d}  {each.text_id}\n    {each.page_url}\n")
+        why = "; ".join(each.reasons)
+        rows.append([n, chance(each.probability), *map(_short, cells), why])
+    table = plain(rows, head) if rows else ""  # pyright: ignore[reportPossiblyUnboundVariable]
+    notes = "".join(f"note: {note}\n" for note in found.notes)
+    return "\n".join(part for part in (table, "".join(lines), notes) if part)
+
+
+def chance(probability: float | None) -> str:
+    """Return a probability in per cent, a dash for none."""
+    return "—" if probability is None else f"{probability:.0%}".replace("%", " %")
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _WIDEST else line[: _WIDEST - 1] + "…"

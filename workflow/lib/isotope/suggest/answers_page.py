@@ -1,0 +1,41 @@
+"""Live answers as a page of one file, with small pictures."""
+
+from pathlib import Path
+
+from isotope.core import store
+from isotope.core.errors import UnknownId
+from isotope.core.pixels import thumbnail
+from isotope.report.site import environment
+from isotope.suggest.answers import Answer, Found, Place
+from isotope.suggest.engine import Engine
+
+
+def write_html(found: Found[Answer] | Found[Place], engine: Engine, out: Path) -> None:
+    """Write the page; pictures that were crawled are in it, others are named.
+
+    Raises:
+        DiskFull, Unwritable: no room or no right to write it.
+        CorruptFile, TruncatedFile: a shard of pictures that can't be read.
+    """
+    pictures = {
+        each.image_id: uri
+        for each in found
+        if isinstance(each, Answer) and (uri := _uri(engine, each.image_id))
+    }
+    template = environment().get_template("show.answers.html.j2")
+    html = template.render(
+        collection=engine.collection,
+        answers=[each for each in found if isinstance(each, Answer)],
+        places=[each for each in found if isinstance(each, Place)],
+        notes=found.notes,
+        pictures=pictures,
+    )
+    with store.aside(out) as part:
+        part.write_text(html, encoding="utf-8", newline="\n")
+
+
+def _uri(engine: Engine, image_id: str) -> str | None:
+    try:
+        return thumbnail(engine.thumbnail(image_id))
+    except UnknownId:
+        return None

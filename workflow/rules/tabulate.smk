@@ -666,12 +666,11 @@ rule tabulate_suggest:
         pictures="results/suggest/{collection}/pictures.parquet",
         sheet="results/suggest/{collection}/sheet.parquet",
         taken_up=plan.taken_up_of,
-        deltas=plan.deltas_of,
         image_vectors=plan.suggest_vectors("images", "npy"),
         image_ids=plan.suggest_vectors("images", "ids.parquet"),
         pixels=plan.pixels,
         judgements=plan.verdict_sheets,
-        sql=plan.sql("suggest/*.sql"),
+        sql=plan.sql("suggest/**/*.sql"),
         templates=plan.templates(),
         code=plan.code("suggest.page:write_page"),
     output:

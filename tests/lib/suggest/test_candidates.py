@@ -63,7 +63,7 @@ def given_tables(tmp_path_factory) -> dict[str, Any]:
             vectors[f"{side}_vectors"].append(place)
             vectors[f"{side}_ids"].append(named)
     more = {n: getattr(inputs, n) for n in ("sections", "outlines", "placed", "associations")}
-    options = {"langlinks": [], "redirects": inputs.redirects, "index": [index], "spec": SPEC}
+    options = {"manifests": [], "redirects": inputs.redirects, "index": [index], "spec": SPEC}
     return {**tables, **more, **vectors, **options}
 
 

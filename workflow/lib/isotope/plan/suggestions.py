@@ -8,9 +8,9 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from isotope.judge.ledger import sheet_paths
-from isotope.params.phases import collection_kind
+from isotope.params.phases import Generate, collection_kind
 from isotope.plan.exhibits import Exhibits
-from isotope.plan.paths import Wildcards, expanded
+from isotope.plan.paths import Wildcards, expanded, of_collection
 
 _DUMP = re.compile(r"(?P<wiki>[a-z_]+)[-_](?P<date>\d{8})(?!\d)")
 _DAY = "%Y%m%d"
@@ -92,8 +92,8 @@ class Suggestions(Exhibits):
         Where it has none they are `<language>wiki` and the source's name.
         """
         spec = self.params["acquire"].get(source, {})
-        made = spec.get("generate")
-        if made:
+        if "generate" in spec:
+            made = {**Generate.defaults(), **spec["generate"]}
             first = datetime.strptime(made["date"], _DAY).replace(tzinfo=UTC)
             return _TOY, f"{first + (made['edition'] - 1) * _MONTH:{_DAY}}"
         urls = [
@@ -149,20 +149,21 @@ class Suggestions(Exhibits):
         """The collections that are compared with this earlier one, in the order of the params."""
         return [b for a, b in self.compared_pairs() if a == wildcards.collection]
 
-    def later_tables(self, table: str) -> Callable[[Wildcards], list[str]]:
-        """A parsed table of every source of every later collection, one after the other."""
-        return lambda w: [
-            f"data/parse/{s}/{table}.parquet"
-            for later in self.later_of(w)
-            for s in self.sources_of(later)
-        ]
+    def later_snapshots(self, wildcards: Wildcards) -> dict[str, Any]:
+        """Date, and tables of all sources, of each later collection."""
+        return {
+            name: {
+                "date": self.snapshot_date(name),
+                "outlines": self.suggest_tables("outline")(of_collection(name)),
+                "placed": self.suggest_tables("pictures")(of_collection(name)),
+            }
+            for name in self.later_of(wildcards)
+        }
 
-    def later_snapshots(self, wildcards: Wildcards) -> list[dict[str, Any]]:
-        """Name, date and number of sources of each later collection, as `later_tables` has them."""
-        return [
-            {"name": c, "date": self.snapshot_date(c), "sources": len(self.sources_of(c))}
-            for c in self.later_of(wildcards)
-        ]
+    def later_files(self, wildcards: Wildcards) -> list[str]:
+        """Those tables, as inputs."""
+        each = self.later_snapshots(wildcards).values()
+        return [path for own in each for key in ("outlines", "placed") for path in own[key]]
 
     # What the rules write.
 
@@ -187,10 +188,6 @@ class Suggestions(Exhibits):
         pattern = f"{self.FOLDER}/since/{{earlier}}/delta.parquet"
         pairs = [(a, b) for a, b in self.compared_pairs() if {a, b} <= own]
         return [pattern.format(earlier=a, collection=b) for a, b in pairs]
-
-    def deltas_of(self, wildcards: Wildcards) -> list[str]:
-        """Those of the rule's collection."""
-        return [p for p in self.delta_files() if f"/{wildcards.collection}/since/" in p]
 
     def suggest_pages(self) -> list[str]:
         """The page of suggestions of each collection that gets them."""

@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from isotope.acquire.manifest import placed_if_any
 from isotope.bm25.format import DESCRIBED, Index, open_index
 from isotope.bm25.search import search_counted
 from isotope.bm25.words import counted
@@ -38,6 +39,7 @@ BLOCK = 1 << 15
 # Sections whose candidates are put together at once.
 _PIECE = 1 << 12
 _VECTORS_MB = 512
+LANGLINKS = "langlinks"
 _KEY = ["text_id", "image_id"]
 Hits = Callable[[pl.Series, Path], pl.DataFrame]
 
@@ -51,7 +53,7 @@ def find_candidates(  # noqa: PLR0913
     outlines: Sequence[Path],
     placed: Sequence[Path],
     associations: Sequence[Path],
-    langlinks: Sequence[Path],
+    manifests: Sequence[Path],
     index: Sequence[Path],
     text_vectors: Sequence[Path],
     text_ids: Sequence[Path],
@@ -64,6 +66,7 @@ def find_candidates(  # noqa: PLR0913
 ) -> None:
     """Write tables.CANDIDATES of the sections of `relations.asked_sections`, by text_id, image_id.
 
+    `manifests` are those of the sources: language links are their files of the part `langlinks`.
     Each source names at most `spec["depth"]` pictures of a section. `outlines`, `placed` and
     `redirects` (the rejected pages of parse) have a file a source, in the order of
     `spec["languages"]`. `index` is that of BM25 over the images of the largest pool, or the
@@ -80,6 +83,7 @@ def find_candidates(  # noqa: PLR0913
     if not index and not image_vectors:
         remedy = "search with a system of kind bm25 or dense, and name it in suggest.bm25 or .dense"
         raise BadParams("suggest", "neither an index of BM25 nor vectors", remedy)
+    langlinks = [file for manifest in manifests for file in placed_if_any(manifest, LANGLINKS)]
     tables = Inputs(
         texts, images, qrels, sections, outlines, placed, associations, langlinks, redirects
     )

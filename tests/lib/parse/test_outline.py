@@ -97,13 +97,9 @@ def test_ids_and_characters_are_those_of_the_sections(mill):
 
 def test_links_are_a_sections_own_and_together_those_of_the_page(mill):
     links = mill["outline"]["links"].to_list()
-    assert links == [
-        ["Oak River", "Old"],
-        ["First owner", "Second owner", "Old"],
-        ["A painter"],
-        [],
-    ]
-    assert list(dict.fromkeys(sum(links, []))) == mill["links"]["target"].to_list()
+    history = ["First owner", "Second owner", "Old"]
+    assert links == [["Oak River", "Old"], history, ["A painter"], []]
+    assert list(dict.fromkeys(chain.from_iterable(links))) == mill["links"]["target"].to_list()
 
 
 def test_language_links_are_on_the_lead_without_inline_ones_and_the_wiki_itself(mill):

@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 # The columns of sql/suggest/sections/60_traits.sql that the model reads.
 _COUNTS = ("place", "sections", "level", "characters", "lines", "list_items", "table_rows")
 _PAGE = ("page_infobox", "page_characters", "page_lists", "page_digits", "page_class")
-TRAITS = ("heading", *_COUNTS, "references", "links", "has_infobox", *_PAGE)
+TRAITS = ("heading", *_COUNTS, "references", "named_links", "has_infobox", *_PAGE)
 # How many numbers the words of headings are hashed into.
 BUCKETS = 1 << 12
 _QUARTILES, _ENDS, _TWO = (0.25, 0.5, 0.75), (0.01, 0.99), 2
@@ -50,7 +50,7 @@ def features(rows: pl.DataFrame) -> pl.DataFrame:
         pl.col("references").log1p().alias("references"),
         (_KILO * pl.col("references") / characters).log1p().alias("references per 1,000"),
         # A list of links says nothing of the kind that links in prose say.
-        (_KILO * pl.col("links") * (1 - listed) / characters).log1p().alias("links in prose"),
+        (_KILO * pl.col("named_links") * (1 - listed) / characters).log1p().alias("links in prose"),
         (place == 0).alias("lead"),
         place.log1p().alias("sections before"),
         (last - place).log1p().alias("sections after"),

@@ -41,6 +41,17 @@ class Section:
         """Lines of its text: paragraphs, list items and table rows."""
         return self.paragraphs + self.list_items + self.table_rows
 
+    @property
+    def titles(self) -> list[str]:
+        """The pages that it links to."""
+        return [f"Page {n}" for n in range(self.links)]
+
+    @property
+    def text(self) -> str:
+        """Its lines; all links are in the first."""
+        first, more = " ".join(["x", *self.titles]), ["x"] * (self.lines - 1)
+        return "\n".join([first, *more]) if self.lines else ""
+
 
 @dataclass(frozen=True)
 class Page:
@@ -106,7 +117,7 @@ class Encyclopedia:
             text = {"text_id": text_id, "page_id": n, "language": language}
             text |= {"page_title": page.title, "section_title": section.heading or "Introduction"}
             text |= {"hierarchy": " / ".join([page.title, *heading])}
-            text |= {"context_section_description": "\n".join(["x"] * section.lines)}
+            text |= {"context_section_description": section.text}
             rows["texts"].append({**text, "split": section.judged or "other"})
             if section.judged:
                 judged = {"text_id": text_id, "image_id": f"image of {text_id}", "relevance": 1}
@@ -133,7 +144,7 @@ class Encyclopedia:
                 | {"table_rows": s.table_rows, "references": s.references}
                 | {
                     "has_infobox": bool(page.box) and not at,
-                    "links": [f"L{i}" for i in range(s.links)],
+                    "links": s.titles,
                 }
                 for at, s in enumerate(page.sections)
             ]

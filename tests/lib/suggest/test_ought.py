@@ -1,6 +1,7 @@
 """Ought a section to have a picture: what is learned, how sure it is, and how that is measured."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import log_loss, roc_auc_score
-from tests.outlined import Encyclopedia, drawn, world
+from tests.outlined import Encyclopedia, Section, drawn, world
 
 from isotope.core.errors import CorruptFile, EmptyTable, MissingColumn, MissingFile
 from isotope.suggest import ought, traits
@@ -23,7 +24,7 @@ def rows_of(headings: list[str], characters: list[int], pictures: list[bool]) ->
     """Sections in the columns that the model reads; every fifth page is a fold."""
     n = len(headings)
     numbers = {"place": 1, "sections": 5, "level": 2, "lines": 4, "list_items": 0, "table_rows": 0}
-    numbers |= {"references": 1, "links": 3, "page_characters": 5_000}
+    numbers |= {"references": 1, "named_links": 3, "page_characters": 5_000}
     constant = {
         **numbers,
         "page_lists": 0.1,
@@ -151,21 +152,13 @@ def test_headings_that_say_nonsense_leave_lists_low(tmp_path: Path):
     assert np.abs(chances - model.probability(rows)).max() < 0.25
 
 
-def _traits_of(sections) -> pl.DataFrame:
+def _traits_of(sections: Sequence[Section]) -> pl.DataFrame:
     """Each section in the middle of a page of ten."""
     named = ("heading", "level", "characters", "lines", "list_items", "table_rows", "references")
-    rows = [
-        {name: getattr(s, name) for name in (*named, "links")}
-        | {
-            "place": 4,
-            "sections": 10,
-            "has_infobox": False,
-            "page_infobox": False,
-            "page_class": "article",
-        }
-        | {"page_characters": 12_000, "page_lists": 0.2, "page_digits": 0.0}
-        for s in sections
-    ]
+    page = {"place": 4, "sections": 10, "has_infobox": False, "page_infobox": False}
+    page |= {"page_class": "article", "page_characters": 12_000}
+    page |= {"page_lists": 0.2, "page_digits": 0.0}
+    rows = [{n: getattr(s, n) for n in named} | {"named_links": s.links, **page} for s in sections]
     return pl.DataFrame(rows)
 
 
@@ -252,8 +245,8 @@ def test_an_absent_model_is_named(tmp_path: Path):
 def test_sections_without_a_column_are_refused_with_its_name():
     rows = long_ones_have_pictures()
     model, _ = learn(rows)
-    with pytest.raises(MissingColumn, match=r"no columns \['links'\]"):
-        model.probability(rows.drop("links"))
+    with pytest.raises(MissingColumn, match=r"no columns \['named_links'\]"):
+        model.probability(rows.drop("named_links"))
 
 
 @pytest.mark.parametrize("shown", [True, False])

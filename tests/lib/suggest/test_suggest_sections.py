@@ -172,6 +172,20 @@ def _is_held_out(page: Page) -> bool:
     return any(section.judged in ("validation", "test") for section in page.sections)
 
 
+def test_links_of_captions_which_no_text_has_tell_nothing(tmp_path: Path):
+    books = Encyclopedia(tmp_path, {"en": WORLD})
+    describe_sections(**books.inputs())
+    without = pl.read_parquet(tmp_path / "sections.parquet")
+    outline, placed = tmp_path / "en-outlines.parquet", tmp_path / "en-placed.parquet"
+    is_shown = pl.col("text_id").is_in(pl.read_parquet(placed)["text_id"].implode())
+    captioned = pl.when(is_shown).then(pl.col("links").list.concat(pl.lit(["Of a caption"])))
+    pl.read_parquet(outline).with_columns(links=captioned.otherwise("links")).write_parquet(outline)
+    describe_sections(**books.inputs())
+    rows = pl.read_parquet(tmp_path / "sections.parquet")
+    assert rows["links"].sum() > without["links"].sum()
+    assert rows["probability"].equals(without["probability"])
+
+
 def test_two_runs_write_the_same_bytes(tmp_path: Path):
     books = Encyclopedia(tmp_path, {"en": WORLD})
     written = list[list[bytes]]()
@@ -210,7 +224,7 @@ def _traits(folder: Path) -> Path:
         page_infobox=pl.lit(False),
         page_lists=pl.lit(0.0),
         page_digits=pl.lit(0.0),
-        **{name: pl.lit(2) for name in ("place", "level", "lines", "references", "links")},
+        **{name: pl.lit(2) for name in ("place", "level", "lines", "references", "named_links")},
         **{name: pl.lit(0) for name in ("list_items", "table_rows")},
         sections=pl.lit(4),
         page_characters=pl.lit(9_000),

@@ -3,6 +3,9 @@
 It learns which sections of the training pages have one; no list of words decides. Pages are cut
 into folds: no section gets its probability from weights that saw its page, and the log odds of the
 folds are scaled to the labels (Platt, "Probabilistic outputs for support vector machines", 1999).
+
+ASSUME an open section ought to have a picture as surely as sections like it have one; no paper and
+no file says which of the open ones ought to. Where editors are behind, that is too low.
 """
 
 import json
@@ -37,10 +40,10 @@ _TINY = 1e-15
 class Ought:
     """What the model learned.
 
-    A feature of `traits.features` has a column for its value and one for what it is above each of
-    its `knots`. The log odds are `bias`; plus the columns, less `means` and by `scales`, times
-    `weights`; plus the weight of the page's class; plus those of the heading's buckets, which stand
-    under their numbers. `slope` and `shift` calibrate them. `spreads` are what `importances` lists.
+    A feature of `traits.features` has the columns of `traits.columns`, by its `knots`. The log odds
+    are `bias`; plus the columns, less `means` and by `scales`, times `weights`; plus the weight of
+    the page's class; plus those of the heading's buckets, which stand under their numbers. `slope`
+    and `shift` calibrate them. `spreads` are what `importances` lists.
     """
 
     knots: Mapping[str, Sequence[float]]
@@ -77,7 +80,7 @@ class Ought:
             As `probability`.
         """
         columns = (traits.columns(rows, self.knots) - np.array(self.means)) / np.array(self.scales)
-        sizes = [1 + len(knots) for knots in self.knots.values()]
+        sizes = [len(knots) - 1 for knots in self.knots.values()]
         groups = np.split(columns * np.array(self.weights), np.cumsum(sizes)[:-1], axis=1)
         summed = [group.sum(axis=1) for group in groups]
         by_bucket = np.zeros(BUCKETS)
@@ -263,7 +266,7 @@ def _fitted(rows: pl.DataFrame, has_picture: Labels) -> Ought:
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 (slow to import)
 
     _check(has_picture)
-    knots = traits.quartiles(rows)
+    knots = traits.knots_of(rows)
     columns = traits.columns(rows, knots)
     means, scales = columns.mean(axis=0), columns.std(axis=0)
     scales[scales == 0] = 1

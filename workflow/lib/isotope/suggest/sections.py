@@ -102,9 +102,8 @@ def _relations(
     relations: dict[str, sql.Files] = {"outline": folder / "outline.parquet"}
     relations["pictures"] = folder / "pictures.parquet"
     languages, union = spec["languages"], spec["union"]
-    lazy = parsed(outlines, languages, union=union)
-    links = pl.col("links").list.len().fill_null(0).cast(pl.Int32)
-    lazy.drop("languages").with_columns(links).sink_parquet(folder / "outline.parquet")
+    outlined = parsed(outlines, languages, union=union)
+    outlined.drop("languages").sink_parquet(folder / "outline.parquet")
     parsed(placed, languages, union=union).sink_parquet(folder / "pictures.parquet")
     return relations
 

@@ -19,10 +19,10 @@ Floats = NDArray[np.float64]
 # The columns of sql/suggest/sections/60_traits.sql that the model reads.
 _COUNTS = ("place", "sections", "level", "characters", "lines", "list_items", "table_rows")
 _PAGE = ("page_infobox", "page_characters", "page_lists", "page_digits", "page_class")
-TRAITS = ("heading", *_COUNTS, "references", "links", "has_infobox", *_PAGE)
+TRAITS = ("heading", *_COUNTS, "references", "named_links", "has_infobox", *_PAGE)
 # How many numbers the words of headings are hashed into.
 BUCKETS = 1 << 12
-_QUANTILES = (0.25, 0.5, 0.75)
+_QUARTILES, _ENDS, _TWO = (0.25, 0.5, 0.75), (0.01, 0.99), 2
 _KILO, _SOFT = 1_000, 200
 _WORD = re.compile(r"\w+")
 _DIGIT = re.compile(r"\d")
@@ -39,6 +39,7 @@ def features(rows: pl.DataFrame) -> pl.DataFrame:
     place, last = pl.col("place"), pl.col("sections") - 1
     lines = pl.col("lines").clip(lower_bound=1)
     characters = pl.col("characters") + _SOFT
+    listed = ((pl.col("list_items") + pl.col("table_rows")) / lines).clip(upper_bound=1)
     return rows.select(
         pl.col("characters").log1p().alias("length"),
         (pl.col("characters") == 0).alias("empty"),
@@ -48,7 +49,8 @@ def features(rows: pl.DataFrame) -> pl.DataFrame:
         (pl.col("table_rows") / lines).clip(upper_bound=1).alias("share of table rows"),
         pl.col("references").log1p().alias("references"),
         (_KILO * pl.col("references") / characters).log1p().alias("references per 1,000"),
-        (_KILO * pl.col("links") / characters).log1p().alias("links per 1,000"),
+        # A list of links says nothing of the kind that links in prose say.
+        (_KILO * pl.col("named_links") * (1 - listed) / characters).log1p().alias("links in prose"),
         (place == 0).alias("lead"),
         place.log1p().alias("sections before"),
         (last - place).log1p().alias("sections after"),
@@ -64,25 +66,33 @@ def features(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def columns(rows: pl.DataFrame, knots: Mapping[str, Sequence[float]]) -> Floats:
-    """Return each feature's value and what it is above each of its knots [n, columns]."""
+    """Return each feature's value, and what it is above each knot but the outer ones [n, columns].
+
+    The outer knots of a feature end its range: what is beyond them counts as they do.
+    """
     values = features(rows)
-    hinged = [
-        np.maximum(values[name].to_numpy() - knot, 0) if n else values[name].to_numpy()
-        for name, at in knots.items()
-        for n, knot in enumerate((0.0, *at))
-    ]
-    return np.column_stack(hinged)
+    listed = list[Floats]()
+    for name, (low, *inner, high) in knots.items():
+        within = np.clip(values[name].to_numpy(), low, high)
+        listed += [within, *(np.maximum(within - knot, 0) for knot in inner)]
+    return np.column_stack(listed)
 
 
-def quartiles(rows: pl.DataFrame) -> dict[str, list[float]]:
-    """Return each feature's quartiles, each once and none at an end of its range."""
+def knots_of(rows: pl.DataFrame) -> dict[str, list[float]]:
+    """Return the knots of each feature, in order: quartiles between the ends of its range.
+
+    A hundredth of the sections are beyond each end; of a feature of two values, none.
+    """
     values = features(rows)
-    return {name: _within(values[name].to_numpy()) for name in values.columns}
+    return {name: _knots(values[name].to_numpy()) for name in values.columns}
 
 
-def _within(values: Floats) -> list[float]:
-    ends = {float(values.min()), float(values.max())}
-    return sorted({float(each) for each in np.quantile(values, _QUANTILES)} - ends)
+def _knots(values: Floats) -> list[float]:
+    distinct = np.unique(values)
+    two = len(distinct) <= _TWO
+    low, high = (distinct[0], distinct[-1]) if two else np.quantile(values, _ENDS)
+    inner = {float(q) for q in np.quantile(values, _QUARTILES)} - {float(low), float(high)}
+    return [float(low), *sorted(inner), float(high)]
 
 
 def buckets(headings: pl.Series) -> "csr_matrix":

@@ -12,7 +12,7 @@ SELECT
     END AS role,
     paged.page_class, outlined.heading, outlined.place, outlined.sections, outlined.level,
     outlined.characters, outlined.list_items, outlined.table_rows, outlined."references",
-    outlined.links, outlined.lines, outlined.has_infobox,
+    outlined.links, outlined.named_links, outlined.lines, outlined.has_infobox,
     paged.page_infobox, paged.page_characters, paged.page_lists, paged.page_digits,
     paged.page_split, paged.fold, paged.draw
 FROM outlined

@@ -131,9 +131,13 @@ def test_pictures_that_the_collection_lacks_are_no_candidates(tmp_path):
     assert [*found] == [("4-1", "y")]
 
 
-def union(teaching: int) -> Pages:
-    """A union whose headings differ on every page; sections that are the same share links."""
-    links = ["L1", "L2", "L3"]
+def union(teaching: int, old: str = "") -> Pages:
+    """A union whose headings differ on every page; sections that are the same share links.
+
+    The English ones lead to redirects whose titles begin with `old`.
+    """
+    links = [f"{old}L{n}" for n in range(1, 4)]
+    redirects = {f"{old}L{n}": f"L{n}" for n in range(1, 4)} if old else {}
     english = {f"L{n}": [Section()] for n in range(1, 4)}
     german = {f"G{n}": [Section()] for n in range(1, 4)}
     spoken = {f"de:G{n}": [f"en:L{n}"] for n in range(1, 4)}
@@ -144,7 +148,7 @@ def union(teaching: int) -> Pages:
         own = Section(f"Eigen {n}", shows=shows, links=["G1", "G2", "G3"])
         german[f"{name} (de)"] = [Section(), own]
         spoken[f"en:{name}"] = [f"de:{name} (de)"]
-    return Pages({"en": english, "de": german}, spoken)
+    return Pages({"en": english, "de": german}, spoken, redirects=redirects)
 
 
 def test_sections_that_share_links_are_the_likelier_the_same(tmp_path):
@@ -156,6 +160,15 @@ def test_sections_that_share_links_are_the_likelier_the_same(tmp_path):
     english = {key: value for key, value in found.items() if key[0].startswith("en-")}
     share = pytest.approx(odds / (1 + odds))
     assert english == {("en-7-1", "shared3"): (share, ["de: P3 (de) # Eigen 3"])}
+
+
+def test_links_to_redirects_are_shared_as_those_to_their_targets(tmp_path):
+    found = []
+    for old in ("", "Old "):
+        place = tmp_path / f"{old}links"
+        place.mkdir()
+        found.append(aligned(union(3, old), place))
+    assert found[0] == found[1]
 
 
 def test_language_links_count_both_ways(tmp_path):

@@ -17,12 +17,13 @@ from isotope.core import store
 from isotope.core.errors import BadParams
 from isotope.core.progress import Progress
 from isotope.core.schemas import schema
-from isotope.core.sql import Files
+from isotope.core.sql import SQL, Files, run_chain
 from isotope.core.wikimedia import decoded_name, file_name, file_of
 from isotope.parse.langlinks import read_langlinks
 from isotope.parse.tables import ASSOCIATIONS
 from isotope.suggest.origins import parsed
 
+STEPS = SQL / "suggest/pages"
 HIDDEN_SPLITS = ("validation", "test")
 LANGLINKS = schema(language=pa.string(), page_id=pa.int64(), other=pa.string(), title=pa.string())
 _ROWS = 100_000
@@ -65,6 +66,10 @@ def write_relations(
 ) -> dict[str, Files]:
     """Write into `folder` what the queries read; return the files by relation.
 
+    Besides the collection's own: outlines, placed (with image_id), associations, langlinks and
+    redirects; `asked` sections, and those of them that are `hidden`; all `pages`, and the `titles`
+    that lead to them.
+
     Raises:
         BadParams: a table of language links that is of none of the wikis.
         As `parse.langlinks.read_langlinks`.
@@ -89,7 +94,8 @@ def write_relations(
     own = {name: folder / f"{name}.parquet" for name in ("asked", "hidden", "langlinks")}
     tables: dict[str, Files] = {n: getattr(inputs, n) for n in ("texts", "images", "qrels")}
     associations = list(inputs.associations) or [folder / "none.parquet"]
-    return {**tables, **made, **own, "associations": associations}
+    relations = {**tables, **made, **own, "associations": associations}
+    return relations | run_chain(sorted(STEPS.glob("*.sql")), relations, folder)
 
 
 def _write_files(images: Path, out: Path) -> None:
@@ -102,7 +108,7 @@ def _write_files(images: Path, out: Path) -> None:
 
 
 def _names(address: str) -> list[str]:
-    """Return what parse may call a file: all of the name in its address, or what it is a size of."""
+    """Return what parse may call a file: all of its address's name, or what it is a size of."""
     whole = file_name(decoded_name(address.rpartition("/")[2]))
     return [whole] if (name := file_of(address)) in (None, whole) else [whole, name]
 

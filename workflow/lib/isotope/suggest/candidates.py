@@ -7,6 +7,7 @@ id, each of which is written when it is done: a run that was killed goes on with
 
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from isotope.bm25.format import DESCRIBED, Index, open_index
 from isotope.bm25.search import search_counted
 from isotope.bm25.words import counted
-from isotope.core import lucene, store
+from isotope.core import lucene, provenance, sql, store
 from isotope.core.errors import BadParams, CorruptFile, MissingFile
 from isotope.core.exact import Shards, top_k
 from isotope.core.progress import Progress, log
@@ -38,6 +39,9 @@ BLOCK = 1 << 15
 # Sections whose candidates are put together at once.
 _PIECE = 1 << 12
 _VECTORS_MB = 512
+_CALL = "suggest.candidates:find_candidates"
+_ANALYZER = re.compile(r'"analyzer": *"([^"]*)"')
+_AGAIN = "run the encode phase again"
 _KEY = ["text_id", "image_id"]
 Hits = Callable[[pl.Series, Path], pl.DataFrame]
 
@@ -74,7 +78,7 @@ def find_candidates(  # noqa: PLR0913
     Raises:
         BadParams: neither an index nor vectors; language links of another wiki.
         MissingFile, CorruptFile, TruncatedFile: a table, index or shard that is absent or damaged,
-            or a section without a vector.
+            a section without a vector, or a vector without a picture.
         ToolFailed: Java could not analyse the sections.
     """
     if not index and not image_vectors:
@@ -92,8 +96,9 @@ def find_candidates(  # noqa: PLR0913
     else:
         log.warning("no index of BM25: no candidates by captions")
     if image_vectors:
-        sides = (Encoded.load(text_vectors, text_ids), Encoded.load(image_vectors, image_ids))
-        sources.append(_Dense(*sides, spec["depth"]))
+        pictures = Encoded.load(image_vectors, image_ids)
+        pictures.demand(pl.scan_parquet(images).select("image_id").collect()["image_id"])
+        sources.append(_Dense(Encoded.load(text_vectors, text_ids), pictures, spec["depth"]))
     else:
         log.warning("no vectors: no candidates by them")
     every = [*_files(tables), *index, *text_vectors, *image_vectors]
@@ -129,12 +134,12 @@ def _write_blocks(
 ) -> list[Path]:
     """Write the candidates of each block of sections that no earlier run has written."""
     progress = Progress("sections", len(asked))
-    starts = range(0, len(asked), BLOCK)
-    written = [folder / f"block-{start // BLOCK:05d}.parquet" for start in starts]
-    progress.resume(sum(BLOCK for path in written if path.exists()))
-    for start, path in zip(starts, written, strict=True):
+    blocks = [*pieces(asked, BLOCK)]
+    written = [folder / f"block-{n:05d}.parquet" for n in range(len(blocks))]
+    there = [len(ids) for ids, path in zip(blocks, written, strict=True) if path.exists()]
+    progress.resume(sum(there))
+    for ids, path in zip(blocks, written, strict=True):
         if not path.exists():
-            ids = asked.slice(start, BLOCK)
             hits = [find(ids, folder) for find in sources]
             with store.grouped(path, CANDIDATES) as rows:
                 for piece in pieces(ids, _PIECE):
@@ -199,8 +204,10 @@ def _opened(folder: Path) -> Index | None:
     if any(folder.glob("segments_*")):
         return None
     described = folder / DESCRIBED
-    found = json.loads(described.read_text("utf-8")) if described.is_file() else {}
-    return open_index(folder, analyzer=str(found.get("analyzer")))
+    text = described.read_text("utf-8") if described.is_file() else ""
+    # Whatever is wrong with the rest, open_index says.
+    analyzer = _ANALYZER.search(text)
+    return open_index(folder, analyzer=analyzer[1] if analyzer else "")
 
 
 def _images_of(index: Path) -> Path:
@@ -226,6 +233,19 @@ class Encoded:
         """
         rows = load_vectors(vectors, ids).ids
         return cls(Shards(vectors), rows, vectors[0])
+
+    def demand(self, ids: pl.Series) -> None:
+        """Check that the vectors are those of a table.
+
+        Raises:
+            CorruptFile: as many others, and the first one.
+        """
+        if self.ids.equals(ids):
+            return
+        strange = self.ids.filter(~self.ids.is_in(ids.implode()))
+        if len(strange):
+            found = f"vectors of {len(strange)} other items, the first is {strange[0]}"
+            raise CorruptFile(self.where, found, _AGAIN)
 
 
 class _Dense:
@@ -256,7 +276,7 @@ class _Dense:
         missing = at.filter(pl.col("row").is_null())["id"]
         if len(missing):
             found = f"{len(missing)} sections have no vector, the first is {missing[0]}"
-            raise CorruptFile(self._texts.where, found, "run the encode phase again")
+            raise CorruptFile(self._texts.where, found, _AGAIN)
         return at["row"].cast(pl.Int64).to_numpy()
 
 
@@ -267,10 +287,12 @@ def _named(hits: pl.DataFrame, source: str, depth: int) -> pl.DataFrame:
 
 
 def _digest(files: Sequence[Path], spec: Mapping[str, Any]) -> str:
-    """Return what tells apart runs whose blocks must not be mixed."""
+    """Return what tells apart runs whose blocks must not be mixed: inputs, params and code."""
+    code = [provenance.LIBRARY / file for file in provenance.closure(_CALL)]
+    code += sorted((sql.SQL / "suggest").rglob("*.sql"))
     stats = [(str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in files if f.exists()]
-    told = json.dumps([BLOCK, stats, spec], sort_keys=True, default=str)
-    return hashlib.sha256(told.encode()).hexdigest()
+    described = json.dumps([BLOCK, stats, spec], sort_keys=True, default=str).encode()
+    return hashlib.sha256(b"".join([described, *(f.read_bytes() for f in code)])).hexdigest()
 
 
 @contextmanager
@@ -280,8 +302,8 @@ def _resumable(out: Path, digest: str) -> Generator[Path, None, None]:
     made_of = folder / "inputs.sha256"
     if not made_of.is_file() or made_of.read_text() != digest:
         shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        made_of.write_text(digest)
+        with store.aside(made_of) as part:
+            part.write_text(digest)
     try:
         yield folder
     except Exception:

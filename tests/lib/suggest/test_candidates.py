@@ -253,7 +253,7 @@ def test_vectors_of_another_collection_are_refused(tmp_path, given_tables):
 
 def test_an_index_that_does_not_say_what_it_is_is_refused(tmp_path, given_tables):
     (tmp_path / "index.json").write_text("{")
-    tables = {**given_tables, "index": [tmp_path]}
+    tables: dict[str, Any] = {**given_tables, "index": [tmp_path]}
     with pytest.raises(CorruptFile, match=r"index\.json: no JSON"):
         find_candidates(**tables, threads=1, out=tmp_path / "c.parquet")
 

@@ -64,7 +64,7 @@ def given_tables(tmp_path_factory) -> dict[str, Any]:
             vectors[f"{side}_vectors"].append(place)
             vectors[f"{side}_ids"].append(named)
     more = {n: getattr(inputs, n) for n in ("sections", "outlines", "placed", "associations")}
-    options = {"langlinks": [], "redirects": inputs.redirects, "index": [index], "spec": SPEC}
+    options = {"manifests": [], "redirects": inputs.redirects, "index": [index], "spec": SPEC}
     return {**tables, **more, **vectors, **options}
 
 
@@ -209,7 +209,7 @@ def test_an_index_of_lucene_answers_the_same(tmp_path, given_tables):
         "threads": 1,
     }
     index_bm25(**sides, **where, language="en", engine="lucene")
-    spec = {**SPEC, "captions_in": "en"}
+    spec = {**SPEC, "captions": "en"}
     frame = found(tmp_path / "a.parquet", given_tables, index=where["folders"], spec=spec)
     assert frame.equals(found(tmp_path / "b.parquet", given_tables))
 

@@ -9,10 +9,11 @@ import hashlib
 import json
 import re
 import shutil
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
@@ -31,7 +32,14 @@ from isotope.core.runs import empty, ranked
 from isotope.core.vectors import load_vectors
 from isotope.suggest.alignment import align
 from isotope.suggest.linked import link
-from isotope.suggest.relations import Inputs, asked_sections, between, pieces, write_relations
+from isotope.suggest.relations import (
+    Inputs,
+    asked_sections,
+    between,
+    language_links,
+    pieces,
+    write_relations,
+)
 from isotope.suggest.tables import CANDIDATES
 
 # Sections of a block; their words are counted by one Java, and the image vectors read once.
@@ -55,7 +63,7 @@ def find_candidates(  # noqa: PLR0913
     outlines: Sequence[Path],
     placed: Sequence[Path],
     associations: Sequence[Path],
-    langlinks: Sequence[Path],
+    manifests: Sequence[Path],
     index: Sequence[Path],
     text_vectors: Sequence[Path],
     text_ids: Sequence[Path],
@@ -70,13 +78,13 @@ def find_candidates(  # noqa: PLR0913
 
     Each source names at most `spec["depth"]` pictures of a section. `outlines`, `placed` and
     `redirects` (the rejected pages of parse) have a file a source, in the order of
-    `spec["languages"]`. `index` is that of BM25 over the images of the largest pool, or the
-    folder of that setting; without one, or without vectors, that source's columns are null. `spec`
-    has union, languages, wikis, depth, ought, and with an index k1, b and fields; with one of
-    Lucene's the language of its captions, `captions_in`, too.
+    `spec["languages"]`. Of `manifests` the part `langlinks` counts, if a source has one. `index` is
+    that of BM25 over the images of the largest pool, or the folder of that setting; without one, or
+    without vectors, that source's columns are null. `spec` has union, sources, languages, depth,
+    ought, and with an index k1, b, fields and the language of its `captions`.
 
     Raises:
-        BadParams: neither an index nor vectors; language links of another wiki.
+        BadParams: neither an index nor vectors.
         MissingFile, CorruptFile, TruncatedFile: a table, index or shard that is absent or damaged,
             a section without a vector, or a vector without a picture.
         ToolFailed: Java could not analyse the sections.
@@ -84,12 +92,10 @@ def find_candidates(  # noqa: PLR0913
     if not index and not image_vectors:
         remedy = "search with a system of kind bm25 or dense, and name it in suggest.bm25 or .dense"
         raise BadParams("suggest", "neither an index of BM25 nor vectors", remedy)
-    tables = Inputs(
-        texts, images, qrels, sections, outlines, placed, associations, langlinks, redirects
-    )
-    for table in _files(tables):
-        if not table.is_file():
-            raise MissingFile(table, "no such table", "run the phase that writes it")
+    one_each = (outlines, placed, associations)
+    links = language_links(manifests, spec)
+    tables = Inputs(texts, images, qrels, sections, *one_each, links, redirects)
+    files = [*_files(tables), *index, *text_vectors, *image_vectors]
     sources = list[Hits]()
     if index:
         sources.append(_Bm25(_images_of(index[0]), texts, spec, threads))
@@ -101,8 +107,7 @@ def find_candidates(  # noqa: PLR0913
         sources.append(_Dense(Encoded.load(text_vectors, text_ids), pictures, spec["depth"]))
     else:
         log.warning("no vectors: no candidates by them")
-    every = [*_files(tables), *index, *text_vectors, *image_vectors]
-    with _resumable(out, _digest(every, spec)) as folder:
+    with _resumable(out, _digest(files, spec)) as folder:
         asked = asked_sections(sections, spec["ought"])
         by_pages = _named_by_pages(tables, asked, folder, spec)
         parts = _write_blocks(asked["text_id"], sources, by_pages, folder)
@@ -110,9 +115,15 @@ def find_candidates(  # noqa: PLR0913
     log.info("%d candidates of %d sections", found, asked.height)
 
 
-def _files(tables: Inputs) -> Iterator[Path]:
-    for value in vars(tables).values():
-        yield from [value] if isinstance(value, Path) else value
+def _files(tables: Inputs) -> list[Path]:
+    one_each = (tables.outlines, tables.placed, tables.associations, tables.redirects)
+    links = [file for _, file in tables.langlinks]
+    own = [tables.texts, tables.images, tables.qrels, tables.sections]
+    every = [*own, *chain.from_iterable(one_each), *links]
+    for table in every:
+        if not table.is_file():
+            raise MissingFile(table, "no such table", "run the phase that writes it")
+    return every
 
 
 def _named_by_pages(
@@ -190,7 +201,7 @@ class _Bm25:
             return pl.concat([empty().drop("rank"), *hits])
 
     def _by_lucene(self, words: pl.DataFrame, _: Path) -> pl.DataFrame:
-        model = lucene.Bm25(self._spec["k1"], self._spec["b"], language=self._spec["captions_in"])
+        model = lucene.Bm25(self._spec["k1"], self._spec["b"], language=self._spec["captions"])
         limits = {"hits": self._spec["depth"], "threads": self._threads}
         return lucene.search(self._folder, words.iter_rows(), model, **limits)
 

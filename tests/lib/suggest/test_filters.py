@@ -18,7 +18,7 @@ from isotope.suggest.filters import (
     series_of,
     shown,
 )
-from isotope.suggest.likeness import Likeness, Places
+from isotope.suggest.likeness import Likeness, Pairs, Places
 from isotope.suggest.tables import PICTURES, REJECTED
 
 SPEC = {
@@ -248,15 +248,14 @@ def test_hash_and_vectors_must_agree_where_both_are_known(tmp_path):
     pictures = table(*(picture(i, hash=h) for i, h in hashes.items()))
     vectors = {"a": [1, 0], "same": [2, 0.1], "hash alone": [0, 1], "cosine alone": [1, 0]}
     likeness = with_vectors(tmp_path, pictures, vectors | {"no hash": [1, 0.01]})
-    rows = pairs(*(("a", i) for i in hashes if i != "a")).rename(
-        {"text_id": "image_id", "image_id": "other_id"}
-    )
-    both = likeness.near_duplicates(rows, 6, 0.98)
-    assert both["other_id"].to_list() == ["same", "no hash"]
+    ids, rows = pl.Series([*hashes]), Pairs(np.zeros(4, np.int64), np.arange(1, 5))
+    both = likeness.near_duplicates(ids, rows, 6, 0.98)
+    assert [ids[i] for i in both["other"]] == ["same", "no hash"]
     assert both["bits"].to_list() == [1, None]
     assert both["cosine"][0] == pytest.approx(2 / np.hypot(2, 0.1), abs=1e-6)
-    hashes_alone = Likeness(pictures).near_duplicates(rows, 6, 0.98)
-    assert hashes_alone["other_id"].to_list() == ["same", "hash alone"]
+    hashes_alone = Likeness(pictures).near_duplicates(ids, rows, 6, 0.98)
+    assert [ids[i] for i in hashes_alone["other"]] == ["same", "hash alone"]
+    assert hashes_alone["cosine"].to_list() == [None, None]
 
 
 def test_vectors_are_those_of_the_system_or_else_of_hashes(tmp_path):

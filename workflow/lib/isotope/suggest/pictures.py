@@ -127,7 +127,7 @@ def _batches_of(
     for i, path in shards:
         ids = frozenset[str]()
         if path.is_file():
-            shown = pl.scan_parquet(names).select(image_id="picture_id").unique()
+            shown = pl.scan_parquet(names).select(image_id="picture_id")
             here = pl.scan_parquet(path).select("image_id")
             found = here.join(shown, on="image_id", how="semi").collect()["image_id"]
             ids = frozenset[str](found.to_list()) - repeated(path, every)

@@ -99,7 +99,7 @@ class Learned:
             return feed
         scores, chances = feed["score"].to_numpy(), feed["probability"].to_numpy()
         least = calibrate.mean_from(scores, chances, wanted)
-        self._raise(least, f"below, the mean probability of the feed is less than {wanted}")
+        self._raise(least, f"below it the mean probability of the feed is less than {wanted}")
         return self.shown(feed)
 
     def certify(self, spec: Mapping[str, Any]) -> None:
@@ -114,7 +114,7 @@ class Learned:
         self._record(found)
         self.calibration |= {"certified": found[0].threshold, "why": found[0].why}
         likely = calibrate.likely_from(self.calibration["curves"]["all"])
-        self._raise(likely, "below, a suggestion is rather wrong than right")
+        self._raise(likely, "below it a suggestion is rather wrong than right")
 
     def _of_rank(self, rank: int) -> tuple[Floats, NDArray[np.bool_]]:
         own = self.suggested.filter(pl.col("rank") == rank)
@@ -125,7 +125,7 @@ class Learned:
         if not before or before[0].threshold is None or before[0].threshold >= least:
             return
         if least == np.inf:
-            why = f"no suggestion is sure enough: {reason}"
+            why = f"no threshold is high enough: {reason}"
             none = [own._replace(threshold=None, why=own.why or why) for own in before]
             self._record(none)
             self.calibration["why"] = why

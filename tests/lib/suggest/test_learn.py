@@ -87,9 +87,9 @@ def test_of_many_sections_the_same_ones_teach_in_any_order(monkeypatch: pytest.M
 
 
 def _learned(curve: dict[str, list[float]]) -> learn.Learned:
-    """Return what 60 validation sections teach whose first suggestions score 0.05 to 2.95."""
-    scores = np.arange(60) / 20 + 0.05
-    suggested = pl.DataFrame({"rank": 1, "score": scores, "is_right": scores > 0.06})
+    """Return what 60 validation sections teach whose first suggestions score 0.025 to 2.975."""
+    scores = np.arange(60) / 20 + 0.025
+    suggested = pl.DataFrame({"rank": 1, "score": scores, "is_right": scores > 0.05})
     record = {"collection": "world", "precision": 0.9, "sections": {"validation": 60}}
     record |= {"curves": {"all": curve}, "raised": [], "weights": {}}
     own = learn.Learned({}, record, suggested.with_columns(pl.col("rank").cast(pl.Int32)))

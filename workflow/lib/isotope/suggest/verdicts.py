@@ -15,7 +15,6 @@ import polars as pl
 
 from isotope.core import store
 from isotope.core.schemas import CAPTION_FIELDS
-from isotope.judge import pool
 from isotope.judge.suggestions import (
     ACCEPTED,
     FORM,
@@ -168,10 +167,3 @@ def _tally(name: object, own: pl.DataFrame, right: pl.Series) -> dict[str, Any]:
         **{verdict: counts.get(verdict, 0) for verdict in VERDICTS},
         **{"precision": share.share, "low": share.low, "high": share.high},
     }
-
-
-def agreement(verdicts: pl.DataFrame, sheet: pl.DataFrame) -> pl.DataFrame:
-    """Return judge.tables.AGREEMENT: every two assessors, with Cohen's kappa of their verdicts."""
-    own = verdicts.join(sheet.select(_KEY), on=_KEY, how="semi")
-    pairs = {"task": pl.lit("t2m"), "query_id": "text_id", "doc_id": "image_id"}
-    return pool.agreement(own.select("assessor", **pairs, grade="verdict"))

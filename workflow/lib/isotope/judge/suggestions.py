@@ -120,3 +120,18 @@ def read_verdicts(paths: Sequence[Path]) -> pl.DataFrame:
     ]
     rows = pl.DataFrame(judged, schema=_JUDGED, orient="row")
     return rows.sort("text_id", "image_id", "assessor")
+
+
+def grades(paths: Sequence[Path]) -> pl.DataFrame:
+    """Return what verdicts say of the relevance of pairs: text_id, image_id, grade, assessor.
+
+    A verdict that the section wants no picture says nothing of one, and a text that was pasted is
+    no section: neither is a judgement.
+
+    Raises:
+        CorruptFile: as `read_verdicts`.
+    """
+    read = read_verdicts(paths).filter(~pl.col("text_id").str.starts_with(PASTED))
+    grade = pl.col("verdict").replace_strict(GRADES, default=None, return_dtype=pl.Int32)
+    graded = read.with_columns(grade=grade).drop_nulls("grade")
+    return graded.select("text_id", "image_id", "grade", "assessor")

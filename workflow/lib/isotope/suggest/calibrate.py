@@ -273,14 +273,3 @@ def _tested(scores: Floats, sections: int, level: Level) -> Floats:
             # A threshold that adds no suggestion has the test of the one before it.
             return tested[np.concatenate([[True], np.diff(own) > 0])]
     return THRESHOLDS[:0]
-
-
-def calibration_error(probability: Floats, right: Bools, bins: int = 10) -> float:
-    """Return the expected calibration error: the mean distance of bins of equal numbers.
-
-    Source: M. Pakdaman Naeini et al., AAAI 2015; bins of equal numbers as in Nixon et al., 2019.
-    """
-    order = np.argsort(probability, kind="stable")
-    parts = [part for part in np.array_split(order, bins) if len(part)]
-    gaps = (abs(probability[part].mean() - right[part].mean()) * len(part) for part in parts)
-    return float(sum(gaps) / len(order)) if len(order) else 0.0

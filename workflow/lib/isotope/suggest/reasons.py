@@ -16,7 +16,7 @@ _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _LANGUAGES = Path(__file__).with_name("languages.json")
 _MOST_WORDS, _MOST_NAMES = 4, 3
 # A word on more than this share of the captions tells nothing.
-_COMMON = 0.1
+_COMMON = 0.05
 _MOST_STEMS = 1 << 20
 _FEWEST = 20
 

@@ -135,8 +135,8 @@ def test_22_sections_without_an_error_certify_nine_of_ten_and_21_do_not():
     (few,) = _all_right(21, 3.0)
     assert few.threshold is None
     assert few.why == (
-        "not certified: 21 sections of validation have a suggestion of rank 1, at least 22 without "
-        "an error are needed"
+        "not certified: 21 sections of validation have a suggestion of rank 1 that scores enough, "
+        "at least 22 without an error are needed"
     )
 
 

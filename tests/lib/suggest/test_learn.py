@@ -84,3 +84,58 @@ def test_of_many_sections_the_same_ones_teach_in_any_order(monkeypatch: pytest.M
     some = learn.judged(sections)["text_id"]
     assert len(some) == 7
     assert set(learn.judged(sections.reverse())["text_id"]) == set(some)
+
+
+def _learned(curve: dict[str, list[float]]) -> learn.Learned:
+    """Return what 60 validation sections teach whose first suggestions score 0.025 to 2.975."""
+    scores = np.arange(60) / 20 + 0.025
+    suggested = pl.DataFrame({"rank": 1, "score": scores, "is_right": scores > 0.05})
+    record = {"collection": "world", "precision": 0.9, "sections": {"validation": 60}}
+    record |= {"curves": {"all": curve}, "raised": [], "weights": {}}
+    own = learn.Learned({}, record, suggested.with_columns(pl.col("rank").cast(pl.Int32)))
+    own.certify({"most": 1, "precision": 0.9, "confidence": 0.9})
+    return own
+
+
+def _feed(scores: list[float], chances: list[float]) -> pl.DataFrame:
+    return pl.DataFrame({"rank": 1, "score": scores, "probability": chances})
+
+
+SURE = {"x": [0.0, 3.0], "y": [0.8, 1.0]}
+
+
+def test_a_threshold_rises_to_where_a_suggestion_is_rather_right_than_wrong():
+    assert _learned(SURE).calibration["threshold"] == pytest.approx(0.0)
+    unsure = _learned({"x": [0.0, 3.0], "y": [0.3, 0.9]}).calibration
+    assert (unsure["certified"], unsure["threshold"]) == (pytest.approx(0.0), pytest.approx(1.0))
+    assert unsure["ranks"][0]["sections"] == 40
+    assert unsure["reached"] == {"coverage": round(40 / 60, 6), "precision": 1.0}
+    assert [own["reason"] for own in unsure["raised"]] == [
+        "below it a suggestion is rather wrong than right"
+    ]
+
+
+def test_a_threshold_rises_until_the_feed_is_right_in_the_mean():
+    own = _learned(SURE)
+    rest = own.raise_for(_feed([3.0, 2.0, 1.0], [1.0, 0.9, 0.1]))
+    assert rest["score"].to_list() == [3.0, 2.0]
+    assert own.calibration["threshold"] == pytest.approx(1.1)
+    same = _learned(SURE)
+    assert len(same.raise_for(_feed([3.0, 2.0, 1.0], [1.0, 0.9, 0.8]))) == 3
+    assert same.calibration["threshold"] == pytest.approx(0.0)
+
+
+def test_nothing_is_shown_where_no_suggestion_is_sure_enough():
+    own = _learned(SURE)
+    assert own.raise_for(_feed([3.0, 2.0], [0.6, 0.7])).is_empty()
+    assert own.calibration["threshold"] is None
+    assert own.calibration["why"] == (
+        "no threshold is high enough: below it the mean probability of the feed is less than 0.9"
+    )
+    assert own.calibration["ranks"][0]["why"] == own.calibration["why"]
+
+
+def test_an_empty_feed_raises_no_threshold():
+    own = _learned(SURE)
+    assert own.raise_for(_feed([], [])).is_empty()
+    assert own.calibration["threshold"] == pytest.approx(0.0)

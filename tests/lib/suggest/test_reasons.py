@@ -22,7 +22,7 @@ def test_words_that_text_and_captions_share_come_rarest_first_and_as_the_text_wr
     assert shared_words(TEXT, CAPTIONS[0], KNOWN) == ["Lighthouses", "red"]
 
 
-def test_a_word_on_a_tenth_of_the_captions_tells_nothing():
+def test_a_word_of_more_than_a_twentieth_of_the_pictures_tells_nothing():
     assert KNOWN.weight(stem_of("book")) == 0
     assert shared_words("A book of boats", [*CAPTIONS[3], *CAPTIONS[2]], KNOWN) == ["boats"]
 
@@ -67,6 +67,11 @@ def test_every_source_has_its_reason():
         "like the picture of *Eddystone*",
         "shown on the linked page *Eddystone Rocks*",
     ]
+
+
+def test_a_page_that_is_linked_is_named_once():
+    row = {"dense": 0.4, "links": 0.5, "links_on": ["Eddystone"]}
+    assert reasons(row, "", [], KNOWN, like="Eddystone") == ["shown on the linked page *Eddystone*"]
 
 
 def test_one_language_is_one_article_and_many_are_counted():

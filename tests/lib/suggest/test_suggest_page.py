@@ -72,8 +72,8 @@ def test_what_editors_did_is_counted_for_each_snapshot(results) -> None:
     rows = table(results, "editors").filter(system="feed")
     columns = ("later", "sections", "taken_up", "other_picture", "illustrated", "hit@1")
     assert rows.select(columns).rows() == [
-        (20210122, 14, 2, 1, 3, pytest.approx(2 / 3)),
-        (20211213, 14, 6, 1, 7, pytest.approx(6 / 7)),
+        ("2021-01-22", 14, 2, 1, 3, pytest.approx(2 / 3)),
+        ("2021-12-13", 14, 6, 1, 7, pytest.approx(6 / 7)),
     ]
     waiting = table(results, "waiting").filter(system="feed")
     assert waiting.select("time", "at_risk", "events", "share").rows() == [

@@ -10,8 +10,10 @@ loss, and bounds its mean only, does not apply.
 What is promised: with probability `confidence` over draws of the validation sections, at least the
 share `precision` of the suggestions for sections that are drawn like them is right. That holds for
 scores that were fixed before. Ours are cross-fitted, and those of other sections are by weights of
-all folds, so it holds but for what five sixths of the data change in the weights. It says nothing
-of open sections: editors judge those (`isotope.suggest.later`).
+all folds, so it holds but for what a fifth of the sections changes in the weights. It promises
+nothing of open sections, many of which no picture fits: they score lower. So a threshold may rise
+for them, until a suggestion is rather right than wrong (`likely_from`), and those of the feed are
+right in the mean by their own probabilities (`mean_from`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -180,19 +182,36 @@ def certify(
     draw, so suggestions of a section, which depend on each other, are never counted together: each
     rank has tests of its own, and the ranks share the error 1 - `confidence`. So all their
     thresholds hold at once, and with them the precision of all suggestions together. A later
-    rank's threshold is never below that of the rank before it, and there is none without that.
+    rank's threshold is never below that of the rank before it, so that no second suggestion is
+    shown without the first, and there is none without that.
     """
     error, rest = 1 - confidence, len(scores) - 1
-    found = list[Certified]()
+    found, least = list[Certified](), -np.inf
     for own, hits in zip(scores, right, strict=True):
         share = (1 - _FIRST_RANK) / rest if found else _FIRST_RANK if rest else 1
         level, rank = Level(precision, error * share), len(found) + 1
-        tested = _tested(own, sections, level)
-        if found:
-            least = found[-1].threshold
-            tested = tested[:0] if least is None else tested[tested >= least]
-        found.append(_test(rank, own, hits, tested, level))
-    return found
+        tested, enough = _tested(own, sections, level), own >= least
+        found.append(_test(rank, own[enough], hits[enough], tested[tested >= least], level))
+        least = _least_equal(own, found[-1].threshold)
+    return _in_order(found)
+
+
+def _least_equal(scores: Floats, threshold: float | None) -> float:
+    """Return the least of THRESHOLDS with the same suggestions, which has the same test."""
+    if threshold is None:
+        return np.inf
+    same = _above(scores, THRESHOLDS) == (scores >= threshold).sum()
+    return float(THRESHOLDS[same].min())
+
+
+def _in_order(found: Sequence[Certified]) -> list[Certified]:
+    """Lower thresholds to those of later ranks; `_least_equal` has seen that no test changes."""
+    ordered = list[Certified]()
+    lowest = np.inf
+    for own in reversed(found):
+        lowest = lowest if own.threshold is None else min(lowest, own.threshold)
+        ordered.append(own if own.threshold is None else own._replace(threshold=float(lowest)))
+    return ordered[::-1]
 
 
 def _test(rank: int, scores: Floats, right: Bools, tested: Floats, level: Level) -> Certified:
@@ -201,8 +220,8 @@ def _test(rank: int, scores: Floats, right: Bools, tested: Floats, level: Level)
     last = (passed.index(False) if False in passed else len(passed)) - 1
     if not passed:
         why = (
-            f"{len(scores)} sections of validation have a suggestion of rank {rank}, at least "
-            f"{least_sections(0, *level)} without an error are needed"
+            f"{len(scores)} sections of validation have a suggestion of rank {rank} that scores "
+            f"enough, at least {least_sections(0, *level)} without an error are needed"
         )
         own = len(scores), int(right.sum())
     else:
@@ -212,6 +231,44 @@ def _test(rank: int, scores: Floats, right: Bools, tested: Floats, level: Level)
     if last >= 0:
         return Certified(rank, float(tested[last]), *own, bound, level.error, "")
     return Certified(rank, None, *own, bound, level.error, f"not certified: {why}")
+
+
+def at(threshold: float, certified: Certified, scores: Floats, right: Bools) -> Certified:
+    """Return what is known of a stricter threshold than that of `certified`.
+
+    A threshold among those tested is certified too: all tests up to the last one hold at once.
+    """
+    above = scores >= threshold
+    own = int(above.sum()), int(right[above].sum())
+    return Certified(
+        certified.rank,
+        threshold,
+        *own,
+        lower_bound(own[1], own[0], certified.error),
+        *certified[5:],
+    )
+
+
+def likely_from(curve: Mapping[str, Any]) -> float:
+    """Return the least of THRESHOLDS from which on a suggestion is right as likely as wrong."""
+    likely = THRESHOLDS[_at(curve, THRESHOLDS) >= 0.5]  # noqa: PLR2004 (one half)
+    return float(likely.min()) if len(likely) else float("inf")
+
+
+def mean_from(scores: Floats, probability: Floats, precision: float) -> float:
+    """Return the least of THRESHOLDS above which the probabilities' mean is the precision wanted.
+
+    It is minus infinity where all suggestions have that mean, or there are none, and infinity where
+    no threshold leaves some that have it.
+    """
+    if not len(scores) or probability.mean() >= precision:
+        return float("-inf")
+    enough = [
+        float(threshold)
+        for threshold in THRESHOLDS
+        if (above := scores >= threshold).any() and probability[above].mean() >= precision
+    ]
+    return min(enough, default=float("inf"))
 
 
 def _above(scores: Floats, thresholds: Floats) -> NDArray[np.int64]:
@@ -233,14 +290,3 @@ def _tested(scores: Floats, sections: int, level: Level) -> Floats:
             # A threshold that adds no suggestion has the test of the one before it.
             return tested[np.concatenate([[True], np.diff(own) > 0])]
     return THRESHOLDS[:0]
-
-
-def calibration_error(probability: Floats, right: Bools, bins: int = 10) -> float:
-    """Return the expected calibration error: the mean distance of bins of equal numbers.
-
-    Source: M. Pakdaman Naeini et al., AAAI 2015; bins of equal numbers as in Nixon et al., 2019.
-    """
-    order = np.argsort(probability, kind="stable")
-    parts = [part for part in np.array_split(order, bins) if len(part)]
-    gaps = (abs(probability[part].mean() - right[part].mean()) * len(part) for part in parts)
-    return float(sum(gaps) / len(order)) if len(order) else 0.0

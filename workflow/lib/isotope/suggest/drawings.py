@@ -24,7 +24,8 @@ def draw_reliability(bins: pl.DataFrame, out: Path) -> None:
     if bins.is_empty():
         write_note("no suggestion has a probability: nothing was calibrated", out)
         return
-    with canvas(out, panels=1, width=_PANEL_IN, height=4.6, lines=(3, 1)) as (_, (top, below)):
+    with canvas(out, panels=1, width=1.6 * _PANEL_IN, height=4.6, lines=(3, 1)) as (_, panels):
+        top, below = panels
         x, share = bins["probability"].to_list(), bins["share"]
         ends = [(share - bins["low"]).to_list(), (bins["high"] - share).to_list()]
         top.plot([0, 1], [0, 1], color="grey", linewidth=0.8, linestyle=(0, (4, 3)))

@@ -1,5 +1,6 @@
 """The encyclopedia as judge: how often, and how soon, editors chose what was suggested."""
 
+import re
 from typing import Any
 
 import polars as pl
@@ -9,9 +10,10 @@ from isotope.suggest.later import GONE, OTHER, OUTCOMES, TAKEN
 from isotope.suggest.survival import kaplan_meier, median
 
 _SYSTEMS = ("feed", "suggest", "wikimedia", "bm25", "dense")
+_DATE = re.compile(r"(\d{4})(\d\d)(\d\d)")
 _FIRST = (1, 3)
 _ILLUSTRATED = (TAKEN, OTHER)
-_BY_OUTCOME = {name: name.replace(" ", "_") for name in OUTCOMES}
+_BY_OUTCOME = {name: name.replace(" ", "_") for name in OUTCOMES if name != GONE}
 _COUNTS = ("sections", "gone", "illustrated", "suggestions", *_BY_OUTCOME.values())
 _RATES = ("illustrated_share", "precision", "hit@1", "low", "high", "hit@3")
 
@@ -23,11 +25,11 @@ def outcomes(rows: pl.DataFrame) -> pl.DataFrame:
     show a picture now, `gone` those that are not found again. Of the illustrated ones, `hit@k` is
     the share that shows one of the first k suggestions (low and high are the exact interval of
     hit@1), and `precision` the share of their suggestions that was taken up. Suggestions are
-    counted by outcome, too.
+    counted by outcome, too. `later` is a date such as 2021-01-22 where the snapshot has one.
     """
     parts = rows.partition_by("later", "system", as_dict=True)
     found = [
-        {"later": later, "system": system, **_outcomes(parts[later, system])}
+        {"later": _dated(later), "system": system, **_outcomes(parts[later, system])}
         for later in rows["later"].unique().sort()
         for system in _SYSTEMS
         if (later, system) in parts
@@ -35,6 +37,11 @@ def outcomes(rows: pl.DataFrame) -> pl.DataFrame:
     names: dict[str, Any] = {"later": pl.String, "system": pl.String}
     names |= dict.fromkeys(_COUNTS, pl.Int64) | dict.fromkeys(_RATES, pl.Float64)
     return pl.DataFrame(found, schema=names)
+
+
+def _dated(later: str) -> str:
+    is_date = _DATE.fullmatch(later)
+    return "-".join(is_date.groups()) if is_date else later
 
 
 def _outcomes(own: pl.DataFrame) -> dict[str, Any]:

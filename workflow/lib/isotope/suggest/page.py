@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from isotope.core import store
+from isotope.judge.suggestion_session import verdict_agreement
 from isotope.report.content import Display, Scope, figure_element, read_table, thumbnails
 from isotope.report.site import write_page as write_html
 from isotope.suggest import drawings, editors, evaluate, filters, variety, verdicts
@@ -205,7 +206,7 @@ def exhibits(  # noqa: PLR0913, PLR0917 (what is measured)
         "waiting": editors.long(waiting),
         "medians": editors.medians(waiting, unit),
         "people": verdicts.tally(*people),
-        "agreement": verdicts.agreement(*people),
+        "agreement": verdict_agreement(*people),
         "variety": variety.cluster_recall(of, likeness.vectors, spec["seed"]),
         "shares": variety.shares(feed, about["sections"]),
         "filters": filters.counts(about["rejected"]),

@@ -15,10 +15,10 @@ _WORD = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+(?:['\u2019][^\W_{_UNSPAC
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _LANGUAGES = Path(__file__).with_name("languages.json")
 _MOST_WORDS, _MOST_NAMES = 4, 3
-# A word on more than this share of the captions tells nothing.
-_COMMON = 0.1
+# A word of more pictures than this share, and than so many, tells nothing.
+_COMMON = 0.05
 _MOST_STEMS = 1 << 20
-_FEWEST = 20
+_FEWEST = 50
 
 
 @dataclass(frozen=True)
@@ -84,16 +84,18 @@ def reasons(
 
     `candidate` is a row of CANDIDATES; `captions` are the picture's, `known` the words of the
     collection's captions, `like` the title of a page that shows the picture or one that looks like
-    it, if there is one: it is a reason where dense search names the picture.
+    it, if there is one: it is a reason where dense search names the picture and no link leads to
+    that page.
     """
     found = list[str]()
     if candidate.get("alignment") is not None:
         found.append(_used_by(candidate.get("alignment_on") or []))
     if shared := shared_words(text, captions, known):
         found.append(f"matches: {', '.join(shared)}")
-    if like and candidate.get("dense") is not None:
+    titles = candidate.get("links_on") or []
+    if like and like not in titles and candidate.get("dense") is not None:
         found.append(f"like the picture of *{like}*")
-    if titles := candidate.get("links_on"):
+    if titles:
         found.append(f"shown on the linked {_pages(titles)}")
     return [reason for reason in found if reason]
 

@@ -15,18 +15,16 @@ import polars as pl
 
 from isotope.core import store
 from isotope.core.schemas import CAPTION_FIELDS
-from isotope.judge import pool
 from isotope.judge.suggestions import (
     ACCEPTED,
     FORM,
-    GRADES,
-    PASTED,
     REASONS,
     REFUSALS,
     SHEET,
     VERDICTS,
     Suggestion,
     Verdict,
+    grades,
     open_ledger,
     pasted,
     read_verdicts,
@@ -78,18 +76,14 @@ def judgements(paths: Sequence[Path]) -> pl.DataFrame:
     """Return what verdicts say of the relevance of pairs: text_id, image_id, relevance, assessors.
 
     The relevance is 2 (good), 1 (okay) or 0 (bad, offensive): of several assessors' the median, of
-    two middle ones the lower. That a section wants no picture says nothing of one, and a text that
-    was pasted is no section: neither is a judgement.
+    two middle ones the lower, as in `judge.pool.graded_qrels`.
 
     Raises:
         CorruptFile: as `read_verdicts`.
     """
-    read = read_verdicts(paths).filter(pl.col("verdict").is_in([*GRADES]))
-    of_sections = read.filter(~pl.col("text_id").str.starts_with(PASTED))
-    grade = pl.col("verdict").replace_strict(GRADES, return_dtype=pl.Int32)
-    middle = pl.col("relevance").sort().get((pl.len() - 1) // 2)
-    graded = of_sections.with_columns(relevance=grade).group_by(_KEY)
-    return graded.agg(middle, assessors=pl.len().cast(pl.Int32)).sort(_KEY)
+    middle = pl.col("grade").sort().get((pl.len() - 1) // 2)
+    counts = {"relevance": middle, "assessors": pl.len().cast(pl.Int32)}
+    return grades(paths).group_by(_KEY).agg(**counts).sort(_KEY)
 
 
 def write_judgements(paths: Sequence[Path], out: Path) -> None:
@@ -168,10 +162,3 @@ def _tally(name: object, own: pl.DataFrame, right: pl.Series) -> dict[str, Any]:
         **{verdict: counts.get(verdict, 0) for verdict in VERDICTS},
         **{"precision": share.share, "low": share.low, "high": share.high},
     }
-
-
-def agreement(verdicts: pl.DataFrame, sheet: pl.DataFrame) -> pl.DataFrame:
-    """Return judge.tables.AGREEMENT: every two assessors, with Cohen's kappa of their verdicts."""
-    own = verdicts.join(sheet.select(_KEY), on=_KEY, how="semi")
-    pairs = {"task": pl.lit("t2m"), "query_id": "text_id", "doc_id": "image_id"}
-    return pool.agreement(own.select("assessor", **pairs, grade="verdict"))

@@ -145,7 +145,7 @@ def write_page(  # noqa: PLR0913
 
     `taken_up` is one file (tables.TAKEN_UP) for a collection that has a later snapshot, else none.
     `spec` has collection, seed and most; a `scope` (fields of `report.content.Scope` but root and
-    collection) where the collection has other pages, which are then linked.
+    collection; `suggested` is true) where the collection has other pages, which are then linked.
 
     Raises:
         CorruptFile: judgements that nobody can read. As `core.vectors.load_vectors`.

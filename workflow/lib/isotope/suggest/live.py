@@ -25,6 +25,9 @@ SYSTEMS = {SUGGEST: (BM25, DENSE), WIKIMEDIA: (BM25, DENSE), BM25: (BM25,), DENS
 _NO_CLASS = ""
 _KEY = ["text_id", "image_id"]
 _SECTIONS = ("text_id", "language", "page_id", "page_class")
+_NOWHERE = pl.DataFrame(
+    schema={"language": pl.String, "page_id": pl.Int64, "image_id": pl.String, "origin": pl.String}
+)
 _UNCALIBRATED = "nothing is calibrated: run the phase suggest for probabilities"
 _UNFILTERED = "nothing is filtered: run the phase suggest, which describes the pictures"
 
@@ -66,7 +69,7 @@ class Live:
         self._filters = Filters(
             described,
             sections=sections,
-            shown=shown(sources.placed, described, sources.spec),
+            shown=shown(sources.placed, described, sources.spec) if sources.placed else _NOWHERE,
             qrels=pl.read_parquet(sources.qrels),
             rejections=rejections(sources.judgements),
             likeness=likeness,

@@ -193,7 +193,7 @@ def _odd(scores: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("truth", [_sharp, _flat, _odd])
 @pytest.mark.parametrize("n", [60, 400])
 def test_the_promised_precision_is_kept_in_as_many_draws_as_promised(truth: Truth, n: int):
-    """Suggestions of three ranks depend on each other: a section that has one right has no other."""
+    """Suggestions of three ranks depend on each other: a section has one that is right at most."""
     population = np.random.default_rng(7).normal(1, 1.5, (40_000, 3))
     population.sort(axis=1)
     population = population[:, ::-1]
@@ -230,6 +230,37 @@ def test_what_is_certified_has_the_bound_it_claims(n: int, ranks: int, seed: int
             assert (own.sections, own.right) == (above.sum(), right[own.rank - 1][above].sum())
             assert own.bound >= 0.9
             assert own.threshold in THRESHOLDS
+
+
+def test_a_raised_threshold_is_described_by_what_scores_above_it():
+    (own,) = _all_right(100, 3.0)
+    scores, right = np.array([4.0, 3.0, 2.0, 1.0]), np.array([True, False, True, True])
+    raised = calibrate.at(2.0, own, scores, right)
+    assert (raised.threshold, raised.sections, raised.right) == (2.0, 3, 2)
+    assert raised.bound == pytest.approx(lower_bound(2, 3, own.error))
+    assert calibrate.at(9.0, own, scores, right).sections == 0
+
+
+def test_a_suggestion_is_likely_from_where_its_curve_passes_one_half():
+    assert calibrate.likely_from({"x": [-1.0, 1.0], "y": [0.2, 0.8]}) == pytest.approx(0.0)
+    assert calibrate.likely_from({"x": [0.0], "y": [0.4]}) == np.inf
+
+
+def test_a_feed_is_right_in_the_mean_from_the_least_threshold_that_makes_it_so():
+    scores, chances = np.array([5.0, 4.0, 3.0, 2.0]), np.array([1.0, 0.9, 0.8, 0.3])
+    assert calibrate.mean_from(scores, chances, 0.7) == -np.inf
+    # The first three have 0.9 in the mean; 2.1 is the least threshold that leaves them alone.
+    assert calibrate.mean_from(scores, chances, 0.9) == pytest.approx(2.1)
+    assert calibrate.mean_from(scores, chances - 0.5, 0.9) == np.inf
+    assert calibrate.mean_from(scores[:0], chances[:0], 0.9) == -np.inf
+
+
+@given(st.lists(st.tuples(st.floats(-5, 15), st.floats(0, 1)), max_size=30), st.floats(0.1, 0.9))
+def test_what_passes_the_raised_threshold_has_the_mean_wanted(rows, wanted: float):
+    scores, chances = np.array(rows).reshape(-1, 2).T
+    least = calibrate.mean_from(scores, chances, wanted)
+    shown = chances[scores >= least]
+    assert not len(shown) or shown.mean() >= wanted
 
 
 def test_the_calibration_error_is_that_worked_out_by_hand():

@@ -170,6 +170,21 @@ def test_what_a_live_engine_reads_is_in_the_calibration(made: dict[str, Any]):
     assert least >= calibration["threshold"]
 
 
+def test_open_sections_that_no_picture_fits_raise_the_threshold(tmp_path: Path):
+    world = World({"validation": 80, "open": 80}, wrong=15)
+    # Of every second open section the picture that fits is not in the collection.
+    lacking = [world.text_ids[n] for n in range(80, 160, 2)]
+    own = pl.col("text_id").str.slice(5) == pl.col("image_id").str.slice(6)
+    world.candidates = world.candidates.filter(~(own & pl.col("text_id").is_in(lacking)))
+    got = _feed(world, tmp_path)
+    calibration, feed = got["calibration"], got["feed"]
+    assert calibration["certified"] < calibration["threshold"]
+    assert {own["threshold"] for own in calibration["raised"]} >= {calibration["threshold"]}
+    assert feed["probability"].mean() >= 0.9
+    assert feed["text_id"].is_in(lacking).mean() < 0.1
+    assert len(feed) > 20
+
+
 def _nothing(got: dict[str, Any]) -> str:
     """Check that no suggestion is a valid feed; return why there is none."""
     assert got["feed"].is_empty()

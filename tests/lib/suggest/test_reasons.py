@@ -69,6 +69,11 @@ def test_every_source_has_its_reason():
     ]
 
 
+def test_a_page_that_is_linked_is_named_once():
+    row = {"dense": 0.4, "links": 0.5, "links_on": ["Eddystone"]}
+    assert reasons(row, "", [], KNOWN, like="Eddystone") == ["shown on the linked page *Eddystone*"]
+
+
 def test_one_language_is_one_article_and_many_are_counted():
     def used(*codes: str) -> list[str]:
         own = {"alignment": 0.5, "alignment_on": [f"{code}: A # B" for code in codes]}

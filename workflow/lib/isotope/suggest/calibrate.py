@@ -10,8 +10,10 @@ loss, and bounds its mean only, does not apply.
 What is promised: with probability `confidence` over draws of the validation sections, at least the
 share `precision` of the suggestions for sections that are drawn like them is right. That holds for
 scores that were fixed before. Ours are cross-fitted, and those of other sections are by weights of
-all folds, so it holds but for what five sixths of the data change in the weights. It says nothing
-of open sections: editors judge those (`isotope.suggest.later`).
+all folds, so it holds but for what a fifth of the sections changes in the weights. It promises
+nothing of open sections, many of which no picture fits: they score lower. So a threshold may rise
+for them, until a suggestion is rather right than wrong (`likely_from`), and those of the feed are
+right in the mean by their own probabilities (`mean_from`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -212,6 +214,44 @@ def _test(rank: int, scores: Floats, right: Bools, tested: Floats, level: Level)
     if last >= 0:
         return Certified(rank, float(tested[last]), *own, bound, level.error, "")
     return Certified(rank, None, *own, bound, level.error, f"not certified: {why}")
+
+
+def at(threshold: float, certified: Certified, scores: Floats, right: Bools) -> Certified:
+    """Return what is known of a stricter threshold than that of `certified`.
+
+    A threshold among those tested is certified too: all tests up to the last one hold at once.
+    """
+    above = scores >= threshold
+    own = int(above.sum()), int(right[above].sum())
+    return Certified(
+        certified.rank,
+        threshold,
+        *own,
+        lower_bound(own[1], own[0], certified.error),
+        *certified[5:],
+    )
+
+
+def likely_from(curve: Mapping[str, Any]) -> float:
+    """Return the least of THRESHOLDS from which on a suggestion is right as likely as wrong."""
+    likely = THRESHOLDS[_at(curve, THRESHOLDS) >= 0.5]  # noqa: PLR2004 (one half)
+    return float(likely.min()) if len(likely) else float("inf")
+
+
+def mean_from(scores: Floats, probability: Floats, precision: float) -> float:
+    """Return the least of THRESHOLDS above which the probabilities' mean is the precision wanted.
+
+    It is minus infinity where all suggestions have that mean, or there are none, and infinity where
+    no threshold leaves some that have it.
+    """
+    if not len(scores) or probability.mean() >= precision:
+        return float("-inf")
+    enough = [
+        float(threshold)
+        for threshold in THRESHOLDS
+        if (above := scores >= threshold).any() and probability[above].mean() >= precision
+    ]
+    return min(enough, default=float("inf"))
 
 
 def _above(scores: Floats, thresholds: Floats) -> NDArray[np.int64]:

@@ -12,10 +12,11 @@ UNKNOWN_PAGE = "file page unknown"
 _COMMONS = "https://commons.wikimedia.org/"
 _FREE = re.compile(r"CC0|CC BY(?:-SA)?(?: [\d.]+)?|public domain|GFDL")
 _UNFREE = re.compile(r"fair use|\b(?:NC|ND)\b")
-# "Author: A. Person", "Foto: A. Person", "(c) A. Person", "Photo by A. Person".
+# "Author: A. Person", "Foto: A. Person", "(c) A. Person", "Photo by A. Person". What a picture is
+# of follows other words: "Image: ", "Foto von ", "photo de ".
 _BY = re.compile(
-    r"(?:\b(?:author|photo(?:graph(?:er|ed)?)?|picture|image|creator|artist|credit|autor|urheber"
-    r"|fotograf|foto|auteur|autore)\s*(?::|\bby\b|\bvon\b|\bpar\b|\bde\b)\s*(?:by\s+)?"
+    r"(?:\b(?:author|photo(?:graph(?:er|ed)?)?|creator|artist|credit|autor|urheber|fotograf|foto"
+    r"|auteur|autore)\s*(?::|\bby\b|\bpar\b)\s*(?:by\s+)?"
     r"|(?:©|\(c\)|\bcopyright\b)\s*(?:by\s+|\d{4}\s*,?\s*(?:by\s+)?)?)"
     r"(?P<name>[^,;|/()\[\]{}<>\n]{2,80})",
     re.IGNORECASE,
@@ -49,8 +50,8 @@ def credit_line(author: str | None, licence: str | None, file_page: str | None) 
 def author(attribution: str | None) -> str | None:
     """Return whom attribution captions name as a picture's author; None if nobody.
 
-    Captions are joined by ` | `. The author is who stands behind a word such as `Photo:` or `©`, or before a licence. WIT's captions are
-    mostly descriptions of files and name nobody.
+    Captions are joined by ` | `. The author is who stands behind a word such as `Photo:` or `©`, or
+    before a licence. WIT's captions are mostly descriptions of files and name nobody.
     """
     for caption in (attribution or "").split(" | "):
         by = _BY.search(caption)
@@ -80,11 +81,12 @@ def _before_licence(caption: str) -> str | None:
     if not found:
         return None
     pieces = [_clean(piece) for piece in _PIECES.split(caption[: found.start()])]
-    # A caption that is a sentence before its licence names no author.
-    names = [piece for piece in pieces if piece and len(piece) > 1]
-    return names[-1] if names and len(names[-1].split()) <= _MOST_WORDS else None
+    names = [piece for piece in pieces if piece]
+    return names[-1] if names else None
 
 
 def _clean(name: str) -> str | None:
+    """Return a name without what surrounds it; None for a sentence or what names nobody."""
     name = _TRAILING.sub("", name.strip(" \t-\u2013\u2014.:\"'"))
-    return None if _NO_NAME.fullmatch(name) or not name else name
+    is_name = len(name) > 1 and len(name.split()) <= _MOST_WORDS
+    return name if is_name and not _NO_NAME.fullmatch(name) else None

@@ -5,13 +5,15 @@ duplicates and of a series the best one is left, so these need one (`Filters.one
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from isotope.core.errors import UnknownId
-from isotope.suggest.likeness import NOWHERE, Likeness, Places
+from isotope.suggest.likeness import NOWHERE, Likeness, Pairs, Places
 from isotope.suggest.origins import parsed
 from isotope.suggest.picture_kinds import BLANK
 from isotope.suggest.tables import REJECTED
@@ -30,6 +32,9 @@ REASONS = (
 )
 _KINDS = (*BLANK, "map")
 _PAGE = ["language", "page_id"]
+_KEY = ["row", "text_id", "image_id"]
+# Reason, condition and detail.
+_Rule = tuple[pl.Expr, pl.Expr, pl.Expr]
 # Names that cameras and scanners give: their numbers count pictures, not those of a series.
 _CAMERAS = (
     r"^(?:dsc|dscn|dscf|dscs|img|imgp|image|picture|pict|pic|photo|foto|scan|scanned|pa|p|cimg|mvc"
@@ -94,13 +99,17 @@ class Filters:
         Raises:
             UnknownId: a candidate that is not among the pictures.
         """
-        rows = self._known_of(candidates.select("text_id", "image_id"))
-        reasons = rows.with_columns(_first_of(self._rules()))
-        before = reasons.filter(pl.col("reason").is_null())
-        reasons = reasons.join(self._on_page_already(before), on="row", how="left")
-        reasons = reasons.join(self._rejected_before(before), on="row", how="left").sort("row")
-        found = reasons.select("row", "text_id", "image_id", _coalesced())
-        return _split(candidates, found.unnest("found"))
+        rows, rules = self._known_of(candidates.select("text_id", "image_id")), [*self._rules()]
+        rows = rows.with_columns(_first_of([(name, holds) for name, holds, _ in rules]))
+        gone = rows.filter(pl.col("rule").is_not_null()).select(
+            *_KEY, *_chosen(rules), pl.lit(0).alias("order")
+        )
+        left = rows.filter(pl.col("rule").is_null())
+        own = self._of_texts(self._rejections, left).join(left.select(_KEY), on=_KEY[1:])
+        before = own.select(*_KEY, reason=pl.lit("rejected before"), detail="rejected", order=2)
+        every = pl.concat([gone, self._like_the_pages(left), before], how="vertical_relaxed")
+        first = every.sort("row", "order").unique("row", keep="first", maintain_order=True)
+        return _split(candidates, first)
 
     def one_of_a_kind(self, ranked: pl.DataFrame) -> Filtered:
         """Leave the best of near duplicates and of a series; `ranked` is best first in a section.
@@ -109,9 +118,8 @@ class Filters:
         what is itself left out stays.
         """
         rows = ranked.select("text_id", "image_id").with_row_index("row")
-        pairs = pl.concat([self._alike(some) for some in _blocks(rows)] or [_no_pairs()])
-        found = rows.join(_worse(pairs), on="row", how="left").sort("row")
-        return _split(ranked, found)
+        pairs = [self._alike(some) for some in _blocks(rows)]
+        return _split(ranked, rows.join(_worse(pairs), on="row").sort("row"))
 
     def _known_of(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Return candidates with all that rules ask of their picture, section and page."""
@@ -145,68 +153,75 @@ class Filters:
     def _of_texts(self, table: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
         return table.join(rows.select("text_id").unique(), on="text_id", how="semi")
 
-    def _rules(self) -> Iterator[tuple[str | pl.Expr, pl.Expr, pl.Expr]]:
+    def _rules(self) -> Iterator[_Rule]:
         """Yield reason, condition and detail of the rules that look at a row alone, in order."""
         col, spec = pl.col, self._spec
-        yield "on the page", col("origin").is_not_null(), pl.format("by {}", "origin")
+        yield pl.lit("on the page"), col("origin").is_not_null(), pl.format("by {}", "origin")
         likely = pl.format("illustrates with probability {}", col("illustrates").round(2))
         yield col("kind"), col("kind").is_in(_KINDS), likely
-        yield "on many pages", col("pages") > spec["pages"], pl.format("{} pages", "pages")
-        side = pl.min_horizontal("width", "height")
-        size = pl.format("{} x {} px", "width", "height")
-        yield "too small", side < spec["pixels"], size
+        many = col("pages") > spec["pages"]
+        yield pl.lit("on many pages"), many, pl.format("{} pages", "pages")
+        small = pl.min_horizontal("width", "height") < spec["pixels"]
+        yield pl.lit("too small"), small, pl.format("{} x {} px", "width", "height")
         tail = (col("aspect") < col("narrowest")) | (col("aspect") > col("widest"))
-        yield (
-            "other aspect",
-            tail,
-            pl.format("{}, a {} has {} to {}", *_rounded("aspect", "kind", "narrowest", "widest")),
-        )
-        yield "not free", ~_is_free() & bool(spec["free"]), _licence(self._pictures)
+        numbers = (col(name).round(2) for name in ("aspect", "narrowest", "widest"))
+        aspect, *bounds = numbers
+        span = pl.format("{}, a {} has {} to {}", aspect, "kind", *bounds)
+        yield pl.lit("other aspect"), tail, span
+        unfree = ~col("is_free").fill_null(value=False) & bool(spec["free"])
+        yield pl.lit("not free"), unfree, col("licence").fill_null("licence unknown")
 
-    def _on_page_already(self, rows: pl.DataFrame) -> pl.DataFrame:
+    def _like_the_pages(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Return the rows that are near duplicates of a picture of their page."""
-        pages = rows.filter(pl.col("page_id").is_not_null()).select(
-            "row", "text_id", *_PAGE, "image_id"
-        )
-        near = self._shown.join(pages, on=_PAGE, how="semi")
-        pairs = pages.join(near.rename({"image_id": "other_id"}), on=_PAGE)
+        pages = rows.filter(pl.col("page_id").is_not_null()).select(*_KEY, *_PAGE)
+        on = self._shown.join(pages, on=_PAGE, how="semi").rename({"image_id": "other_id"})
         hidden = self._of_texts(self._own, rows).rename({"image_id": "other_id"})
-        pairs = pairs.filter(pl.col("image_id") != pl.col("other_id")).join(
-            hidden, on=["text_id", "other_id"], how="anti"
+        pairs = (
+            pages.join(on, on=_PAGE)
+            .filter(pl.col("image_id") != pl.col("other_id"))
+            .join(hidden, on=["text_id", "other_id"], how="anti")
         )
-        same = self._near_duplicates(pairs.select("row", "image_id", "other_id"))
+        ids = pl.concat([pairs["image_id"], pairs["other_id"]])
+        places = np.arange(len(pairs))
+        same = self._near_duplicates(ids, Pairs(places, places + len(pairs)))
+        found = pl.concat([pairs[same["one"]], same], how="horizontal")
         detail = pl.format("of {} on the page, {}", "other_id", _evidence())
-        return same.group_by("row").agg(detail.first().alias("of_page"))
+        nearest = found.sort("row", "bits", "other_id", nulls_last=True)
+        return nearest.select(
+            *_KEY, reason=pl.lit("near duplicate"), detail=detail, order=1
+        ).unique("row", keep="first")
 
-    def _rejected_before(self, rows: pl.DataFrame) -> pl.DataFrame:
-        keys = ["text_id", "image_id"]
-        own = self._of_texts(self._rejections, rows)
-        return rows.select("row", *keys).join(own, on=keys).select("row", "rejected")
-
-    def _near_duplicates(self, pairs: pl.DataFrame) -> pl.DataFrame:
+    def _near_duplicates(self, ids: pl.Series, pairs: Pairs) -> pl.DataFrame:
         bits, cosine = int(self._spec["same_bits"]), float(self._spec["same_cosine"])
-        same = self._likeness.near_duplicates(pairs, bits, cosine)
-        return same.sort("row", "bits", "other_id", nulls_last=True)
+        return self._likeness.near_duplicates(ids, pairs, bits, cosine)
 
     def _alike(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Return pairs of candidates of a section of which the worse one must go."""
-        series = self._pictures["series"].gather(self._places.of(rows["image_id"]))
-        rows = rows.with_columns(series.alias("series"))
-        others = rows.rename({"row": "other", "image_id": "other_id", "series": "other_series"})
-        pairs = rows.join(others, on="text_id").filter(pl.col("other") < pl.col("row"))
-        same = self._near_duplicates(pairs).select(
-            "row",
-            "other",
-            pl.lit("near duplicate").alias("reason"),
-            pl.format("of {}, {}", "other_id", _evidence()).alias("detail"),
+        """Return pairs of candidates of a section of which the worse one, `one`, must go."""
+        ids, pairs = rows["image_id"], _pairs_of(rows["text_id"])
+        same = self._near_duplicates(ids, pairs).with_columns(
+            reason=pl.lit("near duplicate"), evidence=pl.format(", {}", _evidence())
         )
-        of_series = pairs.filter(pl.col("series") == pl.col("other_series")).select(
+        series = self._pictures["series"].gather(self._places.of(ids))
+        number, is_series = series.fill_null(0).to_numpy(), series.is_not_null().to_numpy()
+        of_one = (number[pairs.one] == number[pairs.other]) & is_series[pairs.one]
+        of_one &= is_series[pairs.other]
+        of_series = pl.DataFrame({"one": pairs.one[of_one], "other": pairs.other[of_one]})
+        of_series = of_series.with_columns(reason=pl.lit("same series"), evidence=pl.lit(""))
+        every = pl.concat([same.drop("bits", "cosine"), of_series], how="vertical_relaxed")
+        beside = pl.Series("other_id", ids.gather(every["other"]))
+        return every.with_columns(
+            beside,
+            row=rows["row"].gather(every["one"]),
+            better=rows["row"].gather(every["other"]),
+        ).select(
             "row",
-            "other",
-            pl.lit("same series").alias("reason"),
-            pl.format("as {}", "other_id").alias("detail"),
+            "better",
+            "reason",
+            pl.when(pl.col("evidence") == "")
+            .then(pl.format("as {}", "other_id"))
+            .otherwise(pl.format("of {}{}", "other_id", "evidence"))
+            .alias("detail"),
         )
-        return pl.concat([_no_pairs(), same, of_series], how="vertical_relaxed")
 
 
 def shown(placed: Sequence[Path], pictures: pl.DataFrame, spec: Mapping[str, Any]) -> pl.DataFrame:
@@ -288,8 +303,11 @@ def series_of(file: pl.Expr) -> pl.Expr:
 
 def _with_series(pictures: pl.DataFrame) -> pl.DataFrame:
     kept = ["image_id", "kind", "illustrates", "pages", "width", "height", "is_free"]
-    kept += [c for c in ("licence",) if c in pictures.columns]
-    return pictures.select(*kept, series_of(pl.col("file")).hash().alias("series"))
+    if "licence" not in pictures.columns:
+        pictures = pictures.with_columns(licence=pl.lit(None, pl.String))
+    series = series_of(pl.col("file"))
+    number = pl.when(series.is_not_null()).then(series.hash())
+    return pictures.select(*kept, "licence", number.alias("series"))
 
 
 def _rejections(rows: pl.DataFrame) -> pl.DataFrame:
@@ -299,44 +317,21 @@ def _rejections(rows: pl.DataFrame) -> pl.DataFrame:
     return some.unique(["text_id", "image_id"], keep="first", maintain_order=True)
 
 
-def _first_of(rules: Iterator[tuple[str | pl.Expr, pl.Expr, pl.Expr]]) -> list[pl.Expr]:
-    """Return the columns `reason` and `detail` of the first rule that holds."""
-    every = list(rules)
+def _first_of(conditions: Sequence[tuple[pl.Expr, pl.Expr]]) -> pl.Expr:
+    """Return the number of the first rule that holds, `rule`."""
+    rule = pl.lit(None, pl.Int32)
+    for n, (_, holds) in reversed([*enumerate(conditions)]):
+        rule = pl.when(holds.fill_null(value=False)).then(n).otherwise(rule)
+    return rule.alias("rule")
+
+
+def _chosen(rules: Sequence[_Rule]) -> list[pl.Expr]:
+    """Return `reason` and `detail` of each row's rule."""
     reason, detail = pl.lit(None, pl.String), pl.lit(None, pl.String)
-    for name, holds, why in reversed(every):
-        named = pl.lit(name) if isinstance(name, str) else name
-        is_so = holds.fill_null(value=False)
-        reason = pl.when(is_so).then(named).otherwise(reason)
-        detail = pl.when(is_so).then(why).otherwise(detail)
+    for n, (name, _, why) in enumerate(rules):
+        reason = pl.when(pl.col("rule") == n).then(name).otherwise(reason)
+        detail = pl.when(pl.col("rule") == n).then(why).otherwise(detail)
     return [reason.alias("reason"), detail.alias("detail")]
-
-
-def _coalesced() -> pl.Expr:
-    """Return reason and detail: of the rules, else of the page's pictures, else of assessors."""
-    col = pl.col
-    reason = (
-        pl.when(col("reason").is_not_null())
-        .then("reason")
-        .when(col("of_page").is_not_null())
-        .then(pl.lit("near duplicate"))
-        .when(col("rejected").is_not_null())
-        .then(pl.lit("rejected before"))
-    )
-    detail = pl.coalesce("detail", "of_page", "rejected")
-    return pl.struct(reason.alias("reason"), detail.alias("detail")).alias("found")
-
-
-def _is_free() -> pl.Expr:
-    return pl.col("is_free").fill_null(value=False)
-
-
-def _licence(pictures: pl.DataFrame) -> pl.Expr:
-    named = pl.col("licence") if "licence" in pictures.columns else pl.lit(None, pl.String)
-    return named.fill_null("licence unknown")
-
-
-def _rounded(*columns: str) -> list[pl.Expr]:
-    return [pl.col(c) if c == "kind" else pl.col(c).round(2) for c in columns]
 
 
 def _evidence() -> pl.Expr:
@@ -348,33 +343,37 @@ def _evidence() -> pl.Expr:
 
 def _blocks(rows: pl.DataFrame) -> Iterator[pl.DataFrame]:
     """Yield whole sections, so that the pairs of each block's fit into memory."""
-    sizes = rows.group_by("text_id", maintain_order=True).len()
-    pairs = (sizes["len"].cast(pl.Int64) ** 2).cum_sum()
-    block = sizes.select("text_id", block=pairs // _PAIRS)
-    yield from rows.join(block, on="text_id", maintain_order="left").partition_by(
-        "block", include_key=False, maintain_order=True
-    )
+    sizes = rows["text_id"].rle().struct.field("len").to_numpy().astype(np.int64)
+    block = np.repeat(np.cumsum(sizes**2) // _PAIRS, sizes)
+    ends = np.flatnonzero(np.diff(block, append=-1)) + 1
+    for start, end in pairwise([0, *ends.tolist()]):
+        yield rows[start:end]
 
 
-def _no_pairs() -> pl.DataFrame:
-    kinds = {"row": pl.UInt32, "other": pl.UInt32, "reason": pl.String, "detail": pl.String}
-    return pl.DataFrame(schema=kinds)
+def _pairs_of(text_ids: pl.Series) -> Pairs:
+    """Return each row with every one before it in its section."""
+    sizes = text_ids.rle().struct.field("len").to_numpy().astype(np.int64)
+    starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    rows = np.arange(len(text_ids))
+    before = rows - starts
+    one = np.repeat(rows, before)
+    nth = np.arange(len(one)) - np.repeat(np.cumsum(before) - before, before)
+    return Pairs(one, starts[one] + nth)
 
 
-def _worse(pairs: pl.DataFrame) -> pl.DataFrame:
+def _worse(pairs: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """Return rows that go, with reason and detail: best first, those like one that is left."""
+    kinds = {"row": pl.UInt32, "reason": pl.String, "detail": pl.String}
     gone = dict[int, tuple[str, str]]()
-    for row, other, reason, detail in pairs.sort("row", "other", "reason").iter_rows():
-        if row not in gone and other not in gone:
-            gone[row] = reason, detail
-    return pl.DataFrame(
-        [(row, *why) for row, why in gone.items()],
-        schema={"row": pl.UInt32, "reason": pl.String, "detail": pl.String},
-        orient="row",
-    )
+    for some in pairs:
+        for row, better, reason, detail in some.sort("row", "better", "reason").iter_rows():
+            if row not in gone and better not in gone:
+                gone[row] = reason, detail
+    return pl.DataFrame([(row, *why) for row, why in gone.items()], kinds, orient="row")
 
 
-def _split(rows: pl.DataFrame, found: pl.DataFrame) -> Filtered:
-    is_left = found["reason"].is_null()
-    rejected = found.filter(~is_left).select(REJECTED.names)
-    return Filtered(rows.filter(is_left), rejected)
+def _split(rows: pl.DataFrame, gone: pl.DataFrame) -> Filtered:
+    """Return the rows that are left, and those that are `gone`, by their places `row`."""
+    is_left = np.ones(len(rows), np.bool_)
+    is_left[gone["row"].to_numpy()] = False
+    return Filtered(rows.filter(pl.Series(is_left)), gone.select(REJECTED.names))

@@ -1,7 +1,7 @@
 """Weights, curves and thresholds, learned on the validation sections of a collection."""
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,12 +61,16 @@ def judged(sections: pl.DataFrame) -> pl.DataFrame:
     return own.select("text_id", pl.col("page_class").fill_null("")).with_columns(folds)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Learned:
-    """The weights for sections of each fold and for all others; `calibration` is JSON's."""
+    """The weights for sections of each fold and for all others; `calibration` is JSON's.
+
+    `suggested` are the suggestions for validation sections: rank, score and is_right.
+    """
 
     by_fold: Mapping[int, Weights]
     calibration: dict[str, Any]
+    suggested: pl.DataFrame = field(default_factory=pl.DataFrame)
 
     def scored(self, rows: pl.DataFrame, matrix: Floats) -> pl.DataFrame:
         """Add score and probability; `rows` has kind, page_class and fold, null if of none."""
@@ -77,13 +81,85 @@ class Learned:
         named = {"score": scores, "probability": np.round(chances, _DIGITS)}
         return rows.with_columns(pl.Series(*each) for each in named.items())
 
-    def is_shown(self) -> pl.Expr:
-        """Return whether a row of rank and score passes the threshold of its rank."""
+    def shown(self, ranked: pl.DataFrame) -> pl.DataFrame:
+        """Return the rows, of rank and score, that pass the threshold of their rank."""
         passes = pl.lit(value=False)
         for own in self.calibration["ranks"]:
             if own["threshold"] is not None:
                 passes |= (pl.col("rank") == own["rank"]) & (pl.col("score") >= own["threshold"])
-        return passes
+        return ranked.filter(passes)
+
+    def raise_for(self, feed: pl.DataFrame) -> pl.DataFrame:
+        """Raise thresholds until the mean probability of a feed is the precision; return the rest.
+
+        `feed` has rank, score and probability of what is shown for open sections.
+        """
+        wanted = self.calibration["precision"]
+        if feed.is_empty():
+            return feed
+        scores, chances = feed["score"].to_numpy(), feed["probability"].to_numpy()
+        least = calibrate.mean_from(scores, chances, wanted)
+        self._raise(least, f"below it the mean probability of the feed is less than {wanted}")
+        return self.shown(feed)
+
+    def certify(self, spec: Mapping[str, Any]) -> None:
+        """Find the thresholds of each rank, and how far a suggestion is rather right than wrong."""
+        ranks = [self._of_rank(n + 1) for n in range(spec["most"])]
+        found = calibrate.certify(
+            *zip(*ranks, strict=True),
+            sections=self.calibration["sections"]["validation"],
+            precision=spec["precision"],
+            confidence=spec["confidence"],
+        )
+        self._record(found)
+        self.calibration |= {"certified": found[0].threshold, "why": found[0].why}
+        likely = calibrate.likely_from(self.calibration["curves"]["all"])
+        self._raise(likely, "below it a suggestion is rather wrong than right")
+
+    def _of_rank(self, rank: int) -> tuple[Floats, NDArray[np.bool_]]:
+        own = self.suggested.filter(pl.col("rank") == rank)
+        return own["score"].to_numpy(), own["is_right"].to_numpy()
+
+    def _raise(self, least: float, reason: str) -> None:
+        before = [calibrate.Certified(**own) for own in self.calibration["ranks"]]
+        if not before or before[0].threshold is None or before[0].threshold >= least:
+            return
+        if least == np.inf:
+            why = f"no threshold is high enough: {reason}"
+            none = [own._replace(threshold=None, why=own.why or why) for own in before]
+            self._record(none)
+            self.calibration["why"] = why
+            return
+        self.calibration["raised"].append({"threshold": least, "reason": reason})
+        raised = [
+            own
+            if own.threshold is None
+            else calibrate.at(max(least, own.threshold), own, *self._of_rank(own.rank))
+            for own in before
+        ]
+        self._record(raised)
+
+    def _record(self, ranks: Sequence[calibrate.Certified]) -> None:
+        self.calibration["ranks"] = [own._asdict() for own in ranks]
+        best, reached = ranks[0], dict[str, float]()
+        if best.threshold is not None and best.sections:
+            every = self.calibration["sections"]["validation"]
+            reached["coverage"] = round(best.sections / every, 6)
+            reached["precision"] = round(best.right / best.sections, 6)
+        self.calibration |= {"threshold": best.threshold, "reached": reached}
+
+    def log(self) -> None:
+        """Say what was reached, as a warning where nothing is suggested."""
+        name, best = self.calibration["collection"], self.calibration["ranks"][:1]
+        if not best or best[0]["threshold"] is None:
+            log.warning("%s: no suggestion: %s", name, self.calibration["why"])
+            return
+        log.info(
+            "%s: of %d sections of validation %d get a suggestion that scores at least %s; %d are "
+            "right (lower bound %.3f)",
+            *(name, self.calibration["sections"]["validation"], best[0]["sections"]),
+            *(best[0]["threshold"], best[0]["right"], best[0]["bound"]),
+        )
 
 
 def learn(
@@ -101,7 +177,6 @@ def learn(
     right = named["is_right"].fill_null(value=False).to_numpy()
     counts, folds = _counts(named, right, sections), rows["fold"].to_numpy()
     if why := _unlearnable(counts, right, folds):
-        log.warning("%s: no suggestion: %s", spec["collection"], why)
         return Learned({}, _nothing(why, counts, spec))
     matrix = np.concatenate(examples.matrices)
     by_fold = score.cross_fit(matrix, right, folds)
@@ -110,7 +185,10 @@ def learn(
     curves = calibrate.curves(scores, right, *labels)
     record = {**_nothing("", counts, spec), "weights": score.fit(matrix, right).record()}
     learned = Learned(by_fold, {**record, "curves": curves})
-    _certify(learned, rows.with_columns(pl.Series("is_right", right)), matrix, ranker, spec)
+    scored = learned.scored(rows.with_columns(pl.Series("is_right", right)), matrix)
+    ranked = ranker.suggested(scored).scored.join(scored.select(*KEY, "is_right"), on=KEY)
+    learned.suggested = ranked.select("rank", "score", "is_right")
+    learned.certify(spec)
     return learned
 
 
@@ -149,38 +227,6 @@ def _unlearnable(
 
 def _nothing(why: str, counts: Mapping[str, int], spec: Mapping[str, Any]) -> dict[str, Any]:
     wanted = {name: spec[name] for name in ("collection", "precision", "confidence", "most")}
-    learned = {"weights": None, "curves": None, "threshold": None, "ranks": []}
-    return {**wanted, **learned, "sections": counts, "why": why}
-
-
-def _certify(
-    learned: Learned, rows: pl.DataFrame, matrix: Floats, ranker: Ranker, spec: Mapping[str, Any]
-) -> None:
-    """Add thresholds, and what was reached with them, to the calibration."""
-    scored = learned.scored(rows, matrix)
-    suggested = ranker.suggested(scored).scored.join(scored.select(*KEY, "is_right"), on=KEY)
-    ranks = [suggested.filter(pl.col("rank") == n + 1) for n in range(spec["most"])]
-    record = learned.calibration
-    certified = calibrate.certify(
-        [own["score"].to_numpy() for own in ranks],
-        [own["is_right"].to_numpy() for own in ranks],
-        sections=record["sections"]["validation"],
-        precision=spec["precision"],
-        confidence=spec["confidence"],
-    )
-    reached, best = dict[str, float](), certified[0]
-    if best.threshold is None:
-        log.warning("%s: no suggestion: %s", spec["collection"], best.why)
-    else:
-        reached["coverage"] = round(best.sections / record["sections"]["validation"], 6)
-        reached["precision"] = round(best.right / best.sections, 6)
-        log.info("%s: %s", spec["collection"], _said(best, record["sections"]["validation"]))
-    ranked = {"ranks": [own._asdict() for own in certified], "threshold": best.threshold}
-    record |= {**ranked, "reached": reached, "why": best.why}
-
-
-def _said(best: calibrate.Certified, sections: int) -> str:
-    return (
-        f"of {sections} sections of validation {best.sections} get a suggestion that scores at "
-        f"least {best.threshold}; {best.right} are right, at least {best.bound:.1%} in truth"
-    )
+    learned = {"weights": None, "curves": None, "threshold": None, "certified": None}
+    reached = {"raised": [], "ranks": [], "reached": {}, "sections": counts, "why": why}
+    return {**wanted, **learned, **reached}

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,13 @@ IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 HASH_BITS = 64
 NOWHERE = -1
+
+
+class Pairs(NamedTuple):
+    """Places in a list, pair by pair."""
+
+    one: IntArray
+    other: IntArray
 
 
 class Places:
@@ -106,35 +114,30 @@ class Likeness:
         return hashes, is_there
 
     def near_duplicates(
-        self, pairs: pl.DataFrame, same_bits: int, same_cosine: float
+        self, image_ids: pl.Series, pairs: Pairs, same_bits: int, same_cosine: float
     ) -> pl.DataFrame:
-        """Return which pairs show the same, with `bits` and `cosine`, null where unknown.
+        """Return which pairs show the same: `one`, `other`, `bits` and `cosine`, null if unknown.
 
-        `pairs` have `image_id` and `other_id`. Hash and vectors must agree where both are known:
-        hashes of simple drawings collide, and a model takes different pictures of one thing for
-        the same. Where only one is known, it decides.
+        Pairs are places in `image_ids`. Hash and vectors must agree where both are known: hashes of
+        simple drawings collide, and a model takes different pictures of one thing for the same.
+        Where only one is known, it decides.
         """
-        (one, has_one), (other, has_other) = (self.hashes(pairs[c]) for c in _BOTH)
-        bits, has_bits = bits_apart(one, other).astype(np.int32), has_one & has_other
-        close = pairs.with_columns(pl.Series("bits", bits), pl.Series("has_bits", has_bits)).filter(
-            (pl.col("bits") <= same_bits) | ~pl.col("has_bits")
+        hashes, is_there = self.hashes(image_ids)
+        bits = bits_apart(hashes[pairs.one], hashes[pairs.other])
+        has_bits = is_there[pairs.one] & is_there[pairs.other]
+        close = np.flatnonzero((bits <= same_bits) | ~has_bits)
+        one, other, bits, has_bits = (a[close] for a in (*pairs, bits, has_bits))
+        (left, has_left), (right, has_right) = (
+            self.dense(image_ids.gather(p)) for p in (one, other)
         )
-        cosines, has_cosine = self._cosines(close)
+        cosine, has_cosine = np.einsum("nd,nd->n", left, right), has_left & has_right
+        same = (has_bits | has_cosine) & (~has_cosine | (cosine >= same_cosine))
+        found = {"one": one, "other": other, "bits": bits.astype(np.int32), "cosine": cosine}
         return (
-            close.with_columns(
-                pl.when("has_bits").then("bits").alias("bits"),
-                pl.Series("cosine", np.where(has_cosine, cosines, np.nan)).fill_nan(None),
+            pl.DataFrame(found)
+            .with_columns(
+                pl.when(pl.Series(has_bits)).then("bits").alias("bits"),
+                pl.when(pl.Series(has_cosine)).then("cosine").alias("cosine"),
             )
-            .filter(
-                (pl.col("cosine") >= same_cosine)
-                | (pl.col("cosine").is_null() & pl.col("has_bits"))
-            )
-            .drop("has_bits")
+            .filter(pl.Series(same))
         )
-
-    def _cosines(self, pairs: pl.DataFrame) -> tuple[FloatArray, BoolArray]:
-        (one, has_one), (other, has_other) = (self.dense(pairs[c]) for c in _BOTH)
-        return np.einsum("nd,nd->n", one, other), has_one & has_other
-
-
-_BOTH = ("image_id", "other_id")

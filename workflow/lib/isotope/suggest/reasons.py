@@ -84,16 +84,18 @@ def reasons(
 
     `candidate` is a row of CANDIDATES; `captions` are the picture's, `known` the words of the
     collection's captions, `like` the title of a page that shows the picture or one that looks like
-    it, if there is one: it is a reason where dense search names the picture.
+    it, if there is one: it is a reason where dense search names the picture and no link leads to
+    that page.
     """
     found = list[str]()
     if candidate.get("alignment") is not None:
         found.append(_used_by(candidate.get("alignment_on") or []))
     if shared := shared_words(text, captions, known):
         found.append(f"matches: {', '.join(shared)}")
-    if like and candidate.get("dense") is not None:
+    titles = candidate.get("links_on") or []
+    if like and like not in titles and candidate.get("dense") is not None:
         found.append(f"like the picture of *{like}*")
-    if titles := candidate.get("links_on"):
+    if titles:
         found.append(f"shown on the linked {_pages(titles)}")
     return [reason for reason in found if reason]
 

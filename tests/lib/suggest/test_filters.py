@@ -1,0 +1,374 @@
+"""What must not be suggested: each filter alone, their order, and their counts."""
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from isotope.core import store
+from isotope.core.errors import UnknownId
+from isotope.core.vectors import write_ids
+from isotope.parse.tables import PICTURES as PLACED
+from isotope.suggest.filters import (
+    REASONS,
+    Filters,
+    aspects,
+    counts,
+    series_of,
+    shown,
+)
+from isotope.suggest.likeness import Likeness, Pairs, Places
+from isotope.suggest.tables import PICTURES, REJECTED
+
+SPEC = {
+    **{"pixels": 100, "pages": 100, "aspect_tail": 0.005, "same_bits": 6, "same_cosine": 0.98},
+    **{"free": True, "sources": ["en"], "languages": ["en"], "union": False},
+}
+SECTIONS = pl.DataFrame(
+    {"text_id": ["s", "t", "d"], "language": ["en", "en", "de"], "page_id": [1, 1, 1]}
+)
+NO_QRELS = pl.DataFrame(schema=dict.fromkeys(["text_id", "image_id", "split"], pl.String))
+NONE_SHOWN = pl.DataFrame(
+    schema={"language": pl.String, "page_id": pl.Int64, "image_id": pl.String, "origin": pl.String}
+)
+NO_REJECTIONS = pl.DataFrame(schema=dict.fromkeys(["text_id", "image_id"], pl.String))
+
+
+def picture(image_id, **changes):
+    plain = {
+        **{"image_id": image_id, "file": f"{image_id}.jpg", "kind": "photograph"},
+        **{"illustrates": 0.97, "pages": 1, "width": 400, "height": 300, "colours": 200},
+        **{"hash": None, "author": None, "licence": None, "is_free": True, "file_page": None},
+    }
+    return plain | changes
+
+
+def table(*pictures):
+    return pl.DataFrame(store.pa.Table.from_pylist(list(pictures), PICTURES))
+
+
+def filters(pictures, likeness=None, spec=SPEC, **changes):
+    given_ = {
+        **{"sections": SECTIONS, "shown": NONE_SHOWN, "qrels": NO_QRELS},
+        "rejections": NO_REJECTIONS,
+    }
+    return Filters(
+        pictures, **(given_ | changes), likeness=likeness or Likeness(pictures), spec=spec
+    )
+
+
+def pairs(*rows):
+    return pl.DataFrame(list(rows), schema=["text_id", "image_id"], orient="row")
+
+
+def on_page(*rows, page_id=1, language="en", origin="link"):
+    return pl.DataFrame(
+        [(language, page_id, image, origin) for image in rows], NONE_SHOWN.schema, orient="row"
+    )
+
+
+def why(found):
+    return {(r["text_id"], r["image_id"]): r["reason"] for r in found.rejected.to_dicts()}
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason", "detail"),
+    [
+        ({"kind": "icon", "illustrates": 0.1}, "icon", "illustrates with probability 0.1"),
+        ({"kind": "flag", "illustrates": 0.1}, "flag", "illustrates with probability 0.1"),
+        ({"kind": "logo", "illustrates": 0.1}, "logo", "illustrates with probability 0.1"),
+        ({"kind": "placeholder", "illustrates": 0.1}, "placeholder", "probability 0.1"),
+        ({"kind": "map"}, "map", "illustrates with probability 0.97"),
+        ({"pages": 101}, "on many pages", "101 pages"),
+        ({"height": 99}, "too small", "400 x 99 px"),
+        ({"is_free": False, "licence": "fair use"}, "not free", "fair use"),
+        ({"is_free": None}, "not free", "licence unknown"),
+    ],
+)
+def test_a_picture_is_rejected_with_its_reason(changes, reason, detail):
+    pictures = table(picture("bad", **changes), picture("good"))
+    found = filters(pictures).reject(pairs(("s", "bad"), ("s", "good")))
+    assert found.left.rows() == [("s", "good")]
+    assert found.rejected.columns == REJECTED.names
+    [row] = found.rejected.to_dicts()
+    assert (row["text_id"], row["image_id"], row["reason"]) == ("s", "bad", reason)
+    assert detail in row["detail"]
+
+
+@pytest.mark.parametrize(
+    "changes", [{"pages": 100}, {"height": 100}, {"kind": "drawing"}, {"pages": 0}]
+)
+def test_a_picture_at_a_bound_passes(changes):
+    found = filters(table(picture("a", **changes))).reject(pairs(("s", "a")))
+    assert found.rejected.is_empty()
+
+
+def test_licences_are_not_asked_where_the_params_say_so():
+    pictures = table(picture("a", is_free=False), picture("b", is_free=None))
+    found = filters(pictures, spec=SPEC | {"free": False}).reject(pairs(("s", "a"), ("s", "b")))
+    assert found.left.height == 2
+
+
+def test_what_is_on_the_page_is_rejected_in_its_infobox_too():
+    pictures = table(picture("a"), picture("b"))
+    given_ = filters(pictures, shown=on_page("a", origin="infobox"))
+    found = given_.reject(pairs(("s", "a"), ("s", "b"), ("d", "a")))
+    # The page with this id in another language is another page.
+    assert found.left.rows() == [("s", "b"), ("d", "a")]
+    assert found.rejected.rows() == [("s", "a", "on the page", "by infobox")]
+
+
+def test_a_judged_sections_own_picture_is_hidden_and_that_of_another_section_is_not():
+    qrels = pl.DataFrame(
+        {"text_id": ["s", "t"], "image_id": ["own", "other"], "split": ["test", "test"]}
+    )
+    pictures = table(picture("own", pages=101), picture("other", pages=101))
+    given_ = filters(pictures, shown=on_page("own", "other"), qrels=qrels)
+    found = given_.reject(pairs(("s", "own"), ("s", "other"), ("t", "own"), ("t", "other")))
+    # 101 pages less the one whose picture is hidden are not more than 100.
+    assert found.left.rows() == [("s", "own"), ("t", "other")]
+    assert why(found) == {("s", "other"): "on the page", ("t", "own"): "on the page"}
+
+
+def test_a_picture_of_the_pages_judgements_is_on_the_page_though_the_snapshot_lacks_it():
+    qrels = pl.DataFrame({"text_id": ["t"], "image_id": ["a"], "split": ["train"]})
+    found = filters(table(picture("a")), qrels=qrels).reject(pairs(("s", "a")))
+    assert found.rejected.rows() == [("s", "a", "on the page", "by judgements")]
+
+
+def test_near_duplicates_of_the_pages_pictures_are_rejected_but_not_those_of_the_hidden_one():
+    pictures = table(
+        *(picture("own", hash=0b111), picture("lead", hash=0xFF00), picture("far", hash=2**63 - 1)),
+        *(picture("like own", hash=0b110), picture("like lead", hash=0xFF01)),
+    )
+    qrels = pl.DataFrame({"text_id": ["s"], "image_id": ["own"], "split": ["test"]})
+    given_ = filters(pictures, shown=on_page("own", "lead"), qrels=qrels)
+    found = given_.reject(pairs(*(("s", i) for i in ("like own", "like lead", "far", "own"))))
+    assert found.left["image_id"].to_list() == ["like own", "far", "own"]
+    [row] = found.rejected.to_dicts()
+    assert row["reason"] == "near duplicate"
+    assert row["detail"] == "of lead on the page, 1 bits, no vectors"
+
+
+def test_an_earlier_rejection_holds_for_its_section_alone():
+    rejections = pairs(("s", "a")).with_columns(reason=pl.lit("wrong subject"))
+    found = filters(table(picture("a")), rejections=rejections).reject(
+        pairs(("s", "a"), ("t", "a"))
+    )
+    assert found.left.rows() == [("t", "a")]
+    assert found.rejected.rows() == [("s", "a", "rejected before", "wrong subject")]
+
+
+def test_the_first_of_several_reasons_counts_in_the_order_that_is_published():
+    pictures = table(picture("a", kind="icon", illustrates=0.1, pages=900, width=20, height=20))
+    rejections = pairs(("s", "a"))
+    reasons = []
+    for changes in ({"shown": on_page("a")}, {}):
+        given_ = filters(pictures, rejections=rejections, **changes)
+        reasons += given_.reject(pairs(("s", "a"))).rejected["reason"].to_list()
+    assert reasons == ["on the page", "icon"]
+
+
+def test_a_free_text_without_a_section_has_no_page():
+    pictures = table(picture("a"), picture("b", kind="map"))
+    given_ = filters(pictures, shown=on_page("a"), sections=SECTIONS.clear())
+    found = given_.reject(pairs(("", "a"), ("", "b")))
+    assert found.left.rows() == [("", "a")]
+
+
+def test_other_columns_and_their_order_are_left_as_they_are():
+    rows = pairs(("t", "b"), ("s", "a"), ("s", "b")).with_columns(bm25=pl.Series([3.0, 2.0, 1.0]))
+    found = filters(table(picture("a"), picture("b"))).reject(rows)
+    assert found.left.equals(rows)
+    assert filters(table(picture("a"))).reject(rows.clear()).left.height == 0
+
+
+def test_a_candidate_that_is_no_picture_is_a_named_error():
+    with pytest.raises(UnknownId, match="image z: a candidate that the table of pictures has not"):
+        filters(table(picture("a"))).reject(pairs(("s", "a"), ("s", "z")))
+
+
+def test_aspects_are_bounded_by_the_tails_of_their_kind_in_judged_train_pictures():
+    # 1.01, 1.02, ... 1.99: 0.02 * 100 = 2, so the second from each end.
+    train = [picture(f"i{n}", width=100 + n, height=100) for n in range(1, 100)]
+    drawings = [picture(f"d{n}", kind="drawing") for n in range(40)]
+    others = [picture("wide", width=900, height=100), picture("tall", width=100, height=101)]
+    pictures = table(*train, *drawings, *others)
+    qrels = pl.DataFrame({"text_id": "x", "image_id": [p["image_id"] for p in train + drawings]})
+    qrels = pl.concat(
+        [
+            qrels.with_columns(split=pl.lit("train")),
+            pl.DataFrame({"text_id": "y", "image_id": ["wide"], "split": ["test"]}),
+        ]
+    )
+    bounds = aspects(pictures, qrels, 0.02)
+    # Of 40 drawings, none bounds a tail of 2 %: 0.02 * 41 < 1.
+    assert bounds.rows() == [("photograph", 1.02, 1.98)]
+    given_ = filters(pictures, spec=SPEC | {"aspect_tail": 0.02}, qrels=qrels)
+    found = given_.reject(pairs(("s", "wide"), ("s", "tall"), ("s", "i2"), ("s", "d1")))
+    assert why(found) == {("s", "wide"): "other aspect", ("s", "tall"): "other aspect"}
+    assert found.rejected["detail"][0] == "9.0, a photograph has 1.02 to 1.98"
+
+
+def test_no_tail_bounds_no_aspect():
+    train = [picture(f"i{n}", width=100 + n, height=100) for n in range(500)]
+    qrels = pl.DataFrame({"image_id": [p["image_id"] for p in train]}).with_columns(
+        text_id=pl.lit("x"), split=pl.lit("train")
+    )
+    assert aspects(table(*train), qrels, 0.0).is_empty()
+
+
+@settings(max_examples=30)
+@given(st.lists(st.floats(0.1, 10), min_size=1, max_size=300), st.sampled_from([0.005, 0.02, 0.1]))
+def test_at_most_the_tails_share_of_the_train_pictures_is_beyond_each_bound(ratios, tail):
+    some = [picture(f"i{n}", width=round(r * 1e6), height=10**6) for n, r in enumerate(ratios)]
+    qrels = pl.DataFrame({"image_id": [p["image_id"] for p in some]}).with_columns(
+        text_id=pl.lit("x"), split=pl.lit("train")
+    )
+    wide = table(*some).with_columns(aspect=pl.col("width") / pl.col("height"))
+    for _, narrowest, widest in aspects(wide, qrels, tail).iter_rows():
+        assert (wide["aspect"] < narrowest).mean() <= tail
+        assert (wide["aspect"] > widest).mean() <= tail
+
+
+def with_vectors(tmp_path, pictures, vectors):
+    """Write vectors, by image, in two shards and map them."""
+    halves = [list(vectors)[::2], list(vectors)[1::2]]
+    paths = []
+    for n, ids in enumerate(halves):
+        np.save(tmp_path / f"{n}.npy", np.array([vectors[i] for i in ids], np.float32))
+        write_ids(pl.Series(ids, dtype=pl.String), tmp_path / f"{n}.ids.parquet")
+        paths.append((tmp_path / f"{n}.npy", tmp_path / f"{n}.ids.parquet"))
+    return Likeness(pictures, [p[0] for p in paths], [p[1] for p in paths])
+
+
+def test_hash_and_vectors_must_agree_where_both_are_known(tmp_path):
+    hashes = {"a": 0, "same": 1, "hash alone": 3, "cosine alone": 2**40 - 1, "no hash": None}
+    pictures = table(*(picture(i, hash=h) for i, h in hashes.items()))
+    vectors = {"a": [1, 0], "same": [2, 0.1], "hash alone": [0, 1], "cosine alone": [1, 0]}
+    likeness = with_vectors(tmp_path, pictures, vectors | {"no hash": [1, 0.01]})
+    ids, rows = pl.Series([*hashes]), Pairs(np.zeros(4, np.int64), np.arange(1, 5))
+    both = likeness.near_duplicates(ids, rows, 6, 0.98)
+    assert [ids[i] for i in both["other"]] == ["same", "no hash"]
+    assert both["bits"].to_list() == [1, None]
+    assert both["cosine"][0] == pytest.approx(2 / np.hypot(2, 0.1), abs=1e-6)
+    hashes_alone = Likeness(pictures).near_duplicates(ids, rows, 6, 0.98)
+    assert [ids[i] for i in hashes_alone["other"]] == ["same", "hash alone"]
+    assert hashes_alone["cosine"].to_list() == [None, None]
+
+
+def test_vectors_are_those_of_the_system_or_else_of_hashes(tmp_path):
+    pictures = table(picture("a", hash=0), picture("b", hash=2**64 - 1), picture("c", hash=None))
+    ids = pl.Series(["b", "a", "c", "unknown"])
+    signs = Likeness(pictures).vectors(ids)
+    assert (signs @ signs.T).round(6).tolist() == [
+        *([1, -1, 0, 0], [-1, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]),
+    ]
+    likeness = with_vectors(tmp_path, pictures, {"a": [3, 4], "b": [0, 2]})
+    expected = np.array([[0, 1], [0.6, 0.8], [0, 0], [0, 0]], np.float32)
+    np.testing.assert_allclose(likeness.vectors(ids), expected, atol=1e-6)
+
+
+@given(st.lists(st.text(max_size=3), unique=True), st.lists(st.text(max_size=3)))
+def test_places_are_those_of_the_list(ids, asked):
+    found = Places(pl.Series(ids, dtype=pl.String)).of(pl.Series(asked, dtype=pl.String))
+    assert found.tolist() == [ids.index(i) if i in ids else -1 for i in asked]
+
+
+def test_ids_that_share_a_hash_are_told_apart(monkeypatch):
+    monkeypatch.setattr(pl.Series, "hash", lambda ids: pl.Series([7] * len(ids), dtype=pl.UInt64))
+    places = Places(pl.Series(["a", "b", "c"]))
+    assert places.of(pl.Series(["c", "x", "a", "b"])).tolist() == [2, -1, 0, 1]
+
+
+def test_of_near_duplicates_the_best_is_left_and_what_is_like_one_that_goes_stays():
+    # b is like a, c is like b alone: b goes and c stays.
+    pictures = table(
+        *(picture("a", hash=0), picture("b", hash=0b111111), picture("c", hash=0b111111111111)),
+        picture("z", hash=2**60),
+    )
+    ranked = pairs(("s", "a"), ("s", "b"), ("s", "c"), ("s", "z"), ("t", "b"), ("t", "a"))
+    found = filters(pictures).one_of_a_kind(ranked)
+    assert found.left.rows() == [("s", "a"), ("s", "c"), ("t", "b")]
+    details = found.rejected.select("text_id", "image_id", "reason", "detail").rows()
+    assert details[0] == ("s", "b", "near duplicate", "of a, 6 bits, no vectors")
+    assert details[1] == ("s", "z", "near duplicate", "of a, 1 bits, no vectors")
+    assert details[2][:3] == ("t", "a", "near duplicate")
+
+
+def test_one_picture_of_a_series_is_left():
+    names = {"a": "Bridge in fog 1.jpg", "b": "Bridge_in_fog_2.JPG", "c": "Bridge at night 1.jpg"}
+    pictures = table(*(picture(i, file=f) for i, f in names.items()))
+    found = filters(pictures).one_of_a_kind(pairs(("s", "b"), ("s", "a"), ("s", "c"), ("t", "a")))
+    assert found.left.rows() == [("s", "b"), ("s", "c"), ("t", "a")]
+    assert found.rejected.rows() == [("s", "a", "same series", "as b")]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Castle (12).jpg", "Castle (3).png", True),
+        ("Castle-01-east.jpg", "castle 02 east.jpg", False),
+        ("DSC00123.jpg", "DSC00124.jpg", False),
+        ("IMG_20120304_1.jpg", "IMG_20120305_2.jpg", False),
+        ("Castle.jpg", "Castle.png", False),
+        ("12.jpg", "13.jpg", False),
+        ("城の写真 1.jpg", "城の写真 2.jpg", True),
+    ],
+)
+def test_a_series_is_of_names_that_differ_in_a_number(one, other, same):
+    rows = pl.DataFrame({"file": [one, other]}).select(series_of(pl.col("file")))["file"]
+    assert (rows[0] is not None and rows[0] == rows[1]) == same
+
+
+@settings(max_examples=40)
+@given(st.lists(st.integers(0, 2**8 - 1), min_size=1, max_size=12), st.integers(0, 4))
+def test_no_two_that_are_left_are_alike_and_each_that_goes_is_like_a_better_one(hashes, bits):
+    ids = [f"i{n:02}" for n in range(len(hashes))]
+    pictures = table(
+        *(picture(i, hash=h, file=f"{i}x.jpg") for i, h in zip(ids, hashes, strict=True))
+    )
+    pictures = pictures.with_columns(file=pl.lit("plain.jpg"))
+    found = filters(pictures, spec=SPEC | {"same_bits": bits}).one_of_a_kind(
+        pairs(*(("s", i) for i in ids))
+    )
+    left = [ids.index(i) for i in found.left["image_id"]]
+    apart = lambda a, b: (hashes[a] ^ hashes[b]).bit_count()  # noqa: E731
+    assert all(apart(a, b) > bits for a in left for b in left if a < b)
+    for image in found.rejected["image_id"]:
+        n = ids.index(image)
+        assert any(a < n and apart(a, n) <= bits for a in left)
+    assert sorted(left + [ids.index(i) for i in found.rejected["image_id"]]) == [*range(len(ids))]
+
+
+def test_what_pages_show_is_found_in_the_tables_of_every_source(tmp_path):
+    def row(page_id, file, origin="link"):
+        return dict.fromkeys(PLACED.names) | {"page_id": page_id, "file": file, "origin": origin}
+
+    sources = {"en": [row(1, "A b.jpg"), row(1, "A b.jpg", "infobox")], "de": [row(1, "C.png")]}
+    paths = []
+    for code, rows in sources.items():
+        paths.append(tmp_path / f"{code}.parquet")
+        store.write_rows([*rows, row(2, "Not in the collection.jpg")], paths[-1], PLACED)
+    pictures = table(
+        picture("a", file="A b.jpg"), picture("c", file="C.png"), picture("n", file=None)
+    )
+    found = shown(paths, pictures, SPEC | {"languages": ["en", "de"], "union": True})
+    assert found.columns == ["language", "page_id", "image_id", "origin"]
+    assert found.rows() == [("de", 1, "c", "link"), ("en", 1, "a", "infobox")]
+
+
+def test_counts_have_a_row_for_every_reason():
+    rejected = pl.DataFrame(
+        [("s", "a", "icon", ""), ("t", "a", "icon", ""), ("s", "b", "too small", "")],
+        schema=REJECTED.names,
+        orient="row",
+    )
+    found = counts(rejected)
+    assert found["reason"].to_list() == list(REASONS)
+    numbers = {row[0]: row[1:] for row in found.iter_rows() if row[1]}
+    assert numbers == {"icon": (2, 1, 2), "too small": (1, 1, 1)}
+    assert counts(rejected.clear()).select("candidates", "pictures", "sections").sum().row(0) == (
+        *(0, 0, 0),
+    )

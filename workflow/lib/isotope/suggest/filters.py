@@ -175,21 +175,22 @@ class Filters:
         """Return the rows that are near duplicates of a picture of their page."""
         pages = rows.filter(pl.col("page_id").is_not_null()).select(*_KEY, *_PAGE)
         on = self._shown.join(pages, on=_PAGE, how="semi").rename({"image_id": "other_id"})
+        ones, others = (t.select(*_PAGE).with_row_index("at") for t in (pages, on))
+        both = ones.join(others, on=_PAGE, suffix="_other").select("at", "at_other").to_numpy()
+        ids = pl.concat([pages["image_id"], on["other_id"]])
+        one, other = both.astype(np.int64).T
+        same = self._near_duplicates(ids, Pairs(one, other + len(pages)))
+        beside = on["other_id"].gather(same["other"] - len(pages))
+        found = pl.concat([pages[same["one"]], same.with_columns(beside)], how="horizontal")
         hidden = self._of_texts(self._own, rows).rename({"image_id": "other_id"})
-        pairs = (
-            pages.join(on, on=_PAGE)
-            .filter(pl.col("image_id") != pl.col("other_id"))
-            .join(hidden, on=["text_id", "other_id"], how="anti")
-        )
-        ids = pl.concat([pairs["image_id"], pairs["other_id"]])
-        places = np.arange(len(pairs))
-        same = self._near_duplicates(ids, Pairs(places, places + len(pairs)))
-        found = pl.concat([pairs[same["one"]], same], how="horizontal")
         detail = pl.format("of {} on the page, {}", "other_id", _evidence())
-        nearest = found.sort("row", "bits", "other_id", nulls_last=True)
-        return nearest.select(
-            *_KEY, reason=pl.lit("near duplicate"), detail=detail, order=1
-        ).unique("row", keep="first")
+        return (
+            found.filter(pl.col("image_id") != pl.col("other_id"))
+            .join(hidden, on=["text_id", "other_id"], how="anti")
+            .sort("row", "bits", "other_id", nulls_last=True)
+            .select(*_KEY, reason=pl.lit("near duplicate"), detail=detail, order=1)
+            .unique("row", keep="first")
+        )
 
     def _near_duplicates(self, ids: pl.Series, pairs: Pairs) -> pl.DataFrame:
         bits, cosine = int(self._spec["same_bits"]), float(self._spec["same_cosine"])

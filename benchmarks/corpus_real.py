@@ -19,7 +19,7 @@ SHARED = Path(__file__).parents[2] / "shared"
 DUMPS = ("raycharles/dump", "minidumps/20211213", "minidumps/20210917", "minidumps/20210122")
 CAPTIONS = "collections/atomic/topics.atomic.validation.image-caption.jsonl.gz"
 _WORD, _POSSESSIVE = re.compile("\\w+(?:['\u2019]\\w+)*"), re.compile("['\u2019]s$")
-_TABLES = ("links", "rejected", "infoboxes", "pictures", "counts")
+_TABLES = ("links", "outline", "rejected", "infoboxes", "pictures", "counts")
 
 
 class Words(NamedTuple):

@@ -40,7 +40,7 @@ def parsed(folder: Path, pages: int) -> None:
     shards = sorted((folder / "wit").glob("*.tsv.gz"))
     rejected = folder / "rejected.parquet"
     parse_wit(shards, out=folder / "associations.parquet", rejected=rejected)
-    tables = ("sections", "links", "infoboxes", "pictures")
+    tables = ("sections", "links", "outline", "infoboxes", "pictures")
     dump = [p for p in (folder / "dump").iterdir() if p.name.endswith(".xml.bz2")]
     outs: dict[str, Any] = {
         ("out" if t == "sections" else t): folder / f"{t}.parquet" for t in tables

@@ -86,7 +86,7 @@ def make(path: Path, pages: int) -> int:
 def by_isotope(dump: Path) -> Timing:
     """Parse into the table of sections, in this process."""
     folder = dump.parent
-    names = ("out", "links", "rejected", "infoboxes", "pictures", "counts")
+    names = ("out", "links", "outline", "rejected", "infoboxes", "pictures", "counts")
     where: dict[str, Any] = {name: folder / f"{name}.isotope" for name in names}
     before = spent()
     parse_dump([dump], workers=1, **where)

@@ -27,13 +27,13 @@ NOTE = (
 def encyclopedia(folder: Path, pages: int) -> dict[str, Path]:
     """Generate, parse and index; return where associations, members, sections and index lie."""
     names = ("associations", "sections", "members", "index", "rejected", "links", "infoboxes")
-    at = {name: folder / name for name in (*names, "pictures", "counts")}
+    at = {name: folder / name for name in (*names, "outline", "pictures", "counts")}
     with tempfile.TemporaryDirectory(dir=folder) as name:
         snapshot.generate(Path(name), pages=pages, draw=False)
         shards = sorted((Path(name) / "wit").glob("*.tsv.gz"))
         parse_wit(shards, out=at["associations"], rejected=at["rejected"])
         dumps = sorted((Path(name) / "dump").glob("*.xml.bz2"))
-        kept = ("links", "rejected", "infoboxes", "pictures", "counts")
+        kept = ("links", "outline", "rejected", "infoboxes", "pictures", "counts")
         where: dict[str, Any] = {k: at[k] for k in kept}
         parse_dump(dumps, out=at["sections"], workers=1, **where)
     given = {"associations": at["associations"]}

@@ -61,7 +61,7 @@ SPEC: dict[str, Any] = {
 def parse(at: dict[str, Path], rows: int) -> Timing:
     """Parse the shards of WIT and the dump, on one core."""
     shards, dumps = sorted(at["wit"].glob("*.tsv.gz")), sorted(at["dump"].glob("*.xml.bz2"))
-    names = ("links", "rejected", "infoboxes", "pictures", "counts")
+    names = ("links", "outline", "rejected", "infoboxes", "pictures", "counts")
     where: dict[str, Any] = {k: at[k] for k in names}
 
     kept: dict[str, Any] = {"out": at["associations"], "rejected": at["rejected"]}
@@ -116,7 +116,7 @@ WORK: dict[str, Callable[..., Timing]] = dict(
 def places(root: Path) -> dict[str, Path]:
     """Return where everything of one size lies."""
     names = ("associations", "sections", "members", "projection", "urls", "ledger")
-    names += ("rejected", "links", "infoboxes", "pictures", "counts", "wit", "dump")
+    names += ("rejected", "links", "outline", "infoboxes", "pictures", "counts", "wit", "dump")
     at = {"root": root, "collected": root / "data/collect/toy", **{n: root / n for n in names}}
     at["collected"].mkdir(parents=True)
     return at

@@ -114,7 +114,7 @@ def parsed(folder: Path) -> dict[str, pl.DataFrame]:
     """What the workflow will parse, known beforehand: the same seed makes the same dump."""
     snapshot.generate(folder, pages=PAGES, seed=SEED, date=DATE)
     files = sorted((folder / "dump").glob("*.xml.bz2"))
-    names = ("out", "links", "rejected", "infoboxes", "pictures", "counts")
+    names = ("out", "links", "outline", "rejected", "infoboxes", "pictures", "counts")
     dump.parse_dump(files, **{n: folder / n for n in names}, workers=1)  # pyright: ignore
     return {n: pl.read_parquet(folder / n) for n in ("out", "infoboxes")}
 

@@ -25,7 +25,7 @@ from isotope.search.systems import gather_runs
 HEAD = (
     '<mediawiki xml:lang="en"><siteinfo><base>https://en.wikipedia.org/wiki/Main</base></siteinfo>'
 )
-NAMES = ("sections", "links", "rejected", "infoboxes", "pictures", "counts")
+NAMES = ("sections", "links", "outline", "rejected", "infoboxes", "pictures", "counts")
 COUNTS = [1, 3, 16]
 
 

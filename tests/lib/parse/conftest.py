@@ -6,7 +6,7 @@ import pytest
 
 from isotope.parse.dump import parse_dump
 
-TABLES = ("sections", "links", "rejected", "infoboxes", "pictures", "counts")
+TABLES = ("sections", "links", "outline", "rejected", "infoboxes", "pictures", "counts")
 
 
 @pytest.fixture(scope="session")
@@ -18,6 +18,7 @@ def raycharles(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[s
         sorted((shared / "snapshots/raycharles/dump").glob("*.bz2")),
         out=tables["sections"],
         links=tables["links"],
+        outline=tables["outline"],
         rejected=tables["rejected"],
         infoboxes=tables["infoboxes"],
         pictures=tables["pictures"],

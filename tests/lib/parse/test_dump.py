@@ -71,7 +71,7 @@ def multistream(pages: list[str] = PAGES, per_stream: int = 2) -> bytes:
 def parse(folder: Path, files: list[Path], workers: int = 1):
     out = {
         name: folder / name
-        for name in ("out", "links", "rejected", "infoboxes", "pictures", "counts")
+        for name in ("out", "links", "outline", "rejected", "infoboxes", "pictures", "counts")
     }
     dump.parse_dump(files, **out, workers=workers)  # pyright: ignore[reportArgumentType]
     assert pq.read_schema(out["out"]).equals(SECTIONS)
@@ -331,7 +331,7 @@ class TestOrderedMap:
             "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
             "xml_dump.SPAN_BYTES = 1\nhere = Path(__file__).parent\n"
             "print('started', flush=True)\n"
-            "files = ('out', 'links', 'rejected', 'infoboxes', 'pictures', 'counts')\n"
+            "files = ('out', 'links', 'outline', 'rejected', 'infoboxes', 'pictures', 'counts')\n"
             "names = {n: here / n for n in files}\n"
             "dump.parse_dump([here / 'dump.xml.bz2'], **names, workers=2)\n"
         )

@@ -24,7 +24,7 @@ RAY = 50000046
 
 def counted(folder, files):
     """The count of links by page id, and the title by page id."""
-    names = ("out", "links", "rejected", "infoboxes", "pictures", "counts")
+    names = ("out", "links", "outline", "rejected", "infoboxes", "pictures", "counts")
     paths = {name: folder / name for name in names}
     dump.parse_dump(files, **paths, workers=1)
     return of_tables(folder, {**paths, "sections": paths["out"]})

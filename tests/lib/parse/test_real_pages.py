@@ -51,7 +51,7 @@ DATES = ("20200611", "20210122", "20210917", "20211213")
 EVERY = pytest.mark.parametrize(
     "date", [*(pytest.param(d, marks=pytest.mark.long) for d in DATES[:-1]), DATES[-1]]
 )
-PARSED = ("sections", "links", "rejected", "infoboxes", "pictures", "counts")
+PARSED = ("sections", "links", "outline", "rejected", "infoboxes", "pictures", "counts")
 COLLECTED = ("texts", "images", "qrels")
 FAST = {"connections": 16, "rate_per_s": 1000, "burst": 1000, "megabits_per_s": 1000}
 JIM_PEWTER, KERALA, MINI = 33351363, 6961875, 3224921

@@ -19,7 +19,7 @@ from isotope.parse.dump import gather_dump
 from isotope.toy import snapshot as toy
 
 PAGES = 60
-TABLES = ("sections", "links", "rejected", "infoboxes", "pictures")
+TABLES = ("sections", "links", "outline", "rejected", "infoboxes", "pictures")
 WRITERS: dict[str, tuple[str, Callable[..., Path]]] = {
     "xml": ("toywiki.xml", snapshots.write_export),
     "enterprise": ("toywiki-NS0-ENTERPRISE-HTML.json.tar.gz", snapshots.write_enterprise),

@@ -22,7 +22,7 @@ K1, B = 0.9, 0.4
 
 def parsed(snapshot: Path, folder: Path) -> dict[str, Path]:
     """Associations and sections of a snapshot, and its texts as queries."""
-    names = ("sections", "links", "rejected", "infoboxes", "pictures", "counts")
+    names = ("sections", "links", "outline", "rejected", "infoboxes", "pictures", "counts")
     tables = {name: folder / name for name in (*names, "associations", "members", "queries")}
     dump: dict[str, Any] = {name if name != "sections" else "out": tables[name] for name in names}
     parse_dump(sorted(snapshot.glob("dump/*.xml.bz2")), **dump, workers=1)

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from isotope.core.wikimedia import upload_url
 from isotope.parse.site import Namespaces, Site, disambiguation
-from isotope.parse.tables import LINKS, SECTIONS, lead_title
+from isotope.parse.tables import LINKS, OUTLINE, SECTIONS, lead_title
 
 REASONS = (
     *("redirect", "disambiguation", "other_namespace", "not_wikitext", "empty"),
@@ -55,8 +55,26 @@ class ArticleFile:
 
 
 @dataclass(frozen=True)
+class Markup:
+    """What the markup of a section has, without its subsections.
+
+    List items, rows of tables and references are counted; `links` are titles of articles, each
+    once.
+    """
+
+    list_items: int = 0
+    table_rows: int = 0
+    references: int = 0
+    has_infobox: bool = False
+    links: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
 class Article:
-    """An article as plain text: its sections are (level, heading, text), the lead first."""
+    """An article as plain text: its sections are (level, heading, text), the lead first.
+
+    `markup` has an item a section; `languages` are the page's in other Wikipedias, as `de:Titel`.
+    """
 
     page_id: int
     revision_id: int | None
@@ -66,6 +84,8 @@ class Article:
     links: Sequence[str]
     files: Sequence[ArticleFile]
     box_picture: str | None
+    markup: Sequence[Markup]
+    languages: Sequence[str]
 
 
 @dataclass
@@ -76,6 +96,7 @@ class ParsedBatch:
     pages: int = 0
     articles: int = 0
     rows: list[tuple[object, ...]] = field(default_factory=list[tuple[object, ...]])
+    outline: list[tuple[object, ...]] = field(default_factory=list[tuple[object, ...]])
     rejected: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
     links: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     infoboxes: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
@@ -92,6 +113,7 @@ class ParsedBatch:
             url = upload_url(article.box_picture)
             self.infoboxes.append({**box, "file": article.box_picture, "image_url": url})
         self.rows += _rows(article, site)
+        self.outline += _outline(article)
         self.links += [(article.page_id, to) for to in article.links]
         self.pictures += _pictures(article, site)
 
@@ -99,18 +121,23 @@ class ParsedBatch:
         """Add a rejected page: its row is its ordinal in this batch, `raw` a redirect's target."""
         self.rejected.append({"row": self.pages, "reason": reason, "detail": title, "raw": raw})
 
-    def as_tables(self) -> tuple[pa.Table, pa.Table, "ParsedBatch"]:
-        """Return sections (`tables.SECTIONS`) and links (`tables.LINKS`) as tables, and the rest.
+    def as_tables(self) -> "ParsedTables":
+        """Return sections, links and outline (`tables.SECTIONS` and so on), and the rest.
 
         A worker process sends columns in place of many rows.
         """
-        sections = SECTIONS.empty_table()
-        if self.rows:
-            columns = [list(column) for column in zip(*self.rows, strict=True)]
-            sections = pa.table(columns, schema=SECTIONS)
-        targets = [[link[i] for link in self.links] for i in range(len(LINKS))]
-        rest = replace(self, rows=[], links=[])
-        return sections, pa.table(targets, schema=LINKS), rest
+        sections, outline = _table(self.rows, SECTIONS), _table(self.outline, OUTLINE)
+        rest = replace(self, rows=[], links=[], outline=[])
+        return sections, _table(self.links, LINKS), outline, rest
+
+
+ParsedTables = tuple[pa.Table, pa.Table, pa.Table, ParsedBatch]
+
+
+def _table(rows: Sequence[tuple[object, ...]], schema: pa.Schema) -> pa.Table:
+    if not rows:
+        return schema.empty_table()
+    return pa.table([list(column) for column in zip(*rows, strict=True)], schema=schema)
 
 
 def _rows(article: Article, site: Site) -> Iterator[tuple[object, ...]]:
@@ -135,6 +162,27 @@ def _rows(article: Article, site: Site) -> Iterator[tuple[object, ...]]:
             text,
             site.language,
             article.categories,
+        )
+
+
+def _outline(article: Article) -> Iterator[tuple[object, ...]]:
+    """Yield one row a section, in the order of `tables.OUTLINE`."""
+    sections = zip(article.sections, article.markup, strict=True)
+    for number, ((level, heading, text), markup) in enumerate(sections):
+        yield (
+            f"projected-{article.page_id:08d}-{number:03d}",
+            article.page_id,
+            number,
+            len(article.sections),
+            level,
+            heading,
+            len(text),
+            markup.list_items,
+            markup.table_rows,
+            markup.references,
+            markup.has_infobox,
+            markup.links,
+            [] if number else article.languages,
         )
 
 

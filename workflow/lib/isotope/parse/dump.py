@@ -24,7 +24,7 @@ from isotope.core.progress import Progress, log
 from isotope.core.store import WHOLE, Part, bounds, gather, grouped
 from isotope.core.wikimedia import read_files
 from isotope.parse import html_snapshots, xml_dump
-from isotope.parse.articles import REASONS, ParsedBatch
+from isotope.parse.articles import REASONS, ParsedBatch, ParsedTables
 from isotope.parse.html_snapshots import Entries, Records
 from isotope.parse.site import Site, read_site
 from isotope.parse.tables import (
@@ -32,6 +32,7 @@ from isotope.parse.tables import (
     INFOBOXES,
     INLINKS,
     LINKS,
+    OUTLINE,
     PICTURES,
     REJECTED,
     SECTIONS,
@@ -42,6 +43,7 @@ PAGES = "pages_of_files"
 _TABLES = {
     "sections": SECTIONS,
     "links": LINKS,
+    "outline": OUTLINE,
     "rejected": REJECTED,
     "infoboxes": INFOBOXES,
     "pictures": PICTURES,
@@ -62,6 +64,7 @@ def parse_source(  # noqa: PLR0913
     manifest: Path,
     sections: Path,
     links: Path,
+    outline: Path,
     rejected: Path,
     infoboxes: Path,
     pictures: Path,
@@ -74,6 +77,7 @@ def parse_source(  # noqa: PLR0913
         placed(manifest, "dump"),
         out=sections,
         links=links,
+        outline=outline,
         rejected=rejected,
         infoboxes=infoboxes,
         pictures=pictures,
@@ -88,6 +92,7 @@ def parse_dump(  # noqa: PLR0913
     *,
     out: Path,
     links: Path,
+    outline: Path,
     rejected: Path,
     infoboxes: Path,
     pictures: Path,
@@ -103,6 +108,7 @@ def parse_dump(  # noqa: PLR0913
     * `out`, `tables.SECTIONS`: every section of every article, empty ones too, the lead as section
       0 with the title of `tables.lead_title`.
     * `links`, `tables.LINKS`: each page's targets once (`articles.article_titles`).
+    * `outline`, `tables.OUTLINE`: each section's place in its page, and what its markup has.
     * `rejected`, `tables.REJECTED`: the pages left out, with their ordinal in the file, reason
       (`articles.REASONS`), title, and a redirect's target.
     * `infoboxes`, `tables.INFOBOXES`: the first picture of each article's infobox.
@@ -123,15 +129,17 @@ def parse_dump(  # noqa: PLR0913
     with (
         grouped(out, SECTIONS) as good,
         grouped(links, LINKS) as link_rows,
+        grouped(outline, OUTLINE) as outline_rows,
         grouped(rejected, REJECTED) as bad,
         grouped(infoboxes, INFOBOXES) as boxes,
         grouped(pictures, PICTURES) as picture_rows,
     ):
-        for sections, targets, parsed in ordered_map(
+        for sections, targets, outlines, parsed in ordered_map(
             parse_task, _tasks(paths, cutters, part), workers
         ):
             bad.add(totals.add(parsed, len(sections)))
             link_rows.add(targets)
+            outline_rows.add(outlines)
             good.add(sections)
             boxes.add(pa.Table.from_pylist(parsed.infoboxes, schema=INFOBOXES))
             picture_rows.add(pa.Table.from_pylist(parsed.pictures, schema=PICTURES))
@@ -185,8 +193,8 @@ def _record_tasks(path: Path, start: int, stop: int) -> Iterator[Task]:
         yield from html_snapshots.record_batches(path)
 
 
-def parse_task(task: Task) -> tuple[pa.Table, pa.Table, ParsedBatch]:
-    """Return sections, links, and the rest of a batch, as `ParsedBatch.as_tables` does.
+def parse_task(task: Task) -> ParsedTables:
+    """Return sections, links, outline and the rest of a batch, as `ParsedBatch.as_tables` does.
 
     Raises:
         CorruptFile, TruncatedFile: the piece can't be unpacked.

@@ -252,12 +252,21 @@ _PICTURE = re.compile(
 _LONGEST_BOX = 60_000
 
 
-def infobox_picture(text: str) -> str | None:
-    """Return the name of the first picture in the first infobox, such as `A b.jpg`, or None."""
-    start = _INFOBOX.search(text)
+def infobox_at(text: str) -> int | None:
+    """Return the offset of the first infobox, or None."""
+    box = _INFOBOX.search(text)
+    return box.start() if box else None
+
+
+def infobox_picture(text: str, start: int | None = None) -> str | None:
+    """Return the name of the first picture in the first infobox, such as `A b.jpg`, or None.
+
+    `start` is where that infobox begins, if the caller has searched for it.
+    """
+    start = infobox_at(text) if start is None else start
     if start is None:
         return None
-    picture = _PICTURE.search(_COMMENT.sub("", _template(text, start.start())))
+    picture = _PICTURE.search(_COMMENT.sub("", _template(text, start)))
     return file_name(picture[1]) if picture else None
 
 

@@ -8,9 +8,10 @@ mwoffliner's, which keeps no more of a file's name than its address.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import Any, cast
 from urllib.parse import unquote
 
@@ -19,8 +20,16 @@ from lxml.etree import ParserError
 from lxml.html import HtmlElement
 
 from isotope.core.wikimedia import file_name, file_of
-from isotope.parse.articles import DISAMBIGUATION, Article, ArticleFile, ParsedBatch, article_titles
-from isotope.parse.site import Site
+from isotope.parse.articles import (
+    DISAMBIGUATION,
+    Article,
+    ArticleFile,
+    Markup,
+    ParsedBatch,
+    article_title,
+    article_titles,
+)
+from isotope.parse.site import Site, is_language
 
 SKIPPED, BOX, GALLERY, MEDIA, HEADING, TEXT = (
     "skipped",
@@ -30,6 +39,9 @@ SKIPPED, BOX, GALLERY, MEDIA, HEADING, TEXT = (
     "heading",
     "text",
 )
+ITEM, ROW, REFERENCE = "item", "row", "reference"
+# As of lines that begin with `*`, `#`, `;` and `:` in wikitext.
+_COUNTED = {"li": ITEM, "dt": ITEM, "dd": ITEM, "tr": ROW}
 _BLOCK_TAGS = (
     "address article aside blockquote body br caption center dd details div dl dt fieldset "
     "figcaption footer form header hr li main nav ol p pre section summary table tbody tfoot "
@@ -48,6 +60,9 @@ _SKIPPED_EXTENSIONS = re.compile(
     r"mw:Extension/(?:ref|references|math|chem|ce|syntaxhighlight|source|timeline|score|imagemap"
     r"|inputbox|hiero|categorytree|graph|map\w*|templatedata|templatestyles|indicator)\b"
 )
+_REFERENCE = re.compile(r"mw:Extension/ref\b(?!erences)")
+_REFERENCE_CLASSES = frozenset(("reference", "mw-ref"))
+_WIKIPEDIA = re.compile(r"(?:https?:)?//([a-z-]+)\.(?:m\.)?wikipedia\.org/wiki/([^#?]+)")
 _MEDIA = re.compile(r"mw:(?:File|Image|Video|Audio)\b")
 _ASIDES = (
     "ambox authority-control bandeau-container catlinks cmbox collapsible-list-header dablink "
@@ -158,15 +173,26 @@ def _article(
     root: HtmlElement, ids: tuple[int, int | None, str], site: Site, title_of: TitleOf
 ) -> Article:
     content = read_content(root.find("body"))
-    own = (target for a in content.hrefs if (target := target_of(a, ids[2], title_of)))
+    raw = [[t for a in some if (t := target_of(a, ids[2], title_of))] for some in content.hrefs]
     in_boxes = (use.file for use in content.files if use.origin == "infobox")
     return Article(
         *ids,
         sections=content.sections,
         categories=_categories(root, site),
-        links=article_titles(own, site.namespaces, site.prefixes),
+        links=article_titles(chain.from_iterable(raw), site.namespaces, site.prefixes),
         files=content.files,
         box_picture=next((file for file in in_boxes if _PAGE_IMAGE.fullmatch(file)), None),
+        markup=[
+            Markup(
+                counts[ITEM],
+                counts[ROW],
+                counts[REFERENCE],
+                counts[BOX] > 0,
+                article_titles(targets, site.namespaces, site.prefixes),
+            )
+            for counts, targets in zip(content.counts, raw, strict=True)
+        ],
+        languages=_languages(root, site),
     )
 
 
@@ -191,15 +217,28 @@ def _categories(root: HtmlElement, site: Site) -> list[str]:
     return [name for name in names if name]
 
 
+def _languages(root: HtmlElement, site: Site) -> list[str]:
+    """Return the pages in other Wikipedias that the page's own text names, as Parsoid has them."""
+    names: dict[str, None] = {}
+    for address in root.xpath("//link[contains(@rel, 'mw:PageProp/Language')]/@href"):
+        wikipedia = _WIKIPEDIA.match(address)
+        title = article_title(wikipedia[2]) if wikipedia else ""
+        if wikipedia and title and wikipedia[1] != site.language and is_language(wikipedia[1]):
+            names[f"{wikipedia[1]}:{title}"] = None
+    return list(names)
+
+
 @dataclass
 class PageContent:
     """What a page holds: sections as (level, heading, text), the addresses it links to, its files.
 
-    Of galleries and boxes no links are followed, as of templates in wikitext.
+    `hrefs` and `counts`, of ITEM, ROW, REFERENCE and BOX, have an item a section. Of galleries and
+    boxes no links are followed, as of templates in wikitext.
     """
 
     sections: list[tuple[int, str, str]] = field(default_factory=list[tuple[int, str, str]])
-    hrefs: list[HtmlElement] = field(default_factory=list[HtmlElement])
+    hrefs: list[list[HtmlElement]] = field(default_factory=list[list[HtmlElement]])
+    counts: list[Counter[str]] = field(default_factory=list[Counter[str]])
     files: list[ArticleFile] = field(default_factory=list[ArticleFile])
 
 
@@ -236,6 +275,7 @@ class _Walk:
         self.content = PageContent()
         self._level, self._heading = 0, ""
         self._text: list[str] = []
+        self._hrefs, self._counts = list[HtmlElement](), Counter[str]()
         self._tables = self._rows = self._pre = 0
 
     def close(self) -> None:
@@ -243,7 +283,9 @@ class _Walk:
         lines = ("".join(self._text)).split("\n")
         text = "\n".join(line for line in (" ".join(raw.split()) for raw in lines) if line)
         self.content.sections.append((self._level, self._heading, text))
-        self._text = []
+        self.content.hrefs.append(self._hrefs)
+        self.content.counts.append(self._counts)
+        self._text, self._hrefs, self._counts = [], [], Counter()
 
     def inside(self, node: HtmlElement) -> None:
         """Read an element's content."""
@@ -262,14 +304,19 @@ class _Walk:
         elif kind == GALLERY:
             self._add_files(gallery_files(node))
         elif kind == BOX:
+            self._counts[BOX] += 1
             self._add_files(infobox_files(node))
-        elif kind != SKIPPED:
+        elif kind == SKIPPED:
+            self._counts[REFERENCE] += _is_reference(node)
+        else:
             self._element(node)
 
     def _element(self, node: HtmlElement) -> None:
         tag = node.tag
         if tag == "a" and node.get("href"):
-            self.content.hrefs.append(node)
+            self._hrefs.append(node)
+        if tag in _COUNTED:
+            self._counts[_COUNTED[tag]] += 1
         self._tables += tag == "table"
         self._break(tag)
         self._rows += tag == "tr"
@@ -297,7 +344,7 @@ class _Walk:
             if file.caption is not None:
                 under = read_content(file.caption)
                 caption = "\n".join(filter(None, (text for _, _, text in under.sections)))
-                self.content.hrefs += under.hrefs if file.origin == "link" else []
+                self._hrefs += chain.from_iterable(under.hrefs if file.origin == "link" else ())
             if not file.is_framed:
                 caption, alt = "", alt or caption or file.title
             place = len(self.content.sections)
@@ -343,6 +390,14 @@ def _holds_media(tag: str, kind: str, names: list[str]) -> bool:
         tag in ("figure", "figure-inline", "img")
         or (tag == "div" and _THUMBS.intersection(names))
         or _MEDIA.search(kind)
+    )
+
+
+def _is_reference(node: HtmlElement) -> bool:
+    """Tell whether an element is the mark of a footnote, not the list of them."""
+    return isinstance(node.tag, str) and (
+        bool(_REFERENCE.search(node.get("typeof", "")))
+        or (node.tag in ("sup", "span") and bool(_REFERENCE_CLASSES.intersection(classes(node))))
     )
 
 

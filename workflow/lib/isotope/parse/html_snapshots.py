@@ -27,14 +27,13 @@ from typing import Any, BinaryIO, cast
 from urllib.parse import quote, unquote
 
 import numpy as np
-import pyarrow as pa
 from lxml.html import HtmlElement
 
 from isotope.core.errors import CorruptFile, TruncatedFile
 from isotope.core.files import Page, content_of, open_zim, page_at, page_by, zim_pieces
 from isotope.core.progress import Progress
 from isotope.core.wikimedia import wiki_of
-from isotope.parse.articles import ParsedBatch
+from isotope.parse.articles import ParsedBatch, ParsedTables
 from isotope.parse.html_page import add_page, parse_html
 from isotope.parse.site import Site, wikipedia_site
 
@@ -145,7 +144,7 @@ def _naming_damage(path: Path) -> Iterator[None]:
         raise CorruptFile(path, f"damaged data ({error})", _AGAIN) from error
 
 
-def parse_records(batch: Records) -> tuple[pa.Table, pa.Table, ParsedBatch]:
+def parse_records(batch: Records) -> ParsedTables:
     """Parse a piece as `xml_dump.parse_batch` does; redirects follow their article."""
     parsed = ParsedBatch(batch.path)
     for n, line in enumerate(batch.lines):
@@ -226,7 +225,7 @@ def entry_batches(path: Path, start: int, stop: int) -> Iterator[Entries]:
         yield Entries(files[0], at, min(at + ENTRIES, last))
 
 
-def parse_entries(batch: Entries) -> tuple[pa.Table, pa.Table, ParsedBatch]:
+def parse_entries(batch: Entries) -> ParsedTables:
     """Parse a batch as `xml_dump.parse_batch` does; entries that are no pages don't count.
 
     Raises:

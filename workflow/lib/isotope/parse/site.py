@@ -150,7 +150,7 @@ class Namespaces:
         """
         name = normal_name(prefix)
         hidden = name == _MEDIA_PREFIX or name in self.file or name in self.category
-        return hidden or name in foreign_files() or bool(_LANGUAGE.fullmatch(name))
+        return hidden or name in foreign_files() or is_language(name)
 
     def without_prefix(self, text: str) -> str:
         """Drop the namespace from the names of templates: `{{Template:Sic}}` becomes `{{Sic}}`."""
@@ -188,6 +188,11 @@ class Site:
             frozenset(own_names) | namespaces.file | namespaces.category | namespaces.template
         )
         return cls(base_url, language, namespaces, prefixes, wiki, has_words)
+
+
+def is_language(name: str) -> bool:
+    """Tell whether a link with this prefix, in lower case, leads to the Wikipedia of a language."""
+    return bool(_LANGUAGE.fullmatch(name))
 
 
 def read_site(path: Path, xml: Iterator[bytes]) -> Site:

@@ -90,9 +90,10 @@ PICTURES = schema(
     words=pa.string(),
     unread=STRINGS,
 )
-# Every section's place, counted from 0, among the `sections` of its page, and what its wikitext (or
-# HTML) has: list items, table rows and references are counted, `links` are the titles of the
-# articles it links to, each once. `languages` are the page's in other wikis, `de:Titel`, on the lead.
+# Every section's place, counted from 0, among the `sections` of its page, and what its own wikitext
+# (or HTML) has: list items, table rows and references are counted, `links` are the titles of the
+# articles it links to, each once. The lead has level 0 and no heading; the page's `languages`, such
+# as `de:Titel`, are on its lead.
 OUTLINE = schema(
     text_id=pa.string(),
     page_id=pa.int64(),

@@ -28,10 +28,13 @@ _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]
 _LITERAL_NAMES = frozenset(_LITERAL.split("|"))
 
 
-def strip_blocks(text: str, galleries: list[str] | None = None) -> str:
+def strip_blocks(
+    text: str, galleries: list[str] | None = None, references: list[int] | None = None
+) -> str:
     """Drop comments and embedded blocks; keep the content of literal ones as character references.
 
     What galleries hold goes to the list `galleries` if there is one; GALLERY stands in their place.
+    The offsets at which references stood, in the text that is returned, go to `references`.
 
     An opening tag without its closing one is dropped alone. A reference that meets another
     opening `<ref>` first counts as such, so that it can't swallow what lies between.
@@ -40,16 +43,21 @@ def strip_blocks(text: str, galleries: list[str] | None = None) -> str:
         return text
     pieces: list[str] = []
     unclosed: set[str] = set()
-    at = 0
+    at = removed = 0
     while opening := _OPENING.search(text, at):
         pieces.append(text[at : opening.start()])
         name = (opening[1] or opening[2]).lower()
         content, at = _content(text, opening, name, unclosed)
+        stays = ""
         if content and name in _LITERAL_NAMES:
-            pieces.append(decode_entities(content).translate(_ESCAPES))
+            stays = decode_entities(content).translate(_ESCAPES)
         elif content and name == "gallery" and galleries is not None:
-            pieces.append(GALLERY)
+            stays = GALLERY
             galleries.append(content)
+        elif name == "ref" and references is not None:
+            references.append(opening.start() - removed)
+        pieces.append(stays)
+        removed += at - opening.start() - len(stays)
     pieces.append(text[at:])
     return "".join(pieces)
 

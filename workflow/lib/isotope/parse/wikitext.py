@@ -7,12 +7,13 @@ https://www.mediawiki.org/wiki/Help:Formatting and `Parser.php` of MediaWiki 1.3
 """
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 
-from isotope.parse.files import FileUse, file_uses
+from isotope.parse.files import FileUse, file_uses, infobox_at
 from isotope.parse.site import ENGLISH_NAMESPACES, Namespaces
 from isotope.parse.templates import (
     GALLERY,
@@ -24,6 +25,16 @@ from isotope.parse.templates import (
 
 _SHORTEST_HEADING = 3
 _DEEPEST_LEVEL = 6
+_LISTED = ("\n*", "\n#", "\n;", "\n:")
+_INDENTED_TABLE = "\n:{|"
+# A row begins with the first cell after the begin of the table, a row's border or the caption.
+_ROW = re.compile(
+    r"^[ \t:]*(?:\{\||\|[-+])[^\n]*\n(?:[ \t]*\n)*[ \t]*(?:!|\|(?![-+}]))|<tr\b",
+    re.MULTILINE | re.IGNORECASE,
+)
+_ITEM_TAG = re.compile(r"<li\b", re.IGNORECASE)
+_LISTED_FIRST = tuple("*#;:")
+_HEADING_LINE = re.compile(r"^=[^\n]*", re.MULTILINE)
 _HEADING = re.compile(r"^=[^\n]*=[ \t]*$", re.MULTILINE)
 _MARKUP = re.compile(r"[\[\]{}<&']|__")
 _MARK = re.compile(r"\0(\d+);")
@@ -55,24 +66,92 @@ _MAGIC_WORD = re.compile(r"__[^\W\d_]{3,20}__")
 _BULLETS = "*#:; \t"
 
 
+@dataclass(frozen=True)
+class PageSplit:
+    """A page cut at its headings, and where its sections have what is no running text.
+
+    `sections` are those of `split_sections`; a file has the place of its section, counted from 0.
+    `references` and `infoboxes` have a number a section; of several infoboxes the first counts.
+    """
+
+    sections: list[tuple[int, str, str]]
+    files: list[tuple[int, FileUse]]
+    references: list[int]
+    infoboxes: list[int]
+
+
+def split_page(text: str, namespaces: Namespaces, *, has_infobox: bool = True) -> PageSplit:
+    """Cut a page as `split_sections` does, with its files, references and infoboxes.
+
+    A file in an infobox or another template, which is no running text, has the place of the
+    outermost template around it. A page known to have no infobox need not be searched for one.
+    """
+    galleries, references = list[str](), list[int]()
+    blocks = strip_blocks(text, galleries, references)
+    box = infobox_at(blocks) if has_infobox else None
+    text = namespaces.without_prefix(blocks)
+    uses = file_uses(text, galleries, namespaces)
+    if uses:
+        text, places = _without_marks(strip_templates(_with_marks(text, uses)), len(uses))
+    else:
+        text, places = strip_templates(text.replace(GALLERY, "")), list[int]()
+    spans = list(_section_spans(text))
+    ends = [end for *_, end in spans]
+    begins = [0]
+    if references or box:
+        headings = [text[end:begin] for end, (*_, begin, _) in zip(ends, spans[1:], strict=False)]
+        begins = _begins(blocks.replace(GALLERY, " "), headings)
+    return PageSplit(
+        [(level, title, text[begin:end]) for level, title, begin, end in spans],
+        [(bisect_left(ends, at), use) for at, use in zip(places, uses, strict=True)],
+        _counted(references, begins, len(spans)),
+        _counted([] if box is None else [box], begins, len(spans)),
+    )
+
+
+def _begins(text: str, headings: Sequence[str]) -> list[int]:
+    """Return where each section begins in text with its templates, by headings without theirs.
+
+    A heading that a template has a part in is found if that template is on its line.
+    """
+    lines: dict[str, list[int]] = {}
+    for line in _HEADING_LINE.finditer(text):
+        lines.setdefault(strip_templates(line[0]).rstrip(), []).append(line.start())
+    at, begins = -1, [0]
+    for heading in headings:
+        places = lines.get(heading.rstrip(), [])
+        following = bisect_right(places, at)
+        at = places[following] if following < len(places) else at
+        begins.append(max(at, 0))
+    return begins
+
+
+def _counted(offsets: Sequence[int], begins: Sequence[int], sections: int) -> list[int]:
+    """Return how many of these offsets lie in each section."""
+    counts = [0] * sections
+    for offset in offsets:
+        counts[bisect_right(begins, offset) - 1] += 1
+    return counts
+
+
+def list_items(body: str) -> int:
+    """Count the lines of reduced wikitext that begin as list items do, and HTML's own items."""
+    lines = sum(map(body.count, _LISTED)) - body.count(_INDENTED_TABLE)
+    first = body[:1] in _LISTED_FIRST and not body.startswith(_INDENTED_TABLE[1:])
+    return lines + first + (len(_ITEM_TAG.findall(body)) if "<" in body else 0)
+
+
+def table_rows(body: str) -> int:
+    """Count the rows, headers included, of the tables in reduced wikitext; empty rows are none."""
+    return len(_ROW.findall(body)) if "|" in body or "<" in body else 0
+
+
 def split_pictured(
     text: str, namespaces: Namespaces
 ) -> tuple[list[tuple[int, str, str]], list[tuple[int, FileUse]]]:
-    """Cut a page as `split_sections` does; list each file that it shows with its section's place.
-
-    A file in an infobox or another template, which is no running text, has the place of the
-    outermost template around it.
-    """
-    galleries: list[str] = []
-    text = namespaces.without_prefix(strip_blocks(text, galleries))
-    uses = file_uses(text, galleries, namespaces)
-    if not uses:
-        return split_sections(text.replace(GALLERY, "")), []
-    text, places = _without_marks(strip_templates(_with_marks(text, uses)), len(uses))
-    spans = list(_section_spans(text))
-    ends = [end for *_, end in spans]
-    sections = [(level, title, text[begin:end]) for level, title, begin, end in spans]
-    return sections, [(bisect_left(ends, at), u) for at, u in zip(places, uses, strict=True)]
+    """Cut a page as `split_sections` does; list its files, each with the place of its section."""
+    split = split_page(text, namespaces, has_infobox=False)
+    return split.sections, split.files
 
 
 def split_sections(text: str) -> list[tuple[int, str, str]]:

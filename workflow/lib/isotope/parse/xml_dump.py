@@ -13,20 +13,27 @@ from dataclasses import dataclass
 from itertools import chain, islice, pairwise
 from pathlib import Path
 
-import pyarrow as pa
-
 from isotope.core.errors import CorruptFile, MissingFile, TruncatedFile
 from isotope.parse.articles import (
     DISAMBIGUATION,
     Article,
     ArticleFile,
+    Markup,
     ParsedBatch,
+    ParsedTables,
     article_title,
     article_titles,
 )
-from isotope.parse.files import FileUse, infobox_picture
-from isotope.parse.site import Namespaces, Site
-from isotope.parse.wikitext import categories, plain_text, split_pictured
+from isotope.parse.files import FileUse, infobox_at, infobox_picture
+from isotope.parse.site import Namespaces, Site, is_language
+from isotope.parse.wikitext import (
+    PageSplit,
+    categories,
+    list_items,
+    plain_text,
+    split_page,
+    table_rows,
+)
 
 READ_BYTES = 1 << 20
 SPAN_BYTES = 1 << 20
@@ -38,6 +45,8 @@ _STREAM = re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)")
 _PAGE, _PAGE_END, _END = b"<page>", b"</page>", b"</mediawiki>"
 _AGAIN = "download the file again and compare its checksum with the published one"
 _TARGET = re.compile(r"\[\[:?+([^\[\]|#\n<>{}]++)(?=[|#\]])")
+
+_INTERWIKI = re.compile(r"\[\[ *([A-Za-z-]{2,12}) *:([^\[\]|#\n<>{}]+)(?=[|#\]])")
 
 
 @dataclass(frozen=True)
@@ -75,8 +84,8 @@ def batches(path: Path, start: int = 0, stop: int | None = None) -> Iterator[Spa
         yield from _chunks(path)
 
 
-def parse_batch(task: tuple[Site, Span | Chunk]) -> tuple[pa.Table, pa.Table, ParsedBatch]:
-    """Unpack and parse one piece; sections and links come as tables, not as rows.
+def parse_batch(task: tuple[Site, Span | Chunk]) -> ParsedTables:
+    """Unpack and parse one piece, as `ParsedBatch.as_tables`.
 
     Raises:
         CorruptFile, TruncatedFile: the piece can't be unpacked.
@@ -117,17 +126,21 @@ def _parse_page(page: ET.Element, site: Site, parsed: ParsedBatch) -> None:
         to = redirect_target(page, wikitext) if reason == "redirect" else ""
         parsed.reject(reason, title, to)
         return
-    sections, uses = split_pictured(wikitext, site.namespaces)
-    text = "".join(body for _, _, body in sections)
+    box = infobox_at(bare)
+    split = split_page(wikitext, site.namespaces, has_infobox=box is not None)
+    text = "".join(body for _, _, body in split.sections)
+    markup = _markup(split, site)
     article = Article(
         page_id,
         int(revision.findtext("id", "")),
         title,
-        [(level, heading, plain_text(b, site.namespaces)) for level, heading, b in sections],
+        [(level, title, plain_text(b, site.namespaces)) for level, title, b in split.sections],
         categories(text, site.namespaces),
-        targets(text, site.namespaces, site.prefixes),
-        [_article_file(section, use, site) for section, use in uses],
-        infobox_picture(bare),
+        list(dict.fromkeys(chain.from_iterable(own.links for own in markup))),
+        [_article_file(section, use, site) for section, use in split.files],
+        infobox_picture(bare, box) if box is not None else None,
+        markup,
+        language_links(text, site.language),
     )
     parsed.add(article, site)
 
@@ -166,8 +179,35 @@ def targets(text: str, namespaces: Namespaces, prefixes: Collection[str]) -> lis
     Pictures, categories, other wikis and the wiki's own `prefixes` (lower case) are left out, and
     so are links within the page. Links in a picture's caption count.
     """
-    titles = dict.fromkeys(_TARGET.findall(text))
-    return article_titles(titles, namespaces, prefixes)
+    return article_titles(dict.fromkeys(_TARGET.findall(text)), namespaces, prefixes)
+
+
+def _markup(split: PageSplit, site: Site) -> list[Markup]:
+    return [
+        Markup(
+            list_items(body),
+            table_rows(body),
+            references,
+            bool(boxes),
+            targets(body, site.namespaces, site.prefixes),
+        )
+        for (_, _, body), references, boxes in zip(
+            split.sections, split.references, split.infoboxes, strict=True
+        )
+    ]
+
+
+def language_links(text: str, language: str) -> list[str]:
+    """List the pages in other Wikipedias that wikitext says are this page, such as `de:Titel`.
+
+    Only a link without a leading colon says so, and none to the wiki's own `language`.
+    """
+    links: dict[str, None] = {}
+    for prefix, target in _INTERWIKI.findall(text):
+        code, title = prefix.lower(), article_title(target)
+        if title and code != language and is_language(code):
+            links[f"{code}:{title}"] = None
+    return list(links)
 
 
 def redirect_target(page: ET.Element, wikitext: str) -> str:

@@ -103,6 +103,7 @@ class Shards(Systems):
     DUMP: ClassVar = {
         "sections": "sections.parquet",
         "links": "links.parquet",
+        "outline": "outline.parquet",
         "rejected": "sections.rejected.parquet",
         "infoboxes": "infoboxes.parquet",
         "pictures": "pictures.parquet",

@@ -23,7 +23,7 @@ from isotope.bm25.format import DESCRIBED, Index, open_index
 from isotope.bm25.search import search_counted
 from isotope.bm25.words import counted
 from isotope.core import lucene, store
-from isotope.core.errors import BadParams, CorruptFile
+from isotope.core.errors import BadParams, CorruptFile, MissingFile
 from isotope.core.exact import Shards, top_k
 from isotope.core.progress import Progress, log
 from isotope.core.runs import empty, ranked
@@ -73,8 +73,8 @@ def find_candidates(  # noqa: PLR0913
 
     Raises:
         BadParams: neither an index nor vectors; language links of another wiki.
-        MissingFile, CorruptFile, TruncatedFile: an index or shard that is absent or damaged, or a
-            section without a vector.
+        MissingFile, CorruptFile, TruncatedFile: a table, index or shard that is absent or damaged,
+            or a section without a vector.
         ToolFailed: Java could not analyse the sections.
     """
     if not index and not image_vectors:
@@ -83,6 +83,9 @@ def find_candidates(  # noqa: PLR0913
     tables = Inputs(
         texts, images, qrels, sections, outlines, placed, associations, langlinks, redirects
     )
+    for table in _files(tables):
+        if not table.is_file():
+            raise MissingFile(table, "no such table", "run the phase that writes it")
     sources = list[Hits]()
     if index:
         sources.append(_Bm25(_images_of(index[0]), texts, spec, threads))
@@ -221,7 +224,8 @@ class Encoded:
         Raises:
             As `load_vectors`.
         """
-        return cls(Shards(vectors), load_vectors(vectors, ids).ids, vectors[0])
+        rows = load_vectors(vectors, ids).ids
+        return cls(Shards(vectors), rows, vectors[0])
 
 
 class _Dense:

@@ -19,9 +19,9 @@ from xml.sax.saxutils import escape, quoteattr
 
 from isotope.core import store
 from isotope.core.errors import BadParams
-from isotope.toy import pages, scenes, words
+from isotope.toy import pages, scenes, wit, words
 from isotope.toy.edition import replay
-from isotope.toy.pages import Page, Picture, Section
+from isotope.toy.pages import FLAG, LOGO, Page, Section, caption_of
 
 _DUE = {
     "redirect": (10, 0),
@@ -30,8 +30,15 @@ _DUE = {
     "talk": (20, 3),
     "file": (30, 4),
     "season": (50, 0),
+    "books": (10, 1),
+    "list": (80, 17),
+    "year": (80, 57),
+    "logo": (2, 0),
 }
 _SHARES = {"cited": 0.06, "cited twice": 0.1, "table": 0.2, "list": 0.4}
+# Wikipedias whose pages WIT's rows do not have, and how many pages link to one of them.
+_ELSEWHERE, _LINKED_ELSEWHERE = ("it", "nl", "sv"), 0.1
+_FIRST_YEAR = 1873
 _IDS_PER_ARTICLE = 10
 _FIRST_ID = 1000
 _TEMPLATE = "<includeonly>{{{{#if:{{{{{{1|}}}}}}|'''{name}''': {{{{{{1}}}}}}}}}}</includeonly>"
@@ -54,6 +61,8 @@ _LIST = """* [[{first}]], to the north
 * [[{second}|the old house]] and its ''garden''
 ** a well
 # [https://example.org/{slug} timetable]"""
+_BOOKS = """* Fenwick, A. ({year}). ''Houses of the Valley''. Ashford: Tarn Press.
+* Oakley, B. ({later}). ''[[{first}]] and its neighbours''. Ashford: Tarn Press."""
 _NAMESPACES = {
     -2: "Media",
     -1: "Special",
@@ -224,11 +233,27 @@ def article(page: Page, seed: int) -> str:
     rng = random.Random(f"{seed}/{page.number}/wiki")
     blocks = ["{{Short description|Public building}}", "<!-- kept by the local history club -->"]
     blocks += replay(rng, page, lambda own, section: _section(rng, own, section))
-    if any("<ref" in block for block in blocks):
-        blocks.append("== References ==\n{{Reflist}}")
+    books = _books(page) if _due("books", page.number) else ""
+    if books or any("<ref" in block for block in blocks):
+        blocks.append("\n".join(filter(None, ["== References ==\n{{Reflist}}", books])))
     kind = page.title.split()[-1]
     blocks.append(f"[[Category:{kind} buildings]]\n[[Category:Places open to the public]]")
+    blocks += filter(None, ["\n".join(_language_links(page, seed))])
     return "\n\n".join(blocks)
+
+
+def _books(page: Page) -> str:
+    year = _FIRST_YEAR + page.number % 100
+    return _BOOKS.format(year=year, later=year + 11, first=words.title(max(0, page.number - 1)))
+
+
+def _language_links(page: Page, seed: int) -> Iterator[str]:
+    """Yield links to the page in the languages that WIT has rows of, and now and then one more."""
+    rng = random.Random(f"{seed}/{page.number}/languages")
+    codes = wit.languages(page, seed)
+    if rng.random() < _LINKED_ELSEWHERE:
+        codes.append(rng.choice(_ELSEWHERE))
+    yield from (f"[[{code}:{page.title}]]" for code in codes)
 
 
 def _section(rng: random.Random, page: Page, section: Section) -> str:
@@ -246,18 +271,13 @@ def _pictures(rng: random.Random, page: Page, section: Section) -> Iterator[str]
     if not section.title and (pictures or rng.choice((True, False))):
         image = pictures.pop(0) if pictures else None
         year, caption = rng.randrange(1700, 2015), caption_of(image) if image else ""
-        name = image.name if image else ""
+        name = f"{image.name}\n| flag = {FLAG.name}" if image else ""
         yield _INFOBOX.format(title=page.later_title, image=name, caption=caption, year=year)
     for picture in pictures:
         alt = f"{scenes.listing(picture.scene)}{picture.note}"
         yield f"[[File:{picture.name}|thumb|upright=1.1|alt={alt}|{caption_of(picture)}]]"
-
-
-def caption_of(picture: Picture) -> str:
-    """Return the caption under a picture, in wikitext with links inside."""
-    nouns = [scenes.noun(group) for group in picture.scene.groups]
-    what = f"{scenes.joined(nouns)} on {picture.scene.ground}"
-    return f"{picture.medium} of [[{picture.owner}|{picture.owner}]]: ''{what}''{picture.note}"
+    if pictures and section.subject is None and _due("logo", page.number):
+        yield f"[[File:{LOGO.name}|20px]]"
 
 
 def _cite(rng: random.Random, page: Page, sentence: str) -> str:
@@ -272,7 +292,7 @@ def _cite(rng: random.Random, page: Page, sentence: str) -> str:
 
 def _extras(rng: random.Random, page: Page, section: Section) -> Iterator[str]:
     chance, year = rng.random(), rng.randrange(1900, 2000)
-    if section.pictures or not section.title:
+    if section.pictures or section.subject or not section.title:
         return
     if chance < _SHARES["table"]:
         guests, more = rng.randrange(100, 999), rng.randrange(1000, 9999)
@@ -293,6 +313,11 @@ def _other_pages(page: Page) -> Iterator[tuple[int, str, str, str]]:
         yield 0, joint, f"#redirect [[{title}#Setting]]", title
     if _due("disambiguation", n):
         yield 0, f"{title} (disambiguation)", _disambiguation(title), ""
+    if _due("list", n):
+        yield 0, f"List of places near {page.title}", _list_page(page), ""
+    if _due("year", n):
+        year = _FIRST_YEAR + n // _DUE["year"][0]
+        yield 0, f"{year} in architecture", _year_page(n, year), ""
     yield from _other_namespaces(page)
 
 
@@ -313,6 +338,36 @@ def _disambiguation(title: str) -> str:
         f"'''{title}''' may refer to:\n* [[{title}]], a public building\n"
         f"* ''{title}'', a lost play\n\n{{{{disambiguation}}}}"
     )
+
+
+def _list_page(page: Page) -> str:
+    near = [words.title(max(0, page.number - step)) for step in range(1, 13)]
+    items = [f"* [[{name}]], a public place" for name in near]
+    rows = "".join(f"|-\n| [[{name}]] || {1700 + 9 * i}\n" for i, name in enumerate(near))
+    table = f'{{| class="wikitable"\n! Place !! Since\n{rows}|}}'
+    sections = [
+        f"This is a '''list of places near [[{page.title}]]'''.",
+        "\n".join(["== North ==", *items[:6]]),
+        "\n".join(["== South ==", *items[6:]]),
+        f"== By age ==\n{table}",
+        "== References ==\n{{Reflist}}\n" + _books(page),
+        "[[Category:Lists of places]]",
+    ]
+    return "\n\n".join(sections)
+
+
+def _year_page(number: int, year: int) -> str:
+    near = [words.title(max(0, number - step)) for step in range(1, 9)]
+    events = [f"* {2 + 3 * i} May: [[{name}]] opens its doors." for i, name in enumerate(near[:5])]
+    builders = zip(words.PEOPLE, near, strict=True)
+    births = [f"* {who}, builder of [[{name}]]" for who, name in builders]
+    sections = [
+        f"The year '''{year} in architecture''' had these events.",
+        "\n".join(["== Buildings ==", *events]),
+        "\n".join(["== Births ==", *births]),
+        "[[Category:Years in architecture]]",
+    ]
+    return "\n\n".join(sections)
 
 
 def _due(what: str, number: int) -> bool:

@@ -1,7 +1,8 @@
 """The second edition of the toy encyclopedia: one page in twenty revised, some new, some gone.
 
 A revised page is that of the first edition with one thing changed. Nothing else about it differs,
-since its random numbers are those of the first edition (`replay`).
+since its random numbers are those of the first edition (`replay`). Of the other pages, some that
+have a section without its picture (`gaps`) have got one.
 """
 
 import random
@@ -9,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from isotope.toy import gaps, scenes
 from isotope.toy import pages as toy_pages
-from isotope.toy import scenes
 from isotope.toy.pages import Page, Picture, Section
 
 Drawn = TypeVar("Drawn")
@@ -23,6 +24,7 @@ _NEW_PER_PAGES = 100
 _YEAR = 2023
 _SENTENCE = "In January 2023 the keepers counted the chairs again and found twelve."
 _NOTE = ", as it hangs since 2023"
+ILLUSTRATED = "section illustrated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +47,25 @@ def entries(seed: int, pages: int, edition: int) -> Iterator[Entry]:
     for turn, start in enumerate(range(0, pages, _EVERY)):
         numbers = range(start, min(start + _EVERY, pages))
         batch = [toy_pages.page(seed, number, pages) for number in numbers]
-        change = _revise(batch, turn) if edition > 1 else None
+        change = _revise(batch, turn)
         for page in batch:
-            yield change if change and change.before is page else Entry(page, page)
+            if change and change.before is page:
+                yield change if edition > 1 else Entry(page, page)
+            else:
+                yield _illustrated(gaps.with_gaps(page, seed, pages), edition)
     for number in range(pages, pages + max(1, pages // _NEW_PER_PAGES) * (edition - 1)):
         yield Entry(None, toy_pages.page(seed, number, pages), "page added")
+
+
+def _illustrated(page: Page, edition: int) -> Entry:
+    """Return a page that is not revised, its sections in the second edition with what was added."""
+    if edition == 1 or not any(section.added for section in page.sections):
+        return Entry(page, page)
+    sections = [
+        replace(s, origin=n, pictures=[*s.pictures, *filter(None, [s.added])])
+        for n, s in enumerate(page.sections)
+    ]
+    return Entry(page, replace(page, sections=sections, first=page), ILLUSTRATED)
 
 
 def replay(rng: random.Random, page: Page, draw: Callable[[Page, Section], Drawn]) -> list[Drawn]:

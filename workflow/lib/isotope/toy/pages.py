@@ -19,6 +19,7 @@ _NAMES = ("{} {}", "{} {}", "{} {}", "{} {} (detail)", "{} & {}", "{} — {} fü
 _PARAGRAPH = 3
 _SHARES = {"jpeg": 0.25, "lead": 0.25, "joined": 0.2, "nested": 0.4, "retitled": 0.04}
 _SHARES["edited"] = 0.1
+_ICON_PX = 40
 _DUE = {
     "abroad": (25, 13),
     "copies": (12, 5),
@@ -63,7 +64,8 @@ class Picture:
 class Section:
     """One section: its text as WIT has it, and how the later dump differs.
 
-    `origin` is its place in the page's first edition, -1 where it has none.
+    `origin` is its place in the page's first edition, -1 where it has none. `subject` is a picture
+    that it describes and does not show, `added` the one that the second edition shows there.
     """
 
     title: str
@@ -74,6 +76,8 @@ class Section:
     later_title: str = ""
     later_sentence: str = ""
     origin: int = -1
+    subject: Picture | None = None
+    added: Picture | None = None
 
     @property
     def text(self) -> str:
@@ -84,7 +88,9 @@ class Section:
 
 @dataclass(slots=True)
 class Page:
-    """One article; `sections[0]` is the lead, `abroad` has the pictures of other languages only.
+    """One article; `sections[0]` is the lead.
+
+    `abroad` has the pictures that only other languages show on it, icons included.
 
     `first` is what a revised page was in the first edition.
     """
@@ -102,6 +108,18 @@ class Page:
         """The pictures of which this page is the owner, each once."""
         pictures = [*(p for section in self.sections for p in section.pictures), *self.abroad]
         return list({p.url: p for p in pictures if p.owner == self.title}.values())
+
+
+def _icon(name: str, medium: str, number: int, shape: str, colour: str) -> Picture:
+    group = toy_scenes.Group(shape, colour, "large", 1, "centre")
+    scene = Scene((group,), "slate", _ICON_PX, _ICON_PX, toy_scenes.FLAT)
+    return Picture(name, medium, words.title(number), scene, "image/png")
+
+
+# Files that very many pages show, and none as its picture; each is of one page in other languages.
+LOGO = _icon("Valley-logo.png", "Logo", 1, "star", "white")
+FLAG = _icon("Flag of the Valley.png", "Flag", 2, "cross", "yellow")
+ICONS = (LOGO, FLAG)
 
 
 def pictures(seed: int, number: int) -> list[Picture]:
@@ -131,8 +149,21 @@ def page(seed: int, number: int, pages: int) -> Page:
         if not section.above:
             _edit(rng, section)
     moved = f"{title} Museum" if _due("moved", number) else title
-    abroad = [spare] if _due("abroad", number) else []
+    abroad = [spare] if has_spare_abroad(number) else []
+    abroad += [icon for icon in ICONS if icon.owner == title]
     return Page(number, title, moved, SPLITS[number % len(SPLITS)], sections, abroad)
+
+
+def has_spare_abroad(number: int) -> bool:
+    """Tell whether other languages show the spare picture of a page, which it does not."""
+    return _due("abroad", number)
+
+
+def caption_of(picture: Picture) -> str:
+    """Return the caption under a picture, in wikitext with links inside."""
+    nouns = [toy_scenes.noun(group) for group in picture.scene.groups]
+    what = f"{toy_scenes.joined(nouns)} on {picture.scene.ground}"
+    return f"{picture.medium} of [[{picture.owner}|{picture.owner}]]: ''{what}''{picture.note}"
 
 
 def paragraphs(sentences: list[str]) -> list[list[str]]:
@@ -157,16 +188,17 @@ def _fill(rng: random.Random, sentence: str, pages: int, medium: str = "") -> st
     )
 
 
-def _stock(
+def stock_sentences(
     rng: random.Random, stock: tuple[str, ...], n: int, pages: int, medium: str = ""
 ) -> list[str]:
+    """Return `n` sentences of a stock, with links to some of `pages` articles."""
     return [_fill(rng, sentence, pages, medium) for sentence in rng.sample(stock, n)]
 
 
 def _lead(rng: random.Random, title: str, pages: int) -> Section:
     kind = title.rsplit(maxsplit=1)[-1].lower()
     first = f"'''{title}''' is a public {kind} near [[{words.title(rng.randrange(pages))}]]."
-    return Section("", (), [first, *_stock(rng, words.ABOUT_PLACE, 1, pages)])
+    return Section("", (), [first, *stock_sentences(rng, words.ABOUT_PLACE, 1, pages)])
 
 
 def _plain_sections(rng: random.Random, pages: int) -> list[Section]:
@@ -175,7 +207,7 @@ def _plain_sections(rng: random.Random, pages: int) -> list[Section]:
     nested = n > 1 and rng.random() < _SHARES["nested"]
     above = [(titles[i - 1],) if nested and i == n - 1 else () for i in range(n)]
     return [
-        Section(t, a, _stock(rng, words.ABOUT_PLACE, rng.randint(2, 5), pages))
+        Section(t, a, stock_sentences(rng, words.ABOUT_PLACE, rng.randint(2, 5), pages))
         for t, a in zip(titles, above, strict=True)
     ]
 
@@ -190,7 +222,7 @@ def _hang(rng: random.Random, own: list[Picture], sections: list[Section], pages
             sections[-1].sentences.insert(1, picture.sentence)
             sections[-1].pictures.append(picture)
         else:
-            more = _stock(rng, words.ABOUT_ART, rng.randint(2, 3), pages, picture.medium)
+            more = stock_sentences(rng, words.ABOUT_ART, rng.randint(2, 3), pages, picture.medium)
             sections.append(Section(picture.medium, (), [picture.sentence, *more], [picture]))
 
 

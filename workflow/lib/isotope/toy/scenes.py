@@ -47,6 +47,8 @@ GROUNDS = {
 }
 PLURALS = {"box": "boxes", "cross": "crosses"}
 NUMBERS = ("no", "one", "two", "three", "four")
+# The grain of a ground without noise, and of shapes with hard edges: an icon's.
+FLAT = -1
 FRAMES_PX = ((128, 128),) * 6 + ((160, 120), (120, 160))
 _FILL = {"large": 0.9, "small": 0.6}
 _CELLS = {
@@ -85,7 +87,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What one picture shows; `grain` seeds the noise of its ground."""
+    """What one picture shows; `grain` seeds the noise of its ground, and there is none if FLAT."""
 
     groups: tuple[Group, ...]
     ground: str
@@ -234,12 +236,13 @@ _SHAPES = {name: _fitted(parts) for name, parts in _PARTS.items()}
 def paint(scene: Scene) -> Image.Image:
     """Return the scene as an RGB image of `scene.width_px` by `scene.height_px`."""
     size = (scene.width_px, scene.height_px)
-    canvas = _ground(scene).resize((size[0] * _ZOOM, size[1] * _ZOOM), Image.Resampling.BILINEAR)
+    zoom = 1 if scene.grain == FLAT else _ZOOM
+    canvas = _ground(scene).resize((size[0] * zoom, size[1] * zoom), Image.Resampling.BILINEAR)
     pen = ImageDraw.Draw(canvas)
     for group, (x0, y0, x1, y1) in objects(scene):
         for part in _SHAPES[group.shape]:
             outline = [
-                (round((x0 + (x1 - x0) * x) * _ZOOM), round((y0 + (y1 - y0) * y) * _ZOOM))
+                (round((x0 + (x1 - x0) * x) * zoom), round((y0 + (y1 - y0) * y) * zoom))
                 for x, y in part
             ]
             pen.polygon(outline, fill=COLOURS[group.colour])
@@ -250,7 +253,8 @@ def _ground(scene: Scene) -> Image.Image:
     rng = random.Random(scene.grain)
     wide, high = scene.width_px // 16, scene.height_px // 16
     tone = GROUNDS[scene.ground]
-    shifts = [rng.randint(-_GRAIN, _GRAIN) for _ in range(wide * high)]
+    most = 0 if scene.grain == FLAT else _GRAIN
+    shifts = [rng.randint(-most, most) for _ in range(wide * high)]
     grain = bytes(min(255, c + shift) for shift in shifts for c in tone)
     return Image.frombytes("RGB", (wide, high), grain)
 

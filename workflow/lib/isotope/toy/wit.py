@@ -16,9 +16,8 @@ from urllib.parse import quote
 from isotope.core import store
 from isotope.parse.tables import WIT_COLUMNS
 from isotope.toy import scenes, words
-from isotope.toy.dump import caption_of
 from isotope.toy.edition import replay
-from isotope.toy.pages import SPLITS, Page, Picture, Section
+from isotope.toy.pages import SPLITS, Page, Picture, Section, caption_of
 
 Row = list[str]
 SHARDS = {"train": 2, "val": 1, "test": 1}
@@ -82,6 +81,12 @@ def rows(page: Page, seed: int) -> Iterator[tuple[str, Row]]:
         yield from section
     for picture in page.abroad:
         yield page.split, _foreign(page, picture, rng.choice(words.LANGUAGES))
+
+
+def languages(page: Page, seed: int) -> list[str]:
+    """Return the languages that have rows of the page in the first edition, English left out."""
+    codes = (row[0] for _, row in rows(page.first or page, seed))
+    return [code for code in dict.fromkeys(codes) if code != "en"]
 
 
 def _section(rng: random.Random, page: Page, section: Section) -> Iterator[tuple[str, Row]]:

@@ -1,0 +1,172 @@
+"""A few invented pages in several languages, as the tables that candidates are found in."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from isotope.collect.tables import IMAGES, QRELS, TEXTS
+from isotope.core import store
+from isotope.core.wikimedia import upload_url
+from isotope.parse.tables import ASSOCIATIONS, OUTLINE, PICTURES, REJECTED
+from isotope.suggest.alignment import align
+from isotope.suggest.linked import link
+from isotope.suggest.relations import Inputs, asked_sections, write_relations
+from isotope.suggest.tables import SECTIONS
+
+FIELDS = ["page_title", "section_title"]
+
+
+@dataclass
+class Section:
+    """A section: its heading ("" for a lead), what it shows and links to, and its role.
+
+    `hidden` are the pictures by which validation judges it; `judged` those by which train does.
+    `infobox` are the pictures of an infobox, which are the lead's.
+    """
+
+    heading: str = ""
+    shows: Sequence[str] = ()
+    links: Sequence[str] = ()
+    hidden: Sequence[str] = ()
+    judged: Sequence[str] = ()
+    infobox: Sequence[str] = ()
+
+    @property
+    def role(self) -> tuple[str, str]:
+        """Its role, and its split."""
+        if self.hidden or self.judged:
+            return "judged", "validation" if self.hidden else "train"
+        return ("illustrated" if self.shows or self.infobox else "open"), "other"
+
+    @property
+    def pictures(self) -> list[tuple[str, str]]:
+        """What it shows, each with its origin."""
+        every = [*self.shows, *self.hidden, *self.judged]
+        return [(p, "link") for p in every] + [(p, "infobox") for p in self.infobox]
+
+
+@dataclass
+class Pages:
+    """Pages by language and title, rows of WIT, and redirects of the first language.
+
+    The collection has every picture but those that it is `lacking`.
+    """
+
+    pages: Mapping[str, Mapping[str, Sequence[Section]]]
+    languages: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    wit: Sequence[tuple[str, str, str, str]] = ()
+    redirects: Mapping[str, str] = field(default_factory=dict[str, str])
+    langlinks: Sequence[Path] = ()
+    lacking: Sequence[str] = ()
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The params, as the phase hands them over."""
+        spoken = list(self.pages)
+        wikis = [f"{language}wiki" for language in spoken]
+        return {"union": len(spoken) > 1, "languages": spoken, "wikis": wikis} | {
+            **{"depth": 5, "ought": 0.5, "k1": 0.9, "b": 0.4, "fields": FIELDS},
+        }
+
+    def write(self, folder: Path) -> Inputs:
+        """Write all tables; files are `X.jpg` for a picture X, whose id is its name in small."""
+        rows: dict[str, list[dict[str, Any]]] = {n: [] for n in ("texts", "sections", "qrels")}
+        tables: dict[str, list[Path]] = {"outlines": [], "placed": []}
+        pictures = {image for _, _, _, image in self.wit}
+        for language in self.pages:
+            outline, placed = [], []
+            for number, title in enumerate(self.pages[language], 1):
+                for place, section in enumerate(self.pages[language][title]):
+                    here = f"{number}-{place}"
+                    text_id = f"{language}-{here}" if len(self.pages) > 1 else here
+                    outline.append(self._outline(language, title, number, place))
+                    placed += [
+                        {"page_id": number, "text_id": here, "file": f"{p}.jpg", "origin": origin}
+                        for p, origin in section.pictures
+                    ]
+                    about = {"text_id": text_id, "page_id": number, "language": language}
+                    role, split = section.role
+                    text = {"page_title": title, "section_title": section.heading, "split": split}
+                    rows["texts"].append({**about, **text, "category": []})
+                    what = {"role": role, "split": split, "probability": 0.9, "place": place}
+                    rows["sections"].append({**about, **what})
+                    rows["qrels"] += [
+                        {"text_id": text_id, "image_id": p.lower(), "relevance": 1, "split": split}
+                        for p in (*section.hidden, *section.judged)
+                    ]
+            pictures |= {row["file"].removesuffix(".jpg") for row in placed}
+            tables["outlines"].append(_written(outline, folder / f"{language}.outline", OUTLINE))
+            tables["placed"].append(_written(placed, folder / f"{language}.pictures", PICTURES))
+        kinds = {"texts": TEXTS, "sections": SECTIONS, "qrels": QRELS}
+        own: dict[str, Any] = {n: _written(rows[n], folder / n, kinds[n]) for n in kinds}
+        return Inputs(
+            **own,
+            outlines=tables["outlines"],
+            placed=tables["placed"],
+            images=_written(
+                [_image(p) for p in sorted(pictures - {*self.lacking})], folder / "images", IMAGES
+            ),
+            associations=[_written([_row(*r) for r in self.wit], folder / "wit", ASSOCIATIONS)],
+            langlinks=self.langlinks,
+            redirects=self._redirects(folder),
+        )
+
+    def _outline(self, language: str, title: str, number: int, place: int) -> dict[str, Any]:
+        sections = self.pages[language][title]
+        return {
+            **{"text_id": f"{number}-{place}", "page_id": number, "place": place},
+            **{"sections": len(sections), "heading": sections[place].heading or "Introduction"},
+            "links": list(sections[place].links),
+            "languages": [] if place else list(self.languages.get(f"{language}:{title}", ())),
+        }
+
+    def _redirects(self, folder: Path) -> list[Path]:
+        rows = [
+            {"reason": "redirect", "detail": name, "raw": target}
+            for name, target in self.redirects.items()
+        ]
+        return [
+            _written(rows if n == 0 else [], folder / f"{code}.rejected", REJECTED)
+            for n, code in enumerate(self.pages)
+        ]
+
+
+def aligned(pages: Pages, folder: Path, depth: int = 5) -> dict[tuple[str, str], Any]:
+    """Return alignment and alignment_on by section and picture."""
+    return _by_pair(pages, folder, align, depth)
+
+
+def linked(pages: Pages, folder: Path, depth: int = 5) -> dict[tuple[str, str], Any]:
+    """Return links and links_on by section and picture."""
+    return _by_pair(pages, folder, link, depth)
+
+
+def _by_pair(pages: Pages, folder: Path, make: Any, depth: int) -> dict[tuple[str, str], Any]:
+    inputs = pages.write(folder)
+    place = folder / "made"
+    place.mkdir()
+    asked = asked_sections(inputs.sections, pages.spec["ought"])
+    relations = write_relations(inputs, asked, place, pages.spec)
+    rows = pl.read_parquet(make(relations, place, depth)).iter_rows()
+    return {(text, image): (score, names) for text, image, score, names in rows}
+
+
+def _written(rows: Sequence[Mapping[str, Any]], path: Path, schema: Any) -> Path:
+    path = path.with_name(f"{path.name}.parquet")
+    store.write_rows([{**dict.fromkeys(schema.names), **row} for row in rows], path, schema)
+    return path
+
+
+def _image(picture: str) -> dict[str, Any]:
+    caption = {"caption_reference_description": [f"A picture of {picture}"], "language": ["en"]}
+    empty = {"caption_alt_text_description": [""], "caption_attribution_description": [""]}
+    about = {"image_id": picture.lower(), "image_url": upload_url(f"{picture}.jpg")}
+    return {**about, **caption, **empty, "split": "other"}
+
+
+def _row(language: str, title: str, heading: str, picture: str) -> dict[str, Any]:
+    where = {"language": language, "page_title": title, "section_title": heading}
+    return {**where, "image_url": upload_url(f"{picture}.jpg")}

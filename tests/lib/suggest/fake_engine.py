@@ -27,7 +27,7 @@ PICTURES = [
         "Fishing boats in 1912",
         ["Fanal"],
         0.87,
-        ["like the picture of Eddystone"],
+        ["like the picture of *Eddystone*"],
         "author unknown, public domain, https://commons.wikimedia.org/wiki/File:Fanal_harbour.png",
     ),
     (

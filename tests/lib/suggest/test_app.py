@@ -1,18 +1,18 @@
 """The page's server: what it answers, what it stores, and whom it refuses."""
 
-import asyncio
 import http.client
 import io
 import json
 import socket
 import time
-from collections.abc import Iterator
+import urllib.request
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
-import httpx
 import pytest
 from PIL import Image
 from starlette.testclient import TestClient
@@ -55,11 +55,11 @@ def verdict(**changes: object) -> dict[str, object]:
     return {**pair, "assessor": "ann", "collection": "town", **changes}
 
 
-def give(client: TestClient, **changes: object) -> httpx.Response:
+def give(client: TestClient, **changes: object) -> Any:
     return client.post("/api/verdict", json=verdict(**changes), headers=ORIGIN)
 
 
-def ask(client: TestClient, text: str) -> httpx.Response:
+def ask(client: TestClient, text: str) -> Any:
     return client.post("/api/pictures", json={"text": text}, headers=ORIGIN)
 
 
@@ -378,48 +378,49 @@ def crowded(folder) -> Iterator[tuple[Slow, str]]:
         town.released.set()
 
 
-def test_when_too_many_ask_at_once_the_next_is_told_when_to_come_again(crowded):
-    town, at = crowded
-
-    async def scene() -> list[httpx.Response]:
-        async with httpx.AsyncClient(base_url=at, headers={"Origin": at}, timeout=20) as client:
-            asking = [client.post("/api/pictures", json={"text": str(n)}) for n in range(4)]
-            tasks = [asyncio.create_task(each) for each in asking]
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            # Who looks at what needs no answer is let in all the while.
-            assert (await client.get("/thumbnail/i0")).status_code == 200
-            await asyncio.sleep(0.2)
-            town.released.set()
-            return await asyncio.gather(*tasks)
-
-    answers = asyncio.run(scene())
-    assert sorted(each.status_code for each in answers) == [200, 200, 503, 503]
-    refused = next(each for each in answers if each.status_code == 503)
-    assert refused.headers["Retry-After"] == str(RETRY_S)
-    assert "too many questions at once" in refused.json()["error"]
+def post(at: str, text: str, timeout: float = 20) -> tuple[int, Any, str | None]:
+    """Ask for pictures; return status, content and when to come again."""
+    connection = http.client.HTTPConnection(at.removeprefix("http://"), timeout=timeout)
+    with closing(connection):
+        headers = {"Origin": at, "Content-Type": "application/json"}
+        connection.request("POST", "/api/pictures", json.dumps({"text": text}), headers)
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read()), answer.headers["Retry-After"]
 
 
-def test_a_text_whose_typist_has_typed_on_is_not_looked_for(crowded):
-    town, at = crowded
-    headers = {"Origin": at}
-    first = Thread(
-        target=lambda: httpx.post(f"{at}/api/pictures", json={"text": "1"}, headers=headers)
-    )
-    first.start()
-    _until(lambda: town.texts == ["1"])
-    with pytest.raises(httpx.ReadTimeout):
-        httpx.post(f"{at}/api/pictures", json={"text": "2"}, headers=headers, timeout=0.3)
-    town.released.set()
-    first.join()
-    assert httpx.post(f"{at}/api/pictures", json={"text": "3"}, headers=headers).status_code == 200
-    assert town.texts == ["1", "3"]
-
-
-def _until(condition: Any) -> None:
+def until(condition: Callable[[], bool]) -> None:
     end = time.monotonic() + 10
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+def test_when_too_many_ask_at_once_the_next_is_told_when_to_come_again(crowded):
+    town, at = crowded
+    with ThreadPoolExecutor(4) as askers:
+        asking = [askers.submit(post, at, str(n)) for n in range(4)]
+        until(lambda: sum(each.done() for each in asking) == 2)
+        # Who looks at what needs no answer is let in all the while.
+        assert urllib.request.urlopen(f"{at}/thumbnail/i0").status == 200
+        town.released.set()
+        answers = [each.result() for each in asking]
+    assert sorted(status for status, _, _ in answers) == [200, 200, 503, 503]
+    refused = next(each for each in answers if each[0] == 503)
+    assert refused[2] == str(RETRY_S)
+    assert "too many questions at once" in refused[1]["error"]
+
+
+def test_a_text_whose_typist_has_typed_on_is_not_looked_for(crowded):
+    town, at = crowded
+    with ThreadPoolExecutor(1) as askers:
+        first = askers.submit(post, at, "1")
+        until(lambda: town.texts == ["1"])
+        with pytest.raises(TimeoutError):
+            post(at, "2", timeout=0.3)
+        town.released.set()
+        assert first.result()[0] == 200
+    assert post(at, "3")[0] == 200
+    assert town.texts == ["1", "3"]
 
 
 def test_a_client_that_sends_slowly_or_leaves_blocks_nobody(crowded):
@@ -430,11 +431,10 @@ def test_a_client_that_sends_slowly_or_leaves_blocks_nobody(crowded):
     for each in slow:
         head = f"POST /api/sections HTTP/1.1\r\nHost: {host}:{port}\r\nOrigin: {at}\r\n"
         each.sendall(f"{head}Content-Type: image/png\r\nContent-Length: 99\r\n\r\nx".encode())
-    headers = {"Origin": at}
-    assert httpx.post(f"{at}/api/pictures", json={"text": "1"}, headers=headers).status_code == 200
+    assert post(at, "1")[0] == 200
     for each in slow:
         each.close()
-    assert httpx.post(f"{at}/api/pictures", json={"text": "2"}, headers=headers).status_code == 200
+    assert post(at, "2")[0] == 200
     assert town.dropped == []
 
 

@@ -1,6 +1,8 @@
 "use strict";
 
 const PAUSE_MS = 300;
+// An answer that takes longer is the first one, which waits for indexes and a model.
+const LONG_MS = 2000;
 const { assessor, collection, pictureBytes } = document.body.dataset;
 // What is shown: the answers' data beside their nodes, and what was asked for them.
 let cards = [];
@@ -10,7 +12,8 @@ let subject = {};
 let asked = 0;
 let controller = null;
 let again = null;
-let timer = 0;
+// What is to come: the question when the typing pauses, a notice, another try.
+const timers = { pause: 0, notice: 0, retry: 0 };
 let dropped = null;
 // The list of sections, as it was left.
 let listing = null;
@@ -18,6 +21,15 @@ let listing = null;
 function say(text, isTrouble = false) {
   $("state").textContent = text;
   $("status").classList.toggle("trouble", isTrouble);
+}
+
+function start(name, action, milliseconds) {
+  stop(name);
+  timers[name] = setTimeout(action, milliseconds);
+}
+
+function stop(name) {
+  clearTimeout(timers[name]);
 }
 
 async function fetchJson(path, options = {}) {
@@ -41,7 +53,7 @@ function asJson(content) {
 function leave() {
   asked += 1;
   controller?.abort();
-  clearTimeout(timer);
+  Object.keys(timers).forEach(stop);
   $("again").hidden = true;
   document.body.classList.remove("stale");
 }
@@ -52,9 +64,11 @@ async function ask(path, options, draw) {
   controller = new AbortController();
   document.body.classList.add("stale");
   say("Looking …");
+  start("notice", () => say("Looking … the first answer waits until everything is loaded."), LONG_MS);
   try {
     const reply = await fetchJson(path, { ...options, signal: controller.signal });
     if (number !== asked) return;
+    stop("notice");
     document.body.classList.remove("stale");
     say("");
     draw(reply);
@@ -64,12 +78,13 @@ async function ask(path, options, draw) {
 }
 
 function fail(error, retry) {
+  stop("notice");
   drawItems([], []);
   document.body.classList.remove("stale");
   again = retry;
   $("again").hidden = !retry;
   say(`No suggestions: ${error.message}.`, true);
-  if (error.after) timer = setTimeout(retry, 1000 * error.after);
+  if (error.after) start("retry", retry, 1000 * error.after);
 }
 
 function drawItems(found, notes, draw = answerCard) {
@@ -398,8 +413,8 @@ document.addEventListener("keydown", (event) => {
 
 function pause(then) {
   return ({ isComposing }) => {
-    clearTimeout(timer);
-    if (!isComposing) timer = setTimeout(then, PAUSE_MS);
+    stop("pause");
+    if (!isComposing) start("pause", then, PAUSE_MS);
   };
 }
 $("text").addEventListener("input", pause(askText));

@@ -35,6 +35,14 @@ function line(className, words) {
   return words ? element("p", { className, textContent: words }) : null;
 }
 
+// Reasons have titles between asterisks.
+function reasons(each) {
+  if (!each.length) return null;
+  const parts = each.join("; ").split(/\*([^*]+)\*/);
+  const nodes = parts.map((part, n) => (n % 2 ? element("cite", { textContent: part }) : part));
+  return element("p", { className: "reasons" }, ...nodes);
+}
+
 function button(textContent, action, value) {
   const node = element("button", { type: "button", textContent });
   node.dataset.action = action;
@@ -73,7 +81,7 @@ function answerCard(answer) {
       {},
       element("h2", {}, caption),
       chance(answer),
-      line("reasons", answer.reasons.join("; ")),
+      reasons(answer.reasons),
       line("pages", pages && `On ${pages}`),
       line("credit", answer.credit),
       element("p", { className: "verdict" }),
@@ -84,7 +92,7 @@ function answerCard(answer) {
 }
 
 function sectionTitle({ page_title: page, section_title: section }) {
-  return section ? `${page} › ${section}` : page;
+  return section ? `${page}: ${section}` : page;
 }
 
 const opened = ({ text_id: id }) => `#section/${encodeURIComponent(id)}`;
@@ -98,7 +106,7 @@ function placeCard(place, isListed = false) {
   if (!isListed) tools.append(element("a", { href: opened(place), textContent: "Its suggestions" }));
   const facts = [
     chance(place, isListed ? "ought to have a picture" : ""),
-    line("reasons", place.reasons.join("; ")),
+    reasons(place.reasons),
     isListed || !place.is_open ? null : line("open-section", "It shows no picture yet"),
   ];
   const node = element(

@@ -43,7 +43,7 @@ def equal(vectors: np.ndarray, queries: np.ndarray, k: int, folder: Path, parts:
     k=st.integers(1, 40),
     scale=st.sampled_from([1e-3, 1.0, 30.0]),
 )
-def test_the_best_are_those_of_exact_search_with_the_same_scores(
+def test_the_best_are_those_of_exact_search_with_the_same_scores(  # noqa: PLR0913, PLR0917
     tmp_path_factory, seed, count, dim, k, scale
 ):
     rng = np.random.default_rng(seed)

@@ -204,7 +204,7 @@ def test_a_long_text_is_cut_with_a_note(engine):
 
 
 def test_a_text_of_another_language_is_answered_with_a_note(engine):
-    [note] = engine.pictures("Маяк стоит на берегу моря").notes
+    [note] = engine.pictures("\u041c\u0430\u044f\u043a \u0441\u0442\u043e\u0438\u0442").notes
     assert note == "the text is written in Cyrillic letters, the captions (English) in Latin"
 
 
@@ -221,7 +221,7 @@ def test_a_collection_without_vectors_answers_texts_by_words_and_says_so(bare):
 
 
 def test_without_vectors_a_picture_from_outside_gets_what_to_run(bare):
-    with pytest.raises(errors.MissingFile, match="no vectors, by which pictures.*phase encode"):
+    with pytest.raises(errors.MissingFile, match=r"no vectors, by which pictures.*phase encode"):
         bare.sections(suggest_live.webp(3))
 
 

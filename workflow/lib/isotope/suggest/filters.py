@@ -5,6 +5,7 @@ duplicates and of a series the best one is left, so these need one (`Filters.one
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -110,6 +111,16 @@ class Filters:
         every = pl.concat([gone, self._like_the_pages(left), before], how="vertical_relaxed")
         first = every.sort("row", "order").unique("row", keep="first", maintain_order=True)
         return _split(candidates, first)
+
+    def of_free_texts(self) -> "Filters":
+        """Return the filters for texts that are no section's: of no page, and never judged.
+
+        What is large is shared, and nothing of the size of a collection is gone through.
+        """
+        own = copy(self)
+        tables = self._sections, self._own, self._shown, self._rejections
+        own._sections, own._own, own._shown, own._rejections = (t.clear() for t in tables)
+        return own
 
     def one_of_a_kind(self, ranked: pl.DataFrame) -> Filtered:
         """Leave the best of near duplicates and of a series; `ranked` is best first in a section.

@@ -75,6 +75,7 @@ class Live:
             likeness=likeness,
             spec=sources.spec,
         )
+        self._free = self._filters.of_free_texts()
         self._sections = sections.lazy()
         self._ranker = Ranker(self._filters, likeness, sources.spec)
 
@@ -83,7 +84,8 @@ class Live:
         if self._filters is None:
             best = self._plain(candidates)
             return Ranking(best.head(DEPTH), [_UNFILTERED, _UNCALIBRATED])
-        left = self._filters.reject(candidates).left
+        filters = self._filters if text_id is not None else self._free
+        left = filters.reject(candidates).left
         if self.system != SUGGEST:
             every = self._ranker.others(left)
             return Ranking(every.filter(pl.col("system") == self.system), [])
@@ -95,7 +97,7 @@ class Live:
         return Ranking(self._ranker.suggested(self._scored(left, text_id)).scored, [])
 
     def _scored(self, left: pl.DataFrame, text_id: str | None) -> pl.DataFrame:
-        own = self._pictures.rows(left["image_id"])
+        own = self._pictures.rows(left["image_id"], "image_id", "illustrates")
         matrix = score.features(left, own)
         rows = left.with_columns(KIND)
         page_class = self._class_of(text_id) if text_id is not None else _NO_CLASS

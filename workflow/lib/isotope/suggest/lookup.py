@@ -70,10 +70,10 @@ class PictureTable:
         """Return how many pictures there are."""
         return len(self.frame)
 
-    def rows(self, ids: pl.Series | Sequence[str]) -> pl.DataFrame:
-        """Return the rows of those ids that are there, in the order of `ids`."""
-        rows = self.ids.rows(ids)
-        return self.frame[rows[rows != ABSENT]]
+    def rows(self, ids: pl.Series | Sequence[str], *columns: str) -> pl.DataFrame:
+        """Return rows of those ids that are there, in the order of `ids`; all columns or some."""
+        rows, some = self.ids.rows(ids), columns or self.frame.columns
+        return self.frame.select(some)[rows[rows != ABSENT]]
 
     def named(self, name: str) -> str | None:
         """Return the id of a picture by its id, its URL, or that of its file's page."""

@@ -69,7 +69,8 @@ class Filters:
     ) -> None:
         """Take what the collection has.
 
-        `pictures` are PICTURES (`author` and `licence` may lack), `sections` have `text_id`,
+        `pictures` are PICTURES (`author` and `licence` may lack; `series`, as `series_number`,
+        may be there, which takes a while to make), `sections` have `text_id`,
         `language` and `page_id` (of SECTIONS; empty for the live engine's free texts), `shown` is
         of `shown(...)` (or empty, of the same columns), `qrels` those of the collection: a judged
         section's own pictures are hidden, that is, do not count as on its page, and are on one
@@ -313,13 +314,18 @@ def series_of(file: pl.Expr) -> pl.Expr:
     return pl.when(is_series).then(letters.str.replace_all(r"[\s_]+", " "))
 
 
+def series_number() -> pl.Expr:
+    """Return a number for the series of `file`, null for a file of none."""
+    series = series_of(pl.col("file"))
+    return pl.when(series.is_not_null()).then(series.hash()).alias("series")
+
+
 def _with_series(pictures: pl.DataFrame) -> pl.DataFrame:
     kept = ["image_id", "kind", "illustrates", "pages", "width", "height", "is_free"]
     if "licence" not in pictures.columns:
         pictures = pictures.with_columns(licence=pl.lit(None, pl.String))
-    series = series_of(pl.col("file"))
-    number = pl.when(series.is_not_null()).then(series.hash())
-    return pictures.select(*kept, "licence", number.alias("series"))
+    number = pl.col("series") if "series" in pictures.columns else series_number()
+    return pictures.select(*kept, "licence", number)
 
 
 def _rejections(rows: pl.DataFrame) -> pl.DataFrame:

@@ -30,7 +30,8 @@ def write_html(found: Found[Answer] | Found[Place], engine: Engine, out: Path) -
         notes=found.notes,
         pictures=pictures,
     )
-    with store.aside(out) as part:
+    # A folder has no name beside which to write; what it is is said when it should be replaced.
+    with store.aside(out.absolute()) as part:
         part.write_text(html, encoding="utf-8", newline="\n")
 
 

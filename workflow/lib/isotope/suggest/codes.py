@@ -37,6 +37,8 @@ _ROWS = 65_536
 _CHUNK = 512
 # Codes of fewer bytes are made anew each time.
 _SMALL_BYTES = 1 << 25
+# Raise it when what is written changes.
+_VERSION = 1
 _FILES = ("codes.npy", "scales.npy")
 _DESCRIBED = "codes.json"
 _ROUNDING = 2.0**-24
@@ -149,7 +151,8 @@ class Codes:
 def _fingerprint(shards: Sequence[Path]) -> str:
     """Return a name for the state of shards: their places, sizes and times."""
     states = [(str(path.resolve()), path.stat()) for path in shards]
-    text = json.dumps([(name, state.st_size, state.st_mtime_ns) for name, state in states])
+    rows = [(name, state.st_size, state.st_mtime_ns) for name, state in states]
+    text = json.dumps([_VERSION, rows])
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 

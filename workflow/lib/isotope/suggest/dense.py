@@ -1,6 +1,7 @@
 """Live search by vectors: texts that wait at the same moment are encoded and searched together."""
 
 import io
+import os
 import queue
 import threading
 from collections.abc import Sequence
@@ -131,6 +132,9 @@ class Dense:
 
     def _work(self) -> None:
         sources = self._sources
+        # Threads of torch that wait for others would spin: several people share the processor.
+        # OpenMP reads this when torch is imported (OpenMP 5.2, section 21.2.9).
+        os.environ.setdefault("OMP_WAIT_POLICY", "passive")
         try:
             model = sources.model or {}
             encoder = encoders.load(model, weights=sources.weights, device="auto")

@@ -50,13 +50,17 @@ class Engine:
         self.collection, self._systems = sources.collection, SYSTEMS[system]
         self._sources, self._patient = sources, patient
         cache = sources.root / CACHE
-        with ThreadPoolExecutor(2) as pool:
+        self._texts, self._uploads = TextTable(sources.texts), Uploads()
+        with ThreadPoolExecutor(1) as pool:
             table = pool.submit(PictureTable.of, sources, cache)
             self._retriever = Retriever(sources, cache, _THREADS)
             self._retriever.start(self._systems)
-            self._pictures = table.result()
-        self._live = Live(sources, self._pictures, system)
-        self._texts, self._uploads = TextTable(sources.texts), Uploads()
+            try:
+                self._pictures = table.result()
+                self._live = Live(sources, self._pictures, system)
+            except BaseException:
+                self.close()
+                raise
         self._lock = threading.Lock()
         self._small = lru_cache(maxsize=_THUMBNAILS)(self._thumbnail)
 
@@ -253,7 +257,7 @@ class Engine:
         return [] if rows.is_empty() else rows["captions"][0].to_list()
 
     def _why(self, row: Mapping[str, Any], captions: Sequence[str]) -> list[str]:
-        text = f"{row['page_title'] or ''}\n{row['context_section_description'] or ''}"
+        text = f"{row['context_section_description'] or ''}\n{row['page_title'] or ''}"
         shared = shared_words(text[:_REASONED], captions, self._pictures.words)
         return [f"matches: {', '.join(shared)}"] if shared else []
 

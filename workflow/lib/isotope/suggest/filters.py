@@ -5,6 +5,7 @@ duplicates and of a series the best one is left, so these need one (`Filters.one
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -68,7 +69,8 @@ class Filters:
     ) -> None:
         """Take what the collection has.
 
-        `pictures` are PICTURES (`author` and `licence` may lack), `sections` have `text_id`,
+        `pictures` are PICTURES (`author` and `licence` may lack; `series`, as `series_number`,
+        may be there, which takes a while to make), `sections` have `text_id`,
         `language` and `page_id` (of SECTIONS; empty for the live engine's free texts), `shown` is
         of `shown(...)` (or empty, of the same columns), `qrels` those of the collection: a judged
         section's own pictures are hidden, that is, do not count as on its page, and are on one
@@ -110,6 +112,16 @@ class Filters:
         every = pl.concat([gone, self._like_the_pages(left), before], how="vertical_relaxed")
         first = every.sort("row", "order").unique("row", keep="first", maintain_order=True)
         return _split(candidates, first)
+
+    def of_free_texts(self) -> "Filters":
+        """Return the filters for texts that are no section's: of no page, and never judged.
+
+        What is large is shared, and nothing of the size of a collection is gone through.
+        """
+        own = copy(self)
+        tables = self._sections, self._own, self._shown, self._rejections
+        own._sections, own._own, own._shown, own._rejections = (t.clear() for t in tables)
+        return own
 
     def one_of_a_kind(self, ranked: pl.DataFrame) -> Filtered:
         """Leave the best of near duplicates and of a series; `ranked` is best first in a section.
@@ -302,13 +314,18 @@ def series_of(file: pl.Expr) -> pl.Expr:
     return pl.when(is_series).then(letters.str.replace_all(r"[\s_]+", " "))
 
 
+def series_number() -> pl.Expr:
+    """Return a number for the series of `file`, null for a file of none."""
+    series = series_of(pl.col("file"))
+    return pl.when(series.is_not_null()).then(series.hash()).alias("series")
+
+
 def _with_series(pictures: pl.DataFrame) -> pl.DataFrame:
     kept = ["image_id", "kind", "illustrates", "pages", "width", "height", "is_free"]
     if "licence" not in pictures.columns:
         pictures = pictures.with_columns(licence=pl.lit(None, pl.String))
-    series = series_of(pl.col("file"))
-    number = pl.when(series.is_not_null()).then(series.hash())
-    return pictures.select(*kept, "licence", number.alias("series"))
+    number = pl.col("series") if "series" in pictures.columns else series_number()
+    return pictures.select(*kept, "licence", number)
 
 
 def _rejections(rows: pl.DataFrame) -> pl.DataFrame:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,15 +17,19 @@ from isotope.suggest.rank import DEPTH, SUGGEST, WIKIMEDIA, Ranker
 from isotope.suggest.retrieve import BM25, DENSE, fused
 from isotope.suggest.score import KIND
 from isotope.suggest.sources import Sources
-from isotope.suggest.tables import PICTURES
+from isotope.suggest.tables import PICTURES, SECTIONS
 from isotope.suggest.verdicts import rejections
 
 # Which of BM25 and dense find candidates for each system.
 SYSTEMS = {SUGGEST: (BM25, DENSE), WIKIMEDIA: (BM25, DENSE), BM25: (BM25,), DENSE: (DENSE,)}
 # A text that is no section of the collection is of no class of pages.
 _NO_CLASS = ""
+_Ranks = tuple[Filters, Ranker]
 _KEY = ["text_id", "image_id"]
 _SECTIONS = ("text_id", "language", "page_id", "page_class")
+_NOWHERE = pl.DataFrame(
+    schema={"language": pl.String, "page_id": pl.Int64, "image_id": pl.String, "origin": pl.String}
+)
 _UNCALIBRATED = "nothing is calibrated: run the phase suggest for probabilities"
 _UNFILTERED = "nothing is filtered: run the phase suggest, which describes the pictures"
 
@@ -50,49 +55,55 @@ class Live:
         self._pictures = pictures
         self._calibration = _calibration(sources)
         self._classes = dict[str, str]()
-        self._filters: Filters | None = None
+        self._free: _Ranks | None = None
         if (sources.results / "pictures.parquet").is_file():
             self._read(sources)
 
     def _read(self, sources: Sources) -> None:
-        described = self._pictures.frame.select(PICTURES.names)
+        """Make the filters of free texts; those of sections, which take longer, in a thread."""
+        described = self._pictures.frame.select(*PICTURES.names, "series")
         folder = sources.results / "sections.parquet"
-        sections = (
-            pl.read_parquet(folder, columns=list(_SECTIONS))
-            if folder.is_file()
-            else pl.DataFrame(schema=dict.fromkeys(_SECTIONS, pl.String))
-        )
+        nothing = pl.DataFrame(SECTIONS.empty_table()).select(_SECTIONS)
+        self._sections = pl.scan_parquet(folder) if folder.is_file() else nothing.lazy()
         likeness = Likeness(described, sources.vectors("images"), sources.vector_ids("images"))
-        self._filters = Filters(
-            described,
-            sections=sections,
-            shown=shown(sources.placed, described, sources.spec),
-            qrels=pl.read_parquet(sources.qrels),
-            rejections=rejections(sources.judgements),
-            likeness=likeness,
-            spec=sources.spec,
-        )
-        self._sections = sections.lazy()
-        self._ranker = Ranker(self._filters, likeness, sources.spec)
+        tables: dict[str, Any] = {
+            "qrels": pl.read_parquet(sources.qrels),
+            "rejections": rejections(sources.judgements),
+            "likeness": likeness,
+            "spec": sources.spec,
+        }
+
+        def of_sections() -> _Ranks:
+            sections = self._sections.select(_SECTIONS).collect()
+            on = shown(sources.placed, described, sources.spec) if sources.placed else _NOWHERE
+            own = Filters(described, sections=sections, shown=on, **tables)
+            return own, Ranker(own, likeness, sources.spec)
+
+        free = Filters(described, sections=nothing, shown=_NOWHERE, **tables).of_free_texts()
+        self._free = free, Ranker(free, likeness, sources.spec)
+        pool = ThreadPoolExecutor(1, "filters")
+        self._of_sections = pool.submit(of_sections)
+        pool.shutdown(wait=False)
 
     def ranked(self, candidates: pl.DataFrame, text_id: str | None) -> Ranking:
         """Filter and rank the candidates of one text, that of a section or of none."""
-        if self._filters is None:
+        if self._free is None:
             best = self._plain(candidates)
             return Ranking(best.head(DEPTH), [_UNFILTERED, _UNCALIBRATED])
-        left = self._filters.reject(candidates).left
+        filters, ranker = self._free if text_id is None else self._of_sections.result()
+        left = filters.reject(candidates).left
         if self.system != SUGGEST:
-            every = self._ranker.others(left)
+            every = ranker.others(left)
             return Ranking(every.filter(pl.col("system") == self.system), [])
         if self._calibration is None or self._calibration.get("weights") is None:
             notes = [_UNCALIBRATED if self._calibration is None else str(_why(self._calibration))]
             null = pl.lit(None, pl.Float64).alias("probability")
             scored = fused(left).with_columns(KIND, null)
-            return Ranking(self._ranker.suggested(scored).scored, notes)
-        return Ranking(self._ranker.suggested(self._scored(left, text_id)).scored, [])
+            return Ranking(ranker.suggested(scored).scored, notes)
+        return Ranking(ranker.suggested(self._scored(left, text_id)).scored, [])
 
     def _scored(self, left: pl.DataFrame, text_id: str | None) -> pl.DataFrame:
-        own = self._pictures.rows(left["image_id"])
+        own = self._pictures.rows(left["image_id"], "image_id", "illustrates")
         matrix = score.features(left, own)
         rows = left.with_columns(KIND)
         page_class = self._class_of(text_id) if text_id is not None else _NO_CLASS

@@ -15,7 +15,7 @@ import polars as pl
 
 from isotope.core import sql, store
 from isotope.core.progress import Progress, log
-from isotope.suggest.filters import shown
+from isotope.suggest.filters import series_number, shown
 from isotope.suggest.ids import ABSENT, Ids
 from isotope.suggest.reasons import Words, stem_of, words
 from isotope.suggest.sources import Sources
@@ -23,6 +23,8 @@ from isotope.suggest.tables import PICTURES
 
 # Tables of fewer pictures are put together anew each time.
 _SMALL = 50_000
+# Raise it when what is written changes.
+_VERSION = 1
 _MOST_PAGES = 5
 _PICTURES, _WORDS = "pictures.arrow", "words.arrow"
 _TITLES = ("text_id", "page_id", "language", "page_title")
@@ -36,7 +38,8 @@ class PictureTable:
     """What is shown of the pictures of a collection, and the words of their captions.
 
     `frame` has image_id, image_url, captions, caption, `titles` of at most five pages that show
-    it, and the columns of tables.PICTURES, null where the phase suggest was not run.
+    it, `series` for the filters, and the columns of tables.PICTURES, null where the phase suggest
+    was not run.
     """
 
     def __init__(self, rows: pl.DataFrame, counts: pl.DataFrame) -> None:
@@ -70,10 +73,10 @@ class PictureTable:
         """Return how many pictures there are."""
         return len(self.frame)
 
-    def rows(self, ids: pl.Series | Sequence[str]) -> pl.DataFrame:
-        """Return the rows of those ids that are there, in the order of `ids`."""
-        rows = self.ids.rows(ids)
-        return self.frame[rows[rows != ABSENT]]
+    def rows(self, ids: pl.Series | Sequence[str], *columns: str) -> pl.DataFrame:
+        """Return rows of those ids that are there, in the order of `ids`; all columns or some."""
+        rows, some = self.ids.rows(ids), columns or self.frame.columns
+        return self.frame.select(some)[rows[rows != ABSENT]]
 
     def named(self, name: str) -> str | None:
         """Return the id of a picture by its id, its URL, or that of its file's page."""
@@ -140,7 +143,8 @@ def count_words(captions: pl.Series) -> pl.DataFrame:
 def _state(files: Iterable[Path]) -> str:
     """Return a name for the state of files: their places, sizes and times."""
     states = [(str(path.resolve()), path.stat()) for path in files]
-    text = json.dumps([(name, state.st_size, state.st_mtime_ns) for name, state in states])
+    rows = [(name, state.st_size, state.st_mtime_ns) for name, state in states]
+    text = json.dumps([_VERSION, rows])
     return f"pictures-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
 
 
@@ -154,6 +158,7 @@ def _joined(sources: Sources, described: Path) -> pl.DataFrame:
     known = rows.with_columns(
         pl.coalesce("width", "image_width").alias("width"),
         pl.coalesce("height", "image_height").alias("height"),
+        series_number(),
     ).drop("image_width", "image_height")
     titles = _titles(sources, own)
     return known.join(titles, on="image_id", how="left", maintain_order="left").with_columns(

@@ -33,7 +33,7 @@ rule suggest_sections:
         placed=plan.suggest_tables("pictures"),
         associations=plan.suggest_tables("associations"),
         after=plan.topic_files,
-        sql=plan.sql("suggest/**/*.sql"),
+        sql=plan.sql("suggest/**/*.sql", "parse/wikitext/10_uses.sql"),
         code=plan.code("suggest.sections:describe_sections"),
     output:
         out="results/suggest/{collection}/sections.parquet",

@@ -134,8 +134,12 @@ BAD["verify"] |= {
 BAD["suggest"] |= {
     "collection": ["suggest toi --section x", "suggest '' --section x", "suggest --section x"],
     "source": ["suggest toy +", "suggest toy", "suggest toy - --section x"],
-    "--section": ["suggest toy --section ''", f"suggest toy-later --section {T}"]
-    + ["suggest toy --section nobody", "suggest toy --section x --serve"],
+    "--section": [
+        "suggest toy --section ''",
+        f"suggest toy-later --section {T}",
+        "suggest toy --section nobody",
+        "suggest toy --section x --serve",
+    ],
     "--text": [f"suggest toy --text {at}" for at in ("{n}", "{d}", "{bytes}", "/dev/null")],
     "--image": [f"suggest toy --image {at}" for at in ("''", "{n}.jpg", "{d}/x.png", "nobody")],
     "--top": [f"suggest toy --section {T} --top {n}" for n in ("0", "11", "many")],

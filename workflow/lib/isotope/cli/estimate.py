@@ -409,8 +409,8 @@ def _score(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
     return Cost(disk=10_000_000 + judges.disk, seconds=judges.seconds, memory_gib=memory)
 
 
-# ASSUME a candidate takes 12 bytes as Parquet, and each of the four sources names `suggest.depth` for
-# half of the sections; no measurement at full size says.
+# ASSUME a candidate takes 12 bytes as Parquet, and each of the four sources names `suggest.depth`
+# pictures for half of the sections; no measurement at full size says.
 _CANDIDATE_BYTES, _ASKING_SHARE, _SOURCES = 12, 0.5, 4
 
 

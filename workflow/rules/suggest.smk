@@ -5,7 +5,7 @@ rule suggest_pictures:
         qrels="data/collect/{collection}/qrels.parquet",
         placed=plan.suggest_tables("pictures"),
         pixels=plan.pixels,
-        sql=plan.sql("suggest/**/*.sql", "release/attributions.sql"),
+        sql=plan.sql("suggest/**/*.sql", "release/attributions*.sql"),
         code=plan.code("suggest.pictures:describe_pictures"),
     output:
         out="results/suggest/{collection}/pictures.parquet",

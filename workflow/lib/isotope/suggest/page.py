@@ -189,7 +189,7 @@ def exhibits(  # noqa: PLR0913, PLR0917 (what is measured)
     people: tuple[pl.DataFrame, pl.DataFrame],
     spec: Mapping[str, Any],
 ) -> Exhibits:
-    """Return what is measured; `suggested` are FEED and TAKEN_UP, `people` verdicts and SHEET."""
+    """Return what is measured; `suggested` are FEED and TAKEN_UP, `people` verdicts and the sheet."""
     feed, followed = suggested
     of = evaluate.judged(about["scored"], about["sections"], about["qrels"], SPLIT)
     bins = evaluate.reliability(of, spec["most"])

@@ -56,15 +56,15 @@ def test_icons_flags_logos_and_placeholders_are_told_from_pictures_by_the_priors
 
 
 def test_names_help_and_do_not_decide(drawings):
-    untold = classified(drawings.filter(pl.col("file").str.starts_with("Item")), prior())
-    blank = untold.filter(pl.col("kind").is_in(BLANK))
+    unnamed = classified(drawings.filter(pl.col("file").str.starts_with("Item")), prior())
+    blank = unnamed.filter(pl.col("kind").is_in(BLANK))
     assert share(blank, pl.col("illustrates") < 0.5) >= 0.9
     photographs = drawings.filter(pl.col("kind") == "photograph")
     by_name = photographs.with_columns(file=pl.lit("Flag raised over the harbour.jpg"))
     assert share(classified(by_name, prior()), pl.col("illustrates") > 0.5) == 1
     maps = drawings.filter(kind="map")
-    told = maps.filter(pl.col("file").str.starts_with("Locator"))
-    assert share(classified(told, prior()), pl.col("found") == "map") == 1
+    telling = maps.filter(pl.col("file").str.starts_with("Locator"))
+    assert share(classified(telling, prior()), pl.col("found") == "map") == 1
 
 
 @pytest.mark.parametrize(

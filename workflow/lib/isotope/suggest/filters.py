@@ -146,7 +146,7 @@ class Filters:
         own = self._of_texts(self._own, rows).with_columns(is_own=pl.lit(True))
         pages = self._of_texts(self._sections, rows)
         on = self._shown.join(pages, on=_PAGE, how="semi")
-        columns = [c for c in self._pictures.columns if c not in ("image_id", "file")]
+        columns = [c for c in self._pictures.columns if c != "image_id"]
         return (
             rows.with_row_index("row")
             .hstack(self._pictures.select(columns)[places])
@@ -214,10 +214,8 @@ class Filters:
         same = self._near_duplicates(ids, pairs).with_columns(
             reason=pl.lit("near duplicate"), evidence=pl.format(", {}", _evidence())
         )
-        files = self._pictures["file"].gather(self._places.of(ids))
-        series = files.to_frame("file").select(series_of(pl.col("file"))).to_series()
-        is_series = series.is_not_null().to_numpy()
-        number = series.fill_null("").hash().to_numpy()
+        series = self._pictures["series"].gather(self._places.of(ids))
+        number, is_series = series.fill_null(0).to_numpy(), series.is_not_null().to_numpy()
         of_one = (number[pairs.one] == number[pairs.other]) & is_series[pairs.one]
         of_one &= is_series[pairs.other]
         of_series = pl.DataFrame({"one": pairs.one[of_one], "other": pairs.other[of_one]})

@@ -23,6 +23,7 @@ from isotope.core.wikimedia import upload_url
 from isotope.parse.xml_dump import decompress
 
 NAMES = {1: "Talk", 6: "File", 10: "Template", 14: "Category"}
+_LANGUAGE = re.compile(r"\[\[([a-z]{2}):([^|\]]*)\]\]\n?")
 _FILE_LINK = r"\[\[(?:{names}):((?:[^\[\]]|\[\[[^\[\]]*\]\]|\[[^\[\]]*\])*)\]\]"
 _NOTE = "\x02"
 _CELL = re.compile(r'^[a-z-]+="[^"]*" \|')
@@ -247,14 +248,21 @@ class _Renderer:
     def page(self, text: str) -> str:
         """Render a page, its categories last."""
         text = re.sub("<!--.*?-->\n?", "", text, flags=re.DOTALL)
-        kinds = self.kinds.findall(text)
-        blocks = list(self.blocks(self.kinds.sub("", text)))
+        kinds, languages = self.kinds.findall(text), _LANGUAGE.findall(text)
+        blocks = list(self.blocks(_LANGUAGE.sub("", self.kinds.sub("", text))))
         prefix = self.wiki.names[14]
         links = (
             f'<link rel="mw:PageProp/Category" href="./{prefix}:{quote(k.replace(" ", "_"))}#x"/>'
             for k in kinds
         )
-        return "\n".join(['<section data-mw-section-id="0">', *blocks, "</section>", *links])
+        others = (
+            f'<link rel="mw:PageProp/Language" href="https://{code}.wikipedia.org/wiki/'
+            f'{quote(title.replace(" ", "_"))}"/>'
+            for code, title in languages
+        )
+        return "\n".join(
+            ['<section data-mw-section-id="0">', *blocks, "</section>", *links, *others]
+        )
 
     def blocks(self, text: str) -> Iterator[str]:
         """Yield the blocks of a page."""
@@ -302,20 +310,23 @@ class _Renderer:
         name, *words = re.split(r"\|(?![^\[]*\]\])", content)
         alt = next((w[4:] for w in words if w.startswith("alt=")), None)
         caption = next((w for w in reversed(words) if w != "thumb" and "=" not in w), "")
+        size = re.fullmatch(r"(\d+)px", "|".join(words))
+        if size:
+            return f'<p><span typeof="mw:File">{self.image(name, alt, size[1])}</span></p>'
         shown = self.image(name, alt)
         return (
             f'<figure class="mw-default-size" typeof="mw:File/Thumb">{shown}'
             f"<figcaption>{self.inline(caption)}</figcaption></figure>"
         )
 
-    def image(self, name: str, alt: str | None) -> str:
+    def image(self, name: str, alt: str | None, width: str = "220") -> str:
         page = f"./{self.wiki.names[6]}:{quote(name.replace(' ', '_'))}"
         said = "" if alt is None else f' alt="{html.escape(alt)}"'
         upload = upload_url(name).replace("/commons/", "/commons/thumb/")
         thumb = f"{upload.removeprefix('https:')}/220px-{upload.rpartition('/')[2]}"
         return (
             f'<a href="{page}" class="mw-file-description"><img{said} resource="{page}" '
-            f'src="{thumb}" width="220" height="150" class="mw-file-element"/></a>'
+            f'src="{thumb}" width="{width}" height="150" class="mw-file-element"/></a>'
         )
 
     def template(self, content: str) -> str:
@@ -338,6 +349,9 @@ class _Renderer:
             shown = f'<span typeof="mw:File">{self.image(told["image"], None)}</span>'
             under = f'<div class="infobox-caption">{self.inline(told["caption"])}</div>'
             rows.append(f'<tr><td colspan="2" class="infobox-image">{shown}{under}</td></tr>')
+        if told.get("flag"):
+            shown = f'<span typeof="mw:File">{self.image(told["flag"], None)}</span>'
+            rows.append(f'<tr><td colspan="2" class="infobox-image">{shown}</td></tr>')
         rows.append(f"<tr><th>Location</th><td>{self.inline(told['location'])}</td></tr>")
         return f'<table class="infobox vcard" {made}><tbody>{"".join(rows)}</tbody></table>'
 

@@ -43,9 +43,19 @@ class World:
     """
 
     def __init__(
-        self, roles: dict[str, int] | None = None, *, seed: int = 0, wrong: int = 20
+        self,
+        roles: dict[str, int] | None = None,
+        *,
+        seed: int = 0,
+        wrong: int = 20,
+        pairs: bool = False,
     ) -> None:
-        """Make the sections of `roles`; for every `wrong`-th another picture is the best hit."""
+        """Make the sections of `roles`; for every `wrong`-th another picture is the best hit.
+
+        With `pairs` each section has a second picture that fits, `seconds`, of another page.
+        """
+        self.seconds = dict[int, int]()
+        self.has_pairs = pairs
         self.rng = np.random.default_rng(seed)
         self.wrong = wrong
         roles = ROLES if roles is None else roles
@@ -68,8 +78,13 @@ class World:
             near = [n, *(int(m) for m in others if m != n)]
             if n % self.wrong == self.wrong - 1 and count > 1:
                 near[0], near[1] = near[1], near[0]
-            bm25 = np.sort(self.rng.gamma(2, 1, len(near)))[::-1] + np.eye(1, len(near))[0] * 6
-            dense = self.rng.normal(0.2, 0.1, len(near)) + (np.array(near) == n) * 0.3
+            self.seconds[n] = near[1] if self.has_pairs else n
+            fits = np.isin(near, [n, self.seconds[n]])
+            bm25 = (
+                np.sort(self.rng.gamma(2, 1, len(near)))[::-1]
+                + (np.arange(len(near)) < 1 + self.has_pairs) * 6
+            )
+            dense = self.rng.normal(0.2, 0.1, len(near)) + fits * 0.3
             rank = (-dense).argsort().argsort() + 1
             for place, m in enumerate(near):
                 own = {"bm25": bm25[place], "bm25_rank": place + 1}
@@ -125,9 +140,10 @@ class World:
 
     def _qrels(self) -> pl.DataFrame:
         rows = [
-            {"text_id": self.text_ids[n], "image_id": self.image_ids[n], "relevance": 1}
+            {"text_id": self.text_ids[n], "image_id": self.image_ids[m], "relevance": 1}
             | {"split": self.roles[n]}
             for n in self.judged()
+            for m in dict.fromkeys([n, self.seconds[n]])
         ]
         return self._rows(QRELS, rows)
 

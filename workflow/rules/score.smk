@@ -97,7 +97,7 @@ rule score_judged:
     input:
         pool="results/score/{collection}/pool.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
-        sheets=plan.judgement_sheets,
+        sheets=plan.graded_sheets,
         runs=plan.pooled_runs,
         code=plan.code("judge.pool:score_judged"),
     output:
@@ -115,6 +115,7 @@ rule score_judged:
     params:
         call="judge.pool:score_judged",
         measures=plan.judging("measures"),
+        scale=plan.judge_scale,
     message:
         "score the runs on {wildcards.collection} with graded judgements"
     script:

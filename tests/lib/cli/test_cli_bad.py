@@ -153,7 +153,10 @@ BAD["judge"] |= {
     "--assessor": ["judge toy"]
     + [f"judge toy --port 0 --assessor {name}" for name in ("''", "../ann", "-", "ann/bob")],
     "--sheet": ["judge toy --assessor ann --sheet pool"]
-    + [f"judge toy --assessor ann --port 0 --sheet {name}" for name in ("failures", "mistakes")],
+    + [
+        f"judge toy --assessor ann --port 0 --sheet {name}"
+        for name in ("failures", "mistakes", "suggestions")
+    ],
     "--host": [
         "judge toy --assessor ann --host 0.0.0.0",
         "judge toy --assessor ann --host no.host",

@@ -2,6 +2,7 @@
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -85,7 +86,7 @@ class World:
         store.write_rows(rows, self.shards[n], PIXELS)
 
     def describe(self, threads=1, **changes):
-        arguments = {
+        arguments: dict[str, Any] = {
             **{"images": self.images, "pixels": self.shards, "placed": [self.placed]},
             **{"qrels": self.qrels, "out": self.out, "threads": threads, "spec": {"pages": 100}},
         }

@@ -150,6 +150,23 @@ def test_no_section_has_more_suggestions_than_allowed(tmp_path: Path, most: int)
     assert feed.group_by("text_id").len()["len"].max() <= most
 
 
+def test_second_suggestions_have_a_threshold_of_their_own_where_two_pictures_fit(tmp_path: Path):
+    world = World(wrong=1000, pairs=True)
+    world.spec["most"] = 2
+    got = _feed(world, tmp_path)
+    first, second = got["calibration"]["ranks"]
+    assert first["threshold"] is not None
+    assert second["threshold"] >= first["threshold"]
+    assert second["error"] == pytest.approx(0.02)
+    feed = got["feed"]
+    assert set(feed["rank"]) == {1, 2}
+    ranks = feed.group_by("text_id", maintain_order=True).agg("rank")["rank"].to_list()
+    assert all(own in ([1], [1, 2]) for own in ranks)
+    for row in feed.iter_rows(named=True):
+        n = world.text_ids.index(row["text_id"])
+        assert row["image_id"] in (world.image_ids[n], world.image_ids[world.seconds[n]])
+
+
 def test_two_runs_write_the_same_bytes(made: dict[str, Any], tmp_path: Path):
     again = _feed(World(), tmp_path)
     for name in OUTPUTS:
@@ -204,8 +221,8 @@ def test_without_validation_sections_nothing_is_suggested(tmp_path: Path):
 def test_too_few_validation_sections_certify_nothing(tmp_path: Path):
     got = _feed(World({"validation": 12, "test": 5, "open": 5}, wrong=4), tmp_path)
     assert _nothing(got) == (
-        "not certified: 12 sections of validation have a suggestion of rank 1, at least 24 without "
-        "an error are needed"
+        "not certified: 12 sections of validation have a suggestion of rank 1 that scores enough, "
+        "at least 24 without an error are needed"
     )
     assert "suggest" in set(got["scored"]["system"])
 

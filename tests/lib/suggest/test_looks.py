@@ -12,6 +12,7 @@ from scipy.fft import dctn
 from tests.suggest_pictures import drawing, drawn, photograph
 
 from isotope.core.errors import CorruptFile
+from isotope.crawl.decode import to_webp
 from isotope.suggest.looks import LOOKS, bits_apart, colours, look, looks_of, measured, phash
 
 SCENES = [d.rgb for d in drawn(4, seed=7) if d.kind in ("photograph", "drawing", "map")]
@@ -38,7 +39,7 @@ def hash_of(rgb) -> int:
 def scipys(rgb):
     """Compute the hash of Zauner's thesis with Pillow's greys and scale and SciPy's transform."""
     grey = Image.fromarray(rgb).convert("L").resize((32, 32), Image.Resampling.BOX)
-    low = dctn(np.asarray(grey, float), norm="ortho")[1:9, 1:9].ravel()
+    low = np.asarray(dctn(np.asarray(grey, float), norm="ortho"))[1:9, 1:9].ravel()
     bits = low > np.median(low)
     return int("".join("1" if bit else "0" for bit in bits), 2)
 
@@ -122,3 +123,27 @@ def test_what_is_transparent_counts_as_white():
 def test_bytes_that_are_no_picture_are_named_with_their_image():
     with pytest.raises(CorruptFile, match="image x9: not a WebP picture"):
         looks_of([("x9", b"RIFF....WEBP and no more")])
+
+
+def hashes(files):
+    return np.array([look(to_webp(f.read_bytes())[0], f.name)["hash"] for f in files], np.uint64)
+
+
+def test_two_uploads_of_one_real_cover_are_found_and_no_other_pictures_are_alike(shared):
+    images = shared / "snapshots/raycharles/images"
+    files = sorted(path for path in images.rglob("*.*") if path.is_file())
+    some = hashes(files)
+    pairs = {
+        (files[i].name, files[j].name)
+        for i, j in np.argwhere(bits_apart(some[:, None], some[None]) <= 6)
+        if i < j
+    }
+    assert pairs == {("WhatdISay.jpg", "Whatdisaycharles.jpg")}
+
+
+def test_no_two_real_photographs_are_alike(shared):
+    some = hashes(sorted((shared / "collections/coco-mini/images").glob("*.jpg")))
+    apart = bits_apart(some[:, None], some[None])[np.triu_indices(len(some), 1)]
+    assert len(some) == 159
+    assert apart.min() > 12
+    assert 31 < apart.mean() < 33

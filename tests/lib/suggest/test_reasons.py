@@ -22,7 +22,7 @@ def test_words_that_text_and_captions_share_come_rarest_first_and_as_the_text_wr
     assert shared_words(TEXT, CAPTIONS[0], KNOWN) == ["Lighthouses", "red"]
 
 
-def test_a_word_on_a_tenth_of_the_captions_tells_nothing():
+def test_a_word_of_more_than_a_twentieth_of_the_pictures_tells_nothing():
     assert KNOWN.weight(stem_of("book")) == 0
     assert shared_words("A book of boats", [*CAPTIONS[3], *CAPTIONS[2]], KNOWN) == ["boats"]
 

@@ -6,17 +6,22 @@ import gzip
 import hashlib
 import re
 import xml.etree.ElementTree as ET
+from collections import Counter
 from difflib import unified_diff
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
-from isotope.toy import dump, snapshot, words
-from isotope.toy.edition import REVISIONS, entries
+from isotope.toy import dump, gaps, pages, snapshot, words
+from isotope.toy.edition import ILLUSTRATED, REVISIONS, Entry, entries
+from isotope.toy.pages import Section
 
 PAGES = 300
 XMLNS = "{http://www.mediawiki.org/xml/export-0.10/}"
-# Of 60 pages by the generator that knew one edition: texts, without what libraries compress.
+NEVER = (1, 1)
+# Of 60 pages by the generator that knew one edition, and no sections without their picture: texts,
+# without what libraries compress.
 FIRST = "7bc35f14e66514d207c4ab0d5499bec28685b2dfbba5d18dc183a912178c4aa6"
 
 
@@ -61,7 +66,14 @@ def rows(place: Path) -> dict[str, list[str]]:
     return found
 
 
-def test_the_first_edition_is_what_it_was_before_there_was_a_second(tmp_path):
+def test_without_what_suggestions_need_the_first_edition_is_what_it_was(tmp_path, monkeypatch):
+    """Sections, pages, icons and language links were added; no random number has changed."""
+    monkeypatch.setattr(gaps, "with_gaps", lambda page, *_: page)
+    monkeypatch.setattr(pages, "ICONS", ())
+    monkeypatch.setattr(dump, "_language_links", lambda *_: ())
+    monkeypatch.setattr(dump, "_FLAG", "")
+    for what in ("books", "list", "year", "logo"):
+        monkeypatch.setitem(dump._DUE, what, NEVER)
     snapshot.generate(tmp_path, pages=60, draw=False)
     seen = hashlib.sha256()
     for path in sorted(tmp_path.rglob("*")):
@@ -90,7 +102,7 @@ def test_only_their_rows_of_wit_differ(editions, revisions):
 
 
 def test_one_page_in_twenty_is_revised_each_in_one_way_and_all_ways_occur(revisions):
-    told = [t for t in revisions.values() if t != "page added"]
+    told = [t for t in revisions.values() if t not in ("page added", ILLUSTRATED)]
     assert len(told) == PAGES / 20
     assert set(told) == set(REVISIONS)
 
@@ -127,6 +139,50 @@ def test_each_way_changes_what_its_name_says(editions, revisions):
     assert {line[0] for line in lines["picture added"]} == {"+"}
     assert all("File:" in line or "image" in line for line in lines["picture added"])
     assert lines["picture redrawn"] == []
+
+
+def test_of_the_sections_without_their_picture_editors_fill_six_in_ten(revisions):
+    """Of 1,000 pages, so that chance moves the shares by a few points alone."""
+    outcomes = Counter[str]()
+    for entry in entries(0, 1000, 2):
+        for section in entry.before.sections if entry.before else []:
+            if section.subject:
+                outcomes[outcome(entry, section)] += 1
+    pictured = outcomes.total() - outcomes["none can be"]
+    assert outcomes["the picture"] / pictured == pytest.approx(0.6, abs=0.1)
+    assert outcomes["another one"] / pictured == pytest.approx(0.1, abs=0.05)
+    assert outcomes["none can be"] == pytest.approx(1000 / 66, abs=5)
+
+
+def outcome(entry: Entry, section: Section) -> str:
+    """What became of a section that describes a picture."""
+    assert entry.now
+    assert section.subject
+    now = next(s for s in entry.now.sections if s.title == section.title)
+    assert (entry.revision == ILLUSTRATED) == bool(now.pictures)
+    if not section.subject.name:
+        assert not now.pictures
+        return "none can be"
+    if not now.pictures:
+        return "no picture"
+    return "the picture" if now.pictures == [section.subject] else "another one"
+
+
+def test_a_filled_section_differs_by_its_picture_alone_and_has_a_row_of_wit(editions, revisions):
+    before, after = (articles(place) for place in editions)
+    filled = [page for page, told in revisions.items() if told == ILLUSTRATED]
+    new = rows(editions[1])
+    assert len(filled) > 20
+    for page in filled:
+        (line,) = differing(before[page][1], after[page][1])
+        file = re.fullmatch(r"\+\[\[File:(.+?)\|thumb\|.*\]\]", line)
+        assert file
+        name = quote(file[1].replace(" ", "_"))
+        assert any(
+            f"/{name}\t" in row
+            for row in new[before[page][0].removesuffix(" Museum")]
+            if row.startswith("en\t")
+        )
 
 
 def differing(one: str, two: str) -> list[str]:

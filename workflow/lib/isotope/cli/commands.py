@@ -27,7 +27,7 @@ _PARAMS = Path("params.yaml")
 _RELEASES = Path("results/release")
 FORMATS = ("table", "csv", "json")
 KINDS = ("text", "image", "query", "run")
-SHEETS = ("failures", "mistakes")
+SHEETS = ("failures", "mistakes", "suggestions")
 CHECKS = ("digests", "means", "significance", "printed", "measures", "rankings", "vectors")
 
 
@@ -571,7 +571,8 @@ def judge(  # noqa: PLR0913 (one each for what the command takes)
     *,
     assessor: Annotated[str, typer.Option(help="Who grades.", metavar="NAME")],
     sheet: Annotated[
-        str | None, typer.Option(help="A sheet of failures, not the pool.", **_words(SHEETS))
+        str | None,
+        typer.Option(help="A sheet, not the pool.", **_words(SHEETS)),
     ] = None,
     host: Annotated[str, typer.Option(help="The default is this machine only.")] = "127.0.0.1",
     port: Annotated[
@@ -584,16 +585,19 @@ def judge(  # noqa: PLR0913 (one each for what the command takes)
     configfile: Overlays,
     config: Pairs,
 ) -> str:
-    """Serve a page on which an assessor grades a collection's pool, or sorts its failures."""
+    """Serve a page on which an assessor grades a collection's pool, or judges a sheet."""
     from isotope.judge import app as pages  # noqa: PLC0415
-    from isotope.judge import guards, session  # noqa: PLC0415
+    from isotope.judge import guards, session, suggestion_session, suggestions  # noqa: PLC0415
     from isotope.params.files import load  # noqa: PLC0415
 
     params = load(configfile, config)
     at = collection, assessor
     with closing(guards.listen(host, port, remote=remote)) as listening:
         address = listening.getsockname()[0]
-        if sheet:
+        if sheet == suggestions.SHEET:
+            current = suggestion_session.open_suggestions(*at, params)
+            page = pages.suggestions_app(current, address)
+        elif sheet:
             current = session.open_sheet(*at, sheet, params)
             page = pages.sheet_app(current, address)
         else:

@@ -13,19 +13,21 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from isotope.core.errors import IsotopeError
-from isotope.judge import guards
+from isotope.judge import guards, suggestions
 from isotope.judge.display import Pictures
 from isotope.judge.guards import HEADERS, LOOPBACK, asset, guarded, parse_change, parse_post, reply
 from isotope.judge.ledger import PAIRS, Form
 from isotope.judge.session import PoolSession, SheetSession
 from isotope.judge.study import RATINGS, VERDICTS
+from isotope.judge.suggestion_session import SuggestionSession
 from isotope.params.phases import Judge
 from isotope.params.sections import Params
 from isotope.report.site import environment
 
 BODY_BYTES = 16_384
-_ASSETS = ("judge.css", "judge.svg", "judge.js", "judge_page.js", "judge_sheet.js")
-_Session = PoolSession | SheetSession
+_SCRIPTS = ("judge.js", "judge_page.js", "judge_sheet.js", "judge_suggestions.js")
+_ASSETS = ("judge.css", "judge.svg", *_SCRIPTS)
+_Session = PoolSession | SheetSession | SuggestionSession
 _Endpoint = Callable[[Request], Response]
 
 
@@ -59,6 +61,15 @@ def sheet_app(session: SheetSession, host: str = LOOPBACK) -> Starlette:
     ratings = RATINGS if sheet.is_rated else []
     page = _page("judge_sheet.html.j2", session, sheet=sheet, ratings=ratings)
     return _application(session, _Scale(VERDICTS, sheet.fits), [Route("/", page)], host)
+
+
+def suggestions_app(session: SuggestionSession, host: str = LOOPBACK) -> Starlette:
+    """Return the application for a sheet of suggestions; `host` is the address it is served at."""
+    page = _page("judge_suggestions.html.j2", session, verdicts=suggestions.MEANINGS)
+    routes = [Route("/", page), Route("/api/agreement", _json_of(session.agreement))]
+    # A verdict is one of those on the page, which asks for no reason.
+    accepted = _Scale(suggestions.FORM, lambda verdict: verdict.reason is None)
+    return _application(session, accepted, routes, host)
 
 
 def _application(session: _Session, accepted: _Scale, routes: list[Route], host: str) -> Starlette:

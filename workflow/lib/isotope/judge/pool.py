@@ -5,7 +5,7 @@ systems are scored; it also tells how the grades agree with each other and with 
 and how a system would have fared had its own hits not been pooled.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,7 +28,8 @@ from isotope.core.measures import score_run
 from isotope.core.progress import Progress
 from isotope.core.runs import KEY, batches, empty
 from isotope.core.schemas import CAPTION_FIELDS, FIVE_FIELDS
-from isotope.judge.ledger import FOLDER, PAIRS, SUFFIX, current_lines
+from isotope.judge import suggestions
+from isotope.judge.ledger import FOLDER, GRADES, PAIRS, SUFFIX, current_lines
 from isotope.judge.tables import AGREEMENT, GRADED, POOL, REUSABILITY, SHEET, TAU
 from isotope.score.tables import SCORES
 
@@ -36,6 +37,7 @@ _TEXT = (*FIVE_FIELDS[:4],)
 _IMAGE = ("image_url", *CAPTION_FIELDS)
 _PAIR = ["task", *KEY]
 _COLUMNS = [*_PAIR, "grade", "assessor"]
+_LINES = {c: pl.Int32 if c == "grade" else pl.String for c in (*_COLUMNS, "where")}
 _GRADE = r"^[0-9]$"
 _LEAST_SYSTEMS = 2
 _SCORED = ["query_id", "measure", "value"]
@@ -131,8 +133,14 @@ def described(table: Path, side: str, fields: Iterable[str]) -> pl.LazyFrame:
     return lazy.select(pl.col(id_column(side)).alias("id"), line.alias("words"))
 
 
-def read_sheets(paths: Sequence[Path], pool: pl.DataFrame) -> pl.DataFrame:
+def read_sheets(
+    paths: Sequence[Path], pool: pl.DataFrame, scale: Collection[int] = GRADES
+) -> pl.DataFrame:
     """Return task, query_id, doc_id, grade (0 to 9) and assessor of every row with a grade.
+
+    Among `paths` may be verdicts on suggestions (`judge.suggestions`). They count in either task
+    for the queries of the pool, whether or not the pair was pooled, where `scale` has their grade,
+    unless their assessor has graded the pair on a sheet, too.
 
     Raises:
         MissingFile, MissingColumn, CorruptFile: not a sheet, or a row (named by its line) with a
@@ -140,14 +148,33 @@ def read_sheets(paths: Sequence[Path], pool: pl.DataFrame) -> pl.DataFrame:
         BrokenPromise: a pair outside of the pool, or graded twice by one assessor.
         EmptyTable: no grade in any sheet.
     """
-    read = [_read_sheet(path) for path in paths]
-    if not any(part.height for part in read):
+    suggested = [path for path in paths if path.parent.name == suggestions.SHEET]
+    read = [_read_sheet(path) for path in paths if path not in suggested]
+    graded = pl.concat([pl.DataFrame(schema=_LINES), *read])
+    verdicts = _read_suggestions(suggested, pool, scale)
+    if graded.is_empty() and verdicts.is_empty():
         raise EmptyTable(", ".join(map(str, paths)) or FOLDER, "no grade", "grade some rows first")
-    graded = pl.concat(read)
     _refuse(graded.join(pool, on=_PAIR, how="anti"), "a pair that was not pooled", "remove it")
     repeated = graded.filter(~pl.struct([*_PAIR, "assessor"]).is_first_distinct())
     _refuse(repeated, "a pair that its assessor has graded before", "keep one of the two")
-    return graded.select(_COLUMNS).sort(*_PAIR, "assessor")
+    others = verdicts.join(graded, on=[*_PAIR, "assessor"], how="anti")
+    every = [part.select(_COLUMNS) for part in (graded, others)]
+    return pl.concat(every).sort(*_PAIR, "assessor")
+
+
+def _read_suggestions(
+    paths: Sequence[Path], pool: pl.DataFrame, scale: Collection[int]
+) -> pl.DataFrame:
+    """Return what verdicts on suggestions say of the pool's queries, in both tasks."""
+    graded = suggestions.grades(paths).filter(pl.col("grade").is_in([*scale]))
+    tasks = [
+        graded.with_columns(task=pl.lit(task)).rename(dict(zip(id_columns(task), KEY, strict=True)))
+        for task in TASKS
+    ]
+    queries = pool.select("task", "query_id").unique()
+    return pl.concat(t.select(_COLUMNS) for t in tasks).join(
+        queries, on=["task", "query_id"], how="semi"
+    )
 
 
 def _read_sheet(path: Path) -> pl.DataFrame:
@@ -179,8 +206,7 @@ def _read_sheet(path: Path) -> pl.DataFrame:
 def _read_lines(path: Path) -> pl.DataFrame:
     lines = current_lines(path, PAIRS)
     rows = [(*line.item, line.grade, line.assessor, where) for where, line in lines]
-    columns = {c: pl.Int32 if c == "grade" else pl.String for c in (*_COLUMNS, "where")}
-    return pl.DataFrame(rows, schema=columns, orient="row")
+    return pl.DataFrame(rows, schema=_LINES, orient="row")
 
 
 def _read_csv(path: Path) -> pl.DataFrame:
@@ -249,16 +275,18 @@ def score_judged(  # noqa: PLR0913
     outputs: Mapping[str, Path],
     collection: str,
     measures: Sequence[str],
+    scale: Mapping[Any, str] | None = None,
 ) -> None:
     """Write graded qrels, scores (tables.SCORES), reusability, tau and agreement to `outputs`.
 
-    `outputs` are graded, scores, reuse, tau and agreement.
+    `outputs` are graded, scores, reuse, tau and agreement; the keys of `scale` are the grades that
+    there are, all of GRADES unless it is passed.
 
     Raises:
         As `read_sheets`.
     """
     pooled = pl.read_parquet(pool)
-    grades = read_sheets(sheets, pooled)
+    grades = read_sheets(sheets, pooled, GRADES if scale is None else [*map(int, scale)])
     graded = graded_qrels(grades, pooled, pl.read_parquet(qrels))
     tasks = {t: _judged(t, runs, graded, pooled) for t in graded["task"].unique().sort()}
     cell = {

@@ -39,11 +39,11 @@ def open_pool(collection: str, assessor: str, params: Params) -> "PoolSession":
         MissingFile: no pool, as `load_items`.
         BrokenPromise, CorruptFile: as `PoolSession`.
     """
-    _check_collection(collection, params)
+    check_collection(collection, params)
     # What people say of some queries corrects a model only if those are a random sample.
     by_chance = bool(params.get("score", {}).get("judge", {}).get("models"))
     items = load_items(collection, assessor, by_chance=by_chance)
-    pictures = Pictures(_shards(collection, params), set(items.words["images"]))
+    pictures = Pictures(shards(collection, params), set(items.words["images"]))
     return PoolSession(collection, assessor, items, pictures)
 
 
@@ -55,21 +55,27 @@ def open_sheet(collection: str, assessor: str, name: str, params: Params) -> "Sh
         MissingFile: no sheet, as `study.load`.
         BrokenPromise, CorruptFile: as `SheetSession`.
     """
-    _check_collection(collection, params)
+    check_collection(collection, params)
     sheet = study.load(collection, name, params["tabulate"])
     ids = {row[c] for row in sheet.rows for c in ("query_id", "truth_id", "found_id")}
-    pictures = Pictures(_shards(collection, params), ids)
+    pictures = Pictures(shards(collection, params), ids)
     return SheetSession(collection, assessor, sheet, pictures)
 
 
-def _check_collection(collection: str, params: Params) -> None:
+def check_collection(collection: str, params: Params) -> None:
+    """Refuse a collection that the params lack.
+
+    Raises:
+        BadParams: that is so.
+    """
     if collection not in params["collect"]:
         names = ", ".join(params["collect"])
         remedy = f"choose one of {names}, or name its overlay with --configfile"
         raise BadParams("params collect", f"no collection {collection!r}", remedy)
 
 
-def _shards(collection: str, params: Params) -> list[Path]:
+def shards(collection: str, params: Params) -> list[Path]:
+    """Return the files with the pixels of a collection in the working directory."""
     crawls = [Path(f"data/crawl/{source}") for source in sources(params, collection)]
     return sorted(shard for crawl in crawls for shard in crawl.glob("shard-*.parquet"))
 
@@ -237,7 +243,7 @@ class PoolSession:
         mine = pl.DataFrame(rows, schema=_GRADED, orient="row")
         tables = [agreement(pl.concat([mine, o])) for o in others.partition_by("assessor")]
         rows = [
-            _agreement_with(self.assessor, row) for t in tables for row in t.iter_rows(named=True)
+            agreement_with(self.assessor, row) for t in tables for row in t.iter_rows(named=True)
         ]
         return {"others": rows, "error": None}
 
@@ -251,7 +257,8 @@ class PoolSession:
             return pl.DataFrame(schema=_GRADED)
 
 
-def _agreement_with(assessor: str, row: Mapping[str, Any]) -> dict[str, Any]:
+def agreement_with(assessor: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of tables.AGREEMENT as an assessor sees it, ready for JSON."""
     other = row["other"] if row["assessor"] == assessor else row["assessor"]
     return {"other": other, **{k: row[k] for k in ("pairs", "same_share", "kappa")}}
 

@@ -1,7 +1,7 @@
 """Verdicts of people on suggested pictures: how their lines are written, and what they count for.
 
 A suggestion is a picture for a section. On the sheet of suggestions an assessor says how good it
-is, in the five words by which Wikimedia's editors rated its own suggestions; on the page of
+is, in five words; on the page of
 `isotope suggest` somebody accepts it (good), or rejects it with a reason (bad, or offensive).
 Both write to `judgements/<collection>/suggestions/<assessor>.jsonl`.
 """
@@ -16,7 +16,14 @@ import polars as pl
 from isotope.judge.ledger import FOLDER, Form, Ledger, current_lines, grades_file, strings
 
 SHEET = "suggestions"
-VERDICTS = ("good", "okay", "bad", "no picture wanted", "offensive")
+MEANINGS: Mapping[str, str] = {
+    "good": "an editor would be glad of it here",
+    "okay": "it could stand here",
+    "bad": "it does not belong here",
+    "no picture wanted": "the section should have no picture at all",
+    "offensive": "it would hurt or insult readers",
+}
+VERDICTS = (*MEANINGS,)
 REASONS = ("already there", "icon", "wrong subject", "low quality", "offensive", "other")
 # What a verdict says of a pair's relevance. A section that wants no picture says nothing of one.
 GRADES: Mapping[str, int] = {"good": 2, "okay": 1, "bad": 0, "offensive": 0}
@@ -113,3 +120,18 @@ def read_verdicts(paths: Sequence[Path]) -> pl.DataFrame:
     ]
     rows = pl.DataFrame(judged, schema=_JUDGED, orient="row")
     return rows.sort("text_id", "image_id", "assessor")
+
+
+def grades(paths: Sequence[Path]) -> pl.DataFrame:
+    """Return what verdicts say of the relevance of pairs: text_id, image_id, grade, assessor.
+
+    A verdict that the section wants no picture says nothing of one, and a text that was pasted is
+    no section: neither is a judgement.
+
+    Raises:
+        CorruptFile: as `read_verdicts`.
+    """
+    read = read_verdicts(paths).filter(~pl.col("text_id").str.starts_with(PASTED))
+    grade = pl.col("verdict").replace_strict(GRADES, default=None, return_dtype=pl.Int32)
+    graded = read.with_columns(grade=grade).drop_nulls("grade")
+    return graded.select("text_id", "image_id", "grade", "assessor")

@@ -219,6 +219,10 @@ class Systems(Models):
         """The sheets that have come back."""
         return sheet_paths(wildcards.collection)
 
+    def graded_sheets(self, wildcards: Wildcards) -> list[str]:
+        """The sheets that have come back, and what people say of suggestions."""
+        return sheet_paths(wildcards.collection) + sheet_paths(wildcards.collection, "suggestions")
+
     def graded_collections(self) -> list[str]:
         """The built collections whose sheets have come back."""
         return [c for c in self.judged_collections() if sheet_paths(c)]

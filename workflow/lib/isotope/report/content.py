@@ -291,7 +291,7 @@ def _display(stem: str, csv: Path | None, svg: Path | None, words: Mapping[str, 
     folder, _, name = stem.rpartition("/")
     exhibit = described().get(name) or _unlisted(stem)
     table = read_table(csv) if csv else None
-    drawing = _drawing(svg, stem.replace("/", "-")) if svg else None
+    drawing = figure_element(svg, stem.replace("/", "-")) if svg else None
     named = {**words, "earlier": folder.removeprefix("since/")}
     complete = exhibit._replace(caption=exhibit.caption.format_map(named))
     return Display(stem, complete, table, drawing, ("csv", "tex") if csv else ())
@@ -335,7 +335,7 @@ def _without_gaps(table: Table) -> Table:
     return Table([table.columns[n] for n in kept], [[row[n] for n in kept] for row in table.rows])
 
 
-def _drawing(svg: Path, name: str) -> str:
+def figure_element(svg: Path, name: str) -> str:
     """Return the SVG element without prolog, in the page's colours; its ids get the name first.
 
     So no id occurs twice in a page.

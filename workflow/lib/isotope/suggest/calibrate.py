@@ -182,19 +182,36 @@ def certify(
     draw, so suggestions of a section, which depend on each other, are never counted together: each
     rank has tests of its own, and the ranks share the error 1 - `confidence`. So all their
     thresholds hold at once, and with them the precision of all suggestions together. A later
-    rank's threshold is never below that of the rank before it, and there is none without that.
+    rank's threshold is never below that of the rank before it, so that no second suggestion is
+    shown without the first, and there is none without that.
     """
     error, rest = 1 - confidence, len(scores) - 1
-    found = list[Certified]()
+    found, least = list[Certified](), -np.inf
     for own, hits in zip(scores, right, strict=True):
         share = (1 - _FIRST_RANK) / rest if found else _FIRST_RANK if rest else 1
         level, rank = Level(precision, error * share), len(found) + 1
-        tested = _tested(own, sections, level)
-        if found:
-            least = found[-1].threshold
-            tested = tested[:0] if least is None else tested[tested >= least]
-        found.append(_test(rank, own, hits, tested, level))
-    return found
+        tested, enough = _tested(own, sections, level), own >= least
+        found.append(_test(rank, own[enough], hits[enough], tested[tested >= least], level))
+        least = _least_equal(own, found[-1].threshold)
+    return _in_order(found)
+
+
+def _least_equal(scores: Floats, threshold: float | None) -> float:
+    """Return the least of THRESHOLDS with the same suggestions, which has the same test."""
+    if threshold is None:
+        return np.inf
+    same = _above(scores, THRESHOLDS) == (scores >= threshold).sum()
+    return float(THRESHOLDS[same].min())
+
+
+def _in_order(found: Sequence[Certified]) -> list[Certified]:
+    """Lower thresholds to those of later ranks; `_least_equal` has seen that no test changes."""
+    ordered = list[Certified]()
+    lowest = np.inf
+    for own in reversed(found):
+        lowest = lowest if own.threshold is None else min(lowest, own.threshold)
+        ordered.append(own if own.threshold is None else own._replace(threshold=float(lowest)))
+    return ordered[::-1]
 
 
 def _test(rank: int, scores: Floats, right: Bools, tested: Floats, level: Level) -> Certified:
@@ -203,8 +220,8 @@ def _test(rank: int, scores: Floats, right: Bools, tested: Floats, level: Level)
     last = (passed.index(False) if False in passed else len(passed)) - 1
     if not passed:
         why = (
-            f"{len(scores)} sections of validation have a suggestion of rank {rank}, at least "
-            f"{least_sections(0, *level)} without an error are needed"
+            f"{len(scores)} sections of validation have a suggestion of rank {rank} that scores "
+            f"enough, at least {least_sections(0, *level)} without an error are needed"
         )
         own = len(scores), int(right.sum())
     else:
@@ -273,14 +290,3 @@ def _tested(scores: Floats, sections: int, level: Level) -> Floats:
             # A threshold that adds no suggestion has the test of the one before it.
             return tested[np.concatenate([[True], np.diff(own) > 0])]
     return THRESHOLDS[:0]
-
-
-def calibration_error(probability: Floats, right: Bools, bins: int = 10) -> float:
-    """Return the expected calibration error: the mean distance of bins of equal numbers.
-
-    Source: M. Pakdaman Naeini et al., AAAI 2015; bins of equal numbers as in Nixon et al., 2019.
-    """
-    order = np.argsort(probability, kind="stable")
-    parts = [part for part in np.array_split(order, bins) if len(part)]
-    gaps = (abs(probability[part].mean() - right[part].mean()) * len(part) for part in parts)
-    return float(sum(gaps) / len(order)) if len(order) else 0.0

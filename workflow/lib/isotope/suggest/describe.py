@@ -17,7 +17,8 @@ from isotope.suggest.tables import FEED
 
 _TEXTS = ("text_id", "page_title", "section_title", "context_section_description")
 _PICTURES = ("image_id", "file", "author", "licence", "file_page")
-# ASSUME captions of a million pictures tell how rare words are as well as those of all would.
+# ASSUME captions of a million pictures tell how rare words are as well as those of all would; no
+# measurement says.
 _MOST_CAPTIONED = 1_000_000
 # Pictures of judged sections among which those that look alike are found, how many near ones are
 # looked at for one of another page, and how many pictures are looked up at once.

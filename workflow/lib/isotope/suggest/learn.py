@@ -173,7 +173,13 @@ def learn(
     confidence, most.
     """
     rows = pl.concat(examples.rows) if examples.rows else _NO_ROWS
-    named = rows.join(qrels.select(*KEY, is_right=True), on=KEY, how="left", maintain_order="left")
+    judged = (
+        qrels.filter(pl.col("relevance") > 0)
+        .select(KEY)
+        .unique()
+        .with_columns(is_right=pl.lit(value=True))
+    )
+    named = rows.join(judged, on=KEY, how="left", maintain_order="left")
     right = named["is_right"].fill_null(value=False).to_numpy()
     counts, folds = _counts(named, right, sections), rows["fold"].to_numpy()
     if why := _unlearnable(counts, right, folds):

@@ -15,10 +15,10 @@ _WORD = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+(?:['\u2019][^\W_{_UNSPAC
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _LANGUAGES = Path(__file__).with_name("languages.json")
 _MOST_WORDS, _MOST_NAMES = 4, 3
-# A word on more than this share of the captions tells nothing.
-_COMMON = 0.1
+# A word of more pictures than this share, and than so many, tells nothing.
+_COMMON = 0.05
 _MOST_STEMS = 1 << 20
-_FEWEST = 20
+_FEWEST = 50
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from isotope.core.errors import BadParams
 from isotope.core.progress import Progress
 from isotope.core.schemas import schema
 from isotope.core.sql import Files
-from isotope.core.wikimedia import file_of
+from isotope.core.wikimedia import decoded_name, file_name, file_of
 from isotope.parse.langlinks import read_langlinks
 from isotope.parse.tables import ASSOCIATIONS
 from isotope.suggest.origins import parsed
@@ -95,11 +95,16 @@ def write_relations(
 def _write_files(images: Path, out: Path) -> None:
     """Write file and image_id of every picture; of two with a file's name the smaller id counts."""
     rows = pl.scan_parquet(images).select("image_id", "image_url")
-    named = rows.with_columns(
-        file=pl.col("image_url").map_elements(file_of, return_dtype=pl.String)
-    ).drop_nulls("file")
+    names = pl.col("image_url").map_elements(_names, return_dtype=pl.List(pl.String))
+    named = rows.with_columns(file=names).explode("file").drop_nulls("file")
     first = named.group_by("file").agg(pl.col("image_id").min()).sort("file")
     first.select(*_FILES).sink_parquet(out)
+
+
+def _names(address: str) -> list[str]:
+    """Return what parse may call a file: all of the name in its address, or what it is a size of."""
+    whole = file_name(decoded_name(address.rpartition("/")[2]))
+    return [whole] if (name := file_of(address)) in (None, whole) else [whole, name]
 
 
 def _redirects(rejected: Sequence[Path], languages: Sequence[str]) -> pl.LazyFrame:

@@ -49,7 +49,7 @@ collection setting split task measure kind stratum side field tokenizer step sta
 perturbation queries query change letter stage system other phase rule counted label language
 captioner first second assessor other_assessor class premise conclusion wiki section found_by
 page_title file unanswered over of examples_of pictures_of source_split reason detail decade
-judge judged_by relation
+judge judged_by relation later feature outcome at rank verdict
 """
 # Columns whose values are words of the workflow; those of others are names, and stay as they are.
 _WORKFLOW_NAMES = """
@@ -116,7 +116,12 @@ def tabulate(
     Raises:
         IsotopeError: what `sql.query` raises.
     """
-    wide = widen(rows(sql_file, relations, params))
+    write_table(rows(sql_file, relations, params), out_stem)
+
+
+def write_table(cells: pl.DataFrame, out_stem: Path) -> None:
+    """Write rows, or cells, to `out_stem`.csv, .md and .tex, as `tabulate` does."""
+    wide = widen(cells)
     table = lay_out(wide)
     _write(out_stem.with_name(out_stem.name + ".csv"), wide.write_csv())
     _write(out_stem.with_name(out_stem.name + ".md"), markdown(table))

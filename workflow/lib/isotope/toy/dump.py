@@ -57,6 +57,7 @@ _INFOBOX = """{{{{Infobox building
 | location = [[{title}|The valley]]
 | opened = {{{{start date|{year}}}}}
 }}}}"""
+_FLAG = f"\n| flag = {FLAG.name}"
 _LIST = """* [[{first}]], to the north
 * [[{second}|the old house]] and its ''garden''
 ** a well
@@ -271,7 +272,7 @@ def _pictures(rng: random.Random, page: Page, section: Section) -> Iterator[str]
     if not section.title and (pictures or rng.choice((True, False))):
         image = pictures.pop(0) if pictures else None
         year, caption = rng.randrange(1700, 2015), caption_of(image) if image else ""
-        name = f"{image.name}\n| flag = {FLAG.name}" if image else ""
+        name = f"{image.name}{_FLAG}" if image else ""
         yield _INFOBOX.format(title=page.later_title, image=name, caption=caption, year=year)
     for picture in pictures:
         alt = f"{scenes.listing(picture.scene)}{picture.note}"

@@ -1,5 +1,15 @@
 -- How many pages show each file, infoboxes and galleries included.
-SELECT file, count(DISTINCT (coalesce(wiki, ''), page_id))::INTEGER AS pages
-FROM placed
+WITH shown AS (
+    SELECT DISTINCT
+        file,
+        wiki,
+        page_id
+    FROM placed
+)
+
+SELECT
+    file,
+    count(*)::INTEGER AS pages
+FROM shown
 GROUP BY file
 ORDER BY file

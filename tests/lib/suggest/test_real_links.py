@@ -1,0 +1,91 @@
+"""Pictures of linked pages on real pages, held against a plain walk over pages and links."""
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from isotope.collect.tables import IMAGES, QRELS, TEXTS
+from isotope.core import store
+from isotope.core.wikimedia import upload_url
+from isotope.parse.dump import parse_dump
+from isotope.suggest.linked import link
+from isotope.suggest.relations import Inputs, asked_sections, write_relations
+from isotope.suggest.tables import SECTIONS
+
+DEPTH = 10_000
+SPEC: dict[str, Any] = {"union": False, "languages": ["en"], "wikis": ["enwiki"]}
+FILES = {"outlines": "outline", "placed": "pictures", "redirects": "rejected"}
+PARSED = ("sections", "links", "outline", "rejected", "infoboxes", "pictures", "counts")
+
+
+@pytest.fixture(scope="module")
+def parsed(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A real dump of one topic."""
+    folder = tmp_path_factory.mktemp("raycharles")
+    tables: dict[str, Any] = {name: folder / f"{name}.parquet" for name in PARSED}
+    dump = sorted((shared / "snapshots/raycharles/dump").glob("*.bz2"))
+    parse_dump(dump, out=tables["sections"], **{n: tables[n] for n in PARSED[1:]}, workers=1)
+    return tables
+
+
+def collected(parsed: dict[str, Path], folder: Path) -> Inputs:
+    """All its sections, none of them judged, and every file that it shows."""
+    sections = pl.read_parquet(parsed["sections"]).with_columns(
+        split=pl.lit("other"), role=pl.lit("open"), probability=pl.lit(1.0)
+    )
+    files = pl.read_parquet(parsed["pictures"])["file"].unique().sort().to_list()
+    images = [{"image_id": file, "image_url": upload_url(file)} for file in files]
+    own = {"texts": TEXTS, "images": IMAGES, "qrels": QRELS, "sections": SECTIONS}
+    paths: dict[str, Any] = {name: folder / f"{name}.parquet" for name in own}
+    rows = {"texts": sections.to_dicts(), "images": images, "qrels": []}
+    for name, table in (rows | {"sections": sections.to_dicts()}).items():
+        filled = [{key: row.get(key) for key in own[name].names} for row in table]
+        store.write_rows(filled, paths[name], own[name])
+    one_each: dict[str, Any] = {n: [parsed[m]] for n, m in FILES.items()}
+    return Inputs(**paths, **one_each)
+
+
+def walked(parsed: dict[str, Path]) -> dict[tuple[str, str], tuple[float, set[str]]]:
+    """Share and pages of each picture of a section, by following its links one by one."""
+    sections = pl.read_parquet(parsed["sections"]).unique("page_id").sort("page_id")
+    pages = {row["page_title"]: row["page_id"] for row in reversed(sections.to_dicts())}
+    rejected = pl.read_parquet(parsed["rejected"]).filter(pl.col("reason") == "redirect")
+    redirects = dict(rejected.select("detail", "raw").rows())
+    weights: dict[int, dict[str, int]] = defaultdict(dict)
+    for row in pl.read_parquet(parsed["pictures"]).to_dicts():
+        weight = 2 if row["origin"] == "infobox" or row["text_id"].endswith("-000") else 1
+        own = weights[row["page_id"]]
+        own[row["file"]] = max(own.get(row["file"], 0), weight)
+    found: dict[tuple[str, str], tuple[float, set[str]]] = {}
+    for row in pl.read_parquet(parsed["outline"]).to_dicts():
+        targets = {t if t in pages else redirects.get(t, t) for t in row["links"]}
+        linked = {t for t in targets if weights.get(pages.get(t, 0)) and pages[t] != row["page_id"]}
+        for title in linked:
+            shown = weights[pages[title]]
+            for file, weight in shown.items():
+                share, on = found.get((row["text_id"], file), (0.0, set[str]()))
+                own = weight / sum(shown.values()) / len(linked)
+                found[row["text_id"], file] = 1 - (1 - share) * (1 - own), on | {title}
+    return found
+
+
+def test_linked_pictures_of_real_pages_are_those_of_a_walk(parsed, tmp_path):
+    inputs = collected(parsed, tmp_path)
+    place = tmp_path / "made"
+    place.mkdir()
+    relations = write_relations(inputs, asked_sections(inputs.sections, 0.5), place, SPEC)
+    rows = pl.read_parquet(link(relations, place, DEPTH))
+    expected = walked(parsed)
+    assert len(expected) > 1_000
+    found = {(text, image): (share, set(on)) for text, image, share, on in rows.iter_rows()}
+    assert {key: on for key, (_, on) in found.items()} == {
+        key: on for key, (_, on) in expected.items()
+    }
+    shares = {key: share for key, (share, _) in found.items()}
+    assert shares == pytest.approx({key: share for key, (share, _) in expected.items()}, rel=1e-5)
+    names = set(pl.read_parquet(parsed["rejected"]).filter(reason="redirect")["detail"])
+    linked = pl.read_parquet(parsed["outline"])["links"].explode()
+    assert names & set(linked), "the pages link to redirects"

@@ -1,0 +1,146 @@
+"""The sections of a collection: what they have, which have a picture, and which ought to.
+
+A training page has no judged text of validation or test. The model of `ought` learns from those
+pages; a section of one gets its probability from weights that never saw the page, a section of any
+other page from those of all training pages.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from isotope.core import sql, store
+from isotope.core.errors import EmptyTable, MissingFile
+from isotope.core.progress import Progress, log
+from isotope.suggest.origins import parsed
+from isotope.suggest.ought import FOLDS, Ought, learn
+from isotope.suggest.tables import SECTIONS
+from isotope.suggest.traits import Floats
+
+# Training pages are drawn by a hash where they have more sections than the model is to learn from.
+LEARNED = 200_000
+_STEPS = sql.SQL / "suggest/sections"
+_USES = sql.SQL / "parse/wikitext/10_uses.sql"
+_ROWS = 65_536
+_TOPICAL = pa.schema(
+    [("wiki_db", pa.string()), ("page_id", pa.int64()), ("page_class", pa.string())]
+)
+_HIERARCHY = pa.schema(
+    [(n, pa.string()) for n in ("language", "page_title", "hierarchical_section_title")]
+)
+
+
+def describe_sections(  # noqa: PLR0913
+    *,
+    texts: Path,
+    qrels: Path,
+    outlines: Sequence[Path],
+    placed: Sequence[Path],
+    topics: Sequence[Path],
+    out: Path,
+    model: Path,
+    spec: Mapping[str, Any],
+    associations: Sequence[Path] = (),
+) -> None:
+    """Write tables.SECTIONS to `out` and `ought.Ought` as JSON to `model`.
+
+    `outlines` and `placed` have a table (OUTLINE and PICTURES of parse) a source; `topics` are
+    Wikimedia's article-topic predictions, or none. `associations` are tables of parse: where a
+    picture of one stood in a section of its own language, that section counts as illustrated.
+    `spec` has `languages` (one a source), `union` and `pages`: a file on more pages illustrates
+    nothing.
+
+    Raises:
+        MissingFile: a source without an outline.
+        EmptyTable: texts without their row in the outlines, or no training page to learn from.
+    """
+    for file in outlines:
+        if not file.is_file():
+            found = "no outline of this snapshot's sections"
+            raise MissingFile(file, found, "run the phase parse again")
+    with store.scratch(out) as folder:
+        relations = _relations(outlines, placed, spec, folder)
+        relations |= {"texts": texts, "qrels": qrels}
+        relations |= {"topics": topics} if topics else {"topical": _empty(_TOPICAL, folder)}
+        relations["associations"] = associations or _empty(_HIERARCHY, folder)
+        steps = [_USES, *(s for s in sorted(_STEPS.glob("*.sql")) if topics or "30_" not in s.name)]
+        params = {"pages": spec["pages"], "folds": FOLDS}
+        traits = sql.run_chain(steps, relations, folder, params=params)["traits"]
+        _check_outlined(traits, texts, outlines)
+        learned, apart = learn_pages(traits)
+        _write(traits, learned, apart, out)
+        learned.save(model)
+
+
+def learn_pages(traits: Path, most: int = LEARNED) -> tuple[Ought, pl.DataFrame]:
+    """Return the model, and (text_id, apart): probabilities of the rows that it learned from.
+
+    `traits` is the table of sql/suggest/sections/60_traits.sql. At most about `most` sections of
+    training pages are learned from, whole pages.
+
+    Raises:
+        EmptyTable: as `ought.learn`.
+    """
+    training = pl.scan_parquet(traits).filter(pl.col("page_split") == "train")
+    count = training.select(pl.len()).collect().item()
+    share = min(1.0, most / max(count, 1))
+    rows = training.filter(pl.col("draw") < share).collect()
+    log.info("%d of %d sections of training pages are learned from", rows.height, count)
+    model, apart = learn(rows)
+    return model, rows.select("text_id", apart=pl.Series(apart))
+
+
+def _relations(
+    outlines: Sequence[Path], placed: Sequence[Path], spec: Mapping[str, Any], folder: Path
+) -> dict[str, sql.Files]:
+    """Write outlines and pictures of all sources under the collection's ids; return the files."""
+    relations: dict[str, sql.Files] = {"outline": folder / "outline.parquet"}
+    relations["pictures"] = folder / "pictures.parquet"
+    languages, union = spec["languages"], spec["union"]
+    outlined = parsed(outlines, languages, union=union)
+    outlined.drop("languages").sink_parquet(folder / "outline.parquet")
+    parsed(placed, languages, union=union).sink_parquet(folder / "pictures.parquet")
+    return relations
+
+
+def _empty(schema: pa.Schema, folder: Path) -> Path:
+    out = folder / f"without_{schema.names[-1]}.parquet"
+    store.write_rows([], out, schema)
+    return out
+
+
+def _check_outlined(traits: Path, texts: Path, outlines: Sequence[Path]) -> None:
+    """Refuse texts of which the outlines have no row."""
+    missing = store.rows_in(texts) - store.rows_in(traits)
+    if missing:
+        known = pl.scan_parquet(traits).select("text_id")
+        lost = pl.scan_parquet(texts).select("text_id").join(known, on="text_id", how="anti")
+        first = lost.select(pl.col("text_id").min()).collect().item()
+        where = ", ".join(str(file) for file in outlines)
+        found = f"no row of {missing} of the collection's texts, the first {first}"
+        raise EmptyTable(where, found, "parse the sources, and collect, from the same snapshots")
+
+
+def _write(traits: Path, model: Ought, apart: pl.DataFrame, out: Path) -> None:
+    """Write SECTIONS in the order of `traits`."""
+    progress = Progress("sections", store.rows_in(traits))
+    with store.writer(out, SECTIONS) as table, pq.ParquetFile(traits) as file:
+        for batch in file.iter_batches(_ROWS):
+            rows = pl.DataFrame(pa.Table.from_batches([batch]))
+            by_folds = rows.select("text_id").join(
+                apart, on="text_id", how="left", maintain_order="left"
+            )
+            chance = _chosen(by_folds["apart"].to_numpy(), model.probability(rows))
+            described = rows.with_columns(probability=pl.Series(chance)).select(SECTIONS.names)
+            table.write_table(described.to_arrow().cast(SECTIONS))
+            progress.add(rows.height)
+    progress.finish()
+
+
+def _chosen(by_folds: Floats, by_all: Floats) -> Floats:
+    return np.where(np.isnan(by_folds), by_all, by_folds)
